@@ -60,9 +60,9 @@ static size_t exact_bytes(const th_model *model)
     return (model->joint_count + th_weights_entries(model)) * sizeof(th_dmat34);
 }
 
-static size_t scratch_bytes(const th_compiled_model *compiled, uint32_t width)
+static size_t scratch_bytes(const th_compiled_model *compiled, th_pose_form form, uint32_t width)
 {
-    size_t kernel = th_scratch_floats(&compiled->program, width) * sizeof(float);
+    size_t kernel = th_scratch_floats(&compiled->program, form, width) * sizeof(float);
     size_t exact = exact_bytes(compiled->model);
     return th_cache_line_round(kernel > exact ? kernel : exact);
 }
@@ -70,14 +70,15 @@ static size_t scratch_bytes(const th_compiled_model *compiled, uint32_t width)
 /* Sets the properties of groups that do not depend on which instances are active. */
 static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
 {
+    const th_pose_form form = th_pose_form_of(crowd->format);
     for (uint32_t g = 0; g < desc->compiled_model_count; g++) {
         crowd_group *group = &crowd->groups[g];
         group->compiled = desc->compiled_models[g];
         const uint32_t entries = group->compiled->program.entry_count;
         group->palette_bytes = entries * th_palette_entry_bytes(crowd->format);
         group->palette_stride = th_palette_stride(crowd->format, entries);
-        group->scratch_bytes = scratch_bytes(group->compiled, crowd->kernels->width);
-        group->pose_stride = TH_MATRICES_FLOATS(group->compiled->program.op_count, BATCH) * sizeof(float);
+        group->scratch_bytes = scratch_bytes(group->compiled, form, crowd->kernels->width);
+        group->pose_stride = th_pose_floats(form, group->compiled->program.op_count, BATCH) * sizeof(float);
         group->exact_stride = exact_bytes(group->compiled->model);
         const size_t scratch = group->scratch_bytes + group->palette_stride;
         crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
@@ -211,6 +212,21 @@ th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model)
     return (th_palette_range){group->palette_offset, group->palette_stride, group->member_count};
 }
 
+static th_result choose_format(const th_crowd_desc *desc, th_palette *out, th_error *err)
+{
+    const bool is_auto = desc->palette == TH_PALETTE_AUTO;
+    *out = is_auto ? TH_PALETTE_QUAT : desc->palette;
+    for (uint32_t m = 0; m < desc->compiled_model_count; m++) {
+        const th_compiled_model *compiled = desc->compiled_models[m];
+        const char *obstacle = th_compiled_model_obstacle(compiled, *out);
+        if (obstacle && !is_auto)
+            return th_fail(err, TH_ERR_INPUT, "%s cannot have %s palettes: %s", compiled->model->name,
+                           th_palette_name(*out), obstacle);
+        *out = obstacle ? TH_PALETTE_F32 : *out;
+    }
+    return TH_OK;
+}
+
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)
 {
     assert(desc && out);
@@ -218,18 +234,22 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
     assert(desc->instances || desc->instance_count == 0);
     assert(desc->compiled_model_count > 0 || desc->instance_count == 0);
     assert((unsigned)desc->isa < TH_ISA_COUNT);
-    assert((unsigned)desc->palette < TH_PALETTE_COUNT);
+    assert((unsigned)desc->palette <= TH_PALETTE_AUTO);
     assert((unsigned)desc->writes < TH_WRITES_COUNT);
     *out = NULL;
     th_isa isa = desc->isa == TH_ISA_AUTO ? th_isa_best() : desc->isa;
     if (!th_isa_available(isa))
         return th_fail(err, TH_ERR_ENVIRONMENT, "this machine does not run %s", th_isa_name(isa));
+    th_palette format;
+    const th_result possible = choose_format(desc, &format, err);
+    if (possible != TH_OK)
+        return possible;
     th_crowd *crowd = calloc(1, sizeof *crowd);
     if (!crowd)
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd");
     size_t count = desc->instance_count;
     *crowd = (th_crowd){.isa = isa,
-                        .format = desc->palette,
+                        .format = format,
                         .writes = desc->writes,
                         .kernels = th_isa_kernels(isa),
                         .instance_count = desc->instance_count,
@@ -449,11 +469,6 @@ static th_lanes seek(const th_crowd *crowd, const th_compiled_model *compiled, c
     return lanes;
 }
 
-static th_write_fn *write_of(const th_crowd *crowd)
-{
-    return crowd->kernels->write[crowd->format][crowd->streamed];
-}
-
 /* Sets the palette addresses of a lane group. */
 static void find_palettes(const th_crowd *crowd, const crowd_group *group, const lane_group *r, char *palettes,
                           char *out[TH_MAX_WIDTH])
@@ -493,11 +508,12 @@ static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const
     for (uint32_t b = 0; b < model->bone_count; b++) {
         const th_bone *bone = &model->bones[b];
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bone->joint], th_dmat34_from(bone->inverse_bind)));
-        th_palette_write(crowd->format, entry.m, whole + b * entry_bytes);
+        const th_palette_base base = th_model_palette_base(model, b);
+        th_palette_write(crowd->format, entry.m, &base, whole + b * entry_bytes);
     }
     for (uint32_t e = 0; e < th_weights_entries(model); e++) {
         th_mat34 entry = th_mat34_from(local[model->joint_count + e]);
-        th_palette_write(crowd->format, entry.m, whole + (model->bone_count + e) * entry_bytes);
+        th_palette_write(crowd->format, entry.m, NULL, whole + (model->bone_count + e) * entry_bytes);
     }
     memset(whole + group->palette_bytes, 0, group->palette_stride - group->palette_bytes);
     if (crowd->streamed)
@@ -527,8 +543,8 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
         const th_lanes lanes = seek(crowd, group->compiled, &r, time_s);
         char *out[TH_MAX_WIDTH];
         find_palettes(crowd, group, &r, palettes, out);
-        th_kernels_pose(crowd->kernels, &group->compiled->program, &lanes, write_of(crowd), crowd->prefetches,
-                        (float *)(void *)scratch, out);
+        const th_output output = {crowd->format, crowd->streamed, crowd->prefetches};
+        th_kernels_pose(crowd->kernels, &group->compiled->program, &lanes, output, (float *)(void *)scratch, out);
     }
 }
 
@@ -570,11 +586,11 @@ th_crowd_work th_crowd_count_work(const th_crowd *crowd, double time_s, void *pa
 /* ---- a frame in two halves ---- */
 
 /* Offset of the pose of the n-th lane group of a batch. */
-static size_t pose_offset(const batch *b, uint32_t n, uint32_t width)
+static size_t pose_offset(const batch *b, uint32_t n, th_pose_form form, uint32_t width)
 {
     assert(n * width < MAX_BATCH);
     const crowd_group *group = b->group;
-    const size_t lanes = TH_MATRICES_FLOATS(group->compiled->program.op_count, width) * sizeof(float);
+    const size_t lanes = th_pose_floats(form, group->compiled->program.op_count, width) * sizeof(float);
     return group->pose_offset + b->index * group->pose_stride + n * lanes;
 }
 
@@ -589,12 +605,13 @@ static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, c
 {
     const th_compiled_model *compiled = b->group->compiled;
     const compiled_members c = compiled_members_of(crowd, b);
+    const th_pose_form form = th_pose_form_of(crowd->format);
     const uint32_t width = crowd->kernels->width, ops = b->group->compiled->program.op_count;
     for (uint32_t n = 0; ops > 0 && n * width < c.count; n++) {
         const lane_group r = lane_group_at(&c, n, width);
         const th_lanes lanes = seek(crowd, compiled, &r, time_s);
-        crowd->kernels->sample[compiled->program.keys][compiled->program.curve](
-            &compiled->program, 0, ops, &lanes, (float *)(void *)(poses + pose_offset(b, n, width)));
+        crowd->kernels->sample[form][compiled->program.keys][compiled->program.curve](
+            &compiled->program, 0, ops, &lanes, (float *)(void *)(poses + pose_offset(b, n, form, width)));
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
@@ -609,15 +626,17 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
     const th_program *program = &group->compiled->program;
     float *matrices = (float *)(void *)scratch;
     const compiled_members c = compiled_members_of(crowd, b);
+    const th_pose_form form = th_pose_form_of(crowd->format);
     const uint32_t width = crowd->kernels->width, ops = b->group->compiled->program.op_count;
     for (uint32_t n = 0; ops > 0 && n * width < c.count; n++) {
         const lane_group r = lane_group_at(&c, n, width);
         char *out[TH_MAX_WIDTH];
         find_palettes(crowd, group, &r, palettes, out);
-        th_kernels_begin(crowd->kernels, program, matrices);
-        crowd->kernels->resolve(program, 0, ops, (const float *)(const void *)(poses + pose_offset(b, n, width)),
-                                matrices, NULL);
-        write_of(crowd)(program, 0, program->ready[(ops - 1) / TH_BLOCK], matrices, out);
+        th_kernels_begin(crowd->kernels, program, form, matrices);
+        crowd->kernels->resolve[form](
+            program, 0, ops, (const float *)(const void *)(poses + pose_offset(b, n, form, width)), matrices, NULL);
+        crowd->kernels->write[crowd->format][crowd->streamed](program, 0, th_program_ready(program, form, ops - 1),
+                                                              matrices, out);
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (!crowd->members[i].compiled_clip->keys)

@@ -27,15 +27,16 @@ static uint32_t faulty_repeats(uint32_t index, double time_s)
 }
 
 /* Replaces the entry of a bone by what it would be with another rotation. */
-static void spoil_bone(const th_crowd *crowd, char *palette, uint32_t bone)
+static void spoil_bone(const th_crowd *crowd, const th_model *model, char *palette, uint32_t bone)
 {
     char *at = palette + bone * th_palette_entry_bytes(crowd->format);
+    const th_palette_base base = th_model_palette_base(model, bone);
     th_mat34 entry = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
     if (th_mutant_is(TH_MUTANT_FLIP_SIGN)) {
-        th_palette_read(crowd->format, at, entry.m);
+        th_palette_read(crowd->format, at, &base, entry.m);
         entry.m[1] = -entry.m[1];
     }
-    th_palette_write(crowd->format, entry.m, at);
+    th_palette_write(crowd->format, entry.m, &base, at);
 }
 
 static void spoil_batch(const th_crowd *crowd, const batch *b, char *palettes)
@@ -44,7 +45,8 @@ static void spoil_batch(const th_crowd *crowd, const batch *b, char *palettes)
     for (uint32_t i = 0; i < b->count && bones > 0; i++) {
         char *palette = palettes + palette_offset(b->group, b->first + i);
         if (th_mutant_is(TH_MUTANT_FLIP_SIGN) || th_mutant_is(TH_MUTANT_DROP_BONE))
-            spoil_bone(crowd, palette, th_mutant_is(TH_MUTANT_DROP_BONE) ? bones - 1 : bones / 2);
+            spoil_bone(crowd, b->group->compiled->model, palette,
+                       th_mutant_is(TH_MUTANT_DROP_BONE) ? bones - 1 : bones / 2);
         if (th_mutant_is(TH_MUTANT_COPY_NEIGHBOURS) && i % 2 == 1)
             memcpy(palette, palette - b->group->palette_stride, b->group->palette_stride);
     }

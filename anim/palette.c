@@ -1,38 +1,139 @@
 #include <throng/anim/palette.h>
 
+#include <throng/anim/transform.h>
 #include <throng/core/half.h>
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
 const char *th_palette_name(th_palette format)
 {
-    return format == TH_PALETTE_F16 ? "f16" : "f32";
+    static const char *const names[TH_PALETTE_COUNT] = {"f32", "f16", "quat", "quat16"};
+    assert((unsigned)format < TH_PALETTE_COUNT);
+    return names[format];
 }
 
-void th_palette_read(th_palette format, const void *entry, float out[12])
+/* ---- quaternions ---- */
+
+static void quat_to_matrix(const float entry[8], const float place[3], float out[12])
+{
+    th_trs trs;
+    for (int i = 0; i < 3; i++) {
+        trs.translation[i] = (double)entry[4 + i];
+        trs.scale[i] = (double)entry[7];
+    }
+    for (int i = 0; i < 4; i++)
+        trs.rotation[i] = (double)entry[i];
+    th_dmat34 m = th_dmat34_from_trs(&trs);
+    for (int row = 0; row < 12; row += 4)
+        for (int col = 0; col < 3; col++)
+            m.m[row + 3] -= m.m[row + col] * (double)place[col];
+    memcpy(out, th_mat34_from(m).m, 12 * sizeof *out);
+}
+
+static void quat_from_matrix(const float in[12], const float place[3], float entry[8])
+{
+    th_mat34 matrix;
+    memcpy(matrix.m, in, sizeof matrix.m);
+    const th_dmat34 m = th_dmat34_from(matrix);
+    th_trs trs;
+    double moved[3];
+    th_dmat34_decompose(&m, &trs);
+    th_dmat34_point(&m, (double[3]){(double)place[0], (double)place[1], (double)place[2]}, moved);
+    for (int i = 0; i < 4; i++)
+        entry[i] = (float)trs.rotation[i];
+    for (int i = 0; i < 3; i++)
+        entry[4 + i] = (float)moved[i];
+    entry[7] = (float)cbrt(fabs(trs.scale[0] * trs.scale[1] * trs.scale[2]));
+}
+
+enum { UNIT = 32767, PLACE_BITS = 21, LOW_BITS = 32 - PLACE_BITS };
+
+/* Of a number of PLACE_BITS in the low bits. */
+static int32_t extend_sign(uint32_t n)
+{
+    return (int32_t)(n << LOW_BITS) >> LOW_BITS;
+}
+
+static void quat_unpack(const th_quat16 *packed, float step, float entry[8])
+{
+    const uint32_t *place = packed->place, z = place[0] >> PLACE_BITS | place[1] >> PLACE_BITS << LOW_BITS;
+    const int32_t n[3] = {extend_sign(place[0]), extend_sign(place[1]), extend_sign(z)};
+    for (int i = 0; i < 4; i++)
+        entry[i] = (float)packed->quaternion[i] / UNIT;
+    for (int i = 0; i < 3; i++)
+        entry[4 + i] = (float)n[i] * step;
+    entry[7] = 1;
+}
+
+static th_quat16 quat_pack(const float entry[8], float step)
+{
+    const uint32_t low = (1u << PLACE_BITS) - 1;
+    const float most = 1 << (PLACE_BITS - 1);
+    th_quat16 packed;
+    uint32_t n[3];
+    for (int i = 0; i < 4; i++)
+        packed.quaternion[i] = (int16_t)lrintf(entry[i] * UNIT);
+    for (int i = 0; i < 3; i++)
+        n[i] = (uint32_t)lrintf(fminf(fmaxf(entry[4 + i] / step, -most), most - 1));
+    packed.place[0] = (n[0] & low) | n[2] << PLACE_BITS;
+    packed.place[1] = (n[1] & low) | n[2] >> LOW_BITS << PLACE_BITS;
+    return packed;
+}
+
+/* ---- entries ---- */
+
+void th_palette_read(th_palette format, const void *entry, const th_palette_base *base, float out[12])
 {
     assert(entry && out);
-    assert((unsigned)format < TH_PALETTE_COUNT);
+    assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
     uint16_t halves[12];
-    if (format == TH_PALETTE_F32) {
+    float quat[8];
+    th_quat16 packed;
+    switch (format) {
+    case TH_PALETTE_F16:
+        memcpy(halves, entry, sizeof halves);
+        for (int i = 0; i < 12; i++)
+            out[i] = th_half_to_float(halves[i]);
+        break;
+    case TH_PALETTE_QUAT:
+        memcpy(quat, entry, sizeof quat);
+        quat_to_matrix(quat, base->place, out);
+        break;
+    case TH_PALETTE_QUAT16:
+        memcpy(&packed, entry, sizeof packed);
+        quat_unpack(&packed, base->step, quat);
+        quat_to_matrix(quat, base->place, out);
+        break;
+    default:
         memcpy(out, entry, 12 * sizeof *out);
-        return;
     }
-    memcpy(halves, entry, sizeof halves);
-    for (int i = 0; i < 12; i++)
-        out[i] = th_half_to_float(halves[i]);
 }
 
-void th_palette_write(th_palette format, const float in[12], void *entry)
+void th_palette_write(th_palette format, const float in[12], const th_palette_base *base, void *entry)
 {
     assert(entry && in);
-    assert((unsigned)format < TH_PALETTE_COUNT);
+    assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
     uint16_t halves[12];
-    if (format == TH_PALETTE_F32) {
+    float quat[8];
+    th_quat16 packed;
+    switch (format) {
+    case TH_PALETTE_F16:
+        for (int i = 0; i < 12; i++)
+            halves[i] = th_half_from_float(in[i]);
+        memcpy(entry, halves, sizeof halves);
+        break;
+    case TH_PALETTE_QUAT:
+        quat_from_matrix(in, base->place, quat);
+        memcpy(entry, quat, sizeof quat);
+        break;
+    case TH_PALETTE_QUAT16:
+        quat_from_matrix(in, base->place, quat);
+        packed = quat_pack(quat, base->step);
+        memcpy(entry, &packed, sizeof packed);
+        break;
+    default:
         memcpy(entry, in, 12 * sizeof *in);
-        return;
     }
-    for (int i = 0; i < 12; i++)
-        halves[i] = th_half_from_float(in[i]);
-    memcpy(entry, halves, sizeof halves);
 }

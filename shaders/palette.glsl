@@ -1,9 +1,26 @@
-// Bone palettes: entries of three rows, one palette after another. gl_InstanceID starts at 0 in every draw, so each
+// Bone palettes: entries of three rows, of two with PALETTE_QUAT or of one with PALETTE_QUAT16, one palette after another. gl_InstanceID starts at 0 in every draw, so each
 // draw sets where its first palette begins.
 uniform uint u_first_row;  // of the draw's first palette, in rows from the start of the bound range
 uniform uint u_row_stride; // from one palette to the next, in rows
 
+#if defined(PALETTE_QUAT16)
 #if defined(PALETTE_TEXTURE)
+uniform usamplerBuffer u_palette; // RGBA32UI
+uvec4 palette_words(uint row)
+{
+    return texelFetch(u_palette, int(row));
+}
+#else
+layout(std430, binding = 0) readonly buffer Palette
+{
+    uvec4 rows[];
+};
+uvec4 palette_words(uint row)
+{
+    return rows[row];
+}
+#endif
+#elif defined(PALETTE_TEXTURE)
 uniform samplerBuffer u_palette; // RGBA32F or RGBA16F
 vec4 palette_row(uint row)
 {
@@ -35,6 +52,47 @@ struct Bone
     vec4 x, y, z; // rows of a 3x4 matrix
 };
 
+#if defined(PALETTE_QUAT) || defined(PALETTE_QUAT16)
+uniform samplerBuffer u_places; // of each bone in the bind pose, and the step of whole numbers
+
+#ifdef PALETTE_QUAT16
+const uint ENTRY_ROWS = 1u;
+
+// See th_quat16. Returns the factor for products of two components, which rounding has made other than 2.
+float read_quat(uint row, float step, out vec4 q, out vec4 place)
+{
+    uvec4 words = palette_words(row);
+    q = vec4(unpackSnorm2x16(words.x), unpackSnorm2x16(words.y));
+    ivec3 n = ivec3(words.zw, words.z >> 21 | words.w >> 21 << 11) << 11 >> 11;
+    place = vec4(step * vec3(n), 1);
+    return 2.0 / dot(q, q);
+}
+#else
+const uint ENTRY_ROWS = 2u;
+
+float read_quat(uint row, float step, out vec4 q, out vec4 place)
+{
+    q = palette_row(row);
+    place = palette_row(row + 1u);
+    return 2.0;
+}
+#endif
+
+// A point v belongs at place.xyz + place.w * rotate(q, v - bind).
+void add_bone(inout Bone bone, uint first, uint entry, float weight)
+{
+    vec4 q, place, base = texelFetch(u_places, int(entry));
+    float twice = read_quat(first + ENTRY_ROWS * entry, base.w, q, place);
+    vec3 bind = base.xyz, k = twice * q.xyz, w = k * q.w;
+    float scale = weight * place.w;
+    vec3 x = scale * vec3(1.0 - k.y * q.y - k.z * q.z, k.x * q.y - w.z, k.x * q.z + w.y);
+    vec3 y = scale * vec3(k.x * q.y + w.z, 1.0 - k.x * q.x - k.z * q.z, k.y * q.z - w.x);
+    vec3 z = scale * vec3(k.x * q.z - w.y, k.y * q.z + w.x, 1.0 - k.x * q.x - k.y * q.y);
+    bone.x += vec4(x, weight * place.x - dot(x, bind));
+    bone.y += vec4(y, weight * place.y - dot(y, bind));
+    bone.z += vec4(z, weight * place.z - dot(z, bind));
+}
+#else
 void add_bone(inout Bone bone, uint first, uint entry, float weight)
 {
     uint row = first + 3u * entry;
@@ -42,6 +100,7 @@ void add_bone(inout Bone bone, uint first, uint entry, float weight)
     bone.y += weight * palette_row(row + 1u);
     bone.z += weight * palette_row(row + 2u);
 }
+#endif
 
 // Weights descend, and most vertices have no third influence.
 Bone blend_bones(uvec4 bones, vec4 weights)

@@ -1,8 +1,9 @@
 /* All kernels of this machine on models made up from seeds: check_kernels FILE [MODELS].
  *
  * A plain program that needs nothing but anim, so that it can be built for another machine and run in an emulator (the
- * preset arm64). FILE holds hashes of the palettes, of the kernels with fused multiply-add and of those without: what
- * NEON writes is so held against what AVX2 wrote elsewhere. THRONG_GOLDEN_UPDATE=1 stores them anew. */
+ * preset arm64). FILE holds hashes of the palettes, of the kernels with fused multiply-add and of those without, of
+ * matrices and of quaternions: what NEON writes is so held against what AVX2 wrote elsewhere. THRONG_GOLDEN_UPDATE=1
+ * stores them anew. */
 #include "anim/kernels/isa.h"
 #include "fixture_crowd.h"
 
@@ -17,9 +18,14 @@
 
 enum { MODELS = 1500, GROUP = 100, MOST_GROUPS = 1000, WAYS = TH_INTERPOLATION_COUNT * TH_KEYS_COUNT };
 
+/* With fused multiply-add and without; 0: not computed here. */
+typedef struct family_hash {
+    uint64_t fused, plain;
+} family_hash;
+
 /* Of the palettes of a group of models. */
 typedef struct group_hash {
-    uint64_t fused, plain; /* with fused multiply-add and without; 0: not computed here */
+    family_hash matrices, quats;
 } group_hash;
 
 static struct {
@@ -29,6 +35,8 @@ static struct {
 
 static uint32_t compiled[WAYS]; /* clips */
 static double farthest;         /* from the scalar kernel, in sizes of the model and joints */
+static double farthest_quat;    /* from matrices of the same kernel, likewise */
+static uint32_t rigid, small;   /* models that can have quaternion palettes, and those of 16 bytes */
 
 static void insist(bool holds, const char *what)
 {
@@ -91,10 +99,11 @@ static void check_fill(crowd_fixture *s)
 {
     erase(s);
     th_crowd_fill(s->crowd, 0, th_crowd_batch_count(s->crowd), 1.25F, s->palette);
-    const uint32_t numbers = 12 * th_compiled_model_source(s->compiled)->bone_count;
+    const size_t numbers = th_compiled_model_source(s->compiled)->bone_count *
+                           th_palette_entry_bytes(th_crowd_palette(s->crowd)) / sizeof(float);
     for (uint32_t i = 0; i < s->count; i++) {
         const float *palette = (const float *)(const void *)(s->palette + th_crowd_palette_offset(s->crowd, i));
-        for (uint32_t k = 0; k < numbers; k++)
+        for (size_t k = 0; k < numbers; k++)
             insist(palette[k] == 1.25F, "a number is not filled");
     }
     expect_guard(s);
@@ -103,7 +112,9 @@ static void check_fill(crowd_fixture *s)
 static void check_streamed(const crowd_fixture *s, double time_s, const unsigned char *want)
 {
     crowd_fixture streamed;
-    crowd_fixture_init_twin(&streamed, s, (th_crowd_desc){.isa = at.isa, .writes = TH_WRITES_STREAMED});
+    crowd_fixture_init_twin(
+        &streamed, s,
+        (th_crowd_desc){.isa = at.isa, .palette = th_crowd_palette(s->crowd), .writes = TH_WRITES_STREAMED});
     crowd_fixture_update(&streamed, time_s);
     expect_bytes(&streamed, want, "streamed palettes are others");
     crowd_fixture_fini_twin(&streamed);
@@ -136,18 +147,67 @@ static void check_half_precision(const crowd_fixture *s, double time_s, th_write
     crowd_fixture_fini_twin(&halves);
 }
 
-/* Of some characters, in double precision. */
-static void check_errors(const crowd_fixture *s, double time_s)
+/* Of some characters, in double precision. rounding: of the format. */
+static void check_errors(const crowd_fixture *s, double time_s, double rounding)
 {
     const th_model *model = th_compiled_model_source(s->compiled);
     /* The bound was measured with another rounding, and not at these times. */
-    const double bound = 1.25 * th_compiled_model_bound(s->compiled) + 1e-6 * model->joint_count * model->size;
+    const double bound =
+        1.25 * th_compiled_model_bound(s->compiled) + 1e-6 * model->joint_count * model->size + rounding;
     for (uint32_t i = 0; i < s->count; i += 1 + s->count / 3)
         insist(instance_error(s, i, time_s) <= bound, "further from the exact pose than the bound");
 }
 
-/* Palettes of scalar are those of time_s. Returns the hash. */
-static uint64_t check_kernel(const crowd_fixture *scalar, double time_s)
+/* However they are written. */
+static void check_ways(crowd_fixture *s, double time_s)
+{
+    unsigned char *whole = malloc(s->palette_bytes);
+    insist(whole != NULL, "no memory");
+    memcpy(whole, s->palette, s->palette_bytes);
+    check_streamed(s, time_s, whole);
+    check_split(s, time_s, whole);
+    check_halves_of_a_frame(s, time_s, whole);
+    check_fill(s);
+    free(whole);
+}
+
+/* Against matrices of the same kernel, of time_s. rounding: of the format, in sizes of the model. Returns the hash. */
+static uint64_t check_quats(const crowd_fixture *matrices, th_palette format, double rounding, double time_s)
+{
+    const th_model *model = th_compiled_model_source(matrices->compiled);
+    crowd_fixture s;
+    crowd_fixture_init_twin(&s, matrices,
+                            (th_crowd_desc){.isa = at.isa, .palette = format, .writes = TH_WRITES_CACHED});
+    crowd_fixture_update(&s, time_s);
+    expect_guard(&s);
+    const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
+    const double distance = fmax(0, crowd_distance(matrices, &s) / model->size - rounding) / model->joint_count;
+    insist(distance <= 5e-7, "quaternions are further from matrices than rounding goes");
+    farthest_quat = fmax(farthest_quat, distance);
+    check_errors(&s, time_s, rounding * model->size);
+    check_ways(&s, time_s);
+    crowd_fixture_fini_twin(&s);
+    return hash;
+}
+
+/* Half a step of 2^-18 along each axis, and half a step of 1 / 32767 of each component, at the shell. */
+#define ROUNDING_16 (0.87 * 0x1p-19 + 2 * 0x1p-15 * TH_SHELL_M / TH_REFERENCE_SIZE_M)
+
+static uint64_t check_both_quats(const crowd_fixture *matrices, double time_s)
+{
+    const uint64_t whole = check_quats(matrices, TH_PALETTE_QUAT, 0, time_s);
+    if (th_compiled_model_obstacle(matrices->compiled, TH_PALETTE_QUAT16))
+        return whole;
+    small += at.isa == TH_ISA_SCALAR;
+    return th_random_bits(whole, check_quats(matrices, TH_PALETTE_QUAT16, ROUNDING_16, time_s));
+}
+
+typedef struct kernel_hash {
+    uint64_t matrices, quats; /* quats: 0 if the model has none */
+} kernel_hash;
+
+/* Palettes of scalar are those of time_s. */
+static kernel_hash check_kernel(const crowd_fixture *scalar, double time_s)
 {
     const th_model *model = th_compiled_model_source(scalar->compiled);
     crowd_fixture s;
@@ -155,42 +215,52 @@ static uint64_t check_kernel(const crowd_fixture *scalar, double time_s)
     insist(th_crowd_isa(s.crowd) == at.isa, "another kernel runs");
     crowd_fixture_update(&s, time_s);
     expect_guard(&s);
-    const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
+    kernel_hash hash = {.matrices = th_crowd_hash(s.crowd, s.palette)};
     const double distance = crowd_distance(scalar, &s) / (model->joint_count * model->size);
     insist(distance <= 5e-7, "further from the scalar kernel than rounding goes");
     farthest = fmax(farthest, distance);
-    check_errors(&s, time_s);
+    check_errors(&s, time_s, 0);
     check_half_precision(&s, time_s, TH_WRITES_CACHED);
     check_half_precision(&s, time_s, TH_WRITES_STREAMED);
-
-    unsigned char *whole = malloc(s.palette_bytes);
-    insist(whole != NULL, "no memory");
-    memcpy(whole, s.palette, s.palette_bytes);
-    check_streamed(&s, time_s, whole);
-    check_split(&s, time_s, whole);
-    check_halves_of_a_frame(&s, time_s, whole);
-    check_fill(&s);
-    free(whole);
+    if (!th_compiled_model_obstacle(s.compiled, TH_PALETTE_QUAT))
+        hash.quats = check_both_quats(&s, time_s);
+    check_ways(&s, time_s);
     crowd_fixture_fini_twin(&s);
     return hash;
 }
 
 /* ---- one model ---- */
 
+/* Of the palettes that the current kernel writes. */
+static void take(uint64_t hash, family_hash *out)
+{
+    uint64_t *const family = is_fused(at.isa) ? &out->fused : &out->plain;
+    insist(*family == 0 || *family == hash, "palettes are not those of another kernel that rounds alike");
+    *family = hash;
+}
+
+static void add(family_hash hash, family_hash *sum)
+{
+    sum->plain = th_random_bits(sum->plain, hash.plain);
+    if (hash.fused != 0)
+        sum->fused = th_random_bits(sum->fused, hash.fused);
+}
+
 static void check_kernels(const crowd_fixture *scalar, double time_s, group_hash *sum)
 {
-    uint64_t fused = 0, plain = 0;
+    family_hash matrices = {0}, quats = {0};
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
         at.isa = (th_isa)isa;
         if (!th_isa_available(at.isa))
             continue;
-        uint64_t *const family = is_fused(at.isa) ? &fused : &plain, hash = check_kernel(scalar, time_s);
-        insist(*family == 0 || *family == hash, "palettes are not those of another kernel that rounds alike");
-        *family = hash;
+        const kernel_hash hash = check_kernel(scalar, time_s);
+        take(hash.matrices, &matrices);
+        take(hash.quats, &quats);
     }
-    sum->plain = th_random_bits(sum->plain, plain);
-    if (fused != 0)
-        sum->fused = th_random_bits(sum->fused, fused);
+    rigid += quats.plain != 0;
+    add(matrices, &sum->matrices);
+    if (quats.plain != 0)
+        add(quats, &sum->quats);
 }
 
 /* Small, with few keys: compiling takes most of the time, above all where a floating point unit is emulated. A few that
@@ -339,14 +409,21 @@ static FILE *open_or_exit(const char *path, const char *mode)
 
 static void store(const char *path, const group_hash *sums, uint32_t count)
 {
-    insist(count * GROUP == MODELS && sums[0].fused != 0, "not stored: other models than usual, or not all hashes");
+    insist(count * GROUP == MODELS && sums[0].matrices.fused != 0,
+           "not stored: other models than usual, or not all hashes");
     FILE *file = open_or_exit(path, "w");
     for (uint32_t g = 0; g < count; g++)
-        fprintf(file, "%u %016" PRIx64 " %016" PRIx64 "\n", g * GROUP, sums[g].fused, sums[g].plain);
+        fprintf(file, "%u %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", g * GROUP,
+                sums[g].matrices.fused, sums[g].matrices.plain, sums[g].quats.fused, sums[g].quats.plain);
     if (fclose(file) != 0) {
         perror(path);
         exit(1);
     }
+}
+
+static bool agrees(family_hash now, family_hash stored)
+{
+    return stored.plain == now.plain && (now.fused == 0 || stored.fused == now.fused);
 }
 
 /* Beyond the usual models nothing is stored. */
@@ -357,12 +434,16 @@ static void compare(const char *path, const group_hash *sums, uint32_t count)
     for (uint32_t g = 0; g < count && g < MODELS / GROUP; g++) {
         uint32_t first;
         group_hash stored;
-        const bool read = fscanf(file, "%u %" SCNx64 " %" SCNx64, &first, &stored.fused, &stored.plain) == 3;
-        if (read && first == g * GROUP && stored.plain == sums[g].plain &&
-            (sums[g].fused == 0 || stored.fused == sums[g].fused))
+        const bool read =
+            fscanf(file, "%u %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &first, &stored.matrices.fused,
+                   &stored.matrices.plain, &stored.quats.fused, &stored.quats.plain) == 5;
+        if (read && first == g * GROUP && agrees(sums[g].matrices, stored.matrices) &&
+            agrees(sums[g].quats, stored.quats))
             continue;
-        fprintf(stderr, "models from %u on: with fused multiply-add %016" PRIx64 ", without %016" PRIx64 "\n",
-                g * GROUP, sums[g].fused, sums[g].plain);
+        fprintf(stderr,
+                "models from %u on: with fused multiply-add %016" PRIx64 ", without %016" PRIx64
+                "; quaternions %016" PRIx64 ", %016" PRIx64 "\n",
+                g * GROUP, sums[g].matrices.fused, sums[g].matrices.plain, sums[g].quats.fused, sums[g].quats.plain);
         same = false;
     }
     fclose(file);
@@ -392,7 +473,14 @@ int main(int argc, char **argv)
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
         if (th_isa_available((th_isa)isa))
             printf(" %s", th_isa_name((th_isa)isa));
-    printf(", at most %.2g of the size and joints away from scalar; clips compiled:", farthest);
+    printf(", at most %.2g of the size and joints away from scalar; %u with quaternions (%u of 16 bytes), at most %.2g "
+           "away from "
+           "matrices; clips compiled:",
+           farthest, rigid, small, farthest_quat);
+    if (models == MODELS && (rigid < 300 || small < 200)) {
+        fprintf(stderr, "check_kernels: hardly any models have quaternions\n");
+        return 1;
+    }
     for (uint32_t way = 0; way < WAYS; way++) {
         printf(" %u", compiled[way]);
         if (models == MODELS && compiled[way] < 50) {

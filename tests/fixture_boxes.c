@@ -65,8 +65,12 @@ th_render_mesh *boxes_create(uint32_t count)
     th_render_mesh_vertex *vertices = calloc((size_t)count * SIDES * CORNERS, sizeof *vertices);
     uint32_t *indices = calloc((size_t)count * SIDES * TRIANGLE_CORNERS, sizeof *indices);
     th_render_mesh_part *parts = calloc(2, sizeof *parts);
+    th_render_mesh_bone *bones = calloc(count, sizeof *bones);
     th_render_mesh *render_mesh = calloc(1, sizeof *render_mesh);
-    cr_assert(vertices && indices && parts && render_mesh);
+    cr_assert(vertices && indices && parts && bones && render_mesh);
+    for (uint32_t b = 0; b < count; b++) /* only for quaternions; anywhere will do */
+        for (int i = 0; i < 3; i++)
+            bones[b].center[i] = 0.25F * (float)((b + 7 * (uint32_t)i) % 11);
     for (uint32_t p = 0, box = 0; p < 2; box += counts[p++]) {
         const uint32_t vertex = box * SIDES * CORNERS, index = box * SIDES * TRIANGLE_CORNERS;
         fill_meshes(vertices + vertex, indices + index, box, counts[p]);
@@ -88,6 +92,7 @@ th_render_mesh *boxes_create(uint32_t count)
                                     .image_count = 1,
                                     .images = &image,
                                     .bone_count = count,
+                                    .bones = bones,
                                     .line_end_count = count > 0 ? 2 * (count - 1) : 0,
                                     .line_ends = make_lines(count),
                                     .size = 1};
@@ -135,6 +140,7 @@ void boxes_add_influences(th_render_mesh *boxes)
 void boxes_destroy(th_render_mesh *render_mesh)
 {
     free((void *)render_mesh->deltas);
+    free((void *)render_mesh->bones);
     free((void *)render_mesh->parts);
     free((void *)render_mesh->vertices);
     free((void *)render_mesh->indices);

@@ -126,11 +126,64 @@ static double entry_distance(const probe *at, const th_dmat34 *one, const th_dma
     return largest;
 }
 
+/* place + scale * (v + 2 w (q x v) + 2 q x (q x v)) for each axis v, as palette.h says; entry: quaternion, place,
+ * scale. The last column: where -b goes. */
+static th_dmat34 matrix_of_quat(const float entry[8], const float b[3])
+{
+    const double x = (double)entry[0], y = (double)entry[1], z = (double)entry[2], w = (double)entry[3];
+    const double s = (double)entry[7];
+    th_dmat34 m = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 0, 2 * (x * y + w * z),
+                    1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 0, 2 * (x * z - w * y), 2 * (y * z + w * x),
+                    1 - 2 * (x * x + y * y), 0}};
+    for (int row = 0; row < 3; row++) {
+        m.m[4 * row + 3] = (double)entry[4 + row];
+        for (int col = 0; col < 3; col++) {
+            m.m[4 * row + col] *= s;
+            m.m[4 * row + 3] -= m.m[4 * row + col] * (double)b[col];
+        }
+    }
+    return m;
+}
+
+/* As palette.h says of th_quat16; normalised, because rounding is no scale. */
+static void unpack(const unsigned char *at, double step, float out[8])
+{
+    int16_t n[4];
+    uint64_t bits;
+    double length = 0;
+    memcpy(n, at, sizeof n);
+    memcpy(&bits, at + sizeof n, sizeof bits);
+    const uint64_t place[3] = {bits & 0x1fffff, bits >> 32 & 0x1fffff,
+                               ((bits >> 21 & 0x7ff) | bits >> 53 << 11) & 0x1fffff};
+    for (int i = 0; i < 4; i++)
+        length += (double)n[i] * n[i];
+    for (int i = 0; i < 4; i++)
+        out[i] = (float)(n[i] / sqrt(length));
+    for (int i = 0; i < 3; i++)
+        out[4 + i] = (float)(step * ((double)place[i] - (place[i] >> 20 & 1 ? 0x1p21 : 0)));
+    out[7] = 1;
+}
+
 static th_dmat34 palette_entry(const crowd_fixture *s, uint32_t instance, uint32_t bone)
 {
+    const th_palette format = th_crowd_palette(s->crowd);
+    const th_model *model = th_compiled_model_source(s->compiled);
+    const unsigned char *at =
+        s->palette + th_crowd_palette_offset(s->crowd, instance) + bone * th_palette_entry_bytes(format);
+    th_dmat34 inverse_bind = th_dmat34_from(model->bones[bone].inverse_bind), joint;
     th_mat34 entry;
-    memcpy(&entry, s->palette + th_crowd_palette_offset(s->crowd, instance) + bone * sizeof entry, sizeof entry);
-    return th_dmat34_from(entry);
+    float quat[8];
+    if (format == TH_PALETTE_F32) {
+        memcpy(&entry, at, sizeof entry);
+        return th_dmat34_from(entry);
+    }
+    if (format == TH_PALETTE_QUAT)
+        memcpy(quat, at, sizeof quat);
+    else
+        unpack(at, (double)(float)(model->size / 524288), quat);
+    if (!th_dmat34_invert(&inverse_bind, &joint))
+        abort();
+    return matrix_of_quat(quat, (const float[]){(float)joint.m[3], (float)joint.m[7], (float)joint.m[11]});
 }
 
 /* Largest distance over all bones of one instance from the exact pose. */

@@ -13,7 +13,8 @@ typedef struct affine {
 } affine;
 
 /* count: of the vertex's influences; if it has more, these are scaled. */
-static affine blend(const stage *s, const char *palette, const th_render_mesh_vertex *v, uint32_t count)
+static affine blend(const stage *s, const th_render_mesh *mesh, const char *palette, const th_render_mesh_vertex *v,
+                    uint32_t count)
 {
     affine out = {0};
     double sum = 0;
@@ -23,7 +24,9 @@ static affine blend(const stage *s, const char *palette, const th_render_mesh_ve
         float entry[12];
         if (v->weight[k] == 0)
             continue;
-        th_palette_read(s->palette, palette + v->bone[k] * th_palette_entry_bytes(s->palette), entry);
+        const float *place = mesh->bones[v->bone[k]].center;
+        const th_palette_base base = {{place[0], place[1], place[2]}, th_palette_step(mesh->size)};
+        th_palette_read(s->palette, palette + v->bone[k] * th_palette_entry_bytes(s->palette), &base, entry);
         for (int i = 0; i < 12; i++)
             out.m[i / 4][i % 4] += v->weight[k] / sum * (double)entry[i];
     }
@@ -109,7 +112,7 @@ static void morph(const stage *s, const th_render_mesh *mesh, const char *palett
         const uint32_t weight = (uint32_t)delta->weight;
         float entry[12];
         th_palette_read(s->palette, palette + (mesh->bone_count + weight / 12) * th_palette_entry_bytes(s->palette),
-                        entry);
+                        NULL, entry);
         for (int i = 0; i < 3; i++) {
             position[i] += (double)entry[weight % 12] * (double)delta->position[i];
             normal[i] += (double)entry[weight % 12] * (double)delta->normal[i];
@@ -125,7 +128,7 @@ static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_rend
 {
     const th_gpu_instance *gpu_instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
     const char *palette = s->slot + draw->palette_offset + k * draw->palette_stride;
-    const affine bone = blend(s, palette, v, draw->lod == 0 ? TH_MAX_INFLUENCES : 4);
+    const affine bone = blend(s, s->meshes[draw->mesh], palette, v, draw->lod == 0 ? TH_MAX_INFLUENCES : 4);
     const affine whole = place(&bone, gpu_instance);
     double position[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
     const double x[3] = {whole.m[0][0], whole.m[1][0], whole.m[2][0]},
@@ -213,7 +216,7 @@ static void add_character(stage *out, const stage *from, const th_draw *draw, ui
                                               .palette_offset = i * STRIDE,
                                               .palette_stride = STRIDE,
                                               .instance_offset = (size_t)((char *)gpu_instance - out->slot)};
-    th_palette_write(TH_PALETTE_F32, identity, out->slot + i * STRIDE);
+    th_palette_write(TH_PALETTE_F32, identity, NULL, out->slot + i * STRIDE);
     *gpu_instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
     memcpy(gpu_instance->tint, ((const th_gpu_instance *)(from->slot + draw->instance_offset))[k].tint,
            sizeof gpu_instance->tint);

@@ -1045,3 +1045,95 @@ ParameterizedTest(const th_isa *isa, isa, the_one_asked_for_runs)
     th_compiled_model_destroy((th_compiled_model *)compiled);
     th_model_free(model);
 }
+
+/* ---- palettes of quaternions ---- */
+
+static void expect_refusal(const th_compiled_model *compiled, th_palette palette, bool expected, const char *why)
+{
+    const char *obstacle = th_compiled_model_obstacle(compiled, palette);
+    const th_crowd_desc desc = {.compiled_models = &compiled, .compiled_model_count = 1, .palette = palette};
+    th_crowd *crowd;
+    th_error err;
+    cr_assert_eq(obstacle != NULL, expected, "%s: %s", th_palette_name(palette), obstacle ? obstacle : "no obstacle");
+    cr_expect_eq(th_crowd_create(&desc, &crowd, &err), expected ? TH_ERR_INPUT : TH_OK);
+    if (obstacle)
+        cr_expect(strstr(err.text, obstacle) && strstr(obstacle, why), "%s", err.text);
+    th_crowd_destroy(crowd);
+}
+
+/* whole, small: what the refusals of QUAT and of QUAT16 say; NULL: none. */
+static void expect_obstacle(const random_desc *desc, const char *whole, const char *small)
+{
+    th_model *model = random_model(desc);
+    th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
+    const th_compiled_model *const compiled_models[] = {compiled};
+    const th_crowd_desc crowd_desc = {
+        .compiled_models = compiled_models, .compiled_model_count = 1, .palette = TH_PALETTE_AUTO};
+    th_crowd *crowd;
+    th_error err;
+    expect_refusal(compiled, TH_PALETTE_F32, false, NULL);
+    expect_refusal(compiled, TH_PALETTE_QUAT, whole, whole);
+    expect_refusal(compiled, TH_PALETTE_QUAT16, small, small);
+    cr_assert_eq(th_crowd_create(&crowd_desc, &crowd, &err), TH_OK);
+    cr_expect_eq(th_crowd_palette(crowd), whole ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
+    th_crowd_destroy(crowd);
+    th_compiled_model_destroy(compiled);
+    th_model_free(model);
+}
+
+Test(quaternions, are_refused_where_joints_are_scaled)
+{
+    random_desc desc = {.seed = 3, .joint_count = 20, .clip_count = 2, .key_count = 5, .swing_rad = 0.3};
+    expect_obstacle(&desc, NULL, NULL);
+    desc.scale = RANDOM_UNITS;
+    expect_obstacle(&desc, NULL, NULL);
+    desc.scale = RANDOM_UNIFORM;
+    expect_obstacle(&desc, "scaled", "scaled");
+    desc.scale = RANDOM_NON_UNIFORM;
+    expect_obstacle(&desc, "scaled", "scaled");
+}
+
+/* Its root goes as far as twice the model's size. */
+Test(quaternions, of_16_bytes_are_refused_where_they_end)
+{
+    static const double times[] = {0, 1};
+    static const float still[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1}, near[] = {0, 0, 0, 1.5F, 0, 0},
+                       far[] = {0, 0, 0, 2, 0, 0};
+    const th_joint joint = {"root", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    const th_bone bone = {0, TH_MAT34_IDENTITY};
+    for (int i = 0; i < 2; i++) {
+        const th_channel channel = {0,
+                                    {2, times, i ? far : near, NULL, false},
+                                    {1, times, still, NULL, false},
+                                    {1, times, ones, NULL, false},
+                                    0};
+        const th_clip clip = {"walk", 1, 1, 1, &channel, 0, NULL};
+        const th_model model = {.name = "walker",
+                                .joint_count = 1,
+                                .joints = &joint,
+                                .bone_count = 1,
+                                .bones = &bone,
+                                .clip_count = 1,
+                                .clips = &clip,
+                                .size = 1};
+        th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
+        expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
+        expect_refusal(compiled, TH_PALETTE_QUAT16, i, "too far");
+        th_compiled_model_destroy(compiled);
+    }
+}
+
+/* One joint is stretched: that is the one to be named. */
+Test(quaternions, name_the_joint_that_is_scaled)
+{
+    const th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY},
+                               {"wide", 0, {{2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0}}},
+                               {"tip", 0, {{1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0}}}};
+    const th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}};
+    const th_model model = {
+        .name = "few", .joint_count = 3, .joints = joints, .bone_count = 3, .bones = bones, .size = 2};
+    th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
+    cr_expect_str_eq(th_compiled_model_obstacle(compiled, TH_PALETTE_QUAT),
+                     "joint wide is scaled, sheared or mirrored");
+    th_compiled_model_destroy(compiled);
+}

@@ -80,11 +80,14 @@ static stage stage_boxes(const th_render_mesh *mesh, uint32_t count, size_t stri
         char *entries = s.slot + k * stride;
         for (uint32_t i = 0; i < th_palette_entries(mesh->bone_count, mesh->weight_count); i++) {
             float entry[12];
+            th_palette_base base = {.step = th_palette_step(mesh->size)};
+            if (i < mesh->bone_count)
+                memcpy(base.place, mesh->bones[i].center, sizeof base.place);
             if (i < mesh->bone_count)
                 random_entry(&state, i, mesh->bone_count, mirrors, entry);
             else
                 random_weights(&state, entry);
-            th_palette_write(palette, entry, entries + i * th_palette_entry_bytes(palette));
+            th_palette_write(palette, entry, &base, entries + i * th_palette_entry_bytes(palette));
         }
         th_gpu_instance *gpu_instance = (th_gpu_instance *)(s.slot + s.draws[0].instance_offset) + k;
         *gpu_instance = instance_on_square(k, 2, TH_REFERENCE_SIZE_M / (0.6 + 0.2 * k));
@@ -164,6 +167,37 @@ Test(crowd_renderer, all_ways_give_the_same_picture)
 Test(crowd_renderer, all_ways_give_the_same_picture_of_half_precision)
 {
     check_crowds(TH_PALETTE_F16);
+}
+
+Test(crowd_renderer, all_ways_give_the_same_picture_of_quaternions)
+{
+    check_crowds(TH_PALETTE_QUAT);
+}
+
+Test(crowd_renderer, all_ways_give_the_same_picture_of_small_quaternions)
+{
+    check_crowds(TH_PALETTE_QUAT16);
+}
+
+Test(crowd_renderer, quaternions_give_the_picture_of_matrices)
+{
+    th_gl *gl = open_context();
+    test_models c = test_models_human();
+    stage matrices = stage_crowd(&c, 33, SIDE, 1.25, TH_PALETTE_F32);
+    uint8_t *wanted = shoot(gl, &matrices, &with_shadows);
+    for (int palette = TH_PALETTE_QUAT; palette < TH_PALETTE_COUNT; palette++) {
+        stage quats = stage_crowd(&c, 33, SIDE, 1.25, (th_palette)palette);
+        uint8_t *rgba = shoot(gl, &quats, &with_shadows);
+        const difference d = compare_pictures(rgba, wanted, with_shadows.width, with_shadows.height);
+        cr_log_info("%u pixels off, RMSE %.2g", d.pixels_off, d.rmse);
+        cr_expect_lt(d.rmse, 2e-3, "%u pixels off, RMSE %.2g", d.pixels_off, d.rmse);
+        free(rgba);
+        stage_free(&quats);
+    }
+    free(wanted);
+    stage_free(&matrices);
+    test_models_free(&c);
+    close_context(gl);
 }
 
 /* As it is by one draw of them all. */
@@ -332,7 +366,7 @@ Test(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
     materials[1].alpha = TH_ALPHA_MASK;
     materials[1].alpha_cutoff = 0.5F;
     mesh->materials = materials;
-    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+    for (int palette = 0; palette < TH_PALETTE_QUAT; palette++) { /* which has no weights */
         stage s = stage_boxes(mesh, 6, palette_stride(mesh, (th_palette)palette), (th_palette)palette, false);
         expect_skinned(gl, th_palette_name(s.palette), &s);
         uint8_t *wanted = shoot(gl, &s, &plainly);
@@ -450,10 +484,10 @@ Test(crowd_renderer, skeleton_lines_end_at_joints)
     th_render_mesh_line_end *ends = calloc(still.line_end_count, sizeof *ends);
     for (uint32_t i = 0; i < still.line_end_count; i++) {
         float entry[12];
-        th_palette_read(TH_PALETTE_F32, s.slot + mesh->line_ends[i].bone * sizeof entry, entry);
+        th_palette_read(TH_PALETTE_F32, s.slot + mesh->line_ends[i].bone * sizeof entry, NULL, entry);
         ends[i] = (th_render_mesh_line_end){{entry[3], entry[7], entry[11]}, 0};
     }
-    th_palette_write(TH_PALETTE_F32, (const float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, s.slot);
+    th_palette_write(TH_PALETTE_F32, (const float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, NULL, s.slot);
     still.line_ends = ends;
     s.meshes[0] = &still;
     expect_same(gl, "joints", &s, &plainly, wanted);
@@ -542,7 +576,7 @@ static void make_box(box *b)
     b->part[1].material = 0;
     b->stage = stage_boxes(b->mesh, 1, palette_stride(b->mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
     b->stage.view = view_of_square(1);
-    th_palette_write(TH_PALETTE_F32, (const float[]){2, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, b->stage.slot);
+    th_palette_write(TH_PALETTE_F32, (const float[]){2, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b->stage.slot);
     th_gpu_instance *instance = (th_gpu_instance *)(b->stage.slot + b->stage.draws[0].instance_offset);
     *instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
     b->nobody = b->stage;
@@ -712,7 +746,7 @@ Test(crowd_renderer, culling_changes_nothing_that_is_closed)
     make_box(&b);
     for (int mirrored = 0; mirrored < 2; mirrored++) {
         const float x = mirrored ? -2 : 2;
-        th_palette_write(TH_PALETTE_F32, (const float[]){x, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, b.stage.slot);
+        th_palette_write(TH_PALETTE_F32, (const float[]){x, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b.stage.slot);
         b.part->culling = TH_CULL_NONE;
         uint8_t *both = shoot(gl, &b.stage, &with_shadows);
         b.part->culling = mirrored ? TH_CULL_FRONT : TH_CULL_BACK;

@@ -121,6 +121,22 @@ Test(crowd_view, streams_to_a_gpu_and_draws_the_same)
     close_context(gl);
 }
 
+/* A GPU gets fewer bytes, a software renderer less work in the vertex shader. */
+Test(crowd_view, chooses_palettes_by_renderer)
+{
+    th_gl *gl = open_context();
+    for (int hardware = 0; hardware < 2; hardware++) {
+        fixture s;
+        pretend_hardware = hardware;
+        fixture_init(&s, gl, TH_PALETTE_AUTO);
+        const bool software = !hardware && __real_th_gl_get_info(gl)->software;
+        cr_expect_eq(th_crowd_palette(th_crowd_view_crowd(s.crowd_view)), software ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
+        cr_expect(draw(&s, 0));
+        fixture_fini(&s);
+    }
+    close_context(gl);
+}
+
 /* Whoever there is at the start is in the middle of the picture, and in it for as long as it goes on. */
 Test(crowd_view, frames_a_crowd_of_any_size)
 {

@@ -94,7 +94,11 @@ Test(live_settings, choices_go_round)
                  (unsigned *)&settings.crowd.compile.interpolation, TH_INTERPOLATION_COUNT);
     expect_round(TH_ACTION_NEXT_LAYOUT, TH_ACTION_PREVIOUS_LAYOUT, (unsigned *)&settings.crowd.layout, TH_LAYOUT_COUNT);
     expect_round(TH_ACTION_NEXT_LOOK, TH_ACTION_PREVIOUS_LOOK, (unsigned *)&settings.crowd.look, TH_LOOK_COUNT);
-    expect_round(TH_ACTION_PALETTE, TH_ACTION_PALETTE, (unsigned *)&settings.crowd.palette, TH_PALETTE_COUNT);
+    for (int k = 0; k <= TH_PALETTE_COUNT; k++) {
+        cr_expect_eq(settings.crowd.palette, (th_palette)k);
+        cr_expect(apply(TH_ACTION_PALETTE));
+    }
+    cr_expect_eq(settings.crowd.palette, TH_PALETTE_F32);
 }
 
 Test(live_settings, shadows_come_back_as_they_were)

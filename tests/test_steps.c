@@ -120,14 +120,15 @@ static void sample_frame(const th_compiled_model *compiled, const th_kernels *ke
     th_lanes lanes = {.alpha = {0}};
     for (uint32_t i = 0; i < kernels->width; i++)
         lanes.frame[i] = compiled->compiled_clips[0].keys + (frame + (cubic ? 0 : 1)) * compiled->program.frame_bytes;
-    memset(pose, 0, TH_MATRICES_FLOATS(compiled->program.op_count, kernels->width) * sizeof *pose);
-    kernels->sample[compiled->program.keys][curve](&compiled->program, 0, compiled->program.op_count, &lanes, pose);
+    memset(pose, 0, th_pose_floats(TH_POSE_MATRICES, compiled->program.op_count, kernels->width) * sizeof *pose);
+    kernels->sample[TH_POSE_MATRICES][compiled->program.keys][curve](&compiled->program, 0, compiled->program.op_count,
+                                                                     &lanes, pose);
 }
 
 /* To the last bit; but a slerp's key has another length, and what is left of that is rounding. */
 static void check_curves(const th_compiled_model *compiled, const th_kernels *kernels)
 {
-    const size_t count = TH_MATRICES_FLOATS(compiled->program.op_count, kernels->width);
+    const size_t count = th_pose_floats(TH_POSE_MATRICES, compiled->program.op_count, kernels->width);
     float *want = th_cache_line_alloc(count * sizeof *want), *got = th_cache_line_alloc(count * sizeof *got);
     for (uint32_t frame = 0; frame < compiled->compiled_clips[0].interval_count; frame++)
         for (int curve = TH_INTERPOLATION_NLERP; curve < TH_INTERPOLATION_COUNT; curve++) {

@@ -94,9 +94,9 @@ static double excess_of(const th_model *model, double spoil)
     th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), TIME_S, palette, scratch);
     float entry[12];
     char *first = palette + th_crowd_palette_offset(crowd, 3);
-    th_palette_read(TH_PALETTE_F16, first, entry);
+    th_palette_read(TH_PALETTE_F16, first, NULL, entry);
     entry[7] += (float)(spoil * model->size);
-    th_palette_write(TH_PALETTE_F16, entry, first);
+    th_palette_write(TH_PALETTE_F16, entry, NULL, first);
     const th_validation_desc how = {
         .scene = scene, .crowd = crowd, .palette = palette, .time_s = TIME_S, .sample = COUNT};
     cr_assert_eq(th_validate_palettes(&how, &check, NULL), TH_OK);

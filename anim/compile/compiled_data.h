@@ -50,6 +50,8 @@ struct th_compiled_model {
     size_t max_bytes; /* of clips; 0: no limit */
     th_interpolation interpolation;
     th_program program;
+    const char *quat_obstacle;       /* why program.quat is NULL */
+    const char *quat16_obstacle;     /* the same, or why 16 bytes are too few */
     const th_compiled_track *tracks; /* in the order of the ops */
     uint32_t track_count;
     const uint32_t *weight_entries; /* those of weights that a clip moves, ascending; 0 is the first after the bones */

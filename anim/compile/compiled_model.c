@@ -1,5 +1,6 @@
 /* From a model to a program: decides which joints need an op, which of their transforms move, and in which space each
  * is computed. */
+#include "quat_program.h"
 #include "resample.h"
 #include "weights.h"
 
@@ -326,26 +327,19 @@ static void set_track(const joint_plan *p, const joint_space *parent, th_dmat34 
     }
 }
 
-/* The source of a palette entry: M of an op, or one of that op's products. */
-typedef struct source {
-    uint32_t op, product;
-} source;
-
-#define NO_PRODUCT UINT32_MAX
-
 /* Adds the products of a joint's bones to its op's count. */
-static void set_sources(const th_model *model, const joint_plan *p, th_joint_op *ops, source *sources)
+static void set_sources(const th_model *model, const joint_plan *p, th_joint_op *ops, th_entry_source *sources)
 {
     assert(p->bone_count == 0 || p->op != TH_NO_PARENT); /* can_merge keeps joints with bones out of the scene */
     for (uint32_t b = p->bone; b < p->bone + p->bone_count; b++) {
         const bool direct = is_direct(model, &p->space, b);
-        sources[b] = (source){p->op, direct ? NO_PRODUCT : ops[p->op].product_count++};
+        sources[b] = (th_entry_source){p->op, direct ? TH_NO_PRODUCT : ops[p->op].product_count++};
     }
 }
 
 /* Places the products of an op side by side, including those of joints merged into it. */
 static void place_products(const th_model *model, const joint_plan *plans, th_program *program, th_joint_op *ops,
-                           float (*products)[12], const source *sources)
+                           float (*products)[12], const th_entry_source *sources)
 {
     for (uint32_t i = 0; i < program->op_count; i++) {
         ops[i].product = program->product_count;
@@ -353,7 +347,7 @@ static void place_products(const th_model *model, const joint_plan *plans, th_pr
     }
     assert(program->product_count <= model->bone_count);
     for (uint32_t b = 0; b < model->bone_count; b++) {
-        if (sources[b].product == NO_PRODUCT)
+        if (sources[b].product == TH_NO_PRODUCT)
             continue;
         const th_dmat34 product = bone_product(model, &plans[model->bones[b].joint].space, b);
         memcpy(products[ops[sources[b].op].product + sources[b].product], th_mat34_from(product).m, sizeof *products);
@@ -387,37 +381,25 @@ static th_joint_op op_of(const th_model *model, const joint_plan *plans, uint32_
     return op;
 }
 
-static uint32_t matrix_of(const th_program *program, source from)
+static uint32_t matrix_of(const th_program *program, th_entry_source from)
 {
-    return from.product == NO_PRODUCT ? from.op : program->op_count + program->ops[from.op].product + from.product;
+    return from.product == TH_NO_PRODUCT ? from.op : program->op_count + program->ops[from.op].product + from.product;
 }
 
 /* Rows that pad the last cache line come from the zero matrix. */
-static void set_rows(const th_program *program, const source *sources, uint32_t *rows)
+static void set_rows(const th_program *program, const th_entry_source *sources, uint32_t *rows)
 {
-    const uint32_t used = 3 * program->entry_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
+    const uint32_t used = 3 * program->entry_count,
+                   zero = 3 * (th_program_results(program, TH_POSE_MATRICES) - 1) * TH_ROW_BYTES;
     for (uint32_t i = 0; i < used; i++)
         rows[i] = (3 * matrix_of(program, sources[i / 3]) + i % 3) * TH_ROW_BYTES;
     for (uint32_t i = used; i < used + TH_CACHE_LINE_ROWS; i++)
         rows[i] = zero;
 }
 
-/* ready: one entry per block. */
-static void set_ready(const th_program *program, const source *sources, uint32_t *ready)
-{
-    const uint32_t blocks = (program->op_count + TH_BLOCK - 1) / TH_BLOCK;
-    uint32_t entry = 0;
-    for (uint32_t i = 0; i < blocks; i++) {
-        while (entry < program->entry_count && sources[entry].op / TH_BLOCK <= i)
-            entry++;
-        const uint32_t rows = 3 * entry + (entry < program->entry_count ? 0 : TH_CACHE_LINE_ROWS - 1);
-        ready[i] = rows / TH_CACHE_LINE_ROWS * TH_CACHE_LINE_ROWS;
-        assert(i == 0 || ready[i] >= ready[i - 1]);
-    }
-}
-
 /* Adds the ops of weights: first those that stay, then those that move. */
-static void emit_weight_ops(const th_model *model, th_compiled_model *compiled, th_joint_op *ops, source *sources)
+static void emit_weight_ops(const th_model *model, th_compiled_model *compiled, th_joint_op *ops,
+                            th_entry_source *sources)
 {
     th_program *program = &compiled->program;
     const size_t op_bytes = TH_WEIGHT_KEYS * th_keys_bytes(program->keys);
@@ -428,7 +410,7 @@ static void emit_weight_ops(const th_model *model, th_compiled_model *compiled, 
         const bool moves = moving != end && *moving == e;
         const uint32_t op = moves ? moving_op++ : still_op++;
         ops[op] = th_weights_op(model, e, moves, program->frame_bytes);
-        sources[model->bone_count + e] = (source){op, NO_PRODUCT};
+        sources[model->bone_count + e] = (th_entry_source){op, TH_NO_PRODUCT};
         program->frame_bytes += moves ? op_bytes : 0;
         moving += moves;
     }
@@ -437,7 +419,7 @@ static void emit_weight_ops(const th_model *model, th_compiled_model *compiled, 
 
 /* At most 65,535 joints with 48 bytes of keys each: offsets fit into 32 bits. */
 static void emit_ops(const th_model *model, const joint_plan *plans, th_compiled_model *compiled, th_joint_op *ops,
-                     source *sources)
+                     th_entry_source *sources)
 {
     th_compiled_track *track = (th_compiled_track *)compiled->tracks;
     size_t key = 0;
@@ -470,8 +452,10 @@ static th_result create_ops(const th_model *model, joint_plan *plans, th_compile
     uint32_t *rows = th_arena_new(compiled->arena, uint32_t, 3 * entries + TH_CACHE_LINE_ROWS);
     uint32_t *ready = th_arena_new(compiled->arena, uint32_t, op_count / TH_BLOCK + 1);
     uint32_t *moving = th_arena_new(compiled->arena, uint32_t, weight_entries);
-    source *sources = calloc(entries + 1u, sizeof *sources);
-    if (ops && tracks && products && rows && ready && moving && sources) {
+    uint32_t *joints = calloc(op_count + 1u, sizeof *joints); /* by op */
+    th_entry_source *sources = calloc(entries + 1u, sizeof *sources);
+    th_result result = th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    if (ops && tracks && products && rows && ready && moving && joints && sources) {
         program->ops = ops;
         program->products = (const float(*)[12])products;
         program->rows = rows;
@@ -484,10 +468,15 @@ static th_result create_ops(const th_model *model, joint_plan *plans, th_compile
         emit_weight_ops(model, compiled, ops, sources);
         place_products(model, plans, program, ops, products, sources);
         set_rows(program, sources, rows);
-        set_ready(program, sources, ready);
+        th_find_ready(program, sources, 3, ready);
+        for (uint32_t j = 0; j < model->joint_count; j++)
+            if (plans[j].needed && !plans[j].merged)
+                joints[plans[j].op] = j;
+        result = th_quat_program_create(compiled, joints, sources, err);
     }
+    free(joints);
     free(sources);
-    return compiled->tracks ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    return result;
 }
 
 /* ---- the compiled model ---- */
@@ -530,6 +519,7 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
         th_compiled_model_destroy(compiled);
         return result;
     }
+    th_quat_program_mark_near(compiled);
     *out = compiled;
     return TH_OK;
 }
@@ -613,6 +603,14 @@ double th_compiled_model_bytes_per_clip(const th_compiled_model *compiled)
     for (uint32_t c = 0; c < compiled->model->clip_count; c++)
         bytes += compiled->reports[c].compiled ? compiled->reports[c].bytes : 0;
     return (double)bytes / (compiled->model->clip_count - th_compiled_model_exact_clips(compiled));
+}
+
+const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_palette palette)
+{
+    assert(compiled && (unsigned)palette < TH_PALETTE_COUNT);
+    if (palette == TH_PALETTE_QUAT16)
+        return compiled->quat16_obstacle;
+    return palette == TH_PALETTE_QUAT ? compiled->quat_obstacle : NULL;
 }
 
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)

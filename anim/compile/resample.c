@@ -200,8 +200,8 @@ static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, con
             th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, duration > 0 ? at / duration : 0,
                                   &lanes, i);
         }
-        th_kernels_pose(c->kernels, &compiled->program, &lanes, c->kernels->write[TH_PALETTE_F32][false], false,
-                        c->matrices, palettes);
+        th_kernels_pose(c->kernels, &compiled->program, &lanes, (th_output){.format = TH_PALETTE_F32}, c->matrices,
+                        palettes);
     }
     for (uint32_t i = 0; i < count; i++) {
         bool kept;
@@ -1007,7 +1007,8 @@ static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budg
     c->reaches = th_weight_reaches(model);
     c->weights = calloc(model->weight_count + 1u, sizeof *c->weights);
     c->palettes = th_cache_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
-    c->matrices = th_cache_line_alloc(th_scratch_floats(&compiled->program, c->kernels->width) * sizeof *c->matrices);
+    c->matrices = th_cache_line_alloc(th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width) *
+                                      sizeof *c->matrices);
     if (th_exact_cache_init(&c->cache, model, compiled->interpolation) && c->probes && c->reaches && c->weights &&
         c->palettes && c->matrices && set_probes(c))
         return true;

@@ -25,6 +25,15 @@
  * Morph weights are ops without a parent. Twelve of them take the place of a matrix, D = M, from keys to the palette.
  * If no clip moves them, the constants of D hold them.
  *
+ * Quaternions (TH_POSE_QUATS). If every M is a rotation, a uniform scale s that is constant, and a translation, it is
+ * enough to follow a rotation Q and a place p = M b, where b is a constant point of the joint, that about which D
+ * rotates. With q the rotation of D and D b what D makes of that point,
+ *
+ *    Q_j = Q_parent q_j,   p_j = p_parent + s_parent rotate(Q_parent, D b_j - b_parent).
+ *
+ * D b_j is constant unless the joint's translation moves. That is two thirds of the operations, and two thirds of the
+ * bytes to write. Q must have unit length here, so that keys are normalised once they are interpolated.
+ *
  * A kernel has three stages: sampling computes D from keys, resolving computes M from D, writing computes palettes from
  * M. The first two alternate in blocks of ops: one loop over both would be longer than the processor's reorder window,
  * and each joint would wait for the one before. Only writing depends on the palette format. */
@@ -45,6 +54,7 @@
 #define TH_BLOCK           8  /* ops sampled before the first of them is resolved */
 #define TH_KEY             4  /* numbers per key: one quaternion, or a vector and a zero */
 #define TH_ENTRY           12 /* numbers of a palette entry or a matrix */
+#define TH_QUAT_ENTRY      8  /* rotation, place and scale */
 #define TH_ROW_BYTES       16 /* of one lane's matrix */
 #define TH_CACHE_LINE_ROWS 8  /* rows of palette entries per cache line, in the smallest format */
 
@@ -57,6 +67,7 @@ enum th_joint_op_flags {
                                without the other flags */
     TH_JOINT_OP_WEIGHTS =
         32, /* no joint: D is twelve morph weights from three keys; alone, without a parent, in the last ops */
+    TH_JOINT_OP_NEAR = 64, /* th_quat_op: the dot product of neighbouring keys is TH_NEAR or more */
     TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
@@ -71,6 +82,46 @@ typedef struct th_joint_op {
     uint32_t key;    /* byte offset of its keys in a frame: rotation, scale, translation, as flags say, or weights */
     uint32_t product, product_count; /* its range in program.products */
 } th_joint_op;
+
+/* What the stages compute of each op. */
+typedef enum th_pose_form {
+    TH_POSE_MATRICES, /* D and M: TH_ENTRY numbers */
+    TH_POSE_QUATS,    /* q and D b, if that moves; Q, p and s: TH_QUAT_ENTRY numbers */
+    TH_POSE_FORMS,
+} th_pose_form;
+
+static inline th_pose_form th_pose_form_of(th_palette format)
+{
+    return format >= TH_PALETTE_QUAT ? TH_POSE_QUATS : TH_POSE_MATRICES;
+}
+
+/* The least dot product of two rotation keys between which a parabola normalises as well as a square root: an error of
+ * 6e-8 in the middle. 17 degrees. */
+#define TH_NEAR 0.9885F
+
+/* An op in the quaternion form. Flags: ROTATION, TRANSLATION, NEAR. */
+typedef struct th_quat_op {
+    float rotation[4];                                   /* of D; without ROTATION */
+    float step[3];                                       /* s_parent (D b - b_parent), without what comes from a key */
+    float parent_scale;                                  /* the factor of a translation key */
+    float scale;                                         /* of M */
+    uint32_t translation_key;                            /* byte offset in a frame */
+    uint32_t flags, parent, key, product, product_count; /* as those of th_joint_op; key: of the rotation */
+} th_quat_op;
+
+/* A bone with a place of its own: Q = Q_op rotation, p = p_op + rotate(Q_op, step). */
+typedef struct th_quat_product {
+    float rotation[4], step[3], scale;
+} th_quat_product;
+
+/* The program in the quaternion form. */
+typedef struct th_quat_program {
+    const th_quat_op *ops; /* th_program.op_count */
+    const th_quat_product *products;
+    uint32_t product_count;
+    const uint32_t *ready, *rows; /* as those of th_program, with two rows an entry */
+    float steps;                  /* of QUAT16 in a scene unit: 1 / th_palette_step */
+} th_quat_program;
 
 /* A number n of a 16-bit key means base + span * n. */
 typedef struct th_key_range {
@@ -90,6 +141,7 @@ typedef struct th_program {
     const uint32_t *ready; /* by block: the rows of palettes below this can be written once the block is resolved */
     const uint32_t *rows;  /* by row of a palette: its position among the matrices, in bytes of a lane; padded with rows
                               of zeros to whole lines of any format */
+    const th_quat_program *quat; /* NULL if the model cannot have quaternion palettes */
 } th_program;
 
 /* The inputs of the instances that are posed together. */
@@ -105,13 +157,17 @@ static inline const char *th_lanes_at(const th_lanes *lanes, int lane, size_t at
     return (const char *)lanes->frame[lane] + at;
 }
 
-/* Scratch between the stages, aligned to 64: a matrix is TH_ENTRY vectors of all lanes. */
-#define TH_MATRICES_FLOATS(count, width) ((size_t)(count)*TH_ENTRY * (width))
-
-/* Number of matrices: M of each op, M times each product, and one of zeros. */
-static inline uint32_t th_program_matrices(const th_program *program)
+/* Floats of the scratch between the stages, aligned to 64: an op's result is TH_ENTRY or TH_QUAT_ENTRY vectors of all
+ * lanes. */
+static inline size_t th_pose_floats(th_pose_form form, size_t count, uint32_t width)
 {
-    return program->op_count + program->product_count + 1;
+    return count * (form == TH_POSE_QUATS ? TH_QUAT_ENTRY : TH_ENTRY) * width;
+}
+
+/* Number of results: of each op, of each product, and one of zeros. */
+static inline uint32_t th_program_results(const th_program *program, th_pose_form form)
+{
+    return program->op_count + (form == TH_POSE_QUATS ? program->quat->product_count : program->product_count) + 1;
 }
 
 /* Computes D of ops [first, first + count), starting at the beginning of pose. count: at least 1, here and below. */
@@ -153,8 +209,8 @@ typedef void th_fence_fn(void);
 
 typedef struct th_kernels {
     uint32_t width; /* lanes */
-    th_sample_fn *sample[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
-    th_resolve_fn *resolve;
+    th_sample_fn *sample[TH_POSE_FORMS][TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
+    th_resolve_fn *resolve[TH_POSE_FORMS];
     th_write_fn *write[TH_PALETTE_COUNT][2]; /* [][streamed] */
     th_fill_fn *fill[2];                     /* [streamed] */
     th_read_fn *read;
@@ -164,33 +220,48 @@ typedef struct th_kernels {
 } th_kernels;
 
 /* Call once before resolving. */
-static inline void th_kernels_begin(const th_kernels *kernels, const th_program *program, float *matrices)
+static inline void th_kernels_begin(const th_kernels *kernels, const th_program *program, th_pose_form form,
+                                    float *matrices)
 {
-    const size_t used = TH_MATRICES_FLOATS(th_program_matrices(program) - 1, kernels->width);
-    memset(matrices + used, 0, TH_MATRICES_FLOATS(1, kernels->width) * sizeof *matrices);
+    const size_t used = th_pose_floats(form, th_program_results(program, form) - 1, kernels->width);
+    memset(matrices + used, 0, th_pose_floats(form, 1, kernels->width) * sizeof *matrices);
 }
 
 /* Scratch bytes of all stages together. */
-static inline size_t th_scratch_floats(const th_program *program, uint32_t width)
+static inline size_t th_scratch_floats(const th_program *program, th_pose_form form, uint32_t width)
 {
-    return TH_MATRICES_FLOATS(th_program_matrices(program) + TH_BLOCK, width);
+    return th_pose_floats(form, th_program_results(program, form) + TH_BLOCK, width);
 }
 
-/* Writes palettes of `width` lanes, all ops. write: from this kernel's table. prefetches: prefetch the lines of f32
- * palettes while the matrices to be written there are computed. */
-static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
-                                   th_write_fn *write, bool prefetches, float *scratch, char *const *palettes)
+/* Rows of palettes that can be written once the block of this op is resolved. */
+static inline uint32_t th_program_ready(const th_program *program, th_pose_form form, uint32_t op)
 {
-    float *const pose = scratch, *const matrices = scratch + TH_MATRICES_FLOATS(TH_BLOCK, kernels->width);
-    th_sample_fn *const sample = kernels->sample[program->keys][program->curve];
+    return (form == TH_POSE_QUATS ? program->quat->ready : program->ready)[op / TH_BLOCK];
+}
+
+/* How palettes are written. */
+typedef struct th_output {
+    th_palette format;
+    bool streamed;
+    bool prefetches; /* the lines of f32 palettes, while the matrices to be written there are computed */
+} th_output;
+
+/* Writes palettes of `width` lanes, all ops. */
+static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
+                                   th_output output, float *scratch, char *const *palettes)
+{
+    const th_pose_form form = th_pose_form_of(output.format);
+    float *const pose = scratch, *const matrices = scratch + th_pose_floats(form, TH_BLOCK, kernels->width);
+    th_sample_fn *const sample = kernels->sample[form][program->keys][program->curve];
+    th_write_fn *const write = kernels->write[output.format][output.streamed];
     uint32_t written = 0;
-    th_kernels_begin(kernels, program, matrices);
+    th_kernels_begin(kernels, program, form, matrices);
     for (uint32_t first = 0; first < program->op_count; first += TH_BLOCK) {
         const uint32_t rest = program->op_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
-        const uint32_t ready = program->ready[first / TH_BLOCK];
+        const uint32_t ready = th_program_ready(program, form, first);
         sample(program, first, count, lanes, pose);
         const th_prefetch prefetch = {palettes, (size_t)written * TH_ROW_BYTES};
-        kernels->resolve(program, first, count, pose, matrices, prefetches ? &prefetch : NULL);
+        kernels->resolve[form](program, first, count, pose, matrices, output.prefetches ? &prefetch : NULL);
         write(program, written, ready, matrices, palettes);
         written = ready;
     }

@@ -332,7 +332,7 @@ static uint32_t count_joints(const th_program *program, uint32_t first, uint32_t
         if (joints > 0)                                                                                                \
             name(program, first, joints, lanes, pose);                                                                 \
         sample_weights(program, first + joints, count - joints, lanes, (sample_mode){keys, mode},                      \
-                       pose + TH_MATRICES_FLOATS(joints, WIDTH));                                                      \
+                       pose + th_pose_floats(TH_POSE_MATRICES, joints, WIDTH));                                        \
     }
 
 SAMPLE(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
@@ -435,6 +435,8 @@ static void resolve_ops(const th_program *program, uint32_t first, uint32_t coun
     }
 }
 
+#include "pose_quat.h"
+
 /* ---- writing ---- */
 
 /* A processor with more incomplete lines than write-combining buffers sends each half separately. So eight lanes or
@@ -462,16 +464,49 @@ ALWAYS_INLINE void wf_transpose_halves(const float *const *rows, wf out[TILE])
 }
 #endif
 
-/* Loads the next numbers of all lanes' palettes, transposed to lane order. */
-ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, const float *matrices, wf out[TILE])
+/* Whether two rows of numbers become one row of a palette. */
+ALWAYS_INLINE bool halves_rows(th_palette format)
 {
-    const size_t count = format == TH_PALETTE_F16 ? TILE / 2 : TILE / 4;
+    return format == TH_PALETTE_F16 || format == TH_PALETTE_QUAT16;
+}
+
+/* Rounds quaternions and places of all lanes to whole numbers (th_quat16), by lane. */
+ALWAYS_INLINE void pack_quats(const float *const *rows, float steps, wf out[TILE])
+{
+    const wf unit = wf_set1(32767), factor = wf_set1(steps);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < TILE; i += 4) {
+        const float *q = rows[i / 2], *p = rows[i / 2 + 1];
+        wf n[7];
+#pragma GCC unroll 16
+        for (int c = 0; c < 4; c++)
+            n[c] = wf_mul(wf_load(q + c * WIDTH), unit);
+#pragma GCC unroll 16
+        for (int c = 0; c < 3; c++)
+            n[4 + c] = wf_mul(wf_load(p + c * WIDTH), factor);
+        out[i] = wf_pack(n[0], n[1], 16, 0);
+        out[i + 1] = wf_pack(n[2], n[3], 16, 0);
+        out[i + 2] = wf_pack(n[4], n[6], 21, 0);
+        out[i + 3] = wf_pack(n[5], n[6], 21, 11);
+    }
+    wf_transpose_lanes(out);
+}
+
+/* Loads the next numbers of all lanes' palettes, transposed to lane order. */
+ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, float steps, const float *matrices,
+                             wf out[TILE])
+{
+    const size_t count = halves_rows(format) ? TILE / 2 : TILE / 4;
     const float *rows[TILE / 2];
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; i++)
         rows[i] = (const float *)(const void *)((const char *)matrices + (size_t)places[i] * WIDTH);
     if (format == TH_PALETTE_F16) {
         wf_transpose_halves(rows, out);
+        return;
+    }
+    if (format == TH_PALETTE_QUAT16) {
+        pack_quats(rows, steps, out);
         return;
     }
 #pragma GCC unroll 16
@@ -487,10 +522,12 @@ typedef void store_fn(float *out, wf a);
 ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                                   th_palette format, store_fn *store, char *const *palettes)
 {
-    const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
+    const size_t pair = halves_rows(format) ? 2 : 1;
+    const bool quats = th_pose_form_of(format) == TH_POSE_QUATS;
+    const float steps = quats ? program->quat->steps : 0;
     const size_t whole = th_cache_line_round(program->entry_count * th_palette_entry_bytes(format)) / sizeof(float);
     const size_t last = 4 * end / pair < whole ? 4 * end / pair : whole;
-    const uint32_t *const rows = program->rows; /* copies, which no store to a palette can alias */
+    const uint32_t *const rows = quats ? program->quat->rows : program->rows; /* copies, which no store can alias */
     float *out[WIDTH];
 #pragma GCC unroll 16
     for (size_t i = 0; i < WIDTH; i++)
@@ -499,7 +536,7 @@ ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uin
         wf r[TILES][TILE];
 #pragma GCC unroll 16
         for (size_t s = 0; s < TILES; s++)
-            load_tile(rows + (at + s * TILE) * pair / 4, format, matrices, r[s]);
+            load_tile(rows + (at + s * TILE) * pair / 4, format, steps, matrices, r[s]);
 #pragma GCC unroll 16
         for (size_t i = 0; i < TILE; i++) {
 #pragma GCC unroll 16
@@ -520,6 +557,10 @@ WRITE(write_f32, TH_PALETTE_F32, wf_store)
 WRITE(stream_f32, TH_PALETTE_F32, wf_stream)
 WRITE(write_f16, TH_PALETTE_F16, wf_store)
 WRITE(stream_f16, TH_PALETTE_F16, wf_stream)
+WRITE(write_quat, TH_PALETTE_QUAT, wf_store)
+WRITE(stream_quat, TH_PALETTE_QUAT, wf_stream)
+WRITE(write_quat16, TH_PALETTE_QUAT16, wf_store)
+WRITE(stream_quat16, TH_PALETTE_QUAT16, wf_stream)
 
 /* ---- the floor ---- */
 
@@ -612,9 +653,15 @@ static void fence_stores(void)
 #define KERNELS                                                                                                        \
     {                                                                                                                  \
         .width = WIDTH,                                                                                                \
-        .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
-                   {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
-        .resolve = resolve_ops, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                           \
+        .sample = {{{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                      \
+                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                     \
+                   {{NULL, quat_step_32, quat_nlerp_32, quat_slerp_32, quat_fast_slerp_32, quat_cubic_32},             \
+                    {NULL, quat_step_16, quat_nlerp_16, quat_slerp_16, quat_fast_slerp_16, quat_cubic_16}}},           \
+        .resolve = {resolve_ops, resolve_quats},                                                                       \
+        .write = {{write_f32, stream_f32},                                                                             \
+                  {write_f16, stream_f16},                                                                             \
+                  {write_quat, stream_quat},                                                                           \
+                  {write_quat16, stream_quat16}},                                                                      \
         .fill = {fill_cached, fill_streamed}, .read = read_lines, .multiply_add = multiply_add,                        \
         .stream = stream_lines, .fence = fence_stores,                                                                 \
     }

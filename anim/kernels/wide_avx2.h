@@ -15,6 +15,10 @@ static inline wf wf_set1(float a)
 {
     return _mm256_set1_ps(a);
 }
+static inline wf wf_add(wf a, wf b)
+{
+    return _mm256_add_ps(a, b);
+}
 static inline wf wf_sub(wf a, wf b)
 {
     return _mm256_sub_ps(a, b);
@@ -26,6 +30,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return _mm256_div_ps(a, b);
+}
+static inline wf wf_sqrt(wf a)
+{
+    return _mm256_sqrt_ps(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {
@@ -134,6 +142,15 @@ static inline void wf_transpose_halves(const float *const rows[4], wf out[8])
         out[2 * i] = _mm256_castsi256_ps(_mm256_unpacklo_epi64(four[i][0], four[i][1]));
         out[2 * i + 1] = _mm256_castsi256_ps(_mm256_unpackhi_epi64(four[i][0], four[i][1]));
     }
+}
+
+/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
+ */
+static inline wf wf_pack(wf low, wf high, int bits, int drop)
+{
+    const __m256i top = _mm256_srl_epi32(_mm256_cvtps_epi32(high), _mm_cvtsi32_si128(drop));
+    const __m256i bottom = _mm256_and_si256(_mm256_cvtps_epi32(low), _mm256_set1_epi32((1 << bits) - 1));
+    return _mm256_castsi256_ps(_mm256_or_si256(bottom, _mm256_sll_epi32(top, _mm_cvtsi32_si128(bits))));
 }
 
 static inline void wf_store(float *out, wf a)

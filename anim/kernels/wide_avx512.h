@@ -12,6 +12,10 @@ static inline wf wf_set1(float a)
 {
     return _mm512_set1_ps(a);
 }
+static inline wf wf_add(wf a, wf b)
+{
+    return _mm512_add_ps(a, b);
+}
 static inline wf wf_sub(wf a, wf b)
 {
     return _mm512_sub_ps(a, b);
@@ -23,6 +27,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return _mm512_div_ps(a, b);
+}
+static inline wf wf_sqrt(wf a)
+{
+    return _mm512_sqrt_ps(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {
@@ -166,6 +174,15 @@ static inline __m512i halves(wf a)
 static inline wf wf_pair(wf low, wf high)
 {
     return _mm512_castsi512_ps(_mm512_or_si512(halves(low), _mm512_slli_epi32(halves(high), 16)));
+}
+
+/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
+ */
+static inline wf wf_pack(wf low, wf high, int bits, int drop)
+{
+    const __m512i top = _mm512_srl_epi32(_mm512_cvtps_epi32(high), _mm_cvtsi32_si128(drop));
+    const __m512i bottom = _mm512_and_si512(_mm512_cvtps_epi32(low), _mm512_set1_epi32((1 << bits) - 1));
+    return _mm512_castsi512_ps(_mm512_or_si512(bottom, _mm512_sll_epi32(top, _mm_cvtsi32_si128(bits))));
 }
 
 static inline void wf_store(float *out, wf a)

@@ -13,6 +13,10 @@ static inline wf wf_set1(float a)
 {
     return vdupq_n_f32(a);
 }
+static inline wf wf_add(wf a, wf b)
+{
+    return vaddq_f32(a, b);
+}
 static inline wf wf_sub(wf a, wf b)
 {
     return vsubq_f32(a, b);
@@ -24,6 +28,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return vdivq_f32(a, b);
+}
+static inline wf wf_sqrt(wf a)
+{
+    return vsqrtq_f32(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {
@@ -126,6 +134,15 @@ static inline void wf_transpose_halves(const float *const rows[2], wf out[4])
     out[1] = vtrn1q_f32(odd01, odd23);
     out[2] = vtrn2q_f32(even01, even23);
     out[3] = vtrn2q_f32(odd01, odd23);
+}
+
+/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
+ */
+static inline wf wf_pack(wf low, wf high, int bits, int drop)
+{
+    const uint32x4_t top = vshlq_u32(vreinterpretq_u32_s32(vcvtnq_s32_f32(high)), vdupq_n_s32(-drop));
+    const uint32x4_t bottom = vandq_u32(vreinterpretq_u32_s32(vcvtnq_s32_f32(low)), vdupq_n_u32((1u << bits) - 1));
+    return vreinterpretq_f32_u32(vorrq_u32(bottom, vshlq_u32(top, vdupq_n_s32(bits))));
 }
 
 static inline void wf_store(float *out, wf a)

@@ -3,6 +3,7 @@
 
 #include <throng/core/half.h>
 
+#include <math.h>
 #include <string.h>
 
 #define WIDTH 1
@@ -12,6 +13,10 @@ typedef float wf;
 static inline wf wf_set1(float a)
 {
     return a;
+}
+static inline wf wf_add(wf a, wf b)
+{
+    return a + b;
 }
 static inline wf wf_sub(wf a, wf b)
 {
@@ -24,6 +29,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return a / b;
+}
+static inline wf wf_sqrt(wf a)
+{
+    return sqrtf(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {
@@ -80,6 +89,16 @@ static inline wf wf_pair(wf low, wf high)
     wf both;
     memcpy(&both, halves, sizeof both);
     return both;
+}
+
+/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
+ */
+static inline wf wf_pack(wf low, wf high, int bits, int drop)
+{
+    const uint32_t both = ((uint32_t)lrintf(low) & ((1u << bits) - 1)) | (uint32_t)lrintf(high) >> drop << bits;
+    wf out;
+    memcpy(&out, &both, sizeof out);
+    return out;
 }
 
 static inline void wf_store(float *out, wf a)

@@ -12,6 +12,10 @@ static inline wf wf_set1(float a)
 {
     return _mm_set1_ps(a);
 }
+static inline wf wf_add(wf a, wf b)
+{
+    return _mm_add_ps(a, b);
+}
 static inline wf wf_sub(wf a, wf b)
 {
     return _mm_sub_ps(a, b);
@@ -23,6 +27,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return _mm_div_ps(a, b);
+}
+static inline wf wf_sqrt(wf a)
+{
+    return _mm_sqrt_ps(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {
@@ -99,6 +107,15 @@ static inline __m128i halves(wf a)
 static inline wf wf_pair(wf low, wf high)
 {
     return _mm_castsi128_ps(_mm_or_si128(halves(low), _mm_slli_epi32(halves(high), 16)));
+}
+
+/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
+ */
+static inline wf wf_pack(wf low, wf high, int bits, int drop)
+{
+    const __m128i top = _mm_srl_epi32(_mm_cvtps_epi32(high), _mm_cvtsi32_si128(drop));
+    const __m128i bottom = _mm_and_si128(_mm_cvtps_epi32(low), _mm_set1_epi32((1 << bits) - 1));
+    return _mm_castsi128_ps(_mm_or_si128(bottom, _mm_sll_epi32(top, _mm_cvtsi32_si128(bits))));
 }
 
 static inline void wf_store(float *out, wf a)

@@ -250,6 +250,29 @@ static th_result check_meshes(const th_model *model, th_error *err)
     return TH_OK;
 }
 
+bool th_bone_place(const th_bone *bone, float out[3])
+{
+    assert(bone && out);
+    const th_dmat34 inverse = th_dmat34_from(bone->inverse_bind);
+    th_dmat34 matrix;
+    if (!th_dmat34_invert(&inverse, &matrix))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (!(fabs(matrix.m[4 * i + 3]) <= (double)FLT_MAX))
+            return false;
+        out[i] = (float)matrix.m[4 * i + 3];
+    }
+    return true;
+}
+
+th_palette_base th_model_palette_base(const th_model *model, uint32_t bone)
+{
+    assert(model && bone < model->bone_count);
+    th_palette_base base = {.step = th_palette_step(model->size)};
+    th_bone_place(&model->bones[bone], base.place);
+    return base;
+}
+
 const char *th_alpha_name(th_alpha alpha)
 {
     static const char *const names[TH_ALPHA_COUNT] = {"opaque", "mask", "blend"};

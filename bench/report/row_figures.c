@@ -31,13 +31,20 @@ bool th_row_is_external(const th_row *row)
     return strncmp(row->name, "external/", strlen("external/")) == 0;
 }
 
-/* The faster way to write. It writes f32 palettes, twice as large as f16 ones; what other programs write, it does not
- * know. */
-static double memory_floor_for(const th_report *report, const th_row *row)
+/* Whether it writes palettes of fewer bytes than f32. */
+static bool is_smaller(const th_row *row)
 {
     const char *format = strrchr(row->name, '/');
-    const bool is_half = format && strcmp(format + 1, th_palette_name(TH_PALETTE_F16)) == 0;
-    return is_half || th_row_is_external(row)
+    bool smaller = false;
+    for (int p = TH_PALETTE_F32 + 1; format && p < TH_PALETTE_COUNT; p++)
+        smaller |= strcmp(format + 1, th_palette_name((th_palette)p)) == 0;
+    return smaller;
+}
+
+/* The faster way to write. It writes f32 palettes; what other programs write, it does not know. */
+static double memory_floor_for(const th_report *report, const th_row *row)
+{
+    return is_smaller(row) || th_row_is_external(row)
                ? (double)NAN
                : fmin(bone_ns_of(report, "limit/write_cached"), bone_ns_of(report, "limit/write_streamed"));
 }

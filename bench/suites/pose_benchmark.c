@@ -114,6 +114,21 @@ void th_pose_benchmark_destroy(void *subject)
     free(p);
 }
 
+/* Otherwise the row says which model cannot have such palettes. */
+static bool can_have(const th_scene *scene, th_palette palette, th_row *row)
+{
+    for (uint32_t m = 0; m < scene->compiled_model_count; m++) {
+        const char *obstacle = th_compiled_model_obstacle(scene->compiled_models[m], palette);
+        if (!obstacle)
+            continue;
+        row->skipped = true;
+        snprintf(row->failure, sizeof row->failure, "%.60s: %.150s",
+                 th_compiled_model_source(scene->compiled_models[m])->name, obstacle);
+        return false;
+    }
+    return true;
+}
+
 th_result th_pose_benchmark_init(th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err)
 {
     th_pose_benchmark *p = calloc(1, sizeof *p);
@@ -125,6 +140,8 @@ th_result th_pose_benchmark_init(th_entry *entry, const th_fixture *fixture, th_
     p->palette = fixture->palette;
     p->run = entry->run;
     p->time_s = time_of;
+    if (!can_have(p->shared->scene, entry->palette, row))
+        return TH_OK;
     const th_result result = th_scene_crowd(p->shared->scene, entry->isa, entry->palette, &p->crowd, err);
     if (result != TH_OK)
         return result;
@@ -143,5 +160,5 @@ th_result th_pose_benchmark_create(th_entry *entry, const th_bench_desc *desc, c
 {
     (void)desc;
     const th_result result = th_pose_benchmark_init(entry, fixture, row, err);
-    return result == TH_OK ? th_pose_benchmark_validate(entry, fixture, row, err) : result;
+    return result == TH_OK && !row->skipped ? th_pose_benchmark_validate(entry, fixture, row, err) : result;
 }

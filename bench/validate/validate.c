@@ -45,7 +45,8 @@ static double entry_error(const subject *s, uint32_t bone)
 {
     const double *pose = s->pose[s->model->bones[bone].joint].m;
     th_mat34 entry;
-    th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), entry.m);
+    const th_palette_base base = th_model_palette_base(s->model, bone);
+    th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), &base, entry.m);
     th_dmat34 got = th_dmat34_from(entry), inverse;
     if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to zero: there is no mesh point */
         return th_dmat34_distance(&got, &s->wanted[bone]);
@@ -108,7 +109,7 @@ static void validate_weights(const subject *s, double *errors, double *roundings
     th_mat34 entry;
     for (uint32_t w = 0; w < s->model->weight_count; w++) {
         if (w % 12 == 0)
-            th_palette_read(s->format, at + w / 12 * entry_bytes, entry.m);
+            th_palette_read(s->format, at + w / 12 * entry_bytes, NULL, entry.m);
         errors[w] = (double)entry.m[w % 12] - s->weights[w];
         roundings[w] = s->format == TH_PALETTE_F16 ? half_error(s->weights[w]) : 0;
     }

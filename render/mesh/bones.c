@@ -6,22 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The joint's position in mesh space in the bind pose. False, with `out` unchanged, if inverse_bind has no usable
- * inverse. */
-static bool joint_in_bind_pose(const th_bone *bone, float out[3])
-{
-    const th_dmat34 inverse = th_dmat34_from(bone->inverse_bind);
-    th_dmat34 matrix;
-    if (!th_dmat34_invert(&inverse, &matrix))
-        return false;
-    for (int i = 0; i < 3; i++) {
-        if (!(fabs(matrix.m[4 * i + 3]) <= (double)FLT_MAX))
-            return false;
-        out[i] = (float)matrix.m[4 * i + 3];
-    }
-    return true;
-}
-
 static double distance(const float a[3], const float b[3])
 {
     double sum = 0;
@@ -36,13 +20,13 @@ void th_bone_spheres(const th_model *model, const th_render_mesh_vertex *vertice
     assert(model && (out || model->bone_count == 0) && (vertices || vertex_count == 0));
     for (uint32_t b = 0; b < model->bone_count; b++) {
         out[b] = (th_render_mesh_bone){.radius = -1};
-        joint_in_bind_pose(&model->bones[b], out[b].center);
+        th_bone_place(&model->bones[b], out[b].center);
     }
     for (uint32_t v = 0; v < vertex_count; v++)
         for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertices[v].weight[k] > 0; k++) {
             th_render_mesh_bone *bone = &out[vertices[v].bone[k]];
             float joint[3];
-            if (bone->radius < 0 && !joint_in_bind_pose(&model->bones[vertices[v].bone[k]], joint))
+            if (bone->radius < 0 && !th_bone_place(&model->bones[vertices[v].bone[k]], joint))
                 memcpy(bone->center, vertices[v].position, sizeof bone->center);
             const double away = distance(vertices[v].position, bone->center);
             if (away > (double)bone->radius)
@@ -65,7 +49,7 @@ bool th_skeleton_lines(const th_model *model, const th_render_mesh_bone *bones, 
         uint32_t own = TH_NO_INDEX;
         float place[3];
         for (; b < model->bone_count && model->bones[b].joint == j; b++)
-            if (own == TH_NO_INDEX && joint_in_bind_pose(&model->bones[b], place))
+            if (own == TH_NO_INDEX && th_bone_place(&model->bones[b], place))
                 own = b;
         bone_of[j] = own == TH_NO_INDEX ? above : own;
         if (own == TH_NO_INDEX || above == TH_NO_INDEX)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT }; /* texture units */
+enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT }; /* texture units */
 
 /* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {
@@ -84,6 +84,7 @@ static void find_uniforms(pipeline *p)
     bind_sampler(p, "u_texture", IMAGE_UNIT);
     bind_sampler(p, "u_shadow", SHADOW_UNIT);
     bind_sampler(p, "u_deltas", DELTAS_UNIT);
+    bind_sampler(p, "u_places", PLACES_UNIT);
 }
 
 /* Adds to the defines in `desc`. */
@@ -101,6 +102,10 @@ static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_des
         desc.defines[count++] = "PALETTE_TEXTURE";
     else if (renderer->palette == TH_PALETTE_F16)
         desc.defines[count++] = "PALETTE_F16";
+    if (renderer->palette == TH_PALETTE_QUAT)
+        desc.defines[count++] = "PALETTE_QUAT";
+    if (renderer->palette == TH_PALETTE_QUAT16)
+        desc.defines[count++] = "PALETTE_QUAT16";
     if (renderer->shadow.pixels == 0)
         desc.defines[count++] = "NO_SHADOW";
     th_result result = th_program_create(&desc, &out->program, err);
@@ -163,7 +168,7 @@ static void set_fetch(th_crowd_renderer *p, const th_crowd_renderer_desc *desc)
     if (p->fetch == TH_FETCH_TEXTURE) {
         glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
         p->block_alignment = (size_t)alignment;
-        p->driver_bytes = info->texture_buffer_texels * th_palette_entry_bytes(desc->palette) / 3;
+        p->driver_bytes = info->texture_buffer_texels * th_palette_row_bytes(desc->palette);
     } else {
         p->block_alignment = info->storage_offset_alignment;
         p->driver_bytes = info->storage_block_bytes;
@@ -269,13 +274,13 @@ static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const t
                        th_ring_binding binding)
 {
     assert((binding.offset + chunk->offset) % p->block_alignment == 0);
-    const GLuint row_bytes = (GLuint)th_palette_entry_bytes(p->palette) / 3;
+    const GLuint row_bytes = (GLuint)th_palette_row_bytes(p->palette);
     const GLintptr offset = (GLintptr)(binding.offset + chunk->offset);
     if (p->fetch == TH_FETCH_TEXTURE) {
-        const GLenum format = p->palette == TH_PALETTE_F16 ? GL_RGBA16F : GL_RGBA32F;
+        static const GLenum formats[TH_PALETTE_COUNT] = {GL_RGBA32F, GL_RGBA16F, GL_RGBA32F, GL_RGBA32UI};
         glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
-        glTexBufferRange(GL_TEXTURE_BUFFER, format, binding.buffer, offset, (GLsizeiptr)chunk->bytes);
+        glTexBufferRange(GL_TEXTURE_BUFFER, formats[p->palette], binding.buffer, offset, (GLsizeiptr)chunk->bytes);
     } else {
         glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, binding.buffer, offset, (GLsizeiptr)chunk->bytes);
     }
@@ -328,6 +333,8 @@ static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const 
         glBindTexture(GL_TEXTURE_BUFFER, upload->deltas);
         glUniform1ui(pass->with->first_weight, 3 * upload->bone_count);
     }
+    glActiveTexture(GL_TEXTURE0 + PLACES_UNIT);
+    glBindTexture(GL_TEXTURE_BUFFER, upload->places);
     if (pass->skeletons)
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
     for (uint32_t i = 0; !pass->skeletons && i < upload->part_count; i++)

@@ -262,7 +262,7 @@ static th_result make_renderer(th_crowd_view *crowd_view, th_gl *gl, th_error *e
         .gl = gl,
         .meshes = (const th_render_mesh *const *)crowd_view->meshes,
         .mesh_count = crowd_view->desc.model_count,
-        .palette = crowd_view->desc.palette,
+        .palette = th_crowd_palette(crowd_view->crowd),
         .fetch = crowd_view->desc.fetch,
         .shadow_pixels = crowd_view->desc.shadow_pixels,
     };
@@ -307,9 +307,9 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->jobs = jobs ? base->jobs : NULL;
     crowd_view->frame = crowd && jobs ? base->frame : NULL;
     crowd_view->ring = a->upload == b->upload ? base->ring : NULL;
-    crowd_view->renderer = a->palette == b->palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels
-                               ? base->renderer
-                               : NULL;
+    const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
+    crowd_view->renderer =
+        palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->renderer : NULL;
 }
 
 th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
@@ -364,10 +364,18 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
     return result;
 }
 
+th_palette th_palette_for(th_palette palette, const th_gl *gl)
+{
+    assert(gl);
+    return palette == TH_PALETTE_AUTO && th_gl_get_info(gl)->software ? TH_PALETTE_F32 : palette;
+}
+
 th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)
 {
     assert(desc && gl && out);
-    th_result result = th_crowd_view_prepare(desc, NULL, out, err);
+    th_crowd_view_desc resolved = *desc;
+    resolved.palette = th_palette_for(desc->palette, gl);
+    th_result result = th_crowd_view_prepare(&resolved, NULL, out, err);
     if (result == TH_OK)
         result = th_crowd_view_complete(*out, gl, err);
     if (result != TH_OK) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERTICES, INDICES, LINE_ENDS, DELTAS, BUFFERS };
+enum { VERTICES, INDICES, LINE_ENDS, DELTAS, PLACES, BUFFERS };
 
 /* Attribute locations, as in the shaders. */
 enum {
@@ -127,6 +127,26 @@ static void make_skeleton_array(th_upload *u)
     integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone));
     describe_instances();
     glBindVertexArray(0);
+}
+
+/* ---- places ---- */
+
+static bool make_places(th_upload *u, const th_render_mesh *render_mesh)
+{
+    float(*places)[4] = calloc((size_t)render_mesh->bone_count + 1, sizeof *places);
+    if (!places)
+        return false;
+    for (uint32_t b = 0; b < render_mesh->bone_count; b++) {
+        memcpy(places[b], render_mesh->bones[b].center, sizeof render_mesh->bones[b].center);
+        places[b][3] = th_palette_step(render_mesh->size);
+    }
+    fill(u->buffers[PLACES], (render_mesh->bone_count + 1) * sizeof *places, places);
+    free(places);
+    glGenTextures(1, &u->places);
+    glBindTexture(GL_TEXTURE_BUFFER, u->places);
+    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32F, u->buffers[PLACES]);
+    glBindTexture(GL_TEXTURE_BUFFER, 0);
+    return true;
 }
 
 /* ---- morph targets ---- */
@@ -255,6 +275,8 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, th_err
     th_result result = make_deltas(u, render_mesh, err);
     if (result != TH_OK)
         return result;
+    if (!make_places(u, render_mesh))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u bones", render_mesh->bone_count);
     if (!fill_vertices(u, render_mesh))
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u vertices", render_mesh->vertex_count);
     fill(u->buffers[INDICES], render_mesh->index_count * sizeof *render_mesh->indices, render_mesh->indices);
@@ -269,6 +291,7 @@ void th_upload_fini(th_upload *u)
 {
     glDeleteBuffers(BUFFERS, u->buffers);
     glDeleteTextures(1, &u->deltas);
+    glDeleteTextures(1, &u->places);
     glDeleteVertexArrays(1, &u->mesh_array);
     glDeleteVertexArrays(1, &u->skeleton_array);
     if (u->images)

@@ -21,7 +21,8 @@ typedef struct th_upload_part {
 enum { TH_UPLOAD_MORPH = 1, TH_UPLOAD_EIGHT = 2, TH_UPLOAD_VARIANTS = 4 };
 
 typedef struct th_upload {
-    GLuint buffers[4]; /* vertices, indices, line ends, deltas */
+    GLuint buffers[5]; /* vertices, indices, line ends, deltas, places */
+    GLuint places;     /* a texture of the bones' places in the bind pose */
     GLuint deltas;     /* a texture of the deltas; 0 if the model has no morph targets */
     GLuint mesh_array, skeleton_array;
     GLuint *images; /* the render mesh's images, then a white one */

@@ -189,15 +189,17 @@ static json_t *warnings_json(const th_model *model)
 static json_t *subject_json(const subject *s)
 {
     const th_model *model = s->model;
-    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-                     th_json_text(model->name), "size", th_json_real(model->size), "joint_count",
-                     (int)model->joint_count, "bones", (int)model->bone_count, "bytes_per_character",
-                     th_json_count(palette_bytes(model)), "bytes_per_clip",
-                     th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "compiled_bytes",
-                     th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
-                     th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s),
-                     "meshes", meshes_json(model), "weights", weights_json(model), "influences", influences_json(s),
-                     "textures", textures_json(model), "warnings", warnings_json(model), "joints", joints_json(s));
+    const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
+    return json_pack(
+        "{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        th_json_text(model->name), "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
+        (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)), "bytes_per_clip",
+        th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "quat_obstacle", th_json_text(obstacle),
+        "quat16_obstacle", th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16)), "compiled_bytes",
+        th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
+        th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s), "meshes",
+        meshes_json(model), "weights", weights_json(model), "influences", influences_json(s), "textures",
+        textures_json(model), "warnings", warnings_json(model), "joints", joints_json(s));
 }
 
 /* ---- text ---- */
@@ -343,13 +345,20 @@ static bool print_subject(const subject *s, FILE *file)
 {
     const th_model *model = s->model;
     const double clip_bytes = th_compiled_model_bytes_per_clip(s->compiled);
-    char name[256], a_clip[64] = "";
+    char name[256], note[512], a_clip[64] = "";
     if (clip_bytes > 0)
         snprintf(a_clip, sizeof a_clip, ", %s a clip", th_digits_from((uint64_t)clip_bytes).text);
     fprintf(file, "%s: %u joint%s, %u bone%s, %s bytes a character%s; %.4g unit%s in size\n",
             th_printable(model->name, name, sizeof name), model->joint_count, th_plural(model->joint_count),
             model->bone_count, th_plural(model->bone_count), th_digits_from(palette_bytes(model)).text, a_clip,
             model->size, model->size == 1 ? "" : "s");
+    const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
+    const char *small = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16);
+    fprintf(file, "palettes: f32, f16%s%s%s%s\n", obstacle ? "" : ", quat", small ? "" : ", quat16",
+            obstacle ? "; not quat: "
+            : small  ? "; not quat16: "
+                     : "",
+            small ? th_printable(small, note, sizeof note) : "");
     bool printed =
         print_clips(s, file) && print_meshes(model, file) && print_weights(model, file) && print_textures(model, file);
     print_influences(s, file);

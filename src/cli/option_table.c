@@ -8,7 +8,8 @@
     _Static_assert(sizeof(name) / sizeof *(name) == (count) + 1, "a name for each")
 
 CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
-CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "f16");
+CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "f16", "quat", "quat16");
+CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "f16", "quat", "quat16", "auto");
 CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
 CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
 CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic");
@@ -151,8 +152,10 @@ const th_option th_option_table[] = {
      .help = "random seed for clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.isa),
      .choices = isa_choices, .help = "kernel instruction set: auto, scalar, sse4, avx2, avx512 or neon"},
-    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.palette),
-     .choices = palette_choices, .help = "palette number format: f32, or f16 in half the memory"},
+    {.name = "palette", .argument = "NAME", .fallback = "auto", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.palette),
+     .choices = drawn_palette_choices, .help = "palette format: f32, f16 in half the memory, quat (quaternions, in two thirds; not for scaled joints), quat16 (in a third), or auto: quat on a GPU where all models can, otherwise f32"},
+    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | (ONE_WAY & ~(DRAWING)), .parse = th_parse_choice, .offset = AT(crowd.palette),
+     .choices = palette_choices, .help = "palette format: f32, f16 in half the memory, quat (quaternions, in two thirds; not for scaled joints), or quat16 (in a third)"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),
      .choices = sampling_choices, .help = "exact: authored keys in double precision; compiled: resampled keys, as the kernels play them"},
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),

@@ -50,8 +50,8 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
                      "height", (int)p->size.height, "samples", (int)p->size.samples, "shadow",
                      (int)crowd->shadow_pixels, "renderer", th_json_text(info->renderer), "context",
                      th_gl_kind_name(info->kind), "version", th_json_text(info->version), "software",
-                     (int)info->software, "palette", th_palette_name(crowd->palette), "layout",
-                     th_layout_name(crowd->layout), "fetch",
+                     (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(crowd_view))),
+                     "layout", th_layout_name(crowd->layout), "fetch",
                      th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(crowd_view))), "upload",
                      th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))), "ring_bytes",
                      th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));

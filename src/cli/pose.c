@@ -53,14 +53,15 @@ static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
         th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, palette, scratch);
         for (uint32_t b = 0; b < p->model->bone_count; b++) {
             th_mat34 entry;
-            th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), entry.m);
+            const th_palette_base base = th_model_palette_base(p->model, b);
+            th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), &base, entry.m);
             p->palette[b] = th_dmat34_from(entry);
         }
         for (uint32_t w = 0; w < p->model->weight_count; w++) {
             th_mat34 entry;
             th_palette_read(format,
                             (const char *)palette + (p->model->bone_count + w / 12) * th_palette_entry_bytes(format),
-                            entry.m);
+                            NULL, entry.m);
             p->weights[w] = (double)entry.m[w % 12];
         }
         p->isa = th_isa_name(th_crowd_isa(crowd));

@@ -151,7 +151,7 @@ static json_t *rendering_json(const rendering *r)
         per_frame(r, r->evaluated), "evaluated_by_lod", levels_json(r, r->evaluated), "drawn_per_frame",
         per_frame(r, r->drawn), "drawn_by_lod", levels_json(r, r->drawn), "context", th_gl_kind_name(info->kind),
         "renderer", th_json_text(info->renderer), "version", th_json_text(info->version), "software",
-        (int)info->software, "palette", th_palette_name(crowd->palette), "fetch",
+        (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "isa",
         th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))), "ms_per_frame", "cull",
@@ -177,7 +177,7 @@ static bool print_rendering(const rendering *r, FILE *file)
     print_levels(r, "evaluated", r->evaluated, file);
     print_levels(r, "drawn", r->drawn, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
-            th_palette_name(crowd->palette),
+            th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))),
             th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))),
             th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))));
     fprintf(file, "ms per frame: cull %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",

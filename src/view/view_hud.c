@@ -146,7 +146,8 @@ static void say_crowd(const th_view_hud *b, page *p)
     say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(crowd->layout),
         th_look_name(crowd->look), crowd->shadow_pixels ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(crowd->compile.interpolation),
-        th_palette_name(crowd->palette), th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
+        th_palette_name(th_crowd_palette(th_crowd_view_crowd(b->crowd_view))),
+        th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
 }
 
 /* A bar per worker. */

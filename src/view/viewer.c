@@ -455,6 +455,7 @@ static th_result open_window(th_viewer *v, th_error *err)
     if (result != TH_OK)
         return result;
     th_gl *gl = th_window_gl(v->window);
+    v->wanted.crowd.palette = th_palette_for(v->wanted.crowd.palette, gl);
     if (th_gl_get_info(gl)->software)
         v->wanted.crowd.count = v->desc.software_count;
     result = th_hud_create(gl, TEXT_PX, &v->hud, err);
@@ -526,7 +527,8 @@ json_t *th_viewer_json(const th_viewer *v)
         "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o}", "frames", th_json_count(v->frames),
         "frames_per_s", frames_per_s(v), "frame_ms", ms, "mean_ms", parts_json(h), "characters",
         th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
-        th_scheduler_name(crowd->jobs.scheduler), "palette", th_palette_name(crowd->palette), "interpolation",
+        th_scheduler_name(crowd->jobs.scheduler), "palette",
+        v->crowd_view ? th_palette_name(th_crowd_palette(th_crowd_view_crowd(v->crowd_view))) : "none", "interpolation",
         th_interpolation_name(crowd->compile.interpolation), "renderer", th_json_text(info->renderer), "version",
         th_json_text(info->version), "software", (int)info->software, "fetch",
         th_json_text(v->crowd_view ? th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(v->crowd_view)))

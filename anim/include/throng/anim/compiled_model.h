@@ -9,6 +9,7 @@
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
 #include <throng/anim/model.h>
+#include <throng/anim/palette.h>
 #include <throng/core/api.h>
 
 TH_API_BEGIN
@@ -66,6 +67,8 @@ th_interpolation th_compiled_model_interpolation(const th_compiled_model *compil
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip);
 uint32_t th_compiled_model_exact_clips(
     const th_compiled_model *compiled); /* clips that are not compiled: they cost many times as much */
+/* Why its palettes cannot have this format, such as "joint Hips is scaled, sheared or mirrored". NULL: they can. */
+const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_palette palette);
 size_t th_compiled_model_bytes(const th_compiled_model *compiled);          /* memory that the compiled model owns */
 double th_compiled_model_bytes_per_clip(const th_compiled_model *compiled); /* mean of the clips that are compiled; NAN
                                                                                if none is */

@@ -60,13 +60,14 @@ typedef struct th_crowd_desc {
 
 typedef struct th_crowd th_crowd;
 
-/* Errors: TH_ERR_MEMORY; TH_ERR_ENVIRONMENT if the machine lacks the instruction set. */
+/* Errors: TH_ERR_MEMORY; TH_ERR_ENVIRONMENT if the machine lacks the instruction set; TH_ERR_INPUT if a model cannot
+ * have such palettes (th_compiled_model_obstacle). */
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err);
 void th_crowd_destroy(th_crowd *crowd);
 
-th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
-th_palette th_crowd_palette(const th_crowd *crowd);
-th_writes th_crowd_writes(const th_crowd *crowd); /* of the active instances; never TH_WRITES_AUTO */
+th_isa th_crowd_isa(const th_crowd *crowd);         /* never TH_ISA_AUTO */
+th_palette th_crowd_palette(const th_crowd *crowd); /* never TH_PALETTE_AUTO */
+th_writes th_crowd_writes(const th_crowd *crowd);   /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint64_t th_crowd_bone_count(const th_crowd *crowd);  /* bones of all instances */
 uint64_t th_crowd_entry_count(const th_crowd *crowd); /* palette entries of all instances: bones, and weights */

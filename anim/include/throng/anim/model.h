@@ -12,6 +12,7 @@
 #ifndef THRONG_ANIM_MODEL_H
 #define THRONG_ANIM_MODEL_H
 
+#include <throng/anim/palette.h>
 #include <throng/anim/transform.h>
 #include <throng/core/api.h>
 #include <throng/core/error.h>
@@ -46,6 +47,10 @@ typedef struct th_bone {
     uint32_t joint;
     th_mat34 inverse_bind; /* joint_from_mesh in the bind pose (glTF inverseBindMatrices, Assimp mOffsetMatrix) */
 } th_bone;
+
+/* The joint's position in mesh space in the bind pose. Returns false, with `out` unchanged, if inverse_bind has no
+ * usable inverse. */
+bool th_bone_place(const th_bone *bone, float out[3]);
 
 typedef struct th_vertex {
     float position[3];
@@ -178,6 +183,9 @@ typedef struct th_model {
     double size;                 /* see th_model_measure; in scene units, above 0 */
     th_arena *arena;             /* owns everything above, and this struct */
 } th_model;
+
+/* What palettes of quaternions refer to. The place is 0 if the bone has none. */
+th_palette_base th_model_palette_base(const th_model *model, uint32_t bone);
 
 /* NULL is allowed. */
 void th_model_free(th_model *model);

@@ -1,5 +1,11 @@
-/* Formats of bone palettes. An entry is a 3x4 row-major matrix with the translation in the last column. Shaders read it
- * as three rows. After the entries of the bones follow those of the morph weights: twelve weights each, in the order of
+/* Formats of bone palettes. An entry is a 3x4 row-major matrix with the translation in the last column, which shaders
+ * read as three rows; or a quaternion (x, y, z, w), a place and a scale, for joints that do nothing but turn and move,
+ * which takes fewer bytes, and less time to compute. The place is where the joint is: that of th_bone_place. So a
+ * vertex v of a bone with that place b belongs at
+ *
+ *    place + scale * rotate(quaternion, v - b)
+ *
+ * After the entries of the bones follow those of the morph weights: twelve weights each, in the order of
  * th_model.weights, then zeros. */
 #ifndef THRONG_ANIM_PALETTE_H
 #define THRONG_ANIM_PALETTE_H
@@ -16,7 +22,13 @@ typedef enum th_palette {
     TH_PALETTE_F32 = 0, /* 48 bytes per entry */
     TH_PALETTE_F16,     /* 24 bytes: half precision. Relative error at most 1/2048; absolute error at most 2^-25 below
                            2^-14; infinity from 65520 on. Of a weight from 0 to 1: at most 1/4096 */
+    TH_PALETTE_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
+                           it (th_compiled_model_obstacle), none with morph weights */
+    TH_PALETTE_QUAT16,  /* 16 bytes: the same in whole numbers, of 16 bits for the quaternion and of 21 for the place
+                           (th_quat16), without a scale. The place is rounded to th_palette_step. Not for models that are
+                           scaled, or carried farther than twice their size */
     TH_PALETTE_COUNT,
+    TH_PALETTE_AUTO = TH_PALETTE_COUNT, /* for a crowd: QUAT if all its models can have it, otherwise F32 */
 } th_palette;
 
 typedef enum th_writes {
@@ -30,12 +42,13 @@ typedef enum th_writes {
 /* Palettes larger than this do not stay in the caches from frame to frame. */
 #define TH_STREAM_BYTES ((size_t)8 << 20)
 
-/* "f32", "f16". */
+/* "f32", "f16", "quat", "quat16". */
 const char *th_palette_name(th_palette format);
 
 static inline size_t th_palette_entry_bytes(th_palette format)
 {
-    return format == TH_PALETTE_F16 ? 24 : 48;
+    static const size_t bytes[TH_PALETTE_COUNT] = {48, 24, 32, 16};
+    return bytes[format];
 }
 
 /* Entries of the palette of a model. */
@@ -53,11 +66,37 @@ static inline size_t th_palette_stride(th_palette format, uint32_t entries)
     return bytes > 0 && bytes % page == 0 ? bytes + TH_CACHE_LINE : bytes;
 }
 
-/* Decodes one entry, row-major. */
-void th_palette_read(th_palette format, const void *entry, float out[12]);
+/* Bytes of a row, four numbers, as shaders read them. */
+static inline size_t th_palette_row_bytes(th_palette format)
+{
+    return format == TH_PALETTE_F16 ? 8 : 16;
+}
 
-/* Encodes one entry, row-major. */
-void th_palette_write(th_palette format, const float in[12], void *entry);
+/* Of the places of QUAT16, in scene units; 3 um for a human of 1.8 m. size: th_model.size. */
+static inline float th_palette_step(double size)
+{
+    return (float)(size * 0x1p-19);
+}
+
+/* An entry of QUAT16. A component of the quaternion is n / 32767, of the place n * th_palette_step, with n in two's
+ * complement. x and y of the place are the lowest 21 bits; above them are the low 11 bits of z, behind x, and the
+ * others, behind y. */
+typedef struct th_quat16 {
+    int16_t quaternion[4];
+    uint32_t place[2];
+} th_quat16;
+
+/* What quaternions of a bone refer to. */
+typedef struct th_palette_base {
+    float place[3]; /* th_bone_place */
+    float step;     /* th_palette_step */
+} th_palette_base;
+
+/* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. */
+void th_palette_read(th_palette format, const void *entry, const th_palette_base *base, float out[12]);
+
+/* Encodes one entry. What is no rotation, translation or uniform scale is lost in quaternions. */
+void th_palette_write(th_palette format, const float in[12], const th_palette_base *base, void *entry);
 
 TH_API_END
 

@@ -44,8 +44,8 @@ typedef struct th_crowd_view_desc {
     th_layout_kind layout;
     th_look look;
     th_isa isa;
-    th_palette palette;
-    th_jobs_desc jobs; /* for the worker threads */
+    th_palette palette; /* AUTO: as th_palette_for says, in th_crowd_view_create; as in a crowd, in prepare */
+    th_jobs_desc jobs;  /* for the worker threads */
     th_ring_upload upload;
     th_fetch fetch;
     uint32_t shadow_pixels;                   /* as in th_crowd_renderer_desc */
@@ -66,6 +66,10 @@ typedef struct th_crowd_view_stats {
     uint64_t pose_ns;                             /* until the last palette was written */
     uint64_t draw_ns;                             /* issuing GL commands; a software renderer draws later */
 } th_crowd_view_stats;
+
+/* Resolves TH_PALETTE_AUTO for a software renderer: F32, because there the vertex shader takes most of a frame, and
+ * quaternions cost it more than they save. For a GPU it stays AUTO. */
+th_palette th_palette_for(th_palette palette, const th_gl *gl);
 
 th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err);
 void th_crowd_view_destroy(th_crowd_view *crowd_view); /* NULL does nothing */

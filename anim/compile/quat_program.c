@@ -1,0 +1,402 @@
+#include "quat_program.h"
+
+#include <throng/anim/exact.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Largest part of a matrix that may be neither rotation nor uniform scale. A vertex is nearer to its joint than the
+ * model's size, so that this costs a tenth of the default bound at most. */
+#define RIGID 5e-6
+
+#define SAME_POINT 2.5e-7 /* times the model's size */
+
+/* The linear part of a matrix: a rotation times a scale. */
+typedef struct similarity {
+    double scale, rotation[4];
+} similarity;
+
+static const similarity IDENTITY = {.scale = 1, .rotation = {0, 0, 0, 1}};
+
+/* Returns false if it is something else. */
+static bool similarity_from(th_dmat34 linear, similarity *out)
+{
+    th_trs trs;
+    for (int row = 0; row < 3; row++)
+        linear.m[4 * row + 3] = 0;
+    if (!(th_dmat34_decompose(&linear, &trs) < RIGID) || !(trs.scale[0] > 0))
+        return false;
+    out->scale = cbrt(trs.scale[0] * trs.scale[1] * trs.scale[2]);
+    memcpy(out->rotation, trs.rotation, sizeof out->rotation);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(trs.scale[i] / out->scale - 1) < RIGID))
+            return false;
+    return true;
+}
+
+static th_dmat34 matrix_from(const float m[12])
+{
+    th_mat34 out;
+    memcpy(out.m, m, sizeof out.m);
+    return th_dmat34_from(out);
+}
+
+/* ---- ops ---- */
+
+/* What ops have beside th_quat_op. */
+typedef struct builder {
+    const th_model *model;
+    const th_program *program;
+    const th_entry_source *sources;
+    double (*places)[3]; /* b of each op */
+    th_quat_op *ops;
+    float (*bone_places)[3];
+} builder;
+
+/* The point about which D rotates. Of an op that does not rotate, that of a bone, which then needs no product. */
+static void choose_places(const builder *b)
+{
+    for (uint32_t bone = b->model->bone_count; bone-- > 0;)
+        for (int i = 0; i < 3 && b->sources[bone].product == TH_NO_PRODUCT; i++)
+            b->places[b->sources[bone].op][i] = (double)b->bone_places[bone][i];
+    for (uint32_t i = 0; i < b->program->op_count; i++) {
+        const th_joint_op *op = &b->program->ops[i];
+        for (int k = 0; k < 3 && (op->flags & TH_JOINT_OP_ROTATION); k++)
+            b->places[i][k] = op->flags & TH_JOINT_OP_PIVOT ? (double)op->offset[k] : -(double)op->offset[k];
+    }
+}
+
+/* D b, without the translation that comes from a key. */
+static void move_place(const th_joint_op *op, const double place[3], double out[3])
+{
+    th_dmat34 d = matrix_from(op->local);
+    for (int row = 0; row < 3 && (op->flags & TH_JOINT_OP_TRANSLATION); row++)
+        d.m[4 * row + 3] = 0;
+    for (int row = 0; row < 3; row++)
+        out[row] = d.m[4 * row + 3];
+    if (op->flags & TH_JOINT_OP_PIVOT)
+        memcpy(out, place, 3 * sizeof *out);
+    if (!(op->flags & TH_JOINT_OP_ROTATION))
+        th_dmat34_point(&d, place, out);
+}
+
+static bool is_constant(const th_track *track, double value)
+{
+    bool constant = !track->tangents;
+    for (uint32_t k = 0; constant && k < 3 * track->key_count; k++)
+        constant = fabs((double)track->values[k] / value - 1) < RIGID;
+    return constant;
+}
+
+/* The scale of D where it comes from keys, which in many files hold nothing but rounding. Returns false if they hold
+ * more. */
+static bool find_scale(const th_model *model, const th_compiled_track *track, similarity *out)
+{
+    similarity rest;
+    if (!similarity_from(th_dmat34_from(model->joints[track->joint].rest), &rest))
+        return false;
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const th_clip *clip = &model->clips[c];
+        uint32_t at = 0, end = clip->channel_count;
+        while (at < end) {
+            const uint32_t middle = at + (end - at) / 2;
+            if (clip->channels[middle].joint < track->joint)
+                at = middle + 1;
+            else
+                end = middle;
+        }
+        if (at < clip->channel_count && clip->channels[at].joint == track->joint &&
+            !is_constant(&clip->channels[at].scale, rest.scale))
+            return false;
+    }
+    out->scale = rest.scale * track->scale;
+    return true;
+}
+
+/* track: of an op that moves. Returns false if D is no similarity. */
+static bool set_op(const builder *b, uint32_t index, const th_compiled_track *track)
+{
+    const th_joint_op *op = &b->program->ops[index];
+    const bool is_root = op->parent == TH_NO_PARENT;
+    const uint32_t keys_before = (op->flags & TH_JOINT_OP_ROTATION ? 1 : 0) + (op->flags & TH_JOINT_OP_SCALE ? 1 : 0);
+    similarity d = IDENTITY;
+    if ((op->flags & TH_JOINT_OP_SCALE) && !find_scale(b->model, track, &d))
+        return false;
+    if (!(op->flags & TH_JOINT_OP_ROTATION) && !similarity_from(matrix_from(op->local), &d))
+        return false;
+    th_quat_op *out = &b->ops[index];
+    const double parent_scale = is_root ? 1 : (double)b->ops[op->parent].scale;
+    double moved[3];
+    move_place(op, b->places[index], moved);
+    *out = (th_quat_op){.parent_scale = (float)parent_scale,
+                        .scale = (float)(parent_scale * d.scale),
+                        .translation_key = op->key + keys_before * (uint32_t)th_keys_bytes(b->program->keys),
+                        .flags = op->flags & TH_JOINT_OP_MOVES,
+                        .parent = op->parent,
+                        .key = op->key};
+    for (int i = 0; i < 4; i++)
+        out->rotation[i] = (float)d.rotation[i];
+    for (int i = 0; i < 3; i++)
+        out->step[i] = (float)(parent_scale * (moved[i] - (is_root ? 0 : b->places[op->parent][i])));
+    return true;
+}
+
+/* ---- products ---- */
+
+/* What remains of a bone's entry after M of its op. */
+static th_dmat34 product_matrix(const builder *b, uint32_t bone)
+{
+    const th_entry_source *from = &b->sources[bone];
+    if (from->product == TH_NO_PRODUCT)
+        return TH_DMAT34_IDENTITY;
+    return matrix_from(b->program->products[b->program->ops[from->op].product + from->product]);
+}
+
+static bool is_direct(const builder *b, uint32_t bone)
+{
+    const uint32_t op = b->sources[bone].op;
+    double far = 0;
+    for (int i = 0; i < 3; i++)
+        far = fmax(far, fabs((double)b->bone_places[bone][i] - b->places[op][i]));
+    return b->sources[bone].product == TH_NO_PRODUCT && far * (double)b->ops[op].scale < SAME_POINT * b->model->size;
+}
+
+static th_quat_product product_of(const builder *b, uint32_t bone)
+{
+    const uint32_t op = b->sources[bone].op;
+    const double scale = (double)b->ops[op].scale;
+    const float *place = b->bone_places[bone];
+    const th_dmat34 matrix = product_matrix(b, bone);
+    similarity s = IDENTITY;
+    double moved[3];
+    similarity_from(matrix, &s);
+    th_dmat34_point(&matrix, (double[3]){(double)place[0], (double)place[1], (double)place[2]}, moved);
+    th_quat_product out = {.scale = (float)(scale * s.scale)};
+    for (int i = 0; i < 4; i++)
+        out.rotation[i] = (float)s.rotation[i];
+    for (int i = 0; i < 3; i++)
+        out.step[i] = (float)(scale * (moved[i] - b->places[op][i]));
+    return out;
+}
+
+/* Counts the products of each op, then places them side by side. Returns their number. */
+static uint32_t count_products(const builder *b)
+{
+    uint32_t count = 0;
+    for (uint32_t bone = 0; bone < b->model->bone_count; bone++)
+        b->ops[b->sources[bone].op].product_count += !is_direct(b, bone);
+    for (uint32_t i = 0; i < b->program->op_count; i++) {
+        b->ops[i].product = count;
+        count += b->ops[i].product_count;
+    }
+    return count;
+}
+
+/* rows: those of th_quat_program. Rows that pad the last cache line come from the zeros behind all products. */
+static void place_products(const builder *b, uint32_t count, th_quat_product *products, uint32_t *rows)
+{
+    const uint32_t used = 2 * b->model->bone_count, zero = b->program->op_count + count;
+    for (uint32_t i = 0; i < b->program->op_count; i++)
+        b->ops[i].product_count = 0;
+    for (uint32_t bone = 0; bone < b->model->bone_count; bone++) {
+        uint32_t slot = b->sources[bone].op;
+        if (!is_direct(b, bone)) {
+            th_quat_op *op = &b->ops[slot];
+            const uint32_t product = op->product + op->product_count++;
+            products[product] = product_of(b, bone);
+            slot = b->program->op_count + product;
+        }
+        rows[2 * bone] = 2 * slot * TH_ROW_BYTES;
+        rows[2 * bone + 1] = (2 * slot + 1) * TH_ROW_BYTES;
+    }
+    for (uint32_t i = used; i < used + TH_CACHE_LINE_ROWS; i++)
+        rows[i] = 2 * zero * TH_ROW_BYTES;
+}
+
+void th_find_ready(const th_program *program, const th_entry_source *sources, uint32_t entry_rows, uint32_t *ready)
+{
+    const uint32_t blocks = (program->op_count + TH_BLOCK - 1) / TH_BLOCK;
+    uint32_t entry = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        while (entry < program->entry_count && sources[entry].op / TH_BLOCK <= i)
+            entry++;
+        const uint32_t rows = entry_rows * entry + (entry < program->entry_count ? 0 : TH_CACHE_LINE_ROWS - 1);
+        ready[i] = rows / TH_CACHE_LINE_ROWS * TH_CACHE_LINE_ROWS;
+        assert(i == 0 || ready[i] >= ready[i - 1]);
+    }
+}
+
+/* ---- the program ---- */
+
+/* track: of the first op that moves. The joint that is no rotation, translation and constant scale; TH_NO_INDEX if all
+ * are. */
+static uint32_t set_ops(const builder *b, const th_compiled_track *track, const uint32_t *joints)
+{
+    for (uint32_t bone = 0; bone < b->model->bone_count; bone++)
+        if (!th_bone_place(&b->model->bones[bone], b->bone_places[bone]))
+            return b->model->bones[bone].joint;
+    choose_places(b);
+    for (uint32_t i = 0; i < b->program->op_count; i++) {
+        if (!set_op(b, i, track))
+            return joints[i];
+        track += (b->program->ops[i].flags & TH_JOINT_OP_MOVES) != 0;
+    }
+    similarity s;
+    for (uint32_t bone = 0; bone < b->model->bone_count; bone++)
+        if (!similarity_from(product_matrix(b, bone), &s))
+            return b->model->bones[bone].joint;
+    return TH_NO_INDEX;
+}
+
+static const char *describe(th_arena *arena, const th_model *model, uint32_t joint)
+{
+    return th_arena_format(arena, "joint %s is scaled, sheared or mirrored", model->joints[joint].name);
+}
+
+static th_result create_program(const builder *b, th_compiled_model *compiled, th_quat_program *quat, th_error *err)
+{
+    const th_program *program = b->program;
+    quat->ops = b->ops;
+    quat->steps = 1 / th_palette_step(b->model->size);
+    quat->product_count = count_products(b);
+    th_quat_product *products = th_arena_new(compiled->arena, th_quat_product, quat->product_count);
+    uint32_t *rows = th_arena_new(compiled->arena, uint32_t, 2 * b->model->bone_count + TH_CACHE_LINE_ROWS);
+    uint32_t *ready = th_arena_new(compiled->arena, uint32_t, program->op_count / TH_BLOCK + 1);
+    if (!products || !rows || !ready)
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", b->model->name);
+    place_products(b, quat->product_count, products, rows);
+    th_find_ready(program, b->sources, 2, ready);
+    quat->products = products;
+    quat->rows = rows;
+    quat->ready = ready;
+    compiled->program.quat = quat;
+    return TH_OK;
+}
+
+/* ---- the range of 16 bytes ---- */
+
+/* Joints that are posed at most, in all clips, and the times of a clip. */
+#define RANGE_BUDGET  2000000u
+#define RANGE_SAMPLES 256u
+
+/* Of the range of 21 bits, so that places may go somewhat farther between two samples. */
+#define RANGE_PART 0.875
+
+/* Updates *most with the farthest coordinate of a bone, as a part of the range. */
+static void measure_pose(const th_model *model, const th_dmat34 *pose, double *most)
+{
+    const double range = (double)th_palette_step(model->size) * 0x1p20;
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        for (int i = 3; i < 12; i += 4)
+            *most = fmax(*most, fabs(pose[model->bones[b].joint].m[i]) / range);
+}
+
+/* Sets quat16_obstacle if a bone is scaled, or leaves the range. */
+static th_result check_range(const builder *b, th_compiled_model *compiled)
+{
+    const th_model *model = b->model;
+    for (uint32_t bone = 0; bone < model->bone_count; bone++) {
+        const float scale = is_direct(b, bone) ? b->ops[b->sources[bone].op].scale : product_of(b, bone).scale;
+        if (fabs((double)scale - 1) > RIGID)
+            compiled->quat16_obstacle = "it is scaled as a whole";
+    }
+    const uint32_t fair = RANGE_BUDGET / model->joint_count / (model->clip_count + 1);
+    const uint32_t samples = fair < 2 ? 2 : fair > RANGE_SAMPLES ? RANGE_SAMPLES : fair;
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
+    double most = 0;
+    if (!pose)
+        return TH_ERR_MEMORY;
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    measure_pose(model, pose, &most);
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        for (uint32_t k = 0; k < samples; k++) {
+            const double ticks = model->clips[c].duration_ticks * k / (samples - 1);
+            th_exact_pose(model, &model->clips[c], ticks, compiled->interpolation, pose);
+            measure_pose(model, pose, &most);
+        }
+    free(pose);
+    if (most > RANGE_PART && !compiled->quat16_obstacle)
+        compiled->quat16_obstacle = "a clip carries it too far from the origin";
+    return TH_OK;
+}
+
+th_result th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,
+                                 th_error *err)
+{
+    assert(compiled && sources);
+    const th_model *model = compiled->model;
+    if (model->weight_count > 0) {
+        compiled->quat_obstacle = compiled->quat16_obstacle = "its palettes hold weights of morph targets";
+        return TH_OK;
+    }
+    th_arena *arena = compiled->arena;
+    builder b = {.model = model, .program = &compiled->program, .sources = sources};
+    b.ops = th_arena_new(arena, th_quat_op, compiled->program.op_count);
+    b.bone_places = calloc(model->bone_count + 1u, sizeof *b.bone_places);
+    b.places = calloc(compiled->program.op_count + 1u, sizeof *b.places);
+    th_quat_program *quat = th_arena_new(arena, th_quat_program, 1);
+    th_result result = TH_ERR_MEMORY;
+    if (b.ops && b.bone_places && b.places && quat) {
+        const uint32_t joint = set_ops(&b, compiled->tracks, joints);
+        result = TH_OK;
+        if (joint == TH_NO_INDEX)
+            result = create_program(&b, compiled, quat, err);
+        else if (!(compiled->quat_obstacle = describe(arena, model, joint)))
+            result = TH_ERR_MEMORY;
+        compiled->quat16_obstacle = compiled->quat_obstacle;
+        if (result == TH_OK && joint == TH_NO_INDEX)
+            result = check_range(&b, compiled);
+    }
+    free(b.places);
+    free(b.bone_places);
+    return result == TH_OK ? TH_OK : th_fail(err, result, "%s: out of memory", model->name);
+}
+
+/* ---- distances of keys ---- */
+
+static void read_key(const th_program *program, const char *frame, size_t at, double out[TH_KEY])
+{
+    int16_t shorts[TH_KEY];
+    float floats[TH_KEY];
+    memcpy(floats, frame + at, program->keys == TH_KEYS_32 ? sizeof floats : 0);
+    memcpy(shorts, frame + at, program->keys == TH_KEYS_16 ? sizeof shorts : 0);
+    for (int i = 0; i < TH_KEY; i++) {
+        if (program->keys == TH_KEYS_16) {
+            const th_key_range *range = program->ranges + at / sizeof shorts;
+            out[i] = (double)range->base[i] + (double)range->span[i] * shorts[i];
+        } else {
+            out[i] = (double)floats[i];
+        }
+    }
+}
+
+static bool is_near(const th_program *program, const th_compiled_clip *compiled_clip, size_t at)
+{
+    for (uint32_t i = 0; compiled_clip->keys && !compiled_clip->is_stepped && i < compiled_clip->interval_count; i++) {
+        const char *frame = compiled_clip->keys + (size_t)i * program->frame_bytes;
+        double a[TH_KEY], b[TH_KEY];
+        read_key(program, frame, at, a);
+        read_key(program, frame + program->frame_bytes, at, b);
+        if (!(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] >= (double)TH_NEAR))
+            return false;
+    }
+    return true;
+}
+
+/* Only NLERP: of a slerp and of cubic curves the length is another. */
+void th_quat_program_mark_near(th_compiled_model *compiled)
+{
+    assert(compiled);
+    const th_program *program = &compiled->program;
+    if (!program->quat || program->curve != TH_INTERPOLATION_NLERP)
+        return;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        th_quat_op *op = (th_quat_op *)&program->quat->ops[i];
+        bool near = op->flags & TH_JOINT_OP_ROTATION;
+        for (uint32_t c = 0; near && c <= compiled->model->clip_count; c++)
+            near = is_near(program, &compiled->compiled_clips[c], op->key);
+        op->flags |= near ? TH_JOINT_OP_NEAR : 0;
+    }
+}
