@@ -14,6 +14,13 @@
 #define FULL   0.94F /* part of the picture that the crowd may fill */
 #define GROUND 24    /* extent of the ground, in radii of the crowd */
 
+/* The largest error of a level of detail in pixels of the picture, from the finest to the coarsest level, and in texels
+ * of the shadow map. At the same largest error a coarse level is off at more places than a fine one. Shadows are moved
+ * away from the light by one to three texels, so an error of one lets no surface shadow itself. */
+#define FINEST_PIXELS   1.25
+#define COARSEST_PIXELS 0.4
+#define SHADOW_TEXELS   1.0
+
 /* A late afternoon sun in the south-east. */
 static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
@@ -47,6 +54,16 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
     assert(crowd_view && camera);
     const th_sphere all = th_layout_bounds(&crowd_view->layout);
     th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
+}
+
+/* Sizes in pixels below which a level is fine enough. A sphere's diameter stands for the model's size. */
+static void set_levels(th_cull_view *view)
+{
+    for (uint32_t lod = 1; lod < TH_RENDER_MESH_LODS; lod++) {
+        const double coarseness = (lod - 1) / (TH_RENDER_MESH_LODS - 2.0);
+        const double pixels = FINEST_PIXELS + (COARSEST_PIXELS - FINEST_PIXELS) * coarseness;
+        view->lod_px[lod - 1] = (float)(pixels / th_render_mesh_lod_limit(lod));
+    }
 }
 
 /* Arguments of the jobs below. */
@@ -92,11 +109,11 @@ static uint32_t cull_characters(th_crowd_view *crowd_view, double time_s, const 
                                 float height)
 {
     const th_view *view = &crowd_view->view;
-    cull_args l = {
-        .crowd_view = crowd_view, .time_s = time_s, .view.lod_px = {180, 80, 32}, .sun.ground = view->ground_height};
+    cull_args l = {.crowd_view = crowd_view, .time_s = time_s, .sun.ground = view->ground_height};
     const uint32_t blocks = th_cull_block_count(crowd_view->cull);
     th_camera_frustum(camera, aspect, &l.view.frustum);
     th_camera_eye(camera, l.view.eye);
+    set_levels(&l.view);
     l.view.pixels = th_camera_pixels(camera, height);
     memcpy(l.sun.to_light, view->to_sun, sizeof l.sun.to_light);
     l.lists =
@@ -155,6 +172,20 @@ static void write_instances(const th_crowd_view *crowd_view, uint32_t first, uin
     }
 }
 
+/* The coarsest level whose error is below a texel of the shadow map. */
+static uint32_t shadow_lod(const th_crowd_view *crowd_view, uint32_t model)
+{
+    if (crowd_view->desc.shadow_pixels == 0)
+        return 0;
+    const th_locomotion *locomotion = &crowd_view->locomotions[crowd_view->first_locomotion[model]];
+    const double texel = 2 * (double)crowd_view->view.shadow_radius / crowd_view->desc.shadow_pixels;
+    const double size = crowd_view->desc.models[model]->size * (double)locomotion->scale;
+    uint32_t lod = 0;
+    while (lod + 1 < TH_RENDER_MESH_LODS && th_render_mesh_lod_limit(lod + 1) * size <= SHADOW_TEXELS * texel)
+        lod++;
+    return lod;
+}
+
 /* Prepares the draws of one model in one list, by level of detail. Its palettes begin at *offset. */
 static th_draw *prepare_model(th_crowd_view *crowd_view, uint32_t list, uint32_t model, size_t *offset, char *slot,
                               th_draw *draw)
@@ -168,6 +199,7 @@ static th_draw *prepare_model(th_crowd_view *crowd_view, uint32_t list, uint32_t
         *draw++ = (th_draw){
             .mesh = model,
             .lod = lod,
+            .shadow_lod = shadow_lod(crowd_view, model),
             .count = group->count,
             .palette_offset = *offset,
             .palette_stride = stride,

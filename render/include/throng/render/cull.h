@@ -17,7 +17,7 @@
 TH_API_BEGIN
 
 #define TH_CULL_BLOCK      512u /* instances; fewer in the last block */
-#define TH_CULL_MAX_LODS   4u
+#define TH_CULL_MAX_LODS   10u
 #define TH_CULL_MAX_MESHES 16383u
 
 /* Instances of one kind share a sphere and a mesh. Usually a kind is a model with one of its clips. */
