@@ -4,6 +4,7 @@
 #include "fixture_render_mesh.h"
 #include "random_model.h"
 #include "render/mesh/geometry.h"
+#include "render/mesh/islands.h"
 #include "render/mesh/pack.h"
 
 #include <throng/anim/exact.h>
@@ -615,6 +616,16 @@ Test(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
     th_render_mesh_destroy(render_mesh);
     free(b);
     free(s);
+}
+
+/* Two triangles meet at a seam, and one stands alone. */
+Test(render_mesh, an_island_continues_across_seams)
+{
+    const uint32_t places[9] = {0, 1, 2, 2, 3, 4, 5, 6, 7}, indices[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    uint32_t sizes[9];
+    cr_assert(th_islands_measure(places, 9, indices, 9, sizes));
+    for (uint32_t v = 0; v < 9; v++)
+        cr_expect_eq(sizes[v], v < 6 ? 2 : 1, "vertex %u", v);
 }
 
 /* A hinge all the way round: the halves move apart, but not before they do. The pole ties them together. */
