@@ -106,7 +106,7 @@ static void check_ranges(const th_render_mesh *f)
 
 static void check_levels(const th_render_mesh *f)
 {
-    uint64_t before = 0;
+    uint64_t before = UINT64_MAX;
     cr_assert(f->lod_count >= 1 && f->lod_count <= TH_RENDER_MESH_LODS);
     cr_assert_eq(f->lod_error[0], 0);
     for (uint32_t l = 0; l < f->lod_count; l++) {
@@ -117,10 +117,11 @@ static void check_levels(const th_render_mesh *f)
             error = fmaxf(error, f->parts[p].lods[l].error);
             cr_assert(l == 0 || f->parts[p].lods[l].error >= f->parts[p].lods[l - 1].error);
         }
-        cr_assert(l == 0 || 5 * count <= 4 * before, "level %u: %llu after %llu", l, (unsigned long long)count,
+        const bool is_last = l > 0 && l + 1 == f->lod_count;
+        cr_assert(is_last ? count < before : count <= before, "level %u: %llu after %llu", l, (unsigned long long)count,
                   (unsigned long long)before);
         cr_assert_eq(f->lod_error[l], error);
-        cr_assert_leq((double)error, TH_RENDER_MESH_LOD_BENT * TH_RENDER_MESH_LOD_ERROR * f->size * 1.000001);
+        cr_assert_leq((double)error, th_render_mesh_lod_limit(l) * f->size * 1.000001);
         before = count;
     }
 }
@@ -240,6 +241,26 @@ double farthest_from_level(const th_render_mesh *f, uint32_t lod, const th_dmat3
         skin_vertex(palette, &f->vertices[v], places[v]);
     for (uint32_t v = 0; v < f->vertex_count; v++)
         farthest = fmax(farthest, from_level(f, lod, places, v, farthest));
+    free(places);
+    return farthest;
+}
+
+double farthest_from_mesh(const th_render_mesh *f, uint32_t lod, const th_dmat34 *palette)
+{
+    double farthest = 0, (*places)[3] = malloc((f->vertex_count + (size_t)2) * sizeof *places);
+    for (uint32_t v = 0; v < f->vertex_count; v++)
+        skin_vertex(palette, &f->vertices[v], places[v]);
+    for (uint32_t p = 0; p < f->part_count; p++)
+        for (uint32_t i = 0; i < f->parts[p].lods[lod].index_count; i += 3) {
+            const uint32_t *index = f->indices + f->parts[p].lods[lod].first_index + i;
+            double *middle = places[f->vertex_count];
+            for (int k = 0; k < 3; k++) {
+                middle[k] = 0;
+                for (int c = 0; c < 3; c++)
+                    middle[k] += places[f->parts[p].base_vertex + index[c]][k] / 3;
+            }
+            farthest = fmax(farthest, from_level(f, 0, places, f->vertex_count, farthest));
+        }
     free(places);
     return farthest;
 }

@@ -41,6 +41,9 @@ th_dmat34 *make_error_poses(const th_model *model);
 /* Largest distance of a vertex from a level, in a pose. */
 double farthest_from_level(const th_render_mesh *render_mesh, uint32_t lod, const th_dmat34 *palette);
 
+/* Largest distance of the middle of a level's triangle from the mesh itself, in a pose. */
+double farthest_from_mesh(const th_render_mesh *render_mesh, uint32_t lod, const th_dmat34 *palette);
+
 /* Scene space. */
 void skin_vertex(const th_dmat34 *palette, const th_render_mesh_vertex *vertex, double out[3]);
 

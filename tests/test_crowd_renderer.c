@@ -813,6 +813,31 @@ Test(crowd_renderer, a_level_of_detail_that_is_not_there_is_the_last_one)
     close_context(gl);
 }
 
+/* Only the shadow map gets the coarser level, and never a finer one than the picture. */
+Test(crowd_renderer, shadows_may_be_coarser_than_the_picture)
+{
+    th_gl *gl = open_context();
+    test_models c = test_models_human();
+    stage s = stage_crowd(&c, 4, 2, 1.25, TH_PALETTE_F32);
+    uint8_t *whole = shoot(gl, &s, &with_shadows), *lit = shoot(gl, &s, &plainly);
+    s.draws[0].shadow_lod = c.meshes[0]->lod_count - 1;
+    expect_same(gl, "no shadows", &s, &plainly, lit);
+    uint8_t *coarse = shoot(gl, &s, &with_shadows);
+    cr_expect_gt(count_other_pixels(whole, coarse), 20);
+    s.draws[0].lod = s.draws[0].shadow_lod;
+    uint8_t *coarsest = shoot(gl, &s, &with_shadows);
+    cr_expect_gt(count_other_pixels(coarse, coarsest), 100);
+    s.draws[0].shadow_lod = 0;
+    expect_same(gl, "the picture's level", &s, &with_shadows, coarsest);
+    free(whole);
+    free(lit);
+    free(coarse);
+    free(coarsest);
+    stage_free(&s);
+    test_models_free(&c);
+    close_context(gl);
+}
+
 /* A file may hold joints and nothing that follows them. */
 Test(crowd_renderer, a_figure_of_nothing_draws_nothing)
 {

@@ -55,24 +55,40 @@ void th_bounds_morphs_pose(th_bounds_proxy *b, const th_clip *clip, double ticks
 /* How much larger than at rest a sphere is, in joint space. *at: begins at 0 and is kept from a sphere to the next. */
 double th_bounds_morphs_growth(const th_bounds_proxy *b, uint32_t sphere, size_t *at);
 
-/* Points that may touch the ground, and the lowest height of each: vertices, or joints if there are none. */
+/* Points that may touch the ground: vertices, or joints if there are none. */
 typedef struct th_ground_contact {
     const th_vertex *vertex; /* NULL: a joint */
     size_t index;            /* of the vertex, among all */
     uint32_t joint;
-    double lowest;
+    double lowest; /* height, of all moments; infinite before th_ground_contacts_measure */
 } th_ground_contact;
+
+/* Neighbouring points, of which all may be too high to look at. */
+typedef struct th_ground_block {
+    double middle[3], half[3];       /* their box, in mesh space */
+    uint32_t first_bone, bone_count; /* the bones they follow, in th_ground_contacts.bones */
+} th_ground_block;
 
 typedef struct th_ground_contacts {
     th_ground_contact *point;
     size_t count;
+    th_ground_block *block; /* of TH_GROUND_BLOCK points each, as th_ground_contacts_init lists them */
+    uint32_t *bones;
     double ground; /* the lowest point of all moments; infinite if there are no points */
     double usual;  /* median over the moments of the lowest point */
 } th_ground_contacts;
 
-/* Runs through the moments of a clip. Returns false if out of memory. Call th_ground_contacts_fini in either case. */
+enum { TH_GROUND_BLOCK = 64 };
+
+/* Lists the points and runs through the moments of a clip. Returns false if out of memory. Call th_ground_contacts_fini
+ * in either case. */
 bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip, const th_moments *moments);
 void th_ground_contacts_fini(th_ground_contacts *s);
+
+/* Runs through the moments again and finds the lowest height of each point that gets below `reach`. That of the others
+ * is any height from `reach` on. */
+void th_ground_contacts_measure(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip,
+                                const th_moments *moments, double reach);
 
 /* Position of the point in the proxy's current pose. */
 void th_ground_contact_position(const th_bounds_proxy *b, const th_ground_contact *point, double out[3]);

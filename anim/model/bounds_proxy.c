@@ -11,6 +11,8 @@
 #define POSE_BUDGET    (1u << 22)        /* joints posed per pass over the clips: half a second */
 #define VERTEX_BUDGET  ((size_t)1 << 24) /* vertices skinned per pass over a clip */
 
+#define ROUNDING 1e-3
+
 /* ---- when ---- */
 
 int th_compare_doubles(const void *a, const void *b)
@@ -283,22 +285,112 @@ static double height(const th_bounds_proxy *b, const th_ground_contact *point)
     return point->vertex ? coordinate(b, point, 1) : b->pose[point->joint].m[7];
 }
 
+/* ---- blocks of points ---- */
+
+static size_t block_count(const th_ground_contacts *s)
+{
+    return (s->count + TH_GROUND_BLOCK - 1) / TH_GROUND_BLOCK;
+}
+
+static size_t block_end(const th_ground_contacts *s, size_t block)
+{
+    const size_t end = (block + 1) * TH_GROUND_BLOCK;
+    return end < s->count ? end : s->count;
+}
+
+/* Fills in the box and the bones. `seen` is, by bone, the last block that has it, plus 1. */
+static void make_block(th_ground_contacts *s, size_t at, uint32_t *seen)
+{
+    th_ground_block *block = &s->block[at];
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    block->first_bone = at > 0 ? block[-1].first_bone + block[-1].bone_count : 0;
+    for (size_t n = at * TH_GROUND_BLOCK; n < block_end(s, at); n++) {
+        const th_vertex *vertex = s->point[n].vertex;
+        for (int i = 0; i < 3; i++) {
+            low[i] = fmin(low[i], (double)vertex->position[i]);
+            high[i] = fmax(high[i], (double)vertex->position[i]);
+        }
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++)
+            if (seen[vertex->bone[k]] != at + 1) {
+                seen[vertex->bone[k]] = (uint32_t)at + 1;
+                s->bones[block->first_bone + block->bone_count++] = vertex->bone[k];
+            }
+    }
+    for (int i = 0; i < 3; i++) {
+        block->middle[i] = low[i] / 2 + high[i] / 2;
+        block->half[i] = high[i] / 2 - low[i] / 2;
+    }
+}
+
+/* Only of vertices. Returns false if out of memory. */
+static bool make_blocks(th_ground_contacts *s, const th_bounds_proxy *b)
+{
+    const size_t blocks = block_count(s);
+    const size_t most = b->model->bone_count < TH_GROUND_BLOCK * TH_MAX_INFLUENCES
+                            ? b->model->bone_count
+                            : TH_GROUND_BLOCK * TH_MAX_INFLUENCES;
+    s->block = calloc(blocks + 1, sizeof *s->block);
+    s->bones = calloc(blocks * most + 1, sizeof *s->bones);
+    uint32_t *seen = calloc((size_t)b->model->bone_count + 1, sizeof *seen);
+    for (size_t n = 0; n < blocks && b->vertex_count > 0 && s->block && s->bones && seen; n++)
+        make_block(s, n, seen);
+    free(seen);
+    return s->block && s->bones && seen;
+}
+
+/* A height that no point of the block is below in the proxy's current pose. The weights of a vertex add up to 1 but for
+ * rounding, so it is nowhere below the lowest that any of its bones would take it to. */
+static double block_floor(const th_ground_contacts *s, const th_bounds_proxy *b, size_t at)
+{
+    const th_ground_block *block = &s->block[at];
+    if (b->vertex_count == 0 || b->positions)
+        return -HUGE_VAL;
+    double lowest = HUGE_VAL;
+    for (uint32_t k = 0; k < block->bone_count; k++) {
+        const double *row = b->palette[s->bones[block->first_bone + k]].m + 4;
+        double y = row[3];
+        for (int i = 0; i < 3; i++)
+            y += row[i] * block->middle[i] - fabs(row[i]) * block->half[i];
+        lowest = y < lowest ? y : lowest;
+    }
+    return lowest - ROUNDING * (fabs(lowest) + b->model->size);
+}
+
+static double lowest_of_block(const th_ground_contacts *s, const th_bounds_proxy *b, size_t at)
+{
+    double lowest = HUGE_VAL;
+    for (size_t n = at * TH_GROUND_BLOCK; n < block_end(s, at); n++)
+        lowest = fmin(lowest, height(b, &s->point[n]));
+    return lowest;
+}
+
+/* The lowest of all points in the proxy's current pose. *best: the block it was in at the moment before, which is
+ * looked at first because most others are then too high; updated. */
+static double lowest_now(const th_ground_contacts *s, const th_bounds_proxy *b, size_t *best)
+{
+    double lowest = s->count > 0 ? lowest_of_block(s, b, *best) : HUGE_VAL;
+    for (size_t n = 0; n < block_count(s); n++) {
+        if (block_floor(s, b, n) > lowest)
+            continue;
+        const double y = lowest_of_block(s, b, n);
+        *best = y < lowest ? n : *best;
+        lowest = fmin(lowest, y);
+    }
+    return lowest;
+}
+
 bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip, const th_moments *moments)
 {
     assert(s && b && moments && moments->count > 0);
     double *lowest = malloc(moments->count * sizeof *lowest); /* by moment */
-    if (!list_points(s, b, moments->count) || !lowest) {
+    if (!list_points(s, b, moments->count) || !make_blocks(s, b) || !lowest) {
         free(lowest);
         return false;
     }
+    size_t best = 0;
     for (uint32_t i = 0; i < moments->count; i++) {
-        lowest[i] = HUGE_VAL;
         th_bounds_proxy_pose(b, clip, moments->ticks[i]);
-        for (size_t n = 0; n < s->count; n++) {
-            const double y = height(b, &s->point[n]);
-            s->point[n].lowest = fmin(s->point[n].lowest, y);
-            lowest[i] = fmin(lowest[i], y);
-        }
+        lowest[i] = lowest_now(s, b, &best);
     }
     qsort(lowest, moments->count, sizeof *lowest, th_compare_doubles);
     s->ground = lowest[0];
@@ -310,6 +402,21 @@ bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th
 void th_ground_contacts_fini(th_ground_contacts *s)
 {
     free(s->point);
+    free(s->block);
+    free(s->bones);
+}
+
+void th_ground_contacts_measure(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip,
+                                const th_moments *moments, double reach)
+{
+    assert(s && b && moments);
+    for (uint32_t i = 0; i < moments->count; i++) {
+        th_bounds_proxy_pose(b, clip, moments->ticks[i]);
+        for (size_t at = 0; at < block_count(s); at++)
+            if (!(block_floor(s, b, at) >= reach))
+                for (size_t n = at * TH_GROUND_BLOCK; n < block_end(s, at); n++)
+                    s->point[n].lowest = fmin(s->point[n].lowest, height(b, &s->point[n]));
+    }
 }
 
 void th_ground_contact_position(const th_bounds_proxy *b, const th_ground_contact *point, double out[3])

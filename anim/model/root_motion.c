@@ -97,6 +97,7 @@ static bool find_contacts(th_bounds_proxy *b, const th_clip *clip, const th_mome
         return false;
     c[LOWEST].reach = s->ground + CONTACT * b->model->size;
     c[USUAL].reach = s->usual + CONTACT * b->model->size;
+    th_ground_contacts_measure(s, b, clip, moments, c[USUAL].reach);
     keep_low(s, c[USUAL].reach, moments->count);
     double(*before)[3] = calloc(s->count + 1, sizeof *before);
     bool good = before;
@@ -114,12 +115,45 @@ static bool find_contacts(th_bounds_proxy *b, const th_clip *clip, const th_mome
     return good;
 }
 
-/* Sorts the values. */
+/* The value that would be at `wanted` if they were sorted (Hoare's quickselect). Reorders them. */
+static double select_value(double *values, size_t count, size_t wanted)
+{
+    assert(wanted < count);
+    size_t begin = 0, end = count;
+    while (end - begin > 1) {
+        const double pivot = values[begin + (end - begin) / 2];
+        size_t i = begin, j = end - 1;
+        for (;; i++, j--) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            const double swap = values[i];
+            values[i] = values[j];
+            values[j] = swap;
+        }
+        /* [begin, i) is at most the pivot, [i, end) at least the pivot. */
+        if (i == begin)
+            i++;
+        if (wanted < i)
+            end = i;
+        else
+            begin = i;
+    }
+    return values[begin];
+}
+
 static double median(double *values, size_t count)
 {
-    assert(count > 0);
-    qsort(values, count, sizeof *values, th_compare_doubles);
-    return values[count / 2];
+    return select_value(values, count, count / 2);
+}
+
+/* Distance between the quartiles. */
+static double spread_of(double *values, size_t count)
+{
+    return select_value(values, count, count - 1 - count / 4) - select_value(values, count, count / 4);
 }
 
 /* The ground moves opposite to the character. */
@@ -129,9 +163,8 @@ static void judge_contacts(contact c[GROUNDS], const th_bounds_proxy *b, const t
     if (low->count == 0 || low->ticks < clip->duration_ticks / 4)
         return;
     const double x = median(low->x, low->count), z = median(low->z, low->count);
-    const size_t first = low->count / 4, last = low->count - 1 - first;
     const double speed = hypot(x, z) * clip->ticks_per_second;
-    const double spread = hypot(low->x[last] - low->x[first], low->z[last] - low->z[first]) * clip->ticks_per_second;
+    const double spread = hypot(spread_of(low->x, low->count), spread_of(low->z, low->count)) * clip->ticks_per_second;
     const bool agree = x * median(usual->x, usual->count) + z * median(usual->z, usual->count) > 0;
     if (speed > SLOWEST * b->model->size && spread < speed && agree)
         *out = (th_root_motion){TH_ROOT_MOTION_IN_PLACE, speed, atan2(-x, -z), 0};

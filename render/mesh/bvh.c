@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define LEAF_TRIANGLES 4u
+#define SAMPLED        61 /* each of so many points is looked at first */
 #define DEEPEST        64 /* enough for 2^32 triangles, since a median split halves */
 
 typedef struct node {
@@ -39,8 +40,9 @@ static void make_box(const th_bvh *s, uint32_t triangle, box *out)
         const float a = s->positions[3 * (size_t)index[0] + (size_t)i];
         const float b = s->positions[3 * (size_t)index[1] + (size_t)i];
         const float c = s->positions[3 * (size_t)index[2] + (size_t)i];
-        out->low[i] = fminf(a, fminf(b, c));
-        out->high[i] = fmaxf(a, fmaxf(b, c));
+        const float least = a < b ? a : b, most = a < b ? b : a;
+        out->low[i] = c < least ? c : least;
+        out->high[i] = c > most ? c : most;
         out->middle[i] = out->low[i] / 2 + out->high[i] / 2;
     }
     out->triangle = triangle;
@@ -52,8 +54,8 @@ static void bound(const box *boxes, uint32_t count, node *out)
     memcpy(out->high, boxes[0].high, sizeof out->high);
     for (uint32_t b = 1; b < count; b++)
         for (int i = 0; i < 3; i++) {
-            out->low[i] = fminf(out->low[i], boxes[b].low[i]);
-            out->high[i] = fmaxf(out->high[i], boxes[b].high[i]);
+            out->low[i] = boxes[b].low[i] < out->low[i] ? boxes[b].low[i] : out->low[i];
+            out->high[i] = boxes[b].high[i] > out->high[i] ? boxes[b].high[i] : out->high[i];
         }
 }
 
@@ -211,11 +213,11 @@ static double to_triangle(const th_bvh *s, uint32_t triangle, const double point
     return nearest;
 }
 
-static double to_node(const node *n, const double point[3])
+static double to_box(const float low[3], const float high[3], const double point[3])
 {
     double sum = 0;
     for (int i = 0; i < 3; i++) {
-        const double outside = larger(larger((double)n->low[i] - point[i], point[i] - (double)n->high[i]), 0);
+        const double outside = larger(larger((double)low[i] - point[i], point[i] - (double)high[i]), 0);
         sum += outside * outside;
     }
     return sum;
@@ -231,16 +233,19 @@ static double to_nearest(const th_bvh *s, const double point[3], double enough, 
     while (open_count > 0 && nearest > enough) {
         const uint32_t at = open[--open_count];
         const node *n = &s->nodes[at];
-        if (to_node(n, point) >= nearest)
+        if (to_box(n->low, n->high, point) >= nearest)
             continue;
         for (uint32_t b = n->first; b < n->first + n->count; b++) {
+            if (to_box(s->boxes[b].low, s->boxes[b].high, point) >= nearest)
+                continue;
             const double distance = to_triangle(s, s->boxes[b].triangle, point);
             *out_triangle = distance < nearest ? s->boxes[b].triangle : *out_triangle;
             nearest = smaller(nearest, distance);
         }
         if (n->count == 0) {
             assert(open_count + 2 <= DEEPEST);
-            const bool left_first = to_node(n + 1, point) <= to_node(&s->nodes[n->right], point);
+            const node *left = n + 1, *right = &s->nodes[n->right];
+            const bool left_first = to_box(left->low, left->high, point) <= to_box(right->low, right->high, point);
             open[open_count++] = left_first ? n->right : at + 1;
             open[open_count++] = left_first ? at + 1 : n->right;
         }
@@ -248,17 +253,21 @@ static double to_nearest(const th_bvh *s, const double point[3], double enough, 
     return nearest;
 }
 
-double th_bvh_max_distance(const th_bvh *s, const float *points, size_t point_count, double limit)
+/* Looks at a few points everywhere first: they may already be nearly as far away as any, and then most others need only
+ * be nearer than that. The triangle nearest to the point before shows it at once if the points are neighbours. */
+double th_bvh_max_distance(const th_bvh *s, const float *points, size_t point_count, double least, double limit)
 {
-    assert(s && (points || point_count == 0) && limit >= 0);
+    assert(s && (points || point_count == 0) && least >= 0 && limit >= 0);
     if (s->triangle_count == 0)
-        return point_count > 0 ? HUGE_VAL : 0;
-    double farthest = 0;
-    uint32_t triangle;
-    for (size_t p = 0; p < point_count && farthest <= limit * limit; p++) {
-        const double point[3] = {(double)points[3 * p], (double)points[3 * p + 1], (double)points[3 * p + 2]};
-        farthest = larger(farthest, to_nearest(s, point, farthest, &triangle));
-    }
+        return point_count > 0 ? HUGE_VAL : least;
+    double farthest = least * least;
+    uint32_t triangle = 0;
+    for (size_t step = SAMPLED; step > 0; step = step > 1 ? 1 : 0)
+        for (size_t p = 0; p < point_count && farthest <= limit * limit; p += step) {
+            const double point[3] = {(double)points[3 * p], (double)points[3 * p + 1], (double)points[3 * p + 2]};
+            if (!(to_triangle(s, triangle, point) <= farthest))
+                farthest = larger(farthest, to_nearest(s, point, farthest, &triangle));
+        }
     return sqrt(farthest);
 }
 

@@ -15,9 +15,9 @@ void th_bvh_destroy(th_bvh *bvh);
  * position on it; their sum is 1. Needs at least one triangle. */
 uint32_t th_bvh_nearest(const th_bvh *bvh, const double point[3], double out_weights[3]);
 
-/* The largest distance of any point from the surface; 0 without points, HUGE_VAL without triangles. Stops early once a
- * distance exceeds `limit`, and then returns some value above it. Positions that are not finite may make the result
- * NaN, but do no other harm. */
-double th_bvh_max_distance(const th_bvh *bvh, const float *points, size_t point_count, double limit);
+/* The largest distance of any point from the surface, but not below `least`; HUGE_VAL without triangles if there are
+ * points. Stops early once a distance exceeds `limit`, and then returns some value above it. Positions that are not
+ * finite may make the result NaN, but do no other harm. */
+double th_bvh_max_distance(const th_bvh *bvh, const float *points, size_t point_count, double least, double limit);
 
 #endif

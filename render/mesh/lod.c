@@ -8,14 +8,15 @@
  * gaps. For the same reason a level must be drawn for all meshes or for none.
  *
  * A limb that is straight in the bind pose is flat along its length, so simplifying it would remove just the edge loops
- * that it needs to bend. Therefore the mesh is simplified with all joints bent; in the human's clips this halves the
- * error. If that saves too few triangles, the mesh at rest is simplified.
+ * that it needs to bend. Therefore the mesh is simplified in three poses, two of them with all joints bent.
  *
- * meshoptimizer's error is a mean of distances to planes and bounds nothing. It only steers the simplification. The
- * real distance of each vertex from the simplified surface is measured in a few poses. A level with too large an error
- * is tried again with a smaller allowed error. */
+ * meshoptimizer's error is a mean of distances to planes and bounds nothing. The real distance of each vertex from the
+ * simplified surface is measured in the same poses. Each group gets candidates with a half, a quarter
+ * and so on of its triangles, each from the pose that gives the smallest error. Levels take them in turn, each as soon
+ * as it is within the limit. */
 #include "bvh.h"
 #include "geometry.h"
+#include "islands.h"
 #include "lod_poses.h"
 
 #include <assert.h>
@@ -24,31 +25,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 5
-#define LESS  0.7
+#define OWN 5 /* a small group is measured by this many times its own extent */
 
-/* Poses to simplify in, in order of preference; the first that gives a usable level is taken. */
-enum { GUIDES = 2 };
-static const int guide_poses[GUIDES] = {TH_LOD_POSE_BENT, TH_LOD_POSE_REST};
+/* An island that would keep fewer triangles is left out, because it would lose its volume. */
+#define LEAST_ISLAND 4
 
-typedef struct level {
+/* Candidate n has about 2^-n of the triangles. Candidate 0 is the mesh itself. */
+enum { CANDIDATES = 8 };
+
+typedef struct candidate {
     uint32_t *indices; /* into the group's vertices; the triangles of each part are contiguous */
     uint32_t count;
     double error;
-} level;
+} candidate;
 
 /* Positions are in scene space, lengths in scene units. */
 typedef struct group {
-    uint32_t part_count, vertex_count, level_count;
+    uint32_t part_count, vertex_count, candidate_count;
     uint32_t *starts; /* [part] its first vertex */
     uint32_t *owners; /* [vertex] its part, as an index into `starts` */
     float *positions[TH_LOD_POSE_COUNT];
-    float *guides[GUIDES]; /* guide positions; equal for all vertices at the same position in mesh space */
-    float *lost;           /* scratch: positions of the vertices that a level drops; `kept` marks the others */
+    float *guides[TH_LOD_POSE_COUNT]; /* the same, but equal for all vertices at the same position in mesh space */
+    float *lost; /* scratch: positions of the vertices that a candidate drops; `kept` marks the others */
     bool *kept;
-    double limit; /* for the error at rest */
-    level levels[TH_RENDER_MESH_LODS];
-    uint32_t next_part, next_index; /* cursor in the level that is being appended to the render mesh */
+    uint32_t *islands; /* [vertex] how many triangles its island has */
+    double size;       /* what the limits of levels are relative to */
+    candidate candidates[CANDIDATES];
+    uint32_t chosen;                /* the candidate of the level that is being appended to the render mesh */
+    bool is_new;                    /* the level before had another one */
+    uint32_t next_part, next_index; /* cursor in this candidate */
 } group;
 
 typedef struct coarsener {
@@ -106,7 +111,7 @@ static void count_groups(coarsener *c, uint32_t *group_of_root)
         group *to = &c->groups[*number];
         to->part_count++;
         to->vertex_count += g->parts[p].vertex_count;
-        to->levels[0].count += g->parts[p].lods[0].index_count;
+        to->candidates[0].count += g->parts[p].lods[0].index_count;
         c->belong[p] = *number;
     }
 }
@@ -117,34 +122,33 @@ static bool allocate_group(group *g)
     bool good = true;
     for (int p = 0; p < TH_LOD_POSE_COUNT; p++) {
         g->positions[p] = malloc(g->vertex_count * place);
-        good &= g->positions[p] != NULL;
+        g->guides[p] = malloc(g->vertex_count * place);
+        good &= g->positions[p] && g->guides[p];
     }
     g->starts = malloc(g->part_count * sizeof *g->starts);
     g->owners = malloc(g->vertex_count * sizeof *g->owners);
-    for (int i = 0; i < GUIDES; i++) {
-        g->guides[i] = malloc(g->vertex_count * place);
-        good &= g->guides[i] != NULL;
-    }
+    g->islands = malloc(g->vertex_count * sizeof *g->islands);
     g->lost = malloc(g->vertex_count * place);
     g->kept = malloc(g->vertex_count * sizeof *g->kept);
-    g->levels[0].indices = malloc(g->levels[0].count * sizeof *g->levels[0].indices);
-    g->part_count = g->vertex_count = g->levels[0].count = 0;
-    g->level_count = 1;
-    return good && g->starts && g->owners && g->lost && g->kept && g->levels[0].indices;
+    g->candidates[0].indices = malloc(g->candidates[0].count * sizeof *g->candidates[0].indices);
+    g->part_count = g->vertex_count = g->candidates[0].count = 0;
+    g->candidate_count = 1;
+    return good && g->starts && g->owners && g->islands && g->lost && g->kept && g->candidates[0].indices;
 }
 
 static void free_group(group *g)
 {
-    for (int p = 0; p < TH_LOD_POSE_COUNT; p++)
+    for (int p = 0; p < TH_LOD_POSE_COUNT; p++) {
         free(g->positions[p]);
+        free(g->guides[p]);
+    }
     free(g->starts);
     free(g->owners);
-    for (int i = 0; i < GUIDES; i++)
-        free(g->guides[i]);
+    free(g->islands);
     free(g->lost);
     free(g->kept);
-    for (int l = 0; l < TH_RENDER_MESH_LODS; l++)
-        free(g->levels[l].indices);
+    for (int n = 0; n < CANDIDATES; n++)
+        free(g->candidates[n].indices);
 }
 
 static void add_part(const coarsener *c, const th_render_mesh_part *part, group *to)
@@ -158,7 +162,7 @@ static void add_part(const coarsener *c, const th_render_mesh_part *part, group 
         memcpy(to->guides[0] + at, vertex->position, sizeof vertex->position);
         to->owners[to->vertex_count + v] = to->part_count;
     }
-    level *whole = &to->levels[0];
+    candidate *whole = &to->candidates[0];
     const uint32_t *indices = c->geometry->indices + part->lods[0].first_index;
     for (uint32_t i = 0; i < part->lods[0].index_count; i++)
         whole->indices[whole->count++] = to->vertex_count + indices[i];
@@ -166,26 +170,32 @@ static void add_part(const coarsener *c, const th_render_mesh_part *part, group 
     to->vertex_count += part->vertex_count;
 }
 
-/* Vertices at the same position in mesh space all get the bent position of the first of them. With different weights
- * they would separate, and meshoptimizer would no longer see the seam. False when out of memory. */
-static bool bend_guides(group *g)
+/* Vertices at the same position in mesh space all get the position of the first of them. With different weights they
+ * would separate, and meshoptimizer would no longer see the seam. */
+static void make_guides(group *g, const uint32_t *places, uint32_t *first)
 {
-    uint32_t *place = malloc(2 * (size_t)g->vertex_count * sizeof *place);
-    if (!place)
-        return false;
-    uint32_t *first = place + g->vertex_count;
     const size_t stride = 3 * sizeof(float);
-    const size_t count =
-        meshopt_generateVertexRemap(place, NULL, g->vertex_count, g->guides[0], g->vertex_count, stride);
-    memset(first, 0xff, count * sizeof *first);
+    memset(first, 0xff, g->vertex_count * sizeof *first);
     for (uint32_t v = 0; v < g->vertex_count; v++) {
-        if (first[place[v]] == TH_NO_INDEX)
-            first[place[v]] = v;
-        for (int i = 0; i < GUIDES; i++)
-            memcpy(g->guides[i] + 3 * (size_t)v, g->positions[guide_poses[i]] + 3 * (size_t)first[place[v]], stride);
+        if (first[places[v]] == TH_NO_INDEX)
+            first[places[v]] = v;
+        for (int p = 0; p < TH_LOD_POSE_COUNT; p++)
+            memcpy(g->guides[p] + 3 * (size_t)v, g->positions[p] + 3 * (size_t)first[places[v]], stride);
     }
-    free(place);
-    return true;
+}
+
+/* guides[0] holds positions in mesh space. False when out of memory. */
+static bool find_places(group *g)
+{
+    uint32_t *places = malloc(2 * (size_t)g->vertex_count * sizeof *places);
+    if (!places)
+        return false;
+    meshopt_generateVertexRemap(places, NULL, g->vertex_count, g->guides[0], g->vertex_count, 3 * sizeof(float));
+    make_guides(g, places, places + g->vertex_count);
+    const candidate *whole = &g->candidates[0];
+    const bool good = th_islands_measure(places, g->vertex_count, whole->indices, whole->count, g->islands);
+    free(places);
+    return good;
 }
 
 static double extent(const group *g, const float *positions)
@@ -195,104 +205,126 @@ static double extent(const group *g, const float *positions)
 
 /* ---- simplifying ---- */
 
-/* A level is usable only if it saves at least a fifth of the triangles. */
-static bool saves(uint64_t count, uint64_t before)
+/* A candidate is usable only if it saves at least a fifth of the triangles. */
+static bool saves(uint32_t count, uint32_t before)
 {
-    return 5 * count <= 4 * before;
+    return 5 * (uint64_t)count <= 4 * (uint64_t)before;
 }
 
 /* Checks that no triangle spans two parts and that the parts are in order, as the collapse of seams guarantees. */
-static bool parts_are_runs(const group *g, const level *l)
+static bool parts_are_runs(const group *g, const candidate *c)
 {
     uint32_t part = 0;
-    for (uint32_t i = 0; i < l->count; i += 3) {
-        const uint32_t a = g->owners[l->indices[i]], b = g->owners[l->indices[i + 1]];
-        if (a < part || a != b || a != g->owners[l->indices[i + 2]])
+    for (uint32_t i = 0; i < c->count; i += 3) {
+        const uint32_t a = g->owners[c->indices[i]], b = g->owners[c->indices[i + 1]];
+        if (a < part || a != b || a != g->owners[c->indices[i + 2]])
             return false;
         part = a;
     }
     return true;
 }
 
-/* Error of the dropped vertices in one pose. Above `limit` it is only a lower bound. False when out of memory. */
-static bool measure_pose(const group *g, const float *positions, const level *l, double limit, double *error)
+/* Raises the candidate's error to that of the dropped vertices in one pose. False when out of memory. */
+static bool measure_pose(const group *g, const float *positions, candidate *c, double limit)
 {
-    assert(l->count % 3 == 0);
-    th_bvh *bvh = th_bvh_create(positions, l->indices, l->count / 3);
+    assert(c->count % 3 == 0);
+    th_bvh *bvh = th_bvh_create(positions, c->indices, c->count / 3);
     if (!bvh)
         return false;
     size_t count = 0;
     for (uint32_t v = 0; v < g->vertex_count; v++)
         if (!g->kept[v])
             memcpy(g->lost + 3 * count++, positions + 3 * (size_t)v, 3 * sizeof *g->lost);
-    *error = th_bvh_max_distance(bvh, g->lost, count, limit);
+    c->error = th_bvh_max_distance(bvh, g->lost, count, c->error, limit);
     th_bvh_destroy(bvh);
     return true;
 }
 
-/* Largest error over all poses; *good if each is within its limit. False when out of memory. */
-static bool measure_error(const group *g, level *l, bool *good)
+/* Sets the candidate's error, the largest over all poses. Above `limit` it is only a lower bound. NaN when a vertex
+ * overflowed. False when out of memory. */
+static bool measure_error(const group *g, candidate *c, double limit)
 {
     memset(g->kept, 0, g->vertex_count * sizeof *g->kept);
-    for (uint32_t i = 0; i < l->count; i++)
-        g->kept[l->indices[i]] = true;
-    l->error = 0;
-    *good = true;
-    for (int p = 0; p < TH_LOD_POSE_COUNT && *good; p++) {
-        const double limit = p == TH_LOD_POSE_REST ? g->limit : TH_RENDER_MESH_LOD_BENT * g->limit;
-        double error;
-        if (!measure_pose(g, g->positions[p], l, limit, &error))
+    for (uint32_t i = 0; i < c->count; i++)
+        g->kept[c->indices[i]] = true;
+    c->error = 0;
+    for (int p = 0; p < TH_LOD_POSE_COUNT && c->error <= limit; p++)
+        if (!measure_pose(g, g->positions[p], c, limit))
             return false;
-        l->error = fmax(l->error, error);
-        *good = error <= limit; /* false for NaN, when a vertex overflowed */
-    }
     return true;
 }
 
-/* Fills `out`, which has room for the whole group. *good: the level is usable. False when out of memory. */
-static bool simplify(const group *g, const float *guide, uint32_t triangles, level *out, bool *good)
-{
-    assert(g->level_count > 0 && g->level_count < TH_RENDER_MESH_LODS);
-    const double size = extent(g, guide);
-    *good = false;
-    for (int t = 0; t < TRIES && !*good && isnormal(size); t++) {
-        const float allowed = (float)(g->limit / size * pow(LESS, t));
-        out->count =
-            (uint32_t)meshopt_simplify(out->indices, g->levels[0].indices, g->levels[0].count, guide, g->vertex_count,
-                                       3 * sizeof(float), 3 * (size_t)triangles, allowed, 0, NULL);
-        if (!saves(out->count, g->levels[g->level_count - 1].count) || !parts_are_runs(g, out))
-            return true;
-        if (!measure_error(g, out, good))
-            return false;
-    }
-    return true;
-}
-
-/* Adds levels with a half, a quarter and an eighth of the triangles until one is not usable. False when out of memory.
+/* Simplifies what the candidate before n has of the islands that are large enough. `out` has room for the whole group.
  */
+static void simplify(const group *g, uint32_t n, const float *guide, candidate *out)
+{
+    const candidate *before = &g->candidates[n - 1];
+    out->count = 0;
+    for (uint32_t i = 0; i < before->count; i += 3)
+        if (g->islands[before->indices[i]] >> n >= LEAST_ISLAND) {
+            memcpy(out->indices + out->count, before->indices + i, 3 * sizeof *out->indices);
+            out->count += 3;
+        }
+    const size_t wanted = 3 * (size_t)(g->candidates[0].count / 3 >> n);
+    if (out->count > wanted)
+        out->count = (uint32_t)meshopt_simplify(out->indices, out->indices, out->count, guide, g->vertex_count,
+                                                3 * sizeof(float), wanted, 1, 0, NULL);
+}
+
+/* Adds the next candidate if there is a usable one. `spare` has room for the whole group. False when out of memory. */
+static bool add_candidate(group *g, candidate *spare)
+{
+    const uint32_t n = g->candidate_count;
+    candidate *best = &g->candidates[n];
+    best->indices = malloc(g->candidates[0].count * sizeof *best->indices);
+    best->error = g->size * th_render_mesh_lod_limit(TH_RENDER_MESH_LODS - 1);
+    for (int p = 0; best->indices && p < TH_LOD_POSE_COUNT; p++) {
+        if (!isnormal(extent(g, g->guides[p])))
+            continue;
+        simplify(g, n, g->guides[p], spare);
+        if (!saves(spare->count, g->candidates[n - 1].count) || !parts_are_runs(g, spare))
+            continue;
+        if (!measure_error(g, spare, best->error))
+            return false;
+        if (spare->error <= best->error) {
+            const candidate swap = *best;
+            *best = *spare;
+            *spare = swap;
+            g->candidate_count = n + 1;
+        }
+    }
+    return best->indices;
+}
+
+/* Adds candidates until one is not usable. False when out of memory. */
 static bool coarsen_group(group *g, double model_size)
 {
-    const uint32_t triangles = g->levels[0].count / 3;
-    g->limit = fmin(TH_RENDER_MESH_LOD_ERROR * model_size,
-                    TH_RENDER_MESH_LOD_OWN_ERROR * extent(g, g->positions[TH_LOD_POSE_REST]));
-    for (bool good = true; good && g->level_count < TH_RENDER_MESH_LODS; g->level_count += good) {
-        level *out = &g->levels[g->level_count];
-        out->indices = malloc(g->levels[0].count * sizeof *out->indices);
-        good = false;
-        for (int i = 0; i < GUIDES && !good; i++)
-            if (!out->indices || !simplify(g, g->guides[i], triangles >> g->level_count, out, &good))
-                return false;
-    }
-    return true;
+    candidate spare = {.indices = malloc(g->candidates[0].count * sizeof *spare.indices)};
+    bool good = spare.indices;
+    g->size = fmin(model_size, OWN * extent(g, g->positions[TH_LOD_POSE_REST]));
+    for (uint32_t n = 1; n < CANDIDATES && good && g->candidate_count == n; n++)
+        good = add_candidate(g, &spare);
+    free(spare.indices);
+    return good;
 }
 
 /* ---- the render mesh's levels ---- */
 
+/* Sets the group's candidate of a level: the one of the level before, or the next if it is within the limit. One at a
+ * time, so that no change of level drops more than half of the triangles. */
+static void choose(group *g, uint32_t lod)
+{
+    const uint32_t next = g->chosen + 1;
+    g->is_new = next < g->candidate_count && g->candidates[next].error <= g->size * th_render_mesh_lod_limit(lod);
+    g->chosen += g->is_new;
+    g->next_part = g->next_index = 0;
+}
+
 static void append_part(const coarsener *c, th_render_mesh_part *part, uint32_t lod, group *g)
 {
-    assert(lod > 0 && lod < g->level_count && g->next_part < g->part_count);
+    assert(g->next_part < g->part_count);
     th_geometry *to = c->geometry;
-    const level *from = &g->levels[lod];
+    const candidate *from = &g->candidates[g->chosen];
     uint32_t *out = to->indices + to->index_count, count = 0;
     for (; g->next_index < from->count && g->owners[from->indices[g->next_index]] == g->next_part; g->next_index++)
         out[count++] = from->indices[g->next_index] - g->starts[g->next_part];
@@ -302,23 +334,18 @@ static void append_part(const coarsener *c, th_render_mesh_part *part, uint32_t 
     g->next_part++;
 }
 
-static uint64_t count_indices(const coarsener *c, uint32_t lod)
-{
-    uint64_t count = 0;
-    for (uint32_t g = 0; g < c->group_count; g++)
-        count += c->groups[g].levels[lod < c->groups[g].level_count ? lod : c->groups[g].level_count - 1].count;
-    return count;
-}
-
+/* A group that finds no coarser candidate repeats the level before. */
 static bool append_level(const coarsener *c, uint32_t lod)
 {
-    assert(lod == c->geometry->lod_count); /* levels are appended in order */
     th_geometry *g = c->geometry;
     size_t count = g->index_count;
     for (uint32_t i = 0; i < c->group_count; i++) {
-        count += lod < c->groups[i].level_count ? c->groups[i].levels[lod].count : 0;
-        c->groups[i].next_part = c->groups[i].next_index = 0;
+        group *from = &c->groups[i];
+        choose(from, lod);
+        count += from->is_new ? from->candidates[from->chosen].count : 0;
     }
+    if (count > g->index_count)
+        g->lod_count = lod + 1;
     uint32_t *indices = realloc(g->indices, count * sizeof *indices);
     if (!indices)
         return false;
@@ -326,11 +353,10 @@ static bool append_level(const coarsener *c, uint32_t lod)
     for (uint32_t p = 0; p < g->part_count; p++) {
         group *from = &c->groups[c->belong[p]];
         g->parts[p].lods[lod] = g->parts[p].lods[lod - 1];
-        if (lod < from->level_count)
+        if (from->is_new)
             append_part(c, &g->parts[p], lod, from);
     }
     assert(g->index_count == count);
-    g->lod_count = lod + 1;
     return true;
 }
 
@@ -348,9 +374,9 @@ static bool coarsen(coarsener *c)
     for (uint32_t p = 0; p < c->geometry->part_count; p++)
         add_part(c, &c->geometry->parts[p], &c->groups[c->belong[p]]);
     for (uint32_t g = 0; g < c->group_count; g++)
-        if (!bend_guides(&c->groups[g]) || !coarsen_group(&c->groups[g], c->model->size))
+        if (!find_places(&c->groups[g]) || !coarsen_group(&c->groups[g], c->model->size))
             return false;
-    for (uint32_t l = 1; l < TH_RENDER_MESH_LODS && saves(count_indices(c, l), count_indices(c, l - 1)); l++)
+    for (uint32_t l = 1; l < TH_RENDER_MESH_LODS; l++)
         if (!append_level(c, l))
             return false;
     return true;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FINEST_LIMIT 0.007 /* of level 1; the human's half has 0.0069 */
+
 typedef struct builder {
     const th_model *model;
     uint32_t influences; /* at most */
@@ -144,6 +146,12 @@ static th_result make_bones(builder *b, th_error *err)
 }
 
 /* ---- the render mesh ---- */
+
+double th_render_mesh_lod_limit(uint32_t lod)
+{
+    assert(lod < TH_RENDER_MESH_LODS);
+    return lod == 0 ? 0 : FINEST_LIMIT * exp2((lod - 1) / 2.0);
+}
 
 static th_result build(builder *b, th_error *err)
 {

@@ -311,7 +311,9 @@ static void draw_part(const th_upload *upload, const draw_pass *pass, const th_u
                       uint32_t count)
 {
     assert(upload->lod_count > 0);
-    const uint32_t lod = draw->lod < upload->lod_count ? draw->lod : upload->lod_count - 1;
+    const uint32_t last = upload->lod_count - 1;
+    const uint32_t wanted = pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod;
+    const uint32_t lod = wanted < last ? wanted : last;
     const th_render_mesh_lod *level = &part->lods[lod];
     set_material(pass, part);
     glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);

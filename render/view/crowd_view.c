@@ -14,6 +14,13 @@
 #define FULL   0.94F /* part of the picture that the crowd may fill */
 #define GROUND 24    /* extent of the ground, in radii of the crowd */
 
+/* The largest error of a level of detail in pixels of the picture, from the finest to the coarsest level, and in texels
+ * of the shadow map. At the same largest error a coarse level is off at more places than a fine one. Shadows are moved
+ * away from the light by one to three texels, so an error of one lets no surface shadow itself. */
+#define FINEST_PIXELS   1.25
+#define COARSEST_PIXELS 0.4
+#define SHADOW_TEXELS   1.0
+
 /* A late afternoon sun in the south-east. */
 static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
@@ -49,6 +56,16 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
     th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
 }
 
+/* Sizes in pixels below which a level is fine enough. A sphere's diameter stands for the model's size. */
+static void set_levels(th_cull_view *view)
+{
+    for (uint32_t lod = 1; lod < TH_RENDER_MESH_LODS; lod++) {
+        const double coarseness = (lod - 1) / (TH_RENDER_MESH_LODS - 2.0);
+        const double pixels = FINEST_PIXELS + (COARSEST_PIXELS - FINEST_PIXELS) * coarseness;
+        view->lod_px[lod - 1] = (float)(pixels / th_render_mesh_lod_limit(lod));
+    }
+}
+
 /* ---- the stages of a frame ----
  *
  * Each stage is a job: over blocks of all characters, or over ranges of the list of those to pose. Between the jobs the
@@ -70,10 +87,11 @@ static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera 
     const th_view *view = &crowd_view->view;
     stage s = {.crowd_view = crowd_view,
                .time_s = time_s,
-               .seen = {.lod_px = {180, 80, 32}, .pixels = th_camera_pixels(camera, height)},
+               .seen.pixels = th_camera_pixels(camera, height),
                .sun.ground = view->ground_height};
     th_camera_frustum(camera, aspect, &s.seen.frustum);
     th_camera_eye(camera, s.seen.eye);
+    set_levels(&s.seen);
     memcpy(s.sun.to_light, view->to_sun, sizeof s.sun.to_light);
     s.has_shadows = th_crowd_renderer_shadow_frustum(crowd_view->renderer, view, &s.sun.map);
     return s;
@@ -186,6 +204,20 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     return 0;
 }
 
+/* The coarsest level whose error is below a texel of the shadow map. */
+static uint32_t shadow_lod(const th_crowd_view *crowd_view, uint32_t model)
+{
+    if (crowd_view->desc.shadow_pixels == 0)
+        return 0;
+    const th_locomotion *locomotion = &crowd_view->locomotions[crowd_view->first_locomotion[model]];
+    const double texel = 2 * (double)crowd_view->view.shadow_radius / crowd_view->desc.shadow_pixels;
+    const double size = crowd_view->desc.models[model]->size * (double)locomotion->scale;
+    uint32_t lod = 0;
+    while (lod + 1 < TH_RENDER_MESH_LODS && th_render_mesh_lod_limit(lod + 1) * size <= SHADOW_TEXELS * texel)
+        lod++;
+    return lod;
+}
+
 /* Prepares a draw for each group. */
 static void prepare_draws(th_crowd_view *crowd_view)
 {
@@ -199,6 +231,7 @@ static void prepare_draws(th_crowd_view *crowd_view)
         crowd_view->draws[g] = (th_draw){
             .mesh = group->mesh,
             .lod = group->lod,
+            .shadow_lod = shadow_lod(crowd_view, group->mesh),
             .count = group->count,
             .palette_offset = palettes.offset + before * palettes.stride,
             .palette_stride = palettes.stride,

@@ -17,8 +17,11 @@ th_tint th_tint_instance(uint32_t instance)
 th_tint th_tint_lod(uint32_t lod)
 {
     assert(lod < TH_RENDER_MESH_LODS);
-    static const th_tint levels[TH_RENDER_MESH_LODS] = {
-        {{255, 255, 255, 255}}, {{250, 210, 60, 255}}, {{240, 130, 40, 255}}, {{220, 50, 50, 255}}};
+    static const th_tint levels[] = {{{255, 255, 255, 255}}, {{255, 240, 150, 255}}, {{250, 205, 60, 255}},
+                                     {{240, 130, 40, 255}},  {{220, 50, 50, 255}},   {{185, 40, 125, 255}},
+                                     {{115, 45, 165, 255}},  {{45, 75, 195, 255}},   {{30, 120, 120, 255}},
+                                     {{20, 40, 50, 255}}};
+    _Static_assert(sizeof levels / sizeof *levels == TH_RENDER_MESH_LODS, "a colour for each level");
     return levels[lod];
 }
 

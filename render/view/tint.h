@@ -9,7 +9,7 @@ typedef struct th_tint {
 } th_tint;
 
 th_tint th_tint_instance(uint32_t instance); /* a light tint, so that neighbours differ */
-th_tint th_tint_lod(uint32_t lod);           /* white, yellow, orange, red */
+th_tint th_tint_lod(uint32_t lod);           /* from white through yellow, red and blue to dark */
 
 /* The first eight are distinguishable with colour blindness: Okabe and Ito, "Color Universal Design", 2008, with light
  * grey instead of black. Further ones step around the hue circle. */

@@ -159,12 +159,17 @@ static json_t *rendering_json(const rendering *r)
         milliseconds(r, r->draw_ns), "read", milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
 }
 
+/* Levels without characters are left out. */
 static void print_levels(const rendering *r, const char *what, const uint64_t by_lod[TH_RENDER_MESH_LODS], FILE *file)
 {
+    const char *comma = "";
     fprintf(file, "%s %.0f per frame; by level of detail:", what, per_frame(r, by_lod));
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
-        fprintf(file, "%s %u: %.0f", lod > 0 ? "," : "", lod, (double)by_lod[lod] / r->file.frame_count);
-    fputc('\n', file);
+        if (by_lod[lod] > 0) {
+            fprintf(file, "%s %u: %.0f", comma, lod, (double)by_lod[lod] / r->file.frame_count);
+            comma = ",";
+        }
+    fputs(*comma ? "\n" : " none\n", file);
 }
 
 static bool print_rendering(const rendering *r, FILE *file)

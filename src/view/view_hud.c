@@ -122,13 +122,15 @@ static void say_times(const th_view_hud *b, page *p)
         say(p, faint_color, "GPU -");
 }
 
+/* Levels without characters are left out. */
 static void say_levels(page *p, const uint32_t by_lod[TH_RENDER_MESH_LODS])
 {
-    char levels[128] = "";
+    char levels[256] = "";
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
-        snprintf(levels + strlen(levels), sizeof levels - strlen(levels), "%s%s", lod ? " + " : "",
-                 th_digits_from(by_lod[lod]).text);
-    say(p, faint_color, "by LOD %s", levels);
+        if (by_lod[lod] > 0)
+            snprintf(levels + strlen(levels), sizeof levels - strlen(levels), "%s%u: %s", *levels ? ", " : "", lod,
+                     th_digits_from(by_lod[lod]).text);
+    say(p, faint_color, "by LOD %s", *levels ? levels : "-");
 }
 
 static void say_crowd(const th_view_hud *b, page *p)

@@ -55,7 +55,8 @@ typedef struct th_gpu_instance {
 
 /* Characters of one mesh at one level of detail. */
 typedef struct th_draw {
-    uint32_t mesh, lod; /* lod: beyond the last level of the mesh, the last */
+    uint32_t mesh, lod;  /* lod: beyond the last level of the mesh, the last */
+    uint32_t shadow_lod; /* the least level in the shadow map, which may be coarser than the picture */
     uint32_t count;
     size_t palette_offset,
         palette_stride; /* of the first palette, and from one to the next; bytes in the ring slot, multiples of 64 */

@@ -20,7 +20,7 @@ TH_API_BEGIN
 /* How characters are coloured. */
 typedef enum th_look {
     TH_LOOK_NATURAL = 0, /* materials, and a tint for each character */
-    TH_LOOK_LOD,         /* white, yellow, orange and red: levels of detail */
+    TH_LOOK_LOD,         /* levels of detail, from white through yellow, red and blue to dark */
     TH_LOOK_SKELETON,    /* bones as lines */
     TH_LOOK_WORKERS,     /* a colour per worker thread: the one that posed the character in this frame */
     TH_LOOK_COUNT,

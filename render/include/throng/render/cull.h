@@ -20,8 +20,8 @@
 TH_API_BEGIN
 
 #define TH_CULL_MAX_BLOCKS 256u
-#define TH_CULL_MAX_LODS   4u
-#define TH_CULL_MAX_MESHES 8191u
+#define TH_CULL_MAX_LODS   10u
+#define TH_CULL_MAX_MESHES 3276u
 
 /* Instances of one kind share a sphere and a mesh. Usually a kind is a model with one of its clips. */
 typedef struct th_cull_kind {

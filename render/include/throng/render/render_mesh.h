@@ -20,12 +20,7 @@ TH_API_BEGIN
 #define TH_RENDER_MESH_MAX_IMAGE_BYTES ((size_t)256 << 20)  /* one image as RGBA8 */
 #define TH_RENDER_MESH_MAX_IMAGES      ((size_t)1024 << 20) /* all images together, bytes */
 
-/* Error limits of a level of detail at rest, relative to the model's size and to the extent of its own meshes. With
- * bent joints the error may be TH_RENDER_MESH_LOD_BENT times as large. */
-#define TH_RENDER_MESH_LODS          4
-#define TH_RENDER_MESH_LOD_ERROR     0.01
-#define TH_RENDER_MESH_LOD_OWN_ERROR 0.05
-#define TH_RENDER_MESH_LOD_BENT      4
+#define TH_RENDER_MESH_LODS 10
 
 /* 56 bytes without padding. In brackets: the GL attribute format. The GPU gets 36 of them, with four influences, if the
  * render mesh has no deltas and no more than four influences. */
@@ -71,8 +66,8 @@ typedef struct th_render_mesh_part {
     uint32_t base_vertex;  /* added to each index of the part */
     uint32_t vertex_count; /* vertices of coarse levels come first; some of them differ from a vertex of level 0 only by
                               the normal */
-    th_render_mesh_lod lods[TH_RENDER_MESH_LODS]; /* [th_render_mesh.lod_count] a level that cannot be made coarser
-                                                     repeats the range before it */
+    th_render_mesh_lod lods[TH_RENDER_MESH_LODS]; /* [th_render_mesh.lod_count] a level that is no coarser repeats the
+                                                     range before it */
 } th_render_mesh_part;
 
 typedef struct th_render_mesh_material {
@@ -115,9 +110,10 @@ typedef struct th_render_mesh {
     uint32_t
         influences; /* of level 0, the most of a vertex: 4 or 8. Other levels use the first four, scaled to sum 1 */
 
-    /* Levels of detail. Level 0 is the mesh itself. Each further level has at most four fifths of the triangles of the
-     * one before, as near to a half, a quarter and an eighth of level 0 as the error limits allow. Parts drawn at the
-     * same level have no gaps between them that level 0 does not have.
+    /* Levels of detail. Level 0 is the mesh itself. The others have a half, a quarter and so on down to a 128th of its
+     * triangles. A level has the next of these as soon as its limit (th_render_mesh_lod_limit) allows; otherwise it
+     * repeats the level before. Beyond lod_count they would repeat the last one. Parts drawn at the same level have no
+     * gaps between them that level 0 does not have. Small surfaces, such as eyes, are left out of coarse levels.
      *
      * The error is the largest distance of a vertex from the level's surface, in scene units, over three poses without
      * morph targets: at rest, and with every joint turned by +30 and by -30 degrees about its own (1, 1, 1). It never
@@ -138,6 +134,10 @@ typedef struct th_render_mesh {
     const char *const *warnings; /* what is not drawn as the file says; one sentence each */
     double size;                 /* th_model.size */
 } th_render_mesh;
+
+/* The largest error of a level, as a part of the model's size: two levels double it. For meshes that share no bone with
+ * others it is also at most five times this part of their own extent. */
+double th_render_mesh_lod_limit(uint32_t lod);
 
 /* influences: 4 keeps the four largest of each vertex, 8 all. The model must have passed th_model_check. TH_ERR_LIMIT:
  * too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program when it runs out of memory. A missing or
