@@ -46,7 +46,7 @@ typedef struct schedule {
 /* Virtual vertices around a bone's joint, in mesh space: a centre and the half axes of a shell or of a box of
  * vertices. */
 typedef struct probe {
-    double center[3], axes[3][3];
+    double center[3], axes[3][4]; /* by coordinate, then by axis; the fourth is none: four vectorise better */
 } probe;
 
 /* A grid over a clip, and where an attempt fails on it. */
@@ -91,7 +91,7 @@ static bool set_probe(const compiler *c, const th_bone *bone, probe *p)
     /* Converts 3 cm in the scene to mesh space. */
     for (int axis = 0; axis < 3; axis++)
         for (int row = 0; row < 3; row++)
-            p->axes[axis][row] = scene.m[4 * row + axis] * shell;
+            p->axes[row][axis] = scene.m[4 * row + axis] * shell;
     return true;
 }
 
@@ -144,26 +144,27 @@ static bool set_probes(compiler *c)
     return true;
 }
 
+/* The square of the largest distance between where the probe is and where it should be. */
 static double probe_error(const probe *p, const th_dmat34 *exact, const float *played)
 {
-    th_dmat34 difference;
-    for (int i = 0; i < 12; i++)
-        difference.m[i] = (double)played[i] - exact->m[i];
-    double center[3], largest = 0;
-    th_dmat34_point(&difference, p->center, center);
-    for (int axis = 0; axis < 3; axis++) {
-        double plus = 0, minus = 0;
-        for (int row = 0; row < 3; row++) {
-            const double *r = difference.m + 4 * row, *a = p->axes[axis];
-            double side = r[0] * a[0] + r[1] * a[1] + r[2] * a[2];
-            plus += (center[row] + side) * (center[row] + side);
-            minus += (center[row] - side) * (center[row] - side);
+    double plus[4] = {0}, minus[4] = {0}, largest = 0, sum = 0;
+    for (int row = 0; row < 12; row += 4) {
+        double d[4];
+        for (int i = 0; i < 4; i++)
+            d[i] = (double)played[row + i] - exact->m[row + i];
+        const double center = d[0] * p->center[0] + d[1] * p->center[1] + d[2] * p->center[2] + d[3];
+        for (int axis = 0; axis < 4; axis++) {
+            const double side = d[0] * p->axes[0][axis] + d[1] * p->axes[1][axis] + d[2] * p->axes[2][axis];
+            plus[axis] += (center + side) * (center + side);
+            minus[axis] += (center - side) * (center - side);
         }
-        if (!isfinite(plus + minus))
-            return HUGE_VAL;
-        largest = fmax(largest, fmax(plus, minus));
     }
-    return sqrt(largest);
+    for (int axis = 0; axis < 4; axis++) {
+        const double here = plus[axis] > minus[axis] ? plus[axis] : minus[axis];
+        largest = here > largest ? here : largest;
+        sum += plus[axis] + minus[axis];
+    }
+    return isfinite(sum) ? largest : HUGE_VAL;
 }
 
 static double duration_of(const th_compiled_clip *compiled_clip)
@@ -183,22 +184,31 @@ static void measure_weights(compiler *c, const th_clip *clip, double ticks, cons
         *w = (worst){error, ticks, joint};
 }
 
+/* Writes the frames that a time needs. */
+static void reach_frames(compiler *c, th_frame_writer *frames, double ratio)
+{
+    float alpha;
+    const uint32_t interval = th_compiled_clip_interval(frames->compiled_clip, ratio, &alpha);
+    const uint32_t written = th_frame_writer_reach(frames, interval);
+    c->budget -= (int64_t)written * c->compiled->track_count / FRAMES_OF_A_POSE;
+}
+
 /* Updates *w with the errors at up to MEASURED_AT_ONCE times, of which errors[] gets the largest at each. */
-static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, const double *ticks, uint32_t count,
-                         double *errors, worst *w)
+static void measure_some(compiler *c, th_frame_writer *frames, const double *ticks, uint32_t count, double *errors,
+                         worst *w)
 {
     assert(count > 0 && count <= MEASURED_AT_ONCE && MEASURED_AT_ONCE % c->kernels->width == 0);
-    assert(compiled_clip->keys);
     const th_compiled_model *compiled = c->compiled;
+    const th_compiled_clip *compiled_clip = frames->compiled_clip;
     const double duration = duration_of(compiled_clip);
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
         char *palettes[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
-            const double at = ticks[first + i < count ? first + i : 0];
-            th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, duration > 0 ? at / duration : 0,
-                                  &lanes, i);
+            const double at = ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
+            reach_frames(c, frames, ratio);
+            th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
         }
         th_kernels_pose(c->kernels, &compiled->program, &lanes, c->kernels->write[TH_PALETTE_F32][false], false,
                         c->matrices, palettes);
@@ -212,6 +222,7 @@ static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, con
             if (error > here.error)
                 here = (worst){error, ticks[i], c->model->bones[b].joint};
         }
+        here.error = sqrt(here.error);
         measure_weights(c, compiled_clip->clip, ticks[i], c->palettes + i * c->palette_floats, &here);
         if (here.error > w->error)
             *w = here;
@@ -229,7 +240,7 @@ typedef struct span {
 /* Measures a clip, a batch of times after the other. */
 typedef struct measurement {
     compiler *c;
-    const th_compiled_clip *compiled_clip;
+    th_frame_writer *frames;
     const cell_grid *grid; /* gets what fails; NULL: stops at the first that does */
     uint32_t group;        /* cells in a frame's interval */
     double ticks[MEASURED_AT_ONCE];
@@ -253,7 +264,7 @@ static void measure_batch(measurement *m)
     double errors[MEASURED_AT_ONCE];
     if (m->count == 0)
         return;
-    measure_some(m->c, m->compiled_clip, m->ticks, m->count, errors, &m->worst);
+    measure_some(m->c, m->frames, m->ticks, m->count, errors, &m->worst);
     for (uint32_t i = 0; m->grid && i < m->count; i++)
         *group_at(m, m->ticks[i]) |= errors[i] > m->c->compiled->bound;
     m->count = 0;
@@ -298,9 +309,10 @@ static void measure_between(measurement *m, const th_stretch *stretch, const sch
                         ends[] = {TH_STEPPED_KEY_TOLERANCE, 1 - TH_STEPPED_KEY_TOLERANCE};
     const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
     const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
+    const th_compiled_clip *compiled_clip = m->frames->compiled_clip;
     for (uint32_t f = stretch->first_frame; f < stretch->last_frame && goes_on(m); f++)
         for (uint32_t p = 0; p < part_count; p++)
-            measure_at(m, round_ticks(m->compiled_clip, th_frames_ticks(m->compiled_clip, stretch, f + parts[p])));
+            measure_at(m, round_ticks(compiled_clip, th_frames_ticks(compiled_clip, stretch, f + parts[p])));
 }
 
 /* Measures at the scheduled times within the span, in four sweeps. The first meets the middle of two cells, so that
@@ -315,11 +327,11 @@ static void measure_scheduled(measurement *m, span over, const schedule *s)
 
 /* Measures a clip whose stretches cover the span. Stops early once beyond the bound, or goes on to tell which cells
  * are: see measurement. Of frames further apart than cells, the scheduled times tell enough of these. */
-static worst measure(compiler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
-                     const cell_grid *grid)
+static worst measure(compiler *c, th_frame_writer *frames, span over, const schedule *s, const cell_grid *grid)
 {
+    const th_compiled_clip *compiled_clip = frames->compiled_clip;
     const double group = grid ? round(grid->per_clip / compiled_clip->stretches->rate) : 0;
-    measurement m = {.c = c, .compiled_clip = compiled_clip, .grid = grid, .group = (uint32_t)fmax(1, group)};
+    measurement m = {.c = c, .frames = frames, .grid = grid, .group = (uint32_t)fmax(1, group)};
     if (!grid && c->suspect >= over.begin && c->suspect <= over.end) {
         measure_at(&m, c->suspect);
         measure_batch(&m);
@@ -344,15 +356,50 @@ static bool same_value(const th_track *track, size_t width, uint32_t a, uint32_t
     return memcmp(track->values + a * width, track->values + b * width, width * sizeof *track->values) == 0;
 }
 
-/* jumps: only times of keys that differ from the one before. */
-static size_t collect_times(const th_track *track, size_t width, double duration, bool jumps, double *out)
+/* Whether the times of a track are those of another. Most tracks of a file have the same. */
+static bool same_times(const th_track *a, const th_track *b)
 {
-    size_t n = 0;
+    return a->key_count == b->key_count && memcmp(a->times, b->times, a->key_count * sizeof *a->times) == 0;
+}
+
+/* Times of the keys within a clip. */
+typedef struct key_times {
+    double *times, duration;
+    size_t count;
+    bool jumps;           /* only of keys that differ from the one before */
+    const th_track *last; /* whose times are there */
+} key_times;
+
+static void add_times(key_times *t, const th_track *track, size_t width)
+{
+    if (!t->jumps && t->last && same_times(t->last, track))
+        return;
     for (uint32_t k = 0; k < track->key_count; k++)
-        if (track->times[k] > 0 && track->times[k] < duration &&
-            !(jumps && same_value(track, width, k, k > 0 ? k - 1 : 0)))
-            out[n++] = track->times[k];
-    return n;
+        if (track->times[k] > 0 && track->times[k] < t->duration &&
+            !(t->jumps && same_value(track, width, k, k > 0 ? k - 1 : 0)))
+            t->times[t->count++] = track->times[k];
+    t->last = track->key_count > 1 ? track : t->last;
+}
+
+/* Adds them all, and sorts them. Returns how many are distinct. */
+static size_t collect_times(key_times *t, const th_clip *clip)
+{
+    t->times[t->count++] = 0;
+    t->times[t->count++] = clip->duration_ticks;
+    for (uint32_t i = 0; i < clip->channel_count; i++) {
+        const th_channel *channel = &clip->channels[i];
+        add_times(t, &channel->translation, 3);
+        add_times(t, &channel->rotation, 4);
+        add_times(t, &channel->scale, 3);
+    }
+    for (uint32_t i = 0; i < clip->weight_track_count; i++)
+        add_times(t, &clip->weight_tracks[i].track, 1);
+    qsort(t->times, t->count, sizeof *t->times, compare_doubles);
+    size_t distinct = 1;
+    for (size_t i = 1; i < t->count; i++)
+        if (t->times[i] > t->times[distinct - 1])
+            t->times[distinct++] = t->times[i];
+    return distinct;
 }
 
 /* Authored times closer than this count as equal. */
@@ -377,7 +424,7 @@ static void add_between(schedule *s, const double *parts, size_t count)
 static schedule schedule_of(const th_clip *clip, bool is_stepped)
 {
     static const double middles[] = {0.5}, quarters[MOST_PARTS] = {0.5, 0.25, 0.75};
-    size_t most = 2, n = 0;
+    size_t most = 2;
     bool splines = false;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
@@ -391,22 +438,9 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     double *times = malloc((2 + MOST_PARTS) * most * sizeof *times);
     if (!times)
         return (schedule){0};
-    times[n++] = 0;
-    times[n++] = clip->duration_ticks;
-    for (uint32_t i = 0; i < clip->channel_count; i++) {
-        const th_channel *channel = &clip->channels[i];
-        n += collect_times(&channel->translation, 3, clip->duration_ticks, is_stepped, times + n);
-        n += collect_times(&channel->rotation, 4, clip->duration_ticks, is_stepped, times + n);
-        n += collect_times(&channel->scale, 3, clip->duration_ticks, is_stepped, times + n);
-    }
-    for (uint32_t t = 0; t < clip->weight_track_count; t++)
-        n += collect_times(&clip->weight_tracks[t].track, 1, clip->duration_ticks, is_stepped, times + n);
-    assert(n <= most);
-    qsort(times, n, sizeof *times, compare_doubles);
-    size_t distinct = 1;
-    for (size_t i = 1; i < n; i++)
-        if (times[i] > times[distinct - 1])
-            times[distinct++] = times[i];
+    key_times keys = {.times = times, .duration = clip->duration_ticks, .jumps = is_stepped};
+    const size_t distinct = collect_times(&keys, clip);
+    assert(keys.count <= most);
     schedule s = {
         .times = times, .authored = distinct, .count = distinct, .splines = splines, .is_stepped = is_stepped};
     if (!is_stepped || distinct == 1) {
@@ -523,25 +557,38 @@ static void add_stretch(th_compiled_clip *compiled_clip, span over, uint32_t int
         compiled_clip->stretches[i].begin = HUGE_VAL;
 }
 
-/* Writes the frames of stretches that cover `over`, and measures them. grid: see measurement; then keys that miss the
- * bound are kept, too. first: see th_frames_write. */
+/* Writes the frames of an attempt while it measures them. Returns false if out of memory. */
+static bool write_and_measure(compiler *c, attempt *a, span over, const schedule *s, const cell_grid *grid,
+                              const char *first)
+{
+    th_frame_writer frames;
+    a->compiled_clip.keys = a->keys;
+    const bool ok = th_frame_writer_init(&frames, c->compiled, &a->compiled_clip, first, c->cache.cursors, a->keys);
+    if (ok) {
+        a->worst = measure(c, &frames, over, s, grid);
+        if (grid) /* which may not have seen all of them */
+            th_frame_writer_reach(&frames, a->compiled_clip.interval_count - 1);
+    }
+    th_frame_writer_fini(&frames);
+    return ok;
+}
+
+/* Tries stretches that cover `over`. grid: see measurement; then keys that miss the bound are kept, too. first: see
+ * th_frame_writer_init. */
 static attempt try_stretches(compiler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
                              const cell_grid *grid, const char *first)
 {
     assert(compiled_clip->interval_count > 0 && compiled_clip->interval_count <= MAX_INTERVALS);
     const th_compiled_model *compiled = c->compiled;
-    const uint32_t intervals = compiled_clip->interval_count;
+    const size_t frames = th_frames_count(&compiled->program, compiled_clip->interval_count);
     attempt a = {.compiled_clip = *compiled_clip, .reason = TOO_LONG};
-    c->budget -= (int64_t)intervals * compiled->track_count / FRAMES_OF_A_POSE;
     if (c->budget <= 0)
         return a;
-    a.keys = malloc(th_frames_count(&compiled->program, intervals) * compiled->program.frame_bytes + 1);
-    if (!a.keys || !th_frames_write(compiled, &a.compiled_clip, first, a.keys)) {
+    a.keys = malloc(frames * compiled->program.frame_bytes + 1);
+    if (!a.keys || !write_and_measure(c, &a, over, s, grid, first)) {
         free(a.keys);
         return (attempt){.out_of_memory = true};
     }
-    a.compiled_clip.keys = a.keys;
-    a.worst = measure(c, &a.compiled_clip, over, s, grid);
     c->suspect = a.worst.ticks;
     if (c->budget > 0 && (grid || a.worst.error <= compiled->bound))
         return a;
