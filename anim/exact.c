@@ -1,7 +1,8 @@
-#include <throng/anim/exact.h>
+#include "exact_cursor.h"
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 double th_clip_ticks(const th_clip *clip, double time_s)
 {
@@ -19,13 +20,27 @@ double th_clip_ticks(const th_clip *clip, double time_s)
     return ticks;
 }
 
-/* Index of the last key at or before `ticks`; 0 when all are later. */
-static uint32_t find_key(const th_track *track, double ticks)
+/* Index of the last key at or before `ticks`; 0 when all are later. near: a key to look around first, or
+ * TH_NO_INDEX. */
+static uint32_t find_key(const th_track *track, double ticks, uint32_t near)
 {
+    const double *times = track->times;
     uint32_t low = 0, high = track->key_count;
+    if (near != TH_NO_INDEX) {
+        low = near;
+        high = near + 1;
+        for (uint32_t step = 1; low > 0 && times[low] > ticks; step *= 2) {
+            high = low;
+            low -= step < low ? step : low;
+        }
+        for (uint32_t step = 1; high < track->key_count && times[high] <= ticks; step *= 2) {
+            low = high;
+            high += step < track->key_count - high ? step : track->key_count - high;
+        }
+    }
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (track->times[middle] <= ticks)
+        if (times[middle] <= ticks)
             low = middle;
         else
             high = middle;
@@ -39,9 +54,9 @@ typedef struct interval {
     double t;
 } interval;
 
-static interval find_interval(const th_track *track, double ticks, th_interpolation mode)
+static interval find_interval(const th_track *track, double ticks, th_interpolation mode, uint32_t near)
 {
-    uint32_t key = find_key(track, ticks), next = key + 1;
+    uint32_t key = find_key(track, ticks, near), next = key + 1;
     if (next >= track->key_count || ticks <= track->times[key] || mode == TH_INTERPOLATION_STEP)
         return (interval){key, key, 0};
     return (interval){key, next, (ticks - track->times[key]) / (track->times[next] - track->times[key])};
@@ -137,12 +152,13 @@ static th_interpolation mode_of(const th_track *track, th_interpolation interpol
     return track->tangents ? TH_INTERPOLATION_CUBIC : track->steps ? TH_INTERPOLATION_STEP : TH_INTERPOLATION_SLERP;
 }
 
-/* width: at most 3. */
+/* width: at most 3. *key: see th_exact_cursor. */
 static void sample_vector(const th_track *track, double ticks, th_interpolation interpolation, uint32_t width,
-                          double out[])
+                          uint32_t *key, double out[])
 {
     const th_interpolation mode = mode_of(track, interpolation);
-    interval at = find_interval(track, ticks, mode);
+    interval at = find_interval(track, ticks, mode, *key);
+    *key = at.from;
     if (mode == TH_INTERPOLATION_CUBIC) {
         sample_cubic(track, at, width, out);
         return;
@@ -162,42 +178,81 @@ static void sample_cubic_rotation(const th_track *track, interval at, double out
         load_rotation(track, at.from, out);
 }
 
-static void nlerp(const double a[4], double b[4], double t, double out[4])
+static bool is_slerp(th_interpolation mode)
 {
-    turn_towards(a, b);
+    return mode != TH_INTERPOLATION_STEP && mode != TH_INTERPOLATION_NLERP;
+}
+
+static void load_arc(const th_track *track, interval at, th_interpolation mode, th_quat_arc *out)
+{
+    load_rotation(track, at.from, out->from);
+    load_rotation(track, at.to, out->to);
+    if (is_slerp(mode))
+        *out = th_quat_arc_between(out->from, out->to);
+    else
+        turn_towards(out->from, out->to);
+}
+
+static void sample_arc(const th_track *track, interval at, th_interpolation mode, th_exact_cursor *cursor)
+{
+    const th_quat_arc *arc = &cursor->arc;
+    double *out = cursor->turned;
+    if (at.from == at.to) {
+        load_rotation(track, at.from, out);
+        th_quat_normalize(out); /* as at the end of an arc */
+        return;
+    }
+    if (at.from != cursor->arc_key)
+        load_arc(track, at, mode, &cursor->arc);
+    cursor->arc_key = at.from;
+    if (is_slerp(mode)) {
+        th_quat_arc_at(arc, at.t, out);
+        return;
+    }
     for (int i = 0; i < 4; i++)
-        out[i] = a[i] + t * (b[i] - a[i]);
+        out[i] = arc->from[i] + at.t * (arc->to[i] - arc->from[i]);
     th_quat_normalize(out);
 }
 
-static void sample_rotation(const th_track *track, double ticks, th_interpolation interpolation, double out[4])
+/* Leaves the rotation in cursor->turned. */
+static void sample_rotation(const th_track *track, double ticks, th_interpolation interpolation,
+                            th_exact_cursor *cursor)
 {
     const th_interpolation mode = mode_of(track, interpolation);
-    interval at = find_interval(track, ticks, mode);
-    double a[4], b[4];
-    load_rotation(track, at.from, a);
-    load_rotation(track, at.to, b);
-    switch (mode) {
-    case TH_INTERPOLATION_CUBIC:
-        sample_cubic_rotation(track, at, out);
-        break;
-    case TH_INTERPOLATION_STEP:
-    case TH_INTERPOLATION_NLERP:
-        nlerp(a, b, at.t, out);
-        break;
-    default:
-        th_quat_slerp(a, b, at.t, out);
-    }
+    const interval at = find_interval(track, ticks, mode, cursor->rotation);
+    if (at.from == cursor->rotation && at.t == cursor->t)
+        return;
+    cursor->rotation = at.from;
+    cursor->t = at.t;
+    if (mode == TH_INTERPOLATION_CUBIC)
+        sample_cubic_rotation(track, at, cursor->turned);
+    else
+        sample_arc(track, at, mode, cursor);
+}
+
+void th_exact_cursors_reset(th_exact_cursor *cursors, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        cursors[i].translation = cursors[i].rotation = cursors[i].scale = cursors[i].arc_key = TH_NO_INDEX;
+}
+
+void th_exact_cursor_channel(th_exact_cursor *cursor, const th_channel *channel, double ticks,
+                             th_interpolation interpolation, th_trs *out)
+{
+    assert(cursor && channel && out);
+    assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
+    assert(channel->translation.key_count > 0 && channel->rotation.key_count > 0 && channel->scale.key_count > 0);
+    sample_vector(&channel->translation, ticks, interpolation, 3, &cursor->translation, out->translation);
+    sample_rotation(&channel->rotation, ticks, interpolation, cursor);
+    memcpy(out->rotation, cursor->turned, sizeof out->rotation);
+    sample_vector(&channel->scale, ticks, interpolation, 3, &cursor->scale, out->scale);
 }
 
 void th_exact_channel(const th_channel *channel, double ticks, th_interpolation interpolation, th_trs *out)
 {
-    assert(channel && out);
-    assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
-    assert(channel->translation.key_count > 0 && channel->rotation.key_count > 0 && channel->scale.key_count > 0);
-    sample_vector(&channel->translation, ticks, interpolation, 3, out->translation);
-    sample_rotation(&channel->rotation, ticks, interpolation, out->rotation);
-    sample_vector(&channel->scale, ticks, interpolation, 3, out->scale);
+    th_exact_cursor cursor;
+    th_exact_cursors_reset(&cursor, 1);
+    th_exact_cursor_channel(&cursor, channel, ticks, interpolation, out);
 }
 
 void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
@@ -240,7 +295,8 @@ double th_exact_weight(const th_weight_track *track, double ticks, th_interpolat
     assert(track && track->track.key_count > 0);
     assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
     double value;
-    sample_vector(&track->track, ticks, interpolation, 1, &value);
+    uint32_t key = TH_NO_INDEX;
+    sample_vector(&track->track, ticks, interpolation, 1, &key, &value);
     return value;
 }
 

@@ -1,3 +1,4 @@
+#include <throng/runtime/parallel.h>
 #include <throng/runtime/scene.h>
 
 #include <assert.h>
@@ -45,6 +46,8 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
         th_compiled_model *compiled;
         th_compiled_model_desc compiled_desc = desc->compile;
         compiled_desc.model = desc->models[m];
+        if (!compiled_desc.parallel)
+            compiled_desc.parallel = th_parallel_run;
         th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
         if (result != TH_OK)
             return result;

@@ -1,5 +1,7 @@
 #include "random_model.h"
 
+#include "anim/exact_cursor.h"
+
 #include <throng/anim/exact.h>
 #include <throng/bench/tutorial.h>
 
@@ -54,6 +56,51 @@ Test(exact, keys_are_met_exactly_and_ends_hold)
     cr_assert_float_eq(trs.translation[1], 2, 1e-12);
     th_exact_channel(&channel, 100, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_eq(trs.translation[0], 4);
+}
+
+/* Mostly a little on, to a key or between keys, sometimes anywhere; also before the first key and after the last. */
+static double next_time(uint64_t *state, const th_clip *clip, double ticks)
+{
+    const th_track *track = &clip->channels[0].rotation;
+    const double kind = random_between(state, 0, 10);
+    if (kind < 2)
+        return track->times[(uint32_t)random_between(state, 0, track->key_count)];
+    if (kind < 4 || ticks > clip->duration_ticks)
+        return random_between(state, -0.1, 1.1) * clip->duration_ticks;
+    return ticks + random_between(state, 0, 0.1) * clip->duration_ticks;
+}
+
+static void check_cursor(const th_clip *clip, th_interpolation how, uint64_t *state)
+{
+    double ticks = 0;
+    th_exact_cursor cursors[8];
+    cr_assert_leq(clip->channel_count, 8);
+    th_exact_cursors_reset(cursors, clip->channel_count);
+    for (int n = 0; n < 500; n++, ticks = next_time(state, clip, ticks))
+        for (uint32_t c = 0; c < clip->channel_count; c++) {
+            th_trs fresh, kept;
+            th_exact_channel(&clip->channels[c], ticks, how, &fresh);
+            th_exact_cursor_channel(&cursors[c], &clip->channels[c], ticks, how, &kept);
+            cr_assert_arr_eq(&kept, &fresh, sizeof kept, "mode %d, channel %u at %a", how, c, ticks);
+        }
+}
+
+Test(exact, a_cursor_gives_the_same_bits_in_any_order_of_times)
+{
+    uint64_t state = 7;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        th_model *model = random_model(&(random_desc){.seed = seed,
+                                                      .joint_count = 8,
+                                                      .clip_count = 1,
+                                                      .key_count = seed % 4 ? 2 + (uint32_t)seed : 200,
+                                                      .uneven_keys = seed % 2,
+                                                      .swing_rad = 2,
+                                                      .splines = seed % 3 == 0,
+                                                      .steps = 0.2});
+        for (int how = 0; how < TH_INTERPOLATION_COUNT; how++)
+            check_cursor(&model->clips[0], (th_interpolation)how, &state);
+        th_model_free(model);
+    }
 }
 
 /* A spline in numbers that one can follow: halfway it is the mean of its keys, and an eighth of the interval times the

@@ -74,9 +74,8 @@ static inline const th_stretch *th_compiled_clip_stretch(const th_compiled_clip 
     return stretch;
 }
 
-/* Points a lane at the keys of a compiled clip at `ratio` of its length, in [0, 1]. */
-static inline void th_compiled_clip_seek(const th_compiled_clip *compiled_clip, size_t frame_bytes, double ratio,
-                                         th_lanes *lanes, uint32_t lane)
+/* The interval at `ratio` of the clip's length, in [0, 1], and how far into it that is. */
+static inline uint32_t th_compiled_clip_interval(const th_compiled_clip *compiled_clip, double ratio, float *alpha)
 {
     const th_stretch *stretch = compiled_clip->stretches;
     double at = ratio * stretch->rate;
@@ -85,8 +84,16 @@ static inline void th_compiled_clip_seek(const th_compiled_clip *compiled_clip, 
         at = (ratio - stretch->begin) * stretch->rate + stretch->first_frame;
     }
     uint32_t last = stretch->last_frame - 1, interval = at < (double)last ? (uint32_t)at : last;
+    *alpha = compiled_clip->is_stepped ? 0 : (float)(at - interval);
+    return interval;
+}
+
+/* Points a lane at the keys there. */
+static inline void th_compiled_clip_seek(const th_compiled_clip *compiled_clip, size_t frame_bytes, double ratio,
+                                         th_lanes *lanes, uint32_t lane)
+{
+    const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &lanes->alpha[lane]);
     lanes->frame[lane] = compiled_clip->keys + (size_t)interval * frame_bytes;
-    lanes->alpha[lane] = compiled_clip->is_stepped ? 0 : (float)(at - interval);
 }
 
 #endif

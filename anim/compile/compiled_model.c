@@ -1,7 +1,7 @@
 /* From a model to a program: decides which joints need an op, which of their transforms move, and in which space each
  * is computed. */
+#include "clips.h"
 #include "quat_program.h"
-#include "resample.h"
 #include "weights.h"
 
 #include <throng/anim/exact.h>
@@ -514,7 +514,7 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
     th_result result = build_program(desc->model, shift, compiled, err);
     if (result == TH_OK)
-        result = th_compile_clips(compiled, desc->sampling, budget, err);
+        result = th_compile_clips(compiled, desc, budget, err);
     if (result != TH_OK) {
         th_compiled_model_destroy(compiled);
         return result;

@@ -2,22 +2,22 @@
 #ifndef TH_ANIM_COMPILE_EXACT_CACHE_H
 #define TH_ANIM_COMPILE_EXACT_CACHE_H
 
-#include <throng/anim/interpolation.h>
-#include <throng/anim/model.h>
+#include "exact_cursor.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* A hash table by time. When it is full, a new palette replaces another one. */
 typedef struct th_exact_cache {
     const th_model *model;
     const th_clip *clip;
     th_interpolation interpolation;
-    th_dmat34 *pose;     /* joint_count */
-    th_dmat34 *palettes; /* bone_count a slot */
-    double *ticks;       /* by slot; NaN: empty */
-    size_t slots;        /* a power of two */
-    size_t capacity;     /* of slots */
+    th_dmat34 *local, *pose;  /* joint_count; local: at rest where no channel moves the joint */
+    th_dmat34 *inverse_binds; /* bone_count */
+    th_exact_cursor *cursors; /* by channel of the clip; room for a channel a joint */
+    th_dmat34 *palettes;      /* bone_count a slot */
+    double *ticks;            /* by slot; NaN: empty */
+    size_t slots;             /* a power of two */
+    size_t capacity;          /* of slots */
 } th_exact_cache;
 
 /* Returns false if out of memory. Call th_exact_cache_begin before the first palette. */

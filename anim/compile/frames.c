@@ -1,8 +1,7 @@
 #include "frames.h"
 
+#include "exact_cursor.h"
 #include "weights.h"
-
-#include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
@@ -45,9 +44,20 @@ static float *write_keys(const th_compiled_track *track, const th_trs *trs, cons
     return out;
 }
 
-/* weights: scratch for those of the model. */
+/* The keys of a joint that the clip leaves at rest are those of the frame before. */
+static float *repeat_keys(const th_compiled_track *track, const float *before, float *out)
+{
+    const float *const end = before + ((track->flags & TH_JOINT_OP_ROTATION) ? TH_KEY : 0) +
+                             ((track->flags & TH_JOINT_OP_SCALE) ? TH_KEY : 0) +
+                             ((track->flags & TH_JOINT_OP_TRANSLATION) ? TH_KEY : 0);
+    while (before != end)
+        *out++ = *before++;
+    return out;
+}
+
+/* cursors: of the clip's channels. weights: scratch for those of the model. */
 static void write_frame(const th_compiled_model *compiled, const th_clip *clip, double ticks, const float *before,
-                        double *weights, float *out)
+                        th_exact_cursor *cursors, double *weights, float *out)
 {
     const th_channel *channel = clip ? clip->channels : NULL;
     const th_channel *end = clip ? channel + clip->channel_count : NULL;
@@ -55,10 +65,11 @@ static void write_frame(const th_compiled_model *compiled, const th_clip *clip, 
         const th_compiled_track *track = &compiled->tracks[m];
         while (channel != end && channel->joint < track->joint)
             channel++;
+        const bool moves = channel != end && channel->joint == track->joint;
         th_trs trs = track->rest;
-        if (channel != end && channel->joint == track->joint)
-            th_exact_channel(channel, ticks, compiled->interpolation, &trs);
-        float *next = write_keys(track, &trs, before, out);
+        if (moves)
+            th_exact_cursor_channel(&cursors[channel - clip->channels], channel, ticks, compiled->interpolation, &trs);
+        float *next = moves || !before ? write_keys(track, &trs, before, out) : repeat_keys(track, before, out);
         before = before ? before + (next - out) : NULL;
         out = next;
     }
@@ -138,46 +149,67 @@ static double frame_ticks(const th_compiled_clip *compiled_clip, const th_stretc
     return th_frames_ticks(compiled_clip, *stretch, f + late);
 }
 
-bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *compiled_clip, const void *first,
-                     void *out)
+bool th_frame_writer_init(th_frame_writer *writer, const th_compiled_model *compiled,
+                          const th_compiled_clip *compiled_clip, const void *first, th_exact_cursor *cursors, void *out)
 {
-    assert(compiled && compiled_clip && out);
-    assert(!compiled_clip->keys && compiled_clip->interval_count > 0);
+    assert(writer && compiled && compiled_clip && cursors && out);
+    assert(compiled_clip->interval_count > 0);
     assert((uintptr_t)out % 16 == 0);
-    const th_clip *clip = compiled_clip->clip;
-    const th_stretch *stretch = compiled_clip->stretches;
-    const uint32_t intervals = compiled_clip->interval_count;
-    const size_t numbers = frame_numbers(compiled), bytes = compiled->program.frame_bytes;
-    const bool cubic = is_cubic(&compiled->program);
-    float *all = malloc(3 * numbers * sizeof *all + 1), *now = all, *before = all + numbers, *beyond = before + numbers;
-    assert(compiled_clip->stretch_count == 1 || !(cubic || compiled_clip->is_stepped));
-    double *weights = malloc(compiled->model->weight_count * sizeof *weights + 1);
-    if (!all || !weights) {
-        free(all);
-        free(weights);
+    assert(compiled_clip->stretch_count == 1 || !(is_cubic(&compiled->program) || compiled_clip->is_stepped));
+    const size_t numbers = frame_numbers(compiled);
+    *writer = (th_frame_writer){.compiled = compiled,
+                                .compiled_clip = compiled_clip,
+                                .cursors = cursors,
+                                .stretch = compiled_clip->stretches,
+                                .numbers = malloc(3 * numbers * sizeof(float) + 1),
+                                .weights = malloc(compiled->model->weight_count * sizeof(double) + 1),
+                                .out = out};
+    if (!writer->numbers || !writer->weights)
         return false;
-    }
-    char *at = (char *)out + (cubic ? bytes : 0);
+    writer->now = writer->numbers;
+    writer->before = writer->now + numbers;
+    writer->beyond = writer->before + numbers;
     /* Signs start from the rest pose, so that all clips have similar ranges. */
     if (first)
-        load_frame(compiled, first, before);
+        load_frame(compiled, first, writer->before);
     else
-        write_frame(compiled, NULL, 0, NULL, weights, before);
-    for (uint32_t f = 0; f <= intervals; f++, at += bytes) {
-        write_frame(compiled, clip, frame_ticks(compiled_clip, &stretch, f), before, weights, now);
-        store_frame(compiled, now, at);
-        if (cubic && f == 1)
-            store_beyond(compiled, before, now, beyond, out);
-        if (cubic && f == intervals)
-            store_beyond(compiled, now, before, beyond, at + bytes);
-        float *swap = now;
-        now = before;
-        before = swap;
-    }
-    assert(at == (char *)out + ((size_t)intervals + 1 + cubic) * bytes);
-    free(all);
-    free(weights);
+        write_frame(compiled, NULL, 0, NULL, cursors, writer->weights, writer->before);
     return true;
+}
+
+void th_frame_writer_fini(th_frame_writer *writer)
+{
+    free(writer->numbers);
+    free(writer->weights);
+}
+
+static void write_next(th_frame_writer *w)
+{
+    const th_compiled_model *compiled = w->compiled;
+    const size_t bytes = compiled->program.frame_bytes;
+    const bool cubic = is_cubic(&compiled->program);
+    const uint32_t f = w->written++;
+    char *at = w->out + (f + (size_t)cubic) * bytes;
+    write_frame(compiled, w->compiled_clip->clip, frame_ticks(w->compiled_clip, &w->stretch, f), w->before, w->cursors,
+                w->weights, w->now);
+    store_frame(compiled, w->now, at);
+    if (cubic && f == 1)
+        store_beyond(compiled, w->before, w->now, w->beyond, w->out);
+    if (cubic && f == w->compiled_clip->interval_count)
+        store_beyond(compiled, w->now, w->before, w->beyond, at + bytes);
+    float *swap = w->now;
+    w->now = w->before;
+    w->before = swap;
+}
+
+uint32_t th_frame_writer_reach(th_frame_writer *writer, uint32_t interval)
+{
+    assert(writer && interval < writer->compiled_clip->interval_count);
+    const uint32_t before = writer->written, all = writer->compiled_clip->interval_count + 1;
+    const uint32_t needed = interval + (is_cubic(&writer->compiled->program) ? 3 : 2);
+    while (writer->written < needed && writer->written < all)
+        write_next(writer);
+    return writer->written - before;
 }
 
 /* ---- ranges ---- */
@@ -193,7 +225,8 @@ typedef struct extremes {
     const th_compiled_model *compiled;
     const th_compiled_track *track;
     const th_channel *channel;
-    th_key_range *ranges; /* base: minimum so far; span: maximum so far */
+    th_exact_cursor cursor; /* of the channel */
+    th_key_range *ranges;   /* base: minimum so far; span: maximum so far */
     joint_keys now, rest;
     size_t count;
     int64_t *budget;
@@ -212,7 +245,7 @@ static void add_moment(extremes *x, double ticks)
 {
     th_trs trs;
     const joint_keys before = x->now;
-    th_exact_channel(x->channel, ticks, x->compiled->interpolation, &trs);
+    th_exact_cursor_channel(&x->cursor, x->channel, ticks, x->compiled->interpolation, &trs);
     write_keys(x->track, &trs, before.numbers, x->now.numbers);
     add_keys(x, &x->now);
     --*x->budget;
@@ -270,6 +303,7 @@ static void add_clip(extremes *x, const th_clip *clip, th_key_range *ranges)
         if (channel == end || channel->joint != x->track->joint)
             continue;
         x->channel = channel;
+        th_exact_cursors_reset(&x->cursor, 1);
         add_track(x, &channel->translation, false, clip->duration_ticks);
         add_track(x, &channel->rotation, true, clip->duration_ticks);
         add_track(x, &channel->scale, false, clip->duration_ticks);

@@ -46,7 +46,7 @@ typedef struct schedule {
 /* Virtual vertices around a bone's joint, in mesh space: a centre and the half axes of a shell or of a box of
  * vertices. */
 typedef struct probe {
-    double center[3], axes[3][3];
+    double center[3], axes[3][4]; /* by coordinate, then by axis; the fourth is none: four vectorise better */
 } probe;
 
 /* A grid over a clip, and where an attempt fails on it. */
@@ -57,8 +57,8 @@ typedef struct cell_grid {
     const char *frames;        /* at the beginning of each cell, and at the end of the last; or NULL */
 } cell_grid;
 
-typedef struct compiler {
-    th_compiled_model *compiled;
+struct th_resampler {
+    const th_compiled_model *compiled;
     const th_model *model;
     probe *probes; /* one per bone */
     th_exact_cache cache;
@@ -69,17 +69,12 @@ typedef struct compiler {
     size_t palette_floats;
     double suspect; /* ticks of the last attempt's largest error: measured first, so that a bad attempt fails at once */
     int64_t budget;
-} compiler;
-
-typedef struct worst {
-    double error, ticks;
-    uint32_t joint;
-} worst;
+};
 
 /* ---- error ---- */
 
 /* Returns false for a joint that is flattened at rest, a way to hide parts: no point of its mesh can be 3 cm away. */
-static bool set_probe(const compiler *c, const th_bone *bone, probe *p)
+static bool set_probe(const th_resampler *c, const th_bone *bone, probe *p)
 {
     th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
     th_dmat34_invert(&inverse_bind, &mesh_from_joint);
@@ -91,7 +86,7 @@ static bool set_probe(const compiler *c, const th_bone *bone, probe *p)
     /* Converts 3 cm in the scene to mesh space. */
     for (int axis = 0; axis < 3; axis++)
         for (int row = 0; row < 3; row++)
-            p->axes[axis][row] = scene.m[4 * row + axis] * shell;
+            p->axes[row][axis] = scene.m[4 * row + axis] * shell;
     return true;
 }
 
@@ -129,7 +124,7 @@ static void hold_box(const box *vertices, probe *p)
 }
 
 /* Returns false if out of memory. */
-static bool set_probes(compiler *c)
+static bool set_probes(th_resampler *c)
 {
     box *boxes = NULL;
     th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->cache.pose);
@@ -144,26 +139,27 @@ static bool set_probes(compiler *c)
     return true;
 }
 
+/* The square of the largest distance between where the probe is and where it should be. */
 static double probe_error(const probe *p, const th_dmat34 *exact, const float *played)
 {
-    th_dmat34 difference;
-    for (int i = 0; i < 12; i++)
-        difference.m[i] = (double)played[i] - exact->m[i];
-    double center[3], largest = 0;
-    th_dmat34_point(&difference, p->center, center);
-    for (int axis = 0; axis < 3; axis++) {
-        double plus = 0, minus = 0;
-        for (int row = 0; row < 3; row++) {
-            const double *r = difference.m + 4 * row, *a = p->axes[axis];
-            double side = r[0] * a[0] + r[1] * a[1] + r[2] * a[2];
-            plus += (center[row] + side) * (center[row] + side);
-            minus += (center[row] - side) * (center[row] - side);
+    double plus[4] = {0}, minus[4] = {0}, largest = 0, sum = 0;
+    for (int row = 0; row < 12; row += 4) {
+        double d[4];
+        for (int i = 0; i < 4; i++)
+            d[i] = (double)played[row + i] - exact->m[row + i];
+        const double center = d[0] * p->center[0] + d[1] * p->center[1] + d[2] * p->center[2] + d[3];
+        for (int axis = 0; axis < 4; axis++) {
+            const double side = d[0] * p->axes[0][axis] + d[1] * p->axes[1][axis] + d[2] * p->axes[2][axis];
+            plus[axis] += (center + side) * (center + side);
+            minus[axis] += (center - side) * (center - side);
         }
-        if (!isfinite(plus + minus))
-            return HUGE_VAL;
-        largest = fmax(largest, fmax(plus, minus));
     }
-    return sqrt(largest);
+    for (int axis = 0; axis < 4; axis++) {
+        const double here = plus[axis] > minus[axis] ? plus[axis] : minus[axis];
+        largest = here > largest ? here : largest;
+        sum += plus[axis] + minus[axis];
+    }
+    return isfinite(sum) ? largest : HUGE_VAL;
 }
 
 static double duration_of(const th_compiled_clip *compiled_clip)
@@ -172,7 +168,7 @@ static double duration_of(const th_compiled_clip *compiled_clip)
 }
 
 /* Updates *w with the error of weights at a time. palette: what is played. */
-static void measure_weights(compiler *c, const th_clip *clip, double ticks, const float *palette, worst *w)
+static void measure_weights(th_resampler *c, const th_clip *clip, double ticks, const float *palette, th_worst *w)
 {
     uint32_t joint = 0;
     th_exact_weights(c->model, clip, ticks, c->compiled->interpolation, c->weights);
@@ -180,25 +176,34 @@ static void measure_weights(compiler *c, const th_clip *clip, double ticks, cons
         c->weights[i] -= (double)palette[c->model->bone_count * TH_ENTRY + i];
     const double error = th_weight_error(c->model, c->reaches, c->weights, &joint);
     if (error > w->error)
-        *w = (worst){error, ticks, joint};
+        *w = (th_worst){error, ticks, joint};
+}
+
+/* Writes the frames that a time needs. */
+static void reach_frames(th_resampler *c, th_frame_writer *frames, double ratio)
+{
+    float alpha;
+    const uint32_t interval = th_compiled_clip_interval(frames->compiled_clip, ratio, &alpha);
+    const uint32_t written = th_frame_writer_reach(frames, interval);
+    c->budget -= (int64_t)written * c->compiled->track_count / FRAMES_OF_A_POSE;
 }
 
 /* Updates *w with the errors at up to MEASURED_AT_ONCE times, of which errors[] gets the largest at each. */
-static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, const double *ticks, uint32_t count,
-                         double *errors, worst *w)
+static void measure_some(th_resampler *c, th_frame_writer *frames, const double *ticks, uint32_t count, double *errors,
+                         th_worst *w)
 {
     assert(count > 0 && count <= MEASURED_AT_ONCE && MEASURED_AT_ONCE % c->kernels->width == 0);
-    assert(compiled_clip->keys);
     const th_compiled_model *compiled = c->compiled;
+    const th_compiled_clip *compiled_clip = frames->compiled_clip;
     const double duration = duration_of(compiled_clip);
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
         char *palettes[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
-            const double at = ticks[first + i < count ? first + i : 0];
-            th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, duration > 0 ? at / duration : 0,
-                                  &lanes, i);
+            const double at = ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
+            reach_frames(c, frames, ratio);
+            th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
         }
         th_kernels_pose(c->kernels, &compiled->program, &lanes, (th_output){.format = TH_PALETTE_F32}, c->matrices,
                         palettes);
@@ -206,12 +211,13 @@ static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, con
     for (uint32_t i = 0; i < count; i++) {
         bool kept;
         const th_dmat34 *exact = th_exact_cache_palette(&c->cache, ticks[i], &kept);
-        worst here = {0};
+        th_worst here = {0};
         for (uint32_t b = 0; b < c->model->bone_count; b++) {
             double error = probe_error(&c->probes[b], &exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
             if (error > here.error)
-                here = (worst){error, ticks[i], c->model->bones[b].joint};
+                here = (th_worst){error, ticks[i], c->model->bones[b].joint};
         }
+        here.error = sqrt(here.error);
         measure_weights(c, compiled_clip->clip, ticks[i], c->palettes + i * c->palette_floats, &here);
         if (here.error > w->error)
             *w = here;
@@ -228,13 +234,13 @@ typedef struct span {
 
 /* Measures a clip, a batch of times after the other. */
 typedef struct measurement {
-    compiler *c;
-    const th_compiled_clip *compiled_clip;
+    th_resampler *c;
+    th_frame_writer *frames;
     const cell_grid *grid; /* gets what fails; NULL: stops at the first that does */
     uint32_t group;        /* cells in a frame's interval */
     double ticks[MEASURED_AT_ONCE];
     uint32_t count;
-    worst worst;
+    th_worst worst;
 } measurement;
 
 static bool goes_on(const measurement *m)
@@ -253,7 +259,7 @@ static void measure_batch(measurement *m)
     double errors[MEASURED_AT_ONCE];
     if (m->count == 0)
         return;
-    measure_some(m->c, m->compiled_clip, m->ticks, m->count, errors, &m->worst);
+    measure_some(m->c, m->frames, m->ticks, m->count, errors, &m->worst);
     for (uint32_t i = 0; m->grid && i < m->count; i++)
         *group_at(m, m->ticks[i]) |= errors[i] > m->c->compiled->bound;
     m->count = 0;
@@ -298,9 +304,10 @@ static void measure_between(measurement *m, const th_stretch *stretch, const sch
                         ends[] = {TH_STEPPED_KEY_TOLERANCE, 1 - TH_STEPPED_KEY_TOLERANCE};
     const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
     const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
+    const th_compiled_clip *compiled_clip = m->frames->compiled_clip;
     for (uint32_t f = stretch->first_frame; f < stretch->last_frame && goes_on(m); f++)
         for (uint32_t p = 0; p < part_count; p++)
-            measure_at(m, round_ticks(m->compiled_clip, th_frames_ticks(m->compiled_clip, stretch, f + parts[p])));
+            measure_at(m, round_ticks(compiled_clip, th_frames_ticks(compiled_clip, stretch, f + parts[p])));
 }
 
 /* Measures at the scheduled times within the span, in four sweeps. The first meets the middle of two cells, so that
@@ -315,11 +322,11 @@ static void measure_scheduled(measurement *m, span over, const schedule *s)
 
 /* Measures a clip whose stretches cover the span. Stops early once beyond the bound, or goes on to tell which cells
  * are: see measurement. Of frames further apart than cells, the scheduled times tell enough of these. */
-static worst measure(compiler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
-                     const cell_grid *grid)
+static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, const schedule *s, const cell_grid *grid)
 {
+    const th_compiled_clip *compiled_clip = frames->compiled_clip;
     const double group = grid ? round(grid->per_clip / compiled_clip->stretches->rate) : 0;
-    measurement m = {.c = c, .compiled_clip = compiled_clip, .grid = grid, .group = (uint32_t)fmax(1, group)};
+    measurement m = {.c = c, .frames = frames, .grid = grid, .group = (uint32_t)fmax(1, group)};
     if (!grid && c->suspect >= over.begin && c->suspect <= over.end) {
         measure_at(&m, c->suspect);
         measure_batch(&m);
@@ -344,15 +351,50 @@ static bool same_value(const th_track *track, size_t width, uint32_t a, uint32_t
     return memcmp(track->values + a * width, track->values + b * width, width * sizeof *track->values) == 0;
 }
 
-/* jumps: only times of keys that differ from the one before. */
-static size_t collect_times(const th_track *track, size_t width, double duration, bool jumps, double *out)
+/* Whether the times of a track are those of another. Most tracks of a file have the same. */
+static bool same_times(const th_track *a, const th_track *b)
 {
-    size_t n = 0;
+    return a->key_count == b->key_count && memcmp(a->times, b->times, a->key_count * sizeof *a->times) == 0;
+}
+
+/* Times of the keys within a clip. */
+typedef struct key_times {
+    double *times, duration;
+    size_t count;
+    bool jumps;           /* only of keys that differ from the one before */
+    const th_track *last; /* whose times are there */
+} key_times;
+
+static void add_times(key_times *t, const th_track *track, size_t width)
+{
+    if (!t->jumps && t->last && same_times(t->last, track))
+        return;
     for (uint32_t k = 0; k < track->key_count; k++)
-        if (track->times[k] > 0 && track->times[k] < duration &&
-            !(jumps && same_value(track, width, k, k > 0 ? k - 1 : 0)))
-            out[n++] = track->times[k];
-    return n;
+        if (track->times[k] > 0 && track->times[k] < t->duration &&
+            !(t->jumps && same_value(track, width, k, k > 0 ? k - 1 : 0)))
+            t->times[t->count++] = track->times[k];
+    t->last = track->key_count > 1 ? track : t->last;
+}
+
+/* Adds them all, and sorts them. Returns how many are distinct. */
+static size_t collect_times(key_times *t, const th_clip *clip)
+{
+    t->times[t->count++] = 0;
+    t->times[t->count++] = clip->duration_ticks;
+    for (uint32_t i = 0; i < clip->channel_count; i++) {
+        const th_channel *channel = &clip->channels[i];
+        add_times(t, &channel->translation, 3);
+        add_times(t, &channel->rotation, 4);
+        add_times(t, &channel->scale, 3);
+    }
+    for (uint32_t i = 0; i < clip->weight_track_count; i++)
+        add_times(t, &clip->weight_tracks[i].track, 1);
+    qsort(t->times, t->count, sizeof *t->times, compare_doubles);
+    size_t distinct = 1;
+    for (size_t i = 1; i < t->count; i++)
+        if (t->times[i] > t->times[distinct - 1])
+            t->times[distinct++] = t->times[i];
+    return distinct;
 }
 
 /* Authored times closer than this count as equal. */
@@ -377,7 +419,7 @@ static void add_between(schedule *s, const double *parts, size_t count)
 static schedule schedule_of(const th_clip *clip, bool is_stepped)
 {
     static const double middles[] = {0.5}, quarters[MOST_PARTS] = {0.5, 0.25, 0.75};
-    size_t most = 2, n = 0;
+    size_t most = 2;
     bool splines = false;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
@@ -391,22 +433,9 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     double *times = malloc((2 + MOST_PARTS) * most * sizeof *times);
     if (!times)
         return (schedule){0};
-    times[n++] = 0;
-    times[n++] = clip->duration_ticks;
-    for (uint32_t i = 0; i < clip->channel_count; i++) {
-        const th_channel *channel = &clip->channels[i];
-        n += collect_times(&channel->translation, 3, clip->duration_ticks, is_stepped, times + n);
-        n += collect_times(&channel->rotation, 4, clip->duration_ticks, is_stepped, times + n);
-        n += collect_times(&channel->scale, 3, clip->duration_ticks, is_stepped, times + n);
-    }
-    for (uint32_t t = 0; t < clip->weight_track_count; t++)
-        n += collect_times(&clip->weight_tracks[t].track, 1, clip->duration_ticks, is_stepped, times + n);
-    assert(n <= most);
-    qsort(times, n, sizeof *times, compare_doubles);
-    size_t distinct = 1;
-    for (size_t i = 1; i < n; i++)
-        if (times[i] > times[distinct - 1])
-            times[distinct++] = times[i];
+    key_times keys = {.times = times, .duration = clip->duration_ticks, .jumps = is_stepped};
+    const size_t distinct = collect_times(&keys, clip);
+    assert(keys.count <= most);
     schedule s = {
         .times = times, .authored = distinct, .count = distinct, .splines = splines, .is_stepped = is_stepped};
     if (!is_stepped || distinct == 1) {
@@ -490,21 +519,12 @@ static size_t most_clip_bytes(const th_compiled_model *compiled)
     return room < MAX_CLIP_BYTES ? room : MAX_CLIP_BYTES;
 }
 
-static bool fits(const compiler *c, double intervals)
+static bool fits(const th_resampler *c, double intervals)
 {
     const th_compiled_model *compiled = c->compiled;
     return intervals <= MAX_INTERVALS &&
            intervals <= (double)most_clip_bytes(compiled) / (double)(compiled->program.frame_bytes + 1);
 }
-
-/* A clip resampled at the rates of compiled_clip. */
-typedef struct attempt {
-    void *keys; /* the caller frees it; NULL on failure: */
-    const char *reason;
-    bool out_of_memory;
-    th_compiled_clip compiled_clip;
-    worst worst;
-} attempt;
 
 /* Ends the clip with one more stretch. */
 static void add_stretch(th_compiled_clip *compiled_clip, span over, uint32_t intervals)
@@ -523,25 +543,38 @@ static void add_stretch(th_compiled_clip *compiled_clip, span over, uint32_t int
         compiled_clip->stretches[i].begin = HUGE_VAL;
 }
 
-/* Writes the frames of stretches that cover `over`, and measures them. grid: see measurement; then keys that miss the
- * bound are kept, too. first: see th_frames_write. */
-static attempt try_stretches(compiler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
-                             const cell_grid *grid, const char *first)
+/* Writes the frames of an attempt while it measures them. Returns false if out of memory. */
+static bool write_and_measure(th_resampler *c, th_resampled *a, span over, const schedule *s, const cell_grid *grid,
+                              const char *first)
+{
+    th_frame_writer frames;
+    a->compiled_clip.keys = a->keys;
+    const bool ok = th_frame_writer_init(&frames, c->compiled, &a->compiled_clip, first, c->cache.cursors, a->keys);
+    if (ok) {
+        a->worst = measure(c, &frames, over, s, grid);
+        if (grid) /* which may not have seen all of them */
+            th_frame_writer_reach(&frames, a->compiled_clip.interval_count - 1);
+    }
+    th_frame_writer_fini(&frames);
+    return ok;
+}
+
+/* Tries stretches that cover `over`. grid: see measurement; then keys that miss the bound are kept, too. first: see
+ * th_frame_writer_init. */
+static th_resampled try_stretches(th_resampler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
+                                  const cell_grid *grid, const char *first)
 {
     assert(compiled_clip->interval_count > 0 && compiled_clip->interval_count <= MAX_INTERVALS);
     const th_compiled_model *compiled = c->compiled;
-    const uint32_t intervals = compiled_clip->interval_count;
-    attempt a = {.compiled_clip = *compiled_clip, .reason = TOO_LONG};
-    c->budget -= (int64_t)intervals * compiled->track_count / FRAMES_OF_A_POSE;
+    const size_t frames = th_frames_count(&compiled->program, compiled_clip->interval_count);
+    th_resampled a = {.compiled_clip = *compiled_clip, .reason = TOO_LONG};
     if (c->budget <= 0)
         return a;
-    a.keys = malloc(th_frames_count(&compiled->program, intervals) * compiled->program.frame_bytes + 1);
-    if (!a.keys || !th_frames_write(compiled, &a.compiled_clip, first, a.keys)) {
+    a.keys = malloc(frames * compiled->program.frame_bytes + 1);
+    if (!a.keys || !write_and_measure(c, &a, over, s, grid, first)) {
         free(a.keys);
-        return (attempt){.out_of_memory = true};
+        return (th_resampled){.out_of_memory = true};
     }
-    a.compiled_clip.keys = a.keys;
-    a.worst = measure(c, &a.compiled_clip, over, s, grid);
     c->suspect = a.worst.ticks;
     if (c->budget > 0 && (grid || a.worst.error <= compiled->bound))
         return a;
@@ -555,15 +588,15 @@ static attempt try_stretches(compiler *c, const th_compiled_clip *compiled_clip,
 }
 
 /* Tries one rate on a part of the clip, as if there were no other. */
-static attempt try_part(compiler *c, const th_clip *clip, span over, uint32_t intervals, const schedule *s,
-                        const cell_grid *grid, const char *first)
+static th_resampled try_part(th_resampler *c, const th_clip *clip, span over, uint32_t intervals, const schedule *s,
+                             const cell_grid *grid, const char *first)
 {
     th_compiled_clip part = {.clip = clip, .is_stepped = s->is_stepped};
     add_stretch(&part, over, intervals);
     return try_stretches(c, &part, over, s, grid, first);
 }
 
-static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
+static th_resampled try_intervals(th_resampler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
     return try_part(c, clip, (span){0, clip ? clip->duration_ticks : 0}, intervals, s, NULL, NULL);
 }
@@ -571,14 +604,14 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
 /* ---- one rate ---- */
 
 /* Refines the authored grid until the bound is met. *fails: intervals of the last attempt that missed it. */
-static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint32_t *fails)
+static th_resampled refine(th_resampler *c, const th_clip *clip, const schedule *s, uint32_t *fails)
 {
     *fails = 0;
     if (!clip || !(clip->duration_ticks > 0))
         return try_intervals(c, clip, 1, s);
     double authored = authored_intervals(s, clip->ticks_per_second);
     double rate_hz = authored / clip->duration_ticks * clip->ticks_per_second;
-    attempt a = {.reason = "it would take too many frames"};
+    th_resampled a = {.reason = "it would take too many frames"};
     for (uint32_t times = 1; times <= MAX_REFINEMENT || times * rate_hz <= MAX_RATE_HZ; times *= 2) {
         double intervals = authored * times;
         if (!fits(c, intervals))
@@ -595,7 +628,8 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
  * keep their grid, because any other would move the starts of frames away from the keys. known: how many times the
  * authored rate holds the bound, while half of that does not; 0: not known. best: an attempt at `known` times, if it
  * has keys. */
-static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s, uint32_t known, attempt best)
+static th_resampled find_rate(th_resampler *c, const th_clip *clip, const schedule *s, uint32_t known,
+                              th_resampled best)
 {
     assert(s->times && s->count > 0);
     uint32_t fails, holds;
@@ -611,7 +645,7 @@ static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s, ui
     }
     while (holds - fails > 1 && c->budget > 0) {
         const uint32_t middle = fails + (holds - fails) / 2;
-        attempt a = try_intervals(c, clip, middle, s);
+        th_resampled a = try_intervals(c, clip, middle, s);
         if (a.out_of_memory) {
             free(best.keys);
             return a;
@@ -634,7 +668,7 @@ enum {
 
 /* What one clip needs where. */
 typedef struct survey {
-    compiler *c;
+    th_resampler *c;
     const th_clip *clip;
     const schedule *schedule;
     cell_grid grid;
@@ -693,7 +727,7 @@ static const char *frame_at(const survey *v, uint32_t cell)
 }
 
 /* Tries a level on cells [begin, end), and sets what fails. */
-static attempt try_cells(survey *v, uint32_t begin, uint32_t end, uint32_t level)
+static th_resampled try_cells(survey *v, uint32_t begin, uint32_t end, uint32_t level)
 {
     const span over = {line_at(&v->grid, begin), line_at(&v->grid, end)};
     const double intervals = (end - begin) * v->frames[level];
@@ -701,13 +735,13 @@ static attempt try_cells(survey *v, uint32_t begin, uint32_t end, uint32_t level
     if (fits(v->c, intervals))
         return try_part(v->c, v->clip, over, (uint32_t)intervals, v->schedule, &v->grid, frame_at(v, begin));
     memset(v->grid.fails + begin, 1, end - begin);
-    return (attempt){0};
+    return (th_resampled){0};
 }
 
 /* The same without frames. Returns false if there is no memory or budget for it. */
 static bool check_cells(survey *v, uint32_t begin, uint32_t end, uint32_t level)
 {
-    attempt a = try_cells(v, begin, end, level);
+    th_resampled a = try_cells(v, begin, end, level);
     free(a.keys);
     return !a.out_of_memory && v->c->budget > 0;
 }
@@ -763,7 +797,7 @@ static bool is_hopeless(survey *v)
 
 /* *one: an attempt of one frame a cell; the caller frees its keys. Returns false if some cell needs more than there is,
  * or without memory or budget. */
-static bool find_needs(survey *v, attempt *one)
+static bool find_needs(survey *v, th_resampled *one)
 {
     *one = try_cells(v, 0, v->grid.cells, ONE);
     v->grid.frames = one->keys;
@@ -784,7 +818,7 @@ static bool find_needs(survey *v, attempt *one)
 /* Finds few intervals that meet the bound from cell `begin` on, beginning at a level. Returns 0 if there are none. */
 static uint32_t find_intervals(survey *v, uint32_t begin, double cells, uint32_t level)
 {
-    compiler *c = v->c;
+    th_resampler *c = v->c;
     const span over = {line_at(&v->grid, begin), line_at(&v->grid, begin + cells)};
     const char *first = frame_at(v, begin);
     uint32_t fails = level > 0 ? (uint32_t)(cells * v->frames[level - 1]) : 0;
@@ -794,13 +828,13 @@ static uint32_t find_intervals(survey *v, uint32_t begin, double cells, uint32_t
         const double intervals = ceil(cells * v->frames[level]);
         if (!fits(c, intervals))
             return 0;
-        attempt a = try_part(c, v->clip, over, (uint32_t)intervals, v->schedule, NULL, first);
+        th_resampled a = try_part(c, v->clip, over, (uint32_t)intervals, v->schedule, NULL, first);
         free(a.keys);
         *(a.keys ? &holds : &fails) = (uint32_t)intervals;
     }
     while (holds > fails + 1 + holds / 64 && c->budget > 0) {
         const uint32_t middle = fails + (holds - fails) / 2;
-        attempt a = try_part(c, v->clip, over, middle, v->schedule, NULL, first);
+        th_resampled a = try_part(c, v->clip, over, middle, v->schedule, NULL, first);
         free(a.keys);
         *(a.keys ? &holds : &fails) = middle;
     }
@@ -837,25 +871,26 @@ static bool append(survey *v, uint32_t begin, double cells, uint32_t level, th_c
     return true;
 }
 
-static attempt try_runs(survey *v, const th_cells *runs, uint32_t count)
+static th_resampled try_runs(survey *v, const th_cells *runs, uint32_t count)
 {
     const cell_grid *g = &v->grid;
     th_compiled_clip compiled_clip = {.clip = v->clip};
     for (uint32_t i = 0; i < count; i++)
         if (!append(v, runs[i].begin, runs[i].end - runs[i].begin, runs[i].level, &compiled_clip))
-            return (attempt){0};
+            return (th_resampled){0};
     if (g->per_clip > g->cells && !append(v, g->cells, g->per_clip - g->cells, ONE, &compiled_clip))
-        return (attempt){0};
+        return (th_resampled){0};
     return try_stretches(v->c, &compiled_clip, (span){0, g->duration}, v->schedule, NULL, NULL);
 }
 
 /* Finds stretches of several rates that meet the bound with fewer frames than one rate would. Returns an attempt
  * without keys if there are none. *one: an attempt at the authored rate, if it holds the bound; *known: see find_rate.
  */
-static attempt find_rates(compiler *c, const th_clip *clip, const schedule *s, attempt *one, uint32_t *known)
+static th_resampled find_rates(th_resampler *c, const th_clip *clip, const schedule *s, th_resampled *one,
+                               uint32_t *known)
 {
     th_cells runs[TH_MAX_STRETCHES];
-    attempt a = {0};
+    th_resampled a = {0};
     *known = 0;
     *one = a;
     if (!clip || s->is_stepped || s->authored < 3 || c->compiled->program.curve == TH_INTERPOLATION_CUBIC)
@@ -884,59 +919,24 @@ static attempt find_rates(compiler *c, const th_clip *clip, const schedule *s, a
     return a;
 }
 
-/* ---- clips ---- */
+/* ---- a clip ---- */
 
-static size_t track_bytes(const th_track *track, size_t width)
-{
-    return track->key_count * sizeof(float) * (1 + width + (track->tangents ? 2 * width : 0));
-}
-
-static size_t raw_bytes(const th_clip *clip)
-{
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < clip->channel_count; i++) {
-        const th_channel *channel = &clip->channels[i];
-        bytes += track_bytes(&channel->translation, 3) + track_bytes(&channel->rotation, 4) +
-                 track_bytes(&channel->scale, 3);
-    }
-    for (uint32_t t = 0; t < clip->weight_track_count; t++)
-        bytes += track_bytes(&clip->weight_tracks[t].track, 1);
-    return bytes;
-}
-
-static void set_report(const attempt *a, const th_compiled_model *compiled, th_clip_report *report)
-{
-    assert(a->keys && a->worst.error <= compiled->bound);
-    const th_compiled_clip *compiled_clip = &a->compiled_clip;
-    double ticks_per_second = compiled_clip->clip ? compiled_clip->clip->ticks_per_second : 1,
-           duration = duration_of(compiled_clip);
-    report->compiled = true;
-    report->reason = "";
-    report->frame_count = compiled_clip->interval_count + 1;
-    report->stretch_count = compiled_clip->stretch_count;
-    report->rate_hz = duration > 0 ? compiled_clip->interval_count / duration * ticks_per_second : 0;
-    report->bytes = th_frames_count(&compiled->program, compiled_clip->interval_count) * compiled->program.frame_bytes;
-    report->max_error = a->worst.error;
-    report->error_joint = a->worst.joint;
-    report->error_time_s = a->worst.ticks / ticks_per_second;
-}
-
-static attempt compile_as(compiler *c, const th_clip *clip, bool is_stepped)
+static th_resampled compile_as(th_resampler *c, const th_clip *clip, bool is_stepped)
 {
     double rest_time = 0;
     schedule s =
         clip ? schedule_of(clip, is_stepped) : (schedule){.times = &rest_time, .count = 1, .is_stepped = is_stepped};
     if (!s.times)
-        return (attempt){.out_of_memory = true};
+        return (th_resampled){.out_of_memory = true};
     c->suspect = 0;
     uint32_t known = 0;
-    attempt a = {.out_of_memory = !th_exact_cache_begin(&c->cache, clip, 2 * s.count)}, one;
+    th_resampled a = {.out_of_memory = !th_exact_cache_begin(&c->cache, clip, 2 * s.count)}, one;
     if (!a.out_of_memory)
         a = find_rates(c, clip, &s, &one, &known);
     if (!a.keys && !a.out_of_memory)
         a = find_rate(c, clip, &s, known, one);
     if (!a.keys && !a.out_of_memory && known > 0)
-        a = find_rate(c, clip, &s, 0, (attempt){0});
+        a = find_rate(c, clip, &s, 0, (th_resampled){0});
     if (clip)
         free(s.times);
     return a;
@@ -964,42 +964,44 @@ static bool clip_jumps(const th_clip *clip)
     return false;
 }
 
-/* Compiles a clip; if no rate meets the bound, leaves it exact and sets the reason. Returns false if out of memory.
- *
- * A clip with jumps is compiled to held frames. If other tracks move as well, these miss the bound; then the jumps may
- * still be small enough for interpolated frames. */
-static bool compile_clip(compiler *c, th_compiled_clip *compiled_clip, th_clip_report *report)
+/* A clip with jumps becomes held frames. If other tracks move as well, these miss the bound; then the jumps may still
+ * be small enough for interpolated frames. */
+th_resampled th_resample_clip(th_resampler *resampler, const th_clip *clip, int64_t *budget)
 {
-    const th_clip *clip = compiled_clip->clip;
-    const bool step = c->compiled->program.curve == TH_INTERPOLATION_STEP;
-    const bool jumps = c->compiled->interpolation == TH_INTERPOLATION_AUTHORED && clip_jumps(clip);
-    attempt a = compile_as(c, clip, step || jumps);
+    assert(resampler && budget);
+    const th_compiled_model *compiled = resampler->compiled;
+    const bool step = compiled->program.curve == TH_INTERPOLATION_STEP;
+    const bool jumps = compiled->interpolation == TH_INTERPOLATION_AUTHORED && clip_jumps(clip);
+    resampler->budget = *budget;
+    th_resampled a = compile_as(resampler, clip, step || jumps);
     if (jumps && !a.keys && !a.out_of_memory)
-        a = compile_as(c, clip, false);
-    report->reason = a.reason;
-    if (!a.keys)
-        return !a.out_of_memory;
-    *compiled_clip = a.compiled_clip;
-    set_report(&a, c->compiled, report);
-    compiled_clip->keys = th_arena_copy(c->compiled->arena, a.keys, report->bytes, 1);
-    free(a.keys);
-    return compiled_clip->keys != NULL;
+        a = compile_as(resampler, clip, false);
+    *budget = resampler->budget;
+    return a;
 }
 
-static void compiler_fini(compiler *c)
+void th_resampler_destroy(th_resampler *resampler)
 {
-    free(c->probes);
-    free(c->reaches);
-    free(c->weights);
-    th_exact_cache_fini(&c->cache);
-    free(c->palettes);
-    free(c->matrices);
+    if (!resampler)
+        return;
+    free(resampler->probes);
+    free(resampler->reaches);
+    free(resampler->weights);
+    th_exact_cache_fini(&resampler->cache);
+    free(resampler->palettes);
+    free(resampler->matrices);
+    free(resampler);
 }
 
-static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budget)
+th_resampler *th_resampler_create(const th_compiled_model *compiled)
 {
+    assert(compiled && compiled->program.ops);
     const th_model *model = compiled->model;
-    *c = (compiler){.compiled = compiled, .model = model, .budget = budget};
+    th_resampler *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->compiled = compiled;
+    c->model = model;
     c->kernels =
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
     c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
@@ -1011,33 +1013,7 @@ static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budg
                                       sizeof *c->matrices);
     if (th_exact_cache_init(&c->cache, model, compiled->interpolation) && c->probes && c->reaches && c->weights &&
         c->palettes && c->matrices && set_probes(c))
-        return true;
-    compiler_fini(c);
-    return false;
-}
-
-th_result th_compile_clips(th_compiled_model *compiled, th_sampling sampling, int64_t *budget, th_error *err)
-{
-    assert(compiled && budget && compiled->program.ops);
-    assert(!compiled->compiled_clips && !compiled->reports);
-    const th_model *model = compiled->model;
-    uint32_t count = model->clip_count + 1;
-    compiled->compiled_clips = th_arena_new(compiled->arena, th_compiled_clip, count);
-    compiled->reports = th_arena_new(compiled->arena, th_clip_report, count);
-    compiler c;
-    const bool ranged = compiled->program.keys != TH_KEYS_16 || th_frames_find_ranges(compiled, budget);
-    if (!compiled->compiled_clips || !compiled->reports || !ranged || !compiler_init(&c, compiled, *budget))
-        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-    bool ok = true;
-    for (uint32_t i = 0; i < count && ok; i++) {
-        const th_clip *clip = i < model->clip_count ? &model->clips[i] : NULL;
-        compiled->compiled_clips[i].clip = clip;
-        compiled->reports[i].raw_bytes = clip ? raw_bytes(clip) : 0;
-        compiled->reports[i].reason = "asked for";
-        if (sampling == TH_SAMPLING_COMPILED)
-            ok = compile_clip(&c, &compiled->compiled_clips[i], &compiled->reports[i]);
-    }
-    *budget = c.budget;
-    compiler_fini(&c);
-    return ok ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+        return c;
+    th_resampler_destroy(c);
+    return NULL;
 }

@@ -1,16 +1,33 @@
-/* Compiles authored clips for the kernel. Private to anim. */
+/* Resamples authored clips for the kernel. For clips.c. Private to anim. */
 #ifndef TH_ANIM_COMPILE_RESAMPLE_H
 #define TH_ANIM_COMPILE_RESAMPLE_H
 
 #include "compiled_data.h"
 
-/* Limit on the joints posed while measuring, for all clips of a model together, so that a hostile file cannot run
- * forever. Joints whose exact pose is kept from an earlier attempt count half. About six seconds. A count instead of a
- * time, so that the result does not depend on the machine. */
-#define TH_COMPILE_BUDGET 20000000
+/* The largest error of a clip. */
+typedef struct th_worst {
+    double error, ticks;
+    uint32_t joint;
+} th_worst;
 
-/* Fills compiled_clips and reports of a compiled model whose program is complete. *budget: how many joints may be
- * posed; reduced by the number used. */
-th_result th_compile_clips(th_compiled_model *compiled, th_sampling sampling, int64_t *budget, th_error *err);
+/* A clip resampled at the rates of compiled_clip. */
+typedef struct th_resampled {
+    void *keys; /* the caller frees it; NULL on failure: */
+    const char *reason;
+    bool out_of_memory;
+    th_compiled_clip compiled_clip;
+    th_worst worst;
+} th_resampled;
+
+/* What resampling one clip after the other needs. A thread has one of its own. */
+typedef struct th_resampler th_resampler;
+
+/* compiled: its program is complete; borrowed. Returns NULL if out of memory. */
+th_resampler *th_resampler_create(const th_compiled_model *compiled);
+void th_resampler_destroy(th_resampler *resampler); /* NULL is allowed */
+
+/* clip: NULL for the rest pose. *budget: see th_compile_clips. The result depends on the clip, on the budget and on the
+ * room that is left for clips, on nothing else. */
+th_resampled th_resample_clip(th_resampler *resampler, const th_clip *clip, int64_t *budget);
 
 #endif

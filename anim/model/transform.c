@@ -184,25 +184,39 @@ double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b)
     return largest;
 }
 
+th_quat_arc th_quat_arc_between(const double a[4], const double b[4])
+{
+    assert(a && b);
+    assert(fabs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3] - 1) < 1e-5);
+    assert(fabs(b[0] * b[0] + b[1] * b[1] + b[2] * b[2] + b[3] * b[3] - 1) < 1e-5);
+    const double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0 ? -1 : 1;
+    th_quat_arc arc = {.angle = acos(fmin(dot * sign, 1))};
+    for (int i = 0; i < 4; i++) {
+        arc.from[i] = a[i];
+        arc.to[i] = sign * b[i];
+    }
+    arc.sine = sin(arc.angle);
+    return arc;
+}
+
+void th_quat_arc_at(const th_quat_arc *arc, double t, double out[4])
+{
+    assert(arc && out);
+    double wa = 1 - t, wb = t;
+    if (arc->sine > 1e-9) { /* below that, sin(x) = x to the last bit and the weights are linear */
+        wa = sin((1 - t) * arc->angle) / arc->sine;
+        wb = sin(t * arc->angle) / arc->sine;
+    }
+    for (int i = 0; i < 4; i++)
+        out[i] = wa * arc->from[i] + wb * arc->to[i];
+    th_quat_normalize(out);
+}
+
 void th_quat_slerp(const double a[4], const double b[4], double t, double out[4])
 {
     assert(a && b && out);
-    assert(fabs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3] - 1) < 1e-5);
-    assert(fabs(b[0] * b[0] + b[1] * b[1] + b[2] * b[2] + b[3] * b[3] - 1) < 1e-5);
-    double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
-    double sign = dot < 0 ? -1 : 1;
-    double angle = acos(fmin(dot * sign, 1)), sine = sin(angle);
-    double wa = 1 - t, wb = t;
-    if (sine > 1e-9) { /* below that, sin(x) = x to the last bit and the weights are linear */
-        wa = sin((1 - t) * angle) / sine;
-        wb = sin(t * angle) / sine;
-    }
-    double q[4];
-    for (int i = 0; i < 4; i++)
-        q[i] = wa * a[i] + sign * wb * b[i];
-    th_quat_normalize(q);
-    for (int i = 0; i < 4; i++)
-        out[i] = q[i];
+    const th_quat_arc arc = th_quat_arc_between(a, b);
+    th_quat_arc_at(&arc, t, out);
 }
 
 void th_quat_mul(const double a[4], const double b[4], double out[4])

@@ -3,6 +3,7 @@
 
 #include <throng/anim/bounds.h>
 #include <throng/core/build_checks.h>
+#include <throng/runtime/parallel.h>
 
 #include <assert.h>
 #include <math.h>
@@ -25,6 +26,8 @@ static th_result compile_models(th_crowd_view *crowd_view, th_error *err)
         }
         th_compiled_model_desc desc = crowd_view->desc.compile;
         desc.model = crowd_view->desc.models[r];
+        desc.parallel = th_parallel_run;
+        desc.parallel_ctx = &crowd_view->desc.jobs;
         th_result result = th_compiled_model_create(&desc, &crowd_view->compiled_models[r], err);
         if (result != TH_OK)
             return result;

@@ -7,6 +7,7 @@
 #include <throng/anim/palette.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
+#include <throng/runtime/parallel.h>
 
 #include <stdlib.h>
 
@@ -379,6 +380,7 @@ static th_result inspect_model(const th_options *o, th_run *run, const th_model 
     th_compiled_model *compiled;
     th_compiled_model_desc desc = o->crowd.compile;
     desc.model = model;
+    desc.parallel = th_parallel_run;
     th_result result = th_compiled_model_create(&desc, &compiled, err);
     if (result != TH_OK)
         return result;

@@ -6,6 +6,7 @@
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 #include <throng/runtime/frame.h>
+#include <throng/runtime/parallel.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     th_crowd *crowd = NULL;
     th_compiled_model_desc compiled_desc = p->options->crowd.compile;
     compiled_desc.model = p->model;
+    compiled_desc.parallel = th_parallel_run;
     th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
         return result;

@@ -25,6 +25,9 @@ typedef enum th_sampling {
 #define TH_SHELL_M          0.03
 #define TH_DEFAULT_BOUND_M  0.0001
 
+/* Calls fn with each of [0, count), in any order and on any threads, and returns when all calls have returned. */
+typedef void th_parallel_fn(uint32_t count, void (*fn)(uint32_t item, void *ctx), void *ctx, void *parallel_ctx);
+
 typedef struct th_compiled_model_desc {
     const th_model *model; /* required */
     th_sampling sampling;
@@ -39,6 +42,8 @@ typedef struct th_compiled_model_desc {
     /* Not negative; 0 = 1. Times of the default limit on the work of measuring errors, a few seconds; clips beyond it
      * are played exact. Work instead of time, so that the result does not depend on the machine. */
     double effort;
+    th_parallel_fn *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
+    void *parallel_ctx;
 } th_compiled_model_desc;
 
 typedef struct th_compiled_model th_compiled_model;

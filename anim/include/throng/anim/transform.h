@@ -68,6 +68,15 @@ double th_dmat34_stretch(const th_dmat34 *a);
  * length; out may alias a or b. */
 void th_quat_slerp(const double a[4], const double b[4], double t, double out[4]);
 
+/* The same in two steps, for many points of one arc. */
+typedef struct th_quat_arc {
+    double from[4], to[4]; /* with signs less than half a turn apart */
+    double angle, sine;    /* between them in four dimensions */
+} th_quat_arc;
+
+th_quat_arc th_quat_arc_between(const double a[4], const double b[4]);
+void th_quat_arc_at(const th_quat_arc *arc, double t, double out[4]);
+
 /* a * b: the rotation b, then a. out may alias a or b. */
 void th_quat_mul(const double a[4], const double b[4], double out[4]);
 

@@ -14,7 +14,8 @@ typedef struct th_scene_desc {
     const uint32_t *clips;   /* per model: a clip, or TH_NO_INDEX for a mix of all; NULL: a mix for each model */
     uint32_t instance_count; /* needs a model if not 0 */
     uint64_t seed;
-    th_compiled_model_desc compile; /* how each model is compiled; its `model` is ignored */
+    th_compiled_model_desc
+        compile; /* how each model is compiled; `model` is ignored; without `parallel`, on all CPUs */
     const th_compiled_model *const
         *compiled_models;         /* the models already compiled so, borrowed; NULL: the scene compiles them */
     const th_instance *instances; /* copied; NULL: made from seed and clips */

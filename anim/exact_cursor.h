@@ -1,0 +1,26 @@
+/* Exact evaluation of a clip at one time after another. Each channel has a cursor, which keeps the keys around the last
+ * time and what follows from them, so that a time nearby takes no search and no arc cosine. The values are those of
+ * exact.h, bit for bit. Private to anim. */
+#ifndef TH_ANIM_EXACT_CURSOR_H
+#define TH_ANIM_EXACT_CURSOR_H
+
+#include <throng/anim/exact.h>
+
+#include <stddef.h>
+
+typedef struct th_exact_cursor {
+    uint32_t translation, rotation, scale; /* the keys at or before the last time, or TH_NO_INDEX */
+    double t;                              /* how far the last time was from that of the rotation to the next */
+    double turned[4];                      /* the rotation at the last time */
+    uint32_t arc_key;                      /* where the arc begins, or TH_NO_INDEX */
+    th_quat_arc arc;
+} th_exact_cursor;
+
+/* Cursors that are nowhere yet. */
+void th_exact_cursors_reset(th_exact_cursor *cursors, size_t count);
+
+/* As th_exact_channel. The cursor belongs to the channel and to the interpolation mode, here and below. */
+void th_exact_cursor_channel(th_exact_cursor *cursor, const th_channel *channel, double ticks,
+                             th_interpolation interpolation, th_trs *out);
+
+#endif
