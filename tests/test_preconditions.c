@@ -181,7 +181,7 @@ MISUSE(anim, an_instance_begins_at_a_finite_time)
 MISUSE(anim, a_palette_has_a_format)
 {
     const fixture f = create();
-    create_crowd_of(&f, (th_instance){.model = 0}, TH_PALETTE_COUNT);
+    create_crowd_of(&f, (th_instance){.model = 0}, (th_palette)(TH_PALETTE_AUTO + 1));
 }
 
 MISUSE(anim, active_instances_are_of_the_crowd)
