@@ -4,6 +4,7 @@
 #include "anim/compile/stretches.h"
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
+#include "random_model.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
@@ -440,10 +441,47 @@ Test(resample, palettes_are_those_of_their_time)
             hits += kept;
             th_exact_pose(&a->model, room > 1 ? &a->clip : NULL, ticks, TH_INTERPOLATION_AUTHORED, pose);
             th_exact_palette(&a->model, pose, want);
-            cr_assert_arr_eq(got, want, sizeof want, "room for %zu, %g ticks", room, ticks);
+            if (room > 1)
+                cr_assert_arr_eq(got, want, sizeof want, "room for %zu, %g ticks", room, ticks);
+            else
+                cr_assert_arr_eq(cache.rest, want, sizeof want, "%g ticks", ticks);
         }
     }
     cr_expect_gt(hits, 1700, "%u", hits);
     th_exact_cache_fini(&cache);
     free(a);
+}
+
+/* Clips that move few joints: those below move with them, the others rest. */
+Test(resample, palettes_of_what_moves_and_what_rests)
+{
+    uint32_t resting = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        th_model *model = random_model(&(random_desc){
+            .seed = seed, .joint_count = 30, .clip_count = 1, .key_count = 9, .swing_rad = 1, .double_bones = true});
+        th_clip few = model->clips[0];
+        few.channels += few.channel_count * 2 / 3;
+        few.channel_count -= few.channel_count * 2 / 3;
+        th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *want = calloc(model->bone_count, sizeof *want);
+        th_exact_cache cache;
+        bool kept;
+        cr_assert(th_exact_cache_init(&cache, model, TH_INTERPOLATION_AUTHORED));
+        cr_assert(th_exact_cache_begin(&cache, &few, 4));
+        for (int n = 0; n < 9; n++) {
+            const double ticks = few.duration_ticks * n / 8;
+            const th_dmat34 *got = th_exact_cache_palette(&cache, ticks, &kept);
+            th_exact_pose(model, &few, ticks, TH_INTERPOLATION_AUTHORED, pose);
+            th_exact_palette(model, pose, want);
+            for (uint32_t k = 0; k < model->bone_count; k++) {
+                const th_dmat34 *entry = k < cache.moving_count ? &got[k] : &cache.rest[k];
+                cr_assert_arr_eq(entry, &want[cache.bones[k]], sizeof *entry, "bone %u", cache.bones[k]);
+            }
+        }
+        resting += cache.moving_count < model->bone_count;
+        th_exact_cache_fini(&cache);
+        free(pose);
+        free(want);
+        th_model_free(model);
+    }
+    cr_assert_gt(resting, 5);
 }

@@ -11,35 +11,77 @@
 bool th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation)
 {
     assert(cache && model);
+    const size_t joints = model->joint_count + 1u, bones = model->bone_count + 1u;
     *cache = (th_exact_cache){
         .model = model,
         .interpolation = interpolation,
-        .local = malloc((model->joint_count + 1u) * sizeof(th_dmat34)),
-        .pose = malloc((model->joint_count + 1u) * sizeof(th_dmat34)),
-        .inverse_binds = malloc((model->bone_count + 1u) * sizeof(th_dmat34)),
-        .cursors = malloc((model->joint_count + 1u) * sizeof(th_exact_cursor)),
+        .moves = malloc(joints * sizeof(bool)),
+        .local = malloc(joints * sizeof(th_dmat34)),
+        .pose = malloc(joints * sizeof(th_dmat34)),
+        .cursors = malloc(joints * sizeof(th_exact_cursor)),
+        .bones = malloc(bones * sizeof(uint32_t)),
+        .inverse_binds = malloc(bones * sizeof(th_dmat34)),
+        .rest = malloc(bones * sizeof(th_dmat34)),
     };
-    for (uint32_t b = 0; cache->inverse_binds && b < model->bone_count; b++)
-        cache->inverse_binds[b] = th_dmat34_from(model->bones[b].inverse_bind);
-    return cache->local && cache->pose && cache->inverse_binds && cache->cursors;
+    return cache->moves && cache->local && cache->pose && cache->cursors && cache->bones && cache->inverse_binds &&
+           cache->rest;
 }
 
 void th_exact_cache_fini(th_exact_cache *cache)
 {
+    free(cache->moves);
     free(cache->local);
     free(cache->pose);
-    free(cache->inverse_binds);
     free(cache->cursors);
+    free(cache->bones);
+    free(cache->inverse_binds);
+    free(cache->rest);
     free(cache->palettes);
     free(cache->ticks);
+}
+
+static void find_moving_joints(th_exact_cache *cache)
+{
+    const th_model *model = cache->model;
+    const th_clip *clip = cache->clip;
+    memset(cache->moves, 0, model->joint_count * sizeof *cache->moves);
+    for (uint32_t i = 0; clip && i < clip->channel_count; i++)
+        cache->moves[clip->channels[i].joint] = true;
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        if (model->joints[j].parent != TH_NO_INDEX)
+            cache->moves[j] |= cache->moves[model->joints[j].parent];
+}
+
+/* Appends the bones of joints that move, or of those that do not. Returns how many there are then. */
+static uint32_t append_bones(th_exact_cache *cache, uint32_t count, bool moving)
+{
+    const th_model *model = cache->model;
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const uint32_t joint = model->bones[b].joint;
+        if (cache->moves[joint] != moving)
+            continue;
+        cache->bones[count] = b;
+        cache->inverse_binds[count] = th_dmat34_from(model->bones[b].inverse_bind);
+        cache->rest[count] = th_dmat34_mul(cache->pose[joint], cache->inverse_binds[count]);
+        count++;
+    }
+    return count;
+}
+
+static void begin_at_rest(th_exact_cache *cache)
+{
+    for (uint32_t j = 0; j < cache->model->joint_count; j++)
+        cache->local[j] = th_dmat34_from(cache->model->joints[j].rest);
+    th_exact_resolve(cache->model, cache->local, cache->pose);
+    find_moving_joints(cache);
+    cache->moving_count = append_bones(cache, 0, true);
+    append_bones(cache, cache->moving_count, false);
+    th_exact_cursors_reset(cache->cursors, cache->clip ? cache->clip->channel_count : 0);
 }
 
 bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t times)
 {
     assert(cache && cache->pose);
-    for (uint32_t j = 0; j < cache->model->joint_count; j++)
-        cache->local[j] = th_dmat34_from(cache->model->joints[j].rest);
-    th_exact_cursors_reset(cache->cursors, clip ? clip->channel_count : 0);
     const size_t palette_bytes = (cache->model->bone_count + 1u) * sizeof(th_dmat34);
     size_t slots = 1;
     while (slots < times && 2 * slots * palette_bytes <= MOST_BYTES)
@@ -53,6 +95,7 @@ bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t tim
     }
     cache->clip = clip;
     cache->slots = slots;
+    begin_at_rest(cache);
     for (size_t i = 0; cache->palettes && cache->ticks && i < cache->slots; i++)
         cache->ticks[i] = (double)NAN;
     return cache->palettes && cache->ticks;
@@ -75,7 +118,7 @@ static size_t find_slot(const th_exact_cache *cache, double ticks)
     return hash & (cache->slots - 1);
 }
 
-/* Poses the clip. The same numbers as th_exact_pose and th_exact_palette give. */
+/* Poses the joints that move. The same numbers as th_exact_pose and th_exact_palette give. */
 static void find_palette(th_exact_cache *cache, double ticks, th_dmat34 *palette)
 {
     const th_model *model = cache->model;
@@ -85,9 +128,14 @@ static void find_palette(th_exact_cache *cache, double ticks, th_dmat34 *palette
         th_exact_cursor_channel(&cache->cursors[i], channel, ticks, cache->interpolation, &trs);
         cache->local[channel->joint] = th_dmat34_from_trs(&trs);
     }
-    th_exact_resolve(model, cache->local, cache->pose);
-    for (uint32_t b = 0; b < model->bone_count; b++)
-        palette[b] = th_dmat34_mul(cache->pose[model->bones[b].joint], cache->inverse_binds[b]);
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const uint32_t parent = model->joints[j].parent;
+        if (cache->moves[j])
+            cache->pose[j] =
+                parent == TH_NO_INDEX ? cache->local[j] : th_dmat34_mul(cache->pose[parent], cache->local[j]);
+    }
+    for (uint32_t i = 0; i < cache->moving_count; i++)
+        palette[i] = th_dmat34_mul(cache->pose[model->bones[cache->bones[i]].joint], cache->inverse_binds[i]);
 }
 
 const th_dmat34 *th_exact_cache_palette(th_exact_cache *cache, double ticks, bool *kept)

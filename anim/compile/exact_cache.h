@@ -6,18 +6,22 @@
 
 #include <stdbool.h>
 
-/* A hash table by time. When it is full, a new palette replaces another one. */
+/* A hash table by time. When it is full, a new palette replaces another one. Bones that the clip leaves at rest are
+ * kept once. */
 typedef struct th_exact_cache {
     const th_model *model;
     const th_clip *clip;
     th_interpolation interpolation;
-    th_dmat34 *local, *pose;  /* joint_count; local: at rest where no channel moves the joint */
-    th_dmat34 *inverse_binds; /* bone_count */
+    bool *moves;              /* by joint: a channel moves it, or one above it */
+    th_dmat34 *local, *pose;  /* by joint: local at rest where no channel moves the joint */
     th_exact_cursor *cursors; /* by channel of the clip; room for a channel a joint */
-    th_dmat34 *palettes;      /* bone_count a slot */
-    double *ticks;            /* by slot; NaN: empty */
-    size_t slots;             /* a power of two */
-    size_t capacity;          /* of slots */
+    uint32_t *bones;          /* of the model: first those that move, then those at rest */
+    uint32_t moving_count;
+    th_dmat34 *inverse_binds, *rest; /* of `bones`; rest: the palette entries of those at rest */
+    th_dmat34 *palettes;             /* bone_count a slot; only the moving ones are used */
+    double *ticks;                   /* by slot; NaN: empty */
+    size_t slots;                    /* a power of two */
+    size_t capacity;                 /* of slots */
 } th_exact_cache;
 
 /* Returns false if out of memory. Call th_exact_cache_begin before the first palette. */
@@ -28,7 +32,8 @@ void th_exact_cache_fini(th_exact_cache *cache);
  * false if out of memory. */
 bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t times);
 
-/* Returns the palette at `ticks`, valid until the next call. *kept: whether it was in the cache. */
+/* Returns the entries of the moving bones at `ticks`, valid until the next call. *kept: whether they were in the cache.
+ */
 const th_dmat34 *th_exact_cache_palette(th_exact_cache *cache, double ticks, bool *kept);
 
 #endif

@@ -247,7 +247,9 @@ static void pose_characters(stage *s, char *slot)
     th_crowd_view *crowd_view = s->crowd_view;
     s->gpu_instances = (th_gpu_instance *)(void *)(slot + th_crowd_palette_bytes(crowd_view->crowd));
     th_frame_animate(crowd_view->frame, s->time_s, slot);
+    th_tracer_begin(crowd_view->tracer, "instances");
     th_jobs_for(crowd_view->jobs, crowd_view->stats.posed, LISTED, write_listed, s);
+    th_tracer_end(crowd_view->tracer);
     prepare_draws(crowd_view);
 }
 

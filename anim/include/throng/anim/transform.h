@@ -36,7 +36,17 @@ typedef struct th_trs {
 th_dmat34 th_dmat34_from(th_mat34 a);
 th_mat34 th_mat34_from(th_dmat34 a);
 
-th_dmat34 th_dmat34_mul(th_dmat34 a, th_dmat34 b);
+static inline th_dmat34 th_dmat34_mul(th_dmat34 a, th_dmat34 b)
+{
+    th_dmat34 out;
+    for (int row = 0; row < 3; row++) {
+        const double *r = a.m + 4 * row;
+        for (int col = 0; col < 4; col++)
+            out.m[4 * row + col] = r[0] * b.m[col] + r[1] * b.m[4 + col] + r[2] * b.m[8 + col];
+        out.m[4 * row + 3] += r[3];
+    }
+    return out;
+}
 
 /* Transforms a point. */
 void th_dmat34_point(const th_dmat34 *a, const double point[3], double out[3]);
