@@ -192,7 +192,7 @@ static json_t *subject_json(const subject *s)
     const th_model *model = s->model;
     const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
     return json_pack(
-        "{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
         th_json_text(model->name), "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
         (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)), "bytes_per_clip",
         th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "quat_obstacle", th_json_text(obstacle),
