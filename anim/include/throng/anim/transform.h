@@ -38,14 +38,14 @@ th_mat34 th_mat34_from(th_dmat34 a);
 
 static inline th_dmat34 th_dmat34_mul(th_dmat34 a, th_dmat34 b)
 {
-    th_dmat34 out;
+    th_dmat34 product;
     for (int row = 0; row < 3; row++) {
         const double *r = a.m + 4 * row;
         for (int col = 0; col < 4; col++)
-            out.m[4 * row + col] = r[0] * b.m[col] + r[1] * b.m[4 + col] + r[2] * b.m[8 + col];
-        out.m[4 * row + 3] += r[3];
+            product.m[4 * row + col] = r[0] * b.m[col] + r[1] * b.m[4 + col] + r[2] * b.m[8 + col];
+        product.m[4 * row + 3] += r[3];
     }
-    return out;
+    return product;
 }
 
 /* Transforms a point. */
