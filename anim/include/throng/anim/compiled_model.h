@@ -42,7 +42,8 @@ typedef struct th_compiled_model_desc {
     /* Not negative; 0 = 1. Times of the default limit on the work of measuring errors, a few seconds; clips beyond it
      * are played exact. Work instead of time, so that the result does not depend on the machine. */
     double effort;
-    th_parallel_fn *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
+    th_parallel_fn
+        *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
     void *parallel_ctx;
 } th_compiled_model_desc;
 
