@@ -279,7 +279,7 @@ Test(view, crowd_and_work_change_while_it_runs)
     press("k", ", lod");
     press("o", ", no shadows");
     press("v", ", no vsync");
-    xdotool("key J p I M L K o v");
+    xdotool("key J p p p p I M L K o v"); /* quat, quat16, auto, f32 */
     await_title("shadows", false);
     for (int k = 0; k < 20 * PATIENCE_S && strcmp(title, "Throng - 11 characters, 2 threads") != 0; k++, usleep(50000))
         ask(title, sizeof title, "xdotool getwindowname %s", window);
