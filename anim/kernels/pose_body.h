@@ -246,18 +246,27 @@ ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, u
 }
 
 #ifdef PAIRS
+/* Interpolates the 32-bit keys of two rotations that follow each other, by NLERP without normalizing. k: the first,
+ * then the second. */
+ALWAYS_INLINE void interpolate_pair(const th_program *program, const th_lanes *from, const blend *by, uint32_t key,
+                                    wf k[8])
+{
+    wf next[8];
+    wf_load_pairs(from, key, k);
+    wf_load_pairs(from, key + program->frame_bytes, next);
+#pragma GCC unroll 12
+    for (int i = 0; i < 8; i++)
+        k[i] = wf_madd(by->pairs[i], wf_sub(next[i], k[i]), k[i]);
+    wf_split_pairs(k);
+}
+
 /* Computes D of an op and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. The keys of an op follow
  * those of the op before. */
 ALWAYS_INLINE void sample_op_pair(const th_program *program, const th_joint_op *op, const th_lanes *from,
                                   const blend *by, wide34 *out)
 {
-    wf k[8], next[8];
-    wf_load_pairs(from, op->key, k);
-    wf_load_pairs(from, op->key + program->frame_bytes, next);
-#pragma GCC unroll 12
-    for (int i = 0; i < 8; i++)
-        k[i] = wf_madd(by->pairs[i], wf_sub(next[i], k[i]), k[i]);
-    wf_split_pairs(k);
+    wf k[8];
+    interpolate_pair(program, from, by, op->key, k);
 #pragma GCC unroll 12
     for (int i = 0; i < 2; i++) {
         wide34 d;

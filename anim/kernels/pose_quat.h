@@ -74,13 +74,8 @@ ALWAYS_INLINE void sample_quat(const th_program *program, const th_quat_op *op, 
 ALWAYS_INLINE void sample_quat_pair(const th_program *program, const th_quat_op *op, const th_lanes *from,
                                     const blend *by, wide_quat *out)
 {
-    wf k[8], next[8];
-    wf_load_pairs(from, op->key, k);
-    wf_load_pairs(from, op->key + program->frame_bytes, next);
-#pragma GCC unroll 12
-    for (int i = 0; i < 8; i++)
-        k[i] = wf_madd(by->pairs[i], wf_sub(next[i], k[i]), k[i]);
-    wf_split_pairs(k);
+    wf k[8];
+    interpolate_pair(program, from, by, op->key, k);
 #pragma GCC unroll 12
     for (int i = 0; i < 8; i += 4) {
         normalize(true, k + i);
