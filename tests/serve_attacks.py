@@ -210,8 +210,7 @@ def main():
                         refuse_others(server)
                 else:
                     attack_all(server, options.seconds)
-                server.process.terminate()
-                check(server.process.wait(60) == 0 and 'Sanitizer' not in server.said(), server.said())
+                check(server.end(), server.said())
             except (AssertionError, OSError) as why:
                 sys.exit(f'{type(why).__name__}: {why}\n{server.said()}')
             finally:

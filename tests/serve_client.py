@@ -75,6 +75,11 @@ class Server:
                 pass
         return found
 
+    def end(self):
+        """Asks it to stop. Whether it did, with exit code 0 and no finding of a sanitizer."""
+        self.process.terminate()
+        return self.process.wait(60) == 0 and 'Sanitizer' not in self.said()
+
     def said(self):
         self.log.seek(0)
         return self.log.read().decode(errors='replace')

@@ -200,8 +200,7 @@ def main():
             watch.stop()
             print(f'{watch.most:.0f} MB beyond the bases at once;', ', '.join(f'{n} {p:.0f} MB' for n, p in watch.peaks.items()))
             check(watch.most <= BUDGET, watch.peaks)
-            server.process.terminate()
-            check(server.process.wait(60) == 0 and 'Sanitizer' not in server.said(), server.said())
+            check(server.end(), server.said())
         except (AssertionError, OSError) as why:
             sys.exit(f'{type(why).__name__}: {why}\n{server.said()}')
         finally:
