@@ -174,7 +174,7 @@ static bool steal_from(th_pool *pool, th_range call, uint32_t self, uint32_t vic
     return true;
 }
 
-/* Tries the workers of a group in turn, those who come after worker `self` in its own group first. */
+/* Tries the workers of a group in turn. In its own group, worker `self` begins with the next one. */
 static bool steal_in_group(th_pool *pool, th_range call, uint32_t self, uint32_t index)
 {
     const uint32_t first = index * TH_POOL_GROUP, rest = participants(pool, call) - first;
