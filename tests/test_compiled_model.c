@@ -1123,6 +1123,52 @@ Test(quaternions, of_16_bytes_are_refused_where_they_end)
     }
 }
 
+/* Half a step of 1.7 um along each axis of the place, and next to nothing of the rotation. */
+Test(quaternions, of_16_bytes_are_2_um_away_at_most)
+{
+    th_error err;
+    th_model *model;
+    crowd_fixture whole, small;
+    cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
+    crowd_fixture_init_with(&whole, model, (th_compiled_model_desc){0}, 200,
+                            (th_crowd_desc){.palette = TH_PALETTE_QUAT});
+    crowd_fixture_init_twin(&small, &whole, (th_crowd_desc){.palette = TH_PALETTE_QUAT16});
+    for (int k = 0; k < 5; k++) {
+        crowd_fixture_update(&whole, 0.37 * k);
+        crowd_fixture_update(&small, 0.37 * k);
+        cr_expect_leq(crowd_distance(&whole, &small), 2e-6);
+    }
+    crowd_fixture_fini_twin(&small);
+    crowd_fixture_fini(&whole);
+    th_model_free(model);
+}
+
+/* About random axes, through angles at whose half the sign of w changes too. */
+Test(quaternions, of_16_bytes_hold_every_rotation)
+{
+    static const double angles[] = {0, 1e-6, 1, 3.14159, 3.1415926535, 3.1416, 5, 6.28};
+    const th_palette_base base = {{0, 0, 0}, th_palette_step(1.8)};
+    uint64_t state = 9;
+    for (int k = 0; k < 4000; k++) {
+        double axis[3], length = 0;
+        for (int i = 0; i < 3; i++) {
+            axis[i] = random_between(&state, -1, 1);
+            length += axis[i] * axis[i];
+        }
+        th_trs trs = {.scale = {1, 1, 1}};
+        for (int i = 0; i < 3; i++)
+            trs.rotation[i] = sin(angles[k % 8] / 2) * axis[i] / sqrt(length);
+        trs.rotation[3] = cos(angles[k % 8] / 2);
+        const th_mat34 matrix = th_mat34_from(th_dmat34_from_trs(&trs));
+        float back[12];
+        th_quat16 entry;
+        th_palette_write(TH_PALETTE_QUAT16, matrix.m, &base, &entry);
+        th_palette_read(TH_PALETTE_QUAT16, &entry, &base, back);
+        for (int i = 0; i < 12; i++)
+            cr_assert_float_eq(back[i], matrix.m[i], 7.5e-6F, "%d: %g for %g", k, (double)back[i], (double)matrix.m[i]);
+    }
+}
+
 /* One joint is stretched: that is the one to be named. */
 Test(quaternions, name_the_joint_that_is_scaled)
 {
