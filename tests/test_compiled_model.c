@@ -662,15 +662,15 @@ ParameterizedTest(const th_isa *isa, crowd, streamed_writes_are_the_same_bytes)
     }
 }
 
-/* One entry a palette, and that is a line: as many as fill TH_STREAM_BYTES, and one more. */
+/* One entry a palette, and that is a line: as many as fill th_stream_bytes, and one more. */
 Test(crowd, streams_what_is_more_than_stays_in_the_caches)
 {
-    const uint32_t most = TH_STREAM_BYTES / TH_CACHE_LINE;
+    const uint32_t most = (uint32_t)(th_stream_bytes() / TH_CACHE_LINE);
     const random_desc desc = {.seed = 5, .joint_count = 1, .clip_count = 2, .key_count = 9, .swing_rad = 1};
     th_model *model = random_model(&desc);
     crowd_fixture s;
     crowd_fixture_init_with(&s, model, (th_compiled_model_desc){0}, most + 1, (th_crowd_desc){0});
-    cr_assert_eq(s.palette_bytes, TH_STREAM_BYTES + TH_CACHE_LINE);
+    cr_assert_eq(s.palette_bytes, th_stream_bytes() + TH_CACHE_LINE);
     cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_STREAMED);
     crowd_fixture_update(&s, 0.7);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);

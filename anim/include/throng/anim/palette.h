@@ -32,15 +32,15 @@ typedef enum th_palette {
 } th_palette;
 
 typedef enum th_writes {
-    TH_WRITES_AUTO = 0, /* streamed if a crowd's palettes exceed TH_STREAM_BYTES, otherwise cached */
+    TH_WRITES_AUTO = 0, /* streamed if a crowd's palettes exceed th_stream_bytes, otherwise cached */
     TH_WRITES_CACHED,   /* ordinary stores, for palettes that are soon read or overwritten */
     TH_WRITES_STREAMED, /* streaming stores that bypass the caches, for write-combined memory, and for palettes that are
                          * not read soon and would evict other data */
     TH_WRITES_COUNT,
 } th_writes;
 
-/* Palettes larger than this do not stay in the caches from frame to frame. */
-#define TH_STREAM_BYTES ((size_t)8 << 20)
+/* Palettes larger than this are posed faster past the caches of this machine's kind of processor. */
+size_t th_stream_bytes(void);
 
 /* "f32", "f16", "quat", "quat16". */
 const char *th_palette_name(th_palette format);
