@@ -91,7 +91,7 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
 /* Call after place_groups. */
 static void choose_writes(th_crowd *crowd)
 {
-    const bool large = crowd->palette_bytes > TH_STREAM_BYTES;
+    const bool large = crowd->palette_bytes > th_stream_bytes();
     crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
     crowd->prefetches = !crowd->streamed && crowd->palette_bytes > PREFETCH_BYTES && crowd->format == TH_PALETTE_F32 &&
                         th_isa_prefetches();

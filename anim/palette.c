@@ -48,37 +48,49 @@ static void quat_from_matrix(const float in[12], const float place[3], float ent
     entry[7] = (float)cbrt(fabs(trs.scale[0] * trs.scale[1] * trs.scale[2]));
 }
 
-enum { UNIT = 32767, PLACE_BITS = 21, LOW_BITS = 32 - PLACE_BITS };
+/* Of the numbers of th_quat16. */
+enum { PLACE_BITS = 22, TURN_BITS = 20, HALF_BITS = TURN_BITS / 2 };
 
-/* Of a number of PLACE_BITS in the low bits. */
-static int32_t extend_sign(uint32_t n)
+/* Of a number in the low bits. */
+static int32_t extend_sign(uint32_t n, int bits)
 {
-    return (int32_t)(n << LOW_BITS) >> LOW_BITS;
+    return (int32_t)(n << (32 - bits)) >> (32 - bits);
 }
 
 static void quat_unpack(const th_quat16 *packed, float step, float entry[8])
 {
-    const uint32_t *place = packed->place, z = place[0] >> PLACE_BITS | place[1] >> PLACE_BITS << LOW_BITS;
-    const int32_t n[3] = {extend_sign(place[0]), extend_sign(place[1]), extend_sign(z)};
-    for (int i = 0; i < 4; i++)
-        entry[i] = (float)packed->quaternion[i] / UNIT;
-    for (int i = 0; i < 3; i++)
-        entry[4 + i] = (float)n[i] * step;
+    const uint32_t *words = packed->words;
+    int32_t turn[3] = {extend_sign(words[3], PLACE_BITS)};
+    for (int i = 1; i < 3; i++) {
+        const uint32_t low = words[2 * i - 2] >> PLACE_BITS, high = words[2 * i - 1] >> PLACE_BITS;
+        turn[i] = extend_sign(low | high << HALF_BITS, TURN_BITS);
+    }
+    double r[3], square = 0;
+    for (int i = 0; i < 3; i++) {
+        r[i] = (double)turn[i] / TH_TURN_STEPS;
+        square += r[i] * r[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        entry[i] = (float)(2 * r[i] / (1 + square));
+        entry[4 + i] = (float)extend_sign(words[i], PLACE_BITS) * step;
+    }
+    entry[3] = (float)((1 - square) / (1 + square));
     entry[7] = 1;
 }
 
 static th_quat16 quat_pack(const float entry[8], float step)
 {
-    const uint32_t low = (1u << PLACE_BITS) - 1;
-    const float most = 1 << (PLACE_BITS - 1);
+    const float most = 1 << (PLACE_BITS - 1), steps = TH_TURN_STEPS / (entry[3] + copysignf(1, entry[3]));
+    uint32_t place[3], turn[3];
+    for (int i = 0; i < 3; i++) {
+        place[i] = (uint32_t)lrintf(fminf(fmaxf(entry[4 + i] / step, -most), most - 1));
+        turn[i] = (uint32_t)lrintf(entry[i] * steps);
+    }
+    const uint32_t low[4] = {place[0], place[1], place[2], turn[0]};
+    const uint32_t high[4] = {turn[1], turn[1] >> HALF_BITS, turn[2], turn[2] >> HALF_BITS};
     th_quat16 packed;
-    uint32_t n[3];
     for (int i = 0; i < 4; i++)
-        packed.quaternion[i] = (int16_t)lrintf(entry[i] * UNIT);
-    for (int i = 0; i < 3; i++)
-        n[i] = (uint32_t)lrintf(fminf(fmaxf(entry[4 + i] / step, -most), most - 1));
-    packed.place[0] = (n[0] & low) | n[2] << PLACE_BITS;
-    packed.place[1] = (n[1] & low) | n[2] >> LOW_BITS << PLACE_BITS;
+        packed.words[i] = (low[i] & ((1u << PLACE_BITS) - 1)) | high[i] << PLACE_BITS;
     return packed;
 }
 

@@ -57,14 +57,17 @@ uniform samplerBuffer u_places; // of each bone in the bind pose, and the step o
 
 #ifdef PALETTE_QUAT16
 const uint ENTRY_ROWS = 1u;
+const float TURN_STEPS = 500000.0;
 
-// See th_quat16. Returns the factor for products of two components, which rounding has made other than 2.
+// See th_quat16. Returns the factor for products of two components, as the quaternion is not of length 1.
 float read_quat(uint row, float step, out vec4 q, out vec4 place)
 {
     uvec4 words = palette_words(row);
-    q = vec4(unpackSnorm2x16(words.x), unpackSnorm2x16(words.y));
-    ivec3 n = ivec3(words.zw, words.z >> 21 | words.w >> 21 << 11) << 11 >> 11;
-    place = vec4(step * vec3(n), 1);
+    ivec4 low = ivec4(words) << 10 >> 10;
+    ivec2 high = ivec2(words.xz >> 22 | words.yw >> 22 << 10) << 12 >> 12;
+    vec3 r = vec3(low.w, high) / TURN_STEPS;
+    q = vec4(2.0 * r, 1.0 - dot(r, r));
+    place = vec4(step * vec3(low.xyz), 1);
     return 2.0 / dot(q, q);
 }
 #else

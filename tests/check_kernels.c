@@ -190,8 +190,9 @@ static uint64_t check_quats(const crowd_fixture *matrices, th_palette format, do
     return hash;
 }
 
-/* Half a step of 2^-18 along each axis, and half a step of 1 / 32767 of each component, at the shell. */
-#define ROUNDING_16 (0.87 * 0x1p-19 + 2 * 0x1p-15 * TH_SHELL_M / TH_REFERENCE_SIZE_M)
+/* Half a step of 2^-20 along each axis, and half a step of 1 / 500000 of the tangent of a quarter of the angle about
+ * each axis, at the shell. */
+#define ROUNDING_16 (0.87 * (0x1p-20 + 4 * 2e-6 * TH_SHELL_M / TH_REFERENCE_SIZE_M))
 
 static uint64_t check_both_quats(const crowd_fixture *matrices, double time_s)
 {

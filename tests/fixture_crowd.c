@@ -145,22 +145,28 @@ static th_dmat34 matrix_of_quat(const float entry[8], const float b[3])
     return m;
 }
 
-/* As palette.h says of th_quat16; normalised, because rounding is no scale. */
+/* Bits [first, first + count) of a word, in two's complement. */
+static double bits_of(uint64_t word, int first, int count)
+{
+    const int64_t n = (int64_t)(word >> first & ((1u << count) - 1));
+    return (double)(n >> (count - 1) ? n - (1 << count) : n);
+}
+
+/* As palette.h says of th_quat16. */
 static void unpack(const unsigned char *at, double step, float out[8])
 {
-    int16_t n[4];
-    uint64_t bits;
-    double length = 0;
-    memcpy(n, at, sizeof n);
-    memcpy(&bits, at + sizeof n, sizeof bits);
-    const uint64_t place[3] = {bits & 0x1fffff, bits >> 32 & 0x1fffff,
-                               ((bits >> 21 & 0x7ff) | bits >> 53 << 11) & 0x1fffff};
-    for (int i = 0; i < 4; i++)
-        length += (double)n[i] * n[i];
-    for (int i = 0; i < 4; i++)
-        out[i] = (float)(n[i] / sqrt(length));
+    uint32_t words[4];
+    memcpy(words, at, sizeof words);
+    const double x = bits_of(words[3], 0, 22) / 500000;
+    const double y = bits_of((words[0] >> 22) + 1024 * (words[1] >> 22), 0, 20) / 500000;
+    const double z = bits_of((words[2] >> 22) + 1024 * (words[3] >> 22), 0, 20) / 500000;
+    const double angle = 4 * atan(sqrt(x * x + y * y + z * z)), axis = sqrt(fmax(1e-30, x * x + y * y + z * z));
+    out[0] = (float)(sin(angle / 2) * x / axis);
+    out[1] = (float)(sin(angle / 2) * y / axis);
+    out[2] = (float)(sin(angle / 2) * z / axis);
+    out[3] = (float)cos(angle / 2);
     for (int i = 0; i < 3; i++)
-        out[4 + i] = (float)(step * ((double)place[i] - (place[i] >> 20 & 1 ? 0x1p21 : 0)));
+        out[4 + i] = (float)(step * bits_of(words[i], 0, 22));
     out[7] = 1;
 }
 
@@ -180,7 +186,7 @@ static th_dmat34 palette_entry(const crowd_fixture *s, uint32_t instance, uint32
     if (format == TH_PALETTE_QUAT)
         memcpy(quat, at, sizeof quat);
     else
-        unpack(at, (double)(float)(model->size / 524288), quat);
+        unpack(at, (double)(float)(model->size / 1048576), quat);
     if (!th_dmat34_invert(&inverse_bind, &joint))
         abort();
     return matrix_of_quat(quat, (const float[]){(float)joint.m[3], (float)joint.m[7], (float)joint.m[11]});

@@ -662,15 +662,15 @@ ParameterizedTest(const th_isa *isa, crowd, streamed_writes_are_the_same_bytes)
     }
 }
 
-/* One entry a palette, and that is a line: as many as fill TH_STREAM_BYTES, and one more. */
+/* One entry a palette, and that is a line: as many as fill th_stream_bytes, and one more. */
 Test(crowd, streams_what_is_more_than_stays_in_the_caches)
 {
-    const uint32_t most = TH_STREAM_BYTES / TH_CACHE_LINE;
+    const uint32_t most = (uint32_t)(th_stream_bytes() / TH_CACHE_LINE);
     const random_desc desc = {.seed = 5, .joint_count = 1, .clip_count = 2, .key_count = 9, .swing_rad = 1};
     th_model *model = random_model(&desc);
     crowd_fixture s;
     crowd_fixture_init_with(&s, model, (th_compiled_model_desc){0}, most + 1, (th_crowd_desc){0});
-    cr_assert_eq(s.palette_bytes, TH_STREAM_BYTES + TH_CACHE_LINE);
+    cr_assert_eq(s.palette_bytes, th_stream_bytes() + TH_CACHE_LINE);
     cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_STREAMED);
     crowd_fixture_update(&s, 0.7);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
@@ -1120,6 +1120,52 @@ Test(quaternions, of_16_bytes_are_refused_where_they_end)
         expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
         expect_refusal(compiled, TH_PALETTE_QUAT16, i, "too far");
         th_compiled_model_destroy(compiled);
+    }
+}
+
+/* Half a step of 1.7 um along each axis of the place, and next to nothing of the rotation. */
+Test(quaternions, of_16_bytes_are_2_um_away_at_most)
+{
+    th_error err;
+    th_model *model;
+    crowd_fixture whole, small;
+    cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
+    crowd_fixture_init_with(&whole, model, (th_compiled_model_desc){0}, 200,
+                            (th_crowd_desc){.palette = TH_PALETTE_QUAT});
+    crowd_fixture_init_twin(&small, &whole, (th_crowd_desc){.palette = TH_PALETTE_QUAT16});
+    for (int k = 0; k < 5; k++) {
+        crowd_fixture_update(&whole, 0.37 * k);
+        crowd_fixture_update(&small, 0.37 * k);
+        cr_expect_leq(crowd_distance(&whole, &small), 2e-6);
+    }
+    crowd_fixture_fini_twin(&small);
+    crowd_fixture_fini(&whole);
+    th_model_free(model);
+}
+
+/* About random axes, through angles at whose half the sign of w changes too. */
+Test(quaternions, of_16_bytes_hold_every_rotation)
+{
+    static const double angles[] = {0, 1e-6, 1, 3.14159, 3.1415926535, 3.1416, 5, 6.28};
+    const th_palette_base base = {{0, 0, 0}, th_palette_step(1.8)};
+    uint64_t state = 9;
+    for (int k = 0; k < 4000; k++) {
+        double axis[3], length = 0;
+        for (int i = 0; i < 3; i++) {
+            axis[i] = random_between(&state, -1, 1);
+            length += axis[i] * axis[i];
+        }
+        th_trs trs = {.scale = {1, 1, 1}};
+        for (int i = 0; i < 3; i++)
+            trs.rotation[i] = sin(angles[k % 8] / 2) * axis[i] / sqrt(length);
+        trs.rotation[3] = cos(angles[k % 8] / 2);
+        const th_mat34 matrix = th_mat34_from(th_dmat34_from_trs(&trs));
+        float back[12];
+        th_quat16 entry;
+        th_palette_write(TH_PALETTE_QUAT16, matrix.m, &base, &entry);
+        th_palette_read(TH_PALETTE_QUAT16, &entry, &base, back);
+        for (int i = 0; i < 12; i++)
+            cr_assert_float_eq(back[i], matrix.m[i], 7.5e-6F, "%d: %g for %g", k, (double)back[i], (double)matrix.m[i]);
     }
 }
 

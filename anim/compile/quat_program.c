@@ -281,13 +281,13 @@ static th_result create_program(const builder *b, th_compiled_model *compiled, t
 #define RANGE_BUDGET  2000000u
 #define RANGE_SAMPLES 256u
 
-/* Of the range of 21 bits, so that places may go somewhat farther between two samples. */
+/* Of the range of 22 bits, so that places may go somewhat farther between two samples. */
 #define RANGE_PART 0.875
 
 /* Updates *most with the farthest coordinate of a bone, as a part of the range. */
 static void measure_pose(const th_model *model, const th_dmat34 *pose, double *most)
 {
-    const double range = (double)th_palette_step(model->size) * 0x1p20;
+    const double range = (double)th_palette_step(model->size) * 0x1p21;
     for (uint32_t b = 0; b < model->bone_count; b++)
         for (int i = 3; i < 12; i += 4)
             *most = fmax(*most, fabs(pose[model->bones[b].joint].m[i]) / range);

@@ -479,26 +479,23 @@ ALWAYS_INLINE bool halves_rows(th_palette format)
     return format == TH_PALETTE_F16 || format == TH_PALETTE_QUAT16;
 }
 
-/* Rounds quaternions and places of all lanes to whole numbers (th_quat16), by lane. */
-ALWAYS_INLINE void pack_quats(const float *const *rows, float steps, wf out[TILE])
+/* Rounds a rotation and a place of all lanes to whole numbers (th_quat16). r is the vector part of the quaternion over
+ * 1 + w, or of the opposite quaternion if w is negative. Added to 3 * 2^22, a number of less than 2^22 is rounded, and
+ * the low bits are those of two's complement. */
+ALWAYS_INLINE void pack_quat(const float *rotation, const float *place, float steps, wf out[4])
 {
-    const wf unit = wf_set1(32767), factor = wf_set1(steps);
+    const wf w = wf_load(rotation + 3 * WIDTH), round = wf_set1(0x3p22F);
+    const wf turn_steps = wf_div(wf_set1(TH_TURN_STEPS), wf_add(w, wf_sign(w))), place_steps = wf_set1(steps);
+    wf r[3], p[3];
 #pragma GCC unroll 16
-    for (size_t i = 0; i < TILE; i += 4) {
-        const float *q = rows[i / 2], *p = rows[i / 2 + 1];
-        wf n[7];
-#pragma GCC unroll 16
-        for (int c = 0; c < 4; c++)
-            n[c] = wf_mul(wf_load(q + c * WIDTH), unit);
-#pragma GCC unroll 16
-        for (int c = 0; c < 3; c++)
-            n[4 + c] = wf_mul(wf_load(p + c * WIDTH), factor);
-        out[i] = wf_pack(n[0], n[1], 16, 0);
-        out[i + 1] = wf_pack(n[2], n[3], 16, 0);
-        out[i + 2] = wf_pack(n[4], n[6], 21, 0);
-        out[i + 3] = wf_pack(n[5], n[6], 21, 11);
+    for (int i = 0; i < 3; i++) {
+        r[i] = wf_madd(wf_load(rotation + i * WIDTH), turn_steps, round);
+        p[i] = wf_madd(wf_load(place + i * WIDTH), place_steps, round);
     }
-    wf_transpose_lanes(out);
+    out[0] = wf_pack(p[0], r[1], 0);
+    out[1] = wf_pack(p[1], r[1], 10);
+    out[2] = wf_pack(p[2], r[2], 0);
+    out[3] = wf_pack(r[0], r[2], 10);
 }
 
 /* Loads the next numbers of all lanes' palettes, transposed to lane order. */
@@ -515,7 +512,10 @@ ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, float st
         return;
     }
     if (format == TH_PALETTE_QUAT16) {
-        pack_quats(rows, steps, out);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < TILE; i += 4)
+            pack_quat(rows[i / 2], rows[i / 2 + 1], steps, out + i);
+        wf_transpose_lanes(out);
         return;
     }
 #pragma GCC unroll 16

@@ -144,13 +144,18 @@ static inline void wf_transpose_halves(const float *const rows[4], wf out[8])
     }
 }
 
-/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
- */
-static inline wf wf_pack(wf low, wf high, int bits, int drop)
+/* 1 with the sign of a. */
+static inline wf wf_sign(wf a)
 {
-    const __m256i top = _mm256_srl_epi32(_mm256_cvtps_epi32(high), _mm_cvtsi32_si128(drop));
-    const __m256i bottom = _mm256_and_si256(_mm256_cvtps_epi32(low), _mm256_set1_epi32((1 << bits) - 1));
-    return _mm256_castsi256_ps(_mm256_or_si256(bottom, _mm256_sll_epi32(top, _mm_cvtsi32_si128(bits))));
+    return _mm256_or_ps(_mm256_and_ps(a, _mm256_set1_ps(-0.0F)), _mm256_set1_ps(1));
+}
+
+/* The low 22 bits of `low`; above them ten bits of `high`, from bit `drop` on. */
+static inline wf wf_pack(wf low, wf high, int drop)
+{
+    const __m256i bottom = _mm256_and_si256(_mm256_castps_si256(low), _mm256_set1_epi32(0x3fffff));
+    const __m256i top = _mm256_slli_epi32(_mm256_castps_si256(high), 22 - drop);
+    return _mm256_castsi256_ps(_mm256_or_si256(bottom, _mm256_and_si256(top, _mm256_set1_epi32(~0x3fffff))));
 }
 
 static inline void wf_store(float *out, wf a)

@@ -176,13 +176,19 @@ static inline wf wf_pair(wf low, wf high)
     return _mm512_castsi512_ps(_mm512_or_si512(halves(low), _mm512_slli_epi32(halves(high), 16)));
 }
 
-/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
- */
-static inline wf wf_pack(wf low, wf high, int bits, int drop)
+/* 1 with the sign of a. */
+static inline wf wf_sign(wf a)
 {
-    const __m512i top = _mm512_srl_epi32(_mm512_cvtps_epi32(high), _mm_cvtsi32_si128(drop));
-    const __m512i bottom = _mm512_and_si512(_mm512_cvtps_epi32(low), _mm512_set1_epi32((1 << bits) - 1));
-    return _mm512_castsi512_ps(_mm512_or_si512(bottom, _mm512_sll_epi32(top, _mm_cvtsi32_si128(bits))));
+    const __m512i sign = _mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(INT32_MIN));
+    return _mm512_castsi512_ps(_mm512_or_si512(sign, _mm512_castps_si512(_mm512_set1_ps(1))));
+}
+
+/* The low 22 bits of `low`; above them ten bits of `high`, from bit `drop` on. */
+static inline wf wf_pack(wf low, wf high, int drop)
+{
+    const __m512i bottom = _mm512_and_si512(_mm512_castps_si512(low), _mm512_set1_epi32(0x3fffff));
+    const __m512i top = _mm512_slli_epi32(_mm512_castps_si512(high), (unsigned)(22 - drop));
+    return _mm512_castsi512_ps(_mm512_or_si512(bottom, _mm512_and_si512(top, _mm512_set1_epi32(~0x3fffff))));
 }
 
 static inline void wf_store(float *out, wf a)

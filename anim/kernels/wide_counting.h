@@ -101,14 +101,20 @@ static inline wf wf_pair(wf low, wf high)
     return both;
 }
 
-/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
- */
-static inline wf wf_pack(wf low, wf high, int bits, int drop)
+/* 1 with the sign of a. */
+static inline wf wf_sign(wf a)
 {
-    const uint32_t both = ((uint32_t)lrintf(low) & ((1u << bits) - 1)) | (uint32_t)lrintf(high) >> drop << bits;
-    wf out;
-    memcpy(&out, &both, sizeof out);
-    return out;
+    return copysignf(1, a);
+}
+
+/* The low 22 bits of `low`; above them ten bits of `high`, from bit `drop` on. */
+static inline wf wf_pack(wf low, wf high, int drop)
+{
+    uint32_t bits[2];
+    memcpy(bits, (const float[]){low, high}, sizeof bits);
+    bits[0] = (bits[0] & 0x3fffff) | bits[1] >> drop << 22;
+    memcpy(&low, bits, sizeof low);
+    return low;
 }
 
 static inline void wf_store(float *out, wf a)

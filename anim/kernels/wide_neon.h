@@ -136,13 +136,17 @@ static inline void wf_transpose_halves(const float *const rows[2], wf out[4])
     out[3] = vtrn2q_f32(odd01, odd23);
 }
 
-/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
- */
-static inline wf wf_pack(wf low, wf high, int bits, int drop)
+/* 1 with the sign of a. */
+static inline wf wf_sign(wf a)
 {
-    const uint32x4_t top = vshlq_u32(vreinterpretq_u32_s32(vcvtnq_s32_f32(high)), vdupq_n_s32(-drop));
-    const uint32x4_t bottom = vandq_u32(vreinterpretq_u32_s32(vcvtnq_s32_f32(low)), vdupq_n_u32((1u << bits) - 1));
-    return vreinterpretq_f32_u32(vorrq_u32(bottom, vshlq_u32(top, vdupq_n_s32(bits))));
+    return vbslq_f32(vdupq_n_u32(1u << 31), a, vdupq_n_f32(1));
+}
+
+/* The low 22 bits of `low`; above them ten bits of `high`, from bit `drop` on. */
+static inline wf wf_pack(wf low, wf high, int drop)
+{
+    const uint32x4_t top = vshlq_u32(vreinterpretq_u32_f32(high), vdupq_n_s32(22 - drop));
+    return vreinterpretq_f32_u32(vbslq_u32(vdupq_n_u32(0x3fffff), vreinterpretq_u32_f32(low), top));
 }
 
 static inline void wf_store(float *out, wf a)

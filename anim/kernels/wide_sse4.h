@@ -109,13 +109,18 @@ static inline wf wf_pair(wf low, wf high)
     return _mm_castsi128_ps(_mm_or_si128(halves(low), _mm_slli_epi32(halves(high), 16)));
 }
 
-/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
- */
-static inline wf wf_pack(wf low, wf high, int bits, int drop)
+/* 1 with the sign of a. */
+static inline wf wf_sign(wf a)
 {
-    const __m128i top = _mm_srl_epi32(_mm_cvtps_epi32(high), _mm_cvtsi32_si128(drop));
-    const __m128i bottom = _mm_and_si128(_mm_cvtps_epi32(low), _mm_set1_epi32((1 << bits) - 1));
-    return _mm_castsi128_ps(_mm_or_si128(bottom, _mm_sll_epi32(top, _mm_cvtsi32_si128(bits))));
+    return _mm_or_ps(_mm_and_ps(a, _mm_set1_ps(-0.0F)), _mm_set1_ps(1));
+}
+
+/* The low 22 bits of `low`; above them ten bits of `high`, from bit `drop` on. */
+static inline wf wf_pack(wf low, wf high, int drop)
+{
+    const __m128i bottom = _mm_and_si128(_mm_castps_si128(low), _mm_set1_epi32(0x3fffff));
+    const __m128i top = _mm_slli_epi32(_mm_castps_si128(high), 22 - drop);
+    return _mm_castsi128_ps(_mm_or_si128(bottom, _mm_and_si128(top, _mm_set1_epi32(~0x3fffff))));
 }
 
 static inline void wf_store(float *out, wf a)

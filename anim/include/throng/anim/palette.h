@@ -24,7 +24,7 @@ typedef enum th_palette {
                            2^-14; infinity from 65520 on. Of a weight from 0 to 1: at most 1/4096 */
     TH_PALETTE_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
                            it (th_compiled_model_obstacle), none with morph weights */
-    TH_PALETTE_QUAT16,  /* 16 bytes: the same in whole numbers, of 16 bits for the quaternion and of 21 for the place
+    TH_PALETTE_QUAT16,  /* 16 bytes: the same in whole numbers, of 20 bits for the rotation and of 22 for the place
                            (th_quat16), without a scale. The place is rounded to th_palette_step. Not for models that are
                            scaled, or carried farther than twice their size */
     TH_PALETTE_COUNT,
@@ -32,15 +32,15 @@ typedef enum th_palette {
 } th_palette;
 
 typedef enum th_writes {
-    TH_WRITES_AUTO = 0, /* streamed if a crowd's palettes exceed TH_STREAM_BYTES, otherwise cached */
+    TH_WRITES_AUTO = 0, /* streamed if a crowd's palettes exceed th_stream_bytes, otherwise cached */
     TH_WRITES_CACHED,   /* ordinary stores, for palettes that are soon read or overwritten */
     TH_WRITES_STREAMED, /* streaming stores that bypass the caches, for write-combined memory, and for palettes that are
                          * not read soon and would evict other data */
     TH_WRITES_COUNT,
 } th_writes;
 
-/* Palettes larger than this do not stay in the caches from frame to frame. */
-#define TH_STREAM_BYTES ((size_t)8 << 20)
+/* Palettes larger than this are posed faster past the caches of this machine's kind of processor. */
+size_t th_stream_bytes(void);
 
 /* "f32", "f16", "quat", "quat16". */
 const char *th_palette_name(th_palette format);
@@ -72,18 +72,23 @@ static inline size_t th_palette_row_bytes(th_palette format)
     return format == TH_PALETTE_F16 ? 8 : 16;
 }
 
-/* Of the places of QUAT16, in scene units; 3 um for a human of 1.8 m. size: th_model.size. */
+/* Of the places of QUAT16, in scene units; 1.7 um for a human of 1.8 m. size: th_model.size. */
 static inline float th_palette_step(double size)
 {
-    return (float)(size * 0x1p-19);
+    return (float)(size * 0x1p-20);
 }
 
-/* An entry of QUAT16. A component of the quaternion is n / 32767, of the place n * th_palette_step, with n in two's
- * complement. x and y of the place are the lowest 21 bits; above them are the low 11 bits of z, behind x, and the
- * others, behind y. */
+#define TH_TURN_STEPS 500000 /* of the rotations of QUAT16, in one */
+
+/* An entry of QUAT16: numbers n in two's complement. A coordinate of the place is n * th_palette_step. The rotation is
+ * given by r, its axis times the tangent of a quarter of its angle, 180 degrees at most, so that the quaternion is
+ *
+ *    (2 r, 1 - dot(r, r)) / (1 + dot(r, r))     r = n / TH_TURN_STEPS
+ *
+ * The low 22 bits of the words are x, y and z of the place, and x of r. The high 10 bits are those of the numbers of 20
+ * bits y of r, low half first, and z of r. */
 typedef struct th_quat16 {
-    int16_t quaternion[4];
-    uint32_t place[2];
+    uint32_t words[4];
 } th_quat16;
 
 /* What quaternions of a bone refer to. */
