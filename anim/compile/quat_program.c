@@ -386,17 +386,16 @@ static bool is_near(const th_program *program, const th_compiled_clip *compiled_
 }
 
 /* Only NLERP: of a slerp and of cubic curves the length is another. */
-void th_quat_program_mark_near(th_compiled_model *compiled)
+void th_program_mark_near(th_compiled_model *compiled)
 {
     assert(compiled);
     const th_program *program = &compiled->program;
-    if (!program->quat || program->curve != TH_INTERPOLATION_NLERP)
-        return;
-    for (uint32_t i = 0; i < program->op_count; i++) {
-        th_quat_op *op = (th_quat_op *)&program->quat->ops[i];
-        bool near = op->flags & TH_JOINT_OP_ROTATION;
-        for (uint32_t c = 0; near && c <= compiled->model->clip_count; c++)
-            near = is_near(program, &compiled->compiled_clips[c], op->key);
-        op->flags |= near ? TH_JOINT_OP_NEAR : 0;
+    for (uint32_t i = 0; i < program->op_count && program->curve == TH_INTERPOLATION_NLERP; i++) {
+        th_joint_op *op = (th_joint_op *)&program->ops[i];
+        op->is_near = op->flags & TH_JOINT_OP_ROTATION;
+        for (uint32_t c = 0; op->is_near && c <= compiled->model->clip_count; c++)
+            op->is_near = is_near(program, &compiled->compiled_clips[c], op->key);
+        if (program->quat && op->is_near)
+            ((th_quat_op *)&program->quat->ops[i])->flags |= TH_JOINT_OP_NEAR;
     }
 }
