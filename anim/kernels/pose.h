@@ -73,7 +73,8 @@ enum th_joint_op_flags {
                                without the other flags */
     TH_JOINT_OP_WEIGHTS =
         32, /* no joint: D is twelve morph weights from three keys; alone, without a parent, in the last ops */
-    TH_JOINT_OP_NEAR = 64, /* th_quat_op: the dot product of neighbouring keys is TH_NEAR or more */
+    TH_JOINT_OP_NEAR = 64,     /* th_quat_op, traits: the dot product of neighbouring keys is TH_NEAR or more */
+    TH_JOINT_OP_ALIGNED = 128, /* traits: no two rotations of any clips have a negative dot product */
     TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
@@ -86,7 +87,7 @@ typedef struct th_joint_op {
     uint32_t flags;  /* th_joint_op_flags */
     uint32_t parent; /* op of the parent, an earlier one; or TH_NO_PARENT */
     uint32_t key;    /* byte offset of its keys in a frame: rotation, scale, translation, as flags say, or weights */
-    bool is_near;    /* neighbouring rotation keys have a dot product of TH_NEAR or more */
+    uint32_t traits; /* flags that only blending regards: NEAR, ALIGNED */
     uint32_t product, product_count; /* its range in program.products */
 } th_joint_op;
 
@@ -178,7 +179,8 @@ typedef struct th_layering {
     uint32_t override_count, add_count;
     bool has_rest; /* some lane may need the rest pose to fill up */
     th_lanes rest;
-    th_lane_layer layers[2 * TH_MAX_LAYERS]; /* those that override, then those that add: the most of any lane, of each */
+    th_lane_layer
+        layers[2 * TH_MAX_LAYERS]; /* those that override, then those that add: the most of any lane, of each */
 } th_layering;
 
 /* Sums of an op: rotation, scale and translation in the place of their keys, or twelve weights; the sum of weights. */
@@ -207,10 +209,17 @@ static inline uint32_t th_program_results(const th_program *program, th_pose_for
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
 
-/* Blends one more layer into the sums of ops [first, first + count); the first layer initializes them. first: a
- * multiple of TH_BLOCK, here and below. */
+/* Where a layer that overrides comes among its like: they are blended into sums, which the first initializes. */
+typedef enum th_layer_place {
+    TH_LAYER_FIRST,
+    TH_LAYER_NEXT,
+    TH_LAYER_LAST, /* and nothing follows: D is computed instead of the sums. Not the first */
+} th_layer_place;
+
+/* Blends one more layer of ops [first, first + count). first: a multiple of TH_BLOCK, here and below. pose: in the form
+ * asked for, out, if place is LAST. */
 typedef void th_blend_layer_fn(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
-                               bool is_first, float *sums);
+                               th_layer_place place, th_pose_form form, float *sums, float *pose);
 
 /* Call after the last layer that overrides: fills up with the rest pose, unless that is NULL, and divides by the sums
  * of weights. */
@@ -304,13 +313,18 @@ static inline void th_kernels_blend(const th_kernels *kernels, const th_program 
                                     uint32_t count, const th_layering *layering, th_pose_form form, float *sums,
                                     float *pose)
 {
-    const th_lane_layer *layer = layering->layers, *adds = layer + layering->override_count;
-    for (; layer < adds; layer++)
-        kernels->blend_layer[program->keys][program->curve](program, first, count, layer, layer == layering->layers,
-                                                            sums);
+    th_blend_layer_fn *const blend = kernels->blend_layer[program->keys][program->curve];
+    const th_lane_layer *layers = layering->layers;
+    const uint32_t last = layering->override_count - 1;
+    const bool is_all = last > 0 && layering->add_count == 0 && !layering->has_rest;
+    blend(program, first, count, layers, TH_LAYER_FIRST, form, sums, pose);
+    for (uint32_t k = 1; k <= last; k++)
+        blend(program, first, count, layers + k, is_all && k == last ? TH_LAYER_LAST : TH_LAYER_NEXT, form, sums, pose);
+    if (is_all)
+        return;
     kernels->settle[program->keys](program, first, count, layering->has_rest ? &layering->rest : NULL, sums);
-    for (; layer < adds + layering->add_count; layer++)
-        kernels->add_layer[program->keys][program->curve](program, first, count, layer, sums);
+    for (uint32_t k = 1; k <= layering->add_count; k++)
+        kernels->add_layer[program->keys][program->curve](program, first, count, layers + last + k, sums);
     kernels->compose[form](program, first, count, sums, pose);
 }
 

@@ -39,122 +39,148 @@ ALWAYS_INLINE void blend_numbers(bool is_first, wf weight, const wf *numbers, in
         sum[i] = wf_madd(weight, numbers[i], is_first ? wf_set1(0) : sum[i]);
 }
 
-ALWAYS_INLINE void blend_rotation(bool is_first, bool near, wf weight, wf q[4], wf *sum)
+ALWAYS_INLINE void blend_rotation(bool is_first, unsigned flags, wf weight, const wf q[4], wf *sum)
 {
-    wf factor = wf_mul(weight, unit_factor(near, q));
-    if (!is_first)
+    wf factor = wf_mul(weight, unit_factor(flags & TH_JOINT_OP_NEAR, q));
+    if (!is_first && !(flags & TH_JOINT_OP_ALIGNED))
         factor = wf_flip(factor, dot4(q, sum));
     blend_numbers(is_first, factor, q, 4, sum);
 }
 
-/* Blends all keys of an op that are no weights. flags: as for compose. */
-ALWAYS_INLINE void blend_op(const th_program *program, const th_joint_op *op, unsigned flags, bool near,
-                            const th_lanes *from, const blend *by, sample_mode w, bool is_first, wf weight, wf *sum)
+/* Twelve morph weights, or as much of a rotation, a scale and a translation as there are keys. flags: with traits; a
+ * constant for common values. */
+ALWAYS_INLINE void blend_op(const th_program *program, const th_joint_op *op, unsigned flags, const th_lanes *from,
+                            const blend *by, sample_mode w, bool is_first, wf weight, wide_sum *sum)
 {
     size_t key = op->key;
     wf k[4];
+    for (int i = 0; (flags & TH_JOINT_OP_WEIGHTS) && i < TH_ENTRY; i += TH_KEY, key += th_keys_bytes(w.keys)) {
+        interpolate(program, from, by, w, key, false, k);
+        blend_numbers(is_first, weight, k, TH_KEY, sum->n + i);
+    }
     if (flags & TH_JOINT_OP_ROTATION) {
         interpolate(program, from, by, w, key, true, k);
         key += th_keys_bytes(w.keys);
-        blend_rotation(is_first, near, weight, k, sum + SUM_ROTATION);
+        blend_rotation(is_first, flags, weight, k, sum->n + SUM_ROTATION);
     }
     if (flags & TH_JOINT_OP_SCALE) {
         interpolate(program, from, by, w, key, false, k);
         key += th_keys_bytes(w.keys);
-        blend_numbers(is_first, weight, k, 3, sum + SUM_SCALE);
+        blend_numbers(is_first, weight, k, 3, sum->n + SUM_SCALE);
     }
     if (flags & TH_JOINT_OP_TRANSLATION) {
         interpolate(program, from, by, w, key, false, k);
-        blend_numbers(is_first, weight, k, 3, sum + SUM_TRANSLATION);
+        blend_numbers(is_first, weight, k, 3, sum->n + SUM_TRANSLATION);
     }
+    sum->total = wf_add(is_first ? wf_set1(0) : sum->total, weight);
 }
 
-/* Twelve morph weights, which no mask affects. */
-ALWAYS_INLINE void blend_weights(const th_program *program, const th_joint_op *op, const th_lanes *from,
-                                 const blend *by, sample_mode w, bool is_first, wf weight, wf *sum)
+/* How many numbers of a sum are in use. */
+ALWAYS_INLINE int sum_size(unsigned flags)
 {
-    for (int i = 0; i < TH_ENTRY; i += TH_KEY) {
-        wf k[4];
-        interpolate(program, from, by, w, op->key + (size_t)i / TH_KEY * th_keys_bytes(w.keys), false, k);
-        blend_numbers(is_first, weight, k, TH_KEY, sum + i);
-    }
+    return flags & (TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION | TH_JOINT_OP_WEIGHTS) ? TH_ENTRY : TH_KEY;
 }
 
-/* Whether an op has keys beside a rotation, or its rotations lie far apart: all others are nearly all. */
-ALWAYS_INLINE bool is_plain(const th_joint_op *op)
+ALWAYS_INLINE void load_sum(unsigned flags, bool is_first, const wide_sum *sum, wide_sum *out)
 {
-    return op->is_near && !(op->flags & (TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION));
+#pragma GCC unroll 12
+    for (int i = 0; i < TH_ENTRY; i++)
+        out->n[i] = is_first || i >= sum_size(flags) ? wf_set1(0) : sum->n[i];
+    out->total = is_first ? wf_set1(0) : sum->total;
+}
+
+ALWAYS_INLINE void store_sum(unsigned flags, const wide_sum *from, wide_sum *sum)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < sum_size(flags); i++)
+        sum->n[i] = from->n[i];
+    sum->total = from->total;
+}
+
+/* The rotation-only ops with both traits are nearly all. */
+enum { PLAIN = TH_JOINT_OP_ROTATION | TH_JOINT_OP_NEAR | TH_JOINT_OP_ALIGNED };
+
+ALWAYS_INLINE unsigned blend_flags(const th_joint_op *op)
+{
+    return (op->flags & (TH_JOINT_OP_MOVES | TH_JOINT_OP_SCALE | TH_JOINT_OP_WEIGHTS)) | op->traits;
+}
+
+/* Divides what is not a rotation by the sum of weights. */
+ALWAYS_INLINE void settle_op(unsigned flags, wide_sum *sum)
+{
+    if (!(flags & (TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION | TH_JOINT_OP_WEIGHTS)))
+        return;
+    const wf k = wf_div(wf_set1(1), sum->total);
+    for (int i = 0; (flags & TH_JOINT_OP_WEIGHTS) && i < TH_ENTRY; i++)
+        sum->n[i] = wf_mul(sum->n[i], k);
+    for (int i = SUM_SCALE; (flags & TH_JOINT_OP_SCALE) && i < SUM_SCALE + 3; i++)
+        sum->n[i] = wf_mul(sum->n[i], k);
+    for (int i = SUM_TRANSLATION; (flags & TH_JOINT_OP_TRANSLATION) && i < SUM_TRANSLATION + 3; i++)
+        sum->n[i] = wf_mul(sum->n[i], k);
+}
+
+/* Computes D of an op from its sum. */
+ALWAYS_INLINE void compose_sum(const th_program *program, uint32_t op, unsigned flags, const wide_sum *sum,
+                               th_pose_form form, float *pose)
+{
+    if (form == TH_POSE_QUATS)
+        compose_quat(&program->quat->ops[op], sum->n + SUM_ROTATION, sum->n + SUM_TRANSLATION, (wide_quat *)pose);
+    else if (flags & TH_JOINT_OP_WEIGHTS)
+        copy((wide34 *)pose, (const wide34 *)sum->n);
+    else if (flags == PLAIN && (program->ops[op].flags & TH_JOINT_OP_PIVOT))
+        compose(&program->ops[op], TH_JOINT_OP_ROTATION | TH_JOINT_OP_PIVOT, sum->n + SUM_ROTATION, sum->n + SUM_SCALE,
+                sum->n + SUM_TRANSLATION, (wide34 *)pose);
+    else
+        compose(&program->ops[op], program->ops[op].flags, sum->n + SUM_ROTATION, sum->n + SUM_SCALE,
+                sum->n + SUM_TRANSLATION, (wide34 *)pose);
+}
+
+/* place, form: constants. */
+ALWAYS_INLINE void blend_next(const th_program *program, uint32_t op, unsigned flags, const th_lanes *from,
+                              const blend *by, sample_mode w, th_layer_place place, th_pose_form form, wf weight,
+                              wide_sum *sum, float *pose)
+{
+    wide_sum next;
+    load_sum(flags, place == TH_LAYER_FIRST, sum, &next);
+    blend_op(program, &program->ops[op], flags, from, by, w, place == TH_LAYER_FIRST, weight, &next);
+    if (place == TH_LAYER_LAST) {
+        settle_op(flags, &next);
+        compose_sum(program, op, flags, &next, form, pose);
+    } else {
+        store_sum(flags, &next, sum);
+    }
 }
 
 ALWAYS_INLINE void blend_ops(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
-                             sample_mode w, bool is_first, wide_sum *sum)
+                             sample_mode w, th_layer_place place, th_pose_form form, wide_sum *sum, float *pose)
 {
     const th_lanes from = layer->keys; /* a copy, which no store to a sum can alias */
     const blend by = blend_of(&from, w.mode);
-    const th_joint_op *op = program->ops + first;
     wf weights[TH_BLOCK];
     layer_weights(layer, first, count, weights);
-    for (uint32_t i = 0; i < count; i++, op++, sum++) {
-#ifdef PAIRS
-        if (w.keys == TH_KEYS_32 && w.mode == TH_INTERPOLATION_NLERP && count - i > 1 && is_plain(op) &&
-            is_plain(op + 1)) {
-            wf k[8];
-            interpolate_pair(program, &from, &by, op->key, k);
-            blend_rotation(is_first, true, weights[i], k, sum->n);
-            sum->total = wf_add(is_first ? wf_set1(0) : sum->total, weights[i]);
-            i++, op++, sum++;
-            blend_rotation(is_first, true, weights[i], k + 4, sum->n);
-            sum->total = wf_add(is_first ? wf_set1(0) : sum->total, weights[i]);
-            continue;
-        }
-#endif
-        wf weight = weights[i];
-        if (__builtin_expect(is_plain(op), 1)) {
-            blend_op(program, op, TH_JOINT_OP_ROTATION, true, &from, &by, w, is_first, weight, sum->n);
-        } else if (op->flags & TH_JOINT_OP_WEIGHTS) {
-            weight = wf_load(layer->weight);
-            blend_weights(program, op, &from, &by, w, is_first, weight, sum->n);
-        } else {
-            blend_op(program, op, op->flags, op->is_near, &from, &by, w, is_first, weight, sum->n);
-        }
-        sum->total = wf_add(is_first ? wf_set1(0) : sum->total, weight);
+    for (uint32_t i = 0; i < count; i++, sum++, pose += th_pose_floats(form, 1, WIDTH)) {
+        const unsigned flags = blend_flags(&program->ops[first + i]);
+        const wf weight = flags & TH_JOINT_OP_WEIGHTS ? wf_load(layer->weight) : weights[i];
+        if (__builtin_expect(flags == PLAIN, 1))
+            blend_next(program, first + i, PLAIN, &from, &by, w, place, form, weight, sum, pose);
+        else
+            blend_next(program, first + i, flags, &from, &by, w, place, form, weight, sum, pose);
     }
 }
 
 /* ---- the rest pose ---- */
 
-ALWAYS_INLINE void fill_op(const th_program *program, const th_joint_op *op, const th_lanes *rest, sample_mode w,
-                           wide_sum *sum)
-{
-    const wf weight = wf_max(wf_sub(wf_set1(TH_REST_WEIGHT), sum->total), wf_set1(0));
-    if (op->flags & TH_JOINT_OP_WEIGHTS)
-        blend_weights(program, op, rest, NULL, w, false, weight, sum->n);
-    else
-        blend_op(program, op, op->flags, true, rest, NULL, w, false, weight, sum->n);
-    sum->total = wf_add(sum->total, weight);
-}
-
-ALWAYS_INLINE void settle_op(const th_joint_op *op, wide_sum *sum)
-{
-    const bool weights = op->flags & TH_JOINT_OP_WEIGHTS;
-    if (!weights && !(op->flags & (TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION)))
-        return;
-    const wf k = wf_div(wf_set1(1), sum->total);
-#pragma GCC unroll 12
-    for (int i = 0; i < TH_ENTRY; i++)
-        if (weights || (i >= SUM_SCALE && i % 4 < 3 &&
-                        (op->flags & (i < SUM_TRANSLATION ? TH_JOINT_OP_SCALE : TH_JOINT_OP_TRANSLATION))))
-            sum->n[i] = wf_mul(sum->n[i], k);
-}
-
 ALWAYS_INLINE void settle_ops(const th_program *program, uint32_t first, uint32_t count, const th_lanes *rest,
                               th_keys keys, wide_sum *sum)
 {
+    const sample_mode still = {keys, TH_INTERPOLATION_STEP};
     const th_joint_op *op = program->ops + first, *end = op + count;
     for (; op != end; op++, sum++) {
+        const unsigned flags = blend_flags(op);
+        const wf missing = wf_max(wf_sub(wf_set1(TH_REST_WEIGHT), sum->total), wf_set1(0));
         if (rest)
-            fill_op(program, op, rest, (sample_mode){keys, TH_INTERPOLATION_STEP}, sum);
-        settle_op(op, sum);
+            blend_op(program, op, flags | TH_JOINT_OP_NEAR, rest, NULL, still, false, missing, sum);
+        settle_op(flags, sum);
     }
 }
 
@@ -193,40 +219,34 @@ ALWAYS_INLINE void multiply_scale(wf weight, const wf *k, const wf *start, wf *s
         sum[i] = wf_mul(sum[i], wf_madd(weight, wf_sub(wf_div(k[i], start[i]), one), one));
 }
 
-ALWAYS_INLINE void add_op(const th_program *program, const th_joint_op *op, unsigned flags, bool near,
-                          const th_lane_layer *layer, const blend *by, sample_mode w, wf weight, wf *sum)
+/* As blend_op. */
+ALWAYS_INLINE void add_op(const th_program *program, const th_joint_op *op, unsigned flags, const th_lane_layer *layer,
+                          const blend *by, sample_mode w, wf weight, wide_sum *sum)
 {
     const sample_mode still = {w.keys, TH_INTERPOLATION_STEP};
     size_t key = op->key;
     wf k[4], start[4];
+    for (int i = 0; (flags & TH_JOINT_OP_WEIGHTS) && i < TH_ENTRY; i += TH_KEY, key += th_keys_bytes(w.keys)) {
+        interpolate(program, &layer->keys, by, w, key, false, k);
+        interpolate(program, &layer->start, NULL, still, key, false, start);
+        add_numbers(weight, k, start, TH_KEY, sum->n + i);
+    }
     if (flags & TH_JOINT_OP_ROTATION) {
         interpolate(program, &layer->keys, by, w, key, true, k);
         interpolate(program, &layer->start, NULL, still, key, true, start);
         key += th_keys_bytes(w.keys);
-        add_rotation(near, weight, k, start, sum + SUM_ROTATION);
+        add_rotation(flags & TH_JOINT_OP_NEAR, weight, k, start, sum->n + SUM_ROTATION);
     }
     if (flags & TH_JOINT_OP_SCALE) {
         interpolate(program, &layer->keys, by, w, key, false, k);
         interpolate(program, &layer->start, NULL, still, key, false, start);
         key += th_keys_bytes(w.keys);
-        multiply_scale(weight, k, start, sum + SUM_SCALE);
+        multiply_scale(weight, k, start, sum->n + SUM_SCALE);
     }
     if (flags & TH_JOINT_OP_TRANSLATION) {
         interpolate(program, &layer->keys, by, w, key, false, k);
         interpolate(program, &layer->start, NULL, still, key, false, start);
-        add_numbers(weight, k, start, 3, sum + SUM_TRANSLATION);
-    }
-}
-
-ALWAYS_INLINE void add_weights(const th_program *program, const th_joint_op *op, const th_lane_layer *layer,
-                               const blend *by, sample_mode w, wf *sum)
-{
-    for (int i = 0; i < TH_ENTRY; i += TH_KEY) {
-        const size_t key = op->key + (size_t)i / TH_KEY * th_keys_bytes(w.keys);
-        wf k[4], start[4];
-        interpolate(program, &layer->keys, by, w, key, false, k);
-        interpolate(program, &layer->start, NULL, (sample_mode){w.keys, TH_INTERPOLATION_STEP}, key, false, start);
-        add_numbers(wf_load(layer->weight), k, start, TH_KEY, sum + i);
+        add_numbers(weight, k, start, 3, sum->n + SUM_TRANSLATION);
     }
 }
 
@@ -238,12 +258,12 @@ ALWAYS_INLINE void add_ops(const th_program *program, uint32_t first, uint32_t c
     wf weights[TH_BLOCK];
     layer_weights(layer, first, count, weights);
     for (uint32_t i = 0; i < count; i++, op++, sum++) {
-        if (__builtin_expect(is_plain(op), 1))
-            add_op(program, op, TH_JOINT_OP_ROTATION, true, layer, &by, w, weights[i], sum->n);
-        else if (op->flags & TH_JOINT_OP_WEIGHTS)
-            add_weights(program, op, layer, &by, w, sum->n);
+        const unsigned flags = blend_flags(op);
+        const wf weight = flags & TH_JOINT_OP_WEIGHTS ? wf_load(layer->weight) : weights[i];
+        if (__builtin_expect(flags == PLAIN, 1))
+            add_op(program, op, PLAIN, layer, &by, w, weight, sum);
         else
-            add_op(program, op, op->flags, op->is_near, layer, &by, w, weights[i], sum->n);
+            add_op(program, op, flags, layer, &by, w, weight, sum);
     }
 }
 
@@ -252,41 +272,31 @@ ALWAYS_INLINE void add_ops(const th_program *program, uint32_t first, uint32_t c
 static void compose_matrices(const th_program *program, uint32_t first, uint32_t count, const float *sums, float *pose)
 {
     const wide_sum *sum = (const wide_sum *)sums;
-    const th_joint_op *op = program->ops + first, *end = op + count;
-    for (wide34 *out = (wide34 *)pose; op != end; op++, out++, sum++) {
-        if (op->flags & TH_JOINT_OP_WEIGHTS)
-            copy(out, (const wide34 *)sum->n);
-        else
-            compose(op, op->flags, sum->n + SUM_ROTATION, sum->n + SUM_SCALE, sum->n + SUM_TRANSLATION, out);
-    }
+    for (uint32_t i = first; i < first + count; i++, sum++, pose += th_pose_floats(TH_POSE_MATRICES, 1, WIDTH))
+        compose_sum(program, i, blend_flags(&program->ops[i]), sum, TH_POSE_MATRICES, pose);
 }
 
 static void compose_quats(const th_program *program, uint32_t first, uint32_t count, const float *sums, float *pose)
 {
     const wide_sum *sum = (const wide_sum *)sums;
-    const th_quat_op *op = program->quat->ops + first, *end = op + count;
-    for (wide_quat *out = (wide_quat *)pose; op != end; op++, out++, sum++) {
-        wf q[4];
-#pragma GCC unroll 12
-        for (int i = 0; i < 4; i++)
-            q[i] = op->flags & TH_JOINT_OP_ROTATION ? sum->n[i] : wf_set1(op->rotation[i]);
-        normalize(!(op->flags & TH_JOINT_OP_ROTATION), q);
-#pragma GCC unroll 12
-        for (int i = 0; i < 4; i++)
-            out->rotation[i] = q[i];
-        if (op->flags & TH_JOINT_OP_TRANSLATION)
-            move_place(op, sum->n + SUM_TRANSLATION, out);
-    }
+    for (uint32_t i = first; i < first + count; i++, sum++, pose += th_pose_floats(TH_POSE_QUATS, 1, WIDTH))
+        compose_sum(program, i, blend_flags(&program->ops[i]), sum, TH_POSE_QUATS, pose);
 }
 
 #define LAYERS(name, keys, mode)                                                                                       \
     static void blend_##name(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,    \
-                             bool is_first, float *sums)                                                               \
+                             th_layer_place place, th_pose_form form, float *sums, float *pose)                        \
     {                                                                                                                  \
-        if (is_first)                                                                                                  \
-            blend_ops(program, first, count, layer, (sample_mode){keys, mode}, true, (wide_sum *)sums);                \
+        const sample_mode w = {keys, mode};                                                                            \
+        wide_sum *const all = (wide_sum *)sums;                                                                        \
+        if (place == TH_LAYER_FIRST)                                                                                   \
+            blend_ops(program, first, count, layer, w, TH_LAYER_FIRST, TH_POSE_MATRICES, all, pose);                   \
+        else if (place == TH_LAYER_NEXT)                                                                               \
+            blend_ops(program, first, count, layer, w, TH_LAYER_NEXT, TH_POSE_MATRICES, all, pose);                    \
+        else if (form == TH_POSE_MATRICES)                                                                             \
+            blend_ops(program, first, count, layer, w, TH_LAYER_LAST, TH_POSE_MATRICES, all, pose);                    \
         else                                                                                                           \
-            blend_ops(program, first, count, layer, (sample_mode){keys, mode}, false, (wide_sum *)sums);               \
+            blend_ops(program, first, count, layer, w, TH_LAYER_LAST, TH_POSE_QUATS, all, pose);                       \
     }                                                                                                                  \
     static void add_##name(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,      \
                            float *sums)                                                                                \

@@ -59,6 +59,25 @@ ALWAYS_INLINE void move_place(const th_quat_op *op, const wf translation[3], wid
         out->place[i] = wf_madd(wf_set1(op->parent_scale), translation[i], wf_set1(op->step[i]));
 }
 
+/* Computes what an op's form holds. rotation: of any length. */
+ALWAYS_INLINE void compose_quat(const th_quat_op *op, const wf rotation[4], const wf translation[3], wide_quat *out)
+{
+    wf q[4];
+    if (op->flags & TH_JOINT_OP_ROTATION) {
+#pragma GCC unroll 12
+        for (int i = 0; i < 4; i++)
+            q[i] = rotation[i];
+        normalize(false, q);
+    } else {
+        broadcast(op->rotation, 4, q);
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        out->rotation[i] = q[i];
+    if (op->flags & TH_JOINT_OP_TRANSLATION)
+        move_place(op, translation, out);
+}
+
 /* flags: those of the op, a constant for common values. */
 ALWAYS_INLINE void sample_quat(const th_program *program, const th_quat_op *op, unsigned flags, const th_lanes *from,
                                const blend *by, sample_mode w, wide_quat *out)
