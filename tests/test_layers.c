@@ -374,3 +374,102 @@ ParameterizedTest(th_isa *isa, layers, of_one_clip_are_that_clip_to_the_last_bit
         setup_fini(&t);
     }
 }
+
+/* ---- families of kernels ---- */
+
+/* Kernels with fused multiply-add agree to the last bit, and so do those without. */
+Test(layers, kernels_that_round_alike_write_the_same_bytes)
+{
+    for (uint32_t n = 0; n < MODELS; n++) {
+        uint64_t hashes[2] = {0};
+        for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+            const bool fused = isa == TH_ISA_AVX2 || isa == TH_ISA_AVX512 || isa == TH_ISA_NEON;
+            if (!th_isa_available((th_isa)isa))
+                continue;
+            setup t;
+            setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.isa = (th_isa)isa});
+            update(&t, UINT16_MAX);
+            const uint64_t hash = th_crowd_hash(t.s.crowd, t.s.palette);
+            cr_expect(hashes[fused] == 0 || hashes[fused] == hash, "%s, model %u", th_isa_name((th_isa)isa), n);
+            hashes[fused] = hash;
+            setup_fini(&t);
+        }
+    }
+}
+
+/* ---- palettes ---- */
+
+Test(layers, quaternions_are_the_same_poses)
+{
+    uint32_t rigid = 0;
+    for (uint32_t n = 0; n < MODELS; n++) {
+        setup t;
+        setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.writes = TH_WRITES_CACHED});
+        if (!th_compiled_model_obstacle(t.s.compiled, TH_PALETTE_QUAT)) {
+            crowd_fixture_fini_twin(&t.s);
+            crowd_fixture twin = t.s;
+            crowd_fixture_init_twin(&t.s, &twin, (th_crowd_desc){.palette = TH_PALETTE_QUAT});
+            update(&t, UINT16_MAX);
+            check_layers(&t, "quaternions");
+            rigid++;
+        }
+        setup_fini(&t);
+    }
+    cr_expect_gt(rigid, 5);
+}
+
+/* ---- morph weights ---- */
+
+Test(layers, blend_morph_weights)
+{
+    const random_desc desc = some(8);
+    th_model *model = morph_model(&desc, 20);
+    playlist *p = make_playlist(model, 3);
+    crowd_fixture s;
+    const th_compiled_model_desc how = {.masks = p->masks, .mask_count = MASKS};
+    crowd_fixture_init_with(&s, model, how, COUNT, (th_crowd_desc){0});
+    th_dmat34 *local = calloc(model->joint_count, sizeof *local);
+    double *weights = calloc(model->weight_count, sizeof *weights), farthest = 0;
+    const setup t = {model, p, s};
+    update(&t, UINT16_MAX);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const th_layer *layers = p->layers + i * TH_MAX_LAYERS;
+        th_exact_layers(model, layers, p->counts[i], p->masks, TH_INTERPOLATION_AUTHORED, local, weights);
+        for (uint32_t w = 0; p->counts[i] > 0 && w < model->weight_count; w++) {
+            double sum = 0, total = 0;
+            float entry[12];
+            for (uint32_t k = 0; k < p->counts[i]; k++) {
+                const th_clip *clip = layers[k].clip == TH_REST_CLIP ? NULL : &model->clips[layers[k].clip];
+                if (layers[k].mode == TH_LAYER_OVERRIDE && clip) {
+                    const double at = morph_weight(model, clip, w, layers[k].ratio * clip->duration_ticks);
+                    sum += (double)layers[k].weight * at;
+                } else if (layers[k].mode == TH_LAYER_OVERRIDE) {
+                    sum += (double)(layers[k].weight * model->weights[w].rest);
+                }
+                total += layers[k].mode == TH_LAYER_OVERRIDE ? (double)layers[k].weight : 0;
+            }
+            if (total < 0.1)
+                sum += (0.1 - total) * (double)model->weights[w].rest, total = 0.1;
+            sum /= total;
+            for (uint32_t k = 0; k < p->counts[i]; k++) {
+                const th_clip *clip = layers[k].clip == TH_REST_CLIP ? NULL : &model->clips[layers[k].clip];
+                const double now = morph_weight(model, clip, w, clip ? layers[k].ratio * clip->duration_ticks : 0);
+                const double start =
+                    layers[k].mode == TH_LAYER_ADD ? morph_weight(model, clip, w, 0) : (double)model->weights[w].rest;
+                sum += layers[k].mode == TH_LAYER_OVERRIDE ? 0 : (double)layers[k].weight * (now - start);
+            }
+            th_palette_read(TH_PALETTE_F32,
+                            s.palette + th_crowd_palette_offset(s.crowd, i) +
+                                (model->bone_count + w / 12) * th_palette_entry_bytes(TH_PALETTE_F32),
+                            NULL, entry);
+            cr_assert_float_eq(weights[w], sum, 1e-6, "instance %u, weight %u: %g, not %g", i, w, weights[w], sum);
+            farthest = fmax(farthest, fabs(weights[w] - (double)entry[w % 12]));
+        }
+    }
+    cr_expect_lt(farthest, 0.02, "palettes are off by %g", farthest);
+    free(weights);
+    free(local);
+    crowd_fixture_fini(&s);
+    free_playlist(p);
+    th_model_free(model);
+}
