@@ -1,10 +1,9 @@
-#include <throng/anim/crowd.h>
+#include "crowd_data.h"
 
 #include "compile/weights.h"
 #include "kernels/isa.h"
 
 #include <throng/anim/exact.h>
-#include <throng/anim/playback.h>
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
@@ -12,45 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-/* Members of a batch. The last batch of a group may have up to 15 more, which saves lanes. */
-#define BATCH     16u
-#define MAX_BATCH (2 * BATCH - 1)
-
-/* The data of an instance that a frame reads. */
-typedef struct crowd_member {
-    const th_compiled_clip *compiled_clip;
-    th_playback playback; /* 0 for a single pose */
-} crowd_member;
-
-/* All active instances of one compiled model. Their batches and palettes are contiguous. */
-typedef struct crowd_group {
-    const th_compiled_model *compiled;
-    uint32_t first_member, member_count;
-    bool exact; /* some instances play exact, active or not */
-    uint32_t first_batch, batch_count;
-    size_t palette_offset, palette_stride, palette_bytes; /* stride: as th_palette_stride */
-    size_t scratch_bytes;                                 /* without the palette of a member that plays exact */
-    size_t pose_offset, pose_stride;                      /* poses of compiled clips; stride: of a batch */
-    size_t exact_offset, exact_stride;                    /* poses of exact clips, if any; stride: of a member */
-} crowd_group;
-
-struct th_crowd {
-    th_isa isa;
-    th_palette format;
-    th_writes writes; /* as requested */
-    bool streamed;    /* resolved for the active instances */
-    bool prefetches;  /* prefetches lines that are not streamed before writing them */
-    const th_kernels *kernels;
-    crowd_group *groups;
-    uint32_t group_count;
-    crowd_member *all;     /* [instance] */
-    crowd_member *members; /* the active ones, in palette order, so that a batch reads neighbours */
-    uint32_t *member_of;   /* [instance]; undefined for inactive ones */
-    uint32_t *group_of;    /* [instance] */
-    uint32_t instance_count, active_count, batch_count;
-    size_t palette_bytes, scratch_bytes, pose_bytes, bytes;
-};
 
 /* ---- creation ---- */
 
@@ -149,6 +109,7 @@ static void set_instances(th_crowd *crowd, const th_crowd_desc *desc)
 static void activate(th_crowd *crowd, uint32_t at, uint32_t instance)
 {
     crowd->members[at] = crowd->all[instance];
+    crowd->instance_of[at] = instance;
     crowd->member_of[instance] = at;
 }
 
@@ -257,14 +218,16 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
     crowd->groups = calloc((size_t)desc->compiled_model_count + 1, sizeof *crowd->groups);
     crowd->all = calloc(count + 1, sizeof *crowd->all);
     crowd->members = calloc(count + 1, sizeof *crowd->members);
+    crowd->instance_of = calloc(count + 1, sizeof *crowd->instance_of);
     crowd->member_of = calloc(count + 1, sizeof *crowd->member_of);
     crowd->group_of = calloc(count + 1, sizeof *crowd->group_of);
-    if (!crowd->groups || !crowd->all || !crowd->members || !crowd->member_of || !crowd->group_of) {
+    if (!crowd->groups || !crowd->all || !crowd->members || !crowd->instance_of || !crowd->member_of ||
+        !crowd->group_of) {
         th_crowd_destroy(crowd);
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd of %u", desc->instance_count);
     }
     crowd->bytes = sizeof *crowd + desc->compiled_model_count * sizeof *crowd->groups +
-                   count * (2 * sizeof *crowd->members + sizeof *crowd->member_of + sizeof *crowd->group_of);
+                   count * (2 * sizeof *crowd->members + 3 * sizeof *crowd->member_of);
     set_groups(crowd, desc);
     set_instances(crowd, desc);
     th_crowd_set_active(crowd, NULL, desc->instance_count);
@@ -279,6 +242,7 @@ void th_crowd_destroy(th_crowd *crowd)
     free(crowd->groups);
     free(crowd->all);
     free(crowd->members);
+    free(crowd->instance_of);
     free(crowd->member_of);
     free(crowd->group_of);
     free(crowd);
@@ -367,12 +331,6 @@ size_t th_crowd_bytes(const th_crowd *crowd)
     return crowd->bytes;
 }
 
-static size_t palette_offset(const crowd_group *group, uint32_t member)
-{
-    assert(member - group->first_member < group->member_count); /* the instance is active */
-    return group->palette_offset + (member - group->first_member) * group->palette_stride;
-}
-
 size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance)
 {
     assert(crowd && instance < crowd->instance_count);
@@ -380,25 +338,6 @@ size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance)
 }
 
 /* ---- a frame ---- */
-
-/* Members [begin, end) of a group. */
-typedef struct batch {
-    const crowd_group *group;
-    uint32_t index; /* within the group */
-    uint32_t first, count;
-} batch;
-
-/* group: that of this batch or of an earlier one. */
-static batch batch_at(const crowd_group *group, uint32_t index)
-{
-    while (index - group->first_batch >= group->batch_count)
-        group++;
-    const uint32_t within = index - group->first_batch, before = within * BATCH;
-    const bool last = within + 1 == group->batch_count;
-    assert(within < group->batch_count && group->member_count - before >= (last ? 1 : BATCH));
-    assert(!last || group->member_count - before <= MAX_BATCH);
-    return (batch){group, within, group->first_member + before, last ? group->member_count - before : BATCH};
-}
 
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
 {
@@ -477,13 +416,6 @@ static void find_palettes(const th_crowd *crowd, const crowd_group *group, const
         out[i] = palettes + palette_offset(group, member_at(r, i));
 }
 
-/* Call after the last palette. Cached writes need no fence, and would wait for their own stores. */
-static void finish_writes(const th_crowd *crowd)
-{
-    if (crowd->streamed)
-        crowd->kernels->fence();
-}
-
 /* Writes the exact local transforms of all joints, then the weights. */
 static void sample_exact(const crowd_group *group, const crowd_member *member, double time_s, th_dmat34 *out)
 {
@@ -496,9 +428,8 @@ static void sample_exact(const crowd_group *group, const crowd_member *member, d
     th_exact_weights(model, clip, ticks, group->compiled->interpolation, weights->m);
 }
 
-/* Resolves what sample_exact wrote. scratch: room for as many matrices and a palette. */
-static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const th_dmat34 *local, char *palette,
-                          char *scratch)
+void th_crowd_resolve_exact(const th_crowd *crowd, const crowd_group *group, const th_dmat34 *local, char *palette,
+                            char *scratch)
 {
     const th_model *model = group->compiled->model;
     const size_t entry_bytes = th_palette_entry_bytes(crowd->format);
@@ -527,7 +458,7 @@ static void update_exact(const th_crowd *crowd, const crowd_group *group, const 
 {
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
     sample_exact(group, member, time_s, pose);
-    resolve_exact(crowd, group, pose, palette, scratch);
+    th_crowd_resolve_exact(crowd, group, pose, palette, scratch);
 }
 
 static void update_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
@@ -544,7 +475,7 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
         char *out[TH_MAX_WIDTH];
         find_palettes(crowd, group, &r, palettes, out);
         const th_output output = {crowd->format, crowd->streamed, crowd->prefetches};
-        th_kernels_pose(crowd->kernels, &group->compiled->program, &lanes, output, (float *)(void *)scratch, out);
+        th_kernels_pose(crowd->kernels, &group->compiled->program, &lanes, NULL, output, (float *)(void *)scratch, out);
     }
 }
 
@@ -574,12 +505,16 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
     finish_writes(crowd);
 }
 
-th_crowd_work th_crowd_count_work(const th_crowd *crowd, double time_s, void *palette, void *scratch)
+th_crowd_work th_crowd_count_work(const th_crowd *crowd, double time_s, const th_crowd_layers *layers, void *palette,
+                                  void *scratch)
 {
     th_crowd counting = *crowd;
     counting.kernels = &th_kernels_counting;
     (void)th_counted();
-    th_crowd_update(&counting, 0, crowd->batch_count, time_s, palette, scratch);
+    if (layers)
+        th_crowd_update_layers(&counting, 0, crowd->batch_count, time_s, layers, palette, scratch);
+    else
+        th_crowd_update(&counting, 0, crowd->batch_count, time_s, palette, scratch);
     return th_counted();
 }
 
@@ -640,8 +575,8 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (!crowd->members[i].compiled_clip->keys)
-            resolve_exact(crowd, group, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
-                          palettes + palette_offset(group, i), scratch);
+            th_crowd_resolve_exact(crowd, group, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
+                                   palettes + palette_offset(group, i), scratch);
 }
 
 void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses)

@@ -192,16 +192,11 @@ static th_dmat34 palette_entry(const crowd_fixture *s, uint32_t instance, uint32
     return matrix_of_quat(quat, (const float[]){(float)joint.m[3], (float)joint.m[7], (float)joint.m[11]});
 }
 
-/* Largest distance over all bones of one instance from the exact pose. */
-double instance_error(const crowd_fixture *s, uint32_t i, double time_s)
+double pose_error(const crowd_fixture *s, uint32_t i, const th_dmat34 *pose)
 {
     const th_model *model = th_compiled_model_source(s->compiled);
-    const th_instance *instance = &s->instances[i];
-    const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
-    double clip_s = instance->phase_s + instance->speed * time_s, largest = 0;
-    th_dmat34 *pose = calloc(2 * (size_t)model->joint_count, sizeof *pose), *rest = pose + model->joint_count;
-    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, clip_s) : 0, th_compiled_model_interpolation(s->compiled),
-                  pose);
+    th_dmat34 *rest = calloc(model->joint_count, sizeof *rest);
+    double largest = 0;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
     for (uint32_t b = 0; b < model->bone_count; b++) {
         const th_bone *bone = &model->bones[b];
@@ -212,8 +207,22 @@ double instance_error(const crowd_fixture *s, uint32_t i, double time_s)
         if (!(distance <= largest))
             largest = distance;
     }
-    free(pose);
+    free(rest);
     return largest;
+}
+
+double instance_error(const crowd_fixture *s, uint32_t i, double time_s)
+{
+    const th_model *model = th_compiled_model_source(s->compiled);
+    const th_instance *instance = &s->instances[i];
+    const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
+    const double clip_s = instance->phase_s + instance->speed * time_s;
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
+    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, clip_s) : 0, th_compiled_model_interpolation(s->compiled),
+                  pose);
+    const double error = pose_error(s, i, pose);
+    free(pose);
+    return error;
 }
 
 /* Largest distance over all palettes of two crowds of the same instances. */

@@ -38,6 +38,9 @@ void crowd_fixture_update(crowd_fixture *s, double time_s);
 /* Largest distance over all bones of one instance from the exact pose. */
 double instance_error(const crowd_fixture *s, uint32_t i, double time_s);
 
+/* The same from another pose: model-space matrices of all joints. */
+double pose_error(const crowd_fixture *s, uint32_t i, const th_dmat34 *pose);
+
 /* Largest distance over all palettes of two crowds of the same instances. */
 double crowd_distance(const crowd_fixture *one, const crowd_fixture *other);
 

@@ -548,10 +548,12 @@ Test(bench, every_mode_has_every_instruction_set)
 
 Test(bench, crowds_and_what_they_play_are_listed)
 {
-    static const char *const wanted[] = {"crowd/1",     "crowd/8",      "crowd/100",   "crowd/1000",
-                                         "crowd/10000", "play/forward", "play/random", "clips/one",
-                                         "clips/all",   "morph/0",      "morph/16",    "morph/64"};
-    const th_bench_names names = th_bench_list("^(crowd|play|clips|morph)/", NULL);
+    static const char *const wanted[] = {"crowd/1",        "crowd/8",        "crowd/100",      "crowd/1000",
+                                         "crowd/10000",    "play/forward",   "play/random",    "clips/one",
+                                         "clips/all",      "morph/0",        "morph/16",       "morph/64",
+                                         "blend/layers:1", "blend/fade:2",   "blend/layers:2", "blend/layers:3",
+                                         "blend/layers:4", "blend/layers:8", "blend/additive"};
+    const th_bench_names names = th_bench_list("^(crowd|play|clips|morph|blend)/", NULL);
     cr_assert_eq(names.count, sizeof wanted / sizeof *wanted);
     for (uint32_t i = 0; i < names.count; i++)
         cr_expect_str_eq(names.names[i], wanted[i]);
@@ -593,6 +595,25 @@ Test(bench, morph_weights_are_checked)
         cr_expect_eq(row->bones, 20 * 52, "%s", row->name);
         cr_expect(r == 0 || field(row->own, "key_bytes") > field(row[-1].own, "key_bytes"), "%s", row->name);
         cr_expect(r == 0 || row->palette_hash != row[-1].palette_hash, "%s", row->name);
+    }
+    th_report_fini(&report);
+}
+
+/* Each layer reads more keys and changes the pose; a single one is the clip. */
+Test(bench, layers_are_checked)
+{
+    th_report report = report_on(scene_of(40), "^(blend/|play/forward)");
+    cr_assert_eq(report.row_count, 8);
+    cr_expect_eq(report.rows[1].palette_hash, report.rows[0].palette_hash);
+    for (uint32_t r = 1; r < report.row_count; r++) {
+        const th_row *row = &report.rows[r];
+        cr_expect_str_eq(row->failure, "", "%s", row->name);
+        cr_expect(row->checked && row->moving, "%s", row->name);
+        cr_expect_eq(row->bones, 40 * human->bone_count, "%s", row->name);
+        cr_expect(row->max_error > 0 && row->max_error < 4e-4, "%s: %g", row->name, row->max_error);
+        cr_expect(r < 2 || row->palette_hash != row[-1].palette_hash, "%s", row->name);
+        cr_expect(r < 4 || r == 7 || field(row->own, "key_bytes_read") > field(row[-1].own, "key_bytes_read"), "%s",
+                  row->name);
     }
     th_report_fini(&report);
 }

@@ -4,6 +4,7 @@
 #include <throng/anim/crowd.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
+#include <throng/anim/layer.h>
 #include <throng/anim/sandbox.h>
 #include <throng/jobs/jobs.h>
 
@@ -39,6 +40,13 @@ Test(cli, misuse_is_exit_code_2_and_says_what_helps)
     expect(2, "scale --model synthetic:depth=9,joints=8", "synthetic:depth of a tree of 8 joints takes 2 to 8, not 9");
     expect(2, "render --model human --model synthetic:depth=2,shape=chain", "synthetic:depth is for shape=tree");
     expect(2, "pose --animation synthetic:", "synthetic takes KEY=VALUE,..., not \"\"");
+    expect(2, "pose --layer wlak,weight=1", "no clip \"wlak\"; did you mean \"walk\"?");
+    expect(2, "pose --layer walk,weight=2", "--layer weight takes a number from 0 to 1, not \"2\"");
+    expect(2, "pose --layer walk,wieght=1", "--layer has no key \"wieght\"; did you mean weight?");
+    expect(2, "pose --layer walk,mask=belly", "--layer mask: no joint \"belly\"");
+    expect(2, "pose --layer walk,0.5", "--layer takes CLIP,KEY=VALUE,..., not \"0.5\" after the clip");
+    expect(2, "pose --layer walk,mode=ad", "--layer mode takes override, add or add-rest, not \"ad\"");
+    expect(2, "pose --layer walk --clip run", "pose shows --clip or --layer, not both");
     cr_expect_eq(throng(""), 2);
     cr_expect(strstr(err, "usage: throng COMMAND"), "%s", err);
     cr_expect_str_eq(out, "");
@@ -476,6 +484,51 @@ Test(cli, pose_prints_what_the_kernels_write)
         if (th_isa_available((th_isa)isa))
             compare_pose(line, "walk", 0.37, TH_INTERPOLATION_AUTHORED, 2e-4);
     }
+}
+
+/* The oracle of test_layers.c covers what a blend is; this, that the options are the layers. */
+Test(cli, pose_blends_layers)
+{
+    static const char *const line = "pose --layer walk,weight=0.75 --layer run,weight=0.25,time=0.5 "
+                                    "--layer wave,mode=add,mask=clavicle_l --time 0.2 --json";
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    float *weights = calloc(human->joint_count, sizeof *weights);
+    th_mask_from_joint(human, th_model_find_joint(human, "clavicle_l"), weights);
+    const th_mask mask = {"clavicle_l", weights};
+    static const char *const names[] = {"walk", "run", "wave"};
+    static const double times[] = {0.2, 0.5, 0.2};
+    th_layer layers[] = {{.weight = 0.75F, .mask = TH_NO_MASK},
+                         {.weight = 0.25F, .mask = TH_NO_MASK},
+                         {.weight = 1, .mode = TH_LAYER_ADD, .mask = 0}};
+    for (int k = 0; k < 3; k++) {
+        layers[k].clip = (uint16_t)th_model_find_clip(human, names[k]);
+        const th_clip *clip = &human->clips[layers[k].clip];
+        layers[k].ratio = th_clip_ticks(clip, times[k]) / clip->duration_ticks;
+    }
+    th_dmat34 *pose = calloc(human->joint_count, sizeof *pose);
+    th_exact_layers(human, layers, 3, &mask, TH_INTERPOLATION_AUTHORED, pose, NULL);
+    th_exact_resolve(human, pose, pose);
+    json_t *exact = document(line), *joints = json_object_get(exact, "joints");
+    cr_expect_eq(json_array_size(json_object_get(exact, "layers")), 3);
+    cr_expect(json_is_null(json_object_get(exact, "clip")));
+    for (uint32_t j = 0; j < human->joint_count; j++)
+        expect_matrix(json_array_get(joints, j), "model", pose[j].m, 0);
+    char compiled_line[256];
+    snprintf(compiled_line, sizeof compiled_line, "%s --sampling compiled", line);
+    json_t *compiled = document(compiled_line);
+    for (uint32_t j = 0; j < human->joint_count; j++) {
+        const json_t *wanted = json_object_get(json_array_get(joints, j), "palette");
+        double palette[12];
+        for (size_t i = 0; i < 12; i++)
+            palette[i] = json_real_value(json_array_get(wanted, i));
+        expect_matrix(json_array_get(json_object_get(compiled, "joints"), j), "palette", palette, 4e-4);
+    }
+    json_decref(exact);
+    json_decref(compiled);
+    free(pose);
+    free(weights);
+    th_model_free(human);
 }
 
 /* ---- bench and scale ---- */

@@ -31,7 +31,7 @@ static th_crowd_work work_of(th_interpolation interpolation, th_palette format, 
     cr_assert_eq(th_palette_create(crowd, &palette, NULL), TH_OK);
     cr_assert_eq(th_palette_create(crowd, &scalar, NULL), TH_OK);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    const th_crowd_work work = th_crowd_count_work(crowd, 0.3, palette, scratch);
+    const th_crowd_work work = th_crowd_count_work(crowd, 0.3, NULL, palette, scratch);
     th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), 0.3, scalar, scratch);
     cr_expect_eq(th_crowd_hash(crowd, palette), th_crowd_hash(crowd, scalar));
     cr_expect_eq(work.palette_bytes, th_crowd_palette_bytes(crowd));

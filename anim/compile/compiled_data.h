@@ -52,10 +52,13 @@ struct th_compiled_model {
     th_program program;
     const char *quat_obstacle;       /* why program.quat is NULL */
     const char *quat16_obstacle;     /* the same, or why 16 bytes are too few */
-    const th_compiled_track *tracks; /* in the order of the ops */
+    const th_compiled_track *tracks; /* in the order of the ops that have keys */
     uint32_t track_count;
     const uint32_t *weight_entries; /* those of weights that a clip moves, ascending; 0 is the first after the bones */
     uint32_t weight_entry_count;
+    const th_mask *masks; /* borrowed */
+    uint32_t mask_count;
+    const float **mask_weights;       /* by mask, then ones: by op, whole blocks, aligned to 16 */
     th_compiled_clip *compiled_clips; /* the model's clips, then the rest pose */
     th_clip_report *reports;          /* of the same clips */
     th_arena *arena;

@@ -1,6 +1,7 @@
 /* From a model to a program: decides which joints need an op, which of their transforms move, and in which space each
  * is computed. */
 #include "clips.h"
+#include "masks.h"
 #include "quat_program.h"
 #include "weights.h"
 
@@ -33,6 +34,7 @@ typedef struct joint_plan {
     bool has_children; /* another needed joint is its child */
     bool merged;       /* it does not move relative to its parent and has the same M: no op */
     bool fixed;        /* merged into the scene itself: there is no M */
+    bool has_channel;  /* in some clip */
     uint16_t moves;    /* th_joint_op_flags: what clips move */
     uint32_t bone, bone_count;
     th_trs rest;
@@ -78,6 +80,17 @@ static bool track_moves(const th_track *track, const double *rest, int width, do
     return track->tangents && spline_bends(track, width, tolerance);
 }
 
+/* Decomposes the rest transform of a mirrored joint as the clips do: otherwise the rest pose could not be blended with
+ * them. */
+static void find_rest(const th_model *model, const th_channel *channel, joint_plan *p)
+{
+    const float *scale = channel->scale.values;
+    const double like[3] = {(double)scale[0], (double)scale[1], (double)scale[2]};
+    const th_dmat34 rest = th_dmat34_from(model->joints[channel->joint].rest);
+    th_dmat34_decompose_like(&rest, like, &p->rest);
+    p->has_channel = true;
+}
+
 /* shift: translations that stay this close to rest do not count as motion. */
 static void find_moves(const th_model *model, double shift, joint_plan *plans)
 {
@@ -91,6 +104,8 @@ static void find_moves(const th_model *model, double shift, joint_plan *plans)
         for (uint32_t i = 0; i < clip->channel_count; i++) {
             const th_channel *channel = &clip->channels[i];
             joint_plan *p = &plans[channel->joint];
+            if (!p->has_channel)
+                find_rest(model, channel, p);
             if (p->sheared) /* no channel can hold this joint still */
                 p->moves |= TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION;
             if (track_moves(&channel->translation, p->rest.translation, 3, shift))
@@ -508,6 +523,8 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     *compiled = (th_compiled_model){.model = desc->model,
                                     .interpolation = desc->interpolation,
                                     .max_bytes = desc->max_bytes,
+                                    .masks = desc->masks,
+                                    .mask_count = desc->mask_count,
                                     .bound = bound,
                                     .arena = arena};
     compiled->program.keys = desc->keys;
@@ -519,7 +536,11 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
         th_compiled_model_destroy(compiled);
         return result;
     }
-    th_quat_program_mark_near(compiled);
+    th_program_mark_near(compiled);
+    if (!th_masks_compile(compiled)) {
+        th_compiled_model_destroy(compiled);
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
+    }
     *out = compiled;
     return TH_OK;
 }
@@ -539,6 +560,7 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     assert((unsigned)desc->sampling <= TH_SAMPLING_EXACT);
     assert((unsigned)desc->interpolation < TH_INTERPOLATION_COUNT);
     assert((unsigned)desc->keys < TH_KEYS_COUNT);
+    assert((desc->masks || desc->mask_count == 0) && desc->mask_count <= TH_MAX_MASKS);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size * looseness(),
                  noise = STILL * desc->model->size;

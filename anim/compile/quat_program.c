@@ -385,18 +385,46 @@ static bool is_near(const th_program *program, const th_compiled_clip *compiled_
     return true;
 }
 
+/* Whether all rotations of a clip are within an eighth of a turn of `axis` in four dimensions. */
+static bool is_around(const th_program *program, const th_compiled_clip *compiled_clip, size_t at, const double axis[4])
+{
+    for (uint32_t i = 0; compiled_clip->keys && i <= compiled_clip->interval_count; i++) {
+        double a[TH_KEY];
+        read_key(program, compiled_clip->keys + (size_t)i * program->frame_bytes, at, a);
+        if (!(a[0] * axis[0] + a[1] * axis[1] + a[2] * axis[2] + a[3] * axis[3] > 0.7072))
+            return false;
+    }
+    return true;
+}
+
+/* Whether that is so of all clips, around the rest pose. */
+static bool is_aligned(const th_compiled_model *compiled, size_t at)
+{
+    const th_program *program = &compiled->program;
+    const uint32_t rest = compiled->model->clip_count;
+    bool aligned = compiled->compiled_clips[rest].keys;
+    double axis[TH_KEY];
+    if (aligned)
+        read_key(program, compiled->compiled_clips[rest].keys, at, axis);
+    for (uint32_t c = 0; aligned && c <= rest; c++)
+        aligned = is_around(program, &compiled->compiled_clips[c], at, axis);
+    return aligned;
+}
+
 /* Only NLERP: of a slerp and of cubic curves the length is another. */
-void th_quat_program_mark_near(th_compiled_model *compiled)
+void th_program_mark_near(th_compiled_model *compiled)
 {
     assert(compiled);
     const th_program *program = &compiled->program;
-    if (!program->quat || program->curve != TH_INTERPOLATION_NLERP)
-        return;
-    for (uint32_t i = 0; i < program->op_count; i++) {
-        th_quat_op *op = (th_quat_op *)&program->quat->ops[i];
+    for (uint32_t i = 0; i < program->op_count && program->curve == TH_INTERPOLATION_NLERP; i++) {
+        th_joint_op *op = (th_joint_op *)&program->ops[i];
         bool near = op->flags & TH_JOINT_OP_ROTATION;
         for (uint32_t c = 0; near && c <= compiled->model->clip_count; c++)
             near = is_near(program, &compiled->compiled_clips[c], op->key);
-        op->flags |= near ? TH_JOINT_OP_NEAR : 0;
+        if (!near)
+            continue;
+        op->traits = TH_JOINT_OP_NEAR | (is_aligned(compiled, op->key) ? TH_JOINT_OP_ALIGNED : 0);
+        if (program->quat)
+            ((th_quat_op *)&program->quat->ops[i])->flags |= TH_JOINT_OP_NEAR;
     }
 }

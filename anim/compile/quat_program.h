@@ -16,8 +16,8 @@ typedef struct th_entry_source {
 th_result th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,
                                  th_error *err);
 
-/* Marks the ops whose keys are NEAR in all compiled clips. Call when these are complete. */
-void th_quat_program_mark_near(th_compiled_model *compiled);
+/* Marks the ops of both forms whose rotation keys are near in all compiled clips. Call when these are complete. */
+void th_program_mark_near(th_compiled_model *compiled);
 
 /* One entry per block: the rows that are ready once it is resolved. entry_rows: of an entry. */
 void th_find_ready(const th_program *program, const th_entry_source *sources, uint32_t entry_rows, uint32_t *ready);

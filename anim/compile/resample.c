@@ -209,8 +209,8 @@ static void measure_some(th_resampler *c, th_frame_writer *frames, const double 
             reach_frames(c, frames, ratio);
             th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
         }
-        th_kernels_pose(c->kernels, &compiled->program, &lanes, (th_output){.format = TH_PALETTE_F32}, c->matrices,
-                        palettes);
+        th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_PALETTE_F32},
+                        c->matrices, palettes);
     }
     for (uint32_t i = 0; i < count; i++) {
         bool kept;

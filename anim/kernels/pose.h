@@ -34,6 +34,11 @@
  * D b_j is constant unless the joint's translation moves. That is two thirds of the operations, and two thirds of the
  * bytes to write. Q must have unit length here, so that keys are normalised once they are interpolated.
  *
+ * Layers (throng/anim/layer.h) are blended in key space: keys are linear in the authored rotations and translations, so
+ * a weighted sum of keys is the key of the weighted sum. Adding a layer turns by q conj(q_r); as keys are
+ * conj(x_parent) q x, the same product of two keys is conj(x_parent) q conj(q_r) x_parent, which applies to a key as q
+ * conj(q_r) does to a rotation. So layers need no clips of their own, and nothing after sampling knows of them.
+ *
  * A kernel has three stages: sampling computes D from keys, resolving computes M from D, writing computes palettes from
  * M. The first two alternate in blocks of ops: one loop over both would be longer than the processor's reorder window,
  * and each joint would wait for the one before. Only writing depends on the palette format. */
@@ -42,6 +47,7 @@
 
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
+#include <throng/anim/layer.h>
 #include <throng/anim/palette.h>
 #include <throng/core/cache_line.h>
 
@@ -67,7 +73,8 @@ enum th_joint_op_flags {
                                without the other flags */
     TH_JOINT_OP_WEIGHTS =
         32, /* no joint: D is twelve morph weights from three keys; alone, without a parent, in the last ops */
-    TH_JOINT_OP_NEAR = 64, /* th_quat_op: the dot product of neighbouring keys is TH_NEAR or more */
+    TH_JOINT_OP_NEAR = 64,     /* th_quat_op, traits: the dot product of neighbouring keys is TH_NEAR or more */
+    TH_JOINT_OP_ALIGNED = 128, /* traits: no two rotations of any clips have a negative dot product */
     TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
@@ -80,6 +87,7 @@ typedef struct th_joint_op {
     uint32_t flags;  /* th_joint_op_flags */
     uint32_t parent; /* op of the parent, an earlier one; or TH_NO_PARENT */
     uint32_t key;    /* byte offset of its keys in a frame: rotation, scale, translation, as flags say, or weights */
+    uint32_t traits; /* flags that only blending regards: NEAR, ALIGNED */
     uint32_t product, product_count; /* its range in program.products */
 } th_joint_op;
 
@@ -157,11 +165,38 @@ static inline const char *th_lanes_at(const th_lanes *lanes, int lane, size_t at
     return (const char *)lanes->frame[lane] + at;
 }
 
+/* A layer of all lanes. */
+typedef struct th_lane_layer {
+    th_lanes keys;
+    th_lanes start; /* of a layer that adds: the frame that it starts from */
+    th_lanes masks; /* weights by op, in fours; if is_masked */
+    _Alignas(64) float weight[TH_MAX_WIDTH];
+    bool is_masked;
+} th_lane_layer;
+
+/* The layers of the instances that are posed together. Where a lane has fewer than another its weight is 0. */
+typedef struct th_layering {
+    uint32_t override_count, add_count;
+    bool has_rest; /* some lane may need the rest pose to fill up */
+    th_lanes rest;
+    th_lane_layer
+        layers[2 * TH_MAX_LAYERS]; /* those that override, then those that add: the most of any lane, of each */
+} th_layering;
+
+/* Sums of an op: rotation, scale and translation in the place of their keys, or twelve weights; the sum of weights. */
+#define TH_SUM (TH_ENTRY + 1)
+
 /* Floats of the scratch between the stages, aligned to 64: an op's result is TH_ENTRY or TH_QUAT_ENTRY vectors of all
  * lanes. */
 static inline size_t th_pose_floats(th_pose_form form, size_t count, uint32_t width)
 {
     return count * (form == TH_POSE_QUATS ? TH_QUAT_ENTRY : TH_ENTRY) * width;
+}
+
+/* Floats of the sums of a block. */
+static inline size_t th_sum_floats(uint32_t width)
+{
+    return (size_t)TH_BLOCK * TH_SUM * width;
 }
 
 /* Number of results: of each op, of each product, and one of zeros. */
@@ -173,6 +208,29 @@ static inline uint32_t th_program_results(const th_program *program, th_pose_for
 /* Computes D of ops [first, first + count), starting at the beginning of pose. count: at least 1, here and below. */
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
+
+/* Where a layer that overrides comes among its like: they are blended into sums, which the first initializes. */
+typedef enum th_layer_place {
+    TH_LAYER_FIRST,
+    TH_LAYER_NEXT,
+    TH_LAYER_LAST, /* and nothing follows: D is computed instead of the sums. Not the first */
+} th_layer_place;
+
+/* Blends one more layer of ops [first, first + count). first: a multiple of TH_BLOCK, here and below. pose: in the form
+ * asked for, out, if place is LAST. */
+typedef void th_blend_layer_fn(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
+                               th_layer_place place, th_pose_form form, float *sums, float *pose);
+
+/* Call after the last layer that overrides: fills up with the rest pose, unless that is NULL, and divides by the sums
+ * of weights. */
+typedef void th_settle_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *rest, float *sums);
+
+/* Adds a layer to what has been settled. */
+typedef void th_add_layer_fn(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
+                             float *sums);
+
+/* Computes D from sums. */
+typedef void th_compose_fn(const th_program *program, uint32_t first, uint32_t count, const float *sums, float *pose);
 
 /* The next palette bytes to be written: from offset `at` of each lane's palette. */
 typedef struct th_prefetch {
@@ -210,6 +268,10 @@ typedef void th_fence_fn(void);
 typedef struct th_kernels {
     uint32_t width; /* lanes */
     th_sample_fn *sample[TH_POSE_FORMS][TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
+    th_blend_layer_fn *blend_layer[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
+    th_settle_fn *settle[TH_KEYS_COUNT];
+    th_add_layer_fn *add_layer[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
+    th_compose_fn *compose[TH_POSE_FORMS];
     th_resolve_fn *resolve[TH_POSE_FORMS];
     th_write_fn *write[TH_PALETTE_COUNT][2]; /* [][streamed] */
     th_fill_fn *fill[2];                     /* [streamed] */
@@ -230,7 +292,7 @@ static inline void th_kernels_begin(const th_kernels *kernels, const th_program 
 /* Scratch bytes of all stages together. */
 static inline size_t th_scratch_floats(const th_program *program, th_pose_form form, uint32_t width)
 {
-    return th_pose_floats(form, th_program_results(program, form) + TH_BLOCK, width);
+    return th_pose_floats(form, th_program_results(program, form) + TH_BLOCK, width) + th_sum_floats(width);
 }
 
 /* Rows of palettes that can be written once the block of this op is resolved. */
@@ -246,12 +308,33 @@ typedef struct th_output {
     bool prefetches; /* the lines of f32 palettes, while the matrices to be written there are computed */
 } th_output;
 
-/* Writes palettes of `width` lanes, all ops. */
+/* Computes D of ops [first, first + count) from layers. sums: th_sum_floats. */
+static inline void th_kernels_blend(const th_kernels *kernels, const th_program *program, uint32_t first,
+                                    uint32_t count, const th_layering *layering, th_pose_form form, float *sums,
+                                    float *pose)
+{
+    th_blend_layer_fn *const blend = kernels->blend_layer[program->keys][program->curve];
+    const th_lane_layer *layers = layering->layers;
+    const uint32_t last = layering->override_count - 1;
+    const bool is_all = last > 0 && layering->add_count == 0 && !layering->has_rest;
+    blend(program, first, count, layers, TH_LAYER_FIRST, form, sums, pose);
+    for (uint32_t k = 1; k <= last; k++)
+        blend(program, first, count, layers + k, is_all && k == last ? TH_LAYER_LAST : TH_LAYER_NEXT, form, sums, pose);
+    if (is_all)
+        return;
+    kernels->settle[program->keys](program, first, count, layering->has_rest ? &layering->rest : NULL, sums);
+    for (uint32_t k = 1; k <= layering->add_count; k++)
+        kernels->add_layer[program->keys][program->curve](program, first, count, layers + last + k, sums);
+    kernels->compose[form](program, first, count, sums, pose);
+}
+
+/* Writes palettes of `width` lanes, all ops. What lanes play: either `lanes` or, if that is not NULL, `layering`. */
 static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
-                                   th_output output, float *scratch, char *const *palettes)
+                                   const th_layering *layering, th_output output, float *scratch, char *const *palettes)
 {
     const th_pose_form form = th_pose_form_of(output.format);
-    float *const pose = scratch, *const matrices = scratch + th_pose_floats(form, TH_BLOCK, kernels->width);
+    float *const sums = scratch, *const pose = sums + th_sum_floats(kernels->width),
+                 *const matrices = pose + th_pose_floats(form, TH_BLOCK, kernels->width);
     th_sample_fn *const sample = kernels->sample[form][program->keys][program->curve];
     th_write_fn *const write = kernels->write[output.format][output.streamed];
     uint32_t written = 0;
@@ -259,7 +342,10 @@ static inline void th_kernels_pose(const th_kernels *kernels, const th_program *
     for (uint32_t first = 0; first < program->op_count; first += TH_BLOCK) {
         const uint32_t rest = program->op_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
         const uint32_t ready = th_program_ready(program, form, first);
-        sample(program, first, count, lanes, pose);
+        if (layering)
+            th_kernels_blend(kernels, program, first, count, layering, form, sums, pose);
+        else
+            sample(program, first, count, lanes, pose);
         const th_prefetch prefetch = {palettes, (size_t)written * TH_ROW_BYTES};
         kernels->resolve[form](program, first, count, pose, matrices, output.prefetches ? &prefetch : NULL);
         write(program, written, ready, matrices, palettes);

@@ -26,6 +26,13 @@ ALWAYS_INLINE void copy_linear(wide34 *to, const wide34 *from)
             to->m[row + col] = from->m[row + col];
 }
 
+ALWAYS_INLINE void clear(wf a[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        a[i] = wf_set1(0);
+}
+
 /* ---- sampling ---- */
 
 /* Interpolation between frames: the factors that a mode needs, from the lanes' alphas. */
@@ -194,18 +201,14 @@ ALWAYS_INLINE void linear_from_quat(const wf q[4], wide34 *d)
     d->m[10] = wf_nmadd(x, xk, wf_nmadd(y, yk, one));
 }
 
-/* Computes D of an op. flags: those of the op, a constant for common values. */
-ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, unsigned flags, const th_lanes *from,
-                             const blend *by, sample_mode w, wide34 *out)
+/* Computes D of an op from what its keys are at a time, as far as flags say that there are keys. flags: those of the
+ * op, a constant for common values. rotation: of any length. */
+ALWAYS_INLINE void compose(const th_joint_op *op, unsigned flags, const wf rotation[4], const wf scale[3],
+                           const wf translation[3], wide34 *out)
 {
-    const size_t key_bytes = th_keys_bytes(w.keys);
-    size_t key = op->key;
     wide34 d;
-    wf k[4];
     if (flags & TH_JOINT_OP_ROTATION) {
-        interpolate(program, from, by, w, key, true, k);
-        key += key_bytes;
-        linear_from_quat(k, &d);
+        linear_from_quat(rotation, &d);
     } else {
 #pragma GCC unroll 12
         for (int row = 0; row < 3; row++)
@@ -214,35 +217,50 @@ ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, u
                 d.m[4 * row + col] = wf_set1(op->local[4 * row + col]);
     }
     if (flags & TH_JOINT_OP_SCALE) {
-        interpolate(program, from, by, w, key, false, k);
-        key += key_bytes;
 #pragma GCC unroll 12
         for (int row = 0; row < 3; row++)
 #pragma GCC unroll 12
             for (int col = 0; col < 3; col++)
-                d.m[4 * row + col] = wf_mul(d.m[4 * row + col], k[col]);
+                d.m[4 * row + col] = wf_mul(d.m[4 * row + col], scale[col]);
     }
     if (flags & TH_JOINT_OP_PIVOT) {
         copy_linear(out, &d);
         return;
     }
-    if (flags & TH_JOINT_OP_TRANSLATION) {
-        interpolate(program, from, by, w, key, false, k);
-    } else {
-#pragma GCC unroll 12
-        for (int row = 0; row < 3; row++)
-            k[row] = wf_set1(op->local[4 * row + 3]);
-    }
 #pragma GCC unroll 12
     for (int row = 0; row < 3; row++) {
         const wf *r = d.m + 4 * row;
-        d.m[4 * row + 3] = k[row];
+        const wf moved = flags & TH_JOINT_OP_TRANSLATION ? translation[row] : wf_set1(op->local[4 * row + 3]);
+        d.m[4 * row + 3] = moved;
         if (flags & TH_JOINT_OP_OFFSET)
             d.m[4 * row + 3] =
                 wf_madd(r[0], wf_set1(op->offset[0]),
-                        wf_madd(r[1], wf_set1(op->offset[1]), wf_madd(r[2], wf_set1(op->offset[2]), k[row])));
+                        wf_madd(r[1], wf_set1(op->offset[1]), wf_madd(r[2], wf_set1(op->offset[2]), moved)));
     }
     copy(out, &d);
+}
+
+/* Computes D of an op. flags: as for compose. */
+ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, unsigned flags, const th_lanes *from,
+                             const blend *by, sample_mode w, wide34 *out)
+{
+    const size_t key_bytes = th_keys_bytes(w.keys);
+    size_t key = op->key;
+    wf rotation[4], scale[4], translation[4];
+    clear(rotation); /* so that the compiler sees a value on each of its paths */
+    clear(scale);
+    clear(translation);
+    if (flags & TH_JOINT_OP_ROTATION) {
+        interpolate(program, from, by, w, key, true, rotation);
+        key += key_bytes;
+    }
+    if (flags & TH_JOINT_OP_SCALE) {
+        interpolate(program, from, by, w, key, false, scale);
+        key += key_bytes;
+    }
+    if (flags & TH_JOINT_OP_TRANSLATION)
+        interpolate(program, from, by, w, key, false, translation);
+    compose(op, flags, rotation, scale, translation, out);
 }
 
 #ifdef PAIRS
@@ -445,6 +463,8 @@ static void resolve_ops(const th_program *program, uint32_t first, uint32_t coun
 }
 
 #include "pose_quat.h"
+
+#include "pose_layers.h"
 
 /* ---- writing ---- */
 
@@ -666,7 +686,12 @@ static void fence_stores(void)
                     {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                     \
                    {{NULL, quat_step_32, quat_nlerp_32, quat_slerp_32, quat_fast_slerp_32, quat_cubic_32},             \
                     {NULL, quat_step_16, quat_nlerp_16, quat_slerp_16, quat_fast_slerp_16, quat_cubic_16}}},           \
-        .resolve = {resolve_ops, resolve_quats},                                                                       \
+        .blend_layer = {{NULL, blend_step_32, blend_nlerp_32, blend_slerp_32, blend_fast_slerp_32, blend_cubic_32},    \
+                        {NULL, blend_step_16, blend_nlerp_16, blend_slerp_16, blend_fast_slerp_16, blend_cubic_16}},   \
+        .settle = {settle_32, settle_16},                                                                              \
+        .add_layer = {{NULL, add_step_32, add_nlerp_32, add_slerp_32, add_fast_slerp_32, add_cubic_32},                \
+                      {NULL, add_step_16, add_nlerp_16, add_slerp_16, add_fast_slerp_16, add_cubic_16}},               \
+        .compose = {compose_matrices, compose_quats}, .resolve = {resolve_ops, resolve_quats},                         \
         .write = {{write_f32, stream_f32},                                                                             \
                   {write_f16, stream_f16},                                                                             \
                   {write_quat, stream_quat},                                                                           \

@@ -4,13 +4,18 @@ typedef struct wide_quat {
     wf rotation[4], place[3], scale;
 } wide_quat;
 
-/* near: the length is about 1, and 1 / sqrt(d) about 1 - (d - 1) / 2 + 3 (d - 1)^2 / 8. That takes a twentieth of the
- * time of the whole kernel less. */
-ALWAYS_INLINE void normalize(bool near, wf q[4])
+/* What makes the length of q 1. near: the length is about 1, and 1 / sqrt(d) about 1 - (d - 1) / 2 + 3 (d - 1)^2 / 8.
+ * That takes a twentieth of the time of the whole kernel less. */
+ALWAYS_INLINE wf unit_factor(bool near, const wf q[4])
 {
     const wf dot = wf_madd(q[0], q[0], wf_madd(q[1], q[1], wf_madd(q[2], q[2], wf_mul(q[3], q[3]))));
-    const wf k = near ? wf_madd(wf_madd(wf_set1(0.375F), dot, wf_set1(-1.25F)), dot, wf_set1(1.875F))
-                      : wf_div(wf_set1(1), wf_sqrt(dot));
+    return near ? wf_madd(wf_madd(wf_set1(0.375F), dot, wf_set1(-1.25F)), dot, wf_set1(1.875F))
+                : wf_div(wf_set1(1), wf_sqrt(dot));
+}
+
+ALWAYS_INLINE void normalize(bool near, wf q[4])
+{
+    const wf k = unit_factor(near, q);
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
         q[i] = wf_mul(q[i], k);
@@ -47,6 +52,32 @@ ALWAYS_INLINE void broadcast(const float *numbers, int count, wf *out)
 
 /* ---- sampling ---- */
 
+ALWAYS_INLINE void move_place(const th_quat_op *op, const wf translation[3], wide_quat *out)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 3; i++)
+        out->place[i] = wf_madd(wf_set1(op->parent_scale), translation[i], wf_set1(op->step[i]));
+}
+
+/* Computes what an op's form holds. rotation: of any length. */
+ALWAYS_INLINE void compose_quat(const th_quat_op *op, const wf rotation[4], const wf translation[3], wide_quat *out)
+{
+    wf q[4];
+    if (op->flags & TH_JOINT_OP_ROTATION) {
+#pragma GCC unroll 12
+        for (int i = 0; i < 4; i++)
+            q[i] = rotation[i];
+        normalize(false, q);
+    } else {
+        broadcast(op->rotation, 4, q);
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        out->rotation[i] = q[i];
+    if (op->flags & TH_JOINT_OP_TRANSLATION)
+        move_place(op, translation, out);
+}
+
 /* flags: those of the op, a constant for common values. */
 ALWAYS_INLINE void sample_quat(const th_program *program, const th_quat_op *op, unsigned flags, const th_lanes *from,
                                const blend *by, sample_mode w, wide_quat *out)
@@ -64,9 +95,7 @@ ALWAYS_INLINE void sample_quat(const th_program *program, const th_quat_op *op, 
     if (!(flags & TH_JOINT_OP_TRANSLATION))
         return;
     interpolate(program, from, by, w, op->translation_key, false, k);
-#pragma GCC unroll 12
-    for (int i = 0; i < 3; i++)
-        out->place[i] = wf_madd(wf_set1(op->parent_scale), k[i], wf_set1(op->step[i]));
+    move_place(op, k, out);
 }
 
 #ifdef PAIRS

@@ -49,6 +49,15 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return _mm256_fnmadd_ps(a, b, c);
 }
 
+static inline wf wf_max(wf a, wf b)
+{
+    return _mm256_max_ps(a, b);
+}
+static inline wf wf_flip(wf a, wf b)
+{
+    return _mm256_xor_ps(a, _mm256_and_ps(b, _mm256_set1_ps(-0.0F)));
+}
+
 static inline wf wf_load(const float *in)
 {
     return _mm256_load_ps(in);

@@ -46,6 +46,16 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return _mm512_fnmadd_ps(a, b, c);
 }
 
+static inline wf wf_max(wf a, wf b)
+{
+    return _mm512_max_ps(a, b);
+}
+static inline wf wf_flip(wf a, wf b)
+{
+    const __m512i sign = _mm512_and_epi32(_mm512_castps_si512(b), _mm512_set1_epi32(INT32_MIN));
+    return _mm512_castsi512_ps(_mm512_xor_epi32(_mm512_castps_si512(a), sign));
+}
+
 static inline wf wf_load(const float *in)
 {
     return _mm512_load_ps(in);

@@ -57,6 +57,17 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return c - a * b;
 }
 
+static inline wf wf_max(wf a, wf b)
+{
+    counted_flops++;
+    return a > b ? a : b;
+}
+static inline wf wf_flip(wf a, wf b)
+{
+    counted_flops++;
+    return signbit(b) ? -a : a;
+}
+
 static inline wf wf_load(const float *in)
 {
     return *in;

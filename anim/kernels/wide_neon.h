@@ -49,6 +49,16 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return vfmsq_f32(c, a, b);
 }
 
+static inline wf wf_max(wf a, wf b)
+{
+    return vmaxq_f32(a, b);
+}
+static inline wf wf_flip(wf a, wf b)
+{
+    const uint32x4_t sign = vandq_u32(vreinterpretq_u32_f32(b), vdupq_n_u32(UINT32_C(1) << 31));
+    return vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(a), sign));
+}
+
 static inline wf wf_load(const float *in)
 {
     return vld1q_f32(in);

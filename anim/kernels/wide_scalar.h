@@ -48,6 +48,18 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return c - a * b;
 }
 
+/* a, or b where a is not above b. */
+static inline wf wf_max(wf a, wf b)
+{
+    return a > b ? a : b;
+}
+
+/* a, with the other sign where b has a minus. */
+static inline wf wf_flip(wf a, wf b)
+{
+    return signbit(b) ? -a : a;
+}
+
 static inline wf wf_load(const float *in)
 {
     return *in;

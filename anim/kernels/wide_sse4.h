@@ -46,6 +46,15 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return _mm_sub_ps(c, _mm_mul_ps(a, b));
 }
 
+static inline wf wf_max(wf a, wf b)
+{
+    return _mm_max_ps(a, b);
+}
+static inline wf wf_flip(wf a, wf b)
+{
+    return _mm_xor_ps(a, _mm_and_ps(b, _mm_set1_ps(-0.0F)));
+}
+
 static inline wf wf_load(const float *in)
 {
     return _mm_load_ps(in);

@@ -49,6 +49,7 @@ static void plan_init(plan *p, const char *filter, const th_external_benchmarks 
     p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_morph_entries(p->entries + p->count), filter);
+    p->pose_count += add(p, th_blend_entries(p->entries + p->count), filter);
     p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
     if (external)
         p->external_count += add(p, th_external_entries(external, false, p->entries + p->count), filter);

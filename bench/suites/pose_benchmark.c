@@ -1,5 +1,7 @@
 #include "pose_benchmark.h"
 
+#include "layer_mix.h"
+
 #include <throng/anim/ceilings.h>
 #include <throng/bench/validate_run.h>
 #include <throng/core/cache_line.h>
@@ -58,7 +60,8 @@ static th_validate_run_desc validation_of(th_pose_benchmark *p)
                                   .palette = p->palette,
                                   .run = p->run,
                                   .ctx = p,
-                                  .time_s = p->time_s};
+                                  .time_s = p->time_s,
+                                  .layers = p->layers_at};
 }
 
 /* For th_entry.check. */
@@ -87,9 +90,10 @@ th_result th_pose_benchmark_validate(th_entry *entry, const th_fixture *fixture,
     entry->check = check_left;
     entry->summarize = check_floor;
     th_result result = TH_OK;
-    if (p->shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32)
+    if (p->shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32 && !p->layers_at)
         result = th_fixture_reference(fixture, p->shared, p->time_s(TH_VALIDATE_FRAME), &validation.reference, err);
-    const th_crowd_work work = th_crowd_count_work(p->crowd, 0, p->palette, p->scratch);
+    const th_crowd_layers *layers = p->layers_at ? p->layers_at(p, 0) : NULL;
+    const th_crowd_work work = th_crowd_count_work(p->crowd, 0, layers, p->palette, p->scratch);
     row->own = json_pack("{s:o, s:o, s:o, s:o, s:o}", "key_bytes", th_json_count(key_bytes(scene)), "exact_characters",
                          th_json_count(exact_characters(scene)), "flops", th_json_count(work.flops), "key_bytes_read",
                          th_json_count(work.key_bytes), "palette_bytes", th_json_count(work.palette_bytes));
@@ -109,6 +113,7 @@ void th_pose_benchmark_destroy(void *subject)
     for (uint32_t r = 0; p->tutorials && r < p->shared->scene->compiled_model_count; r++)
         th_tutorial_destroy(p->tutorials[r]);
     free(p->tutorials);
+    th_layer_mix_destroy(p->mix);
     free(p->scratch);
     th_crowd_destroy(p->crowd);
     free(p);

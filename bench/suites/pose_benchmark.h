@@ -12,8 +12,11 @@ typedef struct th_pose_benchmark {
     void *palette, *scratch;
     void (*run)(void *subject, uint64_t frame); /* the entry's run */
     double (*time_s)(uint64_t frame);           /* scene time of a frame */
-    th_tutorial **tutorials;                    /* [model], or NULL */
-    th_row *row;                                /* of the entry */
+    /* Of entries that play layers, otherwise NULL: those of a frame, valid until the next call. */
+    const th_crowd_layers *(*layers_at)(void *subject, uint64_t frame);
+    struct th_layer_mix *mix;
+    th_tutorial **tutorials; /* [model], or NULL */
+    th_row *row;             /* of the entry */
 } th_pose_benchmark;
 
 /* For th_entry.set_scene: leaves the requested scene as it is. */

@@ -42,6 +42,7 @@ uint32_t th_ceiling_entries(th_entry *entries); /* ceiling/ */
 uint32_t th_interp_entries(th_entry *entries);  /* interp/ */
 uint32_t th_crowd_entries(th_entry *entries);   /* crowd/, play/ and clips/ */
 uint32_t th_morph_entries(th_entry *entries);   /* morph/ */
+uint32_t th_blend_entries(th_entry *entries);   /* blend/ */
 uint32_t th_jobs_entries(th_entry *entries);    /* jobs/ */
 
 /* of_poses: those that are compared with pose/, or all others. */

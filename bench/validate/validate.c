@@ -1,6 +1,7 @@
 #include <throng/bench/validate.h>
 
 #include <throng/anim/exact.h>
+#include <throng/anim/layer.h>
 #include <throng/anim/weights.h>
 #include <throng/core/random.h>
 
@@ -128,14 +129,43 @@ static void validate_bones(const subject *s, th_validation *validation)
     }
 }
 
-/* The allowed error of a compiled clip; it applies when the reference is the authored clip. */
-static double bound_of(const th_scene *scene, uint32_t instance)
+/* What an instance plays. A clip is one layer. */
+typedef struct play {
+    const th_layer *layers;
+    uint32_t count;
+    th_layer clip;
+} play;
+
+static void find_play(const th_validation_desc *desc, uint32_t i, double ticks, play *out)
 {
-    const th_instance *i = &scene->instances[instance];
-    const th_compiled_model *compiled = scene->compiled_models[i->model];
-    if (!th_scene_clip(scene, instance) || !th_compiled_model_clip_report(compiled, i->clip)->compiled)
-        return 0;
-    return th_compiled_model_bound(compiled);
+    const th_crowd_layers *table = desc->layers;
+    const th_clip *clip = th_scene_clip(desc->scene, i);
+    out->count = table ? table->counts[i] : 0;
+    out->layers = out->count > 0 ? table->layers + (size_t)i * table->stride : &out->clip;
+    if (out->count > 0)
+        return;
+    const double ratio = clip && clip->duration_ticks > 0 ? ticks / clip->duration_ticks : 0;
+    out->clip = (th_layer){fmin(ratio, 1), 1, clip ? (uint16_t)desc->scene->instances[i].clip : TH_REST_CLIP,
+                           TH_LAYER_OVERRIDE, TH_NO_MASK};
+    out->count = 1;
+}
+
+/* The allowed error of compiled clips; it applies when the reference is the authored clips. Clips that are blended are
+ * off by no more than the worst of them. A layer that adds brings its own error and that of where it starts. */
+static double bound_of(const th_scene *scene, uint32_t instance, const play *p)
+{
+    const th_compiled_model *compiled = scene->compiled_models[scene->instances[instance].model];
+    double blended = 0, added = 0;
+    for (uint32_t k = 0; k < p->count; k++) {
+        const th_layer *layer = &p->layers[k];
+        const bool exact =
+            layer->clip == TH_REST_CLIP || !th_compiled_model_clip_report(compiled, layer->clip)->compiled;
+        if (layer->mode == TH_LAYER_OVERRIDE)
+            blended = exact ? blended : 1;
+        else
+            added += exact ? 0 : 2 * (double)layer->weight;
+    }
+    return (blended + added) * th_compiled_model_bound(compiled);
 }
 
 static th_interpolation interpolation_of(const th_validation_desc *desc, uint32_t instance)
@@ -201,9 +231,16 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
     const th_clip *clip = th_scene_clip(desc->scene, i);
     th_dmat34 *wanted = w->pose + model->joint_count;
     const size_t offset = th_crowd_palette_offset(desc->crowd, i);
-    th_exact_pose(model, clip, ticks, interpolation_of(desc, i), w->pose);
+    play p;
+    find_play(desc, i, ticks, &p);
+    if (desc->layers) {
+        th_exact_layers(model, p.layers, p.count, NULL, interpolation_of(desc, i), w->pose, w->weights);
+        th_exact_resolve(model, w->pose, w->pose);
+    } else {
+        th_exact_pose(model, clip, ticks, interpolation_of(desc, i), w->pose);
+        th_exact_weights(model, clip, ticks, interpolation_of(desc, i), w->weights);
+    }
     th_exact_palette(model, w->pose, wanted);
-    th_exact_weights(model, clip, ticks, interpolation_of(desc, i), w->weights);
     if (desc->reference)
         take_reference(model, (const th_mat34 *)((const char *)desc->reference + offset), wanted, w->weights);
     const subject s = {
@@ -215,7 +252,7 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
         .format = th_crowd_palette(desc->crowd),
         .palette = (const char *)desc->palette + offset,
         .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
-        .bound = desc->reference ? 0 : bound_of(desc->scene, i),
+        .bound = desc->reference ? 0 : bound_of(desc->scene, i, &p),
     };
     th_validation validation = {.instance = i};
     validate_bones(&s, &validation);

@@ -37,6 +37,11 @@ static double time_of(const th_validate_run_desc *t, uint64_t frame)
     return t->time_s ? t->time_s(frame) : (double)frame / TH_FRAME_RATE;
 }
 
+static const th_crowd_layers *layers_of(const th_validate_run_desc *t, uint64_t frame)
+{
+    return t->layers ? t->layers(t->ctx, frame) : NULL;
+}
+
 /* A frame's palettes, compared with three references. */
 typedef struct frame_errors {
     th_validation truth;
@@ -52,6 +57,7 @@ static th_result measure_errors(const th_validate_run_desc *t, uint64_t frame, u
         .crowd = t->crowd,
         .palette = t->palette,
         .time_s = time_of(t, frame),
+        .layers = layers_of(t, frame),
         .sample = TH_VALIDATE_SAMPLE,
         .seed = seed,
     };
@@ -116,6 +122,7 @@ th_result th_validate_left(const th_validate_run_desc *t, uint64_t frame, th_row
         .crowd = t->crowd,
         .palette = t->palette,
         .time_s = time_of(t, frame),
+        .layers = layers_of(t, frame),
         .sample = TH_VALIDATE_LEFT,
         .seed = draw(),
     };

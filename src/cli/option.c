@@ -175,6 +175,11 @@ th_result th_parse_program(const th_option *o, const char *text, void *value, th
     return add_name(o, text, "program", value, err);
 }
 
+th_result th_parse_layer(const th_option *o, const char *text, void *value, th_error *err)
+{
+    return add_name(o, text, "clip", value, err);
+}
+
 /* ---- choices ---- */
 
 th_result th_parse_switch(const th_option *o, const char *text, void *value, th_error *err)

@@ -33,6 +33,7 @@ typedef struct th_options {
     } inspect;
     struct {
         double time_s;
+        th_file_list layers; /* texts, see layer_text.h */
     } pose;
     struct {
         bool list, roofline;

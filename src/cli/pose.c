@@ -1,4 +1,5 @@
 /* throng pose: prints every joint's matrix and palette entry, and the weights of morph targets, at one time. */
+#include "layer_text.h"
 #include "options.h"
 
 #include <throng/anim/exact.h>
@@ -16,10 +17,11 @@ typedef struct pose {
     const th_model *model;
     const th_clip *clip; /* NULL: the rest pose */
     double ticks;
-    const char *isa;    /* NULL with exact sampling, which uses no kernel */
-    th_dmat34 *joints;  /* scene_from_joint at the time, double precision */
-    th_dmat34 *rest;    /* the same in the rest pose */
-    th_dmat34 *palette; /* [bone] */
+    th_layer_list layers; /* that are blended, if any, instead of the clip */
+    const char *isa;      /* NULL with exact sampling, which uses no kernel */
+    th_dmat34 *joints;    /* scene_from_joint at the time, double precision */
+    th_dmat34 *rest;      /* the same in the rest pose */
+    th_dmat34 *palette;   /* [bone] */
     double *weights;
 } pose;
 
@@ -27,7 +29,8 @@ typedef struct pose {
 
 static th_result pose_init(pose *p, const th_options *o, const th_model *model, uint32_t clip, th_error *err)
 {
-    *p = (pose){.options = o, .model = model, .clip = clip < model->clip_count ? &model->clips[clip] : NULL};
+    const bool plays = o->pose.layers.count == 0 && clip < model->clip_count;
+    *p = (pose){.options = o, .model = model, .clip = plays ? &model->clips[clip] : NULL};
     size_t joints = model->joint_count;
     p->joints = calloc(2 * joints + model->bone_count, sizeof *p->joints);
     p->weights = calloc((size_t)model->weight_count + 1, sizeof *p->weights);
@@ -37,9 +40,19 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     p->palette = p->rest + joints;
     p->ticks = p->clip ? th_clip_ticks(p->clip, o->pose.time_s) : 0;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
-    th_exact_pose(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->joints);
+    const th_result result =
+        th_layer_list_init(model, o->pose.layers.paths, o->pose.layers.count, o->pose.time_s, &p->layers, err);
+    if (result != TH_OK)
+        return result;
+    const th_layer_list *l = &p->layers;
+    if (l->count > 0) {
+        th_exact_layers(model, l->layers, l->count, l->masks, o->crowd.compile.interpolation, p->joints, p->weights);
+        th_exact_resolve(model, p->joints, p->joints);
+    } else {
+        th_exact_pose(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->joints);
+        th_exact_weights(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->weights);
+    }
     th_exact_palette(model, p->joints, p->palette);
-    th_exact_weights(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->weights);
     return TH_OK;
 }
 
@@ -51,7 +64,10 @@ static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
     const th_result result = scratch ? th_palette_create(crowd, &palette, err)
                                      : th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     if (result == TH_OK) {
-        th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, palette, scratch);
+        const uint8_t count = (uint8_t)p->layers.count;
+        const th_crowd_layers layers = {p->layers.layers, &count, TH_MAX_LAYERS};
+        th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette,
+                               scratch);
         for (uint32_t b = 0; b < p->model->bone_count; b++) {
             th_mat34 entry;
             const th_palette_base base = th_model_palette_base(p->model, b);
@@ -78,6 +94,8 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     th_crowd *crowd = NULL;
     th_compiled_model_desc compiled_desc = p->options->crowd.compile;
     compiled_desc.model = p->model;
+    compiled_desc.masks = p->layers.masks;
+    compiled_desc.mask_count = p->layers.mask_count;
     compiled_desc.parallel = th_parallel_run;
     th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
@@ -147,6 +165,26 @@ static json_t *weights_json(const pose *p)
     return weights;
 }
 
+/* NULL: it has none. */
+static const char *mask_name(const pose *p, const th_layer *layer)
+{
+    return layer->mask == TH_NO_MASK ? NULL : p->layers.masks[layer->mask].name;
+}
+
+static json_t *layers_json(const pose *p)
+{
+    json_t *layers = json_array();
+    for (uint32_t k = 0; k < p->layers.count; k++) {
+        const th_layer *l = &p->layers.layers[k];
+        layers = th_json_append(
+            layers,
+            json_pack("{s:o, s:o, s:o, s:s, s:o}", "clip", th_json_text(p->model->clips[l->clip].name), "time_s",
+                      th_json_real(p->layers.times_s[k]), "weight", th_json_real((double)l->weight), "mode",
+                      th_layer_mode_name((th_layer_mode)l->mode), "mask", th_json_text(mask_name(p, l))));
+    }
+    return layers;
+}
+
 static json_t *pose_json(const pose *p)
 {
     json_t *joints = json_array();
@@ -156,8 +194,8 @@ static json_t *pose_json(const pose *p)
         while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
             bone++;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "model", th_json_text(p->model->name),
-                     "clip", th_json_text(p->clip ? p->clip->name : NULL), "time_s",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "model", th_json_text(p->model->name),
+                     "clip", th_json_text(p->clip ? p->clip->name : NULL), "layers", layers_json(p), "time_s",
                      th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks), "sampling",
                      p->options->crowd.compile.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
                      th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact", "isa",
@@ -184,11 +222,30 @@ static bool print_weights(const pose *p, FILE *file)
     return printed;
 }
 
+/* "walk 0.7 at 0 s, run 0.3 at 0.5 s, wave add 1 at 0 s below Spine" */
+static void print_layers(const pose *p, FILE *file)
+{
+    char name[256];
+    for (uint32_t k = 0; k < p->layers.count; k++) {
+        const th_layer *l = &p->layers.layers[k];
+        fprintf(file, "%s%s ", k > 0 ? ", " : "", th_printable(p->model->clips[l->clip].name, name, sizeof name));
+        if (l->mode != TH_LAYER_OVERRIDE)
+            fprintf(file, "%s ", th_layer_mode_name((th_layer_mode)l->mode));
+        fprintf(file, "%g at %g s", (double)l->weight, p->layers.times_s[k]);
+        if (mask_name(p, l))
+            fprintf(file, " from %s on", th_printable(mask_name(p, l), name, sizeof name));
+    }
+}
+
 static bool print_pose(const pose *p, FILE *file)
 {
     char name[256], clip[256];
-    fprintf(file, "%s, %s at %g s", th_printable(p->model->name, name, sizeof name),
-            p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose", p->options->pose.time_s);
+    fprintf(file, "%s, ", th_printable(p->model->name, name, sizeof name));
+    if (p->layers.count > 0)
+        print_layers(p, file);
+    else
+        fprintf(file, "%s at %g s", p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose",
+                p->options->pose.time_s);
     if (p->clip)
         fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
     fprintf(file, ", %s%s", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
@@ -234,6 +291,7 @@ static int show_pose(const th_options *o, th_run *run, const th_model *model, ui
     if (result == TH_OK && o->crowd.compile.sampling == TH_SAMPLING_COMPILED)
         result = evaluate_compiled(&p, &err);
     const int code = result == TH_OK ? th_output_write(run, &o->output, write_pose, &p) : th_fail_with(&err);
+    th_layer_list_fini(&p.layers);
     free(p.joints);
     free(p.weights);
     return code;
@@ -245,6 +303,10 @@ int th_command_pose(const th_options *o, th_run *run)
     const char *clip = o->models.clip;
     if (clip && strcmp(clip, "all") == 0) {
         th_complain("pose shows one clip at a time: --clip NAME");
+        return TH_EXIT_USAGE;
+    }
+    if (clip && o->pose.layers.count > 0) {
+        th_complain("pose shows --clip or --layer, not both");
         return TH_EXIT_USAGE;
     }
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)

@@ -8,6 +8,7 @@
 
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
+#include <throng/anim/layer.h>
 #include <throng/anim/model.h>
 #include <throng/anim/palette.h>
 #include <throng/core/api.h>
@@ -42,6 +43,8 @@ typedef struct th_compiled_model_desc {
     /* Not negative; 0 = 1. Times of the default limit on the work of measuring errors, a few seconds; clips beyond it
      * are played exact. Work instead of time, so that the result does not depend on the machine. */
     double effort;
+    const th_mask *masks; /* that layers may name; borrowed, as the model */
+    uint32_t mask_count;  /* at most TH_MAX_MASKS */
     th_parallel_fn
         *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
     void *parallel_ctx;

@@ -114,6 +114,19 @@ size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);
  * Never allocates and never fails. */
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch);
 
+/* What instances play in a frame: counts[i] layers from layers[i * stride] on. 0: the instance's own clip. Each layer
+ * is valid (layer.h). */
+typedef struct th_crowd_layers {
+    const th_layer *layers; /* finite ratios in [0, 1] */
+    const uint8_t *counts;  /* by instance; at most TH_MAX_LAYERS */
+    uint32_t stride;
+} th_crowd_layers;
+
+/* th_crowd_update with layers. Instances with the same number of layers are posed together, out of several batches; the
+ * bytes depend on that as little as on threads. Poses with a clip that plays exact are computed from authored keys. */
+void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
+                            const th_crowd_layers *layers, void *palette, void *scratch);
+
 /* th_crowd_update in two stages, to measure each: keys to local transforms of joints, then local transforms to
  * palettes. The palettes are the same. It is slower, because poses, which are at least as large as palettes, go through
  * memory. poses: th_crowd_pose_bytes, aligned to 64; only th_crowd_resolve with the same crowd and batches may read it.

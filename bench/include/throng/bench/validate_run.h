@@ -22,10 +22,11 @@ enum {
 
 typedef struct th_validate_run_desc {
     const th_scene *scene;
-    const th_crowd *crowd;                  /* created from `scene` */
-    void *palette;                          /* where `run` writes */
-    void (*run)(void *ctx, uint64_t frame); /* poses the crowd at that frame */
-    double (*time_s)(uint64_t frame);       /* NULL: frame / TH_FRAME_RATE */
+    const th_crowd *crowd;                                       /* created from `scene` */
+    void *palette;                                               /* where `run` writes */
+    void (*run)(void *ctx, uint64_t frame);                      /* poses the crowd at that frame */
+    double (*time_s)(uint64_t frame);                            /* NULL: frame / TH_FRAME_RATE */
+    const th_crowd_layers *(*layers)(void *ctx, uint64_t frame); /* that `run` plays; NULL: clips */
     void *ctx;
     /* Palettes of the scalar kernel at TH_VALIDATE_FRAME, which all characters must match up to rounding. NULL: not
      * compared. */

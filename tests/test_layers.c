@@ -1,0 +1,475 @@
+/* Layers against an evaluation of their own, which follows layer.h with matrices where it can. */
+#include "fixture_crowd.h"
+#include "fixture_isa.h"
+#include "fixture_morph.h"
+
+#include <throng/anim/exact.h>
+#include <throng/anim/layer.h>
+#include <throng/anim/playback.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 150, MASKS = 3, MODELS = 24 };
+
+/* ---- what instances play ---- */
+
+/* Models that layers can blend: clips that the compiled model plays as they are, not resampled. */
+static random_desc some(uint32_t n)
+{
+    random_desc desc = variety(n);
+    desc.clip_count = 1 + n % 4;
+    desc.uneven_keys = desc.splines = false;
+    desc.swing_rad = n % 5 == 4 ? 2.5 : 0.3;
+    return desc;
+}
+
+typedef struct playlist {
+    th_mask masks[MASKS];
+    th_layer layers[COUNT * TH_MAX_LAYERS];
+    uint8_t counts[COUNT];
+} playlist;
+
+static float random_weight(uint64_t *state)
+{
+    const double kind = random_between(state, 0, 1);
+    return kind < 0.15 ? 0 : kind < 0.3 ? 1 : kind < 0.4 ? 0.01F : (float)random_between(state, 0, 1);
+}
+
+static th_layer random_layer(const th_model *model, uint64_t *state)
+{
+    const uint32_t clip = (uint32_t)random_between(state, 0, model->clip_count + 0.3);
+    const uint32_t mask = (uint32_t)random_between(state, 0, 2 * MASKS), mode = (uint32_t)random_between(state, 0, 5);
+    return (th_layer){.ratio = random_between(state, 0, 1),
+                      .weight = random_weight(state),
+                      .clip = clip < model->clip_count ? (uint16_t)clip : TH_REST_CLIP,
+                      .mode = (uint8_t)(mode < TH_LAYER_MODE_COUNT ? mode : TH_LAYER_OVERRIDE),
+                      .mask = (uint8_t)(mask < MASKS ? mask : TH_NO_MASK)};
+}
+
+static playlist *make_playlist(const th_model *model, uint64_t seed)
+{
+    playlist *p = calloc(1, sizeof *p);
+    for (uint32_t m = 0; m < MASKS; m++) {
+        float *weights = calloc(model->joint_count, sizeof *weights);
+        th_mask_from_joint(model, (uint32_t)random_between(&seed, 0, model->joint_count), weights);
+        for (uint32_t j = 0; m > 0 && j < model->joint_count; j++)
+            weights[j] = random_weight(&seed);
+        p->masks[m] = (th_mask){"mask", weights};
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        p->counts[i] = (uint8_t)(i % 5 == 0 ? i / 5 % 2 : (uint32_t)random_between(&seed, 0, TH_MAX_LAYERS + 0.99));
+        for (uint32_t k = 0; k < p->counts[i]; k++)
+            p->layers[i * TH_MAX_LAYERS + k] = random_layer(model, &seed);
+    }
+    return p;
+}
+
+static void free_playlist(playlist *p)
+{
+    for (uint32_t m = 0; m < MASKS; m++)
+        free((float *)p->masks[m].weights);
+    free(p);
+}
+
+static th_crowd_layers table_of(const playlist *p)
+{
+    return (th_crowd_layers){p->layers, p->counts, TH_MAX_LAYERS};
+}
+
+/* ---- the oracle ---- */
+
+typedef struct transform {
+    double t[3], q[4], s[3];
+} transform;
+
+static transform sample(const th_model *model, const th_layer *layer, uint32_t joint, double ratio,
+                        th_interpolation mode, const transform *rest)
+{
+    const th_clip *clip = layer->clip == TH_REST_CLIP ? NULL : &model->clips[layer->clip];
+    for (uint32_t c = 0; clip && c < clip->channel_count; c++) {
+        if (clip->channels[c].joint != joint)
+            continue;
+        th_trs trs;
+        th_exact_channel(&clip->channels[c], ratio * clip->duration_ticks, mode, &trs);
+        transform out;
+        memcpy(out.t, trs.translation, sizeof out.t);
+        memcpy(out.q, trs.rotation, sizeof out.q);
+        memcpy(out.s, trs.scale, sizeof out.s);
+        return out;
+    }
+    return *rest;
+}
+
+/* The rest transform, with the signs of scale that the model's clips have. */
+static transform rest_transform(const th_model *model, uint32_t joint)
+{
+    double like[3] = {1, 1, 1};
+    for (uint32_t c = model->clip_count; c-- > 0;)
+        for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
+            for (int i = 0; i < 3 && model->clips[c].channels[k].joint == joint; i++)
+                like[i] = (double)model->clips[c].channels[k].scale.values[i];
+    th_dmat34 matrix = th_dmat34_from(model->joints[joint].rest);
+    th_trs trs;
+    transform out;
+    th_dmat34_decompose_like(&matrix, like, &trs);
+    memcpy(out.t, trs.translation, sizeof out.t);
+    memcpy(out.q, trs.rotation, sizeof out.q);
+    memcpy(out.s, trs.scale, sizeof out.s);
+    return out;
+}
+
+static double length4(const double q[4])
+{
+    return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+/* The matrix that multiplies by q from the left. */
+static void left_matrix(const double q[4], double m[4][4])
+{
+    const double x = q[0], y = q[1], z = q[2], w = q[3];
+    const double rows[4][4] = {{w, -z, y, x}, {z, w, -x, y}, {-y, x, w, z}, {-x, -y, -z, w}};
+    memcpy(m, rows, sizeof rows);
+}
+
+static void times(const double a[4], const double b[4], double out[4])
+{
+    double m[4][4], product[4];
+    left_matrix(a, m);
+    for (int i = 0; i < 4; i++)
+        product[i] = m[i][0] * b[0] + m[i][1] * b[1] + m[i][2] * b[2] + m[i][3] * b[3];
+    memcpy(out, product, sizeof product);
+}
+
+static void override(transform *sum, const transform *with, double weight)
+{
+    double along = 0, length = length4(with->q);
+    for (int i = 0; i < 4; i++)
+        along += sum->q[i] * with->q[i];
+    for (int i = 0; i < 4; i++)
+        sum->q[i] += (along < 0 ? -1 : 1) * weight * with->q[i] / length;
+    for (int i = 0; i < 3; i++) {
+        sum->t[i] += weight * with->t[i];
+        sum->s[i] += weight * with->s[i];
+    }
+}
+
+static void add(transform *sum, const transform *now, const transform *start, double weight)
+{
+    const double length = length4(start->q) * length4(now->q);
+    const double back[4] = {-start->q[0], -start->q[1], -start->q[2], start->q[3]};
+    double d[4];
+    times(now->q, back, d);
+    const double sign = d[3] < 0 ? -1 : 1;
+    for (int i = 0; i < 4; i++)
+        d[i] = sign * weight * d[i] / length + (i == 3) * (1 - weight);
+    times(d, sum->q, sum->q);
+    for (int i = 0; i < 3; i++) {
+        sum->t[i] += weight * (now->t[i] - start->t[i]);
+        sum->s[i] *= 1 - weight + weight * now->s[i] / start->s[i];
+    }
+}
+
+static th_dmat34 matrix_of(const transform *x)
+{
+    const double l = length4(x->q), a = x->q[0] / l, b = x->q[1] / l, c = x->q[2] / l, w = x->q[3] / l;
+    const double r[3][3] = {{1 - 2 * (b * b + c * c), 2 * (a * b - c * w), 2 * (a * c + b * w)},
+                            {2 * (a * b + c * w), 1 - 2 * (a * a + c * c), 2 * (b * c - a * w)},
+                            {2 * (a * c - b * w), 2 * (b * c + a * w), 1 - 2 * (a * a + b * b)}};
+    th_dmat34 m;
+    for (int row = 0; row < 3; row++) {
+        for (int col = 0; col < 3; col++)
+            m.m[4 * row + col] = r[row][col] * x->s[col];
+        m.m[4 * row + 3] = x->t[row];
+    }
+    return m;
+}
+
+static th_dmat34 blended_joint(const th_model *model, const playlist *p, const th_layer *layers, uint32_t count,
+                               uint32_t joint, th_interpolation mode)
+{
+    const transform rest = rest_transform(model, joint);
+    transform sum = {0};
+    double total = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const double mask = layers[k].mask == TH_NO_MASK ? 1 : (double)p->masks[layers[k].mask].weights[joint];
+        const transform now = sample(model, &layers[k], joint, layers[k].ratio, mode, &rest);
+        if (layers[k].mode == TH_LAYER_OVERRIDE)
+            override(&sum, &now, (double)layers[k].weight * mask), total += (double)layers[k].weight * mask;
+    }
+    if (total < 0.1)
+        override(&sum, &rest, 0.1 - total), total = 0.1;
+    for (int i = 0; i < 3; i++) {
+        sum.t[i] /= total;
+        sum.s[i] /= total;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const double mask = layers[k].mask == TH_NO_MASK ? 1 : (double)p->masks[layers[k].mask].weights[joint];
+        const transform now = sample(model, &layers[k], joint, layers[k].ratio, mode, &rest);
+        const transform first = sample(model, &layers[k], joint, 0, mode, &rest);
+        if (layers[k].mode != TH_LAYER_OVERRIDE)
+            add(&sum, &now, layers[k].mode == TH_LAYER_ADD ? &first : &rest, (double)layers[k].weight * mask);
+    }
+    return matrix_of(&sum);
+}
+
+/* ---- the reference ---- */
+
+Test(layers, reference_follows_the_definition)
+{
+    for (uint32_t n = 0; n < MODELS; n++) {
+        const random_desc desc = some(n);
+        th_model *model = random_model(&desc);
+        playlist *p = make_playlist(model, n);
+        th_dmat34 *local = calloc(model->joint_count, sizeof *local);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const th_layer *layers = p->layers + i * TH_MAX_LAYERS;
+            th_exact_layers(model, layers, p->counts[i], p->masks, TH_INTERPOLATION_NLERP, local, NULL);
+            for (uint32_t j = 0; j < model->joint_count; j++) {
+                const th_dmat34 expected = blended_joint(model, p, layers, p->counts[i], j, TH_INTERPOLATION_NLERP);
+                const double distance = th_dmat34_distance(&expected, &local[j]);
+                cr_assert_lt(distance, 1e-6 * model->size, "model %u, instance %u, joint %u: %g", n, i, j, distance);
+            }
+        }
+        free(local);
+        free_playlist(p);
+        th_model_free(model);
+    }
+}
+
+/* ---- kernels ---- */
+
+typedef struct setup {
+    th_model *model;
+    playlist *p;
+    crowd_fixture s;
+} setup;
+
+static void setup_init(setup *t, uint32_t n, th_keys keys, th_crowd_desc as)
+{
+    const random_desc desc = some(n);
+    t->model = random_model(&desc);
+    t->p = make_playlist(t->model, n);
+    const th_compiled_model_desc how = {
+        .interpolation = TH_INTERPOLATION_NLERP, .keys = keys, .masks = t->p->masks, .mask_count = MASKS};
+    crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
+}
+
+static void setup_fini(setup *t)
+{
+    crowd_fixture_fini(&t->s);
+    free_playlist(t->p);
+    th_model_free(t->model);
+}
+
+static void update(const setup *t, uint32_t step)
+{
+    const th_crowd_layers table = table_of(t->p);
+    const uint32_t count = th_crowd_batch_count(t->s.crowd);
+    for (uint32_t b = 0; b < count; b += step)
+        th_crowd_update_layers(t->s.crowd, b, b + step < count ? b + step : count, 0.25, &table, t->s.palette,
+                               t->s.scratch);
+}
+
+/* A single clip's error, once for each layer that moves what others hold. */
+static double allowed(const setup *t, uint32_t i)
+{
+    double sum = 1;
+    for (uint32_t k = 0; k < t->p->counts[i]; k++)
+        sum += t->p->layers[i * TH_MAX_LAYERS + k].mode == TH_LAYER_OVERRIDE ? 0 : 2;
+    return sum * th_compiled_model_bound(t->s.compiled) + 1e-5 * t->model->size;
+}
+
+static void check_layers(const setup *t, const char *what)
+{
+    th_dmat34 *pose = calloc(t->model->joint_count, sizeof *pose);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        double error = instance_error(&t->s, i, 0.25);
+        if (t->p->counts[i] > 0) {
+            th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks,
+                            TH_INTERPOLATION_NLERP, pose, NULL);
+            th_exact_resolve(t->model, pose, pose);
+            error = pose_error(&t->s, i, pose);
+        }
+        cr_expect_leq(error, allowed(t, i), "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
+                      t->p->counts[i], error, allowed(t, i));
+    }
+    free(pose);
+}
+
+ParameterizedTestParameters(layers, kernels_follow_the_reference)
+{
+    return each_isa();
+}
+
+ParameterizedTest(th_isa *isa, layers, kernels_follow_the_reference)
+{
+    skip_without(*isa);
+    for (uint32_t n = 0; n < MODELS; n++) {
+        setup t;
+        char what[64];
+        setup_init(&t, n, n % 2 ? TH_KEYS_16 : TH_KEYS_32, (th_crowd_desc){.isa = *isa});
+        snprintf(what, sizeof what, "%s, model %u", th_isa_name(*isa), n);
+        update(&t, UINT16_MAX);
+        check_layers(&t, what);
+        setup_fini(&t);
+    }
+}
+
+ParameterizedTestParameters(layers, do_not_depend_on_their_neighbours)
+{
+    return each_isa();
+}
+
+ParameterizedTest(th_isa *isa, layers, do_not_depend_on_their_neighbours)
+{
+    skip_without(*isa);
+    for (uint32_t n = 0; n < MODELS; n++) {
+        setup t;
+        setup_init(&t, n, n % 2 ? TH_KEYS_16 : TH_KEYS_32, (th_crowd_desc){.isa = *isa});
+        update(&t, UINT16_MAX);
+        const uint64_t whole = th_crowd_hash(t.s.crowd, t.s.palette);
+        for (uint32_t step = 1; step < 4; step++) {
+            memset(t.s.palette, GUARD, t.s.palette_bytes);
+            update(&t, step);
+            cr_expect_eq(th_crowd_hash(t.s.crowd, t.s.palette), whole, "%s, model %u, %u batches a call",
+                         th_isa_name(*isa), n, step);
+        }
+        setup_fini(&t);
+    }
+}
+
+ParameterizedTestParameters(layers, of_one_clip_are_that_clip_to_the_last_bit)
+{
+    return each_isa();
+}
+
+ParameterizedTest(th_isa *isa, layers, of_one_clip_are_that_clip_to_the_last_bit)
+{
+    skip_without(*isa);
+    for (uint32_t n = 0; n < MODELS; n++) {
+        setup t;
+        setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.isa = *isa});
+        crowd_fixture_update(&t.s, 0.25);
+        const uint64_t plain = th_crowd_hash(t.s.crowd, t.s.palette);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const th_instance *instance = &t.s.instances[i];
+            const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &t.model->clips[instance->clip];
+            th_layer *layers = t.p->layers + i * TH_MAX_LAYERS;
+            const double length = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
+            layers[i % 2] =
+                (th_layer){.weight = 1, .clip = clip ? (uint16_t)instance->clip : TH_REST_CLIP, .mask = TH_NO_MASK};
+            if (length > 0)
+                layers[i % 2].ratio =
+                    th_playback_ratio(th_playback_of(length, instance->phase_s, instance->speed), 0.25);
+            layers[1 - i % 2] = (th_layer){.ratio = 0.5, .clip = 0, .mode = (uint8_t)(i % 3), .mask = TH_NO_MASK};
+            t.p->counts[i] = i % 3 == 0 ? 0 : 2;
+        }
+        update(&t, UINT16_MAX);
+        cr_expect_eq(th_crowd_hash(t.s.crowd, t.s.palette), plain, "%s, model %u", th_isa_name(*isa), n);
+        setup_fini(&t);
+    }
+}
+
+/* ---- families of kernels ---- */
+
+/* Kernels with fused multiply-add agree to the last bit, and so do those without. */
+Test(layers, kernels_that_round_alike_write_the_same_bytes)
+{
+    for (uint32_t n = 0; n < MODELS; n++) {
+        uint64_t hashes[2] = {0};
+        for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+            const bool fused = isa == TH_ISA_AVX2 || isa == TH_ISA_AVX512 || isa == TH_ISA_NEON;
+            if (!th_isa_available((th_isa)isa))
+                continue;
+            setup t;
+            setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.isa = (th_isa)isa});
+            update(&t, UINT16_MAX);
+            const uint64_t hash = th_crowd_hash(t.s.crowd, t.s.palette);
+            cr_expect(hashes[fused] == 0 || hashes[fused] == hash, "%s, model %u", th_isa_name((th_isa)isa), n);
+            hashes[fused] = hash;
+            setup_fini(&t);
+        }
+    }
+}
+
+/* ---- palettes ---- */
+
+Test(layers, quaternions_are_the_same_poses)
+{
+    uint32_t rigid = 0;
+    for (uint32_t n = 0; n < MODELS; n++) {
+        setup t;
+        setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.writes = TH_WRITES_CACHED});
+        if (!th_compiled_model_obstacle(t.s.compiled, TH_PALETTE_QUAT)) {
+            crowd_fixture_fini_twin(&t.s);
+            crowd_fixture twin = t.s;
+            crowd_fixture_init_twin(&t.s, &twin, (th_crowd_desc){.palette = TH_PALETTE_QUAT});
+            update(&t, UINT16_MAX);
+            check_layers(&t, "quaternions");
+            rigid++;
+        }
+        setup_fini(&t);
+    }
+    cr_expect_gt(rigid, 5);
+}
+
+/* ---- morph weights ---- */
+
+Test(layers, blend_morph_weights)
+{
+    const random_desc desc = some(8);
+    th_model *model = morph_model(&desc, 20);
+    playlist *p = make_playlist(model, 3);
+    crowd_fixture s;
+    const th_compiled_model_desc how = {.masks = p->masks, .mask_count = MASKS};
+    crowd_fixture_init_with(&s, model, how, COUNT, (th_crowd_desc){0});
+    th_dmat34 *local = calloc(model->joint_count, sizeof *local);
+    double *weights = calloc(model->weight_count, sizeof *weights), farthest = 0;
+    const setup t = {model, p, s};
+    update(&t, UINT16_MAX);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const th_layer *layers = p->layers + i * TH_MAX_LAYERS;
+        th_exact_layers(model, layers, p->counts[i], p->masks, TH_INTERPOLATION_AUTHORED, local, weights);
+        for (uint32_t w = 0; p->counts[i] > 0 && w < model->weight_count; w++) {
+            double sum = 0, total = 0;
+            float entry[12];
+            for (uint32_t k = 0; k < p->counts[i]; k++) {
+                const th_clip *clip = layers[k].clip == TH_REST_CLIP ? NULL : &model->clips[layers[k].clip];
+                if (layers[k].mode == TH_LAYER_OVERRIDE && clip) {
+                    const double at = morph_weight(model, clip, w, layers[k].ratio * clip->duration_ticks);
+                    sum += (double)layers[k].weight * at;
+                } else if (layers[k].mode == TH_LAYER_OVERRIDE) {
+                    sum += (double)(layers[k].weight * model->weights[w].rest);
+                }
+                total += layers[k].mode == TH_LAYER_OVERRIDE ? (double)layers[k].weight : 0;
+            }
+            if (total < 0.1)
+                sum += (0.1 - total) * (double)model->weights[w].rest, total = 0.1;
+            sum /= total;
+            for (uint32_t k = 0; k < p->counts[i]; k++) {
+                const th_clip *clip = layers[k].clip == TH_REST_CLIP ? NULL : &model->clips[layers[k].clip];
+                const double now = morph_weight(model, clip, w, clip ? layers[k].ratio * clip->duration_ticks : 0);
+                const double start =
+                    layers[k].mode == TH_LAYER_ADD ? morph_weight(model, clip, w, 0) : (double)model->weights[w].rest;
+                sum += layers[k].mode == TH_LAYER_OVERRIDE ? 0 : (double)layers[k].weight * (now - start);
+            }
+            th_palette_read(TH_PALETTE_F32,
+                            s.palette + th_crowd_palette_offset(s.crowd, i) +
+                                (model->bone_count + w / 12) * th_palette_entry_bytes(TH_PALETTE_F32),
+                            NULL, entry);
+            cr_assert_float_eq(weights[w], sum, 1e-6, "instance %u, weight %u: %g, not %g", i, w, weights[w], sum);
+            farthest = fmax(farthest, fabs(weights[w] - (double)entry[w % 12]));
+        }
+    }
+    cr_expect_lt(farthest, 0.02, "palettes are off by %g", farthest);
+    free(weights);
+    free(local);
+    crowd_fixture_fini(&s);
+    free_playlist(p);
+    th_model_free(model);
+}
