@@ -117,9 +117,10 @@ static void sample_frame(const th_compiled_model *compiled, const th_kernels *ke
                          uint32_t frame, float *pose)
 {
     const bool cubic = curve == TH_INTERPOLATION_CUBIC;
+    const char *at = compiled->compiled_clips[0].keys + (frame + (cubic ? 0 : 1)) * compiled->program.frame_bytes;
     th_lanes lanes = {.alpha = {0}};
     for (uint32_t i = 0; i < kernels->width; i++)
-        lanes.frame[i] = compiled->compiled_clips[0].keys + (frame + (cubic ? 0 : 1)) * compiled->program.frame_bytes;
+        th_lanes_set(&lanes, i, at, 0);
     memset(pose, 0, th_pose_floats(TH_POSE_MATRICES, compiled->program.op_count, kernels->width) * sizeof *pose);
     kernels->sample[TH_POSE_MATRICES][compiled->program.keys][curve](&compiled->program, 0, compiled->program.op_count,
                                                                      &lanes, pose);

@@ -95,8 +95,9 @@ static inline uint32_t th_compiled_clip_interval(const th_compiled_clip *compile
 static inline void th_compiled_clip_seek(const th_compiled_clip *compiled_clip, size_t frame_bytes, double ratio,
                                          th_lanes *lanes, uint32_t lane)
 {
-    const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &lanes->alpha[lane]);
-    lanes->frame[lane] = compiled_clip->keys + (size_t)interval * frame_bytes;
+    float alpha;
+    const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
+    th_lanes_set(lanes, lane, compiled_clip->keys + (size_t)interval * frame_bytes, alpha);
 }
 
 #endif

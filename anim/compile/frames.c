@@ -341,6 +341,7 @@ bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
         const float least = *base, most = *span;
         *base = (least + most) / 2;
         *span = (most - least) / steps;
+        ranges[i / TH_KEY].share_span[i % TH_KEY] = -*span / TH_SHARES;
     }
     return true;
 }

@@ -46,7 +46,7 @@ bool th_isa_available(th_isa isa)
         /* The compiler's run-time support also checks XGETBV: the operating system must save the registers. */
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case TH_ISA_AVX512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
 #elif defined(TH_HAVE_ARM64)
     case TH_ISA_NEON: /* part of the base instruction set of 64-bit ARM */
         return true;

@@ -131,10 +131,13 @@ typedef struct th_quat_program {
     float steps;                  /* of QUAT16 in a scene unit: 1 / th_palette_step */
 } th_quat_program;
 
-/* A number n of a 16-bit key means base + span * n. */
+/* A number n of a 16-bit key means base + span * n. The numbers of two frames, each times its shares (th_lanes), make a
+ * whole number m together, which means base + share_span * m. */
 typedef struct th_key_range {
-    float base[TH_KEY], span[TH_KEY];
+    float base[TH_KEY], span[TH_KEY], share_span[TH_KEY];
 } th_key_range;
+
+#define TH_SHARES 32768 /* of two frames together; a power of two, so that a frame alone is exact */
 
 typedef struct th_program {
     th_keys keys;
@@ -156,8 +159,18 @@ typedef struct th_program {
 typedef struct th_lanes {
     _Alignas(
         64) float alpha[TH_MAX_WIDTH]; /* position between the frame at or before the lane's time, 0, and the next, 1 */
+    uint32_t shares[TH_MAX_WIDTH];     /* the same for 16-bit keys: how many of TH_SHARES that frame has, in the low
+                                          half, and the next, in the high half; negative, so that 16 bits hold them */
     const void *frame[TH_MAX_WIDTH];   /* that frame; CUBIC: the one before it. Others follow, frame_bytes apart */
 } th_lanes;
+
+static inline void th_lanes_set(th_lanes *lanes, uint32_t lane, const void *frame, float alpha)
+{
+    const uint32_t next = (uint32_t)(alpha * TH_SHARES + 0.5F);
+    lanes->alpha[lane] = alpha;
+    lanes->shares[lane] = (uint16_t)(next - TH_SHARES) | (0 - next) << 16;
+    lanes->frame[lane] = frame;
+}
 
 /* The bytes at offset `at` of a lane's frame, or of a later frame. */
 static inline const char *th_lanes_at(const th_lanes *lanes, int lane, size_t at)

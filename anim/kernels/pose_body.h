@@ -38,6 +38,7 @@ ALWAYS_INLINE void clear(wf a[4])
 /* Interpolation between frames: the factors that a mode needs, from the lanes' alphas. */
 typedef struct blend {
     wf weights[4][4]; /* in the shape of keys. NLERP: [0] is alpha; CUBIC: weights of the four frames */
+    wi shares[4];     /* of 16-bit keys, in the shape of keys */
     wf t, s;          /* SLERP: alpha and 1 - alpha, in lane order, */
     wf t_square, s_square;
 #ifdef PAIRS
@@ -68,6 +69,7 @@ ALWAYS_INLINE blend blend_of(const th_lanes *lanes, th_interpolation mode)
         return b;
     }
     wf_broadcast(lanes->alpha, b.weights[0]);
+    wi_broadcast(lanes->shares, b.shares);
 #ifdef PAIRS
     wf_broadcast_pairs(lanes->alpha, b.pairs);
 #endif
@@ -92,15 +94,34 @@ ALWAYS_INLINE void load(const th_lanes *from, sample_mode w, size_t at, wf out[4
         wf_load_floats(from, at, out);
 }
 
-/* Converts 16-bit keys to their values. */
-ALWAYS_INLINE void dequantize(const th_program *program, size_t at, sample_mode w, wf key[4])
+/* Converts numbers of 16-bit keys to their values, in the shape of keys. */
+ALWAYS_INLINE void dequantize(const float base[TH_KEY], const float span[TH_KEY], wf key[4])
 {
-    if (w.keys == TH_KEYS_32)
-        return;
-    const th_key_range *range = program->ranges + at / th_keys_bytes(TH_KEYS_16);
+    wf bases[4], spans[4];
+    wf_repeat(base, bases);
+    wf_repeat(span, spans);
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
-        key[i] = wf_madd(key[i], wf_set1(range->span[i]), wf_set1(range->base[i]));
+        key[i] = wf_madd(key[i], spans[i], bases[i]);
+}
+
+ALWAYS_INLINE const th_key_range *range_of(const th_program *program, size_t at)
+{
+    return program->ranges + at / th_keys_bytes(TH_KEYS_16);
+}
+
+/* Interpolates 16-bit keys by NLERP: `count` keys that follow each other, 1 or 2. Weighting whole numbers takes fewer
+ * instructions than converting both keys. */
+ALWAYS_INLINE void interpolate_shorts(const th_program *program, const th_lanes *from, const blend *by, size_t at,
+                                      int count, wf *out)
+{
+    const th_key_range *range = range_of(program, at);
+    wf_blend_shorts(from, at, at + program->frame_bytes, by->shares, count, out);
+#pragma GCC unroll 12
+    for (int i = 0; i < count; i++) {
+        dequantize(range[i].base, range[i].share_span, out + 4 * i);
+        wf_transpose(out + 4 * i);
+    }
 }
 
 ALWAYS_INLINE wf polynomial(wf x, const float *coefficients, int degree)
@@ -170,16 +191,23 @@ ALWAYS_INLINE void interpolate(const th_program *program, const th_lanes *from, 
         wf a[4], b[4];
         load(from, w, at, a);
         load(from, w, at + program->frame_bytes, b);
+        if (w.keys == TH_KEYS_16) {
+            dequantize(range_of(program, at)->base, range_of(program, at)->span, a);
+            dequantize(range_of(program, at)->base, range_of(program, at)->span, b);
+        }
         wf_transpose(a);
         wf_transpose(b);
-        dequantize(program, at, w, a);
-        dequantize(program, at, w, b);
         slerp(by, w.mode == TH_INTERPOLATION_FAST_SLERP, a, b, out);
         return;
     }
+    if (w.keys == TH_KEYS_16 && w.mode == TH_INTERPOLATION_NLERP) {
+        interpolate_shorts(program, from, by, at, 1, out);
+        return;
+    }
     blend_keys(from, by, w, at, program->frame_bytes, out);
+    if (w.keys == TH_KEYS_16)
+        dequantize(range_of(program, at)->base, range_of(program, at)->span, out);
     wf_transpose(out);
-    dequantize(program, at, w, out);
 }
 
 /* Rotation matrix of a quaternion of any length: normalising takes 2 / dot(q, q), without a square root. */
@@ -263,12 +291,26 @@ ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, u
     compose(op, flags, rotation, scale, translation, out);
 }
 
-#ifdef PAIRS
-/* Interpolates the 32-bit keys of two rotations that follow each other, by NLERP without normalizing. k: the first,
- * then the second. */
-ALWAYS_INLINE void interpolate_pair(const th_program *program, const th_lanes *from, const blend *by, uint32_t key,
-                                    wf k[8])
+/* Whether the keys of two joints are loaded at a time. */
+ALWAYS_INLINE bool in_pairs(sample_mode w)
 {
+#ifdef PAIRS
+    return w.mode == TH_INTERPOLATION_NLERP;
+#else
+    return w.mode == TH_INTERPOLATION_NLERP && w.keys == TH_KEYS_16;
+#endif
+}
+
+/* Interpolates the keys of two rotations that follow each other, by NLERP without normalizing. k: the first, then the
+ * second. */
+ALWAYS_INLINE void interpolate_pair(const th_program *program, const th_lanes *from, const blend *by, sample_mode w,
+                                    uint32_t key, wf k[8])
+{
+    if (w.keys == TH_KEYS_16) {
+        interpolate_shorts(program, from, by, key, 2, k);
+        return;
+    }
+#ifdef PAIRS
     wf next[8];
     wf_load_pairs(from, key, k);
     wf_load_pairs(from, key + program->frame_bytes, next);
@@ -276,15 +318,15 @@ ALWAYS_INLINE void interpolate_pair(const th_program *program, const th_lanes *f
     for (int i = 0; i < 8; i++)
         k[i] = wf_madd(by->pairs[i], wf_sub(next[i], k[i]), k[i]);
     wf_split_pairs(k);
+#endif
 }
 
-/* Computes D of an op and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. The keys of an op follow
- * those of the op before. */
+/* Computes D of an op and the next one, both ROTATION and PIVOT. The keys of an op follow those of the op before. */
 ALWAYS_INLINE void sample_op_pair(const th_program *program, const th_joint_op *op, const th_lanes *from,
-                                  const blend *by, wide34 *out)
+                                  const blend *by, sample_mode w, wide34 *out)
 {
     wf k[8];
-    interpolate_pair(program, from, by, op->key, k);
+    interpolate_pair(program, from, by, w, op->key, k);
 #pragma GCC unroll 12
     for (int i = 0; i < 2; i++) {
         wide34 d;
@@ -292,7 +334,6 @@ ALWAYS_INLINE void sample_op_pair(const th_program *program, const th_joint_op *
         copy_linear(out + i, &d);
     }
 }
-#endif
 
 ALWAYS_INLINE void sample_ops(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                               sample_mode w, float *pose)
@@ -305,15 +346,12 @@ ALWAYS_INLINE void sample_ops(const th_program *program, uint32_t first, uint32_
     const blend by = blend_of(lanes, w.mode);
     const th_joint_op *op = program->ops + first, *end = op + count;
     for (wide34 *out = (wide34 *)pose; op != end; op++, out++) {
-#ifdef PAIRS
-        if (w.keys == TH_KEYS_32 && w.mode == TH_INTERPOLATION_NLERP && end - op > 1 && op->flags == COMMON &&
-            op[1].flags == COMMON) {
-            sample_op_pair(program, op, &from, &by, out);
+        if (in_pairs(w) && end - op > 1 && op->flags == COMMON && op[1].flags == COMMON) {
+            sample_op_pair(program, op, &from, &by, w, out);
             op++;
             out++;
             continue;
         }
-#endif
         if (__builtin_expect(op->flags == COMMON, 1))
             sample_op(program, op, COMMON, &from, &by, w, out);
         else if (op->flags == OFFSET)

@@ -98,13 +98,12 @@ ALWAYS_INLINE void sample_quat(const th_program *program, const th_quat_op *op, 
     move_place(op, k, out);
 }
 
-#ifdef PAIRS
 /* As sample_op_pair. */
 ALWAYS_INLINE void sample_quat_pair(const th_program *program, const th_quat_op *op, const th_lanes *from,
-                                    const blend *by, wide_quat *out)
+                                    const blend *by, sample_mode w, wide_quat *out)
 {
     wf k[8];
-    interpolate_pair(program, from, by, op->key, k);
+    interpolate_pair(program, from, by, w, op->key, k);
 #pragma GCC unroll 12
     for (int i = 0; i < 8; i += 4) {
         normalize(true, k + i);
@@ -113,7 +112,6 @@ ALWAYS_INLINE void sample_quat_pair(const th_program *program, const th_quat_op 
             out[i / 4].rotation[c] = k[i + c];
     }
 }
-#endif
 
 ALWAYS_INLINE void sample_quats(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                                 sample_mode w, float *pose)
@@ -123,15 +121,12 @@ ALWAYS_INLINE void sample_quats(const th_program *program, uint32_t first, uint3
     const blend by = blend_of(lanes, w.mode);
     const th_quat_op *op = program->quat->ops + first, *end = op + count;
     for (wide_quat *out = (wide_quat *)pose; op != end; op++, out++) {
-#ifdef PAIRS
-        if (w.keys == TH_KEYS_32 && w.mode == TH_INTERPOLATION_NLERP && end - op > 1 && op->flags == COMMON &&
-            op[1].flags == COMMON) {
-            sample_quat_pair(program, op, &from, &by, out);
+        if (in_pairs(w) && end - op > 1 && op->flags == COMMON && op[1].flags == COMMON) {
+            sample_quat_pair(program, op, &from, &by, w, out);
             op++;
             out++;
             continue;
         }
-#endif
         if (__builtin_expect(op->flags == COMMON, 1))
             sample_quat(program, op, COMMON, &from, &by, w, out);
         else

@@ -10,6 +10,7 @@
 #define WIDTH 8
 
 typedef __m256 wf;
+typedef __m256i wi;
 
 static inline wf wf_set1(float a)
 {
@@ -70,6 +71,19 @@ static inline void wf_broadcast(const float *values, wf out[4])
         out[i] = _mm256_set_m128(_mm_set1_ps(values[i + 4]), _mm_set1_ps(values[i]));
 }
 
+static inline void wi_broadcast(const uint32_t *values, wi out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm256_set_m128i(_mm_set1_epi32((int)values[i + 4]), _mm_set1_epi32((int)values[i]));
+}
+
+/* A key for all lanes, in the shape of keys. */
+static inline void wf_repeat(const float key[4], wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm256_broadcast_ps((const __m128 *)(const void *)key);
+}
+
 /*  r[0] = x0 y0 z0 w0 | x4 y4 z4 w4          r[0] = x0 x1 x2 x3 | x4 x5 x6 x7
  *  r[1] = x1 y1 z1 w1 | x5 y5 z5 w5    ->    r[1] = y0 y1 y2 y3 | y4 y5 y6 y7
  *  r[2] = x2 y2 z2 w2 | x6 y6 z6 w6          r[2] = z0 z1 z2 z3 | z4 z5 z6 z7
@@ -107,6 +121,28 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
     for (int i = 0; i < 4; i++)
         out[i] = _mm256_cvtepi32_ps(
             _mm256_cvtepi16_epi32(load_shorts(th_lanes_at(from, i, at), th_lanes_at(from, i + 4, at))));
+}
+
+/* One or two keys each of two lanes. */
+static inline __m256i load_keys(const th_lanes *from, int lane, size_t at, int count)
+{
+    const __m128i *low = (const __m128i *)(const void *)th_lanes_at(from, lane, at);
+    const __m128i *high = (const __m128i *)(const void *)th_lanes_at(from, lane + 4, at);
+    return count == 2 ? _mm256_set_m128i(_mm_loadu_si128(high), _mm_loadu_si128(low))
+                      : _mm256_set_m128i(_mm_loadl_epi64(high), _mm_loadl_epi64(low));
+}
+
+/* Weights the 16-bit keys of two frames by their shares, in the shape of wf_load_floats: `count` keys that follow each
+ * other, 1 or 2. Numbers of both frames alternate, so that one instruction multiplies and adds them. */
+static inline void wf_blend_shorts(const th_lanes *from, size_t at, size_t next, const wi shares[4], int count, wf *out)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const __m256i a = load_keys(from, i, at, count), b = load_keys(from, i, next, count);
+        out[i] = _mm256_cvtepi32_ps(_mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), shares[i]));
+        if (count == 2)
+            out[4 + i] = _mm256_cvtepi32_ps(_mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), shares[i]));
+    }
 }
 
 /* Transposes eight numbers of all lanes to eight numbers by lane. */

@@ -7,6 +7,7 @@
 #define WIDTH 16
 
 typedef __m512 wf;
+typedef __m512i wi;
 
 static inline wf wf_set1(float a)
 {
@@ -68,6 +69,21 @@ static inline void wf_broadcast(const float *values, wf out[4])
     const __m512i quarters = _mm512_set_epi32(12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0);
     for (int i = 0; i < 4; i++)
         out[i] = _mm512_permutexvar_ps(_mm512_add_epi32(quarters, _mm512_set1_epi32(i)), all);
+}
+
+static inline void wi_broadcast(const uint32_t *values, wi out[4])
+{
+    const wi all = _mm512_load_si512(values);
+    const wi quarters = _mm512_set_epi32(12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0);
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm512_permutexvar_epi32(_mm512_add_epi32(quarters, _mm512_set1_epi32(i)), all);
+}
+
+/* A key for all lanes, in the shape of keys. */
+static inline void wf_repeat(const float key[4], wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm512_broadcast_f32x4(_mm_loadu_ps(key));
 }
 
 /* 4x4 transpose in each quarter. */
@@ -153,6 +169,32 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
         const __m128i low = load_shorts(th_lanes_at(from, i, at), th_lanes_at(from, i + 4, at));
         const __m128i high = load_shorts(th_lanes_at(from, i + 8, at), th_lanes_at(from, i + 12, at));
         out[i] = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_set_m128i(high, low)));
+    }
+}
+
+/* One or two keys each of four lanes. */
+static inline __m512i load_keys(const th_lanes *from, int lane, size_t at, int count)
+{
+    __m128i keys[4];
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const __m128i *key = (const __m128i *)(const void *)th_lanes_at(from, lane + 4 * i, at);
+        keys[i] = count == 2 ? _mm_loadu_si128(key) : _mm_loadl_epi64(key);
+    }
+    const __m512i low = _mm512_inserti32x4(_mm512_castsi128_si512(keys[0]), keys[1], 1);
+    return _mm512_inserti32x4(_mm512_inserti32x4(low, keys[2], 2), keys[3], 3);
+}
+
+/* Weights the 16-bit keys of two frames by their shares, in the shape of wf_load_floats: `count` keys that follow each
+ * other, 1 or 2. Numbers of both frames alternate, so that one instruction multiplies and adds them. */
+static inline void wf_blend_shorts(const th_lanes *from, size_t at, size_t next, const wi shares[4], int count, wf *out)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const __m512i a = load_keys(from, i, at, count), b = load_keys(from, i, next, count);
+        out[i] = _mm512_cvtepi32_ps(_mm512_madd_epi16(_mm512_unpacklo_epi16(a, b), shares[i]));
+        if (count == 2)
+            out[4 + i] = _mm512_cvtepi32_ps(_mm512_madd_epi16(_mm512_unpackhi_epi16(a, b), shares[i]));
     }
 }
 

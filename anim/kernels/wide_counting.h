@@ -9,6 +9,7 @@
 #define WIDTH 1
 
 typedef float wf;
+typedef uint32_t wi;
 
 static uint64_t counted_flops, counted_key_bytes, counted_palette_bytes;
 
@@ -79,6 +80,18 @@ static inline void wf_broadcast(const float *values, wf out[4])
         out[i] = values[0];
 }
 
+static inline void wi_broadcast(const uint32_t *values, wi out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = values[0];
+}
+
+static inline void wf_repeat(const float key[4], wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = key[i];
+}
+
 static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
     counted_key_bytes += 4 * sizeof *out;
@@ -92,6 +105,21 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
     memcpy(shorts, th_lanes_at(from, 0, at), sizeof shorts);
     for (int i = 0; i < 4; i++)
         out[i] = shorts[i];
+}
+
+/* Operations on whole numbers count as those of floats that they replace. Weights the 16-bit keys of two frames by
+ * their shares: `count` keys that follow each other, 1 or 2. */
+static inline void wf_blend_shorts(const th_lanes *from, size_t at, size_t next, const wi shares[4], int count, wf *out)
+{
+    for (int key = 0; key < count; key++) {
+        int16_t a[4], b[4];
+        counted_key_bytes += 2 * sizeof a;
+        counted_flops += 12;
+        memcpy(a, th_lanes_at(from, 0, at + (size_t)key * sizeof a), sizeof a);
+        memcpy(b, th_lanes_at(from, 0, next + (size_t)key * sizeof b), sizeof b);
+        for (int i = 0; i < 4; i++)
+            out[4 * key + i] = (float)(a[i] * (int16_t)shares[i] + b[i] * (int16_t)(shares[i] >> 16));
+    }
 }
 
 static inline void wf_transpose(wf r[4])

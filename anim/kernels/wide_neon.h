@@ -8,6 +8,7 @@
 #define WHOLE_LINES 1 /* a line of each lane takes half of all registers */
 
 typedef float32x4_t wf;
+typedef int16x8_t wi;
 
 static inline wf wf_set1(float a)
 {
@@ -71,6 +72,19 @@ static inline void wf_broadcast(const float *values, wf out[4])
         out[i] = vdupq_n_f32(values[i]);
 }
 
+static inline void wi_broadcast(const uint32_t *values, wi out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = vreinterpretq_s16_u32(vdupq_n_u32(values[i]));
+}
+
+/* A key for all lanes, in the shape of keys. */
+static inline void wf_repeat(const float key[4], wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = vld1q_f32(key);
+}
+
 /* Loads a key of each lane, one lane in out[i]. */
 static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
@@ -85,6 +99,23 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
     for (int i = 0; i < 4; i++) {
         const int16x4_t shorts = vld1_s16((const int16_t *)(const void *)th_lanes_at(from, i, at));
         out[i] = vcvtq_f32_s32(vmovl_s16(shorts));
+    }
+}
+
+/* Weights the 16-bit keys of two frames by their shares, in the shape of wf_load_floats: `count` keys that follow each
+ * other, 1 or 2. */
+static inline void wf_blend_shorts(const th_lanes *from, size_t at, size_t next, const wi shares[4], int count, wf *out)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const int16_t *a = (const int16_t *)(const void *)th_lanes_at(from, i, at);
+        const int16_t *b = (const int16_t *)(const void *)th_lanes_at(from, i, next);
+        const int16x4_t both = vget_low_s16(shares[i]);
+#pragma GCC unroll 12
+        for (int key = 0; key < count; key++) {
+            const int32x4_t first = vmull_lane_s16(vld1_s16(a + 4 * key), both, 0);
+            out[4 * key + i] = vcvtq_f32_s32(vmlal_lane_s16(first, vld1_s16(b + 4 * key), both, 1));
+        }
     }
 }
 

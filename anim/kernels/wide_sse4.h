@@ -7,6 +7,7 @@
 #define WIDTH 4
 
 typedef __m128 wf;
+typedef __m128i wi;
 
 static inline wf wf_set1(float a)
 {
@@ -67,6 +68,19 @@ static inline void wf_broadcast(const float *values, wf out[4])
         out[i] = _mm_set1_ps(values[i]);
 }
 
+static inline void wi_broadcast(const uint32_t *values, wi out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm_set1_epi32((int)values[i]);
+}
+
+/* A key for all lanes, in the shape of keys. */
+static inline void wf_repeat(const float key[4], wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm_loadu_ps(key);
+}
+
 /* Loads a key of each lane, one lane in out[i]. */
 static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
@@ -81,6 +95,26 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
     for (int i = 0; i < 4; i++)
         out[i] = _mm_cvtepi32_ps(
             _mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(th_lanes_at(from, i, at)))));
+}
+
+/* One or two keys of a lane. */
+static inline __m128i load_keys(const th_lanes *from, int lane, size_t at, int count)
+{
+    const __m128i *keys = (const __m128i *)(const void *)th_lanes_at(from, lane, at);
+    return count == 2 ? _mm_loadu_si128(keys) : _mm_loadl_epi64(keys);
+}
+
+/* Weights the 16-bit keys of two frames by their shares, in the shape of wf_load_floats: `count` keys that follow each
+ * other, 1 or 2. Numbers of both frames alternate, so that one instruction multiplies and adds them. */
+static inline void wf_blend_shorts(const th_lanes *from, size_t at, size_t next, const wi shares[4], int count, wf *out)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const __m128i a = load_keys(from, i, at, count), b = load_keys(from, i, next, count);
+        out[i] = _mm_cvtepi32_ps(_mm_madd_epi16(_mm_unpacklo_epi16(a, b), shares[i]));
+        if (count == 2)
+            out[4 + i] = _mm_cvtepi32_ps(_mm_madd_epi16(_mm_unpackhi_epi16(a, b), shares[i]));
+    }
 }
 
 /* 4x4 transpose: x y z w of each lane to one component of four lanes, and back. */

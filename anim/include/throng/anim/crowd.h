@@ -19,10 +19,10 @@ TH_API_BEGIN
 typedef enum th_isa {
     TH_ISA_AUTO = 0, /* the best one of this build that this CPU supports */
     TH_ISA_SCALAR,
-    TH_ISA_SSE4, /* SSE4.1 */
-    TH_ISA_AVX2, /* with FMA */
-    TH_ISA_AVX512,
-    TH_ISA_NEON, /* 64-bit ARM, with FMA */
+    TH_ISA_SSE4,   /* SSE4.1 */
+    TH_ISA_AVX2,   /* with FMA */
+    TH_ISA_AVX512, /* F and BW */
+    TH_ISA_NEON,   /* 64-bit ARM, with FMA */
     TH_ISA_COUNT,
 } th_isa;
 
