@@ -10,7 +10,7 @@
 static th_error err;
 
 #ifdef __SANITIZE_ADDRESS__ /* searches take five times as long, and show no more */
-enum { TRIALS = 40 };
+enum { TRIALS = 20 };
 #else
 enum { TRIALS = 100 };
 #endif

@@ -152,7 +152,7 @@ Test(trace, of_stress_that_draws_has_the_stages_of_a_picture)
     static const char row[] = "stress/drawn/threads:2";
     static const char *const stages[] = {"wait", "cull", "pose", "draw", "resolve", "swap"};
     double frames = 1;
-    if (throng("render --count 1 --size 16x16 --out try.png") == 4)
+    if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
         cr_skip("no OpenGL: %s", err);
     for (int i = 0; i < TRIES && frames > 0.02; i++) {
         json_t *trace = trace_of_stress("--draw --size 64x36 --shadow 64 --count 4 --threads 2");
@@ -183,7 +183,7 @@ Test(trace, of_render_agrees_with_what_it_says)
                                                                                                NULL};
     static const char line[] = "render --count 64 --size 320x180 --frames 3 --out f%d.png";
     char with_json[128];
-    if (throng("render --count 1 --size 16x16 --out try.png") == 4)
+    if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
         cr_skip("no OpenGL: %s", err);
     expect_accounted(line, whole);
     snprintf(with_json, sizeof with_json, "%s --json --trace t.json", line);
