@@ -252,6 +252,14 @@ static void update_window(window *w, const batch *b, const th_crowd_layers *tabl
     }
 }
 
+static bool has_layers(const th_crowd *crowd, const batch *b, const th_crowd_layers *layers)
+{
+    bool any = false;
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        any |= layers->counts[crowd->instance_of[i]] > 0;
+    return any;
+}
+
 void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
                             const th_crowd_layers *layers, void *palette, void *scratch)
 {
@@ -264,6 +272,11 @@ void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end,
     batch b = {.group = crowd->groups};
     for (uint32_t i = begin, next; i < end; i = next) {
         b = batch_at(b.group, i);
+        if (!has_layers(crowd, &b, layers)) { /* so that whoever plays one clip pays nothing for layers */
+            next = i + 1;
+            th_crowd_update(crowd, i, next, time_s, palette, scratch);
+            continue;
+        }
         w.group = b.group;
         for (next = i + 1; next < end && next - i < WINDOW && next - b.group->first_batch < b.group->batch_count;
              next++)

@@ -473,3 +473,18 @@ Test(layers, blend_morph_weights)
     free_playlist(p);
     th_model_free(model);
 }
+
+/* ---- what cannot be added ---- */
+
+Test(layers, nothing_is_a_multiple_of_a_scale_of_0)
+{
+    const random_desc desc = some(2);
+    th_model *model = random_model(&desc);
+    const th_channel *channel = &model->clips[0].channels[0];
+    for (int mode = TH_LAYER_ADD; mode < TH_LAYER_MODE_COUNT; mode++)
+        cr_expect_null(th_layer_add_obstacle(model, 0, (th_layer_mode)mode));
+    ((float *)channel->scale.values)[1] = 0;
+    cr_expect_str_eq(th_layer_add_obstacle(model, 0, TH_LAYER_ADD), model->joints[channel->joint].name);
+    cr_expect_null(th_layer_add_obstacle(model, 0, TH_LAYER_ADD_REST));
+    th_model_free(model);
+}

@@ -4,6 +4,7 @@
 
 #include <throng/anim/export.h>
 #include <throng/anim/influences.h>
+#include <throng/anim/layer.h>
 #include <throng/anim/palette.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
@@ -121,10 +122,11 @@ static json_t *clips_json(const subject *s)
         const th_clip *clip = &s->model->clips[c];
         const counts sum = count_tracks(clip);
         json_t *json = json_pack(
-            "{s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
+            "{s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
             th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks), "ticks_per_second",
             th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count, "weights",
-            (int)clip->weight_track_count, "keys", th_json_count(sum.keys), "splines", th_json_count(sum.splines));
+            (int)clip->weight_track_count, "keys", th_json_count(sum.keys), "splines", th_json_count(sum.splines),
+            "add_obstacle", th_json_text(th_layer_add_obstacle(s->model, c, TH_LAYER_ADD)));
         array =
             th_json_append(array, th_json_merge(json, compiled_json(s, th_compiled_model_clip_report(s->compiled, c))));
     }
@@ -243,6 +245,18 @@ static void add_clip(th_table *table, const subject *s, uint32_t index)
                   report->max_error, s->model->joints[report->error_joint].name, report->error_time_s);
 }
 
+static bool print_add_obstacles(const th_model *model, FILE *file)
+{
+    char clip[256], joint[256];
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const char *obstacle = th_layer_add_obstacle(model, c, TH_LAYER_ADD);
+        if (obstacle)
+            fprintf(file, "\n%s cannot be added as a layer: joint %s starts from a scale of 0\n",
+                    th_printable(model->clips[c].name, clip, sizeof clip), th_printable(obstacle, joint, sizeof joint));
+    }
+    return !ferror(file);
+}
+
 static bool print_clips(const subject *s, FILE *file)
 {
     if (s->model->clip_count == 0) {
@@ -254,7 +268,7 @@ static bool print_clips(const subject *s, FILE *file)
                         "authored|<worst error");
     for (uint32_t c = 0; c < s->model->clip_count; c++)
         add_clip(table, s, c);
-    return print_table(table, file);
+    return print_table(table, file) && print_add_obstacles(s->model, file);
 }
 
 static bool print_meshes(const th_model *model, FILE *file)

@@ -62,8 +62,8 @@ typedef struct th_layer {
     uint8_t mask;  /* index into the masks of the compiled model; TH_NO_MASK: weight 1 for all joints */
 } th_layer;
 
-/* Why layers cannot add what this clip changes: NULL if they can. A scale is a factor, and nothing is a multiple of a
- * scale of 0 where the clip starts. */
+/* The joint for which layers cannot add what this clip changes, by name; NULL if they can. A scale is a factor, and
+ * nothing is a multiple of a scale of 0, which it starts from. */
 const char *th_layer_add_obstacle(const th_model *model, uint32_t clip, th_layer_mode mode);
 
 /* The reference, in double precision, from authored keys: local transforms of all joints, joint_count elements, and
