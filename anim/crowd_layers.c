@@ -94,25 +94,32 @@ static bool is_exact(const window *w, const member_layers *m)
     return exact;
 }
 
-/* A single clip is a layer of weight 1. */
-static void update_exact(const window *w, const member_layers *m, char *palettes, char *scratch)
+static void sample_single(const window *w, const member_layers *m, th_dmat34 *local, double *weights)
 {
     const th_compiled_model *compiled = w->group->compiled;
-    const th_model *model = compiled->model;
-    th_dmat34 *local = (th_dmat34 *)(void *)scratch;
+    const th_clip *clip = single_clip(w, m)->clip;
+    const double ticks = clip ? single_ratio(w, m) * clip->duration_ticks : 0;
+    th_exact_sample(compiled->model, clip, ticks, compiled->interpolation, local);
+    th_exact_weights(compiled->model, clip, ticks, compiled->interpolation, weights);
+}
+
+static void sample_layers(const window *w, const member_layers *m, th_dmat34 *local, double *weights)
+{
+    const th_compiled_model *compiled = w->group->compiled;
+    const uint32_t count = m->override_count + m->add_count;
     th_layer layers[TH_MAX_LAYERS];
-    uint32_t count = m->override_count + m->add_count;
     for (uint32_t i = 0; i < count; i++)
         layers[i] = *layer_at(m, i);
-    if (m->is_single) {
-        const ptrdiff_t clip = single_clip(w, m) - compiled->compiled_clips;
-        layers[0] = (th_layer){single_ratio(w, m), 1, clip < model->clip_count ? (uint16_t)clip : TH_REST_CLIP,
-                               TH_LAYER_OVERRIDE, TH_NO_MASK};
-        count = 1;
-    }
-    th_dmat34 *weights = local + model->joint_count;
-    memset(weights, 0, (w->group->exact_stride - model->joint_count * sizeof *local));
-    th_exact_layers(model, layers, count, compiled->masks, compiled->interpolation, local, weights->m);
+    th_exact_layers(compiled->model, layers, count, compiled->masks, compiled->interpolation, local, weights);
+}
+
+/* A single clip is sampled as th_crowd_update does it: blending it with nothing would round it once more. */
+static void update_exact(const window *w, const member_layers *m, char *palettes, char *scratch)
+{
+    const uint32_t joints = w->group->compiled->model->joint_count;
+    th_dmat34 *local = (th_dmat34 *)(void *)scratch, *weights = local + joints;
+    memset(weights, 0, w->group->exact_stride - joints * sizeof *local);
+    (m->is_single ? sample_single : sample_layers)(w, m, local, weights->m);
     th_crowd_resolve_exact(w->crowd, w->group, local, palettes + palette_offset(w->group, m->member), scratch);
 }
 
