@@ -44,7 +44,8 @@ static th_layer random_layer(const th_model *model, uint64_t *state)
 {
     const uint32_t clip = (uint32_t)random_between(state, 0, model->clip_count + 0.3);
     const uint32_t mask = (uint32_t)random_between(state, 0, 2 * MASKS), mode = (uint32_t)random_between(state, 0, 5);
-    return (th_layer){.ratio = random_between(state, 0, 1),
+    const double ratio = random_between(state, -0.05, 1.05);
+    return (th_layer){.ratio = fmin(fmax(ratio, 0), 1), /* both ends, too */
                       .weight = random_weight(state),
                       .clip = clip < model->clip_count ? (uint16_t)clip : TH_REST_CLIP,
                       .mode = (uint8_t)(mode < TH_LAYER_MODE_COUNT ? mode : TH_LAYER_OVERRIDE),
@@ -249,14 +250,19 @@ typedef struct setup {
     crowd_fixture s;
 } setup;
 
-static void setup_init(setup *t, uint32_t n, th_keys keys, th_crowd_desc as)
+static void setup_init_as(setup *t, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
 {
     const random_desc desc = some(n);
     t->model = random_model(&desc);
     t->p = make_playlist(t->model, n);
-    const th_compiled_model_desc how = {
-        .interpolation = TH_INTERPOLATION_NLERP, .keys = keys, .masks = t->p->masks, .mask_count = MASKS};
+    how.masks = t->p->masks;
+    how.mask_count = MASKS;
     crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
+}
+
+static void setup_init(setup *t, uint32_t n, th_keys keys, th_crowd_desc as)
+{
+    setup_init_as(t, n, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_NLERP, .keys = keys}, as);
 }
 
 static void setup_fini(setup *t)
@@ -291,7 +297,7 @@ static void check_layers(const setup *t, const char *what)
         double error = instance_error(&t->s, i, 0.25);
         if (t->p->counts[i] > 0) {
             th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks,
-                            TH_INTERPOLATION_NLERP, pose, NULL);
+                            th_compiled_model_interpolation(t->s.compiled), pose, NULL);
             th_exact_resolve(t->model, pose, pose);
             error = pose_error(&t->s, i, pose);
         }
@@ -318,6 +324,29 @@ ParameterizedTest(th_isa *isa, layers, kernels_follow_the_reference)
         check_layers(&t, what);
         setup_fini(&t);
     }
+}
+
+ParameterizedTestParameters(layers, follow_the_reference_in_every_interpolation)
+{
+    return each_isa();
+}
+
+ParameterizedTest(th_isa *isa, layers, follow_the_reference_in_every_interpolation)
+{
+    skip_without(*isa);
+    for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
+        for (uint32_t n = 4; n < 10; n++) {
+            setup t;
+            char what[96];
+            const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode,
+                                                .keys = n % 2 ? TH_KEYS_16 : TH_KEYS_32};
+            setup_init_as(&t, n, how, (th_crowd_desc){.isa = *isa});
+            snprintf(what, sizeof what, "%s, %s, model %u", th_isa_name(*isa),
+                     th_interpolation_name((th_interpolation)mode), n);
+            update(&t, UINT16_MAX);
+            check_layers(&t, what);
+            setup_fini(&t);
+        }
 }
 
 ParameterizedTestParameters(layers, do_not_depend_on_their_neighbours)
