@@ -52,8 +52,9 @@ static th_layer random_layer(const th_model *model, uint64_t *state)
                       .mask = (uint8_t)(mask < MASKS ? mask : TH_NO_MASK)};
 }
 
-static playlist *make_playlist(const th_model *model, uint64_t seed)
+static playlist *make_playlist(const th_model *model, uint32_t n)
 {
+    uint64_t seed = (n + 1) * 0x9E3779B97F4A7C15u; /* of a small number the first ones are all about 0 */
     playlist *p = calloc(1, sizeof *p);
     for (uint32_t m = 0; m < MASKS; m++) {
         float *weights = calloc(model->joint_count, sizeof *weights);
@@ -302,7 +303,7 @@ static void check_layers(const setup *t, double rounding, const char *what)
             th_exact_resolve(t->model, pose, pose);
             error = pose_error(&t->s, i, pose);
         }
-        cr_expect_leq(error, allowed(t, i) + rounding, "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
+        cr_assert_leq(error, allowed(t, i) + rounding, "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
                       t->p->counts[i], error, allowed(t, i));
     }
     free(pose);
