@@ -138,9 +138,18 @@ static lane_members lane_members_at(const window *w, uint32_t first, uint32_t en
     return lanes;
 }
 
+/* Frames of a stepped clip hold until the next one, of which the last has none. Playback never gets there, as clips
+ * repeat; a layer may stand there. */
 static void seek(const window *w, const th_compiled_clip *clip, double ratio, th_lanes *lanes, uint32_t lane)
 {
-    th_compiled_clip_seek(clip, w->group->compiled->program.frame_bytes, ratio, lanes, lane);
+    const th_program *program = &w->group->compiled->program;
+    th_compiled_clip_seek(clip, program->frame_bytes, ratio, lanes, lane);
+    if (ratio < 1 || !clip->is_stepped)
+        return;
+    if (program->curve == TH_INTERPOLATION_STEP)
+        lanes->frame[lane] = th_lanes_at(lanes, (int)lane, program->frame_bytes);
+    else
+        lanes->alpha[lane] = 1;
 }
 
 /* Points a lane at the frame that a layer starts from, not at the one before it that cubic curves begin with. */

@@ -25,6 +25,8 @@ static random_desc some(uint32_t n)
     desc.clip_count = 1 + n % 4;
     desc.uneven_keys = desc.splines = false;
     desc.swing_rad = n % 5 == 4 ? 2.5 : 0.3;
+    if (n % 5 == 3)
+        desc.key_count = 80; /* small steps that lead to the far side: neighbours are near, clips are not aligned */
     return desc;
 }
 
@@ -44,15 +46,17 @@ static th_layer random_layer(const th_model *model, uint64_t *state)
 {
     const uint32_t clip = (uint32_t)random_between(state, 0, model->clip_count + 0.3);
     const uint32_t mask = (uint32_t)random_between(state, 0, 2 * MASKS), mode = (uint32_t)random_between(state, 0, 5);
-    return (th_layer){.ratio = random_between(state, 0, 1),
+    const double ratio = random_between(state, -0.05, 1.05);
+    return (th_layer){.ratio = fmin(fmax(ratio, 0), 1), /* both ends, too */
                       .weight = random_weight(state),
                       .clip = clip < model->clip_count ? (uint16_t)clip : TH_REST_CLIP,
                       .mode = (uint8_t)(mode < TH_LAYER_MODE_COUNT ? mode : TH_LAYER_OVERRIDE),
                       .mask = (uint8_t)(mask < MASKS ? mask : TH_NO_MASK)};
 }
 
-static playlist *make_playlist(const th_model *model, uint64_t seed)
+static playlist *make_playlist(const th_model *model, uint32_t n)
 {
+    uint64_t seed = (n + 1) * 0x9E3779B97F4A7C15u; /* of a small number the first ones are all about 0 */
     playlist *p = calloc(1, sizeof *p);
     for (uint32_t m = 0; m < MASKS; m++) {
         float *weights = calloc(model->joint_count, sizeof *weights);
@@ -249,14 +253,19 @@ typedef struct setup {
     crowd_fixture s;
 } setup;
 
-static void setup_init(setup *t, uint32_t n, th_keys keys, th_crowd_desc as)
+static void setup_init_as(setup *t, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
 {
     const random_desc desc = some(n);
     t->model = random_model(&desc);
     t->p = make_playlist(t->model, n);
-    const th_compiled_model_desc how = {
-        .interpolation = TH_INTERPOLATION_NLERP, .keys = keys, .masks = t->p->masks, .mask_count = MASKS};
+    how.masks = t->p->masks;
+    how.mask_count = MASKS;
     crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
+}
+
+static void setup_init(setup *t, uint32_t n, th_keys keys, th_crowd_desc as)
+{
+    setup_init_as(t, n, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_NLERP, .keys = keys}, as);
 }
 
 static void setup_fini(setup *t)
@@ -284,18 +293,19 @@ static double allowed(const setup *t, uint32_t i)
     return sum * th_compiled_model_bound(t->s.compiled) + 1e-5 * t->model->size;
 }
 
-static void check_layers(const setup *t, const char *what)
+/* rounding: of the palette. */
+static void check_layers(const setup *t, double rounding, const char *what)
 {
     th_dmat34 *pose = calloc(t->model->joint_count, sizeof *pose);
     for (uint32_t i = 0; i < COUNT; i++) {
         double error = instance_error(&t->s, i, 0.25);
         if (t->p->counts[i] > 0) {
             th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks,
-                            TH_INTERPOLATION_NLERP, pose, NULL);
+                            th_compiled_model_interpolation(t->s.compiled), pose, NULL);
             th_exact_resolve(t->model, pose, pose);
             error = pose_error(&t->s, i, pose);
         }
-        cr_expect_leq(error, allowed(t, i), "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
+        cr_assert_leq(error, allowed(t, i) + rounding, "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
                       t->p->counts[i], error, allowed(t, i));
     }
     free(pose);
@@ -315,9 +325,53 @@ ParameterizedTest(th_isa *isa, layers, kernels_follow_the_reference)
         setup_init(&t, n, n % 2 ? TH_KEYS_16 : TH_KEYS_32, (th_crowd_desc){.isa = *isa});
         snprintf(what, sizeof what, "%s, model %u", th_isa_name(*isa), n);
         update(&t, UINT16_MAX);
-        check_layers(&t, what);
+        check_layers(&t, 0, what);
         setup_fini(&t);
     }
+}
+
+ParameterizedTestParameters(layers, follow_the_reference_in_every_interpolation)
+{
+    return each_isa();
+}
+
+ParameterizedTest(th_isa *isa, layers, follow_the_reference_in_every_interpolation)
+{
+    skip_without(*isa);
+    for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
+        for (uint32_t n = 4; n < 10; n++) {
+            setup t;
+            char what[96];
+            const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode,
+                                                .keys = n % 2 ? TH_KEYS_16 : TH_KEYS_32};
+            setup_init_as(&t, n, how, (th_crowd_desc){.isa = *isa});
+            snprintf(what, sizeof what, "%s, %s, model %u", th_isa_name(*isa),
+                     th_interpolation_name((th_interpolation)mode), n);
+            update(&t, UINT16_MAX);
+            check_layers(&t, 0, what);
+            setup_fini(&t);
+        }
+}
+
+/* A small effort compiles some clips of a model, and leaves others exact. */
+Test(layers, blend_clips_that_play_exact)
+{
+    uint32_t mixed = 0;
+    for (uint32_t n = 0; n < MODELS; n++) {
+        setup t;
+        char what[64];
+        const th_compiled_model_desc how = {.sampling = n % 3 ? TH_SAMPLING_COMPILED : TH_SAMPLING_EXACT,
+                                            .interpolation = n % 2 ? TH_INTERPOLATION_NLERP : TH_INTERPOLATION_CUBIC,
+                                            .effort = 1e-4};
+        setup_init_as(&t, n, how, (th_crowd_desc){0});
+        const uint32_t exact = th_compiled_model_exact_clips(t.s.compiled);
+        mixed += exact > 0 && exact < t.model->clip_count;
+        snprintf(what, sizeof what, "model %u, %u of %u clips exact", n, exact, t.model->clip_count);
+        update(&t, UINT16_MAX);
+        check_layers(&t, 0, what);
+        setup_fini(&t);
+    }
+    cr_expect_gt(mixed, 2);
 }
 
 ParameterizedTestParameters(layers, do_not_depend_on_their_neighbours)
@@ -399,92 +453,286 @@ Test(layers, kernels_that_round_alike_write_the_same_bytes)
 
 /* ---- palettes ---- */
 
-Test(layers, quaternions_are_the_same_poses)
+/* Checks all models that can have such palettes, and returns how many. */
+static uint32_t check_quaternions(th_isa isa, th_palette palette, double rounding)
 {
     uint32_t rigid = 0;
     for (uint32_t n = 0; n < MODELS; n++) {
         setup t;
         setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.writes = TH_WRITES_CACHED});
-        if (!th_compiled_model_obstacle(t.s.compiled, TH_PALETTE_QUAT)) {
+        if (!th_compiled_model_obstacle(t.s.compiled, palette)) {
             crowd_fixture_fini_twin(&t.s);
             crowd_fixture twin = t.s;
-            crowd_fixture_init_twin(&t.s, &twin, (th_crowd_desc){.palette = TH_PALETTE_QUAT});
+            crowd_fixture_init_twin(&t.s, &twin, (th_crowd_desc){.isa = isa, .palette = palette});
             update(&t, UINT16_MAX);
-            check_layers(&t, "quaternions");
+            check_layers(&t, rounding * t.model->size, th_palette_name(palette));
             rigid++;
         }
         setup_fini(&t);
     }
-    cr_expect_gt(rigid, 5);
+    return rigid;
+}
+
+ParameterizedTestParameters(layers, quaternions_are_the_same_poses)
+{
+    return each_isa();
+}
+
+ParameterizedTest(th_isa *isa, layers, quaternions_are_the_same_poses)
+{
+    skip_without(*isa);
+    cr_expect_gt(check_quaternions(*isa, TH_PALETTE_QUAT, 0), 5);
+    cr_expect_gt(check_quaternions(*isa, TH_PALETTE_QUAT16, 1e-4), 3);
+}
+
+Test(layers, half_precision_is_the_same_poses)
+{
+    for (uint32_t n = 0; n < MODELS; n++) {
+        setup t;
+        setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){0});
+        update(&t, UINT16_MAX);
+        setup half = t;
+        crowd_fixture_init_twin(&half.s, &t.s, (th_crowd_desc){.palette = TH_PALETTE_F16});
+        update(&half, UINT16_MAX);
+        const uint32_t bones = t.model->bone_count;
+        for (uint32_t i = 0; i < COUNT * bones; i++) {
+            float single[12], read[12];
+            const unsigned char *at = t.s.palette + th_crowd_palette_offset(t.s.crowd, i / bones),
+                                *half_at = half.s.palette + th_crowd_palette_offset(half.s.crowd, i / bones);
+            th_palette_read(TH_PALETTE_F32, at + i % bones * th_palette_entry_bytes(TH_PALETTE_F32), NULL, single);
+            th_palette_read(TH_PALETTE_F16, half_at + i % bones * th_palette_entry_bytes(TH_PALETTE_F16), NULL, read);
+            for (int k = 0; k < 12; k++)
+                cr_assert_float_eq(read[k], single[k], fabsf(single[k]) / 2048 + 0x1p-25F, "model %u, instance %u", n,
+                                   i / bones);
+        }
+        crowd_fixture_fini_twin(&half.s);
+        setup_fini(&t);
+    }
+}
+
+/* ---- crowds ---- */
+
+/* More batches of each model than are sorted together, and a last one as large as can be. */
+enum { MIXED = 3, EACH = 16 * 16 + 31, ALL = MIXED * EACH };
+
+/* Three models in turn, each with the instances and layers of a crowd of its own, again and again. */
+typedef struct mixed_crowd {
+    setup own[MIXED];
+    th_instance instances[ALL];
+    th_layer layers[ALL * (TH_MAX_LAYERS + 1)];
+    uint8_t counts[ALL];
+    th_crowd *crowd;
+    unsigned char *palette;
+    void *scratch;
+} mixed_crowd;
+
+static uint32_t own_index(uint32_t instance)
+{
+    return instance / MIXED % COUNT;
+}
+
+static mixed_crowd *make_mixed(th_crowd_desc as)
+{
+    mixed_crowd *m = calloc(1, sizeof *m);
+    const th_compiled_model *compiled[MIXED];
+    th_error err;
+    for (uint32_t g = 0; g < MIXED; g++) {
+        setup_init(&m->own[g], 12 * g, TH_KEYS_32, as);
+        update(&m->own[g], UINT16_MAX);
+        compiled[g] = m->own[g].s.compiled;
+    }
+    for (uint32_t i = 0; i < ALL; i++) {
+        const setup *own = &m->own[i % MIXED];
+        m->instances[i] = own->s.instances[own_index(i)];
+        m->instances[i].model = i % MIXED;
+        m->counts[i] = own->p->counts[own_index(i)];
+        memcpy(&m->layers[i * (TH_MAX_LAYERS + 1)], &own->p->layers[own_index(i) * TH_MAX_LAYERS],
+               m->counts[i] * sizeof *m->layers);
+    }
+    as.compiled_models = compiled;
+    as.compiled_model_count = MIXED;
+    as.instances = m->instances;
+    as.instance_count = ALL;
+    cr_assert_eq(th_crowd_create(&as, &m->crowd, &err), TH_OK, "%s", err.text);
+    m->palette = aligned_alloc(64, th_crowd_palette_bytes(m->crowd));
+    m->scratch = aligned_alloc(64, th_crowd_scratch_bytes(m->crowd));
+    return m;
+}
+
+static void free_mixed(mixed_crowd *m)
+{
+    for (uint32_t g = 0; g < MIXED; g++)
+        setup_fini(&m->own[g]);
+    th_crowd_destroy(m->crowd);
+    free(m->palette);
+    free(m->scratch);
+    free(m);
+}
+
+/* Poses the active instances, `step` batches a call, and compares each with its like in the crowd of its own. */
+static void check_mixed(const mixed_crowd *m, uint32_t step, const uint32_t *active, uint32_t count)
+{
+    const th_crowd_layers table = {m->layers, m->counts, TH_MAX_LAYERS + 1};
+    const uint32_t batches = th_crowd_batch_count(m->crowd);
+    memset(m->palette, GUARD, th_crowd_palette_bytes(m->crowd));
+    for (uint32_t b = 0; b < batches; b += step)
+        th_crowd_update_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette,
+                               m->scratch);
+    for (uint32_t k = 0; k < count; k++) {
+        const setup *own = &m->own[active[k] % MIXED];
+        const size_t offset = th_crowd_palette_offset(own->s.crowd, own_index(active[k]));
+        cr_assert_arr_eq(m->palette + th_crowd_palette_offset(m->crowd, active[k]), own->s.palette + offset,
+                         th_crowd_palettes(own->s.crowd, 0).stride, "%s, %u of %u active, instance %u",
+                         th_palette_name(th_crowd_palette(m->crowd)), count, ALL, active[k]);
+    }
+}
+
+/* Takes instances backwards. Of few instances, each model has another number. */
+static void check_active(const mixed_crowd *m, uint32_t count)
+{
+    uint32_t active[ALL];
+    for (uint32_t k = 0; k < count; k++)
+        active[k] = count < 100 ? ALL - 1 - k * 7 - k / 11 * 5 : count - 1 - k;
+    th_crowd_set_active(m->crowd, active, count);
+    for (uint32_t step = 1; step < 4; step++)
+        check_mixed(m, step, active, count);
+    check_mixed(m, UINT16_MAX, active, count);
+}
+
+Test(layers, do_not_depend_on_other_models_and_inactive_instances)
+{
+    static const uint32_t counts[] = {ALL, ALL - MIXED * 16, 61, 20, 1, 0};
+    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++)
+        for (int writes = TH_WRITES_CACHED; writes <= TH_WRITES_STREAMED; writes++) {
+            mixed_crowd *m = make_mixed((th_crowd_desc){.palette = (th_palette)palette, .writes = (th_writes)writes});
+            for (uint32_t k = 0; k < sizeof counts / sizeof *counts; k++)
+                check_active(m, counts[k]);
+            free_mixed(m);
+        }
 }
 
 /* ---- morph weights ---- */
 
-Test(layers, blend_morph_weights)
+static double weight_at(const th_model *model, const th_layer *layer, uint32_t weight, double ratio)
 {
-    const random_desc desc = some(8);
-    th_model *model = morph_model(&desc, 20);
-    playlist *p = make_playlist(model, 3);
-    crowd_fixture s;
-    const th_compiled_model_desc how = {.masks = p->masks, .mask_count = MASKS};
-    crowd_fixture_init_with(&s, model, how, COUNT, (th_crowd_desc){0});
-    th_dmat34 *local = calloc(model->joint_count, sizeof *local);
-    double *weights = calloc(model->weight_count, sizeof *weights), farthest = 0;
-    const setup t = {model, p, s};
-    update(&t, UINT16_MAX);
+    const th_clip *clip = layer->clip == TH_REST_CLIP ? NULL : &model->clips[layer->clip];
+    return morph_weight(model, clip, weight, clip ? ratio * clip->duration_ticks : 0);
+}
+
+static double blended_weight(const th_model *model, const th_layer *layers, uint32_t count, uint32_t weight)
+{
+    const double rest = (double)model->weights[weight].rest;
+    double sum = 0, total = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const double by = layers[k].mode == TH_LAYER_OVERRIDE ? (double)layers[k].weight : 0;
+        sum += by * weight_at(model, &layers[k], weight, layers[k].ratio);
+        total += by;
+    }
+    sum = total < 0.1 ? (sum + (0.1 - total) * rest) / 0.1 : sum / total;
+    for (uint32_t k = 0; k < count; k++) {
+        const double now = weight_at(model, &layers[k], weight, layers[k].ratio);
+        const double start = layers[k].mode == TH_LAYER_ADD ? weight_at(model, &layers[k], weight, 0) : rest;
+        sum += layers[k].mode == TH_LAYER_OVERRIDE ? 0 : (double)layers[k].weight * (now - start);
+    }
+    return sum;
+}
+
+static double played_weight(const setup *t, uint32_t instance, uint32_t weight)
+{
+    const size_t entry = t->model->bone_count + weight / 12;
+    float weights[12];
+    th_palette_read(TH_PALETTE_F32,
+                    t->s.palette + th_crowd_palette_offset(t->s.crowd, instance) +
+                        entry * th_palette_entry_bytes(TH_PALETTE_F32),
+                    NULL, weights);
+    return (double)weights[weight % 12];
+}
+
+/* Returns how far palettes are off. */
+static double check_weights(const setup *t)
+{
+    th_dmat34 *local = calloc(t->model->joint_count, sizeof *local);
+    double *weights = calloc(t->model->weight_count, sizeof *weights), farthest = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
-        const th_layer *layers = p->layers + i * TH_MAX_LAYERS;
-        th_exact_layers(model, layers, p->counts[i], p->masks, TH_INTERPOLATION_AUTHORED, local, weights);
-        for (uint32_t w = 0; p->counts[i] > 0 && w < model->weight_count; w++) {
-            double sum = 0, total = 0;
-            float entry[12];
-            for (uint32_t k = 0; k < p->counts[i]; k++) {
-                const th_clip *clip = layers[k].clip == TH_REST_CLIP ? NULL : &model->clips[layers[k].clip];
-                if (layers[k].mode == TH_LAYER_OVERRIDE && clip) {
-                    const double at = morph_weight(model, clip, w, layers[k].ratio * clip->duration_ticks);
-                    sum += (double)layers[k].weight * at;
-                } else if (layers[k].mode == TH_LAYER_OVERRIDE) {
-                    sum += (double)(layers[k].weight * model->weights[w].rest);
-                }
-                total += layers[k].mode == TH_LAYER_OVERRIDE ? (double)layers[k].weight : 0;
-            }
-            if (total < 0.1)
-                sum += (0.1 - total) * (double)model->weights[w].rest, total = 0.1;
-            sum /= total;
-            for (uint32_t k = 0; k < p->counts[i]; k++) {
-                const th_clip *clip = layers[k].clip == TH_REST_CLIP ? NULL : &model->clips[layers[k].clip];
-                const double now = morph_weight(model, clip, w, clip ? layers[k].ratio * clip->duration_ticks : 0);
-                const double start =
-                    layers[k].mode == TH_LAYER_ADD ? morph_weight(model, clip, w, 0) : (double)model->weights[w].rest;
-                sum += layers[k].mode == TH_LAYER_OVERRIDE ? 0 : (double)layers[k].weight * (now - start);
-            }
-            th_palette_read(TH_PALETTE_F32,
-                            s.palette + th_crowd_palette_offset(s.crowd, i) +
-                                (model->bone_count + w / 12) * th_palette_entry_bytes(TH_PALETTE_F32),
-                            NULL, entry);
-            cr_assert_float_eq(weights[w], sum, 1e-6, "instance %u, weight %u: %g, not %g", i, w, weights[w], sum);
-            farthest = fmax(farthest, fabs(weights[w] - (double)entry[w % 12]));
+        const th_layer *layers = t->p->layers + i * TH_MAX_LAYERS;
+        th_exact_layers(t->model, layers, t->p->counts[i], t->p->masks, TH_INTERPOLATION_AUTHORED, local, weights);
+        for (uint32_t w = 0; t->p->counts[i] > 0 && w < t->model->weight_count; w++) {
+            const double expected = blended_weight(t->model, layers, t->p->counts[i], w);
+            cr_assert_float_eq(weights[w], expected, 1e-6, "instance %u, weight %u: %g, not %g", i, w, weights[w],
+                               expected);
+            farthest = fmax(farthest, fabs(weights[w] - played_weight(t, i, w)));
         }
     }
-    cr_expect_lt(farthest, 0.02, "palettes are off by %g", farthest);
     free(weights);
     free(local);
-    crowd_fixture_fini(&s);
-    free_playlist(p);
+    return farthest;
+}
+
+ParameterizedTestParameters(layers, blend_morph_weights)
+{
+    return each_isa();
+}
+
+ParameterizedTest(th_isa *isa, layers, blend_morph_weights)
+{
+    skip_without(*isa);
+    const random_desc desc = some(8);
+    for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
+        setup t = {.model = morph_model(&desc, 20)};
+        t.p = make_playlist(t.model, 3);
+        const th_compiled_model_desc how = {.keys = (th_keys)keys, .masks = t.p->masks, .mask_count = MASKS};
+        crowd_fixture_init_with(&t.s, t.model, how, COUNT, (th_crowd_desc){.isa = *isa});
+        update(&t, UINT16_MAX);
+        const double farthest = check_weights(&t);
+        cr_expect_lt(farthest, 0.02, "%s, keys %d: palettes are off by %g", th_isa_name(*isa), keys, farthest);
+        setup_fini(&t);
+    }
+}
+
+/* ---- masks and obstacles ---- */
+
+Test(layers, masks_from_a_joint_are_1_below_it)
+{
+    const random_desc desc = some(15); /* a tree */
+    th_model *model = random_model(&desc);
+    float *weights = calloc(model->joint_count, sizeof *weights);
+    for (uint32_t top = 0; top < model->joint_count; top++) {
+        th_mask_from_joint(model, top, weights);
+        for (uint32_t j = 0; j < model->joint_count; j++) {
+            uint32_t at = j;
+            while (at != top && at != TH_NO_INDEX)
+                at = model->joints[at].parent;
+            cr_assert_float_eq(weights[j], at == top ? 1 : 0, 0, "joint %u, from %u", j, top);
+        }
+    }
+    free(weights);
     th_model_free(model);
 }
 
-/* ---- what cannot be added ---- */
-
-Test(layers, nothing_is_a_multiple_of_a_scale_of_0)
+/* A size of 0 of a joint, in its channel's first key or at rest. */
+static void expect_obstacle(uint32_t axis, bool at_rest)
 {
-    const random_desc desc = some(2);
+    const random_desc desc = some(13);
     th_model *model = random_model(&desc);
-    const th_channel *channel = &model->clips[0].channels[0];
-    for (int mode = TH_LAYER_ADD; mode < TH_LAYER_MODE_COUNT; mode++)
-        cr_expect_null(th_layer_add_obstacle(model, 0, (th_layer_mode)mode));
-    ((float *)channel->scale.values)[1] = 0;
-    cr_expect_str_eq(th_layer_add_obstacle(model, 0, TH_LAYER_ADD), model->joints[channel->joint].name);
+    const th_channel *channel = &model->clips[0].channels[model->clips[0].channel_count - 1];
+    const char *name = model->joints[channel->joint].name;
+    cr_expect_null(th_layer_add_obstacle(model, 0, TH_LAYER_ADD));
     cr_expect_null(th_layer_add_obstacle(model, 0, TH_LAYER_ADD_REST));
+    for (uint32_t row = 0; at_rest && row < 3; row++)
+        ((th_joint *)model->joints)[channel->joint].rest.m[4 * row + axis] = 0;
+    if (!at_rest)
+        ((float *)channel->scale.values)[axis] = 0;
+    const char *of_clip = th_layer_add_obstacle(model, 0, TH_LAYER_ADD);
+    const char *of_rest = th_layer_add_obstacle(model, 0, TH_LAYER_ADD_REST);
+    cr_expect(at_rest ? !of_clip : of_clip && strcmp(of_clip, name) == 0, "axis %u", axis);
+    cr_expect(!at_rest ? !of_rest : of_rest && strcmp(of_rest, name) == 0, "axis %u", axis);
     th_model_free(model);
+}
+
+Test(layers, nothing_is_a_multiple_of_a_size_of_0)
+{
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        expect_obstacle(axis, false);
+        expect_obstacle(axis, true);
+    }
 }
