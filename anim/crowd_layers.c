@@ -149,7 +149,7 @@ static void seek(const window *w, const th_compiled_clip *clip, double ratio, th
     if (program->curve == TH_INTERPOLATION_STEP)
         lanes->frame[lane] = th_lanes_at(lanes, (int)lane, program->frame_bytes);
     else
-        lanes->alpha[lane] = 1;
+        th_lanes_set(lanes, lane, lanes->frame[lane], 1);
 }
 
 /* Points a lane at the frame that a layer starts from, not at the one before it that cubic curves begin with. */

@@ -151,8 +151,14 @@ ALWAYS_INLINE void blend_next(const th_program *program, uint32_t op, unsigned f
     }
 }
 
+/* How the ops that are not PLAIN are blended: a function of its own for each mode, because they are few. */
+typedef void blend_other_fn(const th_program *program, uint32_t op, unsigned flags, const th_lanes *from,
+                            const blend *by, th_layer_place place, th_pose_form form, const wf *weight, wide_sum *sum,
+                            float *pose);
+
 ALWAYS_INLINE void blend_ops(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
-                             sample_mode w, th_layer_place place, th_pose_form form, wide_sum *sum, float *pose)
+                             sample_mode w, th_layer_place place, th_pose_form form, blend_other_fn *other,
+                             wide_sum *sum, float *pose)
 {
     const th_lanes from = layer->keys; /* a copy, which no store to a sum can alias */
     const blend by = blend_of(&from, w.mode);
@@ -164,7 +170,7 @@ ALWAYS_INLINE void blend_ops(const th_program *program, uint32_t first, uint32_t
         if (__builtin_expect(flags == PLAIN, 1))
             blend_next(program, first + i, PLAIN, &from, &by, w, place, form, weight, sum, pose);
         else
-            blend_next(program, first + i, flags, &from, &by, w, place, form, weight, sum, pose);
+            other(program, first + i, flags, &from, &by, place, form, &weight, sum, pose);
     }
 }
 
@@ -250,20 +256,22 @@ ALWAYS_INLINE void add_op(const th_program *program, const th_joint_op *op, unsi
     }
 }
 
+typedef void add_other_fn(const th_program *program, uint32_t op, unsigned flags, const th_lane_layer *layer,
+                          const blend *by, const wf *weight, wide_sum *sum);
+
 ALWAYS_INLINE void add_ops(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
-                           sample_mode w, wide_sum *sum)
+                           sample_mode w, add_other_fn *other, wide_sum *sum)
 {
     const blend by = blend_of(&layer->keys, w.mode);
-    const th_joint_op *op = program->ops + first;
     wf weights[TH_BLOCK];
     layer_weights(layer, first, count, weights);
-    for (uint32_t i = 0; i < count; i++, op++, sum++) {
-        const unsigned flags = blend_flags(op);
+    for (uint32_t i = 0; i < count; i++, sum++) {
+        const unsigned flags = blend_flags(&program->ops[first + i]);
         const wf weight = flags & TH_JOINT_OP_WEIGHTS ? wf_load(layer->weight) : weights[i];
         if (__builtin_expect(flags == PLAIN, 1))
-            add_op(program, op, PLAIN, layer, &by, w, weight, sum);
+            add_op(program, &program->ops[first + i], PLAIN, layer, &by, w, weight, sum);
         else
-            add_op(program, op, flags, layer, &by, w, weight, sum);
+            other(program, first + i, flags, layer, &by, &weight, sum);
     }
 }
 
@@ -284,24 +292,37 @@ static void compose_quats(const th_program *program, uint32_t first, uint32_t co
 }
 
 #define LAYERS(name, keys, mode)                                                                                       \
+    static __attribute__((noinline)) void blend_other_##name(                                                          \
+        const th_program *program, uint32_t op, unsigned flags, const th_lanes *from, const blend *by,                 \
+        th_layer_place place, th_pose_form form, const wf *weight, wide_sum *sum, float *pose)                         \
+    {                                                                                                                  \
+        blend_next(program, op, flags, from, by, (sample_mode){keys, mode}, place, form, *weight, sum, pose);          \
+    }                                                                                                                  \
     static void blend_##name(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,    \
                              th_layer_place place, th_pose_form form, float *sums, float *pose)                        \
     {                                                                                                                  \
         const sample_mode w = {keys, mode};                                                                            \
         wide_sum *const all = (wide_sum *)sums;                                                                        \
+        blend_other_fn *const other = blend_other_##name;                                                              \
         if (place == TH_LAYER_FIRST)                                                                                   \
-            blend_ops(program, first, count, layer, w, TH_LAYER_FIRST, TH_POSE_MATRICES, all, pose);                   \
+            blend_ops(program, first, count, layer, w, TH_LAYER_FIRST, TH_POSE_MATRICES, other, all, pose);            \
         else if (place == TH_LAYER_NEXT)                                                                               \
-            blend_ops(program, first, count, layer, w, TH_LAYER_NEXT, TH_POSE_MATRICES, all, pose);                    \
+            blend_ops(program, first, count, layer, w, TH_LAYER_NEXT, TH_POSE_MATRICES, other, all, pose);             \
         else if (form == TH_POSE_MATRICES)                                                                             \
-            blend_ops(program, first, count, layer, w, TH_LAYER_LAST, TH_POSE_MATRICES, all, pose);                    \
+            blend_ops(program, first, count, layer, w, TH_LAYER_LAST, TH_POSE_MATRICES, other, all, pose);             \
         else                                                                                                           \
-            blend_ops(program, first, count, layer, w, TH_LAYER_LAST, TH_POSE_QUATS, all, pose);                       \
+            blend_ops(program, first, count, layer, w, TH_LAYER_LAST, TH_POSE_QUATS, other, all, pose);                \
+    }                                                                                                                  \
+    static __attribute__((noinline)) void add_other_##name(const th_program *program, uint32_t op, unsigned flags,     \
+                                                           const th_lane_layer *layer, const blend *by,                \
+                                                           const wf *weight, wide_sum *sum)                            \
+    {                                                                                                                  \
+        add_op(program, &program->ops[op], flags, layer, by, (sample_mode){keys, mode}, *weight, sum);                 \
     }                                                                                                                  \
     static void add_##name(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,      \
                            float *sums)                                                                                \
     {                                                                                                                  \
-        add_ops(program, first, count, layer, (sample_mode){keys, mode}, (wide_sum *)sums);                            \
+        add_ops(program, first, count, layer, (sample_mode){keys, mode}, add_other_##name, (wide_sum *)sums);          \
     }
 
 LAYERS(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
