@@ -122,11 +122,11 @@ static void add_transform(const th_trs *layer, const th_trs *start, double weigh
 {
     const double *r = start->rotation, back[4] = {-r[0], -r[1], -r[2], r[3]};
     double d[4];
-    th_quat_mul(layer->rotation, back, d);
+    th_quat_mul(back, layer->rotation, d);
     const double factor = d[3] < 0 ? -weight : weight;
     for (int i = 0; i < 4; i++)
         d[i] = factor * d[i] + (i == 3 ? 1 - weight : 0);
-    th_quat_mul(d, sum->rotation, sum->rotation);
+    th_quat_mul(sum->rotation, d, sum->rotation);
     th_quat_normalize(sum->rotation);
     for (int i = 0; i < 3; i++) {
         sum->translation[i] += weight * (layer->translation[i] - start->translation[i]);

@@ -167,11 +167,11 @@ static void add(transform *sum, const transform *now, const transform *start, do
     const double length = length4(start->q) * length4(now->q);
     const double back[4] = {-start->q[0], -start->q[1], -start->q[2], start->q[3]};
     double d[4];
-    times(now->q, back, d);
+    times(back, now->q, d);
     const double sign = d[3] < 0 ? -1 : 1;
     for (int i = 0; i < 4; i++)
         d[i] = sign * weight * d[i] / length + (i == 3) * (1 - weight);
-    times(d, sum->q, sum->q);
+    times(sum->q, d, sum->q);
     for (int i = 0; i < 3; i++) {
         sum->t[i] += weight * (now->t[i] - start->t[i]);
         sum->s[i] *= 1 - weight + weight * now->s[i] / start->s[i];

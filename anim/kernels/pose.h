@@ -35,9 +35,9 @@
  * bytes to write. Q must have unit length here, so that keys are normalised once they are interpolated.
  *
  * Layers (throng/anim/layer.h) are blended in key space: keys are linear in the authored rotations and translations, so
- * a weighted sum of keys is the key of the weighted sum. Adding a layer turns by q conj(q_r); as keys are
- * conj(x_parent) q x, the same product of two keys is conj(x_parent) q conj(q_r) x_parent, which applies to a key as q
- * conj(q_r) does to a rotation. So layers need no clips of their own, and nothing after sampling knows of them.
+ * a weighted sum of keys is the key of the weighted sum. A layer that adds turns by conj(q_r) q; as keys are
+ * conj(x_parent) q x, the same product of two keys is conj(x) conj(q_r) q x, by which a key turns as the rotation does
+ * by conj(q_r) q. So layers need no clips of their own, and nothing after sampling knows of them.
  *
  * A kernel has three stages: sampling computes D from keys, resolving computes M from D, writing computes palettes from
  * M. The first two alternate in blocks of ops: one loop over both would be longer than the processor's reorder window,

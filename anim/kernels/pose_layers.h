@@ -198,13 +198,13 @@ ALWAYS_INLINE void add_rotation(bool near, wf weight, wf k[4], const wf start[4]
     const wf zero = wf_set1(0), factor = wf_mul(weight, unit_factor(near, k));
     const wf back[4] = {wf_sub(zero, start[0]), wf_sub(zero, start[1]), wf_sub(zero, start[2]), start[3]};
     wf d[4], turned[4];
-    multiply_quats(k, back, d);
+    multiply_quats(back, k, d);
     const wf signed_factor = wf_flip(factor, d[3]);
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
         d[i] = wf_mul(d[i], signed_factor);
     d[3] = wf_add(d[3], wf_sub(wf_set1(1), weight));
-    multiply_quats(d, sum, turned);
+    multiply_quats(sum, d, turned);
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
         sum[i] = turned[i];

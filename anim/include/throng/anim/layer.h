@@ -10,9 +10,9 @@
  *
  * Where the sum of w_i is below TH_REST_WEIGHT, the rest pose follows as one more layer with what is missing as its
  * weight. Then the layers that add change the result, in their order. With r the transform that such a layer starts
- * from, d = q_i conj(q_r), and the sign of d such that its w is not negative:
+ * from, d = conj(q_r) q_i, and the sign of d such that its w is not negative:
  *
- *    rotation      (w_i d + (1 - w_i)) * rotation, normalised
+ *    rotation      rotation * (w_i d + (1 - w_i)), normalised
  *    translation   + w_i (t_i - t_r); morph weights likewise
  *    scale         * (1 + w_i (s_i / s_r - 1)), by component
  *
