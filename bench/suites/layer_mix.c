@@ -19,7 +19,9 @@ struct th_layer_mix {
 static uint16_t clip_of(const th_scene *scene, uint32_t instance, uint32_t layer)
 {
     const uint32_t count = th_scene_model(scene, instance)->clip_count, first = scene->instances[instance].clip;
-    return count > 0 ? (uint16_t)(((first == TH_NO_INDEX ? 0 : first) + layer) % count) : TH_REST_CLIP;
+    if (count == 0)
+        return TH_REST_CLIP;
+    return (uint16_t)(((first == TH_NO_INDEX ? 0 : first) + layer) % count);
 }
 
 static void set_layer(th_layer_mix *mix, uint32_t instance, uint32_t k)
