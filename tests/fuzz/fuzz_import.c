@@ -6,6 +6,7 @@
 #include <throng/anim/import.h>
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 enum { ENDING = 8, MOST_FILES = 64 };
 
 static char folder[] = "/tmp/throng-fuzz-XXXXXX";
+static bool has_folder;
 
 static void remove_folder(void)
 {
@@ -54,9 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[sizeof folder + 16 + ENDING];
     if (!end || memchr(data, '/', (size_t)length) || memchr(data, '\0', (size_t)length))
         return 0;
-    if (folder[sizeof folder - 2] == 'X') {
+    if (!has_folder) {
         if (!mkdtemp(folder))
             abort();
+        has_folder = true;
         atexit(remove_folder);
     }
     snprintf(path, sizeof path, "%s/model.%.*s", folder, length, (const char *)data);
