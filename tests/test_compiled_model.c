@@ -1046,6 +1046,36 @@ ParameterizedTest(const th_isa *isa, isa, the_one_asked_for_runs)
     th_model_free(model);
 }
 
+/* Each joint moves so little that holding it still would do, but 40 of them in a row add up to twice the bound. */
+Test(compiled_model, small_shifts_that_add_up_are_played)
+{
+    enum { COUNT = 40 };
+    static const double times[] = {0, 1};
+    static const float still[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1}, shifts[] = {0.1F, 0, 0, 0.1000032F, 0, 0};
+    th_joint joints[COUNT];
+    th_bone bones[COUNT];
+    th_channel channels[COUNT];
+    for (uint32_t j = 0; j < COUNT; j++) {
+        joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
+        joints[j].rest.m[3] = shifts[0];
+        bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
+        channels[j] = (th_channel){
+            j, {2, times, shifts, NULL, false}, {1, times, still, NULL, false}, {1, times, ones, NULL, false}, 0};
+    }
+    const th_clip clip = {"creep", 1, 1, COUNT, channels, 0, NULL};
+    const th_model model = {.name = "row",
+                            .joint_count = COUNT,
+                            .joints = joints,
+                            .bone_count = COUNT,
+                            .bones = bones,
+                            .clip_count = 1,
+                            .clips = &clip,
+                            .size = 1};
+    th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
+    cr_expect_eq(th_compiled_model_exact_clips(compiled), 0);
+    th_compiled_model_destroy(compiled);
+}
+
 /* ---- palettes of quaternions ---- */
 
 static void expect_refusal(const th_compiled_model *compiled, th_palette palette, bool expected, const char *why)
