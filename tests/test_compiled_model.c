@@ -1046,6 +1046,36 @@ ParameterizedTest(const th_isa *isa, isa, the_one_asked_for_runs)
     th_model_free(model);
 }
 
+/* Each joint moves so little that holding it still would do, but 40 of them in a row add up to twice the bound. */
+Test(compiled_model, small_shifts_that_add_up_are_played)
+{
+    enum { COUNT = 40 };
+    static const double times[] = {0, 1};
+    static const float still[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1}, shifts[] = {0.1F, 0, 0, 0.1000032F, 0, 0};
+    th_joint joints[COUNT];
+    th_bone bones[COUNT];
+    th_channel channels[COUNT];
+    for (uint32_t j = 0; j < COUNT; j++) {
+        joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
+        joints[j].rest.m[3] = shifts[0];
+        bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
+        channels[j] = (th_channel){
+            j, {2, times, shifts, NULL, false}, {1, times, still, NULL, false}, {1, times, ones, NULL, false}, 0};
+    }
+    const th_clip clip = {"creep", 1, 1, COUNT, channels, 0, NULL};
+    const th_model model = {.name = "row",
+                            .joint_count = COUNT,
+                            .joints = joints,
+                            .bone_count = COUNT,
+                            .bones = bones,
+                            .clip_count = 1,
+                            .clips = &clip,
+                            .size = 1};
+    th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
+    cr_expect_eq(th_compiled_model_exact_clips(compiled), 0);
+    th_compiled_model_destroy(compiled);
+}
+
 /* ---- palettes of quaternions ---- */
 
 static void expect_refusal(const th_compiled_model *compiled, th_palette palette, bool expected, const char *why)
@@ -1093,34 +1123,57 @@ Test(quaternions, are_refused_where_joints_are_scaled)
     expect_obstacle(&desc, "scaled", "scaled");
 }
 
-/* Its root goes as far as twice the model's size. */
+/* way: of the root; a hand hangs `arm` from it along x. far: whether it gets where 16 bytes end, at twice the model's
+ * size. */
+static void expect_far(const th_track *way, float arm, th_interpolation interpolation, bool far)
+{
+    static const double start[] = {0};
+    static const float still[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
+    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"hand", 0, TH_MAT34_IDENTITY}};
+    joints[1].rest.m[3] = arm;
+    const th_bone bone = {1, TH_MAT34_IDENTITY};
+    const th_channel channel = {0, *way, {1, start, still, NULL, false}, {1, start, ones, NULL, false}, 0};
+    const th_clip clip = {"walk", way->times[way->key_count - 1], 1, 1, &channel, 0, NULL};
+    const th_model model = {.name = "walker",
+                            .joint_count = 2,
+                            .joints = joints,
+                            .bone_count = 1,
+                            .bones = &bone,
+                            .clip_count = 1,
+                            .clips = &clip,
+                            .size = 1};
+    th_compiled_model *compiled = make_compiled_as(&model, (th_compiled_model_desc){.interpolation = interpolation});
+    expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
+    expect_refusal(compiled, TH_PALETTE_QUAT16, far, "too far");
+    th_compiled_model_destroy(compiled);
+}
+
 Test(quaternions, of_16_bytes_are_refused_where_they_end)
 {
     static const double times[] = {0, 1};
-    static const float still[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1}, near[] = {0, 0, 0, 1.5F, 0, 0},
-                       far[] = {0, 0, 0, 2, 0, 0};
-    const th_joint joint = {"root", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    const th_bone bone = {0, TH_MAT34_IDENTITY};
-    for (int i = 0; i < 2; i++) {
-        const th_channel channel = {0,
-                                    {2, times, i ? far : near, NULL, false},
-                                    {1, times, still, NULL, false},
-                                    {1, times, ones, NULL, false},
-                                    0};
-        const th_clip clip = {"walk", 1, 1, 1, &channel, 0, NULL};
-        const th_model model = {.name = "walker",
-                                .joint_count = 1,
-                                .joints = &joint,
-                                .bone_count = 1,
-                                .bones = &bone,
-                                .clip_count = 1,
-                                .clips = &clip,
-                                .size = 1};
-        th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
-        expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
-        expect_refusal(compiled, TH_PALETTE_QUAT16, i, "too far");
-        th_compiled_model_destroy(compiled);
-    }
+    static const float near[] = {0, 0, 0, 1.5F, 0, 0}, far[] = {0, 0, 0, 2, 0, 0};
+    expect_far(&(th_track){2, times, near, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, false);
+    expect_far(&(th_track){2, times, far, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, true);
+}
+
+Test(quaternions, of_16_bytes_are_refused_for_what_hangs_on_a_joint_that_goes_far)
+{
+    static const double times[] = {0, 1};
+    static const float way[] = {0, 0, 0, 1, 0, 0};
+    expect_far(&(th_track){2, times, way, NULL, false}, 0.5F, TH_INTERPOLATION_AUTHORED, false);
+    expect_far(&(th_track){2, times, way, NULL, false}, 1, TH_INTERPOLATION_AUTHORED, true);
+    expect_far(&(th_track){2, times, way, NULL, false}, -1.5F, TH_INTERPOLATION_AUTHORED, false);
+}
+
+/* From keys that lie near: to 2 in the middle of the spline, to 1.9 between the inner keys of the other. */
+Test(quaternions, of_16_bytes_are_refused_where_curves_go_far)
+{
+    static const double times[] = {0, 1, 2, 3};
+    static const float still[6] = {0}, tangents[] = {0, 0, 0, 8, 0, 0, -8, 0, 0, 0, 0, 0},
+                       hill[] = {0, 0, 0, 1.7F, 0, 0, 1.7F, 0, 0, 0, 0, 0};
+    expect_far(&(th_track){2, times, still, tangents, false}, 0, TH_INTERPOLATION_AUTHORED, true);
+    expect_far(&(th_track){4, times, hill, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, false);
+    expect_far(&(th_track){4, times, hill, NULL, false}, 0, TH_INTERPOLATION_CUBIC, true);
 }
 
 /* Half a step of 1.7 um along each axis of the place, and next to nothing of the rotation. */

@@ -47,7 +47,8 @@ typedef struct th_compiled_clip {
 struct th_compiled_model {
     const th_model *model;
     double bound;
-    size_t max_bytes; /* of clips; 0: no limit */
+    size_t max_bytes;  /* of clips; 0: no limit */
+    bool holds_shifts; /* holds joints still that move a little */
     th_interpolation interpolation;
     th_program program;
     const char *quat_obstacle;       /* why program.quat is NULL */

@@ -44,6 +44,11 @@ typedef struct joint_plan {
 
 /* ---- what moves ---- */
 
+static double noise_of(const th_model *model)
+{
+    return STILL * model->size;
+}
+
 static bool differs(const float *value, const double *rest, int width, double tolerance)
 {
     for (int i = 0; i < width; i++)
@@ -91,10 +96,12 @@ static void find_rest(const th_model *model, const th_channel *channel, joint_pl
     p->has_channel = true;
 }
 
-/* shift: translations that stay this close to rest do not count as motion. */
-static void find_moves(const th_model *model, double shift, joint_plan *plans)
+/* shift: translations that stay this close to rest do not count as motion. Returns whether any is motion and not noise.
+ */
+static bool find_moves(const th_model *model, double shift, joint_plan *plans)
 {
     assert(shift > 0);
+    bool held = false;
     for (uint32_t j = 0; j < model->joint_count; j++) {
         th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
         plans[j].sheared = th_dmat34_decompose(&rest, &plans[j].rest) > STILL;
@@ -110,12 +117,15 @@ static void find_moves(const th_model *model, double shift, joint_plan *plans)
                 p->moves |= TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION;
             if (track_moves(&channel->translation, p->rest.translation, 3, shift))
                 p->moves |= TH_JOINT_OP_TRANSLATION;
+            else
+                held |= track_moves(&channel->translation, p->rest.translation, 3, noise_of(model));
             if (track_moves(&channel->rotation, p->rest.rotation, 4, STILL))
                 p->moves |= TH_JOINT_OP_ROTATION;
             if (track_moves(&channel->scale, p->rest.scale, 3, STILL))
                 p->moves |= TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE;
         }
     }
+    return held;
 }
 
 static void find_needed(const th_model *model, joint_plan *plans)
@@ -501,7 +511,7 @@ static th_result build_program(const th_model *model, double shift, th_compiled_
     joint_plan *plans = calloc(model->joint_count, sizeof *plans);
     if (!plans)
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-    find_moves(model, shift, plans);
+    compiled->holds_shifts = find_moves(model, shift, plans);
     find_needed(model, plans);
     th_result result = find_spaces(model, plans, err);
     if (result == TH_OK)
@@ -562,13 +572,12 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     assert((unsigned)desc->keys < TH_KEYS_COUNT);
     assert((desc->masks || desc->mask_count == 0) && desc->mask_count <= TH_MAX_MASKS);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
-    const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size * looseness(),
-                 noise = STILL * desc->model->size;
+    const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size * looseness(), noise = noise_of(desc->model);
     const double shift = fmax(noise, bound * STILL_PART);
     int64_t budget = (int64_t)fmin(ceil(TH_COMPILE_BUDGET * (desc->effort > 0 ? desc->effort : 1)), 0x1p62);
     th_result result = create_compiled(desc, bound, shift, &budget, out, err);
     if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_compiled_model_exact_clips(*out) == 0 ||
-        !(shift > noise))
+        !(*out)->holds_shifts)
         return result;
     th_compiled_model *strict, *worse;
     if (create_compiled(desc, bound, noise, &budget, &strict, NULL) != TH_OK)

@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define MOST_BYTES ((size_t)64 << 20)
+#define HUGE_PAGE  ((size_t)2 << 20)
 
 bool th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation)
 {
@@ -38,6 +40,7 @@ void th_exact_cache_fini(th_exact_cache *cache)
     free(cache->rest);
     free(cache->palettes);
     free(cache->ticks);
+    free(cache->places);
 }
 
 static void find_moving_joints(th_exact_cache *cache)
@@ -79,6 +82,18 @@ static void begin_at_rest(th_exact_cache *cache)
     th_exact_cursors_reset(cache->cursors, cache->clip ? cache->clip->channel_count : 0);
 }
 
+/* Getting small pages for them, one by one, took a fifth of compiling a long clip. */
+static th_dmat34 *alloc_palettes(size_t bytes)
+{
+    if (bytes < HUGE_PAGE)
+        return malloc(bytes);
+    bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    th_dmat34 *palettes = aligned_alloc(HUGE_PAGE, bytes);
+    if (palettes)
+        madvise(palettes, bytes, MADV_HUGEPAGE); /* as well as the system can */
+    return palettes;
+}
+
 bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t times)
 {
     assert(cache && cache->pose);
@@ -89,16 +104,20 @@ bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t tim
     if (slots > cache->capacity) {
         free(cache->palettes);
         free(cache->ticks);
-        cache->palettes = malloc(slots * palette_bytes);
+        free(cache->places);
+        cache->palettes = alloc_palettes(slots * palette_bytes);
         cache->ticks = malloc(slots * sizeof *cache->ticks);
+        cache->places = malloc(slots * sizeof *cache->places);
         cache->capacity = slots;
     }
     cache->clip = clip;
     cache->slots = slots;
+    cache->used = 0;
     begin_at_rest(cache);
-    for (size_t i = 0; cache->palettes && cache->ticks && i < cache->slots; i++)
+    const bool ok = cache->palettes && cache->ticks && cache->places;
+    for (size_t i = 0; ok && i < cache->slots; i++)
         cache->ticks[i] = (double)NAN;
-    return cache->palettes && cache->ticks;
+    return ok;
 }
 
 /* The slot that has the palette, else an empty one nearby, else one to overwrite. */
@@ -140,9 +159,11 @@ static void find_palette(th_exact_cache *cache, double ticks, th_dmat34 *palette
 
 const th_dmat34 *th_exact_cache_palette(th_exact_cache *cache, double ticks, bool *kept)
 {
-    assert(cache && cache->palettes && cache->ticks && kept);
+    assert(cache && cache->palettes && cache->ticks && cache->places && kept);
     const size_t slot = find_slot(cache, ticks);
-    th_dmat34 *palette = cache->palettes + slot * (cache->model->bone_count + 1u);
+    if (isnan(cache->ticks[slot]))
+        cache->places[slot] = cache->used++;
+    th_dmat34 *palette = cache->palettes + cache->places[slot] * cache->moving_count;
     *kept = cache->ticks[slot] == ticks;
     if (!*kept)
         find_palette(cache, ticks, palette);

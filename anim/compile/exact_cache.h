@@ -18,8 +18,10 @@ typedef struct th_exact_cache {
     uint32_t *bones;          /* of the model: first those that move, then those at rest */
     uint32_t moving_count;
     th_dmat34 *inverse_binds, *rest; /* of `bones`; rest: the palette entries of those at rest */
-    th_dmat34 *palettes;             /* bone_count a slot; only the moving ones are used */
+    th_dmat34 *palettes;             /* moving_count each, in the order in which they were computed */
+    size_t used;                     /* palettes */
     double *ticks;                   /* by slot; NaN: empty */
+    size_t *places;                  /* by slot: its palette */
     size_t slots;                    /* a power of two */
     size_t capacity;                 /* of slots */
 } th_exact_cache;

@@ -284,13 +284,84 @@ static th_result create_program(const builder *b, th_compiled_model *compiled, t
 /* Of the range of 22 bits, so that places may go somewhat farther between two samples. */
 #define RANGE_PART 0.875
 
+static double range_of(const th_model *model)
+{
+    return (double)th_palette_step(model->size) * 0x1p21;
+}
+
 /* Updates *most with the farthest coordinate of a bone, as a part of the range. */
 static void measure_pose(const th_model *model, const th_dmat34 *pose, double *most)
 {
-    const double range = (double)th_palette_step(model->size) * 0x1p21;
+    const double range = range_of(model);
     for (uint32_t b = 0; b < model->bone_count; b++)
         for (int i = 3; i < 12; i += 4)
             *most = fmax(*most, fabs(pose[model->bones[b].joint].m[i]) / range);
+}
+
+/* pose: scratch. */
+static void measure_clip(const th_model *model, const th_clip *clip, th_interpolation interpolation, th_dmat34 *pose,
+                         double *most)
+{
+    const uint32_t fair = RANGE_BUDGET / model->joint_count / (model->clip_count + 1);
+    const uint32_t samples = fair < 2 ? 2 : fair > RANGE_SAMPLES ? RANGE_SAMPLES : fair;
+    for (uint32_t k = 0; k < samples; k++) {
+        th_exact_pose(model, clip, clip->duration_ticks * k / (samples - 1), interpolation, pose);
+        measure_pose(model, pose, most);
+    }
+}
+
+/* How far from the origin a joint may get, and how much what hangs on it may be scaled. */
+typedef struct reach {
+    double distance, scale;
+} reach;
+
+static double longest(const th_track *track)
+{
+    double most = 0;
+    for (size_t k = 0; k < track->key_count; k++) {
+        const float *v = track->values + 3 * k;
+        most = fmax(most, hypot(hypot((double)v[0], (double)v[1]), (double)v[2]));
+    }
+    return most;
+}
+
+static double largest(const th_track *track)
+{
+    double most = 0;
+    for (size_t i = 0; i < 3 * (size_t)track->key_count; i++)
+        most = fmax(most, fabs((double)track->values[i]));
+    return most;
+}
+
+/* A joint's reach from its parent; infinite where curves may leave their keys. channel: NULL if it is at rest. */
+static reach own_reach(const th_joint *joint, const th_channel *channel, th_interpolation interpolation)
+{
+    if (!channel) {
+        const th_dmat34 rest = th_dmat34_from(joint->rest);
+        return (reach){hypot(hypot(rest.m[3], rest.m[7]), rest.m[11]), th_dmat34_stretch(&rest)};
+    }
+    if (interpolation == TH_INTERPOLATION_CUBIC || channel->translation.tangents || channel->scale.tangents)
+        return (reach){HUGE_VAL, HUGE_VAL};
+    return (reach){longest(&channel->translation), largest(&channel->scale)};
+}
+
+/* Whether the bones of a clip stay within the range wherever its rotations point. That spares most clips the
+ * measuring. reaches: scratch, by joint. */
+static bool stays_near(const th_model *model, const th_clip *clip, th_interpolation interpolation, reach *reaches)
+{
+    const th_channel *channel = clip->channels, *end = channel + clip->channel_count;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_joint *joint = &model->joints[j];
+        const bool moves = channel != end && channel->joint == j;
+        const reach own = own_reach(joint, moves ? channel : NULL, interpolation);
+        const reach parent = joint->parent == TH_NO_INDEX ? (reach){0, 1} : reaches[joint->parent];
+        reaches[j] = (reach){parent.distance + parent.scale * own.distance, parent.scale * own.scale};
+        channel += moves;
+    }
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        if (!(reaches[model->bones[b].joint].distance <= RANGE_PART * range_of(model)))
+            return false;
+    return true;
 }
 
 /* Sets quat16_obstacle if a bone is scaled, or leaves the range. */
@@ -302,24 +373,22 @@ static th_result check_range(const builder *b, th_compiled_model *compiled)
         if (fabs((double)scale - 1) > RIGID)
             compiled->quat16_obstacle = "it is scaled as a whole";
     }
-    const uint32_t fair = RANGE_BUDGET / model->joint_count / (model->clip_count + 1);
-    const uint32_t samples = fair < 2 ? 2 : fair > RANGE_SAMPLES ? RANGE_SAMPLES : fair;
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
+    reach *reaches = calloc(model->joint_count, sizeof *reaches);
+    const bool ok = pose && reaches;
     double most = 0;
-    if (!pose)
-        return TH_ERR_MEMORY;
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
-    measure_pose(model, pose, &most);
-    for (uint32_t c = 0; c < model->clip_count; c++)
-        for (uint32_t k = 0; k < samples; k++) {
-            const double ticks = model->clips[c].duration_ticks * k / (samples - 1);
-            th_exact_pose(model, &model->clips[c], ticks, compiled->interpolation, pose);
-            measure_pose(model, pose, &most);
-        }
+    if (ok) {
+        th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+        measure_pose(model, pose, &most);
+    }
+    for (uint32_t c = 0; ok && c < model->clip_count; c++)
+        if (!stays_near(model, &model->clips[c], compiled->interpolation, reaches))
+            measure_clip(model, &model->clips[c], compiled->interpolation, pose, &most);
     free(pose);
+    free(reaches);
     if (most > RANGE_PART && !compiled->quat16_obstacle)
         compiled->quat16_obstacle = "a clip carries it too far from the origin";
-    return TH_OK;
+    return ok ? TH_OK : TH_ERR_MEMORY;
 }
 
 th_result th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,

@@ -21,6 +21,9 @@ typedef struct reader {
     gltf_channel *channels;
     weight_keys *weights;
     uint32_t weight_count;
+    struct {
+        const char *target, *times, *keys, *weights;
+    } names; /* for messages; made once, not for each of a thousand channels */
 } reader;
 
 enum { TICKS_PER_SECOND = 1000 };
@@ -28,9 +31,13 @@ enum { TICKS_PER_SECOND = 1000 };
 /* The part of a node that is no transform; the others are TH_TRANSLATION and so on. Sorted, it is a node's last. */
 enum { WEIGHTS = 8 };
 
-static const char *label(const reader *r, const char *part)
+static void name_parts(reader *r)
 {
-    return make_string(r->g->s, "the %s of animation %u", part, r->index);
+    scene *s = r->g->s;
+    r->names.target = make_string(s, "the target of animation %u", r->index);
+    r->names.times = make_string(s, "the key times of animation %u", r->index);
+    r->names.keys = make_string(s, "the keys of animation %u", r->index);
+    r->names.weights = make_string(s, "the weights of animation %u", r->index);
 }
 
 /* ---- channels of the file ---- */
@@ -46,11 +53,11 @@ static source read_source(const reader *r, const json_t *animation, const json_t
     const json_t *target = json_object_get(channel, "target");
     const json_t *sampler = gltf_at(json_object_get(animation, "samplers"), gltf_index(channel, "sampler"));
     const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
-    return (source){.node = gltf_link(r->g, target, "node", "nodes", label(r, "target")),
+    return (source){.node = gltf_link(r->g, target, "node", "nodes", r->names.target),
                     .part = part_of(channel),
                     .order = order,
-                    .times = gltf_link(r->g, sampler, "input", "accessors", label(r, "key times")),
-                    .values = gltf_link(r->g, sampler, "output", "accessors", label(r, "keys")),
+                    .times = gltf_link(r->g, sampler, "input", "accessors", r->names.times),
+                    .values = gltf_link(r->g, sampler, "output", "accessors", r->names.keys),
                     .step = mode && strcmp(mode, "STEP") == 0,
                     .spline = mode && strcmp(mode, "CUBICSPLINE") == 0};
 }
@@ -68,7 +75,7 @@ static int compare_sources(const void *a, const void *b)
 static bool has_keys(const reader *r, const source *c)
 {
     return c->times != TH_NO_INDEX && c->values != TH_NO_INDEX &&
-           gltf_count(r->g, c->times, label(r, "key times")) <= gltf_count(r->g, c->values, label(r, "keys"));
+           gltf_count(r->g, c->times, r->names.times) <= gltf_count(r->g, c->values, r->names.keys);
 }
 
 /* Lists the channels that can be played, sorted by node and part. Warns about the others. */
@@ -101,7 +108,7 @@ static size_t list_sources(reader *r, const json_t *animation, source *out)
 
 static void check_spline(const reader *r, const source *c, size_t keys, const char *node)
 {
-    const size_t elements = gltf_count(r->g, c->values, label(r, "keys"));
+    const size_t elements = gltf_count(r->g, c->values, r->names.keys);
     if (elements != 3 * keys)
         give_up(TH_ERR_INPUT, "clip %s, node %s: a CUBICSPLINE of %zu keys needs %zu elements, accessor %u has %zu",
                 read_name(r->g->s, &r->out->mName), node, keys, 3 * keys, c->values, elements);
@@ -133,13 +140,13 @@ static void read_part(reader *r, const source *c, struct aiNodeAnim *out, gltf_c
 {
     scene *s = r->g->s;
     const bool turns = c->part == TH_ROTATION;
-    const size_t count = gltf_count(r->g, c->times, label(r, "key times"));
+    const size_t count = gltf_count(r->g, c->times, r->names.times);
     uint32_t one = 1, width = turns ? 4 : 3;
     if (c->spline)
         check_spline(r, c, count, read_name(s, &out->mNodeName));
-    const float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, label(r, "key times"));
+    const float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, r->names.times);
     float *values = gltf_read_floats(r->g, c->values, turns ? GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM : GLTF_FLOAT, &width,
-                                     label(r, "keys"));
+                                     r->names.keys);
     const float *first = c->spline ? values + width : values;
     const size_t stride = c->spline ? 3 * width : width;
     if (turns) {
@@ -171,12 +178,12 @@ static void read_weights(reader *r, const source *c)
     const gltf *g = r->g;
     const struct aiNode *ai = g->node[c->node];
     const struct aiString name = name_node(g, c->node);
-    const size_t count = gltf_count(g, c->times, label(r, "key times")),
-                 numbers = gltf_count(g, c->values, label(r, "weights")), rows = count * (c->spline ? 3 : 1);
+    const size_t count = gltf_count(g, c->times, r->names.times), numbers = gltf_count(g, c->values, r->names.weights),
+                 rows = count * (c->spline ? 3 : 1);
     uint32_t one = 1;
-    float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, label(r, "key times"));
+    float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, r->names.times);
     const float *values =
-        gltf_read_floats(r->g, c->values, GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM, &one, label(r, "weights"));
+        gltf_read_floats(r->g, c->values, GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM, &one, r->names.weights);
     extend_clip(r, times, count);
     for (size_t k = 0; k < count; k++)
         times[k] *= TICKS_PER_SECOND;
@@ -208,7 +215,8 @@ static void read_animation(gltf *g, uint32_t index, struct aiAnimation *out)
     const json_t *animation = gltf_at(gltf_list(g, "animations"), index);
     const char *name = json_string_value(json_object_get(animation, "name"));
     const size_t most = json_array_size(json_object_get(animation, "channels"));
-    reader r = {g, index, out, make(g->s, gltf_channel, most + 1), make(g->s, weight_keys, most + 1), 0};
+    reader r = {g, index, out, make(g->s, gltf_channel, most + 1), make(g->s, weight_keys, most + 1), 0, {0}};
+    name_parts(&r);
     source *sources = make(g->s, source, most + 1);
     out->mName = gltf_string(name ? name : "");
     out->mTicksPerSecond = TICKS_PER_SECOND;
