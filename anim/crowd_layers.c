@@ -62,35 +62,37 @@ static bool counts(const window *w, const th_layer *layer)
     return layer->weight > 0;
 }
 
-static bool is_single(const member_layers *m)
-{
-    return m->override_count == 1 && m->add_count == 0 && layer_at(m, 0)->mask == TH_NO_MASK &&
-           layer_at(m, 0)->weight >= TH_REST_WEIGHT;
-}
-
-static member_layers member_layers_of(const window *w, const th_crowd_layers *table, uint32_t member)
+/* out: written in place and not read at once, because a load of what several smaller stores have written waits. */
+static void read_member(const window *w, const th_crowd_layers *table, uint32_t member, member_layers *out)
 {
     const uint32_t instance = w->crowd->instance_of[member], count = table->counts[instance];
-    member_layers m = {.layers = table->layers + (size_t)instance * table->stride, .member = member};
+    const th_layer *layers = table->layers + (size_t)instance * table->stride, *first = layers;
+    uint32_t override_count = 0, add_count = 0;
     uint8_t adds[TH_MAX_LAYERS];
+    bool is_exact = false;
     assert(count <= TH_MAX_LAYERS && count <= table->stride);
     for (uint32_t i = 0; i < count; i++) {
-        if (!counts(w, &m.layers[i]))
+        if (!counts(w, &layers[i]))
             continue;
-        m.is_exact |= !clip_of(w->group, &m.layers[i])->keys;
-        if (m.layers[i].mode == TH_LAYER_OVERRIDE)
-            m.order[m.override_count++] = (uint8_t)i;
-        else
-            adds[m.add_count++] = (uint8_t)i;
+        is_exact |= !clip_of(w->group, &layers[i])->keys;
+        if (layers[i].mode != TH_LAYER_OVERRIDE) {
+            adds[add_count++] = (uint8_t)i;
+            continue;
+        }
+        first = override_count == 0 ? &layers[i] : first;
+        out->order[override_count++] = (uint8_t)i;
     }
-    for (uint32_t i = 0; i < m.add_count; i++)
-        m.order[m.override_count + i] = adds[i];
-    m.is_single = count == 0 || is_single(&m);
-    if (count == 0)
-        m.is_exact = !w->crowd->members[member].compiled_clip->keys;
-    else if (!m.is_single)
-        m.is_exact |= !w->rest->keys;
-    return m;
+    for (uint32_t i = 0; i < add_count; i++)
+        out->order[override_count + i] = adds[i];
+    const bool is_single = count == 0 || (override_count == 1 && add_count == 0 && first->mask == TH_NO_MASK &&
+                                          first->weight >= TH_REST_WEIGHT);
+    out->layers = layers;
+    out->member = member;
+    out->override_count = (uint8_t)override_count;
+    out->add_count = (uint8_t)add_count;
+    out->is_single = is_single;
+    out->is_exact =
+        count == 0 ? !w->crowd->members[member].compiled_clip->keys : is_exact || (!is_single && !w->rest->keys);
 }
 
 static const th_compiled_clip *single_clip(const window *w, const member_layers *m)
@@ -265,11 +267,12 @@ static void update_window(window *w, const batch *b, const th_crowd_layers *tabl
     const uint32_t width = w->crowd->kernels->width;
     w->count = 0;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const member_layers m = member_layers_of(w, table, i);
-        if (m.is_exact)
-            update_exact(w, &m, palettes, scratch);
+        member_layers *m = &w->members[w->count];
+        read_member(w, table, i, m);
+        if (m->is_exact)
+            update_exact(w, m, palettes, scratch);
         else
-            w->members[w->count++] = m;
+            w->count++;
     }
     const uint32_t single = sort(w);
     for (uint32_t i = 0; i < w->count;) {
