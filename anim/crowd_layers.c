@@ -1,5 +1,8 @@
 /* A frame in which instances play layers. */
 #include "crowd_data.h"
+#ifdef TH_MUTANTS
+#include "crowd_mutants.h"
+#endif
 
 #include <throng/anim/exact.h>
 #include <throng/core/cache_line.h>
@@ -17,11 +20,13 @@ typedef struct member_layers {
     uint8_t override_count, add_count;
     uint8_t order[TH_MAX_LAYERS]; /* those that override, then those that add */
     bool is_single;               /* one clip: that of the only layer, or without layers the member's own */
+    bool is_exact;                /* some clip plays exact */
 } member_layers;
 
 typedef struct window {
     const th_crowd *crowd;
     const crowd_group *group;
+    const th_compiled_clip *rest;
     double time_s;
     uint32_t count;
     member_layers members[MAX_MEMBERS];
@@ -49,24 +54,45 @@ static bool needs_rest(const member_layers *m)
     return !(sum > TH_REST_WEIGHT * 1.0001F); /* whatever the order in which the kernel sums */
 }
 
-static member_layers member_layers_of(const window *w, const th_crowd_layers *table, uint32_t member)
+static bool counts(const window *w, const th_layer *layer)
+{
+    assert(layer->weight >= 0 && layer->weight <= 1 && layer->ratio >= 0 && layer->ratio <= 1);
+    assert(layer->mask == TH_NO_MASK || layer->mask < w->group->compiled->mask_count);
+    (void)w;
+    return layer->weight > 0;
+}
+
+/* out: written in place and not read at once, because a load of what several smaller stores have written waits. */
+static void read_member(const window *w, const th_crowd_layers *table, uint32_t member, member_layers *out)
 {
     const uint32_t instance = w->crowd->instance_of[member], count = table->counts[instance];
-    member_layers m = {.layers = table->layers + (size_t)instance * table->stride, .member = member};
+    const th_layer *layers = table->layers + (size_t)instance * table->stride, *first = layers;
+    uint32_t override_count = 0, add_count = 0;
+    uint8_t adds[TH_MAX_LAYERS];
+    bool is_exact = false;
     assert(count <= TH_MAX_LAYERS && count <= table->stride);
-    for (int adds = 0; adds < 2; adds++)
-        for (uint32_t i = 0; i < count; i++) {
-            const th_layer *layer = &m.layers[i];
-            assert(layer->weight >= 0 && layer->weight <= 1 && layer->ratio >= 0 && layer->ratio <= 1);
-            assert(layer->mask == TH_NO_MASK || layer->mask < w->group->compiled->mask_count);
-            if (layer->weight > 0 && (layer->mode != TH_LAYER_OVERRIDE) == adds) {
-                m.order[m.override_count + m.add_count] = (uint8_t)i;
-                adds ? m.add_count++ : m.override_count++;
-            }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!counts(w, &layers[i]))
+            continue;
+        is_exact |= !clip_of(w->group, &layers[i])->keys;
+        if (layers[i].mode != TH_LAYER_OVERRIDE) {
+            adds[add_count++] = (uint8_t)i;
+            continue;
         }
-    m.is_single = count == 0 || (m.override_count == 1 && m.add_count == 0 && layer_at(&m, 0)->mask == TH_NO_MASK &&
-                                 layer_at(&m, 0)->weight >= TH_REST_WEIGHT);
-    return m;
+        first = override_count == 0 ? &layers[i] : first;
+        out->order[override_count++] = (uint8_t)i;
+    }
+    for (uint32_t i = 0; i < add_count; i++)
+        out->order[override_count + i] = adds[i];
+    const bool is_single = count == 0 || (override_count == 1 && add_count == 0 && first->mask == TH_NO_MASK &&
+                                          first->weight >= TH_REST_WEIGHT);
+    out->layers = layers;
+    out->member = member;
+    out->override_count = (uint8_t)override_count;
+    out->add_count = (uint8_t)add_count;
+    out->is_single = is_single;
+    out->is_exact =
+        count == 0 ? !w->crowd->members[member].compiled_clip->keys : is_exact || (!is_single && !w->rest->keys);
 }
 
 static const th_compiled_clip *single_clip(const window *w, const member_layers *m)
@@ -82,17 +108,6 @@ static double single_ratio(const window *w, const member_layers *m)
 }
 
 /* ---- exact ---- */
-
-static bool is_exact(const window *w, const member_layers *m)
-{
-    if (m->is_single)
-        return !single_clip(w, m)->keys;
-    const th_compiled_clip *rest = &w->group->compiled->compiled_clips[w->group->compiled->model->clip_count];
-    bool exact = !rest->keys;
-    for (uint32_t i = 0; i < m->override_count + m->add_count; i++)
-        exact |= !clip_of(w->group, layer_at(m, i))->keys;
-    return exact;
-}
 
 static void sample_single(const window *w, const member_layers *m, th_dmat34 *local, double *weights)
 {
@@ -164,11 +179,10 @@ static void seek_start(const window *w, const th_compiled_clip *clip, th_lanes *
 static void set_lane(const window *w, const th_layer *layer, uint32_t lane, th_lane_layer *out)
 {
     const th_compiled_model *compiled = w->group->compiled;
-    const th_compiled_clip *clip = clip_of(w->group, layer),
-                           *rest = &compiled->compiled_clips[compiled->model->clip_count];
+    const th_compiled_clip *clip = clip_of(w->group, layer);
     seek(w, clip, layer->ratio, &out->keys, lane);
     if (layer->mode != TH_LAYER_OVERRIDE)
-        seek_start(w, layer->mode == TH_LAYER_ADD ? clip : rest, &out->start, lane);
+        seek_start(w, layer->mode == TH_LAYER_ADD ? clip : w->rest, &out->start, lane);
     const uint32_t mask = layer->mask == TH_NO_MASK ? compiled->mask_count : layer->mask;
     out->masks.frame[lane] = compiled->mask_weights[mask];
     out->is_masked |= mask != compiled->mask_count;
@@ -192,7 +206,6 @@ static void set_layers(const window *w, const lane_members *lanes, bool adds, ui
 
 static void set_layering(const window *w, const lane_members *lanes, th_layering *out)
 {
-    const th_compiled_model *compiled = w->group->compiled;
     out->override_count = 1;
     out->add_count = 0;
     out->has_rest = false;
@@ -201,8 +214,9 @@ static void set_layering(const window *w, const lane_members *lanes, th_layering
         out->override_count = m->override_count > out->override_count ? m->override_count : out->override_count;
         out->add_count = m->add_count > out->add_count ? m->add_count : out->add_count;
         out->has_rest |= needs_rest(m);
-        seek_start(w, &compiled->compiled_clips[compiled->model->clip_count], &out->rest, i);
     }
+    for (uint32_t i = 0; out->has_rest && i < w->crowd->kernels->width; i++)
+        seek_start(w, w->rest, &out->rest, i);
     set_layers(w, lanes, false, out->override_count, out->layers);
     set_layers(w, lanes, true, out->add_count, out->layers + out->override_count);
 }
@@ -253,11 +267,12 @@ static void update_window(window *w, const batch *b, const th_crowd_layers *tabl
     const uint32_t width = w->crowd->kernels->width;
     w->count = 0;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const member_layers m = member_layers_of(w, table, i);
-        if (is_exact(w, &m))
-            update_exact(w, &m, palettes, scratch);
+        member_layers *m = &w->members[w->count];
+        read_member(w, table, i, m);
+        if (m->is_exact)
+            update_exact(w, m, palettes, scratch);
         else
-            w->members[w->count++] = m;
+            w->count++;
     }
     const uint32_t single = sort(w);
     for (uint32_t i = 0; i < w->count;) {
@@ -267,6 +282,18 @@ static void update_window(window *w, const batch *b, const th_crowd_layers *tabl
         i = end - i > width ? i + width : end;
     }
 }
+
+#ifdef TH_MUTANTS
+static void update_faulty(window *w, const batch *b, uint32_t index, const th_crowd_layers *table, char *palettes,
+                          char *scratch)
+{
+    const uint32_t repeats = th_crowd_faulty_repeats(index, w->time_s);
+    for (uint32_t r = 0; r < repeats; r++)
+        update_window(w, b, table, palettes, scratch);
+    if (repeats > 0)
+        th_crowd_spoil(w->crowd, b, palettes);
+}
+#endif
 
 static bool has_layers(const th_crowd *crowd, const batch *b, const th_crowd_layers *layers)
 {
@@ -294,10 +321,15 @@ void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end,
             continue;
         }
         w.group = b.group;
+        w.rest = &b.group->compiled->compiled_clips[b.group->compiled->model->clip_count];
         for (next = i + 1; next < end && next - i < WINDOW && next - b.group->first_batch < b.group->batch_count;
              next++)
             b.count += batch_at(b.group, next).count;
+#ifdef TH_MUTANTS
+        update_faulty(&w, &b, i / WINDOW, layers, palette, scratch);
+#else
         update_window(&w, &b, layers, palette, scratch);
+#endif
     }
     finish_writes(crowd);
 }

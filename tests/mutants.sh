@@ -30,7 +30,7 @@ run() {
 }
 
 posing() {
-    run bench "$program" bench --filter '^(pose/(avx2|neon|scalar)/f32|interp/nlerp/scalar|crowd/10)$' --repetitions 20 \
+    run bench "$program" bench --filter '^(pose/(avx2|neon|scalar)/f32|interp/nlerp/scalar|crowd/10|blend/mask)$' --repetitions 20 \
         --repetition-time 1 --out "$folder/new.json"
     run scale "$program" scale --count 500 --threads 1,2 --repetitions 20 --repetition-time 1
     run stress "$program" stress --count 1024 --threads 1 --budget-ms 4 --frames 299
@@ -43,7 +43,7 @@ drawing() {
         --samples 1
 }
 
-"$program" bench --filter '^(pose/(avx2|neon|scalar)/f32|interp/nlerp/scalar|crowd/10)$' --repetitions 20 \
+"$program" bench --filter '^(pose/(avx2|neon|scalar)/f32|interp/nlerp/scalar|crowd/10|blend/mask)$' --repetitions 20 \
     --repetition-time 1 --out "$folder/old.json" >"$folder/out" || exit 1
 posing
 drawing

@@ -548,11 +548,11 @@ Test(bench, every_mode_has_every_instruction_set)
 
 Test(bench, crowds_and_what_they_play_are_listed)
 {
-    static const char *const wanted[] = {"crowd/1",        "crowd/8",        "crowd/100",      "crowd/1000",
-                                         "crowd/10000",    "play/forward",   "play/random",    "clips/one",
-                                         "clips/all",      "morph/0",        "morph/16",       "morph/64",
-                                         "blend/layers:1", "blend/fade:2",   "blend/layers:2", "blend/layers:3",
-                                         "blend/layers:4", "blend/layers:8", "blend/additive"};
+    static const char *const wanted[] = {
+        "crowd/1",         "crowd/8",         "crowd/100",      "crowd/1000",     "crowd/10000",    "play/forward",
+        "play/random",     "clips/one",       "clips/all",      "morph/0",        "morph/16",       "morph/64",
+        "blend/layers:1",  "blend/fade:2",    "blend/layers:2", "blend/layers:3", "blend/layers:4", "blend/layers:8",
+        "blend/space1d:3", "blend/space2d:4", "blend/mask",     "blend/additive"};
     const th_bench_names names = th_bench_list("^(crowd|play|clips|morph|blend)/", NULL);
     cr_assert_eq(names.count, sizeof wanted / sizeof *wanted);
     for (uint32_t i = 0; i < names.count; i++)
@@ -599,11 +599,11 @@ Test(bench, morph_weights_are_checked)
     th_report_fini(&report);
 }
 
-/* Each layer reads more keys and changes the pose; a single one is the clip. */
+/* What is added to a blend changes the pose; a single layer is the clip. */
 Test(bench, layers_are_checked)
 {
     th_report report = report_on(scene_of(40), "^(blend/|play/forward)");
-    cr_assert_eq(report.row_count, 8);
+    cr_assert_eq(report.row_count, 11);
     cr_expect_eq(report.rows[1].palette_hash, report.rows[0].palette_hash);
     for (uint32_t r = 1; r < report.row_count; r++) {
         const th_row *row = &report.rows[r];
@@ -611,11 +611,50 @@ Test(bench, layers_are_checked)
         cr_expect(row->checked && row->moving, "%s", row->name);
         cr_expect_eq(row->bones, 40 * human->bone_count, "%s", row->name);
         cr_expect(row->max_error > 0 && row->max_error < 4e-4, "%s: %g", row->name, row->max_error);
-        cr_expect(r < 2 || row->palette_hash != row[-1].palette_hash, "%s", row->name);
-        cr_expect(r < 4 || r == 7 || field(row->own, "key_bytes_read") > field(row[-1].own, "key_bytes_read"), "%s",
-                  row->name);
+        for (uint32_t other = 2; other < r; other++)
+            cr_expect_neq(row->palette_hash, report.rows[other].palette_hash, "%s and %s", row->name,
+                          report.rows[other].name);
     }
     th_report_fini(&report);
+}
+
+static double key_bytes_read(const th_report *report, const char *name)
+{
+    return field(row_of(report, name)->own, "key_bytes_read");
+}
+
+/* A blend space plays one to three of its samples. */
+Test(bench, each_layer_reads_more_keys)
+{
+    th_report report = report_on(scene_of(40), "^blend/");
+    const double one = key_bytes_read(&report, "blend/layers:1"), two = key_bytes_read(&report, "blend/layers:2"),
+                 three = key_bytes_read(&report, "blend/layers:3"), line = key_bytes_read(&report, "blend/space1d:3"),
+                 square = key_bytes_read(&report, "blend/space2d:4");
+    cr_expect_lt(one, two);
+    cr_expect_lt(two, three);
+    cr_expect_lt(three, key_bytes_read(&report, "blend/layers:4"));
+    cr_expect_lt(key_bytes_read(&report, "blend/layers:4"), key_bytes_read(&report, "blend/layers:8"));
+    cr_expect_gt(key_bytes_read(&report, "blend/mask"), two, "which reads the mask as well");
+    cr_expect(line > one && line <= two, "%g", line);
+    cr_expect(square > two && square <= three, "%g", square);
+    th_report_fini(&report);
+}
+
+/* A mask for each of several models, of any number of joints. */
+Test(bench, masks_fit_their_models)
+{
+    const random_desc random = {.seed = 5, .joint_count = 90, .clip_count = 3, .key_count = 9, .swing_rad = 0.3};
+    th_model *larger = random_model(&random);
+    th_scene_desc scene = scene_of(40);
+    scene.models = (const th_model *const[]){human, larger};
+    scene.model_count = 2;
+    th_report report = report_on(scene, "^blend/(mask|layers:2)$");
+    cr_expect_str_eq(report.rows[0].failure, "");
+    cr_expect_str_eq(report.rows[1].failure, "");
+    cr_expect(report.rows[1].checked && !report.rows[1].skipped);
+    cr_expect_neq(report.rows[0].palette_hash, report.rows[1].palette_hash);
+    th_report_fini(&report);
+    th_model_free(larger);
 }
 
 /* The same crowd at the same frame is the same bytes, whatever the entry is called. */

@@ -1,11 +1,14 @@
 /* Layers against an evaluation of their own, which follows layer.h with matrices where it can. */
 #include "fixture_crowd.h"
+#include "fixture_import.h"
 #include "fixture_isa.h"
+#include "fixture_jobs.h"
 #include "fixture_morph.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/layer.h>
 #include <throng/anim/playback.h>
+#include <throng/core/cache_line.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -253,14 +256,20 @@ typedef struct setup {
     crowd_fixture s;
 } setup;
 
-static void setup_init_as(setup *t, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
+/* model: which becomes the setup's. */
+static void setup_init_of(setup *t, th_model *model, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
 {
-    const random_desc desc = some(n);
-    t->model = random_model(&desc);
+    t->model = model;
     t->p = make_playlist(t->model, n);
     how.masks = t->p->masks;
     how.mask_count = MASKS;
     crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
+}
+
+static void setup_init_as(setup *t, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
+{
+    const random_desc desc = some(n);
+    setup_init_of(t, random_model(&desc), n, how, as);
 }
 
 static void setup_init(setup *t, uint32_t n, th_keys keys, th_crowd_desc as)
@@ -372,6 +381,32 @@ Test(layers, blend_clips_that_play_exact)
         setup_fini(&t);
     }
     cr_expect_gt(mixed, 2);
+}
+
+/* Characters of others, whose layers add, override and have masks, in all interpolations. */
+static void check_file(const char *folder, const char *file)
+{
+    char path[512], what[96];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
+        for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
+            setup t;
+            const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode, .keys = (th_keys)keys};
+            setup_init_of(&t, import_good(path), (uint32_t)(2 * mode + keys), how, (th_crowd_desc){0});
+            snprintf(what, sizeof what, "%s, %s, keys %d", file, th_interpolation_name((th_interpolation)mode), keys);
+            update(&t, UINT16_MAX);
+            check_layers(&t, 0, what);
+            setup_fini(&t);
+        }
+}
+
+Test(layers, of_real_characters_follow_the_reference)
+{
+    const char *folder = getenv("THRONG_MODELS");
+    if (!folder)
+        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
+    check_file(folder, "Fox.glb");
+    check_file(folder, "CesiumMan.gltf");
 }
 
 ParameterizedTestParameters(layers, do_not_depend_on_their_neighbours)
@@ -609,6 +644,52 @@ Test(layers, do_not_depend_on_other_models_and_inactive_instances)
                 check_active(m, counts[k]);
             free_mixed(m);
         }
+}
+
+/* A frame of a mixed crowd on a pool. */
+typedef struct pooled {
+    const mixed_crowd *m;
+    char *scratch;
+    size_t scratch_stride;
+} pooled;
+
+static int update_pooled(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    const pooled *p = ctx;
+    const th_crowd_layers table = {p->m->layers, p->m->counts, TH_MAX_LAYERS + 1};
+    th_crowd_update_layers(p->m->crowd, begin, end, 0.25, &table, p->m->palette,
+                           p->scratch + worker * p->scratch_stride);
+    return 0;
+}
+
+/* Poses the crowd with several grains. */
+static void check_pool(const pooled *p, th_scheduler scheduler, uint32_t threads, uint64_t hash)
+{
+    static const uint32_t grains[] = {1, 3, 16, 100};
+    th_jobs *jobs = create_jobs(scheduler, threads);
+    for (size_t g = 0; g < sizeof grains / sizeof *grains; g++) {
+        memset(p->m->palette, GUARD, th_crowd_palette_bytes(p->m->crowd));
+        th_jobs_for(jobs, th_crowd_batch_count(p->m->crowd), grains[g], update_pooled, (void *)p);
+        cr_expect_eq(th_crowd_hash(p->m->crowd, p->m->palette), hash, "%s, %u threads, %u batches a chunk",
+                     th_scheduler_name(scheduler), threads, grains[g]);
+    }
+    th_jobs_destroy(jobs);
+}
+
+Test(layers, are_the_same_bytes_on_any_pool)
+{
+    enum { MOST_THREADS = 16 };
+    mixed_crowd *m = make_mixed((th_crowd_desc){0});
+    pooled p = {.m = m, .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(m->crowd))};
+    p.scratch = th_cache_line_alloc(MOST_THREADS * p.scratch_stride);
+    update_pooled(0, th_crowd_batch_count(m->crowd), 0, &p);
+    const uint64_t hash = th_crowd_hash(m->crowd, m->palette);
+    for (int scheduler = 0; scheduler < TH_SCHEDULER_COUNT; scheduler++)
+        for (uint32_t threads = 1; th_scheduler_available((th_scheduler)scheduler) && threads <= MOST_THREADS;
+             threads += scheduler == TH_SCHEDULER_SERIAL ? MOST_THREADS : 1)
+            check_pool(&p, (th_scheduler)scheduler, threads, hash);
+    free(p.scratch);
+    free_mixed(m);
 }
 
 /* ---- morph weights ---- */

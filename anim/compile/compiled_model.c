@@ -612,6 +612,12 @@ th_interpolation th_compiled_model_interpolation(const th_compiled_model *compil
     return compiled->interpolation;
 }
 
+const th_mask *th_compiled_model_masks(const th_compiled_model *compiled)
+{
+    assert(compiled);
+    return compiled->masks;
+}
+
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip)
 {
     assert(compiled && clip < compiled->model->clip_count);

@@ -15,13 +15,14 @@ ALWAYS_INLINE wf dot4(const wf a[4], const wf b[4])
     return wf_madd(a[0], b[0], wf_madd(a[1], b[1], wf_madd(a[2], b[2], wf_mul(a[3], b[3]))));
 }
 
-/* The weights of a layer by op of a block. */
-ALWAYS_INLINE void layer_weights(const th_lane_layer *layer, uint32_t first, uint32_t count, wf out[TH_BLOCK])
+/* The weights of a layer by op of a block, or without a mask a single one. Returns the step from op to op. */
+ALWAYS_INLINE uint32_t layer_weights(const th_lane_layer *layer, uint32_t first, uint32_t count, wf out[TH_BLOCK])
 {
     const wf weight = wf_load(layer->weight);
-    for (uint32_t i = 0; i < TH_BLOCK; i++)
-        out[i] = weight;
-    for (uint32_t i = 0; layer->is_masked && i < count; i += 4) {
+    out[0] = weight;
+    if (!layer->is_masked)
+        return 0;
+    for (uint32_t i = 0; i < count; i += 4) {
         wf masks[4];
         wf_load_floats(&layer->masks, (first + i) * sizeof(float), masks);
         wf_transpose(masks);
@@ -29,6 +30,7 @@ ALWAYS_INLINE void layer_weights(const th_lane_layer *layer, uint32_t first, uin
         for (uint32_t k = 0; k < 4; k++)
             out[i + k] = wf_mul(weight, masks[k]);
     }
+    return 1;
 }
 
 /* sum: of `width` numbers. */
@@ -97,8 +99,8 @@ ALWAYS_INLINE void store_sum(unsigned flags, const wide_sum *from, wide_sum *sum
     sum->total = from->total;
 }
 
-/* The rotation-only ops with both traits are nearly all. */
-enum { PLAIN = TH_JOINT_OP_ROTATION | TH_JOINT_OP_NEAR | TH_JOINT_OP_ALIGNED };
+/* Nearly all ops have a rotation and no other key, and most of these both traits. The rest of them are done without. */
+enum { TURN = TH_JOINT_OP_ROTATION, PLAIN = TURN | TH_JOINT_OP_NEAR | TH_JOINT_OP_ALIGNED };
 
 ALWAYS_INLINE unsigned blend_flags(const th_joint_op *op)
 {
@@ -120,29 +122,29 @@ ALWAYS_INLINE void settle_op(unsigned flags, wide_sum *sum)
 }
 
 /* Computes D of an op from its sum. */
-ALWAYS_INLINE void compose_sum(const th_program *program, uint32_t op, unsigned flags, const wide_sum *sum,
+ALWAYS_INLINE void compose_sum(const th_program *program, const th_joint_op *op, unsigned flags, const wide_sum *sum,
                                th_pose_form form, float *pose)
 {
     if (form == TH_POSE_QUATS)
-        compose_quat(&program->quat->ops[op], sum->n + SUM_ROTATION, sum->n + SUM_TRANSLATION, (wide_quat *)pose);
+        compose_quat(&program->quat->ops[op - program->ops], sum->n + SUM_ROTATION, sum->n + SUM_TRANSLATION,
+                     (wide_quat *)pose);
     else if (flags & TH_JOINT_OP_WEIGHTS)
         copy((wide34 *)pose, (const wide34 *)sum->n);
-    else if (flags == PLAIN && (program->ops[op].flags & TH_JOINT_OP_PIVOT))
-        compose(&program->ops[op], TH_JOINT_OP_ROTATION | TH_JOINT_OP_PIVOT, sum->n + SUM_ROTATION, sum->n + SUM_SCALE,
+    else if ((flags == PLAIN || flags == TURN) && (op->flags & TH_JOINT_OP_PIVOT))
+        compose(op, TH_JOINT_OP_ROTATION | TH_JOINT_OP_PIVOT, sum->n + SUM_ROTATION, sum->n + SUM_SCALE,
                 sum->n + SUM_TRANSLATION, (wide34 *)pose);
     else
-        compose(&program->ops[op], program->ops[op].flags, sum->n + SUM_ROTATION, sum->n + SUM_SCALE,
-                sum->n + SUM_TRANSLATION, (wide34 *)pose);
+        compose(op, op->flags, sum->n + SUM_ROTATION, sum->n + SUM_SCALE, sum->n + SUM_TRANSLATION, (wide34 *)pose);
 }
 
 /* place, form: constants. */
-ALWAYS_INLINE void blend_next(const th_program *program, uint32_t op, unsigned flags, const th_lanes *from,
+ALWAYS_INLINE void blend_next(const th_program *program, const th_joint_op *op, unsigned flags, const th_lanes *from,
                               const blend *by, sample_mode w, th_layer_place place, th_pose_form form, wf weight,
                               wide_sum *sum, float *pose)
 {
     wide_sum next;
     load_sum(flags, place == TH_LAYER_FIRST, sum, &next);
-    blend_op(program, &program->ops[op], flags, from, by, w, place == TH_LAYER_FIRST, weight, &next);
+    blend_op(program, op, flags, from, by, w, place == TH_LAYER_FIRST, weight, &next);
     if (place == TH_LAYER_LAST) {
         settle_op(flags, &next);
         compose_sum(program, op, flags, &next, form, pose);
@@ -151,26 +153,38 @@ ALWAYS_INLINE void blend_next(const th_program *program, uint32_t op, unsigned f
     }
 }
 
-/* How the ops that are not PLAIN are blended: a function of its own for each mode, because they are few. */
-typedef void blend_other_fn(const th_program *program, uint32_t op, unsigned flags, const th_lanes *from,
-                            const blend *by, th_layer_place place, th_pose_form form, const wf *weight, wide_sum *sum,
-                            float *pose);
+/* How other ops are blended: a function of its own for each mode, because they are few. It gets no pointer to what the
+ * loop over ops keeps in registers. */
+typedef void blend_other_fn(const th_program *program, const th_joint_op *op, unsigned flags,
+                            const th_lane_layer *layer, th_layer_place place, th_pose_form form, const wf *weight,
+                            wide_sum *sum, float *pose);
+
+ALWAYS_INLINE void blend_other(const th_program *program, const th_joint_op *op, unsigned flags,
+                               const th_lane_layer *layer, sample_mode w, th_layer_place place, th_pose_form form,
+                               wf weight, wide_sum *sum, float *pose)
+{
+    const blend by = blend_of(&layer->keys, w.mode);
+    blend_next(program, op, flags, &layer->keys, &by, w, place, form, weight, sum, pose);
+}
 
 ALWAYS_INLINE void blend_ops(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
                              sample_mode w, th_layer_place place, th_pose_form form, blend_other_fn *other,
                              wide_sum *sum, float *pose)
 {
     const th_lanes from = layer->keys; /* a copy, which no store to a sum can alias */
-    const blend by = blend_of(&from, w.mode);
+    const blend by = blend_of(&layer->keys, w.mode);
     wf weights[TH_BLOCK];
-    layer_weights(layer, first, count, weights);
-    for (uint32_t i = 0; i < count; i++, sum++, pose += th_pose_floats(form, 1, WIDTH)) {
-        const unsigned flags = blend_flags(&program->ops[first + i]);
-        const wf weight = flags & TH_JOINT_OP_WEIGHTS ? wf_load(layer->weight) : weights[i];
+    const uint32_t step = layer_weights(layer, first, count, weights);
+    const th_joint_op *op = program->ops + first;
+    const wf *weight = weights;
+    for (uint32_t i = 0; i < count; i++, op++, weight += step, sum++, pose += th_pose_floats(form, 1, WIDTH)) {
+        const unsigned flags = blend_flags(op);
         if (__builtin_expect(flags == PLAIN, 1))
-            blend_next(program, first + i, PLAIN, &from, &by, w, place, form, weight, sum, pose);
+            blend_next(program, op, PLAIN, &from, &by, w, place, form, *weight, sum, pose);
+        else if ((flags | PLAIN) == PLAIN)
+            blend_next(program, op, TURN, &from, &by, w, place, form, *weight, sum, pose);
         else
-            other(program, first + i, flags, &from, &by, place, form, &weight, sum, pose);
+            other(program, op, flags, layer, place, form, weight, sum, pose);
     }
 }
 
@@ -256,22 +270,30 @@ ALWAYS_INLINE void add_op(const th_program *program, const th_joint_op *op, unsi
     }
 }
 
-typedef void add_other_fn(const th_program *program, uint32_t op, unsigned flags, const th_lane_layer *layer,
-                          const blend *by, const wf *weight, wide_sum *sum);
+typedef void add_other_fn(const th_program *program, const th_joint_op *op, unsigned flags, const th_lane_layer *layer,
+                          const wf *weight, wide_sum *sum);
+
+ALWAYS_INLINE void add_other(const th_program *program, const th_joint_op *op, unsigned flags,
+                             const th_lane_layer *layer, sample_mode w, wf weight, wide_sum *sum)
+{
+    const blend by = blend_of(&layer->keys, w.mode);
+    add_op(program, op, flags, layer, &by, w, weight, sum);
+}
 
 ALWAYS_INLINE void add_ops(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,
                            sample_mode w, add_other_fn *other, wide_sum *sum)
 {
     const blend by = blend_of(&layer->keys, w.mode);
     wf weights[TH_BLOCK];
-    layer_weights(layer, first, count, weights);
-    for (uint32_t i = 0; i < count; i++, sum++) {
-        const unsigned flags = blend_flags(&program->ops[first + i]);
-        const wf weight = flags & TH_JOINT_OP_WEIGHTS ? wf_load(layer->weight) : weights[i];
+    const uint32_t step = layer_weights(layer, first, count, weights);
+    const th_joint_op *op = program->ops + first;
+    const wf *weight = weights;
+    for (uint32_t i = 0; i < count; i++, op++, weight += step, sum++) {
+        const unsigned flags = blend_flags(op);
         if (__builtin_expect(flags == PLAIN, 1))
-            add_op(program, &program->ops[first + i], PLAIN, layer, &by, w, weight, sum);
+            add_op(program, op, PLAIN, layer, &by, w, *weight, sum);
         else
-            other(program, first + i, flags, layer, &by, &weight, sum);
+            other(program, op, flags, layer, weight, sum);
     }
 }
 
@@ -280,23 +302,25 @@ ALWAYS_INLINE void add_ops(const th_program *program, uint32_t first, uint32_t c
 static void compose_matrices(const th_program *program, uint32_t first, uint32_t count, const float *sums, float *pose)
 {
     const wide_sum *sum = (const wide_sum *)sums;
-    for (uint32_t i = first; i < first + count; i++, sum++, pose += th_pose_floats(TH_POSE_MATRICES, 1, WIDTH))
-        compose_sum(program, i, blend_flags(&program->ops[i]), sum, TH_POSE_MATRICES, pose);
+    const th_joint_op *op = program->ops + first, *end = op + count;
+    for (; op != end; op++, sum++, pose += th_pose_floats(TH_POSE_MATRICES, 1, WIDTH))
+        compose_sum(program, op, blend_flags(op), sum, TH_POSE_MATRICES, pose);
 }
 
 static void compose_quats(const th_program *program, uint32_t first, uint32_t count, const float *sums, float *pose)
 {
     const wide_sum *sum = (const wide_sum *)sums;
-    for (uint32_t i = first; i < first + count; i++, sum++, pose += th_pose_floats(TH_POSE_QUATS, 1, WIDTH))
-        compose_sum(program, i, blend_flags(&program->ops[i]), sum, TH_POSE_QUATS, pose);
+    const th_joint_op *op = program->ops + first, *end = op + count;
+    for (; op != end; op++, sum++, pose += th_pose_floats(TH_POSE_QUATS, 1, WIDTH))
+        compose_sum(program, op, blend_flags(op), sum, TH_POSE_QUATS, pose);
 }
 
 #define LAYERS(name, keys, mode)                                                                                       \
     static __attribute__((noinline)) void blend_other_##name(                                                          \
-        const th_program *program, uint32_t op, unsigned flags, const th_lanes *from, const blend *by,                 \
+        const th_program *program, const th_joint_op *op, unsigned flags, const th_lane_layer *layer,                  \
         th_layer_place place, th_pose_form form, const wf *weight, wide_sum *sum, float *pose)                         \
     {                                                                                                                  \
-        blend_next(program, op, flags, from, by, (sample_mode){keys, mode}, place, form, *weight, sum, pose);          \
+        blend_other(program, op, flags, layer, (sample_mode){keys, mode}, place, form, *weight, sum, pose);            \
     }                                                                                                                  \
     static void blend_##name(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,    \
                              th_layer_place place, th_pose_form form, float *sums, float *pose)                        \
@@ -313,11 +337,11 @@ static void compose_quats(const th_program *program, uint32_t first, uint32_t co
         else                                                                                                           \
             blend_ops(program, first, count, layer, w, TH_LAYER_LAST, TH_POSE_QUATS, other, all, pose);                \
     }                                                                                                                  \
-    static __attribute__((noinline)) void add_other_##name(const th_program *program, uint32_t op, unsigned flags,     \
-                                                           const th_lane_layer *layer, const blend *by,                \
+    static __attribute__((noinline)) void add_other_##name(const th_program *program, const th_joint_op *op,           \
+                                                           unsigned flags, const th_lane_layer *layer,                 \
                                                            const wf *weight, wide_sum *sum)                            \
     {                                                                                                                  \
-        add_op(program, &program->ops[op], flags, layer, by, (sample_mode){keys, mode}, *weight, sum);                 \
+        add_other(program, op, flags, layer, (sample_mode){keys, mode}, *weight, sum);                                 \
     }                                                                                                                  \
     static void add_##name(const th_program *program, uint32_t first, uint32_t count, const th_lane_layer *layer,      \
                            float *sums)                                                                                \

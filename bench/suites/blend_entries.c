@@ -16,6 +16,9 @@ static const mix mixes[] = {
     {"blend/layers:3", {.override_count = 3}},
     {"blend/layers:4", {.override_count = 4}},
     {"blend/layers:8", {.override_count = 8}},
+    {"blend/space1d:3", {.override_count = 3, .space_dimensions = 1}},
+    {"blend/space2d:4", {.override_count = 4, .space_dimensions = 2}},
+    {"blend/mask", {.override_count = 2, .masked_count = 1}},
     {"blend/additive", {.override_count = 1, .add_count = 1}},
 };
 
@@ -30,6 +33,15 @@ static void run(void *subject, uint64_t frame)
     th_pose_benchmark *p = subject;
     th_crowd_update_layers(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), layers_at(p, frame),
                            p->palette, p->scratch);
+}
+
+/* Otherwise the row says which models have no masks. */
+static bool can_mask(const th_scene *scene, th_row *row)
+{
+    row->skipped = scene->compiled_model_count > TH_MAX_MASKS;
+    if (row->skipped)
+        snprintf(row->failure, sizeof row->failure, "only the first %u models have masks", TH_MAX_MASKS);
+    return !row->skipped;
 }
 
 /* Otherwise the row says which clip cannot be added. */
@@ -57,7 +69,8 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     const mix *m = entry->variant;
     th_result result = th_pose_benchmark_init(entry, fixture, row, err);
     th_pose_benchmark *p = entry->subject;
-    if (result != TH_OK || row->skipped || (m->desc.add_count > 0 && !can_add(p->shared->scene, row)))
+    if (result != TH_OK || row->skipped || (m->desc.add_count > 0 && !can_add(p->shared->scene, row)) ||
+        (m->desc.masked_count > 0 && !can_mask(p->shared->scene, row)))
         return result;
     result = th_layer_mix_create(p->shared->scene, &m->desc, &p->mix, err);
     p->layers_at = layers_at;

@@ -1,5 +1,7 @@
 #include "fixture.h"
 
+#include "half_masks.h"
+
 #include <throng/anim/synthetic.h>
 #include <throng/core/cache_line.h>
 #include <throng/runtime/frame.h>
@@ -22,13 +24,21 @@ static th_result create_morphs(th_fixture *fixture, th_error *err)
     return result;
 }
 
+static uint32_t mask_count(const th_scene_desc *requested)
+{
+    return requested->model_count < TH_MAX_MASKS ? requested->model_count : TH_MAX_MASKS;
+}
+
 th_result th_fixture_init(th_fixture *fixture, const th_scene_desc *requested, th_error *err)
 {
     *fixture = (th_fixture){.requested = *requested};
     fixture->requested.compile.sampling = TH_SAMPLING_COMPILED;
     fixture->requested.compiled_models = NULL;
     fixture->first_clips = calloc((size_t)requested->model_count + 1, sizeof *fixture->first_clips);
-    return fixture->first_clips ? create_morphs(fixture, err) : th_fail(err, TH_ERR_MEMORY, "no memory for a fixture");
+    fixture->masks = th_half_masks_create(requested->models, mask_count(requested));
+    if (!fixture->first_clips || !fixture->masks)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a fixture");
+    return create_morphs(fixture, err);
 }
 
 void th_fixture_fini(th_fixture *fixture)
@@ -39,6 +49,7 @@ void th_fixture_fini(th_fixture *fixture)
             th_scene_destroy(fixture->base_scenes[s][i]);
     for (int i = 0; i < TH_FIXTURE_MORPHS; i++)
         th_model_free(fixture->morphs[i]);
+    free(fixture->masks);
     free(fixture->first_clips);
 }
 
@@ -49,6 +60,8 @@ static th_result find_base_scene(th_fixture *fixture, const th_scene_desc *desc,
     th_scene **base = &fixture->base_scenes[desc->compile.sampling][desc->compile.interpolation];
     th_scene_desc empty = *desc;
     empty.instance_count = 0;
+    empty.compile.masks = fixture->masks;
+    empty.compile.mask_count = mask_count(&fixture->requested);
     const th_result result = *base ? TH_OK : th_scene_create(&empty, base, err);
     *out = *base;
     return result;

@@ -6,8 +6,11 @@
 
 typedef struct th_layer_mix_desc {
     uint32_t override_count; /* at least 1 */
+    uint32_t masked_count;   /* of these, the last; each with the mask whose index is that of the model */
     uint32_t add_count;
-    bool fades; /* weights sum to 1 and move with time, as in a cross-fade; otherwise each stays */
+    /* Weights stay, unless they sum to 1 and move with time: */
+    bool fades;                /* as in a cross-fade of two */
+    uint32_t space_dimensions; /* 1 or 2: as in a blend space, of which layers that override are the samples */
 } th_layer_mix_desc;
 
 typedef struct th_layer_mix th_layer_mix;
@@ -16,8 +19,9 @@ typedef struct th_layer_mix th_layer_mix;
 th_result th_layer_mix_create(const th_scene *scene, const th_layer_mix_desc *desc, th_layer_mix **out, th_error *err);
 void th_layer_mix_destroy(th_layer_mix *mix); /* NULL is allowed */
 
-/* Layer k of an instance plays the k-th clip after that of the instance, from the instance's phase at its speed.
- * Depends on the arguments alone. The result is valid until the next call. */
+/* Layer or sample k of an instance plays the k-th clip after that of the instance, from the instance's phase at its
+ * speed; samples are in step with the first. Depends on the arguments alone. The result is valid until the next call.
+ */
 const th_crowd_layers *th_layer_mix_at(th_layer_mix *mix, double time_s);
 
 #endif

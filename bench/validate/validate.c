@@ -174,6 +174,11 @@ static th_interpolation interpolation_of(const th_validation_desc *desc, uint32_
     return desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_compiled_model_interpolation(compiled);
 }
 
+static const th_mask *masks_of(const th_validation_desc *desc, uint32_t instance)
+{
+    return th_compiled_model_masks(desc->scene->compiled_models[desc->scene->instances[instance].model]);
+}
+
 /* Memory for the references of one instance. */
 typedef struct workspace {
     th_dmat34 *pose; /* room for the joints and bones of the largest model */
@@ -234,7 +239,7 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
     play p;
     find_play(desc, i, ticks, &p);
     if (desc->layers) {
-        th_exact_layers(model, p.layers, p.count, NULL, interpolation_of(desc, i), w->pose, w->weights);
+        th_exact_layers(model, p.layers, p.count, masks_of(desc, i), interpolation_of(desc, i), w->pose, w->weights);
         th_exact_resolve(model, w->pose, w->pose);
     } else {
         th_exact_pose(model, clip, ticks, interpolation_of(desc, i), w->pose);

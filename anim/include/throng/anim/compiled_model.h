@@ -73,6 +73,7 @@ void th_compiled_model_destroy(th_compiled_model *compiled);
 const th_model *th_compiled_model_source(const th_compiled_model *compiled);
 double th_compiled_model_bound(const th_compiled_model *compiled); /* in scene units */
 th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled);
+const th_mask *th_compiled_model_masks(const th_compiled_model *compiled); /* those of the desc */
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip);
 uint32_t th_compiled_model_exact_clips(
     const th_compiled_model *compiled); /* clips that are not compiled: they cost many times as much */

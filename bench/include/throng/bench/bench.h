@@ -11,6 +11,7 @@
  *   play/<how>           forward; or random: at a random time each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
+ *   blend/<what>         characters that play several clips at once, on the best instruction set
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison: see docs/notes/measuring.md
  *
  * and the program's own entries (external_benchmark.h): frames, and other programs.
@@ -45,7 +46,7 @@ typedef struct th_bench_desc {
     th_tracer *tracer; /* may be NULL; gets a few additional frames of each entry, not timed */
 } th_bench_desc;
 
-enum { TH_BENCH_MAX_ENTRIES = 256 };
+enum { TH_BENCH_MAX_ENTRIES = 320 };
 
 /* Names of the entries that match the filter. The count may be 0. */
 typedef struct th_bench_names {

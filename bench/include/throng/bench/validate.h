@@ -41,7 +41,7 @@ typedef struct th_validation_desc {
     /* The reference: f32 palettes of the same f32 crowd, which must agree up to rounding. NULL: the double-precision
      * evaluation of the authored keys, interpolated as the scene's compiled models are. */
     const void *reference;
-    const th_crowd_layers *layers; /* that the crowd plays at time_s, without masks; NULL: its clips */
+    const th_crowd_layers *layers; /* that the crowd plays at time_s; NULL: its clips */
     bool as_authored;              /* without `reference`: interpolate as the file says; only max_error is valid then */
 } th_validation_desc;
 
