@@ -76,7 +76,7 @@ static const th_human_wave WALK[] = {
 
 static const th_human_footstep STANDING_STEPS[] = {{0, 0, 0, 0}};
 static const th_human_gait STANDING = {
-    .stride = 0, .contact = 1, .lead = 0, .spread = 0.105, .toe_out = 9, STEPS(STANDING_STEPS)};
+    .stride = 0, .contact = 1, .lead = 0, .spread = 0.088, .toe_out = 7, STEPS(STANDING_STEPS)};
 
 static const th_human_wave IDLE[] = {
     {J_HIPS, BOTH, MOVE_X, 0, 0.018, 1, 0},
@@ -214,7 +214,7 @@ static const th_human_wave WAVE[] = {
 /* In place: the heels rise alternately. */
 static const th_human_footstep BOUNCE_STEPS[] = {{0, 0, 0, 0}, {0.25, 0, 0, 0}, {0.5, -30, 30, 0}, {0.75, 0, 0, 0}};
 static const th_human_gait BOUNCE = {
-    .stride = 0, .contact = 1, .lead = 0, .spread = 0.115, .toe_out = 10, STEPS(BOUNCE_STEPS)};
+    .stride = 0, .contact = 1, .lead = 0, .spread = 0.088, .toe_out = 7, STEPS(BOUNCE_STEPS)};
 
 static const th_human_wave CHEER[] = {
     {J_HIPS, BOTH, MOVE_Y, -0.03, 0.02, 2, 0.75},
