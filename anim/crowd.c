@@ -301,6 +301,14 @@ uint32_t th_crowd_batch_count(const th_crowd *crowd)
     return crowd->batch_count;
 }
 
+uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t index, const uint32_t **out)
+{
+    assert(crowd && index < crowd->batch_count && out);
+    const batch b = batch_at(crowd->groups, index);
+    *out = crowd->instance_of + b.first;
+    return b.count;
+}
+
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance)
 {
     assert(crowd && instance < crowd->instance_count);

@@ -5,6 +5,7 @@
 #include "kernels/pose.h"
 
 #include <throng/anim/compiled_model.h>
+#include <throng/anim/repertoire.h>
 #include <throng/core/arena.h>
 
 /* How the authored transforms of a joint become keys of its op. For X = scale * [rotation | translation] of the joint
@@ -57,7 +58,8 @@ struct th_compiled_model {
     uint32_t track_count;
     const uint32_t *weight_entries; /* those of weights that a clip moves, ascending; 0 is the first after the bones */
     uint32_t weight_entry_count;
-    const th_mask *masks; /* borrowed */
+    th_repertoire *repertoire; /* may be NULL */
+    const th_mask *masks;      /* borrowed, or those of the repertoire */
     uint32_t mask_count;
     const float **mask_weights;       /* by mask, then ones: by op, whole blocks, aligned to 16 */
     th_compiled_clip *compiled_clips; /* the model's clips, then the rest pose */

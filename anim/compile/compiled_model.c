@@ -520,6 +520,17 @@ static th_result build_program(const th_model *model, double shift, th_compiled_
     return result;
 }
 
+static th_result find_repertoire(th_compiled_model *compiled, th_error *err)
+{
+    const th_result result =
+        th_repertoire_create(compiled->model, compiled->interpolation, &compiled->repertoire, err);
+    if (result == TH_OK) {
+        compiled->masks = compiled->repertoire->masks;
+        compiled->mask_count = compiled->repertoire->mask_count;
+    }
+    return result;
+}
+
 static th_result create_compiled(const th_compiled_model_desc *desc, double bound, double shift, int64_t *budget,
                                  th_compiled_model **out, th_error *err)
 {
@@ -542,14 +553,16 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     th_result result = build_program(desc->model, shift, compiled, err);
     if (result == TH_OK)
         result = th_compile_clips(compiled, desc, budget, err);
+    if (result == TH_OK && desc->repertoire)
+        result = find_repertoire(compiled, err);
+    if (result == TH_OK) {
+        th_program_mark_near(compiled);
+        if (!th_masks_compile(compiled))
+            result = th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
+    }
     if (result != TH_OK) {
         th_compiled_model_destroy(compiled);
         return result;
-    }
-    th_program_mark_near(compiled);
-    if (!th_masks_compile(compiled)) {
-        th_compiled_model_destroy(compiled);
-        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
     }
     *out = compiled;
     return TH_OK;
@@ -570,6 +583,7 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     assert((unsigned)desc->sampling <= TH_SAMPLING_EXACT);
     assert((unsigned)desc->interpolation < TH_INTERPOLATION_COUNT);
     assert((unsigned)desc->keys < TH_KEYS_COUNT);
+    assert(!desc->repertoire || desc->mask_count == 0);
     assert((desc->masks || desc->mask_count == 0) && desc->mask_count <= TH_MAX_MASKS);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size * looseness(), noise = noise_of(desc->model);
@@ -590,8 +604,10 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
 
 void th_compiled_model_destroy(th_compiled_model *compiled)
 {
-    if (compiled)
-        th_arena_destroy(compiled->arena);
+    if (!compiled)
+        return;
+    th_repertoire_destroy(compiled->repertoire);
+    th_arena_destroy(compiled->arena);
 }
 
 const th_model *th_compiled_model_source(const th_compiled_model *compiled)
@@ -610,6 +626,12 @@ th_interpolation th_compiled_model_interpolation(const th_compiled_model *compil
 {
     assert(compiled);
     return compiled->interpolation;
+}
+
+const th_repertoire *th_compiled_model_repertoire(const th_compiled_model *compiled)
+{
+    assert(compiled);
+    return compiled->repertoire;
 }
 
 const th_mask *th_compiled_model_masks(const th_compiled_model *compiled)

@@ -11,6 +11,7 @@
 #include <throng/anim/layer.h>
 #include <throng/anim/model.h>
 #include <throng/anim/palette.h>
+#include <throng/anim/repertoire.h>
 #include <throng/core/api.h>
 
 TH_API_BEGIN
@@ -45,6 +46,7 @@ typedef struct th_compiled_model_desc {
     double effort;
     const th_mask *masks; /* that layers may name; borrowed, as the model */
     uint32_t mask_count;  /* at most TH_MAX_MASKS */
+    bool repertoire;      /* finds the repertoire, whose masks take the place of `masks` */
     th_parallel_fn
         *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
     void *parallel_ctx;
@@ -73,7 +75,8 @@ void th_compiled_model_destroy(th_compiled_model *compiled);
 const th_model *th_compiled_model_source(const th_compiled_model *compiled);
 double th_compiled_model_bound(const th_compiled_model *compiled); /* in scene units */
 th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled);
-const th_mask *th_compiled_model_masks(const th_compiled_model *compiled); /* those of the desc */
+const th_repertoire *th_compiled_model_repertoire(const th_compiled_model *compiled); /* NULL: not asked for */
+const th_mask *th_compiled_model_masks(const th_compiled_model *compiled);            /* that layers name */
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip);
 uint32_t th_compiled_model_exact_clips(
     const th_compiled_model *compiled); /* clips that are not compiled: they cost many times as much */

@@ -74,8 +74,10 @@ uint64_t th_crowd_entry_count(const th_crowd *crowd); /* palette entries of all 
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* a batch, the unit of work, is 16 instances of one model; its
                                                          last batch has 1 to 31 */
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance); /* of an active instance */
-uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch);  /* relative to other batches */
-size_t th_crowd_palette_bytes(const th_crowd *crowd);                 /* for all instances; a multiple of 64 */
+uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t batch,
+                                  const uint32_t **out); /* returns how many; valid until others are active */
+uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch); /* relative to other batches */
+size_t th_crowd_palette_bytes(const th_crowd *crowd);                /* for all instances; a multiple of 64 */
 size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for each concurrent caller of the functions below */
 size_t th_crowd_pose_bytes(const th_crowd *crowd);    /* for th_crowd_sample, all instances; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, without compiled models and palettes */

@@ -1,0 +1,328 @@
+#include <throng/anim/bounds.h>
+#include <throng/anim/exact.h>
+#include <throng/anim/repertoire.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DEGREE         0.017453292519943295
+#define SAMPLES        24            /* poses of a clip that are compared */
+#define STILL_RAD      (7 * DEGREE)  /* a leg that differs less from the idle one stands */
+#define STILL          0.03          /* its movement, times the model's size */
+#define MOVED_RAD      (9 * DEGREE)  /* a joint of a gesture differs more */
+#define GROUND         0.03          /* a point that stands on the ground, above the lowest, times the model's size */
+#define SEAM_RAD       (20 * DEGREE) /* the first and the last pose of a clip that loops differ less */
+#define LEAST_MOVEMENT 0.02
+#define SIDEWAYS       (45 * DEGREE)
+
+typedef struct survey {
+    const th_model *model;
+    th_interpolation interpolation;
+    th_repertoire *out;
+    th_root_motion *motions; /* [clip] */
+    th_trs *idle, *now;      /* [joint] */
+    double *turned, *moved;  /* [joint] largest differences from idle */
+    bool *stands;            /* [joint] carries what stands on the ground, or has such a joint below it */
+    th_dmat34 *pose;
+} survey;
+
+/* ---- poses ---- */
+
+static void sample(const survey *s, uint32_t clip, double part, th_trs *out)
+{
+    const th_clip *c = &s->model->clips[clip];
+    th_exact_sample(s->model, c, part * c->duration_ticks, s->interpolation, s->pose);
+    for (uint32_t j = 0; j < s->model->joint_count; j++)
+        th_dmat34_decompose(&s->pose[j], &out[j]);
+}
+
+static double angle_between(const double a[4], const double b[4])
+{
+    const double dot = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
+    return 2 * acos(fmin(dot, 1));
+}
+
+/* Largest differences of each joint in a clip from the pose in `idle`. */
+static void compare(survey *s, uint32_t clip)
+{
+    memset(s->turned, 0, s->model->joint_count * sizeof *s->turned);
+    memset(s->moved, 0, s->model->joint_count * sizeof *s->moved);
+    for (uint32_t n = 0; n < SAMPLES; n++) {
+        sample(s, clip, (double)n / SAMPLES, s->now);
+        for (uint32_t j = 0; j < s->model->joint_count; j++) {
+            const double *a = s->idle[j].translation, *b = s->now[j].translation;
+            s->turned[j] = fmax(s->turned[j], angle_between(s->idle[j].rotation, s->now[j].rotation));
+            s->moved[j] = fmax(s->moved[j], hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+        }
+    }
+}
+
+/* ---- idle ---- */
+
+static bool stands(const survey *s, uint32_t clip)
+{
+    return s->motions[clip].kind == TH_ROOT_MOTION_NONE;
+}
+
+static bool is_called(const char *name, const char *word)
+{
+    const size_t length = strlen(word);
+    for (; *name; name++)
+        if (strncasecmp(name, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* How much a clip moves: the sum over the joints, from its own first pose. */
+static double movement(survey *s, uint32_t clip)
+{
+    double sum = 0;
+    sample(s, clip, 0, s->idle);
+    compare(s, clip);
+    for (uint32_t j = 0; j < s->model->joint_count; j++)
+        sum += s->turned[j] + s->moved[j] / s->model->size;
+    return sum;
+}
+
+/* Clips of a single pose, such as the one to bind in, are nothing to play. */
+static bool moves(survey *s, uint32_t clip)
+{
+    return s->model->clips[clip].duration_ticks > 0 && movement(s, clip) > LEAST_MOVEMENT;
+}
+
+/* Larger for names that say more clearly that the clip is an idle one. */
+static int clarity(const char *name)
+{
+    const int shortness = 1000 - (int)fmin((double)strlen(name), 999);
+    return is_called(name, "idle") ? 2000 + shortness : is_called(name, "stand") ? 1000 + shortness : 0;
+}
+
+static void find_idle(survey *s)
+{
+    double least = HUGE_VAL;
+    int clearest = 0;
+    for (uint32_t c = 0; c < s->model->clip_count; c++) {
+        const int clear = clarity(s->model->clips[c].name);
+        if (!stands(s, c) || clear < clearest)
+            continue;
+        const double moved = movement(s, c);
+        if (clear > clearest || moved < least) {
+            clearest = clear;
+            least = moved;
+            s->out->idle = c;
+        }
+    }
+}
+
+/* ---- gaits ---- */
+
+/* Whether its last pose is its first one. */
+static bool loops(const survey *s, uint32_t clip)
+{
+    double turned = 0, moved = 0;
+    sample(s, clip, 0, s->idle);
+    sample(s, clip, 1, s->now);
+    for (uint32_t j = 0; j < s->model->joint_count; j++) {
+        const double *a = s->idle[j].translation, *b = s->now[j].translation;
+        turned = fmax(turned, angle_between(s->idle[j].rotation, s->now[j].rotation));
+        moved = fmax(moved, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+    }
+    return turned < SEAM_RAD && moved < STILL * s->model->size;
+}
+
+static bool is_gait(const survey *s, uint32_t clip)
+{
+    return s->motions[clip].kind == TH_ROOT_MOTION_IN_PLACE && loops(s, clip);
+}
+
+static void find_gaits(survey *s)
+{
+    th_repertoire *r = s->out;
+    uint32_t slowest = TH_NO_INDEX;
+    for (uint32_t c = 0; c < s->model->clip_count; c++)
+        if (is_gait(s, c) && (slowest == TH_NO_INDEX || s->motions[c].speed < s->motions[slowest].speed))
+            slowest = c;
+    if (slowest == TH_NO_INDEX)
+        return;
+    r->heading_rad = s->motions[slowest].heading_rad;
+    for (uint32_t c = 0; c < s->model->clip_count; c++) {
+        if (!is_gait(s, c) || cos(s->motions[c].heading_rad - r->heading_rad) < cos(SIDEWAYS))
+            continue;
+        uint32_t at = r->gait_count++;
+        for (; at > 0 && r->gaits[at - 1].speed > s->motions[c].speed; at--)
+            r->gaits[at] = r->gaits[at - 1];
+        r->gaits[at] = (th_gait){c, s->motions[c].speed};
+    }
+}
+
+/* ---- gestures ---- */
+
+/* The lowest point of a vertex's own position in the idle pose decides which joints carry feet. A model without
+ * vertices stands on its lowest joints. */
+static bool find_feet(survey *s)
+{
+    const th_model *model = s->model;
+    const th_clip *clip = &model->clips[s->out->idle];
+    th_dmat34 *pose = s->pose;
+    double *low = calloc((size_t)model->joint_count + 1, sizeof *low), lowest = HUGE_VAL;
+    if (!low)
+        return false;
+    th_exact_pose(model, clip, 0, s->interpolation, pose);
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        low[j] = model->mesh_count > 0 ? HUGE_VAL : pose[j].m[7];
+    for (uint32_t m = 0; m < model->mesh_count; m++)
+        for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+            const th_vertex *vertex = &model->meshes[m].vertices[v];
+            const th_bone *bone = &model->bones[vertex->bone[0]]; /* the one with the largest weight */
+            const th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind);
+            double point[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
+            th_dmat34_point(&inverse_bind, point, point);
+            th_dmat34_point(&pose[bone->joint], point, point);
+            low[bone->joint] = fmin(low[bone->joint], point[1]);
+        }
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        lowest = fmin(lowest, low[j]);
+    for (uint32_t j = model->joint_count; j-- > 0;) {
+        s->stands[j] |= low[j] <= lowest + GROUND * model->size;
+        if (s->stands[j] && model->joints[j].parent != TH_NO_INDEX)
+            s->stands[model->joints[j].parent] = true;
+    }
+    free(low);
+    return true;
+}
+
+/* Adds the mask of the joints in s->turned that move, with all joints below them, and the opposite. false: out of
+ * memory. */
+static bool add_masks(survey *s, const char *name)
+{
+    const th_model *model = s->model;
+    th_repertoire *r = s->out;
+    float *moved = calloc((size_t)model->joint_count + 1, sizeof *moved);
+    float *others = calloc((size_t)model->joint_count + 1, sizeof *others);
+    for (uint32_t j = 0; j < model->joint_count && moved && others; j++) {
+        const uint32_t parent = model->joints[j].parent;
+        const bool below = parent != TH_NO_INDEX && moved[parent] > 0;
+        moved[j] = below || (!s->stands[j] && s->turned[j] > MOVED_RAD);
+        others[j] = 1 - moved[j];
+    }
+    r->masks[r->mask_count++] = (th_mask){name, moved};
+    r->masks[r->mask_count++] = (th_mask){name, others};
+    return moved && others;
+}
+
+/* Whether the legs stand as in the idle clip, and something else moves. */
+static bool is_gesture(const survey *s)
+{
+    bool moves = false;
+    for (uint32_t j = 0; j < s->model->joint_count; j++) {
+        if (s->stands[j] && (s->turned[j] > STILL_RAD || s->moved[j] > STILL * s->model->size))
+            return false;
+        moves |= !s->stands[j] && s->turned[j] > MOVED_RAD;
+    }
+    return moves;
+}
+
+static bool find_gestures(survey *s)
+{
+    th_repertoire *r = s->out;
+    if (r->idle == TH_NO_INDEX)
+        return true;
+    if (!find_feet(s))
+        return false;
+    for (uint32_t c = 0; c < s->model->clip_count; c++) {
+        if (c == r->idle || !stands(s, c) || !moves(s, c))
+            continue;
+        sample(s, r->idle, 0, s->idle);
+        compare(s, c);
+        if (!is_gesture(s) || r->mask_count + 2 > TH_MAX_MASKS) {
+            r->stands[r->stand_count++] = (th_stand){c, loops(s, c)};
+            continue;
+        }
+        r->gestures[r->gesture_count++] = (th_gesture){c, r->mask_count, r->mask_count + 1};
+        if (!add_masks(s, s->model->clips[c].name))
+            return false;
+    }
+    return true;
+}
+
+/* ---- all ---- */
+
+static bool survey_init(survey *s)
+{
+    const size_t joints = (size_t)s->model->joint_count + 1, clips = (size_t)s->model->clip_count + 1;
+    th_repertoire *r = s->out;
+    s->motions = calloc(clips, sizeof *s->motions);
+    s->idle = calloc(joints, sizeof *s->idle);
+    s->now = calloc(joints, sizeof *s->now);
+    s->turned = calloc(joints, sizeof *s->turned);
+    s->moved = calloc(joints, sizeof *s->moved);
+    s->stands = calloc(joints, sizeof *s->stands);
+    s->pose = calloc(joints, sizeof *s->pose);
+    r->gaits = calloc(clips, sizeof *r->gaits);
+    r->stands = calloc(clips, sizeof *r->stands);
+    r->gestures = calloc(clips, sizeof *r->gestures);
+    r->masks = calloc(TH_MAX_MASKS + 1, sizeof *r->masks);
+    return s->motions && s->idle && s->now && s->turned && s->moved && s->stands && s->pose && r->gaits && r->stands &&
+           r->gestures && r->masks;
+}
+
+static void survey_fini(survey *s)
+{
+    free(s->motions);
+    free(s->idle);
+    free(s->now);
+    free(s->turned);
+    free(s->moved);
+    free(s->stands);
+    free(s->pose);
+}
+
+static th_result find_all(survey *s, th_error *err)
+{
+    bool good = survey_init(s);
+    th_result result = TH_OK;
+    for (uint32_t c = 0; c < s->model->clip_count && good && result == TH_OK; c++)
+        result = th_clip_root_motion(s->model, c, s->interpolation, &s->motions[c], err);
+    if (result != TH_OK)
+        return result;
+    if (good) {
+        find_idle(s);
+        find_gaits(s);
+        good = find_gestures(s);
+    }
+    return good ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for what %s can do", s->model->name);
+}
+
+th_result th_repertoire_create(const th_model *model, th_interpolation interpolation, th_repertoire **out,
+                               th_error *err)
+{
+    assert(model && out && (unsigned)interpolation < TH_INTERPOLATION_COUNT);
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for what %s can do", model->name);
+    (*out)->idle = TH_NO_INDEX;
+    survey s = {.model = model, .interpolation = interpolation, .out = *out};
+    const th_result result = find_all(&s, err);
+    survey_fini(&s);
+    if (result != TH_OK) {
+        th_repertoire_destroy(*out);
+        *out = NULL;
+    }
+    return result;
+}
+
+void th_repertoire_destroy(th_repertoire *repertoire)
+{
+    if (!repertoire)
+        return;
+    for (uint32_t m = 0; m < repertoire->mask_count; m++)
+        free((void *)(uintptr_t)repertoire->masks[m].weights);
+    free(repertoire->gaits);
+    free(repertoire->stands);
+    free(repertoire->gestures);
+    free(repertoire->masks);
+    free(repertoire);
+}

@@ -1,0 +1,359 @@
+#include "transition.h"
+
+#include "model/bounds_private.h"
+
+#include <throng/anim/exact.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define STEPS       TH_TRANSITION_STEPS
+#define START       0.42  /* a transition between standing and walking, in lengths of the gait */
+#define APART       0.35  /* the part of it in which the weight has yet to rise, or has risen */
+#define PHASES      64    /* positions in a gait at which poses are compared */
+#define TOUCHING    0.003 /* a point on the ground: this far above the lowest, times the model's size */
+#define MOST_POINTS 10000u
+#define AIRBORNE    0.015 /* nothing is on the ground: the lowest point is this far above that of both clips */
+
+double th_repertoire_speed(const th_repertoire *repertoire, uint32_t clip)
+{
+    for (uint32_t g = 0; repertoire && g < repertoire->gait_count; g++)
+        if (repertoire->gaits[g].clip == clip)
+            return repertoire->gaits[g].speed;
+    return 0;
+}
+
+double th_clip_length_s(const th_model *model, uint32_t clip)
+{
+    const th_clip *c = &model->clips[clip];
+    return c->duration_ticks > 0 ? c->duration_ticks / c->ticks_per_second : 1;
+}
+
+th_transition_moment th_transition_at(const th_transition *t, double since_s)
+{
+    assert(t && since_s >= 0);
+    const double part = fmin(since_s / t->duration_s, 1), at = part * STEPS;
+    const uint32_t step = at < STEPS - 1 ? (uint32_t)at : STEPS - 1;
+    const double x = at - step;
+    return (th_transition_moment){.from_ratio =
+                                      t->from_ratios[step] + x * (t->from_ratios[step + 1] - t->from_ratios[step]),
+                                  .to_ratio = t->to_ratios[step] + x * (t->to_ratios[step + 1] - t->to_ratios[step]),
+                                  .travel = t->travel[step] + x * (t->travel[step + 1] - t->travel[step]),
+                                  .to_weight = th_transition_weight(t, part)};
+}
+
+/* Rates of a clip, in clip lengths per second: they change between two parts of the transition as weights do. */
+typedef struct ramp {
+    double first, last, begin, end;
+} ramp;
+
+static double rate_at(const th_transition *t, const ramp *r, double part)
+{
+    const double x = (double)th_fade_weight(t->curve, (part - r->begin) / (r->end - r->begin));
+    return r->first + x * (r->last - r->first);
+}
+
+/* Positions in a clip that starts at `begin`. */
+static void run(const th_transition *t, double begin, ramp r, double *ratios)
+{
+    ratios[0] = begin;
+    for (uint32_t k = 1; k <= STEPS; k++) {
+        const double before = rate_at(t, &r, (k - 1.0) / STEPS), now = rate_at(t, &r, (double)k / STEPS);
+        ratios[k] = ratios[k - 1] + (before + now) / 2 * t->duration_s / STEPS;
+    }
+}
+
+static ramp steady(double rate)
+{
+    return (ramp){rate, rate, 0, 1};
+}
+
+void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, const th_fade *fade, th_transition *out)
+{
+    assert(model && fade && out && fade->duration_s > 0);
+    const double from_s = th_clip_length_s(model, from), to_s = th_clip_length_s(model, to);
+    *out = (th_transition){.from = from,
+                           .to = to,
+                           .curve = fade->curve,
+                           .duration_s = fade->duration_s,
+                           .weight_end = 1,
+                           .from_ratio = NAN};
+    run(out, 0, steady(fade->freezes ? 0 : 1 / from_s), out->from_ratios);
+    run(out, 0, steady(1 / to_s), out->to_ratios);
+}
+
+/* ---- gaits in step ---- */
+
+static void pose_at(const th_model *model, th_interpolation interpolation, uint32_t clip, double ratio, th_dmat34 *out)
+{
+    const th_clip *c = &model->clips[clip];
+    th_exact_pose(model, c, (ratio - floor(ratio)) * c->duration_ticks, interpolation, out);
+}
+
+/* Sum of squared distances of joints. */
+static double difference(const th_model *model, const th_dmat34 *a, const th_dmat34 *b)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        for (int i = 3; i < 12; i += 4)
+            sum += (a[j].m[i] - b[j].m[i]) * (a[j].m[i] - b[j].m[i]);
+    return sum;
+}
+
+/* How far the second gait is ahead when the two are in step. poses: of 2 * PHASES / 2. */
+static double lead_of(const th_model *model, th_interpolation interpolation, uint32_t a, uint32_t b, th_dmat34 *poses)
+{
+    enum { N = PHASES / 2 };
+    const size_t joints = model->joint_count;
+    double best = 0, least = HUGE_VAL;
+    for (uint32_t n = 0; n < N; n++) {
+        pose_at(model, interpolation, a, (double)n / N, poses + n * joints);
+        pose_at(model, interpolation, b, (double)n / N, poses + (N + n) * joints);
+    }
+    for (uint32_t lead = 0; lead < N; lead++) {
+        double sum = 0;
+        for (uint32_t n = 0; n < N; n++)
+            sum += difference(model, poses + n * joints, poses + (N + (n + lead) % N) * joints);
+        best = sum < least ? (double)lead / N : best;
+        least = fmin(sum, least);
+    }
+    return best;
+}
+
+/* ---- what the feet do ---- */
+
+/* Points that may touch the ground, in two poses of a transition, one step apart. */
+typedef struct feet {
+    th_bounds_proxy proxy;
+    th_ground_contacts points;
+    double (*before)[3], (*now)[3];
+    double lowest_before, lowest, ground;
+    double *moved;
+    th_dmat34 *local;
+    double *weights;
+} feet;
+
+static void measure(feet *f)
+{
+    double(*swap)[3] = f->before;
+    f->before = f->now;
+    f->now = swap;
+    f->lowest_before = f->lowest;
+    f->lowest = HUGE_VAL;
+    for (size_t n = 0; n < f->points.count; n++) {
+        th_ground_contact_position(&f->proxy, &f->points.point[n], f->now[n]);
+        f->lowest = fmin(f->lowest, f->now[n][1]);
+    }
+}
+
+/* Poses the proxy in a blend of two clips. */
+static void blend(feet *f, const th_transition *t, uint32_t step)
+{
+    const th_model *model = f->proxy.model;
+    const float weight = th_transition_weight(t, (double)step / STEPS);
+    const double a = t->from_ratios[step], b = t->to_ratios[step];
+    const th_layer layers[2] = {
+        {.ratio = a - floor(a), .weight = 1 - weight, .clip = (uint16_t)t->from, .mask = TH_NO_MASK},
+        {.ratio = b - floor(b), .weight = weight, .clip = (uint16_t)t->to, .mask = TH_NO_MASK}};
+    th_exact_layers(model, layers, 2, NULL, f->proxy.interpolation, f->local, f->weights);
+    th_exact_resolve(model, f->local, f->proxy.pose);
+    th_exact_palette(model, f->proxy.pose, f->proxy.palette);
+    measure(f);
+}
+
+/* The lowest point of both clips. */
+static void find_ground(feet *f, const th_transition *t)
+{
+    const uint32_t clips[2] = {t->from, t->to};
+    f->ground = HUGE_VAL;
+    for (uint32_t c = 0; c < 2; c++)
+        for (uint32_t n = 0; n < STEPS / 2; n++) {
+            const th_clip *clip = &f->proxy.model->clips[clips[c]];
+            th_bounds_proxy_pose(&f->proxy, clip, clip->duration_ticks * n / (STEPS / 2));
+            measure(f);
+            f->ground = fmin(f->ground, f->lowest);
+        }
+}
+
+/* Some hundred poses of all points of a large mesh would take seconds. */
+static void keep_some_points(th_ground_contacts *points)
+{
+    const size_t step = (points->count + MOST_POINTS - 1) / MOST_POINTS;
+    size_t kept = 0;
+    for (size_t n = 0; n < points->count; n += step)
+        points->point[kept++] = points->point[n];
+    points->count = kept;
+}
+
+static bool feet_init(feet *f, const th_model *model, th_interpolation interpolation, uint32_t clip)
+{
+    double begin = 0;
+    const th_moments moments = {&begin, 1};
+    if (!th_bounds_proxy_init(&f->proxy, model, interpolation) ||
+        !th_ground_contacts_init(&f->points, &f->proxy, &model->clips[clip], &moments))
+        return false;
+    keep_some_points(&f->points);
+    f->before = calloc(f->points.count + 1, sizeof *f->before);
+    f->now = calloc(f->points.count + 1, sizeof *f->now);
+    f->moved = calloc(f->points.count + 1, sizeof *f->moved);
+    f->local = calloc((size_t)model->joint_count + 1, sizeof *f->local);
+    f->weights = calloc((size_t)model->weight_count + 1, sizeof *f->weights);
+    return f->before && f->now && f->moved && f->local && f->weights;
+}
+
+static void feet_fini(feet *f)
+{
+    th_ground_contacts_fini(&f->points);
+    th_bounds_proxy_fini(&f->proxy);
+    free(f->before);
+    free(f->now);
+    free(f->moved);
+    free(f->local);
+    free(f->weights);
+}
+
+/* How far the points on the ground have moved backwards in a step. Where a foot drags because it is about to leave the
+ * ground or to reach it, the other one counts, which moves back faster. NAN if none is on the ground. */
+static double step_of_feet(const feet *f, double heading_rad)
+{
+    const double size = f->proxy.model->size, x = sin(heading_rad), z = cos(heading_rad);
+    size_t count = 0;
+    if (f->lowest > f->ground + AIRBORNE * size)
+        return NAN;
+    for (size_t n = 0; n < f->points.count; n++) {
+        const double *a = f->before[n], *b = f->now[n];
+        if (a[1] <= fmax(f->lowest_before, f->ground) + TOUCHING * size &&
+            b[1] <= fmax(f->lowest, f->ground) + TOUCHING * size)
+            f->moved[count++] = (a[0] - b[0]) * x + (a[2] - b[2]) * z;
+    }
+    qsort(f->moved, count, sizeof *f->moved, th_compare_doubles);
+    return count > 0 ? f->moved[count * 2 / 3] : (double)NAN;
+}
+
+/* The weighted speed of the clips, for steps in which nothing is on the ground. */
+static double step_of_clips(const th_transition *t, const double *speeds, const double *lengths_s, uint32_t step)
+{
+    const double to = (double)th_transition_weight(t, (step - 0.5) / STEPS);
+    return (1 - to) * speeds[0] * (t->from_ratios[step] - t->from_ratios[step - 1]) * lengths_s[0] +
+           to * speeds[1] * (t->to_ratios[step] - t->to_ratios[step - 1]) * lengths_s[1];
+}
+
+static void set_travel(feet *f, double heading_rad, const double *speeds, const double *lengths_s, th_transition *t)
+{
+    find_ground(f, t);
+    blend(f, t, 0);
+    for (uint32_t k = 1; k <= STEPS; k++) {
+        blend(f, t, k);
+        const double of_feet = step_of_feet(f, heading_rad);
+        t->travel[k] = t->travel[k - 1] + (isnan(of_feet) ? step_of_clips(t, speeds, lengths_s, k) : of_feet);
+    }
+}
+
+/* ---- where feet pass each other ---- */
+
+/* Marks the points on the ground in the first pose of a clip, in f->moved, and returns their number. */
+static size_t mark_standing(feet *f, uint32_t clip)
+{
+    size_t count = 0;
+    th_bounds_proxy_pose(&f->proxy, &f->proxy.model->clips[clip], 0);
+    measure(f);
+    for (size_t n = 0; n < f->points.count; n++)
+        if (f->now[n][1] <= f->lowest + TOUCHING * f->proxy.model->size)
+            f->moved[count++] = (double)n;
+    return count;
+}
+
+/* How differently the marked points lie to each other in a pose and in f->before, along the ground. */
+static double difference_of_feet(feet *f, size_t count)
+{
+    double sum = 0, mean[3] = {0};
+    for (size_t k = 0; k < count; k++) {
+        const size_t n = (size_t)f->moved[k];
+        for (int i = 0; i < 3; i += 2)
+            mean[i] += (f->now[n][i] - f->before[n][i]) / (double)count;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const size_t n = (size_t)f->moved[k];
+        for (int i = 0; i < 3; i += 2)
+            sum += pow(f->now[n][i] - f->before[n][i] - mean[i], 2);
+    }
+    return sum;
+}
+
+/* The position in a gait at which the feet lie to each other as in a clip that stands. */
+static double passing(feet *f, uint32_t gait, uint32_t stand)
+{
+    double best = 0, least = HUGE_VAL;
+    const th_clip *clip = &f->proxy.model->clips[gait];
+    const size_t count = mark_standing(f, stand);
+    for (uint32_t n = 0; n < PHASES; n++) {
+        th_bounds_proxy_pose(&f->proxy, &f->proxy.model->clips[stand], 0);
+        measure(f);
+        th_bounds_proxy_pose(&f->proxy, clip, clip->duration_ticks * n / PHASES);
+        measure(f);
+        const double d = difference_of_feet(f, count);
+        best = d < least ? (double)n / PHASES : best;
+        least = fmin(d, least);
+    }
+    return best;
+}
+
+/* ---- with a gait ---- */
+
+/* Walking begins and ends where the foot in the air passes above where it stood or will stand. The character stands on
+ * the other foot while the weights change most, and walks while they do not. */
+static void start(double passing_at, const double *lengths_s, th_transition *out)
+{
+    out->duration_s = START * lengths_s[1];
+    out->weight_end = 1 - APART;
+    run(out, 0, steady(1 / lengths_s[0]), out->from_ratios);
+    run(out, passing_at, (ramp){0, 1 / lengths_s[1], APART, 1}, out->to_ratios);
+}
+
+static void stop(double passing_at, const double *lengths_s, th_transition *out)
+{
+    const ramp slower = {1 / lengths_s[0], 0, 0, 1 - APART};
+    out->duration_s = START * lengths_s[0];
+    out->weight_begin = APART;
+    run(out, 0, slower, out->from_ratios);
+    const double begin = passing_at - out->from_ratios[STEPS];
+    out->from_ratio = begin - floor(begin);
+    run(out, out->from_ratio, slower, out->from_ratios);
+    run(out, 0, steady(1 / lengths_s[1]), out->to_ratios);
+}
+
+static void change_gait(double lead, const double *lengths_s, th_transition *out)
+{
+    const ramp common = {1 / lengths_s[0], 1 / lengths_s[1], 0, 1};
+    out->duration_s = (lengths_s[0] + lengths_s[1]) / 2;
+    out->from_ratio = 0;
+    run(out, 0, common, out->from_ratios);
+    run(out, lead, common, out->to_ratios);
+}
+
+bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
+                        uint32_t from, uint32_t to, const th_fade *fade, th_transition *out)
+{
+    assert(model && repertoire && fade && out);
+    const double speeds[2] = {th_repertoire_speed(repertoire, from), th_repertoire_speed(repertoire, to)};
+    const double lengths_s[2] = {th_clip_length_s(model, from), th_clip_length_s(model, to)};
+    th_transition_fade(model, from, to, fade, out);
+    if (speeds[0] == 0 && speeds[1] == 0)
+        return true;
+    feet f = {0};
+    th_dmat34 *poses = calloc((size_t)model->joint_count * PHASES + 1, sizeof *poses);
+    const bool good = feet_init(&f, model, interpolation, from) && poses;
+    if (good) {
+        if (speeds[0] == 0)
+            start(passing(&f, to, from), lengths_s, out);
+        else if (speeds[1] == 0)
+            stop(passing(&f, from, to), lengths_s, out);
+        else
+            change_gait(lead_of(model, interpolation, from, to, poses), lengths_s, out);
+        set_travel(&f, repertoire->heading_rad, speeds, lengths_s, out);
+    }
+    feet_fini(&f);
+    free(poses);
+    return good;
+}

@@ -1,0 +1,106 @@
+/* Behaviour: what the instances of a crowd play, one clip after the other, as a pure function of time.
+ *
+ * A model gets TH_ROUTINES routines from a seed. A routine is a closed sequence of clips with transitions between them;
+ * an instance follows one of them, from a time of its own on. So nothing depends on the frames before, on threads or on
+ * other instances, and any time costs the same.
+ *
+ * In a transition the weight of the new clip rises from 0 to 1, and that of the old one falls from 1 to 0. Where one of
+ * them walks, it is where their poses resemble each other most, and how far it carries the character is measured on the
+ * blended poses, so that the foot on the ground stays where it is. Gaits keep their phases in step. */
+#ifndef THRONG_ANIM_BEHAVIOUR_H
+#define THRONG_ANIM_BEHAVIOUR_H
+
+#include <throng/anim/crowd.h>
+#include <throng/anim/repertoire.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
+
+typedef enum th_behaviour_kind {
+    TH_BEHAVIOUR_NONE = 0, /* each instance plays its own clip */
+    TH_BEHAVIOUR_FADE,     /* all clips of the model in random order, in place */
+    TH_BEHAVIOUR_GRAPH,    /* its repertoire: stands, walks, changes its gait, gestures. A model that neither stands nor
+                              walks in any clip behaves as with NONE */
+    TH_BEHAVIOUR_KIND_COUNT,
+} th_behaviour_kind;
+
+const char *th_behaviour_name(th_behaviour_kind kind); /* "none", "fade", "graph" */
+
+typedef enum th_fade_curve {
+    TH_FADE_SMOOTH = 0, /* 3 x^2 - 2 x^3 */
+    TH_FADE_LINEAR,
+    TH_FADE_CURVE_COUNT,
+} th_fade_curve;
+
+const char *th_fade_curve_name(th_fade_curve curve); /* "smooth", "linear" */
+
+/* How one clip follows the other. */
+typedef struct th_fade {
+    double duration_s; /* above 0; gaits take half a second, or a step, instead */
+    th_fade_curve curve;
+    bool freezes; /* the old clip stops when the transition begins; otherwise it runs on. Gaits always run on */
+} th_fade;
+
+#define TH_DEFAULT_FADE_S 0.3
+
+/* Weight of the new clip when a part of the transition has passed, from 0 to 1. */
+float th_fade_weight(th_fade_curve curve, double part);
+
+/* ---- routines ---- */
+
+#define TH_ROUTINES 64u
+
+typedef struct th_routines_desc {
+    const th_compiled_model *compiled; /* required; borrowed; with a repertoire if the kind is GRAPH */
+    th_behaviour_kind kind;
+    th_fade fade;
+    uint64_t seed;
+} th_routines_desc;
+
+/* Immutable: any number of threads may read it. */
+typedef struct th_routines th_routines;
+
+/* *out is NULL if there is nothing to choose from: a single clip, or none that stands or walks. Blends the model some
+ * hundred times for each pair of clips with a gait. The only error is TH_ERR_MEMORY. The caller
+ * frees *out with th_routines_destroy. */
+th_result th_routines_create(const th_routines_desc *desc, th_routines **out, th_error *err);
+void th_routines_destroy(th_routines *routines); /* NULL is allowed */
+
+/* Mean over the ground, the same for all routines: three quarters of the slowest gait, or that gait if no clip stands.
+ * 0: they stay in place. */
+double th_routines_speed(const th_routines *routines);
+/* The largest distance of an instance from where that speed leads. */
+double th_routines_deviation(const th_routines *routines);
+
+/* ---- behaviour ---- */
+
+#define TH_BEHAVIOUR_LAYERS 3u
+
+typedef struct th_behaviour_desc {
+    const th_routines *const *routines; /* by compiled model; borrowed; an element may be NULL: as with NONE */
+    const th_instance *instances;       /* not needed after creation; their speeds apply to routines */
+    uint32_t instance_count;
+    uint64_t seed;
+} th_behaviour_desc;
+
+/* Immutable: any number of threads may read it. */
+typedef struct th_behaviour th_behaviour;
+
+/* The only error is TH_ERR_MEMORY. The caller frees *out with th_behaviour_destroy. */
+th_result th_behaviour_create(const th_behaviour_desc *desc, th_behaviour **out, th_error *err);
+void th_behaviour_destroy(th_behaviour *behaviour); /* NULL is allowed */
+size_t th_behaviour_bytes(const th_behaviour *behaviour);
+
+/* What an instance plays. Returns the number of layers; 0: its own clip. Never allocates. */
+uint32_t th_behaviour_layers(const th_behaviour *behaviour, uint32_t instance, double time_s,
+                             th_layer out[TH_BEHAVIOUR_LAYERS]);
+
+/* How far the instance has walked since a moment of its own, in scene units. */
+double th_behaviour_travel(const th_behaviour *behaviour, uint32_t instance, double time_s);
+
+/* The same without the mean speed of the routines: how far it is ahead of where that leads. */
+double th_behaviour_strayed(const th_behaviour *behaviour, uint32_t instance, double time_s);
+
+TH_API_END
+
+#endif
