@@ -17,12 +17,16 @@ struct th_frame {
     double time_s; /* arguments of this frame, read by the workers */
     void *palette;
     size_t scratch_stride;
-    unsigned char *scratch;      /* one part per worker */
-    void *poses;                 /* NULL: stages are fused */
-    uint32_t *costs, *partition; /* partition: equal cost per worker, because models differ */
-    uint32_t capacity;           /* batches that there is room for */
-    uint32_t partitioned;        /* number of batches for which `partition` was computed */
-    uint8_t *workers;            /* [batch]: worker that ran it; NULL: not recorded */
+    unsigned char *scratch;        /* one part per worker */
+    void *poses;                   /* NULL: stages are fused */
+    uint32_t *costs, *partition;   /* partition: equal cost per worker, because models differ */
+    uint32_t capacity;             /* batches that there is room for */
+    uint32_t partitioned;          /* number of batches for which `partition` was computed */
+    const th_behaviour *behaviour; /* may be NULL */
+    th_crowd_layers table;         /* what instances play in this frame */
+    th_layer *layers;              /* in the table; written by the workers */
+    uint8_t *layer_counts;
+    uint8_t *workers; /* [batch]: worker that ran it; NULL: not recorded */
     th_stage_times times;
     th_tracer *tracer;
 };
@@ -60,16 +64,34 @@ static bool allocate(th_frame *frame, const th_frame_desc *desc)
         frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
     if (desc->workers)
         frame->workers = calloc(batches + 1, sizeof *frame->workers);
+    if (desc->behaviour) {
+        const size_t instances = th_crowd_instance_count(frame->crowd);
+        frame->layers = calloc(instances * TH_BEHAVIOUR_LAYERS + 1, sizeof *frame->layers);
+        frame->layer_counts = calloc(instances + 1, 1);
+        frame->table = (th_crowd_layers){frame->layers, frame->layer_counts, TH_BEHAVIOUR_LAYERS};
+    }
     frame->costs = calloc(batches + 1, sizeof *frame->costs);
     frame->partition = calloc(th_jobs_threads(frame->jobs), sizeof *frame->partition);
     return frame->scratch && frame->costs && frame->partition && (frame->poses || desc->stages != TH_STAGES_SEPARATE) &&
-           (frame->workers || !desc->workers);
+           (frame->workers || !desc->workers) && (!desc->behaviour || (frame->layers && frame->layer_counts));
+}
+
+/* With a behaviour, instances with the same number of layers are posed together as far as a chunk reaches, and share
+ * lanes. More than a few chunks a thread would be needed to balance them. */
+static uint32_t default_grain(const th_frame_desc *desc)
+{
+    enum { CHUNKS = 4 };
+    const uint32_t most = th_crowd_batch_count(desc->crowd) / (CHUNKS * th_jobs_threads(desc->jobs));
+    if (!desc->behaviour || most < TH_FRAME_DEFAULT_GRAIN)
+        return TH_FRAME_DEFAULT_GRAIN;
+    return most < TH_FRAME_BEHAVIOUR_GRAIN ? most : TH_FRAME_BEHAVIOUR_GRAIN;
 }
 
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
     assert(desc && desc->crowd && desc->jobs && out);
     assert((unsigned)desc->stages < TH_STAGES_COUNT);
+    assert(desc->stages == TH_STAGES_FUSED || !desc->behaviour);
     *out = NULL;
     th_frame *frame = malloc(sizeof *frame);
     if (!frame)
@@ -77,7 +99,8 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
     *frame = (th_frame){
         .crowd = desc->crowd,
         .jobs = desc->jobs,
-        .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
+        .behaviour = desc->behaviour,
+        .grain = desc->grain ? desc->grain : default_grain(desc),
         .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(desc->crowd)),
         .capacity = th_crowd_batch_count(desc->crowd),
     };
@@ -96,6 +119,8 @@ void th_frame_destroy(th_frame *frame)
     if (!frame)
         return;
     free(frame->workers);
+    free(frame->layers);
+    free(frame->layer_counts);
     free(frame->costs);
     free(frame->partition);
     free(frame->poses);
@@ -108,6 +133,28 @@ static void record_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_
     assert(begin < end && end <= frame->capacity && worker < th_jobs_threads(frame->jobs));
     if (frame->workers)
         memset(frame->workers + begin, (int)worker, end - begin);
+}
+
+/* Sets what the instances of a batch play. */
+static void set_layers(th_frame *frame, uint32_t batch)
+{
+    const uint32_t *instances, count = th_crowd_batch_instances(frame->crowd, batch, &instances);
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t i = instances[k];
+        th_layer *layers = frame->layers + (size_t)i * TH_BEHAVIOUR_LAYERS;
+        frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
+    }
+}
+
+static int behave_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_frame *frame = ctx;
+    void *scratch = frame->scratch + worker * frame->scratch_stride;
+    for (uint32_t b = begin; b < end; b++)
+        set_layers(frame, b);
+    th_crowd_update_layers(frame->crowd, begin, end, frame->time_s, &frame->table, frame->palette, scratch);
+    record_worker(frame, begin, end, worker);
+    return 0;
 }
 
 static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
@@ -158,7 +205,7 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
         partition_batches(frame); /* the active instances have changed */
     if (!frame->poses) {
-        run_stage(frame, animate_batches);
+        run_stage(frame, frame->behaviour ? behave_batches : animate_batches);
         return;
     }
     const uint64_t begin = th_tracer_begin(frame->tracer, "sample");
@@ -167,6 +214,12 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     run_stage(frame, resolve_batches);
     frame->times.sample_ns += sampled - begin;
     frame->times.resolve_ns += th_tracer_end(frame->tracer) - sampled;
+}
+
+const th_crowd_layers *th_frame_layers(const th_frame *frame)
+{
+    assert(frame);
+    return frame->behaviour ? &frame->table : NULL;
 }
 
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)

@@ -45,6 +45,7 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
         }
         th_compiled_model *compiled;
         th_compiled_model_desc compiled_desc = desc->compile;
+        compiled_desc.repertoire = desc->behaviour == TH_BEHAVIOUR_GRAPH;
         compiled_desc.model = desc->models[m];
         if (!compiled_desc.parallel)
             compiled_desc.parallel = th_parallel_run;
@@ -54,6 +55,34 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
         scene->compiled_models[scene->compiled_model_count++] = compiled;
     }
     return TH_OK;
+}
+
+static th_result create_routines(th_scene *scene, const th_scene_desc *desc, th_error *err)
+{
+    scene->borrows_routines = desc->routines != NULL;
+    scene->routines = calloc((size_t)scene->compiled_model_count + 1, sizeof *scene->routines);
+    if (!scene->routines)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u routines", scene->compiled_model_count);
+    for (uint32_t m = 0; m < scene->compiled_model_count; m++) {
+        const th_routines_desc routines = {scene->compiled_models[m], desc->behaviour, desc->fade, desc->seed};
+        th_routines *made = NULL;
+        th_result result = desc->routines ? TH_OK : th_routines_create(&routines, &made, err);
+        if (result != TH_OK)
+            return result;
+        scene->routines[m] = desc->routines ? desc->routines[m] : made;
+    }
+    return TH_OK;
+}
+
+static th_result create_behaviour(th_scene *scene, const th_scene_desc *desc, th_error *err)
+{
+    if (desc->behaviour == TH_BEHAVIOUR_NONE)
+        return TH_OK;
+    const th_result result = create_routines(scene, desc, err);
+    if (result != TH_OK)
+        return result;
+    const th_behaviour_desc behaviour = {scene->routines, scene->instances, scene->instance_count, desc->seed};
+    return th_behaviour_create(&behaviour, &scene->behaviour, err);
 }
 
 th_result th_scene_create(const th_scene_desc *desc, th_scene **out, th_error *err)
@@ -68,6 +97,8 @@ th_result th_scene_create(const th_scene_desc *desc, th_scene **out, th_error *e
     if (result == TH_OK)
         result = scatter_instances(scene, desc, err);
     if (result == TH_OK)
+        result = create_behaviour(scene, desc, err);
+    if (result == TH_OK)
         *out = scene;
     else
         th_scene_destroy(scene);
@@ -78,6 +109,10 @@ void th_scene_destroy(th_scene *scene)
 {
     if (!scene)
         return;
+    th_behaviour_destroy(scene->behaviour);
+    for (uint32_t r = 0; scene->routines && !scene->borrows_routines && r < scene->compiled_model_count; r++)
+        th_routines_destroy((th_routines *)scene->routines[r]);
+    free(scene->routines);
     for (uint32_t r = 0; !scene->borrows_compiled_models && r < scene->compiled_model_count; r++)
         th_compiled_model_destroy((th_compiled_model *)scene->compiled_models[r]);
     free(scene->compiled_models);

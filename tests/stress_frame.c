@@ -1,6 +1,6 @@
 /* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
- * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set. For
- * ThreadSanitizer as well. */
+ * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
+ * or without. For ThreadSanitizer as well. */
 #include <throng/anim/human.h>
 #include <throng/core/clock.h>
 #include <throng/runtime/frame.h>
@@ -12,9 +12,10 @@
 
 enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128 };
 
-/* One instruction set. */
+/* One instruction set, with a behaviour or without. */
 typedef struct kind {
     th_crowd *crowd;
+    const th_behaviour *behaviour;
     uint64_t hashes[FRAMES]; /* of one thread */
 } kind;
 
@@ -39,17 +40,19 @@ static void insist(bool holds, const char *what)
 static uint64_t animate(th_frame *frame, const th_crowd *crowd, uint32_t n, void *palette)
 {
     memset(palette, 0xff, th_crowd_palette_bytes(crowd));
-    th_frame_animate(frame, n / 60.0, palette);
+    th_frame_animate(frame, n < FRAMES / 2 ? n / 60.0 : n * 40.0, palette); /* up to ten minutes */
     return th_crowd_hash(crowd, palette);
 }
 
-static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *out)
+static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *behaviour, void *palette, kind *out)
 {
+    out->behaviour = behaviour;
     th_jobs *serial;
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
     insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
-    insist(th_frame_create(&(th_frame_desc){.crowd = out->crowd, .jobs = serial}, &frame, NULL) == TH_OK, "no frame");
+    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = behaviour};
+    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
         out->hashes[n] = animate(frame, out->crowd, n, palette);
     insist(out->hashes[0] != out->hashes[1], "the crowd does not move");
@@ -64,8 +67,8 @@ static uint32_t try_pool(const kind *k, void *palette)
     th_jobs *jobs;
     th_frame *frame;
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
-    th_frame_desc how = {
-        .crowd = k->crowd, .jobs = jobs, .grain = 1 + below(20), .stages = (th_stages)below(TH_STAGES_COUNT)};
+    th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20), .behaviour = k->behaviour};
+    how.stages = k->behaviour ? TH_STAGES_FUSED : (th_stages)below(TH_STAGES_COUNT);
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     uint32_t frames = 1 + below(20);
     bool in_frame = below(2);
@@ -93,22 +96,26 @@ int main(int argc, char **argv)
     th_crowd *any;
     void *palette;
     insist(th_human_create(&human, NULL) == TH_OK, "no human");
-    th_scene_desc desc = {
-        .models = (const th_model *const[]){human}, .model_count = 1, .instance_count = CHARACTERS, .seed = seed};
+    th_scene_desc desc = {.models = (const th_model *const[]){human},
+                          .model_count = 1,
+                          .instance_count = CHARACTERS,
+                          .seed = seed,
+                          .behaviour = TH_BEHAVIOUR_GRAPH,
+                          .fade.duration_s = TH_DEFAULT_FADE_S};
     insist(th_scene_create(&desc, &scene, NULL) == TH_OK, "no scene");
     insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
-    kind kinds[TH_ISA_COUNT];
+    kind kinds[2 * TH_ISA_COUNT];
     uint32_t kind_count = 0, pools = 0;
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
-        if (th_isa_available((th_isa)isa))
-            make_kind(scene, (th_isa)isa, palette, &kinds[kind_count++]);
+    for (int n = 2 * TH_ISA_SCALAR; n < 2 * TH_ISA_COUNT; n++)
+        if (th_isa_available((th_isa)(n / 2)))
+            make_kind(scene, (th_isa)(n / 2), n % 2 ? scene->behaviour : NULL, palette, &kinds[kind_count++]);
 
     for (uint64_t end = th_clock_ns() + (uint64_t)(seconds * 1e9); th_clock_ns() < end; pools++)
         frames += try_pool(&kinds[below(kind_count)], palette);
     printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
-           (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count);
+           (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / 2);
     free(palette);
     for (uint32_t k = 0; k < kind_count; k++)
         th_crowd_destroy(kinds[k].crowd);

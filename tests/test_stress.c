@@ -100,6 +100,25 @@ Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
     th_stress_fini(&stress);
 }
 
+/* Checked against an evaluation of the blends, so these palettes are right and those of the clips would not be. */
+Test(stress, of_a_behaviour_poses_blends)
+{
+    const uint32_t threads[] = {1, 2};
+    th_stress_desc desc = describe(101, threads, 2);
+    th_stress clips = run(&desc);
+    desc.scene.behaviour = TH_BEHAVIOUR_GRAPH;
+    desc.scene.fade.duration_s = TH_DEFAULT_FADE_S;
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 2; i++) {
+        expect_point(&stress, i, 101);
+        cr_expect_eq(stress.report.rows[i].palette_hash, stress.report.rows[0].palette_hash);
+        cr_expect_neq(stress.report.rows[i].palette_hash, clips.report.rows[i].palette_hash);
+    }
+    cr_expect_gt(stress.bytes_per_character, clips.bytes_per_character + 48);
+    th_stress_fini(&stress);
+    th_stress_fini(&clips);
+}
+
 /* So long waits the thread that waits longest, in the frames of a run in turn; NULL: as the system says. */
 static const uint64_t *delay_ns;
 static uint32_t delay_asked;

@@ -68,6 +68,7 @@ static th_result create_crowd(const th_load_test *s, uint32_t characters, th_sce
     th_scene_desc desc = s->desc->scene;
     desc.instance_count = characters;
     desc.compiled_models = s->base_scene->compiled_models;
+    desc.routines = s->base_scene->routines;
     *crowd = NULL;
     const th_result result = th_scene_create(&desc, scene, err);
     return result == TH_OK ? th_scene_crowd(*scene, s->desc->isa, s->desc->palette, crowd, err) : result;
@@ -82,8 +83,11 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
     th_crowd *crowd;
     const th_result result = create_crowd(s, characters, &scene, &crowd, err);
     if (result == TH_OK) /* creating a scene also takes a list of instances of the same length */
-        *out = (copies * (double)th_crowd_palette_bytes(crowd) + (double)th_crowd_bytes(crowd)) / characters +
-               2 * sizeof(th_instance) + (double)(renderer ? renderer->character_bytes : 0);
+        *out = (copies * (double)th_crowd_palette_bytes(crowd) + (double)th_crowd_bytes(crowd) +
+                (s->desc->scene.behaviour ? (double)th_behaviour_bytes(scene->behaviour) : 0)) /
+                   characters +
+               2 * sizeof(th_instance) + (s->desc->scene.behaviour ? TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1 : 0) +
+               (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     return result;
@@ -115,7 +119,8 @@ th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_err
     if (result == TH_OK)
         result = reserve_palette(s, err);
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs}, &s->frame, err);
+        result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs, .behaviour = s->scene->behaviour},
+                                 &s->frame, err);
     return result;
 }
 
@@ -170,6 +175,12 @@ th_result th_load_test_finish(th_load_test *s, th_error *err)
 }
 
 /* ---- frames ---- */
+
+const th_crowd_layers *th_load_test_layers(void *load_test, uint64_t frame)
+{
+    (void)frame;
+    return th_frame_layers(((th_load_test *)load_test)->frame);
+}
 
 void th_load_test_run(void *load_test, uint64_t frame)
 {

@@ -58,4 +58,7 @@ void th_load_test_trace(th_load_test *load_test, th_tracer *tracer, const char *
 /* For th_validate_run_desc.run: poses the crowd without a tick or timing. */
 void th_load_test_run(void *load_test, uint64_t frame);
 
+/* What the crowd plays in the last frame, which was this one. */
+const th_crowd_layers *th_load_test_layers(void *load_test, uint64_t frame);
+
 #endif

@@ -65,6 +65,7 @@ static th_validate_run_desc validation_of(stress_run *s)
         .crowd = s->load_test.crowd,
         .palette = s->load_test.palette,
         .run = th_load_test_run,
+        .layers = s->desc->scene.behaviour ? th_load_test_layers : NULL,
         .ctx = &s->load_test,
     };
 }

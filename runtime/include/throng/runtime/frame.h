@@ -5,6 +5,7 @@
 #ifndef THRONG_RUNTIME_FRAME_H
 #define THRONG_RUNTIME_FRAME_H
 
+#include <throng/anim/behaviour.h>
 #include <throng/anim/crowd.h>
 #include <throng/core/api.h>
 #include <throng/jobs/jobs.h>
@@ -12,7 +13,8 @@
 
 TH_API_BEGIN
 
-#define TH_FRAME_DEFAULT_GRAIN 2u
+#define TH_FRAME_DEFAULT_GRAIN   2u
+#define TH_FRAME_BEHAVIOUR_GRAIN 8u /* with a behaviour, if there are enough batches */
 
 /* Frames per second of scene time, wherever frames are numbered. */
 #define TH_FRAME_RATE 60.0
@@ -27,11 +29,12 @@ typedef enum th_stages {
 const char *th_stages_name(th_stages stages);
 
 typedef struct th_frame_desc {
-    const th_crowd *crowd; /* required; borrowed */
-    th_jobs *jobs;         /* required; borrowed */
-    uint32_t grain;        /* batches per chunk; 0 = TH_FRAME_DEFAULT_GRAIN */
-    th_stages stages;      /* SEPARATE needs memory for the poses of the whole crowd */
-    bool workers;          /* records which worker posed each batch, for th_frame_worker */
+    const th_crowd *crowd;         /* required; borrowed */
+    th_jobs *jobs;                 /* required; borrowed */
+    uint32_t grain;                /* batches per chunk; 0 = as above */
+    th_stages stages;              /* SEPARATE needs memory for the poses of the whole crowd, and no behaviour */
+    const th_behaviour *behaviour; /* of the crowd's instances; borrowed; NULL: each plays its own clip */
+    bool workers;                  /* records which worker posed each batch, for th_frame_worker */
 } th_frame_desc;
 
 typedef struct th_frame th_frame;
@@ -44,6 +47,9 @@ void th_frame_destroy(th_frame *frame);
 /* Writes the palettes of all active instances at time_s and returns when they are complete. palette:
  * th_crowd_palette_bytes, aligned to 64. One call at a time. */
 void th_frame_animate(th_frame *frame, double time_s, void *palette);
+
+/* What the active instances have played in the last th_frame_animate. NULL: their own clips, or nothing yet. */
+const th_crowd_layers *th_frame_layers(const th_frame *frame);
 
 /* Returns the worker (0: the calling thread) that wrote the palette of this instance in the last th_frame_animate. The
  * instance must be active, and the active instances unchanged since. Requires th_frame_desc.workers. */

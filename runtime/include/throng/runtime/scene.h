@@ -3,6 +3,7 @@
 #ifndef THRONG_RUNTIME_SCENE_H
 #define THRONG_RUNTIME_SCENE_H
 
+#include <throng/anim/behaviour.h>
 #include <throng/anim/crowd.h>
 #include <throng/core/api.h>
 
@@ -19,6 +20,9 @@ typedef struct th_scene_desc {
     const th_compiled_model *const
         *compiled_models;         /* the models already compiled so, borrowed; NULL: the scene compiles them */
     const th_instance *instances; /* copied; NULL: made from seed and clips */
+    th_behaviour_kind behaviour;  /* of all instances; not NONE: `fade` must be valid */
+    th_fade fade;
+    const th_routines *const *routines; /* of the compiled models, borrowed with them; NULL: the scene makes them */
 } th_scene_desc;
 
 /* Read only. Threads may share it. */
@@ -26,6 +30,9 @@ typedef struct th_scene {
     const th_compiled_model **compiled_models;
     uint32_t compiled_model_count;
     bool borrows_compiled_models;
+    const th_routines **routines; /* [compiled_model_count]; NULL: no behaviour */
+    bool borrows_routines;
+    th_behaviour *behaviour; /* NULL: each instance plays its own clip */
     th_instance *instances;
     uint32_t instance_count;
 } th_scene;
