@@ -97,6 +97,16 @@ static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera 
     return s;
 }
 
+/* Moves characters from where the mean speed of their routines leads to where they are. */
+static void stray(const th_crowd_view *crowd_view, uint32_t begin, uint32_t end, double time_s, float *z)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        const double ahead = th_behaviour_strayed(crowd_view->behaviour, i, time_s);
+        const double way = crowd_view->walks[i].rate < 0 ? -1 : 1;
+        z[i] += (float)(way * ahead * (double)crowd_view->gpu_instances[i].scale);
+    }
+}
+
 static int classify_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const stage *s = ctx;
@@ -107,6 +117,8 @@ static int classify_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *
     if (crowd_view->walks)
         th_layout_walk_to(&crowd_view->layout, crowd_view->walks + first, last - first, s->time_s,
                           th_cull_z(cull) + first);
+    if (crowd_view->walks && crowd_view->behaviour)
+        stray(crowd_view, first, last, s->time_s, th_cull_z(cull));
     th_cull_classify(cull, &s->seen, s->has_shadows ? &s->sun : NULL, begin, end);
     return 0;
 }
@@ -403,7 +415,8 @@ th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, ui
     th_instance_transform at;
     th_layout_place(&crowd_view->layout, instance, instance + 1, time_s, &at);
     const float heading_rad = at.heading_rad + locomotion->facing_rad,
-                far = at.scale * moved(locomotion, motion, time_s);
+                strayed = crowd_view->behaviour ? (float)th_behaviour_strayed(crowd_view->behaviour, instance, time_s) : 0,
+                far = at.scale * (moved(locomotion, motion, time_s) + strayed);
     const float height = at.scale * (float)crowd_view->desc.models[crowd_view->scene->instances[instance].model]->size;
     return (th_follow_target){
         .centre = {at.position[0] + far * sinf(heading_rad), height / 2, at.position[2] + far * cosf(heading_rad)},

@@ -1,7 +1,6 @@
 #include "crowd_view_parts.h"
 #include "tint.h"
 
-#include <throng/anim/bounds.h>
 #include <throng/core/build_checks.h>
 #include <throng/runtime/parallel.h>
 
@@ -26,6 +25,7 @@ static th_result compile_models(th_crowd_view *crowd_view, th_error *err)
         }
         th_compiled_model_desc desc = crowd_view->desc.compile;
         desc.model = crowd_view->desc.models[r];
+        desc.repertoire = crowd_view->desc.behaviour == TH_BEHAVIOUR_GRAPH;
         desc.parallel = th_parallel_run;
         desc.parallel_ctx = &crowd_view->desc.jobs;
         th_result result = th_compiled_model_create(&desc, &crowd_view->compiled_models[r], err);
@@ -47,72 +47,6 @@ static th_result make_meshes(th_crowd_view *crowd_view, th_error *err)
     for (uint32_t r = 0; r < crowd_view->desc.model_count && result == TH_OK; r++)
         result = th_render_mesh_create(crowd_view->desc.models[r], influences, &crowd_view->meshes[r], err);
     return result;
-}
-
-/* ---- locomotion ---- */
-
-static th_sphere sphere_of(const th_bounds_sphere *s)
-{
-    return (th_sphere){{(float)s->centre[0], (float)s->centre[1], (float)s->centre[2]}, (float)s->radius};
-}
-
-static th_result make_locomotion(th_interpolation interpolation, const th_model *model, uint32_t clip, float scale,
-                                 th_locomotion *out, th_error *err)
-{
-    th_bounds bounds;
-    th_root_motion root_motion;
-    const uint32_t which = clip < model->clip_count ? clip : TH_NO_INDEX;
-    th_result result = th_model_bounds(model, which, interpolation, &bounds, err);
-    if (result == TH_OK)
-        result = th_clip_root_motion(model, which, interpolation, &root_motion, err);
-    if (result != TH_OK)
-        return result;
-    *out = (th_locomotion){
-        .sphere = sphere_of(&bounds.all),
-        .reach = (float)bounds.reach,
-        .lowest_y = (float)bounds.lowest_y,
-        .scale = scale,
-        .speed = (float)root_motion.speed,
-        .facing_rad = (float)root_motion.heading_rad,
-        .loop_s = root_motion.loop_s,
-    };
-    for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
-        out->parts[p] = sphere_of(&bounds.parts[p]);
-    return TH_OK;
-}
-
-/* Models may use very different units, so all are scaled to the size of the first. */
-static float scale_of(const th_crowd_view *crowd_view, uint32_t model)
-{
-    const double ratio = crowd_view->desc.models[model]->size / crowd_view->desc.models[0]->size;
-    return ratio > 10 || ratio < 0.1 ? (float)(1 / ratio) : 1;
-}
-
-static th_result make_locomotions(th_crowd_view *crowd_view, th_error *err)
-{
-    if (crowd_view->locomotions)
-        return TH_OK;
-    const uint32_t models = crowd_view->desc.model_count;
-    crowd_view->locomotion_count = 0;
-    crowd_view->first_locomotion = calloc((size_t)models + 1, sizeof *crowd_view->first_locomotion);
-    for (uint32_t r = 0; crowd_view->first_locomotion && r < models; r++) {
-        crowd_view->first_locomotion[r] = crowd_view->locomotion_count;
-        crowd_view->locomotion_count += crowd_view->desc.models[r]->clip_count + 1;
-    }
-    crowd_view->locomotions = calloc((size_t)crowd_view->locomotion_count + 1, sizeof *crowd_view->locomotions);
-    if (!crowd_view->first_locomotion || !crowd_view->locomotions)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u clips", crowd_view->locomotion_count);
-    for (uint32_t r = 0; r < models; r++) {
-        const th_model *model = crowd_view->desc.models[r];
-        for (uint32_t c = 0; c <= model->clip_count; c++) {
-            th_locomotion *locomotion = &crowd_view->locomotions[crowd_view->first_locomotion[r] + c];
-            th_result result = make_locomotion(crowd_view->desc.compile.interpolation, model, c,
-                                               scale_of(crowd_view, r), locomotion, err);
-            if (result != TH_OK)
-                return result;
-        }
-    }
-    return TH_OK;
 }
 
 /* ---- the crowd ---- */
@@ -140,10 +74,8 @@ static th_result make_scene(th_crowd_view *crowd_view, th_error *err)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const th_instance *instance = &scene->instances[i];
-        const uint32_t clips = crowd_view->desc.models[instance->model]->clip_count;
-        const uint32_t clip = instance->clip < clips ? instance->clip : clips;
-        crowd_view->motions[i] = (th_instance_motion){crowd_view->first_locomotion[instance->model] + clip,
-                                                      instance->phase_s, instance->speed};
+        crowd_view->motions[i] =
+            (th_instance_motion){th_crowd_view_locomotion_of(crowd_view, instance), instance->phase_s, instance->speed};
     }
     return TH_OK;
 }
@@ -162,6 +94,26 @@ static void make_layout(th_crowd_view *crowd_view)
     crowd_view->layout = th_layout_make(&desc);
 }
 
+/* In a street everyone keeps the pace of a lane. */
+static th_result make_behaviour(th_crowd_view *crowd_view, th_error *err)
+{
+    const th_scene *scene = crowd_view->scene;
+    if (crowd_view->behaviour || !crowd_view->routines)
+        return TH_OK;
+    th_instance *instances = calloc((size_t)scene->instance_count + 1, sizeof *instances);
+    if (!instances)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the behaviour of %u characters", scene->instance_count);
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        instances[i] = scene->instances[i];
+        instances[i].speed = th_layout_routine_speed(&crowd_view->layout, i);
+    }
+    const th_behaviour_desc desc = {(const th_routines *const *)crowd_view->routines, instances, scene->instance_count,
+                                    crowd_view->desc.seed};
+    const th_result result = th_behaviour_create(&desc, &crowd_view->behaviour, err);
+    free(instances);
+    return result;
+}
+
 static th_result make_cull(th_crowd_view *crowd_view, th_error *err)
 {
     if (crowd_view->cull)
@@ -172,7 +124,7 @@ static th_result make_cull(th_crowd_view *crowd_view, th_error *err)
     th_result result = kind && of_instance ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", count);
     if (result == TH_OK) {
         for (uint32_t r = 0, k = 0; r < crowd_view->desc.model_count; r++)
-            for (uint32_t c = 0; c <= crowd_view->desc.models[r]->clip_count; c++, k++)
+            for (uint32_t c = 0; c < th_crowd_view_locomotion_count(crowd_view, r); c++, k++)
                 kind[k] = (th_cull_kind){crowd_view->locomotions[k].sphere, r};
         for (uint32_t i = 0; i < count; i++)
             of_instance[i] = crowd_view->motions[i].locomotion;
@@ -242,8 +194,9 @@ static th_result make_frame(th_crowd_view *crowd_view, th_error *err)
         return TH_OK;
     th_crowd_set_active(crowd_view->crowd, NULL,
                         crowd_view->scene->instance_count); /* th_frame_create allocates for the active ones */
-    return th_frame_create(&(th_frame_desc){.crowd = crowd_view->crowd, .jobs = crowd_view->jobs, .workers = true},
-                           &crowd_view->frame, err);
+    const th_frame_desc desc = {
+        .crowd = crowd_view->crowd, .jobs = crowd_view->jobs, .behaviour = crowd_view->behaviour, .workers = true};
+    return th_frame_create(&desc, &crowd_view->frame, err);
 }
 
 /* Frames make it as large as the characters that they see need. */
@@ -287,9 +240,15 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     assert(crowd_view->desc.model_count == base->desc.model_count);
     assert(memcmp(crowd_view->desc.models, base->desc.models, sizeof base->desc.models) == 0);
     const th_crowd_view_desc *a = &crowd_view->desc, *b = &base->desc;
-    const bool locomotions = a->compile.interpolation == b->compile.interpolation;
-    const bool compiled_models = locomotions && a->compile.sampling == b->compile.sampling &&
-                                 a->compile.keys == b->compile.keys && a->compile.bound_m == b->compile.bound_m;
+    const bool behaviour = a->behaviour == b->behaviour && a->fade.duration_s == b->fade.duration_s &&
+                           a->fade.curve == b->fade.curve && a->fade.freezes == b->fade.freezes;
+    const bool compiled_models = behaviour && a->compile.interpolation == b->compile.interpolation &&
+                                 a->compile.sampling == b->compile.sampling && a->compile.keys == b->compile.keys &&
+                                 a->compile.bound_m == b->compile.bound_m;
+    const bool routines = compiled_models && a->seed == b->seed;
+    const bool locomotions = a->behaviour == TH_BEHAVIOUR_NONE
+                                 ? behaviour && a->compile.interpolation == b->compile.interpolation
+                                 : routines;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        memcmp(a->clips, b->clips, sizeof a->clips) == 0;
     const bool places = scene && a->layout == b->layout;
@@ -301,14 +260,16 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->locomotions = locomotions ? base->locomotions : NULL;
     crowd_view->locomotion_count = base->locomotion_count;
     crowd_view->compiled_models = compiled_models ? base->compiled_models : NULL;
+    crowd_view->routines = routines ? base->routines : NULL;
     crowd_view->scene = scene ? base->scene : NULL;
     crowd_view->motions = scene ? base->motions : NULL;
+    crowd_view->behaviour = places ? base->behaviour : NULL;
     crowd_view->walks = places ? base->walks : NULL;
     crowd_view->gpu_instances = places ? base->gpu_instances : NULL;
     crowd_view->cull = places ? base->cull : NULL;
     crowd_view->crowd = crowd ? base->crowd : NULL;
     crowd_view->jobs = jobs ? base->jobs : NULL;
-    crowd_view->frame = crowd && jobs ? base->frame : NULL;
+    crowd_view->frame = crowd && jobs && (places || a->behaviour == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
     crowd_view->ring = a->upload == b->upload ? base->ring : NULL;
     const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
     crowd_view->renderer =
@@ -333,13 +294,17 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     if (result == TH_OK)
         result = make_meshes(crowd_view, err);
     if (result == TH_OK)
-        result = make_locomotions(crowd_view, err);
+        result = th_crowd_view_make_routines(crowd_view, err);
+    if (result == TH_OK)
+        result = th_crowd_view_make_locomotions(crowd_view, err);
     if (result == TH_OK)
         result = make_scene(crowd_view, err);
     if (result == TH_OK)
         result = make_cull(crowd_view, err);
     if (result == TH_OK)
         make_layout(crowd_view);
+    if (result == TH_OK)
+        result = make_behaviour(crowd_view, err);
     if (result == TH_OK)
         result = make_places(crowd_view, err);
     if (result == TH_OK)
@@ -398,6 +363,10 @@ static void release_models(th_crowd_view *crowd_view, const th_crowd_view *succe
 {
     th_compiled_model **compiled_models = own(crowd_view->compiled_models, successor->compiled_models);
     th_render_mesh **meshes = own(crowd_view->meshes, successor->meshes);
+    th_routines **routines = own(crowd_view->routines, successor->routines);
+    for (uint32_t r = 0; routines && r < crowd_view->desc.model_count; r++)
+        th_routines_destroy(routines[r]);
+    free(routines);
     for (uint32_t r = 0; compiled_models && !crowd_view->desc.compiled_models && r < crowd_view->desc.model_count; r++)
         th_compiled_model_destroy(compiled_models[r]);
     for (uint32_t r = 0; meshes && r < crowd_view->desc.model_count; r++)
@@ -423,6 +392,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     th_crowd_destroy(own(crowd_view->crowd, successor->crowd));
     th_cull_destroy(own(crowd_view->cull, successor->cull));
     th_scene_destroy(own(crowd_view->scene, successor->scene));
+    th_behaviour_destroy(own(crowd_view->behaviour, successor->behaviour));
     free(own(crowd_view->motions, successor->motions));
     free(own(crowd_view->walks, successor->walks));
     free(own(crowd_view->gpu_instances, successor->gpu_instances));

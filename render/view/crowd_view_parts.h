@@ -14,13 +14,15 @@ struct th_crowd_view {
 
     th_compiled_model **compiled_models; /* [model] borrowed if the desc provides them */
     th_render_mesh **meshes;             /* [model] */
-    th_locomotion *locomotions;          /* each model's clips, then its rest pose */
+    th_routines **routines;              /* [model] NULL: no behaviour; an element: none in this model */
+    th_locomotion *locomotions;          /* each model's clips, then its rest pose, then its routines if it has any */
     uint32_t *first_locomotion;
     uint32_t locomotion_count;
 
     th_scene *scene;
     th_instance_motion *motions; /* [instance] */
     th_layout layout;
+    th_behaviour *behaviour;        /* NULL: none */
     th_walk *walks;                 /* [instance]; NULL if nobody moves */
     th_gpu_instance *gpu_instances; /* [instance] where characters stand; Z is that of time 0 */
     th_cull *cull;
@@ -35,5 +37,11 @@ struct th_crowd_view {
     th_ring *ring;
     th_crowd_renderer *renderer;
 };
+
+/* crowd_view_locomotion.c */
+th_result th_crowd_view_make_routines(th_crowd_view *crowd_view, th_error *err);
+th_result th_crowd_view_make_locomotions(th_crowd_view *crowd_view, th_error *err);
+uint32_t th_crowd_view_locomotion_count(const th_crowd_view *crowd_view, uint32_t model);
+uint32_t th_crowd_view_locomotion_of(const th_crowd_view *crowd_view, const th_instance *instance);
 
 #endif

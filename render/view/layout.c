@@ -14,10 +14,14 @@
 #define STREET_LEAST 4u  /* slots per lane */
 #define STRIDES      1.5 /* between slots along a lane, in spacings; walkers need more room */
 #define SWAY         0.3 /* largest offset from the middle of a lane, in spacings */
+#define LANE_ROOM    1.0 /* width of a lane of routines, in spacings: arms may be where others swing theirs */
+#define LANE_SWAY    0.1 /* the same as SWAY in such a lane, in its widths */
+#define PACES        0.1 /* largest relative difference of a lane's pace */
 
 /* Streams of random numbers. SALT keeps them apart from the crowd's streams of the same seed. */
 enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE };
-#define SALT 0x6C61796F7574u
+#define LANE_SALT 0x6C616E65u
+#define SALT      0x6C61796F7574u
 
 static const char *const NAMES[TH_LAYOUT_COUNT] = {
     [TH_LAYOUT_GRID] = "grid", [TH_LAYOUT_RING] = "ring", [TH_LAYOUT_STREET] = "street"};
@@ -50,6 +54,28 @@ static float default_spacing(const th_layout_desc *desc)
     return reach > 0 ? 2 * reach * (1 + desc->scale_spread) * ROOM : 1;
 }
 
+static bool has_routine(const th_layout *layout, uint32_t instance)
+{
+    return layout->desc.locomotions[layout->desc.motions[instance].locomotion].deviation > 0;
+}
+
+/* The slowest routine sets the pace, and the one that strays most the distance. */
+static void make_street(th_layout *layout)
+{
+    const th_layout_desc *desc = &layout->desc;
+    const double spacing = (double)desc->spacing;
+    for (uint32_t s = 0; s < desc->locomotion_count; s++) {
+        const th_locomotion *l = &desc->locomotions[s];
+        if (!(l->deviation > 0))
+            continue;
+        const double pace = (double)(l->speed * l->scale);
+        layout->pace = layout->pace > 0 ? fmin(layout->pace, pace) : pace;
+        layout->strayed = fmax(layout->strayed, (double)(l->deviation * l->scale * (1 + desc->scale_spread)));
+    }
+    layout->lane_width = layout->pace > 0 ? LANE_ROOM * spacing : spacing;
+    layout->step = layout->pace > 0 ? 2 * layout->strayed + spacing : STRIDES * spacing;
+}
+
 /* Characters per lane of a street. */
 static uint32_t rows(const th_layout *layout)
 {
@@ -64,9 +90,11 @@ th_layout th_layout_make(const th_layout_desc *desc)
     th_layout layout = {.desc = *desc};
     if (!(desc->spacing > 0))
         layout.desc.spacing = default_spacing(desc);
-    layout.lanes = 2 * (uint32_t)fmax(1, round(sqrt(desc->count * STRIDES / STREET_SHAPE) / 2));
+    make_street(&layout);
+    const double area = layout.step * desc->count / layout.lane_width;
+    layout.lanes = 2 * (uint32_t)fmax(1, round(sqrt(area / STREET_SHAPE) / 2));
     const uint32_t slots = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
-    layout.length = (float)(slots * STRIDES) * layout.desc.spacing;
+    layout.length = (float)(slots * layout.step);
     return layout;
 }
 
@@ -148,6 +176,28 @@ static float walked_to(const th_layout *layout, const th_walk *walk, double time
     return (float)((double)layout->length * off_whole(walk->start + walk->rate * since));
 }
 
+/* In [-1/2, 1/2), the same for all instances in a lane. */
+static double lane_random(const th_layout *layout, uint32_t instance, uint64_t what)
+{
+    return th_random_unit(th_random_bits(layout->desc.seed ^ LANE_SALT, instance % layout->lanes), what) - 0.5;
+}
+
+/* Mean speed of the routines in the lane of an instance. */
+static double lane_pace(const th_layout *layout, uint32_t instance)
+{
+    return layout->pace * (1 + 2 * PACES * lane_random(layout, instance, 0));
+}
+
+double th_layout_routine_speed(const th_layout *layout, uint32_t instance)
+{
+    assert(layout && instance < layout->desc.count);
+    const th_instance_motion *motion = &layout->desc.motions[instance];
+    if (layout->desc.kind != TH_LAYOUT_STREET || !has_routine(layout, instance))
+        return motion->speed;
+    const double mean = (double)layout->desc.locomotions[motion->locomotion].speed;
+    return lane_pace(layout, instance) / (mean * (double)scale_of(layout, instance));
+}
+
 /* Instances go to the lanes in turn, centred along Z if there are too few to fill the lanes. Lanes on the -X side walk
  * along +Z. `along` is the distance from the beginning of the lane, in the direction in which it is walked. */
 th_walk th_layout_walk(const th_layout *layout, uint32_t i)
@@ -158,13 +208,15 @@ th_walk th_layout_walk(const th_layout *layout, uint32_t i)
     const th_instance_motion *motion = &layout->desc.motions[i];
     const th_locomotion *locomotion = &layout->desc.locomotions[motion->locomotion];
     const double way = i % layout->lanes < layout->lanes / 2 ? 1 : -1, length = (double)layout->length,
-                 step = STRIDES * (double)layout->desc.spacing;
-    double along = (i / layout->lanes + 0.5 + 0.25 * random_signed(layout, i, RANDOM_PLACE)) * step;
+                 step = layout->step;
+    const double jitter =
+        has_routine(layout, i) ? lane_random(layout, i, 1) : 0.25 * random_signed(layout, i, RANDOM_PLACE);
+    double along = (i / layout->lanes + 0.5 + jitter) * step;
     along += (length - rows(layout) * step) / 2;
     th_walk walk = {0};
     if (walks(locomotion, motion)) {
         const double speed = (double)locomotion->speed * (double)scale_of(layout, i); /* per second of the clip */
-        walk.rate = way * speed * motion->speed / length;
+        walk.rate = way * speed * th_layout_routine_speed(layout, i) / length;
         if (locomotion->loop_s > 0) {
             walk.playback = th_playback_of(locomotion->loop_s, motion->phase_s, motion->speed);
             walk.rate = way * speed * locomotion->loop_s / length;
@@ -185,19 +237,20 @@ void th_layout_walk_to(const th_layout *layout, const th_walk *walks, uint32_t c
 static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_instance_transform *out)
 {
     const th_instance_motion *motion = &layout->desc.motions[i];
-    const double spacing = (double)layout->desc.spacing, half = layout->lanes / 2;
+    const double width = layout->lane_width, half = layout->lanes / 2;
     const uint32_t lane = i % layout->lanes;
     const double side = lane < layout->lanes / 2 ? -1 : 1;
     double out_of_middle = fabs(lane + 0.5 - half); /* in lanes */
     double desired_rad = side < 0 ? 0 : PI;
     if (walks(&layout->desc.locomotions[motion->locomotion], motion)) {
-        out_of_middle += SWAY * random_signed(layout, i, RANDOM_LANE);
+        out_of_middle +=
+            (has_routine(layout, i) ? LANE_SWAY : SWAY) * random_signed(layout, i, RANDOM_LANE);
     } else { /* the same position mirrored at the kerb */
         out_of_middle = 2 * half - out_of_middle + 0.5;
         desired_rad = -side * PI / 2;
     }
     const th_walk walk = th_layout_walk(layout, i);
-    out->position[0] = (float)(side * out_of_middle * spacing);
+    out->position[0] = (float)(side * out_of_middle * width);
     out->position[2] = walked_to(layout, &walk, time_s);
     out->heading_rad = (float)desired_rad;
 }
@@ -245,7 +298,7 @@ static double extent(const th_layout *layout)
     case TH_LAYOUT_RING:
         return circle_of(last + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1)) * spacing;
     case TH_LAYOUT_STREET:
-        return hypot((layout->lanes + 0.5) * spacing, (double)layout->length / 2);
+        return hypot((layout->lanes + 0.5) * layout->lane_width, (double)layout->length / 2 + layout->strayed);
     default:
         return square_ring(last) * spacing * sqrt(2);
     }
@@ -330,7 +383,8 @@ uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time
     if (layout->desc.kind != TH_LAYOUT_STREET || !walks(locomotion, motion))
         return reach_of_clip(locomotion, motion, time_s, shown_s, &at, out);
     for (uint32_t end = 0; end < 2; end++) {
-        at.position[2] = (end == 0 ? -layout->length : layout->length) / 2;
+        const float far = layout->length / 2 + (float)layout->strayed;
+        at.position[2] = end == 0 ? -far : far;
         out[end] = sphere_at(&locomotion->sphere, &at);
     }
     return 2;

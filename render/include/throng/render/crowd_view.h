@@ -42,6 +42,8 @@ typedef struct th_crowd_view_desc {
     uint32_t count;               /* characters; at least 1 */
     uint64_t seed;
     th_layout_kind layout;
+    th_behaviour_kind behaviour;
+    th_fade fade; /* valid unless the behaviour is NONE */
     th_look look;
     th_isa isa;
     th_palette palette; /* AUTO: as th_palette_for says, in th_crowd_view_create; as in a crowd, in prepare */

@@ -47,8 +47,11 @@ typedef struct th_locomotion {
     float scale;                      /* scene units per model unit; above 0 */
     float speed;                      /* along the ground, per second of the clip; 0: it stands */
     float facing_rad;                 /* the walking direction, or the viewing direction of a standing model */
-    double loop_s; /* above 0: the clip has root motion and jumps back after this many clip seconds, which is exactly
-                      its duration. 0: the clip stays in place */
+    double loop_s;   /* above 0: the clip has root motion and jumps back after this many clip seconds, which is exactly
+                        its duration. 0: the clip stays in place */
+    float deviation; /* above 0: a routine (behaviour.h), whose `speed` is a mean, and how far it strays from it. In a
+                        street all who follow routines keep the mean speed of their lane, at a distance at which they do
+                        not touch. Their positions do not include how far they have strayed */
 } th_locomotion;
 
 /* One character. */
@@ -73,6 +76,10 @@ typedef struct th_layout {
     th_layout_desc desc; /* with the spacing resolved */
     uint32_t lanes;      /* of a street; even */
     float length;        /* of a street */
+    double lane_width;   /* this and below: of a street, scene units */
+    double step;         /* between neighbours in a lane */
+    double strayed;      /* how far routines stray */
+    double pace;         /* mean speed of routines, before that of the lane; 0: there are none */
 } th_layout;
 
 typedef struct th_instance_transform {
@@ -95,6 +102,10 @@ bool th_layout_is_still(const th_layout *layout);
 /* Places instances [begin, end); out[0] belongs to `begin`. With root motion in the clip, the transform is that of the
  * clip's start and advances by a whole loop each time the clip starts over. */
 void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out);
+
+/* The speed at which an instance has to follow its routine in a street, routine seconds per second, so that it keeps
+ * the pace of its lane. Other instances, and other layouts: that of its motion. */
+double th_layout_routine_speed(const th_layout *layout, uint32_t instance);
 
 /* The constants of an instance; zeros unless the layout is a street. */
 th_walk th_layout_walk(const th_layout *layout, uint32_t instance);

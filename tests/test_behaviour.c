@@ -1,0 +1,473 @@
+/* What characters play of their own accord: nothing jumps, feet stand, nobody walks into anybody, and nothing depends
+ * on threads. */
+#include "fixture_human.h"
+#include "random_model.h"
+#include "render/view/crowd_view_parts.h"
+
+#include <throng/anim/behaviour.h>
+#include <throng/anim/exact.h>
+#include <throng/anim/human.h>
+#include <throng/render/crowd_view.h>
+#include <throng/runtime/frame.h>
+#include <throng/runtime/scene.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(behaviour, .init = make_human, .fini = free_human);
+
+enum { COUNT = 60 };
+
+static const th_fade usual = {.duration_s = TH_DEFAULT_FADE_S};
+
+/* COUNT instances of one model. */
+typedef struct cast {
+    th_scene *scene;
+    const th_model *model;
+    const th_mask *masks;
+    th_dmat34 *pose;
+    double *weights;
+} cast;
+
+static cast make_cast(const th_model *model, th_behaviour_kind kind, th_fade fade)
+{
+    th_error err;
+    cast c = {.model = model};
+    const th_scene_desc desc = {
+        .models = &c.model, .model_count = 1, .instance_count = COUNT, .seed = 11, .behaviour = kind, .fade = fade};
+    cr_assert_eq(th_scene_create(&desc, &c.scene, &err), TH_OK, "%s", err.text);
+    c.masks = th_compiled_model_masks(c.scene->compiled_models[0]);
+    c.pose = calloc(model->joint_count + 1, sizeof *c.pose);
+    c.weights = calloc(model->weight_count + 1, sizeof *c.weights);
+    return c;
+}
+
+static void free_cast(cast *c)
+{
+    th_scene_destroy(c->scene);
+    free(c->pose);
+    free(c->weights);
+}
+
+static uint32_t layers_at(const cast *c, uint32_t instance, double time_s, th_layer out[TH_BEHAVIOUR_LAYERS])
+{
+    return th_behaviour_layers(c->scene->behaviour, instance, time_s, out);
+}
+
+/* In double precision, from authored keys. */
+static void pose_at(cast *c, uint32_t instance, double time_s)
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    const uint32_t count = layers_at(c, instance, time_s, layers);
+    th_exact_layers(c->model, layers, count, c->masks, TH_INTERPOLATION_AUTHORED, c->pose, c->weights);
+    th_exact_resolve(c->model, c->pose, c->pose);
+}
+
+static uint32_t clip_named(const th_model *model, const char *name)
+{
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        if (strcmp(model->clips[c].name, name) == 0)
+            return c;
+    cr_assert(false, "no clip %s", name);
+    return 0;
+}
+
+static uint32_t joint_named(const th_model *model, const char *name)
+{
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        if (strcmp(model->joints[j].name, name) == 0)
+            return j;
+    cr_assert(false, "no joint %s", name);
+    return 0;
+}
+
+/* ---- what a model can do ---- */
+
+Test(behaviour, the_human_stands_walks_and_waves)
+{
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    const th_repertoire *r = th_compiled_model_repertoire(c.scene->compiled_models[0]);
+    const double speeds[] = {TH_HUMAN_WALK_SPEED, TH_HUMAN_JOG_SPEED, TH_HUMAN_RUN_SPEED};
+    const char *const gaits[] = {"walk", "jog", "run"};
+    cr_assert_eq(r->idle, clip_named(human, "idle"));
+    cr_assert_eq(r->gait_count, 3);
+    for (int g = 0; g < 3; g++) {
+        cr_expect_eq(r->gaits[g].clip, clip_named(human, gaits[g]));
+        cr_expect_float_eq(r->gaits[g].speed, speeds[g], 0.01);
+    }
+    cr_expect_eq(r->stand_count, 2);
+    cr_assert_eq(r->gesture_count, 1);
+    cr_expect_eq(r->gestures[0].clip, clip_named(human, "wave"));
+    const float *moved = r->masks[r->gestures[0].moved].weights, *others = r->masks[r->gestures[0].others].weights;
+    for (uint32_t j = 0; j < human->joint_count; j++)
+        cr_expect_eq(moved[j] + others[j], 1);
+    cr_expect_eq(moved[joint_named(human, "hand_r")], 1);
+    cr_expect_eq(moved[joint_named(human, "hand_l")], 0);
+    cr_expect_eq(moved[joint_named(human, "hips")], 0);
+    cr_expect_eq(moved[joint_named(human, "foot_r")], 0);
+    free_cast(&c);
+}
+
+Test(behaviour, a_model_that_neither_stands_nor_walks_plays_its_own_clip)
+{
+    random_desc desc = {.joint_count = 5, .clip_count = 0, .seed = 3};
+    th_model *model = random_model(&desc);
+    cast c = make_cast(model, TH_BEHAVIOUR_GRAPH, usual);
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    for (uint32_t i = 0; i < COUNT; i++)
+        cr_expect_eq(layers_at(&c, i, 3.5, layers), 0);
+    free_cast(&c);
+    th_model_free(model);
+}
+
+/* ---- layers ---- */
+
+/* Each joint has a total weight of 1, so that nothing is filled up with the rest pose. */
+static void expect_valid(const cast *c, uint32_t instance, double time_s)
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    const uint32_t count = layers_at(c, instance, time_s, layers);
+    cr_assert(count >= 1 && count <= TH_BEHAVIOUR_LAYERS);
+    for (uint32_t j = 0; j < c->model->joint_count; j++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < count; k++)
+            sum +=
+                (double)(layers[k].weight * (layers[k].mask == TH_NO_MASK ? 1 : c->masks[layers[k].mask].weights[j]));
+        cr_assert_float_eq(sum, 1, 1e-6, "instance %u at %g s: joint %u has weight %g", instance, time_s, j, sum);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        cr_assert(layers[k].ratio >= 0 && layers[k].ratio <= 1 && layers[k].weight >= 0 && layers[k].weight <= 1);
+        cr_assert(layers[k].clip < c->model->clip_count && layers[k].mode == TH_LAYER_OVERRIDE);
+    }
+}
+
+Test(behaviour, weights_add_up_to_one_at_any_time)
+{
+    for (int kind = TH_BEHAVIOUR_FADE; kind < TH_BEHAVIOUR_KIND_COUNT; kind++) {
+        cast c = make_cast(human, (th_behaviour_kind)kind, usual);
+        for (uint32_t i = 0; i < COUNT; i++)
+            for (int n = 0; n < 200; n++)
+                expect_valid(&c, i, (n - 50) * 7.7137 + i * 0.1);
+        const double extreme[] = {0, -0.0, 1e9, -1e9, 1e15, -1e15};
+        for (size_t n = 0; n < sizeof extreme / sizeof *extreme; n++)
+            expect_valid(&c, 5, extreme[n]);
+        free_cast(&c);
+    }
+}
+
+/* By joint and clip. */
+static void weights_at(const cast *c, uint32_t instance, double time_s, uint32_t joint, double out[16])
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    const uint32_t count = layers_at(c, instance, time_s, layers);
+    memset(out, 0, 16 * sizeof *out);
+    for (uint32_t k = 0; k < count; k++)
+        out[layers[k].clip] += (double)layers[k].weight *
+                               (layers[k].mask == TH_NO_MASK ? 1 : (double)c->masks[layers[k].mask].weights[joint]);
+}
+
+/* A smooth step in 0.29 s, the shortest there is, changes by 5.2 a second; seen by faster instances, by 5.7. */
+Test(behaviour, weights_change_gradually)
+{
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    const uint32_t joints[2] = {joint_named(human, "hand_r"), joint_named(human, "hips")};
+    for (uint32_t i = 0; i < COUNT; i++)
+        for (int j = 0; j < 2; j++) {
+            double before[16], now[16];
+            weights_at(&c, i, 0, joints[j], before);
+            for (int n = 1; n < 120 * 80; n++) {
+                weights_at(&c, i, n / 120.0, joints[j], now);
+                for (uint32_t k = 0; k < 16; k++)
+                    cr_assert_lt(fabs(now[k] - before[k]), 6.0 / 120, "instance %u: clip %u at %g s", i, k, n / 120.0);
+                memcpy(before, now, sizeof now);
+            }
+        }
+    free_cast(&c);
+}
+
+Test(behaviour, everything_there_is_gets_played)
+{
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    bool played[16] = {false};
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    for (uint32_t i = 0; i < COUNT; i++)
+        for (double time_s = 0; time_s < 60; time_s += 0.25)
+            for (uint32_t k = layers_at(&c, i, time_s, layers); k-- > 0;)
+                played[layers[k].clip] = true;
+    for (uint32_t clip = 0; clip < human->clip_count; clip++)
+        cr_expect(played[clip], "nobody plays %s", human->clips[clip].name);
+    free_cast(&c);
+}
+
+/* The clip whose weight is falling, at two moments of one fade, and how far it has got meanwhile. */
+static double run_of_old_clip(const cast *c, float *middle_weight)
+{
+    th_layer a[TH_BEHAVIOUR_LAYERS], b[TH_BEHAVIOUR_LAYERS];
+    for (double time_s = 0; time_s < 60; time_s += 0.01)
+        if (layers_at(c, 0, time_s, a) == 1 && layers_at(c, 0, time_s + 0.01, a) == 2) {
+            layers_at(c, 0, time_s + 0.03, a);
+            layers_at(c, 0, time_s + 0.08, b);
+            *middle_weight = b[1].weight - a[1].weight;
+            return b[0].ratio - a[0].ratio;
+        }
+    cr_assert(false, "no fade in a minute");
+    return 0;
+}
+
+Test(behaviour, the_old_clip_freezes_or_runs_on)
+{
+    float weight;
+    for (int curve = 0; curve < TH_FADE_CURVE_COUNT; curve++) {
+        cast run = make_cast(human, TH_BEHAVIOUR_FADE, (th_fade){0.2, (th_fade_curve)curve, false});
+        cast freeze = make_cast(human, TH_BEHAVIOUR_FADE, (th_fade){0.2, (th_fade_curve)curve, true});
+        cr_expect_gt(run_of_old_clip(&run, &weight), 0.001);
+        cr_expect_eq(run_of_old_clip(&freeze, &weight), 0);
+        const double linear = 0.05 / 0.2 * run.scene->instances[0].speed;
+        cr_expect_eq(fabs((double)weight - linear) < 1e-5, curve == TH_FADE_LINEAR);
+        free_cast(&run);
+        free_cast(&freeze);
+    }
+}
+
+Test(behaviour, fades_follow_their_curves)
+{
+    cr_expect_eq(th_fade_weight(TH_FADE_LINEAR, 0.3), 0.3F);
+    cr_expect_eq(th_fade_weight(TH_FADE_SMOOTH, 0.25), 0.15625F);
+    for (int curve = 0; curve < TH_FADE_CURVE_COUNT; curve++) {
+        cr_expect_eq(th_fade_weight((th_fade_curve)curve, -1), 0);
+        cr_expect_eq(th_fade_weight((th_fade_curve)curve, 0.5), 0.5F);
+        cr_expect_eq(th_fade_weight((th_fade_curve)curve, 7), 1);
+    }
+}
+
+/* ---- movement ---- */
+
+/* Fingers of someone who waves while running reach about this speed. A pop of a hand by a decimetre is faster. */
+#define FASTEST 14.0
+
+Test(behaviour, nothing_jumps)
+{
+    const double dt = 1.0 / 240;
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    double(*before)[3] = calloc(human->joint_count, sizeof *before);
+    for (uint32_t i = 0; i < 12; i++)
+        for (int n = 0; n < 240 * 75; n++) {
+            const double time_s = n * dt, travel = th_behaviour_travel(c.scene->behaviour, i, time_s);
+            pose_at(&c, i, time_s);
+            for (uint32_t j = 0; j < human->joint_count; j++) {
+                const double now[3] = {c.pose[j].m[3], c.pose[j].m[7], c.pose[j].m[11] + travel};
+                const double moved = hypot(hypot(now[0] - before[j][0], now[1] - before[j][1]), now[2] - before[j][2]);
+                if (n > 0)
+                    cr_assert_lt(moved, FASTEST * dt, "instance %u: joint %s jumps %.3f m at %.3f s", i,
+                                 human->joints[j].name, moved, time_s);
+                memcpy(before[j], now, sizeof now);
+            }
+        }
+    free(before);
+    free_cast(&c);
+}
+
+/* The ball of the foot, which stays where it is while a foot rolls over it. At rest it is 26 mm above the ground. */
+#define BALL_HEIGHT 0.026
+#define CONTACT     0.006
+#define SLIDE       0.022
+
+Test(behaviour, feet_stand)
+{
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    const uint32_t toes[2] = {joint_named(human, "toe_l"), joint_named(human, "toe_r")};
+    double most = 0;
+    for (uint32_t i = 0; i < 24; i++) {
+        bool stands[2] = {false, false};
+        double at[2][2];
+        for (int n = 0; n < 120 * 60; n++) {
+            const double time_s = n / 120.0, travel = th_behaviour_travel(c.scene->behaviour, i, time_s);
+            pose_at(&c, i, time_s);
+            for (int f = 0; f < 2; f++) {
+                const double *m = c.pose[toes[f]].m, now[2] = {m[3], m[11] + travel};
+                if (m[7] < BALL_HEIGHT + CONTACT && stands[f])
+                    most = fmax(most, hypot(now[0] - at[f][0], now[1] - at[f][1]));
+                else
+                    memcpy(at[f], now, sizeof now);
+                stands[f] = m[7] < BALL_HEIGHT + CONTACT;
+            }
+        }
+    }
+    cr_expect_lt(most, SLIDE, "a foot slides by %.1f mm", 1e3 * most);
+    cr_expect_gt(most, 0.005); /* feet are seen at all */
+    free_cast(&c);
+}
+
+/* Strayed is what the mean speed leaves, which for many rounds stays within what is said. */
+Test(behaviour, routines_keep_their_mean_speed)
+{
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    const th_routines *routines = c.scene->routines[0];
+    const double speed = th_routines_speed(routines), deviation = th_routines_deviation(routines);
+    cr_expect_float_eq(speed, 0.75 * TH_HUMAN_WALK_SPEED, 0.01);
+    cr_expect_lt(deviation, 5);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const double own = c.scene->instances[i].speed;
+        double first = th_behaviour_travel(c.scene->behaviour, i, 0) - th_behaviour_strayed(c.scene->behaviour, i, 0);
+        for (double time_s = 0; time_s < 3600; time_s += 13.7) {
+            const double strayed = th_behaviour_strayed(c.scene->behaviour, i, time_s);
+            cr_assert_leq(fabs(strayed), deviation * 1.001);
+            cr_assert_float_eq(th_behaviour_travel(c.scene->behaviour, i, time_s),
+                               first + speed * own * time_s + strayed, 1e-6);
+        }
+    }
+    free_cast(&c);
+}
+
+/* ---- a street ---- */
+
+static th_crowd_view *make_street(uint32_t count)
+{
+    th_error err;
+    th_crowd_view *street;
+    const th_crowd_view_desc desc = {.models = {human},
+                                     .clips = {TH_NO_INDEX},
+                                     .model_count = 1,
+                                     .count = count,
+                                     .seed = 1,
+                                     .layout = TH_LAYOUT_STREET,
+                                     .behaviour = TH_BEHAVIOUR_GRAPH,
+                                     .fade = usual,
+                                     .zoom = 1};
+    cr_assert_eq(th_crowd_view_prepare(&desc, NULL, &street, &err), TH_OK, "%s", err.text);
+    return street;
+}
+
+/* Half a shoulder's width each, and more. */
+#define APART 0.6
+
+Test(behaviour, nobody_walks_into_anybody)
+{
+    enum { PEOPLE = 200 };
+    th_crowd_view *street = make_street(PEOPLE);
+    float at[PEOPLE][3];
+    double closest = HUGE_VAL;
+    for (double time_s = 0; time_s < 600; time_s += 1.1) {
+        for (uint32_t i = 0; i < PEOPLE; i++)
+            memcpy(at[i], th_crowd_view_follow_target(street, i, time_s).centre, sizeof at[i]);
+        for (uint32_t i = 0; i < PEOPLE; i++)
+            for (uint32_t k = 0; k < i; k++)
+                closest = fmin(closest, hypot((double)(at[i][0] - at[k][0]), (double)(at[i][2] - at[k][2])));
+    }
+    cr_expect_gt(closest, APART, "two come within %.2f m", closest);
+    cr_expect_lt(closest, 4); /* a crowd */
+    th_crowd_view_destroy(street);
+}
+
+/* On the street feet stand as well, whatever the size of a walker and the pace of a lane. */
+Test(behaviour, a_walker_moves_as_far_as_its_feet)
+{
+    enum { PEOPLE = 40 };
+    th_crowd_view *street = make_street(PEOPLE);
+    for (uint32_t i = 0; i < PEOPLE; i++) {
+        const double scale = (double)street->gpu_instances[i].scale, way = street->walks[i].rate < 0 ? -1 : 1;
+        for (double time_s = 3; time_s < 200; time_s += 1.7) {
+            const double walked = th_behaviour_travel(street->behaviour, i, time_s + 0.5) -
+                                  th_behaviour_travel(street->behaviour, i, time_s);
+            const double moved = (double)(th_crowd_view_follow_target(street, i, time_s + 0.5).centre[2] -
+                                          th_crowd_view_follow_target(street, i, time_s).centre[2]);
+            if (fabs(moved) < 10) /* has not left at one end and entered at the other */
+                cr_assert_float_eq(moved, way * scale * walked, 1e-3, "walker %u at %g s", i, time_s);
+        }
+    }
+    th_crowd_view_destroy(street);
+}
+
+/* ---- threads ---- */
+
+static uint64_t hash_of(const th_scene *scene, const th_crowd *crowd, const th_jobs_desc *jobs_desc, uint32_t grain,
+                        void *palette)
+{
+    th_error err;
+    th_jobs *jobs;
+    th_frame *frame;
+    uint64_t hash = 0;
+    cr_assert_eq(th_threads_create(jobs_desc, &jobs, &err), TH_OK, "%s", err.text);
+    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = grain, .behaviour = scene->behaviour};
+    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
+    for (int n = 0; n < 61; n++) {
+        th_frame_animate(frame, n * 9.97, palette);
+        hash = 31 * hash + th_crowd_hash(crowd, palette);
+    }
+    th_frame_destroy(frame);
+    th_jobs_destroy(jobs);
+    return hash;
+}
+
+Test(behaviour, ten_minutes_are_the_same_on_any_number_of_threads)
+{
+    enum { MANY = 300 };
+    th_error err;
+    const th_model *models[] = {human};
+    th_scene *scene;
+    th_crowd *crowd;
+    void *palette;
+    const th_scene_desc desc = {.models = models,
+                                .model_count = 1,
+                                .instance_count = MANY,
+                                .seed = 5,
+                                .behaviour = TH_BEHAVIOUR_GRAPH,
+                                .fade = usual};
+    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
+    cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK);
+    const uint64_t one = hash_of(scene, crowd, &(th_jobs_desc){.threads = 1}, 1, palette);
+    const uint32_t threads[] = {2, 3, 5, 8, 16}, grains[] = {1, 2, 7};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
+        cr_expect_eq(hash_of(scene, crowd, &(th_jobs_desc){.threads = threads[t]}, grains[t % 3], palette), one,
+                     "%u threads", threads[t]);
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        if (th_scheduler_available((th_scheduler)s))
+            cr_expect_eq(
+                hash_of(scene, crowd,
+                        &(th_jobs_desc){.threads = s == TH_SCHEDULER_SERIAL ? 1 : 4, .scheduler = (th_scheduler)s}, 2,
+                        palette),
+                one, "%s", th_scheduler_name((th_scheduler)s));
+    free(palette);
+    th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+}
+
+/* What a frame says it has played is what the behaviour says, and the palettes show it. */
+Test(behaviour, a_frame_plays_the_behaviour)
+{
+    th_error err;
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    th_crowd *crowd;
+    th_jobs *jobs;
+    th_frame *frame;
+    void *palette;
+    th_dmat34 *wanted = calloc(human->bone_count, sizeof *wanted);
+    cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
+    cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK);
+    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 2}, &jobs, &err), TH_OK);
+    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .behaviour = c.scene->behaviour};
+    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK);
+    for (double time_s = 0.3; time_s < 40; time_s += 3.1) {
+        th_frame_animate(frame, time_s, palette);
+        const th_crowd_layers *played = th_frame_layers(frame);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            th_layer layers[TH_BEHAVIOUR_LAYERS];
+            const uint32_t count = layers_at(&c, i, time_s, layers);
+            cr_assert_eq(played->counts[i], count);
+            pose_at(&c, i, time_s);
+            th_exact_palette(human, c.pose, wanted);
+            const float *got = (const float *)(const void *)((char *)palette + th_crowd_palette_offset(crowd, i));
+            for (uint32_t e = 0; e < 12 * human->bone_count; e++)
+                cr_assert_float_eq((double)got[e], wanted[e / 12].m[e % 12], 1e-3, "instance %u at %g s", i, time_s);
+        }
+    }
+    th_frame_destroy(frame);
+    th_jobs_destroy(jobs);
+    free(palette);
+    free(wanted);
+    th_crowd_destroy(crowd);
+    free_cast(&c);
+}
