@@ -10,7 +10,9 @@
 #include <throng/core/table.h>
 #include <throng/runtime/parallel.h>
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A joint's position in the skeleton and in the palette. */
 typedef struct node_info {
@@ -115,18 +117,40 @@ static json_t *compiled_json(const subject *s, const th_clip_report *report)
         th_json_text(s->model->joints[report->error_joint].name), "error_time_s", th_json_real(report->error_time_s));
 }
 
+/* What the clip is for a behaviour; NULL: nothing. *speed: over the ground, NAN if it does not walk. */
+static const char *role_of(const subject *s, uint32_t clip, double *speed)
+{
+    const th_repertoire *r = th_compiled_model_repertoire(s->compiled);
+    *speed = NAN;
+    for (uint32_t g = 0; g < r->gait_count; g++)
+        if (r->gaits[g].clip == clip) {
+            *speed = r->gaits[g].speed;
+            return "gait";
+        }
+    for (uint32_t n = 0; n < r->stand_count; n++)
+        if (r->stands[n].clip == clip)
+            return "stand";
+    for (uint32_t n = 0; n < r->gesture_count; n++)
+        if (r->gestures[n].clip == clip)
+            return "gesture";
+    return clip == r->idle ? "idle" : NULL;
+}
+
 static json_t *clips_json(const subject *s)
 {
     json_t *array = json_array();
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
         const th_clip *clip = &s->model->clips[c];
         const counts sum = count_tracks(clip);
+        double speed;
+        const char *role = role_of(s, c, &speed);
         json_t *json = json_pack(
-            "{s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
+            "{s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
             th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks), "ticks_per_second",
             th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count, "weights",
             (int)clip->weight_track_count, "keys", th_json_count(sum.keys), "splines", th_json_count(sum.splines),
-            "add_obstacle", th_json_text(th_layer_add_obstacle(s->model, c, TH_LAYER_ADD)));
+            "add_obstacle", th_json_text(th_layer_add_obstacle(s->model, c, TH_LAYER_ADD)), "behaviour",
+            th_json_text(role), "speed", th_json_real(speed));
         array =
             th_json_append(array, th_json_merge(json, compiled_json(s, th_compiled_model_clip_report(s->compiled, c))));
     }
@@ -257,6 +281,38 @@ static bool print_add_obstacles(const th_model *model, FILE *file)
     return !ferror(file);
 }
 
+/* The names of the clips with a role, after what they do. */
+static void print_role(const subject *s, const char *role, const char *what, FILE *file)
+{
+    char name[256];
+    double speed;
+    const char *between = what;
+    for (uint32_t c = 0; c < s->model->clip_count; c++) {
+        const char *own = role_of(s, c, &speed);
+        if (!own || strcmp(own, role) != 0)
+            continue;
+        fprintf(file, "%s%s", between, th_printable(s->model->clips[c].name, name, sizeof name));
+        if (isfinite(speed))
+            fprintf(file, " (%.3g units/s)", speed);
+        between = ", ";
+    }
+    if (between != what)
+        fputc('\n', file);
+}
+
+static bool print_behaviour(const subject *s, FILE *file)
+{
+    const th_repertoire *r = th_compiled_model_repertoire(s->compiled);
+    if (r->idle == TH_NO_INDEX && r->gait_count == 0)
+        return !ferror(file);
+    fputs("\nwith --behaviour graph\n", file);
+    print_role(s, "idle", "  stands: ", file);
+    print_role(s, "stand", "  also stands: ", file);
+    print_role(s, "gait", "  walks: ", file);
+    print_role(s, "gesture", "  gestures: ", file);
+    return !ferror(file);
+}
+
 static bool print_clips(const subject *s, FILE *file)
 {
     if (s->model->clip_count == 0) {
@@ -268,7 +324,7 @@ static bool print_clips(const subject *s, FILE *file)
                         "authored|<worst error");
     for (uint32_t c = 0; c < s->model->clip_count; c++)
         add_clip(table, s, c);
-    return print_table(table, file) && print_add_obstacles(s->model, file);
+    return print_table(table, file) && print_add_obstacles(s->model, file) && print_behaviour(s, file);
 }
 
 static bool print_meshes(const th_model *model, FILE *file)
@@ -394,6 +450,7 @@ static th_result inspect_model(const th_options *o, th_run *run, const th_model 
     th_compiled_model *compiled;
     th_compiled_model_desc desc = o->crowd.compile;
     desc.model = model;
+    desc.repertoire = true;
     desc.parallel = th_parallel_run;
     th_result result = th_compiled_model_create(&desc, &compiled, err);
     if (result != TH_OK)

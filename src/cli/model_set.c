@@ -180,5 +180,7 @@ th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_cr
         .instance_count = crowd->count,
         .seed = crowd->seed,
         .compile = crowd->compile,
+        .behaviour = crowd->behaviour,
+        .fade = crowd->fade,
     };
 }

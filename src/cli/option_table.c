@@ -18,6 +18,9 @@ CHOICES(scheduler_choices, TH_SCHEDULER_COUNT, "work-stealing", "serial", "openm
 CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "spread", "cores");
 CHOICES(stages_choices, TH_STAGES_COUNT, "fused", "separate");
 CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street");
+CHOICES(behaviour_choices, TH_BEHAVIOUR_KIND_COUNT, "none", "fade", "graph");
+CHOICES(fade_curve_choices, TH_FADE_CURVE_COUNT, "smooth", "linear");
+CHOICES(fade_old_choices, 2, "run-on", "freeze");
 CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers");
 CHOICES(fetch_choices, TH_FETCH_TEXTURE + 1, "auto", "storage", "texture");
 CHOICES(upload_choices, TH_RING_UNSYNCHRONIZED + 1, "auto", "persistent", "unsynchronized");
@@ -98,6 +101,14 @@ const th_option th_option_table[] = {
      .low = 0.01, .high = 1000, .help = "zoom factor; 1: the camera sees the whole crowd, 2: it is twice as close"},
     {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.layout),
      .choices = layout_choices, .help = "arrangement of the characters: grid, ring or street; only in a street do walking characters move"},
+    {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(crowd.behaviour),
+     .choices = behaviour_choices, .help = "what characters play: none: one clip each; fade: all clips in random order, in place; graph: stand, walk, change gait, gesture"},
+    {.name = "fade", .argument = "S", .fallback = "0.3", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.fade.duration_s),
+     .low = 0.001, .high = 60, .help = "length of the cross-fades of a behaviour in seconds; those with a gait take a third of a loop to a loop"},
+    {.name = "fade-curve", .argument = "NAME", .fallback = "smooth", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fade.curve),
+     .choices = fade_curve_choices, .help = "how the weight of the new clip rises in a cross-fade: smooth or linear"},
+    {.name = "fade-old", .argument = "HOW", .fallback = "run-on", .commands = PICTURES, .parse = th_parse_second, .offset = AT(crowd.fade.freezes),
+     .choices = fade_old_choices, .help = "what the old clip does in a cross-fade: run-on, or freeze where it is; gaits always run on"},
     {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.look),
      .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread"},
     {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(picture.samples),

@@ -123,6 +123,11 @@ bool th_live_settings_apply(th_live_settings *s, th_action action, const th_mode
     case TH_ACTION_PREVIOUS_CLIP:
         s->clip = turn_clip(model_set, s->clip, action == TH_ACTION_PREVIOUS_CLIP);
         return true;
+    case TH_ACTION_NEXT_BEHAVIOUR:
+    case TH_ACTION_PREVIOUS_BEHAVIOUR:
+        crowd->behaviour =
+            (th_behaviour_kind)turn(crowd->behaviour, action == TH_ACTION_PREVIOUS_BEHAVIOUR, TH_BEHAVIOUR_KIND_COUNT);
+        return true;
     case TH_ACTION_NEXT_LAYOUT:
     case TH_ACTION_PREVIOUS_LAYOUT:
         crowd->layout = (th_layout_kind)turn(crowd->layout, action == TH_ACTION_PREVIOUS_LAYOUT, TH_LAYOUT_COUNT);
@@ -156,6 +161,8 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
         th_append(text, size, ", %s", th_interpolation_name(crowd->compile.interpolation));
     if (s->clip && strcmp(s->clip, "all") != 0)
         th_append(text, size, ", %s", s->clip);
+    if (crowd->behaviour != TH_BEHAVIOUR_NONE)
+        th_append(text, size, ", %s", th_behaviour_name(crowd->behaviour));
     if (crowd->layout != TH_LAYOUT_GRID)
         th_append(text, size, ", %s", th_layout_name(crowd->layout));
     if (crowd->look != TH_LOOK_NATURAL)
