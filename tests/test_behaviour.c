@@ -321,6 +321,27 @@ Test(behaviour, routines_keep_their_mean_speed)
     free_cast(&c);
 }
 
+Test(behaviour, routines_keep_to_their_memory)
+{
+    th_error err;
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    th_routines *routines;
+    th_routines_desc desc = {.compiled = c.scene->compiled_models[0],
+                             .kind = TH_BEHAVIOUR_GRAPH,
+                             .fade = usual,
+                             .seed = 11, /* the scene's */
+                             .max_bytes = th_routines_bytes(c.scene->routines[0])};
+    cr_expect_eq(th_routines_create(&desc, &routines, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_routines_bytes(routines), desc.max_bytes);
+    th_routines_destroy(routines);
+    desc.max_bytes--;
+    cr_expect_eq(th_routines_create(&desc, &routines, &err), TH_ERR_LIMIT);
+    cr_expect_null(routines);
+    desc.max_bytes = 1;
+    cr_expect_eq(th_routines_create(&desc, &routines, &err), TH_ERR_LIMIT);
+    free_cast(&c);
+}
+
 /* ---- a street ---- */
 
 static th_crowd_view *make_street(uint32_t count)

@@ -40,9 +40,19 @@ struct th_routines {
     const th_repertoire *repertoire; /* NULL: only fades */
     th_fade fade;
     double speed, deviation;
+    uint64_t bytes, max_bytes;
+    bool is_full;                /* max_bytes have been reached */
     th_transition **transitions; /* [from][to] those that some routine uses */
     th_routine routines[TH_ROUTINES];
 };
+
+/* Counts what is about to be allocated. */
+static bool has_room(th_routines *r, uint64_t bytes)
+{
+    r->bytes += bytes;
+    r->is_full = r->max_bytes > 0 && r->bytes > r->max_bytes;
+    return !r->is_full;
+}
 
 static const th_transition *find_transition(void *ctx, uint32_t from, uint32_t to)
 {
@@ -51,7 +61,7 @@ static const th_transition *find_transition(void *ctx, uint32_t from, uint32_t t
     th_transition **at = &r->transitions[(size_t)from * model->clip_count + to];
     if (*at)
         return *at;
-    *at = malloc(sizeof **at);
+    *at = has_room(r, sizeof **at) ? malloc(sizeof **at) : NULL;
     if (*at && !r->repertoire) {
         th_transition_fade(model, from, to, &r->fade, *at);
     } else if (*at && !th_transition_walk(model, r->repertoire, r->compiled->interpolation, from, to, &r->fade, *at)) {
@@ -101,15 +111,21 @@ th_result th_routines_create(const th_routines_desc *desc, th_routines **out, th
         r->repertoire = desc->kind == TH_BEHAVIOUR_GRAPH ? desc->compiled->repertoire : NULL;
         if (r->repertoire && r->repertoire->gait_count > 0)
             r->speed = (r->repertoire->idle == TH_NO_INDEX ? 1 : STROLL) * r->repertoire->gaits[0].speed;
-        r->transitions = calloc((size_t)model->clip_count * model->clip_count + 1, sizeof *r->transitions);
+        r->max_bytes = desc->max_bytes;
+        const size_t places = (size_t)model->clip_count * model->clip_count + 1;
+        if (has_room(r, sizeof *r + places * sizeof *r->transitions))
+            r->transitions = calloc(places, sizeof *r->transitions);
     }
-    const bool good = r && r->transitions && make_routines(r, desc->seed);
+    const bool good = r && r->transitions && make_routines(r, desc->seed), is_full = r && r->is_full;
     if (good && r->routines[0].count > 0)
         return TH_OK;
     th_routines_destroy(r);
     *out = NULL;
     if (good)
         return TH_OK;
+    if (is_full)
+        return th_fail(err, TH_ERR_LIMIT, "the routines of %s take more than the %.1f MB that are left", model->name,
+                       (double)desc->max_bytes / 1e6);
     return th_fail(err, TH_ERR_MEMORY, "no memory for the routines of %s", model->name);
 }
 
@@ -122,6 +138,12 @@ void th_routines_destroy(th_routines *r)
         free(r->transitions[t]);
     free(r->transitions);
     free(r);
+}
+
+size_t th_routines_bytes(const th_routines *routines)
+{
+    assert(routines);
+    return routines->bytes;
 }
 
 double th_routines_speed(const th_routines *routines)

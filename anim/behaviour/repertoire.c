@@ -326,3 +326,13 @@ void th_repertoire_destroy(th_repertoire *repertoire)
     free(repertoire->masks);
     free(repertoire);
 }
+
+size_t th_repertoire_bytes(const th_repertoire *r, const th_model *model)
+{
+    if (!r)
+        return 0;
+    const size_t clip = sizeof *r->gaits + sizeof *r->stands + sizeof *r->gestures;
+    const size_t mask = ((size_t)model->joint_count + 1) * sizeof *r->masks->weights;
+    return sizeof *r + ((size_t)model->clip_count + 1) * clip + (TH_MAX_MASKS + 1) * sizeof *r->masks +
+           r->mask_count * mask;
+}

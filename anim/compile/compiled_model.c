@@ -522,8 +522,7 @@ static th_result build_program(const th_model *model, double shift, th_compiled_
 
 static th_result find_repertoire(th_compiled_model *compiled, th_error *err)
 {
-    const th_result result =
-        th_repertoire_create(compiled->model, compiled->interpolation, &compiled->repertoire, err);
+    const th_result result = th_repertoire_create(compiled->model, compiled->interpolation, &compiled->repertoire, err);
     if (result == TH_OK) {
         compiled->masks = compiled->repertoire->masks;
         compiled->mask_count = compiled->repertoire->mask_count;
@@ -675,5 +674,5 @@ const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_pal
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)
 {
     assert(compiled);
-    return th_arena_bytes(compiled->arena);
+    return th_arena_bytes(compiled->arena) + th_repertoire_bytes(compiled->repertoire, compiled->model);
 }

@@ -55,16 +55,18 @@ typedef struct th_routines_desc {
     th_behaviour_kind kind;
     th_fade fade;
     uint64_t seed;
+    uint64_t max_bytes; /* 0: no limit */
 } th_routines_desc;
 
 /* Immutable: any number of threads may read it. */
 typedef struct th_routines th_routines;
 
 /* *out is NULL if there is nothing to choose from: a single clip, or none that stands or walks. Blends the model some
- * hundred times for each pair of clips with a gait. The only error is TH_ERR_MEMORY. The caller
- * frees *out with th_routines_destroy. */
+ * hundred times for each pair of clips with a gait. TH_ERR_LIMIT: they might take more than max_bytes; TH_ERR_MEMORY.
+ * The caller frees *out with th_routines_destroy. */
 th_result th_routines_create(const th_routines_desc *desc, th_routines **out, th_error *err);
 void th_routines_destroy(th_routines *routines); /* NULL is allowed */
+size_t th_routines_bytes(const th_routines *routines);
 
 /* Mean over the ground, the same for all routines: three quarters of the slowest gait, or that gait if no clip stands.
  * 0: they stay in place. */
