@@ -101,6 +101,7 @@ static void change_settings(uint64_t seed, uint64_t n)
     s.rate_hz = rates[bits >> 8 & 3];
     s.paused = (bits >> 16 & 7) == 0;
     s.interpolation = (bits >> 24 & 3) == 0 ? TH_INTERPOLATION_SLERP : TH_INTERPOLATION_AUTHORED;
+    s.behaviour = (bits >> 28 & 7) == 0 ? TH_BEHAVIOUR_FADE : TH_BEHAVIOUR_NONE;
     s.clip_count = bits >> 32 & 1;
     s.clips[0] = (th_clip_weight){.name = "walk", .weight = 1};
     if ((bits >> 40 & 7) == 0)
@@ -123,7 +124,10 @@ int main(int argc, char **argv)
     const uint64_t end_ns = th_clock_ns() + (uint64_t)(seconds * 1e9);
     static const th_model_registry registry = {.files = {TH_HUMAN_NAME}, .file_count = 1};
     static th_memory_budget memory = TH_MEMORY_BUDGET(1 << 30);
-    const th_controller_desc desc = {.model_cache = {.registry = &registry, .memory = &memory, .load = load},
+    const th_controller_desc desc = {.model_cache = {.registry = &registry,
+                                                     .memory = &memory,
+                                                     .load = load,
+                                                     .routines = {.fade = {.duration_s = TH_DEFAULT_FADE_S}}},
                                      .simulation = {.memory = &memory}};
     const th_settings first = {.count = 16, .threads = 1, .rate_hz = 100, .models = {TH_HUMAN_NAME}, .model_count = 1};
     pthread_t readers[READERS];

@@ -329,6 +329,26 @@ Test(serve, settings_change_while_it_runs)
     stop();
 }
 
+Test(serve, what_characters_do_changes_while_they_run)
+{
+    static const char *const kinds[] = {"fade", "none", "graph"};
+    char patch[64], wanted[64];
+    start("--count 20 --rate 200 --threads 1 --behaviour graph --fade 0.5 --fade-curve linear");
+    ask("GET", "/api/settings", NULL);
+    cr_expect(has("\"behaviour\":\"graph\""), "%s", a.body);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"behaviour\": \"dance\"}"), 400);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const double ticks = server_metric(&s, "throng_ticks_total");
+        snprintf(patch, sizeof patch, "{\"behaviour\": \"%s\"}", kinds[k]);
+        snprintf(wanted, sizeof wanted, "\"behaviour\":\"%s\"", kinds[k]);
+        cr_expect_eq(ask("PATCH", "/api/settings", patch), 202, "%s", a.body);
+        cr_expect(comes("/api/settings", wanted));
+        cr_expect_gt(server_metric(&s, "throng_ticks_total"), ticks);
+    }
+    cr_expect_eq(server_metric(&s, "throng_reconfigurations_total{result=\"failed\"}"), 0);
+    stop();
+}
+
 Test(serve, a_pause_stops_the_ticks_until_it_ends)
 {
     start("--count 10 --rate 0");

@@ -66,9 +66,10 @@ static th_result first_settings(const th_options *o, th_server_desc *desc, th_er
         json_array_append_new(models, json_string(TH_HUMAN_NAME));
     if (strcmp(o->models.clip, "all") != 0)
         json_object_set_new(clips, o->models.clip, json_integer(1));
-    json_t *patch =
-        json_pack("{s:i, s:i, s:o, s:o, s:s}", "count", (int)count, "threads", (int)o->crowd.jobs.threads, "models",
-                  models, "clips", clips, "interpolation", th_interpolation_name(o->crowd.compile.interpolation));
+    json_t *patch = json_pack("{s:i, s:i, s:o, s:o, s:s, s:s}", "count", (int)count, "threads",
+                              (int)o->crowd.jobs.threads, "models", models, "clips", clips, "interpolation",
+                              th_interpolation_name(o->crowd.compile.interpolation), "behaviour",
+                              th_behaviour_name(o->crowd.behaviour));
     th_result result = patch ? th_settings_patch(&desc->settings, patch, &desc->limits, err)
                              : th_fail(err, TH_ERR_INPUT, "names must be UTF-8 here");
     json_decref(patch);
@@ -99,8 +100,10 @@ int th_command_serve(const th_options *o, th_run *run)
     desc.host_count = o->serve.hosts.count;
     desc.run_kinds = run_kinds;
     desc.run_fixed = reading_options(&o->models, &how);
-    desc.controller.model_cache =
-        (th_model_cache_desc){.load = load, .load_ctx = (void *)&o->models, .compile = o->crowd.compile};
+    desc.controller.model_cache = (th_model_cache_desc){.load = load,
+                                                        .load_ctx = (void *)&o->models,
+                                                        .compile = o->crowd.compile,
+                                                        .routines = {.fade = o->crowd.fade, .seed = o->crowd.seed}};
     desc.controller.simulation =
         (th_simulation_desc){.isa = o->crowd.isa, .palette = o->crowd.palette, .seed = o->crowd.seed};
     desc.limits.max_threads = max_threads(o->crowd.jobs.threads);

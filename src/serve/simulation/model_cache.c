@@ -9,6 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With at most that much memory. Nothing is made without a behaviour. */
+static th_result make_routines(th_model_cache *model_cache, const th_model_cache_desc *desc, uint32_t m,
+                               uint64_t most_bytes, th_error *err)
+{
+    if (model_cache->behaviour == TH_BEHAVIOUR_NONE)
+        return TH_OK;
+    th_routines *routines;
+    th_routines_desc routines_desc = desc->routines;
+    routines_desc.compiled = model_cache->compiled_models[m];
+    routines_desc.kind = model_cache->behaviour;
+    routines_desc.max_bytes = most_bytes;
+    const th_result result = th_routines_create(&routines_desc, &routines, err);
+    if (result != TH_OK || !routines)
+        return result;
+    model_cache->routines[m] = routines;
+    model_cache->bytes += th_routines_bytes(routines);
+    model_cache->reserved += th_routines_bytes(routines);
+    return TH_OK;
+}
+
 /* Loads and compiles with at most that much memory. Compiling may try twice. */
 static th_result load(th_model_cache *model_cache, const th_model_cache_desc *desc, const char *name,
                       uint64_t most_bytes, th_error *err)
@@ -29,6 +49,7 @@ static th_result load(th_model_cache *model_cache, const th_model_cache_desc *de
     th_compiled_model_desc compiled_desc = desc->compile;
     compiled_desc.model = model_cache->models[m];
     compiled_desc.interpolation = model_cache->interpolation;
+    compiled_desc.repertoire = model_cache->behaviour == TH_BEHAVIOUR_GRAPH;
     compiled_desc.max_bytes = (most_bytes - bytes + 1) / 2;
     result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
@@ -37,7 +58,8 @@ static th_result load(th_model_cache *model_cache, const th_model_cache_desc *de
     model_cache->bytes += th_compiled_model_bytes(compiled);
     model_cache->reserved += bytes + th_compiled_model_bytes(compiled);
     strcpy(model_cache->names[m], name);
-    return TH_OK;
+    const uint64_t used = bytes + th_compiled_model_bytes(compiled);
+    return make_routines(model_cache, desc, m, used < most_bytes ? most_bytes - used : 1, err);
 }
 
 /* All that is left is reserved meanwhile. What a model needs besides its clips is small, but might be more. */
@@ -68,6 +90,7 @@ th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settin
     model_cache->users = 1;
     model_cache->memory = desc->memory;
     model_cache->interpolation = settings->interpolation;
+    model_cache->behaviour = settings->behaviour;
     for (uint32_t m = 0; m < settings->model_count; m++) {
         th_result result = add(model_cache, desc, settings->models[m], err);
         if (result != TH_OK) {
@@ -89,6 +112,7 @@ void th_model_cache_release(th_model_cache *model_cache)
     if (!model_cache || __atomic_fetch_sub(&model_cache->users, 1, __ATOMIC_ACQ_REL) > 1)
         return;
     for (uint32_t m = 0; m < model_cache->count; m++) {
+        th_routines_destroy((th_routines *)model_cache->routines[m]);
         th_compiled_model_destroy((th_compiled_model *)model_cache->compiled_models[m]);
         th_model_free(model_cache->models[m]);
     }
@@ -98,7 +122,8 @@ void th_model_cache_release(th_model_cache *model_cache)
 
 bool th_model_cache_matches(const th_model_cache *model_cache, const th_settings *settings)
 {
-    bool fits = model_cache->count == settings->model_count && model_cache->interpolation == settings->interpolation;
+    bool fits = model_cache->count == settings->model_count && model_cache->interpolation == settings->interpolation &&
+                model_cache->behaviour == settings->behaviour;
     for (uint32_t m = 0; fits && m < model_cache->count; m++)
         fits = strcmp(model_cache->names[m], settings->models[m]) == 0;
     return fits;

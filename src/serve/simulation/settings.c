@@ -16,9 +16,10 @@ json_t *th_settings_json(const th_settings *s)
             json_decref(clips);
             clips = NULL;
         }
-    return json_pack("{s:i, s:i, s:o, s:b, s:o, s:o, s:s}", "count", (int)s->count, "threads", (int)s->threads,
+    return json_pack("{s:i, s:i, s:o, s:b, s:o, s:o, s:s, s:s}", "count", (int)s->count, "threads", (int)s->threads,
                      "rate_hz", th_json_real(s->rate_hz), "paused", s->paused, "models", models, "clips", clips,
-                     "interpolation", th_interpolation_name(s->interpolation));
+                     "interpolation", th_interpolation_name(s->interpolation), "behaviour",
+                     th_behaviour_name(s->behaviour));
 }
 
 /* ---- one member ---- */
@@ -109,6 +110,17 @@ static th_result read_interpolation(const json_t *value, th_interpolation *out, 
     return th_fail(err, TH_ERR_INPUT, "interpolation is authored, step, nlerp, slerp, fast-slerp or cubic");
 }
 
+static th_result read_behaviour(const json_t *value, th_behaviour_kind *out, th_error *err)
+{
+    const char *text = json_string_value(value);
+    for (unsigned b = 0; text && b < TH_BEHAVIOUR_KIND_COUNT; b++)
+        if (strcmp(text, th_behaviour_name((th_behaviour_kind)b)) == 0) {
+            *out = (th_behaviour_kind)b;
+            return TH_OK;
+        }
+    return th_fail(err, TH_ERR_INPUT, "behaviour is none, fade or graph");
+}
+
 static th_result read_paused(const json_t *value, bool *out, th_error *err)
 {
     if (!json_is_boolean(value))
@@ -133,6 +145,8 @@ static th_result read_member(th_settings *s, const char *name, json_t *value, co
         return read_clips(value, s, err);
     if (strcmp(name, "interpolation") == 0)
         return read_interpolation(value, &s->interpolation, err);
+    if (strcmp(name, "behaviour") == 0)
+        return read_behaviour(value, &s->behaviour, err);
     return th_fail(err, TH_ERR_INPUT, "there is no setting \"%.64s\"", name);
 }
 
@@ -176,5 +190,5 @@ static bool same_models(const th_settings *a, const th_settings *b)
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b)
 {
     return a->count == b->count && a->threads == b->threads && a->interpolation == b->interpolation &&
-           same_models(a, b) && same_clips(a, b);
+           a->behaviour == b->behaviour && same_models(a, b) && same_clips(a, b);
 }

@@ -84,6 +84,15 @@ th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache 
 
 /* At most, of an instance: what a crowd keeps of it, and itself, twice while clips are assigned. */
 #define INSTANCE_BYTES 112u
+/* Besides, at most, of an instance with a behaviour: what it follows, and what it plays in a frame. */
+#define FOLLOWER_BYTES 40u
+#define LAYERS_BYTES   (TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1)
+
+static uint64_t instance_bytes(const th_settings *s)
+{
+    const uint64_t behaviour = s->behaviour == TH_BEHAVIOUR_NONE ? 0 : FOLLOWER_BYTES + LAYERS_BYTES;
+    return s->count * (INSTANCE_BYTES + behaviour);
+}
 
 static th_result reserve(th_simulation *simulation, uint64_t bytes, th_error *err)
 {
@@ -97,6 +106,18 @@ static th_result reserve(th_simulation *simulation, uint64_t bytes, th_error *er
                        (double)(th_memory_left(simulation->memory) + simulation->reserved) / 1e6);
     simulation->reserved = bytes;
     return TH_OK;
+}
+
+static th_result make_behaviour(th_simulation *simulation, const th_simulation_desc *desc, const th_instance *instances,
+                                th_error *err)
+{
+    const th_settings *s = &simulation->settings;
+    if (s->behaviour == TH_BEHAVIOUR_NONE)
+        return TH_OK;
+    const th_behaviour_desc behaviour = {simulation->model_cache->routines, instances, s->count, desc->seed};
+    const th_result result = th_behaviour_create(&behaviour, &simulation->behaviour, err);
+    assert(result != TH_OK || th_behaviour_bytes(simulation->behaviour) <= (uint64_t)s->count * FOLLOWER_BYTES);
+    return result;
 }
 
 static th_result make_crowd(th_simulation *simulation, const th_simulation_desc *desc, th_error *err)
@@ -118,6 +139,8 @@ static th_result make_crowd(th_simulation *simulation, const th_simulation_desc 
     };
     if (result == TH_OK)
         result = th_crowd_create(&crowd, &simulation->crowd, err);
+    if (result == TH_OK)
+        result = make_behaviour(simulation, desc, instances, err);
     free(instances);
     return result;
 }
@@ -135,7 +158,7 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
     simulation->model_cache = model_cache;
     simulation->memory = desc->memory;
     th_model_cache_retain(model_cache);
-    th_result result = reserve(simulation, (uint64_t)settings->count * INSTANCE_BYTES, err);
+    th_result result = reserve(simulation, instance_bytes(settings), err);
     if (result == TH_OK)
         result = make_crowd(simulation, desc, err);
     if (result == TH_OK)
@@ -155,8 +178,9 @@ th_result th_simulation_warm_up(th_simulation *simulation, th_error *err)
     th_result result =
         th_threads_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs},
-                                 &simulation->frame, err);
+        result = th_frame_create(
+            &(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs, .behaviour = simulation->behaviour},
+            &simulation->frame, err);
     if (result != TH_OK)
         return result;
     th_frame_animate(simulation->frame, 0, simulation->palettes);
@@ -172,6 +196,7 @@ void th_simulation_destroy(th_simulation *simulation)
     th_frame_destroy(simulation->frame);
     th_jobs_destroy(simulation->jobs);
     free(simulation->palettes);
+    th_behaviour_destroy(simulation->behaviour);
     th_crowd_destroy(simulation->crowd);
     th_model_cache_release(simulation->model_cache);
     th_memory_release(simulation->memory, TH_MEMORY_CROWDS, simulation->reserved);
@@ -180,6 +205,9 @@ void th_simulation_destroy(th_simulation *simulation)
 
 size_t th_simulation_bytes(const th_simulation *simulation)
 {
-    return th_crowd_palette_bytes(simulation->crowd) + th_crowd_bytes(simulation->crowd) +
+    const size_t behaviour = simulation->behaviour
+                                 ? th_behaviour_bytes(simulation->behaviour) + simulation->settings.count * LAYERS_BYTES
+                                 : 0;
+    return th_crowd_palette_bytes(simulation->crowd) + th_crowd_bytes(simulation->crowd) + behaviour +
            simulation->model_cache->bytes;
 }

@@ -1,5 +1,5 @@
-/* Everything that a tick needs: instances, crowd, workers, palettes. Built outside the tick thread, passed to it as a
- * whole and returned as a whole. */
+/* Everything that a tick needs: instances, what they play, crowd, workers, palettes. Built outside the tick thread,
+ * passed to it as a whole and returned as a whole. */
 #ifndef TH_SERVE_SIMULATION_SIMULATION_H
 #define TH_SERVE_SIMULATION_SIMULATION_H
 
@@ -12,10 +12,11 @@ typedef struct th_simulation {
     th_model_cache *model_cache;
     th_jobs *jobs;
     th_crowd *crowd;
+    th_behaviour *behaviour; /* NULL: each instance plays its own clip */
     th_frame *frame;
     void *palettes;
     struct th_memory_budget *memory;
-    uint64_t reserved; /* there: instances, crowd and palettes */
+    uint64_t reserved; /* there: instances, crowd, layers and palettes */
 } th_simulation;
 
 /* Two steps, because workers inherit the priority of the thread that creates them. th_simulation_build may run at low
@@ -35,7 +36,7 @@ void th_simulation_destroy(th_simulation *simulation); /* NULL is allowed */
 th_result th_simulation_assign_clips(const th_settings *settings, const th_model_cache *model_cache, uint64_t seed,
                                      th_instance *out, th_error *err);
 
-/* Bytes of palettes, instances and frame, and of the compiled models, which count for each crowd that uses them. */
+/* Bytes of palettes, instances and layers, and of the compiled models, which count for each crowd that uses them. */
 size_t th_simulation_bytes(const th_simulation *simulation);
 
 #endif

@@ -1,8 +1,9 @@
-/* Models, loaded and compiled: the expensive part of a crowd that does not depend on its size. Crowds that differ in
- * count, threads or clips share it. */
+/* Models, loaded and compiled, and their routines: the expensive part of a crowd that does not depend on its size.
+ * Crowds that differ in count, threads or clips share it. */
 #ifndef THRONG_SERVE_MODEL_CACHE_H
 #define THRONG_SERVE_MODEL_CACHE_H
 
+#include <throng/anim/behaviour.h>
 #include <throng/anim/compiled_model.h>
 #include <throng/core/api.h>
 #include <throng/serve/settings.h>
@@ -22,18 +23,21 @@ typedef struct th_model_cache_desc {
     th_load_fn *load;
     void *load_ctx;
     th_compiled_model_desc compile; /* its model and interpolation are ignored */
+    th_routines_desc routines;      /* its compiled model, kind and limit are ignored */
 } th_model_cache_desc;
 
 /* Read only, except the reference count. */
 typedef struct th_model_cache {
     char names[TH_SETTINGS_MODELS][TH_SETTINGS_NAME];
     th_interpolation interpolation;
+    th_behaviour_kind behaviour;
     th_model *models[TH_SETTINGS_MODELS];
     const th_compiled_model *compiled_models[TH_SETTINGS_MODELS];
+    const th_routines *routines[TH_SETTINGS_MODELS]; /* NULL: without a behaviour, or nothing to choose from */
     uint32_t count;
-    size_t bytes; /* of the compiled models */
+    size_t bytes; /* of the compiled models and the routines */
     struct th_memory_budget *memory;
-    uint64_t reserved; /* there: models and compiled models */
+    uint64_t reserved; /* there: models, compiled models, routines */
     uint32_t users;    /* changed by th_model_cache_retain and _release alone, atomically */
 } th_model_cache;
 

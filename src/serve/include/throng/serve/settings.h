@@ -2,6 +2,7 @@
 #ifndef THRONG_SERVE_SETTINGS_H
 #define THRONG_SERVE_SETTINGS_H
 
+#include <throng/anim/behaviour.h>
 #include <throng/anim/interpolation.h>
 #include <throng/core/api.h>
 #include <throng/core/error.h>
@@ -33,6 +34,7 @@ typedef struct th_settings {
     th_clip_weight clips[TH_SETTINGS_CLIPS]; /* none: all clips equally */
     uint32_t clip_count;
     th_interpolation interpolation;
+    th_behaviour_kind behaviour;
 } th_settings;
 
 typedef struct th_limits {
@@ -40,7 +42,8 @@ typedef struct th_limits {
     uint64_t max_memory_bytes; /* of the server and of its processes (memory_budget.h) */
 } th_limits;
 
-/* {"count", "threads", "rate_hz", "paused", "models": [name...], "clips": {name: weight...}, "interpolation"}. */
+/* {"count", "threads", "rate_hz", "paused", "models": [name...], "clips": {name: weight...}, "interpolation",
+ * "behaviour"}. */
 json_t *th_settings_json(const th_settings *settings);
 
 /* Replaces the members of *settings that the JSON object has, all or none. TH_ERR_INPUT: not an object, an unknown

@@ -24,6 +24,8 @@ typedef struct th_snapshot_scene {
     th_isa isa;
     th_palette palette;
     uint64_t seed;
+    th_behaviour_kind behaviour;
+    th_fade fade;
     uint32_t model_count; /* at most TH_SETTINGS_MODELS */
     uint32_t count;       /* of instances */
     th_instance instances[TH_SNAPSHOT_CHARACTERS];
