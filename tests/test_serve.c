@@ -842,6 +842,30 @@ Test(serve, a_picture_shows_the_crowd_as_it_is)
     stop();
 }
 
+#define BEHAVIOUR "--behaviour graph --fade 0.5 --fade-curve linear"
+
+/* Byte by byte: the process has the seed, the fades and the instances of the crowd. */
+Test(serve, a_picture_shows_what_the_crowd_does)
+{
+    static char rendered[sizeof a.body];
+    char arguments[256];
+    start("--count 5 --rate 200 " BEHAVIOUR);
+    sleep(2);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": true}"), 200);
+    cr_expect(comes("/metrics", "\nthrong_paused 1\n"));
+    snprintf(arguments, sizeof arguments,
+             "render --count 5 " BEHAVIOUR " --size 96x64 --shadow 1024 --start %.12g --out picture.png",
+             server_metric(&s, "throng_crowd_clock_seconds"));
+    ask_for_picture();
+    cr_assert_eq(throng(arguments), 0, "%s", err);
+    FILE *file = fopen("picture.png", "rb");
+    cr_assert(file);
+    const size_t size = fread(rendered, 1, sizeof rendered, file);
+    fclose(file);
+    cr_expect(a.size == size && memcmp(a.body, rendered, size) == 0);
+    stop();
+}
+
 Test(serve, all_who_wait_for_a_picture_get_it_and_the_end_waits_for_none)
 {
     static const char request[] = "GET /api/picture.png?width=64&height=64 HTTP/1.1\r\nHost: localhost\r\n\r\n";
