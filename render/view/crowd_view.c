@@ -415,7 +415,8 @@ th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, ui
     th_instance_transform at;
     th_layout_place(&crowd_view->layout, instance, instance + 1, time_s, &at);
     const float heading_rad = at.heading_rad + locomotion->facing_rad,
-                strayed = crowd_view->behaviour ? (float)th_behaviour_strayed(crowd_view->behaviour, instance, time_s) : 0,
+                strayed =
+                    crowd_view->behaviour ? (float)th_behaviour_strayed(crowd_view->behaviour, instance, time_s) : 0,
                 far = at.scale * (moved(locomotion, motion, time_s) + strayed);
     const float height = at.scale * (float)crowd_view->desc.models[crowd_view->scene->instances[instance].model]->size;
     return (th_follow_target){

@@ -243,8 +243,7 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
     double out_of_middle = fabs(lane + 0.5 - half); /* in lanes */
     double desired_rad = side < 0 ? 0 : PI;
     if (walks(&layout->desc.locomotions[motion->locomotion], motion)) {
-        out_of_middle +=
-            (has_routine(layout, i) ? LANE_SWAY : SWAY) * random_signed(layout, i, RANDOM_LANE);
+        out_of_middle += (has_routine(layout, i) ? LANE_SWAY : SWAY) * random_signed(layout, i, RANDOM_LANE);
     } else { /* the same position mirrored at the kerb */
         out_of_middle = 2 * half - out_of_middle + 0.5;
         desired_rad = -side * PI / 2;

@@ -41,7 +41,7 @@ typedef struct th_repertoire {
  * only error is TH_ERR_MEMORY. The caller frees *out with th_repertoire_destroy. */
 th_result th_repertoire_create(const th_model *model, th_interpolation interpolation, th_repertoire **out,
                                th_error *err);
-void th_repertoire_destroy(th_repertoire *repertoire); /* NULL is allowed */
+void th_repertoire_destroy(th_repertoire *repertoire);                              /* NULL is allowed */
 size_t th_repertoire_bytes(const th_repertoire *repertoire, const th_model *model); /* NULL: 0 */
 
 TH_API_END
