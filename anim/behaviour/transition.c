@@ -78,7 +78,7 @@ void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, const
                            .curve = fade->curve,
                            .duration_s = fade->duration_s,
                            .weight_end = 1,
-                           .from_ratio = NAN};
+                           .from_ratio = (double)NAN};
     run(out, 0, steady(fade->freezes ? 0 : 1 / from_s), out->from_ratios);
     run(out, 0, steady(1 / to_s), out->to_ratios);
 }
@@ -220,7 +220,7 @@ static double step_of_feet(const feet *f, double heading_rad)
     const double size = f->proxy.model->size, x = sin(heading_rad), z = cos(heading_rad);
     size_t count = 0;
     if (f->lowest > f->ground + AIRBORNE * size)
-        return NAN;
+        return (double)NAN;
     for (size_t n = 0; n < f->points.count; n++) {
         const double *a = f->before[n], *b = f->now[n];
         if (a[1] <= fmax(f->lowest_before, f->ground) + TOUCHING * size &&

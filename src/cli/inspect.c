@@ -121,7 +121,7 @@ static json_t *compiled_json(const subject *s, const th_clip_report *report)
 static const char *role_of(const subject *s, uint32_t clip, double *speed)
 {
     const th_repertoire *r = th_compiled_model_repertoire(s->compiled);
-    *speed = NAN;
+    *speed = (double)NAN;
     for (uint32_t g = 0; g < r->gait_count; g++)
         if (r->gaits[g].clip == clip) {
             *speed = r->gaits[g].speed;
