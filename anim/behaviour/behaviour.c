@@ -220,14 +220,9 @@ static moment moment_of(const follower *f, double time_s)
     return (moment){&f->routine->parts[part], in_s, f->routine->begin_s[part], times};
 }
 
-static double wrapped(double ratio)
-{
-    return ratio - floor(ratio);
-}
-
 static th_layer layer_of(uint32_t clip, double ratio, float weight, uint8_t mask)
 {
-    return (th_layer){.ratio = wrapped(ratio), .weight = weight, .clip = (uint16_t)clip, .mask = mask};
+    return (th_layer){.ratio = th_ratio_wrapped(ratio), .weight = weight, .clip = (uint16_t)clip, .mask = mask};
 }
 
 /* Where the gesture has its full weight, the clip plays in the other joints only. While it fades, the clip plays twice,

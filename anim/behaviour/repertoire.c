@@ -23,6 +23,7 @@ typedef struct survey {
     th_interpolation interpolation;
     th_repertoire *out;
     th_root_motion *motions; /* [clip] */
+    double *movements;       /* [clip] how much it moves; only of those that stand */
     th_trs *idle, *now;      /* [joint] */
     double *turned, *moved;  /* [joint] largest differences from idle */
     bool *stands;            /* [joint] carries what stands on the ground, or has such a joint below it */
@@ -45,6 +46,18 @@ static double angle_between(const double a[4], const double b[4])
     return 2 * acos(fmin(dot, 1));
 }
 
+/* How much a joint differs in s->now from s->idle. */
+static double turned(const survey *s, uint32_t joint)
+{
+    return angle_between(s->idle[joint].rotation, s->now[joint].rotation);
+}
+
+static double moved(const survey *s, uint32_t joint)
+{
+    const double *a = s->idle[joint].translation, *b = s->now[joint].translation;
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
 /* Largest differences of each joint in a clip from the pose in `idle`. */
 static void compare(survey *s, uint32_t clip)
 {
@@ -53,9 +66,8 @@ static void compare(survey *s, uint32_t clip)
     for (uint32_t n = 0; n < SAMPLES; n++) {
         sample(s, clip, (double)n / SAMPLES, s->now);
         for (uint32_t j = 0; j < s->model->joint_count; j++) {
-            const double *a = s->idle[j].translation, *b = s->now[j].translation;
-            s->turned[j] = fmax(s->turned[j], angle_between(s->idle[j].rotation, s->now[j].rotation));
-            s->moved[j] = fmax(s->moved[j], hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+            s->turned[j] = fmax(s->turned[j], turned(s, j));
+            s->moved[j] = fmax(s->moved[j], moved(s, j));
         }
     }
 }
@@ -88,9 +100,9 @@ static double movement(survey *s, uint32_t clip)
 }
 
 /* Clips of a single pose, such as the one to bind in, are nothing to play. */
-static bool moves(survey *s, uint32_t clip)
+static bool moves(const survey *s, uint32_t clip)
 {
-    return s->model->clips[clip].duration_ticks > 0 && movement(s, clip) > LEAST_MOVEMENT;
+    return s->model->clips[clip].duration_ticks > 0 && s->movements[clip] > LEAST_MOVEMENT;
 }
 
 /* Larger for names that say more clearly that the clip is an idle one. */
@@ -108,10 +120,9 @@ static void find_idle(survey *s)
         const int clear = clarity(s->model->clips[c].name);
         if (!stands(s, c) || clear < clearest)
             continue;
-        const double moved = movement(s, c);
-        if (clear > clearest || moved < least) {
+        if (clear > clearest || s->movements[c] < least) {
             clearest = clear;
-            least = moved;
+            least = s->movements[c];
             s->out->idle = c;
         }
     }
@@ -122,15 +133,12 @@ static void find_idle(survey *s)
 /* Whether its last pose is its first one. */
 static bool loops(const survey *s, uint32_t clip)
 {
-    double turned = 0, moved = 0;
+    bool same = true;
     sample(s, clip, 0, s->idle);
     sample(s, clip, 1, s->now);
-    for (uint32_t j = 0; j < s->model->joint_count; j++) {
-        const double *a = s->idle[j].translation, *b = s->now[j].translation;
-        turned = fmax(turned, angle_between(s->idle[j].rotation, s->now[j].rotation));
-        moved = fmax(moved, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
-    }
-    return turned < SEAM_RAD && moved < STILL * s->model->size;
+    for (uint32_t j = 0; j < s->model->joint_count; j++)
+        same = same && !(turned(s, j) >= SEAM_RAD) && !(moved(s, j) >= STILL * s->model->size);
+    return same;
 }
 
 static bool is_gait(const survey *s, uint32_t clip)
@@ -255,6 +263,7 @@ static bool survey_init(survey *s)
     const size_t joints = (size_t)s->model->joint_count + 1, clips = (size_t)s->model->clip_count + 1;
     th_repertoire *r = s->out;
     s->motions = calloc(clips, sizeof *s->motions);
+    s->movements = calloc(clips, sizeof *s->movements);
     s->idle = calloc(joints, sizeof *s->idle);
     s->now = calloc(joints, sizeof *s->now);
     s->turned = calloc(joints, sizeof *s->turned);
@@ -265,13 +274,14 @@ static bool survey_init(survey *s)
     r->stands = calloc(clips, sizeof *r->stands);
     r->gestures = calloc(clips, sizeof *r->gestures);
     r->masks = calloc(TH_MAX_MASKS + 1, sizeof *r->masks);
-    return s->motions && s->idle && s->now && s->turned && s->moved && s->stands && s->pose && r->gaits && r->stands &&
-           r->gestures && r->masks;
+    return s->motions && s->movements && s->idle && s->now && s->turned && s->moved && s->stands && s->pose &&
+           r->gaits && r->stands && r->gestures && r->masks;
 }
 
 static void survey_fini(survey *s)
 {
     free(s->motions);
+    free(s->movements);
     free(s->idle);
     free(s->now);
     free(s->turned);
@@ -284,8 +294,11 @@ static th_result find_all(survey *s, th_error *err)
 {
     bool good = survey_init(s);
     th_result result = TH_OK;
-    for (uint32_t c = 0; c < s->model->clip_count && good && result == TH_OK; c++)
+    for (uint32_t c = 0; c < s->model->clip_count && good && result == TH_OK; c++) {
         result = th_clip_root_motion(s->model, c, s->interpolation, &s->motions[c], err);
+        if (result == TH_OK && stands(s, c))
+            s->movements[c] = movement(s, c);
+    }
     if (result != TH_OK)
         return result;
     if (good) {

@@ -58,13 +58,10 @@ static void add_gesture(draft *d, th_routine_part *part, double from_s, double t
     part->gesture_rate = 1 / length_s;
 }
 
-/* Lets the clip that plays stay until end_s, and goes over to another. false: out of memory. */
-static bool add_part(draft *d, double end_s, uint32_t next)
+/* Lets the clip that plays stay until end_s, and goes over to another. */
+static void add_part(draft *d, double end_s, const th_transition *t)
 {
     th_routine *r = d->out;
-    const th_transition *t = d->plan->transition(d->plan->ctx, d->state, next);
-    if (!t)
-        return false;
     th_routine_part *now = &r->parts[r->count - 1];
     const double stayed_s = end_s - now->settled_s, walked = stayed_s * now->speed;
     const double ratio = now->ratio + stayed_s * now->rate;
@@ -73,22 +70,21 @@ static bool add_part(draft *d, double end_s, uint32_t next)
     d->travel += walked;
     r->begin_s[r->count] = end_s;
     d->time_s = end_s + t->duration_s;
-    d->state = next;
+    d->state = t->to;
     d->ratio = t->to_ratios[TH_TRANSITION_STEPS];
     r->parts[r->count++] = (th_routine_part){
         .in = t,
-        .from_ratio = isnan(t->from_ratio) ? ratio - floor(ratio) : 0,
+        .from_ratio = isnan(t->from_ratio) ? th_ratio_wrapped(ratio) : 0,
         .settled_s = d->time_s,
         .ratio = d->ratio,
-        .rate = 1 / th_clip_length_s(d->plan->model, next),
+        .rate = 1 / th_clip_length_s(d->plan->model, t->to),
         .begin_travel = d->travel,
         .settled_travel = d->travel + t->travel[TH_TRANSITION_STEPS],
-        .speed = th_repertoire_speed(d->plan->repertoire, next),
-        .clip = next,
+        .speed = th_repertoire_speed(d->plan->repertoire, t->to),
+        .clip = t->to,
         .gesture = TH_NO_INDEX,
     };
     d->travel += t->travel[TH_TRANSITION_STEPS];
-    return true;
 }
 
 /* The first part follows the last one, which is known only at the end. */
@@ -139,7 +135,7 @@ static void close(draft *d)
     r->parts[0].settled_travel = in;
     r->parts[0].ratio = last.ratio;
     const double ratio = last.ratio + (r->begin_s[1] - r->parts[0].settled_s) * last.rate;
-    r->parts[1].from_ratio = ratio - floor(ratio); /* the first clip stands, so it may be left anywhere */
+    r->parts[1].from_ratio = th_ratio_wrapped(ratio); /* the first clip stands, so it may be left anywhere */
     add_gesture(d, &r->parts[0], r->parts[0].settled_s, r->begin_s[1]);
     r->length_s = begin_s + in_s;
     r->length = d->travel;
@@ -217,7 +213,7 @@ static double gait_stay(draft *d, const th_transition *next)
     const double gain = th_repertoire_speed(d->plan->repertoire, d->state) - d->plan->speed;
     const double room = STRAYS_S / 2 * d->plan->repertoire->gaits[0].speed - strayed(d);
     const double part = next->from_ratio - d->ratio, most = fmin(room / (gain * length_s), MOST_LOOPS);
-    return (part - floor(part) + 1 + floor(draw(d) * fmax(most, 0))) * length_s;
+    return (th_ratio_wrapped(part) + 1 + floor(draw(d) * fmax(most, 0))) * length_s;
 }
 
 /* A clip that does not loop: until its end would be reached in the transition to the next. */
@@ -275,10 +271,10 @@ static attempt attempt_from(draft *d, uint32_t first)
 {
     begin(d, first);
     while (!is_complete(d)) {
-        const uint32_t next = next_clip(d);
-        const th_transition *t = d->plan->transition(d->plan->ctx, d->state, next);
-        if (!t || !add_part(d, d->time_s + stay(d, t), next))
+        const th_transition *t = d->plan->transition(d->plan->ctx, d->state, next_clip(d));
+        if (!t)
             return NO_MEMORY;
+        add_part(d, d->time_s + stay(d, t), t);
         if (d->out->count == MOST_PARTS)
             return BAD;
     }

@@ -88,7 +88,7 @@ void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, const
 static void pose_at(const th_model *model, th_interpolation interpolation, uint32_t clip, double ratio, th_dmat34 *out)
 {
     const th_clip *c = &model->clips[clip];
-    th_exact_pose(model, c, (ratio - floor(ratio)) * c->duration_ticks, interpolation, out);
+    th_exact_pose(model, c, th_ratio_wrapped(ratio) * c->duration_ticks, interpolation, out);
 }
 
 /* Sum of squared distances of joints. */
@@ -134,12 +134,18 @@ typedef struct feet {
     double *weights;
 } feet;
 
-static void measure(feet *f)
+/* What is now becomes what was before. */
+static void advance(feet *f)
 {
     double(*swap)[3] = f->before;
     f->before = f->now;
     f->now = swap;
     f->lowest_before = f->lowest;
+}
+
+/* Where the points are in the proxy's pose. */
+static void locate(feet *f)
+{
     f->lowest = HUGE_VAL;
     for (size_t n = 0; n < f->points.count; n++) {
         th_ground_contact_position(&f->proxy, &f->points.point[n], f->now[n]);
@@ -147,15 +153,20 @@ static void measure(feet *f)
     }
 }
 
+static void measure(feet *f)
+{
+    advance(f);
+    locate(f);
+}
+
 /* Poses the proxy in a blend of two clips. */
 static void blend(feet *f, const th_transition *t, uint32_t step)
 {
     const th_model *model = f->proxy.model;
     const float weight = th_transition_weight(t, (double)step / STEPS);
-    const double a = t->from_ratios[step], b = t->to_ratios[step];
-    const th_layer layers[2] = {
-        {.ratio = a - floor(a), .weight = 1 - weight, .clip = (uint16_t)t->from, .mask = TH_NO_MASK},
-        {.ratio = b - floor(b), .weight = weight, .clip = (uint16_t)t->to, .mask = TH_NO_MASK}};
+    const double from = th_ratio_wrapped(t->from_ratios[step]), to = th_ratio_wrapped(t->to_ratios[step]);
+    const th_layer layers[2] = {{.ratio = from, .weight = 1 - weight, .clip = (uint16_t)t->from, .mask = TH_NO_MASK},
+                                {.ratio = to, .weight = weight, .clip = (uint16_t)t->to, .mask = TH_NO_MASK}};
     th_exact_layers(model, layers, 2, NULL, f->proxy.interpolation, f->local, f->weights);
     th_exact_resolve(model, f->local, f->proxy.pose);
     th_exact_palette(model, f->proxy.pose, f->proxy.palette);
@@ -287,11 +298,10 @@ static double passing(feet *f, uint32_t gait, uint32_t stand)
     double best = 0, least = HUGE_VAL;
     const th_clip *clip = &f->proxy.model->clips[gait];
     const size_t count = mark_standing(f, stand);
+    advance(f);
     for (uint32_t n = 0; n < PHASES; n++) {
-        th_bounds_proxy_pose(&f->proxy, &f->proxy.model->clips[stand], 0);
-        measure(f);
         th_bounds_proxy_pose(&f->proxy, clip, clip->duration_ticks * n / PHASES);
-        measure(f);
+        locate(f);
         const double d = difference_of_feet(f, count);
         best = d < least ? (double)n / PHASES : best;
         least = fmin(d, least);
@@ -317,8 +327,7 @@ static void stop(double passing_at, const double *lengths_s, th_transition *out)
     out->duration_s = START * lengths_s[0];
     out->weight_begin = APART;
     run(out, 0, slower, out->from_ratios);
-    const double begin = passing_at - out->from_ratios[STEPS];
-    out->from_ratio = begin - floor(begin);
+    out->from_ratio = th_ratio_wrapped(passing_at - out->from_ratios[STEPS]);
     run(out, out->from_ratio, slower, out->from_ratios);
     run(out, 0, steady(1 / lengths_s[1]), out->to_ratios);
 }

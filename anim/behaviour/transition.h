@@ -4,6 +4,8 @@
 
 #include <throng/anim/behaviour.h>
 
+#include <math.h>
+
 #define TH_TRANSITION_STEPS 48u
 
 typedef struct th_transition {
@@ -37,6 +39,12 @@ void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, const
 /* A transition between two clips of the repertoire. false: out of memory. */
 bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
                         uint32_t from, uint32_t to, const th_fade *fade, th_transition *out);
+
+/* Position in a clip that starts over. */
+static inline double th_ratio_wrapped(double ratio)
+{
+    return ratio - floor(ratio);
+}
 
 /* Speed of the clip, 0 if it stands. */
 double th_repertoire_speed(const th_repertoire *repertoire, uint32_t clip);
