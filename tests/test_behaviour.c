@@ -5,6 +5,7 @@
 #include "render/view/crowd_view_parts.h"
 
 #include <throng/anim/behaviour.h>
+#include <throng/anim/clip_choice.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
 #include <throng/render/crowd_view.h>
@@ -67,20 +68,16 @@ static void pose_at(cast *c, uint32_t instance, double time_s)
 
 static uint32_t clip_named(const th_model *model, const char *name)
 {
-    for (uint32_t c = 0; c < model->clip_count; c++)
-        if (strcmp(model->clips[c].name, name) == 0)
-            return c;
-    cr_assert(false, "no clip %s", name);
-    return 0;
+    const uint32_t clip = th_clip_find(model, name);
+    cr_assert_neq(clip, TH_NO_INDEX, "no clip %s", name);
+    return clip;
 }
 
 static uint32_t joint_named(const th_model *model, const char *name)
 {
-    for (uint32_t j = 0; j < model->joint_count; j++)
-        if (strcmp(model->joints[j].name, name) == 0)
-            return j;
-    cr_assert(false, "no joint %s", name);
-    return 0;
+    const uint32_t joint = th_model_find_joint(model, name);
+    cr_assert_neq(joint, TH_NO_INDEX, "no joint %s", name);
+    return joint;
 }
 
 /* ---- what a model can do ---- */
