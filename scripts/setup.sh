@@ -11,14 +11,14 @@ build_packages="$build_packages libdraco-dev g++"
 build_packages="$build_packages libwebp-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
-# For tests a display that needs no screen.
-test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xvfb xauth xdotool"
+# For tests a display that needs no screen, and a shell to complete command lines in.
+test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xvfb xauth xdotool zsh"
 # For the presets clang and fuzz a second compiler, with its sanitizers and its OpenMP.
 clang_packages="clang libclang-rt-dev libomp-dev"
 # What `scripts/test all` needs on top: oneTBB, ffmpeg for films, Google Benchmark's compare.py, judges of
-# documents and of metrics, and the formatter.
+# documents, metrics and manual pages, and the formatter.
 all_packages="$test_packages $clang_packages libopengl-dev libgl-dev libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
-all_packages="$all_packages python3-jsonschema prometheus clang-format"
+all_packages="$all_packages python3-jsonschema prometheus clang-format man-db mandoc"
 # What the preset arm64 needs on a machine of another kind: a cross compiler, an emulator, and libraries to link.
 arm64_packages="cmake ninja-build pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 arm64_packages="$arm64_packages libcglm-dev:arm64 libjansson-dev:arm64 libxxhash-dev:arm64"

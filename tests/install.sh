@@ -9,6 +9,10 @@ trap 'rm -rf "$folder"' EXIT
 prefix=$folder/prefix
 cmake --install "$build" --prefix "$prefix" >"$folder/log"
 
+for file in man/man1/throng.1 man/man1/throng-bench.1 bash-completion/completions/throng zsh/site-functions/_throng; do
+    [ -s "$prefix/share/$file" ] || { echo "share/$file is missing"; exit 1; }
+done
+
 echo "with CMake"
 cmake -S "$source/examples" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >>"$folder/log"
 cmake --build "$folder/cmake" >>"$folder/log"

@@ -3,8 +3,22 @@
 #define TH_CLI_HELP_H
 
 #include "command.h"
+#include "option.h"
 
 #include <stdio.h>
+
+#define TH_SUMMARY "animates crowds of skinned characters on all cores and measures how fast that is"
+
+enum { TH_OPTION_TEXT = 1024 };
+
+/* What the exit codes mean. Ends with a row whose codes are NULL. */
+typedef struct th_exit_meaning {
+    const char *codes, *meaning;
+} th_exit_meaning;
+extern const th_exit_meaning th_exit_meanings[];
+
+/* What an option does, with its default and whether it is repeatable. */
+void th_help_option(const th_option *option, char text[TH_OPTION_TEXT]);
 
 void th_help_program(FILE *file);
 void th_help_command(const th_command *command, FILE *file);

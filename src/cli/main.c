@@ -1,4 +1,5 @@
 /* throng COMMAND [OPTIONS]: finds the command, parses its options and runs it. */
+#include "complete.h"
 #include "help.h"
 #include "options.h"
 #include "snapshot_renderer.h"
@@ -86,6 +87,10 @@ static int dispatch(int argc, char *const *argv)
         return th_snapshot_renderer_run();
     if (strcmp(word, TH_SCHEDULER_COMMAND) == 0)
         return th_scheduler_process_main();
+    if (strcmp(word, TH_COMPLETE_COMMAND) == 0) {
+        th_complete(argc - 2, argv + 2, stdout);
+        return TH_EXIT_GOOD;
+    }
     const th_command *c = th_command_find(word);
     if (c)
         return run(c, argc - 2, argv + 2);

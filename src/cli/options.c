@@ -13,8 +13,7 @@
 
 /* ---- reading the command line ---- */
 
-/* The row of this name for this command; else any row of this name; else NULL. */
-static const th_option *find_option(const th_command *command, const char *name, size_t length)
+const th_option *th_option_find(const th_command *command, const char *name, size_t length)
 {
     const th_option *other = NULL;
     for (const th_option *o = th_option_table; o->name; o++)
@@ -62,7 +61,7 @@ static th_result parse_option(th_options *options, th_run *run, int *at, th_erro
     const char *word = strcmp(words[*at], "-h") == 0 ? "help" : words[*at] + 2, *text = NULL;
     const int first = *at;
     size_t length = strcspn(word, "=");
-    const th_option *o = find_option(run->command, word, length);
+    const th_option *o = th_option_find(run->command, word, length);
     if (!o)
         return refuse_unknown(run->command, word, length, err);
     if (!(o->commands & run->command->bit))
@@ -96,7 +95,7 @@ static th_result parse_operand(th_options *options, const th_command *command, c
         return th_parse_file(&as_model, word, &options->compare.files, err);
     if (!command->operand)
         return th_fail(err, TH_ERR_INPUT, "unexpected \"%s\"; %s takes options only%s", word, command->name,
-                       find_option(command, "model", 5) ? ", a model as --model FILE" : "");
+                       th_option_find(command, "model", 5) ? ", a model as --model FILE" : "");
     return th_parse_file(&as_model, word, &options->models.models, err);
 }
 

@@ -72,6 +72,9 @@ typedef struct th_options {
     } serve;
 } th_options;
 
+/* The row of this name for this command; else any row of this name; else NULL. */
+const th_option *th_option_find(const th_command *command, const char *name, size_t length);
+
 /* Parses the words after the command. On failure err->text says what is wrong, with a suggestion if there is one. */
 th_result th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
                            th_error *err);
