@@ -118,6 +118,22 @@ char *th_file_resolve(const char *path)
     return real;
 }
 
+th_result th_file_make_folders(const char *path, th_error *err)
+{
+    assert(path);
+    char *folder = strdup(path);
+    th_result result = folder ? TH_OK : th_fail(err, TH_ERR_MEMORY, "out of memory");
+    char *slash = folder && path[0] ? strchr(folder + 1, '/') : NULL;
+    for (; slash && result == TH_OK; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            result = th_fail(err, TH_ERR_INPUT, "cannot make %s: %s", folder, strerror(errno));
+        *slash = '/';
+    }
+    free(folder);
+    return result;
+}
+
 /* On failure errno says why. The caller closes the target in either case. */
 static bool target_open(target *t, const char *path)
 {

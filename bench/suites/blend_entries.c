@@ -77,6 +77,8 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     return result == TH_OK ? th_pose_benchmark_validate(entry, fixture, row, err) : result;
 }
 
+_Static_assert(sizeof mixes / sizeof *mixes <= TH_BENCH_MAX_BLENDS, "room for each");
+
 uint32_t th_blend_entries(th_entry *entries)
 {
     const uint32_t count = sizeof mixes / sizeof *mixes;

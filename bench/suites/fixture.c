@@ -2,6 +2,7 @@
 
 #include "half_masks.h"
 
+#include <throng/anim/human.h>
 #include <throng/anim/synthetic.h>
 #include <throng/core/cache_line.h>
 #include <throng/runtime/frame.h>
@@ -38,7 +39,8 @@ th_result th_fixture_init(th_fixture *fixture, const th_scene_desc *requested, t
     fixture->masks = th_half_masks_create(requested->models, mask_count(requested));
     if (!fixture->first_clips || !fixture->masks)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a fixture");
-    return create_morphs(fixture, err);
+    const th_result result = th_human_create(&fixture->human, err);
+    return result == TH_OK ? create_morphs(fixture, err) : result;
 }
 
 void th_fixture_fini(th_fixture *fixture)
@@ -49,6 +51,7 @@ void th_fixture_fini(th_fixture *fixture)
             th_scene_destroy(fixture->base_scenes[s][i]);
     for (int i = 0; i < TH_FIXTURE_MORPHS; i++)
         th_model_free(fixture->morphs[i]);
+    th_model_free(fixture->human);
     free(fixture->masks);
     free(fixture->first_clips);
 }

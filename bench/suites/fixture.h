@@ -23,6 +23,7 @@ typedef struct th_fixture {
      * seconds. */
     th_scene *base_scenes[TH_SAMPLING_EXACT + 1][TH_INTERPOLATION_COUNT];
     th_model *morphs[TH_FIXTURE_MORPHS]; /* for morph/: synthetic models with more and more weights */
+    th_model *human;                     /* the embedded one, for throng-1/ */
     double steps_per_us;                 /* for jobs/, see calibrated_work.h */
     bool is_scheduler_process;           /* for jobs/: nothing else runs in this process */
     /* Of the comparison in progress: */

@@ -113,6 +113,8 @@ void th_pose_benchmark_destroy(void *subject)
     for (uint32_t r = 0; p->tutorials && r < p->shared->scene->compiled_model_count; r++)
         th_tutorial_destroy(p->tutorials[r]);
     free(p->tutorials);
+    th_frame_destroy(p->frame);
+    th_jobs_destroy(p->jobs);
     th_layer_mix_destroy(p->mix);
     free(p->scratch);
     th_crowd_destroy(p->crowd);

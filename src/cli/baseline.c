@@ -1,6 +1,7 @@
 #include "baseline.h"
 
-#include <errno.h>
+#include <throng/core/file.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +45,5 @@ th_result th_baseline_path(const char *name, char *path, th_error *err)
 th_result th_baseline_prepare(const char *name, char *path, th_error *err)
 {
     const th_result result = th_baseline_path(name, path, err);
-    if (result != TH_OK)
-        return result;
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-        if (!made)
-            return th_fail(err, TH_ERR_INPUT, "cannot make %s: %s", path, strerror(errno));
-        *slash = '/';
-    }
-    return TH_OK;
+    return result == TH_OK ? th_file_make_folders(path, err) : result;
 }

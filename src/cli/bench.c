@@ -6,11 +6,13 @@
 #include "options.h"
 #include "processes.h"
 #include "progress.h"
+#include "submission.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
 #include <throng/bench/scheduler_process.h>
 #include <throng/core/clock.h>
+#include <throng/core/file.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 
@@ -105,6 +107,8 @@ static th_result merge(void *report, const th_result_file *other, th_error *err)
 
 static const char *filter_of(const th_options *o)
 {
+    if (o->bench.submit && !o->filter)
+        return "^" TH_REFERENCE_PREFIX;
     return o->bench.roofline && !o->filter ? "^pose/.*/f|^ceiling/" : o->filter;
 }
 
@@ -189,7 +193,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     return code;
 }
 
-static int list_or_run(const th_options *o, th_run *run, th_bench_programs *programs)
+static int list_or_measure(const th_options *o, th_run *run, th_bench_programs *programs)
 {
     const th_external_benchmarks drawing = th_bench_frames_external(NULL);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
@@ -214,13 +218,38 @@ static int list_or_run(const th_options *o, th_run *run, th_bench_programs *prog
     return code;
 }
 
-int th_command_bench(const th_options *o, th_run *run)
+/* Writes the result where submissions are, if it is one. */
+static int prepare_submission(const th_options *o, char path[TH_SUBMISSION_MAX_PATH], th_output_options *output)
+{
+    th_error err;
+    *output = o->output;
+    if (!o->bench.submit || o->bench.list)
+        return TH_EXIT_GOOD;
+    if (o->output.out) {
+        th_complain("--submit names its file itself; leave --out away");
+        return TH_EXIT_USAGE;
+    }
+    output->out = path;
+    const bool is_ready =
+        th_submission_prepare(o->bench.submit, path, &err) == TH_OK && th_file_probe(path, &err) == TH_OK;
+    return is_ready ? TH_EXIT_GOOD : th_fail_with(&err);
+}
+
+static int list_or_run(const th_options *o, th_run *run)
 {
     const th_bench_programs_desc desc = {o->bench.programs.paths, o->bench.programs.count, o->bench.program_timeout_s};
     th_bench_programs *programs;
     th_error err;
     const th_result result = th_bench_programs_start(&desc, &programs, &err);
-    const int code = result == TH_OK ? list_or_run(o, run, programs) : th_fail_with(&err);
+    const int code = result == TH_OK ? list_or_measure(o, run, programs) : th_fail_with(&err);
     th_bench_programs_stop(programs);
     return code;
+}
+
+int th_command_bench(const th_options *o, th_run *run)
+{
+    char path[TH_SUBMISSION_MAX_PATH];
+    th_options with_file = *o;
+    const int code = prepare_submission(o, path, &with_file.output);
+    return code == TH_EXIT_GOOD ? list_or_run(&with_file, run) : code;
 }

@@ -249,6 +249,8 @@ const th_option th_option_table[] = {
      .choices = result_endings, .help = "also write the result to FILE, in the format of its extension: .json, .csv or .md (Markdown); atomic"},
     {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = th_parse_text, .offset = AT(output.out),
      .help = "also write the result to FILE as JSON; atomic"},
+    {.name = "submit", .argument = "DIR", .commands = TH_COMMAND_BENCH, .for_one = true, .parse = th_parse_text, .offset = AT(bench.submit),
+     .help = "measure the reference scenes only, those of the fox with --model Fox.glb, and write DIR/CPU-CORES-DATE/throng-1.json; nothing is sent anywhere"},
     {.name = "report", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_named_file, .offset = AT(output.report),
      .choices = page_endings, .help = "also write the result to FILE as an HTML page with plots (.html); atomic"},
     {.name = "trace", .argument = "FILE", .commands = CROWDS, .for_one = true, .parse = th_parse_text, .offset = AT(trace),

@@ -40,6 +40,7 @@ typedef struct th_options {
         uint32_t processes, drawn; /* drawn: characters in the pictures */
         th_file_list programs;     /* shell commands of external/ entries */
         double program_timeout_s;
+        const char *submit; /* a folder */
     } bench;
     struct {
         th_thread_list threads;

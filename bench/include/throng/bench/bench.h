@@ -12,6 +12,8 @@
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
  *   blend/<what>         characters that play several clips at once, on the best instruction set
+ *   throng-1/<scene>/<how>  the reference scenes, on each instruction set and, on the best one, on all CPUs; only where
+ *                        the filter begins with "^throng-1/"
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison: see docs/notes/measuring.md
  *
  * and the program's own entries (external_benchmark.h): frames, and other programs.
@@ -47,6 +49,9 @@ typedef struct th_bench_desc {
 } th_bench_desc;
 
 enum { TH_BENCH_MAX_ENTRIES = 320 };
+
+/* Of the names of reference scenes, which have a version. */
+#define TH_REFERENCE_PREFIX "throng-1/"
 
 /* Names of the entries that match the filter. The count may be 0. */
 typedef struct th_bench_names {

@@ -23,6 +23,10 @@ th_result th_file_replace(const char *path, const struct iovec *parts, int part_
  * must. The caller releases it with free(). Returns NULL and sets errno on failure. */
 char *th_file_resolve(const char *path);
 
+/* Creates the folders that lie above a file, where they are missing. On failure (TH_ERR_INPUT, TH_ERR_MEMORY) those
+ * that it created stay. */
+th_result th_file_make_folders(const char *path, th_error *err);
+
 /* Checks whether th_file_replace could write `path`; use it before long work. Leaves no file behind. */
 th_result th_file_probe(const char *path, th_error *err);
 

@@ -1,0 +1,13 @@
+/* Results of the reference scenes, to be kept beside those of other machines. */
+#ifndef TH_CLI_SUBMISSION_H
+#define TH_CLI_SUBMISSION_H
+
+#include <throng/core/error.h>
+
+enum { TH_SUBMISSION_MAX_PATH = 4096 };
+
+/* Writes the path of this machine's result of today, FOLDER/CPU-CORES-DATE/throng-1.json, and makes its folders.
+ * TH_ERR_INPUT when that is not possible. */
+th_result th_submission_prepare(const char *folder, char path[TH_SUBMISSION_MAX_PATH], th_error *err);
+
+#endif

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""check_reference.py THRONG SOURCE: the reference scenes. Their hashes and the matrices of conformance are those that are
+published, submissions are what they should be, and scripts/results-page shows them and notices other work.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+THRONG, SOURCE = (os.path.abspath(path) for path in sys.argv[1:])
+REFERENCE = f"{SOURCE}/docs/reference"
+FOX = os.path.join(os.environ.get("THRONG_MODELS", ""), "Fox.glb")
+HAS_FOX = os.path.exists(FOX)
+
+
+def run(*words, code=0):
+    r = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, THRONG_PROGRESS="off"))
+    assert r.returncode == code, (words, r.returncode, r.stderr[-2000:], r.stdout[-2000:])
+    return r.stdout
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def check_hashes():
+    scenes = load(f"{REFERENCE}/throng-1.json")["scenes"]
+    words = ["--model", FOX] if HAS_FOX else []
+    options = ["--dry-run", "--keys", "16", "--seed", "7", "--count", "3"]  # a reference scene is what it is
+    document = json.loads(run(THRONG, "bench", "--json", "--filter", "^throng-1/.*_1k/", *options, *words))
+    seen = set()
+    for row in document["benchmarks"]:
+        _, scene, how = row["run_name"].split("/")
+        if row.get("error_occurred") or row.get("skipped"):
+            assert scene.startswith("fox") and not HAS_FOX, row
+            continue
+        isa = document["context"]["isa"] if how == "all_threads" else how
+        assert row["palette_hash"] == scenes[scene]["palette_hash"][isa], (row["run_name"], row["palette_hash"])
+        assert (row["characters"], row["bones"]) == (scenes[scene]["characters"], scenes[scene]["bones"])
+        seen.add((scene, how))
+    assert {("human_1k", "scalar"), ("human_1k", "all_threads"), ("blend_1k", "scalar")} <= seen, seen
+    assert (("fox_1k", "scalar") in seen) == HAS_FOX
+    listed = run(THRONG, "bench", "--list", "--filter", "^throng-1/").split()
+    assert {name.split("/")[1] for name in listed} == set(scenes), listed
+    assert "throng-1" not in run(THRONG, "bench", "--list"), "they take long, and nobody asked"
+
+
+def check_conformance(folder):
+    tool = f"{SOURCE}/scripts/conformance"
+    for name, model in (("human", "human"), ("fox", FOX)):
+        if model == FOX and not HAS_FOX:
+            continue
+        stored = f"{REFERENCE}/conformance/{name}.json"
+        for options, bound, code in (([], "0.0001", 0), (["--sampling=compiled"], "0.1", 0),
+                                     (["--interpolation=step"], "0.1", 1)):
+            with open(f"{folder}/found.json", "w", encoding="utf-8") as file:
+                file.write(run(tool, "write", THRONG, model, *options))
+            run(tool, "compare", stored, f"{folder}/found.json", bound, code=code)
+
+
+def check_submission(folder):
+    quick = ["--filter", "^throng-1/(human|fox)_1k", "--repetitions", "3", "--frames", "1"]
+    run(THRONG, "bench", "--submit", f"{folder}/new/results", *quick)
+    run(THRONG, "bench", "--submit", folder, "--out", f"{folder}/other.json", code=2)
+    run(THRONG, "bench", "--submit", f"{folder}/found.json", *quick, code=3)  # a file
+    (path,) = glob.glob(f"{folder}/new/results/*/*")
+    document = load(path)
+    context = document["context"]
+    cpu = re.sub("[^a-z0-9]+", "-", context["cpu_model"].lower()).strip("-")
+    cores = context["cores"] or context["usable_cpus"]
+    assert path.endswith(f"/{cpu}-{cores}-{context['date'][:10]}/throng-1.json"), path
+    return path, document
+
+
+def check_page(folder, path, document):
+    def page(code=0):
+        return run(f"{SOURCE}/scripts/results-page", f"{folder}/new/results", code=code)
+
+    def store():
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+
+    shown = page()
+    assert "<td>same work" in shown and "other palettes" not in shown
+    medians = {r["run_name"]: r for r in document["benchmarks"] if r.get("aggregate_name") == "median"}
+    for how in (document["context"]["isa"], "all_threads"):
+        assert f">{1e3 / medians[f'throng-1/human_1k/{how}']['ns_per_bone']:,.0f}<" in shown, how
+    document["context"]["cpu_model"] = "<script>"
+    medians["throng-1/human_1k/all_threads"]["palette_hash"] = "0123456789abcdef"
+    store()
+    shown = page()
+    assert "other palettes: human_1k/all_threads" in shown and "<td>same work" not in shown and "<script>" not in shown
+    document["context"]["partial"] = True
+    store()
+    page(code=1)
+
+
+def check_schemas(path):
+    judge = [sys.executable, f"{SOURCE}/tests/check_schema.py"]
+    if subprocess.run([sys.executable, "-c", "import jsonschema"], capture_output=True).returncode != 0:
+        judge[0] = "/usr/bin/python3"
+        if subprocess.run([judge[0], "-c", "import jsonschema"], capture_output=True).returncode != 0:
+            print("skipped: no Python with jsonschema")
+            return
+    run(*judge, f"{REFERENCE}/schema/throng-1.json", f"{REFERENCE}/throng-1.json")
+    run(*judge, f"{REFERENCE}/schema/conformance-1.json", *glob.glob(f"{REFERENCE}/conformance/*.json"))
+    run(*judge, f"{REFERENCE}/schema/result-1.json", path)
+
+
+def main():
+    check_hashes()
+    with tempfile.TemporaryDirectory() as folder:
+        check_conformance(folder)
+        path, document = check_submission(folder)
+        check_schemas(path)
+        check_page(folder, path, document)
+
+
+main()
