@@ -441,17 +441,18 @@ static void read_key(const th_program *program, const char *frame, size_t at, do
     }
 }
 
-static bool is_near(const th_program *program, const th_compiled_clip *compiled_clip, size_t at)
+/* The least dot product of neighbouring rotation keys of a clip; 1 if nothing is interpolated between keys. */
+static double least_dot(const th_program *program, const th_compiled_clip *compiled_clip, size_t at)
 {
+    double least = 1;
     for (uint32_t i = 0; compiled_clip->keys && !compiled_clip->is_stepped && i < compiled_clip->interval_count; i++) {
         const char *frame = compiled_clip->keys + (size_t)i * program->frame_bytes;
         double a[TH_KEY], b[TH_KEY];
         read_key(program, frame, at, a);
         read_key(program, frame + program->frame_bytes, at, b);
-        if (!(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] >= (double)TH_NEAR))
-            return false;
+        least = fmin(least, a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
     }
-    return true;
+    return least;
 }
 
 /* Whether all rotations of a clip are within an eighth of a turn of `axis` in four dimensions. */
@@ -487,12 +488,15 @@ void th_program_mark_near(th_compiled_model *compiled)
     const th_program *program = &compiled->program;
     for (uint32_t i = 0; i < program->op_count && program->curve == TH_INTERPOLATION_NLERP; i++) {
         th_joint_op *op = (th_joint_op *)&program->ops[i];
-        bool near = op->flags & TH_JOINT_OP_ROTATION;
-        for (uint32_t c = 0; near && c <= compiled->model->clip_count; c++)
-            near = is_near(program, &compiled->compiled_clips[c], op->key);
-        if (!near)
+        double least = op->flags & TH_JOINT_OP_ROTATION ? 1 : -1;
+        for (uint32_t c = 0; c <= compiled->model->clip_count && least >= (double)TH_NEAR; c++)
+            least = fmin(least, least_dot(program, &compiled->compiled_clips[c], op->key));
+        if (least < (double)TH_NEAR)
             continue;
-        op->traits = TH_JOINT_OP_NEAR | (is_aligned(compiled, op->key) ? TH_JOINT_OP_ALIGNED : 0);
+        const bool turns = !(op->flags & (TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION));
+        op->traits = TH_JOINT_OP_NEAR;
+        if (is_aligned(compiled, op->key))
+            op->traits |= TH_JOINT_OP_ALIGNED | (turns && least >= (double)TH_STEADY ? TH_JOINT_OP_STEADY : 0);
         if (program->quat)
             ((th_quat_op *)&program->quat->ops[i])->flags |= TH_JOINT_OP_NEAR;
     }

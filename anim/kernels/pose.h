@@ -75,6 +75,7 @@ enum th_joint_op_flags {
         32, /* no joint: D is twelve morph weights from three keys; alone, without a parent, in the last ops */
     TH_JOINT_OP_NEAR = 64,     /* th_quat_op, traits: the dot product of neighbouring keys is TH_NEAR or more */
     TH_JOINT_OP_ALIGNED = 128, /* traits: no two rotations of any clips have a negative dot product */
+    TH_JOINT_OP_STEADY = 256,  /* traits: it is TH_STEADY or more. With NEAR and ALIGNED, and without other keys */
     TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
@@ -87,7 +88,7 @@ typedef struct th_joint_op {
     uint32_t flags;  /* th_joint_op_flags */
     uint32_t parent; /* op of the parent, an earlier one; or TH_NO_PARENT */
     uint32_t key;    /* byte offset of its keys in a frame: rotation, scale, translation, as flags say, or weights */
-    uint32_t traits; /* flags that only blending regards: NEAR, ALIGNED */
+    uint32_t traits; /* flags that only blending regards: NEAR, ALIGNED, STEADY */
     uint32_t product, product_count; /* its range in program.products */
 } th_joint_op;
 
@@ -106,6 +107,10 @@ static inline th_pose_form th_pose_form_of(th_palette format)
 /* The least dot product of two rotation keys between which a parabola normalises as well as a square root: an error of
  * 6e-8 in the middle. 17 degrees. */
 #define TH_NEAR 0.9885F
+
+/* The least dot product of two rotation keys between which the length of an interpolated one is 1 but for 5e-5, by
+ * which weights of layers may be off. 2.3 degrees. */
+#define TH_STEADY 0.9998F
 
 /* An op in the quaternion form. Flags: ROTATION, TRANSLATION, NEAR. */
 typedef struct th_quat_op {

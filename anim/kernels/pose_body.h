@@ -110,18 +110,16 @@ ALWAYS_INLINE const th_key_range *range_of(const th_program *program, size_t at)
     return program->ranges + at / th_keys_bytes(TH_KEYS_16);
 }
 
-/* Interpolates 16-bit keys by NLERP: `count` keys that follow each other, 1 or 2. Weighting whole numbers takes fewer
- * instructions than converting both keys. */
+/* Interpolates 16-bit keys by NLERP, in the shape of keys: `count` keys that follow each other, 1 or 2. Weighting whole
+ * numbers takes fewer instructions than converting both keys. */
 ALWAYS_INLINE void interpolate_shorts(const th_program *program, const th_lanes *from, const blend *by, size_t at,
                                       int count, wf *out)
 {
     const th_key_range *range = range_of(program, at);
     wf_blend_shorts(from, at, at + program->frame_bytes, by->shares, count, out);
 #pragma GCC unroll 12
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         dequantize(range[i].base, range[i].share_span, out + 4 * i);
-        wf_transpose(out + 4 * i);
-    }
 }
 
 ALWAYS_INLINE wf polynomial(wf x, const float *coefficients, int degree)
@@ -184,6 +182,19 @@ ALWAYS_INLINE void blend_keys(const th_lanes *from, const blend *by, sample_mode
             wf_madd(by->weights[1][i], b[i], wf_madd(by->weights[2][i], c[i], wf_mul(by->weights[3][i], d[i]))));
 }
 
+/* In the shape of keys; not by slerp. */
+ALWAYS_INLINE void interpolate_keys(const th_program *program, const th_lanes *from, const blend *by, sample_mode w,
+                                    size_t at, wf out[4])
+{
+    if (w.keys == TH_KEYS_16 && w.mode == TH_INTERPOLATION_NLERP) {
+        interpolate_shorts(program, from, by, at, 1, out);
+        return;
+    }
+    blend_keys(from, by, w, at, program->frame_bytes, out);
+    if (w.keys == TH_KEYS_16)
+        dequantize(range_of(program, at)->base, range_of(program, at)->span, out);
+}
+
 ALWAYS_INLINE void interpolate(const th_program *program, const th_lanes *from, const blend *by, sample_mode w,
                                size_t at, bool rotation, wf out[4])
 {
@@ -200,13 +211,7 @@ ALWAYS_INLINE void interpolate(const th_program *program, const th_lanes *from, 
         slerp(by, w.mode == TH_INTERPOLATION_FAST_SLERP, a, b, out);
         return;
     }
-    if (w.keys == TH_KEYS_16 && w.mode == TH_INTERPOLATION_NLERP) {
-        interpolate_shorts(program, from, by, at, 1, out);
-        return;
-    }
-    blend_keys(from, by, w, at, program->frame_bytes, out);
-    if (w.keys == TH_KEYS_16)
-        dequantize(range_of(program, at)->base, range_of(program, at)->span, out);
+    interpolate_keys(program, from, by, w, at, out);
     wf_transpose(out);
 }
 
@@ -308,6 +313,8 @@ ALWAYS_INLINE void interpolate_pair(const th_program *program, const th_lanes *f
 {
     if (w.keys == TH_KEYS_16) {
         interpolate_shorts(program, from, by, key, 2, k);
+        wf_transpose(k);
+        wf_transpose(k + 4);
         return;
     }
 #ifdef PAIRS

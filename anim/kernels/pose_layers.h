@@ -49,6 +49,28 @@ ALWAYS_INLINE void blend_rotation(bool is_first, unsigned flags, wf weight, cons
     blend_numbers(is_first, factor, q, 4, sum);
 }
 
+/* A weight in the shape of keys. */
+ALWAYS_INLINE void spread_weight(wf weight, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        out[i] = weight;
+    wf_transpose(out);
+}
+
+/* The rotation of a steady op has the length 1 and needs no sign, so its sum stays in the shape of keys until the last
+ * layer. spread: the weight as well. */
+ALWAYS_INLINE void blend_steady(const th_program *program, const th_joint_op *op, const th_lanes *from, const blend *by,
+                                sample_mode w, bool is_first, wf weight, const wf spread[4], wide_sum *sum)
+{
+    wf k[4];
+    interpolate_keys(program, from, by, w, op->key, k);
+#pragma GCC unroll 12
+    for (int i = 0; i < TH_KEY; i++)
+        sum->n[i] = wf_madd(spread[i], k[i], is_first ? wf_set1(0) : sum->n[i]);
+    sum->total = wf_add(is_first ? wf_set1(0) : sum->total, weight);
+}
+
 /* Twelve morph weights, or as much of a rotation, a scale and a translation as there are keys. flags: with traits; a
  * constant for common values. */
 ALWAYS_INLINE void blend_op(const th_program *program, const th_joint_op *op, unsigned flags, const th_lanes *from,
@@ -100,7 +122,11 @@ ALWAYS_INLINE void store_sum(unsigned flags, const wide_sum *from, wide_sum *sum
 }
 
 /* Nearly all ops have a rotation and no other key, and most of these both traits. The rest of them are done without. */
-enum { TURN = TH_JOINT_OP_ROTATION, PLAIN = TURN | TH_JOINT_OP_NEAR | TH_JOINT_OP_ALIGNED };
+enum {
+    TURN = TH_JOINT_OP_ROTATION,
+    PLAIN = TURN | TH_JOINT_OP_NEAR | TH_JOINT_OP_ALIGNED,
+    STEADY = PLAIN | TH_JOINT_OP_STEADY
+};
 
 ALWAYS_INLINE unsigned blend_flags(const th_joint_op *op)
 {
@@ -130,11 +156,19 @@ ALWAYS_INLINE void compose_sum(const th_program *program, const th_joint_op *op,
                      (wide_quat *)pose);
     else if (flags & TH_JOINT_OP_WEIGHTS)
         copy((wide34 *)pose, (const wide34 *)sum->n);
-    else if ((flags == PLAIN || flags == TURN) && (op->flags & TH_JOINT_OP_PIVOT))
+    else if ((flags | STEADY) == STEADY && (op->flags & TH_JOINT_OP_PIVOT))
         compose(op, TH_JOINT_OP_ROTATION | TH_JOINT_OP_PIVOT, sum->n + SUM_ROTATION, sum->n + SUM_SCALE,
                 sum->n + SUM_TRANSLATION, (wide34 *)pose);
     else
         compose(op, op->flags, sum->n + SUM_ROTATION, sum->n + SUM_SCALE, sum->n + SUM_TRANSLATION, (wide34 *)pose);
+}
+
+/* Call once the last layer is blended. form: a constant. */
+ALWAYS_INLINE void finish_op(const th_program *program, const th_joint_op *op, unsigned flags, th_pose_form form,
+                             wide_sum *sum, float *pose)
+{
+    settle_op(flags, sum);
+    compose_sum(program, op, flags, sum, form, pose);
 }
 
 /* place, form: constants. */
@@ -145,11 +179,24 @@ ALWAYS_INLINE void blend_next(const th_program *program, const th_joint_op *op, 
     wide_sum next;
     load_sum(flags, place == TH_LAYER_FIRST, sum, &next);
     blend_op(program, op, flags, from, by, w, place == TH_LAYER_FIRST, weight, &next);
-    if (place == TH_LAYER_LAST) {
-        settle_op(flags, &next);
-        compose_sum(program, op, flags, &next, form, pose);
-    } else {
+    if (place == TH_LAYER_LAST)
+        finish_op(program, op, flags, form, &next, pose);
+    else
         store_sum(flags, &next, sum);
+}
+
+ALWAYS_INLINE void blend_next_steady(const th_program *program, const th_joint_op *op, const th_lanes *from,
+                                     const blend *by, sample_mode w, th_layer_place place, th_pose_form form, wf weight,
+                                     const wf spread[4], wide_sum *sum, float *pose)
+{
+    wide_sum next;
+    load_sum(STEADY, place == TH_LAYER_FIRST, sum, &next);
+    blend_steady(program, op, from, by, w, place == TH_LAYER_FIRST, weight, spread, &next);
+    if (place == TH_LAYER_LAST) {
+        wf_transpose(next.n + SUM_ROTATION);
+        finish_op(program, op, PLAIN, form, &next, pose);
+    } else {
+        store_sum(STEADY, &next, sum);
     }
 }
 
@@ -177,9 +224,15 @@ ALWAYS_INLINE void blend_ops(const th_program *program, uint32_t first, uint32_t
     const uint32_t step = layer_weights(layer, first, count, weights);
     const th_joint_op *op = program->ops + first;
     const wf *weight = weights;
+    wf spread[4];
+    spread_weight(*weight, spread);
     for (uint32_t i = 0; i < count; i++, op++, weight += step, sum++, pose += th_pose_floats(form, 1, WIDTH)) {
         const unsigned flags = blend_flags(op);
-        if (__builtin_expect(flags == PLAIN, 1))
+        if (step > 0 && flags == STEADY)
+            spread_weight(*weight, spread);
+        if (__builtin_expect(flags == STEADY, 1))
+            blend_next_steady(program, op, &from, &by, w, place, form, *weight, spread, sum, pose);
+        else if (flags == PLAIN)
             blend_next(program, op, PLAIN, &from, &by, w, place, form, *weight, sum, pose);
         else if ((flags | PLAIN) == PLAIN)
             blend_next(program, op, TURN, &from, &by, w, place, form, *weight, sum, pose);
@@ -198,6 +251,8 @@ ALWAYS_INLINE void settle_ops(const th_program *program, uint32_t first, uint32_
     for (; op != end; op++, sum++) {
         const unsigned flags = blend_flags(op);
         const wf missing = wf_max(wf_sub(wf_set1(TH_REST_WEIGHT), sum->total), wf_set1(0));
+        if (flags == STEADY)
+            wf_transpose(sum->n + SUM_ROTATION);
         if (rest)
             blend_op(program, op, flags | TH_JOINT_OP_NEAR, rest, NULL, still, false, missing, sum);
         settle_op(flags, sum);
@@ -290,7 +345,7 @@ ALWAYS_INLINE void add_ops(const th_program *program, uint32_t first, uint32_t c
     const wf *weight = weights;
     for (uint32_t i = 0; i < count; i++, op++, weight += step, sum++) {
         const unsigned flags = blend_flags(op);
-        if (__builtin_expect(flags == PLAIN, 1))
+        if (__builtin_expect((flags & PLAIN) == PLAIN && (flags | STEADY) == STEADY, 1))
             add_op(program, op, PLAIN, layer, &by, w, *weight, sum);
         else
             other(program, op, flags, layer, weight, sum);
