@@ -221,6 +221,22 @@ Test(serve, the_crowd_ticks_and_says_so_everywhere)
     stop();
 }
 
+Test(serve, missed_ticks_are_a_share_of_those_due)
+{
+    start("--count 4000 --threads 1 --rate 1000");
+    while (server_metric(&s, "throng_ticks_missed_total") == 0)
+        usleep(20000);
+    json_t *state = server_document(&s, "/api/state"), *ticks = json_object_get(state, "ticks");
+    const double done = number_at(state, "ticks", "total"), missed = number_at(state, "ticks", "missed_total");
+    cr_expect_float_eq(number_at(state, "ticks", "missed_share"), missed / (done + missed), 1e-8);
+    const double minute_done = number_at(ticks, "last_minute", "ticks");
+    const double minute_missed = number_at(ticks, "last_minute", "missed");
+    cr_expect_eq(minute_missed, missed, "the first minute begins with the first tick");
+    cr_expect_float_eq(number_at(ticks, "last_minute", "missed_share"), missed / (minute_done + missed), 1e-8);
+    json_decref(state);
+    stop();
+}
+
 Test(serve, metrics_are_as_prometheus_wants_them)
 {
     if (system("command -v promtool >/dev/null") != 0)

@@ -42,7 +42,8 @@ typedef struct th_server_state {
 
     /* One per second of the last minute, for differences. */
     th_histogram durations[TH_MINUTE + 1];
-    uint64_t duration_count;              /* number added since the start */
+    uint64_t missed[TH_MINUTE + 1];
+    uint64_t reading_count;               /* number added since the start */
     uint64_t heartbeat_ns, server_cpu_ns; /* time and CPU time of this thread at the last heartbeat */
     double server_cpu_share;              /* of one CPU, between the last two heartbeats */
     double crowd_cpu_s;                   /* as last reported: a counter must not decrease */

@@ -21,8 +21,10 @@ void th_server_state_heartbeat(th_server_state *s)
     const uint64_t before_ns = s->heartbeat_ns, cpu_before_ns = s->server_cpu_ns;
     th_server_state_begin(s);
     s->server_cpu_share = (double)(s->server_cpu_ns - cpu_before_ns) / (double)(s->heartbeat_ns - before_ns);
-    th_tick_loop_read_durations(th_controller_tick_loop(s->controller),
-                                &s->durations[s->duration_count++ % (TH_MINUTE + 1)]);
+    th_tick_loop *tick_loop = th_controller_tick_loop(s->controller);
+    const uint64_t place = s->reading_count++ % (TH_MINUTE + 1);
+    th_tick_loop_read_durations(tick_loop, &s->durations[place]);
+    s->missed[place] = th_tick_loop_read(tick_loop).missed;
 }
 
 /* CPU time that no other activity accounts for counts for the crowd. The values are not read at the same moment. */
@@ -53,16 +55,23 @@ static json_t *second_json(const th_second *s)
                      th_json_real(s->max_start_delay_s), "busy", th_json_real(s->busy), "paused", s->paused != 0);
 }
 
+static json_t *missed_share_json(uint64_t ticks, uint64_t missed)
+{
+    return th_json_real((double)missed / (double)(ticks + missed)); /* NaN where none was due */
+}
+
 /* The ticks of the last minute, or since the start if that is more recent. */
-static json_t *last_minute_json(th_server_state *s)
+static json_t *last_minute_json(th_server_state *s, uint64_t missed_total)
 {
     static const th_histogram none;
     static th_histogram now, minute;
-    const uint64_t readings = TH_MINUTE + 1;
-    const th_histogram *oldest = s->duration_count < readings ? &none : &s->durations[s->duration_count % readings];
+    const uint64_t readings = TH_MINUTE + 1, place = s->reading_count % readings;
+    const bool is_whole = s->reading_count >= readings;
     th_tick_loop_read_durations(th_controller_tick_loop(s->controller), &now);
-    th_histogram_difference(&now, oldest, &minute);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "ticks", th_json_count(minute.total), "p50_s",
+    th_histogram_difference(&now, is_whole ? &s->durations[place] : &none, &minute);
+    const uint64_t missed = missed_total - (is_whole ? s->missed[place] : 0);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ticks", th_json_count(minute.total), "missed",
+                     th_json_count(missed), "missed_share", missed_share_json(minute.total, missed), "p50_s",
                      th_json_real(th_histogram_quantile(&minute, 0.5) * 1e-9), "p90_s",
                      th_json_real(th_histogram_quantile(&minute, 0.9) * 1e-9), "p99_s",
                      th_json_real(th_histogram_quantile(&minute, 0.99) * 1e-9), "max_s",
@@ -75,11 +84,12 @@ static json_t *ticks_json(th_server_state *s)
     const th_tick_loop_state now = th_tick_loop_read(tick_loop);
     th_second last;
     const bool any = th_time_series_read(th_tick_loop_time_series(tick_loop), &last, 1) == 1;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "total", th_json_count(now.ticks), "missed_total",
-                     th_json_count(now.missed), "characters_animated_total", th_json_count(now.characters), "time_s",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "total", th_json_count(now.ticks), "missed_total",
+                     th_json_count(now.missed), "missed_share", missed_share_json(now.ticks, now.missed),
+                     "characters_animated_total", th_json_count(now.characters), "time_s",
                      th_json_real((double)now.now_ns * 1e-9), "crowd_clock_s", th_json_real(now.crowd_s), "paused",
                      now.paused != 0, "last_second", any ? second_json(&last) : json_null(), "last_minute",
-                     last_minute_json(s));
+                     last_minute_json(s, now.missed));
 }
 
 static json_t *workers_json(th_server_state *s)
