@@ -46,6 +46,7 @@ static const char *const methods[] = {"GET",   "HEAD",    "POST", "PATCH", "DELE
 static const char *const paths[] = {"/",
                                     "/healthz",
                                     "/metrics",
+                                    "/api",
                                     "/api/state",
                                     "/api/settings",
                                     "/api/runs",

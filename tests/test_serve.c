@@ -237,6 +237,24 @@ Test(serve, missed_ticks_are_a_share_of_those_due)
     stop();
 }
 
+/* A style that the policy does not name is not applied. */
+Test(serve, pages_have_the_nonce_of_their_policy_and_each_time_another)
+{
+    static const char *const paths[] = {"/", "/api"};
+    char first[40] = "", nonce[40], style[64];
+    start("--count 10");
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(ask("GET", paths[i / 2], NULL), 200);
+        const char *policy = strstr(a.head, "style-src 'nonce-");
+        cr_assert(policy && sscanf(policy, "style-src 'nonce-%32[0-9a-f]'", nonce) == 1, "%s", a.head);
+        snprintf(style, sizeof style, "<style nonce=\"%s\">", nonce);
+        cr_expect(has(style), "%s", style);
+        cr_expect_str_neq(nonce, first);
+        memcpy(first, nonce, sizeof first);
+    }
+    stop();
+}
+
 Test(serve, metrics_are_as_prometheus_wants_them)
 {
     if (system("command -v promtool >/dev/null") != 0)
@@ -495,6 +513,7 @@ Test(serve, with_a_token_only_what_is_open_goes_without)
     cr_expect_eq(ask("GET", "/healthz", NULL), 200);
     cr_expect_eq(ask("GET", "/", NULL), 200);
     cr_expect_eq(ask("GET", "/api/openapi.json", NULL), 200);
+    cr_expect_eq(ask("GET", "/api", NULL), 200);
     refuses(401, "GET", "/metrics", "", NULL, "no_token");
     cr_expect(strstr(a.head, "\r\nWWW-Authenticate: Bearer"), "%s", a.head);
     refuses(401, "GET", "/api/events", "", NULL, "no_token");

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 static const th_limits limits = {1000, 4, 1 << 30};
 static th_error err;
 
@@ -323,6 +325,8 @@ Test(routes, paths_are_matched_whole)
     } cases[] = {
         {"GET", "/", "/", 0},
         {"HEAD", "/metrics", "/metrics", 0},
+        {"GET", "/api", "/api", 0},
+        {"GET", "/api/", NULL, 0},
         {"DELETE", "/api/runs/12", "/api/runs/{id}", 12},
         {"GET", "/api/runs/999999999/result", "/api/runs/{id}/result", 999999999},
         {"GET", "/api/runs/", NULL, 0},
@@ -359,7 +363,7 @@ Test(routes, paths_are_matched_whole)
 Test(routes, the_description_has_each_of_them_and_no_other)
 {
     json_t *doc = json_loadb((const char *)th_embedded_openapi, th_embedded_openapi_size, JSON_REJECT_DUPLICATES, NULL);
-    json_t *paths = json_object_get(doc, "paths"), *path, *operation;
+    json_t *paths = json_object_get(doc, "paths"), *path, *operation, *ids = json_object();
     const char *name, *method;
     size_t described = 0, count = 0;
     cr_assert(paths);
@@ -371,7 +375,12 @@ Test(routes, the_description_has_each_of_them_and_no_other)
         cr_expect(operation, "%s %s", r->method, r->path);
         cr_expect_eq(json_is_array(json_object_get(operation, "security")), r->access.open, "%s", r->path);
         cr_expect_eq(json_object_get(operation, "requestBody") != NULL, r->access.has_body, "%s", r->path);
+        const char *id = json_string_value(json_object_get(operation, "operationId"));
+        cr_assert(id && id[0] && strspn(id, LETTERS) == strlen(id), "%s %s", r->method, r->path);
+        cr_expect_eq(json_object_set_new(ids, id, json_null()), 0);
     }
+    cr_expect_eq(json_object_size(ids), count, "generated clients need a name for each");
+    json_decref(ids);
     json_object_foreach(paths, name, path) json_object_foreach(path, method, operation) described +=
         strcmp(method, "parameters") != 0;
     cr_expect_eq(described, count);

@@ -1,5 +1,6 @@
 #include "api.h"
 
+#include "api_page.h"
 #include "embedded.h"
 
 #include <throng/core/json.h>
@@ -57,6 +58,16 @@ static th_reply get_metrics(th_server_state *s, const th_request *r)
     return reply;
 }
 
+static bool draw_nonce(char out[TH_NONCE_LENGTH + 1])
+{
+    unsigned char bytes[TH_NONCE_LENGTH / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return false;
+    for (size_t b = 0; b < sizeof bytes; b++)
+        snprintf(out + 2 * b, 3, "%02x", bytes[b]);
+    return true;
+}
+
 /* The page contains a placeholder nonce of the same length; each reply replaces it with its own. */
 static th_reply get_page(th_server_state *s, const th_request *r)
 {
@@ -64,14 +75,26 @@ static th_reply get_page(th_server_state *s, const th_request *r)
     _Static_assert(sizeof placeholder == TH_NONCE_LENGTH + 1, "replaced where it stands");
     (void)s, (void)r;
     th_reply reply = reply_copy(type_html, th_embedded_page, th_embedded_page_size);
-    unsigned char bytes[TH_NONCE_LENGTH / 2];
-    if (!reply.body || getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+    if (!reply.body || !draw_nonce(reply.nonce))
         return reply;
-    for (size_t b = 0; b < sizeof bytes; b++)
-        snprintf(reply.nonce + 2 * b, 3, "%02x", bytes[b]);
     char *at = reply.body, *end = reply.body + reply.size;
     while ((at = memmem(at, (size_t)(end - at), placeholder, TH_NONCE_LENGTH)))
         memcpy(at, reply.nonce, TH_NONCE_LENGTH);
+    return reply;
+}
+
+static th_reply get_api_page(th_server_state *s, const th_request *r)
+{
+    (void)s, (void)r;
+    th_reply reply = {.status = 200, .type = type_html};
+    draw_nonce(reply.nonce);
+    FILE *file = open_memstream(&reply.body, &reply.size);
+    bool ok = file && th_api_page_write((const char *)th_embedded_openapi, th_embedded_openapi_size, reply.nonce, file);
+    ok = file && fclose(file) == 0 && ok;
+    if (!ok) {
+        free(reply.body);
+        reply.body = NULL;
+    }
     return reply;
 }
 
@@ -251,6 +274,7 @@ static th_reply get_report(th_server_state *s, const th_request *r)
 const th_route th_route_table[] = {
     {"GET", "/", {.open = true}, get_page},
     {"GET", "/healthz", {.open = true}, get_health},
+    {"GET", "/api", {.open = true}, get_api_page},
     {"GET", "/api/openapi.json", {.open = true}, get_openapi},
     {"GET", "/metrics", {0}, get_metrics},
     {"GET", "/api/state", {0}, get_state},
