@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""check_integrations.py THRONG SOURCE: what others run Throng by: the GitHub action, the profile for the Phoronix Test
+Suite and the Containerfile. Their files are well-formed and name what there is, and their commands are run, in a folder of
+their own, with stand-ins for what is not here: GitHub, a release to download, a container engine.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+THRONG, SOURCE = (os.path.abspath(path) for path in sys.argv[1:])
+ACTION = f"{SOURCE}/.github/actions/compare"
+PROFILE = f"{SOURCE}/packaging/phoronix/throng-1.0.0"
+CONTAINER = f"{SOURCE}/packaging/Containerfile"
+QUICK = "--count 16 --repetitions 3 --frames 2 --filter ^pose/scalar/f32$"
+
+
+def run(*words, code=0, **more):
+    r = subprocess.run(words, capture_output=True, text=True, **more)
+    assert r.returncode == code, (words, r.returncode, r.stderr[-2000:], r.stdout[-2000:])
+    return r.stdout
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+
+
+def options_of(command):
+    return set(re.findall(r"^  (--[\w-]+)", run(THRONG, "help", command), re.M))
+
+
+def expect_options(command, words):
+    unknown = set(re.findall(r"--[a-z][\w-]*", words)) - options_of(command)
+    assert not unknown, f"{command} takes no {unknown}"
+
+
+# ---- the action ----
+
+def check_action_file():
+    try:
+        import yaml
+    except ImportError:
+        print("skipped: no PyYAML (python3-yaml)")
+        return
+    action = yaml.safe_load(read(f"{ACTION}/action.yml"))
+    assert action["name"] and action["description"]
+    assert all(i["description"] and "default" in i for i in action["inputs"].values()), action["inputs"]
+    (step,) = action["runs"]["steps"]
+    assert action["runs"]["using"] == "composite" and step["shell"] == "bash"
+    assert step["run"] == '"$GITHUB_ACTION_PATH/compare.sh"'
+    used = {re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", value)[1] for value in step["env"].values()}
+    assert used == set(action["inputs"]), "each input goes to the script, and no other"
+    assert set(step["env"]) == set(re.findall(r"\$\{?([A-Z_]+)", read(f"{ACTION}/compare.sh"))) - {
+        "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "RUNNER_TEMP"}
+    assert action["outputs"]["exit-code"]["value"] == f"${{{{ steps.{step['id']}.outputs.exit-code }}}}"
+    expect_options("compare", action["inputs"]["options"]["default"])
+    expect_options("bench", action["inputs"]["bench-options"]["default"])
+    expect_options("compare", re.search(r'"\$new" compare(.*) --', read(f"{ACTION}/compare.sh"))[1])
+
+
+def compare(folder, baseline, candidate, code, options="--fail-on wrong --max-time 1", bench=QUICK):
+    """Runs the step as GitHub would; the summary, and what it put out."""
+    summary, output = f"{folder}/summary.md", f"{folder}/output"
+    write(summary, "Before.\n")
+    write(output, "")
+    env = dict(os.environ, GITHUB_STEP_SUMMARY=summary, GITHUB_OUTPUT=output, RUNNER_TEMP=folder, BASELINE=baseline,
+               CANDIDATE=candidate, OPTIONS=options, BENCH_OPTIONS=bench)
+    said = run(f"{ACTION}/compare.sh", code=code, cwd=f"{folder}/repository", env=env)
+    assert read(summary).startswith("Before.\n"), "other steps write there too"
+    return read(summary), read(output), said
+
+
+def git(folder, *words):
+    return run("git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org", *words).strip()
+
+
+def make_repository(folder):
+    """Two commits, which note that they are built."""
+    run("git", "init", "-q", folder)
+    build = f'mkdir -p build/release/bin\nln -s {THRONG} build/release/bin/throng\n'
+    commits = []
+    for name in ("old", "new"):
+        note = f'#!/bin/sh -e\ncd "$(dirname "$0")/.."\necho {name} >>"{folder}/../built"\n'
+        write(f"{folder}/scripts/run", note + build, 0o755)
+        git(folder, "add", "scripts")
+        git(folder, "commit", "-qm", name)
+        commits.append(git(folder, "rev-parse", "HEAD"))
+    return commits
+
+
+def check_action_runs(folder):
+    repository = f"{folder}/repository"
+    old, new = make_repository(repository)
+    summary, output, _ = compare(folder, old, new, 0)
+    assert "| pose/scalar/f32 |" in summary.replace("`", ""), summary
+    assert output == "exit-code=0\n", output
+    assert read(f"{folder}/built") == "old\nnew\n", "each from its own commit, and once"
+    assert git(repository, "rev-parse", "HEAD") == new, "the checkout stays as it is"
+    summary, output, _ = compare(folder, THRONG, THRONG, 0)
+    assert "pose/scalar/f32" in summary and read(f"{folder}/built") == "old\nnew\n"
+    summary, output, _ = compare(folder, THRONG, THRONG, 3, bench="--frobnicate")
+    assert "--frobnicate" in summary and output == "exit-code=3\n", (summary, output)
+    _, _, said = compare(folder, "", THRONG, 2)
+    assert said.startswith("::error::baseline"), said
+    # A shallow clone has no base, and fetches it.
+    os.rename(repository, f"{folder}/origin")
+    run("git", "clone", "-q", "--depth=1", f"file://{folder}/origin", repository)
+    compare(folder, old, new, 0)
+
+
+# ---- the profile ----
+
+def check_profile(folder):
+    test = ElementTree.parse(f"{PROFILE}/test-definition.xml").getroot()
+    package = ElementTree.parse(f"{PROFILE}/downloads.xml").find(".//Package")
+    version = run(THRONG, "--version").split()[1]
+    assert test.findtext(".//AppVersion") == version.split("-")[0].split("+")[0], version
+    assert PROFILE.endswith(f"/throng-{test.findtext('.//TestProfile/Version')}")
+    file = package.findtext("FileName")
+    assert package.findtext("URL").endswith(f"/{file}") and f"tar -xzf {file} " in read(f"{PROFILE}/install.sh")
+    expect_options("bench", re.search(r"bench (.*)>", read(f"{PROFILE}/install.sh"))[1])
+    scenes = [value.text for value in test.findall(".//Entry/Value")]
+    listed = run(THRONG, "bench", "--list", "--filter", "^throng-1/.*/all_threads$").split()
+    assert {f"throng-1/{s}/all_threads" for s in scenes} == {e for e in listed if "/fox_" not in e}, "the fox is a file"
+    # The archive is unpacked and built by stand-ins.
+    home = f"{folder}/home"
+    write(f"{home}/bin/tar", "#!/bin/sh\n", 0o755)
+    write(f"{home}/bin/cmake", f'#!/bin/sh\nmkdir -p build/bin\nln -sf {THRONG} build/bin/throng\n', 0o755)
+    env = dict(os.environ, HOME=home, PATH=f"{home}/bin:{os.environ['PATH']}", LOG_FILE=f"{home}/log")
+    run("sh", f"{PROFILE}/install.sh", cwd=home, env=env)
+    assert read(f"{home}/install-exit-status") == "0\n"
+    run(f"{home}/throng", "human_1k", cwd=home, env=env)
+    assert read(f"{home}/test-exit-status") == "0\n"
+    assert float(result_of(read(f"{home}/log"))) > 0
+    run(f"{home}/throng", "human_2k", cwd=home, env=env)
+    assert read(f"{home}/test-exit-status") != "0\n", "there is no such scene"
+
+
+def result_of(log):
+    """As the suite reads it: the word at the place of the template, in the line after the last one with the hint."""
+    parser = ElementTree.parse(f"{PROFILE}/results-definition.xml").find("ResultsParser")
+    place = parser.findtext("OutputTemplate").split().index("#_RESULT_#")
+    lines = log.split("\n")
+    at = max(i for i, line in enumerate(lines) if parser.findtext("LineBeforeHint") in line)
+    assert lines[at + 1].split()[0].startswith("throng-1/"), lines[at + 1]
+    return lines[at + 1].split()[place]
+
+
+# ---- the container ----
+
+def check_container():
+    text = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", read(CONTAINER), flags=re.M))
+    lines = [line.split(maxsplit=1) for line in text.split("\n") if line]
+    known = {"FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT", "CMD"}
+    assert {word for word, _ in lines} <= known and lines[0][0] == "FROM", lines
+    for words in (rest.split() for word, rest in lines if word == "COPY" and not rest.startswith("--from")):
+        assert all(os.path.exists(f"{SOURCE}/{path}") for path in words[:-1]), words
+    packages = set(re.findall(r"^Package: (\S+)", read(f"{SOURCE}/debian/control"), re.M))
+    assert "throng" in packages and "/tmp/throng_*.deb" in text
+    recommended = re.search(r"^Package: throng\n(?:.+\n)*?Recommends: (.*)", read(f"{SOURCE}/debian/control"), re.M)[1]
+    for package in recommended.split(", "):
+        assert re.search(rf"apt-get install [^&]*\b{package}\b", text), f"OpenGL needs {package}"
+    ((_, entry), (_, command)) = lines[-2:]
+    assert entry == '["throng"]'
+    words = re.findall(r'"([^"]*)"', command)
+    expect_options(words[0], " ".join(words[1:]))
+    # What the container runs by default, small.
+    run(THRONG, *words, "--count", "16", "--frames", "2", "--repetitions", "2", "--threads", "1")
+
+
+def main():
+    check_action_file()
+    check_container()
+    with tempfile.TemporaryDirectory() as folder:
+        check_action_runs(folder)
+        check_profile(folder)
+
+
+main()
