@@ -140,6 +140,30 @@ void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *
     }
 }
 
+void th_crowd_set_active_poses(th_crowd *crowd, uint32_t first, const th_shared_pose *poses, uint32_t count)
+{
+    assert(crowd && (poses || count == 0));
+    assert(first <= crowd->active_count && count <= crowd->active_count - first);
+    for (uint32_t k = 0; k < count; k++) {
+        assert(poses[k].model < crowd->group_count && poses[k].ratio >= 0 && poses[k].ratio <= 1);
+        const crowd_group *group = &crowd->groups[poses[k].model];
+        assert(first + k - group->first_member < group->member_count); /* in the order of palettes */
+        assert(poses[k].clip <= group->compiled->model->clip_count);
+        crowd->members[first + k] =
+            (crowd_member){&group->compiled->compiled_clips[poses[k].clip], {.phase = poses[k].ratio}};
+        crowd->instance_of[first + k] = TH_NO_INDEX;
+    }
+}
+
+void th_crowd_set_palettes_of(th_crowd *crowd, const uint32_t *instances, const uint32_t *palettes, uint32_t count)
+{
+    assert(crowd && ((instances && palettes) || count == 0));
+    for (uint32_t k = 0; k < count; k++) {
+        assert(instances[k] < crowd->instance_count && palettes[k] < crowd->active_count);
+        crowd->member_of[instances[k]] = palettes[k];
+    }
+}
+
 void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count)
 {
     assert(crowd && count <= crowd->instance_count);
@@ -275,6 +299,12 @@ uint32_t th_crowd_instance_count(const th_crowd *crowd)
 {
     assert(crowd);
     return crowd->instance_count;
+}
+
+uint32_t th_crowd_model_count(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->group_count;
 }
 
 uint64_t th_crowd_bone_count(const th_crowd *crowd)
@@ -643,7 +673,6 @@ uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
     if (!state)
         abort(); /* a missing hash would look like a wrong result */
     XXH3_64bits_reset(state);
-    assert(crowd->active_count == crowd->instance_count);
     for (uint32_t i = 0; i < crowd->instance_count; i++) {
         const crowd_group *group = &crowd->groups[crowd->group_of[i]];
         XXH3_64bits_update(state, (const char *)palette + palette_offset(group, crowd->member_of[i]),

@@ -62,11 +62,19 @@ static bool counts(const window *w, const th_layer *layer)
     return layer->weight > 0;
 }
 
+/* A shared pose has none. */
+static uint32_t layer_count(const th_crowd *crowd, uint32_t member, const th_crowd_layers *layers)
+{
+    const uint32_t instance = crowd->instance_of[member];
+    return instance == TH_NO_INDEX ? 0 : layers->counts[instance];
+}
+
 /* out: written in place and not read at once, because a load of what several smaller stores have written waits. */
 static void read_member(const window *w, const th_crowd_layers *table, uint32_t member, member_layers *out)
 {
-    const uint32_t instance = w->crowd->instance_of[member], count = table->counts[instance];
-    const th_layer *layers = table->layers + (size_t)instance * table->stride, *first = layers;
+    const uint32_t count = layer_count(w->crowd, member, table);
+    const th_layer *layers = count > 0 ? table->layers + (size_t)w->crowd->instance_of[member] * table->stride : NULL;
+    const th_layer *first = layers;
     uint32_t override_count = 0, add_count = 0;
     uint8_t adds[TH_MAX_LAYERS];
     bool is_exact = false;
@@ -299,7 +307,7 @@ static bool has_layers(const th_crowd *crowd, const batch *b, const th_crowd_lay
 {
     bool any = false;
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        any |= layers->counts[crowd->instance_of[i]] > 0;
+        any |= layer_count(crowd, i, layers) > 0;
     return any;
 }
 

@@ -141,6 +141,8 @@ static void set_layers(th_frame *frame, uint32_t batch)
     const uint32_t *instances, count = th_crowd_batch_instances(frame->crowd, batch, &instances);
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t i = instances[k];
+        if (i == TH_NO_INDEX) /* a shared pose */
+            continue;
         th_layer *layers = frame->layers + (size_t)i * TH_BEHAVIOUR_LAYERS;
         frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
     }

@@ -1,21 +1,23 @@
 /* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
- * or without. For ThreadSanitizer as well. */
+ * or without, and with shared poses. For ThreadSanitizer as well. */
 #include <throng/anim/human.h>
 #include <throng/core/clock.h>
 #include <throng/runtime/frame.h>
+#include <throng/runtime/pose_plan.h>
 #include <throng/runtime/scene.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128 };
+enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128, PLAYS = 3 };
 
-/* One instruction set, with a behaviour or without. */
+/* One instruction set, with a behaviour, with shared poses, or neither. */
 typedef struct kind {
     th_crowd *crowd;
     const th_behaviour *behaviour;
+    double share_hz;
     uint64_t hashes[FRAMES]; /* of one thread */
 } kind;
 
@@ -37,25 +39,44 @@ static void insist(bool holds, const char *what)
     exit(1);
 }
 
-static uint64_t animate(th_frame *frame, const th_crowd *crowd, uint32_t n, void *palette)
+/* The last three quarters share. */
+static th_pose_plan *make_plan(const kind *k)
 {
-    memset(palette, 0xff, th_crowd_palette_bytes(crowd));
-    th_frame_animate(frame, n < FRAMES / 2 ? n / 60.0 : n * 40.0, palette); /* up to ten minutes */
-    return th_crowd_hash(crowd, palette);
+    const th_pose_plan_desc desc = {.crowd = k->crowd, .share_hz = k->share_hz, .most_groups = 2};
+    th_pose_plan *plan;
+    insist(th_pose_plan_create(&desc, &plan, NULL) == TH_OK, "no plan");
+    return plan;
 }
 
-static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *behaviour, void *palette, kind *out)
+static uint64_t animate(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const kind *k, uint32_t n, void *palette)
 {
-    out->behaviour = behaviour;
+    static const th_pose_group groups[] = {{0, 0, CHARACTERS / 4, false},
+                                           {0, CHARACTERS / 4, CHARACTERS - CHARACTERS / 4, true}};
+    uint32_t list[CHARACTERS];
+    const double time_s = n < FRAMES / 2 ? n / 60.0 : n * 40.0; /* up to ten minutes */
+    for (uint32_t i = 0; i < CHARACTERS; i++)
+        list[i] = i;
+    th_pose_plan_make(plan, jobs, time_s, list, groups, 2);
+    memset(palette, 0xff, th_crowd_palette_bytes(k->crowd));
+    th_frame_animate(frame, time_s, palette);
+    return th_crowd_hash(k->crowd, palette);
+}
+
+static void make_kind(const th_scene *scene, th_isa isa, uint32_t play, void *palette, kind *out)
+{
+    out->behaviour = play == 1 ? scene->behaviour : NULL;
+    out->share_hz = play == 2 ? 60 : 0;
     th_jobs *serial;
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
     insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
-    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = behaviour};
+    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = out->behaviour};
+    th_pose_plan *plan = make_plan(out);
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
-        out->hashes[n] = animate(frame, out->crowd, n, palette);
+        out->hashes[n] = animate(frame, plan, serial, out, n, palette);
     insist(out->hashes[0] != out->hashes[1], "the crowd does not move");
+    th_pose_plan_destroy(plan);
     th_frame_destroy(frame);
     th_jobs_destroy(serial);
 }
@@ -70,16 +91,18 @@ static uint32_t try_pool(const kind *k, void *palette)
     th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20), .behaviour = k->behaviour};
     how.stages = k->behaviour ? TH_STAGES_FUSED : (th_stages)below(TH_STAGES_COUNT);
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
+    th_pose_plan *plan = make_plan(k);
     uint32_t frames = 1 + below(20);
     bool in_frame = below(2);
     if (in_frame)
         th_jobs_frame_begin(jobs);
     for (uint32_t i = 0; i < frames; i++) {
         uint32_t n = below(FRAMES);
-        insist(animate(frame, k->crowd, n, palette) == k->hashes[n], "palettes differ from those of one thread");
+        insist(animate(frame, plan, jobs, k, n, palette) == k->hashes[n], "palettes differ from those of one thread");
     }
     if (in_frame)
         th_jobs_frame_end(jobs);
+    th_pose_plan_destroy(plan);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     return frames;
@@ -106,16 +129,16 @@ int main(int argc, char **argv)
     insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
-    kind kinds[2 * TH_ISA_COUNT];
+    kind kinds[PLAYS * TH_ISA_COUNT];
     uint32_t kind_count = 0, pools = 0;
-    for (int n = 2 * TH_ISA_SCALAR; n < 2 * TH_ISA_COUNT; n++)
-        if (th_isa_available((th_isa)(n / 2)))
-            make_kind(scene, (th_isa)(n / 2), n % 2 ? scene->behaviour : NULL, palette, &kinds[kind_count++]);
+    for (uint32_t n = PLAYS * TH_ISA_SCALAR; n < PLAYS * TH_ISA_COUNT; n++)
+        if (th_isa_available((th_isa)(n / PLAYS)))
+            make_kind(scene, (th_isa)(n / PLAYS), n % PLAYS, palette, &kinds[kind_count++]);
 
     for (uint64_t end = th_clock_ns() + (uint64_t)(seconds * 1e9); th_clock_ns() < end; pools++)
         frames += try_pool(&kinds[below(kind_count)], palette);
     printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
-           (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / 2);
+           (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / PLAYS);
     free(palette);
     for (uint32_t k = 0; k < kind_count; k++)
         th_crowd_destroy(kinds[k].crowd);

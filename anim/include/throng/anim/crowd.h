@@ -69,13 +69,15 @@ th_isa th_crowd_isa(const th_crowd *crowd);         /* never TH_ISA_AUTO */
 th_palette th_crowd_palette(const th_crowd *crowd); /* never TH_PALETTE_AUTO */
 th_writes th_crowd_writes(const th_crowd *crowd);   /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
+uint32_t th_crowd_model_count(const th_crowd *crowd);
 uint64_t th_crowd_bone_count(const th_crowd *crowd);  /* bones of all instances */
 uint64_t th_crowd_entry_count(const th_crowd *crowd); /* palette entries of all instances: bones, and weights */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* a batch, the unit of work, is 16 instances of one model; its
                                                          last batch has 1 to 31 */
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance); /* of an active instance */
 uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t batch,
-                                  const uint32_t **out); /* returns how many; valid until others are active */
+                                  const uint32_t **out);             /* returns how many; valid until others are active;
+                                                                        TH_NO_INDEX: a shared pose */
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch); /* relative to other batches */
 size_t th_crowd_palette_bytes(const th_crowd *crowd);                /* for all instances; a multiple of 64 */
 size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for each concurrent caller of the functions below */
@@ -94,6 +96,22 @@ void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t co
  * be set before the next update. */
 void th_crowd_set_active_counts(th_crowd *crowd, const uint32_t *counts);
 void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *instances, uint32_t count);
+
+/* A moment of a clip of a compiled model, for instances to share. */
+typedef struct th_shared_pose {
+    uint32_t model; /* index into th_crowd_desc.compiled_models */
+    uint32_t clip;  /* index into the model's clips; their number: the rest pose */
+    double ratio;   /* position within the clip, from 0 to 1 */
+} th_shared_pose;
+
+/* As th_crowd_set_active_range, but poses take the places of instances: they are posed the same at any time, and belong
+ * to no instance (TH_NO_INDEX in th_crowd_batch_instances) until th_crowd_set_palettes_of says to which. */
+void th_crowd_set_active_poses(th_crowd *crowd, uint32_t first, const th_shared_pose *poses, uint32_t count);
+
+/* From now on palettes[k], an index among the active ones, is the palette of instances[k]: what the functions here say
+ * about that instance, they say of that palette. It is of the same compiled model. For instances that share; calls for
+ * others may run at the same time. */
+void th_crowd_set_palettes_of(th_crowd *crowd, const uint32_t *instances, const uint32_t *palettes, uint32_t count);
 
 /* Changes how palettes are stored, for callers that learn later what kind of memory they get. The written bytes stay
  * the same. Not concurrently with an update. */
@@ -141,7 +159,8 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
  * instance by instance, and computes nothing. palette: as for th_crowd_update. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
 
-/* XXH3 over the palettes of all instances in order, without padding. All instances must be active. */
+/* XXH3 over the palettes of all instances in order, without padding. All instances must be active, or share the palette
+ * of th_crowd_set_palettes_of. */
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
 
 TH_API_END

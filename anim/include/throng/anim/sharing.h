@@ -1,0 +1,41 @@
+/* Sharing of poses: instances whose clips have nearly reached the same moment read one palette.
+ *
+ * The duration of each clip is divided into steps: a whole number of them, so that loops stay seamless. All instances
+ * within a step share the pose in its middle, so each is shown at most half a step early or late. A key names a step of
+ * a clip of a compiled model. It depends on the time, and on what the instance plays and when, not on who else is in
+ * sight: a pose does not change when a character comes or goes. Instances of any speed share.
+ *
+ * Only the clips of instances are shared, not layers: callers leave out instances with a behaviour. */
+#ifndef THRONG_ANIM_SHARING_H
+#define THRONG_ANIM_SHARING_H
+
+#include <throng/anim/crowd.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
+
+#define TH_SHARING_MAX_HZ 1e6
+
+/* Immutable: any number of threads may read it. */
+typedef struct th_sharing th_sharing;
+
+/* hz: steps per second of clip time, rounded for each clip so that they are a whole number; above 0, at most
+ * TH_SHARING_MAX_HZ. The crowd is borrowed. TH_ERR_LIMIT: more than TH_SHARING_MAX_KEYS; TH_ERR_MEMORY. */
+#define TH_SHARING_MAX_KEYS (UINT32_C(1) << 22)
+th_result th_sharing_create(const th_crowd *crowd, double hz, th_sharing **out, th_error *err);
+void th_sharing_destroy(th_sharing *sharing); /* NULL does nothing */
+
+/* The first key of a compiled model, a multiple of 64; of the model after the last: the number of keys. Not each key
+ * names a step. */
+uint32_t th_sharing_first_key(const th_sharing *sharing, uint32_t model);
+
+/* The keys of instances at time_s, posed in compiled model `model`, which has the same clips as their own. */
+void th_sharing_keys(const th_sharing *sharing, uint32_t model, const uint32_t *instances, uint32_t count,
+                     double time_s, uint32_t *out);
+
+/* The pose that instances of this key share. key: from th_sharing_keys. */
+th_shared_pose th_sharing_pose(const th_sharing *sharing, uint32_t key);
+
+TH_API_END
+
+#endif

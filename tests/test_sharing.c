@@ -1,0 +1,394 @@
+/* Shared poses: they are the exact ones at the middle of a step, nobody is more than half a step off, and who shares
+ * with whom depends on neither threads nor on who else is listed. */
+#include "fixture_crowd.h"
+
+#include <throng/anim/exact.h>
+#include <throng/anim/sharing.h>
+#include <throng/core/cache_line.h>
+#include <throng/runtime/frame.h>
+#include <throng/runtime/pose_plan.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODELS = 3, COUNT = 700, GROUPS = 2 * MODELS, FRAMES = 12 };
+
+static const double rates_hz[] = {7, 60, 1000};
+
+/* A crowd of several models in random clips. Characters with an odd number are near. */
+typedef struct crowd_case {
+    th_model *models[MODELS];
+    th_compiled_model *compiled[MODELS];
+    th_instance instances[COUNT];
+    th_crowd *crowd;
+    th_jobs *jobs;
+    th_frame *frame;
+    void *palette;
+    uint32_t list[COUNT];
+    th_pose_group groups[GROUPS]; /* of each model those that are far, then the others */
+} crowd_case;
+
+static double time_of(uint32_t frame)
+{
+    return frame < FRAMES / 2 ? frame / 60.0 : 35.7 * frame - 100;
+}
+
+static void set_threads(crowd_case *c, uint32_t threads, uint32_t grain)
+{
+    th_frame_destroy(c->frame);
+    th_jobs_destroy(c->jobs);
+    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &c->jobs, NULL), TH_OK);
+    th_crowd_set_active(c->crowd, NULL, COUNT);
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = c->crowd, .jobs = c->jobs, .grain = grain}, &c->frame, NULL),
+                 TH_OK);
+}
+
+static void list_all(crowd_case *c)
+{
+    uint32_t listed = 0;
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        const bool far = g % 2 == 0;
+        c->groups[g] = (th_pose_group){g / 2, listed, 0, far};
+        for (uint32_t i = 0; i < COUNT; i++)
+            if (c->instances[i].model == g / 2 && (i % 2 == 0) == far)
+                c->list[listed++] = i;
+        c->groups[g].count = listed - c->groups[g].first;
+    }
+}
+
+static void case_init(crowd_case *c)
+{
+    uint64_t state = 3;
+    *c = (crowd_case){0};
+    for (uint32_t m = 0; m < MODELS; m++) {
+        random_desc desc = variety(3 * m + 1);
+        desc.clip_count = 1 + m;
+        desc.swing_rad = 0.2;
+        c->models[m] = random_model(&desc);
+        c->compiled[m] = make_compiled(c->models[m], m == 1 ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        th_instance *instance = &c->instances[i];
+        instance->model = (uint32_t)random_between(&state, 0, MODELS);
+        instance->clip = (uint32_t)random_between(&state, 0, instance->model + 2.0);
+        instance->clip = instance->clip > instance->model ? TH_NO_INDEX : instance->clip;
+        instance->phase_s = random_between(&state, -5, 5);
+        instance->speed = i % 7 == 0 ? 0 : random_between(&state, -1, 2);
+    }
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)c->compiled,
+                                .compiled_model_count = MODELS,
+                                .instances = c->instances,
+                                .instance_count = COUNT};
+    cr_assert_eq(th_crowd_create(&desc, &c->crowd, NULL), TH_OK);
+    cr_assert_eq(th_palette_create(c->crowd, &c->palette, NULL), TH_OK);
+    set_threads(c, 3, 0);
+    list_all(c);
+}
+
+static void case_fini(crowd_case *c)
+{
+    th_frame_destroy(c->frame);
+    th_jobs_destroy(c->jobs);
+    free(c->palette);
+    th_crowd_destroy(c->crowd);
+    for (uint32_t m = 0; m < MODELS; m++) {
+        th_compiled_model_destroy(c->compiled[m]);
+        th_model_free(c->models[m]);
+    }
+}
+
+static th_pose_plan *make_plan(const crowd_case *c, double hz, size_t most_bytes)
+{
+    th_pose_plan *plan;
+    th_error err;
+    const th_pose_plan_desc desc = {c->crowd, hz, most_bytes, GROUPS};
+    cr_assert_eq(th_pose_plan_create(&desc, &plan, &err), TH_OK, "%s", err.text);
+    return plan;
+}
+
+static void pose(crowd_case *c, th_pose_plan *plan, double time_s)
+{
+    th_pose_plan_make(plan, c->jobs, time_s, c->list, c->groups, GROUPS);
+    th_frame_animate(c->frame, time_s, c->palette);
+}
+
+/* ---- against the exact evaluation ---- */
+
+/* Clip lengths that the instance has played, without whole loops. */
+static double ratio_of(const crowd_case *c, uint32_t i, double time_s)
+{
+    const th_instance *instance = &c->instances[i];
+    if (instance->clip == TH_NO_INDEX)
+        return 0;
+    const th_clip *clip = &c->models[instance->model]->clips[instance->clip];
+    const double loops = (instance->phase_s + instance->speed * time_s) * clip->ticks_per_second / clip->duration_ticks;
+    return loops - floor(loops);
+}
+
+static double steps_of(const crowd_case *c, uint32_t i, double hz)
+{
+    const th_instance *instance = &c->instances[i];
+    if (instance->clip == TH_NO_INDEX)
+        return 1;
+    const th_clip *clip = &c->models[instance->model]->clips[instance->clip];
+    return fmax(1, round(clip->duration_ticks / clip->ticks_per_second * hz));
+}
+
+/* How far the palette of an instance is from the exact one at this ratio of its clip. */
+static double error_at(const crowd_case *c, uint32_t i, double ratio)
+{
+    const th_instance *instance = &c->instances[i];
+    const th_model *model = c->models[instance->model];
+    const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
+    const crowd_fixture seen = {
+        .compiled = c->compiled[instance->model], .crowd = c->crowd, .palette = (unsigned char *)c->palette};
+    th_dmat34 *exact = calloc(model->joint_count, sizeof *exact);
+    th_exact_pose(model, clip, clip ? ratio * clip->duration_ticks : 0, TH_INTERPOLATION_AUTHORED, exact);
+    const double error = pose_error(&seen, i, exact);
+    free(exact);
+    return error;
+}
+
+static double allowed(const crowd_case *c, uint32_t i)
+{
+    const uint32_t model = c->instances[i].model;
+    return 1.25 * th_compiled_model_bound(c->compiled[model]) + 4e-5 * c->models[model]->size;
+}
+
+/* The smallest error at the middle of the step that the instance is in; near the end of a step also of its
+ * neighbours. */
+static double error_of_step(const crowd_case *c, uint32_t i, double hz, double time_s)
+{
+    const double steps = steps_of(c, i, hz), at = ratio_of(c, i, time_s) * steps, unsure = 1e-6 * steps;
+    double least = HUGE_VAL;
+    for (double step = floor(at - unsure); step <= floor(at + unsure); step++)
+        least = fmin(least, error_at(c, i, fmod(step + steps + 0.5, steps) / steps));
+    return least;
+}
+
+Test(sharing, shows_the_middle_of_the_step)
+{
+    crowd_case c;
+    case_init(&c);
+    for (size_t r = 0; r < sizeof rates_hz / sizeof *rates_hz; r++) {
+        th_pose_plan *plan = make_plan(&c, rates_hz[r], 0);
+        for (uint32_t n = 0; n < FRAMES; n += 3) {
+            pose(&c, plan, time_of(n));
+            for (uint32_t i = 0; i < COUNT; i++) {
+                const double error = i % 2 == 0 ? error_of_step(&c, i, rates_hz[r], time_of(n))
+                                                : error_at(&c, i, ratio_of(&c, i, time_of(n)));
+                cr_assert_leq(error, allowed(&c, i), "%g Hz, frame %u, instance %u: %g, allowed %g", rates_hz[r], n, i,
+                              error, allowed(&c, i));
+            }
+        }
+        th_pose_plan_destroy(plan);
+    }
+    case_fini(&c);
+}
+
+/* A whole number of steps a clip, so that none lies across the seam of a loop. */
+Test(sharing, is_at_most_half_a_step_off)
+{
+    crowd_case c;
+    case_init(&c);
+    uint32_t late = 0, early = 0;
+    for (size_t r = 0; r < sizeof rates_hz / sizeof *rates_hz; r++) {
+        th_sharing *sharing;
+        cr_assert_eq(th_sharing_create(c.crowd, rates_hz[r], &sharing, NULL), TH_OK);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint32_t key;
+            const th_instance *instance = &c.instances[i];
+            const double time_s = 0.37 * i - 60, steps = steps_of(&c, i, rates_hz[r]);
+            th_sharing_keys(sharing, instance->model, &i, 1, time_s, &key);
+            const th_shared_pose shown = th_sharing_pose(sharing, key);
+            const uint32_t clips = c.models[instance->model]->clip_count;
+            cr_assert_eq(shown.model, instance->model);
+            cr_assert_eq(shown.clip, instance->clip == TH_NO_INDEX ? clips : instance->clip);
+            cr_assert(key >= th_sharing_first_key(sharing, instance->model));
+            cr_assert(key < th_sharing_first_key(sharing, instance->model + 1));
+            const double off = instance->clip == TH_NO_INDEX ? 0 : shown.ratio - ratio_of(&c, i, time_s);
+            cr_assert_leq(fabs(off) * steps, 0.5 + 1e-5 * steps, "%g Hz, instance %u: %g steps", rates_hz[r], i,
+                          off * steps);
+            late += off * steps < -0.4;
+            early += off * steps > 0.4;
+        }
+        th_sharing_destroy(sharing);
+    }
+    cr_expect(late > 50 && early > 50, "as often early as late: %u, %u", early, late);
+    case_fini(&c);
+}
+
+/* ---- who shares ---- */
+
+static void expect_counts(const crowd_case *c, const th_pose_plan *plan, uint32_t listed)
+{
+    const th_pose_counts counts = th_pose_plan_counts(plan);
+    uint32_t evaluated = 0;
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        const th_pose_palettes p = th_pose_plan_group(plan, g);
+        evaluated += p.range.count; /* one group of each model shares */
+    }
+    cr_expect_eq(counts.evaluated + counts.shared, listed);
+    cr_expect_eq(counts.evaluated, evaluated);
+    cr_expect_eq(th_crowd_palette_bytes(c->crowd) > 0, listed > 0);
+}
+
+Test(sharing, counts_add_up_and_poses_differ)
+{
+    crowd_case c;
+    case_init(&c);
+    uint32_t before = COUNT;
+    for (int r = 2; r >= 0; r--) {
+        th_pose_plan *plan = make_plan(&c, rates_hz[r], 0);
+        pose(&c, plan, 1.5);
+        expect_counts(&c, plan, COUNT);
+        const uint32_t evaluated = th_pose_plan_counts(plan).evaluated;
+        cr_expect_lt(evaluated, before, "longer steps are shared by more");
+        before = evaluated;
+        const uint32_t *palettes = th_pose_plan_palettes(plan);
+        for (uint32_t g = 0; g < GROUPS; g += 2) { /* equal keys and no others have equal palettes */
+            const th_pose_group *group = &c.groups[g];
+            const th_sharing *sharing = th_pose_plan_sharing(plan);
+            uint32_t *keys = calloc(group->count + 1, sizeof *keys);
+            th_sharing_keys(sharing, group->model, c.list + group->first, group->count, 1.5, keys);
+            for (uint32_t k = 1; k < group->count; k++)
+                cr_assert_eq(keys[k] == keys[k - 1], palettes[group->first + k] == palettes[group->first + k - 1]);
+            free(keys);
+        }
+        th_pose_plan_destroy(plan);
+    }
+    case_fini(&c);
+}
+
+/* Palettes of all instances, wherever they lie. */
+static uint64_t hash_of(const crowd_case *c)
+{
+    return th_crowd_hash(c->crowd, c->palette);
+}
+
+Test(sharing, is_the_same_for_any_threads_and_grain)
+{
+    crowd_case c;
+    case_init(&c);
+    uint64_t wanted[FRAMES];
+    for (uint32_t threads = 1; threads <= 16; threads++) {
+        set_threads(&c, threads, threads % 5);
+        th_pose_plan *plan = make_plan(&c, 60, 0);
+        for (uint32_t n = 0; n < FRAMES; n++) {
+            memset(c.palette, 0xff, th_crowd_palette_bytes(c.crowd));
+            pose(&c, plan, time_of(n));
+            if (threads == 1)
+                wanted[n] = hash_of(&c);
+            cr_assert_eq(hash_of(&c), wanted[n], "%u threads, frame %u", threads, n);
+        }
+        th_pose_plan_destroy(plan);
+    }
+    cr_expect_neq(wanted[0], wanted[1]);
+    case_fini(&c);
+}
+
+Test(sharing, off_writes_the_same_bytes)
+{
+    crowd_case c;
+    case_init(&c);
+    th_pose_plan *off = make_plan(&c, 0, 0);
+    for (uint32_t n = 0; n < FRAMES; n++) {
+        th_crowd_set_active(c.crowd, c.list, COUNT);
+        const size_t bytes = th_crowd_palette_bytes(c.crowd);
+        th_frame_animate(c.frame, time_of(n), c.palette);
+        void *wanted = malloc(bytes);
+        memcpy(wanted, c.palette, bytes);
+        memset(c.palette, 0xff, bytes);
+        pose(&c, off, time_of(n));
+        cr_assert_eq(th_crowd_palette_bytes(c.crowd), bytes);
+        cr_assert_arr_eq(c.palette, wanted, bytes);
+        free(wanted);
+    }
+    cr_expect_eq(th_pose_plan_counts(off).evaluated, COUNT);
+    cr_expect_eq(th_pose_plan_counts(off).shared, 0);
+    th_pose_plan_destroy(off);
+    case_fini(&c);
+}
+
+/* ---- who is in sight ---- */
+
+static uint64_t hash_palette(const crowd_case *c, uint32_t i)
+{
+    const th_palette_range range = th_crowd_palettes(c->crowd, c->instances[i].model);
+    const unsigned char *at = (const unsigned char *)c->palette + th_crowd_palette_offset(c->crowd, i);
+    uint64_t hash = 14695981039346656037u;
+    for (size_t b = 0; b < range.stride; b++)
+        hash = (hash ^ at[b]) * 1099511628211u;
+    return hash;
+}
+
+/* Leaves every third character out of the list. */
+static uint32_t thin_out(crowd_case *c)
+{
+    uint32_t listed = 0;
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        const th_pose_group group = c->groups[g];
+        c->groups[g].first = listed;
+        for (uint32_t k = group.first; k < group.first + group.count; k++)
+            if (c->list[k] % 3 != 1)
+                c->list[listed++] = c->list[k];
+        c->groups[g].count = listed - c->groups[g].first;
+    }
+    return listed;
+}
+
+Test(sharing, does_not_depend_on_who_else_is_listed)
+{
+    crowd_case c;
+    case_init(&c);
+    uint64_t *wanted = calloc(COUNT, sizeof *wanted);
+    th_pose_plan *plan = make_plan(&c, 60, 0);
+    pose(&c, plan, 2.25);
+    for (uint32_t i = 0; i < COUNT; i++)
+        wanted[i] = hash_palette(&c, i);
+    const uint32_t listed = thin_out(&c);
+    pose(&c, plan, 2.25);
+    expect_counts(&c, plan, listed);
+    for (uint32_t k = 0; k < listed; k++)
+        cr_assert_eq(hash_palette(&c, c.list[k]), wanted[c.list[k]], "character %u", c.list[k]);
+    memset(c.groups, 0, sizeof c.groups);
+    for (uint32_t g = 0; g < GROUPS; g++)
+        c.groups[g] = (th_pose_group){.model = g / 2, .shares = true};
+    pose(&c, plan, 2.25);
+    expect_counts(&c, plan, 0);
+    th_pose_plan_destroy(plan);
+    free(wanted);
+    case_fini(&c);
+}
+
+/* ---- limits ---- */
+
+Test(sharing, stops_where_shared_palettes_do_not_fit)
+{
+    crowd_case c;
+    case_init(&c);
+    th_pose_plan *none = make_plan(&c, 60, 1);
+    pose(&c, none, 0.5);
+    cr_expect_eq(th_pose_plan_counts(none).evaluated, COUNT);
+    for (uint32_t g = 0; g < GROUPS; g++)
+        cr_expect(!th_pose_plan_group(none, g).are_shared);
+    for (uint32_t i = 0; i < COUNT; i++)
+        cr_assert_leq(error_at(&c, i, ratio_of(&c, i, 0.5)), allowed(&c, i), "instance %u", i);
+    th_pose_plan_destroy(none);
+    case_fini(&c);
+}
+
+Test(sharing, says_when_there_would_be_too_many_steps)
+{
+    crowd_case c;
+    th_sharing *sharing;
+    th_error err;
+    case_init(&c);
+    ((th_clip *)c.models[0]->clips)[0].ticks_per_second *= 1e-3; /* hours */
+    cr_expect_eq(th_sharing_create(c.crowd, TH_SHARING_MAX_HZ, &sharing, &err), TH_ERR_LIMIT);
+    cr_expect_null(sharing);
+    cr_expect(strstr(err.text, "fewer steps"), "%s", err.text);
+    case_fini(&c);
+}
