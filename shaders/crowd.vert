@@ -12,7 +12,7 @@ uniform uint u_first_weight; // row of the weights in a palette
 
 float morph_weight(uint weight)
 {
-    uint row = u_first_row + uint(gl_InstanceID) * u_row_stride + u_first_weight + weight / 4u;
+    uint row = palette_begin() + u_first_weight + weight / 4u;
     return palette_row(row)[weight % 4u];
 }
 
@@ -39,7 +39,7 @@ uniform uint u_influences; // 4 or 8
 Bone blend_eight()
 {
     Bone bone = blend_bones(a_bones, a_weights);
-    uint first = u_first_row + uint(gl_InstanceID) * u_row_stride;
+    uint first = palette_begin();
     float scale = 1.0 / dot(a_weights, vec4(1));
     if (u_influences == 4u)
         return Bone(scale * bone.x, scale * bone.y, scale * bone.z);

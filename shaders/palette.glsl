@@ -1,7 +1,14 @@
-// Bone palettes: entries of three rows, of two with PALETTE_QUAT or of one with PALETTE_QUAT16, one palette after another. gl_InstanceID starts at 0 in every draw, so each
-// draw sets where its first palette begins.
+// Bone palettes: entries of three rows, of two with PALETTE_QUAT or of one with PALETTE_QUAT16, one palette after
+// another. gl_InstanceID starts at 0 in every draw, so each draw sets where its first palette begins.
+layout(location = 12) in uint i_palette; // which one the instance reads, in draws that share
 uniform uint u_first_row;  // of the draw's first palette, in rows from the start of the bound range
 uniform uint u_row_stride; // from one palette to the next, in rows
+uniform bool u_shares;
+
+uint palette_begin()
+{
+    return u_first_row + (u_shares ? i_palette : uint(gl_InstanceID)) * u_row_stride;
+}
 
 #if defined(PALETTE_QUAT16)
 #if defined(PALETTE_TEXTURE)
@@ -108,7 +115,7 @@ void add_bone(inout Bone bone, uint first, uint entry, float weight)
 // Weights descend, and most vertices have no third influence.
 Bone blend_bones(uvec4 bones, vec4 weights)
 {
-    uint first = u_first_row + uint(gl_InstanceID) * u_row_stride;
+    uint first = palette_begin();
     Bone bone = Bone(vec4(0), vec4(0), vec4(0));
     add_bone(bone, first, bones.x, weights.x);
     if (weights.y > 0.0)

@@ -11,7 +11,7 @@ flat out vec4 v_tint;
 void main()
 {
     Bone bone = Bone(vec4(0), vec4(0), vec4(0));
-    add_bone(bone, u_first_row + uint(gl_InstanceID) * u_row_stride, a_bone, 1.0);
+    add_bone(bone, palette_begin(), a_bone, 1.0);
     gl_Position = u_clip_from_world * vec4(to_world(skin_point(bone, a_position)), 1);
 #ifndef DEPTH_ONLY
     v_tint = vec4(pow(i_tint.rgb, vec3(2.2)), i_tint.a);

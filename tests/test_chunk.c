@@ -79,6 +79,19 @@ Test(chunk, a_draw_that_fits_is_one_piece)
     cr_expect_not(th_chunk_next(&draw, 240, 99 * 256 + 240, 64, &chunk));
 }
 
+/* Instances that share read palettes anywhere among them. */
+Test(chunk, shared_palettes_are_one_piece)
+{
+    const th_draw draw = {.count = 100, .shared = 7, .palette_offset = 640, .palette_stride = 256};
+    th_chunk chunk = {0};
+    cr_assert(th_chunk_next(&draw, 240, 6 * 256 + 240 + 128, 256, &chunk));
+    cr_expect(chunk.first == 0 && chunk.count == 100);
+    cr_expect(chunk.offset == 512 && chunk.lead == 128 && chunk.bytes == 128 + 6 * 256 + 240);
+    cr_expect_not(th_chunk_next(&draw, 240, 6 * 256 + 240 + 128, 256, &chunk));
+    const th_draw nobody = {.shared = 7, .palette_stride = 256};
+    cr_expect_not(th_chunk_next(&nobody, 240, 4096, 256, &(th_chunk){0}));
+}
+
 /* What a driver lets a block have may exceed 32 bits, and so may where a palette lies. */
 Test(chunk, sizes_beyond_32_bits)
 {

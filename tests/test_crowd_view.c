@@ -259,13 +259,13 @@ Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more, .timeout = 120)
     uint8_t *turned[2];
     look(&s, 9, 0);
     cr_expect(draw(&s, 0) && draw(&s, 1));
-    const uint32_t few = th_crowd_view_get_stats(s.crowd_view).posed;
+    const uint32_t few = th_crowd_view_get_stats(s.crowd_view).listed;
     const size_t bytes = th_ring_bytes(th_crowd_view_ring(s.crowd_view));
     cr_expect(few > 0 && bytes < everybody / 4, "%u take %zu of %zu bytes", few, bytes, everybody);
     look(&s, 0, 9);
     cr_expect(draw(&s, 2));
     turned[0] = read_picture(&s);
-    cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).posed, 2 * few);
+    cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).listed, 2 * few);
     cr_expect_gt(th_ring_bytes(th_crowd_view_ring(s.crowd_view)), bytes);
     make_street(&s, gl, 1); /* a ring that is new */
     cr_expect(draw(&s, 2));
@@ -277,26 +277,29 @@ Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more, .timeout = 120)
     close_context(gl);
 }
 
-Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
+static void check_threads(double share_hz)
 {
     enum { TURNS = 4 };
     static const uint32_t threads[] = {1, 2, 3, 8};
     static uint32_t lists[TURNS][STREET], counts[TURNS];
     static th_draw draws[TURNS][2 * TH_RENDER_MESH_LODS];
     static uint8_t *pictures[TURNS];
-    uint32_t casters = 0;
+    uint32_t casters = 0, shared = 0;
     th_gl *gl = open_context();
     fixture s;
     fixture_init(&s, gl, TH_PALETTE_F32);
+    s.desc.share_hz = share_hz;
     for (size_t n = 0; n < sizeof threads / sizeof *threads; n++) {
         make_street(&s, gl, threads[n]);
         for (int turn = 0; turn < TURNS; turn++) {
             look(&s, turn % 2 ? 4.0F : 0, turn < 2 ? 9.0F : -9);
             cr_expect(draw(&s, 100 * turn));
             const th_crowd_view *v = s.crowd_view;
-            const uint32_t *list = th_cull_list(v->cull), posed = v->stats.posed;
+            const uint32_t *list = th_cull_list(v->cull), posed = v->stats.listed;
             uint8_t *picture = read_picture(&s);
             casters += posed - v->stats.visible;
+            shared += v->stats.shared;
+            cr_expect_eq(v->stats.evaluated + v->stats.shared, posed);
             if (n == 0) {
                 counts[turn] = posed;
                 memcpy(lists[turn], list, posed * sizeof *list);
@@ -312,10 +315,21 @@ Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
         }
     }
     cr_expect_gt(casters, 0, "some only cast shadows");
+    cr_expect_eq(shared > 0, share_hz > 0);
     for (int turn = 0; turn < TURNS; turn++)
         free(pictures[turn]);
     fixture_fini(&s);
     close_context(gl);
+}
+
+Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
+{
+    check_threads(0);
+}
+
+Test(crowd_view, shares_the_same_on_any_number_of_threads, .timeout = 240)
+{
+    check_threads(30);
 }
 
 Test(crowd_view, allocates_nothing_in_a_frame)
@@ -323,6 +337,7 @@ Test(crowd_view, allocates_nothing_in_a_frame)
     th_gl *gl = open_context();
     fixture s;
     fixture_init(&s, gl, TH_PALETTE_F32);
+    s.desc.share_hz = 60;
     make_street(&s, gl, 2);
     size_t before = 0;
     for (int frame = 0; frame < 12; frame++) {
@@ -331,6 +346,92 @@ Test(crowd_view, allocates_nothing_in_a_frame)
         cr_expect(frame % 8 < 2 ? draw(&s, frame) : th_crowd_view_pose(s.crowd_view, frame, &s.camera, WIDTH, HEIGHT));
     }
     cr_expect_eq(allocations, before);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
+/* ---- sharing ---- */
+
+/* The number of pixels that differ visibly. */
+static uint32_t pixels_off(const uint8_t *one, const uint8_t *other)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < BYTES; i += 4) {
+        int most = 0;
+        for (int k = 0; k < 3; k++)
+            most = abs(one[i + k] - other[i + k]) > most ? abs(one[i + k] - other[i + k]) : most;
+        count += most > 2;
+    }
+    return count;
+}
+
+/* Four characters a step, in the middles of some steps of a clip: those that they share. */
+static void stand_in_steps(th_instance *instances, uint32_t count, const th_model *model, double hz)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t clip = i % model->clip_count;
+        const double duration_s = model->clips[clip].duration_ticks / model->clips[clip].ticks_per_second;
+        const double steps = round(duration_s * hz), step = fmod(7.0 * (i / 4), steps);
+        instances[i] = (th_instance){.clip = clip, .phase_s = (step + 0.5) / steps * duration_s};
+    }
+}
+
+/* Whoever stands in the middle of a step is drawn as without sharing, wherever the far levels begin. */
+Test(crowd_view, draws_the_shared_pose, .timeout = 240)
+{
+    enum { HZ = 10 };
+    static th_instance instances[STREET];
+    th_gl *gl = open_context();
+    uint8_t *wanted = NULL;
+    for (int p = TH_PALETTE_F32; p < TH_PALETTE_COUNT; p++)
+        for (uint32_t n = 0; n < 5; n++) {
+            static const uint32_t far[] = {0, 0, 3, 5, TH_RENDER_MESH_LODS - 1};
+            fixture s;
+            fixture_init(&s, gl, (th_palette)p);
+            stand_in_steps(instances, STREET, s.model_set.models[0], HZ);
+            s.desc.instances = instances;
+            s.desc.share_hz = n == 0 ? 0 : HZ;
+            s.desc.far_lod = far[n];
+            make_street(&s, gl, 2);
+            look(&s, 0, 9);
+            cr_expect(draw(&s, 0) && draw(&s, 10));
+            const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
+            uint32_t near = 0;
+            for (uint32_t lod = 0; lod < far[n]; lod++)
+                near += stats.listed_by_lod[lod];
+            uint8_t *picture = read_picture(&s);
+            if (n == 0) {
+                wanted = picture;
+            } else {
+                cr_expect_leq(pixels_off(picture, wanted), 2, "%s from level %u: %u pixels off",
+                              th_palette_name((th_palette)p), far[n], pixels_off(picture, wanted));
+                cr_expect(near == stats.listed || stats.evaluated < stats.listed);
+                cr_expect_geq(stats.evaluated, near);
+                free(picture);
+            }
+            cr_expect_eq(stats.evaluated + stats.shared, stats.listed);
+            cr_expect_eq(stats.palette_bytes, th_crowd_palette_bytes(s.crowd_view->crowd));
+            if (n == 4)
+                free(wanted);
+            fixture_fini(&s);
+        }
+    close_context(gl);
+}
+
+/* Characters with a behaviour are far, but share with nobody. */
+Test(crowd_view, does_not_share_behaviours)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    s.desc.share_hz = 60;
+    s.desc.far_lod = 0;
+    s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
+    make_street(&s, gl, 2);
+    cr_expect(draw(&s, 0));
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
+    cr_expect(stats.listed > 0 && stats.evaluated == stats.listed && stats.shared == 0);
+    cr_expect_eq(stats.apart, stats.listed);
     fixture_fini(&s);
     close_context(gl);
 }

@@ -125,14 +125,39 @@ Test(render, document_says_what_was_drawn)
     json_t *json = document("render --count 30 --size 64x36 --frames 2 --out f%d.png --json");
     cr_expect_eq(json_integer_value(json_object_get(json, "characters")), 30);
     cr_expect_eq(json_integer_value(json_object_get(json, "width")), 64);
-    check_levels(json, "evaluated");
+    check_levels(json, "listed");
     check_levels(json, "drawn");
     cr_expect(json_is_string(json_object_get(json, "renderer")));
     cr_expect_eq(json_object_size(json_object_get(json, "ms_per_frame")), 6);
     json_decref(json);
 }
 
-/* The camera looks at some of a street: more are evaluated than drawn, as shadows come in from outside, but no more
+static double real(const json_t *json, const char *key)
+{
+    return json_real_value(json_object_get(json, key));
+}
+
+/* Who shares is not evaluated; with a behaviour nobody shares, and that is said. */
+Test(render, counts_shared_poses_apart)
+{
+    json_t *all = document("render --count 300 --size 64x36 --out f.png --json");
+    json_t *few = document("render --count 300 --size 64x36 --share 30 --far 0 --out f.png --json");
+    json_t *none = document("render --count 300 --size 64x36 --share 30 --far 0 --behaviour graph --out f.png --json");
+    const double listed = check_levels(all, "listed");
+    cr_expect(real(all, "evaluated_per_frame") == listed && real(all, "shared_per_frame") == 0);
+    cr_expect_eq(check_levels(few, "listed"), listed);
+    cr_expect_lt(real(few, "evaluated_per_frame"), 0.9 * listed);
+    cr_expect_eq(real(few, "evaluated_per_frame") + real(few, "shared_per_frame"), listed);
+    cr_expect_float_eq(real(few, "palette_bytes_per_frame") / real(all, "palette_bytes_per_frame"),
+                       real(few, "evaluated_per_frame") / listed, 1e-9);
+    cr_expect_eq(real(few, "apart_per_frame"), 0);
+    cr_expect(real(none, "shared_per_frame") == 0 && real(none, "apart_per_frame") > 0);
+    json_decref(all);
+    json_decref(few);
+    json_decref(none);
+}
+
+/* The camera looks at some of a street: more are listed than drawn, as shadows come in from outside, but no more
  * than are drawn where there are no shadows. */
 Test(render, leaves_out_who_is_out_of_sight)
 {
@@ -140,10 +165,10 @@ Test(render, leaves_out_who_is_out_of_sight)
     char no_shadow[256];
     snprintf(no_shadow, sizeof no_shadow, "%s --shadow 0", street);
     json_t *json = document(street), *unlit = document(no_shadow);
-    const double evaluated = check_levels(json, "evaluated"), drawn = check_levels(json, "drawn");
-    cr_expect(drawn > 100 && drawn < 1500 && evaluated > drawn && evaluated < 1.5 * drawn, "%g evaluated, %g drawn",
-              evaluated, drawn);
-    cr_expect_eq(check_levels(unlit, "evaluated"), drawn);
+    const double listed = check_levels(json, "listed"), drawn = check_levels(json, "drawn");
+    cr_expect(drawn > 100 && drawn < 1500 && listed > drawn && listed < 1.5 * drawn, "%g listed, %g drawn", listed,
+              drawn);
+    cr_expect_eq(check_levels(unlit, "listed"), drawn);
     cr_expect_eq(check_levels(unlit, "drawn"), drawn);
     json_decref(json);
     json_decref(unlit);

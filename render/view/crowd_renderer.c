@@ -17,7 +17,7 @@ enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT }; /* tex
 /* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {
     GLuint program;
-    GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
+    GLint first_row, row_stride, shares, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
         base_color, emissive, cutoff, plain, center, reach, height, cell, first_weight, influences, smooth;
 } pipeline;
 
@@ -63,6 +63,7 @@ static void find_uniforms(pipeline *p)
 {
     p->first_row = uniform(p, "u_first_row");
     p->row_stride = uniform(p, "u_row_stride");
+    p->shares = uniform(p, "u_shares");
     p->clip_from_world = uniform(p, "u_clip_from_world");
     p->world_from_clip = uniform(p, "u_world_from_clip");
     p->eye = uniform(p, "u_eye");
@@ -257,6 +258,13 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
     free(p);
 }
 
+size_t th_crowd_renderer_most_shared_bytes(const th_crowd_renderer *renderer)
+{
+    assert(renderer);
+    const size_t bytes = renderer->block_bytes, alignment = renderer->block_alignment;
+    return bytes > alignment ? bytes - alignment : 1;
+}
+
 th_fetch th_crowd_renderer_get_fetch(const th_crowd_renderer *renderer)
 {
     assert(renderer);
@@ -286,6 +294,7 @@ static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const t
     }
     glUniform1ui(with->first_row, (GLuint)chunk->lead / row_bytes);
     glUniform1ui(with->row_stride, (GLuint)draw->palette_stride / row_bytes);
+    glUniform1i(with->shares, draw->shared > 0);
 }
 
 /* Shadows are cast by both sides of everything. */

@@ -131,34 +131,41 @@ static int scatter_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
     return 0;
 }
 
-static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    const stage *s = ctx;
-    (void)worker;
-    th_crowd_set_active_range(s->crowd_view->crowd, begin, th_cull_list(s->crowd_view->cull) + begin, end - begin);
-    return 0;
-}
-
-/* Counts who is listed, and tells the crowd. */
+/* Counts who is listed, and says who may share. */
 static void count_listed(th_crowd_view *crowd_view)
 {
     const th_cull_group *group = th_cull_groups(crowd_view->cull);
-    uint32_t counts[TH_CROWD_VIEW_MAX_MODELS] = {0};
     th_crowd_view_stats *stats = &crowd_view->stats;
     memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
-    memset(stats->posed_by_lod, 0, sizeof stats->posed_by_lod);
+    memset(stats->listed_by_lod, 0, sizeof stats->listed_by_lod);
+    stats->apart = 0;
     for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
-        counts[group->mesh] += group->count;
-        stats->posed_by_lod[group->lod] += group->count;
+        const bool is_far = crowd_view->desc.share_hz > 0 && group->lod >= crowd_view->desc.far_lod;
+        const bool behaves = crowd_view->behaviour && crowd_view->routines[group->mesh];
+        crowd_view->pose_groups[g] = (th_pose_group){group->mesh, group->first, group->count, is_far && !behaves};
+        stats->apart += is_far && behaves ? group->count : 0;
+        stats->listed_by_lod[group->lod] += group->count;
         stats->visible_by_lod[group->lod] += group->shadow_only ? 0 : group->count;
     }
-    stats->posed = th_cull_listed_count(crowd_view->cull);
+    stats->listed = th_cull_listed_count(crowd_view->cull);
     stats->visible = th_cull_visible_count(crowd_view->cull);
-    th_crowd_set_active_counts(crowd_view->crowd, counts);
 }
 
-/* Lists the characters to pose. The list is in the order of palettes: by model, then visible ones first, then by
- * level. */
+/* Decides which palettes to evaluate. */
+static void plan_poses(const stage *s)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    th_crowd_view_stats *stats = &crowd_view->stats;
+    th_pose_plan_make(crowd_view->plan, crowd_view->jobs, s->time_s, th_cull_list(crowd_view->cull),
+                      crowd_view->pose_groups, crowd_view->group_count);
+    const th_pose_counts counts = th_pose_plan_counts(crowd_view->plan);
+    stats->evaluated = counts.evaluated;
+    stats->shared = counts.shared;
+    stats->bones = th_crowd_bone_count(crowd_view->crowd);
+    stats->palette_bytes = th_crowd_palette_bytes(crowd_view->crowd);
+}
+
+/* Lists the characters to draw: by model, then visible ones first, then by level. */
 static void list_characters(stage *s)
 {
     th_crowd_view *crowd_view = s->crowd_view;
@@ -167,7 +174,7 @@ static void list_characters(stage *s)
     th_cull_sum(crowd_view->cull);
     count_listed(crowd_view);
     th_jobs_for(crowd_view->jobs, blocks, BLOCKS, scatter_blocks, s);
-    th_jobs_for(crowd_view->jobs, crowd_view->stats.posed, LISTED, activate_listed, s);
+    plan_poses(s);
 }
 
 /* ---- a frame ---- */
@@ -203,13 +210,16 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     const th_crowd_view *crowd_view = s->crowd_view;
     const uint32_t *list = th_cull_list(crowd_view->cull);
     const float *z = th_cull_z(crowd_view->cull);
-    const th_cull_group *group = th_cull_groups(crowd_view->cull);
+    const th_cull_group *groups = th_cull_groups(crowd_view->cull), *group = groups;
     (void)worker;
     for (uint32_t k = begin; k < end; k++) {
         while (k - group->first >= group->count)
             group++;
+        const th_pose_palettes palettes = th_pose_plan_group(crowd_view->plan, (uint32_t)(group - groups));
         th_gpu_instance gpu_instance = crowd_view->gpu_instances[list[k]];
         gpu_instance.position[2] = z[list[k]];
+        if (palettes.are_shared)
+            gpu_instance.palette = th_pose_plan_palettes(crowd_view->plan)[k] - palettes.first;
         tint(crowd_view, list[k], group->lod, &gpu_instance);
         s->gpu_instances[k] = gpu_instance; /* one whole store: the slot may be write-combined */
     }
@@ -237,16 +247,15 @@ static void prepare_draws(th_crowd_view *crowd_view)
     const size_t instances = th_crowd_palette_bytes(crowd_view->crowd);
     for (uint32_t g = 0; g < crowd_view->group_count; g++) {
         const th_cull_group *group = &groups[g];
-        const th_palette_range palettes = th_crowd_palettes(crowd_view->crowd, group->mesh);
-        const uint32_t before = group->first - groups[g - g % (2 * TH_RENDER_MESH_LODS)].first; /* of its model */
-        assert(group->count == 0 || before + group->count <= palettes.count);
+        const th_pose_palettes palettes = th_pose_plan_group(crowd_view->plan, g);
         crowd_view->draws[g] = (th_draw){
             .mesh = group->mesh,
             .lod = group->lod,
             .shadow_lod = shadow_lod(crowd_view, group->mesh),
             .count = group->count,
-            .palette_offset = palettes.offset + before * palettes.stride,
-            .palette_stride = palettes.stride,
+            .shared = palettes.are_shared ? palettes.range.count : 0,
+            .palette_offset = palettes.range.offset,
+            .palette_stride = palettes.range.stride,
             .instance_offset = instances + group->first * sizeof(th_gpu_instance),
             .shadow_only = group->shadow_only,
         };
@@ -260,7 +269,7 @@ static void pose_characters(stage *s, char *slot)
     s->gpu_instances = (th_gpu_instance *)(void *)(slot + th_crowd_palette_bytes(crowd_view->crowd));
     th_frame_animate(crowd_view->frame, s->time_s, slot);
     th_tracer_begin(crowd_view->tracer, "instances");
-    th_jobs_for(crowd_view->jobs, crowd_view->stats.posed, LISTED, write_listed, s);
+    th_jobs_for(crowd_view->jobs, crowd_view->stats.listed, LISTED, write_listed, s);
     th_tracer_end(crowd_view->tracer);
     prepare_draws(crowd_view);
 }
@@ -294,8 +303,10 @@ void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer)
 static void trace_counters(const th_crowd_view *crowd_view)
 {
     th_tracer_count(crowd_view->tracer, "characters visible", crowd_view->stats.visible);
+    th_tracer_count(crowd_view->tracer, "palettes evaluated", crowd_view->stats.evaluated);
+    th_tracer_count(crowd_view->tracer, "characters sharing", crowd_view->stats.shared);
     th_tracer_count(crowd_view->tracer, "ns per bone",
-                    (double)crowd_view->stats.pose_ns / (double)th_crowd_bone_count(crowd_view->crowd));
+                    (double)crowd_view->stats.pose_ns / (double)crowd_view->stats.bones);
 }
 
 /* Waits for the ring while the workers sleep. Between th_jobs_frame_begin and th_jobs_frame_end they would spin. */
@@ -314,7 +325,7 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
     list_characters(&s);
     if (slot)
         slot = th_ring_reserve(crowd_view->ring, th_crowd_palette_bytes(crowd_view->crowd) +
-                                                     crowd_view->stats.posed * sizeof(th_gpu_instance));
+                                                     crowd_view->stats.listed * sizeof(th_gpu_instance));
     const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
     if (slot)
         pose_characters(&s, slot);

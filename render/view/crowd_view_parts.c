@@ -229,7 +229,20 @@ static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
 {
     crowd_view->group_count = 2 * crowd_view->desc.model_count * TH_RENDER_MESH_LODS;
     crowd_view->draws = calloc(crowd_view->group_count, sizeof *crowd_view->draws);
-    return crowd_view->draws ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u draws", crowd_view->group_count);
+    crowd_view->pose_groups = calloc(crowd_view->group_count, sizeof *crowd_view->pose_groups);
+    return crowd_view->draws && crowd_view->pose_groups
+               ? TH_OK
+               : th_fail(err, TH_ERR_MEMORY, "no memory for %u draws", crowd_view->group_count);
+}
+
+/* Call after make_draws and make_renderer. */
+static th_result make_plan(th_crowd_view *crowd_view, th_error *err)
+{
+    const th_pose_plan_desc desc = {.crowd = crowd_view->crowd,
+                                    .share_hz = crowd_view->desc.share_hz,
+                                    .most_bytes = th_crowd_renderer_most_shared_bytes(crowd_view->renderer),
+                                    .most_groups = crowd_view->group_count};
+    return th_pose_plan_create(&desc, &crowd_view->plan, err);
 }
 
 /* ---- all ---- */
@@ -329,6 +342,8 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
         result = make_ring(crowd_view, gl, err);
     if (result == TH_OK)
         result = make_renderer(crowd_view, gl, err);
+    if (result == TH_OK)
+        result = make_plan(crowd_view, err);
     return result;
 }
 
@@ -389,6 +404,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     th_ring_destroy(own(crowd_view->ring, successor->ring));
     th_frame_destroy(own(crowd_view->frame, successor->frame));
     th_jobs_destroy(own(crowd_view->jobs, successor->jobs));
+    th_pose_plan_destroy(crowd_view->plan);
     th_crowd_destroy(own(crowd_view->crowd, successor->crowd));
     th_cull_destroy(own(crowd_view->cull, successor->cull));
     th_scene_destroy(own(crowd_view->scene, successor->scene));
@@ -398,6 +414,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     free(own(crowd_view->gpu_instances, successor->gpu_instances));
     release_models(crowd_view, successor);
     free(crowd_view->draws);
+    free(crowd_view->pose_groups);
     free(crowd_view);
 }
 

@@ -6,6 +6,7 @@
 #include <throng/render/crowd_view.h>
 #include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
+#include <throng/runtime/pose_plan.h>
 
 struct th_crowd_view {
     th_crowd_view_desc desc;
@@ -29,6 +30,8 @@ struct th_crowd_view {
     uint32_t group_count; /* of the cull */
 
     th_crowd *crowd;
+    th_pose_plan *plan;
+    th_pose_group *pose_groups; /* [group_count] */
     th_jobs *jobs;
     th_frame *frame;
     th_draw *draws; /* [group_count] */

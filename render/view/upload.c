@@ -23,7 +23,8 @@ enum {
     TINT,
     VERTEX_DELTAS,
     MORE_BONES,
-    MORE_WEIGHTS
+    MORE_WEIGHTS,
+    PALETTE
 };
 
 /* ---- buffers ---- */
@@ -42,11 +43,11 @@ static void attribute(GLuint index, GLint size, GLenum type, bool normalized, si
     glVertexAttribBinding(index, binding);
 }
 
-static void integers(GLuint index, GLint size, GLenum type, size_t offset)
+static void integers(GLuint index, GLint size, GLenum type, size_t offset, GLuint binding)
 {
     glEnableVertexAttribArray(index);
     glVertexAttribIFormat(index, size, type, (GLuint)offset);
-    glVertexAttribBinding(index, TH_UPLOAD_VERTICES);
+    glVertexAttribBinding(index, binding);
 }
 
 /* The buffer is bound per draw, at the draw's first instance. */
@@ -55,6 +56,7 @@ static void describe_instances(void)
     attribute(TRANSLATION, 4, GL_FLOAT, false, offsetof(th_gpu_instance, position), TH_UPLOAD_INSTANCES);
     attribute(HEADING, 2, GL_FLOAT, false, offsetof(th_gpu_instance, heading), TH_UPLOAD_INSTANCES);
     attribute(TINT, 4, GL_UNSIGNED_BYTE, true, offsetof(th_gpu_instance, tint), TH_UPLOAD_INSTANCES);
+    integers(PALETTE, 1, GL_UNSIGNED_INT, offsetof(th_gpu_instance, palette), TH_UPLOAD_INSTANCES);
     glVertexBindingDivisor(TH_UPLOAD_INSTANCES, 1);
 }
 
@@ -92,8 +94,8 @@ static bool fill_vertices(const th_upload *u, const th_render_mesh *render_mesh)
 static void describe_more(void)
 {
     const size_t bones = offsetof(th_render_mesh_vertex, bone), weights = offsetof(th_render_mesh_vertex, weight);
-    integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas));
-    integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t));
+    integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas), TH_UPLOAD_VERTICES);
+    integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t), TH_UPLOAD_VERTICES);
     attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights + 4, TH_UPLOAD_VERTICES);
 }
 
@@ -110,7 +112,7 @@ static void make_mesh_array(th_upload *u)
     attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(plain_vertex, normal), TH_UPLOAD_VERTICES);
     attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(plain_vertex, uv), TH_UPLOAD_VERTICES);
     attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(plain_vertex, color), TH_UPLOAD_VERTICES);
-    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(plain_vertex, bone));
+    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(plain_vertex, bone), TH_UPLOAD_VERTICES);
     attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights, TH_UPLOAD_VERTICES);
     if (!plain)
         describe_more();
@@ -124,7 +126,7 @@ static void make_skeleton_array(th_upload *u)
     glBindVertexArray(u->skeleton_array);
     glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[LINE_ENDS], 0, sizeof(th_render_mesh_line_end));
     attribute(POSITION, 3, GL_FLOAT, false, offsetof(th_render_mesh_line_end, position), TH_UPLOAD_VERTICES);
-    integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone));
+    integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone), TH_UPLOAD_VERTICES);
     describe_instances();
     glBindVertexArray(0);
 }

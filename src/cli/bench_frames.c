@@ -295,9 +295,14 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
     const subject *s = ctx;
     const double ns = th_samples_stats(&row->real_ns).median;
     const double base_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN;
-    json_t *json = json_pack(
-        "{s:o, s:o, s:o}", "ring_bytes", th_json_count(th_ring_bytes(th_crowd_view_ring(s->crowd_view))), "visible",
-        th_json_count(th_crowd_view_get_stats(s->crowd_view).visible), "vs_redraw", th_json_real(ns / base_ns));
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
+    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "ring_bytes",
+                             th_json_count(th_ring_bytes(th_crowd_view_ring(s->crowd_view))), "visible",
+                             th_json_count(stats.visible), "evaluated", th_json_count(stats.evaluated), "shared",
+                             th_json_count(stats.shared), "palette_bytes", th_json_count(stats.palette_bytes),
+                             "vs_redraw", th_json_real(ns / base_ns));
+    if (s->shared->crowds[s->crowd].share_hz > 0)
+        row->bones = stats.bones;
     for (int i = 0; i < STAGES; i++)
         json = th_json_set(json, names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6));
     const bool poses = s->kind->run != redraw;

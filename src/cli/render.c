@@ -18,8 +18,9 @@ typedef struct rendering {
     th_crowd_view *crowd_view;
     th_frame_writer *writer;
     uint8_t *pixels;
-    uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;      /* sums over all frames */
-    uint64_t evaluated[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
+    uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;   /* sums over all frames */
+    uint64_t listed[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
+    uint64_t evaluated, shared, apart, palette_bytes;                 /* the same */
 } rendering;
 
 static void complain_of_size(const th_frame_writer_desc *writer)
@@ -54,9 +55,13 @@ static void add_stats(rendering *r)
     r->pose_ns += stats.pose_ns;
     r->draw_ns += stats.draw_ns;
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++) {
-        r->evaluated[lod] += stats.posed_by_lod[lod];
+        r->listed[lod] += stats.listed_by_lod[lod];
         r->drawn[lod] += stats.visible_by_lod[lod];
     }
+    r->evaluated += stats.evaluated;
+    r->shared += stats.shared;
+    r->apart += stats.apart;
+    r->palette_bytes += stats.palette_bytes;
 }
 
 static th_result keep_frame(rendering *r, th_error *err)
@@ -122,19 +127,24 @@ static double milliseconds(const rendering *r, uint64_t ns)
     return (double)ns / 1e6 / r->file.frame_count;
 }
 
-static double per_frame(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS])
+static double per_frame(const rendering *r, uint64_t sum)
 {
-    double sum = 0;
+    return (double)sum / r->file.frame_count;
+}
+
+static double of_levels(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS])
+{
+    uint64_t sum = 0;
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
-        sum += (double)by_lod[lod];
-    return sum / r->file.frame_count;
+        sum += by_lod[lod];
+    return per_frame(r, sum);
 }
 
 static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS])
 {
     json_t *levels = json_array();
     for (uint32_t lod = 0; levels && lod < TH_RENDER_MESH_LODS; lod++)
-        json_array_append_new(levels, json_real((double)by_lod[lod] / r->file.frame_count));
+        json_array_append_new(levels, json_real(per_frame(r, by_lod[lod])));
     return levels;
 }
 
@@ -144,14 +154,18 @@ static json_t *rendering_json(const rendering *r)
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, "
-        "s:f, s:f}}",
+        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:s, s:o, s:o, s:b, s:s, s:s, "
+        "s:s, "
+        "s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
         "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
-        th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "evaluated_per_frame",
-        per_frame(r, r->evaluated), "evaluated_by_lod", levels_json(r, r->evaluated), "drawn_per_frame",
-        per_frame(r, r->drawn), "drawn_by_lod", levels_json(r, r->drawn), "context", th_gl_kind_name(info->kind),
-        "renderer", th_json_text(info->renderer), "version", th_json_text(info->version), "software",
-        (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
+        th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "listed_per_frame",
+        of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
+        "drawn_by_lod", levels_json(r, r->drawn), "evaluated_per_frame", per_frame(r, r->evaluated), "shared_per_frame",
+        per_frame(r, r->shared), "apart_per_frame", per_frame(r, r->apart), "palette_bytes_per_frame",
+        per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "far", (int)crowd->far_lod, "context",
+        th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer), "version", th_json_text(info->version),
+        "software", (int)info->software, "palette",
+        th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "isa",
         th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))), "ms_per_frame", "cull",
@@ -163,13 +177,26 @@ static json_t *rendering_json(const rendering *r)
 static void print_levels(const rendering *r, const char *what, const uint64_t by_lod[TH_RENDER_MESH_LODS], FILE *file)
 {
     const char *comma = "";
-    fprintf(file, "%s %.0f per frame; by level of detail:", what, per_frame(r, by_lod));
+    fprintf(file, "%s %.0f per frame; by level of detail:", what, of_levels(r, by_lod));
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
         if (by_lod[lod] > 0) {
-            fprintf(file, "%s %u: %.0f", comma, lod, (double)by_lod[lod] / r->file.frame_count);
+            fprintf(file, "%s %u: %.0f", comma, lod, per_frame(r, by_lod[lod]));
             comma = ",";
         }
     fputs(*comma ? "\n" : " none\n", file);
+}
+
+static void print_poses(const rendering *r, FILE *file)
+{
+    const th_crowd_view_desc *crowd = &r->options->crowd;
+    fprintf(file, "evaluated %.0f poses per frame, %.3g MB of palettes\n", per_frame(r, r->evaluated),
+            per_frame(r, r->palette_bytes) / 1e6);
+    if (crowd->share_hz > 0)
+        fprintf(file, "shared at %g Hz from level %u on: %.0f characters per frame show the pose of another\n",
+                crowd->share_hz, crowd->far_lod, per_frame(r, r->shared));
+    if (r->apart > 0)
+        fprintf(file, "warning: %.0f characters per frame do not share although they are far: they have a behaviour\n",
+                per_frame(r, r->apart));
 }
 
 static bool print_rendering(const rendering *r, FILE *file)
@@ -179,8 +206,9 @@ static bool print_rendering(const rendering *r, FILE *file)
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     fprintf(file, "%s: %u of %u x %u, %s character%s\n", out->path, out->frame_count, out->width, out->height,
             th_digits_from(crowd->count).text, th_plural(crowd->count));
-    print_levels(r, "evaluated", r->evaluated, file);
+    print_levels(r, "listed", r->listed, file);
     print_levels(r, "drawn", r->drawn, file);
+    print_poses(r, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
             th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))),
             th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))),
@@ -220,7 +248,7 @@ int th_command_render(const th_options *o, th_run *run)
         result = draw_frames(&r, &err);
     th_tracer_next(r.tracer, "finish");
     int code = result == TH_OK ? th_output_write(run, &o->output, write_rendering, &r) : th_fail_with(&err);
-    if (code == TH_EXIT_GOOD && per_frame(&r, r.drawn) == 0) {
+    if (code == TH_EXIT_GOOD && of_levels(&r, r.drawn) == 0) {
         th_complain("nothing is drawn: the camera sees no character");
         code = TH_EXIT_CHECK;
     }

@@ -2,8 +2,8 @@
  * and its shadows. It knows no clips and no time.
  *
  * Palettes are not copied. The vertex shader reads them where the workers wrote them; instance gl_InstanceID of a draw
- * uses that draw's palette of the same index. A draw whose palettes exceed the driver's storage block is split into
- * chunks of whole characters.
+ * uses that draw's palette of the same index, unless the draw's instances share palettes. A draw whose palettes exceed
+ * the driver's storage block is split into chunks of whole characters.
  *
  * All calls on the context's thread. */
 #ifndef THRONG_RENDER_CROWD_RENDERER_H
@@ -42,6 +42,9 @@ typedef struct th_crowd_renderer_desc {
 th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_renderer **out, th_error *err);
 void th_crowd_renderer_destroy(th_crowd_renderer *renderer); /* NULL does nothing */
 
+/* What a draw can bind at once, and so the most that palettes may take which its instances share. */
+size_t th_crowd_renderer_most_shared_bytes(const th_crowd_renderer *renderer);
+
 th_fetch th_crowd_renderer_get_fetch(const th_crowd_renderer *renderer); /* never AUTO */
 const char *th_fetch_name(th_fetch fetch);                               /* "storage", "texture" */
 
@@ -50,7 +53,7 @@ typedef struct th_gpu_instance {
     float position[3], scale; /* position in scene units; scale relative to the model */
     float heading[2]; /* cosine and sine of the rotation about the Y axis, which turns (0, 0, 1) to (sin, 0, cos) */
     uint8_t tint[4];  /* sRGB, and the strength of the tint */
-    uint32_t unused;
+    uint32_t palette; /* in a draw that shares: which of its palettes */
 } th_gpu_instance;
 
 /* Characters of one mesh at one level of detail. */
@@ -58,6 +61,8 @@ typedef struct th_draw {
     uint32_t mesh, lod;  /* lod: beyond the last level of the mesh, the last */
     uint32_t shadow_lod; /* the least level in the shadow map, which may be coarser than the picture */
     uint32_t count;
+    uint32_t shared; /* palettes that its instances share, in at most th_crowd_renderer_most_shared_bytes; 0: each has
+                        its own */
     size_t palette_offset,
         palette_stride; /* of the first palette, and from one to the next; bytes in the ring slot, multiples of 64 */
     size_t instance_offset; /* of the first th_gpu_instance; bytes in the ring slot, a multiple of 16 */

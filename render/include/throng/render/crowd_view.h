@@ -50,8 +50,10 @@ typedef struct th_crowd_view_desc {
     th_jobs_desc jobs;  /* for the worker threads */
     th_ring_upload upload;
     th_fetch fetch;
-    uint32_t shadow_pixels;                   /* as in th_crowd_renderer_desc */
-    bool four_influences;                     /* draws vertices with their four largest influences, not up to eight */
+    uint32_t shadow_pixels; /* as in th_crowd_renderer_desc */
+    bool four_influences;   /* draws vertices with their four largest influences, not up to eight */
+    double share_hz;        /* steps per second in which poses are shared (sharing.h); 0: never */
+    uint32_t far_lod;       /* the finest level of detail whose characters share. Those with a behaviour never do */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
 } th_crowd_view_desc;
 
@@ -59,14 +61,19 @@ typedef struct th_crowd_view th_crowd_view;
 
 /* About the last frame. */
 typedef struct th_crowd_view_stats {
-    uint32_t posed; /* characters evaluated: the visible ones, and those out of sight with a visible shadow */
-    uint32_t posed_by_lod[TH_RENDER_MESH_LODS];   /* the same by level of detail */
+    uint32_t listed; /* characters drawn: the visible ones, and those out of sight with a visible shadow */
+    uint32_t listed_by_lod[TH_RENDER_MESH_LODS];  /* the same by level of detail */
     uint32_t visible;                             /* characters drawn in the picture */
     uint32_t visible_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
-    uint64_t cull_ns;                             /* placing, culling, sorting */
-    uint64_t wait_ns;                             /* until the GPU was done with the ring slot */
-    uint64_t pose_ns;                             /* until the last palette was written */
-    uint64_t draw_ns;                             /* issuing GL commands; a software renderer draws later */
+    uint32_t evaluated;                           /* palettes; without sharing as many as are listed */
+    uint32_t shared;                              /* listed characters beyond that, who read the palette of others */
+    uint32_t apart;       /* listed characters that are far, but have a behaviour, and so a palette of their own */
+    uint64_t bones;       /* evaluated */
+    size_t palette_bytes; /* evaluated, with padding */
+    uint64_t cull_ns;     /* placing, culling, sorting */
+    uint64_t wait_ns;     /* until the GPU was done with the ring slot */
+    uint64_t pose_ns;     /* until the last palette was written */
+    uint64_t draw_ns;     /* issuing GL commands; a software renderer draws later */
 } th_crowd_view_stats;
 
 /* Resolves TH_PALETTE_AUTO for a software renderer: F32, because there the vertex shader takes most of a frame, and
