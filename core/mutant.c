@@ -15,6 +15,9 @@ static const char *const names[TH_MUTANT_COUNT] = {
     [TH_MUTANT_DROP_BONE] = "drop_bone",
     [TH_MUTANT_SLOW] = "slow",
     [TH_MUTANT_STALL] = "stall",
+    [TH_MUTANT_IMBALANCE] = "imbalance",
+    [TH_MUTANT_SERIAL] = "serial",
+    [TH_MUTANT_THROTTLE] = "throttle",
     [TH_MUTANT_STALE_SLOT] = "stale_slot",
     [TH_MUTANT_LATE_FENCE] = "late_fence",
 };

@@ -1,5 +1,6 @@
 /* Figures that users read, from counters written by hand. */
 #include "bench/measure/runqueue_delay.h"
+#include "bench/scaling/pop_factors.h"
 #include "bench/scaling/scale_figures.h"
 #include "bench/scaling/worker_counters.h"
 #include "bench/suites/jobs_figures.h"
@@ -36,8 +37,8 @@ static const th_worker_stats two[] = {
     {.busy_ns = 2200000, .idle_ns = 1000000, .idle_at_end_ns = 150000},
 };
 static const th_worker_stats one[] = {{.busy_ns = 5600000, .idle_ns = 100000, .idle_at_end_ns = 10000}};
-static const th_scale_counts on_one = {one, &one_frames, 10, 1};
-static const th_scale_counts on_two = {two, &frames, 10, 2};
+static const th_scale_counts on_one = {one, &one_frames, 10, 1, 100, NULL};
+static const th_scale_counts on_two = {two, &frames, 10, 2, 100, NULL};
 
 Test(scale_figures, of_two_threads_are_as_computed_by_hand)
 {
@@ -62,7 +63,7 @@ Test(scale_figures, of_a_curve_that_does_not_begin_with_one_thread_go_by_the_rat
 {
     static const th_worker_stats four[MOST] = {{.busy_ns = 1}};
     const th_samples half = SAMPLES(0.5e5);
-    const th_scale_counts on_four = {four, &half, 10, 4};
+    const th_scale_counts on_four = {four, &half, 10, 4, 100, NULL};
     const th_scale_point p = th_scale_point_of(&on_four, &on_two, 3);
     cr_expect(p.oversubscribed);
     cr_expect_float_eq(p.speed_up, 2, NEAR);
@@ -103,7 +104,7 @@ static void make_up(made_up *m, uint64_t *state, uint64_t factor)
     m->waiting = waited / in_calls;
     m->frame_ns[0] = (double)factor * (1000000 + (double)(draw(state) % 500000)) / 5;
     m->frames = (th_samples){m->frame_ns, 1, 1};
-    m->counts = (th_scale_counts){m->workers, &m->frames, 5, threads};
+    m->counts = (th_scale_counts){m->workers, &m->frames, 5, threads, 100, NULL};
 }
 
 Test(scale_figures, shares_of_any_counters_add_up_and_do_not_depend_on_the_unit)
@@ -137,8 +138,9 @@ Test(scale_figures, imbalance_is_0_for_equal_workers_and_most_for_one_that_works
     for (uint32_t w = 0; w < MOST; w++)
         equal[w].busy_ns = 1000000;
     alone[2].busy_ns = 1000000;
-    const th_scale_counts of_equal = {equal, &frames, 10, MOST}, of_one = {alone, &frames, 10, MOST},
-                          of_none = {none, &frames, 10, MOST};
+    const th_scale_counts of_equal = {equal, &frames, 10, MOST, 100, NULL},
+                          of_one = {alone, &frames, 10, MOST, 100, NULL},
+                          of_none = {none, &frames, 10, MOST, 100, NULL};
     cr_expect_float_eq(th_scale_point_of(&of_equal, &on_one, 4).imbalance, 0, NEAR);
     cr_expect_float_eq(th_scale_point_of(&of_one, &on_one, 4).imbalance, MOST - 1, NEAR);
     cr_expect_eq(th_scale_point_of(&of_none, &on_one, 4).imbalance, 0);
@@ -148,8 +150,167 @@ Test(scale_figures, imbalance_is_0_for_equal_workers_and_most_for_one_that_works
 Test(scale_figures, serial_is_not_below_0)
 {
     static const th_worker_stats whole[] = {{.busy_ns = 3300100}};
-    const th_scale_counts counts = {whole, &frames, 10, 1};
+    const th_scale_counts counts = {whole, &frames, 10, 1, 100, NULL};
     cr_expect_eq(th_scale_point_of(&counts, &counts, 1).serial, 0);
+}
+
+/* ---- POP factors, of times that are made up of known losses ---- */
+
+/* One frame of 1 ms on each of the threads: what is put in is what has to come out. All times in microseconds. */
+typedef struct truth {
+    uint32_t threads;
+    double work[MOST];    /* of each worker in calls */
+    double wait[MOST];    /* for work, in calls; the rest of a call is idle at its end */
+    double call, outside; /* time of the call, and of the caller outside of it */
+    double step;          /* of the core's clock */
+} truth;
+
+typedef struct made_pop {
+    th_worker_stats workers[MOST];
+    double frame_ns[6], core_clock_ns[6];
+    th_samples frames, core_clocks;
+} made_pop;
+
+static th_scale_counts counts_of(const truth *t, made_pop *m)
+{
+    for (uint32_t w = 0; w < t->threads; w++) {
+        const double at_end = t->call - t->work[w] - t->wait[w];
+        m->workers[w] = (th_worker_stats){.busy_ns = (uint64_t)(1000 * t->work[w]),
+                                          .idle_ns = (uint64_t)(1000 * (at_end + t->wait[w])),
+                                          .idle_at_end_ns = (uint64_t)(1000 * at_end)};
+    }
+    m->frame_ns[0] = 1000 * (t->call + t->outside);
+    m->core_clock_ns[0] = t->step;
+    m->frames = (th_samples){m->frame_ns, 1, 1};
+    m->core_clocks = (th_samples){m->core_clock_ns, 1, 1};
+    return (th_scale_counts){m->workers, &m->frames, 1, t->threads, 100, &m->core_clocks};
+}
+
+static th_pop pop_of(const truth *t, const truth *first)
+{
+    made_pop m, of_first;
+    const th_scale_counts counts = counts_of(t, &m), base = counts_of(first, &of_first);
+    return th_pop_of(&counts, &base);
+}
+
+static void expect_factors(const char *what, const th_pop *pop, double balance, double serial, double transfer,
+                           double ipc, double frequency)
+{
+    const double wanted[TH_POP_COUNT] = {
+        [TH_POP_GLOBAL] = balance * serial * transfer * ipc * frequency,
+        [TH_POP_PARALLEL] = balance * serial * transfer,
+        [TH_POP_LOAD_BALANCE] = balance,
+        [TH_POP_COMMUNICATION] = serial * transfer,
+        [TH_POP_SERIALISATION] = serial,
+        [TH_POP_TRANSFER] = transfer,
+        [TH_POP_COMPUTATION] = ipc * frequency,
+        [TH_POP_INSTRUCTIONS] = 1,
+        [TH_POP_IPC] = ipc,
+        [TH_POP_FREQUENCY] = frequency,
+    };
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        cr_expect_float_eq(pop->values[f], wanted[f], 1e-9, "%s, %s: %g, not %g", what,
+                           th_pop_factor_name((th_pop_factor)f), pop->values[f], wanted[f]);
+}
+
+static const truth alone = {.threads = 1, .work = {4000}, .call = 4000, .step = 1};
+
+Test(pop, perfect_scaling_loses_nothing)
+{
+    const truth four = {.threads = 4, .work = {1000, 1000, 1000, 1000}, .call = 1000, .step = 1};
+    const th_pop pop = pop_of(&four, &alone), first = pop_of(&alone, &alone);
+    expect_factors("four", &pop, 1, 1, 1, 1, 1);
+    expect_factors("one", &first, 1, 1, 1, 1, 1);
+}
+
+/* One worker takes 60 % more than the mean of all, and the others wait for it. */
+Test(pop, imbalance_is_load_balance)
+{
+    const truth four = {.threads = 4, .work = {800, 1600, 800, 800}, .call = 1600, .step = 1};
+    const th_pop pop = pop_of(&four, &alone);
+    expect_factors("imbalance", &pop, 1000. / 1600, 1, 1, 1, 1);
+    cr_expect_eq(th_pop_weakest(&pop), TH_POP_LOAD_BALANCE);
+}
+
+/* Amdahl's law: a tenth of the time of one thread is serial. */
+Test(pop, a_serial_part_is_serialisation)
+{
+    const truth single = {.threads = 1, .work = {3600}, .call = 3600, .outside = 400, .step = 1};
+    const truth four = {.threads = 4, .work = {900, 900, 900, 900}, .call = 900, .outside = 400, .step = 1};
+    const th_pop pop = pop_of(&four, &single);
+    expect_factors("serial", &pop, 1, 4000 / (4 * 1300.), 1, 1, 1);
+    cr_expect_eq(th_pop_weakest(&pop), TH_POP_SERIALISATION);
+}
+
+/* Over several frames all work as long, but in each frame another one is last. */
+Test(pop, a_last_worker_that_changes_is_serialisation)
+{
+    const truth four = {.threads = 4, .work = {1000, 1000, 1000, 1000}, .call = 1250, .step = 1};
+    const th_pop pop = pop_of(&four, &alone);
+    expect_factors("takes turns", &pop, 1, 0.8, 1, 1, 1);
+}
+
+Test(pop, waits_for_work_are_transfer)
+{
+    const truth four = {
+        .threads = 4, .work = {1000, 1000, 1000, 1000}, .wait = {250, 250, 250, 250}, .call = 1250, .step = 1};
+    const th_pop pop = pop_of(&four, &alone);
+    expect_factors("waits", &pop, 1, 1, 0.8, 1, 1);
+    cr_expect_eq(th_pop_weakest(&pop), TH_POP_TRANSFER);
+}
+
+/* With all threads a step of the clock takes a quarter longer, and so does the work. */
+Test(pop, a_throttled_clock_is_frequency)
+{
+    const truth four = {.threads = 4, .work = {1250, 1250, 1250, 1250}, .call = 1250, .step = 1.25};
+    const th_pop pop = pop_of(&four, &alone);
+    expect_factors("throttled", &pop, 1, 1, 1, 1, 0.8);
+    cr_expect_eq(th_pop_weakest(&pop), TH_POP_FREQUENCY);
+}
+
+Test(pop, slower_work_at_the_same_clock_is_ipc)
+{
+    const truth four = {.threads = 4, .work = {2000, 2000, 2000, 2000}, .call = 2000, .step = 1};
+    const th_pop pop = pop_of(&four, &alone);
+    expect_factors("shared cache", &pop, 1, 1, 1, 0.5, 1);
+    cr_expect_eq(th_pop_weakest(&pop), TH_POP_IPC);
+}
+
+/* Useful time: 800 + 3 x 500 in calls, 200 outside; of 4000 at the clock of the first point, 25 % more at this one. */
+Test(pop, factors_of_several_losses_multiply)
+{
+    const truth single = {.threads = 1, .work = {1840}, .call = 1840, .outside = 160, .step = 1};
+    const truth four = {
+        .threads = 4, .work = {800, 500, 500, 500}, .wait = {50, 50, 50, 50}, .call = 900, .outside = 200, .step = 1.1};
+    const th_pop pop = pop_of(&four, &single);
+    const double balance = 2300 / (4 * 800.), transfer = 1050 / 1100., parallel = 2500 / (4 * 1100.);
+    expect_factors("several", &pop, balance, parallel / balance / transfer, transfer, 0.8 * 1.1, 1 / 1.1);
+    cr_expect_eq(th_pop_weakest(&pop), TH_POP_LOAD_BALANCE);
+}
+
+Test(pop, more_characters_are_more_instructions)
+{
+    made_pop m, of_first;
+    const truth pair = {.threads = 2, .work = {4000, 4000}, .call = 4000, .step = 1};
+    th_scale_counts counts = counts_of(&pair, &m);
+    const th_scale_counts base = counts_of(&alone, &of_first);
+    counts.characters *= 2;
+    const th_pop pop = th_pop_of(&counts, &base);
+    expect_factors("weak scaling", &pop, 1, 1, 1, 1, 1);
+}
+
+Test(pop, without_a_clock_computation_has_no_factors)
+{
+    made_pop m, of_first;
+    const truth four = {.threads = 4, .work = {2000, 2000, 2000, 2000}, .call = 2000, .step = 1};
+    th_scale_counts counts = counts_of(&four, &m);
+    const th_scale_counts base = counts_of(&alone, &of_first);
+    m.core_clocks.count = 0;
+    const th_pop pop = th_pop_of(&counts, &base);
+    cr_expect(isnan(pop.values[TH_POP_IPC]) && isnan(pop.values[TH_POP_FREQUENCY]));
+    cr_expect_float_eq(pop.values[TH_POP_GLOBAL], 0.5, 1e-9);
+    cr_expect_eq(th_pop_weakest(&pop), TH_POP_COMPUTATION);
+    cr_expect_eq(th_pop_weakest(&(th_pop){{0}}), TH_POP_GLOBAL);
 }
 
 Test(scale_figures, bandwidth_is_bytes_by_the_median_pass)

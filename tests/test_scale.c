@@ -291,6 +291,16 @@ static void expect_figures_of_point(const json_t *json, size_t count, const th_s
                            figures[i].name);
 }
 
+/* Beside th_pop_of, which is tested on made-up counters. */
+static void expect_factors_of_point(const json_t *json, const th_scale_point *p)
+{
+    const json_t *pop = json_object_get(json, "pop");
+    cr_assert_eq(json_object_size(pop), TH_POP_COUNT);
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        cr_expect_float_eq(number(pop, th_pop_factor_name((th_pop_factor)f)), p->pop.values[f], 1e-9);
+    cr_expect_float_eq(1 / p->pop.values[TH_POP_LOAD_BALANCE], 1 + p->imbalance, 1e-9);
+}
+
 /* The counters of a row are those of its own threads: in the calls of a frame each spends the same time. */
 static void expect_figures_of_counters(const json_t *row, const th_scale_point *p)
 {
@@ -321,6 +331,8 @@ Test(scale, document_holds_every_thread_count_part_and_traffic)
         expect_figures_of_point(json_array_get(rows, PER_ROW * p), 8, &scale.points[p]);
         expect_figures_of_point(json_array_get(json_object_get(curve, "points"), p), 3, &scale.points[p]);
         expect_figures_of_counters(scale.report.rows[p].once, &scale.points[p]);
+        expect_factors_of_point(json_array_get(rows, PER_ROW * p), &scale.points[p]);
+        expect_factors_of_point(json_array_get(json_object_get(curve, "points"), p), &scale.points[p]);
         cr_expect_eq(scale.points[p].frame_ns, th_samples_stats(&scale.report.rows[p].real_ns).median);
     }
     for (int a = 0; a < TH_ABLATION_COUNT; a++) {
@@ -421,6 +433,9 @@ static th_result_file *other_process(const th_scale *scale, double factor)
         for (field = 0; field < sizeof fields / sizeof *fields; field++)
             if (json_is_number(json_object_get(row, fields[field])))
                 json_object_set_new(row, fields[field], json_real(factor * number(row, fields[field])));
+        json_t *pop = json_object_get(row, "pop");
+        if (pop)
+            json_object_set_new(pop, "load_balance", json_real(factor / 10));
     }
     char *text = json_dumps(document, 0);
     cr_assert_eq(th_result_file_parse(text, strlen(text), "other", &results, &err), TH_OK, "%s", err.text);
@@ -473,6 +488,9 @@ Test(scale, figures_of_processes_are_their_means_with_intervals_of_student)
     cr_expect_float_eq(scale.parts[0].work_ns[TH_ABLATION_WRITE], 2 * parts.work_ns[TH_ABLATION_WRITE], 1e-3);
     cr_expect_float_eq(scale.memory[0].bytes_per_s[TH_BANDWIDTH_WRITE], written * (1 + 1 / 2.0 + 1 / 3.0) / 3, 1);
     cr_expect_float_eq(number(scale.report.rows[1].own, "efficiency"), 2 * e, 1e-9);
+    cr_expect_float_eq(scale.points[1].pop.values[TH_POP_LOAD_BALANCE],
+                       (point.pop.values[TH_POP_LOAD_BALANCE] + 0.2 + 0.3) / 3, 1e-9);
+    cr_expect_float_eq(scale.points[1].pop.values[TH_POP_TRANSFER], point.pop.values[TH_POP_TRANSFER], 1e-9);
     if (usable_cpus() > 1)
         expect_mean(&(th_interval){scale.bottleneck.efficiency.low, scale.bottleneck.efficiency.high},
                     scale.bottleneck.efficiency.value, (double[]){e, 2 * e, 3 * e}, "bottleneck");
@@ -1095,6 +1113,31 @@ Test(bottleneck, is_named_only_where_its_interval_carries_it)
     const th_bottleneck half = analyzed(&f, 0.02);
     cr_expect_eq(half.kind, TH_BOTTLENECK_UNCLEAR);
     cr_expect(strstr(half.text, "Computing or memory, the bottleneck is unclear: "), "%s", half.text);
+}
+
+/* A factor is named where more is lost than noise is, and nothing outside took the time. */
+Test(bottleneck, names_the_weakest_factor_of_a_loss)
+{
+    th_bottleneck_input f = losing(0.3);
+    f.last.pop = (th_pop){{[TH_POP_PARALLEL] = 0.88,
+                           [TH_POP_LOAD_BALANCE] = 0.97,
+                           [TH_POP_SERIALISATION] = 0.91,
+                           [TH_POP_TRANSFER] = 1,
+                           [TH_POP_COMPUTATION] = 0.8,
+                           [TH_POP_INSTRUCTIONS] = 1,
+                           [TH_POP_IPC] = 0.9,
+                           [TH_POP_FREQUENCY] = 0.89}};
+    cr_expect_eq(analyzed(&f, 1e-3).factor, TH_POP_FREQUENCY);
+    const char *text = "The weakest POP factor is frequency, 89 %: parallel efficiency 88 %, computation scaling 80 %.";
+    cr_expect(strstr(analyzed(&f, 1e-3).text, text), "%s", analyzed(&f, 1e-3).text);
+    f.interference.external_cpu_load = 0.5;
+    cr_expect_eq(analyzed(&f, 1e-3).factor, TH_POP_GLOBAL);
+    f.interference.external_cpu_load = 0;
+    cr_expect_eq(analyzed(&f, 0.5).factor, TH_POP_GLOBAL, "the loss is within the noise");
+    const th_pop pop = f.last.pop;
+    f = losing(0.02);
+    f.last.pop = pop;
+    cr_expect_eq(analyzed(&f, 1e-3).factor, TH_POP_GLOBAL, "almost nothing is lost");
 }
 
 Test(bottleneck, intervals_are_those_of_the_resamples)

@@ -70,8 +70,9 @@ static json_t *bottleneck_json(const th_bottleneck *v)
         losses = th_json_set(losses, name, th_json_real(v->losses[l].value));
         intervals = th_json_set(intervals, name, interval_json(v->losses[l].low, v->losses[l].high));
     }
-    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "kind", th_bottleneck_kind_name(v->kind),
-                     "impossible", v->is_impossible, "speed_up", estimate_json(&v->speed_up), "efficiency",
+    json_t *factor = v->factor == TH_POP_GLOBAL ? json_null() : json_string(th_pop_factor_name(v->factor));
+    return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "kind", th_bottleneck_kind_name(v->kind),
+                     "factor", factor, "impossible", v->is_impossible, "speed_up", estimate_json(&v->speed_up), "efficiency",
                      estimate_json(&v->efficiency), "lost", th_json_real(v->lost.value), "lost_interval",
                      interval_json(v->lost.low, v->lost.high), "losses", losses, "losses_intervals", intervals, "text",
                      v->text);

@@ -26,6 +26,9 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     const th_interval *interval = &p->efficiency_interval;
     const th_share_text efficiency = th_share_text_of(&(th_estimate){p->efficiency, interval->low, interval->high});
     json_t *interval_json = th_json_reals((const double[]){interval->low, interval->high}, 2);
+    json_t *pop_json = json_object();
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        pop_json = th_json_set(pop_json, th_pop_factor_name((th_pop_factor)f), th_json_real(p->pop.values[f]));
     char threads[16];
     snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
     const th_figure figures[] = {
@@ -51,12 +54,14 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"work_us_per_frame", NULL, TH_NUMBER(p->work_ns / 1000), ROW},
         {"sample_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->sample_ns / 1e3)), ROW},
         {"resolve_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->resolve_ns / 1e3)), ROW},
+        {"pop", NULL, TH_JSON(pop_json), JSON},
         {NULL, ">+MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
         {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.1f %%"), TABLE},
         {NULL, "<+palette hash", TH_HASH(row->palette_hash), TABLE},
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     json_decref(interval_json);
+    json_decref(pop_json);
 }
 
 /* The points of a curve whose palettes were right. */
@@ -78,6 +83,25 @@ json_t *th_scale_own_json(const th_scale *scale, const th_scale_curve *curve, ui
     th_sheet sheet = th_sheet_json(ROW);
     add_point(&sheet, scale, curve, index);
     return th_sheet_object(&sheet);
+}
+
+/* ---- POP factors ---- */
+
+static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th_format format, FILE *file)
+{
+    static const char *const heads[TH_POP_COUNT] = {
+        ">global",      ">parallel",      ">load balance", ">+communication", ">serialisation", ">transfer",
+        ">computation", ">+instructions", ">IPC",          ">frequency",
+    };
+    th_sheet sheet = th_sheet_table(0);
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+        th_figure figures[1 + TH_POP_COUNT] = {TH_COLUMN(">threads", TH_COUNT(scale->points[i].threads))};
+        for (int f = 0; f < TH_POP_COUNT; f++)
+            figures[1 + f] = TH_COLUMN(heads[f], TH_SHARE(scale->points[i].pop.values[f], "%.1f %%"));
+        if (!scale->report.rows[i].failure[0])
+            th_sheet_add(&sheet, figures, 1 + TH_POP_COUNT);
+    }
+    return th_sheet_write(&sheet, format, file);
 }
 
 /* ---- fits ---- */
@@ -354,6 +378,11 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
         th_write_line(file, format, "%s", scale->bottleneck.text);
     print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
     th_print_gap(format, file);
+    print_heading("POP factors: parallel efficiency is load balance x serialisation x transfer; computation scaling is "
+                  "IPC x frequency; instructions are 100 % by construction:",
+                  format, file);
+    printed = printed && print_factors(scale, &scale->curves[0], format, file);
+    fputc('\n', file);
     print_heading("Ablations, us per frame:", format, file);
     printed = printed && print_parts(scale, format, file);
     fputc('\n', file);

@@ -348,6 +348,26 @@ static void say_fastest(const analysis *a)
         th_append(a->out->text, sizeof a->out->text, " %u thread%s fastest.", fastest, fastest == 1 ? " is" : "s are");
 }
 
+/* Which factor of POP has lost most, where more than noise is lost. */
+static void say_factor(const analysis *a)
+{
+    static const char *const words[TH_POP_COUNT] = {
+        [TH_POP_LOAD_BALANCE] = "load balance", [TH_POP_SERIALISATION] = "serialisation",
+        [TH_POP_TRANSFER] = "transfer",         [TH_POP_COMPUTATION] = "computation scaling",
+        [TH_POP_INSTRUCTIONS] = "instructions", [TH_POP_IPC] = "IPC",
+        [TH_POP_FREQUENCY] = "frequency",
+    };
+    const double *values = a->f->last.pop.values;
+    const th_estimate *lost = &a->figures[LOST];
+    const bool is_lost = lost->low > 0 && lost->high >= LITTLE && !a->out->is_impossible;
+    a->out->factor = is_lost ? th_pop_weakest(&a->f->last.pop) : TH_POP_GLOBAL;
+    if (a->out->factor != TH_POP_GLOBAL)
+        th_append(a->out->text, sizeof a->out->text,
+                  " The weakest POP factor is %s, %.0f %%: parallel efficiency %.0f %%, computation scaling %.0f %%.",
+                  words[a->out->factor], 100 * values[a->out->factor], 100 * values[TH_POP_PARALLEL],
+                  100 * values[TH_POP_COMPUTATION]);
+}
+
 static void say_noise(const analysis *a)
 {
     const double mad = fmax(a->f->base.relative_mad, a->f->last.relative_mad);
@@ -372,6 +392,8 @@ void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_inp
     const bool is_disturbed = say_outside(&a);
     say_headline(&a);
     out->kind = is_disturbed ? TH_BOTTLENECK_EXTERNAL_LOAD : find_kind(&a);
+    if (!is_disturbed)
+        say_factor(&a);
     say_fastest(&a);
     say_noise(&a);
 }

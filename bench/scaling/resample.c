@@ -49,7 +49,11 @@ static th_scale_counts drawn_counts(const resampler *r, uint32_t config, th_samp
         workers[0].idle_ns += round->idle_ns;
         workers[0].idle_at_end_ns += round->idle_at_end_ns;
     }
-    return (th_scale_counts){workers, frames, row->iterations, row->threads};
+    return (th_scale_counts){.workers = workers,
+                             .frame_ns = frames,
+                             .iterations = row->iterations,
+                             .threads = row->threads,
+                             .characters = row->characters};
 }
 
 static void resample_curve(resampler *r, const th_scale_curve *curve, uint32_t resample)

@@ -3,6 +3,7 @@
 #include "conclusion.h"
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
+#include "pop_factors.h"
 #include "report/scene_json.h"
 #include "resample.h"
 
@@ -234,6 +235,7 @@ static void summarize_points(const th_experiment *s, const th_scale_curve *curve
         if (row->failure[0])
             continue;
         s->out->points[i] = th_scale_point_of(&counts, &first, s->usable_cpus);
+        s->out->points[i].pop = th_pop_of(&counts, &first);
         set_stages(&s->configs[i], &counts, &s->out->points[i]);
     }
 }

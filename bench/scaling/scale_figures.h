@@ -10,6 +10,8 @@ typedef struct th_scale_counts {
     const th_samples *frame_ns;     /* mean time of a frame, for each repetition */
     uint32_t iterations;            /* frames in a repetition */
     uint32_t threads;
+    uint64_t characters;
+    const th_samples *core_clock_ns; /* as th_row; NULL or none: unknown */
 } th_scale_counts;
 
 /* The number of frames in all repetitions. */

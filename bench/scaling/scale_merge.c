@@ -67,6 +67,9 @@ static void read_point(const th_result_file *results, const char *name, th_scale
     for (int f = 0; f < FIELDS; f++)
         if (fields[f].name)
             *field_of(point, f) = number_of(row, fields[f].name) * fields[f].unit;
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        point->pop.values[f] =
+            number_of(json_object_get(row_named(results, name), "pop"), th_pop_factor_name((th_pop_factor)f));
     point->frame_ns = frame.median;
     point->relative_mad = th_stats_relative_mad(&frame);
     if (isnan(point->sample_ns))
@@ -112,6 +115,14 @@ static bool add_process(th_scale *scale, const th_result_file *results)
 
 /* ---- all of them ---- */
 
+static double mean_factor(const th_scale *scale, uint32_t point, int factor)
+{
+    double values[TH_REPORT_MAX_PROCESSES];
+    for (uint32_t p = 0; p < scale->report.process_count; p++)
+        values[p] = scale->processes[p].points[point].pop.values[factor];
+    return th_student_mean(values, scale->report.process_count).value;
+}
+
 static th_estimate mean_field(const th_scale *scale, uint32_t point, int field)
 {
     double values[TH_REPORT_MAX_PROCESSES];
@@ -129,6 +140,8 @@ static void set_point(th_scale *scale, uint32_t i)
         if (fields[f].offset == offsetof(th_scale_point, efficiency))
             point->efficiency_interval = (th_interval){mean.low, mean.high};
     }
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        point->pop.values[f] = mean_factor(scale, i, f);
 }
 
 static void set_ablation(th_scale *scale, uint32_t part, int a)

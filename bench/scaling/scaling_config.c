@@ -97,5 +97,10 @@ void th_scaling_config_trace(th_scaling_config *l, const th_row *row, th_tracer 
 
 th_scale_counts th_scaling_config_counts(const th_scaling_config *l, const th_row *row)
 {
-    return (th_scale_counts){l->sums, &row->real_ns, row->iterations, row->threads};
+    return (th_scale_counts){.workers = l->sums,
+                             .frame_ns = &row->real_ns,
+                             .iterations = row->iterations,
+                             .threads = row->threads,
+                             .characters = row->characters,
+                             .core_clock_ns = &row->core_clock_ns};
 }

@@ -18,6 +18,7 @@
 
 #include <throng/bench/fit.h>
 #include <throng/bench/measure.h>
+#include <throng/bench/pop.h>
 #include <throng/bench/result_file.h>
 #include <throng/core/api.h>
 #include <throng/runtime/frame.h>
@@ -65,6 +66,7 @@ typedef struct th_scale_point {
     double imbalance;                /* work time of the busiest worker / the mean - 1, over all frames */
     double work_ns;                  /* work time of all threads in a frame; grows when they slow each other down */
     double sample_ns, resolve_ns;    /* time of each stage in a frame; 0 where they are fused */
+    th_pop pop;
 } th_scale_point;
 
 /* The same crowd, scheduler and grain on more and more threads. */
@@ -168,7 +170,9 @@ typedef struct th_bottleneck {
     th_estimate speed_up, efficiency;        /* of the last point */
     th_estimate lost;                        /* share of the threads' time: 1 - efficiency of the last point */
     th_estimate losses[TH_BOTTLENECK_COUNT]; /* the explained parts of it; their sum may differ from `lost` */
-    char text[1024];                         /* the result in sentences */
+    /* The weakest factor of the last point where more than noise is lost; TH_POP_GLOBAL: none is named. */
+    th_pop_factor factor;
+    char text[1536]; /* the result in sentences */
 } th_bottleneck;
 
 /* Depends only on its arguments. samples: the same figures from resampled rounds, or of each process; without any,

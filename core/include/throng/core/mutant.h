@@ -21,6 +21,10 @@ typedef enum th_mutant {
     TH_MUTANT_DROP_BONE,       /* the last bone stays as it is bound */
     TH_MUTANT_SLOW,            /* slow:5 poses 5 % of the batches twice */
     TH_MUTANT_STALL,           /* every 64th frame is posed twelve times */
+    /* Scaling: */
+    TH_MUTANT_IMBALANCE, /* imbalance:50: beside other workers the caller takes 50 % longer for its chunks */
+    TH_MUTANT_SERIAL,    /* serial:300: each frame takes 300 us on the caller alone */
+    TH_MUTANT_THROTTLE,  /* throttle:25: several workers take 25 % longer, and so does their core clock */
     /* Drawing: */
     TH_MUTANT_STALE_SLOT, /* the shader reads the palettes of the frame before */
     TH_MUTANT_LATE_FENCE, /* palettes are written before the GPU has read the old ones */
@@ -44,6 +48,11 @@ static inline bool th_mutant_is(th_mutant mutant)
 {
     (void)mutant;
     return false;
+}
+
+static inline unsigned th_mutant_number(void)
+{
+    return 0;
 }
 
 static inline const char *th_mutant_name(void)
