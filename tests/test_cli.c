@@ -583,6 +583,12 @@ Test(cli, scale_compares_schedulers_counts_and_grains)
            "scale has at most 1024 threads together, not the 1640");
 }
 
+Test(cli, scale_refuses_weak_scaling_of_one_thread)
+{
+    expect(2, "scale --weak --scheduler work-stealing,serial",
+           "--weak compares numbers of threads, but the serial scheduler always has one");
+}
+
 Test(cli, scale_counts_one_thread_and_one_point_for_the_serial_scheduler)
 {
     expect(2,

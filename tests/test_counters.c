@@ -58,6 +58,18 @@ Test(scale_figures, of_two_threads_are_as_computed_by_hand)
     cr_expect_float_eq(th_scale_frames(&on_two), 30, NEAR);
 }
 
+/* Twice the characters in half as much time again. */
+Test(scale_figures, of_a_crowd_that_grows_are_of_characters_a_second)
+{
+    const th_samples longer = SAMPLES(2.85e5);
+    const th_scale_counts grown = {two, &longer, 10, 2, 200, NULL};
+    const th_scale_point p = th_scale_point_of(&grown, &on_one, 2);
+    cr_expect_eq(p.characters, 200);
+    cr_expect_float_eq(p.speed_up, 2 / 1.5, NEAR);
+    cr_expect_float_eq(p.efficiency, 1 / 1.5, NEAR);
+    cr_expect(isnan(p.karp_flatt));
+}
+
 /* More threads than that may be: three CPUs of four threads. */
 Test(scale_figures, of_a_curve_that_does_not_begin_with_one_thread_go_by_the_ratio)
 {

@@ -101,6 +101,7 @@ static th_scale made_up_scale(double kappa)
         th_row *row = &scale.report.rows[i];
         scale.points[i] = (th_scale_point){
             .threads = 1u << i,
+            .characters = 1000,
             .frame_ns = frame_ns,
             .speed_up = 1e6 / frame_ns,
             .efficiency = 1e6 / frame_ns / n,

@@ -500,6 +500,61 @@ Test(scale, figures_of_processes_are_their_means_with_intervals_of_student)
     th_scale_fini(&scale);
 }
 
+/* Of each thread so many characters: the crowd of two threads is that of one thread and as many again. */
+Test(scale, weak_scaling_grows_the_crowd_with_the_threads)
+{
+    const th_model *models[] = {human, human};
+    const th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 2, .seed = 3},
+        .is_weak = true,
+        .counts = (uint32_t[]){20, CHARACTERS},
+        .count_count = 2,
+        .grains = (uint32_t[]){1, 3},
+        .grain_count = 2,
+        .threads = (uint32_t[]){1, 2},
+        .thread_count = 2,
+        .memory_bytes = MEMORY,
+        .measure = {.repetitions = 3, .iterations = 2},
+    };
+    static const uint32_t characters[] = {20, 40, 20, 40, CHARACTERS, 2 * CHARACTERS, CHARACTERS, 2 * CHARACTERS};
+    th_scale scale;
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(scale.point_count, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        const th_row *row = &scale.report.rows[i];
+        cr_expect_str_eq(row->failure, "");
+        cr_expect_eq(row->characters, characters[i]);
+        cr_expect_eq(scale.points[i].characters, characters[i]);
+        cr_expect_eq(row->palette_hash == scale.report.rows[i ^ 2].palette_hash, true, "%s: another grain", row->name);
+        cr_expect_neq(row->palette_hash, scale.report.rows[i ^ 1].palette_hash, "%s: another crowd", row->name);
+    }
+    const th_scale_point *p = &scale.points[5], *first = &scale.points[4];
+    cr_expect_float_eq(p->speed_up, 2 * first->frame_ns / p->frame_ns, 1e-9);
+    cr_expect_float_eq(p->efficiency, first->frame_ns / p->frame_ns, 1e-9);
+    cr_expect_str_eq(scale.report.rows[5].name, "scale/weak/count:101/grain:1/threads:2");
+    cr_expect_eq(scale.curves[0].fits[TH_FIT_USL].status, TH_FIT_TOO_FEW_POINTS);
+    if (scale.part_count > 1) {
+        const th_row *part = &scale.report.rows[8 + TH_ABLATION_COUNT];
+        cr_expect_str_eq(part->name, "scale/weak/no_palette_write/threads:2");
+        cr_expect_eq(part->characters, 40);
+        cr_expect_eq(scale.palette_bytes, scale.report.rows[1].bones * 48);
+        cr_expect_lt(fabs(scale.bottleneck.losses[TH_BOTTLENECK_CORES].value), 1);
+    }
+    json_t *document = th_scale_json(&scale), *rows = json_object_get(document, "benchmarks");
+    cr_expect(json_is_true(json_object_get(json_object_get(document, "scaling"), "weak")));
+    const json_t *row = row_named(rows, scale.report.rows[5].name);
+    const double bones = (double)scale.report.rows[5].bones;
+    cr_expect_float_eq(number(row, "bones_per_s"), bones / p->frame_ns * 1e9, 1);
+    cr_expect_float_eq(number(row, "grind_ns"), 2 * p->frame_ns / bones, 1e-9);
+    json_decref(document);
+    char *text = text_of(&scale);
+    expect_text(text, "\nFigure of merit: ");
+    expect_text(text, ", weak scaling.");
+    expect_text(text, "No law is fitted");
+    free(text);
+    th_scale_fini(&scale);
+}
+
 /* Which are 20 ms, unless something else is asked for; those of the memory's bandwidth whatever is asked for. */
 Test(scale, says_how_long_its_repetitions_are)
 {

@@ -72,8 +72,8 @@ static json_t *bottleneck_json(const th_bottleneck *v)
     }
     json_t *factor = v->factor == TH_POP_GLOBAL ? json_null() : json_string(th_pop_factor_name(v->factor));
     return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "kind", th_bottleneck_kind_name(v->kind),
-                     "factor", factor, "impossible", v->is_impossible, "speed_up", estimate_json(&v->speed_up), "efficiency",
-                     estimate_json(&v->efficiency), "lost", th_json_real(v->lost.value), "lost_interval",
+                     "factor", factor, "impossible", v->is_impossible, "speed_up", estimate_json(&v->speed_up),
+                     "efficiency", estimate_json(&v->efficiency), "lost", th_json_real(v->lost.value), "lost_interval",
                      interval_json(v->lost.low, v->lost.high), "losses", losses, "losses_intervals", intervals, "text",
                      v->text);
 }
@@ -90,7 +90,7 @@ json_t *th_scale_json(const th_scale *scale)
         parts = th_json_append(parts, parts_json(&scale->parts[i]));
     for (uint32_t i = 0; i < scale->memory_count; i++)
         memory = th_json_append(memory, memory_json(&scale->memory[i]));
-    json_t *scaling = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "interval_unit",
+    json_t *scaling = json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "weak", scale->is_weak, "interval_unit",
                                 scale->report.process_count > 1 ? "process" : "round", "curves", curves, "ablation",
                                 parts, "palette_bytes", th_json_count(scale->palette_bytes), "memory_bytes_per_s",
                                 memory, "memory_block_bytes", th_json_count(scale->memory_bytes), "bottleneck",

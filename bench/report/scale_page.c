@@ -30,11 +30,10 @@ static void write_headline(const th_scale *scale, char *out, size_t size)
     }
     if (last->threads == first->threads || !th_scale_has_figures(scale, curve->first))
         th_append(out, size, "%s characters a second on %u thread%s",
-                  th_digits_from((uint64_t)th_scale_throughput(curve, last)).text, last->threads,
-                  th_plural(last->threads));
+                  th_digits_from((uint64_t)th_scale_throughput(last)).text, last->threads, th_plural(last->threads));
     else
-        th_append(out, size, "%.2f times as fast on %u threads as on %u (%s efficiency)", last->speed_up, last->threads,
-                  first->threads,
+        th_append(out, size, "%.2f times as %s on %u threads as on %u (%s efficiency)", last->speed_up,
+                  scale->is_weak ? "many characters a second" : "fast", last->threads, first->threads,
                   th_share_text_of(&(th_estimate){last->efficiency, efficiency->low, efficiency->high}).text);
     if (scale->bottleneck.kind != TH_BOTTLENECK_EXTERNAL_LOAD)
         th_append(out, size, ", %s", limits[scale->bottleneck.kind]);

@@ -19,9 +19,9 @@ bool th_scale_has_figures(const th_scale *scale, uint32_t point)
     return !scale->report.rows[point].failure[0] && scale->points[point].frame_ns > 0;
 }
 
-double th_scale_throughput(const th_scale_curve *curve, const th_scale_point *p)
+double th_scale_throughput(const th_scale_point *p)
 {
-    return (double)curve->characters / p->frame_ns * 1e9;
+    return p->characters / p->frame_ns * 1e9;
 }
 
 const th_scale_point *th_scale_last(const th_scale *scale, const th_scale_curve *curve)
@@ -72,7 +72,7 @@ static double shown(double speed_up, double ratio, bool divided)
 static void draw_law(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, const th_fit *fit, bool divided)
 {
     const th_scale_point *first = &scale->points[curve->first];
-    const double base = th_scale_throughput(curve, first), most = most_threads(scale, curve);
+    const double base = th_scale_throughput(first), most = most_threads(scale, curve);
     double x[CURVE_POINTS], y[CURVE_POINTS];
     for (int i = 0; i < CURVE_POINTS; i++) {
         x[i] = first->threads * pow(most / first->threads, (double)i / (CURVE_POINTS - 1));
@@ -143,12 +143,12 @@ static void draw_throughput(th_plot *plot, const th_scale *scale, const th_scale
         if (!th_scale_has_figures(scale, i))
             continue;
         const th_interval ns = th_row_interval(&scale->report.rows[i]);
-        const double x = p->threads, y = th_scale_throughput(curve, p) / 1e6, per_ns = curve->characters * 1e3;
+        const double x = p->threads, y = th_scale_throughput(p) / 1e6, per_ns = p->characters * 1e3;
         th_plot_line(plot, ink, false, (const double[]){last_x, x}, (const double[]){last_y, y}, 2);
         th_plot_interval_y(plot, ink, x, (th_interval){per_ns / ns.high, per_ns / ns.low});
         th_plot_point(plot, ink, p->oversubscribed, x, y, "%s, %u thread%s: %s characters a second",
                       th_scheduler_name(curve->scheduler), p->threads, th_plural(p->threads),
-                      th_digits_from((uint64_t)th_scale_throughput(curve, p)).text);
+                      th_digits_from((uint64_t)th_scale_throughput(p)).text);
         last_x = x;
         last_y = y;
     }
@@ -213,7 +213,7 @@ static map map_of(const th_scale *scale)
         place_of(scale->curves[i].characters, m.characters, &m.character_count);
         place_of(scale->curves[i].grain, m.grains, &m.grain_count);
         if (p)
-            m.best = fmax(m.best, th_scale_throughput(&scale->curves[i], p));
+            m.best = fmax(m.best, th_scale_throughput(p));
     }
     return m;
 }
@@ -226,12 +226,12 @@ static void draw_cells(th_plot *plot, const th_scale *scale, th_scheduler schedu
         char text[16];
         if (c->scheduler != scheduler || !p)
             continue;
-        snprintf(text, sizeof text, "%.3g", th_scale_throughput(c, p) / 1e6);
+        snprintf(text, sizeof text, "%.3g", th_scale_throughput(p) / 1e6);
         th_plot_cell(plot, place_of(c->characters, m->characters, &m->character_count),
-                     place_of(c->grain, m->grains, &m->grain_count), th_scale_throughput(c, p) / m->best, text,
+                     place_of(c->grain, m->grains, &m->grain_count), th_scale_throughput(p) / m->best, text,
                      "%u character%s, grain %u, %u thread%s: %s characters a second", c->characters,
                      th_plural(c->characters), c->grain, p->threads, th_plural(p->threads),
-                     th_digits_from((uint64_t)th_scale_throughput(c, p)).text);
+                     th_digits_from((uint64_t)th_scale_throughput(p)).text);
     }
 }
 

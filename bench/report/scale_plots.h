@@ -20,7 +20,10 @@ json_t *th_scale_points_json(const th_scale *scale, const th_scale_curve *curve)
 extern const char *const th_ablation_columns[1 + TH_ABLATION_COUNT];
 
 /* Characters a second. */
-double th_scale_throughput(const th_scale_curve *curve, const th_scale_point *point);
+double th_scale_throughput(const th_scale_point *point);
+
+/* Time a bone and thread. */
+double th_scale_grind_ns(const th_row *row, const th_scale_point *point);
 
 /* Speed-up, efficiency, schedulers, and maps of crowd size by grain. */
 void th_scale_plot_curves(const th_scale *scale, FILE *file);

@@ -17,11 +17,16 @@ const char *const th_ablation_columns[1 + TH_ABLATION_COUNT] = {">whole frame", 
 /* Views of a point: the table, JSON in its curve, JSON in the rows of its entry. */
 enum { TABLE = 1, CURVE = 2, ROW = 4, JSON = CURVE | ROW };
 
+double th_scale_grind_ns(const th_row *row, const th_scale_point *p)
+{
+    return p->frame_ns * p->threads / (double)row->bones;
+}
+
 static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_curve *curve, uint32_t index)
 {
     const th_row *row = &scale->report.rows[index];
     const th_scale_point *p = &scale->points[index];
-    const double throughput = th_scale_throughput(curve, p);
+    const double throughput = th_scale_throughput(p);
     const double half_width = sheet->is_table ? th_row_ci_half_width(row) : (double)NAN;
     const th_interval *interval = &p->efficiency_interval;
     const th_share_text efficiency = th_share_text_of(&(th_estimate){p->efficiency, interval->low, interval->high});
@@ -35,6 +40,8 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"name", NULL, TH_TEXT(row->name), CURVE},
         {"threads", NULL, TH_COUNT(p->threads), CURVE},
         {NULL, ">threads", TH_TEXT(threads), TABLE},
+        {"characters", NULL, TH_COUNT(p->characters), CURVE},
+        {NULL, scale->is_weak ? ">characters" : NULL, TH_DIGITS(p->characters), TABLE},
         {"scheduler", NULL, TH_TEXT(th_scheduler_name(curve->scheduler)), ROW},
         {"grain", NULL, TH_COUNT(curve->grain), ROW},
         {"oversubscribed", NULL, TH_FLAG(p->oversubscribed), JSON},
@@ -45,6 +52,8 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"efficiency", NULL, TH_NUMBER(p->efficiency), JSON},
         {"efficiency_interval", NULL, TH_JSON(interval_json), CURVE},
         {NULL, ">efficiency", TH_TEXT(index == curve->first ? "100 %" : efficiency.text), TABLE},
+        {"bones_per_s", NULL, TH_NUMBER((double)row->bones / p->frame_ns * 1e9), ROW},
+        {"grind_ns", ">+grind ns", TH_REAL(th_scale_grind_ns(row, p), "%.2f"), TABLE | ROW},
         {"karp_flatt", NULL, TH_NUMBER(p->karp_flatt), JSON},
         {NULL, ">+Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
         {"busy", ">busy", TH_SHARE(p->busy, "%.0f %%"), TABLE | ROW},
@@ -137,9 +146,13 @@ static void add_peak(line *l, const th_fit *f, uint32_t measured)
         th_append(l->text, sizeof l->text, ", far beyond the measured range");
 }
 
-static void print_fits(const th_scale_curve *curve, uint32_t measured, th_format format, FILE *file)
+static void print_fits(const th_scale_curve *curve, bool is_weak, uint32_t measured, th_format format, FILE *file)
 {
     static const char *const names[] = {"Amdahl's law", "Universal Scalability Law"};
+    if (is_weak) {
+        th_write_line(file, format, "No law is fitted: they are of one crowd, and here it grows with the threads.");
+        return;
+    }
     if (curve->fits[0].status != TH_FIT_GOOD) {
         th_write_line(file, format,
                       "Too few points to fit a law of scaling: %u thread count%s with a CPU for each thread, %u are "
@@ -274,12 +287,15 @@ static void add_curve(th_sheet *map, const th_scale *scale, const th_scale_curve
     char heads[MAP_COLUMNS][16];
     th_figure figures[3 + MAP_COLUMNS + 1] = {
         TH_COLUMN(v.scheduler ? "<scheduler" : NULL, TH_TEXT(th_scheduler_name(curve->scheduler))),
-        TH_COLUMN(v.characters ? ">characters" : NULL, TH_DIGITS(curve->characters)),
+        TH_COLUMN(!v.characters    ? NULL
+                  : scale->is_weak ? ">characters/thread"
+                                   : ">characters",
+                  TH_DIGITS(curve->characters)),
         TH_COLUMN(v.grain ? ">grain" : NULL, TH_COUNT(curve->grain)),
     };
     for (uint32_t i = 0; i < count; i++) {
         const th_scale_point *p = good_point(scale, curve, threads[i]);
-        const double millions = p ? th_scale_throughput(curve, p) / 1e6 : 0;
+        const double millions = p ? th_scale_throughput(p) / 1e6 : 0;
         snprintf(heads[i], sizeof heads[i], ">%u%s", threads[i],
                  point_of(scale, threads[i])->oversubscribed ? "*" : "");
         figures[3 + i] = TH_COLUMN(heads[i], p ? TH_REAL(millions, "%.2f") : TH_TEXT(""));
@@ -296,19 +312,19 @@ static void print_best(const th_scale *scale, varied v, th_format format, FILE *
         const th_scale_curve *c = &scale->curves[i];
         for (uint32_t p = c->first; p < c->first + c->count; p++)
             if (!scale->report.rows[p].failure[0] &&
-                (!best || th_scale_throughput(c, &scale->points[p]) > th_scale_throughput(best, at)))
+                (!best || th_scale_throughput(&scale->points[p]) > th_scale_throughput(at)))
                 best = c, at = &scale->points[p];
     }
     if (!best)
         return;
     line l = {""};
     th_append(l.text, sizeof l.text, "Best: %s characters/s with %u thread%s",
-              th_digits_from((uint64_t)th_scale_throughput(best, at)).text, at->threads, th_plural(at->threads));
+              th_digits_from((uint64_t)th_scale_throughput(at)).text, at->threads, th_plural(at->threads));
     if (v.scheduler)
         th_append(l.text, sizeof l.text, ", scheduler %s", th_scheduler_name(best->scheduler));
     if (v.characters)
-        th_append(l.text, sizeof l.text, ", %s character%s", th_digits_from(best->characters).text,
-                  th_plural(best->characters));
+        th_append(l.text, sizeof l.text, ", %s character%s%s", th_digits_from(best->characters).text,
+                  th_plural(best->characters), scale->is_weak ? " a thread" : "");
     if (v.grain)
         th_append(l.text, sizeof l.text, ", grain %u", best->grain);
     th_write_line(file, format, "%s.", l.text);
@@ -364,6 +380,20 @@ static void print_how(const void *result, th_format format, FILE *file)
     th_write_line(file, format, "%s", l.text);
 }
 
+/* One line, for scripts that look for a figure of merit. */
+static void print_merit(const th_scale *scale, th_format format, FILE *file)
+{
+    const th_scale_point *p = th_scale_last(scale, &scale->curves[0]);
+    const th_row *row = p ? &scale->report.rows[p - scale->points] : NULL;
+    if (!p || row->bones == 0)
+        return;
+    th_write_line(file, format,
+                  "Figure of merit: %.4g bones/s on %u thread%s, grind time %.4g ns a bone and thread, efficiency %.1f "
+                  "%%, %s scaling.",
+                  (double)row->bones / p->frame_ns * 1e9, p->threads, th_plural(p->threads), th_scale_grind_ns(row, p),
+                  100 * p->efficiency, scale->is_weak ? "weak" : "strong");
+}
+
 static bool print_first_curve(const th_scale *scale, th_format format, FILE *file)
 {
     char memory[96];
@@ -376,7 +406,8 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
                       "* more threads than usable CPUs: not part of the fits and the bottleneck analysis");
     if (format != TH_FORMAT_HTML) /* a page has it in its headline */
         th_write_line(file, format, "%s", scale->bottleneck.text);
-    print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
+    print_merit(scale, format, file);
+    print_fits(&scale->curves[0], scale->is_weak, scale->parts[scale->part_count - 1].threads, format, file);
     th_print_gap(format, file);
     print_heading("POP factors: parallel efficiency is load balance x serialisation x transfer; computation scaling is "
                   "IPC x frequency; instructions are 100 % by construction:",

@@ -14,12 +14,13 @@
 
 /* ---- fits ---- */
 
-/* Fits the points that are valid and not oversubscribed. medians: room for those of each point. */
+/* Fits the points that are valid and not oversubscribed; none of weak scaling, which is not what the laws say. medians:
+ * room for those of each point. */
 static th_result fit_curve(const th_scale *scale, th_scale_curve *curve, th_samples *medians, th_error *err)
 {
     th_fit_point points[TH_JOBS_MAX_THREADS];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < curve->count; i++) {
+    for (uint32_t i = 0; i < curve->count && !scale->is_weak; i++) {
         const th_row *row = &scale->report.rows[curve->first + i];
         if (row->failure[0] || scale->points[curve->first + i].oversubscribed)
             continue;
@@ -74,18 +75,24 @@ void th_scale_describe_rows(th_scale *scale)
 
 /* ---- the bottleneck ---- */
 
+/* Time a character. */
+static double cost_of(const th_scale_point *p)
+{
+    return p->frame_ns / p->characters;
+}
+
 th_bottleneck_input th_scale_input(const th_scale *scale, const th_scale_point *points, const th_scale_parts *parts)
 {
     const uint32_t last = th_scale_part_point(scale, 1);
     uint32_t fastest = 0;
     for (uint32_t i = 1; i <= last; i++)
-        fastest = points[i].frame_ns < points[fastest].frame_ns ? i : fastest;
-    return (th_bottleneck_input){
+        fastest = cost_of(&points[i]) < cost_of(&points[fastest]) ? i : fastest;
+    th_bottleneck_input input = {
         .usable_cpus = scale->report.context.cpus.usable,
         .most_threads = points[scale->curves[0].count - 1].threads,
         .fastest_threads = points[fastest].threads,
         .interference = scale->report.interference,
-        .characters = scale->curves[0].characters,
+        .characters = points[last].characters,
         .palette_bytes = (double)scale->palette_bytes,
         .base = points[0],
         .last = points[last],
@@ -93,6 +100,11 @@ th_bottleneck_input th_scale_input(const th_scale *scale, const th_scale_point *
         .parts = parts[scale->part_count - 1],
         .memory = scale->memory[scale->memory_count - 1],
     };
+    const double growth = (double)points[last].characters / points[0].characters;
+    input.base.work_ns *= growth;
+    for (int a = 0; a < TH_ABLATION_COUNT; a++)
+        input.base_parts.work_ns[a] *= growth;
+    return input;
 }
 
 void th_scale_conclude(th_scale *scale, const th_bottleneck_input *samples, uint32_t count, bool are_processes)

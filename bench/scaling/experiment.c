@@ -33,6 +33,11 @@ static void fill_in_lists(th_experiment *s, const th_scale_desc *desc)
         d->threads = s->threads, d->thread_count = th_scale_threads(s->usable_cpus, s->threads);
 }
 
+static uint32_t crowd_count(const th_experiment *s)
+{
+    return s->desc.count_count * (s->desc.is_weak ? s->desc.thread_count : 1);
+}
+
 uint32_t th_experiment_config_count(const th_experiment *s)
 {
     return s->out->point_count + s->out->part_count * TH_ABLATION_COUNT;
@@ -44,12 +49,13 @@ void th_experiment_fini(th_experiment *s)
         th_scaling_config_fini(&s->configs[i]);
     for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)
         th_jobs_destroy(s->pools[i]);
-    for (uint32_t i = 0; s->crowds && i < s->desc.count_count; i++)
+    for (uint32_t i = 0; s->crowds && i < crowd_count(s); i++)
         th_crowd_destroy(s->crowds[i]);
-    for (uint32_t i = s->desc.count_count;
+    for (uint32_t i = crowd_count(s);
          s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all, so it goes last */
         th_scene_destroy(s->scenes[i]);
-    th_batch_crowds_fini(&s->batch_crowds);
+    for (int part = 0; part < 2; part++)
+        th_batch_crowds_fini(&s->batch_crowds[part]);
     th_recording_fini(&s->recording);
     free(s->configs);
     free(s->pools);
@@ -66,10 +72,16 @@ static uint32_t thread_count(const th_experiment *s, th_scheduler scheduler)
     return scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.thread_count;
 }
 
-uint32_t th_experiment_crowd(const th_experiment *s, uint32_t curve)
+uint32_t th_experiment_crowd(const th_experiment *s, uint32_t curve, uint32_t point)
 {
-    assert(curve < s->out->curve_count);
-    return curve / s->desc.grain_count % s->desc.count_count;
+    assert(curve < s->out->curve_count && point < s->out->curves[curve].count);
+    const uint32_t count = curve / s->desc.grain_count % s->desc.count_count;
+    return s->desc.is_weak ? count * s->desc.thread_count + point : count;
+}
+
+uint32_t th_experiment_part_crowd(const th_experiment *s, uint32_t part)
+{
+    return th_experiment_crowd(s, 0, th_scale_part_point(s->out, part));
 }
 
 static th_scale_curve *curve_at(const th_experiment *s, uint32_t scheduler, uint32_t count, uint32_t grain)
@@ -82,6 +94,7 @@ static void lay_out_points(const th_experiment *s, th_scale_curve *curve)
     for (uint32_t t = 0; t < curve->count; t++) {
         th_scale_point *p = &s->out->points[curve->first + t];
         p->threads = curve->scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.threads[t];
+        p->characters = curve->characters * (s->desc.is_weak ? p->threads : 1);
         p->oversubscribed = p->threads > s->usable_cpus;
     }
 }
@@ -157,19 +170,33 @@ static th_result lay_out(th_experiment *s, th_error *err)
 
 /* ---- crowds, threads, configs ---- */
 
+/* A second one only where both parts do not have the same crowd. */
+static th_result create_batch_crowds(th_experiment *s, th_error *err)
+{
+    th_result result = TH_OK;
+    for (uint32_t part = 0; part < s->out->part_count && result == TH_OK; part++) {
+        const uint32_t crowd = th_experiment_part_crowd(s, part);
+        if (part == 0 || crowd != th_experiment_part_crowd(s, 0))
+            result = th_batch_crowds_init(&s->batch_crowds[part], s->scenes[crowd], s->crowds[crowd], err);
+    }
+    return result;
+}
+
 /* Models are compiled once. The palette memory fits the largest crowd. */
 static th_result create_crowds(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
+    const uint32_t count = crowd_count(s);
     const th_crowd *largest = NULL;
     th_scene_desc scene = d->scene;
     th_result result = TH_OK;
-    s->scenes = calloc(d->count_count, sizeof(th_scene *));
-    s->crowds = calloc(d->count_count, sizeof(th_crowd *));
+    s->scenes = calloc(count, sizeof(th_scene *));
+    s->crowds = calloc(count, sizeof(th_crowd *));
     if (!s->scenes || !s->crowds)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u crowds", d->count_count);
-    for (uint32_t i = 0; i < d->count_count && result == TH_OK; i++) {
-        scene.instance_count = d->counts[i];
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u crowds", count);
+    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
+        scene.instance_count =
+            d->is_weak ? d->counts[i / d->thread_count] * d->threads[i % d->thread_count] : d->counts[i];
         result = th_scene_create(&scene, &s->scenes[i], err);
         if (result == TH_OK)
             result = th_scene_crowd(s->scenes[i], d->isa, d->palette, &s->crowds[i], err);
@@ -181,7 +208,7 @@ static th_result create_crowds(th_experiment *s, th_error *err)
     }
     if (result == TH_OK)
         result = th_palette_create(largest, &s->palette, err);
-    return result == TH_OK ? th_batch_crowds_init(&s->batch_crowds, s->scenes[0], s->crowds[0], err) : result;
+    return result == TH_OK ? create_batch_crowds(s, err) : result;
 }
 
 static th_result create_pools(th_experiment *s, th_error *err)
@@ -217,17 +244,18 @@ static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t cou
                               th_error *err)
 {
     const th_scale_curve *curve = curve_at(s, scheduler, count, grain);
+    const uint32_t crowd = th_experiment_crowd(s, (uint32_t)(curve - s->out->curves), t);
     th_scaling_config *config = &s->configs[curve->first + t];
     *config = (th_scaling_config){
         .jobs = s->pools[scheduler * s->desc.thread_count + t],
         .palette = s->palette,
-        .scene = s->scenes[count],
-        .crowd = s->crowds[count],
+        .scene = s->scenes[crowd],
+        .crowd = s->crowds[crowd],
         .round_capacity = round_capacity(&s->desc.measure),
         .waits_quiescent = has_spinners(&s->desc),
     };
     const th_frame_desc frame = {
-        .crowd = s->crowds[count], .jobs = config->jobs, .grain = curve->grain, .stages = s->desc.stages};
+        .crowd = s->crowds[crowd], .jobs = config->jobs, .grain = curve->grain, .stages = s->desc.stages};
     return th_scaling_config_whole(config, &frame, err);
 }
 
@@ -241,7 +269,9 @@ static th_result create_part(th_experiment *s, uint32_t part, th_ablation ablati
         .round_capacity = whole->round_capacity,
         .waits_quiescent = whole->waits_quiescent,
     };
-    const th_ablated_frame_desc desc = {ablation, s->crowds[0], &s->batch_crowds, config->jobs,
+    const uint32_t crowd = th_experiment_part_crowd(s, part);
+    const uint32_t owner = crowd == th_experiment_part_crowd(s, 0) ? 0 : part;
+    const th_ablated_frame_desc desc = {ablation, s->crowds[crowd], &s->batch_crowds[owner], config->jobs,
                                         s->out->curves[0].grain};
     return th_scaling_config_part(config, &desc, err);
 }
@@ -275,9 +305,11 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
         result = create_pools(s, err);
     if (result == TH_OK)
         result = create_configs(s, err);
+    if (result != TH_OK)
+        return result;
+    const th_crowd *largest = s->crowds[th_experiment_crowd(s, 0, out->curves[0].count - 1)];
     const uint32_t calls = s->desc.stages == TH_STAGES_SEPARATE ? 2 : 1;
-    if (result == TH_OK &&
-        !th_recording_init(&s->recording, th_crowd_batch_count(s->crowds[0]), s->out->curves[0].grain, calls))
+    if (!th_recording_init(&s->recording, th_crowd_batch_count(largest), out->curves[0].grain, calls))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
     return result;
 }

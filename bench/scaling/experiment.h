@@ -10,11 +10,11 @@ typedef struct th_experiment {
     th_scheduler scheduler[1]; /* lists of one value, or the default */
     uint32_t characters[1], grain[1], threads[TH_JOBS_MAX_THREADS];
     uint32_t usable_cpus;
-    th_scene **scenes;            /* [number of characters] */
-    th_crowd **crowds;            /* [number of characters] */
-    th_jobs **pools;              /* by scheduler, then threads */
-    void *palette;                /* room for the largest crowd */
-    th_batch_crowds batch_crowds; /* of the first crowd */
+    th_scene **scenes;               /* by number of characters; of weak scaling, then threads */
+    th_crowd **crowds;               /* the same */
+    th_jobs **pools;                 /* by scheduler, then threads */
+    void *palette;                   /* room for the largest crowd */
+    th_batch_crowds batch_crowds[2]; /* of the crowd at each part; the second one only if it is another */
     /* Of the points; then of the ablations of the first curve, by point, then ablation. */
     th_scaling_config *configs;
     th_recording recording;
@@ -26,8 +26,11 @@ typedef struct th_experiment {
 th_result th_experiment_init(th_experiment *experiment, const th_scale_desc *desc, th_scale *out, th_error *err);
 void th_experiment_fini(th_experiment *experiment);
 
-/* The index of a curve's crowd in `crowds`. */
-uint32_t th_experiment_crowd(const th_experiment *experiment, uint32_t curve);
+/* The index in `crowds` of the crowd of a curve's point, counted from 0. */
+uint32_t th_experiment_crowd(const th_experiment *experiment, uint32_t curve, uint32_t point);
+
+/* The same at ablations `part`. */
+uint32_t th_experiment_part_crowd(const th_experiment *experiment, uint32_t part);
 
 uint32_t th_experiment_config_count(const th_experiment *experiment);
 

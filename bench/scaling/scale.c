@@ -42,7 +42,7 @@ static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, 
 static void name_point(const th_experiment *s, const th_scale_curve *curve, th_row *row)
 {
     const size_t size = sizeof row->name;
-    size_t used = (size_t)snprintf(row->name, size, "scale/");
+    size_t used = (size_t)snprintf(row->name, size, s->desc.is_weak ? "scale/weak/" : "scale/");
     if (s->desc.scheduler_count > 1)
         used += (size_t)snprintf(row->name + used, size - used, "%s/", th_scheduler_name(curve->scheduler));
     if (s->desc.count_count > 1)
@@ -57,7 +57,8 @@ static void set_point_rows(const th_experiment *s)
     const th_scale *out = s->out;
     for (uint32_t c = 0; c < out->curve_count; c++)
         for (uint32_t p = out->curves[c].first; p < out->curves[c].first + out->curves[c].count; p++) {
-            set_crowd(s, th_experiment_crowd(s, c), out->points[p].threads, &out->report.rows[p]);
+            set_crowd(s, th_experiment_crowd(s, c, p - out->curves[c].first), out->points[p].threads,
+                      &out->report.rows[p]);
             name_point(s, &out->curves[c], &out->report.rows[p]);
         }
 }
@@ -67,9 +68,10 @@ static void set_part_rows(const th_experiment *s)
     for (uint32_t part = 0; part < s->out->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             th_row *row = part_row(s, part, a);
-            set_crowd(s, 0, s->out->points[th_scale_part_point(s->out, part)].threads, row);
-            snprintf(row->name, sizeof row->name, "scale/%s/threads:%u", th_ablation_name((th_ablation)a),
-                     row->threads);
+            set_crowd(s, th_experiment_part_crowd(s, part), s->out->points[th_scale_part_point(s->out, part)].threads,
+                      row);
+            snprintf(row->name, sizeof row->name, "scale/%s%s/threads:%u", s->desc.is_weak ? "weak/" : "",
+                     th_ablation_name((th_ablation)a), row->threads);
         }
 }
 
@@ -118,7 +120,14 @@ static th_result check_point(const th_experiment *s, uint32_t point, const th_ro
     return result;
 }
 
-/* Curves with equal characters must have the palettes of the first of them. */
+/* The first row of a crowd, for a point that is counted from the begin of its curve. */
+static const th_row *first_of_crowd(const th_experiment *s, uint32_t curve, uint32_t point)
+{
+    const uint32_t first = curve / s->desc.grain_count % s->desc.count_count * s->desc.grain_count;
+    return &s->out->report.rows[s->out->curves[first].first + (s->desc.is_weak ? point : 0)];
+}
+
+/* Points with the same crowd must have the palettes of the first of them. */
 static th_result check_points(const th_experiment *s, th_error *err)
 {
     const th_scale *out = s->out;
@@ -127,12 +136,9 @@ static th_result check_points(const th_experiment *s, th_error *err)
      * pool writes it before. */
     for (uint32_t c = 0; c < out->curve_count; c++)
         th_scaling_config_run(&s->configs[out->curves[c].first + out->curves[c].count - 1], 0);
-    for (uint32_t c = 0; c < out->curve_count; c++) {
-        const uint32_t crowd = th_experiment_crowd(s, c);
-        const th_row *first = &out->report.rows[out->curves[crowd * s->desc.grain_count].first];
+    for (uint32_t c = 0; c < out->curve_count; c++)
         for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++)
-            result = check_point(s, out->curves[c].first + i, first, err);
-    }
+            result = check_point(s, out->curves[c].first + i, first_of_crowd(s, c, i), err);
     return result;
 }
 
@@ -311,7 +317,9 @@ static void describe(const th_experiment *s)
     out->palette = s->desc.palette;
     out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
     out->stages = s->desc.stages;
-    out->palette_bytes = th_crowd_entry_count(s->crowds[0]) * th_palette_entry_bytes(out->palette);
+    out->is_weak = s->desc.is_weak;
+    const th_crowd *last = s->crowds[th_experiment_part_crowd(s, out->part_count - 1)];
+    out->palette_bytes = th_crowd_entry_count(last) * th_palette_entry_bytes(out->palette);
     json_t *how =
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
                   th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
@@ -354,6 +362,8 @@ th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
 {
     assert(desc && out);
     assert(!desc->threads == (desc->thread_count == 0) && !desc->schedulers == (desc->scheduler_count == 0));
+    for (uint32_t i = 0; i < desc->scheduler_count; i++)
+        assert(!desc->is_weak || desc->schedulers[i] != TH_SCHEDULER_SERIAL);
     assert(!desc->counts == (desc->count_count == 0) && !desc->grains == (desc->grain_count == 0));
     for (uint32_t t = 0; t + 1 < desc->thread_count; t++)
         assert(desc->threads[t] < desc->threads[t + 1]);

@@ -38,15 +38,17 @@ th_scale_point th_scale_point_of(const th_scale_counts *c, const th_scale_counts
 {
     assert(c->threads > 0 && first->threads > 0 && usable_cpus > 0);
     const double ratio = (double)c->threads / first->threads;
+    const double growth = (double)c->characters / (double)first->characters;
     const th_stats frame = th_samples_stats(c->frame_ns);
     const th_worker_stats total = th_workers_total(c->workers, c->threads);
     const double in_calls = (double)(total.busy_ns + total.idle_ns);
     th_scale_point point = {
         .threads = c->threads,
+        .characters = (uint32_t)c->characters,
         .oversubscribed = c->threads > usable_cpus,
         .frame_ns = frame.median,
         .relative_mad = th_stats_relative_mad(&frame),
-        .speed_up = th_samples_stats(first->frame_ns).median / frame.median,
+        .speed_up = growth * th_samples_stats(first->frame_ns).median / frame.median,
         .busy = (double)total.busy_ns / in_calls,
         .idle_at_end = (double)total.idle_at_end_ns / in_calls,
         .serial = fmax(0, 1 - in_calls / c->threads / wall_ns(c)),
@@ -54,7 +56,7 @@ th_scale_point th_scale_point_of(const th_scale_counts *c, const th_scale_counts
         .work_ns = th_scale_work_ns(c),
     };
     point.efficiency = point.speed_up / ratio;
-    point.karp_flatt = th_fit_karp_flatt(point.speed_up, ratio);
+    point.karp_flatt = growth == 1 ? th_fit_karp_flatt(point.speed_up, ratio) : (double)NAN;
     return point;
 }
 

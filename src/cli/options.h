@@ -46,6 +46,7 @@ typedef struct th_options {
         th_thread_list threads;
         th_number_list counts, grains, schedulers;
         th_stages stages;
+        bool is_weak;
         uint32_t processes;
     } scale;
     struct {

@@ -53,6 +53,7 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
         .grain_count = o->scale.grains.count,
         .threads = o->scale.threads.count ? o->scale.threads.counts : NULL,
         .thread_count = o->scale.threads.count,
+        .is_weak = o->scale.is_weak,
         .measure = *measure,
         .tracer = run->tracer,
     };
@@ -102,13 +103,26 @@ static int refuse_too_much(const th_options *o)
     return points > MAX_POINTS || threads > MAX_THREADS ? TH_EXIT_USAGE : TH_EXIT_GOOD;
 }
 
+/* The serial scheduler has one thread, so no crowd can grow with it. */
+static int refuse_weak_serial(const th_options *o)
+{
+    for (uint32_t i = 0; o->scale.is_weak && i < o->scale.schedulers.count; i++)
+        if (o->scale.schedulers.values[i] == TH_SCHEDULER_SERIAL) {
+            th_complain("--weak compares numbers of threads, but the serial scheduler always has one; leave it out");
+            return TH_EXIT_USAGE;
+        }
+    return TH_EXIT_GOOD;
+}
+
 int th_command_scale(const th_options *o, th_run *run)
 {
     th_measure_desc measure = o->measure;
     const th_number_list *schedulers = &o->scale.schedulers;
     const bool serial = schedulers->count == 1 && schedulers->values[0] == TH_SCHEDULER_SERIAL;
     measure.seed = o->crowd.seed;
-    int code = refuse_too_much(o);
+    int code = refuse_weak_serial(o);
+    if (code == TH_EXIT_GOOD)
+        code = refuse_too_much(o);
     if (code == TH_EXIT_GOOD)
         code = th_measure_options_complete(run, &measure);
     if (code != TH_EXIT_GOOD)

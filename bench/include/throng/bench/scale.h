@@ -1,6 +1,7 @@
-/* The scaling experiment: the same crowd on more and more threads, how it scales, and the bottleneck.
+/* The scaling experiment: the same crowd on more and more threads (strong scaling), or a crowd that grows with them
+ * (weak scaling), how it scales, and the bottleneck.
  *
- * Every thread count writes the same palettes to the same memory; they are checked before anything is timed.
+ * Every thread count writes the same palettes of a crowd to the same memory; they are checked before anything is timed.
  * Repetitions of all counts are interleaved. A repetition runs between th_jobs_frame_begin and th_jobs_frame_end and
  * begins with a frame that is not timed, so workers are awake as in an application that draws. Finally each count runs
  * one more frame, not timed, of which every chunk is recorded.
@@ -35,10 +36,11 @@ typedef struct th_scale_desc {
     th_placement placement;
     th_stages stages;               /* as th_frame_desc */
     const th_scheduler *schedulers; /* NULL: TH_SCHEDULER_WORK_STEALING */
-    const uint32_t *counts;         /* characters; NULL: scene.instance_count */
+    const uint32_t *counts;         /* characters, of weak scaling a thread; NULL: scene.instance_count */
     const uint32_t *grains;         /* as th_frame_desc; NULL: 0 */
     const uint32_t *threads;        /* ascending; NULL: as th_scale_threads */
     uint32_t scheduler_count, count_count, grain_count, thread_count;
+    bool is_weak;        /* the crowd grows with the threads; without TH_SCHEDULER_SERIAL, which has one */
     size_t memory_bytes; /* of the block whose bandwidth is measured; 0: as th_bandwidth_default_bytes */
     th_measure_desc measure;
     th_tracer *tracer; /* may be NULL; gets a few additional frames of each row, not timed */
@@ -49,17 +51,17 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS]);
 
 /* ---- points and curves ---- */
 
-/* Zero except for `threads` where the row has a failure. */
+/* Zero except for `threads` and `characters` where the row has a failure. */
 typedef struct th_scale_point {
-    uint32_t threads;
+    uint32_t threads, characters;
     /* More threads than usable CPUs: they share them. Fits and the bottleneck ignore this point. */
     bool oversubscribed;
     double frame_ns;                 /* median of the repetitions */
     double relative_mad;             /* as th_stats_relative_mad */
-    double speed_up;                 /* over the first point of the curve */
+    double speed_up;                 /* characters a second over those of the first point of the curve */
     double efficiency;               /* speed-up / ratio of threads: 1.8 on 2 threads is 0.9; 1 is ideal */
     th_interval efficiency_interval; /* NaN for fewer than two repetitions; of the first point (1, 1) */
-    double karp_flatt;               /* as th_fit_karp_flatt; NaN for the first point */
+    double karp_flatt;               /* as th_fit_karp_flatt; NaN for the first point, and of weak scaling */
     double busy;                     /* share of all threads' time in calls that was spent on posing */
     double idle_at_end;              /* the same, of threads that had no work left and waited for the last one */
     double serial;                   /* share of the frame outside of calls, when only one thread runs */
@@ -72,9 +74,9 @@ typedef struct th_scale_point {
 /* The same crowd, scheduler and grain on more and more threads. */
 typedef struct th_scale_curve {
     th_scheduler scheduler;
-    uint32_t characters, grain;
-    uint32_t first, count; /* range of its points, and of their rows */
-    th_fit fits[TH_FIT_LAW_COUNT];
+    uint32_t characters, grain;    /* characters: of weak scaling a thread */
+    uint32_t first, count;         /* range of its points, and of their rows */
+    th_fit fits[TH_FIT_LAW_COUNT]; /* of strong scaling */
 } th_scale_curve;
 
 /* ---- ablations: frames with a part left out ---- */
@@ -153,9 +155,10 @@ typedef struct th_bottleneck_input {
     uint32_t usable_cpus, most_threads; /* most_threads: measured, oversubscribed or not */
     uint32_t fastest_threads;           /* among the points that are not oversubscribed */
     th_interference interference;
-    uint64_t characters;
-    double palette_bytes; /* written in a frame */
-    /* The first point, and the one with most threads that is not oversubscribed; may be the same. */
+    uint64_t characters;  /* of the last point */
+    double palette_bytes; /* written in its frame */
+    /* The first point, and the one with most threads that is not oversubscribed; may be the same. Work of the first one
+     * is that of as many characters as the last one has. */
     th_scale_point base, last;
     th_scale_parts base_parts, parts; /* at base and at last */
     th_scale_memory memory;           /* at last */
@@ -195,7 +198,8 @@ typedef struct th_scale {
     th_scale_memory *memory;     /* for each number of threads that is not oversubscribed */
     th_scale_process *processes; /* [TH_REPORT_MAX_PROCESSES], report.process_count of them filled in; NULL for one */
     uint32_t point_count, curve_count, part_count, memory_count;
-    /* Written in a frame of the first curve; and the size of the block whose bandwidth is measured. */
+    bool is_weak;
+    /* Written in a frame of the first curve's last point; and the size of the block whose bandwidth is measured. */
     uint64_t palette_bytes, memory_bytes;
     th_bottleneck bottleneck;
     th_isa isa; /* that was used */
