@@ -114,5 +114,6 @@ th_shared_pose th_sharing_pose(const th_sharing *sharing, uint32_t key)
     while (key - steps->first_key >= steps->count)
         steps++;
     assert(steps < sharing->clips + sharing->first_clip[model + 1]); /* the key names a step */
-    return (th_shared_pose){model, (uint32_t)(steps - first), (key - steps->first_key + 0.5) / steps->count};
+    const double late = 0x1p-32;                                     /* as in playback.h */
+    return (th_shared_pose){model, (uint32_t)(steps - first), (key - steps->first_key + 0.5) / steps->count + late};
 }

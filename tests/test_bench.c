@@ -552,8 +552,9 @@ Test(bench, crowds_and_what_they_play_are_listed)
         "crowd/1",         "crowd/8",         "crowd/100",      "crowd/1000",     "crowd/10000",    "play/forward",
         "play/random",     "clips/one",       "clips/all",      "morph/0",        "morph/16",       "morph/64",
         "blend/layers:1",  "blend/fade:2",    "blend/layers:2", "blend/layers:3", "blend/layers:4", "blend/layers:8",
-        "blend/space1d:3", "blend/space2d:4", "blend/mask",     "blend/additive"};
-    const th_bench_names names = th_bench_list("^(crowd|play|clips|morph|blend)/", NULL);
+        "blend/space1d:3", "blend/space2d:4", "blend/mask",     "blend/additive", "share/off",      "share/30",
+        "share/60",        "share/120"};
+    const th_bench_names names = th_bench_list("^(crowd|play|clips|morph|blend|share)/", NULL);
     cr_assert_eq(names.count, sizeof wanted / sizeof *wanted);
     for (uint32_t i = 0; i < names.count; i++)
         cr_expect_str_eq(names.names[i], wanted[i]);
@@ -614,6 +615,33 @@ Test(bench, layers_are_checked)
         for (uint32_t other = 2; other < r; other++)
             cr_expect_neq(row->palette_hash, report.rows[other].palette_hash, "%s and %s", row->name,
                           report.rows[other].name);
+    }
+    th_report_fini(&report);
+}
+
+/* Only what is evaluated counts; longer steps are shared by more and are off by more. */
+Test(bench, shared_poses_are_checked_and_counted)
+{
+    enum { MANY = 10000 };
+    th_report report = report_on(scene_of(20), "^share/|^crowd/10000");
+    cr_assert_eq(report.row_count, 5);
+    cr_expect_eq(report.rows[1].palette_hash, report.rows[0].palette_hash, "off is as without");
+    for (uint32_t r = 1; r < report.row_count; r++) {
+        const th_row *row = &report.rows[r];
+        const double evaluated = field(row->own, "evaluated"), error = field(row->own, "share_error");
+        cr_expect_str_eq(row->failure, "", "%s", row->name);
+        cr_expect(row->checked && row->moving, "%s", row->name);
+        cr_expect_eq(evaluated + field(row->own, "shared"), MANY);
+        cr_expect_eq((double)row->characters, evaluated);
+        cr_expect_eq(row->bones, row->characters * human->bone_count);
+        cr_expect_eq(field(row->own, "palette_bytes"), evaluated * 52 * 48);
+        if (r > 2) {
+            cr_expect_gt(evaluated, field(row[-1].own, "evaluated"), "%s", row->name);
+            cr_expect_lt(error, field(row[-1].own, "share_error"), "%s", row->name);
+        }
+        cr_expect(r == 1 ? evaluated == MANY && error < 2e-4 : evaluated < MANY / 2.0 && error > 1e-3, "%s: %g of %g m",
+                  row->name, evaluated, error);
+        cr_expect(row->max_error > 0 && row->max_error < 2e-4, "%s: %g", row->name, row->max_error);
     }
     th_report_fini(&report);
 }

@@ -119,6 +119,59 @@ Test(stress, of_a_behaviour_poses_blends)
     th_stress_fini(&clips);
 }
 
+/* Shared poses are checked as well. Bones are of those that were evaluated. */
+Test(stress, counts_shared_poses_apart)
+{
+    enum { MANY = 600 };
+    const uint32_t threads[] = {1, 2};
+    th_stress_desc desc = describe(MANY, threads, 2);
+    th_stress exact = run(&desc);
+    desc.share_hz = 20;
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 2; i++) {
+        const th_stress_point *p = &stress.points[i];
+        const th_row *row = &stress.report.rows[i];
+        expect_point(&stress, i, MANY);
+        cr_expect_eq(row->palette_hash, stress.report.rows[0].palette_hash);
+        cr_expect_neq(row->palette_hash, exact.report.rows[i].palette_hash);
+        cr_expect(p->poses.evaluated > 50 && p->poses.evaluated < MANY * 0.9, "%u", p->poses.evaluated);
+        cr_expect_eq(p->poses.evaluated + p->poses.shared, MANY);
+        cr_expect_eq(p->poses.apart, 0);
+        cr_expect(row->bones > 0 && row->bones < MANY * 0.9 * human->bone_count && row->bones % human->bone_count == 0);
+        cr_expect(p->share_error > 1e-3 && p->share_error < 0.2, "%g", p->share_error);
+        cr_expect_eq(exact.points[i].poses.evaluated, MANY);
+        cr_expect_eq(exact.points[i].share_error, 0);
+        cr_expect_eq(exact.report.rows[i].bones, MANY * human->bone_count);
+    }
+    char *text = text_of(&stress, TH_FORMAT_TEXT), *without = text_of(&exact, TH_FORMAT_TEXT);
+    expect_text(text, "poses that they share at 20 Hz");
+    expect_text(text, "evaluated");
+    cr_expect_null(strstr(without, "shared"));
+    free(text);
+    free(without);
+    th_stress_fini(&stress);
+    th_stress_fini(&exact);
+}
+
+Test(stress, says_that_behaviours_do_not_share)
+{
+    th_stress_desc desc = describe(101, (uint32_t[]){2}, 1);
+    desc.scene.behaviour = TH_BEHAVIOUR_GRAPH;
+    desc.scene.fade.duration_s = TH_DEFAULT_FADE_S;
+    th_stress apart = run(&desc);
+    desc.share_hz = 20;
+    th_stress stress = run(&desc);
+    cr_expect_eq(stress.points[0].poses.evaluated, 101);
+    cr_expect_eq(stress.points[0].poses.apart, 101);
+    cr_expect_eq(stress.points[0].share_error < 1e-3, true);
+    cr_expect_eq(stress.report.rows[0].palette_hash, apart.report.rows[0].palette_hash);
+    char *text = text_of(&stress, TH_FORMAT_TEXT);
+    expect_text(text, "do not share poses: they have a behaviour");
+    free(text);
+    th_stress_fini(&stress);
+    th_stress_fini(&apart);
+}
+
 /* So long waits the thread that waits longest, in the frames of a run in turn; NULL: as the system says. */
 static const uint64_t *delay_ns;
 static uint32_t delay_asked;

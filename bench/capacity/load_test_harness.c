@@ -29,9 +29,16 @@ th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_erro
     return th_scene_create(&empty, &s->base_scene, err);
 }
 
+/* A renderer shares on its own. */
+static bool shares(const th_load_test *s)
+{
+    return s->desc->share_hz > 0 && !s->desc->renderer;
+}
+
 static void clear(th_load_test *s)
 {
     th_frame_destroy(s->frame);
+    th_shared_crowd_fini(&s->shared);
     th_crowd_destroy(s->crowd);
     th_scene_destroy(s->scene);
     s->frame = NULL;
@@ -87,7 +94,7 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
                 (s->desc->scene.behaviour ? (double)th_behaviour_bytes(scene->behaviour) : 0)) /
                    characters +
                2 * sizeof(th_instance) + (s->desc->scene.behaviour ? TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1 : 0) +
-               (double)(renderer ? renderer->character_bytes : 0);
+               (shares(s) ? TH_SHARED_CROWD_BYTES : 0) + (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     return result;
@@ -121,6 +128,8 @@ th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_err
     if (result == TH_OK)
         result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs, .behaviour = s->scene->behaviour},
                                  &s->frame, err);
+    if (result == TH_OK && shares(s))
+        result = th_shared_crowd_init(&s->shared, s->scene, s->crowd, s->desc->share_hz, err);
     return result;
 }
 
@@ -176,18 +185,42 @@ th_result th_load_test_finish(th_load_test *s, th_error *err)
 
 /* ---- frames ---- */
 
+static double time_of(uint64_t frame)
+{
+    return (double)frame / TH_FRAME_RATE;
+}
+
 const th_crowd_layers *th_load_test_layers(void *load_test, uint64_t frame)
 {
-    (void)frame;
-    return th_frame_layers(((th_load_test *)load_test)->frame);
+    th_load_test *s = load_test;
+    const th_crowd_layers *played = th_frame_layers(s->frame);
+    return s->shared.plan ? th_shared_crowd_layers(&s->shared, played, time_of(frame)) : played;
 }
 
 void th_load_test_run(void *load_test, uint64_t frame)
 {
     th_load_test *s = load_test;
     th_jobs_frame_begin(s->jobs);
-    th_frame_animate(s->frame, (double)frame / TH_FRAME_RATE, s->palette);
+    if (s->shared.plan)
+        th_shared_crowd_plan(&s->shared, s->jobs, time_of(frame));
+    th_frame_animate(s->frame, time_of(frame), s->palette);
     th_jobs_frame_end(s->jobs);
+}
+
+th_stress_poses th_load_test_poses(const th_load_test *s)
+{
+    if (!s->shared.plan)
+        return (th_stress_poses){s->crowd ? th_crowd_instance_count(s->crowd) : 0, 0, 0};
+    const th_pose_counts counts = th_pose_plan_counts(s->shared.plan);
+    return (th_stress_poses){counts.evaluated, counts.shared, s->shared.apart};
+}
+
+th_result th_load_test_measure_sharing(th_load_test *s, uint64_t frame, th_error *err)
+{
+    if (!s->shared.plan)
+        return TH_OK;
+    th_load_test_run(s, frame);
+    return th_shared_crowd_measure(&s->shared, s->crowd, s->palette, th_frame_layers(s->frame), time_of(frame), err);
 }
 
 static void run(th_load_test *s)

@@ -6,15 +6,17 @@
 #define TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 
 #include "measure/runqueue_delay.h"
+#include "suites/shared_crowd.h"
 
 #include <throng/bench/stress.h>
 
 typedef struct th_load_test {
     const th_stress_desc *desc;
     th_scene *base_scene; /* without instances; keeps the compiled models */
-    th_scene *scene;      /* of the posed crowd, as the next three */
+    th_scene *scene;      /* of the posed crowd, as the next four */
     th_crowd *crowd;
     th_frame *frame;
+    th_shared_crowd shared; /* zero unless its poses are shared */
     th_jobs *jobs;
     void *palette; /* room for the largest crowd so far */
     size_t palette_bytes;
@@ -58,7 +60,13 @@ void th_load_test_trace(th_load_test *load_test, th_tracer *tracer, const char *
 /* For th_validate_run_desc.run: poses the crowd without a tick or timing. */
 void th_load_test_run(void *load_test, uint64_t frame);
 
-/* What the crowd plays in the last frame, which was this one. */
+/* Of the posed crowd in the last frame. */
+th_stress_poses th_load_test_poses(const th_load_test *load_test);
+
+/* Poses this frame, and measures how far shared poses are from what their characters play (load_test.shared.error). */
+th_result th_load_test_measure_sharing(th_load_test *load_test, uint64_t frame, th_error *err);
+
+/* What the crowd shows in the last frame, which was this one. NULL: the clips of the instances. */
 const th_crowd_layers *th_load_test_layers(void *load_test, uint64_t frame);
 
 #endif

@@ -65,7 +65,7 @@ static th_validate_run_desc validation_of(stress_run *s)
         .crowd = s->load_test.crowd,
         .palette = s->load_test.palette,
         .run = th_load_test_run,
-        .layers = s->desc->scene.behaviour ? th_load_test_layers : NULL,
+        .layers = s->desc->scene.behaviour || s->load_test.shared.plan ? th_load_test_layers : NULL,
         .ctx = &s->load_test,
     };
 }
@@ -86,8 +86,12 @@ static th_result check(stress_run *s, th_row *row, th_error *err)
     const th_validate_run_desc validation = validation_of(s);
     s->out->isa = th_crowd_isa(s->load_test.crowd);
     row->characters = th_crowd_instance_count(s->load_test.crowd);
-    row->bones = th_crowd_bone_count(s->load_test.crowd);
-    return th_validate_run(&validation, row, err);
+    th_result result = th_validate_run(&validation, row, err);
+    row->bones = th_crowd_bone_count(s->load_test.crowd); /* that the last frame evaluated */
+    for (uint64_t frame = 0; result == TH_OK && frame <= TH_VALIDATE_FRAME; frame += TH_VALIDATE_FRAME / 4)
+        result = th_load_test_measure_sharing(&s->load_test, frame, err);
+    s->point->share_error = s->load_test.shared.error;
+    return result;
 }
 
 static th_result check_first(stress_run *s, th_row *row, th_error *err)
@@ -168,7 +172,11 @@ static void describe_point(const stress_run *s)
     const th_capacity *search = &point->search;
     point->meets_budget = search->items > 0;
     point->characters = s->out->searched ? search->items : search->confirmed.items;
-    point->visible = s->desc->renderer ? s->desc->renderer->visible(s->desc->renderer->ctx) : 0;
+    const th_stress_renderer *renderer = s->desc->renderer;
+    point->visible = renderer ? renderer->visible(renderer->ctx) : 0;
+    point->poses = !renderer         ? th_load_test_poses(&s->load_test)
+                   : renderer->poses ? renderer->poses(renderer->ctx)
+                                     : (th_stress_poses){point->characters, 0, 0};
     point->out_of_memory = search->is_at_max;
     point->ticks = search->confirmed.ticks;
 }
@@ -243,6 +251,7 @@ static th_result lay_out(stress_run *s, th_error *err)
     *out = (th_stress){
         .points = calloc(d->thread_count, sizeof *out->points),
         .budget_ns = d->budget_ns,
+        .share_hz = d->share_hz,
         .frames = d->frames,
         .searched = d->scene.instance_count == 0,
         .drawn = d->renderer != NULL,
@@ -298,6 +307,8 @@ static void describe(stress_run *s)
                             th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_WORK_STEALING),
                             "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN,
                             "budget_ms", th_json_real(out->budget_ns / 1e6));
+    if (s->desc->share_hz > 0)
+        how = th_json_set(how, "share_hz", th_json_real(s->desc->share_hz));
     out->report.scene = th_json_merge(th_scene_json(s->load_test.base_scene, &scene), how);
     if (s->desc->renderer)
         out->report.picture = s->desc->renderer->describe(s->desc->renderer->ctx);

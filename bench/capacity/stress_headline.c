@@ -148,6 +148,9 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
     add_reservation(line, size, stress, point);
     add_result(line, size, th_stress_frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
+    if (stress->share_hz > 0)
+        th_append(line, size, ", showing %s poses that they share at %g Hz",
+                  th_digits_from(point->poses.evaluated).text, stress->share_hz);
     if (th_stress_interval(point, &low, &high))
         th_append(line, size, ", 95 %% CI %s to %s", th_digits_from(low).text, th_digits_from(high).text);
     if (point->ticks.frames > 0 && point->characters > 0 && !point->meets_budget)

@@ -42,6 +42,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     const bool has_interval = th_stress_interval(p, &low, &high);
     const th_capacity_ticks *ticks = &p->ticks;
     json_t *probes = sheet->view == TEST ? probes_json(search) : NULL, *doubts = th_stress_doubts(stress, p);
+    const unsigned shared = stress->share_hz > 0 ? TABLE | TEST : 0;
     const double miss_rate_bound = th_capacity_miss_rate_bound(ticks->missed, ticks->scheduled);
     const th_figure figures[] = {
         {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
@@ -51,6 +52,10 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
         {"ci_low", ">CI from", TH_IF_KNOWN(has_interval, TH_DIGITS(low)), TABLE | TEST},
         {"ci_high", ">CI to", TH_IF_KNOWN(has_interval, TH_DIGITS(high)), TABLE | TEST},
         {"first_failing", ">+first failing", some(search->first_failing), TABLE | TEST},
+        {"evaluated", ">evaluated", TH_DIGITS(p->poses.evaluated), shared},
+        {"shared", ">shared", TH_DIGITS(p->poses.shared), shared},
+        {"apart", ">+apart", TH_DIGITS(p->poses.apart), shared},
+        {"share_error", ">+share error", TH_IF_KNOWN(!stress->drawn, TH_REAL(p->share_error, "%.3g")), shared},
         {"meets_budget", "<meets budget", TH_FLAG(p->meets_budget), TABLE | JSON},
         {"p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f"), TABLE | TEST},
         {NULL, ">+median", TH_REAL(p->times.median / 1e6, "%.3f"), TABLE},
@@ -145,6 +150,15 @@ static void print_rule(const th_stress *stress, th_format format, FILE *file)
         format == TH_FORMAT_TEXT ? "" : "Lost: missed ticks x budget. ", stress->preemption_threshold_ns / 1e6);
 }
 
+static void print_sharing(const th_stress *stress, th_format format, FILE *file)
+{
+    if (stress->share_hz > 0)
+        th_write_line(file, format,
+                      "Evaluated: poses. Shared: characters beyond that, who show the pose of another, within half of "
+                      "1/%g s of their own time. Share error: the farthest that this moves a bone, in scene units.",
+                      stress->share_hz);
+}
+
 static void print_memory(const th_stress *stress, th_format format, FILE *file)
 {
     for (uint32_t i = 0; i < stress->point_count; i++)
@@ -169,6 +183,10 @@ static void print_warnings(const th_stress *stress, th_format format, FILE *file
         if (doubts[0])
             th_write_line(file, format, "warning: the result on %u thread%s is %s", p->threads, th_plural(p->threads),
                           doubts);
+        if (p->poses.apart > 0)
+            th_write_line(file, format,
+                          "warning: %s of the characters on %u thread%s do not share poses: they have a behaviour",
+                          th_digits_from(p->poses.apart).text, p->threads, th_plural(p->threads));
         if (stress->drawn && p->visible < p->characters)
             th_write_line(file, format, "warning: only %s of the %s character%s on %u thread%s %s visible",
                           th_digits_from(p->visible).text, th_digits_from(p->characters).text, th_plural(p->characters),
@@ -184,6 +202,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     const bool printed = th_sheet_write(&points, format, file);
     fputc('\n', file);
     print_rule(stress, format, file);
+    print_sharing(stress, format, file);
     print_memory(stress, format, file);
     th_print_gap(format, file);
     if (format != TH_FORMAT_HTML) /* a page has it in its headline */

@@ -50,6 +50,7 @@ static void plan_init(plan *p, const char *filter, const th_external_benchmarks 
     p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_morph_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_blend_entries(p->entries + p->count), filter);
+    p->pose_count += add(p, th_share_entries(p->entries + p->count), filter);
     if (filter && strncmp(filter, "^" TH_REFERENCE_PREFIX, strlen("^" TH_REFERENCE_PREFIX)) == 0)
         add(p, th_reference_entries(p->entries + p->count), filter);
     p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);

@@ -1,6 +1,7 @@
 #include "pose_benchmark.h"
 
 #include "layer_mix.h"
+#include "shared_crowd.h"
 
 #include <throng/anim/ceilings.h>
 #include <throng/bench/validate_run.h>
@@ -114,6 +115,9 @@ void th_pose_benchmark_destroy(void *subject)
         th_tutorial_destroy(p->tutorials[r]);
     free(p->tutorials);
     th_frame_destroy(p->frame);
+    if (p->sharing)
+        th_shared_crowd_fini(p->sharing);
+    free(p->sharing);
     th_jobs_destroy(p->jobs);
     th_layer_mix_destroy(p->mix);
     free(p->scratch);

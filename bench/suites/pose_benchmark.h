@@ -15,7 +15,8 @@ typedef struct th_pose_benchmark {
     /* Of entries that play layers, otherwise NULL: those of a frame, valid until the next call. */
     const th_crowd_layers *(*layers_at)(void *subject, uint64_t frame);
     struct th_layer_mix *mix;
-    th_jobs *jobs; /* of entries that pose on several threads, otherwise NULL */
+    struct th_shared_crowd *sharing; /* of entries whose characters share poses, otherwise NULL */
+    th_jobs *jobs;                   /* of entries that share, or pose on several threads, otherwise NULL */
     struct th_frame *frame;
     th_tutorial **tutorials; /* [model], or NULL */
     th_row *row;             /* of the entry */

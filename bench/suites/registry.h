@@ -45,6 +45,7 @@ uint32_t th_interp_entries(th_entry *entries);  /* interp/ */
 uint32_t th_crowd_entries(th_entry *entries);   /* crowd/, play/ and clips/ */
 uint32_t th_morph_entries(th_entry *entries);   /* morph/ */
 uint32_t th_blend_entries(th_entry *entries);   /* blend/ */
+uint32_t th_share_entries(th_entry *entries);   /* share/ */
 uint32_t th_jobs_entries(th_entry *entries);    /* jobs/ */
 uint32_t th_reference_entries(th_entry *entries);
 

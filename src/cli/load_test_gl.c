@@ -100,6 +100,13 @@ static uint32_t count_visible(const void *ctx)
     return th_crowd_view_get_stats(c->all).visible;
 }
 
+static th_stress_poses count_poses(const void *ctx)
+{
+    const th_load_test_gl *c = ctx;
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
+    return (th_stress_poses){stats.evaluated, stats.shared, stats.apart};
+}
+
 static void trace(void *ctx, th_tracer *tracer)
 {
     th_load_test_gl *c = ctx;
@@ -133,6 +140,7 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
         .prepare = prepare,
         .frame = draw,
         .visible = count_visible,
+        .poses = count_poses,
         .trace = trace,
         .check = check,
         .finish = finish,

@@ -68,6 +68,7 @@ static int run_stress(const th_options *o, th_run *run, const th_model_set *mode
         .threads = o->stress.threads.counts,
         .thread_count = o->stress.threads.count,
         .budget_ns = o->stress.budget_ms * 1e6,
+        .share_hz = o->crowd.share_hz,
         .frames = o->stress.frames,
         .memory = o->stress.memory_bytes,
         .renderer = renderer,
@@ -107,8 +108,8 @@ static int run_drawn(const th_options *o, th_run *run, const th_model_set *model
 
 int th_command_stress(const th_options *o, th_run *run)
 {
-    static const char *const of_pictures[] = {"size",   "layout", "yaw",    "pitch", "zoom", "samples",
-                                              "shadow", "fetch",  "upload", "share", "far"};
+    static const char *const of_pictures[] = {"size",    "layout", "yaw",   "pitch",  "zoom",
+                                              "samples", "shadow", "fetch", "upload", "far"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (!o->stress.draw && th_run_has_option(run, of_pictures[i])) {
             th_complain("--%s needs --draw", of_pictures[i]);

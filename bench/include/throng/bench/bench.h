@@ -11,6 +11,7 @@
  *   play/<how>           forward; or random: at a random time each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
+ *   share/<hz>           characters that share poses, this many steps per second; off: none
  *   blend/<what>         characters that play several clips at once, on the best instruction set
  *   throng-1/<scene>/<how>  the reference scenes, on each instruction set and, on the best one, on all CPUs; only where
  *                        the filter begins with "^throng-1/"

@@ -37,6 +37,12 @@
 
 TH_API_BEGIN
 
+/* Of the last frame: poses evaluated; characters beyond that, who show the pose of another; characters that were to
+ * share, but have a behaviour. */
+typedef struct th_stress_poses {
+    uint32_t evaluated, shared, apart;
+} th_stress_poses;
+
 /* The renderer, supplied by the program: this library does not draw. */
 typedef struct th_stress_renderer {
     /* Replaces the crowd by one of the scene with this many characters and threads. When it returns, as many frames are
@@ -44,6 +50,7 @@ typedef struct th_stress_renderer {
     th_result (*prepare)(void *ctx, uint32_t threads, uint32_t characters, th_error *err);
     void (*frame)(void *ctx, uint64_t number); /* at number / TH_FRAME_RATE */
     uint32_t (*visible)(const void *ctx);      /* characters in the picture of the last frame */
+    th_stress_poses (*poses)(const void *ctx); /* NULL: each character is posed by itself */
     /* Records frames (th_tracer_frame_begin and _end) from now on; NULL: stops. */
     void (*trace)(void *ctx, th_tracer *tracer);
     /* Fills in row->failure if pictures show what they should not. The frames so far have been timed. */
@@ -73,7 +80,9 @@ typedef struct th_stress_desc {
     const uint32_t *threads; /* ascending */
     uint32_t thread_count;
     double budget_ns;
-    uint32_t frames;                    /* as th_capacity_desc */
+    double share_hz; /* steps per second in which characters share poses (sharing.h), all of them; 0: never. A renderer
+                        shares as it was told */
+    uint32_t frames; /* as th_capacity_desc */
     const th_stress_renderer *renderer; /* NULL: frames are only posed */
     /* May be NULL. Gets a few additional frames for each number of threads, which do not count. */
     th_tracer *tracer;
@@ -92,7 +101,10 @@ typedef struct th_stress_point {
     uint32_t characters; /* that meet the budget; without a search: that were tested */
     /* False: not even one character does; without a search: these characters do not. */
     bool meets_budget;
-    uint32_t visible;   /* characters in the picture, where frames were drawn */
+    uint32_t visible; /* characters in the picture, where frames were drawn */
+    th_stress_poses poses;
+    double share_error; /* largest distance of what is shown from what characters play, scene units; where frames are
+                           drawn, or nobody shares, 0 */
     bool out_of_memory; /* more characters may meet the budget, but do not fit into memory */
     /* Of the kept frames: */
     th_capacity_ticks ticks;
@@ -108,7 +120,7 @@ typedef struct th_stress {
     th_report report;        /* a row for each number of threads; a repetition is a kept frame */
     th_stress_point *points; /* a point for each row */
     uint32_t point_count;
-    double budget_ns;
+    double budget_ns, share_hz;
     uint32_t frames;
     /* 1 % of the budget, but longer than a wake-up takes. */
     double preemption_threshold_ns;

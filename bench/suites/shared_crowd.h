@@ -1,0 +1,41 @@
+/* A crowd whose characters all share poses (pose_plan.h), as if all were far away: for measurements without a camera.
+ * Models with a behaviour do not share. Private to bench. */
+#ifndef TH_BENCH_SUITES_SHARED_CROWD_H
+#define TH_BENCH_SUITES_SHARED_CROWD_H
+
+#include <throng/runtime/pose_plan.h>
+#include <throng/runtime/scene.h>
+
+typedef struct th_shared_crowd {
+    const th_scene *scene;
+    th_pose_plan *plan;
+    uint32_t *list; /* all instances, by model */
+    th_pose_group *groups;
+    th_layer *layers; /* what instances show, to be checked */
+    uint8_t *counts;
+    th_crowd_layers table;
+    uint32_t apart; /* with a behaviour */
+    double error;   /* the largest so far, scene units */
+} th_shared_crowd;
+
+/* Memory for each character. */
+#define TH_SHARED_CROWD_BYTES (2 * sizeof(uint32_t) + TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1)
+
+/* Call th_shared_crowd_fini in any case. scene, crowd: borrowed. Errors: as th_pose_plan_create. */
+th_result th_shared_crowd_init(th_shared_crowd *s, const th_scene *scene, th_crowd *crowd, double share_hz,
+                               th_error *err);
+void th_shared_crowd_fini(th_shared_crowd *s);
+
+/* Chooses the palettes of a frame. */
+void th_shared_crowd_plan(th_shared_crowd *s, th_jobs *jobs, double time_s);
+
+/* What instances show at time_s, as layers. played: what a behaviour plays then; NULL: none. Valid until the next
+ * call. */
+const th_crowd_layers *th_shared_crowd_layers(th_shared_crowd *s, const th_crowd_layers *played, double time_s);
+
+/* Measures how far what is shown at time_s is from what the instances play: the largest distance as validate.h has it,
+ * of a sample. Keeps the largest of all calls. crowd: as in init, with those palettes. */
+th_result th_shared_crowd_measure(th_shared_crowd *s, const th_crowd *crowd, const void *palette,
+                                  const th_crowd_layers *played, double time_s, th_error *err);
+
+#endif
