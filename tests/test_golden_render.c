@@ -14,6 +14,7 @@
 #define LEVELS    "--count 400 --look lod --zoom 4 --pitch 12"
 #define WORKERS   "--count 30 --look workers --layout ring"
 #define SKELETONS "--count 9 --look skeleton"
+#define ERRORS    "--count 60 --look error --palette f16 --zoom 6 --pitch 5"
 
 enum { WIDTH = 640, HEIGHT = 360, MOST_BYTES = 1 << 21 };
 
@@ -71,6 +72,12 @@ Test(golden_render, street_with_shadows_of_those_out_of_sight)
 Test(golden_render, levels_of_detail)
 {
     check_render("look_lod", LEVELS);
+}
+
+/* Half precision costs more where characters are near. */
+Test(golden_render, errors_on_screen)
+{
+    check_render("look_error", ERRORS);
 }
 
 /* One thread has one colour. */

@@ -213,7 +213,7 @@ Test(render, says_what_is_wrong_and_leaves_nothing)
     expect(2, "render --size 64", "--size takes a width and a height");
     expect(2, "render --size 64x", "--size takes a width and a height");
     expect(2, "render --size 8x8", "--size takes a width and a height from 16 to 8192");
-    expect(2, "render --look nice", "--look takes natural, lod, skeleton or workers");
+    expect(2, "render --look nice", "--look takes natural, lod, skeleton, workers or error");
     expect(2, "render --frames 0", "--frames takes a whole number");
     expect(2, "render --frames 2 --count 1 --size 16x16 --out same.png", "same.png: 2 pictures need a number");
     expect(2, "render --out a%s.png --model missing.glb", "a%s.png: the only % in a picture's name");

@@ -80,15 +80,23 @@ typedef struct stage {
     th_cull_light sun;
     bool has_shadows;
     th_gpu_instance *gpu_instances; /* in the slot, in the order of the list */
+    const th_camera *camera;
+    uint32_t width, height;
+    const float *error_px; /* in the order of the list; NULL: not measured */
 } stage;
 
-static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera *camera, float aspect, float height)
+static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
+                      uint32_t height)
 {
+    const float aspect = (float)width / (float)height;
     const th_view *view = &crowd_view->view;
     stage s = {.crowd_view = crowd_view,
                .time_s = time_s,
-               .seen.pixels = th_camera_pixels(camera, height),
-               .sun.ground = view->ground_height};
+               .seen.pixels = th_camera_pixels(camera, (float)height),
+               .sun.ground = view->ground_height,
+               .camera = camera,
+               .width = width,
+               .height = height};
     th_camera_frustum(camera, aspect, &s.seen.frustum);
     th_camera_eye(camera, s.seen.eye);
     set_levels(&s.seen);
@@ -129,6 +137,14 @@ static int scatter_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
     (void)worker;
     th_cull_scatter(s->crowd_view->cull, begin, end);
     return 0;
+}
+
+static void count_listed_models(const th_crowd_view *crowd_view, uint32_t counts[TH_CROWD_VIEW_MAX_MODELS])
+{
+    const th_cull_group *group = th_cull_groups(crowd_view->cull);
+    memset(counts, 0, TH_CROWD_VIEW_MAX_MODELS * sizeof *counts);
+    for (uint32_t g = 0; g < crowd_view->group_count; g++)
+        counts[group[g].mesh] += group[g].count;
 }
 
 /* Counts who is listed, and says who may share. */
@@ -182,20 +198,25 @@ static void list_characters(stage *s)
 const char *th_look_name(th_look look)
 {
     assert((unsigned)look < TH_LOOK_COUNT);
-    static const char *const names[] = {"natural", "lod", "skeleton", "workers"};
+    static const char *const names[] = {"natural", "lod", "skeleton", "workers", "error"};
     _Static_assert(sizeof names / sizeof *names == TH_LOOK_COUNT, "a name for each look");
     return names[look];
 }
 
-static void tint(const th_crowd_view *crowd_view, uint32_t instance, uint32_t lod, th_gpu_instance *out)
+/* k: in the list. */
+static void tint(const stage *s, uint32_t k, uint32_t lod, th_gpu_instance *out)
 {
+    const th_crowd_view *crowd_view = s->crowd_view;
     th_tint tint;
     switch (crowd_view->desc.look) {
     case TH_LOOK_LOD:
         tint = th_tint_lod(lod);
         break;
     case TH_LOOK_WORKERS:
-        tint = th_tint_worker(th_frame_worker(crowd_view->frame, instance));
+        tint = th_tint_worker(th_frame_worker(crowd_view->frame, th_cull_list(crowd_view->cull)[k]));
+        break;
+    case TH_LOOK_ERROR:
+        tint = th_tint_error(s->error_px ? s->error_px[k] : 0);
         break;
     default:
         return;
@@ -203,7 +224,7 @@ static void tint(const th_crowd_view *crowd_view, uint32_t instance, uint32_t lo
     memcpy(out->tint, tint.rgba, sizeof out->tint);
 }
 
-/* The worker that posed a character is known only after posing. */
+/* The worker that posed a character, and its error, are known only after posing. */
 static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const stage *s = ctx;
@@ -220,7 +241,7 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
         gpu_instance.position[2] = z[list[k]];
         if (palettes.are_shared)
             gpu_instance.palette = th_pose_plan_palettes(crowd_view->plan)[k] - palettes.first;
-        tint(crowd_view, list[k], group->lod, &gpu_instance);
+        tint(s, k, group->lod, &gpu_instance);
         s->gpu_instances[k] = gpu_instance; /* one whole store: the slot may be write-combined */
     }
     return 0;
@@ -262,16 +283,90 @@ static void prepare_draws(th_crowd_view *crowd_view)
     }
 }
 
-/* Poses the listed characters, and writes where they stand behind their palettes. */
-static void pose_characters(stage *s, char *slot)
+/* ---- the error on screen ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+th_screen_error_stats th_screen_error_stats_of(float *px, uint32_t count)
+{
+    assert(px || count == 0);
+    if (count == 0)
+        return (th_screen_error_stats){0};
+    qsort(px, count, sizeof *px, by_size);
+    const uint64_t last = count - 1u, half = (count + 1u) / 2 - 1, most = ((uint64_t)count * 99 + 99) / 100 - 1;
+    return (th_screen_error_stats){count, px[half], px[most], px[last]};
+}
+
+static void keep_errors(th_crowd_view *crowd_view, const float *px)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < crowd_view->stats.listed; k++)
+        if (px[k] >= 0)
+            crowd_view->visible_px[count++] = px[k];
+    crowd_view->stats.error = th_screen_error_stats_of(crowd_view->visible_px, count);
+}
+
+/* Measures the palettes, which lie in memory that can be read, and copies them into the slot. */
+static bool measure_error(stage *s, const void *palettes, char *slot)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    const uint64_t begin = th_tracer_begin(crowd_view->tracer, "error");
+    uint32_t counts[TH_CROWD_VIEW_MAX_MODELS];
+    count_listed_models(crowd_view, counts);
+    const th_screen_error_frame frame = {.crowd = crowd_view->crowd,
+                                         .palettes = palettes,
+                                         .cull = crowd_view->cull,
+                                         .counts = counts,
+                                         .gpu_instances = crowd_view->gpu_instances,
+                                         .time_s = s->time_s,
+                                         .camera = s->camera,
+                                         .width = s->width,
+                                         .height = s->height};
+    const bool measured = th_screen_error_measure(crowd_view->error, &frame);
+    if (measured) {
+        s->error_px = th_screen_error_px(crowd_view->error);
+        keep_errors(crowd_view, s->error_px);
+        memcpy(slot, palettes, th_crowd_palette_bytes(crowd_view->crowd));
+    }
+    crowd_view->stats.error_ns = th_tracer_end(crowd_view->tracer) - begin;
+    return measured;
+}
+
+/* ---- posing ---- */
+
+/* Writes the palettes of the listed characters into the slot. */
+static bool write_palettes(stage *s, char *slot)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    crowd_view->stats.error_ns = 0;
+    if (!th_screen_error_next(crowd_view->error)) {
+        th_frame_animate(crowd_view->frame, s->time_s, slot);
+        return true;
+    }
+    void *palettes =
+        th_screen_error_reserve(crowd_view->error, th_crowd_palette_bytes(crowd_view->crowd), crowd_view->stats.listed);
+    if (!palettes)
+        return false;
+    th_frame_animate(crowd_view->frame, s->time_s, palettes);
+    return measure_error(s, palettes, slot);
+}
+
+/* Poses the listed characters, and writes where they stand behind their palettes. False when out of memory. */
+static bool pose_characters(stage *s, char *slot)
 {
     th_crowd_view *crowd_view = s->crowd_view;
     s->gpu_instances = (th_gpu_instance *)(void *)(slot + th_crowd_palette_bytes(crowd_view->crowd));
-    th_frame_animate(crowd_view->frame, s->time_s, slot);
+    if (!write_palettes(s, slot))
+        return false;
     th_tracer_begin(crowd_view->tracer, "instances");
     th_jobs_for(crowd_view->jobs, crowd_view->stats.listed, LISTED, write_listed, s);
     th_tracer_end(crowd_view->tracer);
     prepare_draws(crowd_view);
+    return true;
 }
 
 static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera, float aspect)
@@ -285,7 +380,8 @@ static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera,
         .ground_cell = 0.6F * (float)crowd_view->desc.models[0]->size,
         .ground_reach = GROUND * all.radius,
         .fog_density = 0.012F / (clear * clear),
-        .plain = crowd_view->desc.look == TH_LOOK_LOD || crowd_view->desc.look == TH_LOOK_WORKERS,
+        .plain = crowd_view->desc.look == TH_LOOK_LOD || crowd_view->desc.look == TH_LOOK_WORKERS ||
+                 crowd_view->desc.look == TH_LOOK_ERROR,
         .skeletons = crowd_view->desc.look == TH_LOOK_SKELETON,
     };
     memcpy(view.shadow_center, near < all.radius ? camera->target : all.centre, sizeof view.shadow_center);
@@ -321,19 +417,18 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
     const uint64_t waited = th_tracer_next(crowd_view->tracer, "cull");
     th_jobs_frame_begin(crowd_view->jobs);
     crowd_view->view = view_of(crowd_view, camera, aspect);
-    stage s = stage_of(crowd_view, time_s, camera, aspect, (float)height);
+    stage s = stage_of(crowd_view, time_s, camera, width, height);
     list_characters(&s);
     if (slot)
         slot = th_ring_reserve(crowd_view->ring, th_crowd_palette_bytes(crowd_view->crowd) +
                                                      crowd_view->stats.listed * sizeof(th_gpu_instance));
     const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
-    if (slot)
-        pose_characters(&s, slot);
+    const bool posed = slot && pose_characters(&s, slot);
     th_jobs_frame_end(crowd_view->jobs);
-    const bool kept = slot && th_ring_end(crowd_view->ring);
+    const bool kept = slot && th_ring_end(crowd_view->ring) && posed;
     crowd_view->stats.wait_ns = waited - begin;
     crowd_view->stats.cull_ns = culled - waited;
-    crowd_view->stats.pose_ns = th_tracer_end(crowd_view->tracer) - culled;
+    crowd_view->stats.pose_ns = th_tracer_end(crowd_view->tracer) - culled - crowd_view->stats.error_ns;
     crowd_view->stats.draw_ns = 0;
     trace_counters(crowd_view);
     return kept;
@@ -375,6 +470,12 @@ th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view)
 {
     assert(crowd_view);
     return crowd_view->stats;
+}
+
+const float *th_crowd_view_errors(const th_crowd_view *crowd_view)
+{
+    assert(crowd_view);
+    return crowd_view->visible_px;
 }
 
 const th_crowd_renderer *th_crowd_view_renderer(const th_crowd_view *crowd_view)

@@ -245,6 +245,24 @@ static th_result make_plan(th_crowd_view *crowd_view, th_error *err)
     return th_pose_plan_create(&desc, &crowd_view->plan, err);
 }
 
+/* Nothing of it is shared with another crowd view: it is made in little time, and measures few frames. */
+static th_result make_error(th_crowd_view *crowd_view, th_error *err)
+{
+    const uint32_t every = crowd_view->desc.look == TH_LOOK_ERROR ? 1 : crowd_view->desc.error_every;
+    if (every == 0)
+        return TH_OK;
+    crowd_view->visible_px = calloc((size_t)crowd_view->scene->instance_count + 1, sizeof *crowd_view->visible_px);
+    if (!crowd_view->visible_px)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen of %u characters",
+                       crowd_view->scene->instance_count);
+    const th_screen_error_desc desc = {.scene = crowd_view->scene,
+                                       .behaviour = crowd_view->behaviour,
+                                       .jobs = crowd_view->jobs,
+                                       .isa = crowd_view->desc.isa,
+                                       .every = every};
+    return th_screen_error_create(&desc, &crowd_view->error, err);
+}
+
 /* ---- all ---- */
 
 /* Shares the parts of the base that depend on nothing that changed. */
@@ -339,6 +357,8 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
     if (result == TH_OK)
         result = make_draws(crowd_view, err);
     if (result == TH_OK)
+        result = make_error(crowd_view, err);
+    if (result == TH_OK)
         result = make_ring(crowd_view, gl, err);
     if (result == TH_OK)
         result = make_renderer(crowd_view, gl, err);
@@ -400,6 +420,8 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
         return;
     if (!successor)
         successor = &empty;
+    th_screen_error_destroy(crowd_view->error);
+    free(crowd_view->visible_px);
     th_crowd_renderer_destroy(own(crowd_view->renderer, successor->renderer));
     th_ring_destroy(own(crowd_view->ring, successor->ring));
     th_frame_destroy(own(crowd_view->frame, successor->frame));

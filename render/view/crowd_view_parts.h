@@ -3,6 +3,8 @@
 #ifndef TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 #define TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 
+#include "screen_error.h"
+
 #include <throng/render/crowd_view.h>
 #include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
@@ -34,8 +36,10 @@ struct th_crowd_view {
     th_pose_group *pose_groups; /* [group_count] */
     th_jobs *jobs;
     th_frame *frame;
-    th_draw *draws; /* [group_count] */
-    th_view view;   /* of the last frame */
+    th_draw *draws;         /* [group_count] */
+    th_view view;           /* of the last frame */
+    th_screen_error *error; /* NULL: not measured */
+    float *visible_px;      /* of the last measured frame, ascending */
 
     th_ring *ring;
     th_crowd_renderer *renderer;

@@ -46,3 +46,18 @@ th_tint th_tint_worker(uint32_t worker)
     const uint32_t count = sizeof okabe_ito / sizeof *okabe_ito;
     return worker < count ? okabe_ito[worker] : step_hue(worker - count);
 }
+
+/* An octave from colour to colour. The lightness (L* of CIE 1976) of the colours rises by about 10 a step; the hue
+ * leaps from green to yellow at half a pixel. */
+th_tint th_tint_error(float px)
+{
+    static const float first_px = 1 / 32.0F;
+    static const th_tint colors[] = {{{45, 10, 80, 255}},    {{55, 45, 130, 255}},   {{45, 90, 150, 255}},
+                                     {{20, 130, 140, 255}},  {{50, 165, 90, 255}},   {{250, 190, 40, 255}},
+                                     {{255, 220, 100, 255}}, {{255, 240, 180, 255}}, {{255, 255, 255, 255}}};
+    const uint32_t last = sizeof colors / sizeof *colors - 1;
+    uint32_t step = 0;
+    for (float from = first_px; step < last && px >= from; from *= 2)
+        step++;
+    return colors[step];
+}

@@ -21,7 +21,7 @@ CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street");
 CHOICES(behaviour_choices, TH_BEHAVIOUR_KIND_COUNT, "none", "fade", "graph");
 CHOICES(fade_curve_choices, TH_FADE_CURVE_COUNT, "smooth", "linear");
 CHOICES(fade_old_choices, 2, "run-on", "freeze");
-CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers");
+CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers", "error");
 CHOICES(fetch_choices, TH_FETCH_TEXTURE + 1, "auto", "storage", "texture");
 CHOICES(upload_choices, TH_RING_UNSYNCHRONIZED + 1, "auto", "persistent", "unsynchronized");
 CHOICES(log_level_choices, TH_LOG_LEVEL_COUNT, "error", "warning", "info", "debug");
@@ -112,7 +112,9 @@ const th_option th_option_table[] = {
     {.name = "fade-old", .argument = "HOW", .fallback = "run-on", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_second, .offset = AT(crowd.fade.freezes),
      .choices = fade_old_choices, .help = "what the old clip does in a cross-fade: run-on, or freeze where it is; gaits always run on"},
     {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.look),
-     .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread"},
+     .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread; error: a colour per error on screen, yellow from half a pixel on"},
+    {.name = "error", .argument = "N", .commands = DRAWING, .parse = th_parse_whole, .offset = AT(crowd.error_every),
+     .low = 1, .high = 1e6, .help = "measure the error on screen in every N-th frame: the pixels between each visible character's skin and its full evaluation"},
     {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(picture.samples),
      .low = 1, .high = 64, .help = "antialiasing samples per pixel (MSAA)"},
     {.name = "shadow", .argument = "N", .fallback = "512", .commands = TH_COMMAND_BENCH, .parse = th_parse_whole, .offset = AT(crowd.shadow_pixels),

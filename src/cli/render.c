@@ -8,6 +8,7 @@
 #include <throng/render/frame_writer.h>
 #include <throng/runtime/tracer.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct rendering {
@@ -21,6 +22,7 @@ typedef struct rendering {
     uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;   /* sums over all frames */
     uint64_t listed[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
     uint64_t evaluated, shared, apart, palette_bytes;                 /* the same */
+    th_screen_error_stats error;                                      /* the largest of all measured frames */
 } rendering;
 
 static void complain_of_size(const th_frame_writer_desc *writer)
@@ -54,6 +56,10 @@ static void add_stats(rendering *r)
     r->wait_ns += stats.wait_ns;
     r->pose_ns += stats.pose_ns;
     r->draw_ns += stats.draw_ns;
+    r->error.count = stats.error.count > r->error.count ? stats.error.count : r->error.count;
+    r->error.p50 = fmaxf(r->error.p50, stats.error.p50);
+    r->error.p99 = fmaxf(r->error.p99, stats.error.p99);
+    r->error.max = fmaxf(r->error.max, stats.error.max);
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++) {
         r->listed[lod] += stats.listed_by_lod[lod];
         r->drawn[lod] += stats.visible_by_lod[lod];
@@ -148,6 +154,13 @@ static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_RENDER_M
     return levels;
 }
 
+static json_t *error_json(const th_screen_error_stats *e)
+{
+    return e->count == 0 ? json_null()
+                         : json_pack("{s:o, s:o, s:o}", "p50", th_json_real((double)e->p50), "p99",
+                                     th_json_real((double)e->p99), "max", th_json_real((double)e->max));
+}
+
 static json_t *rendering_json(const rendering *r)
 {
     const th_frame_writer_desc *file = &r->file;
@@ -156,7 +169,7 @@ static json_t *rendering_json(const rendering *r)
     return json_pack(
         "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:s, s:o, s:o, s:b, s:s, s:s, "
         "s:s, "
-        "s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
+        "s:s, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
         "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
         th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "listed_per_frame",
         of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
@@ -168,9 +181,10 @@ static json_t *rendering_json(const rendering *r)
         th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "isa",
-        th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))), "ms_per_frame", "cull",
-        milliseconds(r, r->cull_ns), "wait", milliseconds(r, r->wait_ns), "pose", milliseconds(r, r->pose_ns), "draw",
-        milliseconds(r, r->draw_ns), "read", milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
+        th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))), "error_px", error_json(&r->error),
+        "ms_per_frame", "cull", milliseconds(r, r->cull_ns), "wait", milliseconds(r, r->wait_ns), "pose",
+        milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns), "read", milliseconds(r, r->read_ns), "write",
+        milliseconds(r, r->write_ns));
 }
 
 /* Levels without characters are left out. */
@@ -216,6 +230,9 @@ static bool print_rendering(const rendering *r, FILE *file)
     fprintf(file, "ms per frame: cull %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",
             milliseconds(r, r->cull_ns), milliseconds(r, r->wait_ns), milliseconds(r, r->pose_ns),
             milliseconds(r, r->draw_ns), milliseconds(r, r->read_ns), milliseconds(r, r->write_ns));
+    if (r->error.count > 0)
+        fprintf(file, "error on screen, pixels: p50 %.2g, p99 %.2g, max %.2g\n", (double)r->error.p50,
+                (double)r->error.p99, (double)r->error.max);
     return true;
 }
 

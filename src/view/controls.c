@@ -31,7 +31,7 @@ const th_binding th_bindings[] = {
     {"i I", "interpolation"},
     {"p", "palette format: f32, f16, quat, quat16, auto"},
     {NULL, "Picture"},
-    {"k K", "look: natural, lod, skeleton, workers"},
+    {"k K", "look: natural, lod, skeleton, workers, error"},
     {"o", "shadows"},
     {"v", "vsync on, off"},
     {"F11", "full screen"},

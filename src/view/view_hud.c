@@ -155,6 +155,14 @@ static void say_crowd(const th_view_hud *b, page *p)
         th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
 }
 
+/* Of the last frame that was measured. */
+static void say_error(const th_view_hud *b, page *p)
+{
+    const th_screen_error_stats e = th_crowd_view_get_stats(b->crowd_view).error;
+    if (e.count > 0)
+        say(p, text_color, "error p50 %.2f   p99 %.2f   max %.2f px", (double)e.p50, (double)e.p99, (double)e.max);
+}
+
 /* A bar per worker. */
 static void draw_workers(const th_view_hud *b, page *p)
 {
@@ -196,6 +204,7 @@ static void say_statistics(const th_view_hud *b, page *p)
     say_times(b, p);
     p->y += 0.4F * p->line;
     say_crowd(b, p);
+    say_error(b, p);
     p->y += 0.4F * p->line;
     draw_workers(b, p);
     say_machine(b, p);

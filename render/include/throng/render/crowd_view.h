@@ -23,11 +23,24 @@ typedef enum th_look {
     TH_LOOK_LOD,         /* levels of detail, from white through yellow, red and blue to dark */
     TH_LOOK_SKELETON,    /* bones as lines */
     TH_LOOK_WORKERS,     /* a colour per worker thread: the one that posed the character in this frame */
+    TH_LOOK_ERROR,       /* the error on screen of each character, measured in every frame: th_error_tint */
     TH_LOOK_COUNT,
 } th_look;
 
-/* "natural", "lod", "skeleton", "workers". */
+/* "natural", "lod", "skeleton", "workers", "error". */
 const char *th_look_name(th_look look);
+
+/* The error of a picture as people see it: for each visible character the largest distance in pixels between its skin
+ * as drawn and as its compiled model puts it at its own time, in f32 (th_skin_error_px). Not what compiling a clip
+ * costs, which is bounded in millimetres (th_compiled_model_desc.bound_m). Percentiles are nearest ranks: values of
+ * characters. */
+typedef struct th_screen_error_stats {
+    uint32_t count; /* characters; 0: nothing was measured, or nobody is visible, and the rest is 0 too */
+    float p50, p99, max;
+} th_screen_error_stats;
+
+/* px: sorted by the function. */
+th_screen_error_stats th_screen_error_stats_of(float *px, uint32_t count);
 
 enum { TH_CROWD_VIEW_MAX_MODELS = 64 };
 
@@ -55,6 +68,8 @@ typedef struct th_crowd_view_desc {
     double share_hz;        /* steps per second in which poses are shared (sharing.h); 0: never */
     uint32_t far_lod;       /* the finest level of detail whose characters share. Those with a behaviour never do */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
+    uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
+                             is posed twice, and more; others cost nothing */
 } th_crowd_view_desc;
 
 typedef struct th_crowd_view th_crowd_view;
@@ -74,6 +89,8 @@ typedef struct th_crowd_view_stats {
     uint64_t wait_ns;     /* until the GPU was done with the ring slot */
     uint64_t pose_ns;     /* until the last palette was written */
     uint64_t draw_ns;     /* issuing GL commands; a software renderer draws later */
+    uint64_t error_ns;    /* measuring the error on screen; in none of the others */
+    th_screen_error_stats error; /* of the last frame that was measured */
 } th_crowd_view_stats;
 
 /* Resolves TH_PALETTE_AUTO for a software renderer: F32, because there the vertex shader takes most of a frame, and
@@ -128,6 +145,10 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
 void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target);
 
 th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view);
+
+/* The errors of the visible characters in the last frame that was measured: stats.error.count of them, ascending. */
+const float *th_crowd_view_errors(const th_crowd_view *crowd_view);
+
 const th_scene *th_crowd_view_scene(const th_crowd_view *crowd_view);
 const th_crowd_renderer *th_crowd_view_renderer(const th_crowd_view *crowd_view);
 const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view);

@@ -1,0 +1,196 @@
+#include "screen_error.h"
+
+#include <throng/core/cache_line.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 16 }; /* characters */
+
+struct th_screen_error {
+    th_screen_error_desc desc;
+    th_crowd *crowd; /* the full evaluation */
+    th_frame *frame;
+    th_skin **skins; /* [model] */
+    char *scratch;   /* one for each worker */
+    size_t scratch_stride;
+    uint64_t frames;
+
+    void *drawn, *full; /* palettes */
+    size_t drawn_bytes, full_bytes;
+    float *px; /* [listed] */
+    uint32_t listed_capacity;
+};
+
+/* ---- making ---- */
+
+static th_result make_skins(th_screen_error *e, th_error *err)
+{
+    const th_scene *scene = e->desc.scene;
+    e->skins = calloc(scene->compiled_model_count + 1u, sizeof *e->skins);
+    th_result result = e->skins ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for skins");
+    for (uint32_t m = 0; m < scene->compiled_model_count && result == TH_OK; m++) {
+        result = th_skin_create(th_compiled_model_source(scene->compiled_models[m]), &e->skins[m], err);
+        if (result == TH_OK && th_skin_scratch_bytes(e->skins[m]) > e->scratch_stride)
+            e->scratch_stride = th_skin_scratch_bytes(e->skins[m]);
+    }
+    return result;
+}
+
+static th_result make_frame(th_screen_error *e, th_error *err)
+{
+    th_result result = th_scene_crowd(e->desc.scene, e->desc.isa, TH_PALETTE_F32, &e->crowd, err);
+    if (result != TH_OK)
+        return result;
+    const th_frame_desc desc = {.crowd = e->crowd, .jobs = e->desc.jobs, .behaviour = e->desc.behaviour};
+    result = th_frame_create(&desc, &e->frame, err);
+    if (result != TH_OK)
+        return result;
+    e->scratch = th_cache_line_alloc(e->scratch_stride * th_jobs_threads(e->desc.jobs));
+    return e->scratch ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for measuring the error on screen");
+}
+
+th_result th_screen_error_create(const th_screen_error_desc *desc, th_screen_error **out, th_error *err)
+{
+    assert(desc && desc->scene && desc->jobs && desc->every > 0 && out);
+    *out = NULL;
+    th_screen_error *e = calloc(1, sizeof *e);
+    if (!e)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for measuring the error on screen");
+    e->desc = *desc;
+    th_result result = make_skins(e, err);
+    if (result == TH_OK)
+        result = make_frame(e, err);
+    if (result == TH_OK)
+        *out = e;
+    else
+        th_screen_error_destroy(e);
+    return result;
+}
+
+void th_screen_error_destroy(th_screen_error *e)
+{
+    if (!e)
+        return;
+    for (uint32_t m = 0; e->skins && m < e->desc.scene->compiled_model_count; m++)
+        th_skin_destroy(e->skins[m]);
+    free(e->skins);
+    th_frame_destroy(e->frame);
+    th_crowd_destroy(e->crowd);
+    free(e->scratch);
+    free(e->drawn);
+    free(e->full);
+    free(e->px);
+    free(e);
+}
+
+/* ---- a frame ---- */
+
+bool th_screen_error_next(th_screen_error *e)
+{
+    return e && e->frames++ % e->desc.every == 0;
+}
+
+/* A block of at least so many bytes, with a quarter to spare where it is a new one; its content is lost. False: no
+ * memory. */
+static bool grow(void **block, size_t *capacity, size_t bytes)
+{
+    if (*block && bytes <= *capacity)
+        return true;
+    free(*block);
+    *capacity = bytes + bytes / 4;
+    *block = th_cache_line_alloc(*capacity);
+    return *block != NULL;
+}
+
+void *th_screen_error_reserve(th_screen_error *e, size_t palette_bytes, uint32_t listed)
+{
+    assert(e);
+    size_t px_bytes = e->listed_capacity * sizeof *e->px;
+    void *px = e->px;
+    const bool room = grow(&px, &px_bytes, listed * sizeof *e->px);
+    e->px = px;
+    e->listed_capacity = room ? (uint32_t)(px_bytes / sizeof *e->px) : 0;
+    return room && grow(&e->drawn, &e->drawn_bytes, palette_bytes) ? e->drawn : NULL;
+}
+
+/* The work of one frame. */
+typedef struct measurement {
+    th_screen_error *error;
+    const th_screen_error_frame *frame;
+    float clip_from_scene[16];
+} measurement;
+
+static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    const measurement *m = ctx;
+    (void)worker;
+    th_crowd_set_active_range(m->error->crowd, begin, th_cull_list(m->frame->cull) + begin, end - begin);
+    return 0;
+}
+
+/* As shaders/instance.glsl. */
+static void scene_from_model(const th_gpu_instance *at, float z, float out[16])
+{
+    const float c = at->scale * at->heading[0], s = at->scale * at->heading[1];
+    const float columns[16] = {c, 0, -s, 0, 0, at->scale, 0, 0, s, 0, c, 0, at->position[0], at->position[1], z, 1};
+    memcpy(out, columns, sizeof columns);
+}
+
+static void multiply(const float a[16], const float b[16], float out[16])
+{
+    for (int col = 0; col < 16; col += 4)
+        for (int row = 0; row < 4; row++)
+            out[col + row] =
+                a[row] * b[col] + a[4 + row] * b[col + 1] + a[8 + row] * b[col + 2] + a[12 + row] * b[col + 3];
+}
+
+static float error_of(const measurement *m, uint32_t instance, void *scratch)
+{
+    const th_screen_error_frame *f = m->frame;
+    const th_screen_error *e = m->error;
+    float placed[16];
+    th_skin_screen screen = {.width = (float)f->width, .height = (float)f->height, .near_z = f->camera->near_z};
+    scene_from_model(&f->gpu_instances[instance], th_cull_z((th_cull *)f->cull)[instance], placed);
+    multiply(m->clip_from_scene, placed, screen.clip_from_model);
+    const th_skin_palette drawn = {th_crowd_palette(f->crowd),
+                                   (const char *)f->palettes + th_crowd_palette_offset(f->crowd, instance)},
+                          full = {TH_PALETTE_F32, (const char *)e->full + th_crowd_palette_offset(e->crowd, instance)};
+    return th_skin_error_px(e->skins[e->desc.scene->instances[instance].model], drawn, full, &screen, scratch);
+}
+
+static int measure_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    const measurement *m = ctx;
+    const uint32_t *list = th_cull_list(m->frame->cull);
+    const th_cull_group *group = th_cull_groups(m->frame->cull);
+    void *scratch = m->error->scratch + worker * m->error->scratch_stride;
+    for (uint32_t k = begin; k < end; k++) {
+        while (k - group->first >= group->count)
+            group++;
+        m->error->px[k] = group->shadow_only ? -1 : error_of(m, list[k], scratch);
+    }
+    return 0;
+}
+
+bool th_screen_error_measure(th_screen_error *e, const th_screen_error_frame *frame)
+{
+    assert(e && frame && frame->palettes == e->drawn);
+    const uint32_t listed = th_cull_listed_count(frame->cull);
+    measurement m = {.error = e, .frame = frame};
+    th_camera_clip(frame->camera, (float)frame->width / (float)frame->height, m.clip_from_scene);
+    th_crowd_set_active_counts(e->crowd, frame->counts);
+    th_jobs_for(e->desc.jobs, listed, CHUNK, activate_listed, &m);
+    if (!grow(&e->full, &e->full_bytes, th_crowd_palette_bytes(e->crowd)))
+        return false;
+    th_frame_animate(e->frame, frame->time_s, e->full);
+    th_jobs_for(e->desc.jobs, listed, CHUNK, measure_listed, &m);
+    return true;
+}
+
+const float *th_screen_error_px(const th_screen_error *e)
+{
+    assert(e);
+    return e->px;
+}

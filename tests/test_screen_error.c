@@ -1,0 +1,297 @@
+/* The error on screen of whole frames, against characters posed, skinned and projected one by one. */
+#include "fixture_context.h"
+#include "render/view/crowd_view_parts.h"
+#include "src/cli/options.h"
+
+#include <throng/anim/skin_error.h>
+#include <throng/core/cache_line.h>
+#include <throng/render/crowd_view.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 1600, HEIGHT = 900, COUNT = 150 };
+
+typedef struct fixture {
+    th_crowd_view_desc desc;
+    th_model_set model_set;
+    th_crowd_view *crowd_view;
+    th_camera camera;
+} fixture;
+
+static void fixture_init(fixture *s, th_gl *gl, th_palette palette, th_behaviour_kind behaviour, uint32_t threads)
+{
+    th_error err;
+    th_options options;
+    th_run run;
+    cr_assert_eq(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err), TH_OK);
+    cr_assert_eq(th_model_set_init(&s->model_set, &options.models, NULL, &err), TH_OK);
+    s->desc = th_model_set_crowd_view_desc(&s->model_set, &options.crowd);
+    s->desc.count = COUNT;
+    s->desc.shadow_pixels = 256;
+    s->desc.layout = TH_LAYOUT_STREET;
+    s->desc.palette = palette;
+    s->desc.behaviour = behaviour;
+    s->desc.jobs.threads = threads;
+    s->desc.error_every = 1;
+    s->desc.zoom = 4;
+    cr_assert_eq(th_crowd_view_create(&s->desc, gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
+    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
+}
+
+static void fixture_fini(fixture *s)
+{
+    th_crowd_view_destroy(s->crowd_view);
+    th_model_set_fini(&s->model_set);
+}
+
+static th_screen_error_stats measure(const fixture *s, double time_s)
+{
+    cr_assert(th_crowd_view_pose(s->crowd_view, time_s, &s->camera, WIDTH, HEIGHT));
+    return th_crowd_view_get_stats(s->crowd_view).error;
+}
+
+Test(screen_error, is_zero_where_nothing_is_saved)
+{
+    th_gl *gl = open_context();
+    for (th_behaviour_kind behaviour = TH_BEHAVIOUR_NONE; behaviour <= TH_BEHAVIOUR_GRAPH; behaviour++) {
+        fixture s;
+        fixture_init(&s, gl, TH_PALETTE_F32, behaviour, 2);
+        const th_screen_error_stats e = measure(&s, 2.5);
+        cr_expect_eq(e.count, th_crowd_view_get_stats(s.crowd_view).visible);
+        cr_expect_gt(e.count, 10);
+        cr_expect_eq(e.max, 0);
+        fixture_fini(&s);
+    }
+    close_context(gl);
+}
+
+/* ---- the same, one character after the other ---- */
+
+typedef struct posed {
+    th_crowd *crowd;
+    char *palettes;
+} posed;
+
+static posed pose_all(const fixture *s, th_palette format, double time_s)
+{
+    posed p;
+    th_error err;
+    cr_assert_eq(th_scene_crowd(th_crowd_view_scene(s->crowd_view), TH_ISA_AUTO, format, &p.crowd, &err), TH_OK);
+    p.palettes = th_cache_line_alloc(th_crowd_palette_bytes(p.crowd));
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p.crowd));
+    th_crowd_update(p.crowd, 0, th_crowd_batch_count(p.crowd), time_s, p.palettes, scratch);
+    free(scratch);
+    return p;
+}
+
+static void free_posed(posed *p)
+{
+    th_crowd_destroy(p->crowd);
+    free(p->palettes);
+}
+
+/* Where a character's vertex is in the picture, from its middle; false: outside. */
+static bool look(const fixture *s, const posed *p, uint32_t i, const th_mesh *mesh, uint32_t v,
+                 const th_instance_transform *at, double out[2])
+{
+    const th_model *model = th_scene_model(th_crowd_view_scene(s->crowd_view), i);
+    const th_palette format = th_crowd_palette(p->crowd);
+    const th_vertex *vertex = &mesh->vertices[v];
+    const th_mat34 placed = th_instance_transform_matrix(at);
+    const th_dmat34 scene = th_dmat34_from(placed);
+    const double from[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
+    double skin[3] = {0}, part[3], moved[3], eye[3];
+    float axes[3][3], eye_at[3];
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
+        const th_palette_base base = th_model_palette_base(model, vertex->bone[k]);
+        th_mat34 entry;
+        th_palette_read(format,
+                        p->palettes + th_crowd_palette_offset(p->crowd, i) +
+                            vertex->bone[k] * th_palette_entry_bytes(format),
+                        &base, entry.m);
+        const th_dmat34 bone = th_dmat34_from(entry);
+        th_dmat34_point(&bone, from, part);
+        for (int c = 0; c < 3; c++)
+            skin[c] += (double)vertex->weight[k] * part[c];
+    }
+    th_dmat34_point(&scene, skin, moved);
+    th_camera_axes(&s->camera, axes[0], axes[1], axes[2]);
+    th_camera_eye(&s->camera, eye_at);
+    for (int a = 0; a < 3; a++) {
+        eye[a] = 0;
+        for (int c = 0; c < 3; c++)
+            eye[a] += (double)axes[a][c] * (moved[c] - (double)eye_at[c]);
+    }
+    const double depth = fmax(eye[2], (double)s->camera.near_z);
+    const double focal = HEIGHT / 2.0 / tan((double)s->camera.fov_y_rad / 2);
+    out[0] = focal * eye[0] / depth;
+    out[1] = focal * eye[1] / depth;
+    return eye[2] >= (double)s->camera.near_z && fabs(out[0]) <= WIDTH / 2.0 && fabs(out[1]) <= HEIGHT / 2.0;
+}
+
+static double error_of(const fixture *s, const posed *drawn, const posed *full, uint32_t i,
+                       const th_instance_transform *at)
+{
+    const th_model *model = th_scene_model(th_crowd_view_scene(s->crowd_view), i);
+    double most = 0, a[2], b[2];
+    for (uint32_t m = 0; m < model->mesh_count; m++)
+        for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+            const bool in = look(s, drawn, i, &model->meshes[m], v, at, a);
+            const bool full_in = look(s, full, i, &model->meshes[m], v, at, b);
+            most = in || full_in ? fmax(most, hypot(a[0] - b[0], a[1] - b[1])) : most;
+        }
+    return most;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Of all characters, largest first; those out of the picture have none. */
+static void measure_all(const fixture *s, double time_s, double out[COUNT])
+{
+    posed drawn = pose_all(s, s->desc.palette, time_s), full = pose_all(s, TH_PALETTE_F32, time_s);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        th_instance_transform at;
+        th_layout_place(&s->crowd_view->layout, i, i + 1, time_s, &at);
+        out[i] = error_of(s, &drawn, &full, i, &at);
+    }
+    qsort(out, COUNT, sizeof *out, by_size);
+    free_posed(&drawn);
+    free_posed(&full);
+}
+
+static void check(const fixture *s, double time_s)
+{
+    double wanted[COUNT];
+    const th_screen_error_stats e = measure(s, time_s);
+    measure_all(s, time_s, wanted);
+    cr_assert(e.count > 10 && e.count < COUNT, "%u are visible", e.count);
+    for (uint32_t i = 0; i < e.count; i++) {
+        const double got = (double)th_crowd_view_errors(s->crowd_view)[e.count - 1 - i];
+        cr_assert_float_eq(got, wanted[i], 0.05 * wanted[i] + 0.003, "%s, the %u-th of %u: %g, not %g pixels",
+                           th_palette_name(s->desc.palette), i, e.count, got, wanted[i]);
+    }
+    const double max = (double)e.max, p99 = (double)e.p99, p50 = (double)e.p50;
+    const uint32_t above_p99 = e.count / 100, above_p50 = e.count / 2;
+    cr_assert_gt(max, 0);
+    cr_assert_float_eq(max, wanted[0], 0.05 * max + 0.003);
+    cr_assert_float_eq(p99, wanted[above_p99], 0.05 * max + 0.003);
+    cr_assert_float_eq(p50, wanted[above_p50], 0.05 * max + 0.003);
+}
+
+Test(screen_error, is_that_of_all_vertices)
+{
+    static const th_palette formats[] = {TH_PALETTE_F16, TH_PALETTE_QUAT16};
+    th_gl *gl = open_context();
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        fixture s;
+        fixture_init(&s, gl, formats[i], TH_BEHAVIOUR_NONE, 2);
+        check(&s, 1.5);
+        th_camera_move(&s.camera, 0, -0.8F * s.camera.target[1], 0.9F * s.camera.distance); /* among them */
+        th_crowd_view_fit_depth(s.crowd_view, &s.camera);
+        check(&s, 7.25);
+        fixture_fini(&s);
+    }
+    close_context(gl);
+}
+
+/* ---- how it is measured ---- */
+
+Test(screen_error, is_the_same_for_any_number_of_threads)
+{
+    th_gl *gl = open_context();
+    float first[COUNT];
+    uint32_t count = 0;
+    for (uint32_t threads = 1; threads <= 7; threads += 3) {
+        fixture s;
+        fixture_init(&s, gl, TH_PALETTE_F16, TH_BEHAVIOUR_GRAPH, threads);
+        measure(&s, 0.5);
+        const th_screen_error_stats e = measure(&s, 3);
+        if (threads == 1) {
+            count = e.count;
+            memcpy(first, th_crowd_view_errors(s.crowd_view), count * sizeof *first);
+        }
+        cr_assert_eq(e.count, count);
+        cr_assert_arr_eq(th_crowd_view_errors(s.crowd_view), first, count * sizeof *first);
+        fixture_fini(&s);
+    }
+    close_context(gl);
+}
+
+Test(screen_error, is_measured_in_every_nth_frame)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    th_error err;
+    fixture_init(&s, gl, TH_PALETTE_F16, TH_BEHAVIOUR_NONE, 1);
+    th_crowd_view_destroy(s.crowd_view);
+    s.desc.error_every = 3;
+    cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK);
+    for (int frame = 0; frame < 7; frame++) {
+        const float before = th_crowd_view_get_stats(s.crowd_view).error.max, now = measure(&s, frame).max;
+        cr_expect_eq(th_crowd_view_get_stats(s.crowd_view).error_ns > 0, frame % 3 == 0);
+        cr_expect_eq(now != before, frame % 3 == 0, "frame %d", frame);
+    }
+    fixture_fini(&s);
+    close_context(gl);
+}
+
+static uint8_t *draw(const fixture *s, th_gl *gl, th_look look, uint32_t every)
+{
+    th_crowd_view_desc desc = s->desc;
+    th_crowd_view *crowd_view;
+    th_target *target;
+    th_error err;
+    desc.error_every = every;
+    desc.look = look;
+    cr_assert_eq(th_crowd_view_create(&desc, gl, &crowd_view, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_target_create(&(th_target_desc){.width = 320, .height = 180, .samples = 1}, &target, &err), TH_OK);
+    uint8_t *rgba = malloc(th_target_bytes(target));
+    for (int frame = 0; frame < 4; frame++)
+        cr_assert(th_crowd_view_frame(crowd_view, frame, &s->camera, target, 320, 180));
+    th_target_resolve(target);
+    th_target_read(target, rgba);
+    cr_expect_eq(th_crowd_view_get_stats(crowd_view).error.count > 0, every > 0 || look == TH_LOOK_ERROR);
+    th_target_destroy(target);
+    th_crowd_view_destroy(crowd_view);
+    return rgba;
+}
+
+Test(screen_error, leaves_the_picture_as_it_is)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F16, TH_BEHAVIOUR_NONE, 2);
+    uint8_t *without = draw(&s, gl, TH_LOOK_NATURAL, 0), *with = draw(&s, gl, TH_LOOK_NATURAL, 1),
+            *heat = draw(&s, gl, TH_LOOK_ERROR, 0);
+    cr_expect_arr_eq(with, without, 4 * 320 * 180);
+    cr_expect_neq(memcmp(heat, without, 4 * 320 * 180), 0);
+    free(without);
+    free(with);
+    free(heat);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
+/* ---- percentiles ---- */
+
+Test(screen_error, has_percentiles_that_are_nearest_ranks)
+{
+    float px[200];
+    for (int i = 0; i < 200; i++)
+        px[i] = (float)((i * 77) % 200 + 1); /* 1 to 200 */
+    const th_screen_error_stats all = th_screen_error_stats_of(px, 200);
+    cr_expect_eq(all.count, 200);
+    cr_expect_eq(all.p50, 100);
+    cr_expect_eq(all.p99, 198);
+    cr_expect_eq(all.max, 200);
+    const th_screen_error_stats one = th_screen_error_stats_of(px, 1), none = th_screen_error_stats_of(NULL, 0);
+    cr_expect(one.p50 == 1 && one.p99 == 1 && one.max == 1);
+    cr_expect(none.count == 0 && none.max == 0);
+}
