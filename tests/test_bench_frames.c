@@ -129,6 +129,32 @@ Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
     th_report_fini(&report);
 }
 
+/* Half precision is seen from this near; f32 is the full evaluation. */
+Test(bench_frames, state_the_error_on_screen_of_settings, .timeout = 300)
+{
+    static const char *const names[] = {"error/f32", "error/f16", "error/quat", "error/quat16"};
+    const th_options o = parse("bench --size 1920x1080 --samples 1 --shadow 64 --repetitions 2 --frames 2 --drawn 12 "
+                               "--layout street --filter ^error/");
+    th_report report = report_of(&o);
+    cr_assert_eq(report.row_count, 4);
+    double p99[4];
+    for (size_t i = 0; i < 4; i++) {
+        const th_row *row = row_of(&report, names[i]);
+        cr_expect_str_eq(row->failure, "");
+        cr_expect_eq(row->real_ns.count, 2);
+        cr_expect_eq(row->characters, 120);
+        cr_expect(figure(row, "visible") > 2 && figure(row, "visible") <= 12);
+        cr_expect_gt(figure(row, "pose_ms"), 0);
+        p99[i] = figure(row, "error_px_p99");
+        cr_expect(figure(row, "error_px_p50") <= p99[i] && p99[i] <= figure(row, "error_px_max"));
+    }
+    cr_expect_eq(p99[0], 0);
+    cr_expect(p99[1] > 0.02 && p99[1] < 5, "%g", p99[1]);
+    cr_expect(p99[2] > 0 && p99[2] < p99[1]);
+    cr_expect(p99[3] > 0 && p99[3] < p99[1]);
+    th_report_fini(&report);
+}
+
 Test(bench_frames, run_alone, .timeout = 300)
 {
     static const char *const names[] = {"all_visible/whole", "all_visible/redraw", "1_percent_visible/posed"};

@@ -933,3 +933,63 @@ Test(compare, says_the_same_in_every_form)
     json_decref(json);
     end(&p);
 }
+
+/* ---- pixels ---- */
+
+/* The p99 and the maximum of a row in one of the reports. */
+static void set_pixels(pair *p, int side, uint32_t row, double p99, double max)
+{
+    json_t **own = &p->reports[side].rows[row].own;
+    json_decref(*own);
+    *own = json_pack("{s:f, s:f}", "error_px_p99", p99, "error_px_max", max);
+}
+
+static void expect_pixels(const pair *p, uint32_t row, th_pixel_verdict verdict)
+{
+    const th_pixel_change *px = &p->result.changes[row].pixels;
+    cr_expect_eq(px->verdict, verdict, "row %u: %s, not %s", row, th_pixel_verdict_name(px->verdict),
+                 th_pixel_verdict_name(verdict));
+}
+
+Test(compare, pixels_are_judged_as_times_are)
+{
+    static const struct {
+        double old_p99, old_max, new_p99, new_max;
+        th_pixel_verdict verdict;
+    } rows[] = {
+        {0.5, 2, 0.5, 2, TH_PIXELS_EQUAL},    {0.5, 2, 0.51, 2.04, TH_PIXELS_EQUAL},
+        {0.5, 2, 0.6, 2, TH_PIXELS_WORSE},    {0.5, 2, 0.5, 2.5, TH_PIXELS_WORSE},
+        {0.5, 2, 0.4, 2.5, TH_PIXELS_WORSE},  {0.5, 2, 0.4, 2, TH_PIXELS_BETTER},
+        {0.5, 2, 0.5, 1.5, TH_PIXELS_BETTER}, {0, 0, 0.009, 0.009, TH_PIXELS_EQUAL},
+        {0, 0, 0.02, 0.02, TH_PIXELS_WORSE},  {0.02, 0.02, 0, 0, TH_PIXELS_BETTER},
+    };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    pair p = pair_of(ROWS + 3, 12, steady, steady_again);
+    for (uint32_t r = 0; r < ROWS; r++) {
+        set_pixels(&p, 0, r, rows[r].old_p99, rows[r].old_max);
+        set_pixels(&p, 1, r, rows[r].new_p99, rows[r].new_max);
+    }
+    set_pixels(&p, 0, ROWS, 0.1, 0.2);
+    set_pixels(&p, 1, ROWS + 1, 0.1, 0.2);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < ROWS; r++)
+        expect_pixels(&p, r, rows[r].verdict);
+    expect_pixels(&p, ROWS, TH_PIXELS_ONLY_OLD);
+    expect_pixels(&p, ROWS + 1, TH_PIXELS_ONLY_NEW);
+    expect_pixels(&p, ROWS + 2, TH_PIXELS_UNKNOWN);
+    cr_expect_eq(p.result.pixels[TH_PIXELS_WORSE], 4);
+    cr_expect_eq(p.result.verdicts[TH_VERDICT_EQUIVALENT], ROWS + 3);
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_BAD);
+    end(&p);
+}
+
+Test(compare, pixels_that_did_not_grow_are_no_failure)
+{
+    pair p = pair_of(3, 12, steady, steady_again);
+    set_pixels(&p, 0, 0, 0.5, 2);
+    set_pixels(&p, 1, 0, 0.4, 2);
+    set_pixels(&p, 1, 1, 0.4, 2);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
+    end(&p);
+}

@@ -49,8 +49,8 @@ static bool is_baseline(const char *name)
  * wall time in the name. */
 static bool is_wall_time(const th_result_file_entry *e)
 {
-    return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "stress/drawn/") ||
-           strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
+    return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "error/") ||
+           has_prefix(e->name, "stress/drawn/") || strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
 }
 
 /* A sample of each estimator for each process. */
@@ -172,6 +172,42 @@ static void check_errors(const th_result_file_entry *a, const th_result_file_ent
                  b->error_vs_source);
 }
 
+/* ---- pixels ---- */
+
+/* 1: grew, -1: shrank, 0: neither by more than the threshold. */
+static int change_of_pixels(double old_px, double new_px, double threshold)
+{
+    if (fabs(new_px - old_px) <= TH_COMPARE_PIXELS)
+        return 0;
+    if (new_px > old_px * (1 + threshold))
+        return 1;
+    return new_px * (1 + threshold) < old_px ? -1 : 0;
+}
+
+static th_pixel_verdict judge_pixels(const th_pixel_change *p, double threshold)
+{
+    const bool has_old = isfinite(p->old_p99) && isfinite(p->old_max);
+    const bool has_new = isfinite(p->new_p99) && isfinite(p->new_max);
+    if (!has_old || !has_new)
+        return has_old ? TH_PIXELS_ONLY_OLD : has_new ? TH_PIXELS_ONLY_NEW : TH_PIXELS_UNKNOWN;
+    const int p99 = change_of_pixels(p->old_p99, p->new_p99, threshold);
+    const int max = change_of_pixels(p->old_max, p->new_max, threshold);
+    if (p99 > 0 || max > 0)
+        return TH_PIXELS_WORSE;
+    return p99 < 0 || max < 0 ? TH_PIXELS_BETTER : TH_PIXELS_EQUAL;
+}
+
+static void compare_pixels(const th_result_file_entry *a, const th_result_file_entry *b,
+                           const th_environment_match *shared, double threshold, th_change *out)
+{
+    out->pixels =
+        (th_pixel_change){TH_PIXELS_UNKNOWN, a->error_px_p99, b->error_px_p99, a->error_px_max, b->error_px_max};
+    if (shared->scene && !a->failure && !b->failure)
+        out->pixels.verdict = judge_pixels(&out->pixels, threshold);
+}
+
+/* ---- palettes ---- */
+
 static void set_failure(const th_result_file_entry *e, th_change *out)
 {
     snprintf(out->problem, sizeof out->problem, "it failed: %s", e->failure);
@@ -208,7 +244,7 @@ static th_change unknown_change(const char *name, th_verdict verdict, double thr
 {
     static const double times_threshold[] = {[TH_ESTIMATOR_CORE] = 1, [TH_ESTIMATOR_MEAN] = 2, [TH_ESTIMATOR_TAIL] = 4};
     const double nan = (double)NAN;
-    th_change change = {.name = name, .verdict = verdict};
+    th_change change = {.name = name, .verdict = verdict, .pixels = {TH_PIXELS_UNKNOWN, nan, nan, nan, nan}};
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
         change.estimates[i] = (th_change_estimate){
             verdict, threshold * times_threshold[i], nan, nan, nan, {nan, nan}, nan, nan, {nan, nan, nan}};
@@ -230,6 +266,7 @@ static bool compare_entry(const th_result_file_entry *a, const th_result_file_en
     process_values values[2];
     *out = unknown_change(b->name, TH_VERDICT_UNTIMED, c->threshold);
     check_palettes(a, b, shared, out);
+    compare_pixels(a, b, shared, c->threshold, out);
     bool room = values_init(&values[0], a, core_clock_ns);
     room = values_init(&values[1], b, core_clock_ns) && room;
     if (room)
@@ -343,6 +380,7 @@ static void count_verdicts(th_comparison *c)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         c->verdicts[c->changes[i].verdict]++;
+        c->pixels[c->changes[i].pixels.verdict]++;
         c->problems += c->changes[i].problem[0] != '\0';
     }
 }
@@ -406,7 +444,8 @@ void th_comparison_fini(th_comparison *comparison)
 th_outcome th_comparison_outcome(const th_comparison *c)
 {
     assert(c);
-    if (c->problems > 0 || (c->fail_on <= TH_FAIL_ON_SLOWER && c->verdicts[TH_VERDICT_SLOWER] > 0))
+    if (c->problems > 0 ||
+        (c->fail_on <= TH_FAIL_ON_SLOWER && (c->verdicts[TH_VERDICT_SLOWER] > 0 || c->pixels[TH_PIXELS_WORSE] > 0)))
         return TH_OUTCOME_BAD;
     const bool is_open = c->fail_on == TH_FAIL_ON_INCONCLUSIVE && c->verdicts[TH_VERDICT_INCONCLUSIVE] > 0;
     return is_open ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
@@ -417,6 +456,13 @@ const char *th_verdict_name(th_verdict verdict)
     assert(verdict < TH_VERDICT_COUNT);
     static const char *const names[] = {"equivalent", "faster",   "inconclusive", "slower",
                                         "untimed",    "baseline", "only in old",  "only in new"};
+    return names[verdict];
+}
+
+const char *th_pixel_verdict_name(th_pixel_verdict verdict)
+{
+    assert(verdict < TH_PIXELS_COUNT);
+    static const char *const names[] = {"unknown", "equal", "better", "worse", "only in old", "only in new"};
     return names[verdict];
 }
 

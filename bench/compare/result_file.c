@@ -139,12 +139,14 @@ static bool read_row_info(const line *l, row_info *out, th_result_file_entry *e)
     if (!read_count(l, "threads", 1, fewest, UINT32_MAX, &threads))
         return false;
     e->threads = (uint32_t)threads;
-    e->max_error = e->error_vs_source = (double)NAN;
-    return !l->is_ours || (read_count(l, "characters", 0, 0, UINT64_MAX, &e->characters) &&
-                           read_count(l, "bones", 0, 0, UINT64_MAX, &e->bones) &&
-                           read_count(l, "process", 0, 0, TH_REPORT_MAX_PROCESSES - 1, &out->process) &&
-                           read_error(l, "max_error", &e->max_error) &&
-                           read_error(l, "error_vs_source", &e->error_vs_source) && read_hash(l, &e->palette_hash));
+    e->max_error = e->error_vs_source = e->error_px_p99 = e->error_px_max = (double)NAN;
+    return !l->is_ours ||
+           (read_count(l, "characters", 0, 0, UINT64_MAX, &e->characters) &&
+            read_count(l, "bones", 0, 0, UINT64_MAX, &e->bones) &&
+            read_count(l, "process", 0, 0, TH_REPORT_MAX_PROCESSES - 1, &out->process) &&
+            read_error(l, "max_error", &e->max_error) && read_error(l, "error_vs_source", &e->error_vs_source) &&
+            read_error(l, "error_px_p99", &e->error_px_p99) && read_error(l, "error_px_max", &e->error_px_max) &&
+            read_hash(l, &e->palette_hash));
 }
 
 static bool is_same_text(const char *a, const char *b)

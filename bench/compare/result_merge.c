@@ -133,6 +133,8 @@ static th_result append_entry(th_result_file *results, th_result_file_entry *e, 
         e->failure = "its palettes differ from process to process";
     e->max_error = fmax(e->max_error, m->max_error);
     e->error_vs_source = fmax(e->error_vs_source, m->error_vs_source);
+    e->error_px_p99 = fmax(e->error_px_p99, m->error_px_p99);
+    e->error_px_max = fmax(e->error_px_max, m->error_px_max);
     const bool is_kept = e->failure || !m->failure || keep_failure(results, e, m->failure);
     return is_kept && append_samples(e, m) ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %s", e->name);
 }

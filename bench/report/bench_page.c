@@ -1,5 +1,6 @@
 /* The page of a bench run. */
 #include "html.h"
+#include "pareto.h"
 #include "plot.h"
 #include "roofline.h"
 #include "row_interval.h"
@@ -31,7 +32,7 @@ typedef struct unit {
 
 static unit unit_of(const th_row *row)
 {
-    if (has_prefix(row, "frame/"))
+    if (has_prefix(row, "frame/") || has_prefix(row, "error/"))
         return (unit){"ms per frame", 1e6};
     if (row->bones > 0)
         return (unit){"ns per bone", (double)row->bones};
@@ -126,7 +127,7 @@ static void write_title(const th_row *row, char *out, size_t size)
         {"pose/", "Poses: from keys to palettes"}, {"limit/", "Poses: from keys to palettes"},
         {"external/", "Poses of other programs"},  {"interp/", "Interpolations"},
         {"crowd/", "Sizes of the crowd"},          {"play/", "Time in order, random times"},
-        {"clips/", "One clip, all clips"},
+        {"clips/", "One clip, all clips"},         {"error/", "Settings, whole frames without drawing"},
     };
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (has_prefix(row, titles[i].prefix)) {
@@ -314,6 +315,8 @@ static bool draw_section(const th_report *report, bool of_jobs, FILE *file)
         th_roofline_draw(report, file);
     if (!of_jobs)
         draw_errors(report, file);
+    if (!of_jobs)
+        th_pareto_draw(report, file);
     const bool drawn = draw_groups(report, of_jobs, file);
     th_html_plots_end(file);
     return drawn;

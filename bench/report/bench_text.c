@@ -1,4 +1,5 @@
 /* The tables of a bench run. */
+#include "pareto.h"
 #include "roofline.h"
 #include "row_figures.h"
 #include "tables.h"
@@ -20,6 +21,8 @@ static th_row_view view_of(const th_row *row)
         return TH_ROW_JOB;
     if (strncmp(row->name, "frame/", 6) == 0)
         return TH_ROW_FRAME;
+    if (strncmp(row->name, "error/", 6) == 0)
+        return TH_ROW_ERROR;
     const bool is_pose =
         strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0 || th_row_is_external(row);
     return is_pose ? TH_ROW_POSE : TH_ROW_VARIATION;
@@ -162,6 +165,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
         fputc('\n', file);
     th_report_print_picture(report->picture, format, file);
     printed = print_view(report, TH_ROW_FRAME, format, file) && printed;
+    printed = print_view(report, TH_ROW_ERROR, format, file) && printed;
     print_notes(report, format, file);
     return printed;
 }
@@ -288,6 +292,7 @@ static void print_summary(const th_report *report, th_format format, FILE *file)
     summarize_poses(report, format, file);
     if (!fastest_pose(report))
         summarize_schedulers(report, format, file);
+    th_pareto_summarize(report, format, file);
     summarize_doubt(report, format, file);
 }
 
@@ -330,7 +335,7 @@ static void begin_view(th_bench_printer *p, const th_report *report, uint32_t fi
     p->widths = (th_table_widths){.has_heading = false};
     set_name_width(p, report, first);
     fputc('\n', p->file);
-    if (p->view == TH_ROW_FRAME)
+    if (p->view == TH_ROW_FRAME || p->view == TH_ROW_ERROR)
         th_report_print_picture(report->picture, p->format, p->file);
 }
 

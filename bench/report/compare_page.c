@@ -57,7 +57,7 @@ static th_axis axis_of(forest *f)
 
 static th_ink ink_of(const th_change *c)
 {
-    if (c->verdict == TH_VERDICT_SLOWER || c->problem[0])
+    if (c->verdict == TH_VERDICT_SLOWER || c->pixels.verdict == TH_PIXELS_WORSE || c->problem[0])
         return TH_INK_VERMILION;
     return c->verdict == TH_VERDICT_FASTER ? TH_INK_BLUE : TH_INK_GREY;
 }

@@ -41,8 +41,11 @@ static void add_change(th_sheet *sheet, const th_change *c)
     const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE], *mean = &c->estimates[TH_ESTIMATOR_MEAN],
                              *tail = &c->estimates[TH_ESTIMATOR_TAIL];
     const cell intervals[] = {interval_of(core), interval_of(mean), interval_of(tail)};
-    char verdict[32], why[128] = "";
-    snprintf(verdict, sizeof verdict, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? "; WRONG" : "");
+    char verdict[48], why[128] = "";
+    const th_pixel_change *px = &c->pixels;
+    const bool has_pixels = px->verdict != TH_PIXELS_UNKNOWN;
+    snprintf(verdict, sizeof verdict, "%s%s%s", th_verdict_name(c->verdict),
+             px->verdict == TH_PIXELS_WORSE ? "; MORE PIXELS" : "", c->problem[0] ? "; WRONG" : "");
     th_change_describe(c, why, sizeof why);
     const th_figure figures[] = {
         TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
@@ -55,11 +58,18 @@ static void add_change(th_sheet *sheet, const th_change *c)
         TH_COLUMN(">+95 % CI", TH_TEXT(intervals[1].text)),
         TH_COLUMN(">tail", TH_SHARE(tail->change, "%+.1f %%")),
         TH_COLUMN(">+95 % CI", TH_TEXT(intervals[2].text)),
+        TH_COLUMN(">+px p99 old", TH_REAL(px->old_p99, "%.2g")),
+        TH_COLUMN(">+px p99 new", TH_REAL(px->new_p99, "%.2g")),
         TH_COLUMN("<verdict", TH_TEXT(verdict)),
         TH_COLUMN("<+why", TH_TEXT(why)),
         ESTIMATE("core", *core),
         ESTIMATE("mean", *mean),
         ESTIMATE("tail", *tail),
+        TH_FIELD("pixels_verdict", TH_TEXT(has_pixels ? th_pixel_verdict_name(px->verdict) : NULL)),
+        TH_FIELD("old_px_p99", TH_NUMBER(px->old_p99)),
+        TH_FIELD("new_px_p99", TH_NUMBER(px->new_p99)),
+        TH_FIELD("old_px_max", TH_NUMBER(px->old_max)),
+        TH_FIELD("new_px_max", TH_NUMBER(px->new_max)),
         TH_FIELD("old_processes", TH_COUNT(c->counts[0])),
         TH_FIELD("new_processes", TH_COUNT(c->counts[1])),
         TH_FIELD("problem", TH_TEXT(c->problem[0] ? c->problem : NULL)),
@@ -142,6 +152,8 @@ void th_comparison_summarize(const th_comparison *c, char *out, size_t size)
     const uint32_t *v = c->verdicts;
     th_append(out, size, "%u slower, %u faster, %u equivalent, %u inconclusive", v[TH_VERDICT_SLOWER],
               v[TH_VERDICT_FASTER], v[TH_VERDICT_EQUIVALENT], v[TH_VERDICT_INCONCLUSIVE]);
+    if (c->pixels[TH_PIXELS_WORSE])
+        th_append(out, size, ", %u with more pixels of error", c->pixels[TH_PIXELS_WORSE]);
     if (v[TH_VERDICT_UNTIMED])
         th_append(out, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
     if (v[TH_VERDICT_BASELINE])
@@ -152,6 +164,27 @@ void th_comparison_summarize(const th_comparison *c, char *out, size_t size)
         th_append(out, size, ", %u new", v[TH_VERDICT_ONLY_NEW]);
 }
 
+static bool is_worth_telling(const th_pixel_change *px)
+{
+    return px->verdict != TH_PIXELS_UNKNOWN && px->verdict != TH_PIXELS_EQUAL;
+}
+
+/* Errors on screen that are not equal. */
+static void print_pixels(const th_comparison *c, th_format format, FILE *file)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        const th_pixel_change *px = &c->changes[i].pixels;
+        char old_px[64] = "none", new_px[64] = "none";
+        if (isfinite(px->old_p99))
+            snprintf(old_px, sizeof old_px, "p99 %.3g, max %.3g", px->old_p99, px->old_max);
+        if (isfinite(px->new_p99))
+            snprintf(new_px, sizeof new_px, "p99 %.3g, max %.3g", px->new_p99, px->new_max);
+        if (is_worth_telling(px))
+            th_write_line(file, format, "%s: error on screen %s: %s pixels, was %s", c->changes[i].name,
+                          th_pixel_verdict_name(px->verdict), new_px, old_px);
+    }
+}
+
 static void print_summary(const th_comparison *c, th_format format, FILE *file)
 {
     char line[512] = "";
@@ -160,6 +193,7 @@ static void print_summary(const th_comparison *c, th_format format, FILE *file)
     for (uint32_t i = 0; i < c->count; i++)
         if (c->changes[i].problem[0])
             th_write_line(file, format, "%s: %s", c->changes[i].name, c->changes[i].problem);
+    print_pixels(c, format, file);
 }
 
 bool th_comparison_print_figures(const th_comparison *c, th_format format, FILE *file)

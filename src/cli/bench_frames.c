@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CULL, WAIT, POSE, DRAW, STAGES };
 enum { CHECKED = 8 }; /* every so many repetitions the pictures are checked */
@@ -33,9 +34,15 @@ typedef struct kind {
     bool is_drawn;
 } kind;
 
+/* What an error/ entry does otherwise than the command line says. */
+typedef struct setting {
+    th_palette palette;
+} setting;
+
 typedef struct frame_entry {
     const kind *kind;
     int crowd;
+    const setting *setting; /* NULL: none */
 } frame_entry;
 
 /* An entry being measured. */
@@ -43,8 +50,10 @@ struct subject {
     const kind *kind;
     int crowd;
     th_bench_frames *shared;
-    th_crowd_view *crowd_view;
+    const setting *setting;
+    th_crowd_view *crowd_view, *base; /* base: that of the crowd, which shares its parts; NULL: it is the crowd's own */
     th_camera camera;
+    th_screen_error_stats error; /* only with a setting */
     th_row *row;
     uint64_t stage_ns[STAGES]; /* since the repetition began */
     uint32_t frames, repetitions;
@@ -187,9 +196,10 @@ static void pose_all(void *ctx, uint64_t frame)
 
 static th_result validate(validation *r, const subject *s, th_error *err)
 {
-    const th_crowd_view_desc *few = &s->shared->crowds[ALL_VISIBLE];
+    th_crowd_view_desc few = s->shared->crowds[ALL_VISIBLE];
+    few.palette = s->setting ? s->setting->palette : few.palette;
     const th_scene *scene = th_crowd_view_scene(s->crowd_view);
-    th_result result = th_scene_crowd(scene, few->isa, few->palette, &r->crowd, err);
+    th_result result = th_scene_crowd(scene, few.isa, few.palette, &r->crowd, err);
     if (result != TH_OK)
         return result;
     s->row->characters = scene->instance_count;
@@ -214,6 +224,78 @@ static th_result check(const subject *s, th_error *err)
     free(r.scratch);
     free(r.palette);
     th_crowd_destroy(r.crowd);
+    return result;
+}
+
+/* ---- settings ---- */
+
+enum { ERROR_FRAMES = 64, ERROR_EVERY = 7 };
+
+/* Another crowd view that shares what it can with the base. */
+static th_result make_crowd_view(const subject *s, const th_crowd_view_desc *desc, const th_crowd_view *base,
+                                 th_crowd_view **out, th_error *err)
+{
+    th_result result = th_crowd_view_prepare(desc, base, out, err);
+    if (result != TH_OK)
+        return result;
+    result = th_crowd_view_complete(*out, s->shared->picture.gl, err);
+    if (result != TH_OK) {
+        th_crowd_view_release(*out, base);
+        *out = NULL;
+    }
+    return result;
+}
+
+static th_crowd_view_desc desc_of(const subject *s)
+{
+    th_crowd_view_desc desc = s->shared->crowds[s->crowd];
+    desc.palette = s->setting->palette;
+    return desc;
+}
+
+static th_result take_setting(subject *s, th_error *err)
+{
+    const th_crowd_view_desc desc = desc_of(s);
+    s->base = s->crowd_view;
+    return make_crowd_view(s, &desc, s->base, &s->crowd_view, err);
+}
+
+/* Consecutive frames of one moment on; errors of the visible characters of some of them, all together. */
+static bool pool_errors(const subject *s, th_crowd_view *measured, float **px, uint32_t *count)
+{
+    const th_target_desc *size = &s->shared->size;
+    for (uint32_t frame = 0; frame < ERROR_FRAMES; frame++) {
+        if (!th_crowd_view_pose(measured, time_of(TH_VALIDATE_FRAME + frame), &s->camera, size->width, size->height))
+            return false;
+        const th_crowd_view_stats stats = th_crowd_view_get_stats(measured);
+        if (stats.error_ns == 0)
+            continue;
+        float *more = realloc(*px, ((size_t)*count + stats.error.count + 1) * sizeof **px);
+        if (!more)
+            return false;
+        memcpy(more + *count, th_crowd_view_errors(measured), stats.error.count * sizeof **px);
+        *px = more;
+        *count += stats.error.count;
+    }
+    return true;
+}
+
+static th_result measure_error(subject *s, th_error *err)
+{
+    th_crowd_view_desc desc = desc_of(s);
+    th_crowd_view *measured;
+    float *px = NULL;
+    uint32_t count = 0;
+    desc.error_every = ERROR_EVERY;
+    th_result result = make_crowd_view(s, &desc, s->crowd_view, &measured, err);
+    if (result != TH_OK)
+        return result;
+    if (pool_errors(s, measured, &px, &count))
+        s->error = th_screen_error_stats_of(px, count);
+    else
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen");
+    free(px);
+    th_crowd_view_release(measured, s->crowd_view);
     return result;
 }
 
@@ -251,9 +333,16 @@ static th_result prepare(subject *s, th_error *err)
         return result;
     s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture), HUGE_VAL);
     s->row->threads = e->crowds[ALL_VISIBLE].jobs.threads;
-    result = check(s, err);
+    if (s->setting)
+        result = take_setting(s, err);
+    if (result == TH_OK)
+        result = check(s, err);
+    if (result != TH_OK)
+        return result;
     if (s->crowd != ALL_VISIBLE)
         approach(s);
+    if (s->setting)
+        result = measure_error(s, err);
     begin_repetition(s);
     th_gl_finish(e->picture.gl);
     return result;
@@ -273,6 +362,7 @@ static th_result create(const th_external_benchmark *benchmark, void *ctx, th_ro
     const frame_entry *entry = benchmark->what;
     s->kind = entry->kind;
     s->crowd = entry->crowd;
+    s->setting = entry->setting;
     s->shared = e;
     s->row = row;
     return prepare(s, err);
@@ -284,6 +374,8 @@ static void destroy(void *ctx)
     for (int i = 0; i < STAGES; i++)
         th_samples_fini(&s->stages[i]);
     th_samples_fini(&s->serial);
+    if (s->base)
+        th_crowd_view_release(s->crowd_view, s->base);
     free(s);
 }
 
@@ -305,6 +397,11 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
         row->bones = stats.bones;
     for (int i = 0; i < STAGES; i++)
         json = th_json_set(json, names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6));
+    if (s->setting) {
+        json = th_json_set(json, "error_px_p50", th_json_real((double)s->error.p50));
+        json = th_json_set(json, "error_px_p99", th_json_real((double)s->error.p99));
+        json = th_json_set(json, "error_px_max", th_json_real((double)s->error.max));
+    }
     const bool poses = s->kind->run != redraw;
     row->own = th_json_set(json, "serial", poses ? th_json_real(th_samples_stats(&s->serial).median) : json_null());
 }
@@ -317,10 +414,17 @@ static const kind kinds[KINDS] = {
     [POSED] = {.begin = pose, .run = pose},
 };
 
+static const setting settings[] = {{TH_PALETTE_F32}, {TH_PALETTE_F16}, {TH_PALETTE_QUAT}, {TH_PALETTE_QUAT16}};
+
+/* All settings are measured in turns. */
+#define AN_ERROR(which)                                                                                                \
+    .what = &(const frame_entry){&kinds[POSED], TENTH_VISIBLE, &settings[which]}, .shape = settings, .create = create, \
+    .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize, .destroy = destroy
+
 #define A_FRAME(which, how)                                                                                            \
-    .what = &(const frame_entry){&kinds[how], which}, .shape = &per_visible[which], .is_baseline = (how) == REDRAW,    \
-    .create = create, .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize,   \
-    .destroy = destroy
+    .what = &(const frame_entry){&kinds[how], which, NULL}, .shape = &per_visible[which],                              \
+    .is_baseline = (how) == REDRAW, .create = create, .before = begin_repetition, .run = run_frame,                    \
+    .after = end_repetition, .summarize = summarize, .destroy = destroy
 
 static const th_external_benchmark external[] = {
     {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
@@ -330,6 +434,10 @@ static const th_external_benchmark external[] = {
     {.name = "frame/1_percent_visible/whole", A_FRAME(HUNDREDTH_VISIBLE, WHOLE)},
     {.name = "frame/1_percent_visible/redraw", A_FRAME(HUNDREDTH_VISIBLE, REDRAW)},
     {.name = "frame/1_percent_visible/posed", A_FRAME(HUNDREDTH_VISIBLE, POSED)},
+    {.name = "error/f32", AN_ERROR(0)},
+    {.name = "error/f16", AN_ERROR(1)},
+    {.name = "error/quat", AN_ERROR(2)},
+    {.name = "error/quat16", AN_ERROR(3)},
 };
 
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries)

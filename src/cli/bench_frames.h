@@ -1,4 +1,5 @@
-/* The entries frame/<picture>/<what> of the bench: whole frames, and where their time goes.
+/* The entries frame/<picture>/<what> and error/<setting> of the bench: whole frames, where their time goes, and what
+ * settings that save it look like.
  *
  *   all_visible         a crowd, all of it visible
  *   10_percent_visible  10 times as many characters, of which as many are visible; posed only
@@ -7,6 +8,9 @@
  *   whole   sets transforms, culls, poses and draws
  *   redraw  the same draw calls with palettes that are already uploaded: the baseline
  *   posed   everything up to the draw calls
+ *
+ * error/<setting> is the crowd of 10_percent_visible, posed, with a setting that trades accuracy for time. Its error on
+ * screen is measured before it is timed, over a second of frames.
  *
  * Frames are pipelined as in an application: only the ring waits, for the picture of TH_RING_SLOTS frames ago. A
  * repetition begins with that many untimed frames in flight and ends with as many. So a frame's time is the interval

@@ -13,6 +13,11 @@
  * threads, and for drawn frames, all are wall time, which includes waiting. Where both result files have the core
  * clock, times are scaled to the old one's clock, so that a faster clock on another day is no change.
  *
+ * Pixels. Entries that state an error on screen are judged by it as well, by its p99 and its maximum: worse if one grew
+ * by more than the threshold of the core and TH_COMPARE_PIXELS, better if one shrank as much and neither grew. Equal
+ * scenes have equal pixels but for the last digits of another instruction set, so there is no chance in it. Worse is a
+ * failure as slower is. It says nothing of results of other scenes, whose pixels are not comparable.
+ *
  * Baselines. Some entries measure the machine or other code, not this program: limit/, ceiling/, external/,
  * scale/memory_, and the jobs/ entries of other schedulers. They are never slower or faster. */
 #ifndef THRONG_BENCH_COMPARE_H
@@ -39,6 +44,9 @@ enum { TH_COMPARE_MIN_PROCESSES = 8, TH_COMPARE_GOOD_PROCESSES = 12 };
 /* Errors that grow by more than this count as worse. Smaller growth may come from another C library's last digits. */
 #define TH_COMPARE_ERROR_GROWTH 0.01
 
+/* Smaller changes of errors on screen are none: nobody sees them. */
+#define TH_COMPARE_PIXELS 0.01
+
 typedef enum th_estimator {
     TH_ESTIMATOR_CORE = 0, /* the 5th percentile of a process's repetitions, since interference makes them longer */
     TH_ESTIMATOR_MEAN,
@@ -60,6 +68,22 @@ typedef enum th_verdict {
     TH_VERDICT_COUNT,
 } th_verdict;
 
+/* Of errors on screen. */
+typedef enum th_pixel_verdict {
+    TH_PIXELS_UNKNOWN = 0, /* neither result states one, or one of them failed, or the scenes differ */
+    TH_PIXELS_EQUAL,
+    TH_PIXELS_BETTER,
+    TH_PIXELS_WORSE,
+    TH_PIXELS_ONLY_OLD, /* the other result states none */
+    TH_PIXELS_ONLY_NEW,
+    TH_PIXELS_COUNT,
+} th_pixel_verdict;
+
+typedef struct th_pixel_change {
+    th_pixel_verdict verdict;
+    double old_p99, new_p99, old_max, new_max; /* NaN: unknown */
+} th_pixel_change;
+
 /* What one estimator says. Values that are unknown are NaN. */
 typedef struct th_change_estimate {
     th_verdict verdict;
@@ -79,6 +103,7 @@ typedef struct th_change {
     th_verdict verdict;
     uint32_t counts[2]; /* processes in old and new */
     th_change_estimate estimates[TH_ESTIMATOR_COUNT];
+    th_pixel_change pixels;
     /* Wrong or changed palettes, or a larger error: a failure, whatever the time. "": none. */
     char problem[256];
 } th_change;
@@ -106,8 +131,9 @@ typedef struct th_comparison {
     th_change *changes; /* in the order of the new result, then what only the old one has */
     uint32_t count;
     uint32_t verdicts[TH_VERDICT_COUNT], problems; /* how many of each */
-    json_t *differences;                           /* texts: differing conditions; empty unless forced */
-    json_t *warnings;                              /* texts: reasons to doubt the verdicts */
+    uint32_t pixels[TH_PIXELS_COUNT];
+    json_t *differences; /* texts: differing conditions; empty unless forced */
+    json_t *warnings;    /* texts: reasons to doubt the verdicts */
 } th_comparison;
 
 typedef struct th_compare_desc {
@@ -132,6 +158,8 @@ th_outcome th_comparison_outcome(const th_comparison *comparison);
 /* "slower" etc. Static storage. */
 const char *th_verdict_name(th_verdict verdict);
 const char *th_estimator_name(th_estimator estimator);
+const char *
+th_pixel_verdict_name(th_pixel_verdict verdict); /* "unknown", "equal", "better", "worse", "only in old" ... */
 
 /* Appends the verdict with its reason to a text: "slower: core, mean". */
 void th_change_describe(const th_change *change, char *out, size_t size);
