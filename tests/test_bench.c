@@ -549,12 +549,13 @@ Test(bench, every_mode_has_every_instruction_set)
 Test(bench, crowds_and_what_they_play_are_listed)
 {
     static const char *const wanted[] = {
-        "crowd/1",         "crowd/8",         "crowd/100",      "crowd/1000",     "crowd/10000",    "play/forward",
-        "play/random",     "clips/one",       "clips/all",      "morph/0",        "morph/16",       "morph/64",
-        "blend/layers:1",  "blend/fade:2",    "blend/layers:2", "blend/layers:3", "blend/layers:4", "blend/layers:8",
-        "blend/space1d:3", "blend/space2d:4", "blend/mask",     "blend/additive", "share/off",      "share/30",
-        "share/60",        "share/120"};
-    const th_bench_names names = th_bench_list("^(crowd|play|clips|morph|blend|share)/", NULL);
+        "crowd/1",        "crowd/8",        "crowd/100",      "crowd/1000",     "crowd/10000",     "play/forward",
+        "play/random",    "clips/one",      "clips/all",      "morph/0",        "morph/16",        "morph/64",
+        "joints/0",       "joints/1",       "joints/2",       "joints/3",       "joints/4",        "joints/5",
+        "joints/6",       "joints/7",       "joints/8",       "joints/9",       "blend/layers:1",  "blend/fade:2",
+        "blend/layers:2", "blend/layers:3", "blend/layers:4", "blend/layers:8", "blend/space1d:3", "blend/space2d:4",
+        "blend/mask",     "blend/additive", "share/off",      "share/30",       "share/60",        "share/120"};
+    const th_bench_names names = th_bench_list("^(crowd|play|clips|morph|joints|blend|share)/", NULL);
     cr_assert_eq(names.count, sizeof wanted / sizeof *wanted);
     for (uint32_t i = 0; i < names.count; i++)
         cr_expect_str_eq(names.names[i], wanted[i]);
@@ -581,6 +582,31 @@ Test(bench, variations_are_checked_and_tell_their_keys)
         const th_row *row = &report.rows[r];
         expect_sound(row, begins(row->name, "crowd/") ? strtoull(row->name + strlen("crowd/"), NULL, 10) : 20);
     }
+    th_report_fini(&report);
+}
+
+/* Bones are those that are evaluated; levels that repeat the one before are skipped. */
+Test(bench, joint_levels_are_checked_and_count_the_bones_they_evaluate)
+{
+    th_report report = report_on(scene_of(20), "^joints/");
+    uint32_t skipped = 0;
+    const th_row *before = NULL;
+    cr_assert_eq(report.row_count, 10);
+    cr_expect_eq(report.rows[0].bones, 20 * human->bone_count);
+    for (uint32_t r = 0; r < report.row_count; r++) {
+        const th_row *row = &report.rows[r];
+        skipped += row->skipped;
+        if (row->skipped)
+            continue;
+        cr_expect_str_eq(row->failure, "");
+        cr_expect(row->checked && row->moving, "%s", row->name);
+        cr_expect(!before || row->bones < before->bones, "%s", row->name);
+        cr_expect(!before || field(row->own, "level_error") > field(before->own, "level_error"), "%s", row->name);
+        cr_expect_leq((uint64_t)field(row->own, "moving_joints"), row->bones, "%s", row->name);
+        before = row;
+    }
+    cr_expect_gt(skipped, 0);
+    cr_expect_leq(skipped, 6);
     th_report_fini(&report);
 }
 

@@ -314,6 +314,39 @@ Test(cli, inspect_tells_the_model)
     th_model_free(human);
 }
 
+Test(cli, inspect_lists_the_joint_levels_that_pose_shows)
+{
+    json_t *json = document("inspect --json"), *all = document("pose --json --time 0.3"),
+           *zero = document("pose --json --time 0.3 --joint-level 0");
+    const json_t *levels = json_object_get(json, "joint_levels");
+    cr_expect_geq(json_array_size(levels), 3);
+    cr_expect(json_equal(all, zero));
+    for (size_t i = 0; i < json_array_size(levels); i++) {
+        char command[64];
+        const json_t *level = json_array_get(levels, i), *pose_joint;
+        size_t entries = 0, j;
+        snprintf(command, sizeof command, "pose --json --time 0.3 --joint-level %d",
+                 (int)json_integer_value(json_object_get(level, "level")));
+        json_t *pose = document(command);
+        json_array_foreach(json_object_get(pose, "joints"), j, pose_joint) entries +=
+            json_is_integer(json_object_get(pose_joint, "entry"));
+        cr_expect_eq(entries, (size_t)json_integer_value(json_object_get(level, "bones")), "%s", command);
+        cr_expect_eq(json_equal(pose, all), i == 0, "%s", command);
+        cr_expect_leq(json_number_value(json_object_get(level, "error")),
+                      json_number_value(json_object_get(level, "error_limit")));
+        cr_expect_eq(json_array_size(json_object_get(level, "held")) > 0, i > 0);
+        json_decref(pose);
+    }
+    json_decref(json);
+    json_decref(all);
+    json_decref(zero);
+    expect(0, "inspect", "");
+    cr_expect(strstr(out, "joint level") && strstr(out, "index_03_l"), "%s", out);
+    expect(0, "pose --joint-level 9", "");
+    cr_expect(strstr(out, "joint level 9"), "%s", out);
+    expect(2, "pose --joint-level 10", "--joint-level takes a whole number from 0 to 9");
+}
+
 Test(cli, inspect_exports_what_can_be_inspected_again)
 {
     cr_assert_eq(mkfifo("pipe", 0600), 0);

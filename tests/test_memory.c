@@ -7,6 +7,8 @@
 
 #include <throng/anim/crowd.h>
 #include <throng/anim/human.h>
+#include <throng/anim/joint_lod.h>
+#include <throng/anim/synthetic.h>
 #include <throng/bench/compare.h>
 #include <throng/bench/page.h>
 #include <throng/runtime/frame.h>
@@ -92,6 +94,27 @@ Test(memory, of_a_compiled_model_fails)
     model = imported;
     starve("compiled model", compile_model, 10);
     th_model_free(imported);
+}
+
+static th_result find_levels(void)
+{
+    th_joint_lod *lod;
+    const th_result result = th_joint_lod_create(model, &lod, &err);
+    cr_expect_eq(lod == NULL, result != TH_OK);
+    th_joint_lod_destroy(lod);
+    return result;
+}
+
+Test(memory, of_joint_levels_fails)
+{
+    th_model *synthetic;
+    th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+    desc.joints = 6;
+    desc.moving = 50;
+    cr_assert_eq(th_synthetic_create(&desc, &synthetic, &err), TH_OK);
+    model = synthetic;
+    starve("joint levels", find_levels, 40);
+    th_model_free(synthetic);
 }
 
 /* ---- crowds ---- */

@@ -163,6 +163,7 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
         {"max_error", ">max error", TH_IF_GIVEN(row->checked, TH_REAL(row->max_error, "%.2g")), JSON | CHECKED},
         {"error_vs_source", ">error vs source",
          TH_IF_GIVEN(row->checked && row->overrides, TH_REAL(row->error_vs_source, "%.2g")), JSON | TH_ROW_VARIATION},
+        {NULL, ">+level error", TH_REAL(th_row_own(row, "level_error"), "%.2g"), TH_ROW_VARIATION},
         {NULL, ">+key bytes", TH_TEXT(keys.text), TH_ROW_VARIATION},
         {"palette_hash", sheet->view == TH_ROW_DRY ? "<palette hash" : "<+palette hash",
          TH_IF_GIVEN(row->checked, TH_HASH(row->palette_hash)), JSON | CHECKED},

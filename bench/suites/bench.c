@@ -49,6 +49,7 @@ static void plan_init(plan *p, const char *filter, const th_external_benchmarks 
     p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_morph_entries(p->entries + p->count), filter);
+    p->pose_count += add(p, th_joint_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_blend_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_share_entries(p->entries + p->count), filter);
     if (filter && strncmp(filter, "^" TH_REFERENCE_PREFIX, strlen("^" TH_REFERENCE_PREFIX)) == 0)
@@ -129,8 +130,11 @@ static th_result prepare_fixture(th_fixture *fixture, th_entry *entries, uint32_
         th_scene_desc scene = fixture->requested;
         if (!e->set_scene)
             continue;
+        th_result result = e->needs_levels ? th_fixture_find_levels(fixture, err) : TH_OK;
+        if (result != TH_OK)
+            return result;
         e->set_scene(e, fixture, &scene);
-        const th_result result = th_fixture_add(fixture, &scene, &e->shared, err);
+        result = th_fixture_add(fixture, &scene, &e->shared, err);
         if (result != TH_OK)
             return result;
     }

@@ -52,8 +52,31 @@ void th_fixture_fini(th_fixture *fixture)
     for (int i = 0; i < TH_FIXTURE_MORPHS; i++)
         th_model_free(fixture->morphs[i]);
     th_model_free(fixture->human);
+    for (uint32_t m = 0; fixture->joint_lods && m < fixture->requested.model_count; m++)
+        th_joint_lod_destroy(fixture->joint_lods[m]);
+    free(fixture->joint_lods);
+    free(fixture->level_models);
     free(fixture->masks);
     free(fixture->first_clips);
+}
+
+th_result th_fixture_find_levels(th_fixture *fixture, th_error *err)
+{
+    const uint32_t count = fixture->requested.model_count;
+    if (fixture->joint_lods)
+        return TH_OK;
+    fixture->joint_lods = calloc(count + 1u, sizeof *fixture->joint_lods);
+    fixture->level_models = calloc((size_t)count * TH_LOD_LEVELS + 1, sizeof *fixture->level_models);
+    if (!fixture->joint_lods || !fixture->level_models)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for joint levels");
+    for (uint32_t m = 0; m < count; m++) {
+        const th_result result = th_joint_lod_create(fixture->requested.models[m], &fixture->joint_lods[m], err);
+        if (result != TH_OK)
+            return result;
+        for (uint32_t l = 0; l < TH_LOD_LEVELS; l++)
+            fixture->level_models[l * count + m] = fixture->joint_lods[m]->levels[l].model;
+    }
+    return TH_OK;
 }
 
 /* ---- shared scenes ---- */

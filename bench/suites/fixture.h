@@ -3,9 +3,10 @@
 #ifndef TH_BENCH_SUITES_FIXTURE_H
 #define TH_BENCH_SUITES_FIXTURE_H
 
+#include <throng/anim/joint_lod.h>
 #include <throng/runtime/scene.h>
 
-enum { TH_FIXTURE_MAX_SCENES = 8, TH_FIXTURE_MORPHS = 3 };
+enum { TH_FIXTURE_MAX_SCENES = TH_LOD_LEVELS, TH_FIXTURE_MORPHS = 3 };
 
 /* A scene shared by entries of the comparison. */
 typedef struct th_shared_scene {
@@ -24,8 +25,11 @@ typedef struct th_fixture {
     th_scene *base_scenes[TH_SAMPLING_EXACT + 1][TH_INTERPOLATION_COUNT];
     th_model *morphs[TH_FIXTURE_MORPHS]; /* for morph/: synthetic models with more and more weights */
     th_model *human;                     /* the embedded one, for throng-1/ */
-    double steps_per_us;                 /* for jobs/, see calibrated_work.h */
-    bool is_scheduler_process;           /* for jobs/: nothing else runs in this process */
+    /* For joints/, once th_fixture_find_levels made them: by requested model; by level, then model. */
+    th_joint_lod **joint_lods;
+    const th_model **level_models;
+    double steps_per_us;       /* for jobs/, see calibrated_work.h */
+    bool is_scheduler_process; /* for jobs/: nothing else runs in this process */
     /* Of the comparison in progress: */
     th_shared_scene shared_scenes[TH_FIXTURE_MAX_SCENES];
     uint32_t shared_count;
@@ -43,6 +47,9 @@ void th_fixture_fini(th_fixture *fixture);
 /* Finds or makes the shared scene of `desc`, which may differ from the requested scene in compile.sampling,
  * compile.interpolation, instance_count, clips and models. Valid until th_fixture_clear. */
 th_result th_fixture_add(th_fixture *fixture, const th_scene_desc *desc, const th_shared_scene **out, th_error *err);
+
+/* Finds the joint levels of the requested models, which may take a second each. Does nothing the second time. */
+th_result th_fixture_find_levels(th_fixture *fixture, th_error *err);
 
 /* Allocates palette and reference; call after all th_fixture_add. */
 th_result th_fixture_allocate(th_fixture *fixture, th_error *err);

@@ -19,6 +19,7 @@ struct th_entry {
     bool is_baseline;    /* the entry that others of its shape are compared with */
     /* Changes the requested scene (with compiled clips) to that of the entry. NULL: the entry has none. */
     void (*set_scene)(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc);
+    bool needs_levels;             /* set_scene reads the fixture's joint levels */
     const th_shared_scene *shared; /* the scene that set_scene described */
     th_result (*create)(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
                         th_error *err);
@@ -44,6 +45,7 @@ uint32_t th_ceiling_entries(th_entry *entries); /* ceiling/ */
 uint32_t th_interp_entries(th_entry *entries);  /* interp/ */
 uint32_t th_crowd_entries(th_entry *entries);   /* crowd/, play/ and clips/ */
 uint32_t th_morph_entries(th_entry *entries);   /* morph/ */
+uint32_t th_joint_entries(th_entry *entries);   /* joints/ */
 uint32_t th_blend_entries(th_entry *entries);   /* blend/ */
 uint32_t th_share_entries(th_entry *entries);   /* share/ */
 uint32_t th_jobs_entries(th_entry *entries);    /* jobs/ */

@@ -6,12 +6,14 @@
 #include "pack.h"
 #include "warnings.h"
 
+#include <throng/anim/joint_lod.h>
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FINEST_LIMIT 0.007 /* of level 1; the human's half has 0.0069 */
+_Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
 
 typedef struct builder {
     const th_model *model;
@@ -150,7 +152,7 @@ static th_result make_bones(builder *b, th_error *err)
 double th_render_mesh_lod_limit(uint32_t lod)
 {
     assert(lod < TH_RENDER_MESH_LODS);
-    return lod == 0 ? 0 : FINEST_LIMIT * exp2((lod - 1) / 2.0);
+    return th_lod_limit(lod);
 }
 
 static th_result build(builder *b, th_error *err)

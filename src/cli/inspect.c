@@ -4,6 +4,7 @@
 
 #include <throng/anim/export.h>
 #include <throng/anim/influences.h>
+#include <throng/anim/joint_lod.h>
 #include <throng/anim/layer.h>
 #include <throng/anim/palette.h>
 #include <throng/core/json.h>
@@ -17,6 +18,7 @@
 /* A joint's position in the skeleton and in the palette. */
 typedef struct node_info {
     uint32_t depth, entries;
+    bool moves; /* in some clip */
 } node_info;
 
 /* Input of both the text and the JSON output. */
@@ -25,6 +27,7 @@ typedef struct subject {
     const th_compiled_model *compiled;
     node_info *nodes;         /* [joint] */
     th_influence_error error; /* of four influences */
+    const th_joint_lod *lod;
 } subject;
 
 static size_t palette_bytes(const th_model *model)
@@ -78,7 +81,23 @@ static node_info *create_nodes(const th_model *model)
     }
     for (uint32_t b = 0; nodes && b < model->bone_count; b++)
         nodes[model->bones[b].joint].entries++;
+    for (uint32_t c = 0; nodes && c < model->clip_count; c++)
+        for (uint32_t i = 0; i < model->clips[c].channel_count; i++)
+            nodes[model->clips[c].channels[i].joint].moves = true;
     return nodes;
+}
+
+/* Whether the level of joints does not repeat the one before. */
+static bool is_distinct(const subject *s, uint32_t level)
+{
+    return level == 0 || s->lod->levels[level].model != s->lod->levels[level - 1].model;
+}
+
+static bool newly_held(const subject *s, uint32_t level, uint32_t joint)
+{
+    const th_joint_level *l = &s->lod->levels[level];
+    return l->held[joint] && (s->nodes[joint].moves || s->nodes[joint].entries > 0) &&
+           !(level > 0 && l[-1].held[joint]);
 }
 
 static const char *texture_state(const th_texture *texture)
@@ -194,6 +213,36 @@ static json_t *influences_json(const subject *s)
                      moves ? th_json_real(s->error.time_s) : json_null());
 }
 
+/* Names of the joints that a level holds and the one before does not. */
+static json_t *held_json(const subject *s, uint32_t level)
+{
+    json_t *array = json_array();
+    for (uint32_t j = 0; j < s->model->joint_count; j++)
+        if (newly_held(s, level, j))
+            array = th_json_append(array, th_json_text(s->model->joints[j].name));
+    return array;
+}
+
+static json_t *levels_json(const subject *s)
+{
+    json_t *array = json_array();
+    for (uint32_t l = 0; l < TH_LOD_LEVELS; l++) {
+        const th_joint_level *level = &s->lod->levels[l];
+        const bool moves = level->error_clip != TH_NO_INDEX;
+        if (!is_distinct(s, l))
+            continue;
+        array = th_json_append(
+            array, json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "level", (int)l, "moving_joints",
+                             (int)level->moving_count, "bones", (int)level->model->bone_count, "bytes_per_character",
+                             th_json_count(palette_bytes(level->model)), "error_limit",
+                             th_json_real(th_lod_limit(l) * s->model->size), "error", th_json_real(level->error),
+                             "error_mm", th_json_real(millimetres(s->model, level->error)), "clip",
+                             moves ? th_json_text(s->model->clips[level->error_clip].name) : json_null(), "time_s",
+                             moves ? th_json_real(level->error_time_s) : json_null(), "held", held_json(s, l)));
+    }
+    return array;
+}
+
 static json_t *textures_json(const th_model *model)
 {
     json_t *array = json_array();
@@ -218,15 +267,15 @@ static json_t *subject_json(const subject *s)
     const th_model *model = s->model;
     const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
     return json_pack(
-        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
         th_json_text(model->name), "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
         (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)), "bytes_per_clip",
         th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "quat_obstacle", th_json_text(obstacle),
         "quat16_obstacle", th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16)), "compiled_bytes",
         th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
         th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s), "meshes",
-        meshes_json(model), "weights", weights_json(model), "influences", influences_json(s), "textures",
-        textures_json(model), "warnings", warnings_json(model), "joints", joints_json(s));
+        meshes_json(model), "weights", weights_json(model), "influences", influences_json(s), "joint_levels",
+        levels_json(s), "textures", textures_json(model), "warnings", warnings_json(model), "joints", joints_json(s));
 }
 
 /* ---- text ---- */
@@ -378,6 +427,42 @@ static void print_influences(const subject *s, FILE *file)
     fputc('\n', file);
 }
 
+enum { NAMES = 6 }; /* in a row */
+
+static void add_held(th_table *table, const subject *s, uint32_t level)
+{
+    char names[512] = "", name[64];
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < s->model->joint_count; j++)
+        if (newly_held(s, level, j) && count++ < NAMES)
+            th_append(names, sizeof names, "%s%s", names[0] ? ", " : "",
+                      th_printable(s->model->joints[j].name, name, sizeof name));
+    if (count > NAMES)
+        th_append(names, sizeof names, " and %u more", count - NAMES);
+    th_table_cell(table, "%s", count > 0 ? names : "-");
+}
+
+static bool print_levels(const subject *s, FILE *file)
+{
+    if (s->model->mesh_count == 0 || s->model->clip_count == 0)
+        return !ferror(file);
+    th_table *table =
+        th_table_create(">joint level|>joints that move|>bones|>of all|>bytes a character|>error|<holds still");
+    for (uint32_t l = 0; l < TH_LOD_LEVELS; l++) {
+        const th_joint_level *level = &s->lod->levels[l];
+        if (!is_distinct(s, l))
+            continue;
+        th_table_cell(table, "%u", l);
+        th_table_cell(table, "%u", level->moving_count);
+        th_table_cell(table, "%u", level->model->bone_count);
+        th_table_cell(table, "%.0f %%", 100.0 * level->model->bone_count / s->model->bone_count);
+        th_table_cell(table, "%s", th_digits_from(palette_bytes(level->model)).text);
+        th_table_cell(table, "%.2f mm (%.3g units)", millimetres(s->model, level->error), level->error);
+        add_held(table, s, l);
+    }
+    return print_table(table, file);
+}
+
 static bool print_textures(const th_model *model, FILE *file)
 {
     if (model->texture_count == 0)
@@ -430,8 +515,8 @@ static bool print_subject(const subject *s, FILE *file)
             : small  ? "; not quat16: "
                      : "",
             small ? th_printable(small, note, sizeof note) : "");
-    bool printed =
-        print_clips(s, file) && print_meshes(model, file) && print_weights(model, file) && print_textures(model, file);
+    bool printed = print_clips(s, file) && print_meshes(model, file) && print_weights(model, file) &&
+                   print_levels(s, file) && print_textures(model, file);
     print_influences(s, file);
     print_notes(model, file);
     return printed && print_joints(s, file);
@@ -455,13 +540,18 @@ static th_result inspect_model(const th_options *o, th_run *run, const th_model 
     th_result result = th_compiled_model_create(&desc, &compiled, err);
     if (result != TH_OK)
         return result;
-    subject s = {model, compiled, create_nodes(model), {0}};
+    th_joint_lod *lod = NULL;
+    subject s = {model, compiled, create_nodes(model), {0}, NULL};
     result = th_model_influence_error(model, 4, &s.error, err);
+    if (result == TH_OK)
+        result = th_joint_lod_create(model, &lod, err);
+    s.lod = lod;
     if (result == TH_OK && s.nodes)
         *out_code = th_output_write(run, &o->output, write_subject, &s);
     else if (result == TH_OK)
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u joints", model->joint_count);
     free(s.nodes);
+    th_joint_lod_destroy(lod);
     th_compiled_model_destroy(compiled);
     const char *path = o->inspect.export_path;
     return result == TH_OK && path ? th_export_glb(model, path, err) : result;

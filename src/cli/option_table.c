@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include <throng/anim/joint_lod.h>
+
 #include <math.h>
 
 /* The names of an enum, in its order. */
@@ -59,6 +61,8 @@ const th_option th_option_table[] = {
      .low = -1e9, .high = 1e9, .help = "time in the clip, in seconds; wraps at the clip's end"},
     {.name = "layer", .argument = "CLIP,...", .commands = TH_COMMAND_POSE, .repeatable = true, .parse = th_parse_layer, .offset = AT(pose.layers),
      .help = "blend this clip with others, instead of --clip: CLIP[,weight=0..1][,time=S][,mode=override|add|add-rest][,mask=JOINT]"},
+    {.name = "joint-level", .argument = "N", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = th_parse_whole, .offset = AT(pose.joint_level),
+     .low = 0, .high = TH_LOD_LEVELS - 1, .help = "joint level of detail, as inspect lists them: joints that it holds stand in their mean pose; 0: all move"},
     {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH | TH_COMMAND_VIEW | TH_COMMAND_SERVE, .parse = th_parse_whole, .offset = AT(crowd.count),
      .low = 1, .high = 1e6, .help = "number of characters in the crowd"},
     {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = th_parse_whole_list, .offset = AT(scale.counts),

@@ -34,6 +34,7 @@ typedef struct th_options {
     struct {
         double time_s;
         th_file_list layers; /* texts, see layer_text.h */
+        uint32_t joint_level;
     } pose;
     struct {
         bool list, roofline;

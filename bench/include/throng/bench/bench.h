@@ -12,6 +12,7 @@
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
  *   share/<hz>           characters that share poses, this many steps per second; off: none
+ *   joints/<level>       characters at a joint level of detail (anim/joint_lod.h); bones are those that are evaluated
  *   blend/<what>         characters that play several clips at once, on the best instruction set
  *   throng-1/<scene>/<how>  the reference scenes, on each instruction set and, on the best one, on all CPUs; only where
  *                        the filter begins with "^throng-1/"

@@ -1,0 +1,472 @@
+/* Joint levels of detail, against an evaluation of all vertices in double precision that knows nothing of how they are
+ * chosen: the source and the level are posed by exact.h and skinned here, bone by bone. */
+#include "fixture_crowd.h"
+#include "fixture_human.h"
+#include "fixture_import.h"
+#include "fixture_isa.h"
+#include "fixture_morph.h"
+
+#include <throng/anim/exact.h>
+#include <throng/anim/joint_lod.h>
+#include <throng/anim/synthetic.h>
+#include <throng/core/cache_line.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(joint_lod, .init = make_human, .fini = free_human);
+
+static th_joint_lod *levels_of(const th_model *model)
+{
+    th_joint_lod *lod;
+    th_error err;
+    cr_assert_eq(th_joint_lod_create(model, &lod, &err), TH_OK, "%s", err.text);
+    return lod;
+}
+
+static bool is_distinct(const th_joint_lod *lod, uint32_t level)
+{
+    return level == 0 || lod->levels[level].model != lod->levels[level - 1].model;
+}
+
+/* ---- an evaluation of its own ---- */
+
+static void skin(const th_vertex *vertex, const double *position, const th_dmat34 *palette, double out[3])
+{
+    out[0] = out[1] = out[2] = 0;
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
+        double moved[3];
+        th_dmat34_point(&palette[vertex->bone[k]], position, moved);
+        for (int i = 0; i < 3; i++)
+            out[i] += (double)vertex->weight[k] * moved[i];
+    }
+}
+
+static th_dmat34 *palette_of(const th_model *model, const th_model *posed, uint32_t clip, double ticks)
+{
+    th_dmat34 *pose = calloc(model->joint_count + 1u, sizeof *pose),
+              *palette = calloc(model->bone_count + 1u, sizeof *palette);
+    th_exact_pose(posed, clip < model->clip_count ? &posed->clips[clip] : NULL, ticks, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_palette(model, pose, palette);
+    free(pose);
+    return palette;
+}
+
+static double *positions_of(const th_model *model, uint32_t mesh, const double *weights)
+{
+    const th_mesh *m = &model->meshes[mesh];
+    double *out = calloc(3 * (size_t)m->vertex_count + 1, sizeof *out);
+    for (uint32_t v = 0; v < m->vertex_count; v++)
+        for (int i = 0; i < 3; i++)
+            out[3 * v + (uint32_t)i] = (double)m->vertices[v].position[i];
+    for (uint32_t t = 0; weights && t < m->target_count; t++)
+        for (uint32_t d = 0; d < m->targets[t].delta_count; d++)
+            for (int i = 0; i < 3; i++)
+                out[3 * m->targets[t].deltas[d].vertex + (uint32_t)i] +=
+                    weights[m->targets[t].weight] * (double)m->targets[t].deltas[d].position[i];
+    return out;
+}
+
+/* The farthest that a vertex of one model is from that of the other at a time. */
+static double distance_at(const th_model *one, const th_model *other, uint32_t clip, double ticks,
+                          const double *weights)
+{
+    th_dmat34 *a = palette_of(one, one, clip, ticks), *b = palette_of(other, other, clip, ticks);
+    double farthest = 0;
+    for (uint32_t m = 0; m < one->mesh_count; m++) {
+        double *from = positions_of(one, m, weights), *to = positions_of(other, m, weights);
+        for (uint32_t v = 0; v < one->meshes[m].vertex_count; v++) {
+            double p[3], q[3];
+            skin(&one->meshes[m].vertices[v], from + 3 * v, a, p);
+            skin(&other->meshes[m].vertices[v], to + 3 * v, b, q);
+            farthest = fmax(farthest, hypot(hypot(p[0] - q[0], p[1] - q[1]), p[2] - q[2]));
+        }
+        free(from);
+        free(to);
+    }
+    free(a);
+    free(b);
+    return farthest;
+}
+
+/* Over all clips, at moments that are not those of the search. */
+static double brute_force(const th_model *one, const th_model *other, uint32_t moments)
+{
+    double farthest = one->clip_count == 0 ? distance_at(one, other, TH_NO_INDEX, 0, NULL) : 0;
+    for (uint32_t c = 0; c < one->clip_count; c++)
+        for (uint32_t i = 0; i <= moments; i++)
+            farthest = fmax(farthest, distance_at(one, other, c, one->clips[c].duration_ticks * i / moments, NULL));
+    return farthest;
+}
+
+/* ---- the levels of a model ---- */
+
+static void check_structure(const th_model *model, const th_joint_lod *lod)
+{
+    uint32_t distinct = 0;
+    th_error err;
+    cr_assert_eq(lod->levels[0].model, model);
+    cr_expect_eq(lod->levels[0].error, 0);
+    for (uint32_t l = 0; l < TH_LOD_LEVELS; l++) {
+        const th_joint_level *level = &lod->levels[l], *before = level - (l > 0);
+        distinct += is_distinct(lod, l);
+        cr_expect_leq(level->error, th_lod_limit(l) * model->size, "level %u", l);
+        cr_expect_geq(level->error, before->error, "level %u", l);
+        for (uint32_t j = 0; j < model->joint_count; j++)
+            cr_expect(level->held[j] || !before->held[j], "level %u lets go of joint %u", l, j);
+        if (l == 0 || !is_distinct(lod, l))
+            continue;
+        cr_assert_eq(th_model_check(level->model, &err), TH_OK, "level %u: %s", l, err.text);
+        cr_expect_leq(5 * level->model->bone_count, 4 * before->model->bone_count, "level %u saves too little", l);
+        cr_expect_leq(level->moving_count, before->moving_count);
+        cr_expect_eq(level->model->joint_count, model->joint_count);
+        for (uint32_t c = 0; c < model->clip_count; c++)
+            for (uint32_t i = 0; i < level->model->clips[c].channel_count; i++)
+                cr_expect(!level->held[level->model->clips[c].channels[i].joint]);
+    }
+    cr_expect_eq(lod->distinct_count, distinct);
+}
+
+/* least: distinct levels that the model has. */
+static void check_levels(const th_model *model, uint32_t moments, uint32_t least)
+{
+    th_joint_lod *lod = levels_of(model);
+    check_structure(model, lod);
+    cr_expect_geq(lod->distinct_count, least, "%s has %u levels", model->name, lod->distinct_count);
+    for (uint32_t l = 1; l < TH_LOD_LEVELS; l++) {
+        if (!is_distinct(lod, l))
+            continue;
+        const double brute = brute_force(model, lod->levels[l].model, moments);
+        cr_expect_geq(lod->levels[l].error, brute, "%s, level %u", model->name, l);
+        cr_expect_leq(lod->levels[l].error, 1.05 * brute + 1e-6 * model->size, "%s, level %u: %g, brute force %g",
+                      model->name, l, lod->levels[l].error, brute);
+    }
+    th_joint_lod_destroy(lod);
+}
+
+Test(joint_lod, of_the_human_are_nested_and_state_their_error)
+{
+    check_levels(human, 150, 5);
+}
+
+Test(joint_lod, of_files_are_nested_and_state_their_error)
+{
+    static const char *const files[] = {"Fox.glb", "CesiumMan.gltf"};
+    const char *folder = getenv("THRONG_MODELS");
+    if (!folder)
+        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        th_model *model = import_good(path);
+        check_levels(model, 300, 2);
+        th_model_free(model);
+    }
+}
+
+/* Fingers go before arms. */
+Test(joint_lod, of_the_human_hold_fingers_first)
+{
+    th_joint_lod *lod = levels_of(human);
+    const th_joint_level *first = &lod->levels[1], *last = &lod->levels[TH_LOD_LEVELS - 1];
+    cr_expect(first->held[th_model_find_joint(human, "index_03_l")]);
+    cr_expect(!first->held[th_model_find_joint(human, "hand_l")]);
+    cr_expect(last->held[th_model_find_joint(human, "hand_l")]);
+    cr_expect(!last->held[th_model_find_joint(human, "upperarm_l")]);
+    cr_expect(!last->held[th_model_find_joint(human, "hips")]);
+    cr_expect_leq(2 * last->model->bone_count, human->bone_count);
+    th_joint_lod_destroy(lod);
+}
+
+Test(joint_lod, are_the_same_each_time)
+{
+    th_joint_lod *one = levels_of(human), *other = levels_of(human);
+    for (uint32_t l = 0; l < TH_LOD_LEVELS; l++) {
+        const th_joint_level *a = &one->levels[l], *b = &other->levels[l];
+        cr_expect_eq(a->error, b->error);
+        cr_expect_arr_eq(a->held, b->held, human->joint_count * sizeof *a->held);
+        cr_assert_eq(a->model->bone_count, b->model->bone_count);
+        for (uint32_t m = 0; m < human->mesh_count; m++)
+            cr_expect_arr_eq(a->model->meshes[m].vertices, b->model->meshes[m].vertices,
+                             human->meshes[m].vertex_count * sizeof(th_vertex));
+    }
+    th_joint_lod_destroy(one);
+    th_joint_lod_destroy(other);
+}
+
+/* ---- what is held ---- */
+
+/* The mean of local transforms over all clips, with aligned signs. */
+static th_dmat34 mean_of(const th_model *model, uint32_t joint, uint32_t moments)
+{
+    th_trs sum = {0};
+    th_dmat34 *locals = calloc(model->joint_count, sizeof *locals);
+    for (uint32_t i = 0; i < moments * model->clip_count; i++) {
+        const th_clip *clip = &model->clips[i / moments];
+        th_trs trs;
+        th_exact_sample(model, clip, (i % moments + 0.5) / moments * clip->duration_ticks, TH_INTERPOLATION_AUTHORED,
+                        locals);
+        th_dmat34_decompose(&locals[joint], &trs);
+        double dot = 0;
+        for (int k = 0; k < 4; k++)
+            dot += trs.rotation[k] * sum.rotation[k];
+        for (int k = 0; k < 4; k++)
+            sum.rotation[k] += copysign(1, dot) * trs.rotation[k];
+        for (int k = 0; k < 3; k++) {
+            sum.translation[k] += trs.translation[k] / (moments * model->clip_count);
+            sum.scale[k] += trs.scale[k] / (moments * model->clip_count);
+        }
+    }
+    free(locals);
+    return th_dmat34_from_trs(&sum);
+}
+
+Test(joint_lod, hold_joints_in_their_mean_pose)
+{
+    th_joint_lod *lod = levels_of(human);
+    const th_joint_level *last = &lod->levels[TH_LOD_LEVELS - 1];
+    uint32_t held = 0;
+    for (uint32_t j = 0; j < human->joint_count; j++) {
+        const th_dmat34 rest = th_dmat34_from(last->model->joints[j].rest);
+        if (!last->held[j]) {
+            cr_expect_arr_eq(&last->model->joints[j].rest, &human->joints[j].rest, sizeof(th_mat34));
+            continue;
+        }
+        const th_dmat34 mean = mean_of(human, j, 200);
+        cr_expect_lt(th_dmat34_distance(&rest, &mean), 0.01, "%s: %g", human->joints[j].name,
+                     th_dmat34_distance(&rest, &mean));
+        held++;
+    }
+    cr_expect_gt(held, 20);
+    th_joint_lod_destroy(lod);
+}
+
+/* Whether all bones of a vertex became one. */
+static bool has_one_bone(const th_vertex *vertex)
+{
+    return vertex->weight[1] == 0;
+}
+
+/* Vertices are where the skeleton of the level would have them if it had kept all bones: exactly, if all their bones
+ * became one. */
+static void check_places(const th_model *model, const th_model *level, double tolerance)
+{
+    uint32_t compared = 0;
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const double ticks = 0.37 * model->clips[c].duration_ticks;
+        th_dmat34 *all = palette_of(model, level, c, ticks), *few = palette_of(level, level, c, ticks);
+        for (uint32_t m = 0; m < model->mesh_count; m++) {
+            double *from = positions_of(model, m, NULL), *to = positions_of(level, m, NULL);
+            for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+                double p[3], q[3];
+                if (!has_one_bone(&level->meshes[m].vertices[v]))
+                    continue;
+                skin(&model->meshes[m].vertices[v], from + 3 * v, all, p);
+                skin(&level->meshes[m].vertices[v], to + 3 * v, few, q);
+                for (int i = 0; i < 3; i++)
+                    cr_expect_float_eq(p[i], q[i], tolerance * model->size, "mesh %u, vertex %u: %g, %g", m, v, p[i],
+                                       q[i]);
+                compared++;
+            }
+            free(from);
+            free(to);
+        }
+        free(all);
+        free(few);
+    }
+    cr_expect_gt(compared, 0);
+}
+
+Test(joint_lod, move_vertices_as_the_bones_that_are_left_out)
+{
+    th_joint_lod *lod = levels_of(human);
+    for (uint32_t l = 1; l < TH_LOD_LEVELS; l++)
+        if (is_distinct(lod, l))
+            check_places(human, lod->levels[l].model, 1e-6);
+    th_joint_lod_destroy(lod);
+}
+
+/* Where the bones stand at rest, normals turn as the vertices do: they stay at right angles to edges. */
+Test(joint_lod, keep_normals_beside_their_surface)
+{
+    th_joint_lod *lod = levels_of(human);
+    const th_model *level = lod->levels[TH_LOD_LEVELS - 1].model;
+    double before = 0, after = 0;
+    for (uint32_t m = 0; m < human->mesh_count; m++)
+        for (uint32_t i = 0; i < human->meshes[m].index_count; i += 3) {
+            const uint32_t *corner = human->meshes[m].indices + i;
+            const th_mesh *meshes[2] = {&human->meshes[m], &level->meshes[m]};
+            double *sums[2] = {&before, &after};
+            for (int k = 0; k < 2; k++) {
+                const th_vertex *a = &meshes[k]->vertices[corner[0]], *b = &meshes[k]->vertices[corner[1]];
+                double edge = 0, dot = 0;
+                for (int x = 0; x < 3; x++) {
+                    const double step = (double)b->position[x] - (double)a->position[x];
+                    edge += step * step;
+                    dot += step * (double)a->normal[x];
+                }
+                *sums[k] += edge > 0 ? fabs(dot) / sqrt(edge) : 0;
+                cr_assert_float_eq(hypot(hypot((double)a->normal[0], (double)a->normal[1]), (double)a->normal[2]), 1,
+                                   1e-3);
+            }
+        }
+    cr_expect_leq(after, 1.1 * before, "%g, before %g", after, before);
+    th_joint_lod_destroy(lod);
+}
+
+/* ---- models of all kinds ---- */
+
+/* The model with a mesh of vertices around each bone, a few of them with several influences. */
+static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32_t per_bone)
+{
+    uint64_t state = 88172645463325252u;
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        float place[3] = {0};
+        th_bone_place(&model->bones[b], place);
+        for (uint32_t n = 0; n < per_bone; n++) {
+            th_vertex *vertex = &vertices[count++];
+            *vertex = (th_vertex){.normal = {0, 1, 0}};
+            const float second = n % 2 && model->bone_count > 1 ? 0.25F : 0;
+            vertex->bone[0] = (uint16_t)b;
+            vertex->bone[1] = second > 0 ? (uint16_t)((b + 1) % model->bone_count) : 0;
+            vertex->weight[0] = 1 - second;
+            vertex->weight[1] = second;
+            for (int i = 0; i < 3; i++)
+                vertex->position[i] = place[i] + (float)(random_between(&state, -0.02, 0.02) * model->size);
+        }
+    }
+    *mesh = (th_mesh){.name = "mesh", .vertex_count = count, .vertices = vertices};
+    static const th_material material = {.name = "material", .texture = TH_NO_INDEX};
+    model->meshes = mesh;
+    model->mesh_count = 1;
+    model->materials = &material;
+    model->material_count = 1;
+}
+
+Test(joint_lod, of_random_models_state_their_error)
+{
+    uint32_t distinct = 0;
+    for (uint32_t n = 0; n < 60; n++) {
+        random_desc desc = variety(n);
+        desc.swing_rad = n % 3 == 0 ? 0.1 : desc.swing_rad;
+        th_model *source = random_model(&desc);
+        th_model model = *source;
+        th_mesh mesh;
+        th_vertex *vertices = calloc(4 * (size_t)model.bone_count + 1, sizeof *vertices);
+        add_mesh(&model, &mesh, vertices, 4);
+        th_joint_lod *lod = levels_of(&model);
+        check_structure(&model, lod);
+        for (uint32_t l = 1; l < TH_LOD_LEVELS; l++) {
+            if (!is_distinct(lod, l))
+                continue;
+            distinct++;
+            const double brute = brute_force(&model, lod->levels[l].model, 97);
+            /* Keys that jump hide between moments. */
+            cr_expect_geq(lod->levels[l].error, 0.8 * brute, "model %u, level %u: brute force %g", n, l, brute);
+            cr_expect_leq(lod->levels[l].error, 1.25 * brute + 1e-6 * model.size, "model %u, level %u: %g, %g", n, l,
+                          lod->levels[l].error, brute);
+        }
+        th_joint_lod_destroy(lod);
+        free(vertices);
+        th_model_free(source);
+    }
+    cr_expect_gt(distinct, 10, "only %u levels", distinct);
+}
+
+Test(joint_lod, of_models_without_meshes_are_the_model)
+{
+    for (uint32_t n = 0; n < 10; n++) {
+        const random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        th_joint_lod *lod = levels_of(model);
+        check_structure(model, lod);
+        cr_expect_eq(lod->distinct_count, 1);
+        th_joint_lod_destroy(lod);
+        th_model_free(model);
+    }
+}
+
+/* The mesh is as far off with its targets as without. */
+Test(joint_lod, of_morphed_models_move_their_targets_too)
+{
+    uint32_t distinct = 0;
+    for (uint32_t n = 0; n < 12; n++) {
+        random_desc desc = variety(n);
+        desc.scale = RANDOM_RIGID;
+        desc.swing_rad = 0.05;
+        th_model *model = morph_model(&desc, 6);
+        th_joint_lod *lod = levels_of(model);
+        const double weights[6] = {1, 0.5, -0.5, 1, 0.25, 0.75};
+        check_structure(model, lod);
+        for (uint32_t l = 1; l < TH_LOD_LEVELS; l++) {
+            if (!is_distinct(lod, l))
+                continue;
+            distinct++;
+            for (uint32_t c = 0; c < model->clip_count; c++)
+                cr_expect_leq(
+                    distance_at(model, lod->levels[l].model, c, 0.4 * model->clips[c].duration_ticks, weights),
+                    2 * lod->levels[l].error + 1e-5 * model->size, "model %u, level %u", n, l);
+        }
+        th_joint_lod_destroy(lod);
+        th_model_free(model);
+    }
+    cr_expect_gt(distinct, 3, "only %u levels", distinct);
+}
+
+Test(joint_lod, of_small_and_still_models)
+{
+    for (uint32_t joints = 1; joints < 10; joints++) {
+        th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+        desc.joints = joints;
+        desc.moving = joints % 3 * 50;
+        th_model *model;
+        th_error err;
+        cr_assert_eq(th_synthetic_create(&desc, &model, &err), TH_OK, "%s", err.text);
+        check_levels(model, 50, desc.moving == 0 && joints > 1 ? 2 : 1);
+        model->clip_count = 0;
+        check_levels(model, 1, joints > 1 ? 2 : 1);
+        th_model_free(model);
+    }
+}
+
+/* ---- compiled and posed ---- */
+
+static struct criterion_test_params levels_on_each_isa(void)
+{
+    return each_isa();
+}
+
+ParameterizedTestParameters(joint_lod, are_posed_on)
+{
+    return levels_on_each_isa();
+}
+
+/* Within the bound of compiled clips and rounding, and the same bytes on instruction sets that multiply alike. */
+ParameterizedTest(th_isa *isa, joint_lod, are_posed_on)
+{
+    const th_palette palettes[] = {TH_PALETTE_F32, TH_PALETTE_QUAT};
+    skip_without(*isa);
+    const th_isa like = *isa == TH_ISA_SSE4 ? TH_ISA_SCALAR : *isa == TH_ISA_AVX512 ? TH_ISA_AVX2 : *isa;
+    th_joint_lod *lod = levels_of(human);
+    for (uint32_t l = 0; l < TH_LOD_LEVELS; l++)
+        for (size_t p = 0; p < 2 && is_distinct(lod, l); p++) {
+            crowd_fixture s, twin;
+            crowd_fixture_init_with(&s, lod->levels[l].model, (th_compiled_model_desc){0}, 37,
+                                    (th_crowd_desc){.isa = *isa, .palette = palettes[p]});
+            crowd_fixture_init_twin(&twin, &s, (th_crowd_desc){.isa = like, .palette = palettes[p]});
+            crowd_fixture_update(&s, 1.7);
+            crowd_fixture_update(&twin, 1.7);
+            cr_expect_eq(th_crowd_bone_count(s.crowd), (uint64_t)s.count * lod->levels[l].model->bone_count);
+            cr_expect_eq(th_crowd_hash(s.crowd, s.palette), th_crowd_hash(twin.crowd, twin.palette), "level %u", l);
+            for (uint32_t i = 0; palettes[p] == TH_PALETTE_F32 && i < s.count; i++)
+                cr_expect_lt(instance_error(&s, i, 1.7), 1.25e-4 * human->size, "level %u, instance %u", l, i);
+            crowd_fixture_fini_twin(&twin);
+            crowd_fixture_fini(&s);
+        }
+    th_joint_lod_destroy(lod);
+}
