@@ -30,6 +30,14 @@ static size_t scratch_bytes(const th_compiled_model *compiled, th_pose_form form
     return th_cache_line_round(kernel > exact ? kernel : exact);
 }
 
+static bool plays_exact(const th_compiled_model *compiled)
+{
+    bool exact = false;
+    for (uint32_t c = 0; c <= compiled->model->clip_count; c++)
+        exact |= !compiled->compiled_clips[c].keys;
+    return exact;
+}
+
 /* Sets the properties of groups that do not depend on which instances are active. */
 static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
 {
@@ -37,6 +45,7 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
     for (uint32_t g = 0; g < desc->compiled_model_count; g++) {
         crowd_group *group = &crowd->groups[g];
         group->compiled = desc->compiled_models[g];
+        group->exact = plays_exact(group->compiled);
         const uint32_t entries = group->compiled->program.entry_count;
         group->palette_bytes = entries * th_palette_entry_bytes(crowd->format);
         group->palette_stride = th_palette_stride(crowd->format, entries);
@@ -99,21 +108,28 @@ static void set_instances(th_crowd *crowd, const th_crowd_desc *desc)
     for (uint32_t i = 0; i < desc->instance_count; i++) {
         const th_instance *instance = &desc->instances[i];
         assert(instance->model < crowd->group_count);
-        crowd_group *group = &crowd->groups[instance->model];
+        const crowd_group *group = &crowd->groups[instance->model];
         const th_model *model = group->compiled->model;
         uint32_t clip = instance->clip == TH_NO_INDEX ? model->clip_count : instance->clip;
         assert(clip <= model->clip_count && isfinite(instance->phase_s) && isfinite(instance->speed));
         crowd->all[i] = member_of(&group->compiled->compiled_clips[clip], instance);
         crowd->group_of[i] = instance->model;
-        group->exact |= !crowd->all[i].compiled_clip->keys;
     }
 }
 
-static void activate(th_crowd *crowd, uint32_t at, uint32_t instance)
+static void activate(th_crowd *crowd, uint32_t group, uint32_t at, uint32_t instance)
 {
+    const crowd_group *own = &crowd->groups[crowd->group_of[instance]], *posed = &crowd->groups[group];
+    assert(at - posed->first_member < posed->member_count); /* in the order of palettes */
     crowd->members[at] = crowd->all[instance];
+    if (posed != own) {
+        assert(posed->compiled->model->clip_count == own->compiled->model->clip_count);
+        crowd->members[at].compiled_clip =
+            posed->compiled->compiled_clips + (crowd->all[instance].compiled_clip - own->compiled->compiled_clips);
+    }
     crowd->instance_of[at] = instance;
     crowd->member_of[instance] = at;
+    crowd->posed_in[instance] = group;
 }
 
 void th_crowd_set_active_counts(th_crowd *crowd, const uint32_t *counts)
@@ -134,9 +150,17 @@ void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *
     assert(first <= crowd->active_count && count <= crowd->active_count - first);
     for (uint32_t k = 0; k < count; k++) {
         assert(instances[k] < crowd->instance_count);
-        assert(first + k - crowd->groups[crowd->group_of[instances[k]]].first_member <
-               crowd->groups[crowd->group_of[instances[k]]].member_count); /* in the order of palettes */
-        activate(crowd, first + k, instances[k]);
+        activate(crowd, crowd->group_of[instances[k]], first + k, instances[k]);
+    }
+}
+
+void th_crowd_set_active_in(th_crowd *crowd, uint32_t model, uint32_t first, const uint32_t *instances, uint32_t count)
+{
+    assert(crowd && model < crowd->group_count && (instances || count == 0));
+    assert(first <= crowd->active_count && count <= crowd->active_count - first);
+    for (uint32_t k = 0; k < count; k++) {
+        assert(instances[k] < crowd->instance_count);
+        activate(crowd, model, first + k, instances[k]);
     }
 }
 
@@ -155,12 +179,15 @@ void th_crowd_set_active_poses(th_crowd *crowd, uint32_t first, const th_shared_
     }
 }
 
-void th_crowd_set_palettes_of(th_crowd *crowd, const uint32_t *instances, const uint32_t *palettes, uint32_t count)
+void th_crowd_set_palettes_of(th_crowd *crowd, uint32_t model, const uint32_t *instances, const uint32_t *palettes,
+                              uint32_t count)
 {
-    assert(crowd && ((instances && palettes) || count == 0));
+    assert(crowd && model < crowd->group_count && ((instances && palettes) || count == 0));
     for (uint32_t k = 0; k < count; k++) {
-        assert(instances[k] < crowd->instance_count && palettes[k] < crowd->active_count);
+        assert(instances[k] < crowd->instance_count);
+        assert(palettes[k] - crowd->groups[model].first_member < crowd->groups[model].member_count);
         crowd->member_of[instances[k]] = palettes[k];
+        crowd->posed_in[instances[k]] = model;
     }
 }
 
@@ -180,7 +207,8 @@ void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t co
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t i = instances ? instances[k] : k;
         crowd_group *group = &crowd->groups[crowd->group_of[i]];
-        activate(crowd, group->first_member + group->member_count++, i);
+        const uint32_t at = group->first_member + group->member_count++;
+        activate(crowd, crowd->group_of[i], at, i);
     }
     crowd->active_count = count;
 }
@@ -248,13 +276,14 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
     crowd->instance_of = calloc(count + 1, sizeof *crowd->instance_of);
     crowd->member_of = calloc(count + 1, sizeof *crowd->member_of);
     crowd->group_of = calloc(count + 1, sizeof *crowd->group_of);
+    crowd->posed_in = calloc(count + 1, sizeof *crowd->posed_in);
     if (!crowd->groups || !crowd->all || !crowd->members || !crowd->instance_of || !crowd->member_of ||
-        !crowd->group_of) {
+        !crowd->group_of || !crowd->posed_in) {
         th_crowd_destroy(crowd);
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd of %u", desc->instance_count);
     }
     crowd->bytes = sizeof *crowd + desc->compiled_model_count * sizeof *crowd->groups +
-                   count * (2 * sizeof *crowd->members + 3 * sizeof *crowd->member_of);
+                   count * (2 * sizeof *crowd->members + 4 * sizeof *crowd->member_of);
     set_groups(crowd, desc);
     set_instances(crowd, desc);
     th_crowd_set_active(crowd, NULL, desc->instance_count);
@@ -272,6 +301,7 @@ void th_crowd_destroy(th_crowd *crowd)
     free(crowd->instance_of);
     free(crowd->member_of);
     free(crowd->group_of);
+    free(crowd->posed_in);
     free(crowd);
 }
 
@@ -331,6 +361,12 @@ uint32_t th_crowd_batch_count(const th_crowd *crowd)
     return crowd->batch_count;
 }
 
+uint32_t th_crowd_most_batches(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->instance_count / BATCH + crowd->group_count;
+}
+
 uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t index, const uint32_t **out)
 {
     assert(crowd && index < crowd->batch_count && out);
@@ -342,7 +378,7 @@ uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t index, const u
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance)
 {
     assert(crowd && instance < crowd->instance_count);
-    const crowd_group *group = &crowd->groups[crowd->group_of[instance]];
+    const crowd_group *group = &crowd->groups[crowd->posed_in[instance]];
     assert(crowd->member_of[instance] - group->first_member < group->member_count); /* the instance is active */
     const uint32_t within = (crowd->member_of[instance] - group->first_member) / BATCH, last = group->batch_count - 1;
     return group->first_batch + (within < last ? within : last);
@@ -375,7 +411,7 @@ size_t th_crowd_bytes(const th_crowd *crowd)
 size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance)
 {
     assert(crowd && instance < crowd->instance_count);
-    return palette_offset(&crowd->groups[crowd->group_of[instance]], crowd->member_of[instance]);
+    return palette_offset(&crowd->groups[crowd->posed_in[instance]], crowd->member_of[instance]);
 }
 
 /* ---- a frame ---- */
@@ -674,7 +710,7 @@ uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
         abort(); /* a missing hash would look like a wrong result */
     XXH3_64bits_reset(state);
     for (uint32_t i = 0; i < crowd->instance_count; i++) {
-        const crowd_group *group = &crowd->groups[crowd->group_of[i]];
+        const crowd_group *group = &crowd->groups[crowd->posed_in[i]];
         XXH3_64bits_update(state, (const char *)palette + palette_offset(group, crowd->member_of[i]),
                            group->palette_bytes);
     }

@@ -23,7 +23,7 @@ typedef struct crowd_member {
 typedef struct crowd_group {
     const th_compiled_model *compiled;
     uint32_t first_member, member_count;
-    bool exact; /* some instances play exact, active or not */
+    bool exact; /* some clips play exact */
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: as th_palette_stride */
     size_t scratch_bytes;                                 /* without the palette of a member that plays exact */
@@ -44,7 +44,8 @@ struct th_crowd {
     crowd_member *members; /* the active ones, in palette order, so that a batch reads neighbours */
     uint32_t *instance_of; /* [member] */
     uint32_t *member_of;   /* [instance]; undefined for inactive ones */
-    uint32_t *group_of;    /* [instance] */
+    uint32_t *group_of;    /* [instance] its own */
+    uint32_t *posed_in;    /* [instance] the group in which it is posed; undefined for inactive ones */
     uint32_t instance_count, active_count, batch_count;
     size_t palette_bytes, scratch_bytes, pose_bytes, bytes;
 };

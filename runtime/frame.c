@@ -60,7 +60,7 @@ static void partition_batches(th_frame *frame)
 
 static bool allocate(th_frame *frame, const th_frame_desc *desc)
 {
-    const size_t batches = th_crowd_batch_count(frame->crowd);
+    const size_t batches = frame->capacity;
     frame->scratch = th_cache_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
     if (desc->stages == TH_STAGES_SEPARATE)
         frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
@@ -104,7 +104,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .behaviour = desc->behaviour,
         .grain = desc->grain ? desc->grain : default_grain(desc),
         .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(desc->crowd)),
-        .capacity = th_crowd_batch_count(desc->crowd),
+        .capacity = th_crowd_most_batches(desc->crowd),
     };
     if (!allocate(frame, desc)) {
         th_frame_destroy(frame);

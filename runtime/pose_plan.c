@@ -165,7 +165,7 @@ static void place_palettes(th_pose_plan *plan, uint32_t group_count)
     for (uint32_t g = 0; g < group_count; g++) {
         const th_pose_group *group = &plan->listed[g];
         model_palettes *model = &plan->models[group->model];
-        assert(group->first == listed && (g == 0 || group->model >= group[-1].model));
+        assert(group->first == listed && group->model < plan->model_count);
         const bool shares = group->shares && model->shared > 0;
         plan->groups[g] = (th_pose_palettes){.first = shares ? 0 : model->count, .are_shared = shares};
         model->count += shares ? 0 : group->count;
@@ -218,7 +218,7 @@ static void read_shared(th_pose_plan *plan, uint32_t model, uint32_t begin, uint
 {
     for (uint32_t k = begin; k < end; k++)
         plan->palettes[k] = plan->models[model].first + palette_of(plan, plan->palettes[k]);
-    th_crowd_set_palettes_of(plan->crowd, plan->list + begin, plan->palettes + begin, end - begin);
+    th_crowd_set_palettes_of(plan->crowd, model, plan->list + begin, plan->palettes + begin, end - begin);
 }
 
 static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
@@ -233,7 +233,7 @@ static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *
         if (palettes->are_shared)
             read_shared(plan, group->model, first, begin);
         else
-            th_crowd_set_active_range(plan->crowd, active, plan->list + first, begin - first);
+            th_crowd_set_active_in(plan->crowd, group->model, active, plan->list + first, begin - first);
     }
     return 0;
 }

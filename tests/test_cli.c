@@ -870,6 +870,7 @@ Test(cli, stress_refuses_what_cannot_be)
     expect(2, "stress --repetitions 3", "stress takes no --repetitions; that is an option of bench and scale");
     expect(4, "stress --count 1000000000", "1000000000 characters take ");
     expect(2, "stress --size 320x180", "--size needs --draw");
+    expect(2, "stress --joint-lod on", "--joint-lod needs --draw");
     expect(2, "stress --look lod", "stress takes no --look; that is an option of render and view");
 }
 

@@ -277,7 +277,7 @@ Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more, .timeout = 120)
     close_context(gl);
 }
 
-static void check_threads(double share_hz)
+static void check_threads(double share_hz, bool joint_lod)
 {
     enum { TURNS = 4 };
     static const uint32_t threads[] = {1, 2, 3, 8};
@@ -289,6 +289,7 @@ static void check_threads(double share_hz)
     fixture s;
     fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.share_hz = share_hz;
+    s.desc.joint_lod = joint_lod;
     for (size_t n = 0; n < sizeof threads / sizeof *threads; n++) {
         make_street(&s, gl, threads[n]);
         for (int turn = 0; turn < TURNS; turn++) {
@@ -324,12 +325,18 @@ static void check_threads(double share_hz)
 
 Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
 {
-    check_threads(0);
+    check_threads(0, false);
 }
 
 Test(crowd_view, shares_the_same_on_any_number_of_threads, .timeout = 240)
 {
-    check_threads(30);
+    check_threads(30, false);
+}
+
+Test(crowd_view, poses_joint_levels_the_same_on_any_number_of_threads, .timeout = 240)
+{
+    check_threads(0, true);
+    check_threads(30, true);
 }
 
 Test(crowd_view, allocates_nothing_in_a_frame)
@@ -415,6 +422,79 @@ Test(crowd_view, draws_the_shared_pose, .timeout = 240)
                 free(wanted);
             fixture_fini(&s);
         }
+    close_context(gl);
+}
+
+/* ---- joint levels ---- */
+
+/* Every listed character has the palette and the mesh of its joint level. */
+static void check_levels(const th_crowd_view *v)
+{
+    const uint32_t *list = th_cull_list(v->cull);
+    const th_cull_group *groups = th_cull_groups(v->cull);
+    uint64_t bones = 0;
+    uint32_t listed = 0, far = 0;
+    for (uint32_t g = 0; g < v->group_count; g++) {
+        const th_draw *draw = &v->draws[g];
+        const th_model *level = v->joint_lods[groups[g].mesh]->levels[groups[g].lod].model;
+        cr_expect_eq(v->posed_models[draw->mesh].model, level, "group %u", g);
+        cr_expect_eq(v->meshes[draw->mesh]->bone_count, level->bone_count, "group %u", g);
+        cr_expect_eq(th_compiled_model_source(v->compiled_models[draw->mesh]), level);
+        for (uint32_t k = 0; k < groups[g].count; k++)
+            cr_assert_eq(th_crowd_palette_offset(v->crowd, list[groups[g].first + k]),
+                         draw->palette_offset + k * draw->palette_stride, "group %u, character %u", g, k);
+        bones += (uint64_t)groups[g].count * level->bone_count;
+    }
+    for (uint32_t level = 0; level < TH_LOD_LEVELS; level++) {
+        listed += v->stats.listed_by_joint_level[level];
+        far += level > 0 ? v->stats.listed_by_joint_level[level] : 0;
+    }
+    cr_expect_eq(v->stats.bones, bones);
+    cr_expect_eq(listed, v->stats.listed);
+    cr_expect_gt(far, 0);
+}
+
+static double mean_difference(const uint8_t *one, const uint8_t *other)
+{
+    double sum = 0;
+    for (int i = 0; i < BYTES; i++)
+        sum += abs(one[i] - other[i]);
+    return sum / BYTES;
+}
+
+/* Far characters have fewer bones and look about the same; without the option nothing changes. */
+Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints, .timeout = 240)
+{
+    th_gl *gl = open_context();
+    for (int n = 0; n < 3; n++) {
+        uint64_t bones = 0;
+        uint8_t *wanted = NULL;
+        for (int on = 0; on < 2; on++) {
+            fixture s;
+            fixture_init(&s, gl, n == 2 ? TH_PALETTE_QUAT : TH_PALETTE_F32);
+            s.desc.behaviour = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
+            s.desc.joint_lod = on;
+            make_street(&s, gl, 2);
+            look(&s, 0, 9);
+            cr_expect(draw(&s, 0) && draw(&s, 10));
+            uint8_t *picture = read_picture(&s);
+            const th_crowd_view *v = s.crowd_view;
+            if (on) {
+                check_levels(v);
+                cr_expect_lt(2 * v->stats.bones, bones);
+                cr_expect_lt(mean_difference(picture, wanted), 1.5, "%g", mean_difference(picture, wanted));
+                cr_expect_gt(mean_difference(picture, wanted), 0);
+                free(picture);
+            } else {
+                cr_expect_eq(v->stats.listed_by_joint_level[0], v->stats.listed);
+                cr_expect_eq(v->stats.bones, (uint64_t)v->stats.listed * s.model_set.models[0]->bone_count);
+                bones = v->stats.bones;
+                wanted = picture;
+            }
+            fixture_fini(&s);
+        }
+        free(wanted);
+    }
     close_context(gl);
 }
 

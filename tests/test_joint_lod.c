@@ -436,6 +436,80 @@ Test(joint_lod, of_small_and_still_models)
 
 /* ---- compiled and posed ---- */
 
+static th_crowd *crowd_of(const th_compiled_model *const *models, uint32_t model_count, const th_instance *instances,
+                          uint32_t count)
+{
+    const th_crowd_desc desc = {.compiled_models = models,
+                                .compiled_model_count = model_count,
+                                .instances = instances,
+                                .instance_count = count,
+                                .isa = TH_ISA_SCALAR};
+    th_crowd *crowd;
+    th_error err;
+    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
+    return crowd;
+}
+
+static unsigned char *update(const th_crowd *crowd)
+{
+    unsigned char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), 2.3, palette, scratch);
+    free(scratch);
+    return palette;
+}
+
+/* Instances posed in a level write the bytes of a crowd of that level, the others those of their own. */
+Test(joint_lod, pose_instances_of_the_source)
+{
+    enum { COUNT = 61, FAR = 23 };
+    th_joint_lod *lod = levels_of(human);
+    const th_model *level = lod->levels[TH_LOD_LEVELS - 1].model;
+    th_compiled_model *const compiled[] = {make_compiled(human, TH_SAMPLING_COMPILED),
+                                           make_compiled(level, TH_SAMPLING_COMPILED)};
+    const th_compiled_model *const models[] = {compiled[0], compiled[1]};
+    th_instance instances[COUNT];
+    th_instances_scatter(models, 1, TH_NO_INDEX, 3, instances, COUNT);
+    instances[7].clip = TH_NO_INDEX;
+    th_crowd *crowds[] = {crowd_of(models, 1, instances, COUNT), crowd_of(models + 1, 1, instances, COUNT)};
+    th_crowd *mixed = crowd_of(models, 2, instances, COUNT);
+    unsigned char *wanted[] = {update(crowds[0]), update(crowds[1])};
+    cr_expect_leq(th_crowd_batch_count(mixed), th_crowd_most_batches(mixed));
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        uint32_t order[COUNT];
+        for (uint32_t i = 0; i < COUNT; i++)
+            order[i] = (i * 19 + turn) % COUNT;
+        th_crowd_set_active_counts(mixed, (const uint32_t[]){COUNT - FAR, FAR});
+        th_crowd_set_active_range(mixed, 0, order, COUNT - FAR);
+        th_crowd_set_active_in(mixed, 1, COUNT - FAR, order + COUNT - FAR, FAR);
+        cr_expect_eq(th_crowd_bone_count(mixed), (COUNT - FAR) * human->bone_count + FAR * level->bone_count);
+        cr_expect_leq(th_crowd_batch_count(mixed), th_crowd_most_batches(mixed));
+        unsigned char *palette = update(mixed);
+        for (uint32_t k = 0; k < COUNT; k++) {
+            const uint32_t i = order[k], of = k >= COUNT - FAR;
+            const size_t bytes = (of ? level : human)->bone_count * 48;
+            const uint32_t *in_batch, batch = th_crowd_batch_of(mixed, i),
+                                      count = th_crowd_batch_instances(mixed, batch, &in_batch);
+            bool found = false;
+            for (uint32_t n = 0; n < count; n++)
+                found |= in_batch[n] == i;
+            cr_expect(found);
+            cr_expect_arr_eq(palette + th_crowd_palette_offset(mixed, i),
+                             wanted[of] + th_crowd_palette_offset(crowds[of], i), bytes, "turn %u, instance %u", turn,
+                             i);
+        }
+        free(palette);
+    }
+    for (int n = 0; n < 2; n++) {
+        free(wanted[n]);
+        th_crowd_destroy(crowds[n]);
+    }
+    th_crowd_destroy(mixed);
+    for (int n = 0; n < 2; n++)
+        th_compiled_model_destroy(compiled[n]);
+    th_joint_lod_destroy(lod);
+}
+
 static struct criterion_test_params levels_on_each_isa(void)
 {
     return each_isa();

@@ -157,6 +157,38 @@ Test(render, counts_shared_poses_apart)
     json_decref(none);
 }
 
+static double sum_of(const json_t *json, const char *key)
+{
+    double sum = 0;
+    size_t i;
+    const json_t *value;
+    json_array_foreach(json_object_get(json, key), i, value) sum += json_real_value(value);
+    return sum;
+}
+
+/* Bones that are left out are not counted. */
+Test(render, counts_the_bones_of_joint_levels)
+{
+    json_t *all = document("render --count 300 --size 64x36 --out f.png --json");
+    json_t *off = document("render --count 300 --size 64x36 --joint-lod off --out g.png --json");
+    json_t *few = document("render --count 300 --size 64x36 --joint-lod on --out h.png --json");
+    json_t *both = document("render --count 300 --size 64x36 --joint-lod on --share 30 --far 0 --out h.png --json");
+    const double listed = check_levels(all, "listed");
+    cr_expect_eq(real(all, "bones_per_frame"), 52 * listed);
+    cr_expect_eq(real(off, "bones_per_frame"), 52 * listed);
+    cr_expect_eq(sum_of(all, "listed_by_joint_level"), listed);
+    cr_expect_eq(sum_of(few, "listed_by_joint_level"), listed);
+    cr_expect_lt(real(few, "bones_per_frame"), 0.5 * real(all, "bones_per_frame"));
+    cr_expect_lt(real(both, "bones_per_frame"), real(few, "bones_per_frame"));
+    cr_expect_eq(real(both, "evaluated_per_frame") + real(both, "shared_per_frame"), listed);
+    cr_expect_eq(system("cmp -s f.png g.png"), 0);
+    cr_expect_neq(system("cmp -s f.png h.png"), 0);
+    json_decref(all);
+    json_decref(off);
+    json_decref(few);
+    json_decref(both);
+}
+
 /* The camera looks at some of a street: more are listed than drawn, as shadows come in from outside, but no more
  * than are drawn where there are no shadows. */
 Test(render, leaves_out_who_is_out_of_sight)

@@ -147,6 +147,21 @@ static void count_listed_models(const th_crowd_view *crowd_view, uint32_t counts
         counts[group[g].mesh] += group[g].count;
 }
 
+static uint32_t posed_as(const th_crowd_view *crowd_view, const th_cull_group *group)
+{
+    return crowd_view->posed_as[group->mesh][group->lod];
+}
+
+/* The finest level of detail with the same joints. */
+static uint32_t joint_level(const th_crowd_view *crowd_view, const th_cull_group *group)
+{
+    const uint32_t *as = crowd_view->posed_as[group->mesh];
+    uint32_t level = group->lod;
+    while (level > 0 && as[level] == as[level - 1])
+        level--;
+    return level;
+}
+
 /* Counts who is listed, and says who may share. */
 static void count_listed(th_crowd_view *crowd_view)
 {
@@ -154,11 +169,14 @@ static void count_listed(th_crowd_view *crowd_view)
     th_crowd_view_stats *stats = &crowd_view->stats;
     memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
     memset(stats->listed_by_lod, 0, sizeof stats->listed_by_lod);
+    memset(stats->listed_by_joint_level, 0, sizeof stats->listed_by_joint_level);
     stats->apart = 0;
     for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
         const bool is_far = crowd_view->desc.share_hz > 0 && group->lod >= crowd_view->desc.far_lod;
         const bool behaves = crowd_view->behaviour && crowd_view->routines[group->mesh];
-        crowd_view->pose_groups[g] = (th_pose_group){group->mesh, group->first, group->count, is_far && !behaves};
+        crowd_view->pose_groups[g] =
+            (th_pose_group){posed_as(crowd_view, group), group->first, group->count, is_far && !behaves};
+        stats->listed_by_joint_level[joint_level(crowd_view, group)] += group->count;
         stats->apart += is_far && behaves ? group->count : 0;
         stats->listed_by_lod[group->lod] += group->count;
         stats->visible_by_lod[group->lod] += group->shadow_only ? 0 : group->count;
@@ -270,7 +288,7 @@ static void prepare_draws(th_crowd_view *crowd_view)
         const th_cull_group *group = &groups[g];
         const th_pose_palettes palettes = th_pose_plan_group(crowd_view->plan, g);
         crowd_view->draws[g] = (th_draw){
-            .mesh = group->mesh,
+            .mesh = posed_as(crowd_view, group),
             .lod = group->lod,
             .shadow_lod = shadow_lod(crowd_view, group->mesh),
             .count = group->count,

@@ -9,46 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- models ---- */
-
-static th_result compile_models(th_crowd_view *crowd_view, th_error *err)
-{
-    if (crowd_view->compiled_models)
-        return TH_OK;
-    crowd_view->compiled_models = calloc((size_t)crowd_view->desc.model_count + 1, sizeof *crowd_view->compiled_models);
-    if (!crowd_view->compiled_models)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u compiled models", crowd_view->desc.model_count);
-    for (uint32_t r = 0; r < crowd_view->desc.model_count; r++) {
-        if (crowd_view->desc.compiled_models) {
-            crowd_view->compiled_models[r] = (th_compiled_model *)crowd_view->desc.compiled_models[r];
-            continue;
-        }
-        th_compiled_model_desc desc = crowd_view->desc.compile;
-        desc.model = crowd_view->desc.models[r];
-        desc.repertoire = crowd_view->desc.behaviour == TH_BEHAVIOUR_GRAPH;
-        desc.parallel = th_parallel_run;
-        desc.parallel_ctx = &crowd_view->desc.jobs;
-        th_result result = th_compiled_model_create(&desc, &crowd_view->compiled_models[r], err);
-        if (result != TH_OK)
-            return result;
-    }
-    return TH_OK;
-}
-
-static th_result make_meshes(th_crowd_view *crowd_view, th_error *err)
-{
-    if (crowd_view->meshes)
-        return TH_OK;
-    crowd_view->meshes = calloc((size_t)crowd_view->desc.model_count + 1, sizeof *crowd_view->meshes);
-    th_result result = crowd_view->meshes
-                           ? TH_OK
-                           : th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", crowd_view->desc.model_count);
-    const uint32_t influences = crowd_view->desc.four_influences ? 4 : TH_MAX_INFLUENCES;
-    for (uint32_t r = 0; r < crowd_view->desc.model_count && result == TH_OK; r++)
-        result = th_render_mesh_create(crowd_view->desc.models[r], influences, &crowd_view->meshes[r], err);
-    return result;
-}
-
 /* ---- the crowd ---- */
 
 static th_result make_scene(th_crowd_view *crowd_view, th_error *err)
@@ -176,7 +136,15 @@ static th_result make_crowd(th_crowd_view *crowd_view, th_error *err)
 {
     if (crowd_view->crowd)
         return TH_OK;
-    return th_scene_crowd(crowd_view->scene, crowd_view->desc.isa, crowd_view->desc.palette, &crowd_view->crowd, err);
+    const th_crowd_desc desc = {
+        .compiled_models = (const th_compiled_model *const *)crowd_view->compiled_models,
+        .compiled_model_count = crowd_view->posed_count,
+        .instances = crowd_view->scene->instances,
+        .instance_count = crowd_view->scene->instance_count,
+        .isa = crowd_view->desc.isa,
+        .palette = crowd_view->desc.palette,
+    };
+    return th_crowd_create(&desc, &crowd_view->crowd, err);
 }
 
 /* ---- between two frames ---- */
@@ -217,7 +185,7 @@ static th_result make_renderer(th_crowd_view *crowd_view, th_gl *gl, th_error *e
     const th_crowd_renderer_desc desc = {
         .gl = gl,
         .meshes = (const th_render_mesh *const *)crowd_view->meshes,
-        .mesh_count = crowd_view->desc.model_count,
+        .mesh_count = crowd_view->posed_count,
         .palette = th_crowd_palette(crowd_view->crowd),
         .fetch = crowd_view->desc.fetch,
         .shadow_pixels = crowd_view->desc.shadow_pixels,
@@ -286,6 +254,11 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
+    assert(a->joint_lod == b->joint_lod);
+    crowd_view->joint_lods = base->joint_lods;
+    crowd_view->posed_models = base->posed_models;
+    crowd_view->posed_count = base->posed_count;
+    crowd_view->posed_as = base->posed_as;
     crowd_view->meshes = base->meshes;
     crowd_view->first_locomotion = locomotions ? base->first_locomotion : NULL;
     crowd_view->locomotions = locomotions ? base->locomotions : NULL;
@@ -321,9 +294,11 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     crowd_view->desc = *desc;
     if (base)
         share(crowd_view, base);
-    th_result result = compile_models(crowd_view, err);
+    th_result result = th_crowd_view_find_posed(crowd_view, err);
     if (result == TH_OK)
-        result = make_meshes(crowd_view, err);
+        result = th_crowd_view_compile(crowd_view, err);
+    if (result == TH_OK)
+        result = th_crowd_view_make_meshes(crowd_view, err);
     if (result == TH_OK)
         result = th_crowd_view_make_routines(crowd_view, err);
     if (result == TH_OK)
@@ -394,20 +369,12 @@ static void *own(void *part, const void *successors)
     return part != successors ? part : NULL;
 }
 
-static void release_models(th_crowd_view *crowd_view, const th_crowd_view *successor)
+static void release_routines(th_crowd_view *crowd_view, const th_crowd_view *successor)
 {
-    th_compiled_model **compiled_models = own(crowd_view->compiled_models, successor->compiled_models);
-    th_render_mesh **meshes = own(crowd_view->meshes, successor->meshes);
     th_routines **routines = own(crowd_view->routines, successor->routines);
     for (uint32_t r = 0; routines && r < crowd_view->desc.model_count; r++)
         th_routines_destroy(routines[r]);
     free(routines);
-    for (uint32_t r = 0; compiled_models && !crowd_view->desc.compiled_models && r < crowd_view->desc.model_count; r++)
-        th_compiled_model_destroy(compiled_models[r]);
-    for (uint32_t r = 0; meshes && r < crowd_view->desc.model_count; r++)
-        th_render_mesh_destroy(meshes[r]);
-    free(compiled_models);
-    free(meshes);
     free(own(crowd_view->first_locomotion, successor->first_locomotion));
     free(own(crowd_view->locomotions, successor->locomotions));
 }
@@ -434,7 +401,8 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     free(own(crowd_view->motions, successor->motions));
     free(own(crowd_view->walks, successor->walks));
     free(own(crowd_view->gpu_instances, successor->gpu_instances));
-    release_models(crowd_view, successor);
+    release_routines(crowd_view, successor);
+    th_crowd_view_release_posed(crowd_view, successor);
     free(crowd_view->draws);
     free(crowd_view->pose_groups);
     free(crowd_view);

@@ -5,20 +5,33 @@
 
 #include "screen_error.h"
 
+#include <throng/anim/joint_lod.h>
 #include <throng/render/crowd_view.h>
 #include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/pose_plan.h>
+
+_Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
+
+/* What characters are posed and drawn as: their own model, or a joint level of it. */
+typedef struct th_posed_model {
+    const th_model *model;
+    uint32_t of; /* index of their own */
+} th_posed_model;
 
 struct th_crowd_view {
     th_crowd_view_desc desc;
     th_crowd_view_stats stats;
     th_tracer *tracer; /* may be NULL */
 
-    th_compiled_model **compiled_models; /* [model] borrowed if the desc provides them */
-    th_render_mesh **meshes;             /* [model] */
-    th_routines **routines;              /* [model] NULL: no behaviour; an element: none in this model */
-    th_locomotion *locomotions;          /* each model's clips, then its rest pose, then its routines if it has any */
+    th_joint_lod **joint_lods;    /* [model] NULL: only their own */
+    th_posed_model *posed_models; /* those of the desc, then their joint levels */
+    uint32_t posed_count;
+    uint32_t (*posed_as)[TH_RENDER_MESH_LODS]; /* [model] index of the posed model at a level of detail */
+    th_compiled_model **compiled_models;       /* [posed model] those of the desc are borrowed if it provides them */
+    th_render_mesh **meshes;                   /* [posed model] */
+    th_routines **routines;                    /* [model] NULL: no behaviour; an element: none in this model */
+    th_locomotion *locomotions; /* each model's clips, then its rest pose, then its routines if it has any */
     uint32_t *first_locomotion;
     uint32_t locomotion_count;
 
@@ -44,6 +57,12 @@ struct th_crowd_view {
     th_ring *ring;
     th_crowd_renderer *renderer;
 };
+
+/* crowd_view_posed.c */
+th_result th_crowd_view_find_posed(th_crowd_view *crowd_view, th_error *err);
+th_result th_crowd_view_compile(th_crowd_view *crowd_view, th_error *err);
+th_result th_crowd_view_make_meshes(th_crowd_view *crowd_view, th_error *err);
+void th_crowd_view_release_posed(th_crowd_view *crowd_view, const th_crowd_view *successor);
 
 /* crowd_view_locomotion.c */
 th_result th_crowd_view_make_routines(th_crowd_view *crowd_view, th_error *err);

@@ -31,6 +31,7 @@ CHOICES(log_format_choices, TH_LOG_FORMAT_COUNT, "text", "json");
 CHOICES(vsync_choices, 2, "on", "off");
 CHOICES(fail_on_choices, TH_FAIL_ON_COUNT, "inconclusive", "slower", "wrong");
 CHOICES(influences_choices, 2, "8", "4");
+CHOICES(joint_lod_choices, 2, "off", "on");
 static const char *const result_endings[] = {".json", ".csv", ".md", NULL};
 static const char *const picture_endings[] = {".png", ".mp4", ".mkv", ".webm", NULL};
 static const char *const page_endings[] = {".html", ".htm", NULL};
@@ -127,6 +128,8 @@ const th_option th_option_table[] = {
      .low = 0, .high = 16384, .help = "shadow map size in pixels per side; 0: no shadows"},
     {.name = "influences", .argument = "N", .fallback = "8", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_second, .offset = AT(crowd.four_influences),
      .choices = influences_choices, .help = "bones that a vertex follows, where the file has as many: 8 or 4; levels of detail follow 4"},
+    {.name = "joint-lod", .argument = "HOW", .fallback = "off", .commands = PICTURES, .parse = th_parse_second, .offset = AT(crowd.joint_lod),
+     .choices = joint_lod_choices, .help = "on: at coarse levels of detail pose and draw with fewer joints and bones, as inspect lists them; off: with all"},
     {.name = "share", .argument = "HZ", .fallback = "0", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_real, .offset = AT(crowd.share_hz),
      .low = 0, .high = 1000, .help = "characters of a clip that are within the same of this many steps per second show one pose; 0: each is posed by itself"},
     {.name = "far", .argument = "LEVEL", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(crowd.far_lod),

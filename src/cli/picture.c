@@ -55,6 +55,8 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))), "ring_bytes",
         th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));
+    if (crowd->joint_lod)
+        json = th_json_set(json, "joint_lod", json_true());
     if (crowd->share_hz > 0) {
         json = th_json_set(json, "share_hz", th_json_real(crowd->share_hz));
         json = th_json_set(json, "far", th_json_count(crowd->far_lod));

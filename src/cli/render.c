@@ -21,7 +21,8 @@ typedef struct rendering {
     uint8_t *pixels;
     uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;   /* sums over all frames */
     uint64_t listed[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
-    uint64_t evaluated, shared, apart, palette_bytes;                 /* the same */
+    uint64_t joints[TH_LOD_LEVELS];                                   /* listed, by joint level, the same */
+    uint64_t evaluated, shared, apart, bones, palette_bytes;          /* the same */
     th_screen_error_stats error;                                      /* the largest of all measured frames */
 } rendering;
 
@@ -63,10 +64,12 @@ static void add_stats(rendering *r)
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++) {
         r->listed[lod] += stats.listed_by_lod[lod];
         r->drawn[lod] += stats.visible_by_lod[lod];
+        r->joints[lod] += stats.listed_by_joint_level[lod];
     }
     r->evaluated += stats.evaluated;
     r->shared += stats.shared;
     r->apart += stats.apart;
+    r->bones += stats.bones;
     r->palette_bytes += stats.palette_bytes;
 }
 
@@ -167,7 +170,8 @@ static json_t *rendering_json(const rendering *r)
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:s, s:o, s:o, s:b, s:s, s:s, "
+        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:b, s:o, s:f, s:s, s:o, s:o, "
+        "s:b, s:s, s:s, "
         "s:s, "
         "s:s, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
         "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
@@ -175,9 +179,10 @@ static json_t *rendering_json(const rendering *r)
         of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
         "drawn_by_lod", levels_json(r, r->drawn), "evaluated_per_frame", per_frame(r, r->evaluated), "shared_per_frame",
         per_frame(r, r->shared), "apart_per_frame", per_frame(r, r->apart), "palette_bytes_per_frame",
-        per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "far", (int)crowd->far_lod, "context",
-        th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer), "version", th_json_text(info->version),
-        "software", (int)info->software, "palette",
+        per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "far", (int)crowd->far_lod, "joint_lod",
+        (int)crowd->joint_lod, "listed_by_joint_level", levels_json(r, r->joints), "bones_per_frame",
+        per_frame(r, r->bones), "context", th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer),
+        "version", th_json_text(info->version), "software", (int)info->software, "palette",
         th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "isa",
@@ -200,11 +205,23 @@ static void print_levels(const rendering *r, const char *what, const uint64_t by
     fputs(*comma ? "\n" : " none\n", file);
 }
 
+static void print_joints(const rendering *r, FILE *file)
+{
+    fputs("listed by joint level:", file);
+    const char *comma = "";
+    for (uint32_t level = 0; level < TH_LOD_LEVELS; level++)
+        if (r->joints[level] > 0) {
+            fprintf(file, "%s %u: %.0f", comma, level, per_frame(r, r->joints[level]));
+            comma = ",";
+        }
+    fputs("\n", file);
+}
+
 static void print_poses(const rendering *r, FILE *file)
 {
     const th_crowd_view_desc *crowd = &r->options->crowd;
-    fprintf(file, "evaluated %.0f poses per frame, %.3g MB of palettes\n", per_frame(r, r->evaluated),
-            per_frame(r, r->palette_bytes) / 1e6);
+    fprintf(file, "evaluated %.0f poses per frame, %.0f bones, %.3g MB of palettes\n", per_frame(r, r->evaluated),
+            per_frame(r, r->bones), per_frame(r, r->palette_bytes) / 1e6);
     if (crowd->share_hz > 0)
         fprintf(file, "shared at %g Hz from level %u on: %.0f characters per frame show the pose of another\n",
                 crowd->share_hz, crowd->far_lod, per_frame(r, r->shared));
@@ -222,6 +239,8 @@ static bool print_rendering(const rendering *r, FILE *file)
             th_digits_from(crowd->count).text, th_plural(crowd->count));
     print_levels(r, "listed", r->listed, file);
     print_levels(r, "drawn", r->drawn, file);
+    if (crowd->joint_lod)
+        print_joints(r, file);
     print_poses(r, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
             th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))),

@@ -169,6 +169,8 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
         th_append(text, size, ", %s", th_look_name(crowd->look));
     if (crowd->shadow_pixels == 0)
         th_append(text, size, ", no shadows");
+    if (crowd->joint_lod)
+        th_append(text, size, ", joint levels of detail");
     if (crowd->share_hz > 0)
         th_append(text, size, ", poses shared at %g Hz", crowd->share_hz);
 }

@@ -144,6 +144,10 @@ static void say_crowd(const th_view_hud *b, page *p)
         say(p, text_color, "%s share at %g Hz from LOD %u%s", th_digits_from(stats.shared).text, crowd->share_hz,
             crowd->far_lod, stats.apart > 0 ? ", behaviours apart" : "");
     say_levels(p, stats.listed_by_lod);
+    if (crowd->joint_lod) {
+        say(p, text_color, "by joint level");
+        say_levels(p, stats.listed_by_joint_level);
+    }
     say(p, text_color, "%s drawn", th_digits_from(stats.visible).text);
     say_levels(p, stats.visible_by_lod);
     const char *clip = b->settings->clip;

@@ -70,10 +70,11 @@ th_palette th_crowd_palette(const th_crowd *crowd); /* never TH_PALETTE_AUTO */
 th_writes th_crowd_writes(const th_crowd *crowd);   /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint32_t th_crowd_model_count(const th_crowd *crowd);
-uint64_t th_crowd_bone_count(const th_crowd *crowd);  /* bones of all instances */
-uint64_t th_crowd_entry_count(const th_crowd *crowd); /* palette entries of all instances: bones, and weights */
-uint32_t th_crowd_batch_count(const th_crowd *crowd); /* a batch, the unit of work, is 16 instances of one model; its
-                                                         last batch has 1 to 31 */
+uint64_t th_crowd_bone_count(const th_crowd *crowd);   /* bones of all instances */
+uint64_t th_crowd_entry_count(const th_crowd *crowd);  /* palette entries of all instances: bones, and weights */
+uint32_t th_crowd_batch_count(const th_crowd *crowd);  /* a batch, the unit of work, is 16 instances of one model; its
+                                                          last batch has 1 to 31 */
+uint32_t th_crowd_most_batches(const th_crowd *crowd); /* whoever is active */
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance); /* of an active instance */
 uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t batch,
                                   const uint32_t **out);             /* returns how many; valid until others are active;
@@ -97,6 +98,10 @@ void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t co
 void th_crowd_set_active_counts(th_crowd *crowd, const uint32_t *counts);
 void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *instances, uint32_t count);
 
+/* The same, posed in compiled model `model`, which has the same clips as their own. Until they are set again, what the
+ * functions here say about these instances is that of this model. */
+void th_crowd_set_active_in(th_crowd *crowd, uint32_t model, uint32_t first, const uint32_t *instances, uint32_t count);
+
 /* A moment of a clip of a compiled model, for instances to share. */
 typedef struct th_shared_pose {
     uint32_t model; /* index into th_crowd_desc.compiled_models */
@@ -109,9 +114,10 @@ typedef struct th_shared_pose {
 void th_crowd_set_active_poses(th_crowd *crowd, uint32_t first, const th_shared_pose *poses, uint32_t count);
 
 /* From now on palettes[k], an index among the active ones, is the palette of instances[k]: what the functions here say
- * about that instance, they say of that palette. It is of the same compiled model. For instances that share; calls for
+ * about that instance, they say of that palette. It is of compiled model `model`. For instances that share; calls for
  * others may run at the same time. */
-void th_crowd_set_palettes_of(th_crowd *crowd, const uint32_t *instances, const uint32_t *palettes, uint32_t count);
+void th_crowd_set_palettes_of(th_crowd *crowd, uint32_t model, const uint32_t *instances, const uint32_t *palettes,
+                              uint32_t count);
 
 /* Changes how palettes are stored, for callers that learn later what kind of memory they get. The written bytes stay
  * the same. Not concurrently with an update. */

@@ -6,6 +6,7 @@
 #ifndef THRONG_RENDER_CROWD_VIEW_H
 #define THRONG_RENDER_CROWD_VIEW_H
 
+#include <throng/anim/joint_lod.h>
 #include <throng/core/api.h>
 #include <throng/render/camera.h>
 #include <throng/render/crowd_renderer.h>
@@ -65,8 +66,11 @@ typedef struct th_crowd_view_desc {
     th_fetch fetch;
     uint32_t shadow_pixels; /* as in th_crowd_renderer_desc */
     bool four_influences;   /* draws vertices with their four largest influences, not up to eight */
-    double share_hz;        /* steps per second in which poses are shared (sharing.h); 0: never */
-    uint32_t far_lod;       /* the finest level of detail whose characters share. Those with a behaviour never do */
+    /* Poses and draws characters at coarse levels of detail with fewer joints and bones (joint_lod.h): at each level
+     * with the joint level of the same error limit. The error of the mesh adds to that. The same in a base. */
+    bool joint_lod;
+    double share_hz;  /* steps per second in which poses are shared (sharing.h); 0: never */
+    uint32_t far_lod; /* the finest level of detail whose characters share. Those with a behaviour never do */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
     uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
                              is posed twice, and more; others cost nothing */
@@ -77,8 +81,10 @@ typedef struct th_crowd_view th_crowd_view;
 /* About the last frame. */
 typedef struct th_crowd_view_stats {
     uint32_t listed; /* characters drawn: the visible ones, and those out of sight with a visible shadow */
-    uint32_t listed_by_lod[TH_RENDER_MESH_LODS];  /* the same by level of detail */
-    uint32_t visible;                             /* characters drawn in the picture */
+    uint32_t listed_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
+    uint32_t
+        listed_by_joint_level[TH_LOD_LEVELS]; /* the same by joint level; levels that repeat another count as that */
+    uint32_t visible;                         /* characters drawn in the picture */
     uint32_t visible_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
     uint32_t evaluated;                           /* palettes; without sharing as many as are listed */
     uint32_t shared;                              /* listed characters beyond that, who read the palette of others */

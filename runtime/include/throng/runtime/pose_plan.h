@@ -23,7 +23,8 @@ typedef struct th_pose_plan_desc {
     uint32_t most_groups; /* of a list */
 } th_pose_plan_desc;
 
-/* Characters list[first] to list[first + count - 1], all of one model. */
+/* Characters list[first] to list[first + count - 1], all posed in one compiled model of the crowd, which has the clips
+ * of their own. */
 typedef struct th_pose_group {
     uint32_t model, first, count;
     bool shares; /* false: also of instances that play layers */
@@ -47,8 +48,8 @@ typedef struct th_pose_plan th_pose_plan;
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err);
 void th_pose_plan_destroy(th_pose_plan *plan); /* NULL does nothing */
 
-/* Makes the palettes of a frame active. list: no instance twice. groups: cover the list in order, by ascending model;
- * both are read until the next call. */
+/* Makes the palettes of a frame active. list: no instance twice. groups: cover the list in order; both are
+ * read until the next call. */
 void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const uint32_t *list,
                        const th_pose_group *groups, uint32_t group_count);
 
