@@ -20,6 +20,7 @@ static const char *const names[TH_MUTANT_COUNT] = {
     [TH_MUTANT_THROTTLE] = "throttle",
     [TH_MUTANT_STALE_SLOT] = "stale_slot",
     [TH_MUTANT_LATE_FENCE] = "late_fence",
+    [TH_MUTANT_SHADER_CONSTANT] = "shader_constant",
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -271,6 +271,41 @@ Test(render, says_when_a_video_is_larger_than_its_pictures)
     cr_expect_not(strstr(err, says), "%s", err);
 }
 
+/* ---- posed by the GPU ---- */
+
+static json_t *pose(const char *options, const char *palette)
+{
+    char line[256];
+    snprintf(line, sizeof line, "pose --clip walk --time 0.37 --json --palette %s %s", palette, options);
+    return document(line);
+}
+
+/* On other drivers than Mesa's it may differ in the last bits. */
+Test(render, pose_takes_the_gpu_for_the_scalar_kernel)
+{
+    static const char *const palettes[] = {"f32", "f16", "quat", "quat16"};
+    for (int p = 0; p < 4; p++) {
+        json_t *wanted = pose("--sampling compiled --isa scalar", palettes[p]),
+               *got = pose("--evaluator gpu", palettes[p]);
+        cr_expect(json_equal(json_object_get(wanted, "joints"), json_object_get(got, "joints")), "%s", palettes[p]);
+        cr_expect_str_eq(json_string_value(json_object_get(wanted, "evaluator")), "cpu");
+        cr_expect_str_eq(json_string_value(json_object_get(got, "evaluator")), "gpu");
+        cr_expect_str_eq(json_string_value(json_object_get(got, "sampling")), "compiled");
+        cr_expect(json_is_null(json_object_get(got, "isa")));
+        json_decref(wanted);
+        json_decref(got);
+    }
+}
+
+Test(render, pose_says_what_the_gpu_does_not_do)
+{
+    expect(2, "pose --evaluator gpu --layer walk", "--evaluator gpu blends no layers");
+    expect(2, "pose --evaluator gpu --isa avx2", "--evaluator gpu runs no kernel");
+    expect(2, "pose --evaluator gpu --sampling exact", "--evaluator gpu has compiled keys only");
+    expect(0, "pose --evaluator gpu --sampling compiled --keys 16 --interpolation slerp", "");
+    expect(2, "pose --evaluator tpu", "cpu");
+}
+
 Test(render, without_opengl_it_says_what_was_tried)
 {
     setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", 1);
@@ -278,5 +313,6 @@ Test(render, without_opengl_it_says_what_was_tried)
     unsetenv("DISPLAY");
     expect(4, "render --count 1 --size 16x16 --out f.png", "OpenGL");
     expect(4, "stress --draw", "OpenGL");
+    expect(4, "pose --evaluator gpu", "OpenGL");
     cr_expect(access("f.png", F_OK) != 0);
 }

@@ -153,6 +153,16 @@ static bool compile_all(clip_run *run, const th_compiled_model_desc *desc, int64
     return ok;
 }
 
+static void number_frames(th_compiled_model *compiled)
+{
+    uint32_t frames = 0;
+    for (uint32_t i = 0; i <= compiled->model->clip_count; i++) {
+        th_compiled_clip *compiled_clip = &compiled->compiled_clips[i];
+        compiled_clip->first_frame = frames;
+        frames += compiled_clip->keys ? th_frames_count(&compiled->program, compiled_clip->interval_count) : 0;
+    }
+}
+
 th_result th_compile_clips(th_compiled_model *compiled, const th_compiled_model_desc *desc, int64_t *budget,
                            th_error *err)
 {
@@ -178,5 +188,7 @@ th_result th_compile_clips(th_compiled_model *compiled, const th_compiled_model_
         ok = run_init(&run, compiled, parallel ? MOST_WORKERS : 1, *budget) && compile_all(&run, desc, budget);
         run_fini(&run);
     }
+    if (ok)
+        number_frames(compiled);
     return ok ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
 }

@@ -38,10 +38,11 @@ typedef struct th_compiled_clip {
     const th_clip *clip; /* NULL for the rest pose */
     const char *keys;    /* frames of program.frame_bytes, aligned to 16. CUBIC: plus one before the first and one after
                             the last. NULL: played exact */
-    uint32_t interval_count;                /* frames - 1; a single pose is two equal frames */
-    uint16_t stretch_count;                 /* 1 for CUBIC, whose curves need equal distances, and for stepped clips */
-    bool is_stepped;                        /* each frame holds until the next, in any interpolation mode */
-    bool seeks_stretch;                     /* some stretch does not begin at 0 */
+    uint32_t first_frame;    /* number of frames of all clips before it, as th_device_program.frames has them */
+    uint32_t interval_count; /* frames - 1; a single pose is two equal frames */
+    uint16_t stretch_count;  /* 1 for CUBIC, whose curves need equal distances, and for stepped clips */
+    bool is_stepped;         /* each frame holds until the next, in any interpolation mode */
+    bool seeks_stretch;      /* some stretch does not begin at 0 */
     th_stretch stretches[TH_MAX_STRETCHES]; /* in order; the unused begin at infinity */
 } th_compiled_clip;
 

@@ -45,6 +45,8 @@
 #ifndef TH_ANIM_KERNELS_POSE_H
 #define TH_ANIM_KERNELS_POSE_H
 
+#include "pose_constants.h"
+
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
 #include <throng/anim/layer.h>
@@ -65,17 +67,17 @@
 #define TH_CACHE_LINE_ROWS 8  /* rows of palette entries per cache line, in the smallest format */
 
 enum th_joint_op_flags {
-    TH_JOINT_OP_ROTATION = 1,    /* the linear part comes from a key, otherwise from `local` */
-    TH_JOINT_OP_SCALE = 2,       /* times a scale from a key; only with ROTATION */
-    TH_JOINT_OP_TRANSLATION = 4, /* the translation comes from a key, otherwise from `local` */
-    TH_JOINT_OP_OFFSET = 8,      /* rotation times `offset` is added to the translation; only with ROTATION */
-    TH_JOINT_OP_PIVOT = 16, /* D rotates about `offset` and has no other translation; only with ROTATION and a parent,
-                               without the other flags */
-    TH_JOINT_OP_WEIGHTS =
-        32, /* no joint: D is twelve morph weights from three keys; alone, without a parent, in the last ops */
-    TH_JOINT_OP_NEAR = 64,     /* th_quat_op, traits: the dot product of neighbouring keys is TH_NEAR or more */
-    TH_JOINT_OP_ALIGNED = 128, /* traits: no two rotations of any clips have a negative dot product */
-    TH_JOINT_OP_STEADY = 256,  /* traits: it is TH_STEADY or more. With NEAR and ALIGNED, and without other keys */
+    TH_JOINT_OP_ROTATION = TH_OP_ROTATION,       /* the linear part comes from a key, otherwise from `local` */
+    TH_JOINT_OP_SCALE = TH_OP_SCALE,             /* times a scale from a key; only with ROTATION */
+    TH_JOINT_OP_TRANSLATION = TH_OP_TRANSLATION, /* the translation comes from a key, otherwise from `local` */
+    TH_JOINT_OP_OFFSET = TH_OP_OFFSET, /* rotation times `offset` is added to the translation; only with ROTATION */
+    TH_JOINT_OP_PIVOT = TH_OP_PIVOT, /* D rotates about `offset` and has no other translation; only with ROTATION and a
+                               parent, without the other flags */
+    TH_JOINT_OP_WEIGHTS = TH_OP_WEIGHTS, /* no joint: D is twelve morph weights from three keys; alone, without a
+                                            parent, in the last ops */
+    TH_JOINT_OP_NEAR = TH_OP_NEAR, /* th_quat_op, traits: the dot product of neighbouring keys is TH_NEAR or more */
+    TH_JOINT_OP_ALIGNED = 128,     /* traits: no two rotations of any clips have a negative dot product */
+    TH_JOINT_OP_STEADY = 256,      /* traits: it is TH_STEADY or more. With NEAR and ALIGNED, and without other keys */
     TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
@@ -141,8 +143,6 @@ typedef struct th_quat_program {
 typedef struct th_key_range {
     float base[TH_KEY], span[TH_KEY], share_span[TH_KEY];
 } th_key_range;
-
-#define TH_SHARES 32768 /* of two frames together; a power of two, so that a frame alone is exact */
 
 typedef struct th_program {
     th_keys keys;

@@ -138,11 +138,8 @@ ALWAYS_INLINE wf polynomial(wf x, const float *coefficients, int degree)
  * at 180 degrees, 5.5e-5 up to 90, 1.8e-5 up to 60. */
 ALWAYS_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4], wf out[4])
 {
-    static const float angle[] = {2.00000054F,   0.333281933F,   0.089671648F,  0.0241791118F,
-                                  0.0215496053F, -0.0104504602F, 0.00916799137F};
-    static const float sine[] = {1, -0.16666658F, 0.00833305062F, -0.000198090464F, 2.60516628e-6F};
-    static const float fast_angle[] = {2.00193847F, 0.301210945F, 0.161784683F};
-    static const float fast_sine[] = {0.999912287F, -0.166022454F, 0.00762765343F};
+    static const float angle[] = {TH_SLERP_ANGLE}, sine[] = {TH_SLERP_SINE};
+    static const float fast_angle[] = {TH_FAST_SLERP_ANGLE}, fast_sine[] = {TH_FAST_SLERP_SINE};
     const wf cosine = wf_madd(a[0], b[0], wf_madd(a[1], b[1], wf_madd(a[2], b[2], wf_mul(a[3], b[3]))));
     const wf u = wf_sub(wf_set1(1), cosine);
     const wf square = wf_mul(u, fast ? polynomial(u, fast_angle, 2) : polynomial(u, angle, 6));
@@ -549,7 +546,7 @@ ALWAYS_INLINE bool halves_rows(th_palette format)
  * the low bits are those of two's complement. */
 ALWAYS_INLINE void pack_quat(const float *rotation, const float *place, float steps, wf out[4])
 {
-    const wf w = wf_load(rotation + 3 * WIDTH), round = wf_set1(0x3p22F);
+    const wf w = wf_load(rotation + 3 * WIDTH), round = wf_set1(TH_ROUNDING);
     const wf turn_steps = wf_div(wf_set1(TH_TURN_STEPS), wf_add(w, wf_sign(w))), place_steps = wf_set1(steps);
     wf r[3], p[3];
 #pragma GCC unroll 16

@@ -9,8 +9,9 @@ typedef struct wide_quat {
 ALWAYS_INLINE wf unit_factor(bool near, const wf q[4])
 {
     const wf dot = wf_madd(q[0], q[0], wf_madd(q[1], q[1], wf_madd(q[2], q[2], wf_mul(q[3], q[3]))));
-    return near ? wf_madd(wf_madd(wf_set1(0.375F), dot, wf_set1(-1.25F)), dot, wf_set1(1.875F))
-                : wf_div(wf_set1(1), wf_sqrt(dot));
+    return near
+               ? wf_madd(wf_madd(wf_set1(TH_UNIT_SQUARE), dot, wf_set1(TH_UNIT_LINEAR)), dot, wf_set1(TH_UNIT_CONSTANT))
+               : wf_div(wf_set1(1), wf_sqrt(dot));
 }
 
 ALWAYS_INLINE void normalize(bool near, wf q[4])

@@ -15,6 +15,9 @@ void th_gl_debug_init(void)
     glDebugMessageControl(GL_DONT_CARE, GL_DEBUG_TYPE_PERFORMANCE, GL_DONT_CARE, 0, NULL, GL_FALSE);
 }
 
+/* Of OpenGL 4.5, but drivers report it to older contexts, too. */
+#define CONTEXT_LOST 0x0507
+
 const char *th_gl_error_name(GLenum error)
 {
     switch (error) {
@@ -28,6 +31,8 @@ const char *th_gl_error_name(GLenum error)
         return "GL_INVALID_FRAMEBUFFER_OPERATION";
     case GL_OUT_OF_MEMORY:
         return "GL_OUT_OF_MEMORY";
+    case CONTEXT_LOST:
+        return "the context is lost (GL_CONTEXT_LOST): the driver was reset, or the GPU is gone";
     default:
         return "an unknown OpenGL error";
     }

@@ -12,6 +12,7 @@
 #include <throng/bench/measure.h>
 #include <throng/render/crowd_view.h>
 #include <throng/render/frame_writer.h>
+#include <throng/render/gpu_evaluator.h>
 #include <throng/render/target.h>
 #include <throng/runtime/frame.h>
 #include <throng/serve/server.h>
@@ -35,6 +36,7 @@ typedef struct th_options {
         double time_s;
         th_file_list layers; /* texts, see layer_text.h */
         uint32_t joint_level;
+        th_evaluator evaluator;
     } pose;
     struct {
         bool list, roofline;

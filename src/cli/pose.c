@@ -7,6 +7,8 @@
 #include <throng/core/cache_line.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
+#include <throng/render/gl.h>
+#include <throng/render/gpu_evaluator.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/parallel.h>
 
@@ -19,7 +21,8 @@ typedef struct pose {
     const th_clip *clip; /* NULL: the rest pose */
     double ticks;
     th_layer_list layers; /* that are blended, if any, instead of the clip */
-    const char *isa;      /* NULL with exact sampling, which uses no kernel */
+    const char *isa;      /* NULL with exact sampling and on the GPU, which use no kernel */
+    char renderer[128];   /* "": not on the GPU */
     th_dmat34 *joints;    /* scene_from_joint at the time, double precision */
     th_dmat34 *rest;      /* the same in the rest pose */
     th_dmat34 *palette;   /* [bone] */
@@ -27,6 +30,17 @@ typedef struct pose {
 } pose;
 
 /* ---- evaluating ---- */
+
+static bool is_on_gpu(const th_options *o)
+{
+    return o->pose.evaluator == TH_EVALUATOR_GPU;
+}
+
+/* The GPU has no other keys. */
+static bool is_compiled(const th_options *o)
+{
+    return o->crowd.compile.sampling == TH_SAMPLING_COMPILED || is_on_gpu(o);
+}
 
 static th_result pose_init(pose *p, const th_options *o, const th_model *model, uint32_t clip, th_error *err)
 {
@@ -57,35 +71,71 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     return TH_OK;
 }
 
-/* Poses a crowd of one character with the kernels of bench and scale. */
-static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
+/* Takes over what a crowd of one character was posed to. */
+static void read_palette(pose *p, const char *palette)
 {
     const th_palette format = p->options->crowd.palette;
-    void *palette = NULL, *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    const th_result result = scratch ? th_palette_create(crowd, &palette, err)
-                                     : th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
-    if (result == TH_OK) {
-        const uint8_t count = (uint8_t)p->layers.count;
-        const th_crowd_layers layers = {p->layers.layers, &count, TH_MAX_LAYERS};
-        th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette,
-                               scratch);
-        for (uint32_t b = 0; b < p->model->bone_count; b++) {
-            th_mat34 entry;
-            const th_palette_base base = th_model_palette_base(p->model, b);
-            th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), &base, entry.m);
-            p->palette[b] = th_dmat34_from(entry);
-        }
-        for (uint32_t w = 0; w < p->model->weight_count; w++) {
-            th_mat34 entry;
-            th_palette_read(format,
-                            (const char *)palette + (p->model->bone_count + w / 12) * th_palette_entry_bytes(format),
-                            NULL, entry.m);
-            p->weights[w] = (double)entry.m[w % 12];
-        }
-        p->isa = th_isa_name(th_crowd_isa(crowd));
+    const size_t entry_bytes = th_palette_entry_bytes(format);
+    for (uint32_t b = 0; b < p->model->bone_count; b++) {
+        th_mat34 entry;
+        const th_palette_base base = th_model_palette_base(p->model, b);
+        th_palette_read(format, palette + b * entry_bytes, &base, entry.m);
+        p->palette[b] = th_dmat34_from(entry);
     }
-    free(palette);
+    for (uint32_t w = 0; w < p->model->weight_count; w++) {
+        th_mat34 entry;
+        th_palette_read(format, palette + (p->model->bone_count + w / 12) * entry_bytes, NULL, entry.m);
+        p->weights[w] = (double)entry.m[w % 12];
+    }
+}
+
+/* Poses a crowd of one character with the kernels of bench and scale. */
+static th_result pose_by_kernel(pose *p, const th_crowd *crowd, void *palette, th_error *err)
+{
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
+    if (!scratch)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
+    const uint8_t count = (uint8_t)p->layers.count;
+    const th_crowd_layers layers = {p->layers.layers, &count, TH_MAX_LAYERS};
+    th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, scratch);
+    p->isa = th_isa_name(th_crowd_isa(crowd));
     free(scratch);
+    return TH_OK;
+}
+
+/* The same with the shader. */
+static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const th_crowd *crowd, void *palette,
+                             th_error *err)
+{
+    th_gl *gl;
+    th_gpu_evaluator *evaluator = NULL;
+    const th_gl_desc gl_desc = {.want = TH_GL_HEADLESS};
+    th_result result = th_crowd_check_device(crowd, err);
+    if (result == TH_OK)
+        result = th_gl_create(&gl_desc, &gl, err);
+    if (result != TH_OK)
+        return result;
+    const th_gpu_evaluator_desc desc = {
+        .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = p->options->crowd.palette};
+    result = th_gpu_evaluator_create(&desc, &evaluator, err);
+    if (result == TH_OK)
+        result = th_gpu_evaluator_read(evaluator, crowd, p->options->pose.time_s, palette, err);
+    snprintf(p->renderer, sizeof p->renderer, "%s", th_gl_get_info(gl)->renderer);
+    th_gpu_evaluator_destroy(evaluator);
+    th_gl_destroy(gl);
+    return result;
+}
+
+static th_result evaluate_crowd(pose *p, const th_compiled_model *compiled, const th_crowd *crowd, th_error *err)
+{
+    void *palette = NULL;
+    th_result result = th_palette_create(crowd, &palette, err);
+    if (result == TH_OK)
+        result = is_on_gpu(p->options) ? pose_by_gpu(p, compiled, crowd, palette, err)
+                                       : pose_by_kernel(p, crowd, palette, err);
+    if (result == TH_OK)
+        read_palette(p, palette);
+    free(palette);
     return result;
 }
 
@@ -98,6 +148,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     compiled_desc.masks = p->layers.masks;
     compiled_desc.mask_count = p->layers.mask_count;
     compiled_desc.parallel = th_parallel_run;
+    compiled_desc.sampling = TH_SAMPLING_COMPILED;
     th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
         return result;
@@ -112,7 +163,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     };
     result = th_crowd_create(&crowd_desc, &crowd, err);
     if (result == TH_OK)
-        result = evaluate_crowd(p, crowd, err);
+        result = evaluate_crowd(p, compiled, crowd, err);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
     return result;
@@ -195,12 +246,13 @@ static json_t *pose_json(const pose *p)
         while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
             bone++;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "model",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "model",
                      th_json_text(p->model->name), "clip", th_json_text(p->clip ? p->clip->name : NULL), "layers",
                      layers_json(p), "time_s", th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks),
-                     "sampling", p->options->crowd.compile.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled",
-                     "interpolation", th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling",
-                     "exact", "isa", th_json_text(p->isa), "joint_level", (int)p->options->pose.joint_level, "joints",
+                     "sampling", is_compiled(p->options) ? "compiled" : "exact", "interpolation",
+                     th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact",
+                     "evaluator", th_evaluator_name(p->options->pose.evaluator), "isa", th_json_text(p->isa), "joint_level",
+                     (int)p->options->pose.joint_level, "joints",
                      joints, "weights", weights_json(p));
 }
 
@@ -250,7 +302,10 @@ static bool print_pose(const pose *p, FILE *file)
                 p->options->pose.time_s);
     if (p->clip)
         fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
-    fprintf(file, ", %s%s", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
+    if (is_compiled(p->options))
+        fprintf(file, ", compiled, %s", p->isa ? p->isa : p->renderer);
+    else
+        fputs(", exact", file);
     if (p->options->pose.joint_level > 0)
         fprintf(file, ", joint level %u", p->options->pose.joint_level);
     if (p->options->crowd.compile.interpolation != TH_INTERPOLATION_AUTHORED)
@@ -292,7 +347,7 @@ static int show_pose(const th_options *o, th_run *run, const th_model *model, ui
     if (model->clip_count == 0)
         th_complain("%s has no clip: this is its rest pose", model->name);
     th_result result = pose_init(&p, o, model, clip, &err);
-    if (result == TH_OK && o->crowd.compile.sampling == TH_SAMPLING_COMPILED)
+    if (result == TH_OK && is_compiled(o))
         result = evaluate_compiled(&p, &err);
     const int code = result == TH_OK ? th_output_write(run, &o->output, write_pose, &p) : th_fail_with(&err);
     th_layer_list_fini(&p.layers);
@@ -315,20 +370,35 @@ static int show_level(const th_options *o, th_run *run, const th_model *model, u
     return code;
 }
 
+/* Returns what is wrong with the options; NULL: nothing. */
+static const char *find_conflict(const th_options *o, const th_run *run)
+{
+    const char *clip = o->models.clip;
+    if (clip && strcmp(clip, "all") == 0)
+        return "pose shows one clip at a time: --clip NAME";
+    if (clip && o->pose.layers.count > 0)
+        return "pose shows --clip or --layer, not both";
+    if (!is_on_gpu(o))
+        return NULL;
+    if (o->pose.layers.count > 0)
+        return "--evaluator gpu blends no layers: leave out --layer, or take --evaluator cpu";
+    if (th_run_has_option(run, "isa"))
+        return "--evaluator gpu runs no kernel: leave out --isa";
+    if (th_run_has_option(run, "sampling") && o->crowd.compile.sampling == TH_SAMPLING_EXACT)
+        return "--evaluator gpu has compiled keys only: leave out --sampling exact, or take --evaluator cpu";
+    return NULL;
+}
+
 int th_command_pose(const th_options *o, th_run *run)
 {
     static const char *const of_kernels[] = {"isa", "palette", "keys"};
-    const char *clip = o->models.clip;
-    if (clip && strcmp(clip, "all") == 0) {
-        th_complain("pose shows one clip at a time: --clip NAME");
-        return TH_EXIT_USAGE;
-    }
-    if (clip && o->pose.layers.count > 0) {
-        th_complain("pose shows --clip or --layer, not both");
+    const char *clip = o->models.clip, *conflict = find_conflict(o, run);
+    if (conflict) {
+        th_complain("%s", conflict);
         return TH_EXIT_USAGE;
     }
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
-        if (o->crowd.compile.sampling == TH_SAMPLING_EXACT && th_run_has_option(run, of_kernels[i]))
+        if (!is_compiled(o) && th_run_has_option(run, of_kernels[i]))
             th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",
                         of_kernels[i]);
     th_model_set model_set;

@@ -26,8 +26,9 @@ typedef enum th_mutant {
     TH_MUTANT_SERIAL,    /* serial:300: each frame takes 300 us on the caller alone */
     TH_MUTANT_THROTTLE,  /* throttle:25: several workers take 25 % longer, and so does their core clock */
     /* Drawing: */
-    TH_MUTANT_STALE_SLOT, /* the shader reads the palettes of the frame before */
-    TH_MUTANT_LATE_FENCE, /* palettes are written before the GPU has read the old ones */
+    TH_MUTANT_STALE_SLOT,      /* the shader reads the palettes of the frame before */
+    TH_MUTANT_LATE_FENCE,      /* palettes are written before the GPU has read the old ones */
+    TH_MUTANT_SHADER_CONSTANT, /* a 2 of the shader that poses is its neighbour */
     TH_MUTANT_COUNT,
 } th_mutant;
 

@@ -1,0 +1,281 @@
+/* The words of a program are those of its ops (kernels/pose.h) in the order of the kernel, with two differences.
+ *
+ * A kernel keeps M of all ops, as it writes palettes row by row. A device has no room for that many, and writes an
+ * entry as soon as it is known. So an op lists the entries that are its M, and M is kept only until the last child has
+ * read it, in one of a few slots. Ops go depth first: a human takes four slots, a chain of any length one. */
+#include <throng/anim/device_program.h>
+
+#include "crowd_data.h"
+
+#include "compile/frames.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(th_key_range) == TH_DEVICE_RANGE_WORDS * sizeof(uint32_t), "ranges are copied");
+
+/* ---- slots ---- */
+
+typedef struct slots {
+    uint32_t *last_child; /* by op; 0: none */
+    uint32_t *slot_of;    /* by op; NO_SLOT: nobody reads its M later */
+    bool *taken;          /* by slot */
+    uint32_t count;       /* most at a time */
+} slots;
+
+static uint32_t take_slot(slots *s)
+{
+    uint32_t slot = 0;
+    while (s->taken[slot])
+        slot++;
+    s->taken[slot] = true;
+    s->count = slot + 1 > s->count ? slot + 1 : s->count;
+    return slot;
+}
+
+/* A last child may take the slot of its parent, which it has read by then. */
+static void assign_slots(const th_program *program, slots *s)
+{
+    for (uint32_t i = 0; i < program->op_count; i++)
+        if (program->ops[i].parent != TH_NO_PARENT)
+            s->last_child[program->ops[i].parent] = i;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        const uint32_t parent = program->ops[i].parent;
+        if (parent != TH_NO_PARENT && s->last_child[parent] == i)
+            s->taken[s->slot_of[parent]] = false;
+        s->slot_of[i] = s->last_child[i] > 0 ? take_slot(s) : TH_DEVICE_NO_SLOT;
+    }
+}
+
+static bool slots_init(slots *s, const th_program *program)
+{
+    const size_t count = (size_t)program->op_count + 1;
+    *s = (slots){calloc(count, sizeof *s->last_child), calloc(count, sizeof *s->slot_of),
+                 calloc(count, sizeof *s->taken), 0};
+    if (!s->last_child || !s->slot_of || !s->taken)
+        return false;
+    assign_slots(program, s);
+    return true;
+}
+
+static void slots_fini(slots *s)
+{
+    free(s->last_child);
+    free(s->slot_of);
+    free(s->taken);
+}
+
+/* ---- words ---- */
+
+/* What is written, and where. */
+typedef struct writer {
+    const th_program *program;
+    th_pose_form form;
+    const slots *slots;
+    uint32_t *words;
+    uint32_t product_count, products, range_count, ranges; /* how many, and at which word they begin */
+} writer;
+
+static void put_floats(uint32_t *words, uint32_t at, const float *numbers, size_t count)
+{
+    memcpy(words + at, numbers, count * sizeof *numbers);
+}
+
+/* The range in outputs of a result: M of an op, or a product behind those. */
+static uint32_t *output_range(const writer *w, uint32_t result)
+{
+    const uint32_t ops = w->program->op_count;
+    if (result < ops)
+        return w->words + TH_DEVICE_HEADER + result * TH_DEVICE_OP_WORDS + TH_DEVICE_OUTPUT;
+    return w->words + w->products + (result - ops) * TH_DEVICE_PRODUCT_WORDS + TH_DEVICE_PRODUCT_OUTPUT;
+}
+
+/* Sorts the palette's entries by the result that they are. */
+static void put_outputs(const writer *w, uint32_t *outputs)
+{
+    const bool quats = w->form == TH_POSE_QUATS;
+    const uint32_t *rows = quats ? w->program->quat->rows : w->program->rows, step = quats ? 2 : 3;
+    const uint32_t entries = w->program->entry_count, results = w->program->op_count + w->product_count;
+    uint32_t sum = 0;
+    for (uint32_t e = 0; e < entries; e++)
+        output_range(w, rows[step * e] / TH_ROW_BYTES / step)[1]++;
+    for (uint32_t r = 0; r < results; r++) {
+        uint32_t *range = output_range(w, r);
+        range[0] = sum;
+        sum += range[1];
+        range[1] = 0;
+    }
+    assert(sum == entries);
+    for (uint32_t e = 0; e < entries; e++) {
+        uint32_t *range = output_range(w, rows[step * e] / TH_ROW_BYTES / step);
+        outputs[range[0] + range[1]++] = e;
+    }
+}
+
+static void put_matrix_op(const writer *w, uint32_t i, uint32_t *words)
+{
+    const th_joint_op *op = &w->program->ops[i];
+    words[TH_DEVICE_FLAGS] = op->flags;
+    words[TH_DEVICE_KEY] = op->key / (uint32_t)th_keys_bytes(w->program->keys);
+    words[TH_DEVICE_PRODUCT] = op->product;
+    words[TH_DEVICE_PRODUCT_COUNT] = op->product_count;
+    put_floats(words, TH_DEVICE_LOCAL, op->local, 12);
+    put_floats(words, TH_DEVICE_OFFSET, op->offset, 3);
+}
+
+static void put_quat_op(const writer *w, uint32_t i, uint32_t *words)
+{
+    const th_quat_op *op = &w->program->quat->ops[i];
+    const uint32_t key_bytes = (uint32_t)th_keys_bytes(w->program->keys);
+    words[TH_DEVICE_FLAGS] = op->flags;
+    words[TH_DEVICE_KEY] = op->key / key_bytes;
+    words[TH_DEVICE_TRANSLATION_KEY] = op->translation_key / key_bytes;
+    words[TH_DEVICE_PRODUCT] = op->product;
+    words[TH_DEVICE_PRODUCT_COUNT] = op->product_count;
+    put_floats(words, TH_DEVICE_ROTATION, op->rotation, 4);
+    put_floats(words, TH_DEVICE_STEP, op->step, 3);
+    put_floats(words, TH_DEVICE_PARENT_SCALE, &op->parent_scale, 1);
+    put_floats(words, TH_DEVICE_SCALE, &op->scale, 1);
+}
+
+static void put_product(const writer *w, uint32_t p, uint32_t *words)
+{
+    if (w->form == TH_POSE_QUATS)
+        put_floats(words, TH_DEVICE_PRODUCT_NUMBERS, w->program->quat->products[p].rotation, 8);
+    else
+        put_floats(words, TH_DEVICE_PRODUCT_NUMBERS, w->program->products[p], 12);
+}
+
+_Static_assert(sizeof(th_quat_product) == 8 * sizeof(float), "rotation, step and scale follow each other");
+
+static void put_ops(const writer *w)
+{
+    const th_program *program = w->program;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        uint32_t *words = w->words + TH_DEVICE_HEADER + i * TH_DEVICE_OP_WORDS;
+        const uint32_t parent = program->ops[i].parent;
+        if (w->form == TH_POSE_QUATS)
+            put_quat_op(w, i, words);
+        else
+            put_matrix_op(w, i, words);
+        words[TH_DEVICE_PARENT_SLOT] = parent == TH_NO_PARENT ? TH_DEVICE_NO_SLOT : w->slots->slot_of[parent];
+        words[TH_DEVICE_SLOT] = w->slots->slot_of[i];
+    }
+    for (uint32_t p = 0; p < w->product_count; p++)
+        put_product(w, p, w->words + w->products + p * TH_DEVICE_PRODUCT_WORDS);
+}
+
+static void put_header(const writer *w)
+{
+    const th_program *program = w->program;
+    w->words[TH_DEVICE_OP_COUNT] = program->op_count;
+    w->words[TH_DEVICE_FRAME_KEYS] = (uint32_t)(program->frame_bytes / th_keys_bytes(program->keys));
+    w->words[TH_DEVICE_ENTRY_COUNT] = program->entry_count;
+    w->words[TH_DEVICE_PRODUCTS] = w->products;
+    w->words[TH_DEVICE_RANGES] = w->ranges;
+    w->words[TH_DEVICE_OUTPUTS] = w->ranges + w->range_count * TH_DEVICE_RANGE_WORDS;
+    if (w->form == TH_POSE_QUATS)
+        put_floats(w->words, TH_DEVICE_PLACE_STEPS, &program->quat->steps, 1);
+}
+
+static bool put_words(const th_program *program, th_pose_form form, const slots *s, th_device_program *out)
+{
+    writer w = {.program = program, .form = form, .slots = s};
+    w.product_count = form == TH_POSE_QUATS ? program->quat->product_count : program->product_count;
+    w.range_count = program->keys == TH_KEYS_16 ? (uint32_t)(program->frame_bytes / th_keys_bytes(TH_KEYS_16)) : 0;
+    w.products = TH_DEVICE_HEADER + program->op_count * TH_DEVICE_OP_WORDS;
+    w.ranges = w.products + w.product_count * TH_DEVICE_PRODUCT_WORDS;
+    const size_t outputs = w.ranges + (size_t)w.range_count * TH_DEVICE_RANGE_WORDS;
+    out->word_count = outputs + program->entry_count;
+    out->words = w.words = calloc(out->word_count, sizeof *out->words);
+    if (!w.words)
+        return false;
+    put_header(&w);
+    put_ops(&w);
+    put_outputs(&w, w.words + outputs);
+    if (w.range_count > 0)
+        memcpy(w.words + w.ranges, program->ranges, w.range_count * sizeof *program->ranges);
+    return true;
+}
+
+/* ---- frames ---- */
+
+static size_t clip_bytes(const th_compiled_model *compiled, const th_compiled_clip *clip)
+{
+    return clip->keys ? th_frames_count(&compiled->program, clip->interval_count) * compiled->program.frame_bytes : 0;
+}
+
+static bool copy_frames(const th_compiled_model *compiled, th_device_program *out)
+{
+    out->frame_bytes = compiled->program.frame_bytes;
+    for (uint32_t c = 0; c <= compiled->model->clip_count; c++)
+        out->frames_bytes += clip_bytes(compiled, &compiled->compiled_clips[c]);
+    char *to = out->frames = malloc(out->frames_bytes + 1);
+    for (uint32_t c = 0; to && c <= compiled->model->clip_count; c++) {
+        const th_compiled_clip *clip = &compiled->compiled_clips[c];
+        const size_t bytes = clip_bytes(compiled, clip);
+        assert(to == (char *)out->frames + clip->first_frame * out->frame_bytes);
+        if (bytes > 0)
+            memcpy(to, clip->keys, bytes);
+        to += bytes;
+    }
+    return to != NULL;
+}
+
+th_result th_device_program_init(const th_compiled_model *compiled, th_palette palette, th_device_program *out,
+                                 th_error *err)
+{
+    assert(compiled && out && (unsigned)palette < TH_PALETTE_COUNT);
+    assert(!th_compiled_model_obstacle(compiled, palette));
+    const th_program *program = &compiled->program;
+    *out = (th_device_program){.keys = program->keys, .curve = program->curve};
+    slots s;
+    const bool ok =
+        slots_init(&s, program) && put_words(program, th_pose_form_of(palette), &s, out) && copy_frames(compiled, out);
+    out->slot_count = s.count > 0 ? s.count : 1;
+    slots_fini(&s);
+    if (ok)
+        return TH_OK;
+    th_device_program_fini(out);
+    return th_fail(err, TH_ERR_MEMORY, "%s: out of memory for a copy of its clips", compiled->model->name);
+}
+
+void th_device_program_fini(th_device_program *program)
+{
+    free(program->words);
+    free(program->frames);
+    *program = (th_device_program){0};
+}
+
+/* ---- crowds ---- */
+
+void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out)
+{
+    assert(crowd && begin <= end && end <= crowd->batch_count && (out || begin == end));
+    batch b = {.group = crowd->groups};
+    for (uint32_t k = begin; k < end; k++) {
+        b = batch_at(b.group, k);
+        for (uint32_t i = b.first; i < b.first + b.count; i++) {
+            const crowd_member *member = &crowd->members[i];
+            th_device_cursor cursor;
+            cursor.frame = member->compiled_clip->first_frame +
+                           th_compiled_clip_interval(member->compiled_clip, th_playback_ratio(member->playback, time_s),
+                                                     &cursor.alpha);
+            out[i] = cursor; /* one whole store: the memory may be write-combined */
+        }
+    }
+}
+
+th_result th_crowd_check_device(const th_crowd *crowd, th_error *err)
+{
+    assert(crowd);
+    for (uint32_t i = 0; i < crowd->instance_count; i++) {
+        const th_compiled_clip *played = crowd->all[i].compiled_clip;
+        if (!played->keys)
+            return th_fail(err, TH_ERR_INPUT, "%s plays %s from its authored keys",
+                           crowd->groups[crowd->group_of[i]].compiled->model->name,
+                           played->clip ? played->clip->name : "its rest pose");
+    }
+    return TH_OK;
+}

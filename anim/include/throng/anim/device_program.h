@@ -1,0 +1,43 @@
+/* Compiled models and crowds for an evaluator that is not one of the kernels, such as a compute shader. It gets what
+ * kernels read, once: the program of a model as words, and the keys of its clips. And in each frame a cursor for each
+ * character: where its time is among the keys. With them it does what th_crowd_update does. */
+#ifndef THRONG_ANIM_DEVICE_PROGRAM_H
+#define THRONG_ANIM_DEVICE_PROGRAM_H
+
+#include <throng/anim/crowd.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
+
+typedef struct th_device_program {
+    th_keys keys;
+    th_interpolation curve; /* between frames; never AUTHORED */
+    uint32_t slot_count;    /* transforms that are kept for later children at a time; at least 1 */
+    uint32_t *words;        /* layout: anim/kernels/pose_constants.h */
+    size_t word_count;
+    void *frames; /* of all clips, then of the rest pose, as in the compiled model; without those that play exact */
+    size_t frame_bytes, frames_bytes; /* of one and of all */
+} th_device_program;
+
+/* For palettes of this format, which the model can have. TH_ERR_MEMORY. After an error it is empty. */
+th_result th_device_program_init(const th_compiled_model *compiled, th_palette palette, th_device_program *out,
+                                 th_error *err);
+void th_device_program_fini(th_device_program *program);
+
+/* Where a character is: between a frame, as an index into th_device_program.frames, and the next one. CUBIC: `frame` is
+ * the one before that. */
+typedef struct th_device_cursor {
+    uint32_t frame;
+    float alpha; /* 0 at the frame, 1 at the next one */
+} th_device_cursor;
+
+/* Fills in the cursors of the characters of batches [begin, end). out: of all active characters, in the order of
+ * palettes; each is written once. Threads: as th_crowd_update. */
+void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out);
+
+/* Fails with TH_ERR_INPUT, and says why, if the crowd plays a clip from authored keys, which has no frames. */
+th_result th_crowd_check_device(const th_crowd *crowd, th_error *err);
+
+TH_API_END
+
+#endif

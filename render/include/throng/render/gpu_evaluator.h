@@ -1,0 +1,56 @@
+/* Poses crowds with a compute shader, the twin of the scalar kernel: where a driver computes as IEEE 754 says, as
+ * llvmpipe does, it writes the same bytes (docs/notes/gpu.md). It poses what th_crowd_update poses, clips without
+ * layers.
+ *
+ * All calls belong to the context's thread. */
+#ifndef THRONG_RENDER_GPU_EVALUATOR_H
+#define THRONG_RENDER_GPU_EVALUATOR_H
+
+#include <throng/anim/crowd.h>
+#include <throng/anim/device_program.h>
+#include <throng/core/api.h>
+#include <throng/render/gl.h>
+#include <throng/render/ring.h>
+
+TH_API_BEGIN
+
+/* Who turns keys into palettes. */
+typedef enum th_evaluator {
+    TH_EVALUATOR_CPU = 0, /* the kernels, on all workers */
+    TH_EVALUATOR_GPU,
+    TH_EVALUATOR_COUNT,
+} th_evaluator;
+
+const char *th_evaluator_name(th_evaluator evaluator); /* "cpu", "gpu" */
+
+typedef struct th_gpu_evaluator th_gpu_evaluator;
+
+typedef struct th_gpu_evaluator_desc {
+    const th_gl *gl;                                 /* must outlive the evaluator */
+    const th_compiled_model *const *compiled_models; /* those of its crowds, in order; read in create only */
+    uint32_t compiled_model_count;
+    th_palette palette; /* that all models can have */
+} th_gpu_evaluator_desc;
+
+/* Uploads programs and clips. TH_ERR_INPUT: a model is too large for the driver, or too deep; the kernels can pose it.
+ * TH_ERR_ENVIRONMENT: the driver does not compile the shader. TH_ERR_MEMORY: here or on the GPU. */
+th_result th_gpu_evaluator_create(const th_gpu_evaluator_desc *desc, th_gpu_evaluator **out, th_error *err);
+void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator); /* NULL does nothing */
+
+size_t th_gpu_evaluator_bytes(const th_gpu_evaluator *evaluator); /* on the GPU */
+
+/* Lets the GPU write the palettes of the active characters, in the places and with the padding of th_crowd_update; it
+ * returns before that is done. Later draws, and reads of buffers, wait for it. crowd: of the desc's models and format,
+ * without clips that play exact (th_crowd_check_device). palettes: at offsets that are multiples of 64. cursors: those
+ * of th_crowd_seek, at an offset that is a multiple of 8. */
+void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
+                           th_ring_binding cursors);
+
+/* Poses the active characters at a time, waits, and reads their palettes back. out: th_crowd_palette_bytes. For checks,
+ * not for frames: it allocates. TH_ERR_ENVIRONMENT, TH_ERR_MEMORY. */
+th_result th_gpu_evaluator_read(th_gpu_evaluator *evaluator, const th_crowd *crowd, double time_s, void *out,
+                                th_error *err);
+
+TH_API_END
+
+#endif

@@ -1,0 +1,415 @@
+/* The shader that poses against the scalar kernel: the same bytes, padding and all. */
+#include "fixture_context.h"
+#include "fixture_crowd.h"
+#include "fixture_import.h"
+#include "fixture_morph.h"
+
+#include <criterion/criterion.h>
+#include <glad/gl.h>
+#include <throng/anim/human.h>
+#include <throng/anim/synthetic.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/mutant.h>
+#include <throng/render/gpu_evaluator.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(gpu_evaluator, .timeout = 600);
+
+enum { COUNT = 50 };
+
+static const th_interpolation curves[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATION_NLERP, TH_INTERPOLATION_SLERP,
+                                          TH_INTERPOLATION_FAST_SLERP, TH_INTERPOLATION_CUBIC};
+enum { CURVES = sizeof curves / sizeof *curves };
+
+/* ---- crowds ---- */
+
+/* Clips that play exact have no frames: their characters stand. */
+static void settle(const th_compiled_model *compiled, th_instance *instances, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (instances[i].clip != TH_NO_INDEX && !th_compiled_model_clip_report(compiled, instances[i].clip)->compiled)
+            instances[i].clip = TH_NO_INDEX;
+}
+
+static th_crowd *make_crowd(const th_compiled_model *compiled, th_palette palette, uint32_t count, uint64_t seed)
+{
+    th_instance *instances = calloc(count, sizeof *instances);
+    th_crowd *crowd;
+    th_error err;
+    th_instances_scatter(&compiled, 1, TH_NO_INDEX, seed, instances, count);
+    for (uint32_t i = 3; i < count; i += 7)
+        instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
+    settle(compiled, instances, count);
+    const th_crowd_desc desc = {.compiled_models = &compiled,
+                                .compiled_model_count = 1,
+                                .instances = instances,
+                                .instance_count = count,
+                                .isa = TH_ISA_SCALAR,
+                                .palette = palette};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
+    free(instances);
+    return crowd;
+}
+
+static void *pose_by_kernel(const th_crowd *crowd, double time_s)
+{
+    void *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd) + 64);
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd) + 64);
+    memset(palette, 0xa5, th_crowd_palette_bytes(crowd));
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, palette, scratch);
+    free(scratch);
+    return palette;
+}
+
+/* Bytes that differ, the palettes' paddings included. */
+static size_t differences(th_gpu_evaluator *evaluator, const th_crowd *crowd, double time_s)
+{
+    const size_t bytes = th_crowd_palette_bytes(crowd);
+    unsigned char *wanted = pose_by_kernel(crowd, time_s), *got = th_cache_line_alloc(bytes + 64);
+    th_error err;
+    memset(got, 0x5a, bytes);
+    cr_assert_eq(th_gpu_evaluator_read(evaluator, crowd, time_s, got, &err), TH_OK, "%s", err.text);
+    size_t count = 0;
+    for (size_t i = 0; i < bytes; i++)
+        count += wanted[i] != got[i];
+    cr_expect(count > 0 || th_crowd_hash(crowd, wanted) == th_crowd_hash(crowd, got));
+    free(wanted);
+    free(got);
+    return count;
+}
+
+static size_t posed_wrong(const th_gl *gl, const th_compiled_model *compiled, th_palette palette)
+{
+    const th_gpu_evaluator_desc desc = {
+        .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = palette};
+    th_gpu_evaluator *evaluator;
+    th_error err;
+    cr_assert_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_OK, "%s", err.text);
+    th_crowd *crowd = make_crowd(compiled, palette, COUNT, 7);
+    cr_assert_eq(th_crowd_check_device(crowd, &err), TH_OK, "%s", err.text);
+    const size_t wrong = differences(evaluator, crowd, 0) + differences(evaluator, crowd, -1234.567);
+    th_crowd_destroy(crowd);
+    th_gpu_evaluator_destroy(evaluator);
+    return wrong;
+}
+
+/* In every format that the model can have. Returns how many they are. */
+static uint32_t check_model(const th_gl *gl, const th_model *model, th_interpolation curve, th_keys keys)
+{
+    uint32_t formats = 0;
+    th_compiled_model *compiled =
+        make_compiled_as(model, (th_compiled_model_desc){.interpolation = curve, .keys = keys});
+    for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+        if (th_compiled_model_obstacle(compiled, palette))
+            continue;
+        const size_t wrong = posed_wrong(gl, compiled, palette);
+        cr_expect_eq(wrong, 0, "%s, %s, %s-bit keys, %s: %zu bytes differ", model->name, th_interpolation_name(curve),
+                     keys == TH_KEYS_16 ? "16" : "32", th_palette_name(palette), wrong);
+        formats++;
+    }
+    th_compiled_model_destroy(compiled);
+    return formats;
+}
+
+/* ---- the same bytes ---- */
+
+/* Scaled, mirrored and doubly bound joints, chains, stars, half turns: each curve and kind of key meets each of them.
+ */
+Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_random_models)
+{
+    th_gl *gl = open_llvmpipe();
+    uint32_t formats = 0;
+    for (uint32_t n = 0; n < 20; n++) {
+        const random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        formats += check_model(gl, model, curves[n % CURVES], (th_keys)(n / 3 % 2));
+        th_model_free(model);
+    }
+    cr_expect_geq(formats, 50);
+    close_context(gl);
+}
+
+Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_the_human)
+{
+    th_gl *gl = open_llvmpipe();
+    th_model *human;
+    th_error err;
+    cr_assert_eq(th_human_create(&human, &err), TH_OK, "%s", err.text);
+    for (uint32_t c = 0; c < CURVES; c++)
+        for (th_keys keys = 0; keys < TH_KEYS_COUNT; keys++)
+            cr_expect_eq(check_model(gl, human, curves[c], keys), TH_PALETTE_COUNT);
+    th_model_free(human);
+    close_context(gl);
+}
+
+Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_morph_weights)
+{
+    th_gl *gl = open_llvmpipe();
+    const random_desc desc = {.seed = 5, .joint_count = 9, .clip_count = 1, .key_count = 8, .swing_rad = 0.2};
+    for (uint32_t c = 0; c < CURVES; c++) {
+        th_model *model = morph_model(&desc, 30);
+        cr_expect_eq(check_model(gl, model, curves[c], (th_keys)(c % 2)), 2, "f32 and f16");
+        th_model_free(model);
+    }
+    close_context(gl);
+}
+
+Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_synthetic_rigs)
+{
+    th_gl *gl = open_llvmpipe();
+    for (th_synthetic_shape shape = 0; shape < TH_SYNTHETIC_SHAPE_COUNT; shape++) {
+        th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+        th_model *model;
+        th_error err;
+        desc.shape = shape;
+        desc.joints = 150;
+        cr_assert_eq(th_synthetic_create(&desc, &model, &err), TH_OK, "%s", err.text);
+        cr_expect_eq(check_model(gl, model, TH_INTERPOLATION_AUTHORED, TH_KEYS_32), TH_PALETTE_COUNT);
+        th_model_free(model);
+        desc.moving_scale = true;
+        cr_assert_eq(th_synthetic_create(&desc, &model, &err), TH_OK, "%s", err.text);
+        cr_expect_eq(check_model(gl, model, TH_INTERPOLATION_AUTHORED, TH_KEYS_16), 2, "f32 and f16");
+        th_model_free(model);
+    }
+    close_context(gl);
+}
+
+static void check_file(const th_gl *gl, const char *folder, const char *file)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "", file);
+    if (!folder || access(path, R_OK) != 0) {
+        fprintf(stderr, "skipped: no %s\n", path);
+        return;
+    }
+    th_model *model = import_good(path);
+    check_model(gl, model, TH_INTERPOLATION_AUTHORED, TH_KEYS_32);
+    check_model(gl, model, TH_INTERPOLATION_SLERP, TH_KEYS_16);
+    th_model_free(model);
+}
+
+Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_files)
+{
+    th_gl *gl = open_llvmpipe();
+    check_file(gl, getenv("THRONG_MODELS"), "Fox.glb");
+    check_file(gl, getenv("THRONG_MODELS"), "CesiumMan.gltf");
+    check_file(gl, TEST_MODELS, "X/Testwuson.X");
+    check_file(gl, TEST_MODELS, "BVH/Boxing_Toes.bvh");
+    close_context(gl);
+}
+
+#ifdef TH_MUTANTS
+Test(gpu_evaluator, differs_from_the_kernel_if_a_constant_does)
+{
+    setenv("THRONG_MUTANT", "shader_constant", 1);
+    th_gl *gl = open_llvmpipe();
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_COMPILED);
+    cr_expect_gt(posed_wrong(gl, compiled, TH_PALETTE_F32), 1000);
+    th_compiled_model_destroy(compiled);
+    th_model_free(human);
+    close_context(gl);
+}
+#endif
+
+/* Two models, some characters not posed, others in another order: palettes and cursors are found as a frame needs them.
+ */
+Test(gpu_evaluator, poses_the_active_characters_of_several_models)
+{
+    th_gl *gl = open_llvmpipe();
+    const random_desc small = variety(5), large = variety(40);
+    th_model *models[] = {random_model(&small), random_model(&large)};
+    const th_compiled_model *compiled[] = {make_compiled(models[0], TH_SAMPLING_COMPILED),
+                                           make_compiled(models[1], TH_SAMPLING_COMPILED)};
+    enum { ALL = 300, ACTIVE = 130 };
+    th_instance instances[ALL];
+    uint32_t active[ACTIVE];
+    th_instances_scatter(compiled, 2, TH_NO_INDEX, 3, instances, ALL);
+    for (uint32_t i = 0; i < ALL; i++)
+        settle(compiled[instances[i].model], &instances[i], 1);
+    for (uint32_t i = 0; i < ACTIVE; i++)
+        active[i] = (i * 7 + 3) % ALL;
+    th_crowd *crowd;
+    th_gpu_evaluator *evaluator;
+    th_error err;
+    const th_crowd_desc desc = {compiled, 2, instances, ALL, TH_ISA_SCALAR, TH_PALETTE_F16, TH_WRITES_AUTO};
+    const th_gpu_evaluator_desc evaluator_desc = {gl, compiled, 2, TH_PALETTE_F16};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_gpu_evaluator_create(&evaluator_desc, &evaluator, &err), TH_OK, "%s", err.text);
+    th_crowd_set_active(crowd, active, ACTIVE);
+    unsigned char *wanted = pose_by_kernel(crowd, 3.25), *got = calloc(1, th_crowd_palette_bytes(crowd));
+    cr_assert_eq(th_gpu_evaluator_read(evaluator, crowd, 3.25, got, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(memcmp(wanted, got, th_crowd_palette_bytes(crowd)), 0);
+    free(wanted);
+    free(got);
+    th_gpu_evaluator_destroy(evaluator);
+    th_crowd_destroy(crowd);
+    for (int m = 0; m < 2; m++) {
+        th_compiled_model_destroy((th_compiled_model *)compiled[m]);
+        th_model_free(models[m]);
+    }
+    close_context(gl);
+}
+
+/* ---- what cannot be posed ---- */
+
+static void expect_refusal(const th_gl *gl, const th_model *model, const char *wanted)
+{
+    const th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
+    const th_gpu_evaluator_desc desc = {.gl = gl, .compiled_models = &compiled, .compiled_model_count = 1};
+    th_gpu_evaluator *evaluator;
+    th_error err;
+    cr_expect_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, wanted), "%s", err.text);
+    cr_expect_eq(evaluator, NULL);
+    th_compiled_model_destroy((th_compiled_model *)compiled);
+}
+
+/* Every joint of a chain has one more child, which comes after all below it: all of them are waited for. */
+Test(gpu_evaluator, refuses_a_skeleton_that_waits_for_too_many_joints)
+{
+    enum { DEPTH = 400 };
+    const random_desc desc = {
+        .seed = 1, .joint_count = 2 * DEPTH, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 4, .swing_rad = 0.1};
+    th_gl *gl = open_context();
+    th_model *model = random_model(&desc);
+    for (uint32_t j = DEPTH; j < 2 * DEPTH; j++)
+        ((th_joint *)model->joints)[j].parent = 2 * DEPTH - 1 - j;
+    expect_refusal(gl, model, " are waited for at a time, and the shader keeps 64");
+    th_model_free(model);
+    close_context(gl);
+}
+
+Test(gpu_evaluator, refuses_clips_that_the_driver_cannot_bind)
+{
+    th_gl *gl = open_context();
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    ((th_gl_info *)th_gl_get_info(gl))->storage_block_bytes = 1 << 16;
+    expect_refusal(gl, human, "the clips of human take ");
+    th_model_free(human);
+    close_context(gl);
+}
+
+/* As with the smallest limit that a driver may have: palettes are bound in pieces. */
+Test(gpu_evaluator, binds_palettes_in_pieces)
+{
+    th_gl *gl = open_llvmpipe();
+    const random_desc desc = variety(2);
+    th_model *model = random_model(&desc);
+    th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
+    ((th_gl_info *)th_gl_get_info(gl))->storage_block_bytes = 20000;
+    cr_expect_eq(posed_wrong(gl, compiled, TH_PALETTE_F32), 0);
+    th_compiled_model_destroy(compiled);
+    th_model_free(model);
+    close_context(gl);
+}
+
+Test(gpu_evaluator, says_which_clip_is_played_from_authored_keys)
+{
+    th_model *human;
+    th_crowd *crowd;
+    th_error err;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    const th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_EXACT);
+    const th_instance instance = {.clip = 1, .speed = 1};
+    const th_crowd_desc desc = {
+        .compiled_models = &compiled, .compiled_model_count = 1, .instances = &instance, .instance_count = 1};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_crowd_check_device(crowd, &err), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, "human plays walk from its authored keys");
+    th_crowd_destroy(crowd);
+    th_compiled_model_destroy((th_compiled_model *)compiled);
+    th_model_free(human);
+}
+
+/* ---- what goes wrong ---- */
+
+static PFNGLGETSHADERIVPROC get_shader;
+static PFNGLGETBUFFERPARAMETERI64VPROC get_buffer;
+static PFNGLGETERRORPROC get_error;
+static uint32_t lost_errors;
+
+static void fail_to_compile(GLuint shader, GLenum name, GLint *out)
+{
+    get_shader(shader, name, out);
+    if (name == GL_COMPILE_STATUS)
+        *out = GL_FALSE;
+}
+
+static void be_out_of_memory(GLenum target, GLenum name, GLint64 *out)
+{
+    get_buffer(target, name, out);
+    *out = 0;
+}
+
+static GLenum be_lost(void)
+{
+    const GLenum error = get_error();
+    if (lost_errors == 0)
+        return error;
+    lost_errors--;
+    return 0x0507;
+}
+
+/* The evaluator of the human, or NULL and the error. */
+static th_gpu_evaluator *evaluator_of_human(const th_gl *gl, th_result *out_result, th_error *err)
+{
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    const th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_COMPILED);
+    const th_gpu_evaluator_desc desc = {.gl = gl, .compiled_models = &compiled, .compiled_model_count = 1};
+    th_gpu_evaluator *evaluator;
+    *out_result = th_gpu_evaluator_create(&desc, &evaluator, err);
+    th_compiled_model_destroy((th_compiled_model *)compiled);
+    th_model_free(human);
+    return evaluator;
+}
+
+Test(gpu_evaluator, says_that_the_driver_does_not_compile_the_shader)
+{
+    th_gl *gl = open_context();
+    th_result result;
+    th_error err;
+    get_shader = glad_glGetShaderiv;
+    glad_glGetShaderiv = fail_to_compile;
+    cr_expect_eq(evaluator_of_human(gl, &result, &err), NULL);
+    glad_glGetShaderiv = get_shader;
+    cr_expect_eq(result, TH_ERR_ENVIRONMENT);
+    cr_expect(strstr(err.text, "program pose, compute shader: "), "%s", err.text);
+    close_context(gl);
+}
+
+Test(gpu_evaluator, says_that_the_gpu_has_no_memory)
+{
+    th_gl *gl = open_context();
+    th_result result;
+    th_error err;
+    get_buffer = glad_glGetBufferParameteri64v;
+    glad_glGetBufferParameteri64v = be_out_of_memory;
+    cr_expect_eq(evaluator_of_human(gl, &result, &err), NULL);
+    glad_glGetBufferParameteri64v = get_buffer;
+    cr_expect_eq(result, TH_ERR_MEMORY);
+    cr_expect(strstr(err.text, " has no memory for the clips of human, "), "%s", err.text);
+    close_context(gl);
+}
+
+Test(gpu_evaluator, says_that_the_context_is_lost)
+{
+    th_gl *gl = open_context();
+    th_result result;
+    th_error err;
+    get_error = glad_glGetError;
+    glad_glGetError = be_lost;
+    lost_errors = 100;
+    cr_expect_eq(evaluator_of_human(gl, &result, &err), NULL);
+    glad_glGetError = get_error;
+    cr_expect_eq(result, TH_ERR_ENVIRONMENT);
+    cr_expect(strstr(err.text, "GL_CONTEXT_LOST"), "%s", err.text);
+    close_context(gl);
+}
