@@ -143,12 +143,16 @@ static void apply(int which, settings *s)
     case 12:
         s->crowd.compile.keys = TH_KEYS_16;
         break;
+    case 13:
+        s->crowd.evaluator = TH_EVALUATOR_GPU;
+        s->crowd.isa = TH_ISA_SCALAR;
+        break;
     default:
         s->crowd.isa = TH_ISA_SCALAR;
     }
 }
 
-enum { CHANGES = 14 };
+enum { CHANGES = 15 };
 
 static const bool is_seen[CHANGES] = {
     [0] = true, [1] = true, [4] = true, [5] = true, [6] = true, [7] = true, [8] = true, [9] = true};

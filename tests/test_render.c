@@ -297,6 +297,59 @@ Test(render, pose_takes_the_gpu_for_the_scalar_kernel)
     }
 }
 
+static void draw_same(const char *options)
+{
+    char line[256];
+    draw("cpu.png", options);
+    snprintf(line, sizeof line, "%s --evaluator gpu", options);
+    draw("gpu.png", line);
+    cr_expect_str_eq(err, "", "%s", err);
+    cr_expect(are_same("cpu.png", "gpu.png"), "%s", options);
+}
+
+Test(render, gives_the_same_picture_whoever_poses)
+{
+    draw_same("--isa scalar");
+    draw_same("--isa scalar --fetch storage --palette quat --layout street");
+    draw_same("--isa scalar --upload unsynchronized --palette f16 --keys 16");
+    draw_same("--isa scalar --palette quat16 --interpolation cubic");
+    json_t *result = document("render --count 3 --size 16x16 --out f.png --json --evaluator gpu");
+    cr_expect_str_eq(json_string_value(json_object_get(result, "evaluator")), "gpu");
+    json_decref(result);
+}
+
+/* Then the ring is mapped for each frame. */
+Test(render, lets_the_gpu_pose_without_buffer_storage)
+{
+    setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
+    json_t *result = document("render --count 3 --size 16x16 --out f.png --json --evaluator gpu");
+    cr_expect_str_eq(json_string_value(json_object_get(result, "upload")), "unsynchronized");
+    cr_expect_str_eq(json_string_value(json_object_get(result, "evaluator")), "gpu");
+    json_decref(result);
+    draw_same("--isa scalar --palette quat");
+}
+
+/* Never in silence. */
+Test(render, says_why_the_cpu_poses)
+{
+    static const char *const lines[][2] = {
+        {"--evaluator gpu --behaviour fade", "the characters have a behaviour"},
+        {"--evaluator gpu --look workers", "--look workers shows"},
+        {"--evaluator gpu --sampling exact", "human plays "},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        draw("f.png", lines[i][0]);
+        cr_expect(strstr(err, "the CPU poses, not the GPU: ") && strstr(err, lines[i][1]), "%s: %s", lines[i][0], err);
+    }
+    draw("f.png", "--evaluator cpu --behaviour fade");
+    cr_expect_str_eq(err, "");
+    expect(0, "stress --draw --evaluator gpu --behaviour fade --count 2 --dry-run --size 16x16",
+           "the CPU poses, not the GPU: the characters have a behaviour");
+    expect(0, "stress --draw --evaluator gpu --count 2 --dry-run --size 16x16 --json", "");
+    cr_expect(strstr(out, "\"evaluator\": \"gpu\""), "%s", out);
+    expect(2, "stress --evaluator gpu", "--evaluator needs --draw");
+}
+
 Test(render, pose_says_what_the_gpu_does_not_do)
 {
     expect(2, "pose --evaluator gpu --layer walk", "--evaluator gpu blends no layers");

@@ -71,7 +71,7 @@ static void set_levels(th_cull_view *view)
  * Each stage is a job: over blocks of all characters, or over ranges of the list of those to pose. Between the jobs the
  * caller only adds up counts of blocks and of groups. So no time of the caller alone grows with the crowd. */
 
-enum { BLOCKS = 2, LISTED = 128 }; /* in a chunk */
+enum { BLOCKS = 2, LISTED = 128, SOUGHT = 8 }; /* in a chunk */
 
 typedef struct stage {
     th_crowd_view *crowd_view;
@@ -82,7 +82,8 @@ typedef struct stage {
     th_gpu_instance *gpu_instances; /* in the slot, in the order of the list */
     const th_camera *camera;
     uint32_t width, height;
-    const float *error_px; /* in the order of the list; NULL: not measured */
+    const float *error_px;     /* in the order of the list; NULL: not measured */
+    th_device_cursor *cursors; /* in the slot behind them, in the order of palettes; NULL: the CPU poses */
 } stage;
 
 static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
@@ -356,12 +357,41 @@ static bool measure_error(stage *s, const void *palettes, char *slot)
 
 /* ---- posing ---- */
 
-/* Writes the palettes of the listed characters into the slot. */
+static size_t cursors_offset(const th_crowd_view *crowd_view)
+{
+    return th_crowd_palette_bytes(crowd_view->crowd) +
+           th_cache_line_round(crowd_view->stats.listed * sizeof(th_gpu_instance));
+}
+
+/* Of a frame. */
+static size_t slot_bytes(const th_crowd_view *crowd_view)
+{
+    const size_t cursors = crowd_view->evaluator ? crowd_view->stats.evaluated * sizeof(th_device_cursor) : 0;
+    return cursors_offset(crowd_view) + cursors;
+}
+
+static int seek_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    const stage *s = ctx;
+    (void)worker;
+    th_crowd_seek(s->crowd_view->crowd, begin, end, s->time_s, s->cursors);
+    return 0;
+}
+
+/* Writes the palettes of the listed characters into the slot, or for the GPU where in their clips they are. A frame
+ * that is measured is posed by the CPU, because what the GPU writes cannot be read at once. */
 static bool write_palettes(stage *s, char *slot)
 {
     th_crowd_view *crowd_view = s->crowd_view;
+    const bool is_measured = th_screen_error_next(crowd_view->error);
     crowd_view->stats.error_ns = 0;
-    if (!th_screen_error_next(crowd_view->error)) {
+    s->cursors = NULL;
+    if (!is_measured && crowd_view->evaluator) {
+        s->cursors = (th_device_cursor *)(void *)(slot + cursors_offset(crowd_view));
+        th_jobs_for(crowd_view->jobs, th_crowd_batch_count(crowd_view->crowd), SOUGHT, seek_batches, s);
+        return true;
+    }
+    if (!is_measured) {
         th_frame_animate(crowd_view->frame, s->time_s, slot);
         return true;
     }
@@ -385,6 +415,14 @@ static bool pose_characters(stage *s, char *slot)
     th_tracer_end(crowd_view->tracer);
     prepare_draws(crowd_view);
     return true;
+}
+
+/* The GPU writes the palettes into the slot, in front of what the CPU has written. */
+static void dispatch(const th_crowd_view *crowd_view)
+{
+    const th_ring_binding slot = th_ring_get_binding(crowd_view->ring);
+    const th_ring_binding cursors = {slot.buffer, slot.offset + cursors_offset(crowd_view)};
+    th_gpu_evaluator_pose(crowd_view->evaluator, crowd_view->crowd, slot, cursors);
 }
 
 static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera, float aspect)
@@ -438,12 +476,13 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
     stage s = stage_of(crowd_view, time_s, camera, width, height);
     list_characters(&s);
     if (slot)
-        slot = th_ring_reserve(crowd_view->ring, th_crowd_palette_bytes(crowd_view->crowd) +
-                                                     crowd_view->stats.listed * sizeof(th_gpu_instance));
+        slot = th_ring_reserve(crowd_view->ring, slot_bytes(crowd_view));
     const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
     const bool posed = slot && pose_characters(&s, slot);
     th_jobs_frame_end(crowd_view->jobs);
     const bool kept = slot && th_ring_end(crowd_view->ring) && posed;
+    if (kept && s.cursors)
+        dispatch(crowd_view);
     crowd_view->stats.wait_ns = waited - begin;
     crowd_view->stats.cull_ns = culled - waited;
     crowd_view->stats.pose_ns = th_tracer_end(crowd_view->tracer) - culled - crowd_view->stats.error_ns;
@@ -506,6 +545,18 @@ const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view)
 {
     assert(crowd_view);
     return crowd_view->ring;
+}
+
+th_evaluator th_crowd_view_evaluator(const th_crowd_view *crowd_view)
+{
+    assert(crowd_view);
+    return crowd_view->evaluator ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU;
+}
+
+const char *th_crowd_view_fallback(const th_crowd_view *crowd_view)
+{
+    assert(crowd_view);
+    return crowd_view->fallback.text;
 }
 
 const th_crowd *th_crowd_view_crowd(const th_crowd_view *crowd_view)

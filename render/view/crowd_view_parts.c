@@ -167,10 +167,53 @@ static th_result make_frame(th_crowd_view *crowd_view, th_error *err)
     return th_frame_create(&desc, &crowd_view->frame, err);
 }
 
-/* Frames make it as large as the characters that they see need. */
+/* Fails with TH_ERR_INPUT, and says why, if only the CPU can pose. */
+static th_result check_evaluator(const th_crowd_view *crowd_view, th_error *err)
+{
+    if (crowd_view->behaviour)
+        return th_fail(err, TH_ERR_INPUT, "the characters have a behaviour, which blends clips");
+    if (crowd_view->desc.look == TH_LOOK_WORKERS)
+        return th_fail(err, TH_ERR_INPUT, "--look workers shows which thread posed");
+    return th_crowd_check_device(crowd_view->crowd, err);
+}
+
+static th_result create_evaluator(th_crowd_view *crowd_view, const th_gl *gl, th_error *err)
+{
+    const th_result result = check_evaluator(crowd_view, err);
+    if (result != TH_OK) {
+        crowd_view->evaluator = NULL; /* it is the base's */
+        return result;
+    }
+    const th_gpu_evaluator_desc desc = {
+        .gl = gl,
+        .compiled_models = (const th_compiled_model *const *)crowd_view->compiled_models,
+        .compiled_model_count = crowd_view->posed_count,
+        .palette = th_crowd_palette(crowd_view->crowd),
+    };
+    return crowd_view->evaluator ? TH_OK : th_gpu_evaluator_create(&desc, &crowd_view->evaluator, err);
+}
+
+/* What the GPU cannot pose the CPU does. */
+static th_result make_evaluator(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
+{
+    const bool is_auto = crowd_view->desc.evaluator == TH_EVALUATOR_AUTO;
+    if (crowd_view->desc.evaluator == TH_EVALUATOR_CPU || (is_auto && th_gl_get_info(gl)->software))
+        return TH_OK;
+    th_error why;
+    const th_result result = create_evaluator(crowd_view, gl, &why);
+    if (result == TH_OK)
+        return TH_OK;
+    if (result != TH_ERR_INPUT && !is_auto)
+        return th_fail(err, result, "%s", why.text);
+    crowd_view->fallback = why;
+    return TH_OK;
+}
+
+/* Frames make it as large as the characters that they see need. What llvmpipe writes cannot be protected from it. */
 static th_result make_ring(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
-    const th_ring_desc desc = {.upload = crowd_view->desc.upload, .guard = TH_BUILD_CHECKS};
+    const bool guard = TH_BUILD_CHECKS && crowd_view->desc.evaluator == TH_EVALUATOR_CPU;
+    const th_ring_desc desc = {.upload = crowd_view->desc.upload, .guard = guard};
     th_result result = crowd_view->ring ? TH_OK : th_ring_create(gl, &desc, &crowd_view->ring, err);
     if (result == TH_OK)
         th_crowd_set_writes(crowd_view->crowd,
@@ -274,7 +317,8 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->crowd = crowd ? base->crowd : NULL;
     crowd_view->jobs = jobs ? base->jobs : NULL;
     crowd_view->frame = crowd && jobs && (places || a->behaviour == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
-    crowd_view->ring = a->upload == b->upload ? base->ring : NULL;
+    crowd_view->evaluator = crowd && a->evaluator == b->evaluator ? base->evaluator : NULL;
+    crowd_view->ring = a->upload == b->upload && a->evaluator == b->evaluator ? base->ring : NULL;
     const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
     crowd_view->renderer =
         palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->renderer : NULL;
@@ -334,6 +378,8 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
     if (result == TH_OK)
         result = make_error(crowd_view, err);
     if (result == TH_OK)
+        result = make_evaluator(crowd_view, gl, err);
+    if (result == TH_OK)
         result = make_ring(crowd_view, gl, err);
     if (result == TH_OK)
         result = make_renderer(crowd_view, gl, err);
@@ -391,6 +437,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     free(crowd_view->visible_px);
     th_crowd_renderer_destroy(own(crowd_view->renderer, successor->renderer));
     th_ring_destroy(own(crowd_view->ring, successor->ring));
+    th_gpu_evaluator_destroy(own(crowd_view->evaluator, successor->evaluator));
     th_frame_destroy(own(crowd_view->frame, successor->frame));
     th_jobs_destroy(own(crowd_view->jobs, successor->jobs));
     th_pose_plan_destroy(crowd_view->plan);

@@ -54,6 +54,8 @@ struct th_crowd_view {
     th_screen_error *error; /* NULL: not measured */
     float *visible_px;      /* of the last measured frame, ascending */
 
+    th_gpu_evaluator *evaluator; /* NULL: the CPU poses */
+    th_error fallback;           /* why, if the GPU was to; an empty text */
     th_ring *ring;
     th_crowd_renderer *renderer;
 };

@@ -33,7 +33,7 @@ struct th_gpu_evaluator {
 
 const char *th_evaluator_name(th_evaluator evaluator)
 {
-    static const char *const names[TH_EVALUATOR_COUNT] = {"cpu", "gpu"};
+    static const char *const names[TH_EVALUATOR_COUNT] = {"cpu", "gpu", "auto"};
     return names[evaluator];
 }
 

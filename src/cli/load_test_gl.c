@@ -26,7 +26,7 @@ void th_load_test_gl_fini(th_load_test_gl *c)
 
 /* ---- crowds ---- */
 
-static th_result make_crowd_view(const th_load_test_gl *c, uint32_t characters, const th_crowd_view *base,
+static th_result make_crowd_view(th_load_test_gl *c, uint32_t characters, const th_crowd_view *base,
                                  th_crowd_view **out, th_error *err)
 {
     th_crowd_view_desc desc = c->crowd;
@@ -37,6 +37,9 @@ static th_result make_crowd_view(const th_load_test_gl *c, uint32_t characters, 
     if (result != TH_OK) {
         th_crowd_view_release(*out, base);
         *out = NULL;
+    } else if (!c->has_complained && th_crowd_view_fallback(*out)[0]) {
+        th_complain_of_fallback(*out);
+        c->has_complained = true;
     }
     return result;
 }
@@ -146,7 +149,7 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
         .finish = finish,
         .describe = describe,
         .palette_copies = RING_COPIES,
-        .character_bytes = (size_t)(RING_COPIES * sizeof(th_gpu_instance)) + LISTED_BYTES,
+        .character_bytes = (size_t)(RING_COPIES * (sizeof(th_gpu_instance) + sizeof(th_device_cursor))) + LISTED_BYTES,
         .needs_cpus = th_gl_get_info(c->picture.gl)->software,
         .ctx = c,
     };

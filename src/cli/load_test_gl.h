@@ -13,6 +13,7 @@ typedef struct th_load_test_gl {
     th_crowd_view *one;
     th_crowd_view *all; /* NULL: no crowd */
     th_camera camera;
+    bool has_complained; /* of the CPU, which poses instead of the GPU */
 } th_load_test_gl;
 
 /* Opens a context. crowd: its numbers of characters and threads are ignored. TH_ERR_ENVIRONMENT: there is no OpenGL.

@@ -10,7 +10,8 @@
     _Static_assert(sizeof(name) / sizeof *(name) == (count) + 1, "a name for each")
 
 CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
-CHOICES(evaluator_choices, TH_EVALUATOR_COUNT, "cpu", "gpu");
+CHOICES(pose_evaluator_choices, TH_EVALUATOR_AUTO, "cpu", "gpu");
+CHOICES(evaluator_choices, TH_EVALUATOR_COUNT, "cpu", "gpu", "auto");
 CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "f16", "quat", "quat16");
 CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "f16", "quat", "quat16", "auto");
 CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
@@ -182,7 +183,9 @@ const th_option th_option_table[] = {
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.isa),
      .choices = isa_choices, .help = "kernel instruction set: auto, scalar, sse4, avx2, avx512 or neon"},
     {.name = "evaluator", .argument = "NAME", .fallback = "cpu", .commands = TH_COMMAND_POSE, .parse = th_parse_choice, .offset = AT(pose.evaluator),
-     .choices = evaluator_choices, .help = "what poses: cpu, or gpu: an OpenGL compute shader, compiled keys only; it writes the palettes of the scalar kernel"},
+     .choices = pose_evaluator_choices, .help = "what poses: cpu, or gpu: an OpenGL compute shader, compiled keys only; it writes the palettes of the scalar kernel"},
+    {.name = "evaluator", .argument = "NAME", .fallback = "cpu", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(crowd.evaluator),
+     .choices = evaluator_choices, .help = "what poses: cpu, gpu (an OpenGL compute shader, which writes the palettes of the scalar kernel), or auto: gpu where there is one"},
     {.name = "palette", .argument = "NAME", .fallback = "auto", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.palette),
      .choices = drawn_palette_choices, .help = "palette format: f32, f16 in half the memory, quat (quaternions, in two thirds; not for scaled joints), quat16 (in a third), or auto: quat on a GPU where all models can, otherwise f32"},
     {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | (ONE_WAY & ~(DRAWING)), .parse = th_parse_choice, .offset = AT(crowd.palette),

@@ -1,5 +1,7 @@
 #include "picture.h"
 
+#include "command.h"
+
 #include <throng/core/build_checks.h>
 #include <throng/core/json.h>
 
@@ -43,17 +45,24 @@ bool th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time
     return drawn;
 }
 
+void th_complain_of_fallback(const th_crowd_view *crowd_view)
+{
+    if (th_crowd_view_fallback(crowd_view)[0])
+        th_complain("the CPU poses, not the GPU: %s", th_crowd_view_fallback(crowd_view));
+}
+
 json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd)
 {
     const th_gl_info *info = th_gl_get_info(p->gl);
     json_t *json = json_pack(
-        "{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s, s:o}", "width", (int)p->size.width, "height",
+        "{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:o}", "width", (int)p->size.width, "height",
         (int)p->size.height, "samples", (int)p->size.samples, "shadow", (int)crowd->shadow_pixels, "renderer",
         th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version", th_json_text(info->version),
         "software", (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(crowd_view))),
         "layout", th_layout_name(crowd->layout), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(crowd_view))), "upload",
-        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))), "ring_bytes",
+        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))), "evaluator",
+        th_evaluator_name(th_crowd_view_evaluator(crowd_view)), "ring_bytes",
         th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));
     if (crowd->joint_lod)
         json = th_json_set(json, "joint_lod", json_true());

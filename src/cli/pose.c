@@ -251,9 +251,8 @@ static json_t *pose_json(const pose *p)
                      layers_json(p), "time_s", th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks),
                      "sampling", is_compiled(p->options) ? "compiled" : "exact", "interpolation",
                      th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact",
-                     "evaluator", th_evaluator_name(p->options->pose.evaluator), "isa", th_json_text(p->isa), "joint_level",
-                     (int)p->options->pose.joint_level, "joints",
-                     joints, "weights", weights_json(p));
+                     "evaluator", th_evaluator_name(p->options->pose.evaluator), "isa", th_json_text(p->isa),
+                     "joint_level", (int)p->options->pose.joint_level, "joints", joints, "weights", weights_json(p));
 }
 
 /* ---- text ---- */

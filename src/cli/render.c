@@ -45,6 +45,7 @@ static th_result begin(rendering *r, const th_model_set *model_set, th_error *er
         result = th_crowd_view_create(&crowd, r->picture.gl, &r->crowd_view, err);
     if (result != TH_OK)
         return result;
+    th_complain_of_fallback(r->crowd_view);
     th_crowd_view_trace(r->crowd_view, r->tracer);
     r->pixels = malloc(th_target_bytes(r->picture.target));
     return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
@@ -173,7 +174,7 @@ static json_t *rendering_json(const rendering *r)
         "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:b, s:o, s:f, s:s, s:o, s:o, "
         "s:b, s:s, s:s, "
         "s:s, "
-        "s:s, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
+        "s:s, s:s, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
         "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
         th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "listed_per_frame",
         of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
@@ -185,7 +186,8 @@ static json_t *rendering_json(const rendering *r)
         "version", th_json_text(info->version), "software", (int)info->software, "palette",
         th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
-        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "isa",
+        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "evaluator",
+        th_evaluator_name(th_crowd_view_evaluator(r->crowd_view)), "isa",
         th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))), "error_px", error_json(&r->error),
         "ms_per_frame", "cull", milliseconds(r, r->cull_ns), "wait", milliseconds(r, r->wait_ns), "pose",
         milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns), "read", milliseconds(r, r->read_ns), "write",
@@ -242,10 +244,12 @@ static bool print_rendering(const rendering *r, FILE *file)
     if (crowd->joint_lod)
         print_joints(r, file);
     print_poses(r, file);
-    fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
+    const bool gpu = th_crowd_view_evaluator(r->crowd_view) == TH_EVALUATOR_GPU;
+    fprintf(file, "%s, %s, %s palettes by %s, %s%s\n", info->renderer, th_gl_kind_name(info->kind),
             th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))),
             th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))),
-            th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))));
+            th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))),
+            gpu ? ", posed by the GPU" : "");
     fprintf(file, "ms per frame: cull %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",
             milliseconds(r, r->cull_ns), milliseconds(r, r->wait_ns), milliseconds(r, r->pose_ns),
             milliseconds(r, r->draw_ns), milliseconds(r, r->read_ns), milliseconds(r, r->write_ns));

@@ -47,6 +47,7 @@ struct th_viewer {
     bool paused, vsync, shows_help, hides_hud, takes_screenshot, quits;
     char message[256];
     double message_until_s;
+    char fallback[256]; /* th_crowd_view_fallback that was said last */
 
     uint64_t frames; /* frames in which the crowd was drawn */
     th_history history;
@@ -105,6 +106,17 @@ static void begin_rebuild(th_viewer *v)
         give_up_rebuild(v, result, &err);
 }
 
+/* Says it when the reason is another than before. */
+static void complain_of_fallback(th_viewer *v)
+{
+    const char *why = th_crowd_view_fallback(v->crowd_view);
+    if (why[0] && strcmp(why, v->fallback) != 0) {
+        th_complain("the CPU poses, not the GPU: %s", why);
+        tell(v, "the CPU poses: %s", why);
+    }
+    snprintf(v->fallback, sizeof v->fallback, "%s", why);
+}
+
 static void end_rebuild(th_viewer *v)
 {
     th_error err;
@@ -117,6 +129,7 @@ static void end_rebuild(th_viewer *v)
         return;
     }
     v->shown = v->rebuild.settings;
+    complain_of_fallback(v);
     th_jobs_stats_reset(th_crowd_view_jobs(v->crowd_view));
     th_crowd_view_trace(v->crowd_view, v->desc.tracer);
     v->viewpoint.followed %= v->shown.crowd.count;
@@ -524,9 +537,9 @@ json_t *th_viewer_json(const th_viewer *v)
     json_t *ms = json_pack("{s:o, s:o, s:o}", "median", th_json_real(th_history_all(h, 0.5)), "p95",
                            th_json_real(th_history_all(h, 0.95)), "p99", th_json_real(th_history_all(h, 0.99)));
     return json_pack(
-        "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o}", "frames", th_json_count(v->frames),
-        "frames_per_s", frames_per_s(v), "frame_ms", ms, "mean_ms", parts_json(h), "characters",
-        th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
+        "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "frames",
+        th_json_count(v->frames), "frames_per_s", frames_per_s(v), "frame_ms", ms, "mean_ms", parts_json(h),
+        "characters", th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
         th_scheduler_name(crowd->jobs.scheduler), "palette",
         v->crowd_view ? th_palette_name(th_crowd_palette(th_crowd_view_crowd(v->crowd_view))) : "none", "interpolation",
         th_interpolation_name(crowd->compile.interpolation), "renderer", th_json_text(info->renderer), "version",
@@ -534,8 +547,8 @@ json_t *th_viewer_json(const th_viewer *v)
         th_json_text(v->crowd_view ? th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(v->crowd_view)))
                                    : NULL),
         "upload",
-        th_json_text(v->crowd_view ? th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(v->crowd_view)))
-                                   : NULL));
+        th_json_text(v->crowd_view ? th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(v->crowd_view))) : NULL),
+        "evaluator", th_json_text(v->crowd_view ? th_evaluator_name(th_crowd_view_evaluator(v->crowd_view)) : NULL));
 }
 
 bool th_viewer_print(const th_viewer *v, FILE *file)

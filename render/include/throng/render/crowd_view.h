@@ -11,6 +11,7 @@
 #include <throng/render/camera.h>
 #include <throng/render/crowd_renderer.h>
 #include <throng/render/gl.h>
+#include <throng/render/gpu_evaluator.h>
 #include <throng/render/layout.h>
 #include <throng/render/render_mesh.h>
 #include <throng/runtime/scene.h>
@@ -64,6 +65,7 @@ typedef struct th_crowd_view_desc {
     th_jobs_desc jobs;  /* for the worker threads */
     th_ring_upload upload;
     th_fetch fetch;
+    th_evaluator evaluator;
     uint32_t shadow_pixels; /* as in th_crowd_renderer_desc */
     bool four_influences;   /* draws vertices with their four largest influences, not up to eight */
     /* Poses and draws characters at coarse levels of detail with fewer joints and bones (joint_lod.h): at each level
@@ -142,7 +144,8 @@ void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
                          uint32_t width, uint32_t height);
 
-/* The same without drawing. False when the driver lost the written data or has no memory. */
+/* The same without drawing; the GPU may still be posing. False when the driver lost the written data or has no memory.
+ */
 bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
                         uint32_t height);
 
@@ -160,6 +163,12 @@ const th_crowd_renderer *th_crowd_view_renderer(const th_crowd_view *crowd_view)
 const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view);
 const th_crowd *th_crowd_view_crowd(const th_crowd_view *crowd_view);
 th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view);
+
+/* Who poses: CPU or GPU. */
+th_evaluator th_crowd_view_evaluator(const th_crowd_view *crowd_view);
+
+/* Why the CPU poses although the desc asks for the GPU, or for AUTO on a GPU; "": it does not. Of a complete one. */
+const char *th_crowd_view_fallback(const th_crowd_view *crowd_view);
 
 /* ---- following a character ---- */
 

@@ -17,11 +17,12 @@ TH_API_BEGIN
 /* Who turns keys into palettes. */
 typedef enum th_evaluator {
     TH_EVALUATOR_CPU = 0, /* the kernels, on all workers */
-    TH_EVALUATOR_GPU,
+    TH_EVALUATOR_GPU,     /* the shader; the kernels where it cannot */
+    TH_EVALUATOR_AUTO,    /* the CPU where the driver renders on the CPU, otherwise the GPU */
     TH_EVALUATOR_COUNT,
 } th_evaluator;
 
-const char *th_evaluator_name(th_evaluator evaluator); /* "cpu", "gpu" */
+const char *th_evaluator_name(th_evaluator evaluator); /* "cpu", "gpu", "auto" */
 
 typedef struct th_gpu_evaluator th_gpu_evaluator;
 
