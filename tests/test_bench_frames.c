@@ -46,10 +46,11 @@ static th_report report_of(const th_options *o)
     cr_assert_eq(th_model_set_init(&model_set, &o->models, NULL, &err), TH_OK);
     th_crowd_view_desc drawn = th_model_set_crowd_view_desc(&model_set, &o->crowd);
     drawn.count = o->bench.drawn;
-    th_bench_frames_init(&entries, &drawn, &o->picture);
+    const th_scene_desc scene = th_model_set_scene_desc(&model_set, &o->crowd);
+    th_bench_frames_init(&entries, &drawn, &o->picture, &scene);
     const th_external_benchmarks external = th_bench_frames_external(&entries);
     const th_bench_desc desc = {
-        .scene = th_model_set_scene_desc(&model_set, &o->crowd),
+        .scene = scene,
         .threads = 1,
         .measure = o->measure,
         .filter = o->filter,
@@ -167,6 +168,42 @@ Test(bench_frames, run_alone, .timeout = 300)
         th_report_fini(&report);
     }
 }
+
+/* ---- entries that the GPU poses ---- */
+
+/* With the palettes of the scalar kernel. */
+Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses, .timeout = 300)
+{
+    static const char *const formats[] = {"f32", "f16", "quat", "quat16"};
+    const th_options o = parse(TINY " --count 40 --filter ^gpu/|^pose/scalar/");
+    th_report report = report_of(&o);
+    cr_assert_eq(report.row_count, 8);
+    for (int f = 0; f < 4; f++) {
+        char name[2][64];
+        snprintf(name[0], sizeof name[0], "gpu/%s", formats[f]);
+        snprintf(name[1], sizeof name[1], "pose/scalar/%s", formats[f]);
+        const th_row *gpu = row_of(&report, name[0]), *scalar = row_of(&report, name[1]);
+        cr_expect_str_eq(gpu->failure, "", "%s: %s", name[0], gpu->failure);
+        cr_expect(gpu->checked && gpu->moving && gpu->real_ns.count == 2, "%s", name[0]);
+        cr_expect_eq(gpu->bones, scalar->bones);
+        cr_expect_eq(gpu->palette_hash, scalar->palette_hash, "%s", name[0]);
+        cr_expect(json_is_true(json_object_get(gpu->own, "same_bytes")), "%s", name[0]);
+        cr_expect(json_object_get(gpu->own, "gpu_us"), "%s", name[0]);
+    }
+    th_report_fini(&report);
+}
+
+#ifdef TH_MUTANTS
+Test(bench_frames, a_wrong_constant_of_the_shader_is_found, .timeout = 300)
+{
+    setenv("THRONG_MUTANT", "shader_constant", 1);
+    const th_options o = parse(TINY " --count 40 --filter ^gpu/f32$");
+    th_report report = report_of(&o);
+    cr_assert_eq(report.row_count, 1);
+    cr_expect(json_is_false(json_object_get(report.rows[0].own, "same_bytes")));
+    th_report_fini(&report);
+}
+#endif
 
 /* ---- frames ---- */
 

@@ -271,6 +271,13 @@ static bool make_buffers(const th_crowd *crowd, double time_s, GLuint buffers[2]
     return ok;
 }
 
+void th_gpu_read_buffer(th_ring_binding from, size_t bytes, void *out)
+{
+    glBindBuffer(GL_COPY_READ_BUFFER, from.buffer);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)from.offset, (GLsizeiptr)bytes, out);
+    glBindBuffer(GL_COPY_READ_BUFFER, 0);
+}
+
 th_result th_gpu_evaluator_read(th_gpu_evaluator *evaluator, const th_crowd *crowd, double time_s, void *out,
                                 th_error *err)
 {
@@ -280,9 +287,7 @@ th_result th_gpu_evaluator_read(th_gpu_evaluator *evaluator, const th_crowd *cro
     th_result result = TH_OK;
     if (make_buffers(crowd, time_s, buffers)) {
         th_gpu_evaluator_pose(evaluator, crowd, (th_ring_binding){buffers[0], 0}, (th_ring_binding){buffers[1], 0});
-        glBindBuffer(GL_COPY_READ_BUFFER, buffers[0]);
-        glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)bytes, out);
-        glBindBuffer(GL_COPY_READ_BUFFER, 0);
+        th_gpu_read_buffer((th_ring_binding){buffers[0], 0}, bytes, out);
         result = th_gl_check((th_gl *)evaluator->gl, "while the GPU posed a crowd", err);
     } else {
         result = th_fail(err, TH_ERR_MEMORY, "%s has no memory for palettes of %.1f MB",

@@ -157,7 +157,8 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_bench_frames frames;
     th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
     drawn.count = o->bench.drawn;
-    th_bench_frames_init(&frames, &drawn, &o->picture);
+    const th_scene_desc scene = th_model_set_scene_desc(model_set, &o->crowd);
+    th_bench_frames_init(&frames, &drawn, &o->picture, &scene);
     const th_external_benchmarks drawing = th_bench_frames_external(&frames);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
     live shown = live_of(o, processes);
@@ -166,7 +167,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     static const char *const scheduler_program[] = {"/proc/self/exe", TH_SCHEDULER_COMMAND, NULL};
     const th_bench_desc desc = {
         .scheduler_program = scheduler_program,
-        .scene = th_model_set_scene_desc(model_set, &o->crowd),
+        .scene = scene,
         .threads = o->crowd.jobs.threads,
         .measure = *measure,
         .tracer = run->tracer,

@@ -1,5 +1,6 @@
 #include "bench_frames.h"
 
+#include "bench_gpu.h"
 #include "picture_check.h"
 
 #include <throng/bench/validate_run.h>
@@ -63,9 +64,10 @@ struct subject {
 
 /* ---- shared state ---- */
 
-void th_bench_frames_init(th_bench_frames *e, const th_crowd_view_desc *crowd, const th_target_desc *picture)
+void th_bench_frames_init(th_bench_frames *e, const th_crowd_view_desc *crowd, const th_target_desc *picture,
+                          const th_scene_desc *posed)
 {
-    *e = (th_bench_frames){.size = *picture};
+    *e = (th_bench_frames){.size = *picture, .posed = posed};
     for (int c = 0; c < TH_BENCH_FRAMES_CROWDS; c++) {
         e->crowds[c] = *crowd;
         e->crowds[c].yaw_deg = YAW_DEG;
@@ -82,9 +84,14 @@ void th_bench_frames_fini(th_bench_frames *e)
     th_picture_close(&e->picture);
 }
 
+th_result th_bench_frames_open(th_bench_frames *e, th_error *err)
+{
+    return e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->size, err);
+}
+
 static th_result find_crowd_view(th_bench_frames *e, int crowd, th_crowd_view **out, th_error *err)
 {
-    th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->size, err);
+    th_result result = th_bench_frames_open(e, err);
     if (result == TH_OK && !e->crowd_views[crowd])
         result = th_crowd_view_create(&e->crowds[crowd], e->picture.gl, &e->crowd_views[crowd], err);
     *out = e->crowd_views[crowd];
@@ -426,7 +433,16 @@ static const setting settings[] = {{TH_PALETTE_F32}, {TH_PALETTE_F16}, {TH_PALET
     .is_baseline = (how) == REDRAW, .create = create, .before = begin_repetition, .run = run_frame,                    \
     .after = end_repetition, .summarize = summarize, .destroy = destroy
 
+#define ON_GPU(palette)                                                                                                \
+    .what = &(const th_palette){palette}, .shape = &kinds, .create = th_bench_gpu_create,                              \
+    .before = th_bench_gpu_before, .run = th_bench_gpu_run, .after = th_bench_gpu_after,                               \
+    .summarize = th_bench_gpu_summarize, .destroy = th_bench_gpu_destroy
+
 static const th_external_benchmark external[] = {
+    {.name = "gpu/f32", ON_GPU(TH_PALETTE_F32)},
+    {.name = "gpu/f16", ON_GPU(TH_PALETTE_F16)},
+    {.name = "gpu/quat", ON_GPU(TH_PALETTE_QUAT)},
+    {.name = "gpu/quat16", ON_GPU(TH_PALETTE_QUAT16)},
     {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
     {.name = "frame/all_visible/redraw", A_FRAME(ALL_VISIBLE, REDRAW)},
     {.name = "frame/all_visible/posed", A_FRAME(ALL_VISIBLE, POSED)},

@@ -30,12 +30,17 @@ typedef struct th_bench_frames {
     th_crowd_view *crowd_views[TH_BENCH_FRAMES_CROWDS];
     th_target_desc size;
     th_picture picture;
+    const th_scene_desc *posed; /* of gpu/ entries */
 } th_bench_frames;
 
-/* crowd: its count is that of the visible characters; its camera is ignored. Allocates nothing. Call
- * th_bench_frames_fini in the end. */
-void th_bench_frames_init(th_bench_frames *entries, const th_crowd_view_desc *crowd, const th_target_desc *picture);
+/* crowd: its count is that of the visible characters; its camera is ignored. posed: the crowd of gpu/ entries
+ * (bench_gpu.h); borrowed. Allocates nothing. Call th_bench_frames_fini in the end. */
+void th_bench_frames_init(th_bench_frames *entries, const th_crowd_view_desc *crowd, const th_target_desc *picture,
+                          const th_scene_desc *posed);
 void th_bench_frames_fini(th_bench_frames *entries);
+
+/* Opens the context, if no entry has yet. TH_ERR_ENVIRONMENT: there is no OpenGL. */
+th_result th_bench_frames_open(th_bench_frames *entries, th_error *err);
 
 /* entries: NULL for a list that cannot be run. */
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries);

@@ -52,6 +52,9 @@ void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, t
 th_result th_gpu_evaluator_read(th_gpu_evaluator *evaluator, const th_crowd *crowd, double time_s, void *out,
                                 th_error *err);
 
+/* Waits for the GPU and reads bytes of a buffer back. For checks, not for frames. */
+void th_gpu_read_buffer(th_ring_binding from, size_t bytes, void *out);
+
 TH_API_END
 
 #endif
