@@ -152,7 +152,7 @@ def result_of(log):
     place = parser.findtext("OutputTemplate").split().index("#_RESULT_#")
     lines = log.split("\n")
     at = max(i for i, line in enumerate(lines) if parser.findtext("LineBeforeHint") in line)
-    assert lines[at + 1].split()[0].startswith("throng-1/"), lines[at + 1]
+    assert lines[at].split()[place] == "ns/bone" and lines[at + 1].split()[0].startswith("throng-1/"), lines[at:at + 2]
     return lines[at + 1].split()[place]
 
 
