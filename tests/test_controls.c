@@ -164,3 +164,26 @@ Test(controls, the_wheel_adds_up)
     cr_expect_eq(th_controls_take(&controls).wheel, 1.5F);
     cr_expect_eq(th_controls_take(&controls).wheel, 0);
 }
+
+Test(controls, a_click_on_a_hotspot_is_its_action_and_no_drag)
+{
+    controls.hotspots =
+        (th_hotspots){.spots = {{10, 20, 30, 10, TH_ACTION_PAUSE}, {40, 20, 30, 10, TH_ACTION_HELP}}, .count = 2};
+    static const struct {
+        double x, y;
+        th_action action;
+    } clicks[] = {{10, 20, TH_ACTION_PAUSE}, {39.9, 29.9, TH_ACTION_PAUSE}, {40, 25, TH_ACTION_HELP},
+                  {9.9, 25, TH_ACTION_NONE}, {20, 30, TH_ACTION_NONE},      {70, 25, TH_ACTION_NONE}};
+    for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
+        th_controls_cursor(&controls, clicks[i].x, clicks[i].y, 100);
+        th_controls_button(&controls, GLFW_MOUSE_BUTTON_LEFT, GLFW_PRESS, 0);
+        th_controls_cursor(&controls, clicks[i].x + 50, clicks[i].y, 100);
+        th_controls_button(&controls, GLFW_MOUSE_BUTTON_LEFT, GLFW_RELEASE, 0);
+        cr_expect_eq(th_controls_next(&controls), clicks[i].action, "click %zu", i);
+        const float turned = clicks[i].action == TH_ACTION_NONE ? 0.5F : 0;
+        cr_expect_float_eq(th_controls_take(&controls).turn[0], turned, 1e-6, "click %zu", i);
+    }
+    th_controls_cursor(&controls, 20, 25, 100);
+    th_controls_button(&controls, GLFW_MOUSE_BUTTON_RIGHT, GLFW_PRESS, 0);
+    cr_expect_eq(th_controls_next(&controls), TH_ACTION_NONE, "other buttons pan");
+}

@@ -434,6 +434,42 @@ Test(view, ends_when_the_window_is_closed_or_the_frames_are_over)
     json_decref(json);
 }
 
+Test(view, buttons_do_what_keys_do_and_help_closes_after_its_last_page)
+{
+    begin(small);
+    xdotool("mousemove 240 152 click 1"); /* the last button is in the corner */
+    await_title("paused", true);
+    xdotool("click 1");
+    await_title("paused", false);
+    press("space", "paused");
+    xdotool("mousemove 100 60 key Tab");
+    picture last = shoot();
+    int pages = 0;
+    for (xdotool("key F1"); shoot_and_compare(&last) > 0.001 && pages < 20; pages++) {
+        const picture first = load("throng-0001.png");
+        const bool closed = difference(first, last) == 0;
+        stbi_image_free(first.rgb);
+        if (closed)
+            break;
+        xdotool("key F1");
+    }
+    cr_expect(pages > 1 && pages < 10, "%d pages in a small window", pages);
+    stbi_image_free(last.rgb);
+    quit();
+}
+
+Test(view, an_interrupt_ends_it_with_a_summary)
+{
+    static const int signals[][2] = {{SIGINT, 130}, {SIGTERM, 143}};
+    for (int i = 0; i < 2; i++) {
+        begin(small);
+        kill(viewer, signals[i][0]);
+        cr_expect_eq(finish(), signals[i][1], "%s", err);
+        cr_expect(strstr(out, " a second"), "%s", out);
+        cr_expect_str_eq(err, "");
+    }
+}
+
 Test(view, leaves_a_trace_of_its_frames)
 {
     static const char *const stages[] = {"wait", "cull", "pose", "draw"};

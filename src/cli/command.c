@@ -130,9 +130,10 @@ const th_command th_command_table[] = {
         .details =
             "Drag turns the camera and the wheel zooms; c flies or follows a walking character. Keys change the\n"
             "crowd's size, threads, scheduler, palettes, interpolation, clip, layout and look while it runs; F1\n"
-            "lists all keys. F12 writes throng-0001.png, or the next free name, into the current folder. Escape\n"
-            "or closing the window quits with exit code 0 and a summary of all frames. Needs a display. With a\n"
-            "software renderer --count is 100 unless given.\n",
+            "lists all keys, and buttons do the most usual. F12 writes throng-0001.png, or the next free name,\n"
+            "into the current folder. Escape or closing the window quits with exit code 0 and a summary of all\n"
+            "frames; Ctrl-C with the summary, too. Needs a display. With a software renderer --count is 100\n"
+            "unless given.\n",
         .run = th_command_view,
     },
     {0},

@@ -1,6 +1,7 @@
 /* throng view: the crowd in a window. */
 #include "view/viewer.h"
 
+#include "interrupt.h"
 #include "options.h"
 
 #include <unistd.h>
@@ -22,6 +23,7 @@ int th_command_view(const th_options *o, th_run *run)
         .picture = o->picture,
         .no_vsync = o->view.no_vsync,
         .frames = o->view.frames,
+        .stop = th_interrupt_begin(),
         .tracer = run->tracer,
     };
     th_error err;
@@ -29,7 +31,13 @@ int th_command_view(const th_options *o, th_run *run)
     th_result result = th_viewer_create(&desc, &viewer, &err);
     if (result == TH_OK)
         result = th_viewer_run(viewer, &err);
-    int code = result == TH_OK ? th_output_write(run, &o->output, write_view, viewer) : th_fail_with(&err);
+    int code = TH_EXIT_GOOD; /* Ctrl-C also reaches the importer, and that it fails then is no news */
+    if (result == TH_OK)
+        code = th_output_write(run, &o->output, write_view, viewer);
+    else if (!th_interrupt_is_requested())
+        code = th_fail_with(&err);
+    if (code == TH_EXIT_GOOD && th_interrupt_is_requested())
+        code = th_interrupt_code();
     if (viewer && th_viewer_is_rebuilding(viewer)) {
         /* The result of the rebuild is not needed. The program exits without waiting for its thread; the system frees
          * its memory. */

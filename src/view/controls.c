@@ -36,7 +36,7 @@ const th_binding th_bindings[] = {
     {"v", "vsync on, off"},
     {"F11", "full screen"},
     {"F12, x", "screenshot"},
-    {"Tab", "statistics on, off"},
+    {"Tab", "statistics and buttons on, off"},
     {"F1, h", "this help"},
     {"Esc, Ctrl+Q", "quit"},
     {NULL, NULL},
@@ -168,8 +168,29 @@ void th_controls_key(th_controls *c, int key, int action, int mods)
         push(c, meant);
 }
 
+bool th_hotspot_has(const th_hotspot *s, const double cursor[2])
+{
+    const double right = cursor[0] - (double)s->x, down = cursor[1] - (double)s->y;
+    return right >= 0 && right < (double)s->width && down >= 0 && down < (double)s->height;
+}
+
+/* Whether the left button was pressed on a hotspot. */
+static bool click(th_controls *c, int button, int action)
+{
+    const th_hotspots *h = &c->hotspots;
+    for (uint32_t s = 0; s < h->count; s++)
+        if (c->placed && button == GLFW_MOUSE_BUTTON_LEFT && action == GLFW_PRESS &&
+            th_hotspot_has(&h->spots[s], c->cursor)) {
+            push(c, h->spots[s].action);
+            return true;
+        }
+    return false;
+}
+
 void th_controls_button(th_controls *c, int button, int action, int mods)
 {
+    if (click(c, button, action))
+        return;
     c->buttons = action == GLFW_PRESS ? c->buttons | 1u << button : c->buttons & ~(1u << button);
     if (action == GLFW_PRESS)
         c->pans = button != GLFW_MOUSE_BUTTON_LEFT || (mods & GLFW_MOD_SHIFT);

@@ -71,7 +71,20 @@ typedef struct th_motion {
     bool fast;      /* shift */
 } th_motion;
 
-enum { TH_CONTROLS_QUEUE = 64 };
+enum { TH_CONTROLS_QUEUE = 64, TH_CONTROLS_HOTSPOTS = 16 };
+
+/* A rectangle that does something when it is clicked, in the cursor's unit. */
+typedef struct th_hotspot {
+    float x, y, width, height;
+    th_action action;
+} th_hotspot;
+
+typedef struct th_hotspots {
+    th_hotspot spots[TH_CONTROLS_HOTSPOTS];
+    uint32_t count;
+} th_hotspots;
+
+bool th_hotspot_has(const th_hotspot *spot, const double cursor[2]);
 
 typedef struct th_controls {
     th_action queue[TH_CONTROLS_QUEUE]; /* a ring buffer; what does not fit is dropped */
@@ -83,9 +96,10 @@ typedef struct th_controls {
     bool pans;        /* the current drag pans; otherwise it turns */
     bool repeats;     /* the next character event comes from a key held down */
     th_motion motion;
+    th_hotspots hotspots; /* a click on one is its action, and no drag */
 } th_controls;
 
-/* Events with GLFW's constants. height: of the window, in the cursor's unit. */
+/* Events with GLFW's constants. height: of the window, in the cursor's unit, which is pixels. */
 void th_controls_key(th_controls *controls, int key, int action, int mods);
 void th_controls_char(th_controls *controls, uint32_t codepoint);
 void th_controls_button(th_controls *controls, int button, int action, int mods);

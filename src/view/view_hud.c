@@ -229,45 +229,116 @@ void th_view_hud_statistics(const th_view_hud *b)
 
 enum { KEY_COLUMNS = 25, TEXT_COLUMNS = 46 };
 
-/* Splits at the first heading after half of the lines; does not split in a narrow window. */
-static uint32_t first_column(uint32_t rows, bool narrow)
+/* How the help lies in a picture: two columns of rows where they fit, else one, and in a narrow picture each row's
+ * text below its keys. */
+typedef struct help_layout {
+    page at;
+    float column, tallest; /* a column's width, and height without margins */
+    uint32_t columns, rows;
+    bool is_narrow;
+} help_layout;
+
+static float row_height(const help_layout *h, uint32_t row, bool is_first)
 {
-    for (uint32_t r = rows / 2; r < rows && !narrow; r++)
-        if (!th_bindings[r].keys)
-            return r;
-    return rows;
+    const bool is_heading = !th_bindings[row].keys;
+    return h->at.line * (is_heading ? (is_first ? 1 : 1.5F) : h->is_narrow ? 2 : 1);
 }
 
-/* Returns the y coordinate of their end. */
-static float say_bindings(page p, uint32_t begin, uint32_t end)
+/* The first row that is not in a column of this height. A heading is never its last row. */
+static uint32_t column_end(const help_layout *h, uint32_t begin, float height)
 {
-    for (uint32_t r = begin; r < end; r++) {
-        const th_binding *row = &th_bindings[r];
-        if (!row->keys && r > begin)
-            p.y += p.line / 2;
-        put(&p, row->keys ? KEY_COLUMNS : 0, row->keys ? text_color : faint_color, row->text);
-        if (row->keys)
-            put(&p, 0, busy_color, row->keys);
-        p.y += p.line;
+    float y = 0;
+    uint32_t end = begin;
+    for (; end < h->rows; end++) {
+        y += row_height(h, end, end == begin);
+        if (end > begin && y > height)
+            break;
     }
-    return p.y;
+    while (end < h->rows && end > begin + 1 && !th_bindings[end - 1].keys)
+        end--;
+    return end;
 }
 
-void th_view_hud_help(const th_view_hud *b)
+static help_layout lay_out_help(const th_view_hud *b)
+{
+    help_layout h = {.at = page_at(b->hud, 0, 0)};
+    const float letters = (float)b->width / h.at.letter, margin = 2 * h.at.line;
+    while (th_bindings[h.rows].text)
+        h.rows++;
+    h.is_narrow = (KEY_COLUMNS + TEXT_COLUMNS) * h.at.letter + margin > (float)b->width;
+    h.column =
+        h.is_narrow ? fminf(letters - 4, TEXT_COLUMNS) * h.at.letter : (KEY_COLUMNS + TEXT_COLUMNS) * h.at.letter;
+    h.columns = 2 * h.column + 2 * margin > (float)b->width ? 1 : 2;
+    h.tallest = fmaxf((float)b->height - margin - h.at.line, 2 * h.at.line);
+    /* Two columns of about the same height look better than a full one and a short one. */
+    for (float even = h.at.line; h.columns == 2 && even < h.tallest; even += h.at.line)
+        if (column_end(&h, column_end(&h, 0, even), even) == h.rows)
+            h.tallest = even;
+    return h;
+}
+
+static uint32_t page_end(const help_layout *h, uint32_t begin)
+{
+    for (uint32_t c = 0; c < h->columns; c++)
+        begin = column_end(h, begin, h->tallest);
+    return begin;
+}
+
+uint32_t th_view_hud_help_pages(const th_view_hud *b)
+{
+    const help_layout h = lay_out_help(b);
+    uint32_t pages = 0;
+    for (uint32_t row = 0; row < h.rows; pages++)
+        row = page_end(&h, row);
+    return pages;
+}
+
+static void say_row(const help_layout *h, page p, uint32_t row)
+{
+    const th_binding *r = &th_bindings[row];
+    if (!r->keys) {
+        put(&p, 0, faint_color, r->text);
+        return;
+    }
+    put(&p, 0, busy_color, r->keys);
+    p.y += h->is_narrow ? p.line : 0;
+    put(&p, h->is_narrow ? 2 : KEY_COLUMNS, text_color, r->text);
+}
+
+/* Returns its height. */
+static float say_column(const help_layout *h, page p, uint32_t begin, uint32_t end)
+{
+    const float top = p.y;
+    for (uint32_t r = begin; r < end; r++) {
+        const float gap = th_bindings[r].keys || r == begin ? 0 : p.line / 2;
+        p.y += gap;
+        say_row(h, p, r);
+        p.y += row_height(h, r, r == begin) - gap;
+    }
+    return p.y - top;
+}
+
+void th_view_hud_help(const th_view_hud *b, uint32_t number)
 {
     const th_rgba color = {panel_color.r, panel_color.g, panel_color.b, 236};
-    uint32_t rows = 0;
-    while (th_bindings[rows].text)
-        rows++;
-    const page p = page_at(b->hud, 0, 0);
-    const float column = (KEY_COLUMNS + TEXT_COLUMNS) * p.letter, margin = p.line;
-    const uint32_t split = first_column(rows, 2 * column + 4 * margin > (float)b->width);
-    const float width = (split < rows ? 2 : 1) * column + 2 * margin;
-    const float height = fmaxf(say_bindings(blind(p), 0, split), say_bindings(blind(p), split, rows)) + 2 * margin;
+    const help_layout h = lay_out_help(b);
+    const float margin = h.at.line;
+    const uint32_t pages = th_view_hud_help_pages(b);
+    uint32_t begin = 0;
+    for (uint32_t p = 0; p < number && p + 1 < pages; p++)
+        begin = page_end(&h, begin);
+    const uint32_t split = column_end(&h, begin, h.tallest), end = page_end(&h, begin);
+    const float tall = fmaxf(say_column(&h, blind(h.at), begin, split), say_column(&h, blind(h.at), split, end));
+    const float width = (end > split ? 2 : 1) * h.column + 2 * margin;
+    const float height = tall + 2 * margin + (pages > 1 ? h.at.line : 0);
     const float x = fmaxf(0, ((float)b->width - width) / 2), y = fmaxf(0, ((float)b->height - height) / 2);
     th_hud_panel(b->hud, x, y, width, height, color);
-    say_bindings(page_at(b->hud, x + margin, y + margin), 0, split);
-    say_bindings(page_at(b->hud, x + margin + column, y + margin), split, rows);
+    say_column(&h, page_at(b->hud, x + margin, y + margin), begin, split);
+    say_column(&h, page_at(b->hud, x + margin + h.column, y + margin), split, end);
+    if (pages > 1) {
+        page p = page_at(b->hud, x + margin, y + margin + tall);
+        say(&p, faint_color, "%u of %u   F1: %s", number + 1, pages, number + 1 < pages ? "more" : "close");
+    }
 }
 
 /* ---- messages ---- */
@@ -285,7 +356,7 @@ static void say_in_middle(const th_view_hud *b, float y, th_rgba color, const ch
 
 void th_view_hud_message(const th_view_hud *b, const char *text)
 {
-    say_in_middle(b, (float)b->height - 3 * th_hud_line_px(b->hud), text_color, text);
+    say_in_middle(b, (float)b->height - b->bottom - 3 * th_hud_line_px(b->hud), text_color, text);
 }
 
 void th_view_hud_loading(const th_view_hud *b, const char *doing, double waited_s)

@@ -32,11 +32,15 @@ typedef struct th_view_hud {
     double time_s, rate;
     bool paused;
     bool vsync;
+    float bottom; /* height at the bottom that is taken */
 } th_view_hud;
 
 void th_view_hud_statistics(const th_view_hud *view_hud);                /* top left */
-void th_view_hud_help(const th_view_hud *view_hud);                      /* in the middle */
+void th_view_hud_help(const th_view_hud *view_hud, uint32_t page);       /* in the middle */
 void th_view_hud_message(const th_view_hud *view_hud, const char *text); /* at the bottom */
+
+/* How many pages the help has in this picture: several where it is small. The first is page 0. */
+uint32_t th_view_hud_help_pages(const th_view_hud *view_hud);
 
 /* Replaces the picture while loading. */
 void th_view_hud_loading(const th_view_hud *view_hud, const char *doing, double waited_s);

@@ -5,6 +5,7 @@
 #include "async_rebuild.h"
 #include "cli/command.h"
 #include "screenshot.h"
+#include "toolbar.h"
 #include "view_hud.h"
 #include "window.h"
 
@@ -44,7 +45,8 @@ struct th_viewer {
     th_viewpoint viewpoint;
     float aspect; /* of the picture when the camera last showed the whole crowd; 0: not yet */
     double time_s, rate;
-    bool paused, vsync, shows_help, hides_hud, takes_screenshot, quits;
+    bool paused, vsync, hides_hud, takes_screenshot, quits;
+    uint32_t help_page; /* from 1; 0: none */
     char message[256];
     double message_until_s;
     char fallback[256]; /* th_crowd_view_fallback that was said last */
@@ -192,8 +194,10 @@ static void act_on_time(th_viewer *v, th_action action)
 
 static void act_on_window(th_viewer *v, th_action action)
 {
-    if (action == TH_ACTION_HELP || (action == TH_ACTION_QUIT && v->shows_help))
-        v->shows_help = !v->shows_help;
+    if (action == TH_ACTION_HELP) /* a page that there is not in this window is none: draw_hud */
+        v->help_page++;
+    else if (action == TH_ACTION_QUIT && v->help_page > 0)
+        v->help_page = 0;
     else if (action == TH_ACTION_QUIT)
         v->quits = true;
     if (action == TH_ACTION_HUD)
@@ -300,27 +304,34 @@ static void set_title(th_viewer *v)
 
 static void draw_hud(th_viewer *v)
 {
-    const th_view_hud view_hud = {.hud = v->hud,
-                                  .width = v->canvas->width,
-                                  .height = v->canvas->height,
-                                  .gl = th_gl_get_info(th_window_gl(v->window)),
-                                  .crowd_view = v->crowd_view,
-                                  .settings = &v->shown,
-                                  .history = &v->history,
-                                  .readings = &v->readings,
-                                  .viewpoint = &v->viewpoint,
-                                  .time_s = v->time_s,
-                                  .rate = v->rate,
-                                  .paused = v->paused,
-                                  .vsync = v->vsync};
+    th_controls *controls = th_window_controls(v->window);
+    th_view_hud view_hud = {.hud = v->hud,
+                            .width = v->canvas->width,
+                            .height = v->canvas->height,
+                            .gl = th_gl_get_info(th_window_gl(v->window)),
+                            .crowd_view = v->crowd_view,
+                            .settings = &v->shown,
+                            .history = &v->history,
+                            .readings = &v->readings,
+                            .viewpoint = &v->viewpoint,
+                            .time_s = v->time_s,
+                            .rate = v->rate,
+                            .paused = v->paused,
+                            .vsync = v->vsync};
     const double waited_s = v->rebuild.under_way ? (double)(th_clock_ns() - v->rebuild.began_ns) / 1e9 : 0;
     th_hud_begin(v->hud, view_hud.width, view_hud.height);
+    controls->hotspots.count = 0;
     if (!v->crowd_view)
         th_view_hud_loading(&view_hud, v->rebuild.doing, waited_s);
-    else if (!v->hides_hud && !v->shows_help)
+    if (v->help_page > th_view_hud_help_pages(&view_hud))
+        v->help_page = 0;
+    if (v->help_page > 0) {
+        th_view_hud_help(&view_hud, v->help_page - 1);
+    } else if (v->crowd_view && !v->hides_hud) {
         th_view_hud_statistics(&view_hud);
-    if (v->shows_help)
-        th_view_hud_help(&view_hud);
+        view_hud.bottom =
+            th_toolbar_draw(v->hud, view_hud.width, view_hud.height, controls->cursor, v->paused, &controls->hotspots);
+    }
     if (now_s() < v->message_until_s && !v->takes_screenshot)
         th_view_hud_message(&view_hud, v->message);
     else if (v->crowd_view && waited_s > 0.5)
@@ -436,7 +447,7 @@ static void run_frame(th_viewer *v, double elapsed_s)
 static bool is_running(const th_viewer *v)
 {
     const uint32_t most = v->desc.frames;
-    return !v->quits && !th_window_closing(v->window) && (most == 0 || v->frames < most);
+    return !v->quits && !*v->desc.stop && !th_window_closing(v->window) && (most == 0 || v->frames < most);
 }
 
 th_result th_viewer_run(th_viewer *v, th_error *err)

@@ -8,6 +8,7 @@
 #include <throng/render/target.h>
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 
 typedef struct th_viewer_desc {
@@ -16,8 +17,9 @@ typedef struct th_viewer_desc {
     uint32_t software_count;        /* characters instead, at the start, if the renderer is software */
     th_target_desc picture;         /* size of the window in screen coordinates, and samples */
     bool no_vsync;
-    uint32_t frames;   /* after which it ends by itself; 0: none */
-    th_tracer *tracer; /* borrowed; may be NULL */
+    uint32_t frames;                   /* after which it ends by itself; 0: none */
+    const volatile sig_atomic_t *stop; /* not 0: end before the next frame */
+    th_tracer *tracer;                 /* borrowed; may be NULL */
 } th_viewer_desc;
 
 typedef struct th_viewer th_viewer;
@@ -26,8 +28,9 @@ typedef struct th_viewer th_viewer;
 th_result th_viewer_create(const th_viewer_desc *desc, th_viewer **out, th_error *err);
 void th_viewer_destroy(th_viewer *viewer); /* NULL does nothing */
 
-/* Loads the models and shows the crowd. Returns when the window is closed, or when there is no crowd to show: the
- * models cannot be loaded, or the driver fails. Complains of what fails later; the window then stays open. */
+/* Loads the models and shows the crowd. Returns when the window is closed, when `stop` says so, or when there is no
+ * crowd to show: the models cannot be loaded, or the driver fails. Complains of what fails later; the window then stays
+ * open. */
 th_result th_viewer_run(th_viewer *viewer, th_error *err);
 
 /* Whether a thread still loads models or rebuilds the crowd after th_viewer_run. The view must not be destroyed then.

@@ -43,11 +43,14 @@ static void on_button(GLFWwindow *window, int button, int action, int mods)
     th_controls_button(controls_of(window), button, action, mods);
 }
 
+/* In pixels, of which a unit of the window has several on some displays. */
 static void on_cursor(GLFWwindow *window, double x, double y)
 {
-    int width, height;
+    int width, height, across, down;
     glfwGetWindowSize(window, &width, &height);
-    th_controls_cursor(controls_of(window), x, y, height > 0 ? height : 1);
+    glfwGetFramebufferSize(window, &across, &down);
+    if (width > 0 && height > 0 && down > 0)
+        th_controls_cursor(controls_of(window), x * across / width, y * down / height, down);
 }
 
 static void on_scroll(GLFWwindow *window, double x, double y)
