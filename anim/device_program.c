@@ -267,15 +267,27 @@ void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double t
     }
 }
 
+static th_result refuse_exact(const th_compiled_model *compiled, const th_compiled_clip *clip, th_error *err)
+{
+    return th_fail(err, TH_ERR_INPUT, "%s plays %s from its authored keys", compiled->model->name,
+                   clip->clip ? clip->clip->name : "its rest pose");
+}
+
+/* Only clips of a group that are played count, unless it is no instance's own, as those of joint levels. */
 th_result th_crowd_check_device(const th_crowd *crowd, th_error *err)
 {
     assert(crowd);
-    for (uint32_t i = 0; i < crowd->instance_count; i++) {
-        const th_compiled_clip *played = crowd->all[i].compiled_clip;
-        if (!played->keys)
-            return th_fail(err, TH_ERR_INPUT, "%s plays %s from its authored keys",
-                           crowd->groups[crowd->group_of[i]].compiled->model->name,
-                           played->clip ? played->clip->name : "its rest pose");
+    for (uint32_t g = 0; g < crowd->group_count; g++) {
+        const th_compiled_model *compiled = crowd->groups[g].compiled;
+        bool is_own = false;
+        for (uint32_t i = 0; crowd->groups[g].exact && i < crowd->instance_count; i++) {
+            is_own |= crowd->group_of[i] == g;
+            if (crowd->group_of[i] == g && !crowd->all[i].compiled_clip->keys)
+                return refuse_exact(compiled, crowd->all[i].compiled_clip, err);
+        }
+        for (uint32_t c = 0; crowd->groups[g].exact && !is_own && c <= compiled->model->clip_count; c++)
+            if (!compiled->compiled_clips[c].keys)
+                return refuse_exact(compiled, &compiled->compiled_clips[c], err);
     }
     return TH_OK;
 }

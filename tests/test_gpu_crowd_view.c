@@ -107,6 +107,12 @@ Test(gpu_crowd_view, draws_the_pictures_of_the_scalar_kernel)
     desc.evaluator = TH_EVALUATOR_GPU;
     shoot(gl, &desc, by_gpu);
     cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "shared poses");
+    desc.joint_lod = true;
+    desc.evaluator = TH_EVALUATOR_CPU;
+    shoot(gl, &desc, by_cpu);
+    desc.evaluator = TH_EVALUATOR_GPU;
+    shoot(gl, &desc, by_gpu);
+    cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "fewer joints");
     close_context(gl);
 }
 

@@ -324,6 +324,14 @@ Test(gpu_evaluator, says_which_clip_is_played_from_authored_keys)
     cr_expect_eq(th_crowd_check_device(crowd, &err), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "human plays walk from its authored keys");
     th_crowd_destroy(crowd);
+    /* Characters may be posed in the second model, as in a joint level. */
+    const th_compiled_model *both[] = {make_compiled(human, TH_SAMPLING_COMPILED), compiled};
+    const th_crowd_desc levels = {
+        .compiled_models = both, .compiled_model_count = 2, .instances = &instance, .instance_count = 1};
+    cr_assert_eq(th_crowd_create(&levels, &crowd, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_crowd_check_device(crowd, &err), TH_ERR_INPUT);
+    th_crowd_destroy(crowd);
+    th_compiled_model_destroy((th_compiled_model *)both[0]);
     th_compiled_model_destroy((th_compiled_model *)compiled);
     th_model_free(human);
 }

@@ -35,7 +35,8 @@ typedef struct th_device_cursor {
  * palettes; each is written once. Threads: as th_crowd_update. */
 void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out);
 
-/* Fails with TH_ERR_INPUT, and says why, if the crowd plays a clip from authored keys, which has no frames. */
+/* Fails with TH_ERR_INPUT, and says why, if the crowd plays a clip from authored keys, which has no frames, or may play
+ * one in a model that is no instance's own (th_crowd_set_active_in). */
 th_result th_crowd_check_device(const th_crowd *crowd, th_error *err);
 
 TH_API_END
