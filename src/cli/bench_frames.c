@@ -38,6 +38,8 @@ typedef struct kind {
 /* What an error/ entry does otherwise than the command line says. */
 typedef struct setting {
     th_palette palette;
+    double share_hz;
+    bool all_share; /* not only characters at --far or coarser */
 } setting;
 
 typedef struct frame_entry {
@@ -257,6 +259,8 @@ static th_crowd_view_desc desc_of(const subject *s)
 {
     th_crowd_view_desc desc = s->shared->crowds[s->crowd];
     desc.palette = s->setting->palette;
+    desc.share_hz = s->setting->share_hz;
+    desc.far_lod = s->setting->all_share ? 0 : desc.far_lod;
     return desc;
 }
 
@@ -421,7 +425,16 @@ static const kind kinds[KINDS] = {
     [POSED] = {.begin = pose, .run = pose},
 };
 
-static const setting settings[] = {{TH_PALETTE_F32}, {TH_PALETTE_F16}, {TH_PALETTE_QUAT}, {TH_PALETTE_QUAT16}};
+static const setting settings[] = {
+    {.palette = TH_PALETTE_F32},
+    {.palette = TH_PALETTE_F16},
+    {.palette = TH_PALETTE_QUAT},
+    {.palette = TH_PALETTE_QUAT16},
+    {.share_hz = 30},
+    {.share_hz = 60},
+    {.share_hz = 120},
+    {.share_hz = 60, .all_share = true},
+};
 
 /* All settings are measured in turns. */
 #define AN_ERROR(which)                                                                                                \
@@ -454,6 +467,10 @@ static const th_external_benchmark external[] = {
     {.name = "error/f16", AN_ERROR(1)},
     {.name = "error/quat", AN_ERROR(2)},
     {.name = "error/quat16", AN_ERROR(3)},
+    {.name = "error/share:30", AN_ERROR(4)},
+    {.name = "error/share:60", AN_ERROR(5)},
+    {.name = "error/share:120", AN_ERROR(6)},
+    {.name = "error/share_all:60", AN_ERROR(7)},
 };
 
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries)
