@@ -104,7 +104,9 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .behaviour = desc->behaviour,
         .grain = desc->grain ? desc->grain : default_grain(desc),
         .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(desc->crowd)),
-        .capacity = th_crowd_most_batches(desc->crowd),
+        /* What the stage of sampling leaves has room for the active instances only. */
+        .capacity =
+            desc->stages == TH_STAGES_SEPARATE ? th_crowd_batch_count(desc->crowd) : th_crowd_most_batches(desc->crowd),
     };
     if (!allocate(frame, desc)) {
         th_frame_destroy(frame);

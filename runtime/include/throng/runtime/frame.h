@@ -39,8 +39,8 @@ typedef struct th_frame_desc {
 
 typedef struct th_frame th_frame;
 
-/* Sizes its buffers for the batches that the crowd has now, so the crowd must never have more
- * batches than now. A new crowd has all instances active. The only error is TH_ERR_MEMORY. */
+/* Has room for any active instances of the crowd; with TH_STAGES_SEPARATE for as many batches as there are now, and the
+ * crowd must never have more. A new crowd has all instances active. The only error is TH_ERR_MEMORY. */
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err);
 void th_frame_destroy(th_frame *frame);
 
