@@ -68,9 +68,10 @@ static bool allocate(th_frame *frame, const th_frame_desc *desc)
         frame->workers = calloc(batches + 1, sizeof *frame->workers);
     if (desc->behaviour) {
         const size_t instances = th_crowd_instance_count(frame->crowd);
-        frame->layers = calloc(instances * TH_BEHAVIOUR_LAYERS + 1, sizeof *frame->layers);
+        const uint32_t stride = th_behaviour_layer_stride(desc->behaviour);
+        frame->layers = calloc(instances * stride + 1, sizeof *frame->layers);
         frame->layer_counts = calloc(instances + 1, 1);
-        frame->table = (th_crowd_layers){frame->layers, frame->layer_counts, TH_BEHAVIOUR_LAYERS};
+        frame->table = (th_crowd_layers){frame->layers, frame->layer_counts, stride};
     }
     frame->costs = calloc(batches + 1, sizeof *frame->costs);
     frame->partition = calloc(th_jobs_threads(frame->jobs), sizeof *frame->partition);
@@ -147,7 +148,7 @@ static void set_layers(th_frame *frame, uint32_t batch)
         const uint32_t i = instances[k];
         if (i == TH_NO_INDEX) /* a shared pose */
             continue;
-        th_layer *layers = frame->layers + (size_t)i * TH_BEHAVIOUR_LAYERS;
+        th_layer *layers = frame->layers + (size_t)i * frame->table.stride;
         frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
     }
 }

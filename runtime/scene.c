@@ -45,7 +45,7 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
         }
         th_compiled_model *compiled;
         th_compiled_model_desc compiled_desc = desc->compile;
-        compiled_desc.repertoire = desc->behaviour == TH_BEHAVIOUR_GRAPH;
+        compiled_desc.repertoire = th_behaviour_needs_repertoire(desc->behaviour);
         compiled_desc.model = desc->models[m];
         if (!compiled_desc.parallel)
             compiled_desc.parallel = th_parallel_run;
@@ -82,7 +82,8 @@ static th_result create_behaviour(th_scene *scene, const th_scene_desc *desc, th
     const th_result result = create_routines(scene, desc, err);
     if (result != TH_OK)
         return result;
-    const th_behaviour_desc behaviour = {scene->routines, scene->instances, scene->instance_count, desc->seed};
+    const th_behaviour_desc behaviour = {scene->routines, scene->instances, scene->instance_count, desc->seed,
+                                         desc->blend};
     return th_behaviour_create(&behaviour, &scene->behaviour, err);
 }
 

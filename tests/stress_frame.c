@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128, PLAYS = 3 };
+enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128, PLAYS = 4 };
 
 /* One instruction set, with a behaviour, with shared poses, or neither. */
 typedef struct kind {
@@ -62,10 +62,11 @@ static uint64_t animate(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, cons
     return th_crowd_hash(k->crowd, palette);
 }
 
-static void make_kind(const th_scene *scene, th_isa isa, uint32_t play, void *palette, kind *out)
+static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *behaviour, double share_hz, void *palette,
+                      kind *out)
 {
-    out->behaviour = play == 1 ? scene->behaviour : NULL;
-    out->share_hz = play == 2 ? 60 : 0;
+    out->behaviour = behaviour;
+    out->share_hz = share_hz;
     th_jobs *serial;
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
@@ -130,11 +131,23 @@ int main(int argc, char **argv)
     insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
+    const th_routines_desc blend_desc = {
+        .compiled = scene->compiled_models[0], .kind = TH_BEHAVIOUR_BLEND, .fade.duration_s = TH_DEFAULT_FADE_S};
+    th_routines *blend;
+    th_behaviour *blends;
+    insist(th_routines_create(&blend_desc, &blend, NULL) == TH_OK, "no blend");
+    const th_behaviour_desc blends_desc = {
+        (const th_routines *const[]){blend}, scene->instances, CHARACTERS, seed, {.pace = 0.7}};
+    insist(th_behaviour_create(&blends_desc, &blends, NULL) == TH_OK, "no blends");
+    th_behaviour_set_blend(blends, &(th_blend){.pace = 2.3}, 1.1);
+    const th_behaviour *const behaviours[PLAYS] = {NULL, scene->behaviour, NULL, blends};
+    const double share_hz[PLAYS] = {0, 0, 60, 0};
     kind kinds[PLAYS * TH_ISA_COUNT];
     uint32_t kind_count = 0, pools = 0;
     for (uint32_t n = PLAYS * TH_ISA_SCALAR; n < PLAYS * TH_ISA_COUNT; n++)
         if (th_isa_available((th_isa)(n / PLAYS)))
-            make_kind(scene, (th_isa)(n / PLAYS), n % PLAYS, palette, &kinds[kind_count++]);
+            make_kind(scene, (th_isa)(n / PLAYS), behaviours[n % PLAYS], share_hz[n % PLAYS], palette,
+                      &kinds[kind_count++]);
 
     for (uint64_t end = th_clock_ns() + (uint64_t)(seconds * 1e9); th_clock_ns() < end; pools++)
         frames += try_pool(&kinds[below(kind_count)], palette);
@@ -143,6 +156,8 @@ int main(int argc, char **argv)
     free(palette);
     for (uint32_t k = 0; k < kind_count; k++)
         th_crowd_destroy(kinds[k].crowd);
+    th_behaviour_destroy(blends);
+    th_routines_destroy(blend);
     th_scene_destroy(scene);
     th_model_free(human);
     return 0;

@@ -339,9 +339,196 @@ Test(behaviour, routines_keep_to_their_memory)
     free_cast(&c);
 }
 
+/* ---- blends ---- */
+
+static cast make_blend(const th_model *model, double pace)
+{
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    th_blend blend = {.pace = pace};
+    th_behaviour_destroy(c.scene->behaviour);
+    const th_behaviour_desc desc = {c.scene->routines, c.scene->instances, COUNT, 11, blend};
+    cr_assert_eq(th_behaviour_create(&desc, &c.scene->behaviour, NULL), TH_OK);
+    return c;
+}
+
+/* What there is to go over to: paces, and weights. */
+static th_blend blend_number(uint32_t n)
+{
+    static const double paces[] = {1.4, 0, 0.5, 3.9, 2.1, 7};
+    th_blend weights = {.clips = {{"walk", 1}, {"dance", 2.5}, {"idle", 0.5 * (n % 3)}}, .clip_count = 3};
+    return n % 7 < 6 ? (th_blend){.pace = paces[n % 7]} : weights;
+}
+
+Test(behaviour, a_blend_of_one_clip_is_that_clip)
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    const double paces[] = {0, TH_HUMAN_WALK_SPEED, TH_HUMAN_RUN_SPEED * 1.5};
+    const char *const clips[] = {"idle", "walk", "run"};
+    for (int n = 0; n < 4; n++) {
+        cast c = make_blend(human, paces[n % 3]);
+        const th_repertoire *r = th_compiled_model_repertoire(c.scene->compiled_models[0]);
+        const th_blend waves = {.clips = {{"wave", 0.3}, {"walk", 0}, {"no such clip", 1}}, .clip_count = 3};
+        if (n == 1) /* exactly as fast as it walks */
+            th_behaviour_set_blend(c.scene->behaviour, &(th_blend){.pace = r->gaits[0].speed}, -10);
+        if (n == 3)
+            th_behaviour_set_blend(c.scene->behaviour, &waves, -10);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            cr_assert_eq(layers_at(&c, i, 1.3, layers), 1);
+            cr_expect_eq(layers[0].weight, 1);
+            cr_expect_eq(layers[0].clip, clip_named(human, n < 3 ? clips[n] : "wave"));
+        }
+        free_cast(&c);
+    }
+}
+
+Test(behaviour, gaits_of_a_blend_are_in_step)
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    cast c = make_blend(human, 2);
+    double lead = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+        for (double time_s = 0; time_s < 40; time_s += 1.7) {
+            cr_assert_eq(layers_at(&c, i, time_s, layers), 2);
+            cr_assert_eq(layers[0].clip, clip_named(human, "walk"));
+            cr_assert_eq(layers[1].clip, clip_named(human, "jog"));
+            const double ahead = layers[1].ratio - layers[0].ratio;
+            lead = i == 0 && time_s == 0 ? ahead : lead;
+            cr_assert_lt(fabs(remainder(ahead - lead, 1)), 1e-9);
+        }
+    free_cast(&c);
+}
+
+Test(behaviour, a_model_of_one_clip_plays_it)
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    random_desc desc = {.joint_count = 5, .clip_count = 1, .key_count = 3, .seed = 3};
+    th_model *model = random_model(&desc);
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    cr_expect_eq(layers_at(&c, 0, 3.5, layers), 0);
+    free_cast(&c);
+    th_model_free(model);
+}
+
+Test(behaviour, a_model_that_does_not_walk_blends_all_clips_equally)
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    random_desc desc = {.joint_count = 5, .clip_count = 3, .key_count = 3, .seed = 3};
+    th_model *model = random_model(&desc);
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    cr_assert_eq(layers_at(&c, 0, 3.5, layers), 3);
+    for (int k = 0; k < 3; k++)
+        cr_expect_float_eq(layers[k].weight, 1.0F / 3, 1e-6F);
+    free_cast(&c);
+    th_model_free(model);
+}
+
+/* By clip: weights, and positions where the weight is above 0. */
+static void clips_at(const cast *c, uint32_t instance, double time_s, double weights[16], double ratios[16])
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    const uint32_t count = layers_at(c, instance, time_s, layers);
+    memset(weights, 0, 16 * sizeof *weights);
+    for (uint32_t k = 0; k < count; k++) {
+        weights[layers[k].clip] = (double)layers[k].weight;
+        ratios[layers[k].clip] = layers[k].ratio;
+    }
+}
+
+/* Changes come in the middle of other changes, too. */
+Test(behaviour, nothing_jumps_when_a_blend_changes)
+{
+    cast c = make_blend(human, 1.4);
+    th_behaviour *b = c.scene->behaviour;
+    for (uint32_t n = 1; n < 60; n++) {
+        const double time_s = n * (n % 3 ? 0.13 : 1.1);
+        double weights[2][16], ratios[2][16], walked[2], soon[2];
+        for (int after = 0; after < 2; after++) {
+            if (after) {
+                const th_blend next = blend_number(n);
+                th_behaviour_set_blend(b, &next, time_s);
+            }
+            clips_at(&c, n % COUNT, time_s, weights[after], ratios[after]);
+            walked[after] = th_behaviour_travel(b, n % COUNT, time_s);
+            soon[after] = th_behaviour_travel(b, n % COUNT, time_s + 1e-4);
+            expect_valid(&c, n % COUNT, time_s + 0.1 * after);
+        }
+        cr_assert_float_eq(walked[0], walked[1], 1e-9, "change %u", n);
+        cr_assert_float_eq(soon[0], soon[1], 1e-6, "change %u", n);
+        for (int k = 0; k < 16; k++) {
+            cr_assert_float_eq(weights[0][k], weights[1][k], 1e-6, "change %u, clip %d", n, k);
+            if (weights[0][k] > 1e-6)
+                cr_assert_lt(fabs(remainder(ratios[0][k] - ratios[1][k], 1)), 1e-9, "change %u, clip %d", n, k);
+        }
+    }
+    free_cast(&c);
+}
+
+/* How far the foot that carries slides until the other one carries, at most. */
+static double slide_of_blend(cast *c, uint32_t instance, double begin_s, double end_s)
+{
+    const uint32_t toes[2] = {joint_named(human, "toe_l"), joint_named(human, "toe_r")};
+    double most = 0, at[2] = {0};
+    int carried_by = -1;
+    for (double time_s = begin_s; time_s < end_s; time_s += 1.0 / 120) {
+        const double travel = th_behaviour_travel(c->scene->behaviour, instance, time_s);
+        pose_at(c, instance, time_s);
+        const int foot = c->pose[toes[0]].m[7] > c->pose[toes[1]].m[7];
+        const double *m = c->pose[toes[foot]].m, now[2] = {m[3], m[11] + travel};
+        const bool stands = m[7] < BALL_HEIGHT + CONTACT;
+        if (stands && foot == carried_by)
+            most = fmax(most, hypot(now[0] - at[0], now[1] - at[1]));
+        else
+            memcpy(at, now, sizeof now);
+        carried_by = stands ? foot : -1;
+    }
+    return most;
+}
+
+/* Slower blends slide, as feet hardly leave the ground in them; docs/notes/behaviours.md says how far. */
+Test(behaviour, feet_stand_in_blends_of_gaits)
+{
+    const double paces[] = {0, 1.4, 1.7, 2, 2.5, 3, 3.5, 4, 5};
+    for (size_t p = 0; p < sizeof paces / sizeof *paces; p++) {
+        cast c = make_blend(human, paces[p]);
+        for (uint32_t i = 0; i < 8; i++) {
+            const double slide = slide_of_blend(&c, i, 0, 4);
+            cr_expect_lt(slide, 0.026, "%.1f mm at %g m/s", 1e3 * slide, paces[p]);
+        }
+        free_cast(&c);
+    }
+}
+
+/* At any moment of a loop. */
+Test(behaviour, feet_hardly_slide_while_the_pace_changes)
+{
+    cast c = make_blend(human, 1.4);
+    double most = 0;
+    for (uint32_t n = 0; n < 20; n++) {
+        const double begin_s = 10 * n + 2 + n * 0.037;
+        th_behaviour_set_blend(c.scene->behaviour, &(th_blend){.pace = n % 2 ? 1.4 : 1.65}, begin_s);
+        most = fmax(most, slide_of_blend(&c, n % 8, begin_s - 0.1, begin_s + 0.4));
+    }
+    cr_expect_lt(most, 0.06, "%.1f mm", 1e3 * most);
+    free_cast(&c);
+}
+
+/* The walker of speed 1 is as fast as asked, in blends of any two. */
+Test(behaviour, the_pace_is_kept)
+{
+    for (double pace = 0; pace < 6; pace += 0.7) {
+        cast c = make_blend(human, pace);
+        const th_behaviour *b = c.scene->behaviour;
+        const double speed = c.scene->instances[3].speed;
+        cr_expect_float_eq(th_behaviour_travel(b, 3, 12) - th_behaviour_travel(b, 3, 2), 10 * speed * pace, 1e-9);
+        cr_expect_float_eq(th_behaviour_walk_time(b, 3, 12), 12 * pace, 1e-9);
+        cr_expect_eq(th_behaviour_strayed(b, 3, 12), 0);
+        free_cast(&c);
+    }
+}
+
 /* ---- a street ---- */
 
-static th_crowd_view *make_street(uint32_t count)
+static th_crowd_view *make_street(uint32_t count, th_behaviour_kind behaviour)
 {
     th_error err;
     th_crowd_view *street;
@@ -351,8 +538,9 @@ static th_crowd_view *make_street(uint32_t count)
                                      .count = count,
                                      .seed = 1,
                                      .layout = TH_LAYOUT_STREET,
-                                     .behaviour = TH_BEHAVIOUR_GRAPH,
+                                     .behaviour = behaviour,
                                      .fade = usual,
+                                     .blend = {.pace = 1.9},
                                      .zoom = 1};
     cr_assert_eq(th_crowd_view_prepare(&desc, NULL, &street, &err), TH_OK, "%s", err.text);
     return street;
@@ -364,7 +552,7 @@ static th_crowd_view *make_street(uint32_t count)
 Test(behaviour, nobody_walks_into_anybody)
 {
     enum { PEOPLE = 200 };
-    th_crowd_view *street = make_street(PEOPLE);
+    th_crowd_view *street = make_street(PEOPLE, TH_BEHAVIOUR_GRAPH);
     float at[PEOPLE][3];
     double closest = HUGE_VAL;
     for (double time_s = 0; time_s < 600; time_s += 1.1) {
@@ -379,23 +567,34 @@ Test(behaviour, nobody_walks_into_anybody)
     th_crowd_view_destroy(street);
 }
 
-/* On the street feet stand as well, whatever the size of a walker and the pace of a lane. */
-Test(behaviour, a_walker_moves_as_far_as_its_feet)
+/* On the street feet stand as well, whatever the size of a walker and the pace of a lane, and while the pace changes.
+ */
+static void walk_as_far_as_feet(th_behaviour_kind behaviour)
 {
     enum { PEOPLE = 40 };
-    th_crowd_view *street = make_street(PEOPLE);
-    for (uint32_t i = 0; i < PEOPLE; i++) {
-        const double scale = (double)street->gpu_instances[i].scale, way = street->walks[i].rate < 0 ? -1 : 1;
-        for (double time_s = 3; time_s < 200; time_s += 1.7) {
-            const double walked = th_behaviour_travel(street->behaviour, i, time_s + 0.5) -
-                                  th_behaviour_travel(street->behaviour, i, time_s);
-            const double moved = (double)(th_crowd_view_follow_target(street, i, time_s + 0.5).centre[2] -
-                                          th_crowd_view_follow_target(street, i, time_s).centre[2]);
-            if (fabs(moved) < 10) /* has not left at one end and entered at the other */
-                cr_assert_float_eq(moved, way * scale * walked, 1e-3, "walker %u at %g s", i, time_s);
+    th_crowd_view *street = make_street(PEOPLE, behaviour);
+    for (int changes = 0; changes < 2; changes++) {
+        if (changes)
+            th_behaviour_set_blend(street->behaviour, &(th_blend){.pace = 0.6}, 50);
+        for (uint32_t i = 0; i < PEOPLE; i++) {
+            const double scale = (double)street->gpu_instances[i].scale, way = street->walks[i].rate < 0 ? -1 : 1;
+            for (double time_s = 3; time_s < 200; time_s += 1.7) {
+                const double walked = th_behaviour_travel(street->behaviour, i, time_s + 0.5) -
+                                      th_behaviour_travel(street->behaviour, i, time_s);
+                const double moved = (double)(th_crowd_view_follow_target(street, i, time_s + 0.5).centre[2] -
+                                              th_crowd_view_follow_target(street, i, time_s).centre[2]);
+                if (fabs(moved) < 10) /* has not left at one end and entered at the other */
+                    cr_assert_float_eq(moved, way * scale * walked, 1e-3, "walker %u at %g s", i, time_s);
+            }
         }
     }
     th_crowd_view_destroy(street);
+}
+
+Test(behaviour, a_walker_moves_as_far_as_its_feet)
+{
+    walk_as_far_as_feet(TH_BEHAVIOUR_GRAPH);
+    walk_as_far_as_feet(TH_BEHAVIOUR_BLEND);
 }
 
 /* ---- threads ---- */
@@ -408,18 +607,24 @@ static uint64_t hash_of(const th_scene *scene, const th_crowd *crowd, const th_j
     th_frame *frame;
     uint64_t hash = 0;
     cr_assert_eq(th_threads_create(jobs_desc, &jobs, &err), TH_OK, "%s", err.text);
-    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = grain, .behaviour = scene->behaviour};
+    const th_behaviour_desc anew = {scene->routines, scene->instances, scene->instance_count, 5, {.pace = 1}};
+    th_behaviour *behaviour; /* nothing is left of earlier blends */
+    cr_assert_eq(th_behaviour_create(&anew, &behaviour, &err), TH_OK, "%s", err.text);
+    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = grain, .behaviour = behaviour};
     cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
-    for (int n = 0; n < 61; n++) {
+    for (uint32_t n = 0; n < 61; n++) {
+        const th_blend blend = blend_number(n);
+        th_behaviour_set_blend(behaviour, &blend, n * 9.97);
         th_frame_animate(frame, n * 9.97, palette);
         hash = 31 * hash + th_crowd_hash(crowd, palette);
     }
     th_frame_destroy(frame);
+    th_behaviour_destroy(behaviour);
     th_jobs_destroy(jobs);
     return hash;
 }
 
-Test(behaviour, ten_minutes_are_the_same_on_any_number_of_threads)
+static void play_ten_minutes(th_behaviour_kind behaviour)
 {
     enum { MANY = 300 };
     th_error err;
@@ -427,12 +632,8 @@ Test(behaviour, ten_minutes_are_the_same_on_any_number_of_threads)
     th_scene *scene;
     th_crowd *crowd;
     void *palette;
-    const th_scene_desc desc = {.models = models,
-                                .model_count = 1,
-                                .instance_count = MANY,
-                                .seed = 5,
-                                .behaviour = TH_BEHAVIOUR_GRAPH,
-                                .fade = usual};
+    const th_scene_desc desc = {
+        .models = models, .model_count = 1, .instance_count = MANY, .seed = 5, .behaviour = behaviour, .fade = usual};
     cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
     cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK);
@@ -453,11 +654,17 @@ Test(behaviour, ten_minutes_are_the_same_on_any_number_of_threads)
     th_scene_destroy(scene);
 }
 
+Test(behaviour, ten_minutes_are_the_same_on_any_number_of_threads)
+{
+    play_ten_minutes(TH_BEHAVIOUR_GRAPH);
+    play_ten_minutes(TH_BEHAVIOUR_BLEND);
+}
+
 /* What a frame says it has played is what the behaviour says, and the palettes show it. */
-Test(behaviour, a_frame_plays_the_behaviour)
+static void play_in_a_frame(th_behaviour_kind behaviour)
 {
     th_error err;
-    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    cast c = make_cast(human, behaviour, usual);
     th_crowd *crowd;
     th_jobs *jobs;
     th_frame *frame;
@@ -468,7 +675,10 @@ Test(behaviour, a_frame_plays_the_behaviour)
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 2}, &jobs, &err), TH_OK);
     const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .behaviour = c.scene->behaviour};
     cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK);
-    for (double time_s = 0.3; time_s < 40; time_s += 3.1) {
+    uint32_t n = 0;
+    for (double time_s = 0.3; time_s < 40; time_s += 3.1, n++) {
+        const th_blend blend = blend_number(n);
+        th_behaviour_set_blend(c.scene->behaviour, &blend, time_s - 0.1);
         th_frame_animate(frame, time_s, palette);
         const th_crowd_layers *played = th_frame_layers(frame);
         for (uint32_t i = 0; i < COUNT; i++) {
@@ -488,4 +698,10 @@ Test(behaviour, a_frame_plays_the_behaviour)
     free(wanted);
     th_crowd_destroy(crowd);
     free_cast(&c);
+}
+
+Test(behaviour, a_frame_plays_the_behaviour)
+{
+    play_in_a_frame(TH_BEHAVIOUR_GRAPH);
+    play_in_a_frame(TH_BEHAVIOUR_BLEND);
 }

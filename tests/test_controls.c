@@ -52,7 +52,8 @@ Test(controls, are_those_of_the_help)
                    {'l', TH_ACTION_NEXT_LAYOUT},    {'t', TH_ACTION_MORE_THREADS}, {'T', TH_ACTION_FEWER_THREADS},
                    {'j', TH_ACTION_NEXT_SCHEDULER}, {'p', TH_ACTION_PALETTE},      {'i', TH_ACTION_NEXT_INTERPOLATION},
                    {'k', TH_ACTION_NEXT_LOOK},      {'o', TH_ACTION_SHADOWS},      {'v', TH_ACTION_VSYNC},
-                   {'x', TH_ACTION_SCREENSHOT},     {'h', TH_ACTION_HELP}};
+                   {'x', TH_ACTION_SCREENSHOT},     {'h', TH_ACTION_HELP},         {'g', TH_ACTION_FASTER_PACE},
+                   {'G', TH_ACTION_SLOWER_PACE},    {'u', TH_ACTION_MORE_WEIGHT},  {'U', TH_ACTION_LESS_WEIGHT}};
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
         bool told = letters[i].letter == ' ';
         cr_expect_eq(typed(letters[i].letter), letters[i].action, "%c", letters[i].letter);

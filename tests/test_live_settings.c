@@ -46,6 +46,54 @@ Test(live_settings, sizes_of_the_crowd)
     cr_expect(!apply(TH_ACTION_MORE));
 }
 
+static bool blend(th_action action)
+{
+    return th_live_settings_blend(&settings, action, &model_set);
+}
+
+Test(live_settings, the_pace_of_a_blend)
+{
+    char text[128];
+    cr_expect(!blend(TH_ACTION_FASTER_PACE)); /* nothing is blended */
+    settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
+    settings.crowd.blend.pace = 0.1;
+    cr_expect(blend(TH_ACTION_SLOWER_PACE));
+    cr_expect_eq(settings.crowd.blend.pace, 0);
+    cr_expect(!blend(TH_ACTION_SLOWER_PACE));
+    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect_float_eq(settings.crowd.blend.pace, 0.2, 1e-12);
+    th_live_settings_describe(&settings, text, sizeof text);
+    cr_expect(strstr(text, "blend at 0.2"), "%s", text);
+    cr_expect(!blend(TH_ACTION_DOUBLE) && !apply(TH_ACTION_FASTER_PACE));
+}
+
+Test(live_settings, the_weights_of_a_blend)
+{
+    char text[128];
+    settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
+    cr_expect(!blend(TH_ACTION_MORE_WEIGHT)); /* of no clip */
+    settings.clip = "jump";
+    cr_expect(blend(TH_ACTION_MORE_WEIGHT));
+    cr_assert_eq(settings.crowd.blend.clip_count, 3);
+    cr_expect_str_eq(settings.crowd.blend.clips[0].name, "jump");
+    cr_expect_eq(settings.crowd.blend.clips[0].weight, 1.25);
+    cr_expect_str_eq(settings.crowd.blend.clips[1].name, "idle");
+    cr_expect_eq(settings.crowd.blend.clips[1].weight, 1);
+    cr_expect_str_eq(settings.crowd.blend.clips[2].name, "walk");
+    th_live_settings_describe(&settings, text, sizeof text);
+    cr_expect(strstr(text, "blend, weight 1.25"), "%s", text);
+    for (int n = 0; n < 5; n++)
+        cr_expect(blend(TH_ACTION_LESS_WEIGHT));
+    cr_expect(!blend(TH_ACTION_LESS_WEIGHT));
+    cr_expect_eq(settings.crowd.blend.clips[0].weight, 0);
+    settings.crowd.blend.clips[0].weight = 0.25;
+    settings.crowd.blend.clips[1].weight = settings.crowd.blend.clips[2].weight = 0;
+    cr_expect(!blend(TH_ACTION_LESS_WEIGHT)); /* something has to play */
+    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect_eq(settings.crowd.blend.clip_count, 0);
+}
+
 Test(live_settings, threads_within_what_there_can_be)
 {
     cr_expect(apply(TH_ACTION_MORE_THREADS));

@@ -62,6 +62,9 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_assert(parse("bench"));
     cr_expect_eq(options.crowd.count, 1000);
     cr_expect_eq(options.crowd.jobs.threads, 2);
+    cr_assert(parse("render"));
+    cr_expect_eq(options.crowd.behaviour, TH_BEHAVIOUR_NONE);
+    cr_expect_eq(options.crowd.blend.pace, TH_DEFAULT_PACE);
 }
 
 Test(options, take_values_behind_a_space_or_an_equals_sign)

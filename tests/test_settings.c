@@ -35,7 +35,7 @@ Test(settings, a_patch_changes_what_it_names)
     th_settings s = first_settings();
     cr_expect_eq(patch(&s, "{\"count\": 1000, \"rate_hz\": 0, \"paused\": true, \"models\": [\"a\", \"b\"],"
                            " \"clips\": {\"walk\": 3, \"run\": 0.5, \"sit\": 0}, \"interpolation\": \"fast-slerp\","
-                           " \"behaviour\": \"fade\"}"),
+                           " \"behaviour\": \"fade\", \"pace\": 2.5}"),
                  TH_OK);
     cr_expect_eq(s.count, 1000);
     cr_expect_eq(s.threads, 1);
@@ -48,6 +48,7 @@ Test(settings, a_patch_changes_what_it_names)
     cr_expect_eq(s.clips[1].weight, 0.5);
     cr_expect_eq(s.interpolation, TH_INTERPOLATION_FAST_SLERP);
     cr_expect_eq(s.behaviour, TH_BEHAVIOUR_FADE);
+    cr_expect_eq(s.pace, 2.5);
     cr_expect_eq(patch(&s, "{\"clips\": {}}"), TH_OK);
     cr_expect_eq(s.clip_count, 0);
 }
@@ -86,6 +87,9 @@ Test(settings, nonsense_changes_nothing)
         {"{\"interpolation\": 1}", TH_ERR_INPUT},
         {"{\"behaviour\": \"walk\"}", TH_ERR_INPUT},
         {"{\"behaviour\": 2}", TH_ERR_INPUT},
+        {"{\"pace\": -1}", TH_ERR_INPUT},
+        {"{\"pace\": 1001}", TH_ERR_INPUT},
+        {"{\"pace\": \"fast\"}", TH_ERR_INPUT},
         {"{\"count\": 20, \"threads\": 0}", TH_ERR_INPUT},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -100,13 +104,14 @@ Test(settings, as_json_they_are_their_own_patch)
 {
     th_settings s = first_settings(), copy = first_settings();
     cr_expect_eq(patch(&s, "{\"count\": 77, \"clips\": {\"walk\": 3, \"run\": 0.5}, \"rate_hz\": 33.5,"
-                           " \"behaviour\": \"graph\"}"),
+                           " \"behaviour\": \"graph\", \"pace\": 0.5}"),
                  TH_OK);
     json_t *json = th_settings_json(&s);
     cr_expect_eq(th_settings_patch(&copy, json, &limits, &err), TH_OK);
     cr_expect(th_settings_same_crowd(&s, &copy));
     cr_expect_eq(copy.rate_hz, 33.5);
     cr_expect_eq(copy.behaviour, TH_BEHAVIOUR_GRAPH);
+    cr_expect_eq(copy.pace, 0.5);
     json_decref(json);
     copy.clips[1].weight = 1;
     cr_expect_not(th_settings_same_crowd(&s, &copy));

@@ -1,6 +1,5 @@
 #include "transition.h"
-
-#include "model/bounds_private.h"
+#include "feet.h"
 
 #include <throng/anim/exact.h>
 
@@ -8,13 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STEPS       TH_TRANSITION_STEPS
-#define START       0.42  /* a transition between standing and walking, in lengths of the gait */
-#define APART       0.35  /* the part of it in which the weight has yet to rise, or has risen */
-#define PHASES      64    /* positions in a gait at which poses are compared */
-#define TOUCHING    0.003 /* a point on the ground: this far above the lowest, times the model's size */
-#define MOST_POINTS 10000u
-#define AIRBORNE    0.015 /* nothing is on the ground: the lowest point is this far above that of both clips */
+#define STEPS  TH_TRANSITION_STEPS
+#define START  0.42 /* a transition between standing and walking, in lengths of the gait */
+#define APART  0.35 /* the part of it in which the weight has yet to rise, or has risen */
+#define PHASES 64   /* positions in a gait at which poses are compared */
 
 double th_repertoire_speed(const th_repertoire *repertoire, uint32_t clip)
 {
@@ -101,10 +97,9 @@ static double difference(const th_model *model, const th_dmat34 *a, const th_dma
     return sum;
 }
 
-/* How far the second gait is ahead when the two are in step. poses: of 2 * PHASES / 2. */
-static double lead_of(const th_model *model, th_interpolation interpolation, uint32_t a, uint32_t b, th_dmat34 *poses)
+double th_gait_lead(const th_model *model, th_interpolation interpolation, uint32_t a, uint32_t b, th_dmat34 *poses)
 {
-    enum { N = PHASES / 2 };
+    enum { N = TH_GAIT_LEAD_POSES / 2 };
     const size_t joints = model->joint_count;
     double best = 0, least = HUGE_VAL;
     for (uint32_t n = 0; n < N; n++) {
@@ -123,123 +118,14 @@ static double lead_of(const th_model *model, th_interpolation interpolation, uin
 
 /* ---- what the feet do ---- */
 
-/* Points that may touch the ground, in two poses of a transition, one step apart. */
-typedef struct feet {
-    th_bounds_proxy proxy;
-    th_ground_contacts points;
-    double (*before)[3], (*now)[3];
-    double lowest_before, lowest, ground;
-    double *moved;
-    th_dmat34 *local;
-    double *weights;
-} feet;
-
-/* What is now becomes what was before. */
-static void advance(feet *f)
+/* Poses the feet in a blend of two clips. */
+static void blend(th_feet *f, const th_transition *t, uint32_t step)
 {
-    double(*swap)[3] = f->before;
-    f->before = f->now;
-    f->now = swap;
-    f->lowest_before = f->lowest;
-}
-
-/* Where the points are in the proxy's pose. */
-static void locate(feet *f)
-{
-    f->lowest = HUGE_VAL;
-    for (size_t n = 0; n < f->points.count; n++) {
-        th_ground_contact_position(&f->proxy, &f->points.point[n], f->now[n]);
-        f->lowest = fmin(f->lowest, f->now[n][1]);
-    }
-}
-
-static void measure(feet *f)
-{
-    advance(f);
-    locate(f);
-}
-
-/* Poses the proxy in a blend of two clips. */
-static void blend(feet *f, const th_transition *t, uint32_t step)
-{
-    const th_model *model = f->proxy.model;
     const float weight = th_transition_weight(t, (double)step / STEPS);
     const double from = th_ratio_wrapped(t->from_ratios[step]), to = th_ratio_wrapped(t->to_ratios[step]);
     const th_layer layers[2] = {{.ratio = from, .weight = 1 - weight, .clip = (uint16_t)t->from, .mask = TH_NO_MASK},
                                 {.ratio = to, .weight = weight, .clip = (uint16_t)t->to, .mask = TH_NO_MASK}};
-    th_exact_layers(model, layers, 2, NULL, f->proxy.interpolation, f->local, f->weights);
-    th_exact_resolve(model, f->local, f->proxy.pose);
-    th_exact_palette(model, f->proxy.pose, f->proxy.palette);
-    measure(f);
-}
-
-/* The lowest point of both clips. */
-static void find_ground(feet *f, const th_transition *t)
-{
-    const uint32_t clips[2] = {t->from, t->to};
-    f->ground = HUGE_VAL;
-    for (uint32_t c = 0; c < 2; c++)
-        for (uint32_t n = 0; n < STEPS / 2; n++) {
-            const th_clip *clip = &f->proxy.model->clips[clips[c]];
-            th_bounds_proxy_pose(&f->proxy, clip, clip->duration_ticks * n / (STEPS / 2));
-            measure(f);
-            f->ground = fmin(f->ground, f->lowest);
-        }
-}
-
-/* Some hundred poses of all points of a large mesh would take seconds. */
-static void keep_some_points(th_ground_contacts *points)
-{
-    const size_t step = (points->count + MOST_POINTS - 1) / MOST_POINTS;
-    size_t kept = 0;
-    for (size_t n = 0; n < points->count; n += step)
-        points->point[kept++] = points->point[n];
-    points->count = kept;
-}
-
-static bool feet_init(feet *f, const th_model *model, th_interpolation interpolation, uint32_t clip)
-{
-    double begin = 0;
-    const th_moments moments = {&begin, 1};
-    if (!th_bounds_proxy_init(&f->proxy, model, interpolation) ||
-        !th_ground_contacts_init(&f->points, &f->proxy, &model->clips[clip], &moments))
-        return false;
-    keep_some_points(&f->points);
-    f->before = calloc(f->points.count + 1, sizeof *f->before);
-    f->now = calloc(f->points.count + 1, sizeof *f->now);
-    f->moved = calloc(f->points.count + 1, sizeof *f->moved);
-    f->local = calloc((size_t)model->joint_count + 1, sizeof *f->local);
-    f->weights = calloc((size_t)model->weight_count + 1, sizeof *f->weights);
-    return f->before && f->now && f->moved && f->local && f->weights;
-}
-
-static void feet_fini(feet *f)
-{
-    th_ground_contacts_fini(&f->points);
-    th_bounds_proxy_fini(&f->proxy);
-    free(f->before);
-    free(f->now);
-    free(f->moved);
-    free(f->local);
-    free(f->weights);
-}
-
-/* How far the points on the ground have moved backwards in a step. Where a foot drags because it is about to leave the
- * ground or to reach it, the other one counts, which moves back faster. NAN if none is on the ground. */
-static double step_of_feet(const feet *f, double heading_rad)
-{
-    const double size = f->proxy.model->size, x = sin(heading_rad), z = cos(heading_rad);
-    size_t count = 0;
-    if (f->lowest > f->ground + AIRBORNE * size)
-        return (double)NAN;
-    for (size_t n = 0; n < f->points.count; n++) {
-        const double *a = f->before[n], *b = f->now[n];
-        if (a[1] <= fmax(f->lowest_before, f->ground) + TOUCHING * size &&
-            b[1] <= fmax(f->lowest, f->ground) + TOUCHING * size)
-            f->moved[count++] = (a[0] - b[0]) * x + (a[2] - b[2]) * z;
-    }
-    qsort(f->moved, count, sizeof *f->moved, th_compare_doubles);
-    return count > 0 ? f->moved[count * 2 / 3] : (double)NAN;
+    th_feet_pose(f, layers, 2);
 }
 
 /* The weighted speed of the clips, for steps in which nothing is on the ground. */
@@ -250,33 +136,22 @@ static double step_of_clips(const th_transition *t, const double *speeds, const 
            to * speeds[1] * (t->to_ratios[step] - t->to_ratios[step - 1]) * lengths_s[1];
 }
 
-static void set_travel(feet *f, double heading_rad, const double *speeds, const double *lengths_s, th_transition *t)
+static void set_travel(th_feet *f, double heading_rad, const double *speeds, const double *lengths_s, th_transition *t)
 {
-    find_ground(f, t);
+    const uint32_t clips[2] = {t->from, t->to};
+    th_feet_find_ground(f, clips, 2);
     blend(f, t, 0);
     for (uint32_t k = 1; k <= STEPS; k++) {
         blend(f, t, k);
-        const double of_feet = step_of_feet(f, heading_rad);
+        const double of_feet = th_feet_step(f, heading_rad);
         t->travel[k] = t->travel[k - 1] + (isnan(of_feet) ? step_of_clips(t, speeds, lengths_s, k) : of_feet);
     }
 }
 
 /* ---- where feet pass each other ---- */
 
-/* Marks the points on the ground in the first pose of a clip, in f->moved, and returns their number. */
-static size_t mark_standing(feet *f, uint32_t clip)
-{
-    size_t count = 0;
-    th_bounds_proxy_pose(&f->proxy, &f->proxy.model->clips[clip], 0);
-    measure(f);
-    for (size_t n = 0; n < f->points.count; n++)
-        if (f->now[n][1] <= f->lowest + TOUCHING * f->proxy.model->size)
-            f->moved[count++] = (double)n;
-    return count;
-}
-
 /* How differently the marked points lie to each other in a pose and in f->before, along the ground. */
-static double difference_of_feet(feet *f, size_t count)
+static double difference_of_feet(th_feet *f, size_t count)
 {
     double sum = 0, mean[3] = {0};
     for (size_t k = 0; k < count; k++) {
@@ -293,15 +168,15 @@ static double difference_of_feet(feet *f, size_t count)
 }
 
 /* The position in a gait at which the feet lie to each other as in a clip that stands. */
-static double passing(feet *f, uint32_t gait, uint32_t stand)
+static double passing(th_feet *f, uint32_t gait, uint32_t stand)
 {
     double best = 0, least = HUGE_VAL;
     const th_clip *clip = &f->proxy.model->clips[gait];
-    const size_t count = mark_standing(f, stand);
-    advance(f);
+    const size_t count = th_feet_mark_standing(f, stand);
+    th_feet_advance(f);
     for (uint32_t n = 0; n < PHASES; n++) {
         th_bounds_proxy_pose(&f->proxy, clip, clip->duration_ticks * n / PHASES);
-        locate(f);
+        th_feet_locate(f);
         const double d = difference_of_feet(f, count);
         best = d < least ? (double)n / PHASES : best;
         least = fmin(d, least);
@@ -350,19 +225,19 @@ bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, 
     th_transition_fade(model, from, to, fade, out);
     if (speeds[0] == 0 && speeds[1] == 0)
         return true;
-    feet f = {0};
-    th_dmat34 *poses = calloc((size_t)model->joint_count * PHASES + 1, sizeof *poses);
-    const bool good = feet_init(&f, model, interpolation, from) && poses;
+    th_feet f = {0};
+    th_dmat34 *poses = calloc((size_t)model->joint_count * TH_GAIT_LEAD_POSES + 1, sizeof *poses);
+    const bool good = th_feet_init(&f, model, interpolation, from) && poses;
     if (good) {
         if (speeds[0] == 0)
             start(passing(&f, to, from), lengths_s, out);
         else if (speeds[1] == 0)
             stop(passing(&f, from, to), lengths_s, out);
         else
-            change_gait(lead_of(model, interpolation, from, to, poses), lengths_s, out);
+            change_gait(th_gait_lead(model, interpolation, from, to, poses), lengths_s, out);
         set_travel(&f, repertoire->heading_rad, speeds, lengths_s, out);
     }
-    feet_fini(&f);
+    th_feet_fini(&f);
     free(poses);
     return good;
 }

@@ -93,8 +93,9 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
         *out = (copies * (double)th_crowd_palette_bytes(crowd) + (double)th_crowd_bytes(crowd) +
                 (s->desc->scene.behaviour ? (double)th_behaviour_bytes(scene->behaviour) : 0)) /
                    characters +
-               2 * sizeof(th_instance) + (s->desc->scene.behaviour ? TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1 : 0) +
-               (shares(s) ? TH_SHARED_CROWD_BYTES : 0) + (double)(renderer ? renderer->character_bytes : 0);
+               2 * sizeof(th_instance) + th_behaviour_most_layers(s->desc->scene.behaviour) * sizeof(th_layer) +
+               (s->desc->scene.behaviour ? 1 : 0) + (shares(s) ? TH_SHARED_CROWD_BYTES : 0) +
+               (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     return result;

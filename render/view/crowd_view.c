@@ -106,11 +106,13 @@ static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera 
     return s;
 }
 
-/* Moves characters from where the mean speed of their routines leads to where they are. */
-static void stray(const th_crowd_view *crowd_view, uint32_t begin, uint32_t end, double time_s, float *z)
+/* Moves characters to where the mean speed of their routines leads, and from there to where they are. */
+static void follow_behaviour(const th_crowd_view *crowd_view, uint32_t begin, uint32_t end, double time_s, float *z)
 {
     for (uint32_t i = begin; i < end; i++) {
+        const double walk_time_s = th_behaviour_walk_time(crowd_view->behaviour, i, time_s);
         const double ahead = th_behaviour_strayed(crowd_view->behaviour, i, time_s);
+        th_layout_walk_to(&crowd_view->layout, &crowd_view->walks[i], 1, walk_time_s, &z[i]);
         const double way = crowd_view->walks[i].rate < 0 ? -1 : 1;
         z[i] += (float)(way * ahead * (double)crowd_view->gpu_instances[i].scale);
     }
@@ -123,11 +125,11 @@ static int classify_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *
     th_cull *cull = crowd_view->cull;
     const uint32_t first = th_cull_block_begin(cull, begin), last = th_cull_block_begin(cull, end);
     (void)worker;
-    if (crowd_view->walks)
+    if (crowd_view->walks && crowd_view->behaviour)
+        follow_behaviour(crowd_view, first, last, s->time_s, th_cull_z(cull));
+    else if (crowd_view->walks)
         th_layout_walk_to(&crowd_view->layout, crowd_view->walks + first, last - first, s->time_s,
                           th_cull_z(cull) + first);
-    if (crowd_view->walks && crowd_view->behaviour)
-        stray(crowd_view, first, last, s->time_s, th_cull_z(cull));
     th_cull_classify(cull, &s->seen, s->has_shadows ? &s->sun : NULL, begin, end);
     return 0;
 }
@@ -577,6 +579,14 @@ th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view)
     return crowd_view->jobs;
 }
 
+void th_crowd_view_set_blend(th_crowd_view *crowd_view, const th_blend *blend, double time_s)
+{
+    assert(crowd_view && blend);
+    crowd_view->desc.blend = *blend;
+    if (crowd_view->behaviour)
+        th_behaviour_set_blend(crowd_view->behaviour, blend, time_s);
+}
+
 /* ---- following a character ---- */
 
 /* Distance that root motion has moved the model from where the layout placed it, in model units. */
@@ -593,8 +603,10 @@ th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, ui
     assert(crowd_view && instance < crowd_view->scene->instance_count);
     const th_instance_motion *motion = &crowd_view->motions[instance];
     const th_locomotion *locomotion = &crowd_view->locomotions[motion->locomotion];
+    const double walk_time_s =
+        crowd_view->behaviour ? th_behaviour_walk_time(crowd_view->behaviour, instance, time_s) : time_s;
     th_instance_transform at;
-    th_layout_place(&crowd_view->layout, instance, instance + 1, time_s, &at);
+    th_layout_place(&crowd_view->layout, instance, instance + 1, walk_time_s, &at);
     const float heading_rad = at.heading_rad + locomotion->facing_rad,
                 strayed =
                     crowd_view->behaviour ? (float)th_behaviour_strayed(crowd_view->behaviour, instance, time_s) : 0,

@@ -68,7 +68,7 @@ static th_result make_behaviour(th_crowd_view *crowd_view, th_error *err)
         instances[i].speed = th_layout_routine_speed(&crowd_view->layout, i);
     }
     const th_behaviour_desc desc = {(const th_routines *const *)crowd_view->routines, instances, scene->instance_count,
-                                    crowd_view->desc.seed};
+                                    crowd_view->desc.seed, crowd_view->desc.blend};
     const th_result result = th_behaviour_create(&desc, &crowd_view->behaviour, err);
     free(instances);
     return result;
@@ -292,7 +292,7 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
                                  ? behaviour && a->compile.interpolation == b->compile.interpolation
                                  : routines;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
-                       memcmp(a->clips, b->clips, sizeof a->clips) == 0;
+                       (a->behaviour == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
     const bool places = scene && a->layout == b->layout;
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&

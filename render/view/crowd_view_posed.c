@@ -56,7 +56,7 @@ static th_result compile(th_crowd_view *crowd_view, uint32_t index, th_error *er
     desc.parallel = th_parallel_run;
     desc.parallel_ctx = &crowd_view->desc.jobs;
     if (index < crowd_view->desc.model_count) {
-        desc.repertoire = crowd_view->desc.behaviour == TH_BEHAVIOUR_GRAPH;
+        desc.repertoire = th_behaviour_needs_repertoire(crowd_view->desc.behaviour);
     } else {
         const th_repertoire *own = th_compiled_model_repertoire(crowd_view->compiled_models[posed->of]);
         desc.masks = own ? own->masks : desc.masks;

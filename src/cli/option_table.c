@@ -22,7 +22,7 @@ CHOICES(scheduler_choices, TH_SCHEDULER_COUNT, "work-stealing", "serial", "openm
 CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "spread", "cores");
 CHOICES(stages_choices, TH_STAGES_COUNT, "fused", "separate");
 CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street");
-CHOICES(behaviour_choices, TH_BEHAVIOUR_KIND_COUNT, "none", "fade", "graph");
+CHOICES(behaviour_choices, TH_BEHAVIOUR_KIND_COUNT, "none", "fade", "graph", "blend");
 CHOICES(fade_curve_choices, TH_FADE_CURVE_COUNT, "smooth", "linear");
 CHOICES(fade_old_choices, 2, "run-on", "freeze");
 CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers", "error");
@@ -111,7 +111,9 @@ const th_option th_option_table[] = {
     {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.layout),
      .choices = layout_choices, .help = "arrangement of the characters: grid, ring or street; only in a street do walking characters move"},
     {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(crowd.behaviour),
-     .choices = behaviour_choices, .help = "what characters play: none: one clip each; fade: all clips in random order, in place; graph: stand, walk, change gait, gesture"},
+     .choices = behaviour_choices, .help = "what characters play: none: one clip each; fade: all clips in random order, in place; graph: stand, walk, change gait, gesture; blend: idle and gaits at a pace"},
+    {.name = "pace", .argument = "V", .fallback = "1.4", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(crowd.blend.pace),
+     .low = 0, .high = 1000, .help = "speed over the ground of a blend, in model units per second; models without gaits blend all clips"},
     {.name = "fade", .argument = "S", .fallback = "0.3", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(crowd.fade.duration_s),
      .low = 0.001, .high = 60, .help = "length of the cross-fades of a behaviour in seconds; those with a gait take a third of a loop to a loop"},
     {.name = "fade-curve", .argument = "NAME", .fallback = "smooth", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(crowd.fade.curve),

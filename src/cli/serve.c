@@ -66,10 +66,10 @@ static th_result first_settings(const th_options *o, th_server_desc *desc, th_er
         json_array_append_new(models, json_string(TH_HUMAN_NAME));
     if (strcmp(o->models.clip, "all") != 0)
         json_object_set_new(clips, o->models.clip, json_integer(1));
-    json_t *patch = json_pack("{s:i, s:i, s:o, s:o, s:s, s:s}", "count", (int)count, "threads",
+    json_t *patch = json_pack("{s:i, s:i, s:o, s:o, s:s, s:s, s:f}", "count", (int)count, "threads",
                               (int)o->crowd.jobs.threads, "models", models, "clips", clips, "interpolation",
                               th_interpolation_name(o->crowd.compile.interpolation), "behaviour",
-                              th_behaviour_name(o->crowd.behaviour));
+                              th_behaviour_name(o->crowd.behaviour), "pace", o->crowd.blend.pace);
     th_result result = patch ? th_settings_patch(&desc->settings, patch, &desc->limits, err)
                              : th_fail(err, TH_ERR_INPUT, "names must be UTF-8 here");
     json_decref(patch);

@@ -123,7 +123,8 @@ static th_result read_scene(renderer *r, th_error *err)
     r->crowd.isa = scene->isa;
     r->crowd.palette = scene->palette;
     r->crowd.seed = scene->seed;
-    r->crowd.behaviour = scene->behaviour;
+    r->crowd.behaviour = scene->settings.behaviour;
+    r->crowd.blend = th_settings_blend(&scene->settings);
     r->crowd.fade = scene->fade;
     r->crowd.count = scene->count;
     r->crowd.instances = scene->instances;

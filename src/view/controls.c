@@ -23,7 +23,9 @@ const th_binding th_bindings[] = {
     {"PgUp PgDn", "double, halve the crowd"},
     {"+ -", "10 % more, fewer characters"},
     {"m M", "next, previous clip, or a mix of all"},
-    {"b B", "behaviour: none, fade, graph"},
+    {"b B", "behaviour: none, fade, graph, blend"},
+    {"g G", "blend: faster, slower pace"},
+    {"u U", "blend: more, less weight of the clip"},
     {"l L", "layout: grid, ring, street"},
     {NULL, "Threads"},
     {"t T", "one thread more, fewer"},
@@ -70,6 +72,10 @@ static bool repeatable(th_action action)
     case TH_ACTION_HALVE:
     case TH_ACTION_STEP:
     case TH_ACTION_STEP_BACK:
+    case TH_ACTION_FASTER_PACE:
+    case TH_ACTION_SLOWER_PACE:
+    case TH_ACTION_MORE_WEIGHT:
+    case TH_ACTION_LESS_WEIGHT:
         return true;
     default:
         return false;
@@ -105,6 +111,10 @@ void th_controls_char(th_controls *c, uint32_t codepoint)
         ['M'] = TH_ACTION_PREVIOUS_CLIP,
         ['b'] = TH_ACTION_NEXT_BEHAVIOUR,
         ['B'] = TH_ACTION_PREVIOUS_BEHAVIOUR,
+        ['g'] = TH_ACTION_FASTER_PACE,
+        ['G'] = TH_ACTION_SLOWER_PACE,
+        ['u'] = TH_ACTION_MORE_WEIGHT,
+        ['U'] = TH_ACTION_LESS_WEIGHT,
         ['l'] = TH_ACTION_NEXT_LAYOUT,
         ['L'] = TH_ACTION_PREVIOUS_LAYOUT,
         ['k'] = TH_ACTION_NEXT_LOOK,

@@ -89,6 +89,94 @@ static const char *turn_clip(const th_model_set *model_set, const char *played, 
     return choice > 0 ? name_at(model_set, choice) : NULL;
 }
 
+/* ---- blends ---- */
+
+#define PACE_STEP   0.1
+#define MOST_PACE   100.0
+#define WEIGHT_STEP 0.25
+#define MOST_WEIGHT 10.0
+
+static double stepped(double value, bool less, double step, double most)
+{
+    return fmin(fmax((round(value / step) + (less ? -1 : 1)) * step, 0), most);
+}
+
+/* The entry of a clip; NULL: there is none. */
+static th_blend_clip *find_weight(th_blend *blend, const char *clip)
+{
+    for (uint32_t c = 0; clip && c < blend->clip_count; c++)
+        if (strcmp(blend->clips[c].name, clip) == 0)
+            return &blend->clips[c];
+    return NULL;
+}
+
+/* The clip that is chosen comes first, because there is no room for those of all models. */
+static void weigh_all(th_blend *blend, const th_model_set *model_set, const char *clip)
+{
+    blend->clips[blend->clip_count++] = (th_blend_clip){clip, 1};
+    for (uint32_t choice = 1; choice < count_choices(model_set) && blend->clip_count < TH_BLEND_CLIPS; choice++)
+        if (!find_weight(blend, name_at(model_set, choice)))
+            blend->clips[blend->clip_count++] = (th_blend_clip){name_at(model_set, choice), 1};
+}
+
+static double sum_of_weights(const th_blend *blend)
+{
+    double sum = 0;
+    for (uint32_t c = 0; c < blend->clip_count; c++)
+        sum += blend->clips[c].weight;
+    return sum;
+}
+
+static bool change_weight(th_live_settings *s, bool less, const th_model_set *model_set)
+{
+    th_blend changed = s->crowd.blend;
+    const uint32_t choice = choice_of(model_set, s->clip);
+    if (choice == 0)
+        return false;
+    if (changed.clip_count == 0)
+        weigh_all(&changed, model_set, name_at(model_set, choice));
+    th_blend_clip *entry = find_weight(&changed, name_at(model_set, choice));
+    const double before = entry ? entry->weight : 0;
+    if (!entry)
+        return false;
+    entry->weight = stepped(before, less, WEIGHT_STEP, MOST_WEIGHT);
+    if (!islessgreater(entry->weight, before) || !(sum_of_weights(&changed) > 0))
+        return false;
+    s->crowd.blend = changed;
+    return true;
+}
+
+static bool change_pace(th_blend *blend, bool less)
+{
+    const double before = blend->pace;
+    const bool had_weights = blend->clip_count > 0;
+    blend->clip_count = 0;
+    blend->pace = stepped(before, less, PACE_STEP, MOST_PACE);
+    return had_weights || islessgreater(blend->pace, before);
+}
+
+bool th_live_settings_blend(th_live_settings *s, th_action action, const th_model_set *model_set)
+{
+    if (s->crowd.behaviour != TH_BEHAVIOUR_BLEND)
+        return false;
+    if (action == TH_ACTION_FASTER_PACE || action == TH_ACTION_SLOWER_PACE)
+        return change_pace(&s->crowd.blend, action == TH_ACTION_SLOWER_PACE);
+    if (action == TH_ACTION_MORE_WEIGHT || action == TH_ACTION_LESS_WEIGHT)
+        return change_weight(s, action == TH_ACTION_LESS_WEIGHT, model_set);
+    return false;
+}
+
+/* What is blended: the pace, or the weight of the chosen clip. */
+static void describe_blend(const th_live_settings *s, char *text, size_t size)
+{
+    th_blend blend = s->crowd.blend;
+    const th_blend_clip *entry = find_weight(&blend, s->clip);
+    if (blend.clip_count == 0)
+        th_append(text, size, " at %.2g", blend.pace);
+    else if (entry)
+        th_append(text, size, ", weight %.3g", entry->weight);
+}
+
 /* ---- all ---- */
 
 bool th_live_settings_apply(th_live_settings *s, th_action action, const th_model_set *model_set,
@@ -163,6 +251,8 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
         th_append(text, size, ", %s", s->clip);
     if (crowd->behaviour != TH_BEHAVIOUR_NONE)
         th_append(text, size, ", %s", th_behaviour_name(crowd->behaviour));
+    if (crowd->behaviour == TH_BEHAVIOUR_BLEND)
+        describe_blend(s, text, size);
     if (crowd->layout != TH_LAYOUT_GRID)
         th_append(text, size, ", %s", th_layout_name(crowd->layout));
     if (crowd->look != TH_LOOK_NATURAL)

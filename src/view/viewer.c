@@ -132,6 +132,8 @@ static void end_rebuild(th_viewer *v)
     }
     v->shown = v->rebuild.settings;
     complain_of_fallback(v);
+    v->shown.crowd.blend = v->wanted.crowd.blend; /* may have changed meanwhile */
+    th_crowd_view_set_blend(v->crowd_view, &v->wanted.crowd.blend, v->time_s);
     th_jobs_stats_reset(th_crowd_view_jobs(v->crowd_view));
     th_crowd_view_trace(v->crowd_view, v->desc.tracer);
     v->viewpoint.followed %= v->shown.crowd.count;
@@ -221,6 +223,10 @@ static void act(th_viewer *v)
         if (!v->crowd_view || !v->canvas)
             continue;
         act_on_camera(v, action);
+        if (th_live_settings_blend(&v->wanted, action, &v->model_set)) {
+            th_crowd_view_set_blend(v->crowd_view, &v->wanted.crowd.blend, v->time_s);
+            v->shown.crowd.blend = v->wanted.crowd.blend;
+        }
         if (th_live_settings_apply(&v->wanted, action, &v->model_set, &v->desc.settings))
             v->stale = true;
     }

@@ -16,10 +16,10 @@ json_t *th_settings_json(const th_settings *s)
             json_decref(clips);
             clips = NULL;
         }
-    return json_pack("{s:i, s:i, s:o, s:b, s:o, s:o, s:s, s:s}", "count", (int)s->count, "threads", (int)s->threads,
-                     "rate_hz", th_json_real(s->rate_hz), "paused", s->paused, "models", models, "clips", clips,
-                     "interpolation", th_interpolation_name(s->interpolation), "behaviour",
-                     th_behaviour_name(s->behaviour));
+    return json_pack("{s:i, s:i, s:o, s:b, s:o, s:o, s:s, s:s, s:o}", "count", (int)s->count, "threads",
+                     (int)s->threads, "rate_hz", th_json_real(s->rate_hz), "paused", s->paused, "models", models,
+                     "clips", clips, "interpolation", th_interpolation_name(s->interpolation), "behaviour",
+                     th_behaviour_name(s->behaviour), "pace", th_json_real(s->pace));
 }
 
 /* ---- one member ---- */
@@ -118,7 +118,16 @@ static th_result read_behaviour(const json_t *value, th_behaviour_kind *out, th_
             *out = (th_behaviour_kind)b;
             return TH_OK;
         }
-    return th_fail(err, TH_ERR_INPUT, "behaviour is none, fade or graph");
+    return th_fail(err, TH_ERR_INPUT, "behaviour is none, fade, graph or blend");
+}
+
+static th_result read_pace(const json_t *value, double *out, th_error *err)
+{
+    const double pace = json_number_value(value);
+    if (!json_is_number(value) || !(pace >= 0 && pace <= TH_SETTINGS_MAX_PACE))
+        return th_fail(err, TH_ERR_INPUT, "pace is a number from 0 to %g", TH_SETTINGS_MAX_PACE);
+    *out = pace;
+    return TH_OK;
 }
 
 static th_result read_paused(const json_t *value, bool *out, th_error *err)
@@ -147,6 +156,8 @@ static th_result read_member(th_settings *s, const char *name, json_t *value, co
         return read_interpolation(value, &s->interpolation, err);
     if (strcmp(name, "behaviour") == 0)
         return read_behaviour(value, &s->behaviour, err);
+    if (strcmp(name, "pace") == 0)
+        return read_pace(value, &s->pace, err);
     return th_fail(err, TH_ERR_INPUT, "there is no setting \"%.64s\"", name);
 }
 
@@ -187,8 +198,18 @@ static bool same_models(const th_settings *a, const th_settings *b)
     return same;
 }
 
+th_blend th_settings_blend(const th_settings *settings)
+{
+    assert(settings);
+    th_blend blend = {.pace = settings->pace, .clip_count = settings->clip_count};
+    for (uint32_t c = 0; c < settings->clip_count; c++)
+        blend.clips[c] = (th_blend_clip){settings->clips[c].name, settings->clips[c].weight};
+    return blend;
+}
+
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b)
 {
     return a->count == b->count && a->threads == b->threads && a->interpolation == b->interpolation &&
-           a->behaviour == b->behaviour && same_models(a, b) && same_clips(a, b);
+           a->behaviour == b->behaviour && same_models(a, b) && same_clips(a, b) &&
+           (a->behaviour != TH_BEHAVIOUR_BLEND || !islessgreater(a->pace, b->pace));
 }

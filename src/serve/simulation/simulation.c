@@ -86,12 +86,19 @@ th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache 
 #define INSTANCE_BYTES 112u
 /* Besides, at most, of an instance with a behaviour: what it follows, and what it plays in a frame. */
 #define FOLLOWER_BYTES 40u
-#define LAYERS_BYTES   (TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1)
+/* Of a model with one. */
+#define MODEL_BYTES 640u
+
+static uint64_t layers_bytes(const th_settings *s)
+{
+    return th_behaviour_most_layers(s->behaviour) * sizeof(th_layer) + 1;
+}
 
 static uint64_t instance_bytes(const th_settings *s)
 {
-    const uint64_t behaviour = s->behaviour == TH_BEHAVIOUR_NONE ? 0 : FOLLOWER_BYTES + LAYERS_BYTES;
-    return s->count * (INSTANCE_BYTES + behaviour);
+    if (s->behaviour == TH_BEHAVIOUR_NONE)
+        return (uint64_t)s->count * INSTANCE_BYTES;
+    return s->count * (INSTANCE_BYTES + FOLLOWER_BYTES + layers_bytes(s)) + (s->model_count + 1) * MODEL_BYTES;
 }
 
 static th_result reserve(th_simulation *simulation, uint64_t bytes, th_error *err)
@@ -114,9 +121,11 @@ static th_result make_behaviour(th_simulation *simulation, const th_simulation_d
     const th_settings *s = &simulation->settings;
     if (s->behaviour == TH_BEHAVIOUR_NONE)
         return TH_OK;
-    const th_behaviour_desc behaviour = {simulation->model_cache->routines, instances, s->count, desc->seed};
+    const th_behaviour_desc behaviour = {simulation->model_cache->routines, instances, s->count, desc->seed,
+                                         th_settings_blend(s)};
     const th_result result = th_behaviour_create(&behaviour, &simulation->behaviour, err);
-    assert(result != TH_OK || th_behaviour_bytes(simulation->behaviour) <= (uint64_t)s->count * FOLLOWER_BYTES);
+    assert(result != TH_OK || th_behaviour_bytes(simulation->behaviour) <=
+                                  (uint64_t)s->count * FOLLOWER_BYTES + (s->model_count + 1) * MODEL_BYTES);
     return result;
 }
 
@@ -206,7 +215,8 @@ void th_simulation_destroy(th_simulation *simulation)
 size_t th_simulation_bytes(const th_simulation *simulation)
 {
     const size_t behaviour = simulation->behaviour
-                                 ? th_behaviour_bytes(simulation->behaviour) + simulation->settings.count * LAYERS_BYTES
+                                 ? th_behaviour_bytes(simulation->behaviour) +
+                                       simulation->settings.count * layers_bytes(&simulation->settings)
                                  : 0;
     return th_crowd_palette_bytes(simulation->crowd) + th_crowd_bytes(simulation->crowd) + behaviour +
            simulation->model_cache->bytes;

@@ -126,7 +126,7 @@ static th_result send_scene(th_snapshot_service *s, th_error *err)
                                .isa = s->fixed.simulation.isa,
                                .palette = s->fixed.simulation.palette,
                                .seed = s->fixed.simulation.seed,
-                               .behaviour = settings.behaviour,
+                               .settings = settings,
                                .fade = s->fixed.model_cache.routines.fade,
                                .model_count = models->count,
                                .count = settings.count};

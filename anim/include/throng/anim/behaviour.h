@@ -1,12 +1,14 @@
-/* Behaviour: what the instances of a crowd play, one clip after the other, as a pure function of time.
+/* Behaviour: what the instances of a crowd play, as a pure function of time.
  *
- * A model gets TH_ROUTINES routines from a seed. A routine is a closed sequence of clips with transitions between them;
- * an instance follows one of them, from a time of its own on. So nothing depends on the frames before, on threads or on
- * other instances, and any time costs the same.
+ * With FADE and GRAPH they play one clip after the other. A model gets TH_ROUTINES routines from a seed. A routine is a
+ * closed sequence of clips with transitions between them; an instance follows one of them, from a time of its own on.
+ * So nothing depends on the frames before, on threads or on other instances, and any time costs the same.
  *
  * In a transition the weight of the new clip rises from 0 to 1, and that of the old one falls from 1 to 0. Where one of
  * them walks, it is where their poses resemble each other most, and how far it carries the character is measured on the
- * blended poses, so that the foot on the ground stays where it is. Gaits keep their phases in step. */
+ * blended poses, so that the foot on the ground stays where it is. Gaits keep their phases in step.
+ *
+ * With BLEND all play the same blend of clips, each at its own speed and from a phase of its own on. */
 #ifndef THRONG_ANIM_BEHAVIOUR_H
 #define THRONG_ANIM_BEHAVIOUR_H
 
@@ -21,10 +23,18 @@ typedef enum th_behaviour_kind {
     TH_BEHAVIOUR_FADE,     /* all clips of the model in random order, in place */
     TH_BEHAVIOUR_GRAPH,    /* its repertoire: stands, walks, changes its gait, gestures. A model that neither stands nor
                               walks in any clip behaves as with NONE */
+    TH_BEHAVIOUR_BLEND,    /* everyone the same blend of clips, which may change at any time (th_blend). A model of a
+                              single clip behaves as with NONE */
     TH_BEHAVIOUR_KIND_COUNT,
 } th_behaviour_kind;
 
-const char *th_behaviour_name(th_behaviour_kind kind); /* "none", "fade", "graph" */
+const char *th_behaviour_name(th_behaviour_kind kind); /* "none", "fade", "graph", "blend" */
+
+/* Whether models need a repertoire for it. */
+static inline bool th_behaviour_needs_repertoire(th_behaviour_kind kind)
+{
+    return kind == TH_BEHAVIOUR_GRAPH || kind == TH_BEHAVIOUR_BLEND;
+}
 
 typedef enum th_fade_curve {
     TH_FADE_SMOOTH = 0, /* 3 x^2 - 2 x^3 */
@@ -46,12 +56,33 @@ typedef struct th_fade {
 /* Weight of the new clip when a part of the transition has passed, from 0 to 1. */
 float th_fade_weight(th_fade_curve curve, double part);
 
+/* ---- blend ---- */
+
+#define TH_BLEND_CLIPS 16u
+
+typedef struct th_blend_clip {
+    const char *name; /* of a clip; borrowed */
+    double weight;    /* 0 or more */
+} th_blend_clip;
+
+/* What BLEND plays. Without weights, models that walk blend their idle clip and their gaits, with phases in step, so
+ * that their feet move at the pace: the two whose speeds are the next ones; beyond the fastest gait this one plays
+ * faster. Other models blend all clips equally. With weights, each model blends those of its clips that have one; if
+ * there are more than TH_MAX_LAYERS, the largest; if none, it behaves as with NONE. */
+typedef struct th_blend {
+    double pace; /* over the ground, model units per second; 0 or more */
+    th_blend_clip clips[TH_BLEND_CLIPS];
+    uint32_t clip_count; /* 0: the pace counts */
+} th_blend;
+
+#define TH_DEFAULT_PACE 1.4
+
 /* ---- routines ---- */
 
 #define TH_ROUTINES 64u
 
 typedef struct th_routines_desc {
-    const th_compiled_model *compiled; /* required; borrowed; with a repertoire if the kind is GRAPH */
+    const th_compiled_model *compiled; /* required; borrowed; with a repertoire if the kind needs it */
     th_behaviour_kind kind;
     th_fade fade;
     uint64_t seed;
@@ -69,29 +100,41 @@ void th_routines_destroy(th_routines *routines); /* NULL is allowed */
 size_t th_routines_bytes(const th_routines *routines);
 
 /* Mean over the ground, the same for all routines: three quarters of the slowest gait, or that gait if no clip stands.
- * 0: they stay in place. */
+ * Of a blend with gaits 1, per second of th_behaviour_walk_time. 0: they stay in place. */
 double th_routines_speed(const th_routines *routines);
-/* The largest distance of an instance from where that speed leads. */
+/* The largest distance of an instance from where that speed leads; of a blend a hundredth of the model's size. */
 double th_routines_deviation(const th_routines *routines);
 
 /* ---- behaviour ---- */
 
-#define TH_BEHAVIOUR_LAYERS 3u
+#define TH_BEHAVIOUR_LAYERS TH_MAX_LAYERS
+
+/* What instances play at most; at most TH_BEHAVIOUR_LAYERS. */
+uint32_t th_behaviour_most_layers(th_behaviour_kind kind);
 
 typedef struct th_behaviour_desc {
     const th_routines *const *routines; /* by compiled model; borrowed; an element may be NULL: as with NONE */
     const th_instance *instances;       /* not needed after creation; their speeds apply to routines */
     uint32_t instance_count;
     uint64_t seed;
+    th_blend blend; /* valid if there are routines of the kind BLEND */
 } th_behaviour_desc;
 
-/* Immutable: any number of threads may read it. */
+/* Any number of threads may read it. Only th_behaviour_set_blend changes it. */
 typedef struct th_behaviour th_behaviour;
 
 /* The only error is TH_ERR_MEMORY. The caller frees *out with th_behaviour_destroy. */
 th_result th_behaviour_create(const th_behaviour_desc *desc, th_behaviour **out, th_error *err);
 void th_behaviour_destroy(th_behaviour *behaviour); /* NULL is allowed */
 size_t th_behaviour_bytes(const th_behaviour *behaviour);
+
+/* Goes over to another blend, from time_s on, with the fade of the routines. Phases go on: what anybody plays at
+ * time_s, and how far anybody has walked by then, stays as it was. A function of all changes and their times, and of
+ * nothing else. No thread may read the behaviour meanwhile. Other kinds: does nothing. Never allocates. */
+void th_behaviour_set_blend(th_behaviour *behaviour, const th_blend *blend, double time_s);
+
+/* The largest number of layers of an instance. */
+uint32_t th_behaviour_layer_stride(const th_behaviour *behaviour);
 
 /* What an instance plays. Returns the number of layers; 0: its own clip. Never allocates. */
 uint32_t th_behaviour_layers(const th_behaviour *behaviour, uint32_t instance, double time_s,
@@ -100,7 +143,11 @@ uint32_t th_behaviour_layers(const th_behaviour *behaviour, uint32_t instance, d
 /* How far the instance has walked since a moment of its own, in scene units. */
 double th_behaviour_travel(const th_behaviour *behaviour, uint32_t instance, double time_s);
 
-/* The same without the mean speed of the routines: how far it is ahead of where that leads. */
+/* The time at which somebody who always keeps the speed of the routines would be where the instance is, but for what it
+ * has strayed: time_s, and for a blend the distance that an instance of speed 1 has walked. */
+double th_behaviour_walk_time(const th_behaviour *behaviour, uint32_t instance, double time_s);
+
+/* th_behaviour_travel without the mean speed of the routines: how far it is ahead of where that leads. */
 double th_behaviour_strayed(const th_behaviour *behaviour, uint32_t instance, double time_s);
 
 TH_API_END

@@ -58,7 +58,8 @@ typedef struct th_crowd_view_desc {
     uint64_t seed;
     th_layout_kind layout;
     th_behaviour_kind behaviour;
-    th_fade fade; /* valid unless the behaviour is NONE */
+    th_fade fade;   /* valid unless the behaviour is NONE */
+    th_blend blend; /* valid if the behaviour is BLEND */
     th_look look;
     th_isa isa;
     th_palette palette; /* AUTO: as th_palette_for says, in th_crowd_view_create; as in a crowd, in prepare */
@@ -110,8 +111,8 @@ void th_crowd_view_destroy(th_crowd_view *crowd_view); /* NULL does nothing */
 
 /* ---- changing ----
  *
- * A crowd view never changes. To change a setting, build another one, which shares the parts that the change does not
- * affect:
+ * But for its blend a crowd view never changes. To change a setting, build another one, which shares the parts that the
+ * change does not affect:
  *
  *     th_crowd_view_prepare   on any thread, while the base goes on drawing: all slow work
  *     th_crowd_view_complete  between two frames: threads and OpenGL objects
@@ -138,6 +139,10 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
 
 /* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
+
+/* Goes over to another blend, from time_s on, between two frames: th_behaviour_set_blend. A crowd view that shares the
+ * behaviour, whose desc has the same behaviour, layout, count and seed, goes over, too. */
+void th_crowd_view_set_blend(th_crowd_view *crowd_view, const th_blend *blend, double time_s);
 
 /* The picture has width * height pixels, neither 0. Returns false and draws nothing when the driver lost the written
  * data twice in a row, or has no memory for the palettes of those that are visible. */

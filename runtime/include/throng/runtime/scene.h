@@ -22,6 +22,7 @@ typedef struct th_scene_desc {
     const th_instance *instances; /* copied; NULL: made from seed and clips */
     th_behaviour_kind behaviour;  /* of all instances; not NONE: `fade` must be valid */
     th_fade fade;
+    th_blend blend;                     /* valid if the behaviour is BLEND */
     const th_routines *const *routines; /* of the compiled models, borrowed with them; NULL: the scene makes them */
 } th_scene_desc;
 

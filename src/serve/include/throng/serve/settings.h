@@ -19,9 +19,13 @@ enum { TH_SETTINGS_MODELS = 8, TH_SETTINGS_CLIPS = 16, TH_SETTINGS_NAME = 128 };
 #define TH_SETTINGS_MIN_RATE_HZ 0.1
 #define TH_SETTINGS_MAX_RATE_HZ 1000.0
 
+#define TH_SETTINGS_MAX_PACE 1000.0
+
+_Static_assert((int)TH_SETTINGS_CLIPS <= (int)TH_BLEND_CLIPS, "a blend has room for all weights");
+
 typedef struct th_clip_weight {
     char name[TH_SETTINGS_NAME];
-    double weight; /* above 0; a clip's share is its weight over the sum of weights */
+    double weight; /* above 0; a clip's share is its weight over the sum of weights. With BLEND everyone plays all */
 } th_clip_weight;
 
 typedef struct th_settings {
@@ -35,6 +39,7 @@ typedef struct th_settings {
     uint32_t clip_count;
     th_interpolation interpolation;
     th_behaviour_kind behaviour;
+    double pace; /* as in th_blend */
 } th_settings;
 
 typedef struct th_limits {
@@ -43,12 +48,15 @@ typedef struct th_limits {
 } th_limits;
 
 /* {"count", "threads", "rate_hz", "paused", "models": [name...], "clips": {name: weight...}, "interpolation",
- * "behaviour"}. */
+ * "behaviour", "pace"}. */
 json_t *th_settings_json(const th_settings *settings);
 
 /* Replaces the members of *settings that the JSON object has, all or none. TH_ERR_INPUT: not an object, an unknown
  * member or an invalid value; TH_ERR_LIMIT: a value beyond a limit. Does not check that models and clips exist. */
 th_result th_settings_patch(th_settings *settings, const json_t *patch, const th_limits *limits, th_error *err);
+
+/* What the crowd plays if its behaviour is BLEND. The clips borrow their names from the settings. */
+th_blend th_settings_blend(const th_settings *settings);
 
 /* Whether the same crowd serves both: only rate and pause may differ. */
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b);

@@ -1,0 +1,115 @@
+#include "feet.h"
+
+#include <throng/anim/exact.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define TOUCHING    0.003 /* a point on the ground: this far above the lowest, times the model's size */
+#define MOST_POINTS 10000u
+#define AIRBORNE    0.015 /* nothing is on the ground: the lowest point is this far above that of all clips */
+#define GROUND      24    /* poses of a clip in which the ground is looked for */
+
+void th_feet_advance(th_feet *f)
+{
+    double(*swap)[3] = f->before;
+    f->before = f->now;
+    f->now = swap;
+    f->lowest_before = f->lowest;
+}
+
+void th_feet_locate(th_feet *f)
+{
+    f->lowest = HUGE_VAL;
+    for (size_t n = 0; n < f->points.count; n++) {
+        th_ground_contact_position(&f->proxy, &f->points.point[n], f->now[n]);
+        f->lowest = fmin(f->lowest, f->now[n][1]);
+    }
+}
+
+void th_feet_pose(th_feet *f, const th_layer *layers, uint32_t count)
+{
+    const th_model *model = f->proxy.model;
+    th_exact_layers(model, layers, count, NULL, f->proxy.interpolation, f->local, f->weights);
+    th_exact_resolve(model, f->local, f->proxy.pose);
+    th_exact_palette(model, f->proxy.pose, f->proxy.palette);
+    th_feet_advance(f);
+    th_feet_locate(f);
+}
+
+void th_feet_find_ground(th_feet *f, const uint32_t *clips, uint32_t count)
+{
+    f->ground = HUGE_VAL;
+    for (uint32_t c = 0; c < count; c++)
+        for (uint32_t n = 0; n < GROUND; n++) {
+            const th_clip *clip = &f->proxy.model->clips[clips[c]];
+            th_bounds_proxy_pose(&f->proxy, clip, clip->duration_ticks * n / GROUND);
+            th_feet_locate(f);
+            f->ground = fmin(f->ground, f->lowest);
+        }
+}
+
+/* Some hundred poses of all points of a large mesh would take seconds. */
+static void keep_some_points(th_ground_contacts *points)
+{
+    const size_t step = (points->count + MOST_POINTS - 1) / MOST_POINTS;
+    size_t kept = 0;
+    for (size_t n = 0; n < points->count; n += step)
+        points->point[kept++] = points->point[n];
+    points->count = kept;
+}
+
+bool th_feet_init(th_feet *f, const th_model *model, th_interpolation interpolation, uint32_t clip)
+{
+    double begin = 0;
+    const th_moments moments = {&begin, 1};
+    if (!th_bounds_proxy_init(&f->proxy, model, interpolation) ||
+        !th_ground_contacts_init(&f->points, &f->proxy, &model->clips[clip], &moments))
+        return false;
+    keep_some_points(&f->points);
+    f->before = calloc(f->points.count + 1, sizeof *f->before);
+    f->now = calloc(f->points.count + 1, sizeof *f->now);
+    f->moved = calloc(f->points.count + 1, sizeof *f->moved);
+    f->local = calloc((size_t)model->joint_count + 1, sizeof *f->local);
+    f->weights = calloc((size_t)model->weight_count + 1, sizeof *f->weights);
+    return f->before && f->now && f->moved && f->local && f->weights;
+}
+
+void th_feet_fini(th_feet *f)
+{
+    th_ground_contacts_fini(&f->points);
+    th_bounds_proxy_fini(&f->proxy);
+    free(f->before);
+    free(f->now);
+    free(f->moved);
+    free(f->local);
+    free(f->weights);
+}
+
+double th_feet_step(const th_feet *f, double heading_rad)
+{
+    const double size = f->proxy.model->size, x = sin(heading_rad), z = cos(heading_rad);
+    size_t count = 0;
+    if (f->lowest > f->ground + AIRBORNE * size)
+        return (double)NAN;
+    for (size_t n = 0; n < f->points.count; n++) {
+        const double *a = f->before[n], *b = f->now[n];
+        if (a[1] <= fmax(f->lowest_before, f->ground) + TOUCHING * size &&
+            b[1] <= fmax(f->lowest, f->ground) + TOUCHING * size)
+            f->moved[count++] = (a[0] - b[0]) * x + (a[2] - b[2]) * z;
+    }
+    qsort(f->moved, count, sizeof *f->moved, th_compare_doubles);
+    return count > 0 ? f->moved[count * 2 / 3] : (double)NAN;
+}
+
+size_t th_feet_mark_standing(th_feet *f, uint32_t clip)
+{
+    size_t count = 0;
+    th_bounds_proxy_pose(&f->proxy, &f->proxy.model->clips[clip], 0);
+    th_feet_locate(f);
+    for (size_t n = 0; n < f->points.count; n++)
+        if (f->now[n][1] <= f->lowest + TOUCHING * f->proxy.model->size)
+            f->moved[count++] = (double)n;
+    return count;
+}

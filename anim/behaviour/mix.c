@@ -1,0 +1,334 @@
+/* The pace is kept exactly: the gaits' common phase advances so fast that the feet of the blend, which move back by its
+ * stride in a loop, move back at the pace. */
+#include "mix.h"
+
+#include "feet.h"
+#include "transition.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PHASES      32u  /* poses in which a stride is measured */
+#define LEAST_APART 0.02 /* gaits that differ less in speed are one sample */
+#define LEAST_PACE  1e-3 /* times the slowest gait: a stride is not divided by less */
+#define PLAUSIBLE   0.3  /* a measured stride differs less from the mean of those of the clips, as a part of it */
+
+/* ---- samples ---- */
+
+static void add_sample(th_pace_space *s, const th_model *model, uint32_t clip, double speed)
+{
+    const double last = s->count > 0 ? s->samples[s->count - 1].speed : -1;
+    if (s->count < TH_PACE_SAMPLES && speed > last * (1 + LEAST_APART))
+        s->samples[s->count++] =
+            (th_pace_sample){.clip = clip, .speed = speed, .length_s = th_clip_length_s(model, clip)};
+}
+
+static void find_leads(th_pace_space *s, const th_model *model, th_interpolation interpolation, th_dmat34 *poses)
+{
+    const uint32_t first = s->samples[0].speed > 0 ? 0 : 1;
+    for (uint32_t k = first + 1; k < s->count; k++)
+        s->samples[k].lead = th_gait_lead(model, interpolation, s->samples[first].clip, s->samples[k].clip, poses);
+}
+
+/* ---- strides ---- */
+
+/* Between two samples. */
+typedef struct place {
+    uint32_t low; /* sample */
+    double part;  /* of the way to the next one; 0 if there is none */
+} place;
+
+static place place_of(const th_pace_space *s, double pace)
+{
+    uint32_t low = 0;
+    while (low + 2 < s->count && pace >= s->samples[low + 1].speed)
+        low++;
+    if (s->count < 2)
+        return (place){0, 0};
+    const double from = s->samples[low].speed, to = s->samples[low + 1].speed;
+    return (place){low, fmin(fmax((pace - from) / (to - from), 0), 1)};
+}
+
+static double own_stride(const th_pace_sample *sample)
+{
+    return sample->speed * sample->length_s;
+}
+
+/* The mean of those of the clips. */
+static double mean_stride(const th_pace_space *s, place at)
+{
+    const double low = own_stride(&s->samples[at.low]);
+    return at.part > 0 ? low + at.part * (own_stride(&s->samples[at.low + 1]) - low) : low;
+}
+
+static void pose(th_feet *f, const th_pace_space *s, place at, double phase)
+{
+    th_layer layers[2];
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < 2; k++) {
+        const double weight = k == 0 ? 1 - at.part : at.part;
+        if (!(weight > 0))
+            continue;
+        const th_pace_sample *sample = &s->samples[at.low + k];
+        layers[count++] = (th_layer){.ratio = sample->speed > 0 ? th_ratio_wrapped(phase + sample->lead) : 0,
+                                     .weight = (float)weight,
+                                     .clip = (uint16_t)sample->clip,
+                                     .mask = TH_NO_MASK};
+    }
+    th_feet_pose(f, layers, count);
+}
+
+static double measure_stride(th_feet *f, const th_pace_space *s, place at, double heading_rad)
+{
+    const double mean = mean_stride(s, at);
+    double stride = 0;
+    if (!(mean > 0))
+        return 0;
+    pose(f, s, at, 0);
+    for (uint32_t n = 1; n <= PHASES; n++) {
+        pose(f, s, at, (double)n / PHASES);
+        const double step = th_feet_step(f, heading_rad);
+        stride += isnan(step) ? mean / PHASES : step;
+    }
+    return fabs(stride - mean) < PLAUSIBLE * mean ? stride : mean;
+}
+
+static void measure_strides(th_feet *f, th_pace_space *s, double heading_rad)
+{
+    uint32_t clips[TH_PACE_SAMPLES];
+    for (uint32_t k = 0; k < s->count; k++)
+        clips[k] = s->samples[k].clip;
+    th_feet_find_ground(f, clips, s->count);
+    for (uint32_t n = 0; n <= (s->count - 1) * TH_PACE_STEPS; n++) {
+        const uint32_t low = n / TH_PACE_STEPS, last = s->count > 1 && low == s->count - 1;
+        const place at = {low - last, last ? 1 : (double)(n % TH_PACE_STEPS) / TH_PACE_STEPS};
+        s->strides[n] = measure_stride(f, s, at, heading_rad);
+    }
+}
+
+static double stride_at(const th_pace_space *s, place at)
+{
+    const double x = at.part * TH_PACE_STEPS;
+    const uint32_t step = x < TH_PACE_STEPS ? (uint32_t)x : TH_PACE_STEPS - 1;
+    const double *low = &s->strides[at.low * TH_PACE_STEPS + step];
+    return at.part > 0 ? low[0] + (x - step) * (low[1] - low[0]) : low[0];
+}
+
+bool th_pace_space_make(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
+                        th_pace_space *out)
+{
+    assert(model && repertoire && out);
+    *out = (th_pace_space){0};
+    if (repertoire->gait_count == 0)
+        return true;
+    if (repertoire->idle != TH_NO_INDEX)
+        add_sample(out, model, repertoire->idle, 0);
+    for (uint32_t g = 0; g < repertoire->gait_count; g++)
+        add_sample(out, model, repertoire->gaits[g].clip, repertoire->gaits[g].speed);
+    th_feet f = {0};
+    th_dmat34 *poses = calloc((size_t)model->joint_count * TH_GAIT_LEAD_POSES + 1, sizeof *poses);
+    const bool good = th_feet_init(&f, model, interpolation, out->samples[0].clip) && poses;
+    if (good) {
+        find_leads(out, model, interpolation, poses);
+        measure_strides(&f, out, repertoire->heading_rad);
+    }
+    th_feet_fini(&f);
+    free(poses);
+    return good;
+}
+
+/* ---- what is asked for ---- */
+
+typedef struct wish {
+    const th_model *model;
+    const th_pace_space *space;
+    const th_blend *blend;
+    place at;
+    bool has_pace; /* otherwise weights count */
+} wish;
+
+static wish wish_of(const th_model *model, const th_pace_space *space, const th_blend *blend)
+{
+    wish w = {.model = model, .space = space, .blend = blend};
+    w.has_pace = blend->clip_count == 0 && space->count > 0;
+    if (w.has_pace)
+        w.at = place_of(space, blend->pace);
+    return w;
+}
+
+static double wanted_weight(const wish *w, uint32_t clip)
+{
+    if (w->has_pace) {
+        const th_pace_sample *low = &w->space->samples[w->at.low];
+        return clip == low[0].clip ? 1 - w->at.part : w->at.part > 0 && clip == low[1].clip ? w->at.part : 0;
+    }
+    for (uint32_t k = 0; k < w->blend->clip_count; k++)
+        if (strcmp(w->blend->clips[k].name, w->model->clips[clip].name) == 0)
+            return w->blend->clips[k].weight;
+    return w->blend->clip_count == 0;
+}
+
+/* NULL: the clip is not in step with others. */
+static const th_pace_sample *gait_of(const th_pace_space *space, uint32_t clip)
+{
+    for (uint32_t k = 0; k < space->count; k++)
+        if (space->samples[k].clip == clip && space->samples[k].speed > 0)
+            return &space->samples[k];
+    return NULL;
+}
+
+/* ---- the clips of a change ---- */
+
+static float weight_at(const th_mix *mix, const th_mix_clip *clip, double time_s)
+{
+    const float x = th_fade_weight(mix->curve, (time_s - mix->begin_s) / mix->duration_s);
+    return clip->from + (clip->to - clip->from) * x;
+}
+
+static float weight_before(const th_mix *mix, uint32_t clip, double time_s)
+{
+    for (uint32_t k = 0; k < mix->count; k++)
+        if (mix->clips[k].clip == clip)
+            return weight_at(mix, &mix->clips[k], time_s);
+    return 0;
+}
+
+/* Keeps the clips with the largest weights, in the order of the model. */
+static void add_clip(th_mix *mix, const th_mix_clip *added)
+{
+    uint32_t at = mix->count;
+    if (at == TH_MAX_LAYERS) {
+        for (uint32_t k = at = 0; k < mix->count; k++)
+            if (fmaxf(mix->clips[k].from, mix->clips[k].to) < fmaxf(mix->clips[at].from, mix->clips[at].to))
+                at = k;
+        if (fmaxf(added->from, added->to) <= fmaxf(mix->clips[at].from, mix->clips[at].to))
+            return;
+        memmove(&mix->clips[at], &mix->clips[at + 1], (mix->count - 1 - at) * sizeof *mix->clips);
+        mix->count--;
+    }
+    mix->clips[mix->count++] = *added;
+}
+
+static void add_clips(th_mix *mix, const th_mix *before, const wish *w, double time_s)
+{
+    for (uint32_t c = 0; c < w->model->clip_count && c < TH_REST_CLIP; c++) {
+        const th_pace_sample *gait = gait_of(w->space, c);
+        const th_mix_clip clip = {.lead = gait ? gait->lead : 0,
+                                  .rate = gait ? 0 : 1 / th_clip_length_s(w->model, c),
+                                  .from = weight_before(before, c, time_s),
+                                  .to = (float)wanted_weight(w, c),
+                                  .clip = (uint16_t)c};
+        if (clip.from > 0 || clip.to > 0)
+            add_clip(mix, &clip);
+    }
+}
+
+/* Makes both sums of weights 1. Without weights before, those after are there at once. */
+static void normalise(th_mix *mix)
+{
+    double from = 0, to = 0;
+    for (uint32_t k = 0; k < mix->count; k++) {
+        from += (double)mix->clips[k].from;
+        to += (double)mix->clips[k].to;
+    }
+    if (!(to > 0))
+        mix->count = 0;
+    for (uint32_t k = 0; k < mix->count; k++) {
+        th_mix_clip *clip = &mix->clips[k];
+        clip->to = (float)((double)clip->to / to);
+        clip->from = from > 0 ? (float)((double)clip->from / from) : clip->to;
+    }
+}
+
+/* ---- rates ---- */
+
+static void set_pace(th_mix *mix, const wish *w)
+{
+    const double least = LEAST_PACE * w->space->samples[w->space->count > 1].speed;
+    const double pace = w->at.low == 0 ? fmax(w->blend->pace, least) : w->blend->pace;
+    const bool stands = w->space->samples[0].speed > 0; /* nobody can: the slowest gait plays more slowly */
+    mix->speed[1] = w->blend->pace;
+    mix->rate[1] = stands && !(w->blend->pace > 0) ? 0 : pace / stride_at(w->space, place_of(w->space, pace));
+}
+
+static void set_rates(th_mix *mix, const wish *w)
+{
+    double weight = 0, rate = 0, stride = 0;
+    for (uint32_t k = 0; k < mix->count; k++) {
+        const th_pace_sample *gait = gait_of(w->space, mix->clips[k].clip);
+        if (!gait)
+            continue;
+        weight += (double)mix->clips[k].to;
+        rate += (double)mix->clips[k].to / gait->length_s;
+        stride += (double)mix->clips[k].to * own_stride(gait);
+    }
+    mix->rate[1] = weight > 0 ? rate / weight : mix->rate[0];
+    mix->speed[1] = mix->rate[1] * stride;
+}
+
+/* The integral of what goes over from rate[0] to rate[1], since the change began. */
+static double advanced(const th_mix *mix, const double rate[2], double time_s)
+{
+    const double since_s = time_s - mix->begin_s, x = fmin(fmax(since_s / mix->duration_s, 0), 1);
+    const double risen = mix->curve == TH_FADE_LINEAR ? x * x / 2 : x * x * x - x * x * x * x / 2;
+    const double settled_s = fmax(since_s - mix->duration_s, 0);
+    return rate[0] * since_s + (rate[1] - rate[0]) * (risen * mix->duration_s + settled_s);
+}
+
+static double rate_at(const th_mix *mix, const double rate[2], double time_s)
+{
+    const double x = (double)th_fade_weight(mix->curve, (time_s - mix->begin_s) / mix->duration_s);
+    return rate[0] + x * (rate[1] - rate[0]);
+}
+
+void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, const th_fade *fade,
+                const th_blend *blend, double time_s)
+{
+    assert(mix && model && space && fade && blend && fade->duration_s > 0);
+    const th_mix before = *mix;
+    const bool is_first = !(before.duration_s > 0);
+    const wish w = wish_of(model, space, blend);
+    *mix = (th_mix){.curve = fade->curve, .begin_s = time_s, .duration_s = fade->duration_s};
+    if (!is_first) {
+        mix->phase = before.phase + advanced(&before, before.rate, time_s);
+        mix->walked = th_mix_walked(&before, time_s);
+        mix->rate[0] = rate_at(&before, before.rate, time_s);
+        mix->speed[0] = rate_at(&before, before.speed, time_s);
+    }
+    add_clips(mix, &before, &w, time_s);
+    normalise(mix);
+    if (w.has_pace)
+        set_pace(mix, &w);
+    else
+        set_rates(mix, &w);
+    if (is_first) {
+        mix->rate[0] = mix->rate[1];
+        mix->speed[0] = mix->speed[1];
+    }
+}
+
+/* ---- at a time ---- */
+
+uint32_t th_mix_layers(const th_mix *mix, double speed, double offset, double time_s, th_layer out[TH_BEHAVIOUR_LAYERS])
+{
+    const double phase = mix->phase + advanced(mix, mix->rate, time_s);
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < mix->count; k++) {
+        const th_mix_clip *clip = &mix->clips[k];
+        const float weight = weight_at(mix, clip, time_s);
+        const double passed = clip->rate > 0 ? clip->rate * time_s : phase;
+        if (weight > 0)
+            out[count++] = (th_layer){.ratio = th_ratio_wrapped(clip->lead + offset + speed * passed),
+                                      .weight = fminf(weight, 1),
+                                      .clip = clip->clip,
+                                      .mask = TH_NO_MASK};
+    }
+    return count;
+}
+
+double th_mix_walked(const th_mix *mix, double time_s)
+{
+    return mix->walked + advanced(mix, mix->speed, time_s);
+}
