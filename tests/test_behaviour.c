@@ -381,6 +381,40 @@ Test(behaviour, a_blend_of_one_clip_is_that_clip)
     }
 }
 
+/* By clip: weights, and positions where the weight is above 0. */
+static void clips_at(const cast *c, uint32_t instance, double time_s, double weights[16], double ratios[16])
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    const uint32_t count = layers_at(c, instance, time_s, layers);
+    memset(weights, 0, 16 * sizeof *weights);
+    for (uint32_t k = 0; k < count; k++) {
+        weights[layers[k].clip] = (double)layers[k].weight;
+        ratios[layers[k].clip] = layers[k].ratio;
+    }
+}
+
+Test(behaviour, what_is_carried_on_can_be_given_to_another)
+{
+    cast a = make_blend(human, 1.4), b = make_blend(human, 3);
+    th_blend_state state;
+    double weights[2][16], ratios[2][16] = {{0}};
+    for (uint32_t n = 1; n < 8; n++) {
+        const th_blend next = blend_number(n);
+        th_behaviour_set_blend(a.scene->behaviour, &next, n);
+        th_behaviour_save_blend(a.scene->behaviour, 0, &state);
+        th_behaviour_restore_blend(b.scene->behaviour, 0, &state);
+        clips_at(&a, n, n + 0.2, weights[0], ratios[0]);
+        clips_at(&b, n, n + 0.2, weights[1], ratios[1]);
+        cr_expect_eq(memcmp(weights[0], weights[1], sizeof weights[0]), 0);
+        cr_expect_eq(memcmp(ratios[0], ratios[1], sizeof ratios[0]), 0);
+    }
+    memset(&state, 0, sizeof state);
+    th_behaviour_restore_blend(b.scene->behaviour, 0, &state);
+    cr_expect_eq(th_behaviour_walk_time(b.scene->behaviour, 0, 9), th_behaviour_walk_time(a.scene->behaviour, 0, 9));
+    free_cast(&a);
+    free_cast(&b);
+}
+
 Test(behaviour, gaits_of_a_blend_are_in_step)
 {
     th_layer layers[TH_BEHAVIOUR_LAYERS];
@@ -420,18 +454,6 @@ Test(behaviour, a_model_that_does_not_walk_blends_all_clips_equally)
         cr_expect_float_eq(layers[k].weight, 1.0F / 3, 1e-6F);
     free_cast(&c);
     th_model_free(model);
-}
-
-/* By clip: weights, and positions where the weight is above 0. */
-static void clips_at(const cast *c, uint32_t instance, double time_s, double weights[16], double ratios[16])
-{
-    th_layer layers[TH_BEHAVIOUR_LAYERS];
-    const uint32_t count = layers_at(c, instance, time_s, layers);
-    memset(weights, 0, 16 * sizeof *weights);
-    for (uint32_t k = 0; k < count; k++) {
-        weights[layers[k].clip] = (double)layers[k].weight;
-        ratios[layers[k].clip] = layers[k].ratio;
-    }
 }
 
 /* Changes come in the middle of other changes, too. */

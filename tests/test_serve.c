@@ -365,7 +365,7 @@ Test(serve, settings_change_while_it_runs)
 
 Test(serve, what_characters_do_changes_while_they_run)
 {
-    static const char *const kinds[] = {"fade", "none", "graph"};
+    static const char *const kinds[] = {"fade", "none", "graph", "blend"};
     char patch[64], wanted[64];
     start("--count 20 --rate 200 --threads 1 --behaviour graph --fade 0.5 --fade-curve linear");
     ask("GET", "/api/settings", NULL);
@@ -898,6 +898,21 @@ Test(serve, a_picture_shows_what_the_crowd_does)
     const size_t size = fread(rendered, 1, sizeof rendered, file);
     fclose(file);
     cr_expect(a.size == size && memcmp(a.body, rendered, size) == 0);
+    stop();
+}
+
+/* 200: it needs no other crowd. The picture's process gets what is carried on. */
+Test(serve, a_blend_changes_at_once)
+{
+    start("--count 5 --rate 200 --threads 1 --behaviour blend --pace 0.5");
+    cr_expect(comes("/api/settings", "\"pace\":0.5"), "%s", a.body);
+    ask_for_picture();
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"pace\": 2.5}"), 200, "%s", a.body);
+    cr_expect(comes("/api/settings", "\"pace\":2.5"), "%s", a.body);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"walk\": 2, \"dance\": 1}}"), 200, "%s", a.body);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"pace\": -2}"), 400, "%s", a.body);
+    cr_expect_eq(server_metric(&s, "throng_reconfigurations_total{result=\"done\"}"), 0);
+    ask_for_picture();
     stop();
 }
 

@@ -128,6 +128,15 @@ Test(settings, as_json_they_are_their_own_patch)
     copy.behaviour = TH_BEHAVIOUR_NONE;
     cr_expect_not(th_settings_same_crowd(&s, &copy));
     copy = s;
+    copy.clips[1].weight = 1;
+    th_settings blend = s;
+    copy.behaviour = blend.behaviour = TH_BEHAVIOUR_BLEND;
+    cr_expect(th_settings_same_crowd(&blend, &copy) && !th_settings_same_blend(&blend, &copy));
+    copy = blend;
+    cr_expect(th_settings_same_blend(&blend, &copy));
+    copy.pace = 3;
+    cr_expect(th_settings_same_crowd(&blend, &copy) && !th_settings_same_blend(&blend, &copy));
+    copy = s;
     copy.models[0][0] = 'x';
     cr_expect_not(th_settings_same_crowd(&s, &copy));
     copy = s;
@@ -168,6 +177,8 @@ Test(run_arguments, options_become_words)
                      " \"isa\": \"avx2\", \"seed\": 9000000000000000, \"clip\": \"a b\", \"models\": [\"human\"]}}",
                      "scale --json --count=1000 --threads=1,2-4 --isa=avx2 --seed=9000000000000000 --clip=a b "
                      "--model=human ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"behaviour\": \"blend\", \"pace\": 2.5}}",
+                     "scale --json --count=5 --behaviour=blend --pace=2.5 ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"budget_ms\": 2.5}}",
                      "scale --json --count=5 --budget-ms=2.5 ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": "

@@ -171,6 +171,57 @@ Test(simulation, its_behaviour_changes_while_it_ticks)
     expect_nothing_reserved();
 }
 
+static th_settings pace_of(double pace)
+{
+    th_settings settings = settings_with(TH_BEHAVIOUR_BLEND);
+    settings.pace = pace;
+    return settings;
+}
+
+/* Waits for a tick that has begun after this. */
+static void wait_for_ticks(th_controller *controller)
+{
+    const uint64_t before = ticks_of(controller);
+    for (int i = 0; i < 3000 && ticks_of(controller) < before + 3; i++)
+        usleep(10000);
+}
+
+Test(simulation, a_blend_changes_without_another_crowd)
+{
+    const th_controller_desc desc = fixed();
+    th_settings settings = pace_of(1);
+    th_blend_state before[TH_SETTINGS_MODELS], after[TH_SETTINGS_MODELS];
+    th_controller *controller;
+    cr_assert_eq(th_controller_create(&desc, &settings, &controller, &err), TH_OK, "%s", err.text);
+    const uint64_t done = th_controller_read(controller).done;
+    th_tick_loop *loop = th_controller_tick_loop(controller);
+    for (int n = 0; n < 3; n++) {
+        settings = pace_of(2 + n);
+        if (n == 2) {
+            strcpy(settings.clips[0].name, "walk");
+            settings.clips[0].weight = 1;
+            settings.clip_count = 1;
+        }
+        th_tick_loop_save_blends(loop, before);
+        cr_expect_not(th_controller_request(controller, &settings));
+        const th_settings shown = th_controller_read(controller).settings;
+        cr_expect(th_settings_same_blend(&shown, &settings));
+        wait_for_ticks(controller);
+        th_tick_loop_save_blends(loop, after);
+        cr_expect_neq(memcmp(before, after, sizeof before), 0);
+    }
+    cr_expect_eq(th_controller_read(controller).done, done);
+    strcpy(settings.clips[0].name, "no such clip");
+    cr_expect(th_controller_request(controller, &settings));
+    for (int i = 0; i < 3000 && th_controller_read(controller).failed == 0; i++)
+        usleep(10000);
+    cr_expect_eq(th_controller_read(controller).failed, 1);
+    cr_expect_str_eq(th_controller_read(controller).requested.clips[0].name, "walk");
+    cr_expect_not(th_controller_read(controller).reconfiguring);
+    th_controller_destroy(controller);
+    expect_nothing_reserved();
+}
+
 /* ---- models ---- */
 
 Test(simulation, models_are_shared_by_crowds_of_one_behaviour)

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SALT   0x6265686176u /* keeps the streams apart from the crowd's of the same seed */
 #define STROLL 0.75          /* mean speed, in speeds of the slowest gait */
@@ -295,6 +296,29 @@ void th_behaviour_set_blend(th_behaviour *behaviour, const th_blend *blend, doub
         if (r && r->space)
             th_mix_set(&behaviour->mixes[m], r->compiled->model, r->space, &r->fade, blend, time_s);
     }
+}
+
+_Static_assert(sizeof(th_mix) <= sizeof(th_blend_state), "a state has room for a mix");
+
+void th_behaviour_save_blend(const th_behaviour *behaviour, uint32_t model, th_blend_state *out)
+{
+    assert(behaviour && out);
+    *out = (th_blend_state){0};
+    if (model < behaviour->model_count)
+        memcpy(out, &behaviour->mixes[model], sizeof behaviour->mixes[model]);
+}
+
+void th_behaviour_restore_blend(th_behaviour *behaviour, uint32_t model, const th_blend_state *state)
+{
+    assert(behaviour && state);
+    th_mix mix;
+    memcpy(&mix, state, sizeof mix);
+    const th_routines *r = model < behaviour->model_count ? behaviour->routines[model] : NULL;
+    bool fits = r && r->space && mix.duration_s > 0 && mix.count <= TH_MAX_LAYERS;
+    for (uint32_t k = 0; fits && k < mix.count; k++)
+        fits = mix.clips[k].clip < r->compiled->model->clip_count;
+    if (fits)
+        behaviour->mixes[model] = mix;
 }
 
 uint32_t th_behaviour_layer_stride(const th_behaviour *behaviour)

@@ -587,6 +587,13 @@ void th_crowd_view_set_blend(th_crowd_view *crowd_view, const th_blend *blend, d
         th_behaviour_set_blend(crowd_view->behaviour, blend, time_s);
 }
 
+void th_crowd_view_restore_blends(th_crowd_view *crowd_view, const th_blend_state *states)
+{
+    assert(crowd_view && states);
+    for (uint32_t m = 0; crowd_view->behaviour && m < crowd_view->desc.model_count; m++)
+        th_behaviour_restore_blend(crowd_view->behaviour, m, &states[m]);
+}
+
 /* ---- following a character ---- */
 
 /* Distance that root motion has moved the model from where the layout placed it, in model units. */

@@ -181,6 +181,7 @@ static th_result render(renderer *r, const th_snapshot_request *q, unsigned char
     th_result result = is_same ? TH_OK : make_target(r, q->width, q->height, err);
     if (result != TH_OK)
         return result;
+    th_crowd_view_restore_blends(r->crowd_view, q->blends);
     const th_camera camera = th_crowd_view_camera(r->crowd_view, (float)q->width / (float)q->height, HUGE_VAL);
     if (!th_crowd_view_frame(r->crowd_view, q->time_s, &camera, r->target, q->width, q->height))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a picture");

@@ -207,9 +207,15 @@ th_blend th_settings_blend(const th_settings *settings)
     return blend;
 }
 
+bool th_settings_same_blend(const th_settings *a, const th_settings *b)
+{
+    assert(a && b);
+    return same_clips(a, b) && !islessgreater(a->pace, b->pace);
+}
+
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b)
 {
     return a->count == b->count && a->threads == b->threads && a->interpolation == b->interpolation &&
-           a->behaviour == b->behaviour && same_models(a, b) && same_clips(a, b) &&
-           (a->behaviour != TH_BEHAVIOUR_BLEND || !islessgreater(a->pace, b->pace));
+           a->behaviour == b->behaviour && same_models(a, b) &&
+           (a->behaviour == TH_BEHAVIOUR_BLEND || same_clips(a, b));
 }

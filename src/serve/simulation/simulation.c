@@ -11,7 +11,7 @@
 
 /* ---- assigning clips ---- */
 
-static th_result check_clips(const th_settings *s, const th_model_cache *model_cache, th_error *err)
+th_result th_simulation_check_clips(const th_settings *s, const th_model_cache *model_cache, th_error *err)
 {
     for (uint32_t c = 0; c < s->clip_count; c++) {
         bool found = false;
@@ -62,7 +62,7 @@ th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache 
                                      th_instance *out, th_error *err)
 {
     assert(model_cache->count > 0 && (out || s->count == 0));
-    if (s->clip_count == 0) {
+    if (s->clip_count == 0 || s->behaviour == TH_BEHAVIOUR_BLEND) {
         th_instances_scatter(model_cache->compiled_models, model_cache->count, TH_NO_INDEX, seed, out, s->count);
         return TH_OK;
     }
@@ -135,7 +135,7 @@ static th_result make_crowd(th_simulation *simulation, const th_simulation_desc 
     th_instance *instances = calloc(s->count, sizeof *instances);
     if (!instances)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
-    th_result result = check_clips(s, simulation->model_cache, err);
+    th_result result = th_simulation_check_clips(s, simulation->model_cache, err);
     if (result == TH_OK)
         result = th_simulation_assign_clips(s, simulation->model_cache, desc->seed, instances, err);
     const th_crowd_desc crowd = {

@@ -31,8 +31,11 @@ th_result th_simulation_warm_up(th_simulation *simulation, th_error *err);
 
 void th_simulation_destroy(th_simulation *simulation); /* NULL is allowed */
 
+/* TH_ERR_USAGE: a clip that no model has. */
+th_result th_simulation_check_clips(const th_settings *settings, const th_model_cache *model_cache, th_error *err);
+
 /* Chooses model and clip of settings->count instances. Clips are drawn by weight: instance i depends on the seed, the
- * weights and i only, not on the count. */
+ * weights and i only, not on the count; of a crowd that blends, not on the weights. */
 th_result th_simulation_assign_clips(const th_settings *settings, const th_model_cache *model_cache, uint64_t seed,
                                      th_instance *out, th_error *err);
 

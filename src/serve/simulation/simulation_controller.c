@@ -108,6 +108,23 @@ static void apply(th_controller *c, const th_simulation *simulation)
     c->model_cache = simulation->model_cache;
 }
 
+/* Another blend needs no other crowd. A clip that no model has is left to a reconfiguration, which refuses it. Returns
+ * whether one is needed. */
+static bool apply_blend(th_controller *c, const th_settings *wanted)
+{
+    th_error err;
+    th_settings *s = &c->state.settings;
+    if (s->behaviour != TH_BEHAVIOUR_BLEND || th_settings_same_blend(s, wanted))
+        return false;
+    if (th_simulation_check_clips(wanted, c->model_cache, &err) != TH_OK)
+        return true;
+    s->pace = wanted->pace;
+    memcpy(s->clips, wanted->clips, sizeof s->clips);
+    s->clip_count = wanted->clip_count;
+    th_tick_loop_set_blend(c->tick_loop, s);
+    return false;
+}
+
 static void finish_reconfiguration(th_controller *c, const build_job *job)
 {
     if (job->result == TH_OK) {
@@ -118,10 +135,12 @@ static void finish_reconfiguration(th_controller *c, const build_job *job)
         c->state.failed++;
         strcpy(c->state.error, job->err.text);
         /* Withdraws this request, unless a later one has replaced it. */
-        if (th_settings_same_crowd(&c->state.requested, &job->settings))
+        if (th_settings_same_crowd(&c->state.requested, &job->settings) &&
+            th_settings_same_blend(&c->state.requested, &job->settings))
             c->state.requested = c->state.settings;
     }
-    c->state.reconfiguring = !th_settings_same_crowd(&c->state.requested, &c->state.settings);
+    c->state.reconfiguring =
+        !th_settings_same_crowd(&c->state.requested, &c->state.settings) || apply_blend(c, &c->state.requested);
 }
 
 static void reconfigure(th_controller *c, build_job *job)
@@ -167,7 +186,7 @@ bool th_controller_request(th_controller *c, const th_settings *settings)
     c->state.settings.paused = settings->paused;
     th_tick_loop_set_rate(c->tick_loop, settings->rate_hz);
     th_tick_loop_set_paused(c->tick_loop, settings->paused || c->state.held);
-    if (!th_settings_same_crowd(settings, &c->state.settings)) {
+    if (!th_settings_same_crowd(settings, &c->state.settings) || apply_blend(c, settings)) {
         c->state.reconfiguring = true;
         c->state.error[0] = '\0';
         pthread_cond_signal(&c->wake);

@@ -162,8 +162,9 @@ static th_result render(th_snapshot_service *s, picture_size o, snapshot **out, 
         end(s);
     if (!s->process.pid && (result = start(s, err)) == TH_OK)
         result = send_scene(s, err);
-    const double crowd_s = th_tick_loop_read(th_controller_tick_loop(s->controller)).crowd_s;
-    const th_snapshot_request request = {crowd_s, o.width, o.height};
+    th_tick_loop *loop = th_controller_tick_loop(s->controller);
+    th_snapshot_request request = {.time_s = th_tick_loop_read(loop).crowd_s, .width = o.width, .height = o.height};
+    th_tick_loop_save_blends(loop, request.blends);
     if (result == TH_OK)
         result = th_snapshot_process_render(&s->process, &request, &size, err);
     if (result == TH_OK)

@@ -29,6 +29,9 @@ struct th_tick_loop {
     atomic_bool paused, stopped;
     th_simulation *replaced; /* the simulation replaced by `next`, valid once `swapped` is set */
     sem_t swapped;
+    atomic_bool has_blend;      /* `blend` has not been taken yet */
+    pthread_mutex_t blend_lock; /* protects `blend`, and the simulation's behaviour while it is changed or saved */
+    th_settings blend;
 
     /* published state */
     th_seqlock state_seqlock, workers_seqlock;
@@ -108,7 +111,9 @@ static void take_next_simulation(th_tick_loop *loop)
     write_workers(loop);
     memcpy(loop->busy_before_s, loop->workers.busy_s, sizeof loop->busy_before_s);
     loop->replaced = loop->simulation;
+    pthread_mutex_lock(&loop->blend_lock);
     loop->simulation = next;
+    pthread_mutex_unlock(&loop->blend_lock);
     write_workers(loop);
     sem_post(&loop->swapped);
 }
@@ -142,6 +147,17 @@ static void skip_missed(th_tick_loop *loop, uint64_t period_ns, uint64_t now_ns)
     loop->due_ns += missed * period_ns;
 }
 
+static void take_blend(th_tick_loop *loop)
+{
+    if (!atomic_exchange_explicit(&loop->has_blend, false, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&loop->blend_lock);
+    const th_blend blend = th_settings_blend(&loop->blend);
+    if (loop->simulation->behaviour)
+        th_behaviour_set_blend(loop->simulation->behaviour, &blend, loop->state.crowd_s);
+    pthread_mutex_unlock(&loop->blend_lock);
+}
+
 static void tick(th_tick_loop *loop, uint64_t period_ns)
 {
     const uint64_t begin_ns = th_clock_ns(), due_ns = period_ns ? loop->due_ns : begin_ns;
@@ -149,6 +165,7 @@ static void tick(th_tick_loop *loop, uint64_t period_ns)
     if (loop->last_due_ns)
         loop->state.crowd_s += (double)(due_ns - loop->last_due_ns) * 1e-9;
     loop->last_due_ns = due_ns;
+    take_blend(loop);
 
     th_jobs_frame_begin(t->jobs);
     th_frame_animate(t->frame, loop->state.crowd_s, t->palettes);
@@ -217,6 +234,7 @@ th_result th_tick_loop_create(th_simulation *simulation, th_tick_loop **out, th_
     loop->simulation = simulation;
     loop->start_ns = loop->due_ns = th_clock_ns();
     sem_init(&loop->swapped, 0, 0);
+    pthread_mutex_init(&loop->blend_lock, NULL);
     th_tick_loop_set_rate(loop, simulation->settings.rate_hz);
     th_tick_loop_set_paused(loop, simulation->settings.paused);
     write_workers(loop);
@@ -239,6 +257,7 @@ th_simulation *th_tick_loop_destroy(th_tick_loop *loop)
     pthread_join(loop->thread, NULL);
     th_simulation *simulation = loop->simulation;
     sem_destroy(&loop->swapped);
+    pthread_mutex_destroy(&loop->blend_lock);
     free(loop);
     return simulation;
 }
@@ -250,6 +269,23 @@ th_simulation *th_tick_loop_swap(th_tick_loop *loop, th_simulation *simulation)
     while (sem_wait(&loop->swapped) != 0 && errno == EINTR)
         ;
     return loop->replaced;
+}
+
+void th_tick_loop_set_blend(th_tick_loop *loop, const th_settings *settings)
+{
+    pthread_mutex_lock(&loop->blend_lock);
+    loop->blend = *settings;
+    pthread_mutex_unlock(&loop->blend_lock);
+    atomic_store_explicit(&loop->has_blend, true, memory_order_release);
+}
+
+void th_tick_loop_save_blends(th_tick_loop *loop, th_blend_state out[TH_SETTINGS_MODELS])
+{
+    memset(out, 0, TH_SETTINGS_MODELS * sizeof *out);
+    pthread_mutex_lock(&loop->blend_lock);
+    for (uint32_t m = 0; loop->simulation->behaviour && m < loop->simulation->settings.model_count; m++)
+        th_behaviour_save_blend(loop->simulation->behaviour, m, &out[m]);
+    pthread_mutex_unlock(&loop->blend_lock);
 }
 
 void th_tick_loop_set_rate(th_tick_loop *loop, double rate_hz)

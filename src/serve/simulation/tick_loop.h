@@ -45,6 +45,12 @@ th_simulation *th_tick_loop_swap(th_tick_loop *tick_loop, th_simulation *simulat
 void th_tick_loop_set_rate(th_tick_loop *tick_loop, double rate_hz);
 void th_tick_loop_set_paused(th_tick_loop *tick_loop, bool paused);
 
+/* Goes over to another blend with the next tick; does nothing to a simulation that does not blend. Any thread. */
+void th_tick_loop_set_blend(th_tick_loop *tick_loop, const th_settings *settings);
+
+/* What is carried on of the blend of each model. Any thread. */
+void th_tick_loop_save_blends(th_tick_loop *tick_loop, th_blend_state out[TH_SETTINGS_MODELS]);
+
 /* ---- watching; any thread, never delays a tick ---- */
 
 th_tick_loop_state th_tick_loop_read(th_tick_loop *tick_loop);

@@ -133,6 +133,16 @@ size_t th_behaviour_bytes(const th_behaviour *behaviour);
  * nothing else. No thread may read the behaviour meanwhile. Other kinds: does nothing. Never allocates. */
 void th_behaviour_set_blend(th_behaviour *behaviour, const th_blend *blend, double time_s);
 
+/* What is carried on of the blend of a model: of this program only, and to be copied as it is. */
+typedef struct th_blend_state {
+    uint64_t words[48];
+} th_blend_state;
+
+/* So that another behaviour plays the same: of the same models, kind and seed. Of a model that blends nothing, saves
+ * zeros. Restoring does nothing if the state cannot be one of the model. */
+void th_behaviour_save_blend(const th_behaviour *behaviour, uint32_t model, th_blend_state *out);
+void th_behaviour_restore_blend(th_behaviour *behaviour, uint32_t model, const th_blend_state *state);
+
 /* The largest number of layers of an instance. */
 uint32_t th_behaviour_layer_stride(const th_behaviour *behaviour);
 

@@ -144,6 +144,9 @@ void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
  * behaviour, whose desc has the same behaviour, layout, count and seed, goes over, too. */
 void th_crowd_view_set_blend(th_crowd_view *crowd_view, const th_blend *blend, double time_s);
 
+/* The blends of another crowd of the same models: th_behaviour_restore_blend. [model_count] */
+void th_crowd_view_restore_blends(th_crowd_view *crowd_view, const th_blend_state *states);
+
 /* The picture has width * height pixels, neither 0. Returns false and draws nothing when the driver lost the written
  * data twice in a row, or has no memory for the palettes of those that are visible. */
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,

@@ -58,7 +58,10 @@ th_result th_settings_patch(th_settings *settings, const json_t *patch, const th
 /* What the crowd plays if its behaviour is BLEND. The clips borrow their names from the settings. */
 th_blend th_settings_blend(const th_settings *settings);
 
-/* Whether the same crowd serves both: only rate and pause may differ. */
+/* Whether a crowd that blends plays the same with both: pace and weights. */
+bool th_settings_same_blend(const th_settings *a, const th_settings *b);
+
+/* Whether the same crowd serves both: only rate and pause may differ, and pace and weights of a blend. */
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b);
 
 TH_API_END

@@ -34,7 +34,8 @@ typedef struct th_snapshot_scene {
 /* Then any number of these, each after the answer to the one before. */
 typedef struct th_snapshot_request {
     double time_s;
-    uint32_t width, height; /* pixels */
+    uint32_t width, height;                    /* pixels */
+    th_blend_state blends[TH_SETTINGS_MODELS]; /* zeros: nothing is blended */
 } th_snapshot_request;
 
 /* The bytes of a PNG follow, or the text of an error. After an error the process ends. */
