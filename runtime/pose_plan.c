@@ -54,7 +54,7 @@ static bool allocate(th_pose_plan *plan, const th_pose_plan_desc *desc)
 
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err)
 {
-    assert(desc && desc->crowd && desc->share_hz >= 0 && out);
+    assert(desc && desc->crowd && out);
     *out = NULL;
     th_pose_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
@@ -64,8 +64,8 @@ th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out,
     plan->model_count = th_crowd_model_count(desc->crowd);
     plan->group_capacity = desc->most_groups;
     th_result result = TH_OK;
-    if (desc->share_hz > 0)
-        result = th_sharing_create(desc->crowd, desc->share_hz, &plan->sharing, err);
+    if (desc->rates.count > 0)
+        result = th_sharing_create(desc->crowd, &desc->rates, &plan->sharing, err);
     if (result == TH_OK && !allocate(plan, desc))
         result = th_fail(err, TH_ERR_MEMORY, "no memory to share the poses of %u characters",
                          th_crowd_instance_count(desc->crowd));
@@ -131,7 +131,7 @@ static int add_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
         const uint32_t first = part_of(&group, &begin, end);
         if (!group->shares)
             continue;
-        th_sharing_keys(plan->sharing, group->model, plan->list + first, begin - first, plan->time_s,
+        th_sharing_keys(plan->sharing, group->model, group->rate, plan->list + first, begin - first, plan->time_s,
                         plan->palettes + first);
         for (uint32_t k = first; k < begin; k++)
             add_key(plan, plan->palettes[k]);

@@ -42,7 +42,7 @@ static void insist(bool holds, const char *what)
 /* The last three quarters share. */
 static th_pose_plan *make_plan(const kind *k)
 {
-    const th_pose_plan_desc desc = {.crowd = k->crowd, .share_hz = k->share_hz, .most_groups = 2};
+    const th_pose_plan_desc desc = {.crowd = k->crowd, .rates = {{k->share_hz}, k->share_hz > 0}, .most_groups = 2};
     th_pose_plan *plan;
     insist(th_pose_plan_create(&desc, &plan, NULL) == TH_OK, "no plan");
     return plan;
@@ -50,8 +50,8 @@ static th_pose_plan *make_plan(const kind *k)
 
 static uint64_t animate(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const kind *k, uint32_t n, void *palette)
 {
-    static const th_pose_group groups[] = {{0, 0, CHARACTERS / 4, false},
-                                           {0, CHARACTERS / 4, CHARACTERS - CHARACTERS / 4, true}};
+    static const th_pose_group groups[] = {
+        {.count = CHARACTERS / 4}, {.first = CHARACTERS / 4, .count = CHARACTERS - CHARACTERS / 4, .shares = true}};
     uint32_t list[CHARACTERS];
     const double time_s = n < FRAMES / 2 ? n / 60.0 : n * 40.0; /* up to ten minutes */
     for (uint32_t i = 0; i < CHARACTERS; i++)

@@ -515,3 +515,74 @@ Test(crowd_view, does_not_share_behaviours)
     fixture_fini(&s);
     close_context(gl);
 }
+
+/* ---- the budget ---- */
+
+/* Flies back and forth over the street while looking around. */
+static void fly(fixture *s, int frame)
+{
+    const float at = 25 * sinf(0.02F * (float)frame), turn = 1.5F * sinf(0.05F * (float)frame);
+    s->camera = th_camera_look_at((const float[3]){0, 4 + 0.05F * (float)frame, at},
+                                  (const float[3]){9 * sinf(turn), 3, at + 9 * cosf(turn)});
+    th_crowd_view_fit_depth(s->crowd_view, &s->camera);
+}
+
+/* In bones it holds in every frame, and what it chooses depends on no thread. */
+Test(crowd_view, keeps_to_the_budget, .timeout = 240)
+{
+    enum { FLIGHT = 240, POSES = 120 };
+    static const uint32_t threads[] = {1, 2, 5, 16};
+    static th_crowd_view_stats wanted[FLIGHT];
+    th_gl *gl = open_context();
+    for (size_t n = 0; n < sizeof threads / sizeof *threads; n++) {
+        uint32_t changes = 0, most_listed = 0;
+        fixture s;
+        fixture_init(&s, gl, TH_PALETTE_F32);
+        const uint32_t bones = s.model_set.models[0]->bone_count;
+        s.desc.budget.bones = (uint64_t)POSES * bones;
+        make_street(&s, gl, threads[n]);
+        for (int frame = 0; frame < FLIGHT; frame++) {
+            fly(&s, frame);
+            cr_assert(th_crowd_view_pose(s.crowd_view, frame / 60.0, &s.camera, 1280, 720));
+            const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
+            cr_assert_leq(stats.bones, s.desc.budget.bones, "frame %d", frame);
+            cr_assert_eq(stats.bones, (uint64_t)stats.evaluated * bones);
+            cr_assert_eq(stats.evaluated + stats.shared, stats.listed);
+            cr_assert(stats.tolerance_px > 0 || stats.shared == 0);
+            most_listed = stats.listed > most_listed ? stats.listed : most_listed;
+            if (n == 0) {
+                changes += frame > 0 && stats.tolerance_px != wanted[frame - 1].tolerance_px;
+                wanted[frame] = stats;
+            }
+            cr_assert_eq(stats.evaluated, wanted[frame].evaluated, "%u threads, frame %d", threads[n], frame);
+            cr_assert_eq(stats.tolerance_px, wanted[frame].tolerance_px, "%u threads, frame %d", threads[n], frame);
+        }
+        cr_expect_gt(most_listed, 4 * POSES, "%u", most_listed);
+        cr_expect(n > 0 || (changes > 0 && changes < 2 * FLIGHT / 30), "%u changes", changes);
+        fixture_fini(&s);
+    }
+    close_context(gl);
+}
+
+/* Where all fit, nothing is lost, and nothing else is different. */
+Test(crowd_view, a_budget_that_all_fit_changes_nothing)
+{
+    th_gl *gl = open_context();
+    uint8_t *pictures[2];
+    for (int n = 0; n < 2; n++) {
+        fixture s;
+        fixture_init(&s, gl, TH_PALETTE_F32);
+        s.desc.budget.bones = n == 0 ? 0 : UINT64_C(1) << 40;
+        make_street(&s, gl, 2);
+        look(&s, 0, 9);
+        cr_expect(draw(&s, 0) && draw(&s, 10));
+        const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
+        cr_expect(stats.shared == 0 && stats.tolerance_px == 0);
+        pictures[n] = read_picture(&s);
+        fixture_fini(&s);
+    }
+    cr_expect_arr_eq(pictures[0], pictures[1], BYTES);
+    free(pictures[0]);
+    free(pictures[1]);
+    close_context(gl);
+}

@@ -65,6 +65,25 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_assert(parse("render"));
     cr_expect_eq(options.crowd.behaviour, TH_BEHAVIOUR_NONE);
     cr_expect_eq(options.crowd.blend.pace, TH_DEFAULT_PACE);
+    cr_expect(options.crowd.share_hz == 0 && options.crowd.far_lod == 4);
+    cr_expect(options.crowd.budget.ms == 0 && options.crowd.budget.bones == 0);
+}
+
+Test(options, take_a_budget_in_time_or_in_bones)
+{
+    cr_assert(parse("render --animation-budget 0.25"));
+    cr_expect(options.crowd.budget.ms == 0.25 && options.crowd.budget.bones == 0);
+    cr_assert(parse("view --animation-budget bones:52000"));
+    cr_expect(options.crowd.budget.ms == 0 && options.crowd.budget.bones == 52000);
+    for (int n = 0; n < 5; n++) {
+        static const char *const wrong[] = {"0", "bones:0", "bones:", "bones:1.5", "1ms"};
+        char line[64];
+        snprintf(line, sizeof line, "render --animation-budget %s", wrong[n]);
+        cr_expect(!parse(line), "%s", line);
+        cr_expect(strstr(error.text, "or bones:N"), "%s", error.text);
+    }
+    expect_refusal("render --share 60 --animation-budget 1",
+                   "--animation-budget chooses at which rates to share, so --share cannot be given with it");
 }
 
 Test(options, take_values_behind_a_space_or_an_equals_sign)

@@ -50,7 +50,7 @@ static void list_all(crowd_case *c)
     uint32_t listed = 0;
     for (uint32_t g = 0; g < GROUPS; g++) {
         const bool far = g % 2 == 0;
-        c->groups[g] = (th_pose_group){g / 2, listed, 0, far};
+        c->groups[g] = (th_pose_group){.model = g / 2, .first = listed, .shares = far};
         for (uint32_t i = 0; i < COUNT; i++)
             if (c->instances[i].model == g / 2 && (i % 2 == 0) == far)
                 c->list[listed++] = i;
@@ -103,7 +103,7 @@ static th_pose_plan *make_plan(const crowd_case *c, double hz, size_t most_bytes
 {
     th_pose_plan *plan;
     th_error err;
-    const th_pose_plan_desc desc = {c->crowd, hz, most_bytes, GROUPS};
+    const th_pose_plan_desc desc = {c->crowd, {{hz}, hz > 0}, most_bytes, GROUPS};
     cr_assert_eq(th_pose_plan_create(&desc, &plan, &err), TH_OK, "%s", err.text);
     return plan;
 }
@@ -194,14 +194,15 @@ Test(sharing, is_at_most_half_a_step_off)
     crowd_case c;
     case_init(&c);
     uint32_t late = 0, early = 0;
-    for (size_t r = 0; r < sizeof rates_hz / sizeof *rates_hz; r++) {
-        th_sharing *sharing;
-        cr_assert_eq(th_sharing_create(c.crowd, rates_hz[r], &sharing, NULL), TH_OK);
+    th_sharing *sharing;
+    const th_sharing_rates rates = {{rates_hz[0], rates_hz[1], rates_hz[2]}, 3};
+    cr_assert_eq(th_sharing_create(c.crowd, &rates, &sharing, NULL), TH_OK);
+    for (uint32_t r = 0; r < rates.count; r++) {
         for (uint32_t i = 0; i < COUNT; i++) {
             uint32_t key;
             const th_instance *instance = &c.instances[i];
             const double time_s = 0.37 * i - 60, steps = steps_of(&c, i, rates_hz[r]);
-            th_sharing_keys(sharing, instance->model, &i, 1, time_s, &key);
+            th_sharing_keys(sharing, instance->model, r, &i, 1, time_s, &key);
             const th_shared_pose shown = th_sharing_pose(sharing, key);
             const uint32_t clips = c.models[instance->model]->clip_count;
             cr_assert_eq(shown.model, instance->model);
@@ -214,8 +215,8 @@ Test(sharing, is_at_most_half_a_step_off)
             late += off * steps < -0.4;
             early += off * steps > 0.4;
         }
-        th_sharing_destroy(sharing);
     }
+    th_sharing_destroy(sharing);
     cr_expect(late > 50 && early > 50, "as often early as late: %u, %u", early, late);
     case_fini(&c);
 }
@@ -252,7 +253,7 @@ Test(sharing, counts_add_up_and_poses_differ)
             const th_pose_group *group = &c.groups[g];
             const th_sharing *sharing = th_pose_plan_sharing(plan);
             uint32_t *keys = calloc(group->count + 1, sizeof *keys);
-            th_sharing_keys(sharing, group->model, c.list + group->first, group->count, 1.5, keys);
+            th_sharing_keys(sharing, group->model, 0, c.list + group->first, group->count, 1.5, keys);
             for (uint32_t k = 1; k < group->count; k++)
                 cr_assert_eq(keys[k] == keys[k - 1], palettes[group->first + k] == palettes[group->first + k - 1]);
             free(keys);
@@ -363,6 +364,31 @@ Test(sharing, does_not_depend_on_who_else_is_listed)
     case_fini(&c);
 }
 
+/* ---- several rates ---- */
+
+/* Near ones share at a higher rate than far ones, and nobody reads a pose of the other rate. */
+Test(sharing, groups_have_rates_of_their_own)
+{
+    crowd_case c;
+    th_pose_plan *plan;
+    case_init(&c);
+    const th_pose_plan_desc desc = {c.crowd, {{7, 60}, 2}, 0, GROUPS};
+    cr_assert_eq(th_pose_plan_create(&desc, &plan, NULL), TH_OK);
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        c.groups[g].shares = true;
+        c.groups[g].rate = g % 2;
+    }
+    for (uint32_t n = 0; n < FRAMES; n += 3) {
+        pose(&c, plan, time_of(n));
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const double error = error_of_step(&c, i, i % 2 ? 60 : 7, time_of(n));
+            cr_assert_leq(error, allowed(&c, i), "frame %u, instance %u: %g", n, i, error);
+        }
+    }
+    th_pose_plan_destroy(plan);
+    case_fini(&c);
+}
+
 /* ---- limits ---- */
 
 Test(sharing, stops_where_shared_palettes_do_not_fit)
@@ -387,7 +413,7 @@ Test(sharing, says_when_there_would_be_too_many_steps)
     th_error err;
     case_init(&c);
     ((th_clip *)c.models[0]->clips)[0].ticks_per_second *= 1e-3; /* hours */
-    cr_expect_eq(th_sharing_create(c.crowd, TH_SHARING_MAX_HZ, &sharing, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_sharing_create(c.crowd, &(th_sharing_rates){{TH_SHARING_MAX_HZ}, 1}, &sharing, &err), TH_ERR_LIMIT);
     cr_expect_null(sharing);
     cr_expect(strstr(err.text, "fewer steps"), "%s", err.text);
     case_fini(&c);

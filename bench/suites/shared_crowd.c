@@ -38,7 +38,8 @@ th_result th_shared_crowd_init(th_shared_crowd *s, const th_scene *scene, th_cro
         return th_fail(err, TH_ERR_MEMORY, "no memory to share the poses of %zu characters", count);
     s->table = (th_crowd_layers){s->layers, s->counts, TH_BEHAVIOUR_LAYERS};
     list_all(s);
-    const th_pose_plan_desc desc = {.crowd = crowd, .share_hz = share_hz, .most_groups = (uint32_t)models};
+    const th_pose_plan_desc desc = {
+        .crowd = crowd, .rates = {{share_hz}, share_hz > 0}, .most_groups = (uint32_t)models};
     return th_pose_plan_create(&desc, &s->plan, err);
 }
 
@@ -62,7 +63,7 @@ static uint32_t shared_layer(const th_shared_crowd *s, uint32_t instance, double
     const th_sharing *sharing = th_pose_plan_sharing(s->plan);
     const th_model *model = th_scene_model(s->scene, instance);
     uint32_t key;
-    th_sharing_keys(sharing, s->scene->instances[instance].model, &instance, 1, time_s, &key);
+    th_sharing_keys(sharing, s->scene->instances[instance].model, 0, &instance, 1, time_s, &key);
     const th_shared_pose pose = th_sharing_pose(sharing, key);
     *out = (th_layer){.ratio = pose.ratio,
                       .weight = 1,

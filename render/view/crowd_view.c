@@ -2,6 +2,7 @@
 #include "tint.h"
 
 #include <throng/anim/playback.h>
+#include <throng/core/clock.h>
 #include <throng/render/camera_fit.h>
 
 #include <assert.h>
@@ -165,7 +166,7 @@ static uint32_t joint_level(const th_crowd_view *crowd_view, const th_cull_group
     return level;
 }
 
-/* Counts who is listed, and says who may share. */
+/* Counts who is listed. */
 static void count_listed(th_crowd_view *crowd_view)
 {
     const th_cull_group *group = th_cull_groups(crowd_view->cull);
@@ -173,14 +174,8 @@ static void count_listed(th_crowd_view *crowd_view)
     memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
     memset(stats->listed_by_lod, 0, sizeof stats->listed_by_lod);
     memset(stats->listed_by_joint_level, 0, sizeof stats->listed_by_joint_level);
-    stats->apart = 0;
     for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
-        const bool is_far = crowd_view->desc.share_hz > 0 && group->lod >= crowd_view->desc.far_lod;
-        const bool behaves = crowd_view->behaviour && crowd_view->routines[group->mesh];
-        crowd_view->pose_groups[g] =
-            (th_pose_group){posed_as(crowd_view, group), group->first, group->count, is_far && !behaves};
         stats->listed_by_joint_level[joint_level(crowd_view, group)] += group->count;
-        stats->apart += is_far && behaves ? group->count : 0;
         stats->listed_by_lod[group->lod] += group->count;
         stats->visible_by_lod[group->lod] += group->shadow_only ? 0 : group->count;
     }
@@ -188,13 +183,48 @@ static void count_listed(th_crowd_view *crowd_view)
     stats->visible = th_cull_visible_count(crowd_view->cull);
 }
 
+/* The rate at which characters of a group share, or TH_NO_INDEX. Nobody at level 0 is taken to be larger than four
+ * times the size at which it begins. */
+static uint32_t rate_of(const stage *s, const th_cull_group *group)
+{
+    const th_crowd_view *crowd_view = s->crowd_view;
+    if (!crowd_view->motions_per_size)
+        return crowd_view->desc.share_hz > 0 && group->lod >= crowd_view->desc.far_lod ? 0 : TH_NO_INDEX;
+    const double size_px = group->lod > 0 ? (double)s->seen.lod_px[group->lod - 1] : 4 * (double)s->seen.lod_px[0];
+    return th_budget_rate(crowd_view->budget.tolerance, crowd_view->motions_per_size[group->mesh], size_px);
+}
+
 /* Decides which palettes to evaluate. */
+static void make_plan(const stage *s)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    const th_cull_group *group = th_cull_groups(crowd_view->cull);
+    crowd_view->stats.apart = 0;
+    for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
+        const uint32_t rate = rate_of(s, group);
+        const bool behaves = crowd_view->behaviour && crowd_view->routines[group->mesh];
+        crowd_view->pose_groups[g] = (th_pose_group){posed_as(crowd_view, group), group->first, group->count,
+                                                     rate != TH_NO_INDEX && !behaves, rate};
+        crowd_view->stats.apart += rate != TH_NO_INDEX && behaves ? group->count : 0;
+    }
+    th_pose_plan_make(crowd_view->plan, crowd_view->jobs, s->time_s, th_cull_list(crowd_view->cull),
+                      crowd_view->pose_groups, crowd_view->group_count);
+}
+
+/* Decides so that the budget holds, if there is one. */
 static void plan_poses(const stage *s)
 {
     th_crowd_view *crowd_view = s->crowd_view;
     th_crowd_view_stats *stats = &crowd_view->stats;
-    th_pose_plan_make(crowd_view->plan, crowd_view->jobs, s->time_s, th_cull_list(crowd_view->cull),
-                      crowd_view->pose_groups, crowd_view->group_count);
+    const th_budget_desc *limit = &crowd_view->desc.budget;
+    const bool has_budget = crowd_view->motions_per_size;
+    const uint64_t allowed = has_budget ? th_budget_bones(&crowd_view->budget, limit->ms * 1e6, limit->bones) : 0;
+    if (has_budget)
+        th_budget_begin(&crowd_view->budget);
+    do
+        make_plan(s);
+    while (has_budget && th_budget_exceeded(&crowd_view->budget, th_crowd_bone_count(crowd_view->crowd), allowed));
+    stats->tolerance_px = th_budget_tolerance_px(crowd_view->budget.tolerance);
     const th_pose_counts counts = th_pose_plan_counts(crowd_view->plan);
     stats->evaluated = counts.evaluated;
     stats->shared = counts.shared;
@@ -253,15 +283,15 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     const uint32_t *list = th_cull_list(crowd_view->cull);
     const float *z = th_cull_z(crowd_view->cull);
     const th_cull_group *groups = th_cull_groups(crowd_view->cull), *group = groups;
+    const uint32_t *palettes = th_pose_plan_palettes(crowd_view->plan);
+    th_pose_palettes of_group = th_pose_plan_group(crowd_view->plan, 0);
     (void)worker;
     for (uint32_t k = begin; k < end; k++) {
         while (k - group->first >= group->count)
-            group++;
-        const th_pose_palettes palettes = th_pose_plan_group(crowd_view->plan, (uint32_t)(group - groups));
+            of_group = th_pose_plan_group(crowd_view->plan, (uint32_t)(++group - groups));
         th_gpu_instance gpu_instance = crowd_view->gpu_instances[list[k]];
         gpu_instance.position[2] = z[list[k]];
-        if (palettes.are_shared)
-            gpu_instance.palette = th_pose_plan_palettes(crowd_view->plan)[k] - palettes.first;
+        gpu_instance.palette = of_group.are_shared ? palettes[k] - of_group.first : 0;
         tint(s, k, group->lod, &gpu_instance);
         s->gpu_instances[k] = gpu_instance; /* one whole store: the slot may be write-combined */
     }
@@ -380,6 +410,17 @@ static int seek_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     return 0;
 }
 
+/* Poses the listed characters, and takes the time for the budget. */
+static void evaluate(const stage *s, void *palettes)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    const uint64_t begin = th_clock_ns();
+    th_frame_animate(crowd_view->frame, s->time_s, palettes);
+    crowd_view->stats.evaluate_ns = th_clock_ns() - begin;
+    if (crowd_view->motions_per_size)
+        th_budget_end(&crowd_view->budget, crowd_view->stats.bones, (double)crowd_view->stats.evaluate_ns);
+}
+
 /* Writes the palettes of the listed characters into the slot, or for the GPU where in their clips they are. A frame
  * that is measured is posed by the CPU, because what the GPU writes cannot be read at once. */
 static bool write_palettes(stage *s, char *slot)
@@ -387,6 +428,7 @@ static bool write_palettes(stage *s, char *slot)
     th_crowd_view *crowd_view = s->crowd_view;
     const bool is_measured = th_screen_error_next(crowd_view->error);
     crowd_view->stats.error_ns = 0;
+    crowd_view->stats.evaluate_ns = 0;
     s->cursors = NULL;
     if (!is_measured && crowd_view->evaluator) {
         s->cursors = (th_device_cursor *)(void *)(slot + cursors_offset(crowd_view));
@@ -394,14 +436,14 @@ static bool write_palettes(stage *s, char *slot)
         return true;
     }
     if (!is_measured) {
-        th_frame_animate(crowd_view->frame, s->time_s, slot);
+        evaluate(s, slot);
         return true;
     }
     void *palettes =
         th_screen_error_reserve(crowd_view->error, th_crowd_palette_bytes(crowd_view->crowd), crowd_view->stats.listed);
     if (!palettes)
         return false;
-    th_frame_animate(crowd_view->frame, s->time_s, palettes);
+    evaluate(s, palettes);
     return measure_error(s, palettes, slot);
 }
 
@@ -459,6 +501,8 @@ static void trace_counters(const th_crowd_view *crowd_view)
     th_tracer_count(crowd_view->tracer, "characters visible", crowd_view->stats.visible);
     th_tracer_count(crowd_view->tracer, "palettes evaluated", crowd_view->stats.evaluated);
     th_tracer_count(crowd_view->tracer, "characters sharing", crowd_view->stats.shared);
+    if (crowd_view->motions_per_size)
+        th_tracer_count(crowd_view->tracer, "tolerance px", crowd_view->stats.tolerance_px);
     th_tracer_count(crowd_view->tracer, "ns per bone",
                     (double)crowd_view->stats.pose_ns / (double)crowd_view->stats.bones);
 }

@@ -174,6 +174,8 @@ static th_result check_evaluator(const th_crowd_view *crowd_view, th_error *err)
         return th_fail(err, TH_ERR_INPUT, "the characters have a behaviour, which blends clips");
     if (crowd_view->desc.look == TH_LOOK_WORKERS)
         return th_fail(err, TH_ERR_INPUT, "--look workers shows which thread posed");
+    if (crowd_view->motions_per_size)
+        return th_fail(err, TH_ERR_INPUT, "--animation-budget limits what the CPU poses");
     return th_crowd_check_device(crowd_view->crowd, err);
 }
 
@@ -246,11 +248,40 @@ static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
                : th_fail(err, TH_ERR_MEMORY, "no memory for %u draws", crowd_view->group_count);
 }
 
+static bool has_budget(const th_crowd_view_desc *desc)
+{
+    return desc->budget.ms > 0 || desc->budget.bones > 0;
+}
+
+/* Measures motion where a budget needs it. */
+static th_result measure_motion(th_crowd_view *crowd_view, th_error *err)
+{
+    const uint32_t count = crowd_view->desc.model_count;
+    if (!has_budget(&crowd_view->desc))
+        return TH_OK;
+    crowd_view->motions_per_size = calloc((size_t)count + 1, sizeof *crowd_view->motions_per_size);
+    bool ok = crowd_view->motions_per_size;
+    for (uint32_t m = 0; ok && m < count; m++)
+        ok = th_budget_motion(crowd_view->desc.models[m], &crowd_view->motions_per_size[m]);
+    return ok ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to measure how fast %u models move", count);
+}
+
+static th_sharing_rates rates_of(const th_crowd_view_desc *desc)
+{
+    static const double budget_hz[] = TH_BUDGET_RATES_HZ;
+    th_sharing_rates rates = {{desc->share_hz}, desc->share_hz > 0};
+    if (!has_budget(desc))
+        return rates;
+    memcpy(rates.hz, budget_hz, sizeof budget_hz);
+    rates.count = sizeof budget_hz / sizeof *budget_hz;
+    return rates;
+}
+
 /* Call after make_draws and make_renderer. */
 static th_result make_plan(th_crowd_view *crowd_view, th_error *err)
 {
     const th_pose_plan_desc desc = {.crowd = crowd_view->crowd,
-                                    .share_hz = crowd_view->desc.share_hz,
+                                    .rates = rates_of(&crowd_view->desc),
                                     .most_bytes = th_crowd_renderer_most_shared_bytes(crowd_view->renderer),
                                     .most_groups = crowd_view->group_count};
     return th_pose_plan_create(&desc, &crowd_view->plan, err);
@@ -360,6 +391,8 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     if (result == TH_OK)
         result = make_crowd(crowd_view, err);
     if (result == TH_OK)
+        result = measure_motion(crowd_view, err);
+    if (result == TH_OK)
         *out = crowd_view;
     else
         th_crowd_view_release(crowd_view, base);
@@ -452,6 +485,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     th_crowd_view_release_posed(crowd_view, successor);
     free(crowd_view->draws);
     free(crowd_view->pose_groups);
+    free(crowd_view->motions_per_size);
     free(crowd_view);
 }
 

@@ -8,6 +8,7 @@
 #include <throng/anim/joint_lod.h>
 #include <throng/render/crowd_view.h>
 #include <throng/render/cull.h>
+#include <throng/runtime/animation_budget.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/pose_plan.h>
 
@@ -47,6 +48,8 @@ struct th_crowd_view {
     th_crowd *crowd;
     th_pose_plan *plan;
     th_pose_group *pose_groups; /* [group_count] */
+    double *motions_per_size;   /* [model] th_budget_motion; NULL without a budget */
+    th_animation_budget budget;
     th_jobs *jobs;
     th_frame *frame;
     th_draw *draws;         /* [group_count] */

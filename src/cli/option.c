@@ -77,6 +77,17 @@ th_result th_parse_rate(const th_option *o, const char *text, void *value, th_er
     return refuse(o, text, err, "0 or a number from %g to %g", o->low, o->high);
 }
 
+th_result th_parse_budget(const th_option *o, const char *text, void *value, th_error *err)
+{
+    static const char bones[] = "bones:";
+    th_budget_desc *budget = value;
+    const bool in_bones = strncmp(text, bones, strlen(bones)) == 0;
+    *budget = (th_budget_desc){0};
+    if (in_bones ? read_whole(text + strlen(bones), 1, 1e12, &budget->bones) : read_real(o, text, &budget->ms))
+        return TH_OK;
+    return refuse(o, text, err, "milliseconds from %g to %g, or bones:N", o->low, o->high);
+}
+
 th_result th_parse_fraction(const th_option *o, const char *text, void *value, th_error *err)
 {
     double number = 0;

@@ -60,6 +60,7 @@ th_parse_fn th_parse_folder;      /* th_file_list */
 th_parse_fn th_parse_host;        /* th_file_list */
 th_parse_fn th_parse_program;     /* th_file_list */
 th_parse_fn th_parse_layer;       /* th_file_list */
+th_parse_fn th_parse_budget;      /* th_budget_desc */
 th_parse_fn th_parse_switch;      /* bool: true */
 th_parse_fn th_parse_choice;      /* an enum that starts at 0 */
 th_parse_fn th_parse_second;      /* bool: true for the second choice */

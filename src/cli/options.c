@@ -143,6 +143,10 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     const uint32_t models = options->models.models.count;
     if (result == TH_OK && command->operand && models > 1)
         return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
+    const th_budget_desc *budget = &options->crowd.budget;
+    if (result == TH_OK && options->crowd.share_hz > 0 && (budget->ms > 0 || budget->bones > 0))
+        return th_fail(err, TH_ERR_INPUT,
+                       "--animation-budget chooses at which rates to share, so --share cannot be given with it");
     return result;
 }
 

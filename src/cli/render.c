@@ -24,6 +24,8 @@ typedef struct rendering {
     uint64_t joints[TH_LOD_LEVELS];                                   /* listed, by joint level, the same */
     uint64_t evaluated, shared, apart, bones, palette_bytes;          /* the same */
     th_screen_error_stats error;                                      /* the largest of all measured frames */
+    uint64_t evaluate_ns;
+    double tolerance_px; /* the largest of all frames */
 } rendering;
 
 static void complain_of_size(const th_frame_writer_desc *writer)
@@ -72,6 +74,8 @@ static void add_stats(rendering *r)
     r->apart += stats.apart;
     r->bones += stats.bones;
     r->palette_bytes += stats.palette_bytes;
+    r->evaluate_ns += stats.evaluate_ns;
+    r->tolerance_px = stats.tolerance_px > r->tolerance_px ? stats.tolerance_px : r->tolerance_px;
 }
 
 static th_result keep_frame(rendering *r, th_error *err)
@@ -171,7 +175,8 @@ static json_t *rendering_json(const rendering *r)
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:b, s:o, s:f, s:s, s:o, s:o, "
+        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:b, s:o, s:f, s:s, "
+        "s:o, s:o, "
         "s:b, s:s, s:s, "
         "s:s, "
         "s:s, s:s, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
@@ -180,7 +185,8 @@ static json_t *rendering_json(const rendering *r)
         of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
         "drawn_by_lod", levels_json(r, r->drawn), "evaluated_per_frame", per_frame(r, r->evaluated), "shared_per_frame",
         per_frame(r, r->shared), "apart_per_frame", per_frame(r, r->apart), "palette_bytes_per_frame",
-        per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "far", (int)crowd->far_lod, "joint_lod",
+        per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "far", (int)crowd->far_lod,
+        "evaluate_ms_per_frame", milliseconds(r, r->evaluate_ns), "tolerance_px", r->tolerance_px, "joint_lod",
         (int)crowd->joint_lod, "listed_by_joint_level", levels_json(r, r->joints), "bones_per_frame",
         per_frame(r, r->bones), "context", th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer),
         "version", th_json_text(info->version), "software", (int)info->software, "palette",
@@ -219,6 +225,11 @@ static void print_joints(const rendering *r, FILE *file)
     fputs("\n", file);
 }
 
+static bool has_budget(const th_crowd_view_desc *crowd)
+{
+    return crowd->budget.ms > 0 || crowd->budget.bones > 0;
+}
+
 static void print_poses(const rendering *r, FILE *file)
 {
     const th_crowd_view_desc *crowd = &r->options->crowd;
@@ -227,6 +238,12 @@ static void print_poses(const rendering *r, FILE *file)
     if (crowd->share_hz > 0)
         fprintf(file, "shared at %g Hz from level %u on: %.0f characters per frame show the pose of another\n",
                 crowd->share_hz, crowd->far_lod, per_frame(r, r->shared));
+    if (has_budget(crowd))
+        fprintf(
+            file,
+            "budget: %.3f ms per frame to evaluate poses; %.0f characters per frame show the pose of another, by at "
+            "most %g pixels\n",
+            milliseconds(r, r->evaluate_ns), per_frame(r, r->shared), r->tolerance_px);
     if (r->apart > 0)
         fprintf(file, "warning: %.0f characters per frame do not share although they are far: they have a behaviour\n",
                 per_frame(r, r->apart));

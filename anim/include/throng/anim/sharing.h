@@ -19,19 +19,28 @@ TH_API_BEGIN
 /* Immutable: any number of threads may read it. */
 typedef struct th_sharing th_sharing;
 
-/* hz: steps per second of clip time, rounded for each clip so that they are a whole number; above 0, at most
- * TH_SHARING_MAX_HZ. The crowd is borrowed. TH_ERR_LIMIT: more than TH_SHARING_MAX_KEYS; TH_ERR_MEMORY. */
-#define TH_SHARING_MAX_KEYS (UINT32_C(1) << 22)
-th_result th_sharing_create(const th_crowd *crowd, double hz, th_sharing **out, th_error *err);
+#define TH_SHARING_MAX_RATES 8u
+#define TH_SHARING_MAX_KEYS  (UINT32_C(1) << 22)
+
+/* Steps per second of clip time, rounded for each clip so that they are a whole number; each above 0, at most
+ * TH_SHARING_MAX_HZ. */
+typedef struct th_sharing_rates {
+    double hz[TH_SHARING_MAX_RATES];
+    uint32_t count; /* at least 1 */
+} th_sharing_rates;
+
+/* The crowd is borrowed. TH_ERR_LIMIT: more than TH_SHARING_MAX_KEYS; TH_ERR_MEMORY. */
+th_result th_sharing_create(const th_crowd *crowd, const th_sharing_rates *rates, th_sharing **out, th_error *err);
 void th_sharing_destroy(th_sharing *sharing); /* NULL does nothing */
 
 /* The first key of a compiled model, a multiple of 64; of the model after the last: the number of keys. Not each key
  * names a step. */
 uint32_t th_sharing_first_key(const th_sharing *sharing, uint32_t model);
 
-/* The keys of instances at time_s, posed in compiled model `model`, which has the same clips as their own. */
-void th_sharing_keys(const th_sharing *sharing, uint32_t model, const uint32_t *instances, uint32_t count,
-                     double time_s, uint32_t *out);
+/* The keys of instances at time_s, at this rate (an index), posed in compiled model `model`, which has the same clips
+ * as their own. */
+void th_sharing_keys(const th_sharing *sharing, uint32_t model, uint32_t rate, const uint32_t *instances,
+                     uint32_t count, double time_s, uint32_t *out);
 
 /* The pose that instances of this key share. key: from th_sharing_keys. */
 th_shared_pose th_sharing_pose(const th_sharing *sharing, uint32_t key);

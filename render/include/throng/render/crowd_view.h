@@ -46,6 +46,12 @@ th_screen_error_stats th_screen_error_stats_of(float *px, uint32_t count);
 
 enum { TH_CROWD_VIEW_MAX_MODELS = 64 };
 
+/* How much time, or how many bones, posing may take in a frame (animation_budget.h). */
+typedef struct th_budget_desc {
+    double ms;
+    uint64_t bones; /* not 0: instead of `ms` */
+} th_budget_desc;
+
 /* Zero is not a default for any field. */
 typedef struct th_crowd_view_desc {
     const th_model *models[TH_CROWD_VIEW_MAX_MODELS]; /* borrowed: must outlive the crowd_view */
@@ -72,8 +78,9 @@ typedef struct th_crowd_view_desc {
     /* Poses and draws characters at coarse levels of detail with fewer joints and bones (joint_lod.h): at each level
      * with the joint level of the same error limit. The error of the mesh adds to that. The same in a base. */
     bool joint_lod;
-    double share_hz;  /* steps per second in which poses are shared (sharing.h); 0: never */
-    uint32_t far_lod; /* the finest level of detail whose characters share. Those with a behaviour never do */
+    double share_hz;       /* steps per second in which poses are shared (sharing.h); 0: never */
+    uint32_t far_lod;      /* the finest level of detail whose characters share. Those with a behaviour never do */
+    th_budget_desc budget; /* zero: none. Otherwise share_hz is 0 */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
     uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
                              is posed twice, and more; others cost nothing */
@@ -96,6 +103,8 @@ typedef struct th_crowd_view_stats {
     size_t palette_bytes; /* evaluated, with padding */
     uint64_t cull_ns;     /* placing, culling, sorting */
     uint64_t wait_ns;     /* until the GPU was done with the ring slot */
+    double tolerance_px;  /* of the budget; 0: nothing is shared, or there is no budget */
+    uint64_t evaluate_ns; /* part of pose_ns: evaluating palettes */
     uint64_t pose_ns;     /* until the last palette was written */
     uint64_t draw_ns;     /* issuing GL commands; a software renderer draws later */
     uint64_t error_ns;    /* measuring the error on screen; in none of the others */

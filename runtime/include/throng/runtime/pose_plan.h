@@ -15,8 +15,8 @@
 TH_API_BEGIN
 
 typedef struct th_pose_plan_desc {
-    th_crowd *crowd; /* required; borrowed; only the plan sets its active instances */
-    double share_hz; /* steps per second of clip time; 0: nobody shares */
+    th_crowd *crowd;        /* required; borrowed; only the plan sets its active instances */
+    th_sharing_rates rates; /* at which groups may share; none: nobody shares */
     /* The most that shared palettes of a model may take. In a frame that needs more, its characters do not share, which
      * would save little: they are hardly ever the same. 0: no limit. */
     size_t most_bytes;
@@ -27,7 +27,8 @@ typedef struct th_pose_plan_desc {
  * of their own. */
 typedef struct th_pose_group {
     uint32_t model, first, count;
-    bool shares; /* false: also of instances that play layers */
+    bool shares;   /* false: also of instances that play layers */
+    uint32_t rate; /* if they share: index into the rates */
 } th_pose_group;
 
 /* The palettes of a group: those that its characters share, or one for each character in order. */
@@ -60,7 +61,7 @@ th_pose_palettes th_pose_plan_group(const th_pose_plan *plan, uint32_t group);
  */
 const uint32_t *th_pose_plan_palettes(const th_pose_plan *plan);
 
-/* NULL without share_hz. */
+/* NULL without rates. */
 const th_sharing *th_pose_plan_sharing(const th_pose_plan *plan);
 
 TH_API_END

@@ -1,0 +1,128 @@
+#include <throng/runtime/animation_budget.h>
+
+#include <throng/anim/exact.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A finer tolerance is tried after so many frames, and may take this part of the budget. */
+enum { TRIAL_FRAMES = 30 };
+#define MARGIN 0.85
+
+enum { SMOOTHING = 8 }; /* frames */
+
+enum { MOMENTS = 64 }; /* of a clip at which its motion is measured */
+
+static const double rates_hz[] = TH_BUDGET_RATES_HZ;
+enum { RATES = sizeof rates_hz / sizeof *rates_hz };
+
+double th_budget_tolerance_px(uint32_t tolerance)
+{
+    assert(tolerance < TH_BUDGET_TOLERANCES);
+    return tolerance == 0 ? 0 : ldexp(0.125, (int)tolerance);
+}
+
+/* ---- motion ---- */
+
+static double fastest(const th_model *model, const th_dmat34 *from, const th_dmat34 *to)
+{
+    double most2 = 0;
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const double *p = from[model->bones[b].joint].m, *q = to[model->bones[b].joint].m;
+        const double x = q[3] - p[3], y = q[7] - p[7], z = q[11] - p[11];
+        most2 = fmax(most2, x * x + y * y + z * z);
+    }
+    return sqrt(most2);
+}
+
+/* Returns the number of speeds, in model sizes per second. */
+static uint32_t measure_clip(const th_model *model, const th_clip *clip, th_dmat34 *poses[2], double *speeds)
+{
+    const double step_s = clip->duration_ticks / clip->ticks_per_second / MOMENTS;
+    if (!(step_s > 0))
+        return 0;
+    for (uint32_t n = 0; n <= MOMENTS; n++) {
+        th_exact_pose(model, clip, clip->duration_ticks * n / MOMENTS, TH_INTERPOLATION_AUTHORED, poses[n % 2]);
+        if (n > 0)
+            speeds[n - 1] = fastest(model, poses[(n - 1) % 2], poses[n % 2]) / step_s / model->size;
+    }
+    return MOMENTS;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool th_budget_motion(const th_model *model, double *out)
+{
+    assert(model && out);
+    const size_t joints = model->joint_count;
+    th_dmat34 *poses = calloc(2 * joints + 1, sizeof *poses);
+    double *speeds = calloc((size_t)model->clip_count * MOMENTS + 1, sizeof *speeds);
+    size_t count = 0;
+    for (uint32_t c = 0; poses && speeds && c < model->clip_count; c++)
+        count += measure_clip(model, &model->clips[c], (th_dmat34 *[]){poses, poses + joints}, speeds + count);
+    const bool ok = poses && speeds;
+    *out = 0;
+    if (ok && count > 0) {
+        qsort(speeds, count, sizeof *speeds, ascending);
+        *out = speeds[(count - 1) * 95 / 100];
+    }
+    free(poses);
+    free(speeds);
+    return ok;
+}
+
+uint32_t th_budget_rate(uint32_t tolerance, double motion, double size_px)
+{
+    assert(motion >= 0 && size_px >= 0);
+    const double allowed = th_budget_tolerance_px(tolerance);
+    if (tolerance == 0)
+        return TH_NO_INDEX;
+    for (uint32_t r = RATES; r-- > 0;)
+        if (motion * size_px * 0.5 / rates_hz[r] <= allowed)
+            return r;
+    return TH_NO_INDEX;
+}
+
+/* ---- frames ---- */
+
+uint64_t th_budget_bones(const th_animation_budget *budget, double ns, uint64_t bones)
+{
+    assert(budget && (ns > 0 || bones > 0));
+    if (bones > 0)
+        return bones;
+    return budget->ns_per_bone > 0 ? (uint64_t)(ns / budget->ns_per_bone) : UINT64_MAX;
+}
+
+void th_budget_begin(th_animation_budget *budget)
+{
+    assert(budget);
+    budget->is_trial = budget->tolerance > 0 && budget->frames >= TRIAL_FRAMES;
+    budget->tolerance -= budget->is_trial;
+    budget->frames = budget->is_trial ? 0 : budget->frames + 1;
+}
+
+bool th_budget_exceeded(th_animation_budget *budget, uint64_t bones, uint64_t allowed)
+{
+    assert(budget);
+    const double most = (double)allowed * (budget->is_trial ? MARGIN : 1);
+    if ((double)bones <= most || budget->tolerance + 1 == TH_BUDGET_TOLERANCES)
+        return false;
+    budget->tolerance++;
+    budget->frames = 0;
+    budget->is_trial = false;
+    return true;
+}
+
+void th_budget_end(th_animation_budget *budget, uint64_t bones, double ns)
+{
+    assert(budget);
+    if (!(ns > 0) || bones == 0)
+        return;
+    const double now = ns / (double)bones, weight = budget->ns_per_bone > 0 ? 1.0 / SMOOTHING : 1;
+    budget->ns_per_bone += weight * (now - budget->ns_per_bone);
+}
