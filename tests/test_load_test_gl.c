@@ -65,6 +65,20 @@ Test(load_test_gl, has_all_characters_in_the_picture)
     finish();
 }
 
+Test(load_test_gl, says_how_many_poses_a_budget_left)
+{
+    prepare(1, 600);
+    cr_expect_eq(renderer.poses(renderer.ctx).evaluated, 600);
+    cr_expect_eq(renderer.poses(renderer.ctx).shared, 0);
+    crowd.crowd.budget.bones = 300 * 52;
+    prepare(1, 600);
+    const th_stress_poses poses = renderer.poses(renderer.ctx);
+    cr_expect(poses.evaluated <= 300 && poses.evaluated + poses.shared == 600, "%u, %u", poses.evaluated, poses.shared);
+    cr_expect_gt(poses.tolerance_px, 0);
+    crowd.crowd.budget.bones = 0;
+    finish();
+}
+
 /* What many crowds share is nobody's alone: one of them goes, or the number of threads changes. */
 Test(load_test_gl, draws_the_same_whoever_was_there_before)
 {

@@ -211,9 +211,9 @@ void th_load_test_run(void *load_test, uint64_t frame)
 th_stress_poses th_load_test_poses(const th_load_test *s)
 {
     if (!s->shared.plan)
-        return (th_stress_poses){s->crowd ? th_crowd_instance_count(s->crowd) : 0, 0, 0};
+        return (th_stress_poses){.evaluated = s->crowd ? th_crowd_instance_count(s->crowd) : 0};
     const th_pose_counts counts = th_pose_plan_counts(s->shared.plan);
-    return (th_stress_poses){counts.evaluated, counts.shared, s->shared.apart};
+    return (th_stress_poses){.evaluated = counts.evaluated, .shared = counts.shared, .apart = s->shared.apart};
 }
 
 th_result th_load_test_measure_sharing(th_load_test *s, uint64_t frame, th_error *err)

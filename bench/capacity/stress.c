@@ -176,7 +176,7 @@ static void describe_point(const stress_run *s)
     point->visible = renderer ? renderer->visible(renderer->ctx) : 0;
     point->poses = !renderer         ? th_load_test_poses(&s->load_test)
                    : renderer->poses ? renderer->poses(renderer->ctx)
-                                     : (th_stress_poses){point->characters, 0, 0};
+                                     : (th_stress_poses){.evaluated = point->characters};
     point->out_of_memory = search->is_at_max;
     point->ticks = search->confirmed.ticks;
 }

@@ -140,6 +140,15 @@ static void add_reservation(char *line, size_t size, const th_stress *stress, co
     }
 }
 
+bool th_stress_shares(const th_stress *stress)
+{
+    assert(stress);
+    bool shares = stress->share_hz > 0;
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        shares |= stress->points[i].poses.shared > 0;
+    return shares;
+}
+
 static void add_point(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
 {
     const double budget_ms = stress->budget_ns / 1e6;
@@ -148,9 +157,12 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
     add_reservation(line, size, stress, point);
     add_result(line, size, th_stress_frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
+    if (th_stress_shares(stress))
+        th_append(line, size, ", showing %s poses that they share", th_digits_from(point->poses.evaluated).text);
     if (stress->share_hz > 0)
-        th_append(line, size, ", showing %s poses that they share at %g Hz",
-                  th_digits_from(point->poses.evaluated).text, stress->share_hz);
+        th_append(line, size, " at %g Hz", stress->share_hz);
+    if (point->poses.tolerance_px > 0)
+        th_append(line, size, " within %g pixels", point->poses.tolerance_px);
     if (th_stress_interval(point, &low, &high))
         th_append(line, size, ", 95 %% CI %s to %s", th_digits_from(low).text, th_digits_from(high).text);
     if (point->ticks.frames > 0 && point->characters > 0 && !point->meets_budget)

@@ -42,7 +42,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     const bool has_interval = th_stress_interval(p, &low, &high);
     const th_capacity_ticks *ticks = &p->ticks;
     json_t *probes = sheet->view == TEST ? probes_json(search) : NULL, *doubts = th_stress_doubts(stress, p);
-    const unsigned shared = stress->share_hz > 0 ? TABLE | TEST : 0;
+    const unsigned shared = th_stress_shares(stress) ? TABLE | TEST : 0;
     const double miss_rate_bound = th_capacity_miss_rate_bound(ticks->missed, ticks->scheduled);
     const th_figure figures[] = {
         {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
@@ -55,6 +55,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
         {"evaluated", ">evaluated", TH_DIGITS(p->poses.evaluated), shared},
         {"shared", ">shared", TH_DIGITS(p->poses.shared), shared},
         {"apart", ">+apart", TH_DIGITS(p->poses.apart), shared},
+        {"tolerance_px", ">+tolerance px", TH_REAL(p->poses.tolerance_px, "%g"), shared},
         {"share_error", ">+share error", TH_IF_KNOWN(!stress->drawn, TH_REAL(p->share_error, "%.3g")), shared},
         {"meets_budget", "<meets budget", TH_FLAG(p->meets_budget), TABLE | JSON},
         {"p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f"), TABLE | TEST},
@@ -152,11 +153,12 @@ static void print_rule(const th_stress *stress, th_format format, FILE *file)
 
 static void print_sharing(const th_stress *stress, th_format format, FILE *file)
 {
-    if (stress->share_hz > 0)
-        th_write_line(file, format,
-                      "Evaluated: poses. Shared: characters beyond that, who show the pose of another, within half of "
-                      "1/%g s of their own time. Share error: the farthest that this moves a bone, in scene units.",
-                      stress->share_hz);
+    if (th_stress_shares(stress))
+        th_write_line(
+            file, format,
+            "Evaluated: poses. Shared: characters beyond that, who show the pose of another. Tolerance: pixels "
+            "that a budget lets them be off. Share error: the farthest that sharing moves a bone, in scene "
+            "units.");
 }
 
 static void print_memory(const th_stress *stress, th_format format, FILE *file)

@@ -107,7 +107,7 @@ static th_stress_poses count_poses(const void *ctx)
 {
     const th_load_test_gl *c = ctx;
     const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
-    return (th_stress_poses){stats.evaluated, stats.shared, stats.apart};
+    return (th_stress_poses){stats.evaluated, stats.shared, stats.apart, stats.tolerance_px};
 }
 
 static void trace(void *ctx, th_tracer *tracer)

@@ -138,7 +138,7 @@ const th_option th_option_table[] = {
      .low = 0, .high = 1000, .help = "characters of a clip that are within the same of this many steps per second show one pose; 0: each is posed by itself"},
     {.name = "far", .argument = "LEVEL", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(crowd.far_lod),
      .low = 0, .high = TH_RENDER_MESH_LODS - 1, .help = "with --share, only characters at this level of detail or a coarser one"},
-    {.name = "animation-budget", .argument = "MS", .commands = DRAWING, .parse = th_parse_budget, .offset = AT(crowd.budget),
+    {.name = "animation-budget", .argument = "MS", .commands = PICTURES, .parse = th_parse_budget, .offset = AT(crowd.budget),
      .low = 0.001, .high = 1e4, .help = "share poses by distance so that evaluating them takes at most this many milliseconds a frame, or with bones:N at most N bones; says by how many pixels characters are then off"},
     {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage (SSBO), texture (buffer texture, faster without a GPU) or auto"},

@@ -70,5 +70,9 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         json = th_json_set(json, "share_hz", th_json_real(crowd->share_hz));
         json = th_json_set(json, "far", th_json_count(crowd->far_lod));
     }
+    if (crowd->budget.ms > 0)
+        json = th_json_set(json, "animation_budget_ms", th_json_real(crowd->budget.ms));
+    if (crowd->budget.bones > 0)
+        json = th_json_set(json, "animation_budget_bones", th_json_count(crowd->budget.bones));
     return json;
 }

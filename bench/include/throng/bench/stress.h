@@ -41,6 +41,7 @@ TH_API_BEGIN
  * share, but have a behaviour. */
 typedef struct th_stress_poses {
     uint32_t evaluated, shared, apart;
+    double tolerance_px; /* of a renderer that keeps to a budget; 0: it has none, or shares nothing */
 } th_stress_poses;
 
 /* The renderer, supplied by the program: this library does not draw. */
@@ -141,6 +142,9 @@ const th_stress_point *th_stress_interrupted(const th_stress *stress);
 /* TH_ERR_MEMORY when the requested characters do not fit. Call th_stress_fini in the end if it returned TH_OK. */
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err);
 void th_stress_fini(th_stress *stress);
+
+/* Whether poses were to be shared, or were. */
+bool th_stress_shares(const th_stress *stress);
 
 /* "posed", "drawn": what was timed. */
 const char *th_stress_frame_name(const th_stress *stress);
