@@ -718,3 +718,27 @@ uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
     XXH3_freeState(state);
     return hash;
 }
+
+th_hash128 th_hash128_add(th_hash128 a, th_hash128 b)
+{
+    const uint64_t low = a.low + b.low;
+    return (th_hash128){a.high + b.high + (low < a.low), low};
+}
+
+th_hash128 th_crowd_instance_hash(const th_crowd *crowd, const void *palette, uint32_t instance, uint64_t number)
+{
+    assert(crowd && palette && instance < crowd->instance_count);
+    const crowd_group *group = &crowd->groups[crowd->group_of[instance]];
+    const char *at = (const char *)palette + palette_offset(group, crowd->member_of[instance]);
+    const XXH128_hash_t hash = XXH3_128bits_withSeed(at, group->palette_bytes, number);
+    return (th_hash128){hash.high64, hash.low64};
+}
+
+th_hash128 th_crowd_sum(const th_crowd *crowd, const void *palette, uint64_t first)
+{
+    assert(crowd && crowd->active_count == crowd->instance_count);
+    th_hash128 sum = {0};
+    for (uint32_t i = 0; i < crowd->instance_count; i++)
+        sum = th_hash128_add(sum, th_crowd_instance_hash(crowd, palette, i, first + i));
+    return sum;
+}

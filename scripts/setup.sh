@@ -18,6 +18,8 @@ clang_packages="clang libclang-rt-dev libomp-dev"
 # What `scripts/test all` needs on top: oneTBB, ffmpeg for films, Google Benchmark's compare.py, judges of
 # documents, metrics and manual pages, and the formatter.
 all_packages="$test_packages $clang_packages libopengl-dev libgl-dev libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
+# throng-mpi.
+all_packages="$all_packages openmpi-bin libopenmpi-dev"
 all_packages="$all_packages python3-jsonschema python3-yaml prometheus clang-format man-db mandoc"
 # What the preset arm64 needs on a machine of another kind: a cross compiler, an emulator, and libraries to link.
 arm64_packages="cmake ninja-build pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

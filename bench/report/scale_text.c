@@ -5,6 +5,7 @@
 #include "tables.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     json_t *pop_json = json_object();
     for (int f = 0; f < TH_POP_COUNT; f++)
         pop_json = th_json_set(pop_json, th_pop_factor_name((th_pop_factor)f), th_json_real(p->pop.values[f]));
-    char threads[16];
+    char sum[40], threads[16];
+    snprintf(sum, sizeof sum, "%016" PRIx64 "%016" PRIx64, p->palette_sum.high, p->palette_sum.low);
     snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
     const th_figure figures[] = {
         {"name", NULL, TH_TEXT(row->name), CURVE},
@@ -64,6 +66,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"sample_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->sample_ns / 1e3)), ROW},
         {"resolve_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->resolve_ns / 1e3)), ROW},
         {"pop", NULL, TH_JSON(pop_json), JSON},
+        {"palette_sum", NULL, TH_TEXT(sum), JSON},
         {NULL, ">+MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
         {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.1f %%"), TABLE},
         {NULL, "<+palette hash", TH_HASH(row->palette_hash), TABLE},

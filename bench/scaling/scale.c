@@ -115,6 +115,7 @@ static th_result check_point(const th_experiment *s, uint32_t point, const th_ro
     th_row *row = s->configs[point].row = &s->out->report.rows[point];
     const th_validate_run_desc validation = validation_of(&s->configs[point]);
     const th_result result = th_validate_run(&validation, row, err);
+    s->configs[point].palette_sum = th_crowd_sum(s->configs[point].crowd, s->palette, 0);
     if (!row->failure[0] && row->palette_hash != first->palette_hash)
         snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
     return result;
@@ -242,6 +243,7 @@ static void summarize_points(const th_experiment *s, const th_scale_curve *curve
             continue;
         s->out->points[i] = th_scale_point_of(&counts, &first, s->usable_cpus);
         s->out->points[i].pop = th_pop_of(&counts, &first);
+        s->out->points[i].palette_sum = s->configs[i].palette_sum;
         set_stages(&s->configs[i], &counts, &s->out->points[i]);
     }
 }

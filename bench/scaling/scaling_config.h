@@ -14,6 +14,7 @@ typedef struct th_scaling_config {
     const th_scene *scene;     /* of the whole frames, and */
     th_crowd *crowd;           /* its crowd; borrowed */
     th_row *row;               /* of the whole frames */
+    th_hash128 palette_sum;    /* of the checked frame */
     /* Before a repetition, waits until the threads of other configs are idle. */
     bool waits_quiescent;
     th_worker_stats *sums; /* [threads]; of all repetitions */

@@ -169,6 +169,22 @@ void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float va
  * of th_crowd_set_palettes_of. */
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
 
+/* A number of 128 bits. */
+typedef struct th_hash128 {
+    uint64_t high, low;
+} th_hash128;
+
+/* Modulo 2^128. */
+th_hash128 th_hash128_add(th_hash128 a, th_hash128 b);
+
+/* XXH3 of 128 bits over the palette of one active instance, without padding, seeded with the number it has in a crowd
+ * of which this one may be a part. */
+th_hash128 th_crowd_instance_hash(const th_crowd *crowd, const void *palette, uint32_t instance, uint64_t number);
+
+/* The sum of these hashes, where instance i has the number first + i: that of a whole crowd is the sum of those of its
+ * parts, in any order. All instances must be active. */
+th_hash128 th_crowd_sum(const th_crowd *crowd, const void *palette, uint64_t first);
+
 TH_API_END
 
 #endif

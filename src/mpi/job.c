@@ -1,0 +1,317 @@
+#include "job.h"
+
+#include "cli/command.h"
+
+#include <throng/core/clock.h>
+#include <throng/core/text_format.h>
+
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROLL_CALL = 1, HERE = 2, LOOKS_A_POLL = 64, IDLE_NS = 200000 };
+
+/* How long rank 0 waits for answers: after a time-out; and when a signal ends the job, before mpirun kills its ranks.
+ */
+#define ROLL_S   2.0
+#define SIGNAL_S 0.4
+/* How much longer than rank 0 the others wait, each a little longer than the one before. */
+#define OTHERS_S 4.0
+#define NEXT_S   0.05
+
+static volatile sig_atomic_t received; /* a signal; 0: none */
+
+static void handle(int number)
+{
+    received = number;
+}
+
+/* ---- calls that cannot be polled ---- */
+
+static void handle_alarm(int number)
+{
+    static const char text[] =
+        "throng: MPI waits for all ranks, and one does not answer within the time-out: it has died, "
+        "hangs or is cut off\n";
+    (void)number;
+    const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    _exit(TH_EXIT_ENVIRONMENT);
+}
+
+static void set_alarm(double seconds)
+{
+    const struct sigaction action = {.sa_handler = handle_alarm};
+    sigaction(SIGALRM, &action, NULL);
+    alarm((unsigned)ceil(seconds));
+}
+
+void th_mpi_guard_begin(th_mpi_job *job)
+{
+    th_mpi_barrier(job, job->world, "the other ranks");
+    set_alarm(job->timeout_s + (job->rank > 0 ? OTHERS_S : 0));
+}
+
+void th_mpi_guard_end(void)
+{
+    alarm(0);
+}
+
+/* ---- begin and end ---- */
+
+static bool are_masks_equal(MPI_Comm local)
+{
+    cpu_set_t own, all, any;
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BAND, local);
+    MPI_Allreduce(&own, &any, sizeof own, MPI_BYTE, MPI_BOR, local);
+    return CPU_EQUAL(&all, &any);
+}
+
+static void find_hosts(th_mpi_job *job)
+{
+    MPI_Comm local;
+    int rank, size;
+    char name[TH_HOST_MAX] = "";
+    gethostname(name, sizeof name - 1);
+    MPI_Allgather(name, sizeof name, MPI_CHAR, job->hosts, sizeof name, MPI_CHAR, job->world);
+    MPI_Comm_split_type(job->world, MPI_COMM_TYPE_SHARED, job->rank, MPI_INFO_NULL, &local);
+    MPI_Comm_rank(local, &rank);
+    MPI_Comm_size(local, &size);
+    job->shares_cpus = are_masks_equal(local);
+    MPI_Comm_free(&local);
+    job->local_rank = (uint32_t)rank;
+    job->local_ranks = (uint32_t)size;
+}
+
+void th_mpi_begin(th_mpi_job *job, double timeout_s)
+{
+    int provided;
+    *job = (th_mpi_job){.timeout_s = timeout_s};
+    set_alarm(timeout_s);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_dup(MPI_COMM_WORLD, &job->world);
+    MPI_Comm_set_errhandler(job->world, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(job->world, &job->rank);
+    MPI_Comm_size(job->world, &job->size);
+    job->hosts = calloc((size_t)job->size, sizeof *job->hosts);
+    if (provided < MPI_THREAD_FUNNELED || !job->hosts || job->size > TH_RANKS_MAX) {
+        th_complain("cannot run %d ranks: %s", job->size,
+                    !job->hosts                ? "out of memory"
+                    : job->size > TH_RANKS_MAX ? "there are at most 4096"
+                                               : "this MPI lacks MPI_THREAD_FUNNELED");
+        MPI_Abort(job->world, TH_EXIT_ENVIRONMENT);
+    }
+    find_hosts(job);
+    th_mpi_guard_end();
+    const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+void th_mpi_end(th_mpi_job *job)
+{
+    th_mpi_guard_begin(job);
+    MPI_Comm_free(&job->world);
+    MPI_Finalize();
+    th_mpi_guard_end();
+    free(job->hosts);
+}
+
+/* ---- the roll ---- */
+
+static void answer_roll_call(th_mpi_job *job)
+{
+    int is_called = 0;
+    if (job->rank == 0)
+        return;
+    MPI_Iprobe(0, ROLL_CALL, job->world, &is_called, MPI_STATUS_IGNORE);
+    if (!is_called)
+        return;
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, ROLL_CALL, job->world, MPI_STATUS_IGNORE);
+    MPI_Send(NULL, 0, MPI_BYTE, 0, HERE, job->world);
+}
+
+static double since_s(uint64_t start_ns)
+{
+    return (double)(th_clock_ns() - start_ns) / 1e9;
+}
+
+/* Which ranks answer within some time: is_here[rank]. */
+static int call_roll(th_mpi_job *job, double wait_s, bool *is_here)
+{
+    int missing = job->size - 1;
+    const uint64_t start_ns = th_clock_ns();
+    for (int r = 1; r < job->size; r++) {
+        MPI_Request request;
+        MPI_Isend(NULL, 0, MPI_BYTE, r, ROLL_CALL, job->world, &request);
+        MPI_Request_free(&request);
+    }
+    while (missing > 0 && since_s(start_ns) < wait_s) {
+        int has_answer = 0;
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, HERE, job->world, &has_answer, &status);
+        if (!has_answer)
+            continue;
+        MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, HERE, job->world, MPI_STATUS_IGNORE);
+        missing -= !is_here[status.MPI_SOURCE];
+        is_here[status.MPI_SOURCE] = true;
+    }
+    return missing;
+}
+
+/* Rank 0. Returns whether one is missing. */
+static bool complain_of_missing(th_mpi_job *job, double wait_s, const char *what)
+{
+    enum { NAMED = 8 };
+    static bool is_here[TH_RANKS_MAX];
+    const int missing = call_roll(job, wait_s, is_here);
+    int named = 0;
+    for (int r = 1; r < job->size && named < NAMED; r++)
+        if (!is_here[r]) {
+            th_complain("rank %d on %s does not answer, while rank 0 waits for %s: it has died, hangs or is cut off", r,
+                        job->hosts[r], what);
+            named++;
+        }
+    if (missing > named)
+        th_complain("%d more ranks do not answer", missing - named);
+    return missing > 0;
+}
+
+/* Rank 0 has had enough. */
+static _Noreturn void end_job(th_mpi_job *job, double wait_s, const char *what)
+{
+    const bool is_lost = complain_of_missing(job, wait_s, what);
+    if (received)
+        th_complain("the job is ended by signal %d%s", (int)received,
+                    is_lost ? ", which mpirun sends when it has lost a rank" : "");
+    else if (!is_lost)
+        th_complain("all ranks answer, but %s takes longer than %g s; a longer --timeout allows for that", what,
+                    job->timeout_s);
+    if (job->on_loss)
+        job->on_loss(job->ctx);
+    fflush(NULL);
+    MPI_Abort(job->world, is_lost || !received ? TH_EXIT_ENVIRONMENT : 128 + received);
+    _exit(TH_EXIT_ENVIRONMENT);
+}
+
+/* The others leave the naming to rank 0, unless it is rank 0 that is missing. */
+static _Noreturn void leave_job(th_mpi_job *job, const char *what)
+{
+    if (!received)
+        th_complain("rank 0 on %s does not answer rank %d on %s, which waits for %s: it has died, hangs or is cut off",
+                    job->hosts[0], job->rank, job->hosts[job->rank], what);
+    MPI_Abort(job->world, TH_EXIT_ENVIRONMENT);
+    _exit(TH_EXIT_ENVIRONMENT);
+}
+
+/* ---- waiting ---- */
+
+static void check(th_mpi_job *job, uint64_t start_ns, uint64_t *signal_ns, const char *what)
+{
+    answer_roll_call(job);
+    if (received && *signal_ns == 0)
+        *signal_ns = th_clock_ns();
+    if (job->rank == 0) {
+        if (received || since_s(start_ns) > job->timeout_s)
+            end_job(job, received ? SIGNAL_S : ROLL_S, what);
+    } else if (received ? since_s(*signal_ns) > OTHERS_S
+                        : since_s(start_ns) > job->timeout_s + OTHERS_S + NEXT_S * job->rank) {
+        leave_job(job, what);
+    }
+}
+
+static void wait_for(th_mpi_job *job, MPI_Request request, const char *what, bool is_idle)
+{
+    const struct timespec pause = {0, IDLE_NS};
+    const uint64_t start_ns = th_clock_ns();
+    uint64_t signal_ns = 0;
+    for (uint32_t looks = 1;; looks++) {
+        int is_done = 0;
+        if (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+            th_complain("rank %d on %s: MPI failed in %s", job->rank, job->hosts[job->rank], what);
+            MPI_Abort(job->world, TH_EXIT_ENVIRONMENT);
+        }
+        if (is_done)
+            return;
+        if (is_idle)
+            nanosleep(&pause, NULL);
+        else
+            sched_yield();
+        if (is_idle || looks % LOOKS_A_POLL == 0)
+            check(job, start_ns, &signal_ns, what);
+    }
+}
+
+void th_mpi_wait(th_mpi_job *job, MPI_Request request, const char *what)
+{
+    wait_for(job, request, what, false);
+}
+
+void th_mpi_wait_idle(th_mpi_job *job, MPI_Request request, const char *what)
+{
+    wait_for(job, request, what, true);
+}
+
+void th_mpi_barrier(th_mpi_job *job, MPI_Comm comm, const char *what)
+{
+    MPI_Request request;
+    MPI_Ibarrier(comm, &request);
+    th_mpi_wait(job, request, what);
+}
+
+void th_mpi_broadcast(th_mpi_job *job, void *bytes, uint64_t count, const char *what)
+{
+    enum { PART = 1 << 28 };
+    for (uint64_t at = 0; at < count; at += PART) {
+        MPI_Request request;
+        const int part = (int)(count - at < PART ? count - at : PART);
+        MPI_Ibcast((char *)bytes + at, part, MPI_BYTE, 0, job->world, &request);
+        th_mpi_wait_idle(job, request, what);
+    }
+}
+
+/* ---- agreeing ---- */
+
+typedef struct report {
+    int code;
+    char text[508];
+} report;
+
+int th_mpi_agree(th_mpi_job *job, int code, const char *text)
+{
+    MPI_Request request;
+    report own = {.code = code};
+    static report all[TH_RANKS_MAX];
+    snprintf(own.text, sizeof own.text, "%s", code ? text : "");
+    MPI_Igather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, job->world, &request);
+    th_mpi_wait_idle(job, request, "what each rank reports");
+    int first = 0;
+    for (int r = 0; job->rank == 0 && first == 0 && r < job->size; r++)
+        if (all[r].code) {
+            first = all[r].code;
+            th_complain("rank %d on %s: %s", r, job->hosts[r], all[r].text);
+        }
+    th_mpi_broadcast(job, &first, sizeof first, "what rank 0 concludes");
+    return first;
+}
+
+int th_mpi_agree_on(th_mpi_job *job, th_result result, const th_error *err)
+{
+    return th_mpi_agree(job, result == TH_OK ? TH_EXIT_GOOD : th_exit_code(err), result == TH_OK ? "" : err->text);
+}
+
+int th_mpi_agree_same(th_mpi_job *job, const char *what, const char *text)
+{
+    char first[384], difference[508];
+    snprintf(first, sizeof first, "%s", text);
+    th_mpi_broadcast(job, first, sizeof first, what);
+    const bool is_same = strncmp(first, text, sizeof first - 1) == 0;
+    snprintf(difference, sizeof difference, "another %s than rank 0: %.200s, not %.200s", what, text, first);
+    return th_mpi_agree(job, is_same ? TH_EXIT_GOOD : TH_EXIT_USAGE, difference);
+}
