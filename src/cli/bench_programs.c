@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROTOCOL = 1, MAX_NAME = 24, MAX_DESCRIPTION = 200, MAX_OTHERS = 16 };
+enum { PROTOCOL = 1, MAX_NAME = 24, MAX_DESCRIPTION = 200, MAX_OTHERS = 32 };
 
 /* An entry as its program describes it. */
 typedef struct entry {
