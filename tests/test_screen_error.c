@@ -285,6 +285,21 @@ Test(screen_error, is_measured_in_every_nth_frame)
     close_context(gl);
 }
 
+/* Their palettes lack bones that the skin follows. */
+Test(screen_error, is_refused_with_fewer_joints)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    th_error err;
+    fixture_init(&s, gl, TH_PALETTE_F32, TH_BEHAVIOUR_NONE, 1);
+    th_crowd_view_destroy(s.crowd_view);
+    s.desc.joint_lod = true;
+    cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_ERR_INPUT);
+    cr_expect_not_null(strstr(err.text, "--joint-lod"));
+    th_model_set_fini(&s.model_set);
+    close_context(gl);
+}
+
 static uint8_t *draw(const fixture *s, th_gl *gl, th_look look, uint32_t every)
 {
     th_crowd_view_desc desc = s->desc;
