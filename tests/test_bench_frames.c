@@ -133,14 +133,16 @@ Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
 /* Half precision is seen from this near; f32 is the full evaluation. */
 Test(bench_frames, state_the_error_on_screen_of_settings, .timeout = 300)
 {
-    static const char *const names[] = {"error/f32",      "error/f16",      "error/quat",      "error/quat16",
-                                        "error/share:30", "error/share:60", "error/share:120", "error/share_all:60"};
+    static const char *const names[] = {
+        "error/f32",      "error/f16",       "error/quat",         "error/quat16", "error/share:30",
+        "error/share:60", "error/share:120", "error/share_all:60", "error/joints", "error/joints,share:60"};
+    enum { COUNT = sizeof names / sizeof *names };
     const th_options o = parse("bench --size 1920x1080 --samples 1 --shadow 64 --repetitions 2 --frames 2 --drawn 12 "
                                "--layout street --filter ^error/");
     th_report report = report_of(&o);
-    cr_assert_eq(report.row_count, 8);
-    double p99[8];
-    for (size_t i = 0; i < 8; i++) {
+    cr_assert_eq(report.row_count, COUNT);
+    double p99[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
         const th_row *row = row_of(&report, names[i]);
         cr_expect_str_eq(row->failure, "");
         cr_expect_eq(row->real_ns.count, 2);
@@ -157,6 +159,8 @@ Test(bench_frames, state_the_error_on_screen_of_settings, .timeout = 300)
     cr_expect(p99[7] > 1, "who is near shows the pose of another: %g", p99[7]);
     for (int i = 4; i < 7; i++)
         cr_expect_lt(p99[i], p99[7]);
+    cr_expect_eq(p99[8], 0, "who is near has all joints: %g", p99[8]);
+    cr_expect_eq(p99[9], p99[5]);
     th_report_fini(&report);
 }
 

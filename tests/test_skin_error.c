@@ -235,7 +235,7 @@ static void check_model(const th_model *model, bool has_quaternions)
     th_skin *skin;
     th_error err;
     uint32_t seen = 0;
-    cr_assert_eq(th_skin_create(model, &skin, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_skin_create(model, NULL, &skin, &err), TH_OK, "%s", err.text);
     for (uint32_t c = 0; c < model->clip_count && c < 4; c++)
         for (int moment = 0; moment < 3; moment++) {
             const th_clip *clip = &model->clips[c];
@@ -314,7 +314,7 @@ static th_skin *skin_of(const th_model *model)
 {
     th_skin *skin;
     th_error err;
-    cr_assert_eq(th_skin_create(model, &skin, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_skin_create(model, NULL, &skin, &err), TH_OK, "%s", err.text);
     return skin;
 }
 

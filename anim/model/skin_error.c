@@ -2,7 +2,8 @@
  * palettes put at A and at B moves a point p by D p = A p - B p. All points of a cluster lie within a sphere (c, r), so
  * a bone moves each of them by D c and at most |D| r more, and what several bones move is moved by a mean of them. That
  * bounds the pixels, and clusters that cannot be much above the largest distance so far need no look. Where vertices
- * move to targets the bound does not hold; these are always looked at. */
+ * move to targets the bound does not hold; these are always looked at. So are all of joint levels, whose vertices
+ * follow other bones from other places. */
 #include <throng/anim/skin_error.h>
 
 #include <throng/core/cache_line.h>
@@ -42,6 +43,7 @@ typedef struct cluster {
 
 struct th_skin {
     const th_model *model;
+    th_skin *drawn;         /* the same points of the joint level that is drawn, without clusters; NULL: this one is */
     th_palette_base *bases; /* [bone] */
     point *points;          /* one more than there are, for the ends of the last one's lists */
     influence *influences;
@@ -184,7 +186,7 @@ static void make_clusters(th_skin *skin, source *sources)
 
 static uint32_t add_influences(th_skin *skin, const source *s, uint32_t count)
 {
-    if (s->mesh == TH_NO_INDEX) {
+    if (s->mesh == TH_NO_INDEX) { /* only of models that have no levels */
         skin->influences[count++] = (influence){(uint16_t)s->bone, 1};
         return count;
     }
@@ -228,7 +230,10 @@ static void make_points(th_skin *skin, const source *sources)
     uint32_t influences = 0, deltas = 0;
     for (uint32_t p = 0; p < skin->point_count; p++) {
         point *at = &skin->points[p];
-        memcpy(at->position, sources[p].position, sizeof at->position);
+        const source *s = &sources[p];
+        const bool is_vertex = s->mesh != TH_NO_INDEX;
+        memcpy(at->position, is_vertex ? skin->model->meshes[s->mesh].vertices[s->vertex].position : s->position,
+               sizeof at->position);
         at->first_influence = influences;
         at->first_delta = deltas;
         influences = add_influences(skin, &sources[p], influences);
@@ -284,27 +289,51 @@ static bool allocate(th_skin *skin, uint32_t sources)
     return skin->bases && skin->points && skin->influences && skin->deltas && skin->clusters && skin->bones;
 }
 
-th_result th_skin_create(const th_model *model, th_skin **out, th_error *err)
+/* A skin without points. NULL: no memory. */
+static th_skin *begin_skin(const th_model *model, uint32_t most)
 {
-    assert(model && out);
-    *out = NULL;
-    const uint32_t most = count_sources(model);
     th_skin *skin = calloc(1, sizeof *skin);
-    source *sources = calloc((size_t)most + 1, sizeof *sources);
-    if (skin)
-        skin->model = model;
-    if (!skin || !sources || !allocate(skin, most)) {
+    if (!skin)
+        return NULL;
+    skin->model = model;
+    if (!allocate(skin, most)) {
         th_skin_destroy(skin);
-        free(sources);
-        return th_fail(err, TH_ERR_MEMORY, "%s: no memory for its skin", model->name);
+        return NULL;
     }
-    skin->point_count = list_sources(model, sources);
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        skin->bases[b] = th_model_palette_base(model, b);
+    return skin;
+}
+
+static void fill_skin(th_skin *skin, source *sources)
+{
+    skin->point_count = list_sources(skin->model, sources);
     make_clusters(skin, sources);
     make_points(skin, sources);
     for (uint32_t c = 0; c < skin->cluster_count; c++)
         list_bones(skin, &skin->clusters[c]);
-    for (uint32_t b = 0; b < model->bone_count; b++)
-        skin->bases[b] = th_model_palette_base(model, b);
+    if (!skin->drawn)
+        return;
+    skin->drawn->point_count = skin->point_count;
+    make_points(skin->drawn, sources);
+}
+
+th_result th_skin_create(const th_model *model, const th_model *drawn_as, th_skin **out, th_error *err)
+{
+    assert(model && out);
+    const bool is_level = drawn_as && drawn_as != model;
+    const uint32_t most = count_sources(model);
+    th_skin *skin = begin_skin(model, most);
+    source *sources = calloc((size_t)most + 1, sizeof *sources);
+    *out = NULL;
+    if (skin && is_level)
+        skin->drawn = begin_skin(drawn_as, most);
+    if (!skin || !sources || (is_level && !skin->drawn)) {
+        th_skin_destroy(skin);
+        free(sources);
+        return th_fail(err, TH_ERR_MEMORY, "%s: no memory for its skin", model->name);
+    }
+    fill_skin(skin, sources);
     free(sources);
     *out = skin;
     return TH_OK;
@@ -314,6 +343,7 @@ void th_skin_destroy(th_skin *skin)
 {
     if (!skin)
         return;
+    th_skin_destroy(skin->drawn);
     free(skin->bases);
     free(skin->points);
     free(skin->influences);
@@ -361,9 +391,17 @@ static uint32_t entry_count(const th_skin *skin)
     return th_palette_entries(skin->model->bone_count, skin->model->weight_count);
 }
 
+/* Entries, and what they do through the lens. */
+static size_t side_bytes(const th_skin *skin)
+{
+    return ((size_t)entry_count(skin) + skin->model->bone_count) * sizeof(th_mat34);
+}
+
 size_t th_skin_scratch_bytes(const th_skin *skin)
 {
     assert(skin);
+    if (skin->drawn)
+        return th_cache_line_round(side_bytes(skin) + side_bytes(skin->drawn) + 1);
     return th_cache_line_round(2 * (size_t)entry_count(skin) * sizeof(th_mat34) +
                                skin->model->bone_count * sizeof(bone_motion) + skin->cluster_count * sizeof(float) + 1);
 }
@@ -537,13 +575,74 @@ static float measure_cluster(const th_skin *skin, const work *w, const lens *l, 
     return most;
 }
 
+/* ---- joint levels ---- */
+
+/* One of two skins with the same points. */
+typedef struct side {
+    const th_skin *skin;
+    th_mat34 *entries, *bones; /* bones: through the lens */
+} side;
+
+static side side_in(const th_skin *skin, th_mat34 *memory)
+{
+    return (side){skin, memory, memory + entry_count(skin)};
+}
+
+static bool read_side(const side *s, th_skin_palette palette, const lens *l)
+{
+    if (!read_palette(s->skin, palette, s->entries))
+        return false;
+    for (uint32_t b = 0; b < s->skin->model->bone_count; b++) {
+        s->bones[b] = through(l, &s->entries[b]);
+        for (int i = 3; i < 12; i += 4)
+            s->bones[b].m[i] += l->matrix.m[i];
+    }
+    return true;
+}
+
+/* Where a point is, through the lens. */
+static void place_point(const side *s, uint32_t index, float out[3])
+{
+    const point *p = &s->skin->points[index];
+    float from[3], part[3];
+    morph_point(s->skin, s->entries, p, from);
+    for (int i = 0; i < 3; i++)
+        out[i] = 0;
+    for (uint32_t k = p->first_influence; k < p[1].first_influence; k++) {
+        const influence *one = &s->skin->influences[k];
+        transform(&s->bones[one->bone], from, part);
+        for (int i = 0; i < 3; i++)
+            out[i] += one->weight * part[i];
+    }
+}
+
+static float measure_level(const th_skin *skin, th_skin_palette drawn, th_skin_palette full, const lens *l,
+                           void *scratch)
+{
+    const side as_drawn = side_in(skin->drawn, scratch);
+    const side as_full = side_in(skin, as_drawn.bones + skin->drawn->model->bone_count);
+    if (!read_side(&as_drawn, drawn, l) || !read_side(&as_full, full, l))
+        return HUGE_VALF;
+    float most = 0, a[3], b[3];
+    for (uint32_t p = 0; p < skin->point_count; p++) {
+        place_point(&as_drawn, p, a);
+        place_point(&as_full, p, b);
+        const bool is_drawn = project(l, a), is_full = project(l, b);
+        if (is_drawn || is_full)
+            most = fmaxf(most, length2((float[2]){a[0] - b[0], a[1] - b[1]}));
+    }
+    return most;
+}
+
 float th_skin_error_px(const th_skin *skin, th_skin_palette drawn, th_skin_palette full, const th_skin_screen *screen,
                        void *scratch)
 {
     assert(skin && drawn.entries && full.entries && screen && scratch);
     assert(screen->width > 0 && screen->height > 0 && screen->near_z > 0);
-    const work w = work_in(skin, scratch);
     const lens l = lens_of(screen);
+    if (skin->drawn)
+        return measure_level(skin, drawn, full, &l, scratch);
+    const work w = work_in(skin, scratch);
     if (!read_palette(skin, drawn, w.entries[0]) || !read_palette(skin, full, w.entries[1]))
         return HUGE_VALF;
     if (skin->cluster_count == 0 || memcmp(w.entries[0], w.entries[1], entry_count(skin) * sizeof(th_mat34)) == 0)

@@ -371,6 +371,7 @@ static bool measure_error(stage *s, const void *palettes, char *slot)
     const th_screen_error_frame frame = {.crowd = crowd_view->crowd,
                                          .palettes = palettes,
                                          .cull = crowd_view->cull,
+                                         .groups = crowd_view->pose_groups,
                                          .counts = counts,
                                          .gpu_instances = crowd_view->gpu_instances,
                                          .time_s = s->time_s,

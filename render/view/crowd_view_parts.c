@@ -293,15 +293,13 @@ static th_result make_error(th_crowd_view *crowd_view, th_error *err)
     const uint32_t every = crowd_view->desc.look == TH_LOOK_ERROR ? 1 : crowd_view->desc.error_every;
     if (every == 0)
         return TH_OK;
-    if (crowd_view->desc.joint_lod)
-        return th_fail(err, TH_ERR_INPUT,
-                       "the error on screen is not known for characters with fewer joints; measure "
-                       "it without --joint-lod");
     crowd_view->visible_px = calloc((size_t)crowd_view->scene->instance_count + 1, sizeof *crowd_view->visible_px);
     if (!crowd_view->visible_px)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen of %u characters",
                        crowd_view->scene->instance_count);
     const th_screen_error_desc desc = {.scene = crowd_view->scene,
+                                       .posed_models = crowd_view->posed_models,
+                                       .posed_count = crowd_view->posed_count,
                                        .behaviour = crowd_view->behaviour,
                                        .jobs = crowd_view->jobs,
                                        .isa = crowd_view->desc.isa,

@@ -14,12 +14,6 @@
 
 _Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
 
-/* What characters are posed and drawn as: their own model, or a joint level of it. */
-typedef struct th_posed_model {
-    const th_model *model;
-    uint32_t of; /* index of their own */
-} th_posed_model;
-
 struct th_crowd_view {
     th_crowd_view_desc desc;
     th_crowd_view_stats stats;

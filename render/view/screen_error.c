@@ -12,7 +12,7 @@ struct th_screen_error {
     th_screen_error_desc desc;
     th_crowd *crowd; /* the full evaluation */
     th_frame *frame;
-    th_skin **skins; /* [model] */
+    th_skin **skins; /* [posed model] */
     char *scratch;   /* one for each worker */
     size_t scratch_stride;
     uint64_t frames;
@@ -27,11 +27,12 @@ struct th_screen_error {
 
 static th_result make_skins(th_screen_error *e, th_error *err)
 {
-    const th_scene *scene = e->desc.scene;
-    e->skins = calloc(scene->compiled_model_count + 1u, sizeof *e->skins);
+    const th_screen_error_desc *d = &e->desc;
+    e->skins = calloc(d->posed_count + 1u, sizeof *e->skins);
     th_result result = e->skins ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for skins");
-    for (uint32_t m = 0; m < scene->compiled_model_count && result == TH_OK; m++) {
-        result = th_skin_create(th_compiled_model_source(scene->compiled_models[m]), &e->skins[m], err);
+    for (uint32_t m = 0; m < d->posed_count && result == TH_OK; m++) {
+        const th_posed_model *posed = &d->posed_models[m];
+        result = th_skin_create(d->posed_models[posed->of].model, posed->model, &e->skins[m], err);
         if (result == TH_OK && th_skin_scratch_bytes(e->skins[m]) > e->scratch_stride)
             e->scratch_stride = th_skin_scratch_bytes(e->skins[m]);
     }
@@ -73,7 +74,7 @@ void th_screen_error_destroy(th_screen_error *e)
 {
     if (!e)
         return;
-    for (uint32_t m = 0; e->skins && m < e->desc.scene->compiled_model_count; m++)
+    for (uint32_t m = 0; e->skins && m < e->desc.posed_count; m++)
         th_skin_destroy(e->skins[m]);
     free(e->skins);
     th_frame_destroy(e->frame);
@@ -146,7 +147,8 @@ static void multiply(const float a[16], const float b[16], float out[16])
                 a[row] * b[col] + a[4 + row] * b[col + 1] + a[8 + row] * b[col + 2] + a[12 + row] * b[col + 3];
 }
 
-static float error_of(const measurement *m, uint32_t instance, void *scratch)
+/* posed_as: index of a posed model. */
+static float error_of(const measurement *m, uint32_t instance, uint32_t posed_as, void *scratch)
 {
     const th_screen_error_frame *f = m->frame;
     const th_screen_error *e = m->error;
@@ -157,19 +159,20 @@ static float error_of(const measurement *m, uint32_t instance, void *scratch)
     const th_skin_palette drawn = {th_crowd_palette(f->crowd),
                                    (const char *)f->palettes + th_crowd_palette_offset(f->crowd, instance)},
                           full = {TH_PALETTE_F32, (const char *)e->full + th_crowd_palette_offset(e->crowd, instance)};
-    return th_skin_error_px(e->skins[e->desc.scene->instances[instance].model], drawn, full, &screen, scratch);
+    return th_skin_error_px(e->skins[posed_as], drawn, full, &screen, scratch);
 }
 
 static int measure_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const measurement *m = ctx;
     const uint32_t *list = th_cull_list(m->frame->cull);
-    const th_cull_group *group = th_cull_groups(m->frame->cull);
+    const th_cull_group *groups = th_cull_groups(m->frame->cull), *group = groups;
     void *scratch = m->error->scratch + worker * m->error->scratch_stride;
     for (uint32_t k = begin; k < end; k++) {
         while (k - group->first >= group->count)
             group++;
-        m->error->px[k] = group->shadow_only ? -1 : error_of(m, list[k], scratch);
+        m->error->px[k] =
+            group->shadow_only ? -1 : error_of(m, list[k], m->frame->groups[group - groups].model, scratch);
     }
     return 0;
 }

@@ -12,12 +12,21 @@
 #include <throng/render/crowd_renderer.h>
 #include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
+#include <throng/runtime/pose_plan.h>
 #include <throng/runtime/scene.h>
 
 typedef struct th_screen_error th_screen_error;
 
+/* What characters are posed and drawn as: their own model, or a joint level of it. */
+typedef struct th_posed_model {
+    const th_model *model;
+    uint32_t of; /* index of their own */
+} th_posed_model;
+
 typedef struct th_screen_error_desc {
-    const th_scene *scene; /* borrowed, as all that follows */
+    const th_scene *scene;              /* borrowed, as all that follows */
+    const th_posed_model *posed_models; /* [posed_count] */
+    uint32_t posed_count;
     const th_behaviour *behaviour;
     th_jobs *jobs;
     th_isa isa;
@@ -39,6 +48,7 @@ typedef struct th_screen_error_frame {
     const th_crowd *crowd;                /* with the frame's active instances */
     const void *palettes;                 /* what th_screen_error_reserve returned */
     const th_cull *cull;                  /* the listed characters */
+    const th_pose_group *groups;          /* their models are indices of posed models; as many as the cull has */
     const uint32_t *counts;               /* by model, of all that are listed */
     const th_gpu_instance *gpu_instances; /* [instance] but for Z, which is that of th_cull_z */
     double time_s;

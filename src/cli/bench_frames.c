@@ -40,6 +40,7 @@ typedef struct setting {
     th_palette palette;
     double share_hz;
     bool all_share; /* not only characters at --far or coarser */
+    bool joint_lod;
 } setting;
 
 typedef struct frame_entry {
@@ -54,7 +55,8 @@ struct subject {
     int crowd;
     th_bench_frames *shared;
     const setting *setting;
-    th_crowd_view *crowd_view, *base; /* base: that of the crowd, which shares its parts; NULL: it is the crowd's own */
+    th_crowd_view *crowd_view, *base; /* base: that of the crowd, which it shares parts with; NULL: none */
+    bool is_own;                      /* not that of the crowd */
     th_camera camera;
     th_screen_error_stats error; /* only with a setting */
     th_row *row;
@@ -261,13 +263,15 @@ static th_crowd_view_desc desc_of(const subject *s)
     desc.palette = s->setting->palette;
     desc.share_hz = s->setting->share_hz;
     desc.far_lod = s->setting->all_share ? 0 : desc.far_lod;
+    desc.joint_lod |= s->setting->joint_lod;
     return desc;
 }
 
 static th_result take_setting(subject *s, th_error *err)
 {
     const th_crowd_view_desc desc = desc_of(s);
-    s->base = s->crowd_view;
+    s->base = s->setting->joint_lod ? NULL : s->crowd_view; /* it has no levels to share */
+    s->is_own = true;
     return make_crowd_view(s, &desc, s->base, &s->crowd_view, err);
 }
 
@@ -385,7 +389,7 @@ static void destroy(void *ctx)
     for (int i = 0; i < STAGES; i++)
         th_samples_fini(&s->stages[i]);
     th_samples_fini(&s->serial);
-    if (s->base)
+    if (s->is_own)
         th_crowd_view_release(s->crowd_view, s->base);
     free(s);
 }
@@ -434,6 +438,8 @@ static const setting settings[] = {
     {.share_hz = 60},
     {.share_hz = 120},
     {.share_hz = 60, .all_share = true},
+    {.joint_lod = true},
+    {.joint_lod = true, .share_hz = 60},
 };
 
 /* All settings are measured in turns. */
@@ -471,6 +477,8 @@ static const th_external_benchmark external[] = {
     {.name = "error/share:60", AN_ERROR(5)},
     {.name = "error/share:120", AN_ERROR(6)},
     {.name = "error/share_all:60", AN_ERROR(7)},
+    {.name = "error/joints", AN_ERROR(8)},
+    {.name = "error/joints,share:60", AN_ERROR(9)},
 };
 
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries)

@@ -13,8 +13,9 @@ TH_API_BEGIN
 
 typedef struct th_skin th_skin;
 
-/* The model must outlive the skin. The only error is TH_ERR_MEMORY. */
-th_result th_skin_create(const th_model *model, th_skin **out, th_error *err);
+/* drawn_as: the joint level (joint_lod.h) of the model that characters are drawn as; NULL: the model itself. Both must
+ * outlive the skin. The only error is TH_ERR_MEMORY. */
+th_result th_skin_create(const th_model *model, const th_model *drawn_as, th_skin **out, th_error *err);
 void th_skin_destroy(th_skin *skin); /* NULL does nothing */
 
 uint32_t th_skin_vertex_count(const th_skin *skin);
@@ -27,7 +28,7 @@ typedef struct th_skin_screen {
     float near_z;              /* nothing nearer is drawn; in scene units, above 0 */
 } th_skin_screen;
 
-/* A palette of the skin's model. */
+/* A palette of the skin's model, or of what it is drawn as. */
 typedef struct th_skin_palette {
     th_palette format;
     const void *entries;
@@ -42,7 +43,8 @@ typedef struct th_skin_palette {
  * nearer than near_z counts as if it were there. HUGE_VALF if a palette has numbers that are not finite.
  *
  * Clusters of vertices that cannot be above what it has found, by an upper bound, are skipped: what it finds is never
- * too large, and too small by at most TH_SKIN_MISSED. scratch: th_skin_scratch_bytes, aligned to 64. Never allocates.
+ * too large, and too small by at most TH_SKIN_MISSED. Of a joint level all vertices are measured, in some seven times
+ * the time. scratch: th_skin_scratch_bytes, aligned to 64. Never allocates.
  */
 float th_skin_error_px(const th_skin *skin, th_skin_palette drawn, th_skin_palette full, const th_skin_screen *screen,
                        void *scratch);

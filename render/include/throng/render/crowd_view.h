@@ -83,8 +83,7 @@ typedef struct th_crowd_view_desc {
     th_budget_desc budget; /* zero: none. Otherwise share_hz is 0 */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
     uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
-                             is posed twice, and more; others cost nothing. Not with joint_lod, nor is the look:
-                             TH_ERR_INPUT */
+                             is posed twice, and more; others cost nothing */
 } th_crowd_view_desc;
 
 typedef struct th_crowd_view th_crowd_view;
