@@ -141,7 +141,7 @@ static uint32_t rows_of_letters(const uint8_t *rgba, uint32_t *out_last)
 
 Test(view_hud, help_shows_each_line_whole_on_one_of_its_pages)
 {
-    static const uint32_t pages[SIZES] = {1, 1, 1, 1, 2, 5};
+    static const uint32_t pages[SIZES] = {1, 1, 1, 1, 2, 6};
     for (size_t s = 0; s < SIZES; s++) {
         resize(s);
         const th_view_hud view_hud = {.hud = hud, .width = width, .height = height};
