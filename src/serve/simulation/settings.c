@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+_Static_assert((int)TH_SETTINGS_CLIPS <= (int)TH_BLEND_CLIPS, "a blend has room for all weights");
+
 json_t *th_settings_json(const th_settings *s)
 {
     json_t *models = json_array(), *clips = json_object();

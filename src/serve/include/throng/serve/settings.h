@@ -21,8 +21,6 @@ enum { TH_SETTINGS_MODELS = 8, TH_SETTINGS_CLIPS = 16, TH_SETTINGS_NAME = 128 };
 
 #define TH_SETTINGS_MAX_PACE 1000.0
 
-_Static_assert((int)TH_SETTINGS_CLIPS <= (int)TH_BLEND_CLIPS, "a blend has room for all weights");
-
 typedef struct th_clip_weight {
     char name[TH_SETTINGS_NAME];
     double weight; /* above 0; a clip's share is its weight over the sum of weights. With BLEND everyone plays all */
