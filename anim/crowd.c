@@ -728,7 +728,7 @@ th_hash128 th_hash128_add(th_hash128 a, th_hash128 b)
 th_hash128 th_crowd_instance_hash(const th_crowd *crowd, const void *palette, uint32_t instance, uint64_t number)
 {
     assert(crowd && palette && instance < crowd->instance_count);
-    const crowd_group *group = &crowd->groups[crowd->group_of[instance]];
+    const crowd_group *group = &crowd->groups[crowd->posed_in[instance]];
     const char *at = (const char *)palette + palette_offset(group, crowd->member_of[instance]);
     const XXH128_hash_t hash = XXH3_128bits_withSeed(at, group->palette_bytes, number);
     return (th_hash128){hash.high64, hash.low64};

@@ -333,7 +333,7 @@ static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32
             *vertex = (th_vertex){.normal = {0, 1, 0}};
             const float second = n % 2 && model->bone_count > 1 ? 0.25F : 0;
             vertex->bone[0] = (uint16_t)b;
-            vertex->bone[1] = second > 0 ? (uint16_t)((b + 1) % model->bone_count) : 0;
+            vertex->bone[1] = (uint16_t)(second > 0 ? (b + 1) % model->bone_count : 0);
             vertex->weight[0] = 1 - second;
             vertex->weight[1] = second;
             for (int i = 0; i < 3; i++)

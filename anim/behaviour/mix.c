@@ -195,15 +195,21 @@ static float weight_before(const th_mix *mix, uint32_t clip, double time_s)
     return 0;
 }
 
-/* Keeps the clips with the largest weights, in the order of the model. */
+/* Whoever is asked for comes before all that only fade out. */
+static float importance(const th_mix_clip *clip)
+{
+    return clip->to > 0 ? 2 + clip->to : clip->from;
+}
+
+/* Keeps the most important clips, in the order of the model. */
 static void add_clip(th_mix *mix, const th_mix_clip *added)
 {
     uint32_t at = mix->count;
     if (at == TH_MAX_LAYERS) {
         for (uint32_t k = at = 0; k < mix->count; k++)
-            if (fmaxf(mix->clips[k].from, mix->clips[k].to) < fmaxf(mix->clips[at].from, mix->clips[at].to))
+            if (importance(&mix->clips[k]) < importance(&mix->clips[at]))
                 at = k;
-        if (fmaxf(added->from, added->to) <= fmaxf(mix->clips[at].from, mix->clips[at].to))
+        if (importance(added) <= importance(&mix->clips[at]))
             return;
         memmove(&mix->clips[at], &mix->clips[at + 1], (mix->count - 1 - at) * sizeof *mix->clips);
         mix->count--;

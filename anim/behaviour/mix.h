@@ -43,7 +43,8 @@ typedef struct th_mix {
     double walked, speed[2];    /* over the ground */
 } th_mix;
 
-/* Goes over to `blend` from time_s on. The first one is there at once: *mix must be zero before. */
+/* Goes over to `blend` from time_s on. Where more than TH_MAX_LAYERS clips would take part, those that only fade out
+ * end at once, the lightest first. The first one is there at once: *mix must be zero before. */
 void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, const th_fade *fade,
                 const th_blend *blend, double time_s);
 

@@ -20,7 +20,7 @@ static inline th_moment th_moment_at(const th_model *model, uint32_t count, uint
     return (th_moment){clip, (at - (uint32_t)at) * clip->duration_ticks};
 }
 
-/* As many for each clip, at least `least` and at most `most`; fewer than one only if `affordable`, that of all clips,
+/* As many for each clip, at most `most`; fewer than one only if `affordable`, that of all clips,
  * is less than their number. */
 static inline uint32_t th_moments_count(const th_model *model, uint32_t most, uint64_t affordable)
 {

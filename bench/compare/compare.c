@@ -50,7 +50,8 @@ static bool is_baseline(const char *name)
 static bool is_wall_time(const th_result_file_entry *e)
 {
     return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "error/") ||
-           has_prefix(e->name, "stress/drawn/") || strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
+           has_prefix(e->name, "gpu/") || has_prefix(e->name, "stress/drawn/") || strstr(e->name, "/real_time") ||
+           strstr(e->name, "/manual_time");
 }
 
 /* A sample of each estimator for each process. */

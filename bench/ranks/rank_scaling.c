@@ -99,7 +99,8 @@ static double slowest_of(const th_rank_point *point, uint32_t frames, th_samples
 static th_scale_counts counts_of(const th_rank_point *p, th_worker_stats *workers)
 {
     const double frame_ns = th_samples_stats(&p->stages[TH_RANK_POSES]).mean;
-    const double barrier_ns = th_samples_stats(&p->stages[TH_RANK_BARE_BARRIER]).median;
+    const th_samples *barriers = &p->stages[TH_RANK_BARE_BARRIER];
+    const double barrier_ns = barriers->count > 0 ? th_samples_stats(barriers).median : 0;
     for (uint32_t r = 0; r < p->ranks; r++) {
         const double idle_ns = fmax(0, frame_ns - p->shares[r].mean_ns);
         workers[r] = (th_worker_stats){.busy_ns = (uint64_t)p->shares[r].mean_ns,
@@ -123,7 +124,10 @@ static th_pop pop_of(const th_rank_point *p, const th_rank_point *first)
     const th_samples frame = {times[0], 1, 1}, first_frame = {times[1], 1, 1};
     counts.frame_ns = &frame;
     of_first.frame_ns = &first_frame;
-    return th_pop_of(&counts, &of_first);
+    th_pop pop = th_pop_of(&counts, &of_first);
+    if (p->stages[TH_RANK_BARE_BARRIER].count == 0) /* then waits and messages cannot be told apart */
+        pop.values[TH_POP_SERIALISATION] = pop.values[TH_POP_TRANSFER] = NAN;
+    return pop;
 }
 
 static void analyze(const th_rank_scaling *s, th_rank_point *p, uint32_t frames, th_samples *samples)

@@ -107,11 +107,13 @@ json_t *th_rank_scaling_json(const th_rank_scaling *s)
 static void print_merit(const th_rank_scaling *s, th_format format, FILE *file)
 {
     const th_rank_point *p = &s->points[s->point_count - 1];
+    char efficiency[64];
+    snprintf(efficiency, sizeof efficiency, ", efficiency %.1f %%, %s scaling", 100 * p->efficiency,
+             s->is_weak ? "weak" : "strong");
     th_write_line(file, format,
-                  "Figure of merit: %.4g bones/s on %u rank%s of %u thread%s, grind time %.4g ns a bone and thread, "
-                  "efficiency %.1f %%, %s scaling.",
+                  "Figure of merit: %.4g bones/s on %u rank%s of %u thread%s, grind time %.4g ns a bone and thread%s.",
                   p->bones_per_s, p->ranks, th_plural(p->ranks), s->threads, th_plural(s->threads), p->grind_ns,
-                  100 * p->efficiency, s->is_weak ? "weak" : "strong");
+                  s->point_count > 1 ? efficiency : "");
     th_write_line(file, format, "Palettes are those of rank 0 alone: sum %016" PRIx64 "%016" PRIx64 ".", p->sum.high,
                   p->sum.low);
     if (s->budget_ns > 0)

@@ -217,14 +217,17 @@ static void plan_poses(const stage *s)
     th_crowd_view *crowd_view = s->crowd_view;
     th_crowd_view_stats *stats = &crowd_view->stats;
     const th_budget_desc *limit = &crowd_view->desc.budget;
-    const bool has_budget = crowd_view->motions_per_size;
+    const bool has_budget = crowd_view->motions_per_size && !crowd_view->keeps_tolerance;
     const uint64_t allowed = has_budget ? th_budget_bones(&crowd_view->budget, limit->ms * 1e6, limit->bones) : 0;
     if (has_budget)
         th_budget_begin(&crowd_view->budget);
     do
         make_plan(s);
     while (has_budget && th_budget_exceeded(&crowd_view->budget, th_crowd_bone_count(crowd_view->crowd), allowed));
-    stats->tolerance_px = th_budget_tolerance_px(crowd_view->budget.tolerance);
+    bool any_shares = false;
+    for (uint32_t g = 0; g < crowd_view->group_count; g++)
+        any_shares |= th_pose_plan_group(crowd_view->plan, g).are_shared;
+    stats->tolerance_px = any_shares ? th_budget_tolerance_px(crowd_view->budget.tolerance) : 0;
     const th_pose_counts counts = th_pose_plan_counts(crowd_view->plan);
     stats->evaluated = counts.evaluated;
     stats->shared = counts.shared;
@@ -418,7 +421,7 @@ static void evaluate(const stage *s, void *palettes)
     const uint64_t begin = th_clock_ns();
     th_frame_animate(crowd_view->frame, s->time_s, palettes);
     crowd_view->stats.evaluate_ns = th_clock_ns() - begin;
-    if (crowd_view->motions_per_size)
+    if (crowd_view->motions_per_size && !crowd_view->keeps_tolerance)
         th_budget_end(&crowd_view->budget, crowd_view->stats.bones, (double)crowd_view->stats.evaluate_ns);
 }
 
@@ -489,6 +492,12 @@ static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera,
     th_camera_clip(camera, aspect, view.clip_from_world);
     th_camera_eye(camera, view.eye);
     return view;
+}
+
+void th_crowd_view_keep_tolerance(th_crowd_view *crowd_view, bool keeps)
+{
+    assert(crowd_view);
+    crowd_view->keeps_tolerance = keeps;
 }
 
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer)

@@ -174,6 +174,8 @@ static th_result check_evaluator(const th_crowd_view *crowd_view, th_error *err)
         return th_fail(err, TH_ERR_INPUT, "the characters have a behaviour, which blends clips");
     if (crowd_view->desc.look == TH_LOOK_WORKERS)
         return th_fail(err, TH_ERR_INPUT, "--look workers shows which thread posed");
+    if (crowd_view->desc.look == TH_LOOK_ERROR || crowd_view->desc.error_every == 1)
+        return th_fail(err, TH_ERR_INPUT, "the error on screen is measured in each frame");
     if (crowd_view->motions_per_size)
         return th_fail(err, TH_ERR_INPUT, "--animation-budget limits what the CPU poses");
     return th_crowd_check_device(crowd_view->crowd, err);
@@ -335,6 +337,8 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->posed_models = base->posed_models;
     crowd_view->posed_count = base->posed_count;
     crowd_view->posed_as = base->posed_as;
+    if (crowd && jobs && a->budget.ms == b->budget.ms && a->budget.bones == b->budget.bones)
+        crowd_view->budget = base->budget; /* what is known of the costs */
     crowd_view->meshes = base->meshes;
     crowd_view->first_locomotion = locomotions ? base->first_locomotion : NULL;
     crowd_view->locomotions = locomotions ? base->locomotions : NULL;

@@ -44,6 +44,7 @@ struct th_crowd_view {
     th_pose_group *pose_groups; /* [group_count] */
     double *motions_per_size;   /* [model] th_budget_motion; NULL without a budget */
     th_animation_budget budget;
+    bool keeps_tolerance;
     th_jobs *jobs;
     th_frame *frame;
     th_draw *draws;         /* [group_count] */

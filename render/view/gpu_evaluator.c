@@ -13,7 +13,7 @@
 /* Transforms that an invocation keeps: 64 matrices are 3 kB, a human takes 4. */
 #define MOST_SLOTS 64
 
-enum { GROUP = 64 }; /* local_size_x */
+enum { GROUP = 64, MOST_GROUPS = 65535 }; /* local_size_x; groups that every driver dispatches at once */
 
 enum { PALETTES, PROGRAM, FRAMES, CURSORS, BLOCKS }; /* binding points */
 
@@ -21,7 +21,6 @@ enum { PALETTES, PROGRAM, FRAMES, CURSORS, BLOCKS }; /* binding points */
 typedef struct gpu_model {
     GLuint program, words, frames;
     GLint count, first_cursor, first_texel, stride;
-    size_t bytes;
 } gpu_model;
 
 struct th_gpu_evaluator {
@@ -117,12 +116,12 @@ static th_result check_size(const th_gl *gl, const char *name, const th_device_p
 static th_result upload(gpu_model *m, const th_gl *gl, const char *name, const th_device_program *source, th_error *err)
 {
     const size_t words = source->word_count * sizeof *source->words;
-    m->bytes = words + source->frames_bytes;
+    const size_t bytes = words + source->frames_bytes;
     if (make_buffer(&m->words, words, source->words, GL_STATIC_DRAW) &&
         make_buffer(&m->frames, source->frames_bytes, source->frames, GL_STATIC_DRAW))
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "%s has no memory for the clips of %s, %.1f MB", th_gl_get_info(gl)->renderer,
-                   name, (double)m->bytes / 1e6);
+                   name, (double)bytes / 1e6);
 }
 
 static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_model *compiled, th_palette palette,
@@ -183,15 +182,6 @@ void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator)
     free(evaluator);
 }
 
-size_t th_gpu_evaluator_bytes(const th_gpu_evaluator *evaluator)
-{
-    assert(evaluator);
-    size_t bytes = 0;
-    for (uint32_t m = 0; m < evaluator->model_count; m++)
-        bytes += evaluator->models[m].bytes;
-    return bytes;
-}
-
 /* ---- a frame ---- */
 
 /* Poses characters of a model whose palettes can be bound at once. first: the first of the chunk, counted over all
@@ -221,11 +211,12 @@ static uint32_t pose_model(const th_gpu_evaluator *e, const gpu_model *m, th_pal
     const th_draw all = {.count = range.count, .palette_offset = range.offset, .palette_stride = range.stride};
     if (range.count == 0 || range.stride == 0)
         return range.count;
+    const size_t dispatched = MOST_GROUPS * GROUP * range.stride;
+    const size_t most = info->storage_block_bytes < dispatched ? info->storage_block_bytes : dispatched;
     glUseProgram(m->program);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
-    for (th_chunk chunk = {0};
-         th_chunk_next(&all, range.stride, info->storage_block_bytes, info->storage_offset_alignment, &chunk);)
+    for (th_chunk chunk = {0}; th_chunk_next(&all, range.stride, most, info->storage_offset_alignment, &chunk);)
         pose_chunk(e, m, &chunk, range.stride, palettes, cursors, first + chunk.first);
     return range.count;
 }

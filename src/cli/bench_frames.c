@@ -308,7 +308,7 @@ static th_result measure_error(subject *s, th_error *err)
     if (pool_errors(s, measured, &px, &count))
         s->error = th_screen_error_stats_of(px, count);
     else
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen");
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost a frame");
     free(px);
     th_crowd_view_release(measured, s->crowd_view);
     return result;
@@ -408,7 +408,7 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
                              th_json_count(stats.visible), "evaluated", th_json_count(stats.evaluated), "shared",
                              th_json_count(stats.shared), "palette_bytes", th_json_count(stats.palette_bytes),
                              "vs_redraw", th_json_real(ns / base_ns));
-    if (s->shared->crowds[s->crowd].share_hz > 0)
+    if (s->setting || s->shared->crowds[s->crowd].share_hz > 0)
         row->bones = stats.bones;
     for (int i = 0; i < STAGES; i++)
         json = th_json_set(json, names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6));

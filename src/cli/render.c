@@ -169,6 +169,14 @@ static json_t *error_json(const th_screen_error_stats *e)
                                      th_json_real((double)e->p99), "max", th_json_real((double)e->max));
 }
 
+/* NULL: none poses. */
+static const char *kernel_of(const th_crowd_view *crowd_view)
+{
+    return th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU
+               ? NULL
+               : th_isa_name(th_crowd_isa(th_crowd_view_crowd(crowd_view)));
+}
+
 static json_t *rendering_json(const rendering *r)
 {
     const th_frame_writer_desc *file = &r->file;
@@ -176,10 +184,7 @@ static json_t *rendering_json(const rendering *r)
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
         "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:b, s:o, s:f, s:s, "
-        "s:o, s:o, "
-        "s:b, s:s, s:s, "
-        "s:s, "
-        "s:s, s:s, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
+        "s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
         "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
         th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "listed_per_frame",
         of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
@@ -193,11 +198,10 @@ static json_t *rendering_json(const rendering *r)
         th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "evaluator",
-        th_evaluator_name(th_crowd_view_evaluator(r->crowd_view)), "isa",
-        th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))), "error_px", error_json(&r->error),
-        "ms_per_frame", "cull", milliseconds(r, r->cull_ns), "wait", milliseconds(r, r->wait_ns), "pose",
-        milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns), "read", milliseconds(r, r->read_ns), "write",
-        milliseconds(r, r->write_ns));
+        th_evaluator_name(th_crowd_view_evaluator(r->crowd_view)), "isa", th_json_text(kernel_of(r->crowd_view)),
+        "error_px", error_json(&r->error), "ms_per_frame", "cull", milliseconds(r, r->cull_ns), "wait",
+        milliseconds(r, r->wait_ns), "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns), "read",
+        milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
 }
 
 /* Levels without characters are left out. */

@@ -204,7 +204,8 @@ static _Noreturn void end_job(th_mpi_job *job, double wait_s, const char *what)
 static _Noreturn void leave_job(th_mpi_job *job, const char *what)
 {
     if (!received)
-        th_complain("rank 0 on %s does not answer rank %d on %s, which waits for %s: it has died, hangs or is cut off",
+        th_complain("rank 0 on %s does not answer rank %d on %s, which waits for %s: it has died, hangs or "
+                    "is cut off, or is still busy, which a longer --timeout allows for",
                     job->hosts[0], job->rank, job->hosts[job->rank], what);
     MPI_Abort(job->world, TH_EXIT_ENVIRONMENT);
     _exit(TH_EXIT_ENVIRONMENT);
@@ -308,10 +309,15 @@ int th_mpi_agree_on(th_mpi_job *job, th_result result, const th_error *err)
 
 int th_mpi_agree_same(th_mpi_job *job, const char *what, const char *text)
 {
-    char first[384], difference[508];
+    char first[4096], difference[508];
     snprintf(first, sizeof first, "%s", text);
     th_mpi_broadcast(job, first, sizeof first, what);
     const bool is_same = strncmp(first, text, sizeof first - 1) == 0;
-    snprintf(difference, sizeof difference, "another %s than rank 0: %.200s, not %.200s", what, text, first);
+    size_t from = 0; /* of what is shown: a little before the difference */
+    while (!is_same && first[from] == text[from])
+        from++;
+    from = from > 100 ? from - 100 : 0;
+    snprintf(difference, sizeof difference, "another %s than rank 0: %.200s, not %.200s", what, text + from,
+             first + from);
     return th_mpi_agree(job, is_same ? TH_EXIT_GOOD : TH_EXIT_USAGE, difference);
 }

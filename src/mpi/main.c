@@ -15,7 +15,7 @@ static const char *const taken[] = {
     "isa",         "palette",   "interpolation", "keys",           "seed",          "error-bound", "json", "placement",
     "repetitions", "frames",    "wide",          "budget-ms",      "out",           "help"};
 
-enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299 };
+enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299, MOST_FRAMES = 100 * 1000 * 1000 };
 
 #define TIMEOUT_S 60.0
 
@@ -40,7 +40,7 @@ typedef struct command_line {
     th_options options;
     th_run run;
     double timeout_s;
-    char text[384]; /* without the program's name */
+    char text[4096]; /* without the program's name */
 } command_line;
 
 /* Takes --timeout out of the words. Returns whether its number is one. */
@@ -89,6 +89,12 @@ static th_result check(const command_line *c, th_error *err)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi stress makes no search: it needs --count");
     if (!is_stress && o->scale.counts.count > 1)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi takes one --count, not %u", o->scale.counts.count);
+    const char *out = o->output.out;
+    if (out && strlen(out) > 4 && strcmp(out + strlen(out) - 4, ".csv") == 0)
+        return th_fail(err, TH_ERR_USAGE, "throng-mpi writes no CSV: --out takes a name that ends in .json or .md");
+    if ((uint64_t)o->measure.repetitions * (o->measure.iterations ? o->measure.iterations : FRAMES) > MOST_FRAMES)
+        return th_fail(err, TH_ERR_USAGE,
+                       "throng-mpi keeps the times of %d frames at most; fewer --repetitions or --frames", MOST_FRAMES);
     if ((is_stress ? o->stress.threads.count : o->scale.threads.count) > 1)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi takes one number of --threads, which each rank has");
     return TH_OK;

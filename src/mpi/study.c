@@ -441,7 +441,7 @@ static int prepare(study *s)
     memcpy(out->hosts, s->job->hosts, out->ranks * sizeof *out->hosts);
     s->points = calloc(out->point_count, sizeof *s->points);
     code = agree(s, s->points != NULL, "points");
-    for (uint32_t i = 0; i < out->point_count && code == TH_EXIT_GOOD; i++) {
+    for (uint32_t i = 0; s->points && i < out->point_count; i++) {
         s->points[i].comm = MPI_COMM_NULL;
         s->points[i].out = &out->points[i];
     }

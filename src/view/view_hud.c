@@ -138,7 +138,7 @@ static void say_crowd(const th_view_hud *b, page *p)
     const th_crowd_view_stats stats = th_crowd_view_get_stats(b->crowd_view);
     const th_crowd_view_desc *crowd = &b->settings->crowd;
     char text[4 * CLIP + 1];
-    say(p, text_color, "%s of %s character%s posed", th_digits_from(stats.evaluated).text,
+    say(p, text_color, "%s poses of %s character%s", th_digits_from(stats.evaluated).text,
         th_digits_from(crowd->count).text, th_plural(crowd->count));
     if (crowd->share_hz > 0)
         say(p, text_color, "%s share at %g Hz from LOD %u%s", th_digits_from(stats.shared).text, crowd->share_hz,

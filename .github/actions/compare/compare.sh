@@ -2,6 +2,7 @@
 # The step of action.yml. BASELINE and CANDIDATE: commits of the repository in the working directory, which are built,
 # or programs. OPTIONS, BENCH_OPTIONS: words with spaces between them. Ends with the exit code of throng compare.
 set -euf
+shopt -s inherit_errexit # a build that fails ends the step
 summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}
 work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/throng-XXXXXX")
 
@@ -22,6 +23,14 @@ if [ -z "${BASELINE:-}" ] || [ -z "${CANDIDATE:-}" ]; then
     echo "::error::baseline and candidate take a commit or a program each; only pull requests have a base by themselves"
     exit 2
 fi
+for commit in "$BASELINE" "$CANDIDATE"; do
+    case $commit in
+    -*)
+        echo "::error::a commit does not begin with -: $commit"
+        exit 2
+        ;;
+    esac
+done
 old=$(program "$BASELINE" baseline)
 new=$(program "$CANDIDATE" candidate)
 code=0

@@ -113,6 +113,7 @@ static void take_next_simulation(th_tick_loop *loop)
     loop->replaced = loop->simulation;
     pthread_mutex_lock(&loop->blend_lock);
     loop->simulation = next;
+    atomic_store_explicit(&loop->has_blend, false, memory_order_relaxed); /* it was for the one before */
     pthread_mutex_unlock(&loop->blend_lock);
     write_workers(loop);
     sem_post(&loop->swapped);

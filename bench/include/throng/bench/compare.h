@@ -10,8 +10,9 @@
  * mean and the tail scatter more, hence their larger thresholds.
  *
  * Times are CPU time on one thread, which other programs affect far less than wall time, except for the tail. With more
- * threads, and for drawn frames, all are wall time, which includes waiting. Where both result files have the core
- * clock, times are scaled to the old one's clock, so that a faster clock on another day is no change.
+ * threads, for drawn frames and for poses of the GPU, all are wall time, which includes waiting. Where both result
+ * files have the core clock, times are scaled to the old one's clock, so that a faster clock on another day is no
+ * change.
  *
  * Pixels. Entries that state an error on screen are judged by it as well, by its p99 and its maximum: worse if one grew
  * by more than the threshold of the core and TH_COMPARE_PIXELS, better if one shrank as much and neither grew. Equal

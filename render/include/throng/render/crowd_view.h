@@ -25,7 +25,7 @@ typedef enum th_look {
     TH_LOOK_LOD,         /* levels of detail, from white through yellow, red and blue to dark */
     TH_LOOK_SKELETON,    /* bones as lines */
     TH_LOOK_WORKERS,     /* a colour per worker thread: the one that posed the character in this frame */
-    TH_LOOK_ERROR,       /* the error on screen of each character, measured in every frame: th_error_tint */
+    TH_LOOK_ERROR,       /* the error on screen of each character, measured in every frame */
     TH_LOOK_COUNT,
 } th_look;
 
@@ -65,7 +65,7 @@ typedef struct th_crowd_view_desc {
     th_layout_kind layout;
     th_behaviour_kind behaviour;
     th_fade fade;   /* valid unless the behaviour is NONE */
-    th_blend blend; /* valid if the behaviour is BLEND */
+    th_blend blend; /* valid if the behaviour is BLEND; one that is shared with a base goes on as it is */
     th_look look;
     th_isa isa;
     th_palette palette; /* AUTO: as th_palette_for says, in th_crowd_view_create; as in a crowd, in prepare */
@@ -146,6 +146,9 @@ th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, do
 /* Sets near and far to enclose the ground and everything on it. */
 void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera);
 
+/* Whether the tolerance of the budget stays what it is, so that frames do not depend on those before. */
+void th_crowd_view_keep_tolerance(th_crowd_view *crowd_view, bool keeps);
+
 /* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
 
@@ -161,7 +164,8 @@ void th_crowd_view_restore_blends(th_crowd_view *crowd_view, const th_blend_stat
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
                          uint32_t width, uint32_t height);
 
-/* The same without drawing; the GPU may still be posing. False when the driver lost the written data or has no memory.
+/* The same without drawing; the GPU may still be posing, so with the GPU evaluator fewer than TH_RING_SLOTS such calls
+ * may follow each other. False when the driver lost the written data or has no memory.
  */
 bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
                         uint32_t height);

@@ -38,12 +38,10 @@ typedef struct th_gpu_evaluator_desc {
 th_result th_gpu_evaluator_create(const th_gpu_evaluator_desc *desc, th_gpu_evaluator **out, th_error *err);
 void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator); /* NULL does nothing */
 
-size_t th_gpu_evaluator_bytes(const th_gpu_evaluator *evaluator); /* on the GPU */
-
 /* Lets the GPU write the palettes of the active characters, in the places and with the padding of th_crowd_update; it
  * returns before that is done. Later draws, and reads of buffers, wait for it. crowd: of the desc's models and format,
- * without clips that play exact (th_crowd_check_device). palettes: at offsets that are multiples of 64. cursors: those
- * of th_crowd_seek, at an offset that is a multiple of 8. */
+ * without clips that play exact (th_crowd_check_device). palettes: at offsets that the storage_offset_alignment of
+ * th_gl_info divides. cursors: those of th_crowd_seek, at an offset that is a multiple of 8. */
 void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
                            th_ring_binding cursors);
 
