@@ -456,6 +456,23 @@ Test(behaviour, a_model_that_does_not_walk_blends_all_clips_equally)
     th_model_free(model);
 }
 
+/* Eight of twelve play; another one is asked for, with little weight. */
+Test(behaviour, a_clip_that_is_asked_for_comes_before_those_that_fade_out)
+{
+    th_layer layers[TH_BEHAVIOUR_LAYERS];
+    random_desc desc = {.joint_count = 5, .clip_count = 12, .key_count = 3, .seed = 3};
+    th_model *model = random_model(&desc);
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    const th_blend wanted = {.clips = {{model->clips[11].name, 0.01}}, .clip_count = 1};
+    cr_assert_eq(layers_at(&c, 0, 3.5, layers), TH_MAX_LAYERS);
+    th_behaviour_set_blend(c.scene->behaviour, &wanted, 3.5);
+    cr_assert_eq(layers_at(&c, 0, 60, layers), 1);
+    cr_expect_eq(layers[0].clip, 11);
+    cr_expect_eq(layers[0].weight, 1);
+    free_cast(&c);
+    th_model_free(model);
+}
+
 /* Changes come in the middle of other changes, too. */
 Test(behaviour, nothing_jumps_when_a_blend_changes)
 {

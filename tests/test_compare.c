@@ -219,7 +219,7 @@ Test(compare, a_change_of_the_core_clock_is_no_change)
 /* Other programs stretch wall time. With more than one thread, or a driver that draws, there is nothing else. */
 Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
 {
-    pair p = pair_of(6, 12, steady, steady_again);
+    pair p = pair_of(7, 12, steady, steady_again);
     p.reports[0].rows[1].threads = p.reports[1].rows[1].threads = 2;
     for (int side = 0; side < 2; side++) {
         th_row *rows = p.reports[side].rows;
@@ -227,8 +227,9 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
         strcpy(rows[3].name, "frame/all_visible/whole");
         strcpy(rows[4].name, "stress/drawn/threads:1");
         strcpy(rows[5].name, "stress/threads:1");
+        strcpy(rows[6].name, "gpu/f32");
     }
-    for (uint32_t r = 0; r < 6; r++)
+    for (uint32_t r = 0; r < 7; r++)
         for (uint32_t i = 0; i < p.reports[1].rows[r].real_ns.count; i++)
             p.reports[1].rows[r].real_ns.values[i] *= 1.5;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
@@ -238,6 +239,7 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
     expect_estimate(&p, 3, TH_ESTIMATOR_CORE, TH_VERDICT_SLOWER);
     expect_estimate(&p, 4, TH_ESTIMATOR_CORE, TH_VERDICT_SLOWER);
     expect_estimate(&p, 5, TH_ESTIMATOR_CORE, TH_VERDICT_EQUIVALENT);
+    expect_estimate(&p, 6, TH_ESTIMATOR_CORE, TH_VERDICT_SLOWER);
     cr_expect_float_eq(core_of(&p, 1)->old_ns, 2e6, 2e4);
     end(&p);
 }

@@ -222,6 +222,33 @@ Test(simulation, a_blend_changes_without_another_crowd)
     expect_nothing_reserved();
 }
 
+/* It waits for a tick, and there is none while the crowd is paused. */
+Test(simulation, a_blend_that_waits_does_not_reach_the_crowd_after)
+{
+    const th_controller_desc desc = fixed();
+    th_settings settings = pace_of(1);
+    th_blend_state wanted[TH_SETTINGS_MODELS], got[TH_SETTINGS_MODELS];
+    th_controller *controller;
+    settings.paused = true;
+    cr_assert_eq(th_controller_create(&desc, &settings, &controller, &err), TH_OK, "%s", err.text);
+    th_tick_loop *loop = th_controller_tick_loop(controller);
+    settings.pace = 2;
+    cr_expect_not(th_controller_request(controller, &settings));
+    settings.pace = 5;
+    settings.count++;
+    cr_expect(th_controller_request(controller, &settings));
+    for (int i = 0; i < 3000 && th_controller_read(controller).reconfiguring; i++)
+        usleep(10000);
+    th_tick_loop_save_blends(loop, wanted);
+    settings.paused = false;
+    cr_expect_not(th_controller_request(controller, &settings));
+    wait_for_ticks(controller);
+    th_tick_loop_save_blends(loop, got);
+    cr_expect_eq(memcmp(wanted, got, sizeof wanted), 0);
+    th_controller_destroy(controller);
+    expect_nothing_reserved();
+}
+
 /* ---- models ---- */
 
 Test(simulation, models_are_shared_by_crowds_of_one_behaviour)
