@@ -126,7 +126,7 @@ static th_pop pop_of(const th_rank_point *p, const th_rank_point *first)
     of_first.frame_ns = &first_frame;
     th_pop pop = th_pop_of(&counts, &of_first);
     if (p->stages[TH_RANK_BARE_BARRIER].count == 0) /* then waits and messages cannot be told apart */
-        pop.values[TH_POP_SERIALISATION] = pop.values[TH_POP_TRANSFER] = NAN;
+        pop.values[TH_POP_SERIALISATION] = pop.values[TH_POP_TRANSFER] = (double)NAN;
     return pop;
 }
 
