@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 TestSuite(gpu_evaluator, .timeout = 600);
 
@@ -181,11 +180,11 @@ Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_synthetic_rigs)
 static void check_file(const th_gl *gl, const char *folder, const char *file)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder ? folder : "", file);
-    if (!folder || access(path, R_OK) != 0) {
-        fprintf(stderr, "skipped: no %s\n", path);
+    if (!folder) {
+        fprintf(stderr, "skipped: THRONG_MODELS does not name a folder with %s\n", file);
         return;
     }
+    snprintf(path, sizeof path, "%s/%s", folder, file);
     th_model *model = import_good(path);
     check_model(gl, model, TH_INTERPOLATION_AUTHORED, TH_KEYS_32);
     check_model(gl, model, TH_INTERPOLATION_SLERP, TH_KEYS_16);
