@@ -5,6 +5,7 @@
 
 #include "model_distance.h"
 #include "moments.h"
+#include "vertices.h"
 
 #include <throng/anim/exact.h>
 
@@ -202,7 +203,7 @@ static int by_error(const void *a, const void *b)
     return one->joint < other->joint ? 1 : -1; /* tips first */
 }
 
-static void find_moving(const th_model *model, bool *moves)
+void th_find_moving_joints(const th_model *model, bool *moves)
 {
     for (uint32_t c = 0; c < model->clip_count; c++)
         for (uint32_t i = 0; i < model->clips[c].channel_count; i++)
@@ -247,14 +248,6 @@ static void index_joints(th_joint_chooser *c)
         if (parent != TH_NO_INDEX && c->ends[parent] < c->ends[j])
             c->ends[parent] = c->ends[j];
     }
-}
-
-static uint32_t count_vertices(const th_model *model)
-{
-    uint32_t count = 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        count += model->meshes[m].vertex_count;
-    return count;
 }
 
 /* Counts the followers of each bone in first_follower[bone + 1]. */
@@ -320,7 +313,7 @@ static bool create_moments(th_joint_chooser *c)
 static bool allocate(th_joint_chooser *c)
 {
     const size_t joints = c->model->joint_count + (size_t)1, bones = c->model->bone_count + (size_t)1,
-                 vertices = count_vertices(c->model) + (size_t)1;
+                 vertices = th_vertices_count(c->model) + (size_t)1;
     c->skeleton.held = calloc(joints, sizeof *c->skeleton.held);
     c->skeleton.means = calloc(joints, sizeof *c->skeleton.means);
     c->skeleton.first_bone = calloc(joints, sizeof *c->skeleton.first_bone);
@@ -347,7 +340,7 @@ static bool set_up(th_joint_chooser *c)
     bool *moves = calloc(c->model->joint_count + 1u, sizeof *moves);
     const bool ok = moves && list_followers(c) && create_moments(c);
     if (ok) {
-        find_moving(c->model, moves);
+        th_find_moving_joints(c->model, moves);
         find_candidates(c, moves);
     }
     free(moves);

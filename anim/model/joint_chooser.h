@@ -20,4 +20,7 @@ void th_joint_chooser_return(th_joint_chooser *chooser, const bool *held);
 /* Valid until the next call. */
 const th_held_skeleton *th_joint_chooser_skeleton(const th_joint_chooser *chooser);
 
+/* Marks the joints that a clip moves. moves: by joint, false before. */
+void th_find_moving_joints(const th_model *model, bool *moves);
+
 #endif

@@ -3,6 +3,7 @@
 #include "joint_chooser.h"
 #include "model_distance.h"
 #include "reduced_model.h"
+#include "vertices.h"
 
 #include <throng/core/arena.h>
 
@@ -31,9 +32,7 @@ static uint32_t count_moving(const th_model *model, bool *needed, bool *moved)
     uint32_t count = 0;
     for (uint32_t b = 0; b < model->bone_count; b++)
         needed[model->bones[b].joint] = true;
-    for (uint32_t c = 0; c < model->clip_count; c++)
-        for (uint32_t i = 0; i < model->clips[c].channel_count; i++)
-            moved[model->clips[c].channels[i].joint] = true;
+    th_find_moving_joints(model, moved);
     for (uint32_t j = model->joint_count; j-- > 0;) {
         if (needed[j] && model->joints[j].parent != TH_NO_INDEX)
             needed[model->joints[j].parent] = true;
@@ -126,14 +125,6 @@ static bool add_level(const builder *b, uint32_t index)
     return ok;
 }
 
-static bool has_vertices(const th_model *model)
-{
-    uint32_t count = 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        count |= model->meshes[m].vertex_count;
-    return count > 0;
-}
-
 static bool find_levels(builder *b)
 {
     bool *none = calloc(b->source->joint_count + 1u, sizeof *none);
@@ -141,7 +132,7 @@ static bool find_levels(builder *b)
     free(none);
     for (uint32_t i = 1; i < TH_LOD_LEVELS; i++)
         b->lod->levels[i] = b->lod->levels[0];
-    if (!begun || !has_vertices(b->source))
+    if (!begun || th_vertices_count(b->source) == 0)
         return begun;
     b->chooser = th_joint_chooser_create(b->source);
     b->before = calloc(b->source->joint_count + 1u, sizeof *b->before);

@@ -1,6 +1,7 @@
 #include "model_distance.h"
 
 #include "moments.h"
+#include "vertices.h"
 
 #include <throng/anim/exact.h>
 
@@ -62,18 +63,10 @@ static void compare_at(const comparison *c, uint32_t clip, double ticks)
     }
 }
 
-static uint32_t vertex_count(const th_model *model)
-{
-    uint32_t count = 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        count += model->meshes[m].vertex_count;
-    return count;
-}
-
 static void compare_all(const comparison *c)
 {
     const th_model *model = c->models[0];
-    const uint32_t count = th_moments_count(model, MOST, VERTEX_BUDGET / (vertex_count(model) + 1u) + 1);
+    const uint32_t count = th_moments_count(model, MOST, VERTEX_BUDGET / (th_vertices_count(model) + 1u) + 1);
     for (uint32_t i = 0; i < count; i++) {
         const th_moment at = th_moment_at(model, count, i);
         compare_at(c, at.clip ? (uint32_t)(at.clip - model->clips) : TH_NO_INDEX, at.ticks);

@@ -6,6 +6,8 @@
  * follow other bones from other places. */
 #include <throng/anim/skin_error.h>
 
+#include "vertices.h"
+
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
@@ -92,10 +94,7 @@ static uint32_t list_sources(const th_model *model, source *out)
 
 static uint32_t count_sources(const th_model *model)
 {
-    uint32_t count = model->mesh_count == 0 ? model->bone_count : 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        count += model->meshes[m].vertex_count;
-    return count;
+    return model->mesh_count == 0 ? model->bone_count : th_vertices_count(model);
 }
 
 static int by_bone(const void *a, const void *b)

@@ -250,16 +250,11 @@ static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
                : th_fail(err, TH_ERR_MEMORY, "no memory for %u draws", crowd_view->group_count);
 }
 
-static bool has_budget(const th_crowd_view_desc *desc)
-{
-    return desc->budget.ms > 0 || desc->budget.bones > 0;
-}
-
 /* Measures motion where a budget needs it. */
 static th_result measure_motion(th_crowd_view *crowd_view, th_error *err)
 {
     const uint32_t count = crowd_view->desc.model_count;
-    if (!has_budget(&crowd_view->desc))
+    if (!th_budget_is_set(&crowd_view->desc.budget))
         return TH_OK;
     crowd_view->motions_per_size = calloc((size_t)count + 1, sizeof *crowd_view->motions_per_size);
     bool ok = crowd_view->motions_per_size;
@@ -272,7 +267,7 @@ static th_sharing_rates rates_of(const th_crowd_view_desc *desc)
 {
     static const double budget_hz[] = TH_BUDGET_RATES_HZ;
     th_sharing_rates rates = {{desc->share_hz}, desc->share_hz > 0};
-    if (!has_budget(desc))
+    if (!th_budget_is_set(&desc->budget))
         return rates;
     memcpy(rates.hz, budget_hz, sizeof budget_hz);
     rates.count = sizeof budget_hz / sizeof *budget_hz;

@@ -229,11 +229,6 @@ static void print_joints(const rendering *r, FILE *file)
     fputs("\n", file);
 }
 
-static bool has_budget(const th_crowd_view_desc *crowd)
-{
-    return crowd->budget.ms > 0 || crowd->budget.bones > 0;
-}
-
 static void print_poses(const rendering *r, FILE *file)
 {
     const th_crowd_view_desc *crowd = &r->options->crowd;
@@ -242,7 +237,7 @@ static void print_poses(const rendering *r, FILE *file)
     if (crowd->share_hz > 0)
         fprintf(file, "shared at %g Hz from level %u on: %.0f characters per frame show the pose of another\n",
                 crowd->share_hz, crowd->far_lod, per_frame(r, r->shared));
-    if (has_budget(crowd))
+    if (th_budget_is_set(&crowd->budget))
         fprintf(
             file,
             "budget: %.3f ms per frame to evaluate poses; %.0f characters per frame show the pose of another, by at "

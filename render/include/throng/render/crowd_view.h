@@ -52,6 +52,11 @@ typedef struct th_budget_desc {
     uint64_t bones; /* not 0: instead of `ms` */
 } th_budget_desc;
 
+static inline bool th_budget_is_set(const th_budget_desc *budget)
+{
+    return budget->ms > 0 || budget->bones > 0;
+}
+
 /* Zero is not a default for any field. */
 typedef struct th_crowd_view_desc {
     const th_model *models[TH_CROWD_VIEW_MAX_MODELS]; /* borrowed: must outlive the crowd_view */
