@@ -1325,3 +1325,43 @@ Test(bottleneck, says_who_is_faster)
     f.fastest_threads = 1;
     expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "1 thread is fastest", &f);
 }
+
+/* Each worker's chunks, in both stages; what they counted adds up to the point's. */
+Test(scale, counts_additional_frames_by_worker_and_stage)
+{
+    const th_model *models[] = {human};
+    th_scale scale;
+    const th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 1, .instance_count = CHARACTERS, .seed = 3},
+        .stages = TH_STAGES_SEPARATE,
+        .threads = (const uint32_t[]){1, 2},
+        .thread_count = 2,
+        .memory_bytes = MEMORY,
+        .counters = true,
+        .measure = {.repetitions = 1, .iterations = 2},
+    };
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    cr_expect(scale.has_counters);
+    for (uint32_t p = 0; p < 2; p++) {
+        const json_t *rows = json_object_get(scale.report.rows[p].once, "counters_by_worker"), *row;
+        const double *counted = scale.points[p].counters.values;
+        double cpu_ns = 0;
+        size_t index, samples = 0, resolves = 0;
+        json_array_foreach(rows, index, row)
+        {
+            const char *stage = json_string_value(json_object_get(row, "stage"));
+            cr_expect_lt(number(row, "worker"), p + 1);
+            samples += strcmp(stage, "sample") == 0;
+            resolves += strcmp(stage, "resolve") == 0;
+            cpu_ns += number(row, "cpu_ns");
+            cr_expect_eq(json_is_null(json_object_get(row, "cycles")), isnan(counted[TH_COUNTER_CYCLES]));
+        }
+        cr_expect(samples >= 1 && samples <= p + 1 && resolves >= 1 && resolves <= p + 1);
+        cr_expect_eq(json_array_size(rows), samples + resolves);
+        cr_expect_float_eq(counted[TH_COUNTER_CPU_NS], cpu_ns, 1);
+        cr_expect_gt(cpu_ns, 0);
+        cr_expect(isnan(counted[TH_COUNTER_CYCLES]) == (scale.counters_missing[0] != 0) ||
+                  strstr(scale.counters_missing, "cycles") == NULL);
+    }
+    th_scale_fini(&scale);
+}

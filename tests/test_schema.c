@@ -45,7 +45,7 @@ Test(schema, holds_for_what_every_command_writes)
         "bench --out a.json --processes 2 --filter 'scalar/f32|exact|limit|crowd/1$|chunk|wake|frame/part'" QUICK,
         "bench --out b.json --dry-run --count 10 --filter 'pose/scalar|interp/step/scalar|frame/part'",
         "scale --out c.json --threads 1,2 --stages separate --processes 2" QUICK,
-        "scale --out d.json --threads 1-4 --scheduler work-stealing,serial" QUICK,
+        "scale --out d.json --threads 1-4 --scheduler work-stealing,serial --counters" QUICK,
         "scale --out e.json --threads 1,2 --count 10 --dry-run",
         "stress --out f.json --frames 299 --budget-ms 2 --count 20 --threads 1,2",
         "stress --out g.json --frames 299 --budget-ms 10000 --count 3 --dry-run",

@@ -57,6 +57,7 @@ void th_experiment_fini(th_experiment *s)
     for (int part = 0; part < 2; part++)
         th_batch_crowds_fini(&s->batch_crowds[part]);
     th_recording_fini(&s->recording);
+    th_chunk_counters_destroy(s->chunk_counters);
     free(s->configs);
     free(s->pools);
     free(s->crowds);
@@ -311,5 +312,7 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     const uint32_t calls = s->desc.stages == TH_STAGES_SEPARATE ? 2 : 1;
     if (!th_recording_init(&s->recording, th_crowd_batch_count(largest), out->curves[0].grain, calls))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
+    if (result == TH_OK && desc->counters)
+        result = th_chunk_counters_create(s->desc.threads[s->desc.thread_count - 1], &s->chunk_counters, err);
     return result;
 }

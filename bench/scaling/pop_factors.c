@@ -65,6 +65,24 @@ static double step_ns(const th_scale_counts *c)
     return is_known ? th_samples_stats(c->core_clock_ns).median : (double)NAN;
 }
 
+/* Of a frame; NaN: not counted. */
+static double counted(const th_scale_counts *c, th_counter counter)
+{
+    return c->counters ? c->counters->values[counter] : (double)NAN;
+}
+
+/* What slows useful time down. The three factors multiply to computation scaling, so one of them is the rest. */
+static void set_computation(const th_scale_counts *c, const th_scale_counts *first, double *v)
+{
+    const double instructions = counted(c, TH_COUNTER_INSTRUCTIONS), base = counted(first, TH_COUNTER_INSTRUCTIONS);
+    const double ipc = instructions / counted(c, TH_COUNTER_CYCLES) / (base / counted(first, TH_COUNTER_CYCLES));
+    v[TH_POP_INSTRUCTIONS] =
+        isnan(instructions / base) ? 1 : base / (double)first->characters / (instructions / (double)c->characters);
+    v[TH_POP_FREQUENCY] =
+        isnan(ipc) ? step_ns(first) / step_ns(c) : v[TH_POP_COMPUTATION] / v[TH_POP_INSTRUCTIONS] / ipc;
+    v[TH_POP_IPC] = isnan(ipc) ? v[TH_POP_COMPUTATION] / v[TH_POP_INSTRUCTIONS] / v[TH_POP_FREQUENCY] : ipc;
+}
+
 th_pop th_pop_of(const th_scale_counts *c, const th_scale_counts *first)
 {
     assert(c->threads > 0 && c->characters > 0 && first->threads > 0 && first->characters > 0);
@@ -78,9 +96,7 @@ th_pop th_pop_of(const th_scale_counts *c, const th_scale_counts *first)
     v[TH_POP_TRANSFER] = 1 - waits_ns / u.wall_ns;
     v[TH_POP_SERIALISATION] = v[TH_POP_COMMUNICATION] / v[TH_POP_TRANSFER];
     v[TH_POP_COMPUTATION] = per_character(first, &base) / per_character(c, &u);
-    v[TH_POP_INSTRUCTIONS] = 1;
-    v[TH_POP_FREQUENCY] = step_ns(first) / step_ns(c);
-    v[TH_POP_IPC] = v[TH_POP_COMPUTATION] / v[TH_POP_FREQUENCY];
+    set_computation(c, first, v);
     v[TH_POP_GLOBAL] = v[TH_POP_PARALLEL] * v[TH_POP_COMPUTATION];
     return pop;
 }

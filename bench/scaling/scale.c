@@ -3,6 +3,7 @@
 #include "conclusion.h"
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
+#include "measure/package_energy.h"
 #include "pop_factors.h"
 #include "report/scene_json.h"
 #include "resample.h"
@@ -10,10 +11,13 @@
 #include <throng/bench/validate_run.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
+#include <throng/core/text_format.h>
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { REPETITION_NS = 20000000, MEMORY_REPETITIONS = 10 };
 
@@ -203,6 +207,25 @@ static th_result time_memory(const th_experiment *s, th_error *err)
     return th_bandwidth_measure(&desc, memory_row(s, 0, 0), err);
 }
 
+/* ---- counting ---- */
+
+static th_result count_points(const th_experiment *s, th_error *err)
+{
+    th_scale *out = s->out;
+    for (uint32_t i = 0; i < out->point_count; i++)
+        if (!out->report.rows[i].failure[0] && !th_scaling_config_count(&s->configs[i], s->chunk_counters))
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", out->report.rows[i].name);
+    th_chunk_counters_describe_missing(s->chunk_counters, out->counters_missing, sizeof out->counters_missing);
+    const th_energy_mark energy = th_energy_read(TH_POWERCAP);
+    if (energy.count == 0)
+        th_append(out->counters_missing, sizeof out->counters_missing, "%sNot counted: energy (%s): %s.",
+                  out->counters_missing[0] ? " " : "", strerrorname_np(energy.error),
+                  energy.error == ENOENT ? "the kernel has no power capping zones here"
+                                         : "only root may read " TH_POWERCAP);
+    out->has_counters = true;
+    return TH_OK;
+}
+
 /* ---- results ---- */
 
 /* 0 for fused stages. */
@@ -228,8 +251,9 @@ static json_t *trace_frame(const th_experiment *s, th_scaling_config *l)
 static json_t *once_json(const th_experiment *s, th_scaling_config *l, const th_row *row)
 {
     const th_scale_counts counts = th_scaling_config_counts(l, row);
-    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_scale_frames(&counts)), "trace",
-                     trace_frame(s, l));
+    json_t *json = json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_scale_frames(&counts)),
+                             "trace", trace_frame(s, l));
+    return l->counters_json ? th_json_set(json, "counters_by_worker", json_incref(l->counters_json)) : json;
 }
 
 static void summarize_points(const th_experiment *s, const th_scale_curve *curve)
@@ -243,6 +267,7 @@ static void summarize_points(const th_experiment *s, const th_scale_curve *curve
             continue;
         s->out->points[i] = th_scale_point_of(&counts, &first, s->usable_cpus);
         s->out->points[i].pop = th_pop_of(&counts, &first);
+        s->out->points[i].counters = s->configs[i].counters;
         s->out->points[i].palette_sum = s->configs[i].palette_sum;
         set_stages(&s->configs[i], &counts, &s->out->points[i]);
     }
@@ -303,7 +328,7 @@ static void trace_configs(const th_experiment *s)
 {
     for (uint32_t i = 0; s->desc.tracer && i < th_experiment_config_count(s); i++)
         if (!s->out->report.rows[i].failure[0])
-            th_scaling_config_trace(&s->configs[i], &s->out->report.rows[i], s->desc.tracer);
+            th_scaling_config_trace(&s->configs[i], &s->out->report.rows[i], s->desc.tracer, s->chunk_counters);
 }
 
 /* ---- the experiment ---- */
@@ -350,6 +375,8 @@ static th_result run_experiment(const th_experiment *s, th_error *err)
     out->report.interference = th_interference_end(&begin);
     if (result == TH_OK && !out->report.is_partial)
         result = time_memory(s, err);
+    if (result == TH_OK && !out->report.is_partial && !out->report.is_dry_run && s->chunk_counters)
+        result = count_points(s, err);
     if (measure.stop && *measure.stop)
         th_report_interrupt(&out->report);
     if (result == TH_OK && !out->report.is_dry_run)

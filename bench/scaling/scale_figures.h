@@ -12,6 +12,7 @@ typedef struct th_scale_counts {
     uint32_t threads;
     uint64_t characters;
     const th_samples *core_clock_ns; /* as th_row; NULL or none: unknown */
+    const th_counters *counters;     /* of one frame; NULL: not counted */
 } th_scale_counts;
 
 /* The number of frames in all repetitions. */

@@ -70,6 +70,9 @@ static void read_point(const th_result_file *results, const char *name, th_scale
     for (int f = 0; f < TH_POP_COUNT; f++)
         point->pop.values[f] =
             number_of(json_object_get(row_named(results, name), "pop"), th_pop_factor_name((th_pop_factor)f));
+    for (int i = 0; i < TH_COUNTER_COUNT; i++)
+        point->counters.values[i] =
+            number_of(json_object_get(row_named(results, name), "counters"), th_counter_name((th_counter)i));
     point->frame_ns = frame.median;
     point->relative_mad = th_stats_relative_mad(&frame);
     if (isnan(point->sample_ns))
@@ -123,6 +126,14 @@ static double mean_factor(const th_scale *scale, uint32_t point, int factor)
     return th_student_mean(values, scale->report.process_count).value;
 }
 
+static double mean_counter(const th_scale *scale, uint32_t point, int counter)
+{
+    double values[TH_REPORT_MAX_PROCESSES];
+    for (uint32_t p = 0; p < scale->report.process_count; p++)
+        values[p] = scale->processes[p].points[point].counters.values[counter];
+    return th_student_mean(values, scale->report.process_count).value;
+}
+
 static th_estimate mean_field(const th_scale *scale, uint32_t point, int field)
 {
     double values[TH_REPORT_MAX_PROCESSES];
@@ -142,6 +153,8 @@ static void set_point(th_scale *scale, uint32_t i)
     }
     for (int f = 0; f < TH_POP_COUNT; f++)
         point->pop.values[f] = mean_factor(scale, i, f);
+    for (int c = 0; c < TH_COUNTER_COUNT; c++)
+        point->counters.values[c] = mean_counter(scale, i, c);
 }
 
 static void set_ablation(th_scale *scale, uint32_t part, int a)

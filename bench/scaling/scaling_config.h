@@ -4,6 +4,7 @@
 #define TH_BENCH_SCALING_SCALING_CONFIG_H
 
 #include "ablation.h"
+#include "measure/chunk_counters.h"
 #include "scale_figures.h"
 
 typedef struct th_scaling_config {
@@ -22,6 +23,8 @@ typedef struct th_scaling_config {
     th_worker_stats *rounds;
     uint32_t round_count, round_capacity;
     th_stage_times before, stages; /* at the begin of the repetition; sum of all repetitions */
+    th_counters counters;          /* of one frame */
+    json_t *counters_json;         /* the same by worker and stage; NULL: not counted */
 } th_scaling_config;
 
 /* Call one of these two, with `jobs`, `palette`, `round_capacity` and `waits_quiescent` filled in; and
@@ -35,8 +38,12 @@ void th_scaling_config_begin(void *config);
 void th_scaling_config_run(void *config, uint64_t frame);
 void th_scaling_config_end(void *config);
 
-/* Traces a few additional frames, after th_scaling_config_begin. */
-void th_scaling_config_trace(th_scaling_config *config, const th_row *row, th_tracer *tracer);
+/* Counts additional frames of a config of whole frames. False when memory is out. */
+bool th_scaling_config_count(th_scaling_config *config, th_chunk_counters *counters);
+
+/* Traces a few additional frames. counters: have tracks of their own for whole frames; NULL: none. */
+void th_scaling_config_trace(th_scaling_config *config, const th_row *row, th_tracer *tracer,
+                             th_chunk_counters *counters);
 
 /* What the config counted in all repetitions of its row; borrows from both. */
 th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row);

@@ -49,7 +49,7 @@ typedef struct th_options {
         th_thread_list threads;
         th_number_list counts, grains, schedulers;
         th_stages stages;
-        bool is_weak;
+        bool is_weak, counters;
         uint32_t processes;
     } scale;
     struct {

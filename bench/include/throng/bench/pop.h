@@ -22,9 +22,15 @@ typedef enum th_pop_factor {
     TH_POP_SERIALISATION,
     TH_POP_TRANSFER,     /* what is left of the time without the busiest worker's waits for work: waking and stealing */
     TH_POP_COMPUTATION,  /* useful time a character at the first point / at this one */
-    TH_POP_INSTRUCTIONS, /* 1 by construction: the same code on the same characters */
-    TH_POP_IPC,          /* the rest: shared caches, memory and cores; NaN where the frequency is unknown */
-    TH_POP_FREQUENCY,    /* speed of the caller's core beside the frames over that at the first point; or NaN */
+    /* Where counted, instructions a character at the first point / at this one. Otherwise 1 by construction: the same
+     * code on the same characters. */
+    TH_POP_INSTRUCTIONS,
+    /* Shared caches, memory and cores. Where counted, instructions a cycle at this point / at the first; otherwise the
+     * rest, and NaN where the frequency is unknown. */
+    TH_POP_IPC,
+    /* Where cycles are counted, the rest. Otherwise the speed of the caller's core beside the frames over that at the
+     * first point, or NaN. */
+    TH_POP_FREQUENCY,
     TH_POP_COUNT,
 } th_pop_factor;
 

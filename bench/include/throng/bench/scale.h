@@ -17,6 +17,7 @@
 #ifndef THRONG_BENCH_SCALE_H
 #define THRONG_BENCH_SCALE_H
 
+#include <throng/bench/counters.h>
 #include <throng/bench/fit.h>
 #include <throng/bench/measure.h>
 #include <throng/bench/pop.h>
@@ -41,6 +42,7 @@ typedef struct th_scale_desc {
     const uint32_t *threads;        /* ascending; NULL: as th_scale_threads */
     uint32_t scheduler_count, count_count, grain_count, thread_count;
     bool is_weak;        /* the crowd grows with the threads; without TH_SCHEDULER_SERIAL, which has one */
+    bool counters;       /* counts additional frames of each point, not timed */
     size_t memory_bytes; /* of the block whose bandwidth is measured; 0: as th_bandwidth_default_bytes */
     th_measure_desc measure;
     th_tracer *tracer; /* may be NULL; gets a few additional frames of each row, not timed */
@@ -69,6 +71,7 @@ typedef struct th_scale_point {
     double work_ns;                  /* work time of all threads in a frame; grows when they slow each other down */
     double sample_ns, resolve_ns;    /* time of each stage in a frame; 0 where they are fused */
     th_pop pop;
+    th_counters counters;   /* of one frame, in chunks; where th_scale.has_counters */
     th_hash128 palette_sum; /* of the checked frame, as th_crowd_sum: throng-mpi gets the same */
 } th_scale_point;
 
@@ -199,7 +202,8 @@ typedef struct th_scale {
     th_scale_memory *memory;     /* for each number of threads that is not oversubscribed */
     th_scale_process *processes; /* [TH_REPORT_MAX_PROCESSES], report.process_count of them filled in; NULL for one */
     uint32_t point_count, curve_count, part_count, memory_count;
-    bool is_weak;
+    bool is_weak, has_counters;
+    char counters_missing[1024]; /* which are not counted, why, and what to do; "": none */
     /* Written in a frame of the first curve's last point; and the size of the block whose bandwidth is measured. */
     uint64_t palette_bytes, memory_bytes;
     th_bottleneck bottleneck;

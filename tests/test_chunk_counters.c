@@ -1,0 +1,306 @@
+/* Counters of chunks against what was done in them, and against other clocks. perf_event_open goes through a wrapper
+ * here: this machine may have no counters, so events of the system stand in for those of the processor. */
+#include "bench/measure/chunk_counters.h"
+#include "bench/measure/package_energy.h"
+#include "fixture_folder.h"
+
+#include <throng/anim/model.h>
+#include <throng/core/file.h>
+
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static th_error error;
+static th_chunk_counters *counters;
+static th_frame_observer observer;
+
+/* ---- a processor made of events of the system ---- */
+
+static int refused;                    /* errno for events of the processor; 0: they are CPU time and page faults */
+static uint64_t refused_event = ~0ull; /* only this one is refused, with ENOENT */
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+    long a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    struct perf_event_attr *event = (struct perf_event_attr *)a[0]; // NOLINT(performance-no-int-to-ptr)
+    if (number == SYS_perf_event_open) {
+        errno = refused ? refused : ENOENT;
+        if (refused || (event->type == PERF_TYPE_HARDWARE && event->config == refused_event))
+            return -1;
+        const bool is_faults = event->type == PERF_TYPE_HW_CACHE || event->config == PERF_COUNT_HW_INSTRUCTIONS;
+        event->type = PERF_TYPE_SOFTWARE;
+        event->config = is_faults ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
+    }
+    return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* The times in what a group reads, if its counters take turns. */
+static uint64_t wanted, ran;
+static bool takes_turns;
+
+ssize_t __real_read(int fd, void *buffer, size_t size);
+ssize_t __wrap_read(int fd, void *buffer, size_t size);
+ssize_t __wrap_read(int fd, void *buffer, size_t size)
+{
+    const ssize_t got = __real_read(fd, buffer, size);
+    uint64_t *words = buffer;
+    if (takes_turns && got >= (ssize_t)(3 * sizeof *words))
+        words[1] = wanted, words[2] = ran;
+    return got;
+}
+
+static void begin(void)
+{
+    observer.begin(observer.ctx, 0);
+}
+
+static void end(th_frame_stage stage)
+{
+    observer.end(observer.ctx, 0, stage);
+}
+
+static void make_counters(void)
+{
+    make_folder();
+    cr_assert_eq(th_chunk_counters_create(3, &counters, &error), TH_OK, "%s", error.text);
+    observer = th_chunk_counters_observer(counters);
+}
+
+static void free_counters(void)
+{
+    th_chunk_counters_destroy(counters);
+    remove_folder();
+}
+
+TestSuite(chunk_counters, .init = make_counters, .fini = free_counters);
+
+/* ---- what is done ---- */
+
+static double cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void work_ms(double ms)
+{
+    const double until = cpu_ns() + ms * 1e6;
+    while (cpu_ns() < until)
+        ;
+}
+
+/* Touches new pages, each of which is one page fault. */
+static void touch(size_t pages)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = pages * page;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(memory, MAP_FAILED);
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < bytes; i += page)
+        *(volatile char *)(memory + i) = 1;
+    munmap(memory, bytes);
+}
+
+static double get(uint32_t worker, th_frame_stage stage, th_counter counter)
+{
+    return th_chunk_counters_get(counters, worker, stage).values[counter];
+}
+
+static double all(th_counter counter)
+{
+    return get(TH_NO_INDEX, TH_FRAME_STAGE_COUNT, counter);
+}
+
+/* ---- the system's counters ---- */
+
+/* Page faults are counted exactly, but for the few of the stack and of libraries. */
+Test(chunk_counters, have_what_is_done_in_chunks_and_nothing_between_them)
+{
+    begin();
+    end(TH_FRAME_POSE);
+    th_chunk_counters_reset(counters);
+    const double before = cpu_ns();
+    begin();
+    touch(300);
+    work_ms(20);
+    end(TH_FRAME_POSE);
+    const double in_chunk = cpu_ns() - before;
+    touch(5000);
+    work_ms(50);
+    begin();
+    touch(40);
+    end(TH_FRAME_RESOLVE);
+    cr_expect_float_eq(get(0, TH_FRAME_POSE, TH_COUNTER_PAGE_FAULTS), 300, 5);
+    cr_expect_float_eq(get(0, TH_FRAME_RESOLVE, TH_COUNTER_PAGE_FAULTS), 40, 5);
+    cr_expect_eq(get(0, TH_FRAME_SAMPLE, TH_COUNTER_PAGE_FAULTS), 0);
+    cr_expect_eq(get(1, TH_FRAME_POSE, TH_COUNTER_CPU_NS), 0);
+    cr_expect_float_eq(get(0, TH_FRAME_POSE, TH_COUNTER_CPU_NS), in_chunk, 1e6);
+    cr_expect_eq(all(TH_COUNTER_PAGE_FAULTS),
+                 get(0, TH_FRAME_POSE, TH_COUNTER_PAGE_FAULTS) + get(0, TH_FRAME_RESOLVE, TH_COUNTER_PAGE_FAULTS));
+    th_chunk_counters_reset(counters);
+    cr_expect_eq(all(TH_COUNTER_CPU_NS), 0);
+}
+
+Test(chunk_counters, count_how_often_a_thread_gave_its_cpu_away)
+{
+    begin();
+    for (int i = 0; i < 25; i++)
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    end(TH_FRAME_POSE);
+    cr_expect_geq(all(TH_COUNTER_CONTEXT_SWITCHES), 25);
+    cr_expect_lt(all(TH_COUNTER_CONTEXT_SWITCHES), 100);
+}
+
+/* ---- the processor's counters ---- */
+
+/* "Cycles" are CPU time here, "instructions" and cache misses page faults, of other clocks than those above. */
+Test(chunk_counters, of_the_processor_are_read_in_their_groups)
+{
+    begin();
+    touch(300);
+    work_ms(30);
+    end(TH_FRAME_POSE);
+    const double cpu = all(TH_COUNTER_CPU_NS);
+    if (isnan(all(TH_COUNTER_CYCLES)))
+        cr_skip("this system forbids even events of its own");
+    cr_expect_float_eq(all(TH_COUNTER_CYCLES), cpu, 0.05 * cpu);
+    cr_expect_float_eq(all(TH_COUNTER_STALLED_CYCLES), cpu, 0.05 * cpu);
+    cr_expect_float_eq(all(TH_COUNTER_INSTRUCTIONS), 300, 5);
+    cr_expect_float_eq(all(TH_COUNTER_L1_MISSES), 300, 5);
+    cr_expect_float_eq(all(TH_COUNTER_LLC_MISSES), 300, 5);
+    cr_expect(isnan(all(TH_COUNTER_ENERGY_J)));
+    char missing[512];
+    th_chunk_counters_describe_missing(counters, missing, sizeof missing);
+    cr_expect_str_eq(missing, "");
+}
+
+Test(chunk_counters, that_are_missing_leave_the_others_of_their_group)
+{
+    refused_event = PERF_COUNT_HW_CPU_CYCLES; /* the first of the group */
+    begin();
+    touch(200);
+    end(TH_FRAME_POSE);
+    if (isnan(all(TH_COUNTER_INSTRUCTIONS)))
+        cr_skip("this system forbids even events of its own");
+    cr_expect(isnan(all(TH_COUNTER_CYCLES)));
+    cr_expect_float_eq(all(TH_COUNTER_INSTRUCTIONS), 200, 5);
+    char missing[512];
+    th_chunk_counters_describe_missing(counters, missing, sizeof missing);
+    cr_expect_not_null(strstr(missing, "Not counted: cycles (ENOENT): "), "%s", missing);
+}
+
+/* A group that counted a quarter of the time has counted a quarter of the events; one that never did, nothing. */
+Test(chunk_counters, that_take_turns_are_scaled_by_their_time)
+{
+    takes_turns = true;
+    begin();
+    touch(200);
+    wanted = 4000, ran = 1000;
+    end(TH_FRAME_POSE);
+    if (isnan(all(TH_COUNTER_INSTRUCTIONS)))
+        cr_skip("this system forbids even events of its own");
+    cr_expect_float_eq(all(TH_COUNTER_INSTRUCTIONS), 800, 20);
+    th_chunk_counters_reset(counters);
+    begin();
+    wanted = 8000;
+    end(TH_FRAME_POSE);
+    cr_expect(isnan(all(TH_COUNTER_INSTRUCTIONS)));
+    cr_expect_not(isnan(all(TH_COUNTER_CPU_NS)));
+}
+
+Test(chunk_counters, that_are_refused_are_not_zero_and_say_why_and_what_to_do)
+{
+    static const struct {
+        int code;
+        const char *name, *advice;
+    } cases[] = {
+        {ENOENT, "(ENOENT)", "run on hardware"},  {EACCES, "(EACCES)", "perf_event_paranoid"},
+        {EPERM, "(EPERM)", "seccomp profile"},    {ENOSYS, "(ENOSYS)", "CONFIG_PERF_EVENTS"},
+        {EMFILE, "(EMFILE)", "ulimit -n"},        {EBUSY, "(EBUSY)", "another program"},
+        {EINVAL, "(EINVAL)", "Invalid argument"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char missing[512];
+        free_counters();
+        make_counters();
+        refused = cases[i].code;
+        begin();
+        touch(20);
+        end(TH_FRAME_POSE);
+        for (int c = 0; c < TH_COUNTER_PROCESSOR_COUNT; c++)
+            cr_expect(isnan(all((th_counter)c)), "%s", th_counter_name((th_counter)c));
+        cr_expect_geq(all(TH_COUNTER_PAGE_FAULTS), 20);
+        th_chunk_counters_describe_missing(counters, missing, sizeof missing);
+        cr_expect_not_null(strstr(missing, cases[i].name), "%s", missing);
+        cr_expect_not_null(strstr(missing, cases[i].advice), "%s", missing);
+        cr_expect_eq(strstr(missing, "Not counted:"), missing);
+        cr_expect_null(strstr(missing + 1, "Not counted:"), "%s", missing);
+    }
+}
+
+/* ---- energy ---- */
+
+static void write_zone(int zone, const char *name, const char *energy)
+{
+    const struct {
+        const char *name, *text;
+    } files[] = {{"name", name}, {"energy_uj", energy}, {"max_energy_range_uj", "1000000000\n"}};
+    char file_path[256];
+    snprintf(file_path, sizeof file_path, "%s/intel-rapl:%d", folder, zone);
+    mkdir(file_path, 0700);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(file_path, sizeof file_path, "%s/intel-rapl:%d/%s", folder, zone, files[i].name);
+        FILE *file = fopen(file_path, "w");
+        cr_assert_not_null(file);
+        fputs(files[i].text, file);
+        fclose(file);
+    }
+}
+
+static void remove_zones(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r '%s'/intel-rapl:*", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+/* Two packages, of which one begins anew, and a zone that has both. */
+Test(chunk_counters, of_energy_are_a_sum_over_packages)
+{
+    write_zone(0, "package-0\n", "100000000\n");
+    write_zone(1, "psys\n", "5\n");
+    write_zone(2, "package-1\n", "999000000\n");
+    const th_energy_mark first = th_energy_read(folder);
+    write_zone(0, "package-0\n", "102500000\n");
+    write_zone(1, "psys\n", "900000\n");
+    write_zone(2, "package-1\n", "3000000\n");
+    const th_energy_mark second = th_energy_read(folder);
+    cr_expect_eq(first.count, 2);
+    cr_expect_float_eq(th_energy_between(&first, &second), 2.5 + 4, 1e-9);
+    write_zone(2, "package-1\n", "nonsense\n");
+    const th_energy_mark third = th_energy_read(folder);
+    cr_expect(third.count == 0 && third.error == EINVAL);
+    cr_expect(isnan(th_energy_between(&first, &third)));
+    remove_zones();
+    const th_energy_mark none = th_energy_read(folder);
+    cr_expect(none.count == 0 && none.error == ENOENT);
+}
