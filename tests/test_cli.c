@@ -871,6 +871,7 @@ Test(cli, stress_refuses_what_cannot_be)
     expect(4, "stress --count 1000000000", "1000000000 characters take ");
     expect(2, "stress --size 320x180", "--size needs --draw");
     expect(2, "stress --joint-lod on", "--joint-lod needs --draw");
+    expect(2, "stress --error 10", "--error needs --draw");
     expect(2, "stress --animation-budget 1", "--animation-budget needs --draw");
     expect(2, "stress --look lod", "stress takes no --look; that is an option of render and view");
 }

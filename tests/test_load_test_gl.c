@@ -4,6 +4,7 @@
 #include "src/cli/options.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 enum { WIDTH = 64, HEIGHT = 36, BYTES = WIDTH * HEIGHT * 4 };
@@ -16,11 +17,11 @@ static th_stress_renderer renderer;
 
 static void open_crowd(void)
 {
-    static char draw_it[] = "--draw", size[] = "--size=64x36", shadow[] = "--shadow=64";
-    char *const words[] = {draw_it, size, shadow};
+    static char draw_it[] = "--draw", size[] = "--size=64x36", shadow[] = "--shadow=64", error[] = "--error=10";
+    char *const words[] = {draw_it, size, shadow, error};
     close_context(open_context()); /* or the suite is skipped */
     th_run run;
-    cr_assert_eq(th_options_parse(&options, &run, th_command_find("stress"), 3, words, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_options_parse(&options, &run, th_command_find("stress"), 4, words, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_model_set_init(&model_set, &options.models, NULL, &err), TH_OK);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&model_set, &options.crowd);
     cr_assert_eq(th_load_test_gl_init(&crowd, &desc, &options.picture, &err), TH_OK, "%s", err.text);
@@ -77,6 +78,83 @@ Test(load_test_gl, says_how_many_poses_a_budget_left)
     cr_expect_gt(poses.tolerance_px, 0);
     crowd.crowd.budget.bones = 0;
     finish();
+}
+
+static th_screen_error_stats error_at(const th_crowd_view_desc *desc, uint32_t frame)
+{
+    th_crowd_view *view;
+    cr_assert_eq(th_crowd_view_create(desc, crowd.picture.gl, &view, &err), TH_OK, "%s", err.text);
+    const th_camera camera = th_crowd_view_camera(view, th_picture_aspect(&crowd.picture), (double)INFINITY);
+    cr_assert(th_crowd_view_pose(view, frame / TH_FRAME_RATE, &camera, WIDTH, HEIGHT));
+    const th_screen_error_stats error = th_crowd_view_get_stats(view).error;
+    th_crowd_view_destroy(view);
+    return error;
+}
+
+/* The same as of a crowd of which that frame is the first. */
+Test(load_test_gl, measures_frames_that_are_not_timed)
+{
+    const th_stress_error_desc asked = {.frames = 25, .every = 10};
+    th_stress_error errors[3];
+    uint32_t count;
+    crowd.crowd.share_hz = 30;
+    crowd.crowd.far_lod = 0;
+    prepare(2, 300);
+    for (uint64_t i = 0; i < 5; i++)
+        renderer.frame(renderer.ctx, i);
+    cr_expect_eq(th_crowd_view_get_stats(crowd.all).error_ns, 0);
+    cr_expect_eq(th_crowd_view_get_stats(crowd.all).error.count, 0, "timed frames are not measured");
+    cr_assert_eq(renderer.errors(renderer.ctx, &asked, errors, &count, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(count, 3);
+    th_crowd_view_desc single = crowd.crowd;
+    single.count = 300;
+    single.error_every = 1;
+    single.jobs.threads = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const th_screen_error_stats wanted = error_at(&single, 10 * i);
+        cr_expect_eq(wanted.count, 300);
+        cr_expect_eq(errors[i].frame, 10 * i);
+        cr_expect(errors[i].p50_px > 0 && errors[i].p50_px < errors[i].p99_px && errors[i].p99_px <= errors[i].max_px);
+        cr_expect_eq(errors[i].p50_px, (double)wanted.p50);
+        cr_expect_eq(errors[i].p99_px, (double)wanted.p99);
+        cr_expect_eq(errors[i].max_px, (double)wanted.max);
+    }
+    prepare(2, 300);
+    renderer.frame(renderer.ctx, 5);
+    cr_expect_eq(th_crowd_view_get_stats(crowd.all).error.count, 0);
+    finish();
+}
+
+Test(load_test_gl, stops_measuring_when_it_is_told_to)
+{
+    const volatile sig_atomic_t stop = 1;
+    const th_stress_error_desc asked = {.frames = 25, .every = 1, .stop = &stop};
+    th_stress_error errors[25];
+    uint32_t count = 7;
+    prepare(1, 3);
+    cr_assert_eq(renderer.errors(renderer.ctx, &asked, errors, &count, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(count, 0);
+    finish();
+}
+
+/* A copy of what is drawn, and one in f32, with a quarter to spare. */
+Test(load_test_gl, counts_the_memory_of_errors)
+{
+    static const th_palette palettes[] = {TH_PALETTE_F32, TH_PALETTE_QUAT16};
+    static const double copies[] = {1.25 * 2, 1.25 * 4};
+    for (int i = 0; i < 2; i++) {
+        double found[2];
+        for (uint32_t measured = 0; measured < 2; measured++) {
+            th_load_test_gl test = {0};
+            th_crowd_view_desc desc = crowd.crowd;
+            desc.palette = palettes[i];
+            desc.error_every = 10 * measured;
+            cr_assert_eq(th_load_test_gl_init(&test, &desc, &options.picture, &err), TH_OK, "%s", err.text);
+            found[measured] = th_load_test_gl_renderer(&test).palette_copies;
+            th_load_test_gl_fini(&test);
+        }
+        cr_expect_float_eq(found[1] - found[0], copies[i], 1e-9);
+    }
 }
 
 /* What many crowds share is nobody's alone: one of them goes, or the number of threads changes. */

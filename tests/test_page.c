@@ -397,6 +397,38 @@ Test(page, stress_shows_the_budget_the_p99_and_what_was_tried)
     th_stress_fini(&stress);
 }
 
+/* The largest of every few, where there are many frames. */
+Test(page, stress_shows_the_error_over_time)
+{
+    static const uint32_t counts[] = {5, 1600};
+    th_stress stress = made_up_stress();
+    web_page without = stress_page(&stress);
+    cr_expect_eq(page_count(&without, "//h:figure[.//h:h3='Error on screen']"), 0);
+    page_free(&without);
+    for (int i = 0; i < 2; i++) {
+        th_stress_point *p = &stress.points[0];
+        const uint32_t count = counts[i], shown = count > 400 ? 400 : count;
+        stress.error_every = 60;
+        p->error_count = count;
+        p->errors = calloc(count, sizeof *p->errors);
+        for (uint32_t e = 0; e < count; e++)
+            p->errors[e] = (th_stress_error){60 * e, 0.1, 0.2, e == 3 ? 0.8 : 0.4};
+        web_page page = stress_page(&stress);
+        double places[2 * 401];
+        expect_clean(&page);
+        cr_assert_eq(numbers_of(&page, "Error on screen", "line", 1, "d", places, 2 * 401), 2 * (int)shown);
+        const uint32_t peak = i == 0 ? 3 : 0, last = shown - 1;
+        expect_near(value_at(&page, "Error on screen", true, false, places[2 * peak + 1]), 0.8, 10);
+        expect_near(value_at(&page, "Error on screen", true, false, places[2 * last + 1]), 0.4, 10);
+        expect_near(value_at(&page, "Error on screen", false, false, places[2 * last]), i == 0 ? 4 : 1596,
+                    i == 0 ? 4 : 1596);
+        page_free(&page);
+        free(p->errors);
+    }
+    stress.points[0].errors = NULL;
+    th_stress_fini(&stress);
+}
+
 /* ---- bench ---- */
 
 static web_page bench_page(const th_report *report)

@@ -350,6 +350,50 @@ Test(render, says_why_the_cpu_poses)
     expect(2, "stress --evaluator gpu", "--evaluator needs --draw");
 }
 
+/* Of all rows, as compare wants it. */
+static void grow_errors(const char *from, const char *to, double factor)
+{
+    json_t *result = json_load_file(from, 0, NULL), *row;
+    size_t i;
+    json_array_foreach(json_object_get(result, "benchmarks"), i, row)
+    {
+        json_t *error = json_object_get(row, "error_px_p99");
+        if (error)
+            json_object_set_new(row, "error_px_p99", json_real(json_number_value(error) * factor));
+    }
+    cr_assert_eq(json_dump_file(result, to, 0), 0);
+    json_decref(result);
+}
+
+/* The same in two runs, which the machine did not let run as many frames; and compare judges it. */
+Test(render, stress_measures_the_error_on_screen)
+{
+    static const char options[] = "stress --draw --count 30 --frames 299 --budget-ms 1 --threads 1 --size 64x64 "
+                                  "--samples 1 --shadow 0 --share 20 --far 0 --error 50";
+    static const char *const files[] = {"one.json", "two.json"};
+    json_t *results[2];
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s --out %s --report page.html", options, files[i]);
+        cr_expect_leq(throng(line), 1, "%s", err); /* it may miss the budget */
+        results[i] = json_load_file(files[i], 0, NULL);
+    }
+    cr_expect(strstr(out, "px p99"), "%s", out);
+    const json_t *frames[2];
+    for (int i = 0; i < 2; i++) {
+        const json_t *points = json_object_get(json_object_get(results[i], "stress"), "points");
+        frames[i] = json_object_get(json_array_get(points, 0), "error_frames");
+    }
+    cr_expect_eq(json_array_size(frames[0]), 6);
+    cr_expect(json_equal(frames[0], frames[1]));
+    json_decref(results[0]);
+    json_decref(results[1]);
+    expect(0, "compare --fail-on slower one.json one.json", "");
+    grow_errors("one.json", "grown.json", 1.5);
+    cr_expect_eq(throng("compare --fail-on slower one.json grown.json"), 1);
+    cr_expect(strstr(out, "MORE PIXELS"), "%s", out);
+}
+
 Test(render, pose_says_what_the_gpu_does_not_do)
 {
     expect(2, "pose --evaluator gpu --layer walk", "--evaluator gpu blends no layers");

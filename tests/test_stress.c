@@ -366,6 +366,7 @@ enum { LEAST_WARM_UP = 2, MOST_WARM_UP = 16 };
 typedef struct painter {
     uint32_t slow, fails_at, broken; /* that preparation fails, of the first, second; finishing does */
     uint32_t threads[8], characters[8], frames[8], prepared, finished;
+    uint32_t measured, measured_after; /* how often errors were; the crowds and all frames before the last time */
     bool is_there, spoiled;
     th_tracer *tracer;
 } painter;
@@ -402,6 +403,25 @@ static uint32_t paint_seen(const void *ctx)
     return p->characters[p->prepared - 1] / 2;
 }
 
+/* Frames of their own take as long as thirty budgets. The p50 grows from frame to frame, the maximum shrinks. */
+static th_result paint_errors(void *ctx, const th_stress_error_desc *desc, th_stress_error *out, uint32_t *out_count,
+                              th_error *error)
+{
+    painter *p = ctx;
+    cr_assert(p->is_there);
+    p->measured++;
+    p->measured_after = p->prepared;
+    *out_count = 0;
+    for (uint32_t frame = 0; frame < desc->frames && !(desc->stop && *desc->stop); frame++) {
+        if (frame % desc->every > 0)
+            continue;
+        for (const uint64_t begin = th_clock_ns(); th_clock_ns() - begin < 3000000;)
+            ;
+        out[(*out_count)++] = (th_stress_error){frame, 0.01 * frame, 4, 500.0 - frame};
+    }
+    return p->broken ? th_fail(error, TH_ERR_MEMORY, "no eyes") : TH_OK;
+}
+
 static void paint_trace(void *ctx, th_tracer *tracer)
 {
     ((painter *)ctx)->tracer = tracer;
@@ -435,6 +455,7 @@ static th_stress_renderer renderer_of(painter *p)
         .prepare = paint_prepare,
         .frame = paint,
         .visible = paint_seen,
+        .errors = paint_errors,
         .trace = paint_trace,
         .check = paint_check,
         .finish = paint_finish,
@@ -488,6 +509,73 @@ Test(stress, says_what_was_drawn_and_who_was_out_of_sight)
     th_stress_fini(&stress);
 }
 
+/* They follow all that counts: each frame that the painter has painted is one that was timed, or warmed up. */
+Test(stress, measures_errors_in_frames_that_do_not_count)
+{
+    painter p = {0};
+    const th_stress_renderer renderer = renderer_of(&p);
+    th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
+    desc.renderer = &renderer;
+    desc.error_every = 40;
+    desc.budget_ns = 2e6; /* less than a measured frame takes */
+    th_stress stress = run(&desc);
+    cr_expect_eq(p.measured, 2);
+    cr_expect_eq(p.measured_after, 4, "the crowd that was found, made once more");
+    cr_expect_eq(p.prepared, 4);
+    for (uint32_t i = 0; i < 2; i++) {
+        const th_stress_point *point = &stress.points[i];
+        expect_point(&stress, i, 20);
+        const uint32_t frames = point->ticks.frames;
+        cr_expect(p.frames[2 * i] >= LEAST_WARM_UP + frames && p.frames[2 * i] <= MOST_WARM_UP + frames);
+        cr_expect_leq(p.frames[2 * i + 1], MOST_WARM_UP);
+        cr_assert_eq(point->error_count, 8, "of %u frames", FRAMES);
+        cr_expect_eq(point->errors[7].frame, 280);
+        cr_expect_float_eq(point->error.p50_px, 2.8, 1e-9);
+        cr_expect_eq(point->error.p99_px, 4);
+        cr_expect_eq(point->error.max_px, 500);
+        cr_expect_eq(point->error.frame, 0, "that of the maximum");
+    }
+    th_stress_fini(&stress);
+}
+
+Test(stress, says_the_error_on_screen)
+{
+    painter p = {0};
+    const th_stress_renderer renderer = renderer_of(&p);
+    th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    desc.renderer = &renderer;
+    th_stress without = run(&desc);
+    desc.error_every = 100;
+    th_stress stress = run(&desc);
+    cr_expect(strstr(stress.headline, "with an error on screen of 4 pixels (p99)"), "%s", stress.headline);
+    cr_expect_null(strstr(without.headline, "error"));
+    char *text = text_of(&stress, TH_FORMAT_WIDE), *plain = text_of(&without, TH_FORMAT_WIDE);
+    expect_text(text, "px p99");
+    expect_text(text, "One frame in 100 is measured, afterwards, in frames that are not timed.");
+    cr_expect_null(strstr(plain, "px"));
+    json_t *document = th_stress_json(&stress), *json = json_object_get(document, "stress");
+    const json_t *point = json_array_get(json_object_get(json, "points"), 0),
+                 *frames = json_object_get(point, "error_frames"),
+                 *row = json_array_get(json_object_get(document, "benchmarks"), 0);
+    cr_expect_eq(number(json, "error_every"), 100);
+    cr_expect_eq(number(point, "error_px_p50"), 2);
+    cr_expect_eq(number(row, "error_px_p50"), 2, "compare reads rows");
+    cr_expect_eq(number(row, "error_px_p99"), 4);
+    cr_expect_eq(number(row, "error_px_max"), 500);
+    cr_assert_eq(json_array_size(frames), 3);
+    cr_expect_eq(number(json_array_get(frames, 2), "frame"), 200);
+    cr_expect_eq(number(json_array_get(frames, 2), "max"), 300);
+    json_decref(document);
+    document = th_stress_json(&without);
+    cr_expect_null(json_object_get(json_array_get(json_object_get(document, "benchmarks"), 0), "error_px_p99"));
+    cr_expect_null(json_object_get(json_object_get(document, "stress"), "error_every"));
+    json_decref(document);
+    free(text);
+    free(plain);
+    th_stress_fini(&stress);
+    th_stress_fini(&without);
+}
+
 /* What waits in the driver at first is gone with the first frame in time, or never. */
 Test(stress, warms_up_until_a_frame_is_in_time)
 {
@@ -506,13 +594,14 @@ Test(stress, warms_up_until_a_frame_is_in_time)
 
 Test(stress, ends_where_drawing_fails)
 {
-    painter fails[] = {{.fails_at = 1}, {.fails_at = 2}, {.broken = 1}};
-    static const char *const texts[] = {"no canvas", "no canvas", "the brush broke"};
-    for (int i = 0; i < 3; i++) {
+    painter fails[] = {{.fails_at = 1}, {.fails_at = 2}, {.broken = 1}, {.broken = 1}};
+    static const char *const texts[] = {"no canvas", "no canvas", "the brush broke", "no eyes"};
+    for (uint32_t i = 0; i < 4; i++) {
         const th_stress_renderer renderer = renderer_of(&fails[i]);
         th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
         th_stress stress;
         desc.renderer = &renderer;
+        desc.error_every = i == 3 ? 299 : 0;
         cr_expect_neq(th_stress_run(&desc, &stress, &err), TH_OK);
         cr_expect_str_eq(err.text, texts[i]);
     }
@@ -524,6 +613,7 @@ Test(stress, dry_run_draws_a_little)
     const th_stress_renderer renderer = renderer_of(&p);
     th_stress_desc desc = describe(0, (uint32_t[]){1, 2}, 2);
     desc.renderer = &renderer;
+    desc.error_every = 1;
     desc.is_dry_run = true;
     th_stress stress = run(&desc);
     for (uint32_t i = 0; i < 2; i++) {
@@ -531,6 +621,7 @@ Test(stress, dry_run_draws_a_little)
         cr_expect(p.characters[i] == 1 && p.frames[i] <= MOST_WARM_UP);
     }
     cr_expect_eq(p.finished, 2);
+    cr_expect_eq(p.measured, 0);
     th_stress_fini(&stress);
 }
 

@@ -181,6 +181,29 @@ static void describe_point(const stress_run *s)
     point->ticks = search->confirmed.ticks;
 }
 
+/* Its frames follow those that count, so it is no part of them. */
+static th_result measure_errors(stress_run *s, th_error *err)
+{
+    const th_stress_renderer *renderer = s->desc->renderer;
+    const th_stress_error_desc desc = {s->desc->frames, s->desc->error_every, s->desc->stop};
+    th_stress_point *point = s->point;
+    if (desc.every == 0)
+        return TH_OK;
+    point->errors = calloc((desc.frames + desc.every - 1) / desc.every, sizeof *point->errors);
+    if (!point->errors)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen of %u frames", desc.frames);
+    const th_result result = renderer->errors(renderer->ctx, &desc, point->errors, &point->error_count, err);
+    for (uint32_t i = 0; i < point->error_count; i++) {
+        const th_stress_error *e = &point->errors[i];
+        th_stress_error *most = &point->error;
+        most->frame = e->max_px > most->max_px ? e->frame : most->frame;
+        most->p50_px = fmax(most->p50_px, e->p50_px);
+        most->p99_px = fmax(most->p99_px, e->p99_px);
+        most->max_px = fmax(most->max_px, e->max_px);
+    }
+    return result;
+}
+
 /* Draws a crowd where there is a renderer, for a dry run. */
 static th_result draw_once(stress_run *s, th_error *err)
 {
@@ -194,6 +217,7 @@ static th_result draw_once(stress_run *s, th_error *err)
 /* Discards the times when palettes were wrong. */
 static void forget(const stress_run *s)
 {
+    free(s->point->errors);
     *s->point = (th_stress_point){.threads = s->row->threads};
     s->row->real_ns.count = s->row->cpu_ns.count = 0;
 }
@@ -224,6 +248,9 @@ static th_result run_point(stress_run *s, th_error *err)
         th_load_test_trace(&s->load_test, tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
     if (result == TH_OK)
         describe_point(s);
+    th_tracer_next(tracer, "error");
+    if (result == TH_OK)
+        result = measure_errors(s, err);
     th_tracer_next(tracer, "check");
     if (result == TH_OK)
         result = th_load_test_finish(&s->load_test, err);
@@ -253,6 +280,7 @@ static th_result lay_out(stress_run *s, th_error *err)
         .budget_ns = d->budget_ns,
         .share_hz = d->share_hz,
         .frames = d->frames,
+        .error_every = d->error_every,
         .searched = d->scene.instance_count == 0,
         .drawn = d->renderer != NULL,
         .palette = d->palette,
@@ -341,6 +369,7 @@ th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *er
 {
     assert(desc && out);
     assert(desc->threads && desc->thread_count > 0);
+    assert(desc->error_every == 0 || (desc->renderer && desc->renderer->errors));
     assert(desc->budget_ns > 0 && desc->frames >= TH_CAPACITY_MIN_FRAMES);
     for (uint32_t t = 0; t + 1 < desc->thread_count; t++)
         assert(desc->threads[t] < desc->threads[t + 1]);
@@ -357,6 +386,8 @@ th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *er
 void th_stress_fini(th_stress *stress)
 {
     th_report_fini(&stress->report);
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        free(stress->points[i].errors);
     free(stress->points);
     *stress = (th_stress){0};
 }

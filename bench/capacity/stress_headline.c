@@ -163,6 +163,8 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
         th_append(line, size, " at %g Hz", stress->share_hz);
     if (point->poses.tolerance_px > 0)
         th_append(line, size, " within %g pixels", point->poses.tolerance_px);
+    if (point->error_count > 0)
+        th_append(line, size, ", with an error on screen of %.2g pixels (p99)", point->error.p99_px);
     if (th_stress_interval(point, &low, &high))
         th_append(line, size, ", 95 %% CI %s to %s", th_digits_from(low).text, th_digits_from(high).text);
     if (point->ticks.frames > 0 && point->characters > 0 && !point->meets_budget)

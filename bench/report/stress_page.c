@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static bool has_figures(const th_stress *stress, uint32_t point)
@@ -115,6 +116,56 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
     }
 }
 
+/* ---- the error on screen ---- */
+
+enum { MOST_ERRORS = 400 }; /* points of a line; each is the largest of several frames where there are more */
+
+static double largest(const th_stress_point *p, uint32_t begin, uint32_t end, size_t field)
+{
+    double most = 0;
+    for (uint32_t i = begin; i < end && i < p->error_count; i++)
+        most = fmax(most, *(const double *)(const void *)((const char *)&p->errors[i] + field));
+    return most;
+}
+
+static void draw_error_line(th_plot *plot, th_ink ink, const th_stress_point *p, size_t field)
+{
+    double x[MOST_ERRORS], y[MOST_ERRORS];
+    const uint32_t each = (p->error_count + MOST_ERRORS - 1) / MOST_ERRORS;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->error_count; i += each) {
+        x[count] = p->errors[i].frame / TH_FRAME_RATE;
+        y[count++] = largest(p, i, i + each, field);
+    }
+    th_plot_line(plot, ink, false, x, y, count);
+}
+
+static void draw_errors(const th_stress *stress, uint32_t point, FILE *file)
+{
+    const th_stress_point *p = &stress->points[point];
+    const th_key keys[] = {
+        {"maximum", TH_INK_VERMILION, false}, {"p99", TH_INK_BLUE, false}, {"p50", TH_INK_GREEN, false}};
+    char note[160] = "";
+    if (p->error_count == 0)
+        return;
+    th_append(note, sizeof note, "One frame in %s of this crowd, measured afterwards; over its visible characters.",
+              th_digits_from(stress->error_every).text);
+    const th_plot_desc desc = {
+        .title = "Error on screen",
+        .note = note,
+        .x_title = "seconds",
+        .y_title = "pixels",
+        .keys = keys,
+        .key_count = 3,
+    };
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        draw_error_line(&plot, TH_INK_VERMILION, p, offsetof(th_stress_error, max_px));
+        draw_error_line(&plot, TH_INK_BLUE, p, offsetof(th_stress_error, p99_px));
+        draw_error_line(&plot, TH_INK_GREEN, p, offsetof(th_stress_error, p50_px));
+    }
+}
+
 /* ---- the search ---- */
 
 static void draw_probe(th_plot *plot, const th_capacity_probe *p)
@@ -207,6 +258,7 @@ static void draw_point(const th_stress *stress, uint32_t point, FILE *file)
                   th_plural(p->characters), p->meets_budget ? "" : ", too many");
     th_html_plots(heading, NULL, file);
     draw_frames(stress, point, file);
+    draw_errors(stress, point, file);
     draw_probes(stress, point, file);
     th_html_plots_end(file);
 }

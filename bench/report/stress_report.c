@@ -25,6 +25,18 @@ static json_t *probes_json(const th_capacity *search)
     return probes;
 }
 
+static json_t *errors_json(const th_stress_point *p)
+{
+    json_t *errors = json_array();
+    for (uint32_t i = 0; i < p->error_count; i++) {
+        const th_stress_error *e = &p->errors[i];
+        errors = th_json_append(errors, json_pack("{s:i, s:o, s:o, s:o}", "frame", (int)e->frame, "p50",
+                                                  th_json_real(e->p50_px), "p99", th_json_real(e->p99_px), "max",
+                                                  th_json_real(e->max_px)));
+    }
+    return errors;
+}
+
 static th_value some(uint32_t number)
 {
     return TH_IF_KNOWN(number > 0, TH_DIGITS(number));
@@ -42,6 +54,8 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     const bool has_interval = th_stress_interval(p, &low, &high);
     const th_capacity_ticks *ticks = &p->ticks;
     json_t *probes = sheet->view == TEST ? probes_json(search) : NULL, *doubts = th_stress_doubts(stress, p);
+    json_t *errors = sheet->view == TEST ? errors_json(p) : NULL;
+    const unsigned measured = stress->error_every > 0 ? TABLE | JSON : 0;
     const unsigned shared = th_stress_shares(stress) ? TABLE | TEST : 0;
     const double miss_rate_bound = th_capacity_miss_rate_bound(ticks->missed, ticks->scheduled);
     const th_figure figures[] = {
@@ -57,6 +71,10 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
         {"apart", ">+apart", TH_DIGITS(p->poses.apart), shared},
         {"tolerance_px", ">+tolerance px", TH_REAL(p->poses.tolerance_px, "%g"), shared},
         {"share_error", ">+share error", TH_IF_KNOWN(!stress->drawn, TH_REAL(p->share_error, "%.3g")), shared},
+        {"error_px_p99", ">px p99", TH_IF_KNOWN(p->error_count > 0, TH_REAL(p->error.p99_px, "%.2g")), measured},
+        {"error_px_p50", ">+px p50", TH_IF_KNOWN(p->error_count > 0, TH_REAL(p->error.p50_px, "%.2g")), measured},
+        {"error_px_max", ">px max", TH_IF_KNOWN(p->error_count > 0, TH_REAL(p->error.max_px, "%.2g")), measured},
+        {"error_frames", NULL, TH_JSON(errors), measured & TEST},
         {"meets_budget", "<meets budget", TH_FLAG(p->meets_budget), TABLE | JSON},
         {"p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f"), TABLE | TEST},
         {NULL, ">+median", TH_REAL(p->times.median / 1e6, "%.3f"), TABLE},
@@ -86,6 +104,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     json_decref(probes);
+    json_decref(errors);
     json_decref(doubts);
 }
 
@@ -130,6 +149,8 @@ json_t *th_stress_json(const th_stress *stress)
         "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
         "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
         "points", with_points(th_sheet_json(TEST), stress).objects);
+    if (stress->error_every > 0)
+        json = th_json_set(json, "error_every", th_json_count(stress->error_every));
     if (interrupted)
         json = th_json_set(json, "interrupted", interrupted_json(interrupted));
     return th_json_set(th_report_json(&stress->report), "stress", json);
@@ -159,6 +180,16 @@ static void print_sharing(const th_stress *stress, th_format format, FILE *file)
             "Evaluated: poses. Shared: characters beyond that, who show the pose of another. Tolerance: pixels "
             "that a budget lets them be off. Share error: the farthest that sharing moves a bone, in scene "
             "units.");
+}
+
+static void print_errors(const th_stress *stress, th_format format, FILE *file)
+{
+    if (stress->error_every > 0)
+        th_write_line(file, format,
+                      "Px: error on screen, in pixels between the skin of a visible character and its full evaluation: "
+                      "p50, p99 and maximum over the characters of a frame, the largest of all measured frames. One "
+                      "frame in %s is measured, afterwards, in frames that are not timed.",
+                      th_digits_from(stress->error_every).text);
 }
 
 static void print_memory(const th_stress *stress, th_format format, FILE *file)
@@ -205,6 +236,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     fputc('\n', file);
     print_rule(stress, format, file);
     print_sharing(stress, format, file);
+    print_errors(stress, format, file);
     print_memory(stress, format, file);
     th_print_gap(format, file);
     if (format != TH_FORMAT_HTML) /* a page has it in its headline */

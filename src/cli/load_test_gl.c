@@ -10,10 +10,19 @@ enum { LISTED_BYTES = 128 };
 /* Slots have room to spare (ring.h). */
 #define RING_COPIES (TH_RING_SLOTS * 1.25)
 
+/* Palettes that measuring the error on screen takes beyond that: those that are drawn, and those of the full evaluation
+ * in f32. */
+static double error_copies(const th_load_test_gl *c)
+{
+    const size_t f32 = th_palette_entry_bytes(TH_PALETTE_F32), drawn = th_palette_entry_bytes(c->crowd.palette);
+    return c->measures_errors ? 1.25 * (1 + (double)f32 / (double)drawn) : 0;
+}
+
 th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_target_desc *picture,
                                th_error *err)
 {
-    *c = (th_load_test_gl){.crowd = *crowd};
+    *c = (th_load_test_gl){.crowd = *crowd, .measures_errors = crowd->error_every > 0};
+    c->crowd.error_every = 0; /* frames that are timed are not measured */
     return th_picture_open(&c->picture, picture, err);
 }
 
@@ -110,6 +119,42 @@ static th_stress_poses count_poses(const void *ctx)
     return (th_stress_poses){stats.evaluated, stats.shared, stats.apart, stats.tolerance_px};
 }
 
+/* ---- the error on screen ---- */
+
+/* Instead of the crowd that was drawn. A measured frame is posed by the CPU in any case. */
+static th_result make_measured(th_load_test_gl *c, uint32_t every, th_error *err)
+{
+    const uint32_t characters = th_crowd_view_scene(c->all)->instance_count;
+    const th_crowd_view_desc drawn = c->crowd;
+    th_gl_finish(c->picture.gl);
+    release(c);
+    c->crowd.error_every = every;
+    c->crowd.evaluator = TH_EVALUATOR_CPU;
+    const th_result result = make_crowd_view(c, characters, c->one, &c->all, err);
+    c->crowd = drawn;
+    return result;
+}
+
+static th_result measure_errors(void *ctx, const th_stress_error_desc *desc, th_stress_error *out, uint32_t *out_count,
+                                th_error *err)
+{
+    th_load_test_gl *c = ctx;
+    const th_target_desc *size = &c->picture.size;
+    *out_count = 0;
+    const th_result result = make_measured(c, desc->every, err);
+    if (result != TH_OK)
+        return result;
+    for (uint32_t frame = 0; frame < desc->frames && !(desc->stop && *desc->stop); frame++) {
+        if (!th_crowd_view_pose(c->all, frame / TH_FRAME_RATE, &c->camera, size->width, size->height))
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost frame %u", frame);
+        const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
+        const th_screen_error_stats *e = &stats.error;
+        if (stats.error_ns > 0 && e->count > 0)
+            out[(*out_count)++] = (th_stress_error){frame, (double)e->p50, (double)e->p99, (double)e->max};
+    }
+    return TH_OK;
+}
+
 static void trace(void *ctx, th_tracer *tracer)
 {
     th_load_test_gl *c = ctx;
@@ -144,11 +189,12 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
         .frame = draw,
         .visible = count_visible,
         .poses = count_poses,
+        .errors = measure_errors,
         .trace = trace,
         .check = check,
         .finish = finish,
         .describe = describe,
-        .palette_copies = RING_COPIES,
+        .palette_copies = RING_COPIES + error_copies(c),
         .character_bytes = (size_t)(RING_COPIES * (sizeof(th_gpu_instance) + sizeof(th_device_cursor))) + LISTED_BYTES,
         .needs_cpus = th_gl_get_info(c->picture.gl)->software,
         .ctx = c,

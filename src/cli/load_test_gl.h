@@ -8,6 +8,7 @@
 
 typedef struct th_load_test_gl {
     th_crowd_view_desc crowd; /* with the current number of threads */
+    bool measures_errors;     /* on screen, besides */
     th_picture picture;
     /* A view of one character, with the resources that all crowds on as many threads share; NULL: not yet made. */
     th_crowd_view *one;
@@ -16,7 +17,8 @@ typedef struct th_load_test_gl {
     bool has_complained; /* of the CPU, which poses instead of the GPU */
 } th_load_test_gl;
 
-/* Opens a context. crowd: its numbers of characters and threads are ignored. TH_ERR_ENVIRONMENT: there is no OpenGL.
+/* Opens a context. crowd: its numbers of characters and threads are ignored; error_every not 0: counts the memory that
+ * measuring the error on screen takes. TH_ERR_ENVIRONMENT: there is no OpenGL.
  * Call th_load_test_gl_fini in the end if it returned TH_OK. */
 th_result th_load_test_gl_init(th_load_test_gl *test, const th_crowd_view_desc *crowd, const th_target_desc *picture,
                                th_error *err);

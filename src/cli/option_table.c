@@ -124,7 +124,7 @@ const th_option th_option_table[] = {
      .choices = fade_old_choices, .help = "what the old clip does in a cross-fade: run-on, or freeze where it is; gaits always run on"},
     {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.look),
      .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread; error: a colour per error on screen, yellow from half a pixel on"},
-    {.name = "error", .argument = "N", .commands = DRAWING, .parse = th_parse_whole, .offset = AT(crowd.error_every),
+    {.name = "error", .argument = "N", .commands = PICTURES, .parse = th_parse_whole, .offset = AT(crowd.error_every),
      .low = 1, .high = 1e6, .help = "measure the error on screen in every N-th frame: the pixels between each visible character's skin and its full evaluation"},
     {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(picture.samples),
      .low = 1, .high = 64, .help = "antialiasing samples per pixel (MSAA)"},

@@ -24,7 +24,11 @@
  *
  * For each number of threads, a crowd is posed and checked before anything is timed, and the crowd that was found once
  * more afterwards. The checks use ordinary memory even where frames are drawn, since memory that the GPU reads must not
- * be read back. */
+ * be read back.
+ *
+ * The error on screen is measured last of all, in frames of its own, which have no ticks: the crowd that was found is
+ * made anew and posed from its first frame on, as many frames as a confirmation run has ticks. So nothing that was
+ * timed holds any of it, no tick can be missed because of it, and the same crowd has the same errors in each run. */
 #ifndef THRONG_BENCH_STRESS_H
 #define THRONG_BENCH_STRESS_H
 
@@ -44,6 +48,17 @@ typedef struct th_stress_poses {
     double tolerance_px; /* of a renderer that keeps to a budget; 0: it has none, or shares nothing */
 } th_stress_poses;
 
+/* The error on screen of the visible characters in a frame, in pixels: nearest ranks. */
+typedef struct th_stress_error {
+    uint32_t frame; /* at frame / TH_FRAME_RATE */
+    double p50_px, p99_px, max_px;
+} th_stress_error;
+
+typedef struct th_stress_error_desc {
+    uint32_t frames, every;            /* measures every n-th of so many frames, the first one included */
+    const volatile sig_atomic_t *stop; /* not 0: ends before the next frame; may be NULL */
+} th_stress_error_desc;
+
 /* The renderer, supplied by the program: this library does not draw. */
 typedef struct th_stress_renderer {
     /* Replaces the crowd by one of the scene with this many characters and threads. When it returns, as many frames are
@@ -52,6 +67,10 @@ typedef struct th_stress_renderer {
     void (*frame)(void *ctx, uint64_t number); /* at number / TH_FRAME_RATE */
     uint32_t (*visible)(const void *ctx);      /* characters in the picture of the last frame */
     th_stress_poses (*poses)(const void *ctx); /* NULL: each character is posed by itself */
+    /* Makes the crowd of the last prepare anew, poses its first frames without drawing them, and measures the error on
+     * screen of those in which somebody is visible. out: room for all of them; out_count is set. NULL: it cannot. */
+    th_result (*errors)(void *ctx, const th_stress_error_desc *desc, th_stress_error *out, uint32_t *out_count,
+                        th_error *err);
     /* Records frames (th_tracer_frame_begin and _end) from now on; NULL: stops. */
     void (*trace)(void *ctx, th_tracer *tracer);
     /* Fills in row->failure if pictures show what they should not. The frames so far have been timed. */
@@ -85,6 +104,7 @@ typedef struct th_stress_desc {
                         shares as it was told */
     uint32_t frames; /* as th_capacity_desc */
     const th_stress_renderer *renderer; /* NULL: frames are only posed */
+    uint32_t error_every; /* measures the error on screen of every n-th frame; 0: of none; needs a renderer that can */
     /* May be NULL. Gets a few additional frames for each number of threads, which do not count. */
     th_tracer *tracer;
     /* Bytes for the crowd and its palettes; 0: four fifths of the available memory. */
@@ -106,7 +126,10 @@ typedef struct th_stress_point {
     th_stress_poses poses;
     double share_error; /* largest distance of what is shown from what characters play, scene units; where frames are
                            drawn, or nobody shares, 0 */
-    bool out_of_memory; /* more characters may meet the budget, but do not fit into memory */
+    th_stress_error *errors; /* [error_count] of the measured frames, ascending; NULL: none */
+    uint32_t error_count;
+    th_stress_error error; /* the largest of all of them, each by itself; `frame` is that of max_px */
+    bool out_of_memory;    /* more characters may meet the budget, but do not fit into memory */
     /* Of the kept frames: */
     th_capacity_ticks ticks;
     uint32_t preempted; /* frames in which a thread waited preemption_threshold_ns or longer for a CPU */
@@ -122,7 +145,7 @@ typedef struct th_stress {
     th_stress_point *points; /* a point for each row */
     uint32_t point_count;
     double budget_ns, share_hz;
-    uint32_t frames;
+    uint32_t frames, error_every;
     /* 1 % of the budget, but longer than a wake-up takes. */
     double preemption_threshold_ns;
     bool searched, drawn;
