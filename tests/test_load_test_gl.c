@@ -76,7 +76,11 @@ Test(load_test_gl, says_how_many_poses_a_budget_left)
     const th_stress_poses poses = renderer.poses(renderer.ctx);
     cr_expect(poses.evaluated <= 300 && poses.evaluated + poses.shared == 600, "%u, %u", poses.evaluated, poses.shared);
     cr_expect_gt(poses.tolerance_px, 0);
-    crowd.crowd.budget.bones = 0;
+    cr_expect(poses.bones == poses.evaluated * 52u && poses.bones <= crowd.crowd.budget.bones);
+    crowd.crowd.budget = (th_budget_desc){.ms = 10};
+    prepare(1, 600);
+    cr_expect_eq(renderer.poses(renderer.ctx).bones, 0, "it is another number in the next frame");
+    crowd.crowd.budget = (th_budget_desc){0};
     finish();
 }
 

@@ -368,7 +368,7 @@ static void grow_errors(const char *from, const char *to, double factor)
 /* The same in two runs, which the machine did not let run as many frames; and compare judges it. */
 Test(render, stress_measures_the_error_on_screen)
 {
-    static const char options[] = "stress --draw --count 30 --frames 299 --budget-ms 1 --threads 1 --size 64x64 "
+    static const char options[] = "stress --draw --count 60 --frames 299 --budget-ms 1 --threads 1 --size 64x64 "
                                   "--samples 1 --shadow 0 --share 20 --far 0 --error 50";
     static const char *const files[] = {"one.json", "two.json"};
     json_t *results[2];
@@ -386,6 +386,11 @@ Test(render, stress_measures_the_error_on_screen)
     }
     cr_expect_eq(json_array_size(frames[0]), 6);
     cr_expect(json_equal(frames[0], frames[1]));
+    const json_t *row[2] = {json_array_get(json_object_get(results[0], "benchmarks"), 0),
+                            json_array_get(json_object_get(results[1], "benchmarks"), 0)};
+    const json_int_t bones = json_integer_value(json_object_get(row[0], "bones"));
+    cr_expect(bones > 0 && bones < 60 * 52 && bones % 52 == 0, "shared poses are not counted: %lld", (long long)bones);
+    cr_expect(json_equal(json_object_get(row[0], "bones"), json_object_get(row[1], "bones")));
     json_decref(results[0]);
     json_decref(results[1]);
     expect(0, "compare --fail-on slower one.json one.json", "");

@@ -173,6 +173,8 @@ static void describe_point(const stress_run *s)
     point->meets_budget = search->items > 0;
     point->characters = s->out->searched ? search->items : search->confirmed.items;
     const th_stress_renderer *renderer = s->desc->renderer;
+    if (renderer && renderer->poses) /* counts are of a fixed frame, so that runs can be compared */
+        renderer->frame(renderer->ctx, TH_VALIDATE_FRAME);
     point->visible = renderer ? renderer->visible(renderer->ctx) : 0;
     point->poses = !renderer         ? th_load_test_poses(&s->load_test)
                    : renderer->poses ? renderer->poses(renderer->ctx)
@@ -260,6 +262,8 @@ static th_result run_point(stress_run *s, th_error *err)
         result = check(s, row, err);
     if (result != TH_OK)
         return result;
+    if (s->desc->renderer && s->desc->renderer->poses)
+        row->bones = s->point->poses.bones;
     if (!s->desc->renderer)
         th_validate_floor(s->load_test.crowd, s->load_test.palette, row);
     if (row->failure[0])

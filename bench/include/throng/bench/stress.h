@@ -45,6 +45,7 @@ TH_API_BEGIN
  * share, but have a behaviour. */
 typedef struct th_stress_poses {
     uint32_t evaluated, shared, apart;
+    uint64_t bones;      /* of the evaluated poses; 0: from frame to frame as many as a budget of time allows */
     double tolerance_px; /* of a renderer that keeps to a budget; 0: it has none, or shares nothing */
 } th_stress_poses;
 
@@ -66,7 +67,7 @@ typedef struct th_stress_renderer {
     th_result (*prepare)(void *ctx, uint32_t threads, uint32_t characters, th_error *err);
     void (*frame)(void *ctx, uint64_t number); /* at number / TH_FRAME_RATE */
     uint32_t (*visible)(const void *ctx);      /* characters in the picture of the last frame */
-    th_stress_poses (*poses)(const void *ctx); /* NULL: each character is posed by itself */
+    th_stress_poses (*poses)(const void *ctx); /* NULL: each character is posed by itself, with all bones */
     /* Makes the crowd of the last prepare anew, poses its first frames without drawing them, and measures the error on
      * screen of those in which somebody is visible. out: room for all of them; out_count is set. NULL: it cannot. */
     th_result (*errors)(void *ctx, const th_stress_error_desc *desc, th_stress_error *out, uint32_t *out_count,
