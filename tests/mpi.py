@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""mpi.py THRONG_MPI THRONG [BUILD_HAS_FAULTS]: throng-mpi under mpirun. Palettes must be those of the plain program for
-any number of ranks and threads, and a lost rank must end the job with an error in time, and leave no process behind."""
+"""mpi.py THRONG_MPI THRONG FAIL_ALLOCATION SCHEMA [BUILD_HAS_FAULTS]: throng-mpi under mpirun. Palettes must be those of
+the plain program for any number of ranks and threads, documents must keep to the schema, and a rank that is lost or out
+of memory must end the job with an error in time, and leave no process behind.
+
+THRONG_MPI_LOSSES=N loses N ranks instead of a few. THRONG_MPIRUN: another mpirun, whose library the program has."""
 
 import json
 import os
@@ -9,18 +12,21 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 RANKS = (1, 2, 3, 4, 7)
-KILLS = 4
+KILLS = int(os.environ.get("THRONG_MPI_LOSSES", 4))
+FAILURES = int(os.environ.get("THRONG_MPI_LOSSES", 4))  # of allocations
 TIMEOUT_S = 3  # of ranks that do not answer
 END_S = 20     # in which a lost job must have ended
 SMALL = ["scale", "--count", "300", "--repetitions", "2", "--frames", "2", "--json"]
 
-program, plain = sys.argv[1], sys.argv[2]
-has_faults = len(sys.argv) > 3 and sys.argv[3] == "ON"
-mpirun = shutil.which("mpirun")
+program, plain, fail_allocation, schema = sys.argv[1:5]
+has_faults = len(sys.argv) > 5 and sys.argv[5] == "ON"
+mpirun = shutil.which(os.environ.get("THRONG_MPIRUN", "mpirun"))
 failed = False
+documents = []
 
 
 def check(is_right, what, text=""):
@@ -46,6 +52,11 @@ def ranks(count, words):
     return run(launcher() + ["-n", str(count), program] + words)
 
 
+def document_of(text):
+    documents.append(json.loads(text))
+    return documents[-1]
+
+
 def sums(points):
     return {point["palette_sum"] for point in points}
 
@@ -56,7 +67,7 @@ def same_palettes():
     check(len(wanted) == 1, "the plain program has one sum", alone.stderr)
     for count in RANKS:
         got = ranks(count, SMALL + ["--threads", str(1 + count % 3)])
-        document = json.loads(got.stdout)["rank_scaling"] if got.returncode == 0 else {"points": []}
+        document = document_of(got.stdout)["rank_scaling"] if got.returncode == 0 else {"points": []}
         check(sums(document["points"]) == wanted, f"{count} ranks have the same sum", got.stdout + got.stderr)
         check(len(document["points"]) == count, f"{count} ranks have {count} points")
         check(not document.get("partial", True), f"{count} ranks give a whole result")
@@ -64,7 +75,7 @@ def same_palettes():
 
 def weak():
     got = ranks(3, SMALL + ["--weak"])
-    points = json.loads(got.stdout)["rank_scaling"]["points"]
+    points = document_of(got.stdout)["rank_scaling"]["points"]
     check([300, 600, 900] == [sum(s["characters"] for s in p["shares"]) for p in points], "weak scaling adds characters")
     alone = run([plain] + SMALL + ["--weak", "--threads", "1,2"])
     plain_points = json.loads(alone.stdout)["scaling"]["curves"][0]["points"]
@@ -145,8 +156,56 @@ def lose(number, rank, count):
     if out and rank > 0:
         check(f"throng: rank {rank} on " in err and "does not answer" in err, f"{name}: rank 0 names it", err)
     if out:
-        check(json.loads(out)["rank_scaling"]["partial"], f"{name}: what was measured is called partial", out)
+        document = document_of(out)
+        check(document["rank_scaling"]["partial"] and document["context"]["partial"],
+              f"{name}: what was measured is called partial", out)
     check(wait_until(lambda: not of_job(seed), 5), f"{name}: no process is left")
+
+
+def out_of_memory():
+    """Lets allocations of rank 1 fail, most of them late ones, between which ranks wait for each other."""
+    words = ["scale", "--count", "40", "--repetitions", "1", "--frames", "1", "--json", "--timeout", "20"]
+
+    def fail(number):
+        return run(launcher() + ["-n", "1", program] + words + [":", "-n", "1", "env", f"LD_PRELOAD={fail_allocation}",
+                   f"THRONG_FAIL_ALLOCATION={number}", program] + words)
+
+    # MPI starts programs, too.
+    count = max([int(line.split()[1]) for line in fail(0).stderr.splitlines() if line.startswith("allocations: ")])
+    check(count > 100, f"{count} allocations of a rank")
+    for i in range(FAILURES):
+        number = random.randrange(count - 40 if i % 4 else 1, count + 1)
+        got = fail(number)
+        named = "rank 1 on " in got.stderr and "memory" in got.stderr and "answer" not in got.stderr
+        check(got.returncode == 0 or (got.returncode == 4 and named), f"allocation {number} fails: exit {got.returncode}",
+              got.stderr)
+
+
+def keep_to_schema():
+    checker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_schema.py")
+    if run([sys.executable, "-c", "import jsonschema"]).returncode != 0:
+        print("left out: no jsonschema")
+        return
+    got = ranks(2, ["stress", "--count", "40", "--budget-ms", "1000", "--json"])
+    document_of(got.stdout)
+    whole = documents[0]
+    broken = [{**whole, "rank_scaling": {**whole["rank_scaling"], "points": []}}]
+    for field in whole["rank_scaling"]["points"][0]:
+        broken.append(json.loads(json.dumps(whole)))
+        del broken[-1]["rank_scaling"]["points"][0][field]
+    with tempfile.TemporaryDirectory() as folder:
+        def judge(name, some):
+            paths = [os.path.join(folder, f"{name}{i}.json") for i in range(len(some))]
+            for path, document in zip(paths, some):
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(document, file)
+            got = run([sys.executable, checker, schema] + paths)
+            return [path for path in paths if path in got.stdout], got.stdout + got.stderr
+
+        refused, text = judge("good", documents)
+        check(not refused and not text, f"{len(documents)} documents keep to the schema", text)
+        refused, text = judge("broken", broken)
+        check(len(refused) == len(broken), f"{len(broken)} broken documents do not", text)
 
 
 def main():
@@ -156,10 +215,12 @@ def main():
     same_palettes()
     weak()
     refusals()
+    out_of_memory()
     for _ in range(KILLS):
         count = random.choice((2, 3, 4))
         lose(signal.SIGKILL, random.randrange(count), count)
     lose(signal.SIGSTOP, 1, 3)
+    keep_to_schema()
     return 1 if failed else 0
 
 

@@ -3,6 +3,7 @@
 #include "tables.h"
 
 #include <throng/bench/rank_scaling.h>
+#include <throng/core/json.h>
 
 #include <assert.h>
 #include <inttypes.h>
@@ -87,6 +88,7 @@ static th_sheet with_shares(th_sheet sheet, const th_rank_scaling *s, const th_r
 json_t *th_rank_scaling_json(const th_rank_scaling *s)
 {
     assert(s);
+    const bool is_partial = s->rounds_done < s->rounds;
     json_t *points = with_points(th_sheet_json(JSON), s).objects;
     for (uint32_t i = 0; points && i < s->point_count && s->rounds_done > 0; i++) {
         json_t *shares = with_shares(th_sheet_json(0), s, &s->points[i]).objects;
@@ -96,10 +98,11 @@ json_t *th_rank_scaling_json(const th_rank_scaling *s)
         }
     }
     json_t *scaling = json_pack("{s:b, s:b, s:i, s:i, s:i, s:i, s:s, s:s, s:o}", "weak", s->is_weak, "partial",
-                                s->rounds_done < s->rounds, "rounds", (int)s->rounds_done, "frames", (int)s->frames,
-                                "ranks", (int)s->ranks, "threads_per_rank", (int)s->threads, "isa", th_isa_name(s->isa),
+                                is_partial, "rounds", (int)s->rounds_done, "frames", (int)s->frames, "ranks",
+                                (int)s->ranks, "threads_per_rank", (int)s->threads, "isa", th_isa_name(s->isa),
                                 "palette", th_palette_name(s->palette), "points", points);
-    return json_pack("{s:o, s:o}", "context", th_report_context_json(&s->report), "rank_scaling", scaling);
+    json_t *context = th_json_set(th_report_context_json(&s->report), "partial", json_boolean(is_partial));
+    return json_pack("{s:o, s:o}", "context", context, "rank_scaling", scaling);
 }
 
 /* ---- text ---- */

@@ -73,13 +73,23 @@ static bool are_masks_equal(MPI_Comm local)
     return CPU_EQUAL(&all, &any);
 }
 
+typedef struct host {
+    char name[TH_HOST_MAX];
+} host;
+
+static host own_host(void)
+{
+    host h = {""};
+    gethostname(h.name, sizeof h.name - 1);
+    return h;
+}
+
 static void find_hosts(th_mpi_job *job)
 {
     MPI_Comm local;
     int rank, size;
-    char name[TH_HOST_MAX] = "";
-    gethostname(name, sizeof name - 1);
-    MPI_Allgather(name, sizeof name, MPI_CHAR, job->hosts, sizeof name, MPI_CHAR, job->world);
+    const host own = own_host();
+    MPI_Allgather(&own, sizeof own, MPI_CHAR, job->hosts, sizeof own, MPI_CHAR, job->world);
     MPI_Comm_split_type(job->world, MPI_COMM_TYPE_SHARED, job->rank, MPI_INFO_NULL, &local);
     MPI_Comm_rank(local, &rank);
     MPI_Comm_size(local, &size);
@@ -101,7 +111,7 @@ void th_mpi_begin(th_mpi_job *job, double timeout_s)
     MPI_Comm_size(job->world, &job->size);
     job->hosts = calloc((size_t)job->size, sizeof *job->hosts);
     if (provided < MPI_THREAD_FUNNELED || !job->hosts || job->size > TH_RANKS_MAX) {
-        th_complain("cannot run %d ranks: %s", job->size,
+        th_complain("rank %d on %s cannot run with %d ranks: %s", job->rank, own_host().name, job->size,
                     !job->hosts                ? "out of memory"
                     : job->size > TH_RANKS_MAX ? "there are at most 4096"
                                                : "this MPI lacks MPI_THREAD_FUNNELED");

@@ -131,33 +131,45 @@ static int create_whole(study *s)
     return th_mpi_agree_on(s->job, result, &err);
 }
 
-/* What rank 0 has to know of the blocks. */
-static bool collect_blocks(const study *s, point *p, const uint32_t *bounds)
+typedef struct block_size {
+    int lines, bones; /* palettes in cache lines */
+} block_size;
+
+/* What rank 0 has to know of the blocks. all: [ranks] room for their sizes. False if they are too large to gather. */
+static bool collect_blocks(const study *s, point *p, const uint32_t *bounds, block_size *all)
 {
-    const int own[2] = {(int)(th_crowd_palette_bytes(p->block.crowd) / TH_CACHE_LINE),
-                        (int)th_crowd_bone_count(p->block.crowd)};
-    const uint32_t ranks = p->out->ranks;
-    int(*all)[2] = calloc(ranks, sizeof *all);
-    p->counts = calloc(ranks, sizeof *p->counts);
-    p->offsets = calloc(ranks, sizeof *p->offsets);
-    if (!all || !p->counts || !p->offsets) {
-        free(all);
-        return false;
-    }
+    const block_size own = {(int)(th_crowd_palette_bytes(p->block.crowd) / TH_CACHE_LINE),
+                            (int)th_crowd_bone_count(p->block.crowd)};
     MPI_Request request;
-    MPI_Iallgather(own, 2, MPI_INT, all, 2, MPI_INT, p->comm, &request);
+    MPI_Iallgather(&own, 2, MPI_INT, all, 2, MPI_INT, p->comm, &request);
     th_mpi_wait(s->job, request, "the sizes of blocks");
     uint64_t lines = 0;
-    for (uint32_t r = 0; r < ranks; r++) {
-        p->counts[r] = all[r][0];
+    for (uint32_t r = 0; r < p->out->ranks; r++) {
+        p->counts[r] = all[r].lines;
         p->offsets[r] = (int)lines;
-        lines += (uint64_t)all[r][0];
-        p->out->bones += (uint64_t)all[r][1];
-        p->out->shares[r] = (th_rank_share){.characters = bounds[r + 1] - bounds[r], .bones = (uint64_t)all[r][1]};
+        lines += (uint64_t)all[r].lines;
+        p->out->bones += (uint64_t)all[r].bones;
+        p->out->shares[r] = (th_rank_share){.characters = bounds[r + 1] - bounds[r], .bones = (uint64_t)all[r].bones};
     }
     p->out->palette_bytes = lines * TH_CACHE_LINE;
-    free(all);
     return lines <= INT32_MAX;
+}
+
+/* All ranks have agreed that there is room before any of them waits for the others' sizes. */
+static int exchange_blocks(const study *s, point *p, const uint32_t *bounds)
+{
+    const bool takes_part = p->comm != MPI_COMM_NULL;
+    block_size *all = calloc(p->out->ranks, sizeof *all);
+    p->counts = calloc(p->out->ranks, sizeof *p->counts);
+    p->offsets = calloc(p->out->ranks, sizeof *p->offsets);
+    int code = agree(s, all && p->counts && p->offsets, "the sizes of blocks");
+    if (code == TH_EXIT_GOOD) {
+        const bool fits = !takes_part || collect_blocks(s, p, bounds, all);
+        code = th_mpi_agree(s->job, fits ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT,
+                            "palettes of all ranks have 128 GiB or more; fewer characters can be gathered");
+    }
+    free(all);
+    return code;
 }
 
 static int create_point(study *s, point *p)
@@ -182,7 +194,7 @@ static int create_point(study *s, point *p)
         code = th_mpi_agree_on(s->job, result, &err);
     }
     if (code == TH_EXIT_GOOD)
-        code = agree(s, !takes_part || collect_blocks(s, p, bounds), "the palettes of all ranks");
+        code = exchange_blocks(s, p, bounds);
     free(bounds);
     return code;
 }
@@ -262,13 +274,14 @@ static void complain_of_difference(const study *s, const point *p, const th_hash
 }
 
 /* Collects all hashes on rank 0, to find out which differ. */
-static bool find_difference(study *s, const point *p, th_hash128 *own)
+static void find_difference(study *s, const point *p, const th_hash128 *own)
 {
     MPI_Request request;
     const uint32_t ranks = p->out->ranks;
     th_hash128 *all = calloc(p->out->characters + 1, sizeof *all);
     int *counts = calloc(2 * (size_t)ranks, sizeof *counts);
-    if (all && counts) {
+    const int code = agree(s, all && counts, "all hashes");
+    if (code == TH_EXIT_GOOD && p->comm != MPI_COMM_NULL) {
         for (uint32_t r = 0; r < ranks; r++) {
             counts[r] = (int)p->out->shares[r].characters;
             counts[ranks + r] = r > 0 ? counts[ranks + r - 1] + counts[r - 1] : 0;
@@ -278,10 +291,8 @@ static bool find_difference(study *s, const point *p, th_hash128 *own)
         if (is_root(s))
             complain_of_difference(s, p, all);
     }
-    const bool has_room = all && counts;
     free(all);
     free(counts);
-    return has_room;
 }
 
 /* The sum of all ranks' hashes must be that of rank 0 alone. Returns an exit code for all ranks. */
@@ -302,7 +313,7 @@ static int compare_hashes(study *s, point *p)
         const th_hash128 alone = is_root(s) ? sum_of(s->hashes, p->out->characters) : all;
         code = all.low == alone.low && all.high == alone.high ? TH_EXIT_GOOD : TH_EXIT_CHECK;
         th_mpi_broadcast(s->job, &code, sizeof code, "the comparison of hashes");
-        if (code != TH_EXIT_GOOD && p->comm != MPI_COMM_NULL)
+        if (code != TH_EXIT_GOOD)
             find_difference(s, p, own);
     }
     free(own);
@@ -322,7 +333,8 @@ static int check_point(study *s, point *p)
         return code;
     if (takes_part)
         result = th_mpi_block_validate(&p->block, s->palette, &err);
-    return th_mpi_agree(s->job, result == TH_OK ? TH_EXIT_GOOD : TH_EXIT_CHECK, err.text);
+    const int why = result == TH_ERR_MEMORY ? TH_EXIT_ENVIRONMENT : TH_EXIT_CHECK;
+    return th_mpi_agree(s->job, result == TH_OK ? TH_EXIT_GOOD : why, err.text);
 }
 
 static int check_points(study *s)
