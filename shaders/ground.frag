@@ -16,6 +16,6 @@ float line(vec2 at, float width)
 void main()
 {
     float lines = max(0.35 * line(v_world.xz / u_cell, 0.012), 0.6 * line(v_world.xz / (10.0 * u_cell), 0.004));
-    vec3 albedo = mix(vec3(0.20, 0.21, 0.20), vec3(0.10), lines);
+    vec3 albedo = mix(vec3(0.27, 0.25, 0.22), vec3(0.15, 0.14, 0.13), lines);
     o_color = vec4(fog(shade(albedo, vec3(0, 1, 0), v_world), v_world), 1);
 }

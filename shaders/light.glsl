@@ -1,4 +1,4 @@
-// Light of a clear sky and a low sun, and fog. All colours are linear.
+// Light of a sky and a low sun, and fog of the colour of the horizon. All colours are linear.
 uniform vec3 u_eye;
 uniform vec3 u_to_sun; // length 1
 uniform mat4 u_shadow_from_world;
@@ -6,9 +6,9 @@ uniform float u_fog_density; // the fog lets through exp(-density * distance^2)
 uniform sampler2DShadow u_shadow;
 
 const vec3 SUN = vec3(1.00, 0.90, 0.74) * 1.9;
-const vec3 SKY = vec3(0.28, 0.38, 0.55);
+const vec3 SKY = vec3(0.31, 0.38, 0.49);
 const vec3 EARTH = vec3(0.22, 0.20, 0.17);
-const vec3 HAZE = vec3(0.44, 0.55, 0.68);
+const vec3 HAZE = vec3(0.62, 0.68, 0.73);
 
 // The part of the sun's light that arrives: the mean of nine shadow map samples. Everything beside the map is lit, and so
 // is what is nearer to the sun. What is beyond its depth gets the shadows of all that is in it.
@@ -37,8 +37,16 @@ vec3 shade(vec3 albedo, vec3 normal, vec3 world)
     return albedo * (ambient + SUN * facing * (facing > 0.0 ? sunlight(world, facing) : 0.0));
 }
 
+// The sky at the horizon, and below it, brighter towards the sun. direction: length 1
+vec3 horizon(vec3 direction)
+{
+    float sun = 0.5 + 0.5 * dot(direction, u_to_sun);
+    return HAZE * (0.8 + 0.35 * sun * sun) + vec3(0.10, 0.05, 0.0) * sun * sun;
+}
+
 vec3 fog(vec3 color, vec3 world)
 {
     vec3 away = world - u_eye;
-    return mix(HAZE, color, exp(-u_fog_density * dot(away, away)));
+    float squared = dot(away, away);
+    return mix(horizon(away * inversesqrt(squared)), color, exp(-u_fog_density * squared));
 }

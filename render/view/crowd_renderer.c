@@ -12,13 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CONTACT_LOD = 6 }; /* the coarsest level with a shadow at the feet, which is a few pixels there */
+
 enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT }; /* texture units */
 
 /* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, shares, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
-        base_color, emissive, cutoff, plain, center, reach, height, cell, first_weight, influences, smooth;
+        base_color, emissive, cutoff, plain, center, reach, height, cell, footprint, first_weight, influences, smooth;
 } pipeline;
 
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
@@ -30,6 +32,7 @@ typedef struct draw_pass {
     uint32_t variant; /* of the meshes */
     th_alpha alpha;   /* of the parts */
     bool skeletons;   /* instead of parts */
+    bool contacts;    /* the shadows at their feet */
     bool into_map;    /* depth only, with characters that are out of sight */
     bool coverage;    /* parts cover a share of the samples, masks at their edges; otherwise they are cut */
 } draw_pass;
@@ -39,7 +42,7 @@ struct th_crowd_renderer {
     th_fetch fetch;
     size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the driver's limit */
     pipeline crowd[KINDS][TH_UPLOAD_VARIANTS];         /* no programs of what no mesh needs */
-    pipeline skeleton, skeleton_depth, ground, sky;
+    pipeline skeleton, skeleton_depth, contact, ground, sky;
     th_upload *uploads; /* [mesh] */
     uint32_t upload_count;
     uint32_t alphas, variants; /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
@@ -78,6 +81,7 @@ static void find_uniforms(pipeline *p)
     p->reach = uniform(p, "u_reach");
     p->height = uniform(p, "u_height");
     p->cell = uniform(p, "u_cell");
+    p->footprint = uniform(p, "u_footprint");
     p->first_weight = uniform(p, "u_first_weight");
     p->influences = uniform(p, "u_influences");
     p->smooth = uniform(p, "u_smooth");
@@ -145,6 +149,7 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
         {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}},
         {&p->skeleton_depth,
          {"skeleton_depth", {palette, instance, bones}, {&th_shader_depth_frag}, {0}, {"DEPTH_ONLY"}}},
+        {&p->contact, {"contact", {palette, instance, &th_shader_contact_vert}, {&th_shader_contact_frag}, {0}, {0}}},
         {&p->ground, {"ground", {&th_shader_ground_vert}, {light, &th_shader_ground_frag}, {0}, {0}}},
         {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}},
     };
@@ -248,7 +253,7 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
         th_upload_fini(&p->uploads[f]);
     free(p->uploads);
     th_shadow_fini(&p->shadow);
-    const pipeline *const pipelines[] = {&p->skeleton, &p->skeleton_depth, &p->ground, &p->sky};
+    const pipeline *const pipelines[] = {&p->skeleton, &p->skeleton_depth, &p->contact, &p->ground, &p->sky};
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
         glDeleteProgram(pipelines[i]->program);
     for (uint32_t i = 0; i < KINDS * TH_UPLOAD_VARIANTS; i++)
@@ -337,7 +342,7 @@ static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const 
     const th_upload *upload = &p->uploads[draw->mesh];
     const size_t gpu_instances = binding.offset + draw->instance_offset + chunk->first * sizeof(th_gpu_instance);
     bind_chunk(p, pass->with, draw, chunk, binding);
-    glBindVertexArray(pass->skeletons ? upload->skeleton_array : upload->mesh_array);
+    glBindVertexArray(upload->part_count == 0 || pass->skeletons ? upload->skeleton_array : upload->mesh_array);
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
     if (upload->deltas) {
         glActiveTexture(GL_TEXTURE0 + DELTAS_UNIT);
@@ -346,9 +351,13 @@ static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const 
     }
     glActiveTexture(GL_TEXTURE0 + PLACES_UNIT);
     glBindTexture(GL_TEXTURE_BUFFER, upload->places);
+    if (pass->contacts) {
+        glUniform1f(pass->with->footprint, draw->footprint);
+        glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, (GLsizei)chunk->count);
+    }
     if (pass->skeletons)
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
-    for (uint32_t i = 0; !pass->skeletons && i < upload->part_count; i++)
+    for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
         if (upload->parts[i].alpha == pass->alpha)
             draw_part(upload, pass, &upload->parts[i], draw, chunk->count);
     /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
@@ -361,6 +370,8 @@ static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_vi
     assert(draw->mesh < p->upload_count);
     const th_upload *upload = &p->uploads[draw->mesh];
     const bool skeleton = view->skeletons || upload->part_count == 0;
+    if (pass->contacts)
+        return draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD;
     if ((draw->shadow_only && !pass->into_map) || skeleton != pass->skeletons)
         return false;
     return skeleton || (upload->variant == pass->variant && upload->alphas & 1u << pass->alpha);
@@ -479,6 +490,26 @@ static void draw_ground(const th_crowd_renderer *p, const th_view *view)
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
+/* Blended over the ground, with which they share their height. Alpha stays 1. */
+static void draw_contacts(const th_crowd_renderer *p, const th_view *view, const th_ring *ring, const th_draw *draws,
+                          uint32_t count)
+{
+    const draw_pass pass = {.with = &p->contact, .contacts = true};
+    if (p->shadow.pixels == 0 || !(view->ground_cell > 0))
+        return;
+    use(&p->contact, p, view);
+    glUniform1f(p->contact.height, view->ground_height);
+    glEnable(GL_BLEND);
+    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
+    glEnable(GL_POLYGON_OFFSET_FILL);
+    glPolygonOffset(-1, -2);
+    glDepthMask(GL_FALSE);
+    draw_crowds(p, &pass, view, ring, draws, count);
+    glDepthMask(GL_TRUE);
+    glDisable(GL_POLYGON_OFFSET_FILL);
+    glDisable(GL_BLEND);
+}
+
 /* At the far plane, behind everything else. */
 static void draw_sky(const th_crowd_renderer *p, const th_view *view)
 {
@@ -517,6 +548,7 @@ void th_crowd_renderer_draw(th_crowd_renderer *p, const th_target *target, const
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     draw_characters(p, view, ring, draws, draw_count);
     draw_ground(p, view);
+    draw_contacts(p, view, ring, draws, draw_count);
     draw_sky(p, view);
     glBindVertexArray(0);
     glUseProgram(0);

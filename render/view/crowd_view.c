@@ -15,6 +15,9 @@
 #define FULL   0.94F /* part of the picture that the crowd may fill */
 #define GROUND 24    /* extent of the ground, in radii of the crowd */
 
+/* Reach of the shadow at a character's feet, in sizes of its model. */
+#define FOOTPRINT 0.25F
+
 /* The largest error of a level of detail in pixels of the picture, from the finest to the coarsest level, and in texels
  * of the shadow map. At the same largest error a coarse level is off at more places than a fine one. Shadows are moved
  * away from the light by one to three texels, so an error of one lets no surface shadow itself. */
@@ -332,6 +335,7 @@ static void prepare_draws(th_crowd_view *crowd_view)
             .palette_offset = palettes.range.offset,
             .palette_stride = palettes.range.stride,
             .instance_offset = instances + group->first * sizeof(th_gpu_instance),
+            .footprint = FOOTPRINT * (float)crowd_view->desc.models[group->mesh]->size,
             .shadow_only = group->shadow_only,
         };
     }

@@ -66,6 +66,7 @@ typedef struct th_draw {
     size_t palette_offset,
         palette_stride; /* of the first palette, and from one to the next; bytes in the ring slot, multiples of 64 */
     size_t instance_offset; /* of the first th_gpu_instance; bytes in the ring slot, a multiple of 16 */
+    float footprint;        /* reach of the soft shadow on the ground below its first bone, in model units; 0: none */
     bool shadow_only;       /* out of sight, but with a visible shadow */
 } th_draw;
 
