@@ -608,6 +608,8 @@ Test(behaviour, nobody_walks_into_anybody)
 
 /* On the street feet stand as well, whatever the size of a walker and the pace of a lane, and while the pace changes.
  */
+#define STEP_S 0.1 /* in which a way hardly turns */
+
 static void walk_as_far_as_feet(th_behaviour_kind behaviour)
 {
     enum { PEOPLE = 40 };
@@ -616,14 +618,19 @@ static void walk_as_far_as_feet(th_behaviour_kind behaviour)
         if (changes)
             th_behaviour_set_blend(street->behaviour, &(th_blend){.pace = 0.6}, 50);
         for (uint32_t i = 0; i < PEOPLE; i++) {
-            const double scale = (double)street->gpu_instances[i].scale, way = street->walks[i].rate < 0 ? -1 : 1;
+            const double scale = (double)street->gpu_instances[i].scale;
             for (double time_s = 3; time_s < 200; time_s += 1.7) {
-                const double walked = th_behaviour_travel(street->behaviour, i, time_s + 0.5) -
+                const double walked = th_behaviour_travel(street->behaviour, i, time_s + STEP_S) -
                                       th_behaviour_travel(street->behaviour, i, time_s);
-                const double moved = (double)(th_crowd_view_follow_target(street, i, time_s + 0.5).centre[2] -
-                                              th_crowd_view_follow_target(street, i, time_s).centre[2]);
-                if (fabs(moved) < 10) /* has not left at one end and entered at the other */
-                    cr_assert_float_eq(moved, way * scale * walked, 1e-3, "walker %u at %g s", i, time_s);
+                const th_follow_target from = th_crowd_view_follow_target(street, i, time_s),
+                                       to = th_crowd_view_follow_target(street, i, time_s + STEP_S);
+                const double x = (double)(to.centre[0] - from.centre[0]), z = (double)(to.centre[2] - from.centre[2]);
+                const double turned_rad = remainder((double)(to.heading_rad - from.heading_rad), 2 * acos(-1));
+                const double heading_rad = (double)from.heading_rad + turned_rad / 2;
+                if (fabs(z) > 10)
+                    continue; /* has left at one end and entered at the other */
+                cr_assert_float_eq(x, scale * walked * sin(heading_rad), 1e-3, "walker %u at %g s", i, time_s);
+                cr_assert_float_eq(z, scale * walked * cos(heading_rad), 1e-3, "walker %u at %g s", i, time_s);
             }
         }
     }
@@ -634,6 +641,56 @@ Test(behaviour, a_walker_moves_as_far_as_its_feet)
 {
     walk_as_far_as_feet(TH_BEHAVIOUR_GRAPH);
     walk_as_far_as_feet(TH_BEHAVIOUR_BLEND);
+}
+
+/* How far the balls of the feet slide on the street, at most, where ways weave and where the same people would walk
+ * straight. */
+static double slide_on_street(const th_crowd_view *street, uint32_t instance, bool weaves)
+{
+    const uint32_t toes[2] = {joint_named(human, "toe_l"), joint_named(human, "toe_r")};
+    const double scale = (double)street->gpu_instances[instance].scale;
+    cast c = {.scene = street->scene, .model = human};
+    c.masks = th_compiled_model_masks(street->compiled_models[0]);
+    c.pose = calloc(human->joint_count + 1, sizeof *c.pose);
+    c.weights = calloc(human->weight_count + 1, sizeof *c.weights);
+    bool stands[2] = {false, false};
+    double most = 0, at[2][2];
+    for (int n = 0; n < 120 * 45; n++) {
+        const th_follow_target target = th_crowd_view_follow_target(street, instance, n / 120.0);
+        const double heading_rad = weaves ? (double)target.heading_rad : 0;
+        const double travel = scale * th_behaviour_travel(street->behaviour, instance, n / 120.0);
+        const double place[2] = {weaves ? (double)target.centre[0] : 0, weaves ? (double)target.centre[2] : travel};
+        th_layer layers[TH_BEHAVIOUR_LAYERS];
+        const uint32_t count = th_behaviour_layers(street->behaviour, instance, n / 120.0, layers);
+        th_exact_layers(human, layers, count, c.masks, TH_INTERPOLATION_AUTHORED, c.pose, c.weights);
+        th_exact_resolve(human, c.pose, c.pose);
+        for (int f = 0; f < 2; f++) {
+            const double *m = c.pose[toes[f]].m, s = sin(heading_rad), co = cos(heading_rad);
+            const double now[2] = {place[0] + scale * (co * m[3] + s * m[11]),
+                                   place[1] + scale * (co * m[11] - s * m[3])};
+            const double slide = hypot(now[0] - at[f][0], now[1] - at[f][1]);
+            if (m[7] < BALL_HEIGHT + CONTACT && stands[f] && slide < 1) /* has not left at one end */
+                most = fmax(most, slide);
+            else
+                memcpy(at[f], now, sizeof now);
+            stands[f] = m[7] < BALL_HEIGHT + CONTACT;
+        }
+    }
+    free(c.pose);
+    free(c.weights);
+    return most;
+}
+
+Test(behaviour, feet_stand_where_ways_weave)
+{
+    th_crowd_view *street = make_street(40, TH_BEHAVIOUR_GRAPH);
+    for (uint32_t i = 0; i < 24; i++) {
+        const double straight = slide_on_street(street, i, false), weaving = slide_on_street(street, i, true);
+        cr_expect_lt(weaving, 0.03, "a foot of walker %u slides by %.1f mm", i, 1e3 * weaving);
+        cr_expect_lt(weaving - straight, 0.01, "walker %u: %.1f mm, straight on %.1f", i, 1e3 * weaving,
+                     1e3 * straight);
+    }
+    th_crowd_view_destroy(street);
 }
 
 /* ---- threads ---- */

@@ -277,6 +277,39 @@ Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more, .timeout = 120)
     close_context(gl);
 }
 
+/* Where the camera would follow somebody, computed without the frame. */
+Test(crowd_view, draws_those_who_behave_where_they_have_walked)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    double widest = 0;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
+    s.desc.fade.duration_s = TH_DEFAULT_FADE_S;
+    make_street(&s, gl, 2);
+    for (int n = 0; n < 3; n++) {
+        look(&s, 0, 9);
+        cr_expect(draw(&s, 17 * n));
+        const th_crowd_view *v = s.crowd_view;
+        const uint32_t *list = th_cull_list(v->cull), listed = v->stats.listed;
+        cr_expect_gt(listed, 100);
+        for (uint32_t k = 0; k < listed; k++) {
+            const th_gpu_instance *drawn = &v->gpu_instances[list[k]];
+            const th_follow_target target = th_crowd_view_follow_target(v, list[k], 17 * n / 60.0);
+            const double facing_rad = (double)v->locomotions[v->motions[list[k]].locomotion].facing_rad;
+            const double heading_rad = (double)target.heading_rad - facing_rad;
+            cr_expect_eq(drawn->position[0], target.centre[0]);
+            cr_expect_eq(th_cull_z(v->cull)[list[k]], target.centre[2]);
+            cr_expect_float_eq((double)drawn->heading[0], cos(heading_rad), 1e-5);
+            cr_expect_float_eq((double)drawn->heading[1], sin(heading_rad), 1e-5);
+            widest = fmax(widest, fabs(sin(heading_rad)));
+        }
+    }
+    cr_expect_gt(widest, 0.2);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
 static void check_threads(double share_hz, bool joint_lod)
 {
     enum { TURNS = 4 };

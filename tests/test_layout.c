@@ -538,3 +538,103 @@ Test(layout, shows_the_parts_of_a_clip_that_are_seen)
         cr_expect(cases[c].speed == 0 || spheres[0].radius == 100);
     }
 }
+
+/* ---- ways that weave ---- */
+
+static const th_locomotion routines[] = {
+    {.sphere = {{0, 0.9f, 0}, 1}, .reach = 0.9f, .scale = 1, .speed = 1.05f, .deviation = 3.9f},
+    {.sphere = {{5, 40, 0}, 60}, .reach = 50, .scale = 0.01f, .speed = 80, .facing_rad = 0.7f, .deviation = 200},
+};
+
+static th_layout layout_of_routines(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        motions[i] = (th_instance_motion){.locomotion = i % 3 == 0, .speed = 1};
+    return th_layout_make(&(th_layout_desc){.kind = TH_LAYOUT_STREET,
+                                            .seed = SEED,
+                                            .locomotions = routines,
+                                            .locomotion_count = 2,
+                                            .motions = motions,
+                                            .count = count,
+                                            .scale_spread = 0.06f});
+}
+
+/* The direction in which an instance walks on its way. */
+static double direction_on_way(const th_layout *layout, uint32_t i, const th_weave *weave, double z,
+                               th_instance_transform *at)
+{
+    th_layout_weave_to(weave, z, at);
+    return (double)at->heading_rad + (double)routines[layout->desc.motions[i].locomotion].facing_rad;
+}
+
+/* From heading to place, by Simpson's rule. */
+Test(layout, a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_heads)
+{
+    enum { PEOPLE = 60, STEPS = 400 };
+    const double step = 0.05;
+    const th_layout layout = layout_of_routines(PEOPLE);
+    double widest = 0, sharpest = 0;
+    for (uint32_t i = 0; i < PEOPLE; i++) {
+        const th_weave weave = th_layout_weave(&layout, i);
+        const double side = i % layout.lanes < layout.lanes / 2 ? 1 : -1;
+        th_instance_transform at, begin;
+        double x = 0, z = 0, before = direction_on_way(&layout, i, &weave, -STEPS / 2 * step, &begin);
+        for (int n = 1; n <= STEPS; n++) {
+            const double to = (n - STEPS / 2) * step, half = direction_on_way(&layout, i, &weave, to - step / 2, &at);
+            const double now = direction_on_way(&layout, i, &weave, to, &at);
+            x += side * step / 6 * (sin(before) + 4 * sin(half) + sin(now));
+            z += side * step / 6 * (cos(before) + 4 * cos(half) + cos(now));
+            cr_assert_float_eq((double)(at.position[0] - begin.position[0]), x, 2e-5, "walker %u", i);
+            cr_assert_float_eq((double)(at.position[2] - begin.position[2]), z, 2e-5, "walker %u", i);
+            cr_assert_gt(side * cos(now), 0.97);
+            sharpest = fmax(sharpest, fabs(remainder(now - before, 2 * PI)) / step);
+            widest = fmax(widest, fabs((double)at.position[0] - weave.middle));
+            before = now;
+        }
+    }
+    cr_expect_float_eq(1 / sharpest, 0.24 * 0.8 / (0.22 * 0.22) * layout.lane_width, 0.2, "%.2f m", 1 / sharpest);
+    cr_expect_float_eq(widest, 0.24 * layout.lane_width, 0.02);
+}
+
+/* Two in a lane are a spacing apart along it, or more, as far as both have strayed. */
+Test(layout, those_who_weave_keep_their_distance_wherever_they_have_strayed)
+{
+    enum { PEOPLE = 300 };
+    static th_weave ways[PEOPLE];
+    static th_walk walks[PEOPLE];
+    const th_layout layout = layout_of_routines(PEOPLE);
+    uint64_t state = SEED;
+    for (uint32_t i = 0; i < PEOPLE; i++) {
+        ways[i] = th_layout_weave(&layout, i);
+        walks[i] = th_layout_walk(&layout, i);
+    }
+    for (int n = 0; n < 40; n++) {
+        for (uint32_t i = 0; i < PEOPLE; i++) {
+            float z;
+            th_layout_walk_to(&layout, &walks[i], 1, n * 3.1, &z);
+            th_layout_weave_to(&ways[i], (double)z + layout.strayed * random_between(&state, -1, 1), &placed[i]);
+        }
+        cr_assert_gt(nearest(placed, PEOPLE), 0.41 * layout.lane_width);
+    }
+}
+
+Test(layout, who_weaves_is_where_its_bounds_say)
+{
+    enum { PEOPLE = 200 };
+    const th_layout layout = layout_of_routines(PEOPLE);
+    const th_sphere all = th_layout_bounds(&layout);
+    for (uint32_t i = 0; i < PEOPLE; i++) {
+        th_sphere ends[TH_BOUNDS_PARTS];
+        cr_assert_eq(th_layout_reach(&layout, i, 0, 60, ends), 2);
+        for (double time_s = 0; time_s < 60; time_s += 1.3) {
+            const th_sphere at = th_layout_sphere(&layout, i, time_s);
+            const double aside = fabs((double)(at.centre[0] - ends[0].centre[0]));
+            cr_assert_leq(aside + (double)at.radius, (double)ends[0].radius + 1e-4, "walker %u", i);
+            cr_assert(at.centre[2] > ends[0].centre[2] && at.centre[2] < ends[1].centre[2]);
+            cr_assert_leq(hypot(hypot((double)(at.centre[0] - all.centre[0]), (double)(at.centre[1] - all.centre[1])),
+                                (double)(at.centre[2] - all.centre[2])) +
+                              (double)at.radius,
+                          (double)all.radius + 1e-4);
+        }
+    }
+}

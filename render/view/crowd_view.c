@@ -110,15 +110,31 @@ static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera 
     return s;
 }
 
-/* Moves characters to where the mean speed of their routines leads, and from there to where they are. */
-static void follow_behaviour(const th_crowd_view *crowd_view, uint32_t begin, uint32_t end, double time_s, float *z)
+/* Z of an instance if it walked straight: where the mean speed of its routine leads, and from there to where it is. */
+static float walked_straight(const th_crowd_view *crowd_view, uint32_t instance, double time_s)
 {
+    const th_walk *walk = &crowd_view->walks[instance];
+    const double walk_time_s = th_behaviour_walk_time(crowd_view->behaviour, instance, time_s);
+    const double ahead = th_behaviour_strayed(crowd_view->behaviour, instance, time_s);
+    float z;
+    th_layout_walk_to(&crowd_view->layout, walk, 1, walk_time_s, &z);
+    return z + (float)((walk->rate < 0 ? -1 : 1) * ahead * (double)crowd_view->gpu_instances[instance].scale);
+}
+
+static void follow_behaviour(const th_crowd_view *crowd_view, uint32_t begin, uint32_t end, double time_s)
+{
+    float *z = th_cull_z(crowd_view->cull);
     for (uint32_t i = begin; i < end; i++) {
-        const double walk_time_s = th_behaviour_walk_time(crowd_view->behaviour, i, time_s);
-        const double ahead = th_behaviour_strayed(crowd_view->behaviour, i, time_s);
-        th_layout_walk_to(&crowd_view->layout, &crowd_view->walks[i], 1, walk_time_s, &z[i]);
-        const double way = crowd_view->walks[i].rate < 0 ? -1 : 1;
-        z[i] += (float)(way * ahead * (double)crowd_view->gpu_instances[i].scale);
+        th_gpu_instance *out = &crowd_view->gpu_instances[i];
+        th_instance_transform at = {.position = {0, out->position[1], 0}, .scale = out->scale};
+        z[i] = walked_straight(crowd_view, i, time_s);
+        if (!(crowd_view->weaves[i].wave > 0))
+            continue;
+        th_layout_weave_to(&crowd_view->weaves[i], (double)z[i], &at);
+        th_cull_move(crowd_view->cull, i, i + 1, &at);
+        out->position[0] = at.position[0];
+        out->heading[0] = cosf(at.heading_rad);
+        out->heading[1] = sinf(at.heading_rad);
     }
 }
 
@@ -130,7 +146,7 @@ static int classify_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *
     const uint32_t first = th_cull_block_begin(cull, begin), last = th_cull_block_begin(cull, end);
     (void)worker;
     if (crowd_view->walks && crowd_view->behaviour)
-        follow_behaviour(crowd_view, first, last, s->time_s, th_cull_z(cull));
+        follow_behaviour(crowd_view, first, last, s->time_s);
     else if (crowd_view->walks)
         th_layout_walk_to(&crowd_view->layout, crowd_view->walks + first, last - first, s->time_s,
                           th_cull_z(cull) + first);
@@ -663,19 +679,27 @@ static float moved(const th_locomotion *locomotion, const th_instance_motion *mo
     return (float)(th_playback_ratio(playback, time_s) * locomotion->loop_s * (double)locomotion->speed);
 }
 
+/* Where a behaviour has led an instance. Otherwise where the layout places it. */
+static th_instance_transform place(const th_crowd_view *crowd_view, uint32_t instance, double time_s)
+{
+    th_instance_transform at;
+    th_layout_place(&crowd_view->layout, instance, instance + 1, time_s, &at);
+    if (!crowd_view->behaviour || !crowd_view->walks)
+        return at;
+    at.position[2] = walked_straight(crowd_view, instance, time_s);
+    if (crowd_view->weaves[instance].wave > 0)
+        th_layout_weave_to(&crowd_view->weaves[instance], (double)at.position[2], &at);
+    return at;
+}
+
 th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, uint32_t instance, double time_s)
 {
     assert(crowd_view && instance < crowd_view->scene->instance_count);
     const th_instance_motion *motion = &crowd_view->motions[instance];
     const th_locomotion *locomotion = &crowd_view->locomotions[motion->locomotion];
-    const double walk_time_s =
-        crowd_view->behaviour ? th_behaviour_walk_time(crowd_view->behaviour, instance, time_s) : time_s;
-    th_instance_transform at;
-    th_layout_place(&crowd_view->layout, instance, instance + 1, walk_time_s, &at);
+    const th_instance_transform at = place(crowd_view, instance, time_s);
     const float heading_rad = at.heading_rad + locomotion->facing_rad,
-                strayed =
-                    crowd_view->behaviour ? (float)th_behaviour_strayed(crowd_view->behaviour, instance, time_s) : 0,
-                far = at.scale * (moved(locomotion, motion, time_s) + strayed);
+                far = at.scale * moved(locomotion, motion, time_s);
     const float height = at.scale * (float)crowd_view->desc.models[crowd_view->scene->instances[instance].model]->size;
     return (th_follow_target){
         .centre = {at.position[0] + far * sinf(heading_rad), height / 2, at.position[2] + far * cosf(heading_rad)},

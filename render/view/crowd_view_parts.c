@@ -119,7 +119,10 @@ static th_result make_places(th_crowd_view *crowd_view, th_error *err)
         return TH_OK;
     crowd_view->gpu_instances = calloc((size_t)count + 1, sizeof *crowd_view->gpu_instances);
     crowd_view->walks = is_still ? NULL : calloc((size_t)count + 1, sizeof *crowd_view->walks);
-    if (!crowd_view->gpu_instances || (!crowd_view->walks && !is_still))
+    crowd_view->weaves =
+        is_still || !crowd_view->behaviour ? NULL : calloc((size_t)count + 1, sizeof *crowd_view->weaves);
+    if (!crowd_view->gpu_instances || (!crowd_view->walks && !is_still) ||
+        (!crowd_view->weaves && !is_still && crowd_view->behaviour))
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", count);
     for (uint32_t i = 0; i < count; i++) {
         th_instance_transform at;
@@ -128,6 +131,8 @@ static th_result make_places(th_crowd_view *crowd_view, th_error *err)
         crowd_view->gpu_instances[i] = gpu_instance_of(&at, i);
         if (!is_still)
             crowd_view->walks[i] = th_layout_walk(&crowd_view->layout, i);
+        if (crowd_view->weaves)
+            crowd_view->weaves[i] = th_layout_weave(&crowd_view->layout, i);
     }
     return TH_OK;
 }
@@ -344,6 +349,7 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->motions = scene ? base->motions : NULL;
     crowd_view->behaviour = places ? base->behaviour : NULL;
     crowd_view->walks = places ? base->walks : NULL;
+    crowd_view->weaves = places ? base->weaves : NULL;
     crowd_view->gpu_instances = places ? base->gpu_instances : NULL;
     crowd_view->cull = places ? base->cull : NULL;
     crowd_view->crowd = crowd ? base->crowd : NULL;
@@ -481,6 +487,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     th_behaviour_destroy(own(crowd_view->behaviour, successor->behaviour));
     free(own(crowd_view->motions, successor->motions));
     free(own(crowd_view->walks, successor->walks));
+    free(own(crowd_view->weaves, successor->weaves));
     free(own(crowd_view->gpu_instances, successor->gpu_instances));
     release_routines(crowd_view, successor);
     th_crowd_view_release_posed(crowd_view, successor);

@@ -35,7 +35,9 @@ struct th_crowd_view {
     th_layout layout;
     th_behaviour *behaviour;        /* NULL: none */
     th_walk *walks;                 /* [instance]; NULL if nobody moves */
-    th_gpu_instance *gpu_instances; /* [instance] where characters stand; Z is that of time 0 */
+    th_weave *weaves;               /* [instance]; NULL if nobody moves or behaves */
+    th_gpu_instance *gpu_instances; /* [instance] where characters stand; X and heading of those that weave are those of
+                                       the last frame, Z of others that of time 0 */
     th_cull *cull;
     uint32_t group_count; /* of the cull */
 

@@ -10,16 +10,19 @@
 
 #define FREE_RINGS   1u /* circles left free in the middle */
 #define ROOM         1.05f
-#define STREET_SHAPE 6.0 /* approximate ratio of length to width */
-#define STREET_LEAST 4u  /* slots per lane */
-#define STRIDES      1.5 /* between slots along a lane, in spacings; walkers need more room */
-#define SWAY         0.3 /* largest offset from the middle of a lane, in spacings */
-#define LANE_ROOM    1.0 /* width of a lane of routines, in spacings: arms may be where others swing theirs */
-#define LANE_SWAY    0.1 /* the same as SWAY in such a lane, in its widths */
-#define PACES        0.1 /* largest relative difference of a lane's pace */
+#define STREET_SHAPE 6.0  /* approximate ratio of length to width */
+#define STREET_LEAST 4u   /* slots per lane */
+#define STRIDES      1.5  /* between slots along a lane, in spacings; walkers need more room */
+#define SWAY         0.3  /* largest offset from the middle of a lane, in spacings */
+#define LANE_ROOM    1.0  /* width of a lane of routines, in spacings: arms may be where others swing theirs */
+#define LANE_SWAY    0.05 /* the same as SWAY in such a lane, in its widths */
+#define PACES        0.1  /* largest relative difference of a lane's pace */
+#define BEND         0.22 /* largest angle between the way of a routine and its lane */
+#define WEAVE        0.24 /* how far it leads to either side, in widths of the lane, at most */
+#define SHORTEST     0.8  /* the shortest such wave, in lengths of the longest */
 
 /* Streams of random numbers. SALT keeps them apart from the crowd's streams of the same seed. */
-enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE };
+enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE, RANDOM_WAVE, RANDOM_TURN };
 #define LANE_SALT 0x6C616E65u
 #define SALT      0x6C61796F7574u
 
@@ -234,6 +237,53 @@ void th_layout_walk_to(const th_layout *layout, const th_walk *walks, uint32_t c
         out_z[i] = walked_to(layout, &walks[i], time_s);
 }
 
+/* ---- ways that weave ----
+ *
+ * A sine-generated curve (Langbein and Leopold 1966): after a distance s the way heads BEND sin(u) away from its lane,
+ * u = wave s + phase. By the expansions of Jacobi and Anger, with the Bessel functions J of BEND,
+ *
+ *    X = middle - sum of 2 J_n / (n wave) cos(n u) over odd n
+ *    Z = J_0 s + sum of 2 J_n / (n wave) sin(n u) over even n
+ *
+ * Terms from J_5 on are below a micrometre of a lane of 2 m. All ways have the same BEND, so walkers of a lane keep
+ * their distance along Z, but for twice the second sum, which is below 0.5 % of the width of the lane. */
+
+static const double bessel[5] = {0.987936553, 0.109335841, 0.00602563521, 0.000221163099, 6.08566854e-06};
+
+static bool weaves(const th_layout *layout, uint32_t i)
+{
+    const th_instance_motion *motion = &layout->desc.motions[i];
+    return layout->desc.kind == TH_LAYOUT_STREET && has_routine(layout, i) &&
+           walks(&layout->desc.locomotions[motion->locomotion], motion);
+}
+
+th_weave th_layout_weave(const th_layout *layout, uint32_t i)
+{
+    assert(layout && i < layout->desc.count);
+    const double facing_rad = (double)layout->desc.locomotions[layout->desc.motions[i].locomotion].facing_rad;
+    if (!weaves(layout, i))
+        return (th_weave){0};
+    const double longest = 2 * PI * WEAVE * layout->lane_width / BEND;
+    const double part = 1 + (SHORTEST - 1) * (1 + random_signed(layout, i, RANDOM_WAVE)) / 2;
+    const uint32_t lane = i % layout->lanes, half = layout->lanes / 2;
+    const double sway = LANE_SWAY * random_signed(layout, i, RANDOM_LANE);
+    return (th_weave){.wave = 2 * PI / (part * longest),
+                      .phase = PI * random_signed(layout, i, RANDOM_TURN),
+                      .middle = (lane + 0.5 - half + (lane < half ? -sway : sway)) * layout->lane_width,
+                      .heading_rad = (lane < half ? 0 : PI) - facing_rad};
+}
+
+void th_layout_weave_to(const th_weave *weave, double z, th_instance_transform *out)
+{
+    assert(weave && weave->wave > 0 && out);
+    const double u = weave->wave * z + weave->phase, s = sin(u), c = cos(u), s2 = 2 * s * c, c2 = c * c - s * s;
+    const double odd = 2 * bessel[1] * c + 2.0 / 3 * bessel[3] * (c2 * c - s2 * s);
+    const double even = bessel[2] * s2 + bessel[4] / 2 * (2 * s2 * c2);
+    out->position[0] = (float)(weave->middle - odd / weave->wave);
+    out->position[2] = (float)(bessel[0] * z + even / weave->wave);
+    out->heading_rad = (float)remainder(weave->heading_rad + BEND * s, 2 * PI);
+}
+
 static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_instance_transform *out)
 {
     const th_instance_motion *motion = &layout->desc.motions[i];
@@ -243,7 +293,7 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
     double out_of_middle = fabs(lane + 0.5 - half); /* in lanes */
     double desired_rad = side < 0 ? 0 : PI;
     if (walks(&layout->desc.locomotions[motion->locomotion], motion)) {
-        out_of_middle += (has_routine(layout, i) ? LANE_SWAY : SWAY) * random_signed(layout, i, RANDOM_LANE);
+        out_of_middle += SWAY * random_signed(layout, i, RANDOM_LANE);
     } else { /* the same position mirrored at the kerb */
         out_of_middle = 2 * half - out_of_middle + 0.5;
         desired_rad = -side * PI / 2;
@@ -252,6 +302,13 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
     out->position[0] = (float)(side * out_of_middle * width);
     out->position[2] = walked_to(layout, &walk, time_s);
     out->heading_rad = (float)desired_rad;
+}
+
+static void place_routine(const th_layout *layout, uint32_t i, double time_s, th_instance_transform *out)
+{
+    const th_walk walk = th_layout_walk(layout, i);
+    const th_weave weave = th_layout_weave(layout, i);
+    th_layout_weave_to(&weave, (double)walked_to(layout, &walk, time_s), out);
 }
 
 /* ---- all ---- */
@@ -266,6 +323,10 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
         const th_locomotion *locomotion = &layout->desc.locomotions[layout->desc.motions[i].locomotion];
         out->scale = scale_of(layout, i);
         out->position[1] = -locomotion->lowest_y * out->scale;
+        if (weaves(layout, i)) {
+            place_routine(layout, i, time_s, out);
+            continue;
+        }
         switch (layout->desc.kind) {
         case TH_LAYOUT_RING:
             place_in_ring(layout, i, out);
@@ -381,10 +442,19 @@ uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time
     th_layout_place(layout, instance, instance + 1, time_s, &at);
     if (layout->desc.kind != TH_LAYOUT_STREET || !walks(locomotion, motion))
         return reach_of_clip(locomotion, motion, time_s, shown_s, &at, out);
+    double aside = 0;
+    if (weaves(layout, instance)) {
+        const float *c = locomotion->sphere.centre;
+        const th_weave weave = th_layout_weave(layout, instance);
+        at.position[0] = (float)weave.middle;
+        at.heading_rad = (float)weave.heading_rad;
+        aside = WEAVE * layout->lane_width + BEND * (double)at.scale * hypot((double)c[0], (double)c[2]);
+    }
     for (uint32_t end = 0; end < 2; end++) {
         const float far = layout->length / 2 + (float)layout->strayed;
         at.position[2] = end == 0 ? -far : far;
         out[end] = sphere_at(&locomotion->sphere, &at);
+        out[end].radius += (float)aside;
     }
     return 2;
 }

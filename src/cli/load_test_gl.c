@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Bytes for each character in the lists of motions, walks, spheres, transforms and visible characters. */
-enum { LISTED_BYTES = 128 };
+/* Bytes for each character in the lists of motions, walks, weaves, spheres, transforms and visible characters. */
+enum { LISTED_BYTES = 160 };
 
 /* Slots have room to spare (ring.h). */
 #define RING_COPIES (TH_RING_SLOTS * 1.25)

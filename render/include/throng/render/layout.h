@@ -51,7 +51,7 @@ typedef struct th_locomotion {
                         its duration. 0: the clip stays in place */
     float deviation; /* above 0: a routine (behaviour.h), whose `speed` is a mean, and how far it strays from it. In a
                         street all who follow routines keep the mean speed of their lane, at a distance at which they do
-                        not touch. Their positions do not include how far they have strayed */
+                        not touch, on ways that weave. Their positions do not include how far they have strayed */
 } th_locomotion;
 
 /* One character. */
@@ -94,6 +94,15 @@ typedef struct th_walk {
     th_playback playback; /* of a clip with root motion, which advances by whole loops; otherwise its speed is 0 */
 } th_walk;
 
+/* The way of a character with a routine: it turns to either side within its lane, by at most 13 degrees. As
+ * a function of the distance walked the way is in closed form, and of that length. */
+typedef struct th_weave {
+    double wave;        /* radians of a turn to both sides per scene unit walked; 0: the character walks straight */
+    double phase;       /* where Z would be 0 if it walked straight */
+    double middle;      /* X about which it weaves */
+    double heading_rad; /* of its transform, where it walks along the lane */
+} th_weave;
+
 th_layout th_layout_make(const th_layout_desc *desc);
 
 /* No character ever moves, so one th_layout_place is enough. */
@@ -110,9 +119,15 @@ double th_layout_routine_speed(const th_layout *layout, uint32_t instance);
 /* The constants of an instance; zeros unless the layout is a street. */
 th_walk th_layout_walk(const th_layout *layout, uint32_t instance);
 
-/* The only part of th_layout_place that depends on time: Z of `count` characters, bit for bit. Takes about a
- * nanosecond each, a twentieth of the time. */
+/* The only part of th_layout_place that depends on time, for characters that walk straight: Z of `count` of them, bit
+ * for bit. Takes about a nanosecond each, a twentieth of the time. */
 void th_layout_walk_to(const th_layout *layout, const th_walk *walks, uint32_t count, double time_s, float *out_z);
+
+/* The constants of the way of an instance; zeros if it walks straight or not at all. */
+th_weave th_layout_weave(const th_layout *layout, uint32_t instance);
+
+/* Sets X, Z and heading of a character that weaves, where `z` is Z if it walked straight. */
+void th_layout_weave_to(const th_weave *weave, double z, th_instance_transform *out);
 
 /* A sphere that holds all characters at all times; radius above 0. */
 th_sphere th_layout_bounds(const th_layout *layout);
