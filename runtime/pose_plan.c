@@ -1,6 +1,10 @@
 /* Who shares a pose is found with a set of keys, a bit each. All listed characters add their keys; a sum over the words
  * says how many keys are in the set before each word; so the palette of a key is that sum and the bits before its own.
- * The sums are the caller's. They take time for each 64 keys, of which there are TH_SHARING_MAX_KEYS at most. */
+ * The sums are the caller's. They take time for each 64 keys, of which there are TH_SHARING_MAX_KEYS at most.
+ *
+ * Who holds a pose is found the same way: for each number of frames ago there is a set of the listed characters whose
+ * pose is of that frame. The number of those before a character in the list is its palette, where it is posed now, and
+ * its place, where characters are drawn together that read palettes of one frame. */
 #include <throng/runtime/pose_plan.h>
 
 #include <assert.h>
@@ -8,12 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 64, WORDS = 16, LISTED = 128 }; /* bits; in a chunk: words, listed characters */
+enum {
+    WORD = 64,
+    WORDS = 16,
+    LISTED = 128,
+    LISTED_WORDS = LISTED / WORD
+}; /* bits; in a chunk: words, listed
+      characters, words of them */
 
 typedef struct model_palettes {
     uint32_t first;         /* among the active instances of the crowd */
     uint32_t shared, count; /* shared ones come first */
+    bool holds_none;        /* in this frame, because its palettes do not fit most_bytes */
 } model_palettes;
+
+/* The last pose of an instance. */
+typedef struct last_pose {
+    uint32_t frame, model, palette; /* model: TH_NO_INDEX: none */
+} last_pose;
+
+/* Listed characters whose palettes are of one frame. */
+typedef struct age_set {
+    uint64_t *bits;   /* by index in the list */
+    uint32_t *before; /* [word] */
+} age_set;
 
 struct th_pose_plan {
     th_crowd *crowd;
@@ -29,19 +51,43 @@ struct th_pose_plan {
     uint32_t group_capacity;
     th_pose_counts stats;
 
+    uint32_t most_hold, frame;
+    last_pose *last; /* [instance]; NULL: nobody holds a pose */
+    age_set ages[TH_POSE_MAX_HOLD];
+    th_pose_place *places;    /* [listed] */
+    th_palette_range *ranges; /* [frame % TH_POSE_MAX_HOLD][model] */
+
     double time_s; /* of this frame, like the rest */
     const uint32_t *list;
     const th_pose_group *listed;
+    uint32_t listed_count;
 };
 
 /* ---- creating ---- */
+
+static bool allocate_hold(th_pose_plan *plan)
+{
+    const size_t count = th_crowd_instance_count(plan->crowd), words = count / WORD + 1;
+    plan->last = calloc(count + 1, sizeof *plan->last);
+    plan->places = calloc(count + 1, sizeof *plan->places);
+    plan->ranges = calloc((size_t)TH_POSE_MAX_HOLD * plan->model_count + 1, sizeof *plan->ranges);
+    bool ok = plan->last && plan->places && plan->ranges;
+    for (uint32_t a = 0; a < plan->most_hold; a++) {
+        plan->ages[a].bits = calloc(words + 1, sizeof *plan->ages[a].bits);
+        plan->ages[a].before = calloc(words + 1, sizeof *plan->ages[a].before);
+        ok = ok && plan->ages[a].bits && plan->ages[a].before;
+    }
+    for (size_t i = 0; ok && i < count; i++)
+        plan->last[i].model = TH_NO_INDEX;
+    return ok;
+}
 
 static bool allocate(th_pose_plan *plan, const th_pose_plan_desc *desc)
 {
     plan->models = calloc((size_t)plan->model_count + 1, sizeof *plan->models);
     plan->counts = calloc((size_t)plan->model_count + 1, sizeof *plan->counts);
     plan->groups = calloc((size_t)desc->most_groups + 1, sizeof *plan->groups);
-    if (!plan->models || !plan->counts || !plan->groups)
+    if (!plan->models || !plan->counts || !plan->groups || (plan->most_hold > 0 && !allocate_hold(plan)))
         return false;
     if (!plan->sharing)
         return true;
@@ -54,7 +100,7 @@ static bool allocate(th_pose_plan *plan, const th_pose_plan_desc *desc)
 
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err)
 {
-    assert(desc && desc->crowd && out);
+    assert(desc && desc->crowd && out && desc->most_hold <= TH_POSE_MAX_HOLD);
     *out = NULL;
     th_pose_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
@@ -63,11 +109,12 @@ th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out,
     plan->most_bytes = desc->most_bytes;
     plan->model_count = th_crowd_model_count(desc->crowd);
     plan->group_capacity = desc->most_groups;
+    plan->most_hold = desc->most_hold;
     th_result result = TH_OK;
     if (desc->rates.count > 0)
         result = th_sharing_create(desc->crowd, &desc->rates, &plan->sharing, err);
     if (result == TH_OK && !allocate(plan, desc))
-        result = th_fail(err, TH_ERR_MEMORY, "no memory to share the poses of %u characters",
+        result = th_fail(err, TH_ERR_MEMORY, "no memory to share or hold the poses of %u characters",
                          th_crowd_instance_count(desc->crowd));
     if (result == TH_OK)
         *out = plan;
@@ -87,6 +134,13 @@ void th_pose_plan_destroy(th_pose_plan *plan)
     free(plan->keys);
     free(plan->before);
     free(plan->palettes);
+    free(plan->last);
+    free(plan->places);
+    free(plan->ranges);
+    for (uint32_t a = 0; a < plan->most_hold; a++) {
+        free(plan->ages[a].bits);
+        free(plan->ages[a].before);
+    }
     free(plan);
 }
 
@@ -155,11 +209,99 @@ static void sum_keys(th_pose_plan *plan)
     }
 }
 
+/* ---- who holds a pose ---- */
+
+/* Frames since an instance was posed as it is to be drawn now; 0: it is posed anew. */
+static uint32_t age_of(const th_pose_plan *plan, const th_pose_group *group, uint32_t instance)
+{
+    const last_pose *last = &plan->last[instance];
+    const uint32_t age = plan->frame - last->frame;
+    if (group->shares || group->hold <= 1 || plan->models[group->model].holds_none || last->model != group->model)
+        return 0;
+    return age < group->hold && (plan->frame + instance) % group->hold != 0 ? age : 0;
+}
+
+static int find_ages(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_pose_plan *plan = ctx;
+    (void)worker;
+    const th_pose_group *group = plan->listed;
+    for (uint32_t w = begin; w < end; w++) {
+        uint64_t bits[TH_POSE_MAX_HOLD] = {0};
+        for (uint32_t k = w * WORD; k < plan->listed_count && k < (w + 1) * WORD; k++) {
+            while (k - group->first >= group->count)
+                group++;
+            const uint32_t age = age_of(plan, group, plan->list[k]);
+            plan->places[k].frames_ago = age;
+            bits[age] |= UINT64_C(1) << k % WORD;
+        }
+        for (uint32_t a = 0; a < plan->most_hold; a++)
+            plan->ages[a].bits[w] = bits[a];
+    }
+    return 0;
+}
+
+/* Listed characters before index k whose palettes are of this age. */
+static uint32_t rank_of(const th_pose_plan *plan, uint32_t age, uint32_t k)
+{
+    const age_set *set = &plan->ages[age];
+    const uint64_t below = set->bits[k / WORD] & ((UINT64_C(1) << k % WORD) - 1);
+    return set->before[k / WORD] + (uint32_t)__builtin_popcountll(below);
+}
+
+static uint32_t count_of(const th_pose_plan *plan, const th_pose_group *group, uint32_t age)
+{
+    return rank_of(plan, age, group->first + group->count) - rank_of(plan, age, group->first);
+}
+
+/* There is a word behind the last character, so that it has a rank. */
+static void sort_by_age(th_pose_plan *plan, th_jobs *jobs)
+{
+    const uint32_t words = plan->listed_count / WORD + 1;
+    th_jobs_for(jobs, words, LISTED_WORDS, find_ages, plan);
+    for (uint32_t a = 0; a < plan->most_hold; a++) {
+        uint32_t sum = 0;
+        for (uint32_t w = 0; w < words; w++) {
+            plan->ages[a].before[w] = sum;
+            sum += (uint32_t)__builtin_popcountll(plan->ages[a].bits[w]);
+        }
+    }
+}
+
+/* Characters of a group that are posed in this frame, if it does not share. */
+static uint32_t posed_count(const th_pose_plan *plan, const th_pose_group *group)
+{
+    return plan->last ? count_of(plan, group, 0) : group->count;
+}
+
+/* Whether the palettes of a model can be bound at once, so that who reads which can be said. */
+static bool fit(const th_pose_plan *plan, uint32_t model, uint32_t group_count)
+{
+    size_t palettes = plan->models[model].shared;
+    for (uint32_t g = 0; g < group_count; g++)
+        palettes += plan->listed[g].model == model ? posed_count(plan, &plan->listed[g]) : 0;
+    return plan->most_bytes == 0 || palettes * th_crowd_palettes(plan->crowd, model).stride <= plan->most_bytes;
+}
+
+static void decide_holds(th_pose_plan *plan, th_jobs *jobs, uint32_t group_count)
+{
+    bool all_fit = true;
+    for (uint32_t m = 0; m < plan->model_count; m++)
+        plan->models[m].holds_none = false;
+    sort_by_age(plan, jobs);
+    for (uint32_t m = 0; m < plan->model_count; m++) {
+        plan->models[m].holds_none = !fit(plan, m, group_count);
+        all_fit &= !plan->models[m].holds_none;
+    }
+    if (!all_fit)
+        sort_by_age(plan, jobs);
+}
+
 /* ---- palettes ---- */
 
 static void place_palettes(th_pose_plan *plan, uint32_t group_count)
 {
-    uint32_t listed = 0, active = 0;
+    uint32_t listed = 0, active = 0, held = 0;
     for (uint32_t m = 0; m < plan->model_count; m++)
         plan->models[m].count = plan->models[m].shared;
     for (uint32_t g = 0; g < group_count; g++) {
@@ -167,8 +309,13 @@ static void place_palettes(th_pose_plan *plan, uint32_t group_count)
         model_palettes *model = &plan->models[group->model];
         assert(group->first == listed && group->model < plan->model_count);
         const bool shares = group->shares && model->shared > 0;
-        plan->groups[g] = (th_pose_palettes){.first = shares ? 0 : model->count, .are_shared = shares};
-        model->count += shares ? 0 : group->count;
+        const uint32_t posed = shares ? 0 : posed_count(plan, group);
+        plan->groups[g] =
+            (th_pose_palettes){.first = shares ? 0 : model->count,
+                               .are_shared = shares,
+                               .are_held = plan->last && !shares && group->hold > 1 && !model->holds_none};
+        model->count += posed;
+        held += shares ? 0 : group->count - posed;
         listed += group->count;
     }
     for (uint32_t m = 0; m < plan->model_count; m++) {
@@ -176,7 +323,7 @@ static void place_palettes(th_pose_plan *plan, uint32_t group_count)
         plan->counts[m] = plan->models[m].count;
         active += plan->models[m].count;
     }
-    plan->stats = (th_pose_counts){active, listed - active};
+    plan->stats = (th_pose_counts){active, listed - active - held, held};
     th_crowd_set_active_counts(plan->crowd, plan->counts);
 }
 
@@ -188,7 +335,7 @@ static void find_ranges(th_pose_plan *plan, uint32_t group_count)
         th_pose_palettes *palettes = &plan->groups[g];
         th_palette_range range = th_crowd_palettes(plan->crowd, group->model);
         range.offset += palettes->first * range.stride;
-        range.count = palettes->are_shared ? plan->models[group->model].shared : group->count;
+        range.count = palettes->are_shared ? plan->models[group->model].shared : posed_count(plan, group);
         palettes->range = range;
         palettes->first += plan->models[group->model].first;
     }
@@ -221,6 +368,16 @@ static void read_shared(th_pose_plan *plan, uint32_t model, uint32_t begin, uint
     th_crowd_set_palettes_of(plan->crowd, model, plan->list + begin, plan->palettes + begin, end - begin);
 }
 
+/* Those of a group that hold no pose. active: of the first of the group. */
+static void activate_posed(const th_pose_plan *plan, const th_pose_group *group, uint32_t active, uint32_t begin,
+                           uint32_t end)
+{
+    const uint32_t rank = rank_of(plan, 0, group->first);
+    for (uint32_t k = begin; k < end; k++)
+        if (plan->ages[0].bits[k / WORD] >> k % WORD & 1)
+            th_crowd_set_active_in(plan->crowd, group->model, active + rank_of(plan, 0, k) - rank, plan->list + k, 1);
+}
+
 static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
@@ -232,6 +389,8 @@ static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *
         const uint32_t active = palettes->first + first - group->first;
         if (palettes->are_shared)
             read_shared(plan, group->model, first, begin);
+        else if (palettes->are_held)
+            activate_posed(plan, group, palettes->first, first, begin);
         else
             th_crowd_set_active_in(plan->crowd, group->model, active, plan->list + first, begin - first);
     }
@@ -247,16 +406,70 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     plan->time_s = time_s;
     plan->list = list;
     plan->listed = groups;
+    plan->listed_count = count;
     if (plan->sharing) {
         memset((void *)plan->keys, 0, plan->word_count * sizeof *plan->keys);
         th_jobs_for(jobs, count, LISTED, add_listed, plan);
         sum_keys(plan);
     }
+    if (plan->last)
+        decide_holds(plan, jobs, group_count);
     place_palettes(plan, group_count);
     find_ranges(plan, group_count);
     if (plan->sharing)
         th_jobs_for(jobs, plan->word_count, WORDS, activate_words, plan);
     th_jobs_for(jobs, count, LISTED, activate_listed, plan);
+}
+
+/* ---- what is kept ---- */
+
+void th_pose_plan_begin(th_pose_plan *plan, uint32_t number)
+{
+    assert(plan && plan->last);
+    plan->frame = number;
+}
+
+/* Of listed characters [begin, end) of a group. */
+static void keep_poses(th_pose_plan *plan, uint32_t g, uint32_t begin, uint32_t end)
+{
+    const th_pose_group *group = &plan->listed[g];
+    const uint32_t palette = plan->groups[g].first - plan->models[group->model].first;
+    uint32_t at[TH_POSE_MAX_HOLD] = {group->first};
+    for (uint32_t a = 1; a < group->hold; a++)
+        at[a] = at[a - 1] + count_of(plan, group, a - 1);
+    for (uint32_t k = begin; k < end; k++) {
+        th_pose_place *place = &plan->places[k];
+        last_pose *last = &plan->last[plan->list[k]];
+        const uint32_t age = place->frames_ago, rank = rank_of(plan, age, k) - rank_of(plan, age, group->first);
+        if (age == 0)
+            *last = (last_pose){plan->frame, group->model, palette + rank};
+        place->palette = last->palette;
+        place->at = at[age] + rank;
+    }
+}
+
+static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_pose_plan *plan = ctx;
+    const th_pose_group *group = plan->listed;
+    (void)worker;
+    while (begin < end) {
+        const uint32_t first = part_of(&group, &begin, end), g = (uint32_t)(group - plan->listed);
+        if (plan->groups[g].are_held)
+            keep_poses(plan, g, first, begin);
+    }
+    return 0;
+}
+
+void th_pose_plan_keep(th_pose_plan *plan, th_jobs *jobs, uint32_t number)
+{
+    assert(plan && jobs && plan->last);
+    assert(number == plan->frame || plan->stats.held == 0); /* otherwise what is held may be lost */
+    plan->frame = number;
+    th_palette_range *ranges = plan->ranges + (size_t)(number % TH_POSE_MAX_HOLD) * plan->model_count;
+    for (uint32_t m = 0; m < plan->model_count; m++)
+        ranges[m] = th_crowd_palettes(plan->crowd, m);
+    th_jobs_for(jobs, plan->listed_count, LISTED, keep_listed, plan);
 }
 
 th_pose_counts th_pose_plan_counts(const th_pose_plan *plan)
@@ -275,6 +488,24 @@ const uint32_t *th_pose_plan_palettes(const th_pose_plan *plan)
 {
     assert(plan);
     return plan->palettes;
+}
+
+const th_pose_place *th_pose_plan_places(const th_pose_plan *plan)
+{
+    assert(plan);
+    return plan->places;
+}
+
+th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t group, uint32_t frames_ago)
+{
+    assert(plan && group < plan->group_capacity && plan->groups[group].are_held && frames_ago < plan->most_hold);
+    const th_pose_group *g = &plan->listed[group];
+    th_pose_part part = {.first = g->first, .count = count_of(plan, g, frames_ago)};
+    for (uint32_t a = 0; a < frames_ago; a++)
+        part.first += count_of(plan, g, a);
+    const uint32_t frame = (plan->frame - frames_ago) % TH_POSE_MAX_HOLD;
+    part.range = plan->ranges[(size_t)frame * plan->model_count + g->model];
+    return part;
 }
 
 const th_sharing *th_pose_plan_sharing(const th_pose_plan *plan)

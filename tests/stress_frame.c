@@ -1,6 +1,6 @@
 /* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
- * or without, and with shared poses. For ThreadSanitizer as well. */
+ * or without, with shared poses and with poses that are held. For ThreadSanitizer as well. */
 #include <throng/anim/human.h>
 #include <throng/core/clock.h>
 #include <throng/runtime/frame.h>
@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128, PLAYS = 4 };
+enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128, PLAYS = 5, HOLD = 3 };
 
-/* One instruction set, with a behaviour, with shared poses, or neither. */
+/* One instruction set, with a behaviour, with shared poses, with held ones, or none of them. */
 typedef struct kind {
     th_crowd *crowd;
     const th_behaviour *behaviour;
     double share_hz;
+    bool holds;
     uint64_t hashes[FRAMES]; /* of one thread */
 } kind;
 
@@ -39,10 +40,13 @@ static void insist(bool holds, const char *what)
     exit(1);
 }
 
-/* The last three quarters share. */
+/* The last three quarters share, or hold their pose. */
 static th_pose_plan *make_plan(const kind *k)
 {
-    const th_pose_plan_desc desc = {.crowd = k->crowd, .rates = {{k->share_hz}, k->share_hz > 0}, .most_groups = 2};
+    const th_pose_plan_desc desc = {.crowd = k->crowd,
+                                    .rates = {{k->share_hz}, k->share_hz > 0},
+                                    .most_groups = 2,
+                                    .most_hold = k->holds ? HOLD : 0};
     th_pose_plan *plan;
     insist(th_pose_plan_create(&desc, &plan, NULL) == TH_OK, "no plan");
     return plan;
@@ -62,11 +66,45 @@ static uint64_t animate(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, cons
     return th_crowd_hash(k->crowd, palette);
 }
 
-static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *behaviour, double share_hz, void *palette,
-                      kind *out)
+static uint64_t fnv1a(uint64_t hash, const void *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const uint32_t *)words)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* Some frames after one in which all are posed: who is posed in the last, and what the others read. */
+static uint64_t hold(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const kind *k, uint32_t n, void *palette)
+{
+    static const th_pose_group groups[] = {
+        {.count = CHARACTERS / 4}, {.first = CHARACTERS / 4, .count = CHARACTERS - CHARACTERS / 4, .hold = HOLD}};
+    uint32_t list[CHARACTERS];
+    const uint32_t first = 1000 * (1 + below(1000)) * HOLD, last = first + HOLD + n % HOLD;
+    for (uint32_t i = 0; i < CHARACTERS; i++)
+        list[i] = i;
+    for (uint32_t number = first; number <= last; number++) {
+        th_pose_plan_begin(plan, number);
+        th_pose_plan_make(plan, jobs, n / 60.0, list, groups, 2);
+        th_pose_plan_keep(plan, jobs, number);
+        th_frame_animate(frame, (n + number - first) / 60.0, palette);
+    }
+    insist(th_pose_plan_counts(plan).held > CHARACTERS / 4, "nobody holds a pose");
+    const uint64_t hash = fnv1a(1, palette, th_crowd_palette_bytes(k->crowd) / 4);
+    return fnv1a(hash, th_pose_plan_places(plan) + groups[1].first,
+                 groups[1].count * sizeof(th_pose_place) / sizeof(uint32_t));
+}
+
+static uint64_t run(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const kind *k, uint32_t n, void *palette)
+{
+    return k->holds ? hold(frame, plan, jobs, k, n, palette) : animate(frame, plan, jobs, k, n, palette);
+}
+
+static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *behaviour, double share_hz, bool holds,
+                      void *palette, kind *out)
 {
     out->behaviour = behaviour;
     out->share_hz = share_hz;
+    out->holds = holds;
     th_jobs *serial;
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
@@ -75,7 +113,7 @@ static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *beh
     th_pose_plan *plan = make_plan(out);
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
-        out->hashes[n] = animate(frame, plan, serial, out, n, palette);
+        out->hashes[n] = run(frame, plan, serial, out, n, palette);
     insist(out->hashes[0] != out->hashes[1], "the crowd does not move");
     th_pose_plan_destroy(plan);
     th_frame_destroy(frame);
@@ -100,7 +138,7 @@ static uint32_t try_pool(const kind *k, void *palette)
         th_jobs_frame_begin(jobs);
     for (uint32_t i = 0; i < frames; i++) {
         uint32_t n = below(FRAMES);
-        insist(animate(frame, plan, jobs, k, n, palette) == k->hashes[n], "palettes differ from those of one thread");
+        insist(run(frame, plan, jobs, k, n, palette) == k->hashes[n], "palettes differ from those of one thread");
     }
     if (in_frame)
         th_jobs_frame_end(jobs);
@@ -140,13 +178,14 @@ int main(int argc, char **argv)
         (const th_routines *const[]){blend}, scene->instances, CHARACTERS, seed, {.pace = 0.7}};
     insist(th_behaviour_create(&blends_desc, &blends, NULL) == TH_OK, "no blends");
     th_behaviour_set_blend(blends, &(th_blend){.pace = 2.3}, 1.1);
-    const th_behaviour *const behaviours[PLAYS] = {NULL, scene->behaviour, NULL, blends};
-    const double share_hz[PLAYS] = {0, 0, 60, 0};
+    const th_behaviour *const behaviours[PLAYS] = {NULL, scene->behaviour, NULL, blends, NULL};
+    const double share_hz[PLAYS] = {0, 0, 60, 0, 0};
+    const bool holds[PLAYS] = {[PLAYS - 1] = true};
     kind kinds[PLAYS * TH_ISA_COUNT];
     uint32_t kind_count = 0, pools = 0;
     for (uint32_t n = PLAYS * TH_ISA_SCALAR; n < PLAYS * TH_ISA_COUNT; n++)
         if (th_isa_available((th_isa)(n / PLAYS)))
-            make_kind(scene, (th_isa)(n / PLAYS), behaviours[n % PLAYS], share_hz[n % PLAYS], palette,
+            make_kind(scene, (th_isa)(n / PLAYS), behaviours[n % PLAYS], share_hz[n % PLAYS], holds[n % PLAYS], palette,
                       &kinds[kind_count++]);
 
     for (uint64_t end = th_clock_ns() + (uint64_t)(seconds * 1e9); th_clock_ns() < end; pools++)

@@ -134,8 +134,9 @@ Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
 Test(bench_frames, state_the_error_on_screen_of_settings, .timeout = 300)
 {
     static const char *const names[] = {
-        "error/f32",      "error/f16",       "error/quat",         "error/quat16", "error/share:30",
-        "error/share:60", "error/share:120", "error/share_all:60", "error/joints", "error/joints,share:60"};
+        "error/f32",      "error/f16",       "error/quat",         "error/quat16",       "error/share:30",
+        "error/share:60", "error/share:120", "error/share_all:60", "error/joints",       "error/joints,share:60",
+        "error/hold:2",   "error/hold:3",    "error/hold:4",       "error/joints,hold:2"};
     enum { COUNT = sizeof names / sizeof *names };
     const th_options o = parse("bench --size 1920x1080 --samples 1 --shadow 64 --repetitions 2 --frames 2 --drawn 12 "
                                "--layout street --filter ^error/");
@@ -161,6 +162,28 @@ Test(bench_frames, state_the_error_on_screen_of_settings, .timeout = 300)
         cr_expect_lt(p99[i], p99[7]);
     cr_expect_eq(p99[8], 0, "who is near has all joints: %g", p99[8]);
     cr_expect_eq(p99[9], p99[5]);
+    for (int i = 10; i < 14; i++)
+        cr_expect_eq(p99[i], 0, "who is near holds no pose");
+    th_report_fini(&report);
+}
+
+Test(bench_frames, state_the_error_on_screen_of_held_poses, .timeout = 300)
+{
+    static const char *const names[] = {"error/hold:2", "error/hold:3", "error/hold:4"};
+    const th_options o = parse("bench --size 640x360 --samples 1 --shadow 64 --repetitions 2 --frames 8 --drawn 24 "
+                               "--layout street --far 0 --filter ^error/hold");
+    th_report report = report_of(&o);
+    cr_assert_eq(report.row_count, 3);
+    double p99 = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const th_row *row = row_of(&report, names[i]);
+        const double now = figure(row, "error_px_p99"), held = figure(row, "held"),
+                     listed = figure(row, "evaluated") + held, hold = (double)i + 2;
+        cr_expect_str_eq(row->failure, "");
+        cr_expect_gt(now, p99, "longer is farther off");
+        cr_expect_float_eq(held / listed, 1 - 1 / hold, 0.25, "%g of %g", held, listed);
+        p99 = now;
+    }
     th_report_fini(&report);
 }
 

@@ -310,46 +310,53 @@ Test(crowd_view, draws_those_who_behave_where_they_have_walked)
     close_context(gl);
 }
 
-static void check_threads(double share_hz, bool joint_lod)
+static void check_threads(double share_hz, bool joint_lod, uint32_t hold)
 {
-    enum { TURNS = 4 };
+    enum { TURNS = 4, HOLDS = 3 };
     static const uint32_t threads[] = {1, 2, 3, 8};
     static uint32_t lists[TURNS][STREET], counts[TURNS];
-    static th_draw draws[TURNS][2 * TH_RENDER_MESH_LODS];
+    static th_draw draws[TURNS][2 * HOLDS * TH_RENDER_MESH_LODS];
     static uint8_t *pictures[TURNS];
-    uint32_t casters = 0, shared = 0;
+    uint32_t casters = 0, shared = 0, held = 0;
     th_gl *gl = open_context();
     fixture s;
     fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.share_hz = share_hz;
     s.desc.joint_lod = joint_lod;
+    s.desc.hold = hold;
+    cr_assert_leq(hold, HOLDS);
     for (size_t n = 0; n < sizeof threads / sizeof *threads; n++) {
         make_street(&s, gl, threads[n]);
         for (int turn = 0; turn < TURNS; turn++) {
             look(&s, turn % 2 ? 4.0F : 0, turn < 2 ? 9.0F : -9);
+            for (uint32_t before = hold; before > 0; before--)
+                cr_expect(
+                    th_crowd_view_pose(s.crowd_view, (100 * turn - (int)before) / 60.0, &s.camera, WIDTH, HEIGHT));
             cr_expect(draw(&s, 100 * turn));
             const th_crowd_view *v = s.crowd_view;
             const uint32_t *list = th_cull_list(v->cull), posed = v->stats.listed;
             uint8_t *picture = read_picture(&s);
             casters += posed - v->stats.visible;
             shared += v->stats.shared;
-            cr_expect_eq(v->stats.evaluated + v->stats.shared, posed);
+            held += v->stats.held;
+            cr_expect_eq(v->stats.evaluated + v->stats.shared + v->stats.held, posed);
             if (n == 0) {
                 counts[turn] = posed;
                 memcpy(lists[turn], list, posed * sizeof *list);
-                memcpy(draws[turn], v->draws, sizeof draws[turn]);
+                memcpy(draws[turn], v->draws, v->draw_count * sizeof *v->draws);
                 pictures[turn] = picture;
                 continue;
             }
             cr_assert_eq(posed, counts[turn]);
             cr_expect_arr_eq(list, lists[turn], posed * sizeof *list, "%u threads", threads[n]);
-            cr_expect_arr_eq(v->draws, draws[turn], sizeof draws[turn], "%u threads", threads[n]);
+            cr_expect_arr_eq(v->draws, draws[turn], v->draw_count * sizeof *v->draws, "%u threads", threads[n]);
             cr_expect_arr_eq(picture, pictures[turn], BYTES, "%u threads", threads[n]);
             free(picture);
         }
     }
     cr_expect_gt(casters, 0, "some only cast shadows");
     cr_expect_eq(shared > 0, share_hz > 0);
+    cr_expect_eq(held > 0, hold > 1);
     for (int turn = 0; turn < TURNS; turn++)
         free(pictures[turn]);
     fixture_fini(&s);
@@ -358,18 +365,107 @@ static void check_threads(double share_hz, bool joint_lod)
 
 Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
 {
-    check_threads(0, false);
+    check_threads(0, false, 0);
 }
 
 Test(crowd_view, shares_the_same_on_any_number_of_threads, .timeout = 240)
 {
-    check_threads(30, false);
+    check_threads(30, false, 0);
 }
 
 Test(crowd_view, poses_joint_levels_the_same_on_any_number_of_threads, .timeout = 240)
 {
-    check_threads(0, true);
-    check_threads(30, true);
+    check_threads(0, true, 0);
+    check_threads(30, true, 0);
+}
+
+Test(crowd_view, holds_poses_the_same_on_any_number_of_threads, .timeout = 240)
+{
+    check_threads(0, false, 3);
+    check_threads(0, true, 2);
+}
+
+/* While time stands still, poses that are held are those that all would have: so pictures show which palettes are
+ * read. The camera turns, so that the ring grows. */
+static void check_held(th_gl *gl, th_ring_upload upload, th_evaluator evaluator, uint32_t far_lod)
+{
+    enum { TURNS = 12 };
+    uint8_t *pictures[TURNS];
+    uint32_t held = 0, grown = 0;
+    for (uint32_t hold = 0; hold <= 4; hold += 4) {
+        fixture s;
+        size_t bytes = 0;
+        fixture_init(&s, gl, TH_PALETTE_F32);
+        s.desc.hold = hold;
+        s.desc.far_lod = far_lod;
+        s.desc.upload = upload;
+        s.desc.evaluator = evaluator;
+        make_street(&s, gl, 2);
+        for (int turn = 0; turn < TURNS; turn++) {
+            look(&s, turn < 6 ? 9 : (float)turn, turn < 6 ? 0 : 9);
+            cr_expect(draw(&s, 10));
+            uint8_t *picture = read_picture(&s);
+            const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
+            held += stats.held;
+            cr_expect_eq(stats.evaluated + stats.held, stats.listed);
+            grown += bytes > 0 && th_ring_bytes(th_crowd_view_ring(s.crowd_view)) > bytes;
+            bytes = th_ring_bytes(th_crowd_view_ring(s.crowd_view));
+            if (hold == 0) {
+                pictures[turn] = picture;
+                cr_expect_eq(stats.held, 0);
+                continue;
+            }
+            cr_expect_arr_eq(picture, pictures[turn], BYTES, "turn %d", turn);
+            free(picture);
+            free(pictures[turn]);
+        }
+        fixture_fini(&s);
+    }
+    cr_expect(held > 500 && grown > 1, "%u held, %u times larger", held, grown);
+}
+
+Test(crowd_view, draws_poses_that_are_held, .timeout = 240)
+{
+    th_gl *gl = open_context();
+    check_held(gl, TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 0);
+    check_held(gl, TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 3);
+    check_held(gl, TH_RING_UNSYNCHRONIZED, TH_EVALUATOR_CPU, 0);
+    check_held(gl, TH_RING_PERSISTENT, TH_EVALUATOR_GPU, 0);
+    close_context(gl);
+}
+
+/* A held character stands where it stood: feet do not slide, and the end of a loop is no leap. */
+Test(crowd_view, holds_the_place_with_the_pose)
+{
+    enum { HOLD = 3 };
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    s.desc.hold = HOLD;
+    s.desc.far_lod = 0;
+    make_street(&s, gl, 1);
+    look(&s, 0, 9);
+    static float z[STREET];
+    static uint32_t posed[STREET];
+    uint32_t held = 0, moved = 0;
+    for (int frame = 0; frame < 40; frame++) {
+        cr_expect(draw(&s, 2 * frame));
+        const th_crowd_view *v = s.crowd_view;
+        const uint32_t number = th_ring_frame(v->ring), *list = th_cull_list(v->cull);
+        for (uint32_t k = 0; k < v->stats.listed; k++) {
+            const uint32_t i = list[k];
+            if ((number + i) % HOLD == 0 || posed[i] == 0 || number - posed[i] >= HOLD) {
+                posed[i] = number;
+                z[i] = th_cull_z(v->cull)[i];
+            }
+            cr_assert_eq(v->held_at[i].position[2], z[i], "frame %d, instance %u", frame, i);
+            held += posed[i] != number;
+            moved += z[i] != th_cull_z(v->cull)[i];
+        }
+    }
+    cr_expect(held > 1000 && moved > 20, "%u, %u", held, moved);
+    fixture_fini(&s);
+    close_context(gl);
 }
 
 Test(crowd_view, allocates_nothing_in_a_frame)

@@ -65,7 +65,7 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_assert(parse("render"));
     cr_expect_eq(options.crowd.behaviour, TH_BEHAVIOUR_NONE);
     cr_expect_eq(options.crowd.blend.pace, TH_DEFAULT_PACE);
-    cr_expect(options.crowd.share_hz == 0 && options.crowd.far_lod == 4);
+    cr_expect(options.crowd.share_hz == 0 && options.crowd.far_lod == 4 && options.crowd.hold == 1);
     cr_expect(options.crowd.budget.ms == 0 && options.crowd.budget.bones == 0);
 }
 
@@ -84,6 +84,8 @@ Test(options, take_a_budget_in_time_or_in_bones)
     }
     expect_refusal("render --share 60 --animation-budget 1",
                    "--animation-budget chooses at which rates to share, so --share cannot be given with it");
+    expect_refusal("render --hold 2 --animation-budget 1",
+                   "--animation-budget decides who is posed, so --hold cannot be given with it");
 }
 
 Test(options, take_values_behind_a_space_or_an_equals_sign)

@@ -157,6 +157,22 @@ Test(render, counts_shared_poses_apart)
     json_decref(none);
 }
 
+/* In the first of four frames everyone is posed, then every second. */
+Test(render, counts_held_poses_apart)
+{
+    json_t *all = document("render --count 300 --size 64x36 --frames 4 --out f%d.png --json");
+    json_t *held = document("render --count 300 --size 64x36 --frames 4 --hold 2 --far 0 --out f%d.png --json");
+    const double listed = check_levels(all, "listed");
+    cr_expect_eq(real(all, "held_per_frame"), 0);
+    cr_expect_eq(real(held, "evaluated_per_frame") + real(held, "held_per_frame"), listed);
+    cr_expect_float_eq(real(held, "held_per_frame"), 0.375 * listed, 4);
+    cr_expect_float_eq(real(held, "bones_per_frame") / real(all, "bones_per_frame"),
+                       real(held, "evaluated_per_frame") / listed, 1e-9);
+    cr_expect_eq(json_integer_value(json_object_get(held, "hold")), 2);
+    json_decref(all);
+    json_decref(held);
+}
+
 static double sum_of(const json_t *json, const char *key)
 {
     double sum = 0;

@@ -19,6 +19,7 @@ typedef struct fixture {
     th_model_set model_set;
     th_crowd_view *crowd_view;
     th_camera camera;
+    double held_s[COUNT]; /* with hold: when each was posed */
 } fixture;
 
 static void fixture_init_sharing(fixture *s, th_gl *gl, th_palette palette, th_behaviour_kind behaviour,
@@ -106,6 +107,21 @@ static void put_into_step(th_instance *instance, const th_clip *clip, double hz,
     instance->speed = 0;
 }
 
+/* What each plays of its own accord at its own time. */
+static void play(const fixture *s, posed *p, bool as_drawn, double time_s, void *scratch)
+{
+    const th_behaviour *behaviour = s->crowd_view->behaviour;
+    const uint32_t stride = th_behaviour_layer_stride(behaviour);
+    th_layer *layers = calloc((size_t)COUNT * stride, sizeof *layers);
+    uint8_t counts[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        counts[i] = (uint8_t)th_behaviour_layers(behaviour, i, as_drawn && s->desc.hold > 1 ? s->held_s[i] : time_s,
+                                                 layers + (size_t)i * stride);
+    const th_crowd_layers table = {layers, counts, stride};
+    th_crowd_update_layers(p->crowd, 0, th_crowd_batch_count(p->crowd), time_s, &table, p->palettes, scratch);
+    free(layers);
+}
+
 /* share_hz: of all; 0: nobody shares. */
 static posed pose_all(const fixture *s, th_palette format, double share_hz, bool as_drawn, double time_s)
 {
@@ -116,6 +132,10 @@ static posed pose_all(const fixture *s, th_palette format, double share_hz, bool
     memcpy(instances, scene->instances, sizeof instances);
     for (uint32_t i = 0; i < COUNT && share_hz > 0; i++)
         put_into_step(&instances[i], th_scene_clip(scene, i), share_hz, time_s);
+    for (uint32_t i = 0; i < COUNT && as_drawn && s->desc.hold > 1; i++) {
+        instances[i].phase_s += instances[i].speed * s->held_s[i];
+        instances[i].speed = 0;
+    }
     if (as_drawn)
         find_models(s, p.models);
     for (uint32_t i = 0; i < COUNT; i++)
@@ -128,7 +148,10 @@ static posed pose_all(const fixture *s, th_palette format, double share_hz, bool
     cr_assert_eq(th_crowd_create(&desc, &p.crowd, &err), TH_OK);
     p.palettes = th_cache_line_alloc(th_crowd_palette_bytes(p.crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p.crowd));
-    th_crowd_update(p.crowd, 0, th_crowd_batch_count(p.crowd), time_s, p.palettes, scratch);
+    if (s->crowd_view->behaviour)
+        play(s, &p, as_drawn, time_s, scratch);
+    else
+        th_crowd_update(p.crowd, 0, th_crowd_batch_count(p.crowd), time_s, p.palettes, scratch);
     free(scratch);
     return p;
 }
@@ -179,13 +202,13 @@ static bool look(const fixture *s, const posed *p, uint32_t i, uint32_t mesh, ui
 }
 
 static double error_of(const fixture *s, const posed *drawn, const posed *full, uint32_t i,
-                       const th_instance_transform *at)
+                       const th_instance_transform *drawn_at, const th_instance_transform *at)
 {
     const th_model *model = th_scene_model(th_crowd_view_scene(s->crowd_view), i);
     double most = 0, a[2], b[2];
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
-            const bool in = look(s, drawn, i, m, v, at, a);
+            const bool in = look(s, drawn, i, m, v, drawn_at, a);
             const bool full_in = look(s, full, i, m, v, at, b);
             most = in || full_in ? fmax(most, hypot(a[0] - b[0], a[1] - b[1])) : most;
         }
@@ -198,25 +221,45 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* When an instance was posed as it is drawn. */
+static double posed_s(const fixture *s, uint32_t i, double time_s)
+{
+    return s->desc.hold > 1 ? s->held_s[i] : time_s;
+}
+
+/* As the camera would follow it, if it has a behaviour. */
+static th_instance_transform place(const fixture *s, uint32_t i, double time_s)
+{
+    const th_crowd_view *v = s->crowd_view;
+    th_instance_transform at;
+    th_layout_place(&v->layout, i, i + 1, time_s, &at);
+    if (!v->behaviour)
+        return at;
+    const th_follow_target target = th_crowd_view_follow_target(v, i, time_s);
+    at.position[0] = target.centre[0];
+    at.position[2] = target.centre[2];
+    at.heading_rad = target.heading_rad - v->locomotions[v->motions[i].locomotion].facing_rad;
+    return at;
+}
+
 /* Of all characters, largest first; those out of the picture have none. */
 static void measure_all(const fixture *s, double time_s, double out[COUNT])
 {
     posed drawn = pose_all(s, s->desc.palette, s->desc.share_hz, true, time_s),
           full = pose_all(s, TH_PALETTE_F32, 0, false, time_s);
     for (uint32_t i = 0; i < COUNT; i++) {
-        th_instance_transform at;
-        th_layout_place(&s->crowd_view->layout, i, i + 1, time_s, &at);
-        out[i] = error_of(s, &drawn, &full, i, &at);
+        const th_instance_transform at = place(s, i, time_s), drawn_at = place(s, i, posed_s(s, i, time_s));
+        out[i] = error_of(s, &drawn, &full, i, &drawn_at, &at);
     }
     qsort(out, COUNT, sizeof *out, by_size);
     free_posed(&drawn);
     free_posed(&full);
 }
 
-static void check(const fixture *s, double time_s)
+static void compare(const fixture *s, double time_s)
 {
     double wanted[COUNT];
-    const th_screen_error_stats e = measure(s, time_s);
+    const th_screen_error_stats e = th_crowd_view_get_stats(s->crowd_view).error;
     measure_all(s, time_s, wanted);
     cr_assert(e.count > 10 && e.count < COUNT, "%u are visible", e.count);
     for (uint32_t i = 0; i < e.count; i++) {
@@ -230,6 +273,12 @@ static void check(const fixture *s, double time_s)
     cr_assert_float_eq(max, wanted[0], 0.05 * max + 0.003);
     cr_assert_float_eq(p99, wanted[above_p99], 0.05 * max + 0.003);
     cr_assert_float_eq(p50, wanted[above_p50], 0.05 * max + 0.003);
+}
+
+static void check(const fixture *s, double time_s)
+{
+    measure(s, time_s);
+    compare(s, time_s);
 }
 
 Test(screen_error, is_that_of_all_vertices)
@@ -281,6 +330,52 @@ Test(screen_error, of_joint_levels_is_that_of_all_vertices)
             levels += stats.listed_by_joint_level[l] > 0;
         cr_expect_gt(levels, 1);
         cr_expect_gt(stats.error.p50, 0.1);
+        fixture_fini(&s);
+    }
+    close_context(gl);
+}
+
+/* Frames of a 30th of a second, every second of which is measured. */
+Test(screen_error, of_held_poses_is_that_of_all_vertices)
+{
+    enum { HOLD = 3 };
+    th_gl *gl = open_context();
+    for (int which = 0; which < 3; which++) {
+        const bool joints = which == 1;
+        fixture s;
+        th_error err;
+        fixture_init(&s, gl, joints ? TH_PALETTE_QUAT : TH_PALETTE_F32,
+                     which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE, 2);
+        th_crowd_view_destroy(s.crowd_view);
+        s.desc.joint_lod = joints;
+        s.desc.hold = HOLD;
+        s.desc.error_every = 2;
+        cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK, "%s", err.text);
+        uint32_t numbers[COUNT] = {0}, models[COUNT], before[COUNT] = {0}, held = 0;
+        double times[COUNT] = {0};
+        for (int frame = 0; frame < 7; frame++) {
+            const double time_s = 1.5 + frame / 30.0;
+            measure(&s, time_s);
+            const uint32_t number = th_ring_frame(s.crowd_view->ring);
+            find_models(&s, models);
+            for (uint32_t i = 0; i < COUNT; i++) /* out of sight */
+                s.held_s[i] = time_s;
+            for (uint32_t k = 0; k < s.crowd_view->stats.listed; k++) {
+                const uint32_t i = th_cull_list(s.crowd_view->cull)[k];
+                const bool turn = (number + i) % HOLD == 0 || number - numbers[i] >= HOLD;
+                if (numbers[i] == 0 || turn || models[i] != before[i]) {
+                    numbers[i] = number;
+                    before[i] = models[i];
+                    times[i] = time_s;
+                }
+                s.held_s[i] = times[i];
+            }
+            held += s.crowd_view->stats.held;
+            if (frame > 0 && frame % 2 == 0)
+                compare(&s, time_s);
+        }
+        cr_expect(held > 200 && th_crowd_view_get_stats(s.crowd_view).error.p50 > 0.1F, "%u held, %g pixels", held,
+                  (double)th_crowd_view_get_stats(s.crowd_view).error.p50);
         fixture_fini(&s);
     }
     close_context(gl);

@@ -103,7 +103,7 @@ static th_pose_plan *make_plan(const crowd_case *c, double hz, size_t most_bytes
 {
     th_pose_plan *plan;
     th_error err;
-    const th_pose_plan_desc desc = {c->crowd, {{hz}, hz > 0}, most_bytes, GROUPS};
+    const th_pose_plan_desc desc = {c->crowd, {{hz}, hz > 0}, most_bytes, GROUPS, 0};
     cr_assert_eq(th_pose_plan_create(&desc, &plan, &err), TH_OK, "%s", err.text);
     return plan;
 }
@@ -372,7 +372,7 @@ Test(sharing, groups_have_rates_of_their_own)
     crowd_case c;
     th_pose_plan *plan;
     case_init(&c);
-    const th_pose_plan_desc desc = {c.crowd, {{7, 60}, 2}, 0, GROUPS};
+    const th_pose_plan_desc desc = {c.crowd, {{7, 60}, 2}, 0, GROUPS, 0};
     cr_assert_eq(th_pose_plan_create(&desc, &plan, NULL), TH_OK);
     for (uint32_t g = 0; g < GROUPS; g++) {
         c.groups[g].shares = true;

@@ -145,7 +145,7 @@ bool th_stress_shares(const th_stress *stress)
     assert(stress);
     bool shares = stress->share_hz > 0;
     for (uint32_t i = 0; i < stress->point_count; i++)
-        shares |= stress->points[i].poses.shared > 0;
+        shares |= stress->points[i].poses.shared > 0 || stress->points[i].poses.held > 0;
     return shares;
 }
 
@@ -158,7 +158,9 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
     add_result(line, size, th_stress_frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
     if (th_stress_shares(stress))
-        th_append(line, size, ", showing %s poses that they share", th_digits_from(point->poses.evaluated).text);
+        th_append(line, size,
+                  point->poses.held > 0 ? ", of which %s are posed in a frame" : ", showing %s poses that they share",
+                  th_digits_from(point->poses.evaluated).text);
     if (stress->share_hz > 0)
         th_append(line, size, " at %g Hz", stress->share_hz);
     if (point->poses.tolerance_px > 0)

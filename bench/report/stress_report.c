@@ -68,6 +68,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
         {"first_failing", ">+first failing", some(search->first_failing), TABLE | TEST},
         {"evaluated", ">evaluated", TH_DIGITS(p->poses.evaluated), shared},
         {"shared", ">shared", TH_DIGITS(p->poses.shared), shared},
+        {"held", ">+held", TH_DIGITS(p->poses.held), shared},
         {"apart", ">+apart", TH_DIGITS(p->poses.apart), shared},
         {"tolerance_px", ">+tolerance px", TH_REAL(p->poses.tolerance_px, "%g"), shared},
         {"share_error", ">+share error", TH_IF_KNOWN(!stress->drawn, TH_REAL(p->share_error, "%.3g")), shared},
@@ -177,8 +178,9 @@ static void print_sharing(const th_stress *stress, th_format format, FILE *file)
     if (th_stress_shares(stress))
         th_write_line(
             file, format,
-            "Evaluated: poses. Shared: characters beyond that, who show the pose of another. Tolerance: pixels "
-            "that a budget lets them be off. Share error: the farthest that sharing moves a bone, in scene "
+            "Evaluated: poses. Shared: characters beyond that, who show the pose of another; held: one of a frame "
+            "before. Tolerance: pixels that a budget lets them be off. Share error: the farthest that sharing moves a "
+            "bone, in scene "
             "units.");
 }
 

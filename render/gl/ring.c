@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { SLOTS = TH_RING_SLOTS, PAGE = 4096 };
+enum { MOST_SLOTS = TH_RING_SLOTS + TH_RING_MAX_HELD, PAGE = 4096 };
 
-#define MOST_BYTES ((size_t)PTRDIFF_MAX / SLOTS - PAGE) /* per slot; GLsizeiptr is signed */
+#define MOST_BYTES ((size_t)PTRDIFF_MAX / MOST_SLOTS - PAGE) /* per slot; GLsizeiptr is signed */
 
 struct th_ring {
     GLuint buffer;
@@ -19,8 +19,10 @@ struct th_ring {
     bool guard, write_combined;
     char *mapping; /* all slots; NULL when each is mapped per frame */
     void *written; /* the current slot between begin and end, otherwise NULL */
-    GLsync fences[SLOTS];
-    uint32_t slot; /* the current one */
+    GLsync fences[MOST_SLOTS];
+    uint32_t slot_count, held; /* held: frames beyond its own that a slot is read in */
+    uint32_t slot;             /* the current one */
+    uint32_t frame;            /* its number */
 };
 
 static size_t offset_of(const th_ring *ring)
@@ -30,7 +32,7 @@ static size_t offset_of(const th_ring *ring)
 
 static void protect(const th_ring *ring, uint32_t slot, bool writable)
 {
-    assert(slot < SLOTS);
+    assert(slot < ring->slot_count);
     if (ring->guard)
         mprotect(ring->mapping + slot * ring->slot_bytes, ring->slot_bytes, PROT_READ | (writable ? PROT_WRITE : 0));
 }
@@ -48,7 +50,7 @@ static bool map_for_good(th_ring *ring, size_t bytes)
     const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
     glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, flags);
     ring->mapping = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
-    for (uint32_t slot = 0; ring->mapping && slot < SLOTS; slot++)
+    for (uint32_t slot = 0; ring->mapping && slot < ring->slot_count; slot++)
         protect(ring, slot, false);
     return ring->mapping != NULL;
 }
@@ -56,7 +58,7 @@ static bool map_for_good(th_ring *ring, size_t bytes)
 /* False when there is no memory. Errors of earlier calls stay where th_gl_check finds them. */
 static bool make_buffer(th_ring *ring)
 {
-    const size_t bytes = SLOTS * ring->slot_bytes;
+    const size_t bytes = ring->slot_count * ring->slot_bytes;
     GLint64 given = 0;
     glGenBuffers(1, &ring->buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
@@ -76,7 +78,7 @@ static bool make_buffer(th_ring *ring)
 
 static void delete_buffer(th_ring *ring)
 {
-    for (uint32_t slot = 0; ring->mapping && slot < SLOTS; slot++)
+    for (uint32_t slot = 0; ring->mapping && slot < ring->slot_count; slot++)
         protect(ring, slot, true); /* the driver will reuse these pages */
     glDeleteBuffers(1, &ring->buffer);
 }
@@ -86,7 +88,7 @@ static void delete_buffer(th_ring *ring)
 th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **out, th_error *err)
 {
     assert(gl && desc && out);
-    assert((unsigned)desc->upload <= TH_RING_UNSYNCHRONIZED);
+    assert((unsigned)desc->upload <= TH_RING_UNSYNCHRONIZED && desc->held <= TH_RING_MAX_HELD);
     const th_gl_info *info = th_gl_get_info(gl);
     *out = NULL;
     if (desc->upload == TH_RING_PERSISTENT && !info->buffer_storage)
@@ -95,6 +97,8 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
     if (!ring)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a palette ring");
     ring->slot_bytes = in_pages(desc->bytes);
+    ring->slot_count = TH_RING_SLOTS + desc->held;
+    ring->held = desc->held;
     ring->upload = desc->upload;
     if (ring->upload == TH_RING_AUTO)
         ring->upload = info->buffer_storage ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
@@ -102,8 +106,8 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
     ring->guard = desc->guard && ring->upload == TH_RING_PERSISTENT && info->software;
     if (desc->bytes > MOST_BYTES || !make_buffer(ring)) {
         th_ring_destroy(ring);
-        return th_fail(err, TH_ERR_MEMORY, "%s has no memory for %d palette slots of %.1f MB", info->renderer, SLOTS,
-                       (double)desc->bytes / 1e6);
+        return th_fail(err, TH_ERR_MEMORY, "%s has no memory for %u palette slots of %.1f MB", info->renderer,
+                       TH_RING_SLOTS + desc->held, (double)desc->bytes / 1e6);
     }
     *out = ring;
     return TH_OK;
@@ -113,7 +117,7 @@ void th_ring_destroy(th_ring *ring)
 {
     if (!ring)
         return;
-    for (uint32_t slot = 0; slot < SLOTS; slot++)
+    for (uint32_t slot = 0; slot < ring->slot_count; slot++)
         glDeleteSync(ring->fences[slot]);
     delete_buffer(ring);
     free(ring);
@@ -136,11 +140,19 @@ static void wait_for_slot(th_ring *ring, uint32_t slot)
     ring->fences[slot] = NULL;
 }
 
+/* The slot is free when the last frame that may read it is drawn. That of a later frame says so, too. */
 void th_ring_reuse(th_ring *ring)
 {
     assert(ring && !ring->written);
-    ring->slot = (ring->slot + 1) % SLOTS;
-    wait_for_slot(ring, ring->slot);
+    ring->slot = (ring->slot + 1) % ring->slot_count;
+    ring->frame++;
+    wait_for_slot(ring, (ring->slot + ring->held) % ring->slot_count);
+}
+
+/* No frame after this one reads what was written up to now. */
+static void lose(th_ring *ring)
+{
+    ring->frame += MOST_SLOTS;
 }
 
 static void *open_slot(th_ring *ring)
@@ -177,12 +189,13 @@ void *th_ring_reserve(th_ring *ring, size_t bytes)
         delete_buffer(&larger);
         return NULL;
     }
-    for (uint32_t slot = 0; slot < SLOTS; slot++)
+    for (uint32_t slot = 0; slot < ring->slot_count; slot++)
         wait_for_slot(ring, slot);
     delete_buffer(ring);
     ring->buffer = larger.buffer;
     ring->mapping = larger.mapping;
     ring->slot_bytes = larger.slot_bytes;
+    lose(ring);
     return open_slot(ring);
 }
 
@@ -197,6 +210,8 @@ bool th_ring_end(th_ring *ring)
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
     const bool kept = glUnmapBuffer(GL_COPY_WRITE_BUFFER) == GL_TRUE;
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    if (!kept)
+        lose(ring);
     return kept;
 }
 
@@ -223,7 +238,7 @@ const char *th_ring_upload_name(th_ring_upload upload)
 size_t th_ring_bytes(const th_ring *ring)
 {
     assert(ring);
-    return SLOTS * ring->slot_bytes;
+    return ring->slot_count * ring->slot_bytes;
 }
 
 bool th_ring_write_combined(const th_ring *ring)
@@ -234,7 +249,24 @@ bool th_ring_write_combined(const th_ring *ring)
 
 th_ring_binding th_ring_get_binding(const th_ring *ring)
 {
-    assert(ring);
-    const uint32_t slot = th_mutant_is(TH_MUTANT_STALE_SLOT) ? (ring->slot + SLOTS - 1) % SLOTS : ring->slot;
+    return th_ring_get_held(ring, th_mutant_is(TH_MUTANT_STALE_SLOT) ? 1 : 0);
+}
+
+th_ring_binding th_ring_get_held(const th_ring *ring, uint32_t frames_ago)
+{
+    assert(ring && frames_ago < ring->slot_count);
+    const uint32_t slot = (ring->slot + ring->slot_count - frames_ago) % ring->slot_count;
     return (th_ring_binding){ring->buffer, slot * ring->slot_bytes};
+}
+
+uint32_t th_ring_frame(const th_ring *ring)
+{
+    assert(ring);
+    return ring->frame;
+}
+
+size_t th_ring_slot_bytes(const th_ring *ring)
+{
+    assert(ring);
+    return ring->slot_bytes;
 }

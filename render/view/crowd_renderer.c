@@ -337,11 +337,12 @@ static void draw_part(const th_upload *upload, const draw_pass *pass, const th_u
 }
 
 static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const th_draw *draw, const th_chunk *chunk,
-                       th_ring_binding binding)
+                       const th_ring *ring)
 {
     const th_upload *upload = &p->uploads[draw->mesh];
+    const th_ring_binding binding = th_ring_get_binding(ring);
     const size_t gpu_instances = binding.offset + draw->instance_offset + chunk->first * sizeof(th_gpu_instance);
-    bind_chunk(p, pass->with, draw, chunk, binding);
+    bind_chunk(p, pass->with, draw, chunk, draw->frames_ago > 0 ? th_ring_get_held(ring, draw->frames_ago) : binding);
     glBindVertexArray(upload->part_count == 0 || pass->skeletons ? upload->skeleton_array : upload->mesh_array);
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
     if (upload->deltas) {
@@ -380,7 +381,6 @@ static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_vi
 static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const th_ring *ring,
                         const th_draw *draws, uint32_t count)
 {
-    const th_ring_binding binding = th_ring_get_binding(ring);
     for (uint32_t d = 0; d < count; d++) {
         const th_draw *draw = &draws[d];
         assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
@@ -390,7 +390,7 @@ static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const
         const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
-            draw_chunk(p, pass, draw, &chunk, binding);
+            draw_chunk(p, pass, draw, &chunk, ring);
     }
 }
 

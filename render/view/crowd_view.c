@@ -213,6 +213,13 @@ static uint32_t rate_of(const stage *s, const th_cull_group *group)
     return th_budget_rate(crowd_view->budget.tolerance, crowd_view->motions_per_size[group->mesh], size_px);
 }
 
+/* Frames for which characters of a group hold their pose, if they do not share. */
+static uint32_t hold_of(const stage *s, const th_cull_group *group)
+{
+    const th_crowd_view_desc *d = &s->crowd_view->desc;
+    return group->lod >= d->far_lod && !s->crowd_view->is_repeatable ? d->hold : 1;
+}
+
 /* Decides which palettes to evaluate. */
 static void make_plan(const stage *s)
 {
@@ -222,8 +229,12 @@ static void make_plan(const stage *s)
     for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
         const uint32_t rate = rate_of(s, group);
         const bool behaves = crowd_view->behaviour && crowd_view->routines[group->mesh];
-        crowd_view->pose_groups[g] = (th_pose_group){posed_as(crowd_view, group), group->first, group->count,
-                                                     rate != TH_NO_INDEX && !behaves, rate};
+        crowd_view->pose_groups[g] = (th_pose_group){.model = posed_as(crowd_view, group),
+                                                     .first = group->first,
+                                                     .count = group->count,
+                                                     .shares = rate != TH_NO_INDEX && !behaves,
+                                                     .rate = rate,
+                                                     .hold = hold_of(s, group)};
         crowd_view->stats.apart += rate != TH_NO_INDEX && behaves ? group->count : 0;
     }
     th_pose_plan_make(crowd_view->plan, crowd_view->jobs, s->time_s, th_cull_list(crowd_view->cull),
@@ -236,10 +247,12 @@ static void plan_poses(const stage *s)
     th_crowd_view *crowd_view = s->crowd_view;
     th_crowd_view_stats *stats = &crowd_view->stats;
     const th_budget_desc *limit = &crowd_view->desc.budget;
-    const bool has_budget = crowd_view->motions_per_size && !crowd_view->keeps_tolerance;
+    const bool has_budget = crowd_view->motions_per_size && !crowd_view->is_repeatable;
     const uint64_t allowed = has_budget ? th_budget_bones(&crowd_view->budget, limit->ms * 1e6, limit->bones) : 0;
     if (has_budget)
         th_budget_begin(&crowd_view->budget);
+    if (crowd_view->held_at)
+        th_pose_plan_begin(crowd_view->plan, th_ring_frame(crowd_view->ring));
     do
         make_plan(s);
     while (has_budget && th_budget_exceeded(&crowd_view->budget, th_crowd_bone_count(crowd_view->crowd), allowed));
@@ -250,6 +263,7 @@ static void plan_poses(const stage *s)
     const th_pose_counts counts = th_pose_plan_counts(crowd_view->plan);
     stats->evaluated = counts.evaluated;
     stats->shared = counts.shared;
+    stats->held = counts.held;
     stats->bones = th_crowd_bone_count(crowd_view->crowd);
     stats->palette_bytes = th_crowd_palette_bytes(crowd_view->crowd);
 }
@@ -276,8 +290,8 @@ const char *th_look_name(th_look look)
     return names[look];
 }
 
-/* k: in the list. */
-static void tint(const stage *s, uint32_t k, uint32_t lod, th_gpu_instance *out)
+/* k: in the list. is_held: posed in another frame. */
+static void tint(const stage *s, uint32_t k, uint32_t lod, bool is_held, th_gpu_instance *out)
 {
     const th_crowd_view *crowd_view = s->crowd_view;
     th_tint tint;
@@ -286,6 +300,8 @@ static void tint(const stage *s, uint32_t k, uint32_t lod, th_gpu_instance *out)
         tint = th_tint_lod(lod);
         break;
     case TH_LOOK_WORKERS:
+        if (is_held)
+            return;
         tint = th_tint_worker(th_frame_worker(crowd_view->frame, th_cull_list(crowd_view->cull)[k]));
         break;
     case TH_LOOK_ERROR:
@@ -306,16 +322,22 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     const float *z = th_cull_z(crowd_view->cull);
     const th_cull_group *groups = th_cull_groups(crowd_view->cull), *group = groups;
     const uint32_t *palettes = th_pose_plan_palettes(crowd_view->plan);
+    const th_pose_place *places = th_pose_plan_places(crowd_view->plan);
     th_pose_palettes of_group = th_pose_plan_group(crowd_view->plan, 0);
     (void)worker;
     for (uint32_t k = begin; k < end; k++) {
         while (k - group->first >= group->count)
             of_group = th_pose_plan_group(crowd_view->plan, (uint32_t)(++group - groups));
+        const th_pose_place place = of_group.are_held ? places[k] : (th_pose_place){.at = k};
         th_gpu_instance gpu_instance = crowd_view->gpu_instances[list[k]];
         gpu_instance.position[2] = z[list[k]];
-        gpu_instance.palette = of_group.are_shared ? palettes[k] - of_group.first : 0;
-        tint(s, k, group->lod, &gpu_instance);
-        s->gpu_instances[k] = gpu_instance; /* one whole store: the slot may be write-combined */
+        if (place.frames_ago > 0)
+            gpu_instance = crowd_view->held_at[list[k]];
+        else if (of_group.are_held)
+            crowd_view->held_at[list[k]] = gpu_instance;
+        gpu_instance.palette = of_group.are_shared ? palettes[k] - of_group.first : place.palette;
+        tint(s, k, group->lod, place.frames_ago > 0, &gpu_instance);
+        s->gpu_instances[place.at] = gpu_instance; /* one whole store: the slot may be write-combined */
     }
     return 0;
 }
@@ -334,19 +356,35 @@ static uint32_t shadow_lod(const th_crowd_view *crowd_view, uint32_t model)
     return lod;
 }
 
+/* Prepares the draws of a group whose poses are held: one for each frame in which they were posed. */
+static void prepare_held(th_crowd_view *crowd_view, uint32_t g, th_draw draw)
+{
+    const uint32_t most = th_crowd_view_most_hold(&crowd_view->desc);
+    for (draw.frames_ago = 0; draw.frames_ago < most; draw.frames_ago++) {
+        const th_pose_part part = th_pose_plan_part(crowd_view->plan, g, draw.frames_ago);
+        draw.instance_offset += draw.count * sizeof(th_gpu_instance);
+        draw.count = part.count;
+        draw.shared = part.range.count;
+        draw.palette_offset = part.range.offset;
+        draw.palette_stride = part.range.stride;
+        if (part.count > 0)
+            crowd_view->draws[crowd_view->draw_count++] = draw;
+    }
+}
+
 /* Prepares a draw for each group. */
 static void prepare_draws(th_crowd_view *crowd_view)
 {
     const th_cull_group *groups = th_cull_groups(crowd_view->cull);
     const size_t instances = th_crowd_palette_bytes(crowd_view->crowd);
+    crowd_view->draw_count = 0;
     for (uint32_t g = 0; g < crowd_view->group_count; g++) {
         const th_cull_group *group = &groups[g];
         const th_pose_palettes palettes = th_pose_plan_group(crowd_view->plan, g);
-        crowd_view->draws[g] = (th_draw){
+        th_draw draw = {
             .mesh = posed_as(crowd_view, group),
             .lod = group->lod,
             .shadow_lod = shadow_lod(crowd_view, group->mesh),
-            .count = group->count,
             .shared = palettes.are_shared ? palettes.range.count : 0,
             .palette_offset = palettes.range.offset,
             .palette_stride = palettes.range.stride,
@@ -354,6 +392,12 @@ static void prepare_draws(th_crowd_view *crowd_view)
             .footprint = FOOTPRINT * (float)crowd_view->desc.models[group->mesh]->size,
             .shadow_only = group->shadow_only,
         };
+        if (palettes.are_held) {
+            prepare_held(crowd_view, g, draw);
+            continue;
+        }
+        draw.count = group->count;
+        crowd_view->draws[crowd_view->draw_count++] = draw;
     }
 }
 
@@ -396,6 +440,8 @@ static bool measure_error(stage *s, const void *palettes, char *slot)
                                          .cull = crowd_view->cull,
                                          .groups = crowd_view->pose_groups,
                                          .counts = counts,
+                                         .plan = crowd_view->plan,
+                                         .held_at = crowd_view->held_at,
                                          .gpu_instances = crowd_view->gpu_instances,
                                          .time_s = s->time_s,
                                          .camera = s->camera,
@@ -441,34 +487,40 @@ static void evaluate(const stage *s, void *palettes)
     const uint64_t begin = th_clock_ns();
     th_frame_animate(crowd_view->frame, s->time_s, palettes);
     crowd_view->stats.evaluate_ns = th_clock_ns() - begin;
-    if (crowd_view->motions_per_size && !crowd_view->keeps_tolerance)
+    if (crowd_view->motions_per_size && !crowd_view->is_repeatable)
         th_budget_end(&crowd_view->budget, crowd_view->stats.bones, (double)crowd_view->stats.evaluate_ns);
 }
 
 /* Writes the palettes of the listed characters into the slot, or for the GPU where in their clips they are. A frame
- * that is measured is posed by the CPU, because what the GPU writes cannot be read at once. */
+ * that is measured is posed by the CPU, because what the GPU writes cannot be read at once. So are frames before it of
+ * which poses may be held. */
 static bool write_palettes(stage *s, char *slot)
 {
     th_crowd_view *crowd_view = s->crowd_view;
     const bool is_measured = th_screen_error_next(crowd_view->error);
+    const bool is_read = is_measured || (crowd_view->error && crowd_view->held_at);
     crowd_view->stats.error_ns = 0;
     crowd_view->stats.evaluate_ns = 0;
     s->cursors = NULL;
-    if (!is_measured && crowd_view->evaluator) {
+    if (!is_read && crowd_view->evaluator) {
         s->cursors = (th_device_cursor *)(void *)(slot + cursors_offset(crowd_view));
         th_jobs_for(crowd_view->jobs, th_crowd_batch_count(crowd_view->crowd), SOUGHT, seek_batches, s);
         return true;
     }
-    if (!is_measured) {
+    if (!is_read) {
         evaluate(s, slot);
         return true;
     }
+    const size_t bytes = th_crowd_palette_bytes(crowd_view->crowd);
     void *palettes =
-        th_screen_error_reserve(crowd_view->error, th_crowd_palette_bytes(crowd_view->crowd), crowd_view->stats.listed);
+        th_screen_error_reserve(crowd_view->error, th_ring_frame(crowd_view->ring), bytes, crowd_view->stats.listed);
     if (!palettes)
         return false;
     evaluate(s, palettes);
-    return measure_error(s, palettes, slot);
+    if (is_measured)
+        return measure_error(s, palettes, slot);
+    memcpy(slot, palettes, bytes);
+    return true;
 }
 
 /* Poses the listed characters, and writes where they stand behind their palettes. False when out of memory. */
@@ -476,6 +528,8 @@ static bool pose_characters(stage *s, char *slot)
 {
     th_crowd_view *crowd_view = s->crowd_view;
     s->gpu_instances = (th_gpu_instance *)(void *)(slot + th_crowd_palette_bytes(crowd_view->crowd));
+    if (crowd_view->held_at)
+        th_pose_plan_keep(crowd_view->plan, crowd_view->jobs, th_ring_frame(crowd_view->ring));
     if (!write_palettes(s, slot))
         return false;
     th_tracer_begin(crowd_view->tracer, "instances");
@@ -514,10 +568,10 @@ static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera,
     return view;
 }
 
-void th_crowd_view_keep_tolerance(th_crowd_view *crowd_view, bool keeps)
+void th_crowd_view_be_repeatable(th_crowd_view *crowd_view, bool is_repeatable)
 {
     assert(crowd_view);
-    crowd_view->keeps_tolerance = keeps;
+    crowd_view->is_repeatable = is_repeatable;
 }
 
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer)
@@ -531,10 +585,25 @@ static void trace_counters(const th_crowd_view *crowd_view)
     th_tracer_count(crowd_view->tracer, "characters visible", crowd_view->stats.visible);
     th_tracer_count(crowd_view->tracer, "palettes evaluated", crowd_view->stats.evaluated);
     th_tracer_count(crowd_view->tracer, "characters sharing", crowd_view->stats.shared);
+    if (crowd_view->held_at)
+        th_tracer_count(crowd_view->tracer, "poses held", crowd_view->stats.held);
     if (crowd_view->motions_per_size)
         th_tracer_count(crowd_view->tracer, "tolerance px", crowd_view->stats.tolerance_px);
     th_tracer_count(crowd_view->tracer, "ns per bone",
                     (double)crowd_view->stats.pose_ns / (double)crowd_view->stats.bones);
+}
+
+/* A slot of the size that the plan needs. Where the ring has to grow, poses that were held are lost, and another plan
+ * is made. NULL: there is no memory. */
+static char *reserve(stage *s)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    const uint32_t frame = th_ring_frame(crowd_view->ring);
+    char *slot = th_ring_reserve(crowd_view->ring, slot_bytes(crowd_view));
+    if (!slot || crowd_view->stats.held == 0 || th_ring_frame(crowd_view->ring) == frame)
+        return slot;
+    plan_poses(s);
+    return th_ring_reserve(crowd_view->ring, slot_bytes(crowd_view));
 }
 
 /* Waits for the ring while the workers sleep. Between th_jobs_frame_begin and th_jobs_frame_end they would spin. */
@@ -552,7 +621,7 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
     stage s = stage_of(crowd_view, time_s, camera, width, height);
     list_characters(&s);
     if (slot)
-        slot = th_ring_reserve(crowd_view->ring, slot_bytes(crowd_view));
+        slot = reserve(&s);
     const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
     const bool posed = slot && pose_characters(&s, slot);
     th_jobs_frame_end(crowd_view->jobs);
@@ -571,7 +640,7 @@ static void draw(th_crowd_view *crowd_view, const th_target *target)
 {
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "draw");
     th_crowd_renderer_draw(crowd_view->renderer, target, &crowd_view->view, crowd_view->ring, crowd_view->draws,
-                           crowd_view->group_count);
+                           crowd_view->draw_count);
     th_ring_fence(crowd_view->ring);
     crowd_view->stats.draw_ns = th_tracer_end(crowd_view->tracer) - begin;
 }
@@ -591,7 +660,7 @@ bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_came
 
 void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target)
 {
-    assert(crowd_view && target);
+    assert(crowd_view && target && !crowd_view->held_at);
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "wait");
     th_ring_reuse(crowd_view->ring);
     crowd_view->stats.cull_ns = crowd_view->stats.pose_ns = 0;

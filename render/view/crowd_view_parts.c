@@ -181,6 +181,8 @@ static th_result check_evaluator(const th_crowd_view *crowd_view, th_error *err)
         return th_fail(err, TH_ERR_INPUT, "--look workers shows which thread posed");
     if (crowd_view->desc.look == TH_LOOK_ERROR || crowd_view->desc.error_every == 1)
         return th_fail(err, TH_ERR_INPUT, "the error on screen is measured in each frame");
+    if (th_crowd_view_most_hold(&crowd_view->desc) > 1 && crowd_view->desc.error_every > 0)
+        return th_fail(err, TH_ERR_INPUT, "the error on screen needs poses that are held");
     if (crowd_view->motions_per_size)
         return th_fail(err, TH_ERR_INPUT, "--animation-budget limits what the CPU poses");
     return th_crowd_check_device(crowd_view->crowd, err);
@@ -222,7 +224,8 @@ static th_result make_evaluator(th_crowd_view *crowd_view, th_gl *gl, th_error *
 static th_result make_ring(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
     const bool guard = TH_BUILD_CHECKS && crowd_view->desc.evaluator == TH_EVALUATOR_CPU;
-    const th_ring_desc desc = {.upload = crowd_view->desc.upload, .guard = guard};
+    const th_ring_desc desc = {
+        .upload = crowd_view->desc.upload, .held = th_crowd_view_most_hold(&crowd_view->desc) - 1, .guard = guard};
     th_result result = crowd_view->ring ? TH_OK : th_ring_create(gl, &desc, &crowd_view->ring, err);
     if (result == TH_OK)
         th_crowd_set_writes(crowd_view->crowd,
@@ -245,10 +248,18 @@ static th_result make_renderer(th_crowd_view *crowd_view, th_gl *gl, th_error *e
     return th_crowd_renderer_create(&desc, &crowd_view->renderer, err);
 }
 
+_Static_assert(TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1, "the ring keeps what is held");
+
+uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc)
+{
+    return desc->hold > 1 ? desc->hold : 1;
+}
+
 static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
 {
     crowd_view->group_count = 2 * crowd_view->desc.model_count * TH_RENDER_MESH_LODS;
-    crowd_view->draws = calloc(crowd_view->group_count, sizeof *crowd_view->draws);
+    crowd_view->draws =
+        calloc((size_t)crowd_view->group_count * th_crowd_view_most_hold(&crowd_view->desc), sizeof *crowd_view->draws);
     crowd_view->pose_groups = calloc(crowd_view->group_count, sizeof *crowd_view->pose_groups);
     return crowd_view->draws && crowd_view->pose_groups
                ? TH_OK
@@ -282,10 +293,18 @@ static th_sharing_rates rates_of(const th_crowd_view_desc *desc)
 /* Call after make_draws and make_renderer. */
 static th_result make_plan(th_crowd_view *crowd_view, th_error *err)
 {
+    const uint32_t hold = th_crowd_view_most_hold(&crowd_view->desc);
+    const bool holds = hold > 1;
     const th_pose_plan_desc desc = {.crowd = crowd_view->crowd,
                                     .rates = rates_of(&crowd_view->desc),
                                     .most_bytes = th_crowd_renderer_most_shared_bytes(crowd_view->renderer),
-                                    .most_groups = crowd_view->group_count};
+                                    .most_groups = crowd_view->group_count,
+                                    .most_hold = holds ? hold : 0};
+    if (holds)
+        crowd_view->held_at = calloc((size_t)crowd_view->scene->instance_count + 1, sizeof *crowd_view->held_at);
+    if (holds && !crowd_view->held_at)
+        return th_fail(err, TH_ERR_MEMORY, "no memory to hold the poses of %u characters",
+                       crowd_view->scene->instance_count);
     return th_pose_plan_create(&desc, &crowd_view->plan, err);
 }
 
@@ -305,7 +324,8 @@ static th_result make_error(th_crowd_view *crowd_view, th_error *err)
                                        .behaviour = crowd_view->behaviour,
                                        .jobs = crowd_view->jobs,
                                        .isa = crowd_view->desc.isa,
-                                       .every = every};
+                                       .every = every,
+                                       .kept = th_crowd_view_most_hold(&crowd_view->desc)};
     return th_screen_error_create(&desc, &crowd_view->error, err);
 }
 
@@ -356,7 +376,9 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->jobs = jobs ? base->jobs : NULL;
     crowd_view->frame = crowd && jobs && (places || a->behaviour == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
     crowd_view->evaluator = crowd && a->evaluator == b->evaluator ? base->evaluator : NULL;
-    crowd_view->ring = a->upload == b->upload && a->evaluator == b->evaluator ? base->ring : NULL;
+    const bool ring = a->upload == b->upload && a->evaluator == b->evaluator &&
+                      th_crowd_view_most_hold(a) == th_crowd_view_most_hold(b);
+    crowd_view->ring = ring ? base->ring : NULL;
     const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
     crowd_view->renderer =
         palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->renderer : NULL;
@@ -368,7 +390,7 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     assert(desc && out);
     assert(desc->model_count > 0 && desc->model_count <= TH_CROWD_VIEW_MAX_MODELS);
     assert((unsigned)desc->layout < TH_LAYOUT_COUNT && (unsigned)desc->look < TH_LOOK_COUNT);
-    assert(desc->count > 0 && desc->zoom > 0);
+    assert(desc->count > 0 && desc->zoom > 0 && desc->hold <= TH_POSE_MAX_HOLD);
     *out = NULL;
     th_crowd_view *crowd_view = calloc(1, sizeof *crowd_view);
     if (!crowd_view)
@@ -494,6 +516,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     free(crowd_view->draws);
     free(crowd_view->pose_groups);
     free(crowd_view->motions_per_size);
+    free(crowd_view->held_at);
     free(crowd_view);
 }
 

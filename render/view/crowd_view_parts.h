@@ -46,10 +46,12 @@ struct th_crowd_view {
     th_pose_group *pose_groups; /* [group_count] */
     double *motions_per_size;   /* [model] th_budget_motion; NULL without a budget */
     th_animation_budget budget;
-    bool keeps_tolerance;
+    bool is_repeatable;
+    th_gpu_instance *held_at; /* [instance] where it stands while it holds a pose; NULL: nobody does */
     th_jobs *jobs;
     th_frame *frame;
-    th_draw *draws;         /* [group_count] */
+    th_draw *draws; /* [group_count * most_hold] */
+    uint32_t draw_count;
     th_view view;           /* of the last frame */
     th_screen_error *error; /* NULL: not measured */
     float *visible_px;      /* of the last measured frame, ascending */
@@ -59,6 +61,9 @@ struct th_crowd_view {
     th_ring *ring;
     th_crowd_renderer *renderer;
 };
+
+/* The most frames for which any pose is held; at least 1. */
+uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);
 
 /* crowd_view_posed.c */
 th_result th_crowd_view_find_posed(th_crowd_view *crowd_view, th_error *err);

@@ -17,8 +17,13 @@ struct th_screen_error {
     size_t scratch_stride;
     uint64_t frames;
 
-    void *drawn, *full; /* palettes */
-    size_t drawn_bytes, full_bytes;
+    struct {
+        void *palettes;
+        size_t bytes;
+    } drawn[TH_POSE_MAX_HOLD]; /* [frame % kept] */
+    uint32_t number;           /* of the last of them */
+    void *full;                /* palettes */
+    size_t full_bytes;
     float *px; /* [listed] */
     uint32_t listed_capacity;
 };
@@ -55,6 +60,7 @@ static th_result make_frame(th_screen_error *e, th_error *err)
 th_result th_screen_error_create(const th_screen_error_desc *desc, th_screen_error **out, th_error *err)
 {
     assert(desc && desc->scene && desc->jobs && desc->every > 0 && out);
+    assert(desc->kept > 0 && desc->kept <= TH_POSE_MAX_HOLD);
     *out = NULL;
     th_screen_error *e = calloc(1, sizeof *e);
     if (!e)
@@ -80,7 +86,8 @@ void th_screen_error_destroy(th_screen_error *e)
     th_frame_destroy(e->frame);
     th_crowd_destroy(e->crowd);
     free(e->scratch);
-    free(e->drawn);
+    for (uint32_t n = 0; n < TH_POSE_MAX_HOLD; n++)
+        free(e->drawn[n].palettes);
     free(e->full);
     free(e->px);
     free(e);
@@ -105,15 +112,17 @@ static bool grow(void **block, size_t *capacity, size_t bytes)
     return *block != NULL;
 }
 
-void *th_screen_error_reserve(th_screen_error *e, size_t palette_bytes, uint32_t listed)
+void *th_screen_error_reserve(th_screen_error *e, uint32_t number, size_t palette_bytes, uint32_t listed)
 {
     assert(e);
+    const uint32_t n = number % e->desc.kept;
+    e->number = number;
     size_t px_bytes = e->listed_capacity * sizeof *e->px;
     void *px = e->px;
     const bool room = grow(&px, &px_bytes, listed * sizeof *e->px);
     e->px = px;
     e->listed_capacity = room ? (uint32_t)(px_bytes / sizeof *e->px) : 0;
-    return room && grow(&e->drawn, &e->drawn_bytes, palette_bytes) ? e->drawn : NULL;
+    return room && grow(&e->drawn[n].palettes, &e->drawn[n].bytes, palette_bytes) ? e->drawn[n].palettes : NULL;
 }
 
 /* The work of one frame. */
@@ -132,10 +141,11 @@ static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *
 }
 
 /* As shaders/instance.glsl. */
-static void scene_from_model(const th_gpu_instance *at, float z, float out[16])
+static void scene_from_model(const th_gpu_instance *at, float out[16])
 {
     const float c = at->scale * at->heading[0], s = at->scale * at->heading[1];
-    const float columns[16] = {c, 0, -s, 0, 0, at->scale, 0, 0, s, 0, c, 0, at->position[0], at->position[1], z, 1};
+    const float *p = at->position;
+    const float columns[16] = {c, 0, -s, 0, 0, at->scale, 0, 0, s, 0, c, 0, p[0], p[1], p[2], 1};
     memcpy(out, columns, sizeof columns);
 }
 
@@ -147,18 +157,58 @@ static void multiply(const float a[16], const float b[16], float out[16])
                 a[row] * b[col] + a[4 + row] * b[col + 1] + a[8 + row] * b[col + 2] + a[12 + row] * b[col + 3];
 }
 
-/* posed_as: index of a posed model. */
-static float error_of(const measurement *m, uint32_t instance, uint32_t posed_as, void *scratch)
+/* A listed character. */
+typedef struct shown {
+    uint32_t group, instance;
+    const th_pose_place *held; /* NULL: its palette is of this frame */
+} shown;
+
+static const char *drawn_palette(const measurement *m, const shown *c)
 {
     const th_screen_error_frame *f = m->frame;
     const th_screen_error *e = m->error;
+    if (!c->held)
+        return (const char *)f->palettes + th_crowd_palette_offset(f->crowd, c->instance);
+    const th_palette_range range = th_pose_plan_part(f->plan, c->group, c->held->frames_ago).range;
+    const char *frame = e->drawn[(e->number - c->held->frames_ago) % e->desc.kept].palettes;
+    return frame + range.offset + c->held->palette * range.stride;
+}
+
+/* Changes a palette of matrices so that it shows, placed at `drawn`, what it shows placed at `at`. Both have one scale
+ * and height. */
+static void place_palette(const th_gpu_instance *at, const th_gpu_instance *drawn, uint32_t bone_count, float *palette)
+{
+    const float *a = at->heading, *d = drawn->heading;
+    const float c = d[0] * a[0] + d[1] * a[1], s = d[0] * a[1] - d[1] * a[0]; /* of the difference */
+    const float x = (at->position[0] - drawn->position[0]) / at->scale,
+                z = (at->position[2] - drawn->position[2]) / at->scale;
+    for (uint32_t b = 0; b < bone_count; b++, palette += 12) {
+        for (int col = 0; col < 4; col++) {
+            const float right = palette[col], forward = palette[8 + col];
+            palette[col] = c * right + s * forward;
+            palette[8 + col] = c * forward - s * right;
+        }
+        palette[3] += d[0] * x - d[1] * z;
+        palette[11] += d[1] * x + d[0] * z;
+    }
+}
+
+static float error_of(const measurement *m, const shown *c, void *scratch)
+{
+    const th_screen_error_frame *f = m->frame;
+    const th_screen_error *e = m->error;
+    const uint32_t posed_as = f->groups[c->group].model, own = e->desc.posed_models[posed_as].of;
+    float *palette = (float *)(void *)((char *)e->full + th_crowd_palette_offset(e->crowd, c->instance));
+    th_gpu_instance at = f->gpu_instances[c->instance];
+    at.position[2] = th_cull_z((th_cull *)f->cull)[c->instance];
+    const th_gpu_instance *drawn_at = c->held ? &f->held_at[c->instance] : &at;
     float placed[16];
     th_skin_screen screen = {.width = (float)f->width, .height = (float)f->height, .near_z = f->camera->near_z};
-    scene_from_model(&f->gpu_instances[instance], th_cull_z((th_cull *)f->cull)[instance], placed);
+    scene_from_model(drawn_at, placed);
     multiply(m->clip_from_scene, placed, screen.clip_from_model);
-    const th_skin_palette drawn = {th_crowd_palette(f->crowd),
-                                   (const char *)f->palettes + th_crowd_palette_offset(f->crowd, instance)},
-                          full = {TH_PALETTE_F32, (const char *)e->full + th_crowd_palette_offset(e->crowd, instance)};
+    if (c->held)
+        place_palette(&at, drawn_at, e->desc.posed_models[own].model->bone_count, palette);
+    const th_skin_palette drawn = {th_crowd_palette(f->crowd), drawn_palette(m, c)}, full = {TH_PALETTE_F32, palette};
     return th_skin_error_px(e->skins[posed_as], drawn, full, &screen, scratch);
 }
 
@@ -167,19 +217,22 @@ static int measure_listed(uint32_t begin, uint32_t end, uint32_t worker, void *c
     const measurement *m = ctx;
     const uint32_t *list = th_cull_list(m->frame->cull);
     const th_cull_group *groups = th_cull_groups(m->frame->cull), *group = groups;
+    const th_pose_place *places = th_pose_plan_places(m->frame->plan);
     void *scratch = m->error->scratch + worker * m->error->scratch_stride;
     for (uint32_t k = begin; k < end; k++) {
         while (k - group->first >= group->count)
             group++;
-        m->error->px[k] =
-            group->shadow_only ? -1 : error_of(m, list[k], m->frame->groups[group - groups].model, scratch);
+        const uint32_t g = (uint32_t)(group - groups);
+        const bool is_held = th_pose_plan_group(m->frame->plan, g).are_held && places[k].frames_ago > 0;
+        const shown c = {g, list[k], is_held ? &places[k] : NULL};
+        m->error->px[k] = group->shadow_only ? -1 : error_of(m, &c, scratch);
     }
     return 0;
 }
 
 bool th_screen_error_measure(th_screen_error *e, const th_screen_error_frame *frame)
 {
-    assert(e && frame && frame->palettes == e->drawn);
+    assert(e && frame && frame->palettes == e->drawn[e->number % e->desc.kept].palettes);
     const uint32_t listed = th_cull_listed_count(frame->cull);
     measurement m = {.error = e, .frame = frame};
     th_camera_clip(frame->camera, (float)frame->width / (float)frame->height, m.clip_from_scene);

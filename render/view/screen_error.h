@@ -2,7 +2,8 @@
  * skin as drawn and as a full evaluation puts it, which is that of its compiled model at its own time, in f32.
  *
  * The full evaluation costs at least as much as the frame itself, so it is done only for frames that are measured. Such
- * a frame is posed into memory of the measurement first, since slots of the ring must not be read. All calls on one
+ * a frame is posed into memory of the measurement first, since slots of the ring must not be read. Where poses are held
+ * all frames are. All calls on one
  * thread; the work is done by the workers. The numbers do not depend on how many there are. */
 #ifndef TH_RENDER_VIEW_SCREEN_ERROR_H
 #define TH_RENDER_VIEW_SCREEN_ERROR_H
@@ -31,6 +32,8 @@ typedef struct th_screen_error_desc {
     th_jobs *jobs;
     th_isa isa;
     uint32_t every; /* measures every n-th frame, from the first on; at least 1 */
+    uint32_t
+        kept; /* frames whose palettes are kept, this one included, because poses of theirs may be held; at least 1 */
 } th_screen_error_desc;
 
 /* The only error is TH_ERR_MEMORY. */
@@ -40,16 +43,19 @@ void th_screen_error_destroy(th_screen_error *error); /* NULL does nothing */
 /* Called once for each frame: whether it is to be measured. NULL: never. */
 bool th_screen_error_next(th_screen_error *error);
 
-/* Memory to pose a frame into, and for as many listed characters; aligned to 64. NULL: there is none. */
-void *th_screen_error_reserve(th_screen_error *error, size_t palette_bytes, uint32_t listed);
+/* Memory to pose the frame with this number into (th_pose_plan_begin), and for as many listed characters; aligned to
+ * 64. Its content stays for the frames that are kept. NULL: there is none. */
+void *th_screen_error_reserve(th_screen_error *error, uint32_t number, size_t palette_bytes, uint32_t listed);
 
 /* A frame that has been posed. */
 typedef struct th_screen_error_frame {
-    const th_crowd *crowd;                /* with the frame's active instances */
-    const void *palettes;                 /* what th_screen_error_reserve returned */
-    const th_cull *cull;                  /* the listed characters */
-    const th_pose_group *groups;          /* their models are indices of posed models; as many as the cull has */
-    const uint32_t *counts;               /* by model, of all that are listed */
+    const th_crowd *crowd;       /* with the frame's active instances */
+    const void *palettes;        /* what th_screen_error_reserve returned */
+    const th_cull *cull;         /* the listed characters */
+    const th_pose_group *groups; /* their models are indices of posed models; as many as the cull has */
+    const uint32_t *counts;      /* by model, of all that are listed */
+    const th_pose_plan *plan;
+    const th_gpu_instance *held_at;       /* [instance] where it stands if its pose is held; NULL: none is */
     const th_gpu_instance *gpu_instances; /* [instance] but for Z, which is that of th_cull_z */
     double time_s;
     const th_camera *camera;

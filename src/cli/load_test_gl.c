@@ -8,14 +8,15 @@
 enum { LISTED_BYTES = 160 };
 
 /* Slots have room to spare (ring.h). */
-#define RING_COPIES (TH_RING_SLOTS * 1.25)
+#define SLOT_COPIES 1.25
 
 /* Palettes that measuring the error on screen takes beyond that: those that are drawn, and those of the full evaluation
  * in f32. */
 static double error_copies(const th_load_test_gl *c)
 {
     const size_t f32 = th_palette_entry_bytes(TH_PALETTE_F32), drawn = th_palette_entry_bytes(c->crowd.palette);
-    return c->measures_errors ? 1.25 * (1 + (double)f32 / (double)drawn) : 0;
+    const uint32_t kept = c->crowd.hold > 1 ? c->crowd.hold : 1;
+    return c->measures_errors ? 1.25 * (kept + (double)f32 / (double)drawn) : 0;
 }
 
 th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_target_desc *picture,
@@ -118,6 +119,7 @@ static th_stress_poses count_poses(const void *ctx)
     const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
     return (th_stress_poses){.evaluated = stats.evaluated,
                              .shared = stats.shared,
+                             .held = stats.held,
                              .apart = stats.apart,
                              .bones = c->crowd.budget.ms > 0 ? 0 : stats.bones,
                              .tolerance_px = stats.tolerance_px};
@@ -188,6 +190,7 @@ static json_t *describe(const void *ctx)
 
 th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
 {
+    const double copies = SLOT_COPIES * (TH_RING_SLOTS + (c->crowd.hold > 1 ? c->crowd.hold - 1 : 0));
     return (th_stress_renderer){
         .prepare = prepare,
         .frame = draw,
@@ -198,8 +201,8 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
         .check = check,
         .finish = finish,
         .describe = describe,
-        .palette_copies = RING_COPIES + error_copies(c),
-        .character_bytes = (size_t)(RING_COPIES * (sizeof(th_gpu_instance) + sizeof(th_device_cursor))) + LISTED_BYTES,
+        .palette_copies = copies + error_copies(c),
+        .character_bytes = (size_t)(copies * (sizeof(th_gpu_instance) + sizeof(th_device_cursor))) + LISTED_BYTES,
         .needs_cpus = th_gl_get_info(c->picture.gl)->software,
         .ctx = c,
     };

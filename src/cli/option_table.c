@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <throng/anim/joint_lod.h>
+#include <throng/runtime/pose_plan.h>
 
 #include <math.h>
 
@@ -139,7 +140,9 @@ const th_option th_option_table[] = {
     {.name = "share", .argument = "HZ", .fallback = "0", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_real, .offset = AT(crowd.share_hz),
      .low = 0, .high = 1000, .help = "characters of a clip that are within the same of this many steps per second show one pose; 0: each is posed by itself"},
     {.name = "far", .argument = "LEVEL", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(crowd.far_lod),
-     .low = 0, .high = TH_RENDER_MESH_LODS - 1, .help = "with --share, only characters at this level of detail or a coarser one"},
+     .low = 0, .high = TH_RENDER_MESH_LODS - 1, .help = "with --share and --hold, only characters at this level of detail or a coarser one"},
+    {.name = "hold", .argument = "N", .fallback = "1", .commands = PICTURES, .parse = th_parse_whole, .offset = AT(crowd.hold),
+     .low = 1, .high = TH_POSE_MAX_HOLD, .help = "pose characters that are far anew in every N-th frame, if they do not share; 1: in each"},
     {.name = "animation-budget", .argument = "MS", .commands = PICTURES, .parse = th_parse_budget, .offset = AT(crowd.budget),
      .low = 0.001, .high = 1e4, .help = "share poses by distance so that evaluating them takes at most this many milliseconds a frame, or with bones:N at most N bones; says by how many pixels characters are then off"},
     {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fetch),

@@ -144,9 +144,11 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     if (result == TH_OK && command->operand && models > 1)
         return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
     const th_budget_desc *budget = &options->crowd.budget;
-    if (result == TH_OK && options->crowd.share_hz > 0 && (budget->ms > 0 || budget->bones > 0))
+    if (result == TH_OK && options->crowd.share_hz > 0 && th_budget_is_set(budget))
         return th_fail(err, TH_ERR_INPUT,
                        "--animation-budget chooses at which rates to share, so --share cannot be given with it");
+    if (result == TH_OK && options->crowd.hold > 1 && th_budget_is_set(budget))
+        return th_fail(err, TH_ERR_INPUT, "--animation-budget decides who is posed, so --hold cannot be given with it");
     return result;
 }
 

@@ -66,10 +66,12 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));
     if (crowd->joint_lod)
         json = th_json_set(json, "joint_lod", json_true());
-    if (crowd->share_hz > 0) {
+    if (crowd->share_hz > 0)
         json = th_json_set(json, "share_hz", th_json_real(crowd->share_hz));
+    if (crowd->hold > 1)
+        json = th_json_set(json, "hold", th_json_count(crowd->hold));
+    if (crowd->share_hz > 0 || crowd->hold > 1)
         json = th_json_set(json, "far", th_json_count(crowd->far_lod));
-    }
     if (crowd->budget.ms > 0)
         json = th_json_set(json, "animation_budget_ms", th_json_real(crowd->budget.ms));
     if (crowd->budget.bones > 0)

@@ -83,10 +83,10 @@ static void check_content(const th_picture *p, th_crowd_view *crowd_view, const 
         snprintf(row->failure, sizeof row->failure, "no memory to check its pictures");
         return;
     }
-    th_crowd_view_keep_tolerance(crowd_view, true);
+    th_crowd_view_be_repeatable(crowd_view, true);
     draw_alone(p, crowd_view, time_s, camera, alone);
     draw_in_flight(p, crowd_view, time_s, camera, alone + bytes);
-    th_crowd_view_keep_tolerance(crowd_view, false);
+    th_crowd_view_be_repeatable(crowd_view, false);
     const size_t differing = count_differing(alone, alone + bytes, bytes);
     if (differing > 0)
         snprintf(row->failure, sizeof row->failure,

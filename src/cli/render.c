@@ -22,7 +22,7 @@ typedef struct rendering {
     uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;   /* sums over all frames */
     uint64_t listed[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
     uint64_t joints[TH_LOD_LEVELS];                                   /* listed, by joint level, the same */
-    uint64_t evaluated, shared, apart, bones, palette_bytes;          /* the same */
+    uint64_t evaluated, shared, held, apart, bones, palette_bytes;    /* the same */
     th_screen_error_stats error;                                      /* the largest of all measured frames */
     uint64_t evaluate_ns;
     double tolerance_px; /* the largest of all frames */
@@ -71,6 +71,7 @@ static void add_stats(rendering *r)
     }
     r->evaluated += stats.evaluated;
     r->shared += stats.shared;
+    r->held += stats.held;
     r->apart += stats.apart;
     r->bones += stats.bones;
     r->palette_bytes += stats.palette_bytes;
@@ -183,19 +184,20 @@ static json_t *rendering_json(const rendering *r)
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:b, s:o, s:f, s:s, "
+        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:b, s:o, "
+        "s:f, s:s, "
         "s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
         "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
         th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "listed_per_frame",
         of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
         "drawn_by_lod", levels_json(r, r->drawn), "evaluated_per_frame", per_frame(r, r->evaluated), "shared_per_frame",
-        per_frame(r, r->shared), "apart_per_frame", per_frame(r, r->apart), "palette_bytes_per_frame",
-        per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "far", (int)crowd->far_lod,
-        "evaluate_ms_per_frame", milliseconds(r, r->evaluate_ns), "tolerance_px", r->tolerance_px, "joint_lod",
-        (int)crowd->joint_lod, "listed_by_joint_level", levels_json(r, r->joints), "bones_per_frame",
-        per_frame(r, r->bones), "context", th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer),
-        "version", th_json_text(info->version), "software", (int)info->software, "palette",
-        th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
+        per_frame(r, r->shared), "held_per_frame", per_frame(r, r->held), "apart_per_frame", per_frame(r, r->apart),
+        "palette_bytes_per_frame", per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "hold",
+        (int)crowd->hold, "far", (int)crowd->far_lod, "evaluate_ms_per_frame", milliseconds(r, r->evaluate_ns),
+        "tolerance_px", r->tolerance_px, "joint_lod", (int)crowd->joint_lod, "listed_by_joint_level",
+        levels_json(r, r->joints), "bones_per_frame", per_frame(r, r->bones), "context", th_gl_kind_name(info->kind),
+        "renderer", th_json_text(info->renderer), "version", th_json_text(info->version), "software",
+        (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "evaluator",
         th_evaluator_name(th_crowd_view_evaluator(r->crowd_view)), "isa", th_json_text(kernel_of(r->crowd_view)),
@@ -237,6 +239,9 @@ static void print_poses(const rendering *r, FILE *file)
     if (crowd->share_hz > 0)
         fprintf(file, "shared at %g Hz from level %u on: %.0f characters per frame show the pose of another\n",
                 crowd->share_hz, crowd->far_lod, per_frame(r, r->shared));
+    if (crowd->hold > 1)
+        fprintf(file, "held for %u frames from level %u on: %.0f characters per frame show a pose of a frame before\n",
+                crowd->hold, crowd->far_lod, per_frame(r, r->held));
     if (th_budget_is_set(&crowd->budget))
         fprintf(
             file,

@@ -263,4 +263,6 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
         th_append(text, size, ", joint levels of detail");
     if (crowd->share_hz > 0)
         th_append(text, size, ", poses shared at %g Hz", crowd->share_hz);
+    if (crowd->hold > 1)
+        th_append(text, size, ", poses held for %u frames", crowd->hold);
 }

@@ -143,6 +143,9 @@ static void say_crowd(const th_view_hud *b, page *p)
     if (crowd->share_hz > 0)
         say(p, text_color, "%s share at %g Hz from LOD %u%s", th_digits_from(stats.shared).text, crowd->share_hz,
             crowd->far_lod, stats.apart > 0 ? ", behaviours apart" : "");
+    if (crowd->hold > 1)
+        say(p, text_color, "%s hold poses, for %u frames from LOD %u", th_digits_from(stats.held).text, crowd->hold,
+            crowd->far_lod);
     if (th_budget_is_set(&crowd->budget))
         say(p, text_color, "%s share within %g px, %.2f ms", th_digits_from(stats.shared).text, stats.tolerance_px,
             (double)stats.evaluate_ns / 1e6);

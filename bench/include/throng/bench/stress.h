@@ -41,10 +41,10 @@
 
 TH_API_BEGIN
 
-/* Of the last frame: poses evaluated; characters beyond that, who show the pose of another; characters that were to
- * share, but have a behaviour. */
+/* Of the last frame: poses evaluated; characters beyond that, who show the pose of another, or one of a frame before;
+ * characters that were to share, but have a behaviour. */
 typedef struct th_stress_poses {
-    uint32_t evaluated, shared, apart;
+    uint32_t evaluated, shared, held, apart;
     uint64_t bones;      /* of the evaluated poses; 0: from frame to frame as many as a budget of time allows */
     double tolerance_px; /* of a renderer that keeps to a budget; 0: it has none, or shares nothing */
 } th_stress_poses;
@@ -167,7 +167,7 @@ const th_stress_point *th_stress_interrupted(const th_stress *stress);
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err);
 void th_stress_fini(th_stress *stress);
 
-/* Whether poses were to be shared, or were. */
+/* Whether poses were to be shared, or were, or were held. */
 bool th_stress_shares(const th_stress *stress);
 
 /* "posed", "drawn": what was timed. */

@@ -63,8 +63,9 @@ typedef struct th_draw {
     uint32_t count;
     uint32_t shared; /* palettes that its instances share, in at most th_crowd_renderer_most_shared_bytes; 0: each has
                         its own */
+    uint32_t frames_ago; /* the ring slot with the palettes: of the frame, 0, or of one before (th_ring_get_held) */
     size_t palette_offset,
-        palette_stride; /* of the first palette, and from one to the next; bytes in the ring slot, multiples of 64 */
+        palette_stride;     /* of the first palette, and from one to the next; bytes in that slot, multiples of 64 */
     size_t instance_offset; /* of the first th_gpu_instance; bytes in the ring slot, a multiple of 16 */
     float footprint;        /* reach of the soft shadow on the ground below its first bone, in model units; 0: none */
     bool shadow_only;       /* out of sight, but with a visible shadow */

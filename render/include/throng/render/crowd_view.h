@@ -83,9 +83,13 @@ typedef struct th_crowd_view_desc {
     /* Poses and draws characters at coarse levels of detail with fewer joints and bones (joint_lod.h): at each level
      * with the joint level of the same error limit. The error of the mesh adds to that. The same in a base. */
     bool joint_lod;
-    double share_hz;       /* steps per second in which poses are shared (sharing.h); 0: never */
-    uint32_t far_lod;      /* the finest level of detail whose characters share. Those with a behaviour never do */
-    th_budget_desc budget; /* zero: none. Otherwise share_hz is 0 */
+    double share_hz;  /* steps per second in which poses are shared (sharing.h); 0: never */
+    uint32_t far_lod; /* the finest level of detail whose characters share or hold their pose. Those with a behaviour
+                         never share */
+    /* Characters far away who do not share are posed anew in every hold-th frame (pose_plan.h), and stand until then
+     * where they stood. 0 or 1: everyone in each frame; at most TH_POSE_MAX_HOLD. The ring has hold - 1 slots more. */
+    uint32_t hold;
+    th_budget_desc budget;                    /* zero: none. Otherwise share_hz is 0 */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
     uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
                              is posed twice, and more; others cost nothing */
@@ -103,6 +107,7 @@ typedef struct th_crowd_view_stats {
     uint32_t visible_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
     uint32_t evaluated;                           /* palettes; without sharing as many as are listed */
     uint32_t shared;                              /* listed characters beyond that, who read the palette of others */
+    uint32_t held;                                /* and those who read one of their own of a frame before */
     uint32_t apart;       /* listed characters that are far, but have a behaviour, and so a palette of their own */
     uint64_t bones;       /* evaluated */
     size_t palette_bytes; /* evaluated, with padding */
@@ -151,8 +156,8 @@ th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, do
 /* Sets near and far to enclose the ground and everything on it. */
 void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera);
 
-/* Whether the tolerance of the budget stays what it is, so that frames do not depend on those before. */
-void th_crowd_view_keep_tolerance(th_crowd_view *crowd_view, bool keeps);
+/* Whether frames do not depend on those before: the tolerance of the budget stays what it is, and no pose is held. */
+void th_crowd_view_be_repeatable(th_crowd_view *crowd_view, bool is_repeatable);
 
 /* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
@@ -176,7 +181,7 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
                         uint32_t height);
 
 /* Draws the last posed frame again, with palettes that are already in the ring. The last TH_RING_SLOTS frames must have
- * been the same. */
+ * been the same. Not with poses that are held. */
 void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target);
 
 th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view);

@@ -23,7 +23,7 @@ TH_API_BEGIN
 typedef struct th_ring th_ring;
 
 /* One slot is being written, one is being drawn, one is in the driver's queue. */
-enum { TH_RING_SLOTS = 3 };
+enum { TH_RING_SLOTS = 3, TH_RING_MAX_HELD = 7 };
 
 typedef enum th_ring_upload {
     TH_RING_AUTO = 0,       /* PERSISTENT if the driver supports it, otherwise UNSYNCHRONIZED */
@@ -34,6 +34,8 @@ typedef enum th_ring_upload {
 typedef struct th_ring_desc {
     size_t bytes; /* per slot, at first; may be 0 */
     th_ring_upload upload;
+    uint32_t held; /* frames beyond its own in which a slot may be drawn from; at most TH_RING_MAX_HELD. There are as
+                      many slots more */
     /* Write-protects the slots that are not being written, so that a stray write faults at once. Only for persistent
      * mappings of a software renderer; otherwise ignored. */
     bool guard;
@@ -67,6 +69,16 @@ typedef struct th_ring_binding {
 } th_ring_binding;
 
 th_ring_binding th_ring_get_binding(const th_ring *ring);
+
+/* The slot that was current so many frames ago. For the current frame to draw from it, they are at most
+ * th_ring_desc.held and no more than th_ring_frame has risen by since. */
+th_ring_binding th_ring_get_held(const th_ring *ring, uint32_t frames_ago);
+
+/* The number of the current frame. It rises by one each frame, and by more than TH_RING_MAX_HELD where all that was
+ * written before is lost. */
+uint32_t th_ring_frame(const th_ring *ring);
+
+size_t th_ring_slot_bytes(const th_ring *ring); /* that can be reserved without losing what was written */
 
 TH_API_END
 

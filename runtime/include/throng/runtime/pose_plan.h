@@ -3,7 +3,13 @@
  * Without sharing every listed character has a palette of its own. With sharing (anim/sharing.h) characters far away
  * read that of a step of their clip. Palettes of a model are in this order: shared poses, by key; then those of
  * characters that share with nobody, in the order of the list. So the plan depends on the list and the time only, not
- * on threads. A frame allocates nothing. */
+ * on threads. A frame allocates nothing.
+ *
+ * Characters of a group may also hold their pose for some frames: they read the palette that was evaluated for them in
+ * one of the frames before, which the caller keeps. In a frame with number n, instance i is posed anew if n + i is a
+ * multiple of the group's `hold`; so the work is the same in each frame. It is posed anew as well if it has not been
+ * for that long, or never, or in another model. So no pose is older than `hold` frames, and a character that comes into
+ * sight shows no other. The plan then depends on the frames before, too. */
 #ifndef THRONG_RUNTIME_POSE_PLAN_H
 #define THRONG_RUNTIME_POSE_PLAN_H
 
@@ -19,8 +25,9 @@ typedef struct th_pose_plan_desc {
     th_sharing_rates rates; /* at which groups may share; none: nobody shares */
     /* The most that shared palettes of a model may take. In a frame that needs more, its characters do not share, which
      * would save little: they are hardly ever the same. 0: no limit. */
-    size_t most_bytes;
+    size_t most_bytes;    /* also without sharing, where poses are held */
     uint32_t most_groups; /* of a list */
+    uint32_t most_hold;   /* the largest th_pose_group.hold, at most TH_POSE_MAX_HOLD; 0: nobody holds a pose */
 } th_pose_plan_desc;
 
 /* Characters list[first] to list[first + count - 1], all posed in one compiled model of the crowd, which has the clips
@@ -29,19 +36,37 @@ typedef struct th_pose_group {
     uint32_t model, first, count;
     bool shares;   /* false: also of instances that play layers */
     uint32_t rate; /* if they share: index into the rates */
+    uint32_t hold; /* if they do not: frames for which a pose is held; 0 or 1: each is posed in every frame */
 } th_pose_group;
 
-/* The palettes of a group: those that its characters share, or one for each character in order. */
+/* The palettes of a group: those that its characters share, or one for each character in order who holds no pose. */
 typedef struct th_pose_palettes {
     th_palette_range range;
     uint32_t first;  /* among the active ones of the crowd */
     bool are_shared; /* th_pose_plan_palettes says who reads which */
+    bool are_held;   /* some may be; th_pose_plan_places says who reads which */
 } th_pose_palettes;
 
-/* Of the last frame: palettes evaluated, and characters listed beyond that, who read one that was evaluated anyway. */
+/* Of the last frame: palettes evaluated; characters listed beyond that, who read one that was evaluated anyway, or one
+ * of a frame before. */
 typedef struct th_pose_counts {
-    uint32_t evaluated, shared;
+    uint32_t evaluated, shared, held;
 } th_pose_counts;
+
+#define TH_POSE_MAX_HOLD 8u
+
+/* Where a character of a group that holds poses finds its palette. */
+typedef struct th_pose_place {
+    uint32_t frames_ago; /* when it was evaluated; 0: in this frame */
+    uint32_t palette;    /* which of those that its model had in that frame */
+    uint32_t at;         /* index in the list, if each group is ordered by frames_ago */
+} th_pose_place;
+
+/* Characters of a group whose palettes are of one frame. */
+typedef struct th_pose_part {
+    uint32_t first, count;  /* in the list, if each group is ordered by frames_ago */
+    th_palette_range range; /* all palettes of their model in that frame */
+} th_pose_part;
 
 typedef struct th_pose_plan th_pose_plan;
 
@@ -54,12 +79,22 @@ void th_pose_plan_destroy(th_pose_plan *plan); /* NULL does nothing */
 void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const uint32_t *list,
                        const th_pose_group *groups, uint32_t group_count);
 
+/* Only with most_hold. begin: before the plan of a frame is made. keep: after it was made for the last time; the caller
+ * then keeps its palettes until most_hold - 1 frames later. number: rises by one each frame, and by more than
+ * TH_POSE_MAX_HOLD where palettes of the frames before are lost. */
+void th_pose_plan_begin(th_pose_plan *plan, uint32_t number);
+void th_pose_plan_keep(th_pose_plan *plan, th_jobs *jobs, uint32_t number);
+
 th_pose_counts th_pose_plan_counts(const th_pose_plan *plan);
 th_pose_palettes th_pose_plan_group(const th_pose_plan *plan, uint32_t group);
 
 /* By index in the list: the palette that a character reads, among the active ones of the crowd. For groups that share.
  */
 const uint32_t *th_pose_plan_palettes(const th_pose_plan *plan);
+
+/* The same for groups whose poses are held, after th_pose_plan_keep. NULL without most_hold. */
+const th_pose_place *th_pose_plan_places(const th_pose_plan *plan);
+th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t group, uint32_t frames_ago);
 
 /* NULL without rates. */
 const th_sharing *th_pose_plan_sharing(const th_pose_plan *plan);
