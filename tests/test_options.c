@@ -88,6 +88,32 @@ Test(options, take_a_budget_in_time_or_in_bones)
                    "--animation-budget decides who is posed, so --hold cannot be given with it");
 }
 
+Test(options, take_where_the_camera_flies_to)
+{
+    cr_assert(parse("render"));
+    cr_expect_eq(options.fly.zoom, 0, "it stands still");
+    cr_assert(parse("render --fly -90,10.5,4"));
+    cr_expect(options.fly.yaw_deg == -90 && options.fly.pitch_deg == 10.5 && options.fly.zoom == 4);
+    static const char *const wrong[] = {"90",
+                                        "90,10",
+                                        "90,10,4,",
+                                        "90,10,4,1",
+                                        "400,10,4",
+                                        "90,90,4",
+                                        "90,10,0",
+                                        "90,,4",
+                                        ",,",
+                                        "90;10;4",
+                                        "90,10,00000000000000000000000000000000000000004"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[96];
+        snprintf(line, sizeof line, "render --fly %s", wrong[i]);
+        cr_expect(!parse(line), "%s", line);
+        cr_expect(strstr(error.text, "--fly takes a yaw, a pitch and a zoom, such as 90,10,4"), "%s", error.text);
+    }
+    expect_refusal("view --fly 90,10,4", "view takes no --fly; that is an option of render");
+}
+
 Test(options, take_values_behind_a_space_or_an_equals_sign)
 {
     cr_assert(parse("pose fox.glb --time -1.5e0 --clip=Walk --isa=scalar --sampling compiled --json"));
@@ -357,7 +383,8 @@ static const char *example(const th_option *o)
 {
     if (o->choices)
         return o->choices[0];
-    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}, {"frames", "300"}};
+    static const char *const examples[][2] = {
+        {"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}, {"frames", "300"}, {"fly", "90,10,4"}};
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(o->argument, examples[i][0]) == 0 || strcmp(o->name, examples[i][0]) == 0)
             return examples[i][1];

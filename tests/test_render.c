@@ -366,6 +366,30 @@ Test(render, says_why_the_cpu_poses)
     expect(2, "stress --evaluator gpu", "--evaluator needs --draw");
 }
 
+static void film(const char *name, int frames, const char *camera)
+{
+    char line[256];
+    snprintf(line, sizeof line, "render --count 12 --size 64x36 --samples 1 --fps 100 --frames %d --out %s%%d.png %s",
+             frames, name, camera);
+    expect(0, line, "");
+}
+
+/* Who flies half as far in half the time is there where the other one is half way. */
+Test(render, flies_to_where_it_is_told)
+{
+    film("stay", 3, "--yaw 10 --pitch 20 --zoom 1");
+    film("here", 3, "--yaw 10 --pitch 20 --zoom 1 --fly 10,20,1");
+    film("far", 3, "--yaw 10 --pitch 20 --zoom 1 --fly 50,30,4");
+    film("half", 2, "--yaw 10 --pitch 20 --zoom 1 --fly 30,25,2");
+    film("turn", 2, "--yaw 10 --pitch 20 --zoom 1 --fly 30,20,1");
+    film("one", 1, "--yaw 10 --pitch 20 --zoom 1 --fly 50,30,4");
+    cr_expect(are_same("stay0.png", "far0.png") && are_same("stay0.png", "one0.png"));
+    cr_expect(are_same("stay1.png", "here1.png") && are_same("stay2.png", "here2.png"));
+    cr_expect(are_same("far1.png", "half1.png"));
+    cr_expect_not(are_same("far1.png", "stay1.png") || are_same("far2.png", "far1.png"));
+    cr_expect_not(are_same("half1.png", "turn1.png"));
+}
+
 /* Of all rows, as compare wants it. */
 static void grow_errors(const char *from, const char *to, double factor)
 {

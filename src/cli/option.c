@@ -306,6 +306,23 @@ th_result th_parse_size(const th_option *o, const char *text, void *value, th_er
     return refuse(o, text, err, "a width and a height from %.0f to %.0f, such as 1280x720", o->low, o->high);
 }
 
+th_result th_parse_flight(const th_option *o, const char *text, void *value, th_error *err)
+{
+    static const th_option parts[] = {{.low = -360, .high = 360}, {.low = 0, .high = 89}, {.low = 0.01, .high = 1000}};
+    th_flight *flight = value;
+    double *const numbers[] = {&flight->yaw_deg, &flight->pitch_deg, &flight->zoom};
+    bool good = true;
+    const char *rest = text;
+    for (int i = 0; i < 3 && good; i++) {
+        char word[32] = "";
+        const size_t length = strcspn(rest, ",");
+        memcpy(word, rest, length < sizeof word ? length : 0);
+        good = read_real(&parts[i], word, numbers[i]) && rest[length] == (i < 2 ? ',' : '\0');
+        rest += length + (rest[length] == ',');
+    }
+    return good ? TH_OK : refuse(o, text, err, "a yaw, a pitch and a zoom, such as 90,10,4");
+}
+
 /* ---- threads ---- */
 
 static bool read_thread_count(const char *text, size_t length, uint32_t *out)

@@ -37,6 +37,11 @@ typedef struct th_thread_list {
     uint32_t count;
 } th_thread_list;
 
+/* Where the camera of a film is at its last frame. */
+typedef struct th_flight {
+    double yaw_deg, pitch_deg, zoom; /* as in th_crowd_view_desc; zoom 0: it stays where it is */
+} th_flight;
+
 /* Numbers to compare, in the given order, without duplicates. */
 typedef struct th_number_list {
     uint32_t values[16];
@@ -66,6 +71,7 @@ th_parse_fn th_parse_choice;      /* an enum that starts at 0 */
 th_parse_fn th_parse_second;      /* bool: true for the second choice */
 th_parse_fn th_parse_schedulers;  /* th_number_list of th_scheduler */
 th_parse_fn th_parse_size;        /* th_target_desc: its sides */
+th_parse_fn th_parse_flight;      /* th_flight */
 th_parse_fn th_parse_threads;     /* uint32_t */
 th_parse_fn th_parse_thread_list; /* th_thread_list. high: of the sum */
 

@@ -111,6 +111,8 @@ const th_option th_option_table[] = {
      .low = 0, .high = 89, .help = "downward camera pitch in degrees"},
     {.name = "zoom", .argument = "F", .fallback = "1", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.zoom),
      .low = 0.01, .high = 1000, .help = "zoom factor; 1: the camera sees the whole crowd, 2: it is twice as close"},
+    {.name = "fly", .argument = "YAW,PITCH,ZOOM", .commands = TH_COMMAND_RENDER, .parse = th_parse_flight, .offset = AT(fly),
+     .help = "the camera flies to this yaw, pitch and zoom until the last frame (default: it stands still)"},
     {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.layout),
      .choices = layout_choices, .help = "arrangement of the characters: grid, ring or street; only in a street do walking characters move"},
     {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(crowd.behaviour),

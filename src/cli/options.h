@@ -67,6 +67,7 @@ typedef struct th_options {
         uint64_t max_ns;
     } compare;
     th_frame_writer_desc render;
+    th_flight fly; /* of render */
     struct {
         uint32_t frames;
         bool no_vsync;

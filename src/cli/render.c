@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define DEGREE (3.14159265358979 / 180)
+
 typedef struct rendering {
     const th_options *options;
     th_frame_writer_desc file;
@@ -105,14 +107,31 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     return result;
 }
 
+/* On the way from the start to where it flies to: turning evenly, coming nearer by the same factor in each frame. */
+static th_camera camera_at(const rendering *r, const th_camera *start, uint32_t frame)
+{
+    const th_crowd_view_desc *from = &r->options->crowd;
+    const th_flight *to = &r->options->fly;
+    th_camera camera = *start;
+    if (!(to->zoom > 0) || r->file.frame_count == 1)
+        return camera;
+    const double way = frame / (r->file.frame_count - 1.0);
+    th_camera_orbit(&camera, (float)(way * (to->yaw_deg - from->yaw_deg) * DEGREE),
+                    (float)(way * (to->pitch_deg - from->pitch_deg) * DEGREE));
+    th_camera_zoom(&camera, (float)pow(from->zoom / to->zoom, way));
+    th_crowd_view_fit_depth(r->crowd_view, &camera);
+    return camera;
+}
+
 static th_result draw_frames(rendering *r, th_error *err)
 {
     const uint32_t count = r->file.frame_count;
     const double shown_s = (count - 1) / r->file.frames_per_s;
-    const th_camera camera = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture), shown_s);
+    const th_camera start = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture), shown_s);
     const bool is_seen = th_progress_wanted();
     th_result result = TH_OK;
     for (uint32_t frame = 0; frame < count && result == TH_OK; frame++) {
+        const th_camera camera = camera_at(r, &start, frame);
         result = draw_frame(r, &camera, frame, err);
         if (is_seen && frame + 1 < count)
             th_progress_show("%3u %% of %u frame%s", 100 * (frame + 1) / count, count, th_plural(count));
