@@ -83,11 +83,43 @@ def weak():
           "and has the plain program's sums", got.stderr)
 
 
+def pictures():
+    """Each rank draws a part; together they must be the picture that the plain program draws, to the byte."""
+    with tempfile.TemporaryDirectory() as folder:
+        def path(name):
+            return os.path.join(folder, name)
+
+        def content(name):
+            with open(path(name), "rb") as file:
+                return file.read()
+
+        words = ["render", "--size", "161x91", "--isa", "scalar", "--count", "60", "--layout", "street", "--zoom", "5"]
+        alone = run([plain] + words + ["--samples", "1", "--out", path("alone.png")])
+        if alone.returncode == 4:
+            print("left out: no OpenGL here: " + alone.stderr)
+            return
+        for count in RANKS:
+            got = ranks(count, words + ["--out", path("ranks.png"), "--json"])
+            check(got.returncode == 0 and content("ranks.png") == content("alone.png"),
+                  f"{count} ranks draw the same picture", got.stdout + got.stderr)
+            document = json.loads(got.stdout)
+            check(sum(share["characters"] for share in document["shares"]) == 60 and
+                  document["bytes_between_ranks"] == (count - 1) * 161 * 91 * 8,
+                  f"{count} ranks share the characters", got.stdout)
+        got = ranks(2, ["render", "--size", "32x16", "--frames", "3", "--out", path("f%d.png")])
+        alone = run([plain, "render", "--size", "32x16", "--frames", "3", "--samples", "1", "--out", path("a%d.png")])
+        check([content(f"f{i}.png") for i in range(3)] == [content(f"a{i}.png") for i in range(3)], "several frames", got.stderr)
+        got = ranks(2, ["render", "--size", "32x16", "--out", path("none/a.png")])
+        check(got.returncode == 3 and "throng: rank 0 on " in got.stderr, "a picture that cannot be written", got.stderr)
+
+
 def refusals():
     for words, code, text in (
         (SMALL + ["--grain", "2"], 2, "throng-mpi does not take --grain"),
         (SMALL + ["--timeout", "x"], 2, "--timeout takes a number of seconds"),
         (["stress"], 2, "it needs --count"),
+        (["render", "--samples", "4"], 2, "throng-mpi does not take --samples"),
+        (["render", "--out", "a.gif"], 2, "a.gif"),
         (SMALL + ["--model", "none.glb"], 3, "rank 0 on "),
         (["stress", "--count", "2000", "--budget-ms", "0.001"], 1, "do not meet 0.001 ms"),
     ):
@@ -214,6 +246,7 @@ def main():
         return 77
     same_palettes()
     weak()
+    pictures()
     refusals()
     out_of_memory()
     for _ in range(KILLS):

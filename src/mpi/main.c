@@ -1,6 +1,7 @@
-/* throng-mpi scale|stress [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
+/* throng-mpi scale|stress|render [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
 #include "cli/options.h"
 #include "models.h"
+#include "render.h"
 #include "study.h"
 
 #include <throng/bench/baselines.h>
@@ -10,10 +11,14 @@
 #include <string.h>
 
 /* Of the options of `throng scale` and `stress` those that mean something here. */
-static const char *const taken[] = {
+static const char *const measuring[] = {
     "model",       "animation", "clip",          "import-timeout", "allow-outside", "count",       "weak", "threads",
     "isa",         "palette",   "interpolation", "keys",           "seed",          "error-bound", "json", "placement",
-    "repetitions", "frames",    "wide",          "budget-ms",      "out",           "help"};
+    "repetitions", "frames",    "wide",          "budget-ms",      "out",           "help",        NULL};
+
+/* Of those of `throng render` all but these: pictures are merged by the depth of a pixel, which has one sample; and
+ * which characters share a pose depends on all that a rank poses. */
+static const char *const not_drawing[] = {"samples", "share", "far", "animation-budget", "error", "trace", NULL};
 
 enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299, MOST_FRAMES = 100 * 1000 * 1000 };
 
@@ -21,16 +26,19 @@ enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299, MOST_FRAMES = 100 * 1000 *
 
 static void help(FILE *file)
 {
-    fputs("Usage: mpirun -n RANKS throng-mpi scale|stress [OPTIONS] [--timeout S]\n"
+    fputs("Usage: mpirun -n RANKS throng-mpi scale|stress|render [OPTIONS] [--timeout S]\n"
           "\n"
           "  scale    measure how a crowd scales with ranks: poses, and palettes gathered on rank 0\n"
           "  stress   whether --count characters meet --budget-ms on all ranks\n"
+          "  render   draw a part of the crowd on each rank, and merge the pictures by depth\n"
           "\n"
           "  --timeout S   give a rank up that does not answer for so long (default: 60)\n"
           "\n"
           "Other options are those of `throng scale` and `throng stress`: --model, --animation, --clip, --count,\n"
           "--weak, --threads (of each rank), --isa, --palette, --interpolation, --keys, --error-bound, --placement,\n"
-          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out. docs/guide/mpi.md has it all.\n",
+          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out; and for render those of\n"
+          "`throng render` but --samples, --share, --far, --animation-budget, --error and --trace.\n"
+          "docs/guide/mpi.md has it all.\n",
           file);
 }
 
@@ -65,16 +73,28 @@ static bool take_timeout(int *argc, char **argv, double *out)
     return true;
 }
 
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
 static const char *find_refused(const th_run *run)
 {
-    for (uint32_t i = 0; i < run->option_count; i++) {
-        bool is_taken = false;
-        for (size_t t = 0; t < sizeof taken / sizeof *taken; t++)
-            is_taken = is_taken || strcmp(run->options[i], taken[t]) == 0;
-        if (!is_taken)
+    const bool draws = run->command->bit == TH_COMMAND_RENDER;
+    for (uint32_t i = 0; i < run->option_count; i++)
+        if (draws ? is_among(not_drawing, run->options[i]) : !is_among(measuring, run->options[i]))
             return run->options[i];
-    }
     return NULL;
+}
+
+static th_result check_picture(const command_line *c, th_error *err)
+{
+    th_frame_writer_desc file = c->options.render;
+    file.width = c->options.picture.width;
+    file.height = c->options.picture.height;
+    return th_frame_writer_check(&file, err);
 }
 
 static th_result check(const command_line *c, th_error *err)
@@ -85,6 +105,8 @@ static th_result check(const command_line *c, th_error *err)
     if (refused)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi does not take --%s; throng-mpi --help lists what it takes",
                        refused);
+    if (c->run.command->bit == TH_COMMAND_RENDER)
+        return check_picture(c, err);
     if (is_stress && o->crowd.count == 0)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi stress makes no search: it needs --count");
     if (!is_stress && o->scale.counts.count > 1)
@@ -106,8 +128,9 @@ static th_result read_words(command_line *c, int argc, char **argv, th_error *er
     c->timeout_s = TIMEOUT_S;
     for (int i = 1; i < argc; i++)
         th_append(c->text, sizeof c->text, "%s%s", i > 1 ? " " : "", argv[i]);
-    if (!command || !(command->bit & (TH_COMMAND_SCALE | TH_COMMAND_STRESS)))
-        return th_fail(err, TH_ERR_USAGE, "a command comes first, scale or stress; throng-mpi --help says more");
+    if (!command || !(command->bit & (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_RENDER)))
+        return th_fail(err, TH_ERR_USAGE,
+                       "a command comes first: scale, stress or render; throng-mpi --help says more");
     if (!take_timeout(&argc, argv, &c->timeout_s))
         return th_fail(err, TH_ERR_USAGE, "--timeout takes a number of seconds from 1 to 86400");
     const th_result result = th_options_parse(&c->options, &c->run, command, argc - 2, argv + 2, err);
@@ -181,7 +204,9 @@ static int run(th_mpi_job *job, command_line *c)
         code = th_mpi_agree_same(job, "command line", c->text);
     if (code == TH_EXIT_GOOD)
         code = th_mpi_models(job, &c->options.models, &models);
-    if (code == TH_EXIT_GOOD)
+    if (code == TH_EXIT_GOOD && c->run.command->bit == TH_COMMAND_RENDER)
+        code = th_mpi_render(job, &c->options, &c->run, &models);
+    else if (code == TH_EXIT_GOOD)
         code = study(job, c, &models);
     th_model_set_fini(&models);
     /* All ranks end with the same code, for mpirun returns that of any. */
@@ -203,6 +228,8 @@ int main(int argc, char **argv)
         return TH_EXIT_GOOD;
     }
     const th_result result = read_words(&c, argc, argv, &err);
+    if (result != TH_OK)
+        err.code = TH_ERR_USAGE; /* whatever is wrong with a word */
     th_baselines_register();
     th_mpi_begin(&job, c.timeout_s);
     int code = th_mpi_agree_on(&job, result, &err);

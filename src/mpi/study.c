@@ -2,12 +2,12 @@
 
 #include "block.h"
 #include "cli/command.h"
+#include "cpus.h"
 
 #include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
 #include <throng/core/random.h>
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,41 +50,13 @@ static int agree(const study *s, bool has_room, const char *what)
     return th_mpi_agree(s->job, has_room ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT, text);
 }
 
-/* ---- CPUs and threads ---- */
-
-static uint32_t threads_of(const study *s)
-{
-    const uint32_t usable = th_cpus_read().usable, each = s->job->shares_cpus ? usable / s->job->local_ranks : usable;
-    return s->desc->threads ? s->desc->threads : each > 0 ? each : 1;
-}
-
-/* Where mpirun has bound no rank, each one of a host gets CPUs of its own if there are enough. Returns whether its
- * workers can have a CPU each. */
-static bool bind_rank(const study *s, uint32_t threads)
-{
-    cpu_set_t all, own;
-    const uint32_t first = s->job->local_rank * threads;
-    CPU_ZERO(&own);
-    if (sched_getaffinity(0, sizeof all, &all) != 0)
-        return false;
-    if (!s->job->shares_cpus)
-        return (uint32_t)CPU_COUNT(&all) >= threads;
-    if ((uint32_t)CPU_COUNT(&all) < s->job->local_ranks * threads)
-        return false;
-    for (uint32_t cpu = 0, n = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &all)) {
-            if (n >= first && n < first + threads)
-                CPU_SET(cpu, &own);
-            n++;
-        }
-    return sched_setaffinity(0, sizeof own, &own) == 0;
-}
+/* ---- threads ---- */
 
 static int create_pool(study *s)
 {
     th_error err;
-    const uint32_t threads = threads_of(s);
-    const bool has_cpus = bind_rank(s, threads);
+    const uint32_t threads = th_mpi_threads(s->job, s->desc->threads);
+    const bool has_cpus = th_mpi_bind(s->job, threads);
     const th_jobs_desc jobs = {
         .threads = threads,
         .scheduler = TH_SCHEDULER_WORK_STEALING,
