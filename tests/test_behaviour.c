@@ -537,6 +537,46 @@ Test(behaviour, feet_stand_in_blends_of_gaits)
     }
 }
 
+/* The human with a second walk, which is 1 % faster. */
+typedef struct stroller {
+    th_model model;
+    th_clip clips[16];
+} stroller;
+
+static const th_model *make_stroller(stroller *s)
+{
+    const uint32_t walk = clip_named(human, "walk");
+    s->model = *human;
+    memcpy(s->clips, human->clips, human->clip_count * sizeof *s->clips);
+    s->clips[human->clip_count] = human->clips[walk];
+    s->clips[human->clip_count].name = "stroll";
+    s->clips[human->clip_count].ticks_per_second *= 1.01;
+    s->model.clips = s->clips;
+    s->model.clip_count++;
+    return &s->model;
+}
+
+Test(behaviour, gaits_of_one_speed_walk_as_fast_as_they_are_when_chosen_by_weight)
+{
+    stroller s;
+    const th_blend blends[] = {{.clips = {{"stroll", 1}}, .clip_count = 1},
+                               {.clips = {{"stroll", 1}, {"walk", 1}}, .clip_count = 2}};
+    const double speeds[] = {1.01 * TH_HUMAN_WALK_SPEED, 1.005 * TH_HUMAN_WALK_SPEED};
+    cast c = make_blend(make_stroller(&s), 1.4);
+    const th_behaviour *b = c.scene->behaviour;
+    for (int n = 0; n < 2; n++) {
+        th_layer layers[TH_BEHAVIOUR_LAYERS];
+        th_behaviour_set_blend(c.scene->behaviour, &blends[n], 10 * n);
+        const double from_s = 10 * n + 2,
+                     walked = th_behaviour_travel(b, 3, from_s + 5) - th_behaviour_travel(b, 3, from_s);
+        cr_expect_float_eq(walked, 5 * c.scene->instances[3].speed * speeds[n], 0.05, "%d: %.2f m", n, walked);
+        cr_expect_eq(layers_at(&c, 3, from_s, layers), n + 1);
+        cr_expect_lt(fabs(remainder(layers[0].ratio - layers[n].ratio, 1)), 1e-9, "in step");
+        cr_expect_lt(slide_of_blend(&c, 3, from_s, from_s + 5), 0.026);
+    }
+    free_cast(&c);
+}
+
 /* At any moment of a loop. */
 Test(behaviour, feet_hardly_slide_while_the_pace_changes)
 {

@@ -113,7 +113,8 @@ static bool make_all(th_routines *r, uint64_t seed)
 
 static bool make_blend(th_routines *r)
 {
-    r->space = has_room(r, sizeof *r->space) ? malloc(sizeof *r->space) : NULL;
+    const size_t bytes = th_pace_space_bytes(r->repertoire);
+    r->space = has_room(r, bytes) ? malloc(bytes) : NULL;
     if (!r->space || !th_pace_space_make(r->compiled->model, r->repertoire, r->compiled->interpolation, r->space))
         return false;
     r->speed = r->space->count > 0 ? 1 : 0;

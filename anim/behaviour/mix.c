@@ -12,24 +12,37 @@
 
 #define PHASES      32u  /* poses in which a stride is measured */
 #define LEAST_APART 0.02 /* gaits that differ less in speed are one sample */
-#define LEAST_PACE  1e-3 /* times the slowest gait: a stride is not divided by less */
-#define PLAUSIBLE   0.3  /* a measured stride differs less from the mean of those of the clips, as a part of it */
+#define LEAST_PACE 1e-3 /* times the slowest gait: a stride is not divided by less */
+#define PLAUSIBLE  0.3  /* a measured stride differs less from the mean of those of the clips, as a part of it */
 
 /* ---- samples ---- */
 
-static void add_sample(th_pace_space *s, const th_model *model, uint32_t clip, double speed)
+static void add_sample(th_pace_space *s, const th_pace_sample *added)
 {
     const double last = s->count > 0 ? s->samples[s->count - 1].speed : -1;
-    if (s->count < TH_PACE_SAMPLES && speed > last * (1 + LEAST_APART))
-        s->samples[s->count++] =
-            (th_pace_sample){.clip = clip, .speed = speed, .length_s = th_clip_length_s(model, clip)};
+    if (s->count < TH_PACE_SAMPLES && added->speed > last * (1 + LEAST_APART))
+        s->samples[s->count++] = *added;
 }
 
-static void find_leads(th_pace_space *s, const th_model *model, th_interpolation interpolation, th_dmat34 *poses)
+static void find_gaits(th_pace_space *s, const th_model *model, const th_repertoire *repertoire,
+                       th_interpolation interpolation, th_dmat34 *poses)
 {
-    const uint32_t first = s->samples[0].speed > 0 ? 0 : 1;
-    for (uint32_t k = first + 1; k < s->count; k++)
-        s->samples[k].lead = th_gait_lead(model, interpolation, s->samples[first].clip, s->samples[k].clip, poses);
+    for (uint32_t g = 0; g < repertoire->gait_count; g++) {
+        const uint32_t clip = repertoire->gaits[g].clip, first = repertoire->gaits[0].clip;
+        s->gaits[s->gait_count++] =
+            (th_pace_sample){.clip = clip,
+                             .speed = repertoire->gaits[g].speed,
+                             .lead = g > 0 ? th_gait_lead(model, interpolation, first, clip, poses) : 0,
+                             .length_s = th_clip_length_s(model, clip)};
+    }
+}
+
+static void find_samples(th_pace_space *s, const th_model *model, uint32_t idle)
+{
+    if (idle != TH_NO_INDEX)
+        add_sample(s, &(th_pace_sample){.clip = idle, .length_s = th_clip_length_s(model, idle)});
+    for (uint32_t g = 0; g < s->gait_count; g++)
+        add_sample(s, &s->gaits[g]);
 }
 
 /* ---- strides ---- */
@@ -123,15 +136,13 @@ bool th_pace_space_make(const th_model *model, const th_repertoire *repertoire, 
     *out = (th_pace_space){0};
     if (repertoire->gait_count == 0)
         return true;
-    if (repertoire->idle != TH_NO_INDEX)
-        add_sample(out, model, repertoire->idle, 0);
-    for (uint32_t g = 0; g < repertoire->gait_count; g++)
-        add_sample(out, model, repertoire->gaits[g].clip, repertoire->gaits[g].speed);
     th_feet f = {0};
     th_dmat34 *poses = calloc((size_t)model->joint_count * TH_GAIT_LEAD_POSES + 1, sizeof *poses);
-    const bool good = th_feet_init(&f, model, interpolation, out->samples[0].clip) && poses;
+    const uint32_t first = repertoire->idle != TH_NO_INDEX ? repertoire->idle : repertoire->gaits[0].clip;
+    const bool good = th_feet_init(&f, model, interpolation, first) && poses;
     if (good) {
-        find_leads(out, model, interpolation, poses);
+        find_gaits(out, model, repertoire, interpolation, poses);
+        find_samples(out, model, repertoire->idle);
         measure_strides(&f, out, repertoire->heading_rad);
     }
     th_feet_fini(&f);
@@ -173,9 +184,9 @@ static double wanted_weight(const wish *w, uint32_t clip)
 /* NULL: the clip is not in step with others. */
 static const th_pace_sample *gait_of(const th_pace_space *space, uint32_t clip)
 {
-    for (uint32_t k = 0; k < space->count; k++)
-        if (space->samples[k].clip == clip && space->samples[k].speed > 0)
-            return &space->samples[k];
+    for (uint32_t k = 0; k < space->gait_count; k++)
+        if (space->gaits[k].clip == clip)
+            return &space->gaits[k];
     return NULL;
 }
 

@@ -20,9 +20,16 @@ typedef struct th_pace_space {
     th_pace_sample samples[TH_PACE_SAMPLES];
     double strides[(TH_PACE_SAMPLES - 1) * TH_PACE_STEPS + 1];
     uint32_t count; /* the last one walks, so no gait: 0 */
+    uint32_t gait_count;
+    th_pace_sample gaits[]; /* all of the repertoire, also those that are no samples */
 } th_pace_space;
 
-/* Poses the model some hundred times. false: out of memory. */
+static inline size_t th_pace_space_bytes(const th_repertoire *repertoire)
+{
+    return sizeof(th_pace_space) + repertoire->gait_count * sizeof(th_pace_sample);
+}
+
+/* *out has th_pace_space_bytes. Poses the model some hundred times. false: out of memory. */
 bool th_pace_space_make(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
                         th_pace_space *out);
 
