@@ -12,6 +12,9 @@
 
 #define PHASES      32u  /* poses in which a stride is measured */
 #define LEAST_APART 0.02 /* gaits that differ less in speed are one sample */
+#define CREEP                                                                                                          \
+    0.05                /* times the slowest gait: at this pace and above that gait plays more slowly instead of being \
+                           blended with standing, in whose blends feet hardly leave the ground */
 #define LEAST_PACE 1e-3 /* times the slowest gait: a stride is not divided by less */
 #define PLAUSIBLE  0.3  /* a measured stride differs less from the mean of those of the clips, as a part of it */
 
@@ -61,7 +64,8 @@ static place place_of(const th_pace_space *s, double pace)
     if (s->count < 2)
         return (place){0, 0};
     const double from = s->samples[low].speed, to = s->samples[low + 1].speed;
-    return (place){low, fmin(fmax((pace - from) / (to - from), 0), 1)};
+    const double width = from > 0 ? to - from : CREEP * to;
+    return (place){low, fmin(fmax((pace - from) / width, 0), 1)};
 }
 
 static double own_stride(const th_pace_sample *sample)
@@ -261,13 +265,18 @@ static void normalise(th_mix *mix)
 
 /* ---- rates ---- */
 
+/* Somebody who stands leaves the rate to the gait that fades out, or in later: its feet slow down with its weight, as
+ * the character does. */
 static void set_pace(th_mix *mix, const wish *w)
 {
-    const double least = LEAST_PACE * w->space->samples[w->space->count > 1].speed;
-    const double pace = w->at.low == 0 ? fmax(w->blend->pace, least) : w->blend->pace;
-    const bool stands = w->space->samples[0].speed > 0; /* nobody can: the slowest gait plays more slowly */
-    mix->speed[1] = w->blend->pace;
-    mix->rate[1] = stands && !(w->blend->pace > 0) ? 0 : pace / stride_at(w->space, place_of(w->space, pace));
+    const th_pace_space *s = w->space;
+    const bool may_stand = !(s->samples[0].speed > 0);
+    const double slowest = s->samples[may_stand].speed;
+    double pace = w->blend->pace;
+    mix->speed[1] = pace;
+    if (may_stand)
+        pace = pace > 0 ? fmax(pace, LEAST_PACE * slowest) : slowest;
+    mix->rate[1] = pace > 0 ? pace / stride_at(s, place_of(s, pace)) : 0;
 }
 
 static void set_rates(th_mix *mix, const wish *w)

@@ -65,10 +65,11 @@ typedef struct th_blend_clip {
     double weight;    /* 0 or more */
 } th_blend_clip;
 
-/* What BLEND plays. Without weights, models that walk blend their idle clip and their gaits, with phases in step, so
- * that their feet move at the pace: the two whose speeds are the next ones; beyond the fastest gait this one plays
- * faster. Other models blend all clips equally. With weights, each model blends those of its clips that have one; if
- * there are more than TH_MAX_LAYERS, the largest; if none, it behaves as with NONE. */
+/* What BLEND plays. Without weights, models that walk blend their gaits, with phases in step, so that their feet move
+ * at the pace: the two whose speeds are the next ones; beyond the fastest gait this one plays faster, below the slowest
+ * that one plays slower. Below a twentieth of it they blend it with their idle clip. Other models blend all clips
+ * equally. With weights, each model blends those of its clips that have one; if there are more than TH_MAX_LAYERS, the
+ * largest; if none, it behaves as with NONE. */
 typedef struct th_blend {
     double pace; /* over the ground, model units per second; 0 or more */
     th_blend_clip clips[TH_BLEND_CLIPS];
