@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TOUCHING    0.003 /* a point on the ground: this far above the lowest, times the model's size */
 #define MOST_POINTS 10000u
@@ -71,9 +72,10 @@ bool th_feet_init(th_feet *f, const th_model *model, th_interpolation interpolat
     f->before = calloc(f->points.count + 1, sizeof *f->before);
     f->now = calloc(f->points.count + 1, sizeof *f->now);
     f->moved = calloc(f->points.count + 1, sizeof *f->moved);
+    f->slid = calloc(f->points.count + 1, sizeof *f->slid);
     f->local = calloc((size_t)model->joint_count + 1, sizeof *f->local);
     f->weights = calloc((size_t)model->weight_count + 1, sizeof *f->weights);
-    return f->before && f->now && f->moved && f->local && f->weights;
+    return f->before && f->now && f->moved && f->slid && f->local && f->weights;
 }
 
 void th_feet_fini(th_feet *f)
@@ -83,24 +85,54 @@ void th_feet_fini(th_feet *f)
     free(f->before);
     free(f->now);
     free(f->moved);
+    free(f->slid);
     free(f->local);
     free(f->weights);
 }
 
+/* In both poses. */
+static bool is_on_ground(const th_feet *f, size_t n)
+{
+    const double touching = TOUCHING * f->proxy.model->size;
+    return f->before[n][1] <= fmax(f->lowest_before, f->ground) + touching &&
+           f->now[n][1] <= fmax(f->lowest, f->ground) + touching;
+}
+
+static bool is_airborne(const th_feet *f)
+{
+    return f->lowest > f->ground + AIRBORNE * f->proxy.model->size;
+}
+
 double th_feet_step(const th_feet *f, double heading_rad)
 {
-    const double size = f->proxy.model->size, x = sin(heading_rad), z = cos(heading_rad);
+    const double x = sin(heading_rad), z = cos(heading_rad);
     size_t count = 0;
-    if (f->lowest > f->ground + AIRBORNE * size)
+    if (is_airborne(f))
         return (double)NAN;
     for (size_t n = 0; n < f->points.count; n++) {
         const double *a = f->before[n], *b = f->now[n];
-        if (a[1] <= fmax(f->lowest_before, f->ground) + TOUCHING * size &&
-            b[1] <= fmax(f->lowest, f->ground) + TOUCHING * size)
+        if (is_on_ground(f, n))
             f->moved[count++] = (a[0] - b[0]) * x + (a[2] - b[2]) * z;
     }
     qsort(f->moved, count, sizeof *f->moved, th_compare_doubles);
     return count > 0 ? f->moved[count * 2 / 3] : (double)NAN;
+}
+
+void th_feet_stand(th_feet *f)
+{
+    memset(f->slid, 0, f->points.count * sizeof *f->slid);
+}
+
+double th_feet_slide(th_feet *f, double heading_rad, double step)
+{
+    double most = 0;
+    for (size_t n = 0; n < f->points.count; n++) {
+        const bool stands = is_on_ground(f, n) && !is_airborne(f);
+        f->slid[n][0] = stands ? f->slid[n][0] + f->now[n][0] - f->before[n][0] + step * sin(heading_rad) : 0;
+        f->slid[n][1] = stands ? f->slid[n][1] + f->now[n][2] - f->before[n][2] + step * cos(heading_rad) : 0;
+        most = fmax(most, hypot(f->slid[n][0], f->slid[n][1]));
+    }
+    return most;
 }
 
 size_t th_feet_mark_standing(th_feet *f, uint32_t clip)

@@ -12,6 +12,7 @@ typedef struct th_feet {
     double (*before)[3], (*now)[3];
     double lowest_before, lowest, ground;
     double *moved;
+    double (*slid)[2]; /* X and Z, since the point came to stand */
     th_dmat34 *local;
     double *weights;
 } th_feet;
@@ -32,6 +33,12 @@ void th_feet_find_ground(th_feet *feet, const uint32_t *clips, uint32_t count);
 /* How far the points on the ground have moved backwards since the pose before. Where a foot drags because it is about
  * to leave the ground or to reach it, the other one counts, which moves back faster. NAN if none is on the ground. */
 double th_feet_step(const th_feet *feet, double heading_rad);
+
+/* All points come to stand anew. */
+void th_feet_stand(th_feet *feet);
+/* Adds how far the points on the ground have slid since the pose before, while the character moved by `step`. Returns
+ * the longest slide of a point since it came to stand. */
+double th_feet_slide(th_feet *feet, double heading_rad, double step);
 
 /* Marks the points on the ground in the first pose of a clip, in feet->moved, and returns their number. */
 size_t th_feet_mark_standing(th_feet *feet, uint32_t clip);

@@ -240,12 +240,16 @@ static double stand_stay(draft *d, const th_transition *next)
         const double room = STRAYS_S / 2 * d->plan->repertoire->gaits[0].speed + strayed(d);
         most = fmin(fmax(room / d->plan->speed, STAND_S), STANDS_S);
     }
-    return STAND_S + draw(d) * (most - STAND_S);
+    const double stay_s = STAND_S + draw(d) * (most - STAND_S);
+    if (isnan(next->from_ratio))
+        return stay_s;
+    const double length_s = th_clip_length_s(d->plan->model, d->state);
+    return stay_s + th_ratio_wrapped(next->from_ratio - d->ratio - stay_s / length_s) * length_s;
 }
 
 static double stay(draft *d, const th_transition *next)
 {
-    return isnan(next->from_ratio) ? stand_stay(d, next) : gait_stay(d, next);
+    return th_repertoire_speed(d->plan->repertoire, d->state) > 0 ? gait_stay(d, next) : stand_stay(d, next);
 }
 
 /* ---- a routine ---- */

@@ -11,6 +11,9 @@
 #define START  0.42 /* a transition between standing and walking, in lengths of the gait */
 #define APART  0.35 /* the part of it in which the weight has yet to rise, or has risen */
 #define PHASES 64   /* positions in a gait at which poses are compared */
+#define BEGINS 8u   /* positions in a gait at which changes of gait are compared */
+#define FADES  24u  /* positions in a clip that stands at which fades are compared */
+#define LONG_S 5.0  /* a clip that lasts longer is left at any time */
 
 double th_repertoire_speed(const th_repertoire *repertoire, uint32_t clip)
 {
@@ -136,16 +139,23 @@ static double step_of_clips(const th_transition *t, const double *speeds, const 
            to * speeds[1] * (t->to_ratios[step] - t->to_ratios[step - 1]) * lengths_s[1];
 }
 
-static void set_travel(th_feet *f, double heading_rad, const double *speeds, const double *lengths_s, th_transition *t)
+/* Returns how far a point slides that stands, at most. */
+static double set_travel(th_feet *f, double heading_rad, const double *speeds, const double *lengths_s,
+                         th_transition *t)
 {
     const uint32_t clips[2] = {t->from, t->to};
+    double most = 0;
     th_feet_find_ground(f, clips, 2);
     blend(f, t, 0);
+    th_feet_stand(f);
     for (uint32_t k = 1; k <= STEPS; k++) {
         blend(f, t, k);
         const double of_feet = th_feet_step(f, heading_rad);
-        t->travel[k] = t->travel[k - 1] + (isnan(of_feet) ? step_of_clips(t, speeds, lengths_s, k) : of_feet);
+        const double step = isnan(of_feet) ? step_of_clips(t, speeds, lengths_s, k) : of_feet;
+        t->travel[k] = t->travel[k - 1] + step;
+        most = fmax(most, th_feet_slide(f, heading_rad, step));
     }
+    return most;
 }
 
 /* ---- where feet pass each other ---- */
@@ -184,6 +194,70 @@ static double passing(th_feet *f, uint32_t gait, uint32_t stand)
     return best;
 }
 
+/* ---- between clips that stand ---- */
+
+/* How far the marked points are from where they were before, along the ground, at most. */
+static double slide_of_feet(const th_feet *f, size_t count)
+{
+    double most = 0;
+    for (size_t k = 0; k < count; k++) {
+        const size_t n = (size_t)f->moved[k];
+        most = fmax(most, hypot(f->now[n][0] - f->before[n][0], f->now[n][2] - f->before[n][2]));
+    }
+    return most;
+}
+
+/* The position in a clip that the middle of a fade into it, or out of it, must have so that feet move least. Feet that
+ * stand in both poses do not in their blend, where legs are bent differently. length: of the fade, in clip lengths. */
+static double calmest(th_feet *f, uint32_t idle, uint32_t clip, double length)
+{
+    double best = 0, least = HUGE_VAL;
+    const size_t count = th_feet_mark_standing(f, idle);
+    const th_layer stand = {.weight = 1, .clip = (uint16_t)idle, .mask = TH_NO_MASK};
+    for (uint32_t n = 0; n < FADES; n++) {
+        double slide = 0;
+        for (int quarter = 1; quarter < 4; quarter++) {
+            const float part = (float)quarter / 4;
+            th_layer layers[2] = {stand, stand};
+            layers[0].weight = 1 - part;
+            layers[1].weight = part;
+            layers[1].clip = (uint16_t)clip;
+            layers[1].ratio = th_ratio_wrapped((double)n / FADES + ((double)part - 0.5) * length);
+            th_feet_pose(f, &stand, 1);
+            th_feet_pose(f, layers, 2);
+            slide = fmax(slide, slide_of_feet(f, count));
+        }
+        best = slide < least ? (double)n / FADES : best;
+        least = fmin(slide, least);
+    }
+    return best;
+}
+
+/* Whether the moment of a fade may be chosen: the clip is not over meanwhile, and one need not wait for long. */
+static bool may_wait(const th_model *model, const th_repertoire *repertoire, uint32_t clip)
+{
+    for (uint32_t n = 0; n < repertoire->stand_count; n++)
+        if (repertoire->stands[n].clip == clip)
+            return repertoire->stands[n].loops && th_clip_length_s(model, clip) < LONG_S;
+    return false;
+}
+
+/* One of the two is the idle clip. */
+static void stand_differently(th_feet *f, const th_repertoire *repertoire, const double *lengths_s, th_transition *t)
+{
+    const bool out_of_idle = t->from == repertoire->idle;
+    const uint32_t clip = out_of_idle ? t->to : t->from;
+    const double length = t->duration_s / lengths_s[out_of_idle];
+    const double begin = th_ratio_wrapped(calmest(f, repertoire->idle, clip, length) - length / 2);
+    if (out_of_idle) {
+        run(t, begin, steady(1 / lengths_s[1]), t->to_ratios);
+    } else {
+        t->from_ratio = begin;
+        for (uint32_t k = 0; k <= STEPS; k++)
+            t->from_ratios[k] += begin;
+    }
+}
+
 /* ---- with a gait ---- */
 
 /* Walking begins and ends where the foot in the air passes above where it stood or will stand. The character stands on
@@ -207,13 +281,28 @@ static void stop(double passing_at, const double *lengths_s, th_transition *out)
     run(out, 0, steady(1 / lengths_s[1]), out->to_ratios);
 }
 
-static void change_gait(double lead, const double *lengths_s, th_transition *out)
+static void change_gait(double begin, double lead, const double *lengths_s, th_transition *out)
 {
     const ramp common = {1 / lengths_s[0], 1 / lengths_s[1], 0, 1};
     out->duration_s = (lengths_s[0] + lengths_s[1]) / 2;
-    out->from_ratio = 0;
-    run(out, 0, common, out->from_ratios);
-    run(out, lead, common, out->to_ratios);
+    out->from_ratio = begin;
+    run(out, begin, common, out->from_ratios);
+    run(out, begin + lead, common, out->to_ratios);
+}
+
+/* Begins where feet slide least. */
+static void change_gait_calmly(th_feet *f, double heading_rad, double lead, const double *speeds,
+                               const double *lengths_s, th_transition *out)
+{
+    double least = HUGE_VAL;
+    for (uint32_t n = 0; n < BEGINS; n++) {
+        th_transition t = *out;
+        change_gait((double)n / BEGINS, lead, lengths_s, &t);
+        const double slide = set_travel(f, heading_rad, speeds, lengths_s, &t);
+        if (slide < least)
+            *out = t;
+        least = fmin(slide, least);
+    }
 }
 
 bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
@@ -223,18 +312,22 @@ bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, 
     const double speeds[2] = {th_repertoire_speed(repertoire, from), th_repertoire_speed(repertoire, to)};
     const double lengths_s[2] = {th_clip_length_s(model, from), th_clip_length_s(model, to)};
     th_transition_fade(model, from, to, fade, out);
-    if (speeds[0] == 0 && speeds[1] == 0)
+    const bool stands = speeds[0] == 0 && speeds[1] == 0;
+    if (stands && !may_wait(model, repertoire, from) && !may_wait(model, repertoire, to))
         return true;
     th_feet f = {0};
     th_dmat34 *poses = calloc((size_t)model->joint_count * TH_GAIT_LEAD_POSES + 1, sizeof *poses);
     const bool good = th_feet_init(&f, model, interpolation, from) && poses;
-    if (good) {
+    if (good && stands) {
+        stand_differently(&f, repertoire, lengths_s, out);
+    } else if (good && speeds[0] > 0 && speeds[1] > 0) {
+        const double lead = th_gait_lead(model, interpolation, from, to, poses);
+        change_gait_calmly(&f, repertoire->heading_rad, lead, speeds, lengths_s, out);
+    } else if (good) {
         if (speeds[0] == 0)
             start(passing(&f, to, from), lengths_s, out);
-        else if (speeds[1] == 0)
-            stop(passing(&f, from, to), lengths_s, out);
         else
-            change_gait(th_gait_lead(model, interpolation, from, to, poses), lengths_s, out);
+            stop(passing(&f, from, to), lengths_s, out);
         set_travel(&f, repertoire->heading_rad, speeds, lengths_s, out);
     }
     th_feet_fini(&f);
