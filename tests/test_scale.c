@@ -3,6 +3,7 @@
 #include "bench/scaling/ablation.h"
 #include "fixture_human.h"
 
+#include <throng/anim/joint_lod.h>
 #include <throng/bench/student.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/json.h>
@@ -553,6 +554,139 @@ Test(scale, weak_scaling_grows_the_crowd_with_the_threads)
     expect_text(text, "No law is fitted");
     free(text);
     th_scale_fini(&scale);
+}
+
+/* ---- spending less ---- */
+
+enum { MANY = 600 };
+
+static th_scale study_of(bool is_weak, double share_hz, uint32_t joint_level)
+{
+    static const th_model *models[2];
+    models[0] = models[1] = human;
+    const th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 2, .instance_count = MANY, .seed = 3},
+        .is_weak = is_weak,
+        .grains = (uint32_t[]){1, 3},
+        .grain_count = 2,
+        .threads = (uint32_t[]){1, 2, 4},
+        .thread_count = 3,
+        .share_hz = share_hz,
+        .joint_level = joint_level,
+        .memory_bytes = MEMORY,
+        .measure = {.repetitions = 2, .iterations = 2},
+    };
+    th_scale scale;
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    for (uint32_t i = 0; i < scale.point_count; i++)
+        cr_expect_str_eq(scale.report.rows[i].failure, "");
+    return scale;
+}
+
+/* Steps of clips that somebody is in at the checked frame. */
+static uint32_t count_steps(uint32_t characters, double hz)
+{
+    static bool seen[2][64][512];
+    const th_model *models[] = {human, human};
+    const th_scene_desc desc = {.models = models, .model_count = 2, .instance_count = characters, .seed = 3};
+    th_scene *scene;
+    uint32_t count = 0;
+    memset(seen, 0, sizeof seen);
+    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
+    for (uint32_t i = 0; i < characters; i++) {
+        const th_clip *clip = th_scene_clip(scene, i);
+        const double duration_s = clip->duration_ticks / clip->ticks_per_second, steps = round(duration_s * hz);
+        const double loops = th_scene_clip_time(scene, i, 100 / 60.0) / duration_s;
+        bool *step =
+            &seen[scene->instances[i].model][scene->instances[i].clip][(size_t)((loops - floor(loops)) * steps)];
+        count += !*step;
+        *step = true;
+    }
+    th_scene_destroy(scene);
+    return count;
+}
+
+/* Palettes are checked at the time of the step: those of the characters' own time would not pass. */
+Test(scale, shared_poses_are_counted_apart_and_the_same_for_any_number_of_threads)
+{
+    th_scale exact = study_of(false, 0, 0), scale = study_of(false, 20, 0);
+    const uint32_t evaluated = count_steps(MANY, 20);
+    cr_expect(evaluated > 50 && evaluated < MANY * 0.9, "%u", evaluated);
+    for (uint32_t i = 0; i < scale.point_count; i++) {
+        const th_row *row = &scale.report.rows[i];
+        cr_expect_eq(row->palette_hash, scale.report.rows[0].palette_hash);
+        cr_expect_neq(row->palette_hash, exact.report.rows[i].palette_hash);
+        cr_expect_eq(scale.points[i].palette_sum.low, scale.points[0].palette_sum.low);
+        cr_expect_eq(row->characters, evaluated);
+        cr_expect_eq(scale.points[i].characters, evaluated);
+        cr_expect_eq(scale.points[i].shared, MANY - evaluated);
+        cr_expect_eq(row->bones, (uint64_t)evaluated * human->bone_count);
+        cr_expect(scale.points[i].share_error > 1e-3 && scale.points[i].share_error < 0.2);
+        cr_expect_eq(exact.points[i].shared, 0);
+        cr_expect_eq(exact.points[i].share_error, 0);
+        cr_expect_eq(exact.report.rows[i].characters, MANY);
+    }
+    cr_expect_eq(scale.palette_bytes, (uint64_t)evaluated * human->bone_count * 48);
+    const th_row *part = &scale.report.rows[scale.point_count];
+    cr_expect_eq(part->characters, evaluated, "ablations are of the same work");
+    char *text = text_of(&scale), *without = text_of(&exact);
+    expect_text(text, "poses shared at 20 Hz");
+    expect_text(text, " evaluated ");
+    cr_expect_null(strstr(without, "shared"));
+    json_t *document = th_scale_json(&scale);
+    const json_t *curve = json_array_get(json_object_get(json_object_get(document, "scaling"), "curves"), 0);
+    cr_expect_eq(number(json_array_get(json_object_get(curve, "points"), 2), "shared"), MANY - evaluated);
+    cr_expect_eq(number(json_object_get(json_object_get(document, "context"), "scene"), "share_hz"), 20);
+    json_decref(document);
+    free(text);
+    free(without);
+    th_scale_fini(&scale);
+    th_scale_fini(&exact);
+}
+
+/* Of a crowd that grows the poses grow less. */
+Test(scale, weak_scaling_counts_what_each_crowd_evaluates)
+{
+    th_scale scale = study_of(true, 20, 0);
+    static const uint32_t threads[] = {1, 2, 4};
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t all = MANY * threads[i], evaluated = count_steps(all, 20);
+        cr_expect_eq(scale.report.rows[i].characters, evaluated);
+        cr_expect_eq(scale.points[i].shared, all - evaluated);
+        cr_expect_eq(scale.report.rows[i].palette_hash, scale.report.rows[3 + i].palette_hash, "another grain");
+        const double growth = (double)evaluated / scale.points[0].characters;
+        cr_expect_float_eq(scale.points[i].speed_up, growth * scale.points[0].frame_ns / scale.points[i].frame_ns,
+                           1e-9);
+    }
+    cr_expect_lt(scale.points[2].characters, 3 * scale.points[0].characters);
+    th_scale_fini(&scale);
+}
+
+Test(scale, a_joint_level_has_its_bones)
+{
+    th_joint_lod *lod;
+    cr_assert_eq(th_joint_lod_create(human, &lod, &err), TH_OK);
+    const th_joint_level *level = &lod->levels[6];
+    cr_assert_lt(level->model->bone_count, human->bone_count);
+    th_scale scale = study_of(false, 0, 6), both = study_of(false, 20, 6);
+    for (uint32_t i = 0; i < scale.point_count; i++) {
+        cr_expect_eq(scale.report.rows[i].bones, (uint64_t)MANY * level->model->bone_count);
+        cr_expect_eq(scale.report.rows[i].palette_hash, scale.report.rows[0].palette_hash);
+        cr_expect_eq(both.report.rows[i].bones, (uint64_t)count_steps(MANY, 20) * level->model->bone_count);
+    }
+    cr_expect_eq(scale.level_error, level->error);
+    char *text = text_of(&scale);
+    expect_text(text, "joint level 6 (off by up to ");
+    json_t *document = th_scale_json(&scale);
+    const json_t *scene = json_object_get(json_object_get(document, "context"), "scene");
+    cr_expect_eq(number(scene, "joint_level"), 6);
+    cr_expect_eq(number(json_array_get(json_object_get(scene, "models"), 0), "bones"), level->model->bone_count);
+    cr_expect_eq(number(json_array_get(json_object_get(document, "benchmarks"), 0), "level_error"), level->error);
+    json_decref(document);
+    free(text);
+    th_scale_fini(&scale);
+    th_scale_fini(&both);
+    th_joint_lod_destroy(lod);
 }
 
 /* Which are 20 ms, unless something else is asked for; those of the memory's bandwidth whatever is asked for. */

@@ -47,6 +47,7 @@ Test(schema, holds_for_what_every_command_writes)
         "scale --out c.json --threads 1,2 --stages separate --processes 2" QUICK,
         "scale --out d.json --threads 1-4 --scheduler work-stealing,serial --counters" QUICK,
         "scale --out e.json --threads 1,2 --count 10 --dry-run",
+        "scale --out s.json --threads 1,2 --share 30 --joint-level 6" QUICK,
         "stress --out f.json --frames 299 --budget-ms 2 --count 20 --threads 1,2",
         "stress --out g.json --frames 299 --budget-ms 10000 --count 3 --dry-run",
         "compare --fail-on slower a.json a.json --out h.json",
@@ -54,7 +55,7 @@ Test(schema, holds_for_what_every_command_writes)
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         cr_expect_leq(throng(commands[i]), 1, "%s: %s", commands[i], err); /* 1: stress missed its budget */
-    cr_expect_eq(check("a.json b.json c.json d.json e.json f.json g.json h.json i.json"), 0, "%s", out);
+    cr_expect_eq(check("a.json b.json c.json d.json e.json s.json f.json g.json h.json i.json"), 0, "%s", out);
 }
 
 static json_t *load(const char *path)

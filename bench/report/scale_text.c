@@ -41,12 +41,17 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     char sum[40], threads[16];
     snprintf(sum, sizeof sum, "%016" PRIx64 "%016" PRIx64, p->palette_sum.high, p->palette_sum.low);
     snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
+    const unsigned shared = scale->share_hz > 0 ? TABLE | JSON : 0, level = scale->joint_level > 0 ? JSON : 0;
     const th_figure figures[] = {
         {"name", NULL, TH_TEXT(row->name), CURVE},
         {"threads", NULL, TH_COUNT(p->threads), CURVE},
         {NULL, ">threads", TH_TEXT(threads), TABLE},
         {"characters", NULL, TH_COUNT(p->characters), CURVE},
-        {NULL, scale->is_weak ? ">characters" : NULL, TH_DIGITS(p->characters), TABLE},
+        {NULL, scale->is_weak && !shared ? ">characters" : NULL, TH_DIGITS(p->characters), TABLE},
+        {"evaluated", ">evaluated", TH_DIGITS(p->characters), shared},
+        {"shared", ">shared", TH_DIGITS(p->shared), shared},
+        {"share_error", ">+share error", TH_REAL(p->share_error, "%.3g"), shared},
+        {"level_error", NULL, TH_NUMBER(scale->level_error), level},
         {"scheduler", NULL, TH_TEXT(th_scheduler_name(curve->scheduler)), ROW},
         {"grain", NULL, TH_COUNT(curve->grain), ROW},
         {"oversubscribed", NULL, TH_FLAG(p->oversubscribed), JSON},
@@ -410,6 +415,11 @@ static void print_how(const void *result, th_format format, FILE *file)
               th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(curve->scheduler),
               th_placement_name(scale->placement), curve->grain,
               scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
+    if (scale->share_hz > 0)
+        th_append(l.text, sizeof l.text, ", poses shared at %g Hz", scale->share_hz);
+    if (scale->joint_level > 0)
+        th_append(l.text, sizeof l.text, ", joint level %u (off by up to %.3g)", scale->joint_level,
+                  scale->level_error);
     if (scale->curve_count > 1)
         th_append(l.text, sizeof l.text, ": the first of %u curves", scale->curve_count);
     th_write_line(file, format, "%s", l.text);
@@ -470,6 +480,15 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     return printed;
 }
 
+static void print_sharing(const th_scale *scale, th_format format, FILE *file)
+{
+    if (scale->share_hz > 0)
+        th_write_line(file, format,
+                      "Evaluated: poses of a frame; all figures of characters and bones are of these. Shared: "
+                      "characters beyond that, who show the pose of another. Share error: the farthest that sharing "
+                      "moves a bone, in scene units.");
+}
+
 /* What the figures are, and what their intervals hold for. */
 static void print_notes(const th_report *report, th_format format, FILE *file)
 {
@@ -498,6 +517,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     bool printed = print_first_curve(scale, format, file);
     if (scale->curve_count > 1)
         printed = printed && print_map(scale, format, file);
+    print_sharing(scale, format, file);
     print_notes(&scale->report, format, file);
     return printed;
 }

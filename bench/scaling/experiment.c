@@ -2,6 +2,8 @@
 
 #include "measure/memory_bandwidth.h"
 
+#include <throng/bench/validate_run.h>
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -49,6 +51,12 @@ void th_experiment_fini(th_experiment *s)
         th_scaling_config_fini(&s->configs[i]);
     for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)
         th_jobs_destroy(s->pools[i]);
+    for (uint32_t i = 0; s->shared && i < crowd_count(s); i++)
+        th_shared_crowd_fini(&s->shared[i]);
+    for (int part = 0; part < 2; part++) {
+        th_crowd_destroy(s->evaluated[part]);
+        th_scene_destroy(s->evaluated_scenes[part]);
+    }
     for (uint32_t i = 0; s->crowds && i < crowd_count(s); i++)
         th_crowd_destroy(s->crowds[i]);
     for (uint32_t i = crowd_count(s);
@@ -56,8 +64,14 @@ void th_experiment_fini(th_experiment *s)
         th_scene_destroy(s->scenes[i]);
     for (int part = 0; part < 2; part++)
         th_batch_crowds_fini(&s->batch_crowds[part]);
+    for (uint32_t m = 0; s->joint_lods && m < s->desc.scene.model_count; m++)
+        th_joint_lod_destroy(s->joint_lods[m]);
     th_recording_fini(&s->recording);
     th_chunk_counters_destroy(s->chunk_counters);
+    free(s->joint_lods);
+    free(s->level_models);
+    free(s->shared);
+    free(s->counts);
     free(s->configs);
     free(s->pools);
     free(s->crowds);
@@ -169,18 +183,98 @@ static th_result lay_out(th_experiment *s, th_error *err)
     return TH_OK;
 }
 
+/* ---- joint levels ---- */
+
+/* Other models take the place of those of the desc. */
+static th_result take_joint_level(th_experiment *s, th_error *err)
+{
+    const uint32_t level = s->desc.joint_level, count = s->desc.scene.model_count;
+    if (level == 0)
+        return TH_OK;
+    assert(level < TH_LOD_LEVELS);
+    s->joint_lods = calloc(count + 1u, sizeof *s->joint_lods);
+    s->level_models = calloc(count + 1u, sizeof *s->level_models);
+    if (!s->joint_lods || !s->level_models)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for joint levels");
+    for (uint32_t m = 0; m < count; m++) {
+        const th_result result = th_joint_lod_create(s->desc.scene.models[m], &s->joint_lods[m], err);
+        if (result != TH_OK)
+            return result;
+        const th_joint_level *taken = &s->joint_lods[m]->levels[level];
+        s->level_models[m] = taken->model;
+        s->out->level_error = taken->error > s->out->level_error ? taken->error : s->out->level_error;
+    }
+    s->desc.scene.models = s->level_models;
+    return TH_OK;
+}
+
 /* ---- crowds, threads, configs ---- */
+
+static double checked_s(void)
+{
+    return TH_VALIDATE_FRAME / TH_FRAME_RATE;
+}
+
+/* The crowd of an ablation, and its scene. */
+static th_result find_ablated(th_experiment *s, uint32_t part, const th_scene **scene, const th_crowd **crowd,
+                              th_error *err)
+{
+    const uint32_t whole = th_experiment_part_crowd(s, part);
+    *scene = s->scenes[whole];
+    *crowd = s->crowds[whole];
+    if (!s->shared)
+        return TH_OK;
+    th_result result =
+        th_shared_crowd_evaluated(&s->shared[whole], &s->desc.scene, checked_s(), &s->evaluated_scenes[part], err);
+    if (result == TH_OK)
+        result = th_scene_crowd(s->evaluated_scenes[part], s->desc.isa, s->desc.palette, &s->evaluated[part], err);
+    *scene = s->evaluated_scenes[part];
+    *crowd = s->evaluated[part];
+    return result;
+}
 
 /* A second one only where both parts do not have the same crowd. */
 static th_result create_batch_crowds(th_experiment *s, th_error *err)
 {
     th_result result = TH_OK;
     for (uint32_t part = 0; part < s->out->part_count && result == TH_OK; part++) {
-        const uint32_t crowd = th_experiment_part_crowd(s, part);
-        if (part == 0 || crowd != th_experiment_part_crowd(s, 0))
-            result = th_batch_crowds_init(&s->batch_crowds[part], s->scenes[crowd], s->crowds[crowd], err);
+        const th_scene *scene;
+        const th_crowd *crowd;
+        if (part > 0 && th_experiment_part_crowd(s, part) == th_experiment_part_crowd(s, 0))
+            continue;
+        result = find_ablated(s, part, &scene, &crowd, err);
+        if (result == TH_OK)
+            result = th_batch_crowds_init(&s->batch_crowds[part], scene, crowd, err);
     }
     return result;
+}
+
+static th_result share_poses(th_experiment *s, th_error *err)
+{
+    th_result result = TH_OK;
+    if (!(s->desc.share_hz > 0))
+        return TH_OK;
+    s->shared = calloc(crowd_count(s), sizeof *s->shared);
+    s->counts = calloc(crowd_count(s), sizeof *s->counts);
+    if (!s->shared || !s->counts)
+        return th_fail(err, TH_ERR_MEMORY, "no memory to share poses");
+    for (uint32_t i = 0; i < crowd_count(s) && result == TH_OK; i++)
+        result = th_shared_crowd_init(&s->shared[i], s->scenes[i], s->crowds[i], s->desc.share_hz, err);
+    return result;
+}
+
+/* Crowds then have the bones and bytes of the checked frame. Frames are made before, with room for all. */
+static void count_poses(th_experiment *s)
+{
+    for (uint32_t i = 0; s->shared && i < crowd_count(s); i++) {
+        th_shared_crowd_plan(&s->shared[i], s->pools[0], checked_s());
+        s->counts[i] = th_pose_plan_counts(s->shared[i].plan);
+    }
+}
+
+th_pose_counts th_experiment_counts(const th_experiment *s, uint32_t crowd)
+{
+    return s->shared ? s->counts[crowd] : (th_pose_counts){.evaluated = s->scenes[crowd]->instance_count};
 }
 
 /* Models are compiled once. The palette memory fits the largest crowd. */
@@ -209,6 +303,8 @@ static th_result create_crowds(th_experiment *s, th_error *err)
     }
     if (result == TH_OK)
         result = th_palette_create(largest, &s->palette, err);
+    if (result == TH_OK)
+        result = share_poses(s, err);
     return result == TH_OK ? create_batch_crowds(s, err) : result;
 }
 
@@ -252,6 +348,7 @@ static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t cou
         .palette = s->palette,
         .scene = s->scenes[crowd],
         .crowd = s->crowds[crowd],
+        .shared = s->shared ? &s->shared[crowd] : NULL,
         .round_capacity = round_capacity(&s->desc.measure),
         .waits_quiescent = has_spinners(&s->desc),
     };
@@ -272,7 +369,8 @@ static th_result create_part(th_experiment *s, uint32_t part, th_ablation ablati
     };
     const uint32_t crowd = th_experiment_part_crowd(s, part);
     const uint32_t owner = crowd == th_experiment_part_crowd(s, 0) ? 0 : part;
-    const th_ablated_frame_desc desc = {ablation, s->crowds[crowd], &s->batch_crowds[owner], config->jobs,
+    const th_crowd *posed = s->shared ? s->evaluated[owner] : s->crowds[crowd];
+    const th_ablated_frame_desc desc = {ablation, posed, &s->batch_crowds[owner], config->jobs,
                                         s->out->curves[0].grain};
     return th_scaling_config_part(config, &desc, err);
 }
@@ -301,6 +399,8 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     s->out = out;
     th_result result = lay_out(s, err);
     if (result == TH_OK)
+        result = take_joint_level(s, err);
+    if (result == TH_OK)
         result = create_crowds(s, err);
     if (result == TH_OK)
         result = create_pools(s, err);
@@ -314,5 +414,6 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
         result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
     if (result == TH_OK && desc->counters)
         result = th_chunk_counters_create(s->desc.threads[s->desc.thread_count - 1], &s->chunk_counters, err);
+    count_poses(s);
     return result;
 }

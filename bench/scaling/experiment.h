@@ -5,6 +5,8 @@
 #include "scaling_config.h"
 #include "worker_counters.h"
 
+#include <throng/anim/joint_lod.h>
+
 typedef struct th_experiment {
     th_scale_desc desc;        /* with its lists filled in, from: */
     th_scheduler scheduler[1]; /* lists of one value, or the default */
@@ -12,6 +14,12 @@ typedef struct th_experiment {
     uint32_t usable_cpus;
     th_scene **scenes;               /* by number of characters; of weak scaling, then threads */
     th_crowd **crowds;               /* the same */
+    th_joint_lod **joint_lods;       /* [model] NULL: all joints */
+    const th_model **level_models;   /* [model] that are posed instead of those of the desc */
+    th_shared_crowd *shared;         /* the same; NULL: poses are not shared. Then: */
+    th_pose_counts *counts;          /* the same, in the checked frame */
+    th_scene *evaluated_scenes[2];   /* characters whose poses are evaluated in it, at each part, and */
+    th_crowd *evaluated[2];          /* their crowds: what ablations pose */
     th_jobs **pools;                 /* by scheduler, then threads */
     void *palette;                   /* room for the largest crowd */
     th_batch_crowds batch_crowds[2]; /* of the crowd at each part; the second one only if it is another */
@@ -21,6 +29,9 @@ typedef struct th_experiment {
     th_chunk_counters *chunk_counters; /* NULL: nothing is counted */
     th_scale *out;
 } th_experiment;
+
+/* Poses in a frame of the crowd with this index. */
+th_pose_counts th_experiment_counts(const th_experiment *experiment, uint32_t crowd);
 
 /* Lays out the curves, points, ablations and memory of `out`, which must be zero, and makes everything that runs. Call
  * th_experiment_fini in the end, even if it failed. */

@@ -38,7 +38,7 @@ static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, 
 {
     row->time_unit = "us";
     row->threads = threads;
-    row->characters = s->scenes[crowd]->instance_count;
+    row->characters = th_experiment_counts(s, crowd).evaluated;
     row->bones = th_crowd_bone_count(s->crowds[crowd]);
 }
 
@@ -93,6 +93,12 @@ static void set_memory_rows(const th_experiment *s)
 
 /* ---- checking ---- */
 
+static const th_crowd_layers *layers_at(void *config, uint64_t frame)
+{
+    const th_scaling_config *c = config;
+    return th_shared_crowd_layers(c->shared, NULL, (double)frame / TH_FRAME_RATE);
+}
+
 static th_validate_run_desc validation_of(th_scaling_config *config)
 {
     return (th_validate_run_desc){
@@ -100,6 +106,7 @@ static th_validate_run_desc validation_of(th_scaling_config *config)
         .crowd = config->crowd,
         .palette = config->palette,
         .run = th_scaling_config_run,
+        .layers = config->shared ? layers_at : NULL,
         .ctx = config,
     };
 }
@@ -114,14 +121,28 @@ static void check_left(void *config, uint64_t frame)
         snprintf(c->row->failure, sizeof c->row->failure, "%.200s", err.text);
 }
 
+/* In a few frames up to the checked one. */
+static th_result measure_sharing(const th_experiment *s, th_scaling_config *c, th_error *err)
+{
+    th_result result = TH_OK;
+    for (uint64_t frame = 0; c->shared && result == TH_OK && frame <= TH_VALIDATE_FRAME;
+         frame += TH_VALIDATE_FRAME / 4) {
+        th_scaling_config_run(c, frame);
+        result = th_shared_crowd_measure(c->shared, c->crowd, s->palette, NULL, (double)frame / TH_FRAME_RATE, err);
+    }
+    return result;
+}
+
 static th_result check_point(const th_experiment *s, uint32_t point, const th_row *first, th_error *err)
 {
     th_row *row = s->configs[point].row = &s->out->report.rows[point];
     const th_validate_run_desc validation = validation_of(&s->configs[point]);
-    const th_result result = th_validate_run(&validation, row, err);
+    th_result result = th_validate_run(&validation, row, err);
     s->configs[point].palette_sum = th_crowd_sum(s->configs[point].crowd, s->palette, 0);
     if (!row->failure[0] && row->palette_hash != first->palette_hash)
         snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
+    if (result == TH_OK && row == first)
+        result = measure_sharing(s, &s->configs[point], err);
     return result;
 }
 
@@ -235,14 +256,21 @@ static void set_stages(const th_scaling_config *l, const th_scale_counts *counts
     point->resolve_ns = (double)l->stages.resolve_ns / th_scale_frames(counts);
 }
 
-/* Records one more frame, not timed. */
+static void set_sharing(const th_experiment *s, uint32_t crowd, th_scale_point *point)
+{
+    point->shared = th_experiment_counts(s, crowd).shared;
+    point->share_error = s->shared ? s->shared[crowd].error : 0;
+}
+
+/* Records the poses of one more frame, not timed. */
 static json_t *trace_frame(const th_experiment *s, th_scaling_config *l)
 {
     th_recording recording = s->recording;
     th_jobs_frame_begin(l->jobs);
     th_scaling_config_run(l, 0);
+    th_scaling_config_plan(l, 1);
     th_recording_begin(&recording, l->jobs);
-    th_scaling_config_run(l, 1);
+    th_scaling_config_pose(l, 1);
     th_recording_end(&recording, l->jobs);
     th_jobs_frame_end(l->jobs);
     return th_recording_json(&recording);
@@ -270,6 +298,8 @@ static void summarize_points(const th_experiment *s, const th_scale_curve *curve
         s->out->points[i].counters = s->configs[i].counters;
         s->out->points[i].palette_sum = s->configs[i].palette_sum;
         set_stages(&s->configs[i], &counts, &s->out->points[i]);
+        set_sharing(s, th_experiment_crowd(s, (uint32_t)(curve - s->out->curves), i - curve->first),
+                    &s->out->points[i]);
     }
 }
 
@@ -344,6 +374,8 @@ static void describe(const th_experiment *s)
     out->palette = s->desc.palette;
     out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
     out->stages = s->desc.stages;
+    out->share_hz = s->desc.share_hz;
+    out->joint_level = s->desc.joint_level;
     out->is_weak = s->desc.is_weak;
     const th_crowd *last = s->crowds[th_experiment_part_crowd(s, out->part_count - 1)];
     out->palette_bytes = th_crowd_entry_count(last) * th_palette_entry_bytes(out->palette);
@@ -351,6 +383,10 @@ static void describe(const th_experiment *s)
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
                   th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
                   th_placement_name(out->placement), "grain", (int)curve->grain, "stages", th_stages_name(out->stages));
+    if (out->share_hz > 0)
+        how = th_json_set(how, "share_hz", th_json_real(out->share_hz));
+    if (out->joint_level > 0)
+        how = th_json_set(how, "joint_level", th_json_count(out->joint_level));
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
 }
 

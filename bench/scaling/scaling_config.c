@@ -49,14 +49,29 @@ void th_scaling_config_fini(th_scaling_config *l)
 
 /* ---- running ---- */
 
+static double time_of(uint64_t frame)
+{
+    return (double)frame / TH_FRAME_RATE;
+}
+
+void th_scaling_config_plan(th_scaling_config *l, uint64_t frame)
+{
+    if (l->shared)
+        th_shared_crowd_plan(l->shared, l->jobs, time_of(frame));
+}
+
+void th_scaling_config_pose(th_scaling_config *l, uint64_t frame)
+{
+    if (l->frame)
+        th_frame_animate(l->frame, time_of(frame), l->palette);
+    else
+        th_ablated_frame_run(l->ablated, time_of(frame), l->palette);
+}
+
 void th_scaling_config_run(void *config, uint64_t frame)
 {
-    th_scaling_config *l = config;
-    const double time_s = (double)frame / TH_FRAME_RATE;
-    if (l->frame)
-        th_frame_animate(l->frame, time_s, l->palette);
-    else
-        th_ablated_frame_run(l->ablated, time_s, l->palette);
+    th_scaling_config_plan(config, frame);
+    th_scaling_config_pose(config, frame);
 }
 
 static th_stage_times stages_of(const th_scaling_config *l)

@@ -6,6 +6,7 @@
 #include "ablation.h"
 #include "measure/chunk_counters.h"
 #include "scale_figures.h"
+#include "suites/shared_crowd.h"
 
 typedef struct th_scaling_config {
     th_jobs *jobs;             /* borrowed */
@@ -14,6 +15,7 @@ typedef struct th_scaling_config {
     void *palette;             /* the same for all configs; borrowed */
     const th_scene *scene;     /* of the whole frames, and */
     th_crowd *crowd;           /* its crowd; borrowed */
+    th_shared_crowd *shared;   /* of that crowd; NULL: each character is posed by itself; borrowed */
     th_row *row;               /* of the whole frames */
     th_hash128 palette_sum;    /* of the checked frame */
     /* Before a repetition, waits until the threads of other configs are idle. */
@@ -36,6 +38,9 @@ void th_scaling_config_fini(th_scaling_config *config);
 /* For th_subject. Repetitions run within a frame of the pool, as in an application that draws. */
 void th_scaling_config_begin(void *config);
 void th_scaling_config_run(void *config, uint64_t frame);
+/* Its two parts: who shares, and the poses. */
+void th_scaling_config_plan(th_scaling_config *config, uint64_t frame);
+void th_scaling_config_pose(th_scaling_config *config, uint64_t frame);
 void th_scaling_config_end(void *config);
 
 /* Counts additional frames of a config of whole frames. False when memory is out. */

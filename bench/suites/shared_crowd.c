@@ -58,6 +58,47 @@ void th_shared_crowd_plan(th_shared_crowd *s, th_jobs *jobs, double time_s)
     th_pose_plan_make(s->plan, jobs, time_s, s->list, s->groups, s->scene->compiled_model_count);
 }
 
+/* Keys of one model are numbers of their own. */
+static uint32_t add_evaluated(const th_shared_crowd *s, const th_pose_group *group, double time_s, uint8_t *seen,
+                              th_instance *out)
+{
+    const th_sharing *sharing = th_pose_plan_sharing(s->plan);
+    uint32_t count = 0;
+    for (uint32_t k = group->first; k < group->first + group->count; k++) {
+        uint32_t key;
+        if (group->shares) {
+            th_sharing_keys(sharing, group->model, 0, &s->list[k], 1, time_s, &key);
+            if (seen[key])
+                continue;
+            seen[key] = 1;
+        }
+        out[count++] = s->scene->instances[s->list[k]];
+    }
+    return count;
+}
+
+th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_desc *desc, double time_s, th_scene **out,
+                                    th_error *err)
+{
+    const uint32_t models = s->scene->compiled_model_count;
+    uint8_t *seen = calloc((size_t)th_sharing_first_key(th_pose_plan_sharing(s->plan), models) + 1, 1);
+    th_instance *instances = calloc((size_t)s->scene->instance_count + 1, sizeof *instances);
+    th_scene_desc evaluated = *desc;
+    th_result result = TH_OK;
+    evaluated.instances = instances;
+    evaluated.instance_count = 0;
+    evaluated.compiled_models = s->scene->compiled_models;
+    if (!seen || !instances)
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the characters whose poses are evaluated");
+    for (uint32_t m = 0; m < models && result == TH_OK; m++)
+        evaluated.instance_count += add_evaluated(s, &s->groups[m], time_s, seen, instances + evaluated.instance_count);
+    if (result == TH_OK)
+        result = th_scene_create(&evaluated, out, err);
+    free(seen);
+    free(instances);
+    return result;
+}
+
 static uint32_t shared_layer(const th_shared_crowd *s, uint32_t instance, double time_s, th_layer *out)
 {
     const th_sharing *sharing = th_pose_plan_sharing(s->plan);

@@ -29,6 +29,11 @@ void th_shared_crowd_fini(th_shared_crowd *s);
 /* Chooses the palettes of a frame. */
 void th_shared_crowd_plan(th_shared_crowd *s, th_jobs *jobs, double time_s);
 
+/* A scene of those whose poses are evaluated at time_s: the first instance of each. It has as much to pose as the crowd
+ * then. desc: as the scene of the crowd was made from. */
+th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_desc *desc, double time_s, th_scene **out,
+                                    th_error *err);
+
 /* What instances show at time_s, as layers. played: what a behaviour plays then; NULL: none. Valid until the next
  * call. */
 const th_crowd_layers *th_shared_crowd_layers(th_shared_crowd *s, const th_crowd_layers *played, double time_s);

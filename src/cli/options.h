@@ -50,6 +50,7 @@ typedef struct th_options {
         th_number_list counts, grains, schedulers;
         th_stages stages;
         bool is_weak, counters;
+        uint32_t joint_level;
         uint32_t processes;
     } scale;
     struct {

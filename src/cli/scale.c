@@ -45,6 +45,8 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,
         .stages = o->scale.stages,
+        .share_hz = o->crowd.share_hz,
+        .joint_level = o->scale.joint_level,
         .schedulers = schedulers,
         .scheduler_count = o->scale.schedulers.count,
         .counts = o->scale.counts.values,

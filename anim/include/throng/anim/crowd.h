@@ -177,12 +177,12 @@ typedef struct th_hash128 {
 /* Modulo 2^128. */
 th_hash128 th_hash128_add(th_hash128 a, th_hash128 b);
 
-/* XXH3 of 128 bits over the palette of one active instance, without padding, seeded with the number it has in a crowd
- * of which this one may be a part. */
+/* XXH3 of 128 bits over the palette of one instance, which is active or shares it, without padding, seeded with the
+ * number it has in a crowd of which this one may be a part. */
 th_hash128 th_crowd_instance_hash(const th_crowd *crowd, const void *palette, uint32_t instance, uint64_t number);
 
 /* The sum of these hashes, where instance i has the number first + i: that of a whole crowd is the sum of those of its
- * parts, in any order. All instances must be active. */
+ * parts, in any order. Of the instances as th_crowd_hash. */
 th_hash128 th_crowd_sum(const th_crowd *crowd, const void *palette, uint64_t first);
 
 TH_API_END

@@ -9,6 +9,10 @@
  * Each scheduler, crowd size and grain gives a curve. For the first curve it also runs ablations, interleaved with full
  * frames, and afterwards measures memory bandwidth. The bottleneck follows from these.
  *
+ * With sharing a frame also decides who shares, on the same threads. Characters are then those whose poses a frame
+ * evaluates (that of TH_VALIDATE_FRAME), those who show the pose of another are counted apart, and ablations are of the
+ * evaluated ones. Palettes are checked against the exact evaluation at the time of their step.
+ *
  * All subjects have one repetition in each round. Intervals (TH_CONFIDENCE) come from resampling whole rounds, so that
  * what slows a round down affects all subjects of a resample alike (a paired percentile bootstrap). They are of one
  * process; another one places memory elsewhere, which such intervals do not cover. th_scale_merge adds whole
@@ -35,7 +39,9 @@ typedef struct th_scale_desc {
     th_isa isa;
     th_palette palette;
     th_placement placement;
-    th_stages stages;               /* as th_frame_desc */
+    th_stages stages;     /* as th_frame_desc */
+    double share_hz;      /* steps per second in which characters share poses (sharing.h), all of them; 0: never */
+    uint32_t joint_level; /* all are posed at this joint level (joint_lod.h); 0: with all joints */
     const th_scheduler *schedulers; /* NULL: TH_SCHEDULER_WORK_STEALING */
     const uint32_t *counts;         /* characters, of weak scaling a thread; NULL: scene.instance_count */
     const uint32_t *grains;         /* as th_frame_desc; NULL: 0 */
@@ -55,7 +61,10 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS]);
 
 /* Zero except for `threads` and `characters` where the row has a failure. */
 typedef struct th_scale_point {
-    uint32_t threads, characters;
+    uint32_t threads;
+    uint32_t characters; /* whose poses are evaluated, and */
+    uint32_t shared;     /* those beyond them who show one of these poses, in a fixed frame */
+    double share_error; /* largest distance of what is shown from what characters play, scene units; 0: nobody shares */
     /* More threads than usable CPUs: they share them. Fits and the bottleneck ignore this point. */
     bool oversubscribed;
     double frame_ns;                 /* median of the repetitions */
@@ -211,6 +220,10 @@ typedef struct th_scale {
     th_palette palette;
     th_placement placement; /* TH_PLACEMENT_NONE where the scheduler ignores it */
     th_stages stages;
+    double share_hz;
+    uint32_t joint_level;
+    double
+        level_error; /* largest distance of a vertex from where all joints would have it, of all models, scene units */
 } th_scale;
 
 /* Checks, then times. A row has a failure when its palettes are wrong, or differ from those of the first row with as
