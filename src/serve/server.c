@@ -53,7 +53,7 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
 {
     assert(desc && desc->listen);
     th_address address;
-    th_result result = th_address_parse(desc->listen, &address, err);
+    th_result result = th_address_parse("--listen", desc->listen, &address, err);
     if (result != TH_OK)
         return result;
     if (!th_address_is_loopback((struct sockaddr *)&address.bytes) && !desc->token_file && !getenv(TH_TOKEN_VARIABLE))
@@ -61,7 +61,8 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
                        "--listen %s can be reached from other machines and so needs a token: --token-file FILE, or the "
                        "environment variable " TH_TOKEN_VARIABLE,
                        desc->listen);
-    return th_model_registry_check(&desc->registry, err);
+    result = th_fleet_check(desc->joined, desc->joined_count, err);
+    return result == TH_OK ? th_model_registry_check(&desc->registry, err) : result;
 }
 
 /* ---- the heartbeat, once a second ---- */
@@ -262,7 +263,7 @@ static th_result start(server *s, th_error *err)
     const th_server_desc *d = s->desc;
     th_result result = check_folders(d, err);
     if (result == TH_OK)
-        result = th_address_parse(d->listen, &s->address, err);
+        result = th_address_parse("--listen", d->listen, &s->address, err);
     if (result == TH_OK)
         result = start_signal_thread(s, err);
     if (result == TH_OK)
@@ -287,6 +288,8 @@ static th_result start(server *s, th_error *err)
     th_thread_lower_priority();
     if (result == TH_OK)
         result = th_snapshot_service_create(s->state.controller, &s->state.fixed, &s->state.snapshots, err);
+    if (result == TH_OK && d->joined_count > 0)
+        result = th_fleet_create(d->joined, d->joined_count, &s->filter.token, &s->state.fleet, err);
     if (result == TH_OK && !(s->events = th_events_create()))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for events");
     if (result == TH_OK) {
@@ -313,6 +316,7 @@ static void stop(server *s)
     if (s->listen_fd >= 0)
         close(s->listen_fd);
     th_events_destroy(s->events);
+    th_fleet_destroy(s->state.fleet);
     th_snapshot_service_destroy(s->state.snapshots);
     th_run_manager_destroy(s->state.run_manager);
     if (s->state.controller && th_controller_read(s->state.controller).reconfiguring)

@@ -23,6 +23,13 @@ static void write_label_value(FILE *file, const char *text)
             fputc(*text, file);
 }
 
+void th_prometheus_label(FILE *file, char before, const char *name, const char *value)
+{
+    fprintf(file, "%c%s=\"", before, name);
+    write_label_value(file, value);
+    fputc('"', file);
+}
+
 /* Prints whole numbers exactly up to 2^53, the limit of doubles, which bytes of palettes can reach in two weeks. Beyond
  * that, twelve digits are enough. */
 static void write_value(FILE *file, double value)
@@ -34,11 +41,8 @@ void th_prometheus_sample(FILE *file, const char *name, double value, const char
 {
     assert(name);
     fputs(name, file);
-    for (int l = 0; labels && labels[l]; l += 2) {
-        fprintf(file, "%c%s=\"", l ? ',' : '{', labels[l]);
-        write_label_value(file, labels[l + 1]);
-        fputc('"', file);
-    }
+    for (int l = 0; labels && labels[l]; l += 2)
+        th_prometheus_label(file, l ? ',' : '{', labels[l], labels[l + 1]);
     if (labels && labels[0])
         fputc('}', file);
     write_value(file, value);

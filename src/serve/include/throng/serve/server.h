@@ -18,6 +18,8 @@ typedef struct th_server_desc {
     const char *token_file;   /* NULL: the environment variable THRONG_TOKEN, if it is set */
     const char *const *hosts; /* additional Host headers to accept */
     uint32_t host_count;
+    const char *const *joined; /* addresses of other servers, which this one shows with itself */
+    uint32_t joined_count;
     const char *results;          /* a folder for results of runs; NULL: in memory only */
     const char *const *run_kinds; /* commands of this program that a client may run; ends with NULL */
     const char *const *run_fixed; /* options added to each run, names and values alternating; ends with NULL. An
@@ -33,7 +35,7 @@ typedef struct th_server_desc {
 
 #define TH_SERVER_REQUESTS_PER_S 100.0
 
-/* Checks the desc: a valid address, a token if other machines can reach it, a unique name for each model. Error:
+/* Checks the desc: valid addresses, a token if other machines can reach it, a unique name for each model. Error:
  * TH_ERR_INPUT. */
 th_result th_server_check(const th_server_desc *desc, th_error *err);
 
