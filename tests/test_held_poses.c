@@ -267,6 +267,40 @@ Test(held_poses, are_posed_anew_after_what_was_kept_is_lost)
     case_fini(&c);
 }
 
+static void list_half(held_case *c)
+{
+    for (uint32_t g = 0, to = 0; g < GROUPS; g++) {
+        const th_pose_group from = c->groups[g];
+        c->groups[g].first = to;
+        for (uint32_t k = 0; k < from.count / 2; k++)
+            c->list[to++] = c->list[from.first + k];
+        c->groups[g].count = to - c->groups[g].first;
+    }
+}
+
+/* Where many come into sight, nobody of their model holds a pose, and those who had one are posed, too. */
+Test(held_poses, are_given_up_where_palettes_no_longer_fit)
+{
+    static const uint32_t holds[GROUPS] = {4, 4, 4, 4, 4};
+    held_case c;
+    case_init(&c, 2, 0, &(th_pose_plan_desc){.most_hold = 4});
+    list_frame(&c, 0, false, holds);
+    const uint32_t all = c.groups[2].first + c.groups[2].count;
+    const size_t stride = th_crowd_palettes(c.crowd, 0).stride;
+    case_fini(&c);
+    case_init(&c, 2, 0, &(th_pose_plan_desc){.most_hold = 4, .most_bytes = (all / 2 + 2) * stride});
+    for (uint32_t n = 0; n < 4; n++) {
+        list_frame(&c, n, false, holds);
+        if (n < 2)
+            list_half(&c);
+        pose(&c, n);
+        cr_expect_eq(th_pose_plan_group(c.plan, 0).are_held, n < 2);
+        cr_expect(n < 2 || th_crowd_palettes(c.crowd, 0).count == all, "frame %u: %u of %u", n,
+                  th_crowd_palettes(c.crowd, 0).count, all);
+    }
+    case_fini(&c);
+}
+
 /* A model whose palettes cannot be bound at once holds none; the other does. */
 Test(held_poses, are_none_where_palettes_do_not_fit)
 {

@@ -45,6 +45,7 @@ typedef struct scene {
     th_target *target;
     GLuint program, nothing; /* nothing: a vertex array without vertices */
     size_t more_bytes;       /* that each frame needs beyond the one before */
+    uint32_t ago;            /* each frame draws what was written so many frames before */
 } scene;
 
 /* ---- making ---- */
@@ -143,7 +144,7 @@ static void write_frame(scene *s, uint32_t frame)
 
 static void issue_row(const scene *s, uint32_t row)
 {
-    const th_ring_binding binding = th_ring_get_binding(s->ring);
+    const th_ring_binding binding = th_ring_get_held(s->ring, s->ago);
     th_target_bind(s->target);
     glDisable(GL_FRAMEBUFFER_SRGB); /* numbers, not light */
     glViewport(0, (GLint)row, PIXELS, 1);
@@ -171,7 +172,7 @@ static uint32_t check_rows(const scene *s, uint32_t first, uint32_t count)
             const uint8_t *pixel = picture[ROWS - 1 - i][x]; /* the top row comes first */
             const uint32_t frame = pixel[0] | (uint32_t)pixel[1] << 8 | (uint32_t)pixel[2] << 16;
             mixed += pixel[3] != 255;
-            late += pixel[3] == 255 && frame != first + i;
+            late += pixel[3] == 255 && frame != first + i - s->ago;
         }
     cr_expect(late + mixed == 0, "frames %u to %u: %u pixels of another frame and %u of several, of %u", first,
               first + count - 1, late, mixed, count * PIXELS);
@@ -180,6 +181,8 @@ static uint32_t check_rows(const scene *s, uint32_t first, uint32_t count)
 
 static void run_frames(scene *s)
 {
+    for (uint32_t before = s->ago; before > 0; before--)
+        write_frame(s, 1000 - before);
     for (uint32_t done = 0; done < FRAMES;) {
         const uint32_t count = FRAMES - done < ROWS ? FRAMES - done : ROWS;
         for (uint32_t i = 0; i < count; i++) {
@@ -225,6 +228,48 @@ static void check_upload(th_ring_upload asked, th_ring_upload wanted, bool threa
     if (threaded && is_llvmpipe(s.gl))
         cr_expect(has_mesa_thread(), "mesa_glthread does nothing");
     run_frames(&s);
+    free_scene(&s);
+}
+
+/* Slots are drawn from last when they are as old as they may be. */
+static void check_held(th_ring_upload upload, bool threaded)
+{
+    if (threaded)
+        setenv("mesa_glthread", "true", 1);
+    for (uint32_t held = 1; held <= TH_RING_MAX_HELD; held += 3) {
+        scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .upload = upload, .held = held});
+        s.ago = held;
+        cr_expect_eq(th_ring_bytes(s.ring), (TH_RING_SLOTS + held) * th_ring_slot_bytes(s.ring));
+        run_frames(&s);
+        free_scene(&s);
+    }
+}
+
+Test(ring, keeps_slots_for_later_frames)
+{
+    check_held(TH_RING_AUTO, false);
+    check_held(TH_RING_UNSYNCHRONIZED, false);
+}
+
+Test(ring, keeps_slots_for_later_frames_from_far_ahead)
+{
+    check_held(TH_RING_AUTO, true);
+}
+
+/* Numbers of frames say for how long what was written can be drawn. */
+Test(ring, numbers_its_frames)
+{
+    scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .held = 2});
+    write_frame(&s, 0);
+    const uint32_t first = th_ring_frame(s.ring);
+    write_frame(&s, 1);
+    cr_expect_eq(th_ring_frame(s.ring), first + 1);
+    cr_assert_not_null(th_ring_begin(s.ring));
+    cr_assert_not_null(th_ring_reserve(s.ring, th_ring_slot_bytes(s.ring)));
+    cr_expect_eq(th_ring_frame(s.ring), first + 2);
+    cr_assert_not_null(th_ring_reserve(s.ring, th_ring_slot_bytes(s.ring) + 1));
+    cr_expect_gt(th_ring_frame(s.ring), first + 2 + TH_RING_MAX_HELD, "all that was written is lost");
+    cr_expect(th_ring_end(s.ring));
     free_scene(&s);
 }
 
