@@ -267,6 +267,49 @@ void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double t
     }
 }
 
+_Static_assert(sizeof(th_device_stretch) == sizeof(th_stretch) && TH_DEVICE_STRETCHES == TH_MAX_STRETCHES,
+               "stretches are copied");
+
+/* Each model's clips, then its rest pose. */
+static uint32_t clip_count(const crowd_group *group)
+{
+    return group->compiled->model->clip_count + 1;
+}
+
+uint32_t th_crowd_device_clip_count(const th_crowd *crowd)
+{
+    assert(crowd);
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < crowd->group_count; g++)
+        count += clip_count(&crowd->groups[g]);
+    return count;
+}
+
+void th_crowd_device_clips(const th_crowd *crowd, th_device_clip *out)
+{
+    assert(crowd && (out || crowd->group_count == 0));
+    for (uint32_t g = 0; g < crowd->group_count; g++)
+        for (uint32_t c = 0; c < clip_count(&crowd->groups[g]); c++) {
+            const th_compiled_clip *clip = &crowd->groups[g].compiled->compiled_clips[c];
+            *out = (th_device_clip){
+                .first_frame = clip->first_frame, .is_stepped = clip->is_stepped, .seeks_stretch = clip->seeks_stretch};
+            memcpy(out++->stretches, clip->stretches, sizeof clip->stretches);
+        }
+}
+
+void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out)
+{
+    assert(crowd && (out || crowd->instance_count == 0));
+    for (uint32_t i = 0; i < crowd->instance_count; i++) {
+        const crowd_member *member = &crowd->all[i];
+        const crowd_group *own = &crowd->groups[crowd->group_of[i]];
+        uint32_t clip = (uint32_t)(member->compiled_clip - own->compiled->compiled_clips);
+        for (const crowd_group *group = crowd->groups; group < own; group++)
+            clip += clip_count(group);
+        out[i] = (th_device_playback){member->playback.phase, member->playback.speed, clip, 0};
+    }
+}
+
 static th_result refuse_exact(const th_compiled_model *compiled, const th_compiled_clip *clip, th_error *err)
 {
     return th_fail(err, TH_ERR_INPUT, "%s plays %s from its authored keys", compiled->model->name,

@@ -229,7 +229,7 @@ static void trace_frames(th_gl *gl, const th_crowd_view_desc *desc)
     for (int frame = 0; frame < FRAMES; frame++)
         draw(crowd_view, target, 0);
     unwatch();
-    cr_expect_eq(dispatches, desc->evaluator == TH_EVALUATOR_GPU ? FRAMES : 0);
+    cr_expect_eq(dispatches, desc->evaluator == TH_EVALUATOR_GPU ? 4 * FRAMES : 0, "the steps of culling");
     cr_expect_eq(calls[WAIT], FRAMES, "for the slot's last reader, as ever");
     calls[WAIT] = 0;
     for (int call = 0; call < WATCHED; call++)

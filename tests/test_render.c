@@ -330,8 +330,15 @@ Test(render, gives_the_same_picture_whoever_poses)
     draw_same("--isa scalar --upload unsynchronized --palette f16 --keys 16");
     draw_same("--isa scalar --palette quat16 --interpolation cubic");
     json_t *result = document("render --count 3 --size 16x16 --out f.png --json --evaluator gpu");
+    json_t *by_cpu = document("render --count 3 --size 16x16 --out f.png --json");
     cr_expect_str_eq(json_string_value(json_object_get(result, "evaluator")), "gpu");
+    cr_expect_str_eq(json_string_value(json_object_get(result, "culling")), "gpu");
+    cr_expect_null(json_object_get(by_cpu, "culling"));
+    cr_expect(json_equal(json_object_get(result, "drawn_by_lod"), json_object_get(by_cpu, "drawn_by_lod")));
+    json_decref(by_cpu);
     json_decref(result);
+    draw("f.png", "--evaluator gpu");
+    cr_expect(strstr(out, ", culled and posed by the GPU\n"), "%s", out);
 }
 
 /* Then the ring is mapped for each frame. */
@@ -357,12 +364,15 @@ Test(render, says_why_the_cpu_poses)
         draw("f.png", lines[i][0]);
         cr_expect(strstr(err, "the CPU poses, not the GPU: ") && strstr(err, lines[i][1]), "%s: %s", lines[i][0], err);
     }
+    draw("f.png", "--evaluator gpu --share 10");
+    cr_expect(strstr(err, "the CPU culls, not the GPU: characters share poses (--share)"), "%s", err);
+    cr_expect(strstr(out, ", posed by the GPU\n"), "%s", out);
     draw("f.png", "--evaluator cpu --behaviour fade");
     cr_expect_str_eq(err, "");
     expect(0, "stress --draw --evaluator gpu --behaviour fade --count 2 --dry-run --size 16x16",
            "the CPU poses, not the GPU: the characters have a behaviour");
     expect(0, "stress --draw --evaluator gpu --count 2 --dry-run --size 16x16 --json", "");
-    cr_expect(strstr(out, "\"evaluator\": \"gpu\""), "%s", out);
+    cr_expect(strstr(out, "\"evaluator\": \"gpu\"") && strstr(out, "\"culling\": \"gpu\""), "%s", out);
     expect(2, "stress --evaluator gpu", "--evaluator needs --draw");
 }
 

@@ -2,6 +2,7 @@
 
 #include "chunk.h"
 #include "gl/program.h"
+#include "indirect.h"
 #include "shadow.h"
 #include "upload.h"
 
@@ -36,6 +37,14 @@ typedef struct draw_pass {
     bool into_map;    /* depth only, with characters that are out of sight */
     bool coverage;    /* parts cover a share of the samples, masks at their edges; otherwise they are cut */
 } draw_pass;
+
+/* Where the characters are: draws of which the CPU knows the counts, in the ring; or indirect ones. */
+typedef struct source {
+    const th_draw *draws;
+    uint32_t count;
+    const th_ring *ring;
+    const th_indirect *indirect; /* NULL: the above */
+} source;
 
 struct th_crowd_renderer {
     th_palette palette;
@@ -270,6 +279,12 @@ size_t th_crowd_renderer_most_shared_bytes(const th_crowd_renderer *renderer)
     return bytes > alignment ? bytes - alignment : 1;
 }
 
+const th_upload *th_crowd_renderer_upload(const th_crowd_renderer *renderer, uint32_t mesh)
+{
+    assert(renderer && mesh < renderer->upload_count);
+    return &renderer->uploads[mesh];
+}
+
 th_fetch th_crowd_renderer_get_fetch(const th_crowd_renderer *renderer)
 {
     assert(renderer);
@@ -283,23 +298,24 @@ const char *th_fetch_name(th_fetch fetch)
 
 /* ---- crowds ---- */
 
-static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const th_draw *draw, const th_chunk *chunk,
-                       th_ring_binding binding)
+/* lead: of it, bytes before the first palette. shares: instances say which palette is theirs. */
+static void bind_palettes(const th_crowd_renderer *p, const pipeline *with, th_ring_binding from, size_t bytes,
+                          size_t lead, size_t stride, bool shares)
 {
-    assert((binding.offset + chunk->offset) % p->block_alignment == 0);
+    assert(from.offset % p->block_alignment == 0);
     const GLuint row_bytes = (GLuint)th_palette_row_bytes(p->palette);
-    const GLintptr offset = (GLintptr)(binding.offset + chunk->offset);
+    const GLintptr offset = (GLintptr)from.offset;
     if (p->fetch == TH_FETCH_TEXTURE) {
         static const GLenum formats[TH_PALETTE_COUNT] = {GL_RGBA32F, GL_RGBA16F, GL_RGBA32F, GL_RGBA32UI};
         glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
-        glTexBufferRange(GL_TEXTURE_BUFFER, formats[p->palette], binding.buffer, offset, (GLsizeiptr)chunk->bytes);
+        glTexBufferRange(GL_TEXTURE_BUFFER, formats[p->palette], from.buffer, offset, (GLsizeiptr)bytes);
     } else {
-        glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, binding.buffer, offset, (GLsizeiptr)chunk->bytes);
+        glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, from.buffer, offset, (GLsizeiptr)bytes);
     }
-    glUniform1ui(with->first_row, (GLuint)chunk->lead / row_bytes);
-    glUniform1ui(with->row_stride, (GLuint)draw->palette_stride / row_bytes);
-    glUniform1i(with->shares, draw->shared > 0);
+    glUniform1ui(with->first_row, (GLuint)lead / row_bytes);
+    glUniform1ui(with->row_stride, (GLuint)stride / row_bytes);
+    glUniform1i(with->shares, shares);
 }
 
 /* Shadows are cast by both sides of everything. */
@@ -321,13 +337,18 @@ static void set_material(const draw_pass *pass, const th_upload_part *part)
     glBindTexture(GL_TEXTURE_2D, part->image);
 }
 
+/* All levels that a mesh lacks are its last. */
+static uint32_t level_of(const th_upload *upload, uint32_t lod)
+{
+    assert(upload->lod_count > 0);
+    return lod < upload->lod_count ? lod : upload->lod_count - 1;
+}
+
 static void draw_part(const th_upload *upload, const draw_pass *pass, const th_upload_part *part, const th_draw *draw,
                       uint32_t count)
 {
-    assert(upload->lod_count > 0);
-    const uint32_t last = upload->lod_count - 1;
     const uint32_t wanted = pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod;
-    const uint32_t lod = wanted < last ? wanted : last;
+    const uint32_t lod = level_of(upload, wanted);
     const th_render_mesh_lod *level = &part->lods[lod];
     set_material(pass, part);
     glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
@@ -336,15 +357,10 @@ static void draw_part(const th_upload *upload, const draw_pass *pass, const th_u
                                       (GLint)part->base_vertex);
 }
 
-static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const th_draw *draw, const th_chunk *chunk,
-                       const th_ring *ring)
+/* Everything of a mesh but palettes and instances. */
+static void bind_mesh(const th_upload *upload, const draw_pass *pass)
 {
-    const th_upload *upload = &p->uploads[draw->mesh];
-    const th_ring_binding binding = th_ring_get_binding(ring);
-    const size_t gpu_instances = binding.offset + draw->instance_offset + chunk->first * sizeof(th_gpu_instance);
-    bind_chunk(p, pass->with, draw, chunk, draw->frames_ago > 0 ? th_ring_get_held(ring, draw->frames_ago) : binding);
     glBindVertexArray(upload->part_count == 0 || pass->skeletons ? upload->skeleton_array : upload->mesh_array);
-    glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
     if (upload->deltas) {
         glActiveTexture(GL_TEXTURE0 + DELTAS_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, upload->deltas);
@@ -352,6 +368,19 @@ static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const 
     }
     glActiveTexture(GL_TEXTURE0 + PLACES_UNIT);
     glBindTexture(GL_TEXTURE_BUFFER, upload->places);
+}
+
+static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const th_draw *draw, const th_chunk *chunk,
+                       const th_ring *ring)
+{
+    const th_upload *upload = &p->uploads[draw->mesh];
+    const th_ring_binding binding = th_ring_get_binding(ring);
+    const th_ring_binding palettes = draw->frames_ago > 0 ? th_ring_get_held(ring, draw->frames_ago) : binding;
+    const size_t gpu_instances = binding.offset + draw->instance_offset + chunk->first * sizeof(th_gpu_instance);
+    bind_palettes(p, pass->with, (th_ring_binding){palettes.buffer, palettes.offset + chunk->offset}, chunk->bytes,
+                  chunk->lead, draw->palette_stride, draw->shared > 0);
+    bind_mesh(upload, pass);
+    glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
     if (pass->contacts) {
         glUniform1f(pass->with->footprint, draw->footprint);
         glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, (GLsizei)chunk->count);
@@ -365,33 +394,121 @@ static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const 
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
 }
 
-/* Whether the pass has anything of this draw. */
-static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_view *view, const th_draw *draw)
+/* Whether the pass has anything of this mesh. */
+static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_view *view, uint32_t mesh)
 {
-    assert(draw->mesh < p->upload_count);
-    const th_upload *upload = &p->uploads[draw->mesh];
+    assert(mesh < p->upload_count);
+    const th_upload *upload = &p->uploads[mesh];
     const bool skeleton = view->skeletons || upload->part_count == 0;
     if (pass->contacts)
-        return draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD;
-    if ((draw->shadow_only && !pass->into_map) || skeleton != pass->skeletons)
+        return true;
+    if (skeleton != pass->skeletons)
         return false;
     return skeleton || (upload->variant == pass->variant && upload->alphas & 1u << pass->alpha);
 }
 
-static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const th_ring *ring,
-                        const th_draw *draws, uint32_t count)
+/* Whether it has these characters. */
+static bool shows(const draw_pass *pass, const th_draw *draw)
 {
-    for (uint32_t d = 0; d < count; d++) {
-        const th_draw *draw = &draws[d];
+    if (pass->contacts)
+        return draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD;
+    return pass->into_map || !draw->shadow_only;
+}
+
+static void draw_listed(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const source *from)
+{
+    for (uint32_t d = 0; d < from->count; d++) {
+        const th_draw *draw = &from->draws[d];
         assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
         assert(draw->instance_offset % 16 == 0);
-        if (!takes(pass, p, view, draw))
+        if (!shows(pass, draw) || !takes(pass, p, view, draw->mesh))
             continue;
         const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
-            draw_chunk(p, pass, draw, &chunk, ring);
+            draw_chunk(p, pass, draw, &chunk, from->ring);
     }
+}
+
+/* ---- crowds of which the GPU knows the counts ---- */
+
+/* Those of the picture; or those of the map, twice. */
+static uint32_t levels_of(const draw_pass *pass)
+{
+    return pass->into_map ? 2 * TH_RENDER_MESH_LODS : TH_RENDER_MESH_LODS;
+}
+
+static void draw_arrays(GLenum mode, uint32_t first, uint32_t count)
+{
+    glMultiDrawArraysIndirect(mode, (const void *)(first * sizeof(th_indirect_command)), (GLsizei)count,
+                              sizeof(th_indirect_command));
+}
+
+/* Draws the levels of a part with as few calls as the number of influences of their vertices allows. first: command. */
+static void draw_part_levels(const th_upload *upload, const draw_pass *pass, const th_upload_part *part,
+                             const th_indirect_mesh *mesh, uint32_t first)
+{
+    const uint32_t count = levels_of(pass);
+    const uint32_t least = pass->into_map ? mesh->shadow_lod : 0;
+    set_material(pass, part);
+    for (uint32_t begin = 0, end; begin < count; begin = end) {
+        const uint32_t lod = begin % TH_RENDER_MESH_LODS;
+        const bool is_finest = level_of(upload, lod > least ? lod : least) == 0;
+        end = begin + 1;
+        if (!(upload->variant & TH_UPLOAD_EIGHT))
+            end = count;
+        else if (!is_finest)
+            end = begin - lod + TH_RENDER_MESH_LODS;
+        glUniform1ui(pass->with->influences, is_finest ? 8 : 4);
+        glMultiDrawElementsIndirect(GL_TRIANGLES, GL_UNSIGNED_INT,
+                                    (const void *)((first + begin) * sizeof(th_indirect_command)),
+                                    (GLsizei)(end - begin), sizeof(th_indirect_command));
+    }
+}
+
+/* k: the chunk. */
+static void draw_chunk_indirect(const th_crowd_renderer *p, const draw_pass *pass, const th_upload *upload,
+                                const th_indirect *indirect, const th_indirect_mesh *mesh, uint32_t k)
+{
+    const size_t begin = mesh->palette_offset + (size_t)k * mesh->chunk * mesh->palette_stride;
+    const uint32_t commands = mesh->chunk_count * TH_INDIRECT_COMMANDS; /* of a part */
+    const uint32_t first = mesh->first_command + k * TH_INDIRECT_COMMANDS + (pass->into_map ? TH_RENDER_MESH_LODS : 0);
+    bind_palettes(p, pass->with, (th_ring_binding){indirect->palettes, begin},
+                  th_indirect_chunk(mesh, k) * mesh->palette_stride, 0, mesh->palette_stride, true);
+    if (pass->contacts) {
+        glUniform1f(pass->with->footprint, mesh->footprint);
+        draw_arrays(GL_TRIANGLE_STRIP, first + TH_INDIRECT_CONTACTS * commands, CONTACT_LOD + 1);
+    }
+    if (pass->skeletons)
+        draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands, levels_of(pass));
+    for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
+        if (upload->parts[i].alpha == pass->alpha)
+            draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
+}
+
+static void draw_counted(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view,
+                         const th_indirect *indirect)
+{
+    glBindBuffer(GL_DRAW_INDIRECT_BUFFER, indirect->commands);
+    for (uint32_t m = 0; m < p->upload_count; m++) {
+        const th_indirect_mesh *mesh = &indirect->meshes[m];
+        if (mesh->chunk_count == 0 || (pass->contacts && !(mesh->footprint > 0)) || !takes(pass, p, view, m))
+            continue;
+        bind_mesh(&p->uploads[m], pass);
+        glBindVertexBuffer(TH_UPLOAD_INSTANCES, indirect->instances, 0, sizeof(th_gpu_instance));
+        for (uint32_t k = 0; k < mesh->chunk_count; k++)
+            draw_chunk_indirect(p, pass, &p->uploads[m], indirect, mesh, k);
+        glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as above */
+    }
+    glBindBuffer(GL_DRAW_INDIRECT_BUFFER, 0);
+}
+
+static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const source *from)
+{
+    if (from->indirect)
+        draw_counted(p, pass, view, from->indirect);
+    else
+        draw_listed(p, pass, view, from);
 }
 
 /* ---- a picture ---- */
@@ -421,57 +538,53 @@ static void begin_pass(const th_crowd_renderer *p, const draw_pass *pass, const 
 }
 
 /* Draws parts of one alpha, of all variants of meshes. */
-static void draw_meshes(const th_crowd_renderer *p, kind how, draw_pass pass, const th_view *view, const th_ring *ring,
-                        const th_draw *draws, uint32_t count)
+static void draw_meshes(const th_crowd_renderer *p, kind how, draw_pass pass, const th_view *view, const source *from)
 {
     for (pass.variant = 0; pass.variant < TH_UPLOAD_VARIANTS; pass.variant++) {
         pass.with = &p->crowd[how][pass.variant];
         if (pass.with->program == 0)
             continue;
         begin_pass(p, &pass, view);
-        draw_crowds(p, &pass, view, ring, draws, count);
+        draw_crowds(p, &pass, view, from);
     }
 }
 
-static void draw_skeletons(const th_crowd_renderer *p, draw_pass pass, const th_view *view, const th_ring *ring,
-                           const th_draw *draws, uint32_t count)
+static void draw_skeletons(const th_crowd_renderer *p, draw_pass pass, const th_view *view, const source *from)
 {
     pass.with = pass.into_map ? &p->skeleton_depth : &p->skeleton;
     pass.skeletons = true;
     begin_pass(p, &pass, view);
-    draw_crowds(p, &pass, view, ring, draws, count);
+    draw_crowds(p, &pass, view, from);
 }
 
-static void draw_shadows(th_crowd_renderer *p, const th_view *view, const th_ring *ring, const th_draw *draws,
-                         uint32_t count)
+static void draw_shadows(th_crowd_renderer *p, const th_view *view, const source *from)
 {
     if (p->shadow.pixels == 0)
         return;
     th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
     draw_pass pass = {.alpha = TH_ALPHA_OPAQUE, .into_map = true};
-    draw_meshes(p, CROWD_DEPTH, pass, view, ring, draws, count);
-    draw_skeletons(p, pass, view, ring, draws, count);
+    draw_meshes(p, CROWD_DEPTH, pass, view, from);
+    draw_skeletons(p, pass, view, from);
     for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-        draw_meshes(p, CUT_DEPTH, pass, view, ring, draws, count);
+        draw_meshes(p, CUT_DEPTH, pass, view, from);
     th_shadow_end(&p->shadow);
 }
 
 /* Opaque parts first, because they hide most. Blended ones need no order: which samples a part covers depends on its
  * alpha, not on what is behind it. Alpha is cleared to 1 and kept by these, because no picture is transparent. */
-static void draw_characters(const th_crowd_renderer *p, const th_view *view, const th_ring *ring, const th_draw *draws,
-                            uint32_t count)
+static void draw_characters(const th_crowd_renderer *p, const th_view *view, const source *from)
 {
     GLint multisampled = 0;
     if (p->alphas & ~(1u << TH_ALPHA_OPAQUE))
         glGetIntegerv(GL_SAMPLE_BUFFERS, &multisampled);
     draw_pass pass = {.alpha = TH_ALPHA_OPAQUE};
-    draw_meshes(p, CROWD, pass, view, ring, draws, count);
-    draw_skeletons(p, pass, view, ring, draws, count);
+    draw_meshes(p, CROWD, pass, view, from);
+    draw_skeletons(p, pass, view, from);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
     pass.coverage = multisampled > 0;
     (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
     for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-        draw_meshes(p, CUT, pass, view, ring, draws, count);
+        draw_meshes(p, CUT, pass, view, from);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     glDisable(GL_CULL_FACE);
@@ -491,8 +604,7 @@ static void draw_ground(const th_crowd_renderer *p, const th_view *view)
 }
 
 /* Blended over the ground, with which they share their height. Alpha stays 1. */
-static void draw_contacts(const th_crowd_renderer *p, const th_view *view, const th_ring *ring, const th_draw *draws,
-                          uint32_t count)
+static void draw_contacts(const th_crowd_renderer *p, const th_view *view, const source *from)
 {
     const draw_pass pass = {.with = &p->contact, .contacts = true};
     if (p->shadow.pixels == 0 || !(view->ground_cell > 0))
@@ -504,7 +616,7 @@ static void draw_contacts(const th_crowd_renderer *p, const th_view *view, const
     glEnable(GL_POLYGON_OFFSET_FILL);
     glPolygonOffset(-1, -2);
     glDepthMask(GL_FALSE);
-    draw_crowds(p, &pass, view, ring, draws, count);
+    draw_crowds(p, &pass, view, from);
     glDepthMask(GL_TRUE);
     glDisable(GL_POLYGON_OFFSET_FILL);
     glDisable(GL_BLEND);
@@ -536,20 +648,32 @@ bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *p, const th_view 
     return true;
 }
 
+static void draw_picture(th_crowd_renderer *p, const th_target *target, const th_view *view, const source *from)
+{
+    glEnable(GL_DEPTH_TEST);
+    draw_shadows(p, view, from);
+    th_target_bind(target);
+    glClearColor(0, 0, 0, 1);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    draw_characters(p, view, from);
+    draw_ground(p, view);
+    draw_contacts(p, view, from);
+    draw_sky(p, view);
+    glBindVertexArray(0);
+    glUseProgram(0);
+}
+
 void th_crowd_renderer_draw(th_crowd_renderer *p, const th_target *target, const th_view *view, const th_ring *ring,
                             const th_draw *draws, uint32_t draw_count)
 {
     assert(p && target && view && ring);
     assert(draws || draw_count == 0);
-    glEnable(GL_DEPTH_TEST);
-    draw_shadows(p, view, ring, draws, draw_count);
-    th_target_bind(target);
-    glClearColor(0, 0, 0, 1);
-    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    draw_characters(p, view, ring, draws, draw_count);
-    draw_ground(p, view);
-    draw_contacts(p, view, ring, draws, draw_count);
-    draw_sky(p, view);
-    glBindVertexArray(0);
-    glUseProgram(0);
+    draw_picture(p, target, view, &(source){.draws = draws, .count = draw_count, .ring = ring});
+}
+
+void th_crowd_renderer_draw_indirect(th_crowd_renderer *p, const th_target *target, const th_view *view,
+                                     const th_indirect *indirect)
+{
+    assert(p && target && view && indirect);
+    draw_picture(p, target, view, &(source){.indirect = indirect});
 }

@@ -243,6 +243,27 @@ static void make_plan(const stage *s)
                       crowd_view->pose_groups, crowd_view->group_count);
 }
 
+/* Takes over what the GPU counted. counts: [group], of an earlier frame. */
+static void take_counts(th_crowd_view *crowd_view, const uint32_t *counts)
+{
+    th_crowd_view_stats *stats = &crowd_view->stats;
+    const th_cull_group *group = th_cull_groups(crowd_view->cull);
+    stats->listed = stats->visible = 0;
+    stats->bones = stats->palette_bytes = 0;
+    memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
+    memset(stats->listed_by_lod, 0, sizeof stats->listed_by_lod);
+    for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
+        const uint32_t visible = group->shadow_only ? 0 : counts[g];
+        stats->listed += counts[g];
+        stats->visible += visible;
+        stats->listed_by_lod[group->lod] += counts[g];
+        stats->visible_by_lod[group->lod] += visible;
+        stats->bones += (uint64_t)counts[g] * crowd_view->desc.models[group->mesh]->bone_count;
+        stats->palette_bytes += counts[g] * th_crowd_palettes(crowd_view->crowd, group->mesh).stride;
+    }
+    stats->listed_by_joint_level[0] = stats->evaluated = stats->listed;
+}
+
 /* Decides so that the budget holds, if there is one. */
 static void plan_poses(const stage *s)
 {
@@ -374,6 +395,11 @@ static void prepare_held(th_crowd_view *crowd_view, uint32_t g, th_draw draw)
     }
 }
 
+static float footprint(const th_crowd_view *crowd_view, uint32_t model)
+{
+    return FOOTPRINT * (float)crowd_view->desc.models[model]->size;
+}
+
 /* Prepares a draw for each group. */
 static void prepare_draws(th_crowd_view *crowd_view)
 {
@@ -391,7 +417,7 @@ static void prepare_draws(th_crowd_view *crowd_view)
             .palette_offset = palettes.range.offset,
             .palette_stride = palettes.range.stride,
             .instance_offset = instances + group->first * sizeof(th_gpu_instance),
-            .footprint = FOOTPRINT * (float)crowd_view->desc.models[group->mesh]->size,
+            .footprint = footprint(crowd_view, group->mesh),
             .shadow_only = group->shadow_only,
         };
         if (palettes.are_held) {
@@ -591,8 +617,53 @@ static void trace_counters(const th_crowd_view *crowd_view)
         th_tracer_count(crowd_view->tracer, "poses held", crowd_view->stats.held);
     if (crowd_view->motions_per_size)
         th_tracer_count(crowd_view->tracer, "tolerance px", crowd_view->stats.tolerance_px);
-    th_tracer_count(crowd_view->tracer, "ns per bone",
-                    (double)crowd_view->stats.pose_ns / (double)crowd_view->stats.bones);
+    if (!crowd_view->gpu_cull)
+        th_tracer_count(crowd_view->tracer, "ns per bone",
+                        (double)crowd_view->stats.pose_ns / (double)crowd_view->stats.bones);
+}
+
+/* Tells the GPU what has changed: camera and time. False when the driver cannot map the slot, or lost it. */
+static bool write_constants(const stage *s, void *slot)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    for (uint32_t m = 0; m < crowd_view->desc.model_count; m++)
+        crowd_view->gpu_models[m] = (th_gpu_cull_model){shadow_lod(crowd_view, m), footprint(crowd_view, m)};
+    const th_gpu_cull_frame frame = {.time_s = s->time_s,
+                                     .visible = &s->seen,
+                                     .light = s->has_shadows ? &s->sun : NULL,
+                                     .models = crowd_view->gpu_models,
+                                     .tints_levels = crowd_view->desc.look == TH_LOOK_LOD};
+    if (slot)
+        slot = th_ring_reserve(crowd_view->ring, th_gpu_cull_frame_bytes(crowd_view->gpu_cull));
+    if (slot)
+        th_gpu_cull_write(crowd_view->gpu_cull, &frame, slot);
+    return slot && th_ring_end(crowd_view->ring);
+}
+
+/* The GPU culls and poses. Nothing here takes time for each character. */
+static bool pose_on_gpu(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
+                        uint32_t height)
+{
+    const uint64_t begin = th_tracer_begin(crowd_view->tracer, "wait");
+    void *slot = th_ring_begin(crowd_view->ring);
+    const uint64_t waited = th_tracer_next(crowd_view->tracer, "cull");
+    const uint32_t *counts = th_gpu_cull_old_counts(crowd_view->gpu_cull);
+    if (counts)
+        take_counts(crowd_view, counts);
+    crowd_view->view = view_of(crowd_view, camera, (float)width / (float)height);
+    const stage s = stage_of(crowd_view, time_s, camera, width, height);
+    const bool kept = write_constants(&s, slot);
+    if (kept)
+        th_gpu_cull_run(crowd_view->gpu_cull, th_ring_get_binding(crowd_view->ring));
+    const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
+    if (kept)
+        th_gpu_cull_pose(crowd_view->gpu_cull);
+    crowd_view->stats.wait_ns = waited - begin;
+    crowd_view->stats.cull_ns = culled - waited;
+    crowd_view->stats.pose_ns = th_tracer_end(crowd_view->tracer) - culled;
+    crowd_view->stats.draw_ns = 0;
+    trace_counters(crowd_view);
+    return kept;
 }
 
 /* A slot of the size that the plan needs. Where the ring has to grow, poses that were held are lost, and another plan
@@ -614,6 +685,8 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
 {
     assert(crowd_view && camera && width > 0 && height > 0);
     assert(crowd_view->renderer); /* th_crowd_view_complete has succeeded */
+    if (crowd_view->gpu_cull)
+        return pose_on_gpu(crowd_view, time_s, camera, width, height);
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "wait");
     const float aspect = (float)width / (float)height;
     char *slot = th_ring_begin(crowd_view->ring);
@@ -641,8 +714,12 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
 static void draw(th_crowd_view *crowd_view, const th_target *target)
 {
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "draw");
-    th_crowd_renderer_draw(crowd_view->renderer, target, &crowd_view->view, crowd_view->ring, crowd_view->draws,
-                           crowd_view->draw_count);
+    if (crowd_view->gpu_cull)
+        th_crowd_renderer_draw_indirect(crowd_view->renderer, target, &crowd_view->view,
+                                        th_gpu_cull_draws(crowd_view->gpu_cull, crowd_view->gpu_models));
+    else
+        th_crowd_renderer_draw(crowd_view->renderer, target, &crowd_view->view, crowd_view->ring, crowd_view->draws,
+                               crowd_view->draw_count);
     th_ring_fence(crowd_view->ring);
     crowd_view->stats.draw_ns = th_tracer_end(crowd_view->tracer) - begin;
 }
@@ -676,6 +753,14 @@ th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view)
     return crowd_view->stats;
 }
 
+void th_crowd_view_await_stats(th_crowd_view *crowd_view)
+{
+    assert(crowd_view);
+    const uint32_t *counts = crowd_view->gpu_cull ? th_gpu_cull_counts(crowd_view->gpu_cull) : NULL;
+    if (counts)
+        take_counts(crowd_view, counts);
+}
+
 const float *th_crowd_view_errors(const th_crowd_view *crowd_view)
 {
     assert(crowd_view);
@@ -698,6 +783,12 @@ th_evaluator th_crowd_view_evaluator(const th_crowd_view *crowd_view)
 {
     assert(crowd_view);
     return crowd_view->evaluator ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU;
+}
+
+th_evaluator th_crowd_view_culling(const th_crowd_view *crowd_view)
+{
+    assert(crowd_view);
+    return crowd_view->gpu_cull ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU;
 }
 
 const char *th_crowd_view_fallback(const th_crowd_view *crowd_view)

@@ -216,7 +216,7 @@ static th_result make_evaluator(th_crowd_view *crowd_view, th_gl *gl, th_error *
         return TH_OK;
     if (result != TH_ERR_INPUT && !is_auto)
         return th_fail(err, result, "%s", why.text);
-    crowd_view->fallback = why;
+    th_fail(&crowd_view->fallback, result, "the CPU poses, not the GPU: %s", why.text);
     return TH_OK;
 }
 
@@ -253,6 +253,60 @@ _Static_assert(TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1, "the ring keeps what is
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc)
 {
     return desc->hold > 1 ? desc->hold : 1;
+}
+
+/* Fails with TH_ERR_INPUT, and says why, if only the CPU can cull. */
+static th_result check_culling(const th_crowd_view *crowd_view, th_error *err)
+{
+    if (crowd_view->desc.joint_lod)
+        return th_fail(err, TH_ERR_INPUT, "levels of detail have joints of their own (--joint-lod)");
+    if (crowd_view->desc.share_hz > 0)
+        return th_fail(err, TH_ERR_INPUT, "characters share poses (--share)");
+    if (crowd_view->desc.hold > 1)
+        return th_fail(err, TH_ERR_INPUT, "poses are held (--hold)");
+    if (crowd_view->desc.error_every > 0)
+        return th_fail(err, TH_ERR_INPUT, "the error on screen is measured in some frames");
+    return TH_OK;
+}
+
+static th_result create_culling(th_crowd_view *crowd_view, const th_gl *gl, th_error *err)
+{
+    const th_result result = check_culling(crowd_view, err);
+    if (result != TH_OK) {
+        crowd_view->gpu_cull = NULL; /* it is the base's */
+        return result;
+    }
+    const th_gpu_cull_desc desc = {
+        .gl = gl,
+        .renderer = crowd_view->renderer,
+        .evaluator = crowd_view->evaluator,
+        .crowd = crowd_view->crowd,
+        .cull = crowd_view->cull,
+        .gpu_instances = crowd_view->gpu_instances,
+        .walks = crowd_view->walks,
+        .street_length = (double)crowd_view->layout.length,
+    };
+    if (crowd_view->gpu_cull)
+        return TH_OK;
+    th_crowd_set_active(crowd_view->crowd, NULL, crowd_view->scene->instance_count);
+    return th_gpu_cull_create(&desc, &crowd_view->gpu_cull, err);
+}
+
+/* Where the GPU poses, it culls as well, unless only the CPU can. Call after make_renderer. */
+static th_result make_culling(th_crowd_view *crowd_view, const th_gl *gl, th_error *err)
+{
+    if (!crowd_view->evaluator) {
+        crowd_view->gpu_cull = NULL;
+        return TH_OK;
+    }
+    th_error why;
+    const th_result result = create_culling(crowd_view, gl, &why);
+    if (result == TH_OK)
+        return TH_OK;
+    if (result != TH_ERR_INPUT && crowd_view->desc.evaluator != TH_EVALUATOR_AUTO)
+        return th_fail(err, result, "%s", why.text);
+    th_fail(&crowd_view->fallback, result, "the CPU culls, not the GPU: %s", why.text);
+    return TH_OK;
 }
 
 static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
@@ -382,6 +436,8 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
     crowd_view->renderer =
         palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->renderer : NULL;
+    crowd_view->gpu_cull =
+        places && crowd_view->evaluator && crowd_view->ring && crowd_view->renderer ? base->gpu_cull : NULL;
 }
 
 th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
@@ -446,6 +502,8 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
     if (result == TH_OK)
         result = make_renderer(crowd_view, gl, err);
     if (result == TH_OK)
+        result = make_culling(crowd_view, gl, err);
+    if (result == TH_OK)
         result = make_plan(crowd_view, err);
     return result;
 }
@@ -497,6 +555,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
         successor = &empty;
     th_screen_error_destroy(crowd_view->error);
     free(crowd_view->visible_px);
+    th_gpu_cull_destroy(own(crowd_view->gpu_cull, successor->gpu_cull));
     th_crowd_renderer_destroy(own(crowd_view->renderer, successor->renderer));
     th_ring_destroy(own(crowd_view->ring, successor->ring));
     th_gpu_evaluator_destroy(own(crowd_view->evaluator, successor->evaluator));

@@ -3,6 +3,7 @@
 #ifndef TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 #define TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 
+#include "gpu_cull.h"
 #include "screen_error.h"
 
 #include <throng/anim/joint_lod.h>
@@ -56,8 +57,10 @@ struct th_crowd_view {
     th_screen_error *error; /* NULL: not measured */
     float *visible_px;      /* of the last measured frame, ascending */
 
-    th_gpu_evaluator *evaluator; /* NULL: the CPU poses */
-    th_error fallback;           /* why, if the GPU was to; an empty text */
+    th_gpu_evaluator *evaluator;                            /* NULL: the CPU poses */
+    th_gpu_cull *gpu_cull;                                  /* NULL: the CPU culls */
+    th_gpu_cull_model gpu_models[TH_CROWD_VIEW_MAX_MODELS]; /* of the last frame */
+    th_error fallback; /* what the CPU does that the GPU was to, and why; or an empty text */
     th_ring *ring;
     th_crowd_renderer *renderer;
 };

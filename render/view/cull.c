@@ -189,6 +189,12 @@ float *th_cull_z(th_cull *c)
     return c->z;
 }
 
+th_cull_sphere th_cull_sphere_of(const th_cull *c, uint32_t instance)
+{
+    assert(c && instance < c->instance_count);
+    return (th_cull_sphere){c->y[instance], c->radius[instance], c->first_bucket[instance], 0};
+}
+
 /* ---- classifying ---- */
 
 static void set_planes(th_cull_test *t, const th_frustum *frustum)
@@ -200,8 +206,9 @@ static void set_planes(th_cull_test *t, const th_frustum *frustum)
     }
 }
 
-static th_cull_test test_for(const th_cull *c, const th_cull_view *visible, const th_cull_light *light)
+th_cull_test th_cull_test_of(const th_cull *c, const th_cull_view *visible, const th_cull_light *light)
 {
+    assert(c && visible);
     th_cull_test t = {.lod_count = (int32_t)c->lod_count};
     assert(visible->pixels > 0);
     set_planes(&t, &visible->frustum);
@@ -264,7 +271,7 @@ void th_cull_classify(th_cull *c, const th_cull_view *visible, const th_cull_lig
                       uint32_t end_block)
 {
     assert(c && visible && begin_block <= end_block && end_block <= c->block_count);
-    const th_cull_test test = test_for(c, visible, light);
+    const th_cull_test test = th_cull_test_of(c, visible, light);
     for (uint32_t b = begin_block; b < end_block; b++)
         classify_block(c, &test, visible, b);
 }

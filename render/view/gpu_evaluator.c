@@ -1,6 +1,7 @@
 #include <throng/render/gpu_evaluator.h>
 
 #include "chunk.h"
+#include "gl/buffer.h"
 #include "gl/program.h"
 
 #include <shaders.h>
@@ -81,24 +82,6 @@ static th_result make_program(gpu_model *m, const th_device_program *source, th_
 
 /* ---- models ---- */
 
-/* An empty block cannot be bound, so a buffer has a byte at least. data: NULL leaves it undefined. Returns false if the
- * GPU has no memory; errors of earlier calls stay where th_gl_check finds them. */
-static bool make_buffer(GLuint *out, size_t bytes, const void *data, GLenum usage)
-{
-    const GLsizeiptr size = (GLsizeiptr)(bytes > 0 ? bytes : 16);
-    GLint64 given = 0;
-    glGenBuffers(1, out);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, *out);
-    glBufferData(GL_COPY_WRITE_BUFFER, size, bytes > 0 ? data : NULL, usage);
-    glGetBufferParameteri64v(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &given);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-    if (given == size)
-        return true;
-    while (glGetError() != GL_NO_ERROR) /* the caller reports it */
-        ;
-    return false;
-}
-
 static th_result check_size(const th_gl *gl, const char *name, const th_device_program *source, th_error *err)
 {
     const th_gl_info *info = th_gl_get_info(gl);
@@ -117,8 +100,8 @@ static th_result upload(gpu_model *m, const th_gl *gl, const char *name, const t
 {
     const size_t words = source->word_count * sizeof *source->words;
     const size_t bytes = words + source->frames_bytes;
-    if (make_buffer(&m->words, words, source->words, GL_STATIC_DRAW) &&
-        make_buffer(&m->frames, source->frames_bytes, source->frames, GL_STATIC_DRAW))
+    if (th_buffer_make(&m->words, words, source->words, GL_STATIC_DRAW) &&
+        th_buffer_make(&m->frames, source->frames_bytes, source->frames, GL_STATIC_DRAW))
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "%s has no memory for the clips of %s, %.1f MB", th_gl_get_info(gl)->renderer,
                    name, (double)bytes / 1e6);
@@ -221,6 +204,15 @@ static uint32_t pose_model(const th_gpu_evaluator *e, const gpu_model *m, th_pal
     return range.count;
 }
 
+/* What follows sees the palettes. */
+static void end_poses(void)
+{
+    for (GLuint block = 0; block < BLOCKS; block++)
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, block, 0);
+    glUseProgram(0);
+    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
+}
+
 void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
                            th_ring_binding cursors)
 {
@@ -229,10 +221,43 @@ void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, t
     uint32_t first = 0;
     for (uint32_t m = 0; m < evaluator->model_count; m++)
         first += pose_model(evaluator, &evaluator->models[m], th_crowd_palettes(crowd, m), palettes, cursors, first);
-    for (GLuint block = 0; block < BLOCKS; block++)
-        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, block, 0);
-    glUseProgram(0);
-    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
+    end_poses();
+}
+
+uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator, uint32_t model)
+{
+    assert(evaluator && model < evaluator->model_count);
+    (void)model;
+    return GROUP;
+}
+
+static void pose_counted(const gpu_model *m, const th_gpu_pose *pose, size_t texel)
+{
+    glUseProgram(m->program);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, PALETTES, pose->palettes.buffer, (GLintptr)pose->palettes.offset,
+                      (GLsizeiptr)(pose->most * pose->stride));
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, CURSORS, pose->cursors.buffer, (GLintptr)pose->cursors.offset,
+                      (GLsizeiptr)(pose->most * sizeof(th_device_cursor)));
+    glUniform1ui(m->count, pose->most);
+    glUniform1ui(m->first_cursor, 0);
+    glUniform1ui(m->first_texel, 0);
+    glUniform1ui(m->stride, (GLuint)(pose->stride / texel));
+    glDispatchComputeIndirect((GLintptr)pose->groups.offset);
+}
+
+/* Whole work groups run, so up to a group of characters behind those counted is posed in vain. */
+void th_gpu_evaluator_pose_counted(th_gpu_evaluator *evaluator, const th_gpu_pose *poses, uint32_t count)
+{
+    assert(evaluator && (poses || count == 0));
+    for (uint32_t p = 0; p < count; p++) {
+        assert(poses[p].model < evaluator->model_count && poses[p].most > 0);
+        glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, poses[p].groups.buffer);
+        pose_counted(&evaluator->models[poses[p].model], &poses[p], th_palette_row_bytes(evaluator->palette));
+    }
+    glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, 0);
+    end_poses();
 }
 
 /* ---- reading back ---- */
@@ -256,8 +281,8 @@ static bool make_buffers(const th_crowd *crowd, double time_s, GLuint buffers[2]
 {
     uint32_t count;
     th_device_cursor *cursors = seek(crowd, time_s, &count);
-    const bool ok = cursors && make_buffer(&buffers[0], th_crowd_palette_bytes(crowd), NULL, GL_DYNAMIC_READ) &&
-                    make_buffer(&buffers[1], count * sizeof *cursors, cursors, GL_STREAM_DRAW);
+    const bool ok = cursors && th_buffer_make(&buffers[0], th_crowd_palette_bytes(crowd), NULL, GL_DYNAMIC_READ) &&
+                    th_buffer_make(&buffers[1], count * sizeof *cursors, cursors, GL_STREAM_DRAW);
     free(cursors);
     return ok;
 }

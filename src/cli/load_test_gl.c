@@ -110,12 +110,14 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
 static uint32_t count_visible(const void *ctx)
 {
     const th_load_test_gl *c = ctx;
+    th_crowd_view_await_stats(c->all);
     return th_crowd_view_get_stats(c->all).visible;
 }
 
 static th_stress_poses count_poses(const void *ctx)
 {
     const th_load_test_gl *c = ctx;
+    th_crowd_view_await_stats(c->all);
     const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
     return (th_stress_poses){.evaluated = stats.evaluated,
                              .shared = stats.shared,

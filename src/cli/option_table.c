@@ -198,7 +198,7 @@ const th_option th_option_table[] = {
     {.name = "evaluator", .argument = "NAME", .fallback = "cpu", .commands = TH_COMMAND_POSE, .parse = th_parse_choice, .offset = AT(pose.evaluator),
      .choices = pose_evaluator_choices, .help = "what poses: cpu, or gpu: an OpenGL compute shader, compiled keys only; it writes the palettes of the scalar kernel"},
     {.name = "evaluator", .argument = "NAME", .fallback = "cpu", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(crowd.evaluator),
-     .choices = evaluator_choices, .help = "what poses: cpu, gpu (an OpenGL compute shader, which writes the palettes of the scalar kernel), or auto: gpu where there is one"},
+     .choices = evaluator_choices, .help = "what culls and poses: cpu, gpu (OpenGL compute shaders, which write the palettes of the scalar kernel), or auto: gpu where there is one"},
     {.name = "palette", .argument = "NAME", .fallback = "auto", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.palette),
      .choices = drawn_palette_choices, .help = "palette format: f32, f16 in half the memory, quat (quaternions, in two thirds; not for scaled joints), quat16 (in a third), or auto: quat on a GPU where all models can, otherwise f32"},
     {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | (ONE_WAY & ~(DRAWING)), .parse = th_parse_choice, .offset = AT(crowd.palette),

@@ -48,7 +48,7 @@ bool th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time
 void th_complain_of_fallback(const th_crowd_view *crowd_view)
 {
     if (th_crowd_view_fallback(crowd_view)[0])
-        th_complain("the CPU poses, not the GPU: %s", th_crowd_view_fallback(crowd_view));
+        th_complain("%s", th_crowd_view_fallback(crowd_view));
 }
 
 json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd)
@@ -64,6 +64,8 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))), "evaluator",
         th_evaluator_name(th_crowd_view_evaluator(crowd_view)), "ring_bytes",
         th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));
+    if (th_crowd_view_culling(crowd_view) == TH_EVALUATOR_GPU)
+        json = th_json_set(json, "culling", json_string("gpu"));
     if (crowd->joint_lod)
         json = th_json_set(json, "joint_lod", json_true());
     if (crowd->share_hz > 0)

@@ -99,10 +99,11 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     th_tracer_frame_begin(r->tracer, th_crowd_view_jobs(r->crowd_view), frame);
     const double time_s = r->options->crowd.start_s + frame / file->frames_per_s;
     const bool drawn = th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target, file->width, file->height);
-    add_stats(r);
     th_result result = drawn ? keep_frame(r, err)
                              : th_fail(err, TH_ERR_ENVIRONMENT,
                                        "the driver lost, or has no memory for, the palettes of frame %u", frame);
+    th_crowd_view_await_stats(r->crowd_view); /* the picture has been read, so there is nothing to wait for */
+    add_stats(r);
     th_tracer_frame_end(r->tracer, th_crowd_view_jobs(r->crowd_view));
     return result;
 }
@@ -197,6 +198,13 @@ static const char *kernel_of(const th_crowd_view *crowd_view)
                : th_isa_name(th_crowd_isa(th_crowd_view_crowd(crowd_view)));
 }
 
+static const char *by_whom(const th_crowd_view *crowd_view)
+{
+    if (th_crowd_view_culling(crowd_view) == TH_EVALUATOR_GPU)
+        return ", culled and posed by the GPU";
+    return th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU ? ", posed by the GPU" : "";
+}
+
 static json_t *rendering_json(const rendering *r)
 {
     const th_frame_writer_desc *file = &r->file;
@@ -284,12 +292,10 @@ static bool print_rendering(const rendering *r, FILE *file)
     if (crowd->joint_lod)
         print_joints(r, file);
     print_poses(r, file);
-    const bool gpu = th_crowd_view_evaluator(r->crowd_view) == TH_EVALUATOR_GPU;
     fprintf(file, "%s, %s, %s palettes by %s, %s%s\n", info->renderer, th_gl_kind_name(info->kind),
             th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))),
             th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))),
-            th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))),
-            gpu ? ", posed by the GPU" : "");
+            th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), by_whom(r->crowd_view));
     fprintf(file, "ms per frame: cull %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",
             milliseconds(r, r->cull_ns), milliseconds(r, r->wait_ns), milliseconds(r, r->pose_ns),
             milliseconds(r, r->draw_ns), milliseconds(r, r->read_ns), milliseconds(r, r->write_ns));
@@ -302,7 +308,13 @@ static bool print_rendering(const rendering *r, FILE *file)
 static bool write_rendering(const void *result, th_form form, const char *command, FILE *file)
 {
     (void)command;
-    return form == TH_FORM_TEXT ? print_rendering(result, file) : th_output_json(rendering_json(result), 6, file);
+    const rendering *r = result;
+    if (form == TH_FORM_TEXT)
+        return print_rendering(r, file);
+    json_t *json = rendering_json(r);
+    if (th_crowd_view_culling(r->crowd_view) == TH_EVALUATOR_GPU)
+        json = th_json_set(json, "culling", json_string("gpu"));
+    return th_output_json(json, 6, file);
 }
 
 int th_command_render(const th_options *o, th_run *run)

@@ -162,7 +162,8 @@ static void say_crowd(const th_view_hud *b, page *p)
         th_look_name(crowd->look), crowd->shadow_pixels ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(crowd->compile.interpolation),
         th_palette_name(th_crowd_palette(th_crowd_view_crowd(b->crowd_view))),
-        th_crowd_view_evaluator(b->crowd_view) == TH_EVALUATOR_GPU
+        th_crowd_view_culling(b->crowd_view) == TH_EVALUATOR_GPU ? "culled and posed by the GPU"
+        : th_crowd_view_evaluator(b->crowd_view) == TH_EVALUATOR_GPU
             ? "posed by the GPU"
             : th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
 }

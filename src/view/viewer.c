@@ -113,8 +113,8 @@ static void complain_of_fallback(th_viewer *v)
 {
     const char *why = th_crowd_view_fallback(v->crowd_view);
     if (why[0] && strcmp(why, v->fallback) != 0) {
-        th_complain("the CPU poses, not the GPU: %s", why);
-        tell(v, "the CPU poses: %s", why);
+        th_complain("%s", why);
+        tell(v, "%s", why);
     }
     snprintf(v->fallback, sizeof v->fallback, "%s", why);
 }

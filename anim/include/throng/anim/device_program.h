@@ -35,6 +35,31 @@ typedef struct th_device_cursor {
  * palettes; each is written once. Threads: as th_crowd_update. */
 void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out);
 
+/* What th_crowd_seek reads, for a device that does the same (shaders/cull_list.comp). Stretches begin where the one
+ * before ends, in clip lengths; `rate` is intervals per clip length. */
+enum { TH_DEVICE_STRETCHES = 16 };
+
+typedef struct th_device_stretch {
+    double begin, rate;
+    uint32_t first_frame, last_frame;
+} th_device_stretch;
+
+typedef struct th_device_clip {
+    uint32_t first_frame, is_stepped, seeks_stretch, unused;
+    th_device_stretch stretches[TH_DEVICE_STRETCHES];
+} th_device_clip;
+
+typedef struct th_device_playback {
+    double phase, speed; /* th_playback */
+    uint32_t clip, unused;
+} th_device_playback;
+
+/* The clips of all compiled models, and what each instance plays, in its own model. out: th_crowd_device_clip_count of
+ * them, and th_crowd_instance_count. */
+uint32_t th_crowd_device_clip_count(const th_crowd *crowd);
+void th_crowd_device_clips(const th_crowd *crowd, th_device_clip *out);
+void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out);
+
 /* Fails with TH_ERR_INPUT, and says why, if the crowd plays a clip from authored keys, which has no frames, or may play
  * one in a model that is no instance's own (th_crowd_set_active_in). */
 th_result th_crowd_check_device(const th_crowd *crowd, th_error *err);

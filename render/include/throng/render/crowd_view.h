@@ -1,8 +1,9 @@
 /* A crowd and everything needed to draw it.
  *
  * A frame places the characters, culls those out of sight, poses only the others, straight into memory that the GPU
- * reads, all on the workers, and draws them. That memory grows with the number of visible characters. All calls on the
- * context's thread unless a function says otherwise. The crowd view owns its workers. */
+ * reads, all on the workers, and draws them. That memory grows with the number of visible characters. Or the GPU does
+ * all of this, in memory for all characters. All calls on the context's thread unless a function says otherwise. The
+ * crowd view owns its workers. */
 #ifndef THRONG_RENDER_CROWD_VIEW_H
 #define THRONG_RENDER_CROWD_VIEW_H
 
@@ -99,7 +100,8 @@ typedef struct th_crowd_view_desc {
 
 typedef struct th_crowd_view th_crowd_view;
 
-/* About the last frame. */
+/* About the last frame. Where the GPU culls, numbers of characters, bones and palette bytes are those of the frame
+ * TH_RING_SLOTS before, or 0, until th_crowd_view_await_stats; and cull_ns and pose_ns are the CPU's. */
 typedef struct th_crowd_view_stats {
     uint32_t listed; /* characters drawn: the visible ones, and those out of sight with a visible shadow */
     uint32_t listed_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
@@ -188,6 +190,9 @@ void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target);
 
 th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view);
 
+/* Waits for the GPU where it culls, so that all statistics are about the last frame. */
+void th_crowd_view_await_stats(th_crowd_view *crowd_view);
+
 /* The errors of the visible characters in the last frame that was measured: stats.error.count of them, ascending. */
 const float *th_crowd_view_errors(const th_crowd_view *crowd_view);
 
@@ -197,10 +202,12 @@ const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view);
 const th_crowd *th_crowd_view_crowd(const th_crowd_view *crowd_view);
 th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view);
 
-/* Who poses: CPU or GPU. */
+/* Who poses, and who culls: CPU or GPU. */
 th_evaluator th_crowd_view_evaluator(const th_crowd_view *crowd_view);
+th_evaluator th_crowd_view_culling(const th_crowd_view *crowd_view);
 
-/* Why the CPU poses although the desc asks for the GPU, or for AUTO on a GPU; "": it does not. Of a complete one. */
+/* That the CPU poses, or culls, although the desc asks for the GPU, or for AUTO on a GPU, and why: a sentence without a
+ * full stop; "": it does not. Of a complete one. */
 const char *th_crowd_view_fallback(const th_crowd_view *crowd_view);
 
 /* ---- following a character ---- */

@@ -45,6 +45,23 @@ void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator); /* NULL does nothing
 void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
                            th_ring_binding cursors);
 
+/* Characters of a model that the GPU has counted. What lies behind their cursors may be read, and posed: it has to be
+ * cursors, too. */
+typedef struct th_gpu_pose {
+    uint32_t model;
+    uint32_t most;                     /* characters; at least 1. Their palettes fit into a storage block */
+    size_t stride;                     /* from one palette to the next: that of th_crowd_palettes */
+    th_ring_binding palettes, cursors; /* at offsets that the driver's alignment divides */
+    th_ring_binding groups; /* for glDispatchComputeIndirect: the characters, divided by th_gpu_evaluator_group_size
+                               and rounded up; then 1 and 1 */
+} th_gpu_pose;
+
+/* How many characters of a model a work group poses. */
+uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator, uint32_t model);
+
+/* th_gpu_evaluator_pose of characters whose number only the GPU knows. */
+void th_gpu_evaluator_pose_counted(th_gpu_evaluator *evaluator, const th_gpu_pose *poses, uint32_t count);
+
 /* Poses the active characters at a time, waits, and reads their palettes back. out: th_crowd_palette_bytes. For checks,
  * not for frames: it allocates. TH_ERR_ENVIRONMENT, TH_ERR_MEMORY. */
 th_result th_gpu_evaluator_read(th_gpu_evaluator *evaluator, const th_crowd *crowd, double time_s, void *out,

@@ -1,0 +1,719 @@
+/* The GPU lists the characters that the CPU lists, at the same levels and in the same order; in frames of which neither
+ * the calls nor the CPU's work grow with the crowd. */
+#include "fixture_context.h"
+#include "fixture_human.h"
+#include "fixture_memory.h"
+#include "random_model.h"
+
+#include "gl/program.h"
+#include "view/crowd_view_parts.h"
+
+#include <criterion/criterion.h>
+#include <glad/gl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <throng/anim/device_program.h>
+#include <throng/anim/synthetic.h>
+
+enum { WIDTH = 160, HEIGHT = 90 };
+
+/* By the linker's --wrap: a driver that binds as little at once, and without ARB_buffer_storage. */
+static uint64_t most_bytes;
+static bool maps_each_frame;
+
+const th_gl_info *__real_th_gl_get_info(const th_gl *gl);
+const th_gl_info *__wrap_th_gl_get_info(const th_gl *gl);
+
+const th_gl_info *__wrap_th_gl_get_info(const th_gl *gl)
+{
+    static th_gl_info info;
+    info = *__real_th_gl_get_info(gl);
+    if (most_bytes > 0)
+        info.storage_block_bytes = most_bytes;
+    info.buffer_storage &= !maps_each_frame;
+    return &info;
+}
+
+enum { MODELS = 4, GROUPS = 2 * MODELS * TH_RENDER_MESH_LODS };
+
+static th_model *jolted, *stepped, *bones;
+
+/* Turns joints in one place so fast that the clip becomes several stretches. */
+static void jolt(th_model *model)
+{
+    const float s = sinf(0.6F), c = cosf(0.6F);
+    for (uint32_t j = 0; j < model->clips[0].channel_count; j++) {
+        const th_track *track = &model->clips[0].channels[j].rotation;
+        float *q = (float *)(uintptr_t)(track->values + 4 * (track->key_count / 2));
+        const float turned[4] = {q[0] * c + q[3] * s, q[1] * c + q[2] * s, q[2] * c - q[1] * s, q[3] * c - q[0] * s};
+        if (track->key_count > 1)
+            memcpy(q, turned, sizeof turned);
+    }
+}
+
+static void make_models(void)
+{
+    const random_desc still = {.seed = 11, .joint_count = 4, .clip_count = 1, .key_count = 300, .swing_rad = 0.05};
+    const random_desc steps = {
+        .seed = 7, .joint_count = 9, .clip_count = 3, .key_count = 12, .swing_rad = 1, .steps = 1};
+    th_synthetic_desc rig = TH_SYNTHETIC_DEFAULT;
+    rig.joints = 12;
+    rig.no_mesh = true;
+    rig.clips = 2;
+    make_human();
+    jolted = random_model(&still);
+    jolt(jolted);
+    stepped = random_model(&steps);
+    cr_assert_eq(th_synthetic_create(&rig, &bones, NULL), TH_OK);
+}
+
+static void free_models(void)
+{
+    th_model_free(bones);
+    th_model_free(stepped);
+    th_model_free(jolted);
+    free_human();
+}
+
+TestSuite(gpu_cull, .init = make_models, .fini = free_models, .timeout = 300);
+
+static th_crowd_view_desc desc_of(th_evaluator evaluator, th_layout_kind layout, uint32_t models)
+{
+    return (th_crowd_view_desc){
+        .models = {human, jolted, bones, stepped},
+        .clips = {TH_NO_INDEX, TH_NO_INDEX, TH_NO_INDEX, TH_NO_INDEX},
+        .model_count = models,
+        .count = 900, /* no multiple of a block */
+        .seed = 3,
+        .layout = layout,
+        .fade = {.duration_s = 0.3},
+        .isa = TH_ISA_SCALAR,
+        .jobs = {.threads = 2},
+        .shadow_pixels = 128,
+        .evaluator = evaluator,
+        .yaw_deg = 25,
+        .pitch_deg = 18,
+        .zoom = 1,
+    };
+}
+
+static th_crowd_view *create(th_gl *gl, const th_crowd_view_desc *desc)
+{
+    th_crowd_view *crowd_view;
+    th_error err;
+    cr_assert_eq(th_crowd_view_create(desc, gl, &crowd_view, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_view_culling(crowd_view), desc->evaluator, "%s", th_crowd_view_fallback(crowd_view));
+    return crowd_view;
+}
+
+/* ---- the list ---- */
+
+static uint64_t state = 1;
+
+static float between(double low, double high)
+{
+    return (float)random_between(&state, low, high);
+}
+
+/* Near and far, from above and from within, wide and narrow. */
+static th_camera random_camera(const th_crowd_view *crowd_view)
+{
+    const float r = th_layout_bounds(&crowd_view->layout).radius;
+    const float eye[3] = {between(-1.5, 1.5) * r, between(-0.1, 1) * r, between(-1.5, 1.5) * r};
+    const float at[3] = {between(-0.5, 0.5) * r, between(-0.2, 0.2) * r, between(-0.5, 0.5) * r};
+    th_camera camera = th_camera_look_at(eye, at);
+    camera.fov_y_rad = between(0.1, 2);
+    camera.near_z = between(0.1, 2);
+    camera.far_z = camera.near_z + between(0.2, 3) * r;
+    return camera;
+}
+
+/* What the list of a frame has to be: how many of each group, and where each character stands and is in its clip. */
+typedef struct listing {
+    uint32_t counts[GROUPS], listed, shadow_only;
+    th_gpu_instance *instances; /* in the order of the list; palette: 0 */
+    th_device_cursor *cursors;
+} listing;
+
+static listing new_listing(uint32_t count)
+{
+    listing out = {.instances = calloc(count, sizeof *out.instances), .cursors = calloc(count, sizeof *out.cursors)};
+    cr_assert(out.instances && out.cursors);
+    return out;
+}
+
+static void free_listing(listing *l)
+{
+    free(l->instances);
+    free(l->cursors);
+}
+
+/* By the kernels' crowd and the CPU's cull. */
+static void list_by_cpu(th_crowd_view *v, double time_s, const th_gpu_cull_frame *frame, listing *out)
+{
+    const uint32_t count = v->scene->instance_count, blocks = th_cull_block_count(v->cull);
+    if (v->walks)
+        th_layout_walk_to(&v->layout, v->walks, count, time_s, th_cull_z(v->cull));
+    th_cull_classify(v->cull, frame->visible, frame->light, 0, blocks);
+    th_cull_sum(v->cull);
+    th_cull_scatter(v->cull, 0, blocks);
+    const th_cull_group *groups = th_cull_groups(v->cull);
+    const uint32_t *list = th_cull_list(v->cull);
+    out->shadow_only = 0;
+    for (uint32_t g = 0; g < v->group_count; g++) {
+        out->counts[g] = groups[g].count;
+        out->shadow_only += groups[g].shadow_only ? groups[g].count : 0;
+    }
+    out->listed = th_cull_listed_count(v->cull);
+    for (uint32_t k = 0; k < out->listed; k++) {
+        out->instances[k] = v->gpu_instances[list[k]];
+        out->instances[k].position[2] = th_cull_z(v->cull)[list[k]];
+    }
+    th_crowd_set_active(v->crowd, list, out->listed);
+    th_crowd_seek(v->crowd, 0, th_crowd_batch_count(v->crowd), time_s, out->cursors);
+}
+
+static void read_buffer(GLuint buffer, size_t offset, size_t bytes, void *out)
+{
+    th_gpu_read_buffer((th_ring_binding){buffer, offset}, bytes, out);
+}
+
+/* Checks that palettes are numbered from 0 in each chunk, and sets them to 0. */
+static void check_palettes(const th_crowd_view *v, uint32_t model, uint32_t count, th_gpu_instance *instances)
+{
+    const uint32_t chunk = th_gpu_cull_draws(v->gpu_cull, v->gpu_models)->meshes[model].chunk;
+    for (uint32_t k = 0; k < count; k++) {
+        cr_assert_eq(instances[k].palette, k % chunk);
+        instances[k].palette = 0;
+    }
+}
+
+static void list_by_gpu(th_crowd_view *v, const th_gpu_cull_frame *frame, listing *out)
+{
+    GLuint constants;
+    char block[4096];
+    cr_assert_leq(th_gpu_cull_frame_bytes(v->gpu_cull), sizeof block);
+    th_gpu_cull_write(v->gpu_cull, frame, block);
+    glGenBuffers(1, &constants);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, constants);
+    glBufferData(GL_COPY_WRITE_BUFFER, sizeof block, block, GL_STREAM_DRAW);
+    th_gpu_cull_run(v->gpu_cull, (th_ring_binding){constants, 0});
+    memcpy(out->counts, th_gpu_cull_counts(v->gpu_cull), v->group_count * sizeof *out->counts);
+    const th_gpu_cull_list list = th_gpu_cull_get_list(v->gpu_cull);
+    const uint32_t of_model = 2 * TH_RENDER_MESH_LODS;
+    out->listed = 0;
+    for (uint32_t m = 0; m < v->desc.model_count; m++) {
+        uint32_t count = 0;
+        for (uint32_t g = m * of_model; g < (m + 1) * of_model; g++)
+            count += out->counts[g];
+        read_buffer(list.instances, out->listed * sizeof *out->instances, count * sizeof *out->instances,
+                    out->instances + out->listed);
+        read_buffer(list.cursors, list.first_cursors[m] * sizeof *out->cursors, count * sizeof *out->cursors,
+                    out->cursors + out->listed);
+        check_palettes(v, m, count, out->instances + out->listed);
+        out->listed += count;
+    }
+    glDeleteBuffers(1, &constants);
+}
+
+/* Returns how many are listed who only cast a shadow. */
+static uint32_t compare_lists(th_crowd_view *v, double time_s, bool has_light, listing *by_cpu, listing *by_gpu)
+{
+    const th_camera camera = random_camera(v);
+    const th_gpu_cull_model models[MODELS] = {0};
+    th_cull_view seen = {.pixels = th_camera_pixels(&camera, between(50, 2000))};
+    th_camera_frustum(&camera, 1.6F, &seen.frustum);
+    th_camera_eye(&camera, seen.eye);
+    for (int n = 0; n < TH_RENDER_MESH_LODS - 1; n++)
+        seen.lod_px[n] = 300 / (float)(n * n + 1);
+    th_view view = {.to_sun = {0.46F, 0.62F, 0.64F}, .shadow_radius = th_layout_bounds(&v->layout).radius};
+    th_cull_light light = {.to_light = {0.46F, 0.62F, 0.64F}, .ground = between(-1, 0.5)};
+    cr_assert(th_crowd_renderer_shadow_frustum(v->renderer, &view, &light.map));
+    const th_gpu_cull_frame frame = {time_s, &seen, has_light ? &light : NULL, models, false};
+    list_by_cpu(v, time_s, &frame, by_cpu);
+    list_by_gpu(v, &frame, by_gpu);
+    cr_assert_eq(memcmp(by_cpu->counts, by_gpu->counts, v->group_count * sizeof *by_cpu->counts), 0);
+    cr_assert_eq(by_cpu->listed, by_gpu->listed);
+    const size_t instances = by_cpu->listed * sizeof *by_cpu->instances,
+                 cursors = by_cpu->listed * sizeof *by_cpu->cursors;
+    cr_assert_eq(memcmp(by_cpu->instances, by_gpu->instances, instances), 0);
+    cr_assert_eq(memcmp(by_cpu->cursors, by_gpu->cursors, cursors), 0);
+    return by_cpu->shadow_only;
+}
+
+static void compare_cameras(th_gl *gl, const th_crowd_view_desc *desc, int cameras)
+{
+    th_crowd_view *v = create(gl, desc);
+    listing by_cpu = new_listing(desc->count), by_gpu = new_listing(desc->count);
+    uint64_t listed = 0, shadow_only = 0;
+    for (int n = 0; n < cameras; n++) {
+        shadow_only += compare_lists(v, n == 0 ? 0 : random_between(&state, -50, 500), n % 5 > 0, &by_cpu, &by_gpu);
+        listed += by_cpu.listed;
+    }
+    const uint64_t all = (uint64_t)cameras * desc->count;
+    cr_expect(listed > all / 20 && listed < all / 20 * 19 && shadow_only > all / 500, "%llu, %llu",
+              (unsigned long long)listed, (unsigned long long)shadow_only);
+    free_listing(&by_cpu);
+    free_listing(&by_gpu);
+    th_crowd_view_destroy(v);
+}
+
+/* Bytes, so also that levels, positions and fractions of frames are rounded alike. Another driver may round otherwise.
+ */
+Test(gpu_cull, lists_whom_the_cpu_lists)
+{
+    th_gl *gl = open_llvmpipe();
+    for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++)
+        for (uint32_t models = 1; models <= MODELS; models += MODELS - 1) {
+            const th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, layout, models);
+            compare_cameras(gl, &desc, layout == TH_LAYOUT_STREET ? 300 : 100);
+        }
+    close_context(gl);
+}
+
+/* So many blocks that sums over them take several rounds. */
+Test(gpu_cull, lists_many_as_the_cpu_does)
+{
+    th_gl *gl = open_llvmpipe();
+    th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_STREET, 1);
+    desc.models[0] = bones;
+    desc.count = 70000;
+    compare_cameras(gl, &desc, 6);
+    close_context(gl);
+}
+
+/* What the cursors of these tests depend on. */
+Test(gpu_cull, plays_clips_of_all_kinds)
+{
+    th_gl *gl = open_context();
+    const th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_STREET, MODELS);
+    th_crowd_view *v = create(gl, &desc);
+    th_device_clip *clips = calloc(th_crowd_device_clip_count(v->crowd), sizeof *clips);
+    th_device_playback *playbacks = calloc(desc.count, sizeof *playbacks);
+    uint32_t holding = 0, stretched = 0, looped = 0;
+    th_crowd_device_clips(v->crowd, clips);
+    th_crowd_device_playbacks(v->crowd, playbacks);
+    for (uint32_t i = 0; i < desc.count; i++) {
+        holding += clips[playbacks[i].clip].is_stepped;
+        stretched += clips[playbacks[i].clip].seeks_stretch;
+        looped += v->walks[i].playback.speed != 0;
+    }
+    cr_expect(holding > 10 && stretched > 10 && looped > 10, "%u, %u, %u", holding, stretched, looped);
+    free(clips);
+    free(playbacks);
+    th_crowd_view_destroy(v);
+    close_context(gl);
+}
+
+/* ---- pictures ---- */
+
+static th_target *make_target(void)
+{
+    th_target *target;
+    th_error err;
+    const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = 4};
+    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
+    return target;
+}
+
+/* Nearer from frame to frame, so that some characters are out of sight. */
+static th_camera camera_of(const th_crowd_view *crowd_view, int frame)
+{
+    th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
+    th_camera_zoom(&camera, 1 / (1 + (float)frame / 4));
+    th_crowd_view_fit_depth(crowd_view, &camera);
+    return camera;
+}
+
+static void draw(th_crowd_view *crowd_view, const th_target *target, int frame)
+{
+    const th_camera camera = camera_of(crowd_view, frame);
+    cr_expect(th_crowd_view_frame(crowd_view, frame / 7.0, &camera, target, WIDTH, HEIGHT));
+}
+
+/* Returns the statistics of the last frame. */
+static th_crowd_view_stats shoot(th_gl *gl, const th_crowd_view_desc *desc, uint8_t *rgba)
+{
+    th_crowd_view *crowd_view = create(gl, desc);
+    th_target *target = make_target();
+    for (int frame = 0; frame <= TH_RING_SLOTS; frame++)
+        draw(crowd_view, target, 2 * frame);
+    th_crowd_view_await_stats(crowd_view);
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(crowd_view);
+    th_target_resolve(target);
+    th_target_read(target, rgba);
+    th_target_destroy(target);
+    th_crowd_view_destroy(crowd_view);
+    return stats;
+}
+
+static void expect_same_stats(const th_crowd_view_stats *a, const th_crowd_view_stats *b)
+{
+    cr_expect_eq(a->listed, b->listed);
+    cr_expect_eq(a->visible, b->visible);
+    cr_expect_eq(memcmp(a->listed_by_lod, b->listed_by_lod, sizeof a->listed_by_lod), 0);
+    cr_expect_eq(memcmp(a->visible_by_lod, b->visible_by_lod, sizeof a->visible_by_lod), 0);
+    cr_expect_eq(memcmp(a->listed_by_joint_level, b->listed_by_joint_level, sizeof a->listed_by_joint_level), 0);
+    cr_expect_eq(a->evaluated, b->evaluated);
+    cr_expect_eq(a->shared, b->shared);
+    cr_expect_eq(a->bones, b->bones);
+    cr_expect_eq(a->palette_bytes, b->palette_bytes);
+}
+
+/* desc: for the CPU. */
+static void compare_pictures(th_gl *gl, th_crowd_view_desc desc, const char *what)
+{
+    static uint8_t by_cpu[4 * WIDTH * HEIGHT], by_gpu[4 * WIDTH * HEIGHT];
+    const th_crowd_view_stats cpu = shoot(gl, &desc, by_cpu);
+    desc.evaluator = TH_EVALUATOR_GPU;
+    const th_crowd_view_stats gpu = shoot(gl, &desc, by_gpu);
+    expect_same_stats(&cpu, &gpu);
+    cr_expect(cpu.visible > 0 && cpu.visible < cpu.listed && cpu.listed < desc.count, "%s: %u, %u", what, cpu.visible,
+              cpu.listed);
+    cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "%s", what);
+}
+
+/* Models with and without a mesh, layouts, and what is drawn of the characters. */
+Test(gpu_cull, draws_the_pictures_of_the_cpu)
+{
+    th_gl *gl = open_llvmpipe();
+    for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++)
+        for (th_look look = TH_LOOK_NATURAL; look <= TH_LOOK_SKELETON; look++) {
+            th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, layout, MODELS);
+            desc.count = 150;
+            desc.look = look;
+            compare_pictures(gl, desc, th_look_name(look));
+        }
+    th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, MODELS);
+    desc.count = 150;
+    desc.shadow_pixels = 0;
+    desc.fetch = TH_FETCH_STORAGE;
+    const th_crowd_view_desc without = desc;
+    static uint8_t by_cpu[4 * WIDTH * HEIGHT], by_gpu[4 * WIDTH * HEIGHT];
+    shoot(gl, &without, by_cpu);
+    desc.evaluator = TH_EVALUATOR_GPU;
+    shoot(gl, &desc, by_gpu);
+    cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "without shadows");
+    close_context(gl);
+}
+
+/* What OpenGL promises at least, and so little that the characters are several chunks. */
+Test(gpu_cull, draws_them_where_the_driver_binds_little)
+{
+    th_gl *gl = open_llvmpipe();
+    const uint64_t limits[] = {16 << 20, 400000};
+    for (size_t n = 0; n < sizeof limits / sizeof *limits; n++) {
+        th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 2);
+        desc.count = 400;
+        desc.fetch = TH_FETCH_STORAGE;
+        most_bytes = limits[n];
+        compare_pictures(gl, desc, n == 0 ? "16 MB" : "chunks");
+    }
+    close_context(gl);
+}
+
+Test(gpu_cull, draws_them_where_the_driver_keeps_nothing_mapped)
+{
+    setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
+    th_gl *gl = open_llvmpipe();
+    cr_assert_not(__real_th_gl_get_info(gl)->buffer_storage);
+    th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 2);
+    desc.count = 150;
+    compare_pictures(gl, desc, "unsynchronized");
+    close_context(gl);
+}
+
+/* Those of three frames before. */
+Test(gpu_cull, counts_without_waiting)
+{
+    th_gl *gl = open_context();
+    const th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 2);
+    th_crowd_view *crowd_view = create(gl, &desc);
+    th_target *target = make_target();
+    draw(crowd_view, target, 0);
+    cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, 0);
+    th_crowd_view_await_stats(crowd_view);
+    const uint32_t far = th_crowd_view_get_stats(crowd_view).visible;
+    for (int frame = 1; frame < TH_RING_SLOTS; frame++)
+        draw(crowd_view, target, 9);
+    th_crowd_view_await_stats(crowd_view);
+    const uint32_t near = th_crowd_view_get_stats(crowd_view).visible;
+    cr_expect(near > 0 && near < far, "%u, %u", near, far);
+    draw(crowd_view, target, 9);
+    cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, far);
+    draw(crowd_view, target, 9);
+    cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, near);
+    th_target_destroy(target);
+    th_crowd_view_destroy(crowd_view);
+    close_context(gl);
+}
+
+/* ---- a frame's calls, and its work ---- */
+
+/* Every call that a frame may make: its name, parameters and arguments. */
+#define CALLS(X)                                                                                                       \
+    X(ActiveTexture, (GLenum a), (a))                                                                                  \
+    X(BlendFuncSeparate, (GLenum a, GLenum b, GLenum c, GLenum d), (a, b, c, d))                                       \
+    X(BindBuffer, (GLenum a, GLuint b), (a, b))                                                                        \
+    X(BindBufferBase, (GLenum a, GLuint b, GLuint c), (a, b, c))                                                       \
+    X(BindBufferRange, (GLenum a, GLuint b, GLuint c, GLintptr d, GLsizeiptr e), (a, b, c, d, e))                      \
+    X(BindFramebuffer, (GLenum a, GLuint b), (a, b))                                                                   \
+    X(BindTexture, (GLenum a, GLuint b), (a, b))                                                                       \
+    X(BindVertexArray, (GLuint a), (a))                                                                                \
+    X(BindVertexBuffer, (GLuint a, GLuint b, GLintptr c, GLsizei d), (a, b, c, d))                                     \
+    X(DispatchCompute, (GLuint a, GLuint b, GLuint c), (a, b, c))                                                      \
+    X(DispatchComputeIndirect, (GLintptr a), (a))                                                                      \
+    X(DrawArrays, (GLenum a, GLint b, GLsizei c), (a, b, c))                                                           \
+    X(DrawArraysInstanced, (GLenum a, GLint b, GLsizei c, GLsizei d), (a, b, c, d))                                    \
+    X(DrawElementsInstancedBaseVertex, (GLenum a, GLsizei b, GLenum c, const void *d, GLsizei e, GLint f),             \
+      (a, b, c, d, e, f))                                                                                              \
+    X(MemoryBarrier, (GLbitfield a), (a))                                                                              \
+    X(MultiDrawArraysIndirect, (GLenum a, const void *b, GLsizei c, GLsizei d), (a, b, c, d))                          \
+    X(MultiDrawElementsIndirect, (GLenum a, GLenum b, const void *c, GLsizei d, GLsizei e), (a, b, c, d, e))           \
+    X(TexBufferRange, (GLenum a, GLenum b, GLuint c, GLintptr d, GLsizeiptr e), (a, b, c, d, e))                       \
+    X(Uniform1f, (GLint a, GLfloat b), (a, b))                                                                         \
+    X(Uniform1i, (GLint a, GLint b), (a, b))                                                                           \
+    X(Uniform1ui, (GLint a, GLuint b), (a, b))                                                                         \
+    X(Uniform3fv, (GLint a, GLsizei b, const GLfloat *c), (a, b, c))                                                   \
+    X(Uniform4fv, (GLint a, GLsizei b, const GLfloat *c), (a, b, c))                                                   \
+    X(UniformMatrix4fv, (GLint a, GLsizei b, GLboolean c, const GLfloat *d), (a, b, c, d))                             \
+    X(UseProgram, (GLuint a), (a))
+
+/* Those that wait for the GPU, or read what it wrote. */
+#define FORBIDDEN(X)                                                                                                   \
+    X(Finish, (void), ())                                                                                              \
+    X(Flush, (void), ())                                                                                               \
+    X(GetBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, void *d), (a, b, c, d))                                   \
+    X(GetQueryObjectui64v, (GLuint a, GLenum b, GLuint64 * c), (a, b, c))                                              \
+    X(GetTexImage, (GLenum a, GLint b, GLenum c, GLenum d, void *e), (a, b, c, d, e))                                  \
+    X(ReadPixels, (GLint a, GLint b, GLsizei c, GLsizei d, GLenum e, GLenum f, void *g), (a, b, c, d, e, f, g))        \
+    X(WaitSync, (GLsync a, GLbitfield b, GLuint64 c), (a, b, c))
+
+static uint32_t calls, forbidden, waits, reading_maps;
+
+#define COUNTED(name, parameters, arguments)                                                                           \
+    static __typeof__(glad_gl##name) real_##name;                                                                      \
+    static void count_##name parameters                                                                                \
+    {                                                                                                                  \
+        calls++;                                                                                                       \
+        real_##name arguments;                                                                                         \
+    }
+#define WATCHED(name, parameters, arguments)                                                                           \
+    static __typeof__(glad_gl##name) real_##name;                                                                      \
+    static void count_##name parameters                                                                                \
+    {                                                                                                                  \
+        forbidden++;                                                                                                   \
+        real_##name arguments;                                                                                         \
+    }
+CALLS(COUNTED)
+FORBIDDEN(WATCHED)
+
+static PFNGLCLIENTWAITSYNCPROC real_wait;
+static PFNGLMAPBUFFERRANGEPROC real_map;
+
+static GLenum count_wait(GLsync sync, GLbitfield flags, GLuint64 timeout)
+{
+    waits++;
+    return real_wait(sync, flags, timeout);
+}
+
+static void *count_map(GLenum target, GLintptr offset, GLsizeiptr length, GLbitfield access)
+{
+    reading_maps += (access & GL_MAP_READ_BIT) != 0 || (access & GL_MAP_UNSYNCHRONIZED_BIT) == 0;
+    return real_map(target, offset, length, access);
+}
+
+#define WATCH(name, parameters, arguments)   real_##name = glad_gl##name, glad_gl##name = count_##name;
+#define UNWATCH(name, parameters, arguments) glad_gl##name = real_##name;
+
+static void watch(void)
+{
+    calls = forbidden = waits = reading_maps = 0;
+    CALLS(WATCH)
+    FORBIDDEN(WATCH)
+    real_wait = glad_glClientWaitSync, glad_glClientWaitSync = count_wait;
+    real_map = glad_glMapBufferRange, glad_glMapBufferRange = count_map;
+}
+
+static void unwatch(void)
+{
+    CALLS(UNWATCH)
+    FORBIDDEN(UNWATCH)
+    glad_glClientWaitSync = real_wait;
+    glad_glMapBufferRange = real_map;
+}
+
+/* By the linker's --wrap: jobs that are given to the workers. */
+static uint32_t jobs_run;
+
+int __real_th_jobs_run(th_jobs *jobs, const th_job *job);
+int __wrap_th_jobs_run(th_jobs *jobs, const th_job *job);
+
+int __wrap_th_jobs_run(th_jobs *jobs, const th_job *job)
+{
+    jobs_run++;
+    return __real_th_jobs_run(jobs, job);
+}
+
+/* Makes the whole pages of an array inaccessible, or accessible again. */
+static void protect(void *array, size_t bytes, int access)
+{
+    const uintptr_t page = 4096, begin = ((uintptr_t)array + page - 1) / page * page,
+                    end = ((uintptr_t)array + bytes) / page * page;
+    if (begin < end)
+        cr_assert_eq(mprotect((void *)begin, end - begin, access), 0);
+}
+
+/* What there is of each character. A frame that looks at it ends the test. */
+static void protect_characters(const th_crowd_view *v, int access)
+{
+    const size_t count = v->scene->instance_count;
+    protect((void *)(uintptr_t)v->scene->instances, count * sizeof *v->scene->instances, access);
+    protect(v->motions, count * sizeof *v->motions, access);
+    protect(v->walks, count * sizeof *v->walks, access);
+    protect(v->gpu_instances, count * sizeof *v->gpu_instances, access);
+    protect(th_cull_z(v->cull), count * sizeof(float), access);
+}
+
+/* Returns the calls of a frame. */
+static uint32_t trace_frames(th_gl *gl, uint32_t count)
+{
+    enum { FRAMES = 6 };
+    th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_STREET, 2);
+    desc.models[0] = bones; /* palettes of many humans are more than one chunk */
+    desc.count = count;
+    th_crowd_view *v = create(gl, &desc);
+    th_target *target = make_target();
+    const th_camera camera = th_camera_look_at((float[]){0, 3, 40}, (float[]){0, 0, 0});
+    for (int frame = 0; frame < TH_RING_SLOTS + 1; frame++)
+        th_crowd_view_frame(v, frame, &camera, target, WIDTH, HEIGHT);
+    cr_expect(th_crowd_view_get_stats(v).visible > 20);
+    jobs_run = 0;
+    protect_characters(v, PROT_NONE);
+    const size_t before = allocations;
+    watch();
+    for (int frame = 0; frame < FRAMES; frame++)
+        th_crowd_view_frame(v, frame, &camera, target, WIDTH, HEIGHT);
+    unwatch();
+    cr_expect_eq(allocations, before);
+    protect_characters(v, PROT_READ | PROT_WRITE);
+    cr_expect_eq(jobs_run, 0);
+    cr_expect_eq(waits, FRAMES, "for the slot's last reader, as ever");
+    cr_expect_eq(forbidden, maps_each_frame ? FRAMES : 0, "%u", forbidden);
+    cr_expect_eq(reading_maps, 0);
+    th_target_destroy(target);
+    th_crowd_view_destroy(v);
+    return calls / FRAMES;
+}
+
+/* Nothing is read back, and nothing is waited for but the fence of the slot. No call, no job and no access to memory
+ * depends on the number of characters. */
+Test(gpu_cull, does_the_same_for_any_number_of_characters)
+{
+    th_gl *gl = open_context();
+    const uint32_t few = trace_frames(gl, 1000), many = trace_frames(gl, 100000);
+    cr_expect_eq(few, many, "%u, %u", few, many);
+    cr_expect(few > 50 && few < 500, "%u", few);
+    close_context(gl);
+}
+
+/* Where counts cannot stay mapped they are read by a call, of a buffer that the GPU is done with. */
+Test(gpu_cull, reads_nothing_but_old_counts_where_the_driver_keeps_nothing_mapped)
+{
+    th_gl *gl = open_context();
+    maps_each_frame = true;
+    trace_frames(gl, 1000);
+    close_context(gl);
+}
+
+/* ---- when it cannot ---- */
+
+static void expect_cpu(th_gl *gl, const th_crowd_view_desc *desc, const char *why)
+{
+    th_crowd_view *crowd_view;
+    th_error err;
+    cr_assert_eq(th_crowd_view_create(desc, gl, &crowd_view, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_crowd_view_evaluator(crowd_view), TH_EVALUATOR_GPU);
+    cr_expect_eq(th_crowd_view_culling(crowd_view), TH_EVALUATOR_CPU);
+    cr_expect_eq(strncmp(th_crowd_view_fallback(crowd_view), "the CPU culls, not the GPU: ", 28), 0);
+    cr_expect(strstr(th_crowd_view_fallback(crowd_view), why), "%s", th_crowd_view_fallback(crowd_view));
+    th_crowd_view_await_stats(crowd_view);
+    th_crowd_view_destroy(crowd_view);
+}
+
+Test(gpu_cull, leaves_to_the_cpu_what_it_cannot_do_and_says_why)
+{
+    th_gl *gl = open_context();
+    th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
+    desc.share_hz = 10;
+    expect_cpu(gl, &desc, "characters share poses (--share)");
+    desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
+    desc.joint_lod = true;
+    expect_cpu(gl, &desc, "levels of detail have joints of their own (--joint-lod)");
+    desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
+    desc.error_every = 9;
+    expect_cpu(gl, &desc, "the error on screen is measured in some frames");
+    desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
+    desc.models[0] = bones;
+    desc.count = 5000;
+    most_bytes = 120000;
+    expect_cpu(gl, &desc, "5000 characters take 0.2 MB");
+    desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
+    desc.models[0] = bones;
+    most_bytes = 32000;
+    expect_cpu(gl, &desc, "64 palettes of model 0 take 0.0 MB");
+    close_context(gl);
+}
+
+/* By the linker's --wrap: a shader that lacks a constant. */
+static bool breaks_shader;
+
+th_result __real_th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err);
+th_result __wrap_th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err);
+
+th_result __wrap_th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err)
+{
+    th_program_desc broken = *desc;
+    if (breaks_shader && strcmp(desc->name, "cull") == 0)
+        broken.defines[0] = "NOTHING";
+    return __real_th_program_create(&broken, out_program, err);
+}
+
+/* A GPU without memory for a buffer of this size. */
+static PFNGLGETBUFFERPARAMETERI64VPROC get_buffer;
+
+static void lack_memory(GLenum target, GLenum name, GLint64 *out)
+{
+    get_buffer(target, name, out);
+    *out = *out > 2000000 ? 0 : *out;
+}
+
+static void expect_error(th_gl *gl, th_result wanted, const char *why)
+{
+    th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
+    th_crowd_view *crowd_view;
+    th_error err;
+    cr_expect_eq(th_crowd_view_create(&desc, gl, &crowd_view, &err), wanted);
+    cr_expect_null(crowd_view);
+    cr_expect(strstr(err.text, why), "%s", err.text);
+}
+
+Test(gpu_cull, says_that_the_driver_does_not_compile_the_shader)
+{
+    th_gl *gl = open_context();
+    breaks_shader = true;
+    expect_error(gl, TH_ERR_ENVIRONMENT, "program cull, compute shader: cull.glsl, line ");
+    th_gl_destroy(gl); /* its driver has complained */
+}
+
+Test(gpu_cull, says_that_the_gpu_has_no_memory)
+{
+    th_gl *gl = open_context();
+    get_buffer = glad_glGetBufferParameteri64v;
+    glad_glGetBufferParameteri64v = lack_memory;
+    expect_error(gl, TH_ERR_MEMORY, " has no memory to list 900 characters and to pose all of them, ");
+    glad_glGetBufferParameteri64v = get_buffer;
+    close_context(gl);
+}
