@@ -4,6 +4,7 @@
 #include "render/view/crowd_view_parts.h"
 #include "src/cli/options.h"
 
+#include <throng/anim/clip_choice.h>
 #include <throng/render/crowd_view.h>
 #include <throng/render/ring.h>
 
@@ -158,7 +159,8 @@ Test(crowd_view, frames_a_crowd_of_any_size)
         th_camera_clip(&camera, (float)WIDTH / HEIGHT, clip);
         for (uint32_t i = 0; i < 2 * desc.count; i++) { /* feet and heads */
             const th_follow_target somebody = th_crowd_view_follow_target(crowd_view, i / 2, desc.start_s);
-            const float at[3] = {somebody.centre[0], i % 2 ? somebody.height : 0, somebody.centre[2]};
+            const float at[3] = {somebody.centre[0], somebody.centre[1] + (i % 2 ? 0.5F : -0.5F) * somebody.height,
+                                 somebody.centre[2]};
             const float w = clip[3] * at[0] + clip[7] * at[1] + clip[11] * at[2] + clip[15];
             for (int axis = 0; axis < 2; axis++) {
                 const float *m = clip + axis;
@@ -223,6 +225,57 @@ Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
     cr_expect(draw(&s, 90), "and goes on");
     free(whole);
     free(again);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
+/* ---- who walks ---- */
+
+/* The clips of all, as names. */
+static const char *clip_of(const th_crowd_view *crowd_view, uint32_t instance)
+{
+    return th_scene_clip(th_crowd_view_scene(crowd_view), instance)->name;
+}
+
+static th_crowd_view *prepare(const fixture *s, th_layout_kind layout, uint32_t clip)
+{
+    th_crowd_view_desc desc = s->desc;
+    th_crowd_view *crowd_view;
+    th_error err;
+    desc.layout = layout;
+    desc.clips[0] = clip;
+    desc.count = 400;
+    cr_assert_eq(th_crowd_view_prepare(&desc, NULL, &crowd_view, &err), TH_OK, "%s", err.text);
+    return crowd_view;
+}
+
+static bool is_gait(const char *clip)
+{
+    return strcmp(clip, "walk") == 0 || strcmp(clip, "jog") == 0 || strcmp(clip, "run") == 0;
+}
+
+Test(crowd_view, nobody_walks_where_there_is_no_room)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    const uint32_t walk = th_clip_find(s.desc.models[0], "walk");
+    for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++) {
+        th_crowd_view *mixed = prepare(&s, layout, TH_NO_INDEX), *grid = prepare(&s, TH_LAYOUT_GRID, TH_NO_INDEX),
+                      *asked = prepare(&s, layout, walk);
+        uint32_t walkers = 0;
+        for (uint32_t i = 0; i < 400; i++) {
+            walkers += is_gait(clip_of(mixed, i));
+            cr_expect(is_gait(clip_of(grid, i)) || strcmp(clip_of(mixed, i), clip_of(grid, i)) == 0,
+                      "%u stands anyway, in a %s", i, th_layout_name(layout));
+            cr_expect_str_eq(clip_of(asked, i), "walk");
+        }
+        cr_expect_eq(walkers == 0, layout == TH_LAYOUT_PLAZA || layout == TH_LAYOUT_STADIUM, "%s: %u",
+                     th_layout_name(layout), walkers);
+        th_crowd_view_destroy(mixed);
+        th_crowd_view_destroy(grid);
+        th_crowd_view_destroy(asked);
+    }
     fixture_fini(&s);
     close_context(gl);
 }

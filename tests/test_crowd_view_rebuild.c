@@ -147,15 +147,24 @@ static void apply(int which, settings *s)
         s->crowd.evaluator = TH_EVALUATOR_GPU;
         s->crowd.isa = TH_ISA_SCALAR;
         break;
+    case 14:
+        th_crowd_view_desc_set_scene(&s->crowd, TH_LAYOUT_STREET);
+        break;
+    case 15:
+        th_crowd_view_desc_set_scene(&s->crowd, TH_LAYOUT_PLAZA);
+        break;
+    case 16:
+        s->crowd.surroundings = true;
+        break;
     default:
         s->crowd.isa = TH_ISA_SCALAR;
     }
 }
 
-enum { CHANGES = 15 };
+enum { CHANGES = 18 };
 
-static const bool is_seen[CHANGES] = {
-    [0] = true, [1] = true, [4] = true, [5] = true, [6] = true, [7] = true, [8] = true, [9] = true};
+static const bool is_seen[CHANGES] = {[0] = true, [1] = true, [4] = true, [5] = true,  [6] = true,
+                                      [7] = true, [8] = true, [9] = true, [14] = true, [15] = true};
 
 /* And so does each change back. */
 Test(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)

@@ -68,6 +68,13 @@ Test(golden_render, street_with_shadows_of_those_out_of_sight)
     check_render("street", "--count 400 --layout street --zoom 5 --pitch 35 --yaw 115");
 }
 
+Test(golden_render, scenes)
+{
+    check_render("scene_street", "--count 200 --scene street");
+    check_render("scene_plaza", "--count 200 --scene plaza");
+    check_render("scene_stadium", "--count 1200 --scene stadium --yaw 62");
+}
+
 /* Near ones are finer. */
 Test(golden_render, levels_of_detail)
 {

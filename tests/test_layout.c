@@ -1,6 +1,8 @@
 /* Everyone has a place of his own, and walks no faster and no slower than his feet. */
 #include "random_model.h"
 
+#include "render/view/layout_stadium.h"
+
 #include <throng/anim/crowd.h>
 #include <throng/render/layout.h>
 
@@ -98,6 +100,8 @@ Test(layout, has_names)
     cr_expect_str_eq(th_layout_name(TH_LAYOUT_GRID), "grid");
     cr_expect_str_eq(th_layout_name(TH_LAYOUT_RING), "ring");
     cr_expect_str_eq(th_layout_name(TH_LAYOUT_STREET), "street");
+    cr_expect_str_eq(th_layout_name(TH_LAYOUT_PLAZA), "plaza");
+    cr_expect_str_eq(th_layout_name(TH_LAYOUT_STADIUM), "stadium");
     cr_expect_str_eq(th_layout_name(TH_LAYOUT_COUNT), "unknown");
 }
 
@@ -138,7 +142,8 @@ Test(layout, stands_on_the_ground)
         th_layout_place(&layout, 0, COUNT, 3, placed);
         for (uint32_t i = 0; i < COUNT; i++) {
             const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
-            cr_expect_float_eq(placed[i].position[1] + locomotion->lowest_y * placed[i].scale, 0, 1e-6f);
+            const float feet = placed[i].position[1] + locomotion->lowest_y * placed[i].scale;
+            cr_expect(kind == TH_LAYOUT_STADIUM ? feet > 0.5f : fabsf(feet) < 1e-6f, "feet at %g", (double)feet);
             least = fminf(least, placed[i].scale / locomotion->scale);
             most = fmaxf(most, placed[i].scale / locomotion->scale);
         }
@@ -178,7 +183,9 @@ Test(layout, knows_where_nobody_moves)
 
 Test(layout, moves_nobody_when_there_are_more)
 {
-    for (th_layout_kind kind = TH_LAYOUT_GRID; kind <= TH_LAYOUT_RING; kind++) {
+    static const th_layout_kind kinds[] = {TH_LAYOUT_GRID, TH_LAYOUT_RING, TH_LAYOUT_PLAZA};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const th_layout_kind kind = kinds[k];
         th_layout few = layout_of(kind, 300), many = layout_of(kind, COUNT);
         th_layout_place(&few, 0, 300, 0, placed);
         th_layout_place(&many, 0, 300, 0, again);
@@ -208,6 +215,79 @@ Test(layout, looks_to_the_front_in_a_grid_and_inward_in_a_ring)
                            1e-4 * radius);
         cr_expect_gt(radius, 2 * (double)ring.desc.spacing * 0.99, "the middle is free");
     }
+}
+
+/* ---- the plaza ---- */
+
+/* In groups of known sizes, one after the other. */
+Test(layout, looks_at_the_others_of_a_group_in_a_plaza)
+{
+    static const uint32_t sizes[] = {3, 2, 4, 1, 2, 5, 3, 1, 4, 2};
+    const th_layout layout = layout_of(TH_LAYOUT_PLAZA, COUNT);
+    const double spacing = (double)layout.desc.spacing;
+    th_layout_place(&layout, 0, COUNT, 0, placed);
+    cr_expect_geq(nearest(placed, COUNT), 0.79 * spacing);
+    for (uint32_t i = 0, g = 0; i + sizes[g % 10] <= COUNT; i += sizes[g++ % 10]) {
+        const uint32_t size = sizes[g % 10];
+        double middle[2] = {0}, at[2];
+        for (uint32_t m = 0; m < size && size > 1; m++)
+            for (int axis = 0; axis < 2; axis++)
+                middle[axis] += (double)placed[i + m].position[2 * axis] / size;
+        for (uint32_t m = 0; m < size; m++) {
+            const double x = middle[0] - (double)placed[i + m].position[0],
+                         z = middle[1] - (double)placed[i + m].position[2];
+            direction(i + m, &placed[i + m], at);
+            cr_expect_float_eq(at[0] * x + at[1] * z, hypot(x, z), 1e-4 * hypot(x, z), "%u of group %u", m, g);
+            cr_expect(size == 1 || hypot(x, z) < spacing, "a group is close");
+        }
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const double far = hypot((double)placed[i].position[0], (double)placed[i].position[2]);
+        cr_expect(far > (double)th_layout_plaza_free(&layout) && far < (double)th_layout_plaza_radius(&layout));
+    }
+}
+
+/* ---- the stadium ---- */
+
+Test(layout, has_a_seat_for_everyone_in_a_stadium)
+{
+    static const uint32_t counts[] = {1, 2, 23, 24, 25, 100, 999, 2000, 10000, 100000, 1000000};
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+        const th_stadium s = th_stadium_make(counts[n], 0.5);
+        const uint64_t seats = th_stadium_seats(&s);
+        cr_expect(seats >= counts[n] && (counts[n] < 100 || (double)seats < 1.2 * counts[n]), "%llu seats for %u",
+                  (unsigned long long)seats, counts[n]);
+        cr_expect(counts[n] < 1000 || (s.half[0] > s.half[1] && s.half[1] > s.rows * s.depth / 2));
+    }
+}
+
+/* Whoever is a row above sits behind. The last seat of a row is near its first. */
+Test(layout, looks_at_the_pitch_from_rows_of_seats)
+{
+    const th_layout layout = layout_of(TH_LAYOUT_STADIUM, COUNT);
+    const th_stadium s = th_layout_stadium(&layout);
+    th_layout_place(&layout, 0, COUNT, 0, placed);
+    cr_expect_geq(nearest(placed, COUNT), 0.99 * s.seat, "%g", nearest(placed, COUNT));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const double x = fabs((double)placed[i].position[0]), z = fabs((double)placed[i].position[2]);
+        const double feet =
+            (double)(placed[i].position[1] + locomotions[motions[i].locomotion].lowest_y * placed[i].scale);
+        const double row = (feet - s.base) / s.rise;
+        /* From the first row's rounded rectangle, by how a corner's distance is measured. */
+        const double out = hypot(fmax(x - s.half[0], 0), fmax(z - s.half[1], 0)) - s.radius;
+        double at[2];
+        cr_expect_float_eq(row, round(row), 1e-4, "%u between two rows", i);
+        cr_expect_float_eq(out, round(row) * s.depth, 1e-4 * s.depth + 1e-4, "%u of row %g is %g behind the first", i,
+                           row, out);
+        direction(i, &placed[i], at);
+        cr_expect(at[0] * (double)placed[i].position[0] + at[1] * (double)placed[i].position[2] < 0);
+    }
+}
+
+Test(layout, has_stands_for_characters_that_stay)
+{
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++)
+        cr_expect_eq(th_layout_is_for_standing(kind), kind == TH_LAYOUT_PLAZA || kind == TH_LAYOUT_STADIUM);
 }
 
 /* ---- the street ---- */

@@ -36,6 +36,21 @@ static void expect_refusal(const char *line, const char *text)
     cr_expect_str_eq(error.text, text, "%s", line);
 }
 
+Test(options, take_the_camera_of_a_scene_unless_it_is_given)
+{
+    cr_assert(parse("render --yaw 3 --scene street --zoom 2"));
+    const th_crowd_view_desc given = options.crowd;
+    th_crowd_view_desc scene = {0};
+    th_crowd_view_desc_set_scene(&scene, TH_LAYOUT_STREET);
+    cr_expect(given.layout == TH_LAYOUT_STREET && given.surroundings && scene.zoom == 1);
+    cr_expect(given.yaw_deg == 3 && given.zoom == 2 && given.pitch_deg == scene.pitch_deg && scene.yaw_deg != 3);
+    cr_assert(parse("view --layout street"));
+    cr_expect(!options.crowd.surroundings && options.crowd.yaw_deg == 25 && options.crowd.pitch_deg == 18);
+    expect_refusal("stress --draw --scene plaza --layout grid",
+                   "--scene is a layout with its surroundings, so --layout cannot be given too");
+    expect_refusal("bench --scene plaza", "bench takes no --scene; that is an option of stress, render and view");
+}
+
 Test(options, have_the_defaults_that_the_help_shows)
 {
     cr_assert(parse("scale"));

@@ -4,6 +4,7 @@
 #include "gl/program.h"
 #include "indirect.h"
 #include "shadow.h"
+#include "surroundings.h"
 #include "upload.h"
 
 #include <cglm/cglm.h>
@@ -21,7 +22,8 @@ enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT }; /* tex
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, shares, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
-        base_color, emissive, cutoff, plain, center, reach, height, cell, footprint, first_weight, influences, smooth;
+        base_color, emissive, cutoff, plain, center, reach, height, cell, unit, shape, footprint, first_weight,
+        influences, smooth;
 } pipeline;
 
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
@@ -49,10 +51,12 @@ typedef struct source {
 struct th_crowd_renderer {
     th_palette palette;
     th_fetch fetch;
+    th_layout_kind ground_of;
     size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the driver's limit */
     pipeline crowd[KINDS][TH_UPLOAD_VARIANTS];         /* no programs of what no mesh needs */
     pipeline skeleton, skeleton_depth, contact, ground, sky;
-    th_upload *uploads; /* [mesh] */
+    pipeline surroundings, surroundings_depth; /* no programs if there are none */
+    th_upload *uploads;                        /* [mesh] */
     uint32_t upload_count;
     uint32_t alphas, variants; /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
     th_shadow shadow;
@@ -90,6 +94,8 @@ static void find_uniforms(pipeline *p)
     p->reach = uniform(p, "u_reach");
     p->height = uniform(p, "u_height");
     p->cell = uniform(p, "u_cell");
+    p->unit = uniform(p, "u_unit");
+    p->shape = uniform(p, "u_shape");
     p->footprint = uniform(p, "u_footprint");
     p->first_weight = uniform(p, "u_first_weight");
     p->influences = uniform(p, "u_influences");
@@ -147,10 +153,42 @@ static th_result make_variant(th_crowd_renderer *p, uint32_t variant, th_error *
     return result;
 }
 
+static th_result make_surroundings(th_crowd_renderer *p, th_error *err)
+{
+    const th_program_desc desc = {"surroundings",
+                                  {&th_shader_surroundings_vert},
+                                  {&th_shader_light_glsl, &th_shader_cover_glsl, &th_shader_surroundings_frag},
+                                  {0},
+                                  {0}},
+                          depth = {"surroundings_depth",
+                                   {&th_shader_surroundings_vert},
+                                   {&th_shader_depth_frag},
+                                   {0},
+                                   {"DEPTH_ONLY"}};
+    if (!th_surroundings_has(p->ground_of))
+        return TH_OK;
+    const th_result result = make_pipeline(p, desc, 0, &p->surroundings, err);
+    return result == TH_OK ? make_pipeline(p, depth, 0, &p->surroundings_depth, err) : result;
+}
+
+static const th_shader *ground_shader(th_layout_kind of)
+{
+    switch (of) {
+    case TH_LAYOUT_STREET:
+        return &th_shader_ground_street_glsl;
+    case TH_LAYOUT_PLAZA:
+        return &th_shader_ground_plaza_glsl;
+    case TH_LAYOUT_STADIUM:
+        return &th_shader_ground_stadium_glsl;
+    default:
+        return &th_shader_ground_plain_glsl;
+    }
+}
+
 static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
 {
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
-                    *light = &th_shader_light_glsl, *bones = &th_shader_skeleton_vert;
+                    *light = &th_shader_light_glsl, *cover = &th_shader_cover_glsl, *bones = &th_shader_skeleton_vert;
     const struct {
         pipeline *out;
         th_program_desc desc;
@@ -159,12 +197,19 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
         {&p->skeleton_depth,
          {"skeleton_depth", {palette, instance, bones}, {&th_shader_depth_frag}, {0}, {"DEPTH_ONLY"}}},
         {&p->contact, {"contact", {palette, instance, &th_shader_contact_vert}, {&th_shader_contact_frag}, {0}, {0}}},
-        {&p->ground, {"ground", {&th_shader_ground_vert}, {light, &th_shader_ground_frag}, {0}, {0}}},
-        {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}},
+        {&p->ground,
+         {"ground",
+          {&th_shader_ground_vert},
+          {light, cover, ground_shader(p->ground_of), &th_shader_ground_frag},
+          {0},
+          {0}}},
+        {&p->sky, {"sky", {&th_shader_sky_vert}, {light, cover, &th_shader_sky_frag}, {0}, {0}}},
     };
     th_result result = TH_OK;
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines && result == TH_OK; i++)
         result = make_pipeline(p, pipelines[i].desc, 0, pipelines[i].out, err);
+    if (result == TH_OK)
+        result = make_surroundings(p, err);
     for (uint32_t variant = 0; variant < TH_UPLOAD_VARIANTS && result == TH_OK; variant++)
         if (p->variants & 1u << variant)
             result = make_variant(p, variant, err);
@@ -236,6 +281,7 @@ th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a renderer");
     p->palette = desc->palette;
+    p->ground_of = desc->ground;
     set_fetch(p, desc);
     glGenVertexArrays(1, &p->empty_array);
     glGenTextures(1, &p->palette_texture);
@@ -262,7 +308,8 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
         th_upload_fini(&p->uploads[f]);
     free(p->uploads);
     th_shadow_fini(&p->shadow);
-    const pipeline *const pipelines[] = {&p->skeleton, &p->skeleton_depth, &p->contact, &p->ground, &p->sky};
+    const pipeline *const pipelines[] = {&p->skeleton, &p->skeleton_depth, &p->contact,           &p->ground,
+                                         &p->sky,      &p->surroundings,   &p->surroundings_depth};
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
         glDeleteProgram(pipelines[i]->program);
     for (uint32_t i = 0; i < KINDS * TH_UPLOAD_VARIANTS; i++)
@@ -557,6 +604,17 @@ static void draw_skeletons(const th_crowd_renderer *p, draw_pass pass, const th_
     draw_crowds(p, &pass, view, from);
 }
 
+static void draw_surroundings(const th_crowd_renderer *p, bool into_map, const th_view *view)
+{
+    const draw_pass pass = {.with = into_map ? &p->surroundings_depth : &p->surroundings, .into_map = into_map};
+    if (!view->surroundings)
+        return;
+    begin_pass(p, &pass, view);
+    glUniform1f(pass.with->unit, view->surroundings->unit);
+    glBindVertexArray(view->surroundings->array);
+    glDrawElements(GL_TRIANGLES, (GLsizei)view->surroundings->index_count, GL_UNSIGNED_INT, NULL);
+}
+
 static void draw_shadows(th_crowd_renderer *p, const th_view *view, const source *from)
 {
     if (p->shadow.pixels == 0)
@@ -567,6 +625,7 @@ static void draw_shadows(th_crowd_renderer *p, const th_view *view, const source
     draw_skeletons(p, pass, view, from);
     for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
         draw_meshes(p, CUT_DEPTH, pass, view, from);
+    draw_surroundings(p, true, view);
     th_shadow_end(&p->shadow);
 }
 
@@ -599,6 +658,10 @@ static void draw_ground(const th_crowd_renderer *p, const th_view *view)
     glUniform1f(p->ground.reach, view->ground_reach);
     glUniform1f(p->ground.height, view->ground_height);
     glUniform1f(p->ground.cell, view->ground_cell);
+    if (view->surroundings) {
+        glUniform1f(p->ground.unit, view->surroundings->unit);
+        glUniform4fv(p->ground.shape, 1, view->surroundings->shape);
+    }
     glBindVertexArray(p->empty_array);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
@@ -656,6 +719,7 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     draw_characters(p, view, from);
+    draw_surroundings(p, false, view);
     draw_ground(p, view);
     draw_contacts(p, view, from);
     draw_sky(p, view);

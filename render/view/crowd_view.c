@@ -30,6 +30,21 @@ static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 /* ---- what the camera sees ---- */
 
+void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind)
+{
+    static const double degrees[TH_LAYOUT_COUNT][2] = {[TH_LAYOUT_GRID] = {25, 18},
+                                                       [TH_LAYOUT_RING] = {25, 18},
+                                                       [TH_LAYOUT_STREET] = {14, 7},
+                                                       [TH_LAYOUT_PLAZA] = {28, 8},
+                                                       [TH_LAYOUT_STADIUM] = {64, 11}};
+    assert(desc && (unsigned)kind < TH_LAYOUT_COUNT);
+    desc->layout = kind;
+    desc->surroundings = true;
+    desc->yaw_deg = degrees[kind][0];
+    desc->pitch_deg = degrees[kind][1];
+    desc->zoom = 1;
+}
+
 th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, double shown_s)
 {
     assert(crowd_view && aspect > 0 && shown_s >= 0);
@@ -37,6 +52,11 @@ th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, do
     assert(d->zoom > 0 && crowd_view->scene->instance_count > 0);
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
     th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
+    if (crowd_view->surroundings) {
+        th_surroundings_frame(&crowd_view->layout, th_crowd_view_unit(crowd_view), d->zoom, &camera);
+        th_crowd_view_fit_depth(crowd_view, &camera);
+        return camera;
+    }
     th_camera_fit now = th_camera_fit_begin(&camera, aspect, FULL), ever = now;
     for (uint32_t i = 0; i < crowd_view->scene->instance_count; i++) {
         th_sphere spheres[TH_BOUNDS_PARTS];
@@ -395,9 +415,11 @@ static void prepare_held(th_crowd_view *crowd_view, uint32_t g, th_draw draw)
     }
 }
 
+/* 0: they do not stand on the ground. */
 static float footprint(const th_crowd_view *crowd_view, uint32_t model)
 {
-    return FOOTPRINT * (float)crowd_view->desc.models[model]->size;
+    const bool on_ground = crowd_view->desc.layout != TH_LAYOUT_STADIUM;
+    return on_ground ? FOOTPRINT * (float)crowd_view->desc.models[model]->size : 0;
 }
 
 /* Prepares a draw for each group. */
@@ -585,6 +607,7 @@ static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera,
         .shadow_radius = near,
         .ground_cell = 0.6F * (float)crowd_view->desc.models[0]->size,
         .ground_reach = GROUND * all.radius,
+        .surroundings = crowd_view->surroundings,
         .fog_density = 0.012F / (clear * clear),
         .plain = crowd_view->desc.look == TH_LOOK_LOD || crowd_view->desc.look == TH_LOOK_WORKERS ||
                  crowd_view->desc.look == TH_LOOK_ERROR,
@@ -862,11 +885,12 @@ th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, ui
     const th_instance_transform at = place(crowd_view, instance, time_s);
     const float heading_rad = at.heading_rad + locomotion->facing_rad,
                 far = at.scale * moved(locomotion, motion, time_s);
-    const float height = at.scale * (float)crowd_view->desc.models[crowd_view->scene->instances[instance].model]->size;
-    return (th_follow_target){
-        .centre = {at.position[0] + far * sinf(heading_rad), height / 2, at.position[2] + far * cosf(heading_rad)},
-        .heading_rad = heading_rad,
-        .height = height};
+    const float height = at.scale * (float)crowd_view->desc.models[crowd_view->scene->instances[instance].model]->size,
+                floor = at.position[1] + locomotion->lowest_y * at.scale;
+    return (th_follow_target){.centre = {at.position[0] + far * sinf(heading_rad), floor + height / 2,
+                                         at.position[2] + far * cosf(heading_rad)},
+                              .heading_rad = heading_rad,
+                              .height = height};
 }
 
 static bool walks(const th_crowd_view *crowd_view, uint32_t instance)

@@ -2,6 +2,7 @@
 #include "tint.h"
 
 #include <throng/core/build_checks.h>
+#include <throng/core/random.h>
 #include <throng/runtime/parallel.h>
 
 #include <assert.h>
@@ -9,7 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Keeps random numbers apart from the crowd's of the same seed. */
+#define STAY_SALT 0x73746179u
+
 /* ---- the crowd ---- */
+
+/* Gives those to whom the mix gave a clip that walks one that stays in place, if their model has any. */
+static void keep_in_place(const th_crowd_view *crowd_view)
+{
+    const th_scene *scene = crowd_view->scene;
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        th_instance *instance = &scene->instances[i];
+        const uint32_t model = instance->model, clips = crowd_view->desc.models[model]->clip_count;
+        const th_locomotion *of = &crowd_view->locomotions[crowd_view->first_locomotion[model]];
+        uint32_t standing = 0;
+        for (uint32_t c = 0; c < clips; c++)
+            standing += of[c].speed == 0;
+        if (standing == 0 || instance->clip >= clips || of[instance->clip].speed == 0 ||
+            crowd_view->desc.clips[model] != TH_NO_INDEX)
+            continue;
+        uint32_t which = (uint32_t)(th_random_unit(crowd_view->desc.seed ^ STAY_SALT, i) * standing);
+        uint32_t clip = 0;
+        while (of[clip].speed != 0 || which-- > 0)
+            clip++;
+        instance->clip = clip;
+    }
+}
 
 static th_result make_scene(th_crowd_view *crowd_view, th_error *err)
 {
@@ -29,6 +55,8 @@ static th_result make_scene(th_crowd_view *crowd_view, th_error *err)
     if (result != TH_OK)
         return result;
     const th_scene *scene = crowd_view->scene;
+    if (th_layout_is_for_standing(crowd_view->desc.layout) && !crowd_view->desc.instances)
+        keep_in_place(crowd_view);
     crowd_view->motions = calloc((size_t)scene->instance_count + 1, sizeof *crowd_view->motions);
     if (!crowd_view->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
@@ -233,6 +261,24 @@ static th_result make_ring(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
     return result;
 }
 
+double th_crowd_view_unit(const th_crowd_view *crowd_view)
+{
+    return crowd_view->desc.models[0]->size / 1.8;
+}
+
+/* Whose ground is drawn, and what stands on it. */
+static th_layout_kind surroundings_of(const th_crowd_view_desc *desc)
+{
+    return desc->surroundings && th_surroundings_has(desc->layout) ? desc->layout : TH_LAYOUT_GRID;
+}
+
+static th_result make_surroundings(th_crowd_view *crowd_view, th_error *err)
+{
+    if (crowd_view->surroundings || surroundings_of(&crowd_view->desc) == TH_LAYOUT_GRID)
+        return TH_OK;
+    return th_surroundings_create(&crowd_view->layout, th_crowd_view_unit(crowd_view), &crowd_view->surroundings, err);
+}
+
 static th_result make_renderer(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
     if (crowd_view->renderer)
@@ -244,6 +290,7 @@ static th_result make_renderer(th_crowd_view *crowd_view, th_gl *gl, th_error *e
         .palette = th_crowd_palette(crowd_view->crowd),
         .fetch = crowd_view->desc.fetch,
         .shadow_pixels = crowd_view->desc.shadow_pixels,
+        .ground = surroundings_of(&crowd_view->desc),
     };
     return th_crowd_renderer_create(&desc, &crowd_view->renderer, err);
 }
@@ -401,6 +448,7 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
                                  ? behaviour && a->compile.interpolation == b->compile.interpolation
                                  : routines;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
+                       th_layout_is_for_standing(a->layout) == th_layout_is_for_standing(b->layout) &&
                        (a->behaviour == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
     const bool places = scene && a->layout == b->layout;
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
@@ -434,8 +482,10 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
                       th_crowd_view_most_hold(a) == th_crowd_view_most_hold(b);
     crowd_view->ring = ring ? base->ring : NULL;
     const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
+    const bool ground = surroundings_of(a) == surroundings_of(b);
+    crowd_view->surroundings = places && ground ? base->surroundings : NULL;
     crowd_view->renderer =
-        palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->renderer : NULL;
+        palette && ground && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->renderer : NULL;
     crowd_view->gpu_cull =
         places && crowd_view->evaluator && crowd_view->ring && crowd_view->renderer ? base->gpu_cull : NULL;
 }
@@ -500,6 +550,8 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
     if (result == TH_OK)
         result = make_ring(crowd_view, gl, err);
     if (result == TH_OK)
+        result = make_surroundings(crowd_view, err);
+    if (result == TH_OK)
         result = make_renderer(crowd_view, gl, err);
     if (result == TH_OK)
         result = make_culling(crowd_view, gl, err);
@@ -557,6 +609,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     free(crowd_view->visible_px);
     th_gpu_cull_destroy(own(crowd_view->gpu_cull, successor->gpu_cull));
     th_crowd_renderer_destroy(own(crowd_view->renderer, successor->renderer));
+    th_surroundings_destroy(own(crowd_view->surroundings, successor->surroundings));
     th_ring_destroy(own(crowd_view->ring, successor->ring));
     th_gpu_evaluator_destroy(own(crowd_view->evaluator, successor->evaluator));
     th_frame_destroy(own(crowd_view->frame, successor->frame));

@@ -5,6 +5,7 @@
 
 #include "gpu_cull.h"
 #include "screen_error.h"
+#include "surroundings.h"
 
 #include <throng/anim/joint_lod.h>
 #include <throng/render/crowd_view.h>
@@ -60,13 +61,17 @@ struct th_crowd_view {
     th_gpu_evaluator *evaluator;                            /* NULL: the CPU poses */
     th_gpu_cull *gpu_cull;                                  /* NULL: the CPU culls */
     th_gpu_cull_model gpu_models[TH_CROWD_VIEW_MAX_MODELS]; /* of the last frame */
-    th_error fallback; /* what the CPU does that the GPU was to, and why; or an empty text */
+    th_error fallback;             /* what the CPU does that the GPU was to, and why; or an empty text */
+    th_surroundings *surroundings; /* NULL: none */
     th_ring *ring;
     th_crowd_renderer *renderer;
 };
 
 /* The most frames for which any pose is held; at least 1. */
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);
+
+/* A metre, in scene units, if the first model is as tall as a person. */
+double th_crowd_view_unit(const th_crowd_view *crowd_view);
 
 /* crowd_view_posed.c */
 th_result th_crowd_view_find_posed(th_crowd_view *crowd_view, th_error *err);

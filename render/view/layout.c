@@ -1,4 +1,4 @@
-#include <throng/render/layout.h>
+#include "layout_stadium.h"
 
 #include <throng/anim/playback.h>
 #include <throng/core/random.h>
@@ -26,8 +26,11 @@ enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE, RANDOM_WAVE, RANDOM_TURN };
 #define LANE_SALT 0x6C616E65u
 #define SALT      0x6C61796F7574u
 
-static const char *const NAMES[TH_LAYOUT_COUNT] = {
-    [TH_LAYOUT_GRID] = "grid", [TH_LAYOUT_RING] = "ring", [TH_LAYOUT_STREET] = "street"};
+static const char *const NAMES[TH_LAYOUT_COUNT] = {[TH_LAYOUT_GRID] = "grid",
+                                                   [TH_LAYOUT_RING] = "ring",
+                                                   [TH_LAYOUT_STREET] = "street",
+                                                   [TH_LAYOUT_PLAZA] = "plaza",
+                                                   [TH_LAYOUT_STADIUM] = "stadium"};
 
 const char *th_layout_name(th_layout_kind kind)
 {
@@ -155,6 +158,73 @@ static void place_in_ring(const th_layout *layout, uint32_t i, th_instance_trans
     out->position[0] = (float)(k * (double)layout->desc.spacing * sin(angle));
     out->position[2] = (float)(k * (double)layout->desc.spacing * cos(angle));
     out->heading_rad = (float)remainder(angle + PI, 2 * PI);
+}
+
+/* ---- plaza ---- */
+
+/* Sizes of groups, repeated, and the first member of each. */
+enum { GROUPS = 10, MEMBERS = 27 };
+static const uint8_t first_member[GROUPS + 1] = {0, 3, 5, 9, 10, 12, 17, 20, 21, 25, MEMBERS};
+
+#define GROUP_ROOM  1.35 /* groups lie on a spiral of seeds in a sunflower, at least 1.7 of this apart, in spacings */
+#define CLOSE       0.8  /* between neighbours in a group, in spacings */
+#define GOLDEN_TURN 2.39996322972865332
+#define FREE_GROUPS 20u /* that would have room in the free area */
+
+static double group_distance(const th_layout *layout, uint32_t group)
+{
+    return GROUP_ROOM * (double)layout->desc.spacing * sqrt((double)group + FREE_GROUPS);
+}
+
+/* Members stand on a circle and look at its middle; who is alone looks at the middle of the plaza. */
+static void place_in_plaza(const th_layout *layout, uint32_t i, th_instance_transform *out)
+{
+    uint32_t g = 0;
+    while (i % MEMBERS >= first_member[g + 1])
+        g++;
+    const uint32_t group = i / MEMBERS * GROUPS + g, size = first_member[g + 1] - first_member[g];
+    const double start = th_random_unit(layout->desc.seed ^ SALT, (uint64_t)UINT32_MAX + group);
+    const double angle = group * GOLDEN_TURN, far = group_distance(layout, group);
+    const double own = 2 * PI * (start + (double)(i % MEMBERS - first_member[g]) / size);
+    const double radius = size > 1 ? CLOSE * (double)layout->desc.spacing / (2 * sin(PI / size)) : 0;
+    out->position[0] = (float)(far * sin(angle) + radius * sin(own));
+    out->position[2] = (float)(far * cos(angle) + radius * cos(own));
+    out->heading_rad = (float)remainder((size > 1 ? own : angle) + PI, 2 * PI);
+}
+
+float th_layout_plaza_free(const th_layout *layout)
+{
+    assert(layout);
+    return (float)(group_distance(layout, 0) - (double)layout->desc.spacing);
+}
+
+float th_layout_plaza_radius(const th_layout *layout)
+{
+    assert(layout);
+    return (float)(group_distance(layout, (layout->desc.count + MEMBERS - 1) / MEMBERS * GROUPS) +
+                   (double)layout->desc.spacing);
+}
+
+/* ---- stadium ---- */
+
+#define SEAT 0.46 /* width, in spacings: arms swing above the neighbours' */
+
+th_stadium th_layout_stadium(const th_layout *layout)
+{
+    assert(layout && layout->desc.kind == TH_LAYOUT_STADIUM);
+    return th_stadium_make(layout->desc.count, SEAT * (double)layout->desc.spacing);
+}
+
+/* Empty seats are spread evenly. */
+static void place_in_stadium(const th_layout *layout, uint32_t i, th_instance_transform *out)
+{
+    const th_stadium stadium = th_layout_stadium(layout);
+    const uint64_t seat = i * th_stadium_seats(&stadium) / layout->desc.count;
+    const th_stadium_place place = th_stadium_place_of(&stadium, seat);
+    out->position[0] = (float)place.position[0];
+    out->position[1] += (float)place.position[1];
+    out->position[2] = (float)place.position[2];
+    out->heading_rad = (float)place.heading_rad;
 }
 
 /* ---- street ---- */
@@ -334,6 +404,12 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
         case TH_LAYOUT_STREET:
             place_in_street(layout, i, time_s, out);
             break;
+        case TH_LAYOUT_PLAZA:
+            place_in_plaza(layout, i, out);
+            break;
+        case TH_LAYOUT_STADIUM:
+            place_in_stadium(layout, i, out);
+            break;
         default:
             place_in_grid(layout, i, out);
         }
@@ -345,6 +421,26 @@ bool th_layout_is_still(const th_layout *layout)
 {
     assert(layout);
     return layout->desc.kind != TH_LAYOUT_STREET;
+}
+
+bool th_layout_is_for_standing(th_layout_kind kind)
+{
+    return kind == TH_LAYOUT_PLAZA || kind == TH_LAYOUT_STADIUM;
+}
+
+/* Height of the highest slot. */
+static double top(const th_layout *layout)
+{
+    if (layout->desc.kind != TH_LAYOUT_STADIUM)
+        return 0;
+    const th_stadium stadium = th_layout_stadium(layout);
+    return stadium.base + (stadium.rows - 1) * stadium.rise;
+}
+
+static double stadium_extent(const th_layout *layout)
+{
+    const th_stadium s = th_layout_stadium(layout);
+    return hypot(s.half[0], s.half[1]) + s.radius + s.rows * s.depth;
 }
 
 /* Largest distance of a slot from the middle. */
@@ -359,6 +455,10 @@ static double extent(const th_layout *layout)
         return circle_of(last + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1)) * spacing;
     case TH_LAYOUT_STREET:
         return hypot((layout->lanes + 0.5) * layout->lane_width, (double)layout->length / 2 + layout->strayed);
+    case TH_LAYOUT_PLAZA:
+        return (double)th_layout_plaza_radius(layout);
+    case TH_LAYOUT_STADIUM:
+        return stadium_extent(layout);
     default:
         return square_ring(last) * spacing * sqrt(2);
     }
@@ -376,6 +476,7 @@ th_sphere th_layout_bounds(const th_layout *layout)
         high = fmax(high, scale * ((double)(c[1] - locomotion->lowest_y) + radius));
         wide = fmax(wide, scale * (hypot((double)c[0], (double)c[2]) + radius));
     }
+    high += top(layout);
     double radius = hypot(extent(layout) + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
 }

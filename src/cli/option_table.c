@@ -22,7 +22,7 @@ CHOICES(scheduler_choices, TH_SCHEDULER_COUNT, "work-stealing", "serial", "openm
         "openmp-static", "onetbb");
 CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "spread", "cores");
 CHOICES(stages_choices, TH_STAGES_COUNT, "fused", "separate");
-CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street");
+CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street", "plaza", "stadium");
 CHOICES(behaviour_choices, TH_BEHAVIOUR_KIND_COUNT, "none", "fade", "graph", "blend");
 CHOICES(fade_curve_choices, TH_FADE_CURVE_COUNT, "smooth", "linear");
 CHOICES(fade_old_choices, 2, "run-on", "freeze");
@@ -104,17 +104,19 @@ const th_option th_option_table[] = {
     {.name = "start", .argument = "S", .fallback = "0", .commands = DRAWING, .parse = th_parse_real, .offset = AT(crowd.start_s),
      .low = -1e6, .high = 1e6, .help = "start time in seconds"},
     {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.yaw_deg),
-     .low = -360, .high = 360, .help = "camera yaw in degrees; 0: in front of the crowd, 90: on its +X side"},
+     .low = -360, .high = 360, .help = "camera yaw in degrees; 0: in front of the crowd, 90: on its +X side; a scene has its own unless given"},
     {.name = "pitch", .argument = "DEG", .fallback = "60", .commands = TH_COMMAND_STRESS, .parse = th_parse_real, .offset = AT(crowd.pitch_deg),
      .low = 0, .high = 89, .help = "downward camera pitch in degrees"},
     {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = DRAWING, .parse = th_parse_real, .offset = AT(crowd.pitch_deg),
-     .low = 0, .high = 89, .help = "downward camera pitch in degrees"},
+     .low = 0, .high = 89, .help = "downward camera pitch in degrees; a scene has its own unless given"},
     {.name = "zoom", .argument = "F", .fallback = "1", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.zoom),
-     .low = 0.01, .high = 1000, .help = "zoom factor; 1: the camera sees the whole crowd, 2: it is twice as close"},
+     .low = 0.01, .high = 1000, .help = "zoom factor; 1: the camera sees the whole crowd or fills the picture with the scene, 2: it is twice as close"},
     {.name = "fly", .argument = "YAW,PITCH,ZOOM", .commands = TH_COMMAND_RENDER, .parse = th_parse_flight, .offset = AT(fly),
      .help = "the camera flies to this yaw, pitch and zoom until the last frame (default: it stands still)"},
     {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.layout),
-     .choices = layout_choices, .help = "arrangement of the characters: grid, ring or street; only in a street do walking characters move"},
+     .choices = layout_choices, .help = "arrangement of the characters: grid, ring, street, plaza or stadium; only in a street do walking characters move; of a mix nobody walks in a plaza or a stadium"},
+    {.name = "scene", .argument = "NAME", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(scene),
+     .choices = layout_choices, .help = "instead of --layout: the same arrangement with its surroundings and a camera that they fill: street, plaza or stadium; grid and ring are on the plain ground"},
     {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(crowd.behaviour),
      .choices = behaviour_choices, .help = "what characters play: none: one clip each; fade: all clips in random order, in place; graph: stand, walk, change gait, gesture; blend: idle and gaits at a pace"},
     {.name = "pace", .argument = "V", .fallback = "1.4", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(crowd.blend.pace),

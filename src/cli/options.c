@@ -116,6 +116,24 @@ static void set_defaults(th_options *options, const th_command *command)
             o->parse(o, o->fallback, (char *)options + o->offset, NULL);
 }
 
+/* Angles and zoom that are not given are the scene's. */
+static th_result take_scene(th_options *options, const th_run *run, th_error *err)
+{
+    const th_crowd_view_desc given = options->crowd;
+    if (!th_run_has_option(run, "scene"))
+        return TH_OK;
+    if (th_run_has_option(run, "layout"))
+        return th_fail(err, TH_ERR_INPUT, "--scene is a layout with its surroundings, so --layout cannot be given too");
+    th_crowd_view_desc_set_scene(&options->crowd, options->scene);
+    if (th_run_has_option(run, "yaw"))
+        options->crowd.yaw_deg = given.yaw_deg;
+    if (th_run_has_option(run, "pitch"))
+        options->crowd.pitch_deg = given.pitch_deg;
+    if (th_run_has_option(run, "zoom"))
+        options->crowd.zoom = given.zoom;
+    return TH_OK;
+}
+
 th_result th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
                            th_error *err)
 {
@@ -143,6 +161,8 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     const uint32_t models = options->models.models.count;
     if (result == TH_OK && command->operand && models > 1)
         return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
+    if (result == TH_OK)
+        result = take_scene(options, run, err);
     const th_budget_desc *budget = &options->crowd.budget;
     if (result == TH_OK && options->crowd.share_hz > 0 && th_budget_is_set(budget))
         return th_fail(err, TH_ERR_INPUT,

@@ -22,6 +22,7 @@ typedef struct th_options {
     th_model_options models;
     /* How the crowd is compiled, posed and drawn, except its models. Commands that draw nothing read a part of it. */
     th_crowd_view_desc crowd;
+    th_layout_kind scene; /* if given; it is then set in the crowd */
     th_target_desc picture;
     th_measure_desc measure; /* of bench and scale */
     th_output_options output;

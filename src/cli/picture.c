@@ -66,6 +66,8 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));
     if (th_crowd_view_culling(crowd_view) == TH_EVALUATOR_GPU)
         json = th_json_set(json, "culling", json_string("gpu"));
+    if (crowd->surroundings)
+        json = th_json_set(json, "scene", json_string(th_layout_name(crowd->layout)));
     if (crowd->joint_lod)
         json = th_json_set(json, "joint_lod", json_true());
     if (crowd->share_hz > 0)

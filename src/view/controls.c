@@ -26,7 +26,7 @@ const th_binding th_bindings[] = {
     {"b B", "behaviour: none, fade, graph, blend"},
     {"g G", "blend: faster, slower pace"},
     {"u U", "blend: more, less weight of the clip"},
-    {"l L", "layout: grid, ring, street"},
+    {"l L", "layout, or scene if there is one"},
     {NULL, "Threads"},
     {"t T", "one thread more, fewer"},
     {"j J", "scheduler"},

@@ -219,6 +219,8 @@ bool th_live_settings_apply(th_live_settings *s, th_action action, const th_mode
     case TH_ACTION_NEXT_LAYOUT:
     case TH_ACTION_PREVIOUS_LAYOUT:
         crowd->layout = (th_layout_kind)turn(crowd->layout, action == TH_ACTION_PREVIOUS_LAYOUT, TH_LAYOUT_COUNT);
+        if (crowd->surroundings)
+            th_crowd_view_desc_set_scene(crowd, crowd->layout);
         return true;
     case TH_ACTION_NEXT_LOOK:
     case TH_ACTION_PREVIOUS_LOOK:

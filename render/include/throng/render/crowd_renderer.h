@@ -12,6 +12,7 @@
 #include <throng/anim/palette.h>
 #include <throng/core/api.h>
 #include <throng/render/camera.h>
+#include <throng/render/layout.h>
 #include <throng/render/render_mesh.h>
 #include <throng/render/ring.h>
 #include <throng/render/target.h>
@@ -35,6 +36,7 @@ typedef struct th_crowd_renderer_desc {
     th_fetch fetch;
     uint32_t shadow_pixels; /* width and height of the shadow map; 0: no shadows */
     size_t block_bytes;     /* most palette bytes per chunk; 0: the driver's limit */
+    th_layout_kind ground;  /* of which layout; a grid and a ring have the plain one */
 } th_crowd_renderer_desc;
 
 /* TH_ERR_MEMORY. TH_ERR_ENVIRONMENT: a shader does not compile, or a shadow map, an image or a palette exceeds the
@@ -75,13 +77,14 @@ typedef struct th_draw {
 typedef struct th_view {
     float clip_from_world[16];
     float eye[3];
-    float to_sun[3];                       /* length 1 */
-    float shadow_center[3], shadow_radius; /* shadows fall within this sphere */
-    float ground_height, ground_cell;      /* cell: distance between grid lines; 0: no ground */
-    float ground_reach;                    /* half the side of the ground, which is centred on the eye */
-    float fog_density;                     /* the fog lets through exp(-density * distance^2) */
-    bool plain;                            /* tints without materials, for heat maps */
-    bool skeletons;                        /* bones as lines instead of meshes; always of models without a mesh */
+    float to_sun[3];                            /* length 1 */
+    float shadow_center[3], shadow_radius;      /* shadows fall within this sphere */
+    float ground_height, ground_cell;           /* cell: distance between grid lines; 0: no ground */
+    float ground_reach;                         /* half the side of the ground, which is centred on the eye */
+    const struct th_surroundings *surroundings; /* of the layout that `ground` names; NULL: none. Private to render */
+    float fog_density;                          /* the fog lets through exp(-density * distance^2) */
+    bool plain;                                 /* tints without materials, for heat maps */
+    bool skeletons;                             /* bones as lines instead of meshes; always of models without a mesh */
 } th_view;
 
 /* The frustum of the shadow map, for culling. It has no end towards the sun: what lies beyond that end is drawn at it.

@@ -69,6 +69,7 @@ typedef struct th_crowd_view_desc {
     uint32_t count;               /* characters; at least 1 */
     uint64_t seed;
     th_layout_kind layout;
+    bool surroundings; /* draws what stands and lies around the crowd of the layout. The two are a scene */
     th_behaviour_kind behaviour;
     th_fade fade;   /* valid unless the behaviour is NONE */
     th_blend blend; /* valid if the behaviour is BLEND; one that is shared with a base goes on as it is */
@@ -97,6 +98,9 @@ typedef struct th_crowd_view_desc {
     uint32_t drawn_begin, drawn_end; /* only characters of [begin, end) are drawn, of the others only shadows; end 0:
                                         all are. Pictures of such parts make up the whole one by depth */
 } th_crowd_view_desc;
+
+/* Sets layout, surroundings, and the camera's angles and zoom to those of a scene. */
+void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind);
 
 typedef struct th_crowd_view th_crowd_view;
 
@@ -152,9 +156,10 @@ void th_crowd_view_release(th_crowd_view *crowd_view,
 
 /* ---- drawing ---- */
 
-/* A camera with the desc's angles and zoom, centred on the crowd at its start time. It sees the whole crowd from then
- * on for shown_s, which may be 0 or infinite: a clip that carries its character away is followed no farther. Visits
- * every character, so it is too slow for every frame. */
+/* With surroundings: a camera with the desc's angles that the scene fills, whatever its crowd, nearer by the zoom.
+ * Without: a camera with the desc's angles and zoom, centred on the crowd at its start time. It sees the whole crowd
+ * from then on for shown_s, which may be 0 or infinite: a clip that carries its character away is followed no farther.
+ * Visits every character, so it is too slow for every frame. */
 th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, double shown_s);
 
 /* Sets near and far to enclose the ground and everything on it. */

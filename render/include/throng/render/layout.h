@@ -27,10 +27,14 @@ typedef enum th_layout_kind {
                            that leaves at one end enters at the other. A character that does not walk stands beside
                            the lanes and looks at them. Everyone walks at the speed at which the feet do not slide, so
                            faster walkers pass through slower ones */
+    TH_LAYOUT_PLAZA,    /* groups of up to five who look at each other, around a free area. More characters move none
+                           of the others */
+    TH_LAYOUT_STADIUM,  /* rows of seats around a pitch, one above the other, all looking at it; as many rows as the
+                           count requires. Neighbours are closer than the spacing */
     TH_LAYOUT_COUNT,
 } th_layout_kind;
 
-/* "grid", "ring", "street"; "unknown" for anything else. */
+/* "grid", "ring", "street", "plaza", "stadium"; "unknown" for anything else. */
 const char *th_layout_name(th_layout_kind kind);
 
 typedef struct th_sphere {
@@ -108,6 +112,9 @@ th_layout th_layout_make(const th_layout_desc *desc);
 /* No character ever moves, so one th_layout_place is enough. */
 bool th_layout_is_still(const th_layout *layout);
 
+/* Nobody has room to walk in such a layout, so clips that stay in place look right. */
+bool th_layout_is_for_standing(th_layout_kind kind);
+
 /* Places instances [begin, end); out[0] belongs to `begin`. With root motion in the clip, the transform is that of the
  * clip's start and advances by a whole loop each time the clip starts over. */
 void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out);
@@ -131,6 +138,10 @@ void th_layout_weave_to(const th_weave *weave, double z, th_instance_transform *
 
 /* A sphere that holds all characters at all times; radius above 0. */
 th_sphere th_layout_bounds(const th_layout *layout);
+
+/* Of a plaza: the radius of the area that is free, and of the area with groups. */
+float th_layout_plaza_free(const th_layout *layout);
+float th_layout_plaza_radius(const th_layout *layout);
 
 /* A sphere around a character at the given time. It holds the whole clip, unless the clip has root motion. */
 th_sphere th_layout_sphere(const th_layout *layout, uint32_t instance, double time_s);
