@@ -75,8 +75,8 @@ static void expect_narrow(const char *arguments)
 
 Test(cli, help_is_100_columns_wide_at_most)
 {
-    static const char *const commands[] = {"",      "bench", "compare", "inspect",   "pose", "render",
-                                           "scale", "serve", "stress",  "synthetic", "view"};
+    static const char *const commands[] = {"",       "bench", "compare", "demo",   "inspect",   "pose",
+                                           "render", "scale", "serve",   "stress", "synthetic", "view"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char arguments[32];
         snprintf(arguments, sizeof arguments, "help %s", commands[i]);

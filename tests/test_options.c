@@ -365,8 +365,9 @@ Test(options, say_what_may_have_been_meant)
 Test(options, say_what_is_wrong)
 {
     expect_refusal("scale -t 2", "unknown option -t; options begin with two dashes");
-    expect_refusal("inspect --threads 2",
-                   "inspect takes no --threads; that is an option of bench, scale, stress, render, serve and view");
+    expect_refusal(
+        "inspect --threads 2",
+        "inspect takes no --threads; that is an option of bench, scale, stress, render, serve, view and demo");
     expect_refusal("scale --time 2", "scale takes no --time; that is an option of pose");
     expect_refusal("bench --count", "--count needs a value: --count N");
     expect_refusal("bench --out --json", "--out needs a value: --out FILE");

@@ -31,6 +31,7 @@ enum {
     TH_COMMAND_SERVE = 1 << 6,
     TH_COMMAND_STRESS = 1 << 7,
     TH_COMMAND_COMPARE = 1 << 8,
+    TH_COMMAND_DEMO = 1 << 9,
 };
 
 /* Returns the exit code. */
@@ -52,7 +53,7 @@ const th_command *th_command_find(const char *name);
 
 /* Each command is in a file of its own. */
 th_command_fn th_command_inspect, th_command_pose, th_command_bench, th_command_scale, th_command_stress,
-    th_command_compare, th_command_render, th_command_serve, th_command_view;
+    th_command_compare, th_command_render, th_command_serve, th_command_view, th_command_demo;
 
 /* Prints "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);

@@ -68,12 +68,15 @@ typedef struct th_options {
         bool run;
         uint64_t max_ns;
     } compare;
-    th_frame_writer_desc render;
-    th_flight fly; /* of render */
+    th_frame_writer_desc render; /* of render and demo */
+    th_flight fly;               /* of render */
     struct {
         uint32_t frames;
         bool no_vsync;
-    } view;
+    } view; /* no_vsync also of demo */
+    struct {
+        double seconds;
+    } demo;
     struct {
         th_server_desc desc;
         th_file_list hosts, folders, joined;
