@@ -120,6 +120,8 @@ def refusals():
         (SMALL + ["--timeout", "x"], 2, "--timeout takes a number of seconds"),
         (["stress"], 2, "it needs --count"),
         (["render", "--samples", "4"], 2, "throng-mpi does not take --samples"),
+        (["render", "--fly", "90,10,4"], 2, "throng-mpi does not take --fly"),
+        (["render", "--hold", "2"], 2, "throng-mpi does not take --hold"),
         (["render", "--out", "a.gif"], 2, "a.gif"),
         (SMALL + ["--model", "none.glb"], 3, "rank 0 on "),
         (["stress", "--count", "2000", "--budget-ms", "0.001"], 1, "do not meet 0.001 ms"),
