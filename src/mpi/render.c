@@ -141,6 +141,7 @@ static th_result draw(rendering *r, const th_camera *camera, double time_s, th_e
     th_target_read_depth(r->picture.target, r->depth);
     th_mpi_composite_put(&r->composite, r->pixels, r->depth);
     th_samples_add(&r->draw_ns, (double)(th_clock_ns() - start_ns));
+    th_crowd_view_await_stats(r->crowd_view); /* the picture has been read, so there is nothing to wait for */
     r->visible += th_crowd_view_get_stats(r->crowd_view).visible;
     return th_gl_check(r->picture.gl, "while the crowd was drawn", err);
 }
