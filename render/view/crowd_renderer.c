@@ -611,8 +611,11 @@ static void draw_surroundings(const th_crowd_renderer *p, bool into_map, const t
         return;
     begin_pass(p, &pass, view);
     glUniform1f(pass.with->unit, view->surroundings->unit);
+    (into_map ? glDisable : glEnable)(GL_CULL_FACE); /* shadows are cast by both sides */
+    glCullFace(GL_BACK);
     glBindVertexArray(view->surroundings->array);
     glDrawElements(GL_TRIANGLES, (GLsizei)view->surroundings->index_count, GL_UNSIGNED_INT, NULL);
+    glDisable(GL_CULL_FACE);
 }
 
 static void draw_shadows(th_crowd_renderer *p, const th_view *view, const source *from)

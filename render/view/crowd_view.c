@@ -600,7 +600,7 @@ static void dispatch(const th_crowd_view *crowd_view)
 static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera, float aspect)
 {
     const th_sphere all = th_layout_bounds(&crowd_view->layout);
-    const float near = fminf(all.radius, 2 * camera->distance);
+    const float near = fminf(all.radius, (crowd_view->surroundings ? 4 : 2) * camera->distance); /* houses are high */
     const float clear = fmaxf(all.radius, camera->distance / 4); /* fog starts behind the crowd */
     th_view view = {
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},

@@ -33,7 +33,7 @@ static bool reserve(th_shape *s)
 
 void th_shape_quad(th_shape *s, const double corners[4][3], const double front[3], th_paint paint)
 {
-    static const uint32_t order[6] = {0, 1, 2, 0, 2, 3};
+    static const uint32_t orders[2][6] = {{0, 1, 2, 0, 2, 3}, {0, 2, 1, 0, 3, 2}}; /* counter-clockwise in front */
     double a[3], b[3], towards = 0;
     if (!reserve(s))
         return;
@@ -47,7 +47,7 @@ void th_shape_quad(th_shape *s, const double corners[4][3], const double front[3
     const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     const double scale = length > 0 ? copysign(127 / length, towards) : 0;
     for (uint32_t i = 0; i < 6; i++)
-        s->indices[s->index_count++] = s->vertex_count + order[i];
+        s->indices[s->index_count++] = s->vertex_count + orders[towards < 0][i];
     for (uint32_t c = 0; c < 4; c++) {
         th_shape_vertex *v = &s->vertices[s->vertex_count++];
         *v = (th_shape_vertex){.paint = paint};

@@ -242,7 +242,7 @@ static void build_stands(const site *p, const th_stadium *s)
     build_rows(p, s);
     add_strip(p, s, &(strip){{front, front}, {0, wall}, .paints = boards, .paint_count = 6});
     add_strip(p, s, &(strip){{front, front + thick}, {wall, wall}, .paints = concrete, .paint_count = 1});
-    add_strip(p, s, &(strip){{back, back}, {top - s->rise, top + 1.4 * u}, .paints = concrete, .paint_count = 1});
+    add_strip(p, s, &(strip){{back, back}, {top, top + 1.4 * u}, .paints = concrete, .paint_count = 1});
     add_strip(p, s, &(strip){{back + thick, back + thick}, {0, top + 1.4 * u}, true, .paints = dark, .paint_count = 1});
     /* The roof hangs over the rows at the back. */
     const double in = back - fmin(0.45 * back, 9 * u), out = back + 2 * u, low = top + CANOPY * u, rim = 0.6 * u;

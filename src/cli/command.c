@@ -144,8 +144,8 @@ const th_command th_command_table[] = {
             "Flies through a plaza, a street and a stadium of embedded humans, in a window or with --out into a\n"
             "film, and ends with a card: characters, bones posed a second, frame times, machine. A film shows\n"
             "the same on every machine, whatever time it takes; a window shows what the machine can do. The\n"
-            "plaza has a twentieth, the street a tenth of --count, which is 1000 with a software renderer unless\n"
-            "given. Escape or closing the window ends it. A film needs no display.\n"
+            "plaza has 8 %, the street 15 % of --count, which is 1000 with a software renderer unless given.\n"
+            "Escape or closing the window ends it. A film needs no display.\n"
             "\n"
             "  throng demo --out demo.mp4 --size 640x360 --seconds 10\n",
         .run = th_command_demo,

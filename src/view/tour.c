@@ -6,8 +6,8 @@
 #define DEGREE (3.14159265358979 / 180)
 
 const th_tour_shot th_tour[TH_TOUR_SHOTS] = {
-    {TH_LAYOUT_PLAZA, TH_BEHAVIOUR_NONE, 0, 0.28, 0.05, {-50, 20}, {7, -2}, {0.8, 1.25}, {0, 0}},
-    {TH_LAYOUT_STREET, TH_BEHAVIOUR_GRAPH, 0.28, 0.6, 0.1, {8, -22}, {7, -1}, {0.7, 1.1}, {0, 9}},
+    {TH_LAYOUT_PLAZA, TH_BEHAVIOUR_NONE, 0, 0.28, 0.08, {-50, 20}, {7, -2}, {0.8, 1.25}, {0, 0}},
+    {TH_LAYOUT_STREET, TH_BEHAVIOUR_GRAPH, 0.28, 0.6, 0.15, {8, -22}, {7, -1}, {0.7, 1.1}, {0, 9}},
     {TH_LAYOUT_STADIUM, TH_BEHAVIOUR_NONE, 0.6, 1, 1, {-34, 8}, {9, -2}, {0.75, 1.3}, {0, 0}},
 };
 
