@@ -474,7 +474,8 @@ static void check_held(th_gl *gl, th_ring_upload upload, th_evaluator evaluator,
         }
         fixture_fini(&s);
     }
-    cr_expect(held > 500 && grown > 1, "%u held, %u times larger", held, grown);
+    const uint32_t least = evaluator == TH_EVALUATOR_CPU ? 2 : 1; /* without --hold the GPU culls, in a ring that fits */
+    cr_expect(held > 500 && grown >= least, "%u held, %u times larger", held, grown);
 }
 
 Test(crowd_view, draws_poses_that_are_held, .timeout = 240)
