@@ -632,7 +632,8 @@ Test(scale, shared_poses_are_counted_apart_and_the_same_for_any_number_of_thread
     char *text = text_of(&scale), *without = text_of(&exact);
     expect_text(text, "poses shared at 20 Hz");
     expect_text(text, " evaluated ");
-    cr_expect_null(strstr(without, "shared"));
+    cr_expect_null(strstr(without, "poses shared")); /* a core may be shared, too, says the bottleneck */
+    cr_expect_null(strstr(without, "evaluated"));
     json_t *document = th_scale_json(&scale);
     const json_t *curve = json_array_get(json_object_get(json_object_get(document, "scaling"), "curves"), 0);
     cr_expect_eq(number(json_array_get(json_object_get(curve, "points"), 2), "shared"), MANY - evaluated);
