@@ -15,7 +15,7 @@ enum { SMOOTHING = 8 }; /* frames */
 enum { MOMENTS = 64 }; /* of a clip at which its motion is measured */
 
 static const double rates_hz[] = TH_BUDGET_RATES_HZ;
-enum { RATES = sizeof rates_hz / sizeof *rates_hz };
+_Static_assert(sizeof rates_hz / sizeof *rates_hz == TH_BUDGET_RATES, "a number for each");
 
 double th_budget_tolerance_px(uint32_t tolerance)
 {
@@ -76,16 +76,40 @@ bool th_budget_motion(const th_model *model, double *out)
     return ok;
 }
 
-uint32_t th_budget_rate(uint32_t tolerance, double motion, double size_px)
+/* ---- ways ---- */
+
+/* The best way so far. Errors and costs are for a model of one pixel, and for each character. */
+typedef struct choice {
+    th_budget_way way;
+    double allowed, error, bones;
+} choice;
+
+static void consider(choice *best, th_budget_way way, double error, double bones)
 {
-    assert(motion >= 0 && size_px >= 0);
-    const double allowed = th_budget_tolerance_px(tolerance);
-    if (tolerance == 0)
-        return TH_NO_INDEX;
-    for (uint32_t r = RATES; r-- > 0;)
-        if (motion * size_px * 0.5 / rates_hz[r] <= allowed)
-            return r;
-    return TH_NO_INDEX;
+    const bool better = bones < best->bones || (bones == best->bones && error < best->error);
+    if (error > best->allowed || !better)
+        return;
+    best->way = way;
+    best->error = error;
+    best->bones = bones;
+}
+
+th_budget_way th_budget_choose(uint32_t tolerance, const th_budget_means *means, double size_px, double frame_s)
+{
+    assert(means && means->level_count > 0 && means->level_count <= TH_LOD_LEVELS);
+    assert(tolerance < TH_BUDGET_TOLERANCES && size_px > 0 && frame_s >= 0);
+    choice best = {
+        .way = {0, TH_NO_INDEX, 1}, .allowed = th_budget_tolerance_px(tolerance) / size_px, .bones = means->bones[0]};
+    for (uint32_t l = 0; l < means->level_count && tolerance > 0; l++) {
+        for (uint32_t h = 1; h <= TH_BUDGET_MOST_HOLD; h++)
+            consider(&best, (th_budget_way){l, TH_NO_INDEX, h}, means->errors[l] + means->speed * (h - 1) * frame_s,
+                     (double)means->bones[l] / h);
+        for (uint32_t r = 0; r < TH_BUDGET_RATES; r++)
+            if (means->poses[r] < 1)
+                consider(&best, (th_budget_way){l, r, 1}, means->errors[l] + means->motion * 0.5 / rates_hz[r],
+                         means->bones[l] * means->poses[r]);
+    }
+    return best.way;
 }
 
 /* ---- frames ---- */

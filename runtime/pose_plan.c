@@ -56,11 +56,12 @@ struct th_pose_plan {
     age_set ages[TH_POSE_MAX_HOLD];
     th_pose_place *places;    /* [listed] */
     th_palette_range *ranges; /* [frame % TH_POSE_MAX_HOLD][model] */
+    uint32_t *posed_in;       /* [frame % TH_POSE_MAX_HOLD][group] the model */
 
     double time_s; /* of this frame, like the rest */
     const uint32_t *list;
     const th_pose_group *listed;
-    uint32_t listed_count;
+    uint32_t listed_count, listed_groups;
 };
 
 /* ---- creating ---- */
@@ -71,7 +72,8 @@ static bool allocate_hold(th_pose_plan *plan)
     plan->last = calloc(count + 1, sizeof *plan->last);
     plan->places = calloc(count + 1, sizeof *plan->places);
     plan->ranges = calloc((size_t)TH_POSE_MAX_HOLD * plan->model_count + 1, sizeof *plan->ranges);
-    bool ok = plan->last && plan->places && plan->ranges;
+    plan->posed_in = calloc((size_t)TH_POSE_MAX_HOLD * plan->group_capacity + 1, sizeof *plan->posed_in);
+    bool ok = plan->last && plan->places && plan->ranges && plan->posed_in;
     for (uint32_t a = 0; a < plan->most_hold; a++) {
         plan->ages[a].bits = calloc(words + 1, sizeof *plan->ages[a].bits);
         plan->ages[a].before = calloc(words + 1, sizeof *plan->ages[a].before);
@@ -137,6 +139,7 @@ void th_pose_plan_destroy(th_pose_plan *plan)
     free(plan->last);
     free(plan->places);
     free(plan->ranges);
+    free(plan->posed_in);
     for (uint32_t a = 0; a < plan->most_hold; a++) {
         free(plan->ages[a].bits);
         free(plan->ages[a].before);
@@ -211,14 +214,22 @@ static void sum_keys(th_pose_plan *plan)
 
 /* ---- who holds a pose ---- */
 
-/* Frames since an instance was posed as it is to be drawn now; 0: it is posed anew. */
+/* The model of a group in a frame before. */
+static uint32_t posed_in(const th_pose_plan *plan, uint32_t group, uint32_t frames_ago)
+{
+    const uint32_t frame = (plan->frame - frames_ago) % TH_POSE_MAX_HOLD;
+    return plan->posed_in[(size_t)frame * plan->group_capacity + group];
+}
+
+/* Frames since an instance was posed as its group was then; 0: it is posed anew. */
 static uint32_t age_of(const th_pose_plan *plan, const th_pose_group *group, uint32_t instance)
 {
     const last_pose *last = &plan->last[instance];
     const uint32_t age = plan->frame - last->frame;
-    if (group->shares || group->hold <= 1 || plan->models[group->model].holds_none || last->model != group->model)
+    if (group->shares || group->hold <= 1 || plan->models[group->model].holds_none || age >= group->hold ||
+        (plan->frame + instance) % group->hold == 0)
         return 0;
-    return age < group->hold && (plan->frame + instance) % group->hold != 0 ? age : 0;
+    return last->model == posed_in(plan, (uint32_t)(group - plan->listed), age) ? age : 0;
 }
 
 static int find_ages(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
@@ -407,6 +418,7 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     plan->list = list;
     plan->listed = groups;
     plan->listed_count = count;
+    plan->listed_groups = group_count;
     if (plan->sharing) {
         memset((void *)plan->keys, 0, plan->word_count * sizeof *plan->keys);
         th_jobs_for(jobs, count, LISTED, add_listed, plan);
@@ -469,6 +481,8 @@ void th_pose_plan_keep(th_pose_plan *plan, th_jobs *jobs, uint32_t number)
     th_palette_range *ranges = plan->ranges + (size_t)(number % TH_POSE_MAX_HOLD) * plan->model_count;
     for (uint32_t m = 0; m < plan->model_count; m++)
         ranges[m] = th_crowd_palettes(plan->crowd, m);
+    for (uint32_t g = 0; g < plan->listed_groups; g++)
+        plan->posed_in[(size_t)(number % TH_POSE_MAX_HOLD) * plan->group_capacity + g] = plan->listed[g].model;
     th_jobs_for(jobs, plan->listed_count, LISTED, keep_listed, plan);
 }
 
@@ -500,11 +514,12 @@ th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t group, uint32_
 {
     assert(plan && group < plan->group_capacity && plan->groups[group].are_held && frames_ago < plan->most_hold);
     const th_pose_group *g = &plan->listed[group];
-    th_pose_part part = {.first = g->first, .count = count_of(plan, g, frames_ago)};
+    const uint32_t model = frames_ago > 0 ? posed_in(plan, group, frames_ago) : g->model;
+    th_pose_part part = {.model = model, .first = g->first, .count = count_of(plan, g, frames_ago)};
     for (uint32_t a = 0; a < frames_ago; a++)
         part.first += count_of(plan, g, a);
     const uint32_t frame = (plan->frame - frames_ago) % TH_POSE_MAX_HOLD;
-    part.range = plan->ranges[(size_t)frame * plan->model_count + g->model];
+    part.range = plan->ranges[(size_t)frame * plan->model_count + model];
     return part;
 }
 

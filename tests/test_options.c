@@ -98,9 +98,11 @@ Test(options, take_a_budget_in_time_or_in_bones)
         cr_expect(strstr(error.text, "or bones:N"), "%s", error.text);
     }
     expect_refusal("render --share 60 --animation-budget 1",
-                   "--animation-budget chooses at which rates to share, so --share cannot be given with it");
+                   "--animation-budget chooses how to save, so --share cannot be given with it");
     expect_refusal("render --hold 2 --animation-budget 1",
-                   "--animation-budget decides who is posed, so --hold cannot be given with it");
+                   "--animation-budget chooses how to save, so --hold cannot be given with it");
+    expect_refusal("render --joint-lod on --animation-budget 1",
+                   "--animation-budget chooses how to save, so --joint-lod cannot be given with it");
 }
 
 Test(options, take_where_the_camera_flies_to)

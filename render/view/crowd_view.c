@@ -25,6 +25,8 @@
 #define COARSEST_PIXELS 0.4
 #define SHADOW_TEXELS   1.0
 
+#define FRAME_S (1.0 / 60) /* from one frame to the next, as long as nothing else is known */
+
 /* A late afternoon sun in the south-east. */
 static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
@@ -192,18 +194,12 @@ static void count_listed_models(const th_crowd_view *crowd_view, uint32_t counts
         counts[group[g].mesh] += group[g].count;
 }
 
-static uint32_t posed_as(const th_crowd_view *crowd_view, const th_cull_group *group)
+/* The finest level with the joints of a posed model. */
+static uint32_t joint_level(const th_crowd_view *crowd_view, uint32_t posed_model)
 {
-    return crowd_view->posed_as[group->mesh][group->lod];
-}
-
-/* The finest level of detail with the same joints. */
-static uint32_t joint_level(const th_crowd_view *crowd_view, const th_cull_group *group)
-{
-    const uint32_t *as = crowd_view->posed_as[group->mesh];
-    uint32_t level = group->lod;
-    while (level > 0 && as[level] == as[level - 1])
-        level--;
+    uint32_t level = 0;
+    while (crowd_view->posed_as[crowd_view->posed_models[posed_model].of][level] != posed_model)
+        level++;
     return level;
 }
 
@@ -214,9 +210,7 @@ static void count_listed(th_crowd_view *crowd_view)
     th_crowd_view_stats *stats = &crowd_view->stats;
     memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
     memset(stats->listed_by_lod, 0, sizeof stats->listed_by_lod);
-    memset(stats->listed_by_joint_level, 0, sizeof stats->listed_by_joint_level);
     for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
-        stats->listed_by_joint_level[joint_level(crowd_view, group)] += group->count;
         stats->listed_by_lod[group->lod] += group->count;
         stats->visible_by_lod[group->lod] += group->shadow_only ? 0 : group->count;
     }
@@ -224,22 +218,19 @@ static void count_listed(th_crowd_view *crowd_view)
     stats->visible = th_cull_visible_count(crowd_view->cull);
 }
 
-/* The rate at which characters of a group share, or TH_NO_INDEX. Nobody at level 0 is taken to be larger than four
+/* How characters of a group are posed, if they have no behaviour. Nobody at level 0 is taken to be larger than four
  * times the size at which it begins. */
-static uint32_t rate_of(const stage *s, const th_cull_group *group)
+static th_budget_way way_of(const stage *s, const th_cull_group *group)
 {
     const th_crowd_view *crowd_view = s->crowd_view;
-    if (!crowd_view->motions_per_size)
-        return crowd_view->desc.share_hz > 0 && group->lod >= crowd_view->desc.far_lod ? 0 : TH_NO_INDEX;
+    const th_crowd_view_desc *d = &crowd_view->desc;
+    const bool is_far = group->lod >= d->far_lod;
+    if (!crowd_view->means)
+        return (th_budget_way){group->lod, is_far && d->share_hz > 0 ? 0 : TH_NO_INDEX,
+                               is_far && d->hold > 1 ? d->hold : 1};
     const double size_px = group->lod > 0 ? (double)s->seen.lod_px[group->lod - 1] : 4 * (double)s->seen.lod_px[0];
-    return th_budget_rate(crowd_view->budget.tolerance, crowd_view->motions_per_size[group->mesh], size_px);
-}
-
-/* Frames for which characters of a group hold their pose, if they do not share. */
-static uint32_t hold_of(const stage *s, const th_cull_group *group)
-{
-    const th_crowd_view_desc *d = &s->crowd_view->desc;
-    return group->lod >= d->far_lod && !s->crowd_view->is_repeatable ? d->hold : 1;
+    const double frame_s = isnan(crowd_view->last_s) ? FRAME_S : fabs(s->time_s - crowd_view->last_s);
+    return th_budget_choose(crowd_view->budget.tolerance, &crowd_view->means[group->mesh], size_px, frame_s);
 }
 
 /* Decides which palettes to evaluate. */
@@ -249,15 +240,15 @@ static void make_plan(const stage *s)
     const th_cull_group *group = th_cull_groups(crowd_view->cull);
     crowd_view->stats.apart = 0;
     for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
-        const uint32_t rate = rate_of(s, group);
+        const th_budget_way way = way_of(s, group);
         const bool behaves = crowd_view->behaviour && crowd_view->routines[group->mesh];
-        crowd_view->pose_groups[g] = (th_pose_group){.model = posed_as(crowd_view, group),
+        crowd_view->pose_groups[g] = (th_pose_group){.model = crowd_view->posed_as[group->mesh][way.level],
                                                      .first = group->first,
                                                      .count = group->count,
-                                                     .shares = rate != TH_NO_INDEX && !behaves,
-                                                     .rate = rate,
-                                                     .hold = hold_of(s, group)};
-        crowd_view->stats.apart += rate != TH_NO_INDEX && behaves ? group->count : 0;
+                                                     .shares = way.rate != TH_NO_INDEX && !behaves,
+                                                     .rate = way.rate,
+                                                     .hold = crowd_view->is_repeatable ? 1 : way.hold};
+        crowd_view->stats.apart += way.rate != TH_NO_INDEX && behaves ? group->count : 0;
     }
     th_pose_plan_make(crowd_view->plan, crowd_view->jobs, s->time_s, th_cull_list(crowd_view->cull),
                       crowd_view->pose_groups, crowd_view->group_count);
@@ -284,13 +275,34 @@ static void take_counts(th_crowd_view *crowd_view, const uint32_t *counts)
     stats->listed_by_joint_level[0] = stats->evaluated = stats->listed;
 }
 
+/* Whether anyone is posed otherwise than by itself, with all joints, in each frame. */
+static bool saves(const th_crowd_view *crowd_view)
+{
+    const th_cull_group *group = th_cull_groups(crowd_view->cull);
+    bool any = false;
+    for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
+        const th_pose_group *posed = &crowd_view->pose_groups[g];
+        const bool shares = th_pose_plan_group(crowd_view->plan, g).are_shared;
+        any |= group->count > 0 && (shares || posed->hold > 1 || posed->model != group->mesh);
+    }
+    return any;
+}
+
+static void count_joint_levels(th_crowd_view *crowd_view)
+{
+    uint32_t *counts = crowd_view->stats.listed_by_joint_level;
+    memset(counts, 0, sizeof crowd_view->stats.listed_by_joint_level);
+    for (uint32_t g = 0; g < crowd_view->group_count; g++)
+        counts[joint_level(crowd_view, crowd_view->pose_groups[g].model)] += crowd_view->pose_groups[g].count;
+}
+
 /* Decides so that the budget holds, if there is one. */
 static void plan_poses(const stage *s)
 {
     th_crowd_view *crowd_view = s->crowd_view;
     th_crowd_view_stats *stats = &crowd_view->stats;
     const th_budget_desc *limit = &crowd_view->desc.budget;
-    const bool has_budget = crowd_view->motions_per_size && !crowd_view->is_repeatable;
+    const bool has_budget = crowd_view->means && !crowd_view->is_repeatable;
     const uint64_t allowed = has_budget ? th_budget_bones(&crowd_view->budget, limit->ms * 1e6, limit->bones) : 0;
     if (has_budget)
         th_budget_begin(&crowd_view->budget);
@@ -299,10 +311,8 @@ static void plan_poses(const stage *s)
     do
         make_plan(s);
     while (has_budget && th_budget_exceeded(&crowd_view->budget, th_crowd_bone_count(crowd_view->crowd), allowed));
-    bool any_shares = false;
-    for (uint32_t g = 0; g < crowd_view->group_count; g++)
-        any_shares |= th_pose_plan_group(crowd_view->plan, g).are_shared;
-    stats->tolerance_px = any_shares ? th_budget_tolerance_px(crowd_view->budget.tolerance) : 0;
+    stats->tolerance_px = saves(crowd_view) ? th_budget_tolerance_px(crowd_view->budget.tolerance) : 0;
+    count_joint_levels(crowd_view);
     const th_pose_counts counts = th_pose_plan_counts(crowd_view->plan);
     stats->evaluated = counts.evaluated;
     stats->shared = counts.shared;
@@ -406,6 +416,7 @@ static void prepare_held(th_crowd_view *crowd_view, uint32_t g, th_draw draw)
     for (draw.frames_ago = 0; draw.frames_ago < most; draw.frames_ago++) {
         const th_pose_part part = th_pose_plan_part(crowd_view->plan, g, draw.frames_ago);
         draw.instance_offset += draw.count * sizeof(th_gpu_instance);
+        draw.mesh = part.model;
         draw.count = part.count;
         draw.shared = part.range.count;
         draw.palette_offset = part.range.offset;
@@ -432,7 +443,7 @@ static void prepare_draws(th_crowd_view *crowd_view)
         const th_cull_group *group = &groups[g];
         const th_pose_palettes palettes = th_pose_plan_group(crowd_view->plan, g);
         th_draw draw = {
-            .mesh = posed_as(crowd_view, group),
+            .mesh = crowd_view->pose_groups[g].model,
             .lod = group->lod,
             .shadow_lod = shadow_lod(crowd_view, group->mesh),
             .shared = palettes.are_shared ? palettes.range.count : 0,
@@ -537,7 +548,7 @@ static void evaluate(const stage *s, void *palettes)
     const uint64_t begin = th_clock_ns();
     th_frame_animate(crowd_view->frame, s->time_s, palettes);
     crowd_view->stats.evaluate_ns = th_clock_ns() - begin;
-    if (crowd_view->motions_per_size && !crowd_view->is_repeatable)
+    if (crowd_view->means && !crowd_view->is_repeatable)
         th_budget_end(&crowd_view->budget, crowd_view->stats.bones, (double)crowd_view->stats.evaluate_ns);
 }
 
@@ -638,7 +649,7 @@ static void trace_counters(const th_crowd_view *crowd_view)
     th_tracer_count(crowd_view->tracer, "characters sharing", crowd_view->stats.shared);
     if (crowd_view->held_at)
         th_tracer_count(crowd_view->tracer, "poses held", crowd_view->stats.held);
-    if (crowd_view->motions_per_size)
+    if (crowd_view->means)
         th_tracer_count(crowd_view->tracer, "tolerance px", crowd_view->stats.tolerance_px);
     if (!crowd_view->gpu_cull)
         th_tracer_count(crowd_view->tracer, "ns per bone",
@@ -730,6 +741,7 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
     crowd_view->stats.cull_ns = culled - waited;
     crowd_view->stats.pose_ns = th_tracer_end(crowd_view->tracer) - culled - crowd_view->stats.error_ns;
     crowd_view->stats.draw_ns = 0;
+    crowd_view->last_s = time_s;
     trace_counters(crowd_view);
     return kept;
 }

@@ -211,7 +211,7 @@ static th_result check_evaluator(const th_crowd_view *crowd_view, th_error *err)
         return th_fail(err, TH_ERR_INPUT, "the error on screen is measured in each frame");
     if (th_crowd_view_most_hold(&crowd_view->desc) > 1 && crowd_view->desc.error_every > 0)
         return th_fail(err, TH_ERR_INPUT, "the error on screen needs poses that are held");
-    if (crowd_view->motions_per_size)
+    if (crowd_view->means)
         return th_fail(err, TH_ERR_INPUT, "--animation-budget limits what the CPU poses");
     return th_crowd_check_device(crowd_view->crowd, err);
 }
@@ -299,7 +299,14 @@ _Static_assert(TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1, "the ring keeps what is
 
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc)
 {
+    if (th_budget_is_set(&desc->budget))
+        return TH_BUDGET_MOST_HOLD;
     return desc->hold > 1 ? desc->hold : 1;
+}
+
+bool th_crowd_view_has_joint_levels(const th_crowd_view_desc *desc)
+{
+    return desc->joint_lod || th_budget_is_set(&desc->budget);
 }
 
 /* Fails with TH_ERR_INPUT, and says why, if only the CPU can cull. */
@@ -367,16 +374,57 @@ static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
                : th_fail(err, TH_ERR_MEMORY, "no memory for %u draws", crowd_view->group_count);
 }
 
-/* Measures motion where a budget needs it. */
-static th_result measure_motion(th_crowd_view *crowd_view, th_error *err)
+/* How fast the fastest instance of a model walks in its own clip's time, in model sizes per second. Clips with root
+ * motion are left out: their joints walk along. */
+static double walking_speed(const th_crowd_view *crowd_view, uint32_t model)
+{
+    const th_locomotion *first = &crowd_view->locomotions[crowd_view->first_locomotion[model]];
+    const uint32_t count = th_crowd_view_locomotion_count(crowd_view, model);
+    float most = 0;
+    for (uint32_t k = 0; k < count; k++)
+        most = first[k].loop_s > 0 ? most : fmaxf(most, fabsf(first[k].speed));
+    return (double)most / crowd_view->desc.models[model]->size;
+}
+
+/* What a model has to offer to a budget. */
+static bool find_means(const th_crowd_view *crowd_view, uint32_t m, th_budget_means *out)
+{
+    static const double rates_hz[] = TH_BUDGET_RATES_HZ;
+    const th_model *model = crowd_view->desc.models[m];
+    const th_scene *scene = crowd_view->scene;
+    double fastest = 0, instances = 0;
+    for (uint32_t i = 0; i < scene->instance_count; i++)
+        if (scene->instances[i].model == m) {
+            fastest = fmax(fastest, fabs(th_layout_routine_speed(&crowd_view->layout, i)));
+            instances++;
+        }
+    out->level_count = TH_LOD_LEVELS;
+    for (uint32_t l = 0; l < TH_LOD_LEVELS; l++) {
+        out->errors[l] = crowd_view->joint_lods[m]->levels[l].error / model->size;
+        out->bones[l] = crowd_view->joint_lods[m]->levels[l].model->bone_count;
+    }
+    for (uint32_t r = 0; r < TH_BUDGET_RATES; r++) {
+        double poses = 1; /* at rest */
+        for (uint32_t c = 0; c < model->clip_count; c++)
+            poses += 1 + model->clips[c].duration_ticks / model->clips[c].ticks_per_second * rates_hz[r];
+        const bool behaves = crowd_view->routines && crowd_view->routines[m];
+        out->poses[r] = behaves ? 1 : fmin(1, poses / instances);
+    }
+    const bool measured = th_budget_motion(model, &out->motion);
+    out->speed = (out->motion + walking_speed(crowd_view, m)) * fastest;
+    return measured;
+}
+
+static th_result make_means(th_crowd_view *crowd_view, th_error *err)
 {
     const uint32_t count = crowd_view->desc.model_count;
+    crowd_view->last_s = (double)NAN;
     if (!th_budget_is_set(&crowd_view->desc.budget))
         return TH_OK;
-    crowd_view->motions_per_size = calloc((size_t)count + 1, sizeof *crowd_view->motions_per_size);
-    bool ok = crowd_view->motions_per_size;
+    crowd_view->means = calloc((size_t)count + 1, sizeof *crowd_view->means);
+    bool ok = crowd_view->means;
     for (uint32_t m = 0; ok && m < count; m++)
-        ok = th_budget_motion(crowd_view->desc.models[m], &crowd_view->motions_per_size[m]);
+        ok = find_means(crowd_view, m, &crowd_view->means[m]);
     return ok ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to measure how fast %u models move", count);
 }
 
@@ -454,7 +502,7 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
-    assert(a->joint_lod == b->joint_lod);
+    assert(th_crowd_view_has_joint_levels(a) == th_crowd_view_has_joint_levels(b));
     crowd_view->joint_lods = base->joint_lods;
     crowd_view->posed_models = base->posed_models;
     crowd_view->posed_count = base->posed_count;
@@ -526,7 +574,7 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     if (result == TH_OK)
         result = make_crowd(crowd_view, err);
     if (result == TH_OK)
-        result = measure_motion(crowd_view, err);
+        result = make_means(crowd_view, err);
     if (result == TH_OK)
         *out = crowd_view;
     else
@@ -627,7 +675,7 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     th_crowd_view_release_posed(crowd_view, successor);
     free(crowd_view->draws);
     free(crowd_view->pose_groups);
-    free(crowd_view->motions_per_size);
+    free(crowd_view->means);
     free(crowd_view->held_at);
     free(crowd_view);
 }

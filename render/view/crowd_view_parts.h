@@ -46,8 +46,9 @@ struct th_crowd_view {
     th_crowd *crowd;
     th_pose_plan *plan;
     th_pose_group *pose_groups; /* [group_count] */
-    double *motions_per_size;   /* [model] th_budget_motion; NULL without a budget */
+    th_budget_means *means;     /* [model] with joint levels by level of detail; NULL without a budget */
     th_animation_budget budget;
+    double last_s; /* time of the last frame; NaN: there was none */
     bool is_repeatable;
     th_gpu_instance *held_at; /* [instance] where it stands while it holds a pose; NULL: nobody does */
     th_jobs *jobs;
@@ -66,6 +67,9 @@ struct th_crowd_view {
     th_ring *ring;
     th_crowd_renderer *renderer;
 };
+
+/* Whether characters may be posed with fewer joints. */
+bool th_crowd_view_has_joint_levels(const th_crowd_view_desc *desc);
 
 /* The most frames for which any pose is held; at least 1. */
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);

@@ -1,5 +1,5 @@
-/* The models that characters of a crowd view are posed and drawn as: their own, and with joint_lod those of their joint
- * levels. At a level of detail of the mesh they have the joint level of the same error limit. */
+/* The models that characters of a crowd view are posed and drawn as: their own, and those of their joint levels. With
+ * joint_lod they have at a level of detail of the mesh the joint level of the same error limit; a budget chooses. */
 #include "crowd_view_parts.h"
 
 #include <throng/runtime/parallel.h>
@@ -35,7 +35,7 @@ th_result th_crowd_view_find_posed(th_crowd_view *crowd_view, th_error *err)
     crowd_view->posed_count = d->model_count;
     for (uint32_t m = 0; m < d->model_count; m++) {
         crowd_view->posed_models[m] = (th_posed_model){d->models[m], m};
-        if (d->joint_lod) {
+        if (th_crowd_view_has_joint_levels(d)) {
             const th_result result = th_joint_lod_create(d->models[m], &crowd_view->joint_lods[m], err);
             if (result != TH_OK)
                 return result;

@@ -163,15 +163,18 @@ typedef struct shown {
     const th_pose_place *held; /* NULL: its palette is of this frame */
 } shown;
 
-static const char *drawn_palette(const measurement *m, const shown *c)
+/* out_model: what it is drawn as. */
+static const char *drawn_palette(const measurement *m, const shown *c, uint32_t *out_model)
 {
     const th_screen_error_frame *f = m->frame;
     const th_screen_error *e = m->error;
+    *out_model = f->groups[c->group].model;
     if (!c->held)
         return (const char *)f->palettes + th_crowd_palette_offset(f->crowd, c->instance);
-    const th_palette_range range = th_pose_plan_part(f->plan, c->group, c->held->frames_ago).range;
+    const th_pose_part part = th_pose_plan_part(f->plan, c->group, c->held->frames_ago);
+    *out_model = part.model;
     const char *frame = e->drawn[(e->number - c->held->frames_ago) % e->desc.kept].palettes;
-    return frame + range.offset + c->held->palette * range.stride;
+    return frame + part.range.offset + c->held->palette * part.range.stride;
 }
 
 /* Changes a palette of matrices so that it shows, placed at `drawn`, what it shows placed at `at`. Both have one scale
@@ -197,7 +200,9 @@ static float error_of(const measurement *m, const shown *c, void *scratch)
 {
     const th_screen_error_frame *f = m->frame;
     const th_screen_error *e = m->error;
-    const uint32_t posed_as = f->groups[c->group].model, own = e->desc.posed_models[posed_as].of;
+    uint32_t posed_as;
+    const th_skin_palette drawn = {th_crowd_palette(f->crowd), drawn_palette(m, c, &posed_as)};
+    const uint32_t own = e->desc.posed_models[posed_as].of;
     float *palette = (float *)(void *)((char *)e->full + th_crowd_palette_offset(e->crowd, c->instance));
     th_gpu_instance at = f->gpu_instances[c->instance];
     at.position[2] = th_cull_z((th_cull *)f->cull)[c->instance];
@@ -208,7 +213,7 @@ static float error_of(const measurement *m, const shown *c, void *scratch)
     multiply(m->clip_from_scene, placed, screen.clip_from_model);
     if (c->held)
         place_palette(&at, drawn_at, e->desc.posed_models[own].model->bone_count, palette);
-    const th_skin_palette drawn = {th_crowd_palette(f->crowd), drawn_palette(m, c)}, full = {TH_PALETTE_F32, palette};
+    const th_skin_palette full = {TH_PALETTE_F32, palette};
     return th_skin_error_px(e->skins[posed_as], drawn, full, &screen, scratch);
 }
 

@@ -156,7 +156,7 @@ const th_option th_option_table[] = {
     {.name = "hold", .argument = "N", .fallback = "1", .commands = PICTURES, .parse = th_parse_whole, .offset = AT(crowd.hold),
      .low = 1, .high = TH_POSE_MAX_HOLD, .help = "pose characters that are far anew in every N-th frame, if they do not share; 1: in each"},
     {.name = "animation-budget", .argument = "MS", .commands = PICTURES, .parse = th_parse_budget, .offset = AT(crowd.budget),
-     .low = 0.001, .high = 1e4, .help = "share poses by distance so that evaluating them takes at most this many milliseconds a frame, or with bones:N at most N bones; says by how many pixels characters are then off"},
+     .low = 0.001, .high = 1e4, .help = "share and hold poses, and leave out joints, by distance, so that evaluating poses takes at most this many milliseconds a frame, or with bones:N at most N bones; says by how many pixels characters are then off"},
     {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage (SSBO), texture (buffer texture, faster without a GPU) or auto"},
     {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.upload),

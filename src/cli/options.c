@@ -164,11 +164,11 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     if (result == TH_OK)
         result = take_scene(options, run, err);
     const th_budget_desc *budget = &options->crowd.budget;
-    if (result == TH_OK && options->crowd.share_hz > 0 && th_budget_is_set(budget))
-        return th_fail(err, TH_ERR_INPUT,
-                       "--animation-budget chooses at which rates to share, so --share cannot be given with it");
-    if (result == TH_OK && options->crowd.hold > 1 && th_budget_is_set(budget))
-        return th_fail(err, TH_ERR_INPUT, "--animation-budget decides who is posed, so --hold cannot be given with it");
+    const char *means = options->crowd.share_hz > 0 ? "share" : options->crowd.hold > 1 ? "hold" : "joint-lod";
+    const bool saves = options->crowd.share_hz > 0 || options->crowd.hold > 1 || options->crowd.joint_lod;
+    if (result == TH_OK && saves && th_budget_is_set(budget))
+        return th_fail(err, TH_ERR_INPUT, "--animation-budget chooses how to save, so --%s cannot be given with it",
+                       means);
     return result;
 }
 

@@ -272,9 +272,9 @@ static void print_poses(const rendering *r, FILE *file)
     if (th_budget_is_set(&crowd->budget))
         fprintf(
             file,
-            "budget: %.3f ms per frame to evaluate poses; %.0f characters per frame show the pose of another, by at "
-            "most %g pixels\n",
-            milliseconds(r, r->evaluate_ns), per_frame(r, r->shared), r->tolerance_px);
+            "budget: %.3f ms per frame to evaluate poses; %.0f characters per frame show the pose of another and %.0f "
+            "one of a frame before, by at most %g pixels\n",
+            milliseconds(r, r->evaluate_ns), per_frame(r, r->shared), per_frame(r, r->held), r->tolerance_px);
     if (r->apart > 0)
         fprintf(file, "warning: %.0f characters per frame do not share although they are far: they have a behaviour\n",
                 per_frame(r, r->apart));
@@ -289,7 +289,7 @@ static bool print_rendering(const rendering *r, FILE *file)
             th_digits_from(crowd->count).text, th_plural(crowd->count));
     print_levels(r, "listed", r->listed, file);
     print_levels(r, "drawn", r->drawn, file);
-    if (crowd->joint_lod)
+    if (crowd->joint_lod || th_budget_is_set(&crowd->budget))
         print_joints(r, file);
     print_poses(r, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s%s\n", info->renderer, th_gl_kind_name(info->kind),

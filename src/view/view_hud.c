@@ -147,10 +147,10 @@ static void say_crowd(const th_view_hud *b, page *p)
         say(p, text_color, "%s hold poses, for %u frames from LOD %u", th_digits_from(stats.held).text, crowd->hold,
             crowd->far_lod);
     if (th_budget_is_set(&crowd->budget))
-        say(p, text_color, "%s share within %g px, %.2f ms", th_digits_from(stats.shared).text, stats.tolerance_px,
-            (double)stats.evaluate_ns / 1e6);
+        say(p, text_color, "%s share, %s hold, within %g px, %.2f ms", th_digits_from(stats.shared).text,
+            th_digits_from(stats.held).text, stats.tolerance_px, (double)stats.evaluate_ns / 1e6);
     say_levels(p, stats.listed_by_lod);
-    if (crowd->joint_lod) {
+    if (crowd->joint_lod || th_budget_is_set(&crowd->budget)) {
         say(p, text_color, "by joint level");
         say_levels(p, stats.listed_by_joint_level);
     }

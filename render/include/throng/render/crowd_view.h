@@ -91,7 +91,8 @@ typedef struct th_crowd_view_desc {
     /* Characters far away who do not share are posed anew in every hold-th frame (pose_plan.h), and stand until then
      * where they stood. 0 or 1: everyone in each frame; at most TH_POSE_MAX_HOLD. The ring has hold - 1 slots more. */
     uint32_t hold;
-    th_budget_desc budget;                    /* zero: none. Otherwise share_hz is 0 */
+    th_budget_desc budget; /* zero: none. Otherwise it decides about joints, sharing and holding, and the four above say
+                              nothing */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
     uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
                              is posed twice, and more; others cost nothing */
@@ -121,7 +122,7 @@ typedef struct th_crowd_view_stats {
     size_t palette_bytes; /* evaluated, with padding */
     uint64_t cull_ns;     /* placing, culling, sorting */
     uint64_t wait_ns;     /* until the GPU was done with the ring slot */
-    double tolerance_px;  /* of the budget; 0: nothing is shared, or there is no budget */
+    double tolerance_px;  /* of the budget; 0: each is posed by itself in full, or there is no budget */
     uint64_t evaluate_ns; /* part of pose_ns: evaluating palettes */
     uint64_t pose_ns;     /* until the last palette was written */
     uint64_t draw_ns;     /* issuing GL commands; a software renderer draws later */

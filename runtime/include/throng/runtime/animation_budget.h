@@ -1,10 +1,11 @@
 /* Keeps the evaluated bones of a frame within a budget: one tolerance for all levels of detail, in pixels, and for each
  * level the cheapest way to pose that stays within it.
  *
- * The tolerance goes through a fixed ladder. At 0 every character has a pose of its own. Above it the characters of a
- * level share at the lowest rate at which half a step of their clips' motion is no more than the tolerance, at the
- * largest size in pixels that the level has. So one number says what is lost, and it is the least that the budget
- * allows.
+ * The tolerance goes through a fixed ladder. At 0 every character has a pose of its own, with all joints, in each
+ * frame. Above it the characters of a level are posed in the cheapest way of which the error is no more than the
+ * tolerance, at the largest size in pixels that the level has: with the joints of a joint level, and then either
+ * sharing, where half a step of their clips' motion is lost, or holding their pose, where the motion of the frames in
+ * between is. So one number says what is lost, and it is the least that the budget allows.
  *
  * A frame that would take too much takes the next tolerance at once: whoever plans it plans again until it fits. Twice
  * a second the finer one is tried, and kept if it fits with a margin. So a camera that turns away and back changes
@@ -15,16 +16,19 @@
 #define THRONG_RUNTIME_ANIMATION_BUDGET_H
 
 #include <throng/anim/compiled_model.h>
+#include <throng/anim/joint_lod.h>
 #include <throng/anim/sharing.h>
 #include <throng/core/api.h>
 
 TH_API_BEGIN
 
-/* Steps per second at which levels share, and tolerances in pixels. */
+/* Steps per second at which levels share, the most frames for which they hold a pose, and tolerances in pixels. */
 #define TH_BUDGET_RATES_HZ                                                                                             \
     {                                                                                                                  \
         120, 60, 30, 15, 8                                                                                             \
     }
+#define TH_BUDGET_RATES      5u
+#define TH_BUDGET_MOST_HOLD  4u
 #define TH_BUDGET_TOLERANCES 9u
 
 /* 0, 0.25, 0.5, 1, ... 32 */
@@ -34,9 +38,26 @@ double th_budget_tolerance_px(uint32_t tolerance);
  * moments it is slower. Takes milliseconds. False if out of memory. */
 bool th_budget_motion(const th_model *model, double *out);
 
-/* The rate at which characters share, as an index into TH_BUDGET_RATES_HZ; TH_NO_INDEX: not at all. motion: of
- * th_budget_motion; size_px: of the model in the picture. */
-uint32_t th_budget_rate(uint32_t tolerance, double motion, double size_px);
+/* What ways of posing a model lose and save. Nothing here depends on who is in sight, so nor does what is chosen. */
+typedef struct th_budget_means {
+    uint32_t level_count;         /* of the joints; at least 1 */
+    double errors[TH_LOD_LEVELS]; /* [level] in model sizes; level 0 loses none */
+    uint32_t bones[TH_LOD_LEVELS];
+    double motion;                 /* in model sizes per second of clip time (th_budget_motion) */
+    double speed;                  /* in model sizes per second, with the way that is walked, of the fastest instance */
+    double poses[TH_BUDGET_RATES]; /* [rate] if all instances share: poses for each of them; 1: they do not share */
+} th_budget_means;
+
+/* A way of posing. */
+typedef struct th_budget_way {
+    uint32_t level; /* of the joints */
+    uint32_t rate;  /* at which characters share, an index into TH_BUDGET_RATES_HZ; TH_NO_INDEX: they do not */
+    uint32_t hold;  /* frames for which they hold their pose; 1: they do not */
+} th_budget_way;
+
+/* The way that evaluates fewest bones for each character, of those that are off by no more than the tolerance; of equal
+ * ones that which loses less. size_px: of the model in the picture; frame_s: from one frame to the next. */
+th_budget_way th_budget_choose(uint32_t tolerance, const th_budget_means *means, double size_px, double frame_s);
 
 /* Of the frames so far. Zero at first. */
 typedef struct th_animation_budget {

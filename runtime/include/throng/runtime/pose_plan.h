@@ -8,8 +8,9 @@
  * Characters of a group may also hold their pose for some frames: they read the palette that was evaluated for them in
  * one of the frames before, which the caller keeps. In a frame with number n, instance i is posed anew if n + i is a
  * multiple of the group's `hold`; so the work is the same in each frame. It is posed anew as well if it has not been
- * for that long, or never, or in another model. So no pose is older than `hold` frames, and a character that comes into
- * sight shows no other. The plan then depends on the frames before, too. */
+ * for that long, or never, or then in another model than the group was. So no pose is older than `hold` frames, and a
+ * character that comes into sight shows no other; and a group that goes over to another model does so step by step. The
+ * plan then depends on the frames before, too. */
 #ifndef THRONG_RUNTIME_POSE_PLAN_H
 #define THRONG_RUNTIME_POSE_PLAN_H
 
@@ -64,6 +65,7 @@ typedef struct th_pose_place {
 
 /* Characters of a group whose palettes are of one frame. */
 typedef struct th_pose_part {
+    uint32_t model;         /* of the group in that frame */
     uint32_t first, count;  /* in the list, if each group is ordered by frames_ago */
     th_palette_range range; /* all palettes of their model in that frame */
 } th_pose_part;
@@ -74,8 +76,8 @@ typedef struct th_pose_plan th_pose_plan;
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err);
 void th_pose_plan_destroy(th_pose_plan *plan); /* NULL does nothing */
 
-/* Makes the palettes of a frame active. list: no instance twice. groups: cover the list in order; both are
- * read until the next call. */
+/* Makes the palettes of a frame active. list: no instance twice. groups: cover the list in order, where
+ * poses are held the same ones in each frame; both are read until the next call. */
 void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const uint32_t *list,
                        const th_pose_group *groups, uint32_t group_count);
 
