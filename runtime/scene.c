@@ -45,7 +45,7 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
         }
         th_compiled_model *compiled;
         th_compiled_model_desc compiled_desc = desc->compile;
-        compiled_desc.repertoire = th_behaviour_needs_repertoire(desc->behaviour);
+        compiled_desc.repertoire = compiled_desc.in_place = th_behaviour_needs_repertoire(desc->behaviour);
         compiled_desc.model = desc->models[m];
         if (!compiled_desc.parallel)
             compiled_desc.parallel = th_parallel_run;

@@ -5,6 +5,7 @@
 #include "render/view/crowd_view_parts.h"
 
 #include <throng/anim/behaviour.h>
+#include <throng/anim/bounds.h>
 #include <throng/anim/clip_choice.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
@@ -18,6 +19,8 @@
 #include <string.h>
 
 TestSuite(behaviour, .init = make_human, .fini = free_human);
+
+#define PI 3.14159265358979323846
 
 enum { COUNT = 60 };
 
@@ -339,6 +342,124 @@ Test(behaviour, routines_keep_to_their_memory)
     free_cast(&c);
 }
 
+/* ---- clips that carry the model ---- */
+
+/* The human below an armature that lies on its back, as exporters write it, and with gaits that carry it away. */
+typedef struct traveller {
+    th_model model;
+    th_joint joints[64];
+    th_bone bones[64];
+    th_clip clips[8];
+    th_channel channels[8][64];
+    double times[8][128];
+    float translations[8][3 * 128], rotations[8][4 * 128];
+} traveller;
+
+#define ARMATURE_RAD (PI / 2) /* about X */
+
+/* The keys of the hips, in the space of the armature, `speed` further along Z with each second. */
+static void lay_down(traveller *t, uint32_t clip, double speed)
+{
+    const double tick_s = 1 / t->clips[clip].ticks_per_second, s = sin(-ARMATURE_RAD / 2), c = cos(ARMATURE_RAD / 2);
+    th_channel *hips = &t->channels[clip][0];
+    cr_assert(hips->joint == 1 && hips->translation.key_count < 128 && hips->rotation.key_count < 128);
+    const float *from = hips->translation.values, *q = hips->rotation.values;
+    float *to = t->translations[clip], *r = t->rotations[clip];
+    for (uint32_t k = 0; k < hips->rotation.key_count; k++, q += 4, r += 4) { /* conj(armature) q */
+        r[0] = (float)(c * (double)q[0] + s * (double)q[3]);
+        r[1] = (float)(c * (double)q[1] - s * (double)q[2]);
+        r[2] = (float)(c * (double)q[2] + s * (double)q[1]);
+        r[3] = (float)(c * (double)q[3] - s * (double)q[0]);
+    }
+    for (uint32_t k = 0; k < hips->translation.key_count; k++, from += 3, to += 3) {
+        const double z = (double)from[2] + speed * tick_s * hips->translation.times[k];
+        to[0] = from[0];
+        to[1] = (float)z;
+        to[2] = -from[1];
+    }
+    hips->translation.values = t->translations[clip];
+    hips->rotation.values = t->rotations[clip];
+}
+
+/* slides: a clip that carries the model without walking. */
+static const th_model *make_traveller(traveller *t, const char *slides)
+{
+    t->model = *human;
+    t->joints[0] =
+        (th_joint){.name = "armature", .parent = TH_NO_INDEX, .rest = {{1, 0, 0, 0, 0, 0, -1, 0, 0, 1, 0, 0}}};
+    for (uint32_t j = 0; j < human->joint_count; j++) {
+        t->joints[j + 1] = human->joints[j];
+        t->joints[j + 1].parent = j == 0 ? 0 : human->joints[j].parent + 1;
+    }
+    for (uint32_t b = 0; b < human->bone_count; b++) {
+        t->bones[b] = human->bones[b];
+        t->bones[b].joint++;
+    }
+    for (uint32_t c = 0; c < human->clip_count; c++) {
+        const th_clip *from = &human->clips[c];
+        t->clips[c] = *from;
+        for (uint32_t n = 0; n < from->channel_count; n++) {
+            t->channels[c][n] = from->channels[n];
+            t->channels[c][n].joint++;
+        }
+        t->clips[c].channels = t->channels[c];
+        const char *name = from->name;
+        lay_down(t, c,
+                 strcmp(name, "walk") == 0   ? TH_HUMAN_WALK_SPEED
+                 : strcmp(name, "run") == 0  ? TH_HUMAN_RUN_SPEED
+                 : strcmp(name, slides) == 0 ? 1
+                                             : 0);
+    }
+    t->model.joint_count++;
+    t->model.joints = t->joints;
+    t->model.bones = t->bones;
+    t->model.clips = t->clips;
+    return &t->model;
+}
+
+/* As the human, whose clips nothing has been taken out of. */
+Test(behaviour, a_gait_that_carries_the_model_is_played_in_place)
+{
+    static traveller t;
+    th_root_motion motion;
+    cast c = make_cast(make_traveller(&t, ""), TH_BEHAVIOUR_GRAPH, usual),
+         h = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    const th_repertoire *r = th_compiled_model_repertoire(c.scene->compiled_models[0]);
+    const uint32_t walk = clip_named(human, "walk");
+    cr_assert_eq(th_clip_root_motion(c.model, walk, TH_INTERPOLATION_AUTHORED, &motion, NULL), TH_OK);
+    cr_expect_eq(motion.kind, TH_ROOT_MOTION_BAKED);
+    cr_expect_float_eq(motion.speed, TH_HUMAN_WALK_SPEED, 1e-3);
+    cr_assert_eq(r->gait_count, 3);
+    cr_expect_float_eq(r->gaits[0].speed, TH_HUMAN_WALK_SPEED, 0.01);
+    cr_expect_float_eq(r->gaits[2].speed, TH_HUMAN_RUN_SPEED, 0.01);
+    c.model = th_compiled_model_source(c.scene->compiled_models[0]);
+    c.pose = realloc(c.pose, (c.model->joint_count + 1) * sizeof *c.pose);
+    for (uint32_t i = 0; i < 12; i++)
+        for (double time_s = 0; time_s < 60; time_s += 0.37) {
+            const double travel = th_behaviour_travel(h.scene->behaviour, i, time_s);
+            pose_at(&c, i, time_s);
+            pose_at(&h, i, time_s);
+            cr_assert_float_eq(th_behaviour_travel(c.scene->behaviour, i, time_s), travel, 2e-3);
+            for (uint32_t j = 0; j < human->joint_count; j++)
+                for (int k = 3; k < 12; k += 4)
+                    cr_assert_float_eq(c.pose[j + 1].m[k], h.pose[j].m[k], 2e-3, "joint %s of %u at %g s",
+                                       human->joints[j].name, i, time_s);
+        }
+    free_cast(&c);
+    free_cast(&h);
+}
+
+Test(behaviour, a_clip_that_carries_the_model_without_walking_is_left_out)
+{
+    static traveller t;
+    cast c = make_cast(make_traveller(&t, "cheer"), TH_BEHAVIOUR_GRAPH, usual);
+    const th_repertoire *r = th_compiled_model_repertoire(c.scene->compiled_models[0]);
+    cr_expect_eq(r->gait_count, 3);
+    cr_assert_eq(r->stand_count, 1);
+    cr_expect_eq(r->stands[0].clip, clip_named(human, "dance"));
+    free_cast(&c);
+}
+
 /* ---- blends ---- */
 
 static cast make_blend(const th_model *model, double pace)
@@ -565,12 +686,12 @@ Test(behaviour, gaits_of_one_speed_walk_as_fast_as_they_are_when_chosen_by_weigh
     const double speeds[] = {1.01 * TH_HUMAN_WALK_SPEED, 1.005 * TH_HUMAN_WALK_SPEED};
     cast c = make_blend(make_stroller(&s), 1.4);
     const th_behaviour *b = c.scene->behaviour;
-    for (int n = 0; n < 2; n++) {
+    for (uint32_t n = 0; n < 2; n++) {
         th_layer layers[TH_BEHAVIOUR_LAYERS];
         th_behaviour_set_blend(c.scene->behaviour, &blends[n], 10 * n);
         const double from_s = 10 * n + 2,
                      walked = th_behaviour_travel(b, 3, from_s + 5) - th_behaviour_travel(b, 3, from_s);
-        cr_expect_float_eq(walked, 5 * c.scene->instances[3].speed * speeds[n], 0.05, "%d: %.2f m", n, walked);
+        cr_expect_float_eq(walked, 5 * c.scene->instances[3].speed * speeds[n], 0.05, "%u: %.2f m", n, walked);
         cr_expect_eq(layers_at(&c, 3, from_s, layers), n + 1);
         cr_expect_lt(fabs(remainder(layers[0].ratio - layers[n].ratio, 1)), 1e-9, "in step");
         cr_expect_lt(slide_of_blend(&c, 3, from_s, from_s + 5), 0.026);

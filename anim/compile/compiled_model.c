@@ -2,6 +2,7 @@
  * is computed. */
 #include "clips.h"
 #include "masks.h"
+#include "model/in_place.h"
 #include "quat_program.h"
 #include "weights.h"
 
@@ -547,9 +548,13 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
                                     .mask_count = desc->mask_count,
                                     .bound = bound,
                                     .arena = arena};
+    if (desc->in_place && !th_model_in_place(desc->model, desc->interpolation, arena, &compiled->model)) {
+        th_compiled_model_destroy(compiled);
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
+    }
     compiled->program.keys = desc->keys;
     compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
-    th_result result = build_program(desc->model, shift, compiled, err);
+    th_result result = build_program(compiled->model, shift, compiled, err);
     if (result == TH_OK)
         result = th_compile_clips(compiled, desc, budget, err);
     if (result == TH_OK && desc->repertoire)

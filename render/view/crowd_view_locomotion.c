@@ -123,7 +123,7 @@ uint32_t th_crowd_view_locomotion_of(const th_crowd_view *crowd_view, const th_i
 
 static th_result make_of_model(th_crowd_view *crowd_view, uint32_t m, th_error *err)
 {
-    const th_model *model = crowd_view->desc.models[m];
+    const th_model *model = th_compiled_model_source(crowd_view->compiled_models[m]);
     th_locomotion *locomotions = &crowd_view->locomotions[crowd_view->first_locomotion[m]];
     for (uint32_t c = 0; c <= model->clip_count; c++) {
         const th_result result = make_locomotion(crowd_view->desc.compile.interpolation, model, c,

@@ -55,8 +55,9 @@ static th_result compile(th_crowd_view *crowd_view, uint32_t index, th_error *er
     desc.model = posed->model;
     desc.parallel = th_parallel_run;
     desc.parallel_ctx = &crowd_view->desc.jobs;
+    desc.in_place = th_behaviour_needs_repertoire(crowd_view->desc.behaviour);
     if (index < crowd_view->desc.model_count) {
-        desc.repertoire = th_behaviour_needs_repertoire(crowd_view->desc.behaviour);
+        desc.repertoire = desc.in_place;
     } else {
         const th_repertoire *own = th_compiled_model_repertoire(crowd_view->compiled_models[posed->of]);
         desc.masks = own ? own->masks : desc.masks;

@@ -535,7 +535,7 @@ static th_result inspect_model(const th_options *o, th_run *run, const th_model 
     th_compiled_model *compiled;
     th_compiled_model_desc desc = o->crowd.compile;
     desc.model = model;
-    desc.repertoire = true;
+    desc.repertoire = desc.in_place = true;
     desc.parallel = th_parallel_run;
     th_result result = th_compiled_model_create(&desc, &compiled, err);
     if (result != TH_OK)

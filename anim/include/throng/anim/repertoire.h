@@ -37,8 +37,9 @@ typedef struct th_repertoire {
     double heading_rad; /* of the gaits, as in th_root_motion */
 } th_repertoire;
 
-/* Clips that carry the model away (TH_ROOT_MOTION_BAKED) belong to nothing. Poses the model about a thousand times. The
- * only error is TH_ERR_MEMORY. The caller frees *out with th_repertoire_destroy. */
+/* Clips that carry the model away (TH_ROOT_MOTION_BAKED) belong to nothing; see th_compiled_model_desc.in_place. Poses
+ * the model about a thousand times. The only error is TH_ERR_MEMORY. The caller frees *out with th_repertoire_destroy.
+ */
 th_result th_repertoire_create(const th_model *model, th_interpolation interpolation, th_repertoire **out,
                                th_error *err);
 void th_repertoire_destroy(th_repertoire *repertoire);                              /* NULL is allowed */
