@@ -2,7 +2,10 @@
  *
  * A kernel keeps M of all ops, as it writes palettes row by row. A device has no room for that many, and writes an
  * entry as soon as it is known. So an op lists the entries that are its M, and M is kept only until the last child has
- * read it, in one of a few slots. Ops go depth first: a human takes four slots, a chain of any length one. */
+ * read it, in one of a few slots. Ops go depth first: a human takes four slots, a chain of any length one.
+ *
+ * A device that shares a character's joints out needs them by depth: ops of one level read only those above. Such a
+ * device keeps M of all ops, and asks for each entry which result it is. */
 #include <throng/anim/device_program.h>
 
 #include "crowd_data.h"
@@ -66,6 +69,26 @@ static void slots_fini(slots *s)
     free(s->taken);
 }
 
+/* ---- levels ---- */
+
+typedef struct levels {
+    uint32_t *depth; /* by op */
+    uint32_t count;
+} levels;
+
+static bool levels_init(levels *l, const th_program *program)
+{
+    *l = (levels){calloc((size_t)program->op_count + 1, sizeof *l->depth), 0};
+    if (!l->depth)
+        return false;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        const uint32_t parent = program->ops[i].parent;
+        l->depth[i] = parent == TH_NO_PARENT ? 0 : l->depth[parent] + 1;
+        l->count = l->depth[i] + 1 > l->count ? l->depth[i] + 1 : l->count;
+    }
+    return true;
+}
+
 /* ---- words ---- */
 
 /* What is written, and where. */
@@ -73,13 +96,20 @@ typedef struct writer {
     const th_program *program;
     th_pose_form form;
     const slots *slots;
+    const levels *levels;
     uint32_t *words;
-    uint32_t product_count, products, range_count, ranges; /* how many, and at which word they begin */
+    uint32_t product_count, range_count;
+    uint32_t products, ranges, outputs, level_words, results; /* at which word they begin */
 } writer;
 
 static void put_floats(uint32_t *words, uint32_t at, const float *numbers, size_t count)
 {
     memcpy(words + at, numbers, count * sizeof *numbers);
+}
+
+static uint32_t *product_words(const writer *w, uint32_t product)
+{
+    return w->words + w->products + product * TH_DEVICE_PRODUCT_WORDS;
 }
 
 /* The range in outputs of a result: M of an op, or a product behind those. */
@@ -88,18 +118,23 @@ static uint32_t *output_range(const writer *w, uint32_t result)
     const uint32_t ops = w->program->op_count;
     if (result < ops)
         return w->words + TH_DEVICE_HEADER + result * TH_DEVICE_OP_WORDS + TH_DEVICE_OUTPUT;
-    return w->words + w->products + (result - ops) * TH_DEVICE_PRODUCT_WORDS + TH_DEVICE_PRODUCT_OUTPUT;
+    return product_words(w, result - ops) + TH_DEVICE_PRODUCT_OUTPUT;
 }
 
-/* Sorts the palette's entries by the result that they are. */
-static void put_outputs(const writer *w, uint32_t *outputs)
+static uint32_t result_of(const writer *w, uint32_t entry)
 {
     const bool quats = w->form == TH_POSE_QUATS;
     const uint32_t *rows = quats ? w->program->quat->rows : w->program->rows, step = quats ? 2 : 3;
+    return rows[step * entry] / TH_ROW_BYTES / step;
+}
+
+/* Sorts the palette's entries by the result that they are. */
+static void put_outputs(const writer *w)
+{
     const uint32_t entries = w->program->entry_count, results = w->program->op_count + w->product_count;
-    uint32_t sum = 0;
+    uint32_t *outputs = w->words + w->outputs, sum = 0;
     for (uint32_t e = 0; e < entries; e++)
-        output_range(w, rows[step * e] / TH_ROW_BYTES / step)[1]++;
+        output_range(w, result_of(w, e))[1]++;
     for (uint32_t r = 0; r < results; r++) {
         uint32_t *range = output_range(w, r);
         range[0] = sum;
@@ -108,9 +143,25 @@ static void put_outputs(const writer *w, uint32_t *outputs)
     }
     assert(sum == entries);
     for (uint32_t e = 0; e < entries; e++) {
-        uint32_t *range = output_range(w, rows[step * e] / TH_ROW_BYTES / step);
+        uint32_t *range = output_range(w, result_of(w, e));
         outputs[range[0] + range[1]++] = e;
+        w->words[w->results + e] = result_of(w, e);
     }
+}
+
+static void put_levels(const writer *w)
+{
+    const levels *l = w->levels;
+    const uint32_t ops = w->program->op_count;
+    uint32_t *begins = w->words + w->level_words, at = w->level_words + l->count + 1;
+    for (uint32_t i = 0; i < ops; i++)
+        begins[l->depth[i]]++;
+    for (uint32_t level = 0; level < l->count; level++)
+        begins[level] = at += begins[level];
+    begins[l->count] = at;
+    for (uint32_t i = ops; i-- > 0;)
+        w->words[--begins[l->depth[i]]] = i;
+    assert(at == w->results);
 }
 
 static void put_matrix_op(const writer *w, uint32_t i, uint32_t *words)
@@ -161,9 +212,12 @@ static void put_ops(const writer *w)
             put_matrix_op(w, i, words);
         words[TH_DEVICE_PARENT_SLOT] = parent == TH_NO_PARENT ? TH_DEVICE_NO_SLOT : w->slots->slot_of[parent];
         words[TH_DEVICE_SLOT] = w->slots->slot_of[i];
+        words[TH_DEVICE_PARENT] = parent == TH_NO_PARENT ? 0 : parent;
+        for (uint32_t p = 0; p < words[TH_DEVICE_PRODUCT_COUNT]; p++)
+            product_words(w, words[TH_DEVICE_PRODUCT] + p)[TH_DEVICE_PRODUCT_OP] = i;
     }
     for (uint32_t p = 0; p < w->product_count; p++)
-        put_product(w, p, w->words + w->products + p * TH_DEVICE_PRODUCT_WORDS);
+        put_product(w, p, product_words(w, p));
 }
 
 static void put_header(const writer *w)
@@ -174,26 +228,33 @@ static void put_header(const writer *w)
     w->words[TH_DEVICE_ENTRY_COUNT] = program->entry_count;
     w->words[TH_DEVICE_PRODUCTS] = w->products;
     w->words[TH_DEVICE_RANGES] = w->ranges;
-    w->words[TH_DEVICE_OUTPUTS] = w->ranges + w->range_count * TH_DEVICE_RANGE_WORDS;
+    w->words[TH_DEVICE_OUTPUTS] = w->outputs;
+    w->words[TH_DEVICE_LEVEL_COUNT] = w->levels->count;
+    w->words[TH_DEVICE_LEVELS] = w->level_words;
+    w->words[TH_DEVICE_RESULTS] = w->results;
     if (w->form == TH_POSE_QUATS)
         put_floats(w->words, TH_DEVICE_PLACE_STEPS, &program->quat->steps, 1);
 }
 
-static bool put_words(const th_program *program, th_pose_form form, const slots *s, th_device_program *out)
+static bool put_words(const th_program *program, th_pose_form form, const slots *s, const levels *l,
+                      th_device_program *out)
 {
-    writer w = {.program = program, .form = form, .slots = s};
+    writer w = {.program = program, .form = form, .slots = s, .levels = l};
     w.product_count = form == TH_POSE_QUATS ? program->quat->product_count : program->product_count;
     w.range_count = program->keys == TH_KEYS_16 ? (uint32_t)(program->frame_bytes / th_keys_bytes(TH_KEYS_16)) : 0;
     w.products = TH_DEVICE_HEADER + program->op_count * TH_DEVICE_OP_WORDS;
     w.ranges = w.products + w.product_count * TH_DEVICE_PRODUCT_WORDS;
-    const size_t outputs = w.ranges + (size_t)w.range_count * TH_DEVICE_RANGE_WORDS;
-    out->word_count = outputs + program->entry_count;
+    w.outputs = w.ranges + w.range_count * TH_DEVICE_RANGE_WORDS;
+    w.level_words = w.outputs + program->entry_count;
+    w.results = w.level_words + l->count + 1 + program->op_count;
+    out->word_count = (size_t)w.results + program->entry_count;
     out->words = w.words = calloc(out->word_count, sizeof *out->words);
     if (!w.words)
         return false;
     put_header(&w);
     put_ops(&w);
-    put_outputs(&w, w.words + outputs);
+    put_outputs(&w);
+    put_levels(&w);
     if (w.range_count > 0)
         memcpy(w.words + w.ranges, program->ranges, w.range_count * sizeof *program->ranges);
     return true;
@@ -231,10 +292,14 @@ th_result th_device_program_init(const th_compiled_model *compiled, th_palette p
     const th_program *program = &compiled->program;
     *out = (th_device_program){.keys = program->keys, .curve = program->curve};
     slots s;
-    const bool ok =
-        slots_init(&s, program) && put_words(program, th_pose_form_of(palette), &s, out) && copy_frames(compiled, out);
+    levels l;
+    const bool has_slots = slots_init(&s, program), has_levels = levels_init(&l, program);
+    const bool ok = has_slots && has_levels && put_words(program, th_pose_form_of(palette), &s, &l, out) &&
+                    copy_frames(compiled, out);
     out->slot_count = s.count > 0 ? s.count : 1;
+    out->op_count = program->op_count > 0 ? program->op_count : 1;
     slots_fini(&s);
+    free(l.depth);
     if (ok)
         return TH_OK;
     th_device_program_fini(out);

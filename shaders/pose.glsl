@@ -1,8 +1,10 @@
-// Keys to palettes, an invocation for each character: the twin of the scalar kernel (anim/kernels/pose_body.h and
-// pose_quat.h), operation by operation, so that it writes the same bits. Therefore each operation is assigned to
-// something `precise`: no driver may then contract a multiplication and an addition, or reorder them.
-
-layout(local_size_x = 64) in;
+// Keys to palettes: the twin of the scalar kernel (anim/kernels/pose_body.h and pose_quat.h), operation by operation,
+// so that it writes the same bits. Therefore each operation is assigned to something `precise`: no driver may then
+// contract a multiplication and an addition, or reorder them.
+//
+// This piece has what is in common. Then follow a form, which defines TRANSFORM, ENTRY_TEXELS and sample_op, follow_op,
+// follow_product and write_entry (pose_matrices.glsl, pose_quats.glsl), and a mapping (pose_character.comp,
+// pose_joint.comp).
 
 #ifdef PALETTE_F16
 #define TEXEL uvec2
@@ -284,10 +286,20 @@ uvec4 texel_of(vec4 row)
 }
 #endif
 
-// Palettes are whole cache lines, with zeros behind their entries.
-void write_padding(uint palette, uint entry_texels)
+// Palettes are whole cache lines, with zeros behind their entries. Returns where those end.
+uint padding_end(uint entry_texels)
 {
-    uint last = words[TH_DEVICE_ENTRY_COUNT] * entry_texels, lines = (last + LINE_TEXELS - 1u) / LINE_TEXELS;
-    for (uint at = last; at < lines * LINE_TEXELS; at++)
-        palettes[palette + at] = TEXEL(0);
+    uint texels = words[TH_DEVICE_ENTRY_COUNT] * entry_texels;
+    return (texels + LINE_TEXELS - 1u) / LINE_TEXELS * LINE_TEXELS;
+}
+
+// The word where an op begins.
+uint op_at(uint k)
+{
+    return TH_DEVICE_HEADER + k * TH_DEVICE_OP_WORDS;
+}
+
+uint product_at(uint p)
+{
+    return words[TH_DEVICE_PRODUCTS] + p * TH_DEVICE_PRODUCT_WORDS;
 }

@@ -102,6 +102,7 @@ Test(gl, opens_without_a_display)
     expect_debug_context(true);
     cr_expect_geq(info->vertex_storage_blocks, 1);
     cr_expect_geq(info->storage_block_bytes, 1u << 24); /* what the standard allows at least */
+    cr_expect_geq(info->shared_memory_bytes, 1u << 15);
     cr_expect_geq(info->texture_buffer_texels, 1u << 16);
     cr_expect_geq(info->max_samples, 4);
     cr_expect(info->storage_offset_alignment >= 1 && info->storage_offset_alignment <= 256);

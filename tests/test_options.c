@@ -53,6 +53,8 @@ Test(options, take_the_camera_of_a_scene_unless_it_is_given)
 
 Test(options, have_the_defaults_that_the_help_shows)
 {
+    cr_assert(parse("view"));
+    cr_expect_eq(options.crowd.gpu_mapping, TH_GPU_MAPPING_AUTO);
     cr_assert(parse("scale"));
     cr_assert_eq(options.scale.counts.count, 1);
     cr_expect_eq(options.scale.counts.values[0], 10000);

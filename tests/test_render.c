@@ -300,9 +300,15 @@ static json_t *pose(const char *options, const char *palette)
 Test(render, pose_takes_the_gpu_for_the_scalar_kernel)
 {
     static const char *const palettes[] = {"f32", "f16", "quat", "quat16"};
-    for (int p = 0; p < 4; p++) {
-        json_t *wanted = pose("--sampling compiled --isa scalar", palettes[p]),
-               *got = pose("--evaluator gpu", palettes[p]);
+    static const char *const mappings[][2] = {{"auto", "character"}, {"character", "character"}, {"joint", "joint"}};
+    for (int i = 0; i < 12; i++) {
+        char options[64];
+        const int p = i % 4;
+        snprintf(options, sizeof options, "--evaluator gpu --gpu-mapping %s", mappings[i / 4][0]);
+        json_t *wanted = pose("--sampling compiled --isa scalar", palettes[p]), *got = pose(options, palettes[p]);
+        cr_expect_str_eq(err, "", "no byte differs");
+        cr_expect(json_is_null(json_object_get(wanted, "gpu_mapping")));
+        cr_expect_str_eq(json_string_value(json_object_get(got, "gpu_mapping")), mappings[i / 4][1]);
         cr_expect(json_equal(json_object_get(wanted, "joints"), json_object_get(got, "joints")), "%s", palettes[p]);
         cr_expect_str_eq(json_string_value(json_object_get(wanted, "evaluator")), "cpu");
         cr_expect_str_eq(json_string_value(json_object_get(got, "evaluator")), "gpu");
@@ -316,11 +322,14 @@ Test(render, pose_takes_the_gpu_for_the_scalar_kernel)
 static void draw_same(const char *options)
 {
     char line[256];
+    static const char *const mappings[] = {"character", "joint"};
     draw("cpu.png", options);
-    snprintf(line, sizeof line, "%s --evaluator gpu", options);
-    draw("gpu.png", line);
-    cr_expect_str_eq(err, "", "%s", err);
-    cr_expect(are_same("cpu.png", "gpu.png"), "%s", options);
+    for (int m = 0; m < 2; m++) {
+        snprintf(line, sizeof line, "%s --evaluator gpu --gpu-mapping %s", options, mappings[m]);
+        draw("gpu.png", line);
+        cr_expect_str_eq(err, "", "%s", err);
+        cr_expect(are_same("cpu.png", "gpu.png"), "%s", line);
+    }
 }
 
 Test(render, gives_the_same_picture_whoever_poses)
@@ -351,6 +360,36 @@ Test(render, lets_the_gpu_pose_without_buffer_storage)
     json_decref(result);
     draw_same("--isa scalar --palette quat");
 }
+
+/* Once, with both times; nothing where there was nothing to measure. */
+Test(render, says_how_the_gpu_poses)
+{
+    json_t *result = document("render --count 3 --size 16x16 --out f.png --json --evaluator gpu");
+    const char *mapping = json_string_value(json_object_get(result, "gpu_mapping"));
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "throng: the GPU poses with an invocation a %s: ", mapping);
+    cr_expect(strstr(err, wanted) == err && strstr(err, " ms a frame instead of ") && strstr(err, ", in wall time\n"),
+              "%s", err);
+    json_decref(result);
+    result = document("render --count 3 --size 16x16 --out f.png --json --evaluator gpu --gpu-mapping joint");
+    cr_expect_str_eq(json_string_value(json_object_get(result, "gpu_mapping")), "joint");
+    cr_expect_str_eq(err, "");
+    json_decref(result);
+    result = document("render --count 3 --size 16x16 --out f.png --json");
+    cr_expect(json_is_null(json_object_get(result, "gpu_mapping")));
+    json_decref(result);
+    expect(2, "render --count 3 --size 16x16 --out f.png --gpu-mapping warp", "joint");
+    expect(2, "stress --gpu-mapping joint", "--gpu-mapping needs --draw");
+}
+
+#ifdef TH_MUTANTS
+Test(render, pose_says_how_far_another_driver_is_from_the_kernel)
+{
+    setenv("THRONG_MUTANT", "shader_constant", 1);
+    expect(0, "pose --evaluator gpu --time 1.5",
+           " rounds otherwise than the scalar kernel: numbers of the palette differ by");
+}
+#endif
 
 /* Never in silence. */
 Test(render, says_why_the_cpu_poses)
@@ -456,6 +495,15 @@ Test(render, pose_says_what_the_gpu_does_not_do)
     expect(2, "pose --evaluator gpu --sampling exact", "--evaluator gpu has compiled keys only");
     expect(0, "pose --evaluator gpu --sampling compiled --keys 16 --interpolation slerp", "");
     expect(2, "pose --evaluator tpu", "cpu");
+}
+
+/* As with a driver that promises more than it has. */
+Test(render, pose_says_that_the_driver_does_not_take_the_shader)
+{
+    setenv("MESA_GL_VERSION_OVERRIDE", "4.3", 1);
+    setenv("MESA_GLSL_VERSION_OVERRIDE", "420", 1);
+    expect(4, "pose --evaluator gpu --gpu-mapping character", "program pose");
+    expect(4, "pose --evaluator gpu --gpu-mapping joint", "program pose");
 }
 
 Test(render, without_opengl_it_says_what_was_tried)

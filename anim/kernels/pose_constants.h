@@ -36,7 +36,10 @@
 #define TH_DEVICE_RANGES      4u /* and these */
 #define TH_DEVICE_OUTPUTS     5u
 #define TH_DEVICE_PLACE_STEPS 6u /* th_quat_program.steps */
-#define TH_DEVICE_HEADER      8u
+#define TH_DEVICE_LEVEL_COUNT 7u
+#define TH_DEVICE_LEVELS      8u
+#define TH_DEVICE_RESULTS     9u
+#define TH_DEVICE_HEADER      10u
 
 /* Then ops, */
 #define TH_DEVICE_FLAGS           0u
@@ -54,6 +57,7 @@
 #define TH_DEVICE_PARENT_SCALE    15u
 #define TH_DEVICE_SCALE           16u
 #define TH_DEVICE_TRANSLATION_KEY 17u
+#define TH_DEVICE_PARENT          23u /* an op; 0 without one */
 #define TH_DEVICE_OP_WORDS        24u
 
 #define TH_DEVICE_NO_SLOT 0xffffffffu
@@ -61,10 +65,15 @@
 /* products: the range in outputs, then 12 numbers, or rotation, step and scale, */
 #define TH_DEVICE_PRODUCT_OUTPUT       0u
 #define TH_DEVICE_PRODUCT_OUTPUT_COUNT 1u
+#define TH_DEVICE_PRODUCT_OP           2u /* whose M it is of */
 #define TH_DEVICE_PRODUCT_NUMBERS      4u
 #define TH_DEVICE_PRODUCT_WORDS        16u
 
-/* and ranges of 16-bit keys: base, span and share_span, 4 numbers each. At the end are the outputs, entries. */
+/* ranges of 16-bit keys: base, span and share_span, 4 numbers each, */
 #define TH_DEVICE_RANGE_WORDS 12u
+
+/* outputs: entries, sorted by the result that they are; levels: for each depth in the hierarchy the word where its ops
+ * are listed, and where the last level ends; those lists; and results, by entry: M of an op, or a product, counted on
+ * from the ops. */
 
 #endif

@@ -52,6 +52,7 @@ static void read_info(th_gl_info *info)
     info->vertex_storage_blocks = limit(GL_MAX_VERTEX_SHADER_STORAGE_BLOCKS);
     info->storage_offset_alignment = limit(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
     info->storage_block_bytes = limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
+    info->shared_memory_bytes = limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
     info->texture_buffer_texels = limit(GL_MAX_TEXTURE_BUFFER_SIZE);
     info->max_samples = limit(GL_MAX_SAMPLES);
 }

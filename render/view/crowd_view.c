@@ -826,6 +826,12 @@ th_evaluator th_crowd_view_culling(const th_crowd_view *crowd_view)
     return crowd_view->gpu_cull ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU;
 }
 
+th_gpu_mapping_choice th_crowd_view_gpu_mapping(const th_crowd_view *crowd_view)
+{
+    assert(crowd_view);
+    return crowd_view->evaluator ? th_gpu_evaluator_choice(crowd_view->evaluator) : (th_gpu_mapping_choice){0};
+}
+
 const char *th_crowd_view_fallback(const th_crowd_view *crowd_view)
 {
     assert(crowd_view);

@@ -228,6 +228,8 @@ static th_result create_evaluator(th_crowd_view *crowd_view, const th_gl *gl, th
         .compiled_models = (const th_compiled_model *const *)crowd_view->compiled_models,
         .compiled_model_count = crowd_view->posed_count,
         .palette = th_crowd_palette(crowd_view->crowd),
+        .mapping = crowd_view->desc.gpu_mapping,
+        .crowd = crowd_view->crowd,
     };
     return crowd_view->evaluator ? TH_OK : th_gpu_evaluator_create(&desc, &crowd_view->evaluator, err);
 }
@@ -525,7 +527,8 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->crowd = crowd ? base->crowd : NULL;
     crowd_view->jobs = jobs ? base->jobs : NULL;
     crowd_view->frame = crowd && jobs && (places || a->behaviour == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
-    crowd_view->evaluator = crowd && a->evaluator == b->evaluator ? base->evaluator : NULL;
+    crowd_view->evaluator =
+        crowd && a->evaluator == b->evaluator && a->gpu_mapping == b->gpu_mapping ? base->evaluator : NULL;
     const bool ring = a->upload == b->upload && a->evaluator == b->evaluator &&
                       th_crowd_view_most_hold(a) == th_crowd_view_most_hold(b);
     crowd_view->ring = ring ? base->ring : NULL;

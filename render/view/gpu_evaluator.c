@@ -5,7 +5,9 @@
 #include "gl/program.h"
 
 #include <shaders.h>
+#include <throng/core/clock.h>
 #include <throng/core/mutant.h>
+#include <throng/render/gpu_clock.h>
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,14 +16,27 @@
 /* Transforms that an invocation keeps: 64 matrices are 3 kB, a human takes 4. */
 #define MOST_SLOTS 64
 
-enum { GROUP = 64, MOST_GROUPS = 65535 }; /* local_size_x; groups that every driver dispatches at once */
+enum { CHARACTERS = 64, MOST_GROUPS = 65535 }; /* of a work group, as local_size_x; that every driver dispatches */
+
+/* Mappings are measured in turns, after a turn to warm up. The best frame counts. */
+enum { TURNS = 6, ENOUGH_NS = 100000000 };
+#define MEASURED_BYTES ((size_t)256 << 20) /* of palettes: more characters change no ratio */
 
 enum { PALETTES, PROGRAM, FRAMES, CURSORS, BLOCKS }; /* binding points */
 
-/* What the shader reads of a model, and the program that is compiled for it. */
-typedef struct gpu_model {
-    GLuint program, words, frames;
+typedef struct pose_program {
+    GLuint program;
     GLint count, first_cursor, first_texel, stride;
+} pose_program;
+
+/* What the shader reads of a model, and the programs that are compiled for it. */
+typedef struct gpu_model {
+    char name[64];
+    th_keys keys;
+    th_interpolation curve;
+    uint32_t op_count, slot_count;
+    GLuint words, frames;
+    pose_program programs[TH_GPU_MAPPING_COUNT];
 } gpu_model;
 
 struct th_gpu_evaluator {
@@ -29,12 +44,19 @@ struct th_gpu_evaluator {
     th_palette palette;
     gpu_model *models;
     uint32_t model_count;
+    th_gpu_mapping_choice choice;
 };
 
 const char *th_evaluator_name(th_evaluator evaluator)
 {
     static const char *const names[TH_EVALUATOR_COUNT] = {"cpu", "gpu", "auto"};
     return names[evaluator];
+}
+
+const char *th_gpu_mapping_name(th_gpu_mapping mapping)
+{
+    static const char *const names[TH_GPU_MAPPING_COUNT] = {"auto", "character", "joint"};
+    return names[mapping];
 }
 
 /* ---- programs ---- */
@@ -56,27 +78,33 @@ static const char *palette_define(th_palette palette)
     return names[palette];
 }
 
-static th_result make_program(gpu_model *m, const th_device_program *source, th_palette palette, th_error *err)
+static bool is_quat(th_palette palette)
 {
-    char slots[32], turns[32];
-    snprintf(slots, sizeof slots, "SLOTS %u", source->slot_count);
+    return palette == TH_PALETTE_QUAT || palette == TH_PALETTE_QUAT16;
+}
+
+static th_result make_program(const th_gpu_evaluator *e, gpu_model *m, th_gpu_mapping mapping, th_error *err)
+{
+    char slots[32], ops[32], turns[32];
+    snprintf(slots, sizeof slots, "SLOTS %u", m->slot_count);
+    snprintf(ops, sizeof ops, "OPS %uu", m->op_count);
     snprintf(turns, sizeof turns, "TURN_STEPS %d.0", TH_TURN_STEPS);
-    const bool quats = palette >= TH_PALETTE_QUAT;
     const th_program_desc desc = {
         .name = "pose",
         .compute = {&th_shader_pose_constants_h, &th_shader_pose_glsl,
-                    quats ? &th_shader_pose_quats_comp : &th_shader_pose_matrices_comp},
-        .defines = {palette_define(palette), curve_define(source->curve),
-                    source->keys == TH_KEYS_16 ? "KEYS_16" : "KEYS_32", slots, turns,
-                    th_mutant_is(TH_MUTANT_SHADER_CONSTANT) ? "TWICE 2.0000002" : NULL},
+                    is_quat(e->palette) ? &th_shader_pose_quats_glsl : &th_shader_pose_matrices_glsl,
+                    mapping == TH_GPU_MAPPING_JOINT ? &th_shader_pose_joint_comp : &th_shader_pose_character_comp},
+        .defines = {palette_define(e->palette), curve_define(m->curve), m->keys == TH_KEYS_16 ? "KEYS_16" : "KEYS_32",
+                    slots, ops, turns, th_mutant_is(TH_MUTANT_SHADER_CONSTANT) ? "TWICE 2.0000002" : NULL},
     };
-    const th_result result = th_program_create(&desc, &m->program, err);
+    pose_program *p = &m->programs[mapping];
+    const th_result result = th_program_create(&desc, &p->program, err);
     if (result != TH_OK)
         return result;
-    m->count = glGetUniformLocation(m->program, "u_count");
-    m->first_cursor = glGetUniformLocation(m->program, "u_first_cursor");
-    m->first_texel = glGetUniformLocation(m->program, "u_first_texel");
-    m->stride = glGetUniformLocation(m->program, "u_stride");
+    p->count = glGetUniformLocation(p->program, "u_count"); /* JOINT has none */
+    p->first_cursor = glGetUniformLocation(p->program, "u_first_cursor");
+    p->first_texel = glGetUniformLocation(p->program, "u_first_texel");
+    p->stride = glGetUniformLocation(p->program, "u_stride");
     return TH_OK;
 }
 
@@ -87,16 +115,13 @@ static th_result check_size(const th_gl *gl, const char *name, const th_device_p
     const th_gl_info *info = th_gl_get_info(gl);
     const size_t words = source->word_count * sizeof *source->words,
                  most = words > source->frames_bytes ? words : source->frames_bytes;
-    if (source->slot_count > MOST_SLOTS)
-        return th_fail(err, TH_ERR_INPUT, "%s has joints of which %u are waited for at a time, and the shader keeps %d",
-                       name, source->slot_count, MOST_SLOTS);
     if (most > info->storage_block_bytes)
         return th_fail(err, TH_ERR_INPUT, "the clips of %s take %.1f MB, and %s can bind %.1f MB", name,
                        (double)most / 1e6, info->renderer, (double)info->storage_block_bytes / 1e6);
     return TH_OK;
 }
 
-static th_result upload(gpu_model *m, const th_gl *gl, const char *name, const th_device_program *source, th_error *err)
+static th_result upload(gpu_model *m, const th_gl *gl, const th_device_program *source, th_error *err)
 {
     const size_t words = source->word_count * sizeof *source->words;
     const size_t bytes = words + source->frames_bytes;
@@ -104,24 +129,283 @@ static th_result upload(gpu_model *m, const th_gl *gl, const char *name, const t
         th_buffer_make(&m->frames, source->frames_bytes, source->frames, GL_STATIC_DRAW))
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "%s has no memory for the clips of %s, %.1f MB", th_gl_get_info(gl)->renderer,
-                   name, (double)bytes / 1e6);
+                   m->name, (double)bytes / 1e6);
 }
 
 static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_model *compiled, th_palette palette,
                             th_error *err)
 {
-    const char *name = th_compiled_model_source(compiled)->name;
     th_device_program source;
     th_result result = th_device_program_init(compiled, palette, &source, err);
     if (result != TH_OK)
         return result;
-    result = check_size(gl, name, &source, err);
+    *m = (gpu_model){
+        .keys = source.keys, .curve = source.curve, .op_count = source.op_count, .slot_count = source.slot_count};
+    snprintf(m->name, sizeof m->name, "%s", th_compiled_model_source(compiled)->name);
+    result = check_size(gl, m->name, &source, err);
     if (result == TH_OK)
-        result = upload(m, gl, name, &source, err);
-    if (result == TH_OK)
-        result = make_program(m, &source, palette, err);
+        result = upload(m, gl, &source, err);
     th_device_program_fini(&source);
     return result;
+}
+
+/* ---- a frame ---- */
+
+/* Poses characters of a model whose palettes can be bound at once. first: the first of the chunk, counted over all
+ * models, as cursors are. group: characters of a work group. */
+static void pose_chunk(const th_gpu_evaluator *e, const pose_program *p, uint32_t group, const th_chunk *chunk,
+                       size_t stride, th_ring_binding palettes, th_ring_binding cursors, uint32_t first)
+{
+    const size_t texel = th_palette_row_bytes(e->palette), alignment = th_gl_get_info(e->gl)->storage_offset_alignment;
+    const size_t begin = cursors.offset + first * sizeof(th_device_cursor), lead = begin % alignment;
+    assert((palettes.offset + chunk->offset) % alignment == 0);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, PALETTES, palettes.buffer, (GLintptr)(palettes.offset + chunk->offset),
+                      (GLsizeiptr)chunk->bytes);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, CURSORS, cursors.buffer, (GLintptr)(begin - lead),
+                      (GLsizeiptr)(lead + chunk->count * sizeof(th_device_cursor)));
+    glUniform1ui(p->count, chunk->count);
+    glUniform1ui(p->first_cursor, (GLuint)(lead / sizeof(th_device_cursor)));
+    glUniform1ui(p->first_texel, (GLuint)(chunk->lead / texel));
+    glUniform1ui(p->stride, (GLuint)(stride / texel));
+    glDispatchCompute((chunk->count + group - 1) / group, 1, 1);
+}
+
+static uint32_t group_of(th_gpu_mapping mapping)
+{
+    return mapping == TH_GPU_MAPPING_JOINT ? 1 : CHARACTERS;
+}
+
+static void pose_model(const th_gpu_evaluator *e, const gpu_model *m, th_gpu_mapping mapping, th_palette_range range,
+                       th_ring_binding palettes, th_ring_binding cursors, uint32_t first)
+{
+    const th_gl_info *info = th_gl_get_info(e->gl);
+    const th_draw all = {.count = range.count, .palette_offset = range.offset, .palette_stride = range.stride};
+    const uint32_t group = group_of(mapping);
+    const pose_program *p = &m->programs[mapping];
+    if (range.count == 0 || range.stride == 0)
+        return;
+    const size_t dispatched = (size_t)MOST_GROUPS * group * range.stride;
+    const size_t most = info->storage_block_bytes < dispatched ? info->storage_block_bytes : dispatched;
+    glUseProgram(p->program);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
+    for (th_chunk chunk = {0}; th_chunk_next(&all, range.stride, most, info->storage_offset_alignment, &chunk);)
+        pose_chunk(e, p, group, &chunk, range.stride, palettes, cursors, first + chunk.first);
+}
+
+/* What follows sees the palettes. */
+static void end_poses(void)
+{
+    for (GLuint block = 0; block < BLOCKS; block++)
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, block, 0);
+    glUseProgram(0);
+    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
+}
+
+/* As many characters of a model as there is room for: all, or the first ones at the beginning. */
+static th_palette_range fit(th_palette_range range, size_t room)
+{
+    if (range.offset + range.count * range.stride <= room)
+        return range;
+    const size_t most = room / range.stride;
+    return (th_palette_range){.stride = range.stride, .count = most < range.count ? (uint32_t)most : range.count};
+}
+
+/* room: of palettes, in bytes. */
+static void pose(const th_gpu_evaluator *e, th_gpu_mapping mapping, const th_crowd *crowd, th_ring_binding palettes,
+                 size_t room, th_ring_binding cursors)
+{
+    uint32_t first = 0;
+    for (uint32_t m = 0; m < e->model_count; m++) {
+        const th_palette_range range = th_crowd_palettes(crowd, m);
+        pose_model(e, &e->models[m], mapping, fit(range, room), palettes, cursors, first);
+        first += range.count;
+    }
+    end_poses();
+}
+
+void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
+                           th_ring_binding cursors)
+{
+    assert(evaluator && crowd && th_crowd_palette(crowd) == evaluator->palette);
+    assert(palettes.offset % TH_CACHE_LINE == 0 && cursors.offset % sizeof(th_device_cursor) == 0);
+    pose(evaluator, evaluator->choice.mapping, crowd, palettes, SIZE_MAX, cursors);
+}
+
+/* ---- buffers of a crowd ---- */
+
+/* Returns NULL if out of memory. */
+static th_device_cursor *seek(const th_crowd *crowd, double time_s, uint32_t *out_count)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < th_crowd_batch_count(crowd); b++) {
+        const uint32_t *instances;
+        count += th_crowd_batch_instances(crowd, b, &instances);
+    }
+    *out_count = count;
+    th_device_cursor *cursors = calloc((size_t)count + 1, sizeof *cursors);
+    if (cursors)
+        th_crowd_seek(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
+    return cursors;
+}
+
+/* Of palettes of these bytes, and of cursors. */
+static bool make_buffers(const th_crowd *crowd, double time_s, size_t bytes, GLuint buffers[2])
+{
+    uint32_t count;
+    th_device_cursor *cursors = seek(crowd, time_s, &count);
+    const bool ok = cursors && th_buffer_make(&buffers[0], bytes, NULL, GL_DYNAMIC_READ) &&
+                    th_buffer_make(&buffers[1], count * sizeof *cursors, cursors, GL_STREAM_DRAW);
+    free(cursors);
+    return ok;
+}
+
+static th_result no_palette_memory(const th_gl *gl, size_t bytes, th_error *err)
+{
+    return th_fail(err, TH_ERR_MEMORY, "%s has no memory for palettes of %.1f MB", th_gl_get_info(gl)->renderer,
+                   (double)bytes / 1e6);
+}
+
+/* ---- choosing a mapping ---- */
+
+static th_result check_mapping(const th_gpu_evaluator *e, const gpu_model *m, th_gpu_mapping mapping, th_error *err)
+{
+    const th_gl_info *info = th_gl_get_info(e->gl);
+    const size_t transforms = m->op_count * (is_quat(e->palette) ? 8 : 12) * sizeof(float);
+    if (mapping == TH_GPU_MAPPING_CHARACTER && m->slot_count > MOST_SLOTS)
+        return th_fail(err, TH_ERR_INPUT, "%s has joints of which %u are waited for at a time, and the shader keeps %d",
+                       m->name, m->slot_count, MOST_SLOTS);
+    if (mapping == TH_GPU_MAPPING_JOINT && transforms > info->shared_memory_bytes)
+        return th_fail(err, TH_ERR_INPUT, "%s has %u joints, which share %.1f kB, and a work group of %s has %.1f kB",
+                       m->name, m->op_count, (double)transforms / 1e3, info->renderer,
+                       (double)info->shared_memory_bytes / 1e3);
+    return TH_OK;
+}
+
+/* A work group each, and an indirect dispatch cannot be split. */
+static th_result check_count(const th_gpu_evaluator *e, const th_crowd *crowd, th_error *err)
+{
+    uint32_t count = 0;
+    for (uint32_t m = 0; m < e->model_count && crowd; m++)
+        count += th_crowd_palettes(crowd, m).count;
+    return count <= MOST_GROUPS ? TH_OK
+                                : th_fail(err, TH_ERR_INPUT, "%u characters take a work group each, and a GPU takes %d",
+                                          count, MOST_GROUPS);
+}
+
+/* Of all models. Where the desc leaves it open, one is enough, and without a crowd the first one is taken. */
+static th_result find_usable(const th_gpu_evaluator *e, const th_gpu_evaluator_desc *desc,
+                             bool usable[TH_GPU_MAPPING_COUNT], th_error *err)
+{
+    bool any = false;
+    for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
+        usable[mapping] = desc->mapping == mapping || (desc->mapping == TH_GPU_MAPPING_AUTO && (!any || desc->crowd));
+        if (usable[mapping] && mapping == TH_GPU_MAPPING_JOINT)
+            usable[mapping] = check_count(e, desc->crowd, err) == TH_OK;
+        for (uint32_t m = 0; m < e->model_count && usable[mapping]; m++)
+            usable[mapping] = check_mapping(e, &e->models[m], mapping, err) == TH_OK;
+        any |= usable[mapping];
+    }
+    return any ? TH_OK : TH_ERR_INPUT;
+}
+
+static th_result make_programs(th_gpu_evaluator *e, const bool usable[TH_GPU_MAPPING_COUNT], th_error *err)
+{
+    th_result result = TH_OK;
+    for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
+        for (uint32_t m = 0; m < e->model_count && usable[mapping] && result == TH_OK; m++)
+            result = make_program(e, &e->models[m], mapping, err);
+    return result;
+}
+
+static void release_programs(th_gpu_evaluator *e, th_gpu_mapping mapping)
+{
+    for (uint32_t m = 0; m < e->model_count; m++) {
+        glDeleteProgram(e->models[m].programs[mapping].program);
+        e->models[m].programs[mapping].program = 0;
+    }
+}
+
+/* Poses a frame and waits for it. */
+static uint64_t time_frame(const th_gpu_evaluator *e, th_gpu_mapping mapping, const th_crowd *crowd,
+                           const GLuint buffers[2], size_t bytes, th_gpu_clock *clock)
+{
+    uint64_t gpu_ns;
+    const uint64_t begin = th_clock_ns();
+    th_gpu_clock_begin(clock);
+    pose(e, mapping, crowd, (th_ring_binding){buffers[0], 0}, bytes, (th_ring_binding){buffers[1], 0});
+    th_gpu_clock_end(clock);
+    glFinish();
+    const uint64_t wall_ns = th_clock_ns() - begin;
+    return th_gpu_clock_read(clock, &gpu_ns) ? gpu_ns : wall_ns;
+}
+
+static void measure(th_gpu_evaluator *e, const th_crowd *crowd, const GLuint buffers[2], size_t bytes,
+                    th_gpu_clock *clock)
+{
+    uint64_t *best = e->choice.ns, spent = 0;
+    for (int turn = 0; turn < TURNS && (turn < 2 || spent < ENOUGH_NS); turn++)
+        for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
+            const uint64_t ns = time_frame(e, mapping, crowd, buffers, bytes, clock);
+            spent += ns;
+            if (turn == 1 || (turn > 1 && ns < best[mapping]))
+                best[mapping] = ns;
+        }
+    e->choice.by_gpu_clock = th_gl_get_info(e->gl)->timer_queries;
+    e->choice.mapping =
+        best[TH_GPU_MAPPING_JOINT] < best[TH_GPU_MAPPING_CHARACTER] ? TH_GPU_MAPPING_JOINT : TH_GPU_MAPPING_CHARACTER;
+}
+
+static th_result measure_mappings(th_gpu_evaluator *e, const th_crowd *crowd, th_error *err)
+{
+    const size_t all = th_crowd_palette_bytes(crowd), bytes = all < MEASURED_BYTES ? all : MEASURED_BYTES;
+    GLuint buffers[2] = {0};
+    th_gpu_clock *clock;
+    th_result result = th_gpu_clock_create(e->gl, &clock, err);
+    if (result != TH_OK)
+        return result;
+    if (make_buffers(crowd, 0, bytes, buffers))
+        measure(e, crowd, buffers, bytes, clock);
+    else
+        result = no_palette_memory(e->gl, bytes, err);
+    glDeleteBuffers(2, buffers);
+    th_gpu_clock_destroy(clock);
+    return result;
+}
+
+static th_result choose_mapping(th_gpu_evaluator *e, const th_gpu_evaluator_desc *desc, th_error *err)
+{
+    bool usable[TH_GPU_MAPPING_COUNT] = {0};
+    th_result result = find_usable(e, desc, usable, err);
+    if (result == TH_OK)
+        result = make_programs(e, usable, err);
+    if (result != TH_OK)
+        return result;
+    e->choice.mapping = usable[TH_GPU_MAPPING_CHARACTER] ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
+    if (usable[TH_GPU_MAPPING_CHARACTER] && usable[TH_GPU_MAPPING_JOINT])
+        result = measure_mappings(e, desc->crowd, err);
+    for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
+        if (mapping != e->choice.mapping)
+            release_programs(e, mapping);
+    return result;
+}
+
+th_gpu_mapping_choice th_gpu_evaluator_choice(const th_gpu_evaluator *evaluator)
+{
+    assert(evaluator);
+    return evaluator->choice;
+}
+
+void th_gpu_mapping_text(const th_gpu_mapping_choice *choice, char *out, size_t size)
+{
+    assert(choice && out && size > 0);
+    const th_gpu_mapping other =
+        choice->mapping == TH_GPU_MAPPING_JOINT ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
+    out[0] = '\0';
+    if (choice->ns[other] > 0)
+        snprintf(out, size, "an invocation a %s: %.2f ms a frame instead of %.2f, %s",
+                 th_gpu_mapping_name(choice->mapping), (double)choice->ns[choice->mapping] / 1e6,
+                 (double)choice->ns[other] / 1e6, choice->by_gpu_clock ? "by the GPU's clock" : "in wall time");
 }
 
 /* ---- the evaluator ---- */
@@ -129,7 +413,7 @@ static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_mod
 th_result th_gpu_evaluator_create(const th_gpu_evaluator_desc *desc, th_gpu_evaluator **out, th_error *err)
 {
     assert(desc && desc->gl && out && (desc->compiled_models || desc->compiled_model_count == 0));
-    assert((unsigned)desc->palette < TH_PALETTE_COUNT);
+    assert((unsigned)desc->palette < TH_PALETTE_COUNT && (unsigned)desc->mapping < TH_GPU_MAPPING_COUNT);
     *out = NULL;
     th_gpu_evaluator *e = calloc(1, sizeof *e);
     gpu_model *models = calloc((size_t)desc->compiled_model_count + 1, sizeof *models);
@@ -138,10 +422,13 @@ th_result th_gpu_evaluator_create(const th_gpu_evaluator_desc *desc, th_gpu_eval
         free(models);
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u models", desc->compiled_model_count);
     }
-    *e = (th_gpu_evaluator){desc->gl, desc->palette, models, desc->compiled_model_count};
+    *e = (th_gpu_evaluator){
+        .gl = desc->gl, .palette = desc->palette, .models = models, .model_count = desc->compiled_model_count};
     th_result result = TH_OK;
     for (uint32_t m = 0; m < e->model_count && result == TH_OK; m++)
         result = make_model(&models[m], desc->gl, desc->compiled_models[m], desc->palette, err);
+    if (result == TH_OK)
+        result = choose_mapping(e, desc, err);
     if (result == TH_OK)
         result = th_gl_check((th_gl *)desc->gl, "while clips were uploaded", err);
     if (result != TH_OK) {
@@ -159,91 +446,36 @@ void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator)
     for (uint32_t m = 0; m < evaluator->model_count; m++) {
         glDeleteBuffers(1, &evaluator->models[m].words);
         glDeleteBuffers(1, &evaluator->models[m].frames);
-        glDeleteProgram(evaluator->models[m].program);
     }
+    for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
+        release_programs(evaluator, mapping);
     free(evaluator->models);
     free(evaluator);
 }
 
-/* ---- a frame ---- */
-
-/* Poses characters of a model whose palettes can be bound at once. first: the first of the chunk, counted over all
- * models, as cursors are. */
-static void pose_chunk(const th_gpu_evaluator *e, const gpu_model *m, const th_chunk *chunk, size_t stride,
-                       th_ring_binding palettes, th_ring_binding cursors, uint32_t first)
-{
-    const size_t texel = th_palette_row_bytes(e->palette), alignment = th_gl_get_info(e->gl)->storage_offset_alignment;
-    const size_t begin = cursors.offset + first * sizeof(th_device_cursor), lead = begin % alignment;
-    assert((palettes.offset + chunk->offset) % alignment == 0);
-    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, PALETTES, palettes.buffer, (GLintptr)(palettes.offset + chunk->offset),
-                      (GLsizeiptr)chunk->bytes);
-    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, CURSORS, cursors.buffer, (GLintptr)(begin - lead),
-                      (GLsizeiptr)(lead + chunk->count * sizeof(th_device_cursor)));
-    glUniform1ui(m->count, chunk->count);
-    glUniform1ui(m->first_cursor, (GLuint)(lead / sizeof(th_device_cursor)));
-    glUniform1ui(m->first_texel, (GLuint)(chunk->lead / texel));
-    glUniform1ui(m->stride, (GLuint)(stride / texel));
-    glDispatchCompute((chunk->count + GROUP - 1) / GROUP, 1, 1);
-}
-
-/* Returns how many characters the model has. */
-static uint32_t pose_model(const th_gpu_evaluator *e, const gpu_model *m, th_palette_range range,
-                           th_ring_binding palettes, th_ring_binding cursors, uint32_t first)
-{
-    const th_gl_info *info = th_gl_get_info(e->gl);
-    const th_draw all = {.count = range.count, .palette_offset = range.offset, .palette_stride = range.stride};
-    if (range.count == 0 || range.stride == 0)
-        return range.count;
-    const size_t dispatched = MOST_GROUPS * GROUP * range.stride;
-    const size_t most = info->storage_block_bytes < dispatched ? info->storage_block_bytes : dispatched;
-    glUseProgram(m->program);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
-    for (th_chunk chunk = {0}; th_chunk_next(&all, range.stride, most, info->storage_offset_alignment, &chunk);)
-        pose_chunk(e, m, &chunk, range.stride, palettes, cursors, first + chunk.first);
-    return range.count;
-}
-
-/* What follows sees the palettes. */
-static void end_poses(void)
-{
-    for (GLuint block = 0; block < BLOCKS; block++)
-        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, block, 0);
-    glUseProgram(0);
-    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
-}
-
-void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
-                           th_ring_binding cursors)
-{
-    assert(evaluator && crowd && th_crowd_palette(crowd) == evaluator->palette);
-    assert(palettes.offset % TH_CACHE_LINE == 0 && cursors.offset % sizeof(th_device_cursor) == 0);
-    uint32_t first = 0;
-    for (uint32_t m = 0; m < evaluator->model_count; m++)
-        first += pose_model(evaluator, &evaluator->models[m], th_crowd_palettes(crowd, m), palettes, cursors, first);
-    end_poses();
-}
+/* ---- counted by the GPU ---- */
 
 uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator, uint32_t model)
 {
     assert(evaluator && model < evaluator->model_count);
     (void)model;
-    return GROUP;
+    return group_of(evaluator->choice.mapping);
 }
 
-static void pose_counted(const gpu_model *m, const th_gpu_pose *pose, size_t texel)
+static void pose_counted(const th_gpu_evaluator *e, const gpu_model *m, const th_gpu_pose *pose)
 {
-    glUseProgram(m->program);
+    const pose_program *p = &m->programs[e->choice.mapping];
+    glUseProgram(p->program);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
     glBindBufferRange(GL_SHADER_STORAGE_BUFFER, PALETTES, pose->palettes.buffer, (GLintptr)pose->palettes.offset,
                       (GLsizeiptr)(pose->most * pose->stride));
     glBindBufferRange(GL_SHADER_STORAGE_BUFFER, CURSORS, pose->cursors.buffer, (GLintptr)pose->cursors.offset,
                       (GLsizeiptr)(pose->most * sizeof(th_device_cursor)));
-    glUniform1ui(m->count, pose->most);
-    glUniform1ui(m->first_cursor, 0);
-    glUniform1ui(m->first_texel, 0);
-    glUniform1ui(m->stride, (GLuint)(pose->stride / texel));
+    glUniform1ui(p->count, pose->most);
+    glUniform1ui(p->first_cursor, 0);
+    glUniform1ui(p->first_texel, 0);
+    glUniform1ui(p->stride, (GLuint)(pose->stride / th_palette_row_bytes(e->palette)));
     glDispatchComputeIndirect((GLintptr)pose->groups.offset);
 }
 
@@ -254,38 +486,13 @@ void th_gpu_evaluator_pose_counted(th_gpu_evaluator *evaluator, const th_gpu_pos
     for (uint32_t p = 0; p < count; p++) {
         assert(poses[p].model < evaluator->model_count && poses[p].most > 0);
         glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, poses[p].groups.buffer);
-        pose_counted(&evaluator->models[poses[p].model], &poses[p], th_palette_row_bytes(evaluator->palette));
+        pose_counted(evaluator, &evaluator->models[poses[p].model], &poses[p]);
     }
     glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, 0);
     end_poses();
 }
 
 /* ---- reading back ---- */
-
-/* Returns NULL if out of memory. */
-static th_device_cursor *seek(const th_crowd *crowd, double time_s, uint32_t *out_count)
-{
-    uint32_t count = 0;
-    for (uint32_t b = 0; b < th_crowd_batch_count(crowd); b++) {
-        const uint32_t *instances;
-        count += th_crowd_batch_instances(crowd, b, &instances);
-    }
-    *out_count = count;
-    th_device_cursor *cursors = calloc((size_t)count + 1, sizeof *cursors);
-    if (cursors)
-        th_crowd_seek(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
-    return cursors;
-}
-
-static bool make_buffers(const th_crowd *crowd, double time_s, GLuint buffers[2])
-{
-    uint32_t count;
-    th_device_cursor *cursors = seek(crowd, time_s, &count);
-    const bool ok = cursors && th_buffer_make(&buffers[0], th_crowd_palette_bytes(crowd), NULL, GL_DYNAMIC_READ) &&
-                    th_buffer_make(&buffers[1], count * sizeof *cursors, cursors, GL_STREAM_DRAW);
-    free(cursors);
-    return ok;
-}
 
 void th_gpu_read_buffer(th_ring_binding from, size_t bytes, void *out)
 {
@@ -301,13 +508,12 @@ th_result th_gpu_evaluator_read(th_gpu_evaluator *evaluator, const th_crowd *cro
     const size_t bytes = th_crowd_palette_bytes(crowd);
     GLuint buffers[2] = {0};
     th_result result = TH_OK;
-    if (make_buffers(crowd, time_s, buffers)) {
+    if (make_buffers(crowd, time_s, bytes, buffers)) {
         th_gpu_evaluator_pose(evaluator, crowd, (th_ring_binding){buffers[0], 0}, (th_ring_binding){buffers[1], 0});
         th_gpu_read_buffer((th_ring_binding){buffers[0], 0}, bytes, out);
         result = th_gl_check((th_gl *)evaluator->gl, "while the GPU posed a crowd", err);
     } else {
-        result = th_fail(err, TH_ERR_MEMORY, "%s has no memory for palettes of %.1f MB",
-                         th_gl_get_info(evaluator->gl)->renderer, (double)bytes / 1e6);
+        result = no_palette_memory(evaluator->gl, bytes, err);
     }
     glDeleteBuffers(2, buffers);
     return result;

@@ -130,8 +130,11 @@ static th_result make_crowd(subject *s, th_palette palette, th_error *err)
         result = th_crowd_check_device(s->crowd, err);
     if (result != TH_OK)
         return result;
-    const th_gpu_evaluator_desc desc = {s->shared->picture.gl, s->scene->compiled_models,
-                                        s->scene->compiled_model_count, palette};
+    const th_gpu_evaluator_desc desc = {.gl = s->shared->picture.gl,
+                                        .compiled_models = s->scene->compiled_models,
+                                        .compiled_model_count = s->scene->compiled_model_count,
+                                        .palette = palette,
+                                        .mapping = TH_GPU_MAPPING_CHARACTER};
     return th_gpu_evaluator_create(&desc, &s->evaluator, err);
 }
 

@@ -47,11 +47,18 @@ static th_result make_crowd_view(th_load_test_gl *c, uint32_t characters, const 
     if (result != TH_OK) {
         th_crowd_view_release(*out, base);
         *out = NULL;
-    } else if (!c->has_complained && th_crowd_view_fallback(*out)[0]) {
-        th_complain_of_fallback(*out);
-        c->has_complained = true;
     }
     return result;
+}
+
+/* Once, and again where crowds of another size are posed another way. */
+static void complain(th_load_test_gl *c)
+{
+    const th_gpu_mapping mapping = th_crowd_view_gpu_mapping(c->all).mapping;
+    if (!c->has_complained || mapping != c->gpu_mapping)
+        th_complain_of_evaluator(c->all);
+    c->has_complained = true;
+    c->gpu_mapping = mapping;
 }
 
 static void release(th_load_test_gl *c)
@@ -99,6 +106,7 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
         result = make_crowd_view(c, characters, c->one, &c->all, err);
     if (result != TH_OK)
         return result;
+    complain(c);
     c->camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture), HUGE_VAL);
     for (uint64_t slot = 0; slot < TH_RING_SLOTS; slot++)
         if (!draw_frame(c, slot))

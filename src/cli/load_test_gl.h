@@ -14,7 +14,8 @@ typedef struct th_load_test_gl {
     th_crowd_view *one;
     th_crowd_view *all; /* NULL: no crowd */
     th_camera camera;
-    bool has_complained; /* of the CPU, which poses instead of the GPU */
+    bool has_complained;        /* of who poses, */
+    th_gpu_mapping gpu_mapping; /* and how */
 } th_load_test_gl;
 
 /* Opens a context. crowd: its numbers of characters and threads are ignored; error_every not 0: counts the memory that

@@ -13,6 +13,7 @@
 CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
 CHOICES(pose_evaluator_choices, TH_EVALUATOR_AUTO, "cpu", "gpu");
 CHOICES(evaluator_choices, TH_EVALUATOR_COUNT, "cpu", "gpu", "auto");
+CHOICES(gpu_mapping_choices, TH_GPU_MAPPING_COUNT, "auto", "character", "joint");
 CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "f16", "quat", "quat16");
 CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "f16", "quat", "quat16", "auto");
 CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
@@ -207,6 +208,8 @@ const th_option th_option_table[] = {
      .choices = pose_evaluator_choices, .help = "what poses: cpu, or gpu: an OpenGL compute shader, compiled keys only; it writes the palettes of the scalar kernel"},
     {.name = "evaluator", .argument = "NAME", .fallback = "cpu", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(crowd.evaluator),
      .choices = evaluator_choices, .help = "what culls and poses: cpu, gpu (OpenGL compute shaders, which write the palettes of the scalar kernel), or auto: gpu where there is one"},
+    {.name = "gpu-mapping", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_POSE | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.gpu_mapping),
+     .choices = gpu_mapping_choices, .help = "how --evaluator gpu shares its work out: an invocation a character, 32 for the joints of each (joint), or auto: the faster one, measured at the start (pose: character)"},
     {.name = "palette", .argument = "NAME", .fallback = "auto", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.palette),
      .choices = drawn_palette_choices, .help = "palette format: f32, f16 in half the memory, quat (quaternions, in two thirds; not for scaled joints), quat16 (in a third), or auto: quat on a GPU where all models can, otherwise f32"},
     {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | (ONE_WAY & ~(DRAWING)), .parse = th_parse_choice, .offset = AT(crowd.palette),

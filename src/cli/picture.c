@@ -45,10 +45,15 @@ bool th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time
     return drawn;
 }
 
-void th_complain_of_fallback(const th_crowd_view *crowd_view)
+void th_complain_of_evaluator(const th_crowd_view *crowd_view)
 {
+    char mapping[128];
+    const th_gpu_mapping_choice choice = th_crowd_view_gpu_mapping(crowd_view);
+    th_gpu_mapping_text(&choice, mapping, sizeof mapping);
     if (th_crowd_view_fallback(crowd_view)[0])
         th_complain("%s", th_crowd_view_fallback(crowd_view));
+    if (mapping[0])
+        th_complain("the GPU poses with %s", mapping);
 }
 
 json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd)
@@ -64,6 +69,9 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))), "evaluator",
         th_evaluator_name(th_crowd_view_evaluator(crowd_view)), "ring_bytes",
         th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));
+    if (th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU)
+        json = th_json_set(json, "gpu_mapping",
+                           json_string(th_gpu_mapping_name(th_crowd_view_gpu_mapping(crowd_view).mapping)));
     if (th_crowd_view_culling(crowd_view) == TH_EVALUATOR_GPU)
         json = th_json_set(json, "culling", json_string("gpu"));
     if (crowd->surroundings)

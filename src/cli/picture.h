@@ -26,8 +26,9 @@ void th_picture_submit(const th_picture *picture);
 /* Draws a frame of the crowd view and submits it. False when there was no frame, as th_crowd_view_frame. */
 bool th_picture_draw(const th_picture *picture, th_crowd_view *crowd_view, double time_s, const th_camera *camera);
 
-/* Says what the CPU does although the GPU was to, and why, if that is so. */
-void th_complain_of_fallback(const th_crowd_view *crowd_view);
+/* Says what the CPU does although the GPU was to, and why, if that is so, and which mapping of the shader was measured
+ * to be faster. */
+void th_complain_of_evaluator(const th_crowd_view *crowd_view);
 
 /* For th_report.picture: size, settings, and the renderer that drew it. crowd: what the crowd view was made from. */
 json_t *th_picture_json(const th_picture *picture, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd);

@@ -12,6 +12,7 @@
 #include <throng/runtime/frame.h>
 #include <throng/runtime/parallel.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,14 @@ typedef struct pose {
     const th_model *model;
     const th_clip *clip; /* NULL: the rest pose */
     double ticks;
-    th_layer_list layers; /* that are blended, if any, instead of the clip */
-    const char *isa;      /* NULL with exact sampling and on the GPU, which use no kernel */
-    char renderer[128];   /* "": not on the GPU */
-    th_dmat34 *joints;    /* scene_from_joint at the time, double precision */
-    th_dmat34 *rest;      /* the same in the rest pose */
-    th_dmat34 *palette;   /* [bone] */
+    th_layer_list layers;    /* that are blended, if any, instead of the clip */
+    const char *isa;         /* NULL with exact sampling and on the GPU, which use no kernel */
+    char renderer[128];      /* "": not on the GPU */
+    const char *gpu_mapping; /* NULL: not on the GPU */
+    double difference;       /* of the GPU's palette from the scalar kernel's, the largest of a number */
+    th_dmat34 *joints;       /* scene_from_joint at the time, double precision */
+    th_dmat34 *rest;         /* the same in the rest pose */
+    th_dmat34 *palette;      /* [bone] */
     double *weights;
 } pose;
 
@@ -71,22 +74,24 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     return TH_OK;
 }
 
+/* Reads an entry of a palette: of a bone, or of the weights behind them. */
+static th_mat34 read_entry(const pose *p, const char *palette, uint32_t entry)
+{
+    const th_palette format = p->options->crowd.palette;
+    const bool is_bone = entry < p->model->bone_count;
+    const th_palette_base base = is_bone ? th_model_palette_base(p->model, entry) : (th_palette_base){0};
+    th_mat34 out;
+    th_palette_read(format, palette + entry * th_palette_entry_bytes(format), is_bone ? &base : NULL, out.m);
+    return out;
+}
+
 /* Takes over what a crowd of one character was posed to. */
 static void read_palette(pose *p, const char *palette)
 {
-    const th_palette format = p->options->crowd.palette;
-    const size_t entry_bytes = th_palette_entry_bytes(format);
-    for (uint32_t b = 0; b < p->model->bone_count; b++) {
-        th_mat34 entry;
-        const th_palette_base base = th_model_palette_base(p->model, b);
-        th_palette_read(format, palette + b * entry_bytes, &base, entry.m);
-        p->palette[b] = th_dmat34_from(entry);
-    }
-    for (uint32_t w = 0; w < p->model->weight_count; w++) {
-        th_mat34 entry;
-        th_palette_read(format, palette + (p->model->bone_count + w / 12) * entry_bytes, NULL, entry.m);
-        p->weights[w] = (double)entry.m[w % 12];
-    }
+    for (uint32_t b = 0; b < p->model->bone_count; b++)
+        p->palette[b] = th_dmat34_from(read_entry(p, palette, b));
+    for (uint32_t w = 0; w < p->model->weight_count; w++)
+        p->weights[w] = (double)read_entry(p, palette, p->model->bone_count + w / 12).m[w % 12];
 }
 
 /* Poses a crowd of one character with the kernels of bench and scale. */
@@ -98,9 +103,24 @@ static th_result pose_by_kernel(pose *p, const th_crowd *crowd, void *palette, t
     const uint8_t count = (uint8_t)p->layers.count;
     const th_crowd_layers layers = {p->layers.layers, &count, TH_MAX_LAYERS};
     th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, scratch);
-    p->isa = th_isa_name(th_crowd_isa(crowd));
     free(scratch);
     return TH_OK;
+}
+
+/* Other drivers than llvmpipe may round otherwise. */
+static th_result compare_with_kernel(pose *p, const th_crowd *crowd, const void *palette, th_error *err)
+{
+    void *of_kernel;
+    th_result result = th_palette_create(crowd, &of_kernel, err);
+    if (result == TH_OK)
+        result = pose_by_kernel(p, crowd, of_kernel, err);
+    for (uint32_t e = 0; result == TH_OK && e < p->model->bone_count + (p->model->weight_count + 11) / 12; e++) {
+        const th_mat34 a = read_entry(p, palette, e), b = read_entry(p, of_kernel, e);
+        for (int i = 0; i < 12; i++)
+            p->difference = fmax(p->difference, fabs((double)a.m[i] - (double)b.m[i]));
+    }
+    free(of_kernel);
+    return result;
 }
 
 /* The same with the shader. */
@@ -116,10 +136,19 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
     if (result != TH_OK)
         return result;
     const th_gpu_evaluator_desc desc = {
-        .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = p->options->crowd.palette};
+        .gl = gl,
+        .compiled_models = &compiled,
+        .compiled_model_count = 1,
+        .palette = p->options->crowd.palette,
+        .mapping = p->options->crowd.gpu_mapping,
+    };
     result = th_gpu_evaluator_create(&desc, &evaluator, err);
-    if (result == TH_OK)
+    if (result == TH_OK) {
+        p->gpu_mapping = th_gpu_mapping_name(th_gpu_evaluator_choice(evaluator).mapping);
         result = th_gpu_evaluator_read(evaluator, crowd, p->options->pose.time_s, palette, err);
+    }
+    if (result == TH_OK)
+        result = compare_with_kernel(p, crowd, palette, err);
     snprintf(p->renderer, sizeof p->renderer, "%s", th_gl_get_info(gl)->renderer);
     th_gpu_evaluator_destroy(evaluator);
     th_gl_destroy(gl);
@@ -135,6 +164,11 @@ static th_result evaluate_crowd(pose *p, const th_compiled_model *compiled, cons
                                        : pose_by_kernel(p, crowd, palette, err);
     if (result == TH_OK)
         read_palette(p, palette);
+    if (!is_on_gpu(p->options))
+        p->isa = th_isa_name(th_crowd_isa(crowd));
+    if (p->difference > 0)
+        th_complain("%s rounds otherwise than the scalar kernel: numbers of the palette differ by at most %.2g",
+                    p->renderer, p->difference);
     free(palette);
     return result;
 }
@@ -158,7 +192,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
         .compiled_model_count = 1,
         .instances = &instance,
         .instance_count = 1,
-        .isa = p->options->crowd.isa,
+        .isa = is_on_gpu(p->options) ? TH_ISA_SCALAR : p->options->crowd.isa, /* the shader is its twin */
         .palette = p->options->crowd.palette,
     };
     result = th_crowd_create(&crowd_desc, &crowd, err);
@@ -246,13 +280,14 @@ static json_t *pose_json(const pose *p)
         while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
             bone++;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "model",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:o, s:o}", "model",
                      th_json_text(p->model->name), "clip", th_json_text(p->clip ? p->clip->name : NULL), "layers",
                      layers_json(p), "time_s", th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks),
                      "sampling", is_compiled(p->options) ? "compiled" : "exact", "interpolation",
                      th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact",
-                     "evaluator", th_evaluator_name(p->options->pose.evaluator), "isa", th_json_text(p->isa),
-                     "joint_level", (int)p->options->pose.joint_level, "joints", joints, "weights", weights_json(p));
+                     "evaluator", th_evaluator_name(p->options->pose.evaluator), "gpu_mapping",
+                     th_json_text(p->gpu_mapping), "isa", th_json_text(p->isa), "joint_level",
+                     (int)p->options->pose.joint_level, "joints", joints, "weights", weights_json(p));
 }
 
 /* ---- text ---- */

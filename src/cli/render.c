@@ -49,7 +49,7 @@ static th_result begin(rendering *r, const th_model_set *model_set, th_error *er
         result = th_crowd_view_create(&crowd, r->picture.gl, &r->crowd_view, err);
     if (result != TH_OK)
         return result;
-    th_complain_of_fallback(r->crowd_view);
+    th_complain_of_evaluator(r->crowd_view);
     th_crowd_view_trace(r->crowd_view, r->tracer);
     r->pixels = malloc(th_target_bytes(r->picture.target));
     return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
@@ -205,6 +205,14 @@ static const char *by_whom(const th_crowd_view *crowd_view)
     return th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU ? ", posed by the GPU" : "";
 }
 
+/* NULL: the CPU poses. */
+static const char *mapping_of(const th_crowd_view *crowd_view)
+{
+    return th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU
+               ? th_gpu_mapping_name(th_crowd_view_gpu_mapping(crowd_view).mapping)
+               : NULL;
+}
+
 static json_t *rendering_json(const rendering *r)
 {
     const th_frame_writer_desc *file = &r->file;
@@ -213,7 +221,7 @@ static json_t *rendering_json(const rendering *r)
     return json_pack(
         "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:b, s:o, "
         "s:f, s:s, "
-        "s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
+        "s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
         "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
         th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "listed_per_frame",
         of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
@@ -227,10 +235,11 @@ static json_t *rendering_json(const rendering *r)
         (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "evaluator",
-        th_evaluator_name(th_crowd_view_evaluator(r->crowd_view)), "isa", th_json_text(kernel_of(r->crowd_view)),
-        "error_px", error_json(&r->error), "ms_per_frame", "cull", milliseconds(r, r->cull_ns), "wait",
-        milliseconds(r, r->wait_ns), "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns), "read",
-        milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
+        th_evaluator_name(th_crowd_view_evaluator(r->crowd_view)), "gpu_mapping",
+        th_json_text(mapping_of(r->crowd_view)), "isa", th_json_text(kernel_of(r->crowd_view)), "error_px",
+        error_json(&r->error), "ms_per_frame", "cull", milliseconds(r, r->cull_ns), "wait", milliseconds(r, r->wait_ns),
+        "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns), "read", milliseconds(r, r->read_ns),
+        "write", milliseconds(r, r->write_ns));
 }
 
 /* Levels without characters are left out. */

@@ -49,7 +49,8 @@ struct th_viewer {
     uint32_t help_page; /* from 1; 0: none */
     char message[256];
     double message_until_s;
-    char fallback[256]; /* th_crowd_view_fallback that was said last */
+    char fallback[256];         /* th_crowd_view_fallback that was said last */
+    th_gpu_mapping gpu_mapping; /* that was said last */
 
     uint64_t frames; /* frames in which the crowd was drawn */
     th_history history;
@@ -108,10 +109,16 @@ static void begin_rebuild(th_viewer *v)
         give_up_rebuild(v, result, &err);
 }
 
-/* Says it when the reason is another than before. */
-static void complain_of_fallback(th_viewer *v)
+/* Says it when the reason is another than before, or the mapping that was measured to be faster. */
+static void complain_of_evaluator(th_viewer *v)
 {
+    char mapping[128];
+    const th_gpu_mapping_choice choice = th_crowd_view_gpu_mapping(v->crowd_view);
     const char *why = th_crowd_view_fallback(v->crowd_view);
+    th_gpu_mapping_text(&choice, mapping, sizeof mapping);
+    if (mapping[0] && choice.mapping != v->gpu_mapping)
+        th_complain("the GPU poses with %s", mapping);
+    v->gpu_mapping = choice.mapping;
     if (why[0] && strcmp(why, v->fallback) != 0) {
         th_complain("%s", why);
         tell(v, "%s", why);
@@ -131,7 +138,7 @@ static void end_rebuild(th_viewer *v)
         return;
     }
     v->shown = v->rebuild.settings;
-    complain_of_fallback(v);
+    complain_of_evaluator(v);
     v->shown.crowd.blend = v->wanted.crowd.blend; /* may have changed meanwhile */
     th_crowd_view_set_blend(v->crowd_view, &v->wanted.crowd.blend, v->time_s);
     th_jobs_stats_reset(th_crowd_view_jobs(v->crowd_view));
@@ -551,10 +558,11 @@ json_t *th_viewer_json(const th_viewer *v)
     const th_crowd_view_desc *crowd = v->crowd_view ? &v->shown.crowd : &v->wanted.crowd;
     const th_gl_info *info = th_gl_get_info(th_window_gl(v->window));
     const th_history *h = &v->history;
+    const bool is_on_gpu = v->crowd_view && th_crowd_view_evaluator(v->crowd_view) == TH_EVALUATOR_GPU;
     json_t *ms = json_pack("{s:o, s:o, s:o}", "median", th_json_real(th_history_all(h, 0.5)), "p95",
                            th_json_real(th_history_all(h, 0.95)), "p99", th_json_real(th_history_all(h, 0.99)));
     return json_pack(
-        "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "frames",
+        "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "frames",
         th_json_count(v->frames), "frames_per_s", frames_per_s(v), "frame_ms", ms, "mean_ms", parts_json(h),
         "characters", th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
         th_scheduler_name(crowd->jobs.scheduler), "palette",
@@ -565,7 +573,9 @@ json_t *th_viewer_json(const th_viewer *v)
                                    : NULL),
         "upload",
         th_json_text(v->crowd_view ? th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(v->crowd_view))) : NULL),
-        "evaluator", th_json_text(v->crowd_view ? th_evaluator_name(th_crowd_view_evaluator(v->crowd_view)) : NULL));
+        "evaluator", th_json_text(v->crowd_view ? th_evaluator_name(th_crowd_view_evaluator(v->crowd_view)) : NULL),
+        "gpu_mapping",
+        th_json_text(is_on_gpu ? th_gpu_mapping_name(th_crowd_view_gpu_mapping(v->crowd_view).mapping) : NULL));
 }
 
 bool th_viewer_print(const th_viewer *v, FILE *file)

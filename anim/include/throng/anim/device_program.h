@@ -12,7 +12,8 @@ TH_API_BEGIN
 typedef struct th_device_program {
     th_keys keys;
     th_interpolation curve; /* between frames; never AUTHORED */
-    uint32_t slot_count;    /* transforms that are kept for later children at a time; at least 1 */
+    uint32_t op_count;      /* joints that it computes transforms of; at least 1 */
+    uint32_t slot_count;    /* transforms that are kept for later children at a time, depth first; at least 1 */
     uint32_t *words;        /* layout: anim/kernels/pose_constants.h */
     size_t word_count;
     void *frames; /* of all clips, then of the rest pose, as in the compiled model; without those that play exact */

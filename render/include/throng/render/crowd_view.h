@@ -80,8 +80,9 @@ typedef struct th_crowd_view_desc {
     th_ring_upload upload;
     th_fetch fetch;
     th_evaluator evaluator;
-    uint32_t shadow_pixels; /* as in th_crowd_renderer_desc */
-    bool four_influences;   /* draws vertices with their four largest influences, not up to eight */
+    th_gpu_mapping gpu_mapping; /* AUTO: measured in th_crowd_view_complete */
+    uint32_t shadow_pixels;     /* as in th_crowd_renderer_desc */
+    bool four_influences;       /* draws vertices with their four largest influences, not up to eight */
     /* Poses and draws characters at coarse levels of detail with fewer joints and bones (joint_lod.h): at each level
      * with the joint level of the same error limit. The error of the mesh adds to that. The same in a base. */
     bool joint_lod;
@@ -211,6 +212,9 @@ th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view);
 /* Who poses, and who culls: CPU or GPU. */
 th_evaluator th_crowd_view_evaluator(const th_crowd_view *crowd_view);
 th_evaluator th_crowd_view_culling(const th_crowd_view *crowd_view);
+
+/* How the GPU does that; zero where the CPU poses. */
+th_gpu_mapping_choice th_crowd_view_gpu_mapping(const th_crowd_view *crowd_view);
 
 /* That the CPU poses, or culls, although the desc asks for the GPU, or for AUTO on a GPU, and why: a sentence without a
  * full stop; "": it does not. Of a complete one. */

@@ -44,6 +44,7 @@ typedef struct th_gl_info {
     uint32_t vertex_storage_blocks;    /* most shader storage blocks in a vertex shader; at least 1 */
     uint32_t storage_offset_alignment; /* bytes; alignment of a storage block in its buffer */
     uint64_t storage_block_bytes;      /* size limit of a shader storage block */
+    uint32_t shared_memory_bytes;      /* of a work group of a compute shader */
     uint64_t texture_buffer_texels;    /* size limit of a buffer texture */
     uint32_t max_samples;              /* for a th_target */
 } th_gl_info;

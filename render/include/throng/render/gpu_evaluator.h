@@ -24,6 +24,16 @@ typedef enum th_evaluator {
 
 const char *th_evaluator_name(th_evaluator evaluator); /* "cpu", "gpu", "auto" */
 
+/* How the work is shared out among invocations of the shader. The bytes are the same. */
+typedef enum th_gpu_mapping {
+    TH_GPU_MAPPING_AUTO = 0,  /* the faster one, as measured on the crowd at hand */
+    TH_GPU_MAPPING_CHARACTER, /* an invocation a character, 64 in a work group */
+    TH_GPU_MAPPING_JOINT,     /* a work group of 32 a character, an invocation for a joint at a time */
+    TH_GPU_MAPPING_COUNT,
+} th_gpu_mapping;
+
+const char *th_gpu_mapping_name(th_gpu_mapping mapping); /* "auto", "character", "joint" */
+
 typedef struct th_gpu_evaluator th_gpu_evaluator;
 
 typedef struct th_gpu_evaluator_desc {
@@ -31,12 +41,28 @@ typedef struct th_gpu_evaluator_desc {
     const th_compiled_model *const *compiled_models; /* those of its crowds, in order; read in create only */
     uint32_t compiled_model_count;
     th_palette palette; /* that all models can have */
+    th_gpu_mapping mapping;
+    /* AUTO is measured with its active characters; read in create only. NULL: nothing is measured, and AUTO takes the
+     * first mapping that the models allow. */
+    const th_crowd *crowd;
 } th_gpu_evaluator_desc;
 
-/* Uploads programs and clips. TH_ERR_INPUT: a model is too large for the driver, or too deep; the kernels can pose it.
- * TH_ERR_ENVIRONMENT: the driver does not compile the shader. TH_ERR_MEMORY: here or on the GPU. */
+/* Uploads programs and clips, and with AUTO and a crowd lets the GPU pose some frames of it. TH_ERR_INPUT: a model is
+ * too large for the driver or the mapping; the kernels can pose it. TH_ERR_ENVIRONMENT: the driver does not compile the
+ * shader. TH_ERR_MEMORY: here or on the GPU. */
 th_result th_gpu_evaluator_create(const th_gpu_evaluator_desc *desc, th_gpu_evaluator **out, th_error *err);
 void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator); /* NULL does nothing */
+
+typedef struct th_gpu_mapping_choice {
+    th_gpu_mapping mapping;            /* never AUTO */
+    uint64_t ns[TH_GPU_MAPPING_COUNT]; /* what a frame takes with each; 0: not measured */
+    bool by_gpu_clock;                 /* otherwise in wall time, from the call until the GPU is done */
+} th_gpu_mapping_choice;
+
+th_gpu_mapping_choice th_gpu_evaluator_choice(const th_gpu_evaluator *evaluator);
+
+/* "an invocation a joint: 0.80 ms a frame instead of 3.10, in wall time"; empty if nothing was measured. */
+void th_gpu_mapping_text(const th_gpu_mapping_choice *choice, char *out, size_t size);
 
 /* Lets the GPU write the palettes of the active characters, in the places and with the padding of th_crowd_update; it
  * returns before that is done. Later draws, and reads of buffers, wait for it. crowd: of the desc's models and format,

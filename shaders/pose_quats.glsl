@@ -7,13 +7,7 @@ struct Quat
     float scale;
 };
 
-Quat slots[SLOTS]; // what later ops are relative to
-
-void keep(uint slot, Quat m)
-{
-    if (slot != TH_DEVICE_NO_SLOT)
-        slots[slot] = m;
-}
+#define TRANSFORM Quat
 
 vec4 normalize_key(bool near, vec4 q)
 {
@@ -76,28 +70,10 @@ void write_entry(uint palette, uint entry, Quat m)
 #define ENTRY_TEXELS 2u
 #endif
 
-// range: the word where a range in outputs is.
-void write_entries(uint palette, uint range, Quat m)
-{
-    uint first = words[TH_DEVICE_OUTPUTS] + words[range], end = first + words[range + 1u];
-    for (uint o = first; o < end; o++)
-        write_entry(palette, words[o], m);
-}
-
-void write_products(uint palette, uint op, Quat m)
-{
-    uint first = words[op + TH_DEVICE_PRODUCT], end = first + words[op + TH_DEVICE_PRODUCT_COUNT];
-    for (uint p = first; p < end; p++) {
-        uint product = words[TH_DEVICE_PRODUCTS] + p * TH_DEVICE_PRODUCT_WORDS;
-        uint at = product + TH_DEVICE_PRODUCT_NUMBERS;
-        write_entries(palette, product + TH_DEVICE_PRODUCT_OUTPUT,
-                      follow(m, word4(at), word3(at + 4u), word(at + 7u)));
-    }
-}
-
 // Rotation, and the step from the parent.
-Quat sample_op(Blend by, uint op, uint flags)
+Quat sample_op(Blend by, uint op)
 {
+    uint flags = words[op + TH_DEVICE_FLAGS];
     Quat d = Quat(word4(op + TH_DEVICE_ROTATION), word3(op + TH_DEVICE_STEP), word(op + TH_DEVICE_SCALE));
     if ((flags & TH_OP_ROTATION) != 0u)
         d.rotation =
@@ -109,22 +85,13 @@ Quat sample_op(Blend by, uint op, uint flags)
     return d;
 }
 
-void main()
+Quat follow_op(Quat parent, uint op, Quat d)
 {
-    uint i = gl_GlobalInvocationID.x;
-    if (i >= u_count)
-        return;
-    uint palette = u_first_texel + i * u_stride;
-    Blend by = blend_of(cursors[u_first_cursor + i]);
-    for (uint k = 0u; k < words[TH_DEVICE_OP_COUNT]; k++) {
-        uint op = TH_DEVICE_HEADER + k * TH_DEVICE_OP_WORDS;
-        uint parent = words[op + TH_DEVICE_PARENT_SLOT];
-        Quat m = sample_op(by, op, words[op + TH_DEVICE_FLAGS]);
-        if (parent != TH_DEVICE_NO_SLOT)
-            m = follow(slots[parent], m.rotation, m.place, m.scale);
-        keep(words[op + TH_DEVICE_SLOT], m);
-        write_entries(palette, op + TH_DEVICE_OUTPUT, m);
-        write_products(palette, op, m);
-    }
-    write_padding(palette, ENTRY_TEXELS);
+    return follow(parent, d.rotation, d.place, d.scale);
+}
+
+Quat follow_product(Quat m, uint product)
+{
+    uint at = product + TH_DEVICE_PRODUCT_NUMBERS;
+    return follow(m, word4(at), word3(at + 4u), word(at + 7u));
 }

@@ -5,13 +5,8 @@ struct Matrix
     vec4 x, y, z; // rows
 };
 
-Matrix slots[SLOTS]; // what later ops are relative to
-
-void keep(uint slot, Matrix m)
-{
-    if (slot != TH_DEVICE_NO_SLOT)
-        slots[slot] = m;
-}
+#define TRANSFORM    Matrix
+#define ENTRY_TEXELS 3u
 
 // Rotation matrix of a quaternion of any length.
 Matrix linear_from_quat(vec4 q)
@@ -38,8 +33,9 @@ float offset_row(vec4 row, vec3 offset, float moved)
 }
 
 // D of an op.
-Matrix sample_op(Blend by, uint op, uint flags)
+Matrix sample_op(Blend by, uint op)
 {
+    uint flags = words[op + TH_DEVICE_FLAGS];
     uint key = words[op + TH_DEVICE_KEY];
     Matrix d = Matrix(word4(op + TH_DEVICE_LOCAL), word4(op + TH_DEVICE_LOCAL + 4u), word4(op + TH_DEVICE_LOCAL + 8u));
     if ((flags & TH_OP_WEIGHTS) != 0u)
@@ -91,47 +87,24 @@ Matrix multiply_pivot(Matrix a, Matrix b, vec3 pivot)
     return Matrix(pivot_row(a.x, b, pivot), pivot_row(a.y, b, pivot), pivot_row(a.z, b, pivot));
 }
 
-// range: the word where a range in outputs is.
-void write_entries(uint palette, uint range, Matrix m)
+// M of an op from that of its parent and D.
+Matrix follow_op(Matrix parent, uint op, Matrix d)
 {
-    uint first = words[TH_DEVICE_OUTPUTS] + words[range], end = first + words[range + 1u];
-    for (uint o = first; o < end; o++) {
-        uint at = palette + 3u * words[o];
-        palettes[at] = texel_of(m.x);
-        palettes[at + 1u] = texel_of(m.y);
-        palettes[at + 2u] = texel_of(m.z);
-    }
+    if ((words[op + TH_DEVICE_FLAGS] & TH_OP_PIVOT) != 0u)
+        return multiply_pivot(parent, d, word3(op + TH_DEVICE_OFFSET));
+    return multiply(parent, d);
 }
 
-void write_products(uint palette, uint op, Matrix m)
+Matrix follow_product(Matrix m, uint product)
 {
-    uint first = words[op + TH_DEVICE_PRODUCT], end = first + words[op + TH_DEVICE_PRODUCT_COUNT];
-    for (uint p = first; p < end; p++) {
-        uint product = words[TH_DEVICE_PRODUCTS] + p * TH_DEVICE_PRODUCT_WORDS;
-        uint at = product + TH_DEVICE_PRODUCT_NUMBERS;
-        Matrix by = Matrix(word4(at), word4(at + 4u), word4(at + 8u));
-        write_entries(palette, product + TH_DEVICE_PRODUCT_OUTPUT, multiply(m, by));
-    }
+    uint at = product + TH_DEVICE_PRODUCT_NUMBERS;
+    return multiply(m, Matrix(word4(at), word4(at + 4u), word4(at + 8u)));
 }
 
-void main()
+void write_entry(uint palette, uint entry, Matrix m)
 {
-    uint i = gl_GlobalInvocationID.x;
-    if (i >= u_count)
-        return;
-    uint palette = u_first_texel + i * u_stride;
-    Blend by = blend_of(cursors[u_first_cursor + i]);
-    for (uint k = 0u; k < words[TH_DEVICE_OP_COUNT]; k++) {
-        uint op = TH_DEVICE_HEADER + k * TH_DEVICE_OP_WORDS;
-        uint flags = words[op + TH_DEVICE_FLAGS], parent = words[op + TH_DEVICE_PARENT_SLOT];
-        Matrix m = sample_op(by, op, flags);
-        if ((flags & TH_OP_PIVOT) != 0u)
-            m = multiply_pivot(slots[parent], m, word3(op + TH_DEVICE_OFFSET));
-        else if (parent != TH_DEVICE_NO_SLOT)
-            m = multiply(slots[parent], m);
-        keep(words[op + TH_DEVICE_SLOT], m);
-        write_entries(palette, op + TH_DEVICE_OUTPUT, m);
-        write_products(palette, op, m);
-    }
-    write_padding(palette, 3u);
+    uint at = palette + 3u * entry;
+    palettes[at] = texel_of(m.x);
+    palettes[at + 1u] = texel_of(m.y);
+    palettes[at + 2u] = texel_of(m.z);
 }
