@@ -115,16 +115,20 @@ static void expect_picture(const th_report *report, const char *name, uint32_t p
 
 Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
 {
-    static const char *const whats[] = {"whole", "redraw", "posed"};
+    static const char *const whats[] = {"whole", "redraw", "posed", "gpu"};
     const th_options o = parse(TINY " --drawn 12 --count 12 --filter ^frame/|^play/forward");
     th_report report = report_of(&o);
-    cr_assert_eq(report.row_count, 8);
-    for (size_t i = 0; i < 6; i++) {
+    cr_assert_eq(report.row_count, 10);
+    for (size_t i = 0; i < 8; i++) {
         char name[64];
-        snprintf(name, sizeof name, "frame/%s/%s", i < 3 ? "all_visible" : "1_percent_visible", whats[i % 3]);
-        expect_picture(&report, name, i < 3 ? 1 : 100, &report.rows[0]);
+        snprintf(name, sizeof name, "frame/%s/%s", i < 4 ? "all_visible" : "1_percent_visible", whats[i % 4]);
+        expect_picture(&report, name, i < 4 ? 1 : 100, &report.rows[0]);
     }
     expect_picture(&report, "frame/10_percent_visible/posed", 10, &report.rows[0]);
+    const json_t *gpu = row_of(&report, "frame/1_percent_visible/gpu")->own;
+    cr_expect(json_is_true(json_object_get(gpu, "same_bytes")));
+    cr_expect(json_is_string(json_object_get(gpu, "gpu_mapping")));
+    cr_expect(json_is_null(json_object_get(gpu, "gpu_us")), "llvmpipe's clock is not trusted");
     cr_expect_eq(json_integer_value(json_object_get(report.picture, "width")), 64);
     cr_expect_not_null(json_object_get(report.picture, "renderer"));
     th_report_fini(&report);
@@ -208,11 +212,11 @@ Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses, .timeout = 300)
     static const char *const formats[] = {"f32", "f16", "quat", "quat16"};
     const th_options o = parse(TINY " --count 40 --filter ^gpu/|^pose/scalar/");
     th_report report = report_of(&o);
-    cr_assert_eq(report.row_count, 8);
-    for (int f = 0; f < 4; f++) {
+    cr_assert_eq(report.row_count, 12);
+    for (int f = 0; f < 8; f++) {
         char name[2][64];
-        snprintf(name[0], sizeof name[0], "gpu/%s", formats[f]);
-        snprintf(name[1], sizeof name[1], "pose/scalar/%s", formats[f]);
+        snprintf(name[0], sizeof name[0], "gpu/%s/%s", f < 4 ? "character" : "joint", formats[f % 4]);
+        snprintf(name[1], sizeof name[1], "pose/scalar/%s", formats[f % 4]);
         const th_row *gpu = row_of(&report, name[0]), *scalar = row_of(&report, name[1]);
         cr_expect_str_eq(gpu->failure, "", "%s: %s", name[0], gpu->failure);
         cr_expect(gpu->checked && gpu->moving && gpu->real_ns.count == 2, "%s", name[0]);
@@ -228,10 +232,11 @@ Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses, .timeout = 300)
 Test(bench_frames, a_wrong_constant_of_the_shader_is_found, .timeout = 300)
 {
     setenv("THRONG_MUTANT", "shader_constant", 1);
-    const th_options o = parse(TINY " --count 40 --filter ^gpu/f32$");
+    const th_options o = parse(TINY " --count 40 --drawn 3 --filter ^gpu/joint/f32$|^frame/all_visible/gpu$");
     th_report report = report_of(&o);
-    cr_assert_eq(report.row_count, 1);
-    cr_expect(json_is_false(json_object_get(report.rows[0].own, "same_bytes")));
+    cr_assert_eq(report.row_count, 2);
+    for (int i = 0; i < 2; i++)
+        cr_expect(json_is_false(json_object_get(report.rows[i].own, "same_bytes")), "%s", report.rows[i].name);
     th_report_fini(&report);
 }
 #endif

@@ -227,7 +227,7 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
         strcpy(rows[3].name, "frame/all_visible/whole");
         strcpy(rows[4].name, "stress/drawn/threads:1");
         strcpy(rows[5].name, "stress/threads:1");
-        strcpy(rows[6].name, "gpu/f32");
+        strcpy(rows[6].name, "gpu/joint/f32");
     }
     for (uint32_t r = 0; r < 7; r++)
         for (uint32_t i = 0; i < p.reports[1].rows[r].real_ns.count; i++)

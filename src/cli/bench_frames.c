@@ -7,6 +7,7 @@
 #include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
+#include <throng/render/gpu_clock.h>
 #include <throng/runtime/frame.h>
 
 #include <math.h>
@@ -33,6 +34,7 @@ typedef struct kind {
     void (*begin)(subject *s, uint64_t frame); /* puts a frame in flight before any is timed */
     void (*run)(subject *s, uint64_t frame);
     bool is_drawn;
+    bool on_gpu; /* the GPU poses */
 } kind;
 
 /* What an error/ entry does otherwise than the command line says. */
@@ -64,7 +66,10 @@ struct subject {
     uint64_t stage_ns[STAGES]; /* since the repetition began */
     uint32_t frames, repetitions;
     th_samples stages[STAGES]; /* ns per frame, one sample a repetition */
-    th_samples serial;         /* share of the CPU time before the draw calls that is spent outside of jobs */
+    th_gpu_clock *clock;
+    th_samples gpu_ns; /* the GPU's own time of a drawn frame */
+    bool same_bytes;   /* the GPU has posed as the scalar kernel */
+    th_samples serial; /* share of the CPU time before the draw calls that is spent outside of jobs */
 };
 
 /* ---- shared state ---- */
@@ -141,8 +146,15 @@ static void run_frame(void *ctx, uint64_t frame)
 {
     subject *s = ctx;
     const uint64_t begin = th_clock_ns();
+    if (s->clock)
+        th_gpu_clock_begin(s->clock);
     s->kind->run(s, frame);
+    if (s->clock)
+        th_gpu_clock_end(s->clock);
     const uint64_t ns = th_clock_ns() - begin;
+    uint64_t gpu_ns;
+    if (s->clock && th_gpu_clock_read(s->clock, &gpu_ns) && s->gpu_ns.count < s->gpu_ns.capacity)
+        th_samples_add(&s->gpu_ns, (double)gpu_ns);
     const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
     const uint64_t before_ns = stats.cull_ns + stats.wait_ns + stats.pose_ns;
     const uint64_t stage_ns[STAGES] = {stats.cull_ns, stats.wait_ns, stats.pose_ns, ns - before_ns};
@@ -317,6 +329,64 @@ static th_result measure_error(subject *s, th_error *err)
     return result;
 }
 
+/* ---- the GPU poses ---- */
+
+/* With the scalar kernel's crowd, which is its twin. */
+static th_result take_gpu(subject *s, th_error *err)
+{
+    th_crowd_view_desc desc = s->shared->crowds[s->crowd];
+    desc.evaluator = TH_EVALUATOR_GPU;
+    desc.isa = TH_ISA_SCALAR;
+    desc.palette = th_crowd_palette(th_crowd_view_crowd(s->crowd_view));
+    s->base = s->crowd_view;
+    s->is_own = true;
+    th_result result = make_crowd_view(s, &desc, s->base, &s->crowd_view, err);
+    if (result == TH_OK && th_crowd_view_evaluator(s->crowd_view) != TH_EVALUATOR_GPU)
+        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_fallback(s->crowd_view));
+    return result;
+}
+
+/* Palettes of the characters that the crowd poses, with the mapping of frames. */
+static th_result read_palettes(const subject *s, const th_crowd *crowd, void *out, th_error *err)
+{
+    const th_scene *scene = th_crowd_view_scene(s->crowd_view);
+    const th_gpu_evaluator_desc desc = {
+        .gl = s->shared->picture.gl,
+        .compiled_models = scene->compiled_models,
+        .compiled_model_count = scene->compiled_model_count,
+        .palette = th_crowd_palette(crowd),
+        .mapping = th_crowd_view_gpu_mapping(s->crowd_view).mapping,
+    };
+    th_gpu_evaluator *evaluator;
+    th_result result = th_gpu_evaluator_create(&desc, &evaluator, err);
+    if (result == TH_OK)
+        result = th_gpu_evaluator_read(evaluator, crowd, time_of(TH_VALIDATE_FRAME), out, err);
+    th_gpu_evaluator_destroy(evaluator);
+    return result;
+}
+
+/* Holds what the GPU poses against the scalar kernel. */
+static th_result compare_with_kernel(subject *s, th_error *err)
+{
+    const th_crowd *crowd = th_crowd_view_crowd(s->crowd_view);
+    const size_t bytes = th_crowd_palette_bytes(crowd);
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd)), *wanted = th_cache_line_alloc(bytes),
+         *got = th_cache_line_alloc(bytes);
+    th_result result = TH_OK;
+    if (scratch && wanted && got)
+        result = read_palettes(s, crowd, got, err);
+    else
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for %zu bytes of palettes", bytes);
+    if (result == TH_OK) {
+        th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_of(TH_VALIDATE_FRAME), wanted, scratch);
+        s->same_bytes = memcmp(wanted, got, bytes) == 0;
+    }
+    free(scratch);
+    free(wanted);
+    free(got);
+    return result;
+}
+
 /* ---- creating ---- */
 
 /* Moves the camera towards the middle of a larger crowd until as many characters are visible as possible without
@@ -349,10 +419,15 @@ static th_result prepare(subject *s, th_error *err)
         result = find_crowd_view(e, s->crowd, &s->crowd_view, err);
     if (result != TH_OK)
         return result;
+    result = s->kind->is_drawn ? th_gpu_clock_create(e->picture.gl, &s->clock, err) : TH_OK;
+    if (result != TH_OK)
+        return result;
     s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture), HUGE_VAL);
     s->row->threads = e->crowds[ALL_VISIBLE].jobs.threads;
     if (s->setting)
         result = take_setting(s, err);
+    if (s->kind->on_gpu)
+        result = take_gpu(s, err);
     if (result == TH_OK)
         result = check(s, err);
     if (result != TH_OK)
@@ -361,6 +436,8 @@ static th_result prepare(subject *s, th_error *err)
         approach(s);
     if (s->setting)
         result = measure_error(s, err);
+    if (s->kind->on_gpu)
+        result = compare_with_kernel(s, err);
     begin_repetition(s);
     th_gl_finish(e->picture.gl);
     return result;
@@ -374,7 +451,8 @@ static th_result create(const th_external_benchmark *benchmark, void *ctx, th_ro
     *out = s;
     for (int i = 0; room && i < STAGES; i++)
         room = th_samples_init(&s->stages[i], row->real_ns.capacity);
-    room = room && th_samples_init(&s->serial, row->real_ns.capacity);
+    room = room && th_samples_init(&s->serial, row->real_ns.capacity) &&
+           th_samples_init(&s->gpu_ns, row->real_ns.capacity);
     if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", benchmark->name);
     const frame_entry *entry = benchmark->what;
@@ -392,6 +470,8 @@ static void destroy(void *ctx)
     for (int i = 0; i < STAGES; i++)
         th_samples_fini(&s->stages[i]);
     th_samples_fini(&s->serial);
+    th_samples_fini(&s->gpu_ns);
+    th_gpu_clock_destroy(s->clock);
     if (s->is_own)
         th_crowd_view_release(s->crowd_view, s->base);
     free(s);
@@ -420,16 +500,25 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
         json = th_json_set(json, "error_px_p99", th_json_real((double)s->error.p99));
         json = th_json_set(json, "error_px_max", th_json_real((double)s->error.max));
     }
+    if (s->kind->is_drawn)
+        json = th_json_set(json, "gpu_us",
+                           s->gpu_ns.count > 0 ? th_json_real(th_samples_stats(&s->gpu_ns).median / 1e3) : json_null());
+    if (s->kind->on_gpu) {
+        const th_gpu_mapping mapping = th_crowd_view_gpu_mapping(s->crowd_view).mapping;
+        json = th_json_set(json, "gpu_mapping", json_string(th_gpu_mapping_name(mapping)));
+        json = th_json_set(json, "same_bytes", json_boolean(s->same_bytes));
+    }
     const bool poses = s->kind->run != redraw;
     row->own = th_json_set(json, "serial", poses ? th_json_real(th_samples_stats(&s->serial).median) : json_null());
 }
 
-enum { WHOLE, REDRAW, POSED, KINDS };
+enum { WHOLE, REDRAW, POSED, BY_GPU, KINDS };
 
 static const kind kinds[KINDS] = {
     [WHOLE] = {.begin = draw, .run = draw, .is_drawn = true},
     [REDRAW] = {.begin = draw, .run = redraw},
     [POSED] = {.begin = pose, .run = pose},
+    [BY_GPU] = {.begin = draw, .run = draw, .is_drawn = true, .on_gpu = true},
 };
 
 static const setting settings[] = {
@@ -459,23 +548,29 @@ static const setting settings[] = {
     .is_baseline = (how) == REDRAW, .create = create, .before = begin_repetition, .run = run_frame,                    \
     .after = end_repetition, .summarize = summarize, .destroy = destroy
 
-#define ON_GPU(palette)                                                                                                \
-    .what = &(const th_palette){palette}, .shape = &kinds, .create = th_bench_gpu_create,                              \
+#define ON_GPU(mapping, palette)                                                                                       \
+    .what = &(const th_bench_gpu_entry){mapping, palette}, .shape = &kinds, .create = th_bench_gpu_create,             \
     .before = th_bench_gpu_before, .run = th_bench_gpu_run, .after = th_bench_gpu_after,                               \
     .summarize = th_bench_gpu_summarize, .destroy = th_bench_gpu_destroy
 
 static const th_external_benchmark external[] = {
-    {.name = "gpu/f32", ON_GPU(TH_PALETTE_F32)},
-    {.name = "gpu/f16", ON_GPU(TH_PALETTE_F16)},
-    {.name = "gpu/quat", ON_GPU(TH_PALETTE_QUAT)},
-    {.name = "gpu/quat16", ON_GPU(TH_PALETTE_QUAT16)},
+    {.name = "gpu/character/f32", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F32)},
+    {.name = "gpu/character/f16", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F16)},
+    {.name = "gpu/character/quat", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT)},
+    {.name = "gpu/character/quat16", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT16)},
+    {.name = "gpu/joint/f32", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_F32)},
+    {.name = "gpu/joint/f16", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_F16)},
+    {.name = "gpu/joint/quat", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT)},
+    {.name = "gpu/joint/quat16", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT16)},
     {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
     {.name = "frame/all_visible/redraw", A_FRAME(ALL_VISIBLE, REDRAW)},
     {.name = "frame/all_visible/posed", A_FRAME(ALL_VISIBLE, POSED)},
+    {.name = "frame/all_visible/gpu", A_FRAME(ALL_VISIBLE, BY_GPU)},
     {.name = "frame/10_percent_visible/posed", A_FRAME(TENTH_VISIBLE, POSED)},
     {.name = "frame/1_percent_visible/whole", A_FRAME(HUNDREDTH_VISIBLE, WHOLE)},
     {.name = "frame/1_percent_visible/redraw", A_FRAME(HUNDREDTH_VISIBLE, REDRAW)},
     {.name = "frame/1_percent_visible/posed", A_FRAME(HUNDREDTH_VISIBLE, POSED)},
+    {.name = "frame/1_percent_visible/gpu", A_FRAME(HUNDREDTH_VISIBLE, BY_GPU)},
     {.name = "error/f32", AN_ERROR(0)},
     {.name = "error/f16", AN_ERROR(1)},
     {.name = "error/quat", AN_ERROR(2)},

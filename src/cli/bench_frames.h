@@ -8,13 +8,15 @@
  *   whole   sets transforms, culls, poses and draws
  *   redraw  the same draw calls with palettes that are already uploaded: the baseline
  *   posed   everything up to the draw calls
+ *   gpu     as whole, but the GPU poses (gpu_evaluator.h)
  *
  * error/<setting> is the crowd of 10_percent_visible, posed, with a setting that trades accuracy for time. Its error on
  * screen is measured before it is timed, over a second of frames.
  *
  * Frames are pipelined as in an application: only the ring waits, for the picture of TH_RING_SLOTS frames ago. A
  * repetition begins with that many untimed frames in flight and ends with as many. So a frame's time is the interval
- * from one frame to the next, whether the CPUs or the GPU limit it. All times are wall time. */
+ * from one frame to the next, whether the CPUs or the GPU limit it. All times are wall time; `gpu_us` is the
+ * GPU's own where timer queries are reliable. */
 #ifndef TH_CLI_BENCH_FRAMES_H
 #define TH_CLI_BENCH_FRAMES_H
 

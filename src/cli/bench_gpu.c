@@ -121,11 +121,11 @@ static th_result make_memory(subject *s, th_error *err)
     return result == TH_OK ? th_gpu_clock_create(s->shared->picture.gl, &s->clock, err) : result;
 }
 
-static th_result make_crowd(subject *s, th_palette palette, th_error *err)
+static th_result make_crowd(subject *s, const th_bench_gpu_entry *entry, th_error *err)
 {
     th_result result = th_scene_create(s->shared->posed, &s->scene, err);
     if (result == TH_OK)
-        result = th_scene_crowd(s->scene, TH_ISA_SCALAR, palette, &s->crowd, err);
+        result = th_scene_crowd(s->scene, TH_ISA_SCALAR, entry->palette, &s->crowd, err);
     if (result == TH_OK)
         result = th_crowd_check_device(s->crowd, err);
     if (result != TH_OK)
@@ -133,14 +133,13 @@ static th_result make_crowd(subject *s, th_palette palette, th_error *err)
     const th_gpu_evaluator_desc desc = {.gl = s->shared->picture.gl,
                                         .compiled_models = s->scene->compiled_models,
                                         .compiled_model_count = s->scene->compiled_model_count,
-                                        .palette = palette,
-                                        .mapping = TH_GPU_MAPPING_CHARACTER};
+                                        .palette = entry->palette,
+                                        .mapping = entry->mapping};
     return th_gpu_evaluator_create(&desc, &s->evaluator, err);
 }
 
 th_result th_bench_gpu_create(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err)
 {
-    const th_palette *palette = benchmark->what;
     subject *s = *out = calloc(1, sizeof *s);
     if (!s)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", benchmark->name);
@@ -148,7 +147,7 @@ th_result th_bench_gpu_create(const th_external_benchmark *benchmark, void *ctx,
     s->row = row;
     th_result result = th_bench_frames_open(s->shared, err);
     if (result == TH_OK)
-        result = make_crowd(s, *palette, err);
+        result = make_crowd(s, benchmark->what, err);
     if (result == TH_OK)
         result = make_memory(s, err);
     if (result != TH_OK)

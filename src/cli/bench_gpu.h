@@ -1,4 +1,5 @@
-/* The entries gpu/<palette> of the bench: the crowd of pose/ entries, posed by the compute shader (gpu_evaluator.h).
+/* The entries gpu/<mapping>/<palette> of the bench: the crowd of pose/ entries, posed by the compute shader
+ * (gpu_evaluator.h).
  *
  * An iteration finds where each character is in its clip, on one thread, uploads that and lets the GPU pose. Iterations
  * are pipelined as frame/ entries are, so that their time is the interval from one to the next, in wall time; where
@@ -9,7 +10,12 @@
 
 #include "bench_frames.h"
 
-/* The functions of th_external_benchmark; ctx: a th_bench_frames, what: a th_palette. */
+typedef struct th_bench_gpu_entry {
+    th_gpu_mapping mapping;
+    th_palette palette;
+} th_bench_gpu_entry;
+
+/* The functions of th_external_benchmark; ctx: a th_bench_frames, what: a th_bench_gpu_entry. */
 th_result th_bench_gpu_create(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out,
                               th_error *err);
 void th_bench_gpu_before(void *subject);
