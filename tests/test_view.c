@@ -504,3 +504,11 @@ Test(view_alone, without_a_display_there_is_one_clear_error, .init = make_folder
     expect(0, "help view", "");
     cr_expect(strstr(out, "F1"), "%s", out);
 }
+
+/* ---- the demo ---- */
+
+Test(view, the_demo_plays_in_a_window_and_ends_by_itself)
+{
+    expect(0, "demo --seconds 1 --size 256x160 --count 40 --samples 1 --shadow 64 --vsync off", "");
+    cr_expect(strncmp(out, "characters  40\n", 15) == 0 && strstr(out, "\nmachine     "), "%s", out);
+}
