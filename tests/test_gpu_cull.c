@@ -272,7 +272,7 @@ Test(gpu_cull, lists_whom_the_cpu_lists)
     for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++)
         for (uint32_t models = 1; models <= MODELS; models += MODELS - 1) {
             const th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, layout, models);
-            compare_cameras(gl, &desc, layout == TH_LAYOUT_STREET ? 300 : 100);
+            compare_cameras(gl, &desc, layout == TH_LAYOUT_STREET ? 200 : 75);
         }
     cr_expect(listed > compared / 10 && listed < compared / 10 * 9 && shadow_only > compared / 100,
               "%llu, %llu of %llu", (unsigned long long)listed, (unsigned long long)shadow_only,
