@@ -148,7 +148,7 @@ Test(animation_budget, finds_something_for_all)
     const th_budget_way shared = th_budget_choose(3, &walker, 20, 1 / 60.0),
                         own = th_budget_choose(3, &behaves, 6, 1 / 60.0);
     cr_expect(shared.rate != TH_NO_INDEX && shared.hold == 1);
-    cr_expect(own.rate == TH_NO_INDEX && own.hold == 4 && own.level == 1, "%u %u", own.hold, own.level);
+    cr_expect(own.rate == TH_NO_INDEX && own.hold == 3 && own.level == 3, "%u %u", own.hold, own.level);
 }
 
 /* A walking human's hands and feet go at twice to three times its own 1.4 m/s. */

@@ -474,7 +474,8 @@ static void check_held(th_gl *gl, th_ring_upload upload, th_evaluator evaluator,
         }
         fixture_fini(&s);
     }
-    const uint32_t least = evaluator == TH_EVALUATOR_CPU ? 2 : 1; /* without --hold the GPU culls, in a ring that fits */
+    const uint32_t least =
+        evaluator == TH_EVALUATOR_CPU ? 2 : 1; /* without --hold the GPU culls, in a ring that fits */
     cr_expect(held > 500 && grown >= least, "%u held, %u times larger", held, grown);
 }
 
@@ -719,7 +720,7 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     static th_crowd_view_stats wanted[FLIGHT];
     th_gl *gl = open_context();
     for (size_t n = 0; n < sizeof threads / sizeof *threads; n++) {
-        uint32_t changes = 0, most_listed = 0, shared = 0, held = 0, fewer_joints = 0;
+        uint32_t changes = 0, most_listed = 0, shared = 0, held = 0, fewer_joints = 0, over = 0;
         fixture s;
         fixture_init(&s, gl, TH_PALETTE_F32);
         const uint32_t bones = s.model_set.models[0]->bone_count;
@@ -731,7 +732,8 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
             fly(&s, frame);
             cr_assert(th_crowd_view_pose(s.crowd_view, frame / 60.0, &s.camera, 1280, 720));
             const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
-            cr_assert_leq(stats.bones, s.desc.budget.bones, "frame %d", frame);
+            over += stats.bones > s.desc.budget.bones;
+            cr_assert(stats.bones <= s.desc.budget.bones || stats.tolerance_px == 32, "frame %d", frame);
             cr_assert_leq(stats.bones, (uint64_t)stats.evaluated * bones);
             cr_assert_eq(stats.evaluated + stats.shared + stats.held, stats.listed);
             const uint32_t full = stats.listed_by_joint_level[0];
@@ -751,6 +753,8 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
         cr_expect_gt(most_listed, 2 * poses, "%u", most_listed);
         cr_expect(shared > 0 ? behaviour == TH_BEHAVIOUR_NONE : held > 0, "%u share, %u hold", shared, held);
         cr_expect_gt(fewer_joints, 0);
+        cr_expect(over == 0 || behaviour != TH_BEHAVIOUR_NONE);
+        cr_expect_leq(over, FLIGHT / 20, "not only when everyone comes into sight: %u frames", over);
         cr_expect(n > 0 || (changes > 0 && changes < 2 * FLIGHT / 30), "%u changes", changes);
         fixture_fini(&s);
     }
@@ -764,7 +768,7 @@ Test(crowd_view, keeps_to_the_budget, .timeout = 240)
 
 Test(crowd_view, keeps_to_the_budget_where_nobody_shares, .timeout = 240)
 {
-    check_budget(TH_BEHAVIOUR_GRAPH, 160);
+    check_budget(TH_BEHAVIOUR_GRAPH, 250);
 }
 
 /* What the tolerance says bounds what is drawn: the stated error of all but those who move faster than the bound, which

@@ -74,9 +74,10 @@ Test(load_test_gl, says_how_many_poses_a_budget_left)
     crowd.crowd.budget.bones = 300 * 52;
     prepare(1, 600);
     const th_stress_poses poses = renderer.poses(renderer.ctx);
-    cr_expect(poses.evaluated <= 300 && poses.evaluated + poses.shared == 600, "%u, %u", poses.evaluated, poses.shared);
+    cr_expect_eq(poses.evaluated + poses.shared + poses.held, 600, "%u, %u, %u", poses.evaluated, poses.shared,
+                 poses.held);
     cr_expect_gt(poses.tolerance_px, 0);
-    cr_expect(poses.bones == poses.evaluated * 52u && poses.bones <= crowd.crowd.budget.bones);
+    cr_expect(poses.bones > 0 && poses.bones <= poses.evaluated * 52u && poses.bones <= crowd.crowd.budget.bones);
     crowd.crowd.budget = (th_budget_desc){.ms = 10};
     prepare(1, 600);
     cr_expect_eq(renderer.poses(renderer.ctx).bones, 0, "it is another number in the next frame");

@@ -218,6 +218,16 @@ static void count_listed(th_crowd_view *crowd_view)
     stats->visible = th_cull_visible_count(crowd_view->cull);
 }
 
+/* From the last frame to this one, which says how much is lost by holding. Where nothing is to depend on the last, so
+ * long that nobody holds. */
+static double frame_s(const stage *s)
+{
+    const double last_s = s->crowd_view->last_s;
+    if (s->crowd_view->is_repeatable)
+        return 1e9;
+    return isnan(last_s) ? FRAME_S : fabs(s->time_s - last_s);
+}
+
 /* How characters of a group are posed, if they have no behaviour. Nobody at level 0 is taken to be larger than four
  * times the size at which it begins. */
 static th_budget_way way_of(const stage *s, const th_cull_group *group)
@@ -229,8 +239,7 @@ static th_budget_way way_of(const stage *s, const th_cull_group *group)
         return (th_budget_way){group->lod, is_far && d->share_hz > 0 ? 0 : TH_NO_INDEX,
                                is_far && d->hold > 1 ? d->hold : 1};
     const double size_px = group->lod > 0 ? (double)s->seen.lod_px[group->lod - 1] : 4 * (double)s->seen.lod_px[0];
-    const double frame_s = isnan(crowd_view->last_s) ? FRAME_S : fabs(s->time_s - crowd_view->last_s);
-    return th_budget_choose(crowd_view->budget.tolerance, &crowd_view->means[group->mesh], size_px, frame_s);
+    return th_budget_choose(crowd_view->budget.tolerance, &crowd_view->means[group->mesh], size_px, frame_s(s));
 }
 
 /* Decides which palettes to evaluate. */

@@ -490,7 +490,8 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     const th_crowd_view_desc *a = &crowd_view->desc, *b = &base->desc;
     const bool behaviour = a->behaviour == b->behaviour && a->fade.duration_s == b->fade.duration_s &&
                            a->fade.curve == b->fade.curve && a->fade.freezes == b->fade.freezes;
-    const bool compiled_models = behaviour && a->compile.interpolation == b->compile.interpolation &&
+    const bool levels = th_crowd_view_has_joint_levels(a) == th_crowd_view_has_joint_levels(b);
+    const bool compiled_models = levels && behaviour && a->compile.interpolation == b->compile.interpolation &&
                                  a->compile.sampling == b->compile.sampling && a->compile.keys == b->compile.keys &&
                                  a->compile.bound_m == b->compile.bound_m;
     const bool routines = compiled_models && a->seed == b->seed;
@@ -504,14 +505,13 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
-    assert(th_crowd_view_has_joint_levels(a) == th_crowd_view_has_joint_levels(b));
-    crowd_view->joint_lods = base->joint_lods;
-    crowd_view->posed_models = base->posed_models;
-    crowd_view->posed_count = base->posed_count;
-    crowd_view->posed_as = base->posed_as;
+    crowd_view->joint_lods = levels ? base->joint_lods : NULL;
+    crowd_view->posed_models = levels ? base->posed_models : NULL;
+    crowd_view->posed_count = levels ? base->posed_count : 0;
+    crowd_view->posed_as = levels ? base->posed_as : NULL;
     if (crowd && jobs && a->budget.ms == b->budget.ms && a->budget.bones == b->budget.bones)
         crowd_view->budget = base->budget; /* what is known of the costs */
-    crowd_view->meshes = base->meshes;
+    crowd_view->meshes = levels ? base->meshes : NULL;
     crowd_view->first_locomotion = locomotions ? base->first_locomotion : NULL;
     crowd_view->locomotions = locomotions ? base->locomotions : NULL;
     crowd_view->locomotion_count = base->locomotion_count;
@@ -535,8 +535,9 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
     const bool ground = surroundings_of(a) == surroundings_of(b);
     crowd_view->surroundings = places && ground ? base->surroundings : NULL;
-    crowd_view->renderer =
-        palette && ground && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->renderer : NULL;
+    crowd_view->renderer = palette && levels && ground && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels
+                               ? base->renderer
+                               : NULL;
     crowd_view->gpu_cull =
         places && crowd_view->evaluator && crowd_view->ring && crowd_view->renderer ? base->gpu_cull : NULL;
 }

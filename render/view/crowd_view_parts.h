@@ -71,9 +71,6 @@ struct th_crowd_view {
 /* Whether characters may be posed with fewer joints. */
 bool th_crowd_view_has_joint_levels(const th_crowd_view_desc *desc);
 
-/* The most frames for which any pose is held; at least 1. */
-uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);
-
 /* A metre, in scene units, if the first model is as tall as a person. */
 double th_crowd_view_unit(const th_crowd_view *crowd_view);
 

@@ -15,8 +15,7 @@ enum { LISTED_BYTES = 160 };
 static double error_copies(const th_load_test_gl *c)
 {
     const size_t f32 = th_palette_entry_bytes(TH_PALETTE_F32), drawn = th_palette_entry_bytes(c->crowd.palette);
-    const uint32_t kept = c->crowd.hold > 1 ? c->crowd.hold : 1;
-    return c->measures_errors ? 1.25 * (kept + (double)f32 / (double)drawn) : 0;
+    return c->measures_errors ? 1.25 * (th_crowd_view_most_hold(&c->crowd) + (double)f32 / (double)drawn) : 0;
 }
 
 th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_target_desc *picture,
@@ -200,7 +199,7 @@ static json_t *describe(const void *ctx)
 
 th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
 {
-    const double copies = SLOT_COPIES * (TH_RING_SLOTS + (c->crowd.hold > 1 ? c->crowd.hold - 1 : 0));
+    const double copies = SLOT_COPIES * (TH_RING_SLOTS - 1 + th_crowd_view_most_hold(&c->crowd));
     return (th_stress_renderer){
         .prepare = prepare,
         .frame = draw,

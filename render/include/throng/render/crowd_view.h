@@ -84,7 +84,7 @@ typedef struct th_crowd_view_desc {
     uint32_t shadow_pixels;     /* as in th_crowd_renderer_desc */
     bool four_influences;       /* draws vertices with their four largest influences, not up to eight */
     /* Poses and draws characters at coarse levels of detail with fewer joints and bones (joint_lod.h): at each level
-     * with the joint level of the same error limit. The error of the mesh adds to that. The same in a base. */
+     * with the joint level of the same error limit. The error of the mesh adds to that. */
     bool joint_lod;
     double share_hz;  /* steps per second in which poses are shared (sharing.h); 0: never */
     uint32_t far_lod; /* the finest level of detail whose characters share or hold their pose. Those with a behaviour
@@ -103,6 +103,9 @@ typedef struct th_crowd_view_desc {
 
 /* Sets layout, surroundings, and the camera's angles and zoom to those of a scene. */
 void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind);
+
+/* The most frames for which any pose is held; at least 1. The ring has as many slots more, less one. */
+uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);
 
 typedef struct th_crowd_view th_crowd_view;
 
