@@ -93,6 +93,7 @@ static th_crowd_view_desc desc_of(th_evaluator evaluator, th_layout_kind layout,
         .jobs = {.threads = 2},
         .shadow_pixels = 128,
         .evaluator = evaluator,
+        .gpu_mapping = TH_GPU_MAPPING_CHARACTER,
         .yaw_deg = 25,
         .pitch_deg = 18,
         .zoom = 1,
@@ -415,6 +416,7 @@ Test(gpu_cull, draws_them_where_the_driver_binds_little)
         th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 2);
         desc.count = 400;
         desc.fetch = TH_FETCH_STORAGE;
+        desc.gpu_mapping = n == 0 ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
         most_bytes = limits[n];
         compare_pictures(gl, desc, n == 0 ? "16 MB" : "chunks");
     }
