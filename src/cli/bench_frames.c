@@ -394,14 +394,15 @@ static th_result compare_with_kernel(subject *s, th_error *err)
 static void approach(subject *s)
 {
     const th_camera far = s->camera;
+    th_crowd_view *seen = s->kind->on_gpu ? s->base : s->crowd_view; /* what the GPU counts comes late */
     const th_target_desc *size = &s->shared->size;
     float low = 0.02F, high = 1; /* shares of the distance: too few are visible at the first, too many at the second */
     for (int i = 0; i < 20; i++) {
         const float middle = sqrtf(low * high);
         s->camera = far;
         th_camera_zoom(&s->camera, middle);
-        th_crowd_view_pose(s->crowd_view, time_of(TH_VALIDATE_FRAME), &s->camera, size->width, size->height);
-        if (th_crowd_view_get_stats(s->crowd_view).visible > s->shared->crowds[ALL_VISIBLE].count)
+        th_crowd_view_pose(seen, time_of(TH_VALIDATE_FRAME), &s->camera, size->width, size->height);
+        if (th_crowd_view_get_stats(seen).visible > s->shared->crowds[ALL_VISIBLE].count)
             high = middle;
         else
             low = middle;
