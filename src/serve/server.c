@@ -61,7 +61,7 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
                        "--listen %s can be reached from other machines and so needs a token: --token-file FILE, or the "
                        "environment variable " TH_TOKEN_VARIABLE,
                        desc->listen);
-    result = th_fleet_check(desc->joined, desc->joined_count, err);
+    result = th_fleet_check(desc->joined, desc->joined_count, &address, err);
     return result == TH_OK ? th_model_registry_check(&desc->registry, err) : result;
 }
 

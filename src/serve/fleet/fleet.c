@@ -43,11 +43,25 @@ struct th_fleet {
 
 /* ---- asking ---- */
 
+/* Of an address as --join has it: in a Host header IPv6 has brackets, and a Unix socket no name. */
+static void print_host(const char *instance, char *out, size_t size)
+{
+    const char *colon = strchr(instance, ':');
+    if (strncmp(instance, "unix:", 5) == 0)
+        snprintf(out, size, "localhost");
+    else if (instance[0] != '[' && colon && strchr(colon + 1, ':'))
+        snprintf(out, size, "[%s]", instance);
+    else
+        snprintf(out, size, "%s", instance);
+}
+
 static th_result ask(const member *m, const char *path, char **out_body, size_t *out_size, th_error *err)
 {
+    char host[300];
+    print_host(m->instance, host, sizeof host);
     const th_http_get_desc desc = {
         .address = &m->address,
-        .host = strncmp(m->instance, "unix:", 5) == 0 ? "localhost" : m->instance,
+        .host = host,
         .path = path,
         .token = &m->fleet->token,
         .timeout_ms = TIMEOUT_MS,
@@ -109,26 +123,40 @@ static void *run(void *arg)
 
 /* ---- creating ---- */
 
+static bool is_same(const th_address *a, const th_address *b)
+{
+    return a->size == b->size && memcmp(&a->bytes, &b->bytes, a->size) == 0;
+}
+
+/* members: NULL, or room for TH_FLEET_MAX_MEMBERS. */
 static th_result parse_all(const char *const *addresses, uint32_t count, member *members, th_error *err)
 {
+    th_address parsed[TH_FLEET_MAX_MEMBERS];
     th_result result = TH_OK;
     if (count > TH_FLEET_MAX_MEMBERS)
         return th_fail(err, TH_ERR_INPUT, "--join takes at most %d servers, not %u", TH_FLEET_MAX_MEMBERS, count);
     for (uint32_t i = 0; i < count && result == TH_OK; i++) {
-        th_address address;
-        result = th_address_parse("--join", addresses[i], &address, err);
-        for (uint32_t before = 0; before < i; before++)
-            if (result == TH_OK && strcmp(addresses[before], addresses[i]) == 0)
-                result = th_fail(err, TH_ERR_INPUT, "--join %s is given twice", addresses[i]);
-        if (members)
-            members[i] = (member){.instance = addresses[i], .address = address, .error = "not asked yet"};
+        result = th_address_parse("--join", addresses[i], &parsed[i], err);
+        for (uint32_t before = 0; before < i && result == TH_OK; before++)
+            if (is_same(&parsed[before], &parsed[i]))
+                result = th_fail(err, TH_ERR_INPUT, "--join %s and --join %s are one server", addresses[before],
+                                 addresses[i]);
+        if (members && result == TH_OK)
+            members[i] = (member){.instance = addresses[i], .address = parsed[i], .error = "not asked yet"};
     }
     return result;
 }
 
-th_result th_fleet_check(const char *const *addresses, uint32_t count, th_error *err)
+th_result th_fleet_check(const char *const *addresses, uint32_t count, const th_address *own, th_error *err)
 {
-    return parse_all(addresses, count, NULL, err);
+    th_result result = parse_all(addresses, count, NULL, err);
+    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
+        th_address address;
+        result = th_address_parse("--join", addresses[i], &address, err);
+        if (result == TH_OK && is_same(&address, own))
+            result = th_fail(err, TH_ERR_INPUT, "--join %s is this server itself", addresses[i]);
+    }
+    return result;
 }
 
 th_result th_fleet_create(const char *const *addresses, uint32_t count, const th_token *token, th_fleet **out,
@@ -142,17 +170,16 @@ th_result th_fleet_create(const char *const *addresses, uint32_t count, const th
     fleet->token = *token;
     pthread_mutex_init(&fleet->lock, NULL);
     fleet->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int error = fleet->stop_fd < 0 ? errno : 0;
     th_result result = parse_all(addresses, count, fleet->members, err);
     fleet->count = result == TH_OK ? count : 0;
-    int error = fleet->stop_fd < 0 ? errno : 0;
     for (uint32_t i = 0; i < fleet->count && error == 0; i++) {
         fleet->members[i].fleet = fleet;
         error = pthread_create(&fleet->members[i].thread, NULL, run, &fleet->members[i]);
         fleet->members[i].has_thread = error == 0;
     }
     if (error)
-        result =
-            th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread for a server of the fleet: %s", strerror(error));
+        result = th_fail(err, TH_ERR_ENVIRONMENT, "cannot watch the servers of a fleet: %s", strerror(error));
     if (result != TH_OK) {
         th_fleet_destroy(fleet);
         return result;
@@ -200,7 +227,8 @@ typedef struct sum {
 
 static double number(const json_t *object, const char *name)
 {
-    return json_number_value(json_object_get(object, name)); /* 0 where there is none */
+    /* 0 where there is none; what a stranger sends fits an integer */
+    return fmin(fmax(json_number_value(json_object_get(object, name)), 0), 0x1p53);
 }
 
 static void add_state(sum *s, const json_t *state)

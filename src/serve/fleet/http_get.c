@@ -82,10 +82,10 @@ static th_result send_request(transfer *t, th_error *err)
 static th_result make_room(transfer *t, th_error *err)
 {
     const size_t most = t->desc->most_bytes;
+    if (t->size > most)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the answer has more than %zu bytes", most);
     if (t->size + 1 < t->capacity)
         return TH_OK;
-    if (t->size >= most)
-        return th_fail(err, TH_ERR_ENVIRONMENT, "the answer has more than %zu bytes", most);
     const size_t capacity = t->capacity ? 2 * t->capacity : 16384;
     char *bytes = realloc(t->bytes, capacity);
     if (!bytes)
