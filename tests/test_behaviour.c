@@ -449,6 +449,35 @@ Test(behaviour, a_gait_that_carries_the_model_is_played_in_place)
     free_cast(&h);
 }
 
+/* Its feet hold still and do not show that it walks; with its root it would be carried twice. */
+Test(behaviour, a_joint_level_is_in_place_where_its_source_is)
+{
+    static traveller t;
+    th_error err;
+    th_joint_lod *lod;
+    cast c = make_cast(make_traveller(&t, "cheer"), TH_BEHAVIOUR_GRAPH, usual);
+    const th_compiled_model *source = c.scene->compiled_models[0];
+    cr_assert_eq(th_joint_lod_create(&t.model, &lod, &err), TH_OK, "%s", err.text);
+    const th_model *coarse = lod->levels[TH_LOD_LEVELS - 1].model;
+    cr_assert_neq(coarse, &t.model);
+    const th_compiled_model_desc desc = {.model = coarse, .in_place = true, .in_place_as = source};
+    th_compiled_model *level;
+    cr_assert_eq(th_compiled_model_create(&desc, &level, &err), TH_OK, "%s", err.text);
+    th_dmat34 *begin = calloc(2 * (size_t)coarse->joint_count, sizeof *begin), *end = begin + coarse->joint_count;
+    for (uint32_t k = 0; k < human->clip_count; k++) {
+        const th_clip *clip = &th_compiled_model_source(level)->clips[k];
+        th_exact_pose(th_compiled_model_source(level), clip, 0, TH_INTERPOLATION_AUTHORED, begin);
+        th_exact_pose(th_compiled_model_source(level), clip, clip->duration_ticks, TH_INTERPOLATION_AUTHORED, end);
+        const double travel = hypot(end[1].m[3] - begin[1].m[3], end[1].m[11] - begin[1].m[11]);
+        const double wanted = strcmp(clip->name, "cheer") == 0 ? clip->duration_ticks / clip->ticks_per_second : 0;
+        cr_expect_float_eq(travel, wanted, 0.02, "%s: %g, not %g", clip->name, travel, wanted);
+    }
+    free(begin);
+    th_compiled_model_destroy(level);
+    th_joint_lod_destroy(lod);
+    free_cast(&c);
+}
+
 Test(behaviour, a_clip_that_carries_the_model_without_walking_is_left_out)
 {
     static traveller t;

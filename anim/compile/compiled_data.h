@@ -47,7 +47,7 @@ typedef struct th_compiled_clip {
 } th_compiled_clip;
 
 struct th_compiled_model {
-    const th_model *model;
+    const th_model *model, *authored; /* authored: before its clips were taken in place; otherwise the same */
     double bound;
     size_t max_bytes;  /* of clips; 0: no limit */
     bool holds_shifts; /* holds joints still that move a little */

@@ -542,13 +542,17 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
     }
     *compiled = (th_compiled_model){.model = desc->model,
+                                    .authored = desc->model,
                                     .interpolation = desc->interpolation,
                                     .max_bytes = desc->max_bytes,
                                     .masks = desc->masks,
                                     .mask_count = desc->mask_count,
                                     .bound = bound,
                                     .arena = arena};
-    if (desc->in_place && !th_model_in_place(desc->model, desc->interpolation, arena, &compiled->model)) {
+    const th_compiled_model *as = desc->in_place_as;
+    const th_in_place_source source = as ? (th_in_place_source){as->authored, as->model} : (th_in_place_source){0};
+    if (desc->in_place &&
+        !th_model_in_place(desc->model, desc->interpolation, as ? &source : NULL, arena, &compiled->model)) {
         th_compiled_model_destroy(compiled);
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
     }

@@ -91,26 +91,32 @@ static bool has_kind(const th_model *model, uint32_t clip, th_interpolation inte
     return th_clip_root_motion(model, clip, interpolation, &motion, NULL) == TH_OK && motion.kind == kind;
 }
 
+static bool is_converted(const th_in_place_source *source, uint32_t clip)
+{
+    return source->in_place->clips[clip].channels != source->authored->clips[clip].channels;
+}
+
 /* Leaves a clip that does not walk as it is. clips: the model's own. false: out of memory. */
-static bool convert(th_model *model, th_clip *clips, uint32_t c, th_interpolation interpolation, th_dmat34 *poses,
-                    th_arena *arena)
+static bool convert(th_model *model, th_clip *clips, uint32_t c, th_interpolation interpolation,
+                    const th_in_place_source *source, th_dmat34 *poses, th_arena *arena)
 {
     const th_clip authored = clips[c];
-    if (!(authored.duration_ticks > 0))
+    if (!(authored.duration_ticks > 0) || (source && !is_converted(source, c)))
         return true;
     const root r = find_root(model, &authored, interpolation, poses);
-    if (r.joint == TH_NO_INDEX || !has_kind(model, c, interpolation, TH_ROOT_MOTION_BAKED))
+    if (r.joint == TH_NO_INDEX || (!source && !has_kind(model, c, interpolation, TH_ROOT_MOTION_BAKED)))
         return true;
     bool travels;
     clips[c].channels = channels_in_place(&authored, &r, arena, &travels);
     if (!clips[c].channels)
         return false;
-    if (!travels || !has_kind(model, c, interpolation, TH_ROOT_MOTION_IN_PLACE))
+    if (!travels || (!source && !has_kind(model, c, interpolation, TH_ROOT_MOTION_IN_PLACE)))
         clips[c] = authored;
     return true;
 }
 
-bool th_model_in_place(const th_model *model, th_interpolation interpolation, th_arena *arena, const th_model **out)
+bool th_model_in_place(const th_model *model, th_interpolation interpolation, const th_in_place_source *source,
+                       th_arena *arena, const th_model **out)
 {
     th_model *copy = th_arena_copy(arena, model, 1, sizeof *copy);
     th_clip *clips = th_arena_copy(arena, model->clips, model->clip_count, sizeof *clips);
@@ -120,7 +126,7 @@ bool th_model_in_place(const th_model *model, th_interpolation interpolation, th
         copy->clips = clips;
     bool differs = false;
     for (uint32_t c = 0; good && c < model->clip_count; c++) {
-        good = convert(copy, clips, c, interpolation, poses, arena);
+        good = convert(copy, clips, c, interpolation, source, poses, arena);
         differs |= clips[c].channels != model->clips[c].channels;
     }
     free(poses);

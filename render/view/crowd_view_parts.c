@@ -223,6 +223,10 @@ static th_result create_evaluator(th_crowd_view *crowd_view, const th_gl *gl, th
         crowd_view->evaluator = NULL; /* it is the base's */
         return result;
     }
+    if (crowd_view->evaluator)
+        return TH_OK;
+    /* AUTO measures all characters, not those of the last picture. */
+    th_crowd_set_active(crowd_view->crowd, NULL, crowd_view->scene->instance_count);
     const th_gpu_evaluator_desc desc = {
         .gl = gl,
         .compiled_models = (const th_compiled_model *const *)crowd_view->compiled_models,
@@ -231,7 +235,7 @@ static th_result create_evaluator(th_crowd_view *crowd_view, const th_gl *gl, th
         .mapping = crowd_view->desc.gpu_mapping,
         .crowd = crowd_view->crowd,
     };
-    return crowd_view->evaluator ? TH_OK : th_gpu_evaluator_create(&desc, &crowd_view->evaluator, err);
+    return th_gpu_evaluator_create(&desc, &crowd_view->evaluator, err);
 }
 
 /* What the GPU cannot pose the CPU does. */
@@ -412,7 +416,8 @@ static bool find_means(const th_crowd_view *crowd_view, uint32_t m, th_budget_me
         const bool behaves = crowd_view->routines && crowd_view->routines[m];
         out->poses[r] = behaves ? 1 : fmin(1, poses / instances);
     }
-    const bool measured = th_budget_motion(model, &out->motion);
+    const th_model *posed = th_compiled_model_source(crowd_view->compiled_models[m]); /* its gaits may be in place */
+    const bool measured = th_budget_motion(posed, &out->motion);
     out->speed = (out->motion + walking_speed(crowd_view, m)) * fastest;
     return measured;
 }

@@ -60,6 +60,7 @@ static th_result compile(th_crowd_view *crowd_view, uint32_t index, th_error *er
         desc.repertoire = desc.in_place;
     } else {
         const th_repertoire *own = th_compiled_model_repertoire(crowd_view->compiled_models[posed->of]);
+        desc.in_place_as = crowd_view->compiled_models[posed->of];
         desc.masks = own ? own->masks : desc.masks;
         desc.mask_count = own ? own->mask_count : desc.mask_count;
     }

@@ -49,6 +49,8 @@ typedef struct th_compiled_model_desc {
     bool repertoire;      /* finds the repertoire, whose masks take the place of `masks` */
     bool in_place; /* clips that walk and carry the model away (TH_ROOT_MOTION_BAKED) do not carry it: their root stays
                       where it began, so that they can be gaits. th_compiled_model_source has them like this */
+    /* Of a joint level: its source, compiled with in_place, which decides for both; borrowed meanwhile. NULL: none. */
+    const struct th_compiled_model *in_place_as;
     th_parallel_fn
         *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
     void *parallel_ctx;
