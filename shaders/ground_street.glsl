@@ -6,7 +6,7 @@ const vec3 PAINT = vec3(0.62, 0.60, 0.56);
 // A dashed line in the middle, and crossings every 60 m.
 float markings(vec2 at)
 {
-    float across = abs(mod(at.y - u_shape.y + 30.0, 60.0) - 30.0); // from the middle of the nearest crossing
+    float across = abs(mod(at.y - u_shape.y / u_unit + 30.0, 60.0) - 30.0); // from the middle of the nearest crossing
     float bars = area(0.25 - abs(fract(at.x / 1.1) - 0.5)) * area(1.8 - across);
     float dashes = stroke(at.x, 0.07) * area(1.5 - abs(mod(at.y, 6.0) - 3.0)) * area(across - 3.5);
     return max(bars, max(dashes, stroke(across - 2.9, 0.12)));
