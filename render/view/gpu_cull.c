@@ -254,6 +254,8 @@ static bool make_counted(th_gpu_cull *c, uint32_t slot)
     glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, NULL, flags);
     c->mapped[slot] = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, bytes, flags);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    while (!c->mapped[slot] && glGetError() != GL_NO_ERROR) /* the caller may go on with the CPU */
+        ;
     return c->mapped[slot] != NULL;
 }
 

@@ -205,7 +205,7 @@ static void end_poses(void)
 /* As many characters of a model as there is room for: all, or the first ones at the beginning. */
 static th_palette_range fit(th_palette_range range, size_t room)
 {
-    if (range.offset + range.count * range.stride <= room)
+    if (range.stride == 0 || range.offset + range.count * range.stride <= room)
         return range;
     const size_t most = room / range.stride;
     return (th_palette_range){.stride = range.stride, .count = most < range.count ? (uint32_t)most : range.count};
@@ -282,7 +282,7 @@ static th_result check_mapping(const th_gpu_evaluator *e, const gpu_model *m, th
     return TH_OK;
 }
 
-/* A work group each, and an indirect dispatch cannot be split. */
+/* A work group each; more are the other mapping's: a crowd of that size fills any GPU. */
 static th_result check_count(const th_gpu_evaluator *e, const th_crowd *crowd, th_error *err)
 {
     uint32_t count = 0;
