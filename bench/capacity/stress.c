@@ -253,6 +253,8 @@ static th_result run_point(stress_run *s, th_error *err)
     th_tracer_next(tracer, "error");
     if (result == TH_OK)
         result = measure_errors(s, err);
+    if (result == TH_OK && s->desc->error_every > 0 && s->desc->stop && *s->desc->stop)
+        th_report_interrupt(&s->out->report);
     th_tracer_next(tracer, "check");
     if (result == TH_OK)
         result = th_load_test_finish(&s->load_test, err);

@@ -162,7 +162,7 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
                   point->poses.held > 0 ? ", of which %s are posed in a frame" : ", showing %s poses that they share",
                   th_digits_from(point->poses.evaluated).text);
     if (stress->share_hz > 0)
-        th_append(line, size, " at %g Hz", stress->share_hz);
+        th_append(line, size, point->poses.held > 0 ? ", sharing at %g Hz" : " at %g Hz", stress->share_hz);
     if (point->poses.tolerance_px > 0)
         th_append(line, size, " within %g pixels", point->poses.tolerance_px);
     if (point->error_count > 0)

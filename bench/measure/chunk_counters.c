@@ -311,7 +311,7 @@ static int error_of(const th_chunk_counters *c, int counter)
     return 0;
 }
 
-static const char *errno_name(int error)
+const char *th_errno_name(int error)
 {
     const char *name = strerrorname_np(error);
     return name ? name : "unknown error";
@@ -343,6 +343,6 @@ void th_chunk_counters_describe_missing(const th_chunk_counters *c, char *text, 
                 th_append(text, size, "%s %s", i == e ? "" : ",", written(i, (char[32]){0}, 32));
         char why[200];
         th_counter_error_describe(error, why, sizeof why);
-        th_append(text, size, " (%s): %s.", errno_name(error), why);
+        th_append(text, size, " (%s): %s.", th_errno_name(error), why);
     }
 }

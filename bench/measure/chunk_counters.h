@@ -28,6 +28,9 @@ th_counters th_chunk_counters_get(const th_chunk_counters *counters, uint32_t wo
 /* Which counters are not counted, why, and what to do; "": all are. */
 void th_chunk_counters_describe_missing(const th_chunk_counters *counters, char *text, size_t size);
 
+/* "ENOENT"; never NULL. */
+const char *th_errno_name(int error);
+
 /* Why perf_event_open failed, and what to do, as a part of a sentence. */
 void th_counter_error_describe(int error, char *text, size_t size);
 

@@ -240,9 +240,10 @@ static th_result count_points(const th_experiment *s, th_error *err)
     const th_energy_mark energy = th_energy_read(TH_POWERCAP);
     if (energy.count == 0)
         th_append(out->counters_missing, sizeof out->counters_missing, "%sNot counted: energy (%s): %s.",
-                  out->counters_missing[0] ? " " : "", strerrorname_np(energy.error),
-                  energy.error == ENOENT ? "the kernel has no power capping zones here"
-                                         : "only root may read " TH_POWERCAP);
+                  out->counters_missing[0] ? " " : "", th_errno_name(energy.error),
+                  energy.error == ENOENT                            ? "the kernel has no power capping zones here"
+                  : energy.error == EACCES || energy.error == EPERM ? "only root may read " TH_POWERCAP
+                                                                    : TH_POWERCAP " cannot be read");
     out->has_counters = true;
     return TH_OK;
 }

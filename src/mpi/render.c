@@ -100,6 +100,8 @@ static int begin(rendering *r, const th_model_set *models, uint32_t threads)
     }
     if (code == TH_EXIT_GOOD)
         code = agree_on_drawing(r);
+    if (code == TH_EXIT_GOOD && is_root(r))
+        th_complain_of_evaluator(r->crowd_view);
     if (code == TH_EXIT_GOOD)
         code = th_mpi_agree(r->job, allocate(r) ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT, "no memory for a picture");
     return code;

@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "job.h"
 
-/* Returns an exit code, the same on all ranks. Rank 0 writes the pictures and the result. */
+/* Returns an exit code; where ranks differ, that of rank 0 counts. Rank 0 writes the pictures and the result. */
 int th_mpi_render(th_mpi_job *job, const th_options *options, th_run *run, const th_model_set *models);
 
 #endif
