@@ -460,6 +460,18 @@ static void keep_poses(th_pose_plan *plan, uint32_t g, uint32_t begin, uint32_t 
     }
 }
 
+/* The same for a group of which nobody holds a pose in this frame. Palettes that are shared, or more than can be bound,
+ * are not read later; neither are those of frames before, so that nobody steps back. */
+static void keep_posed(th_pose_plan *plan, uint32_t g, uint32_t begin, uint32_t end)
+{
+    const th_pose_group *group = &plan->listed[g];
+    const uint32_t palette = plan->groups[g].first - plan->models[group->model].first;
+    const bool may_be_held = !plan->groups[g].are_shared && !plan->models[group->model].holds_none;
+    const uint32_t model = may_be_held ? group->model : TH_NO_INDEX;
+    for (uint32_t k = begin; k < end; k++)
+        plan->last[plan->list[k]] = (last_pose){plan->frame, model, palette + k - group->first};
+}
+
 static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
@@ -469,6 +481,8 @@ static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
         const uint32_t first = part_of(&group, &begin, end), g = (uint32_t)(group - plan->listed);
         if (plan->groups[g].are_held)
             keep_poses(plan, g, first, begin);
+        else
+            keep_posed(plan, g, first, begin);
     }
     return 0;
 }

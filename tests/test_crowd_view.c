@@ -489,7 +489,8 @@ Test(crowd_view, draws_poses_that_are_held, .timeout = 240)
     close_context(gl);
 }
 
-/* A held character stands where it stood: feet do not slide, and the end of a loop is no leap. */
+/* A held character stands where it stood: feet do not slide, and the end of a loop is no leap. Also after a frame in
+ * which nobody held a pose. */
 Test(crowd_view, holds_the_place_with_the_pose)
 {
     enum { HOLD = 3 };
@@ -504,12 +505,14 @@ Test(crowd_view, holds_the_place_with_the_pose)
     static uint32_t posed[STREET];
     uint32_t held = 0, moved = 0;
     for (int frame = 0; frame < 40; frame++) {
+        const bool is_alone = frame % 8 == 5;
+        th_crowd_view_be_repeatable(s.crowd_view, is_alone);
         cr_expect(draw(&s, 2 * frame));
         const th_crowd_view *v = s.crowd_view;
         const uint32_t number = th_ring_frame(v->ring), *list = th_cull_list(v->cull);
         for (uint32_t k = 0; k < v->stats.listed; k++) {
             const uint32_t i = list[k];
-            if ((number + i) % HOLD == 0 || posed[i] == 0 || number - posed[i] >= HOLD) {
+            if (is_alone || (number + i) % HOLD == 0 || posed[i] == 0 || number - posed[i] >= HOLD) {
                 posed[i] = number;
                 z[i] = th_cull_z(v->cull)[i];
             }

@@ -160,7 +160,7 @@ static const char *shown(const held_case *c, uint32_t g, uint32_t k)
            place->palette * part.range.stride;
 }
 
-/* When each instance was last posed, and in which model: kept by the rules alone. */
+/* When each instance was last posed, and in which model, TH_NO_INDEX if it shared: kept by the rules alone. */
 typedef struct reference {
     int posed[COUNT];
     uint32_t model[COUNT];
@@ -169,11 +169,11 @@ typedef struct reference {
 /* Returns the frame whose pose is to be shown. */
 static int expected(reference *r, const held_case *c, uint32_t i, uint32_t g, int n)
 {
-    const int hold = (int)c->groups[g].hold;
+    const int hold = c->groups[g].hold > 1 ? (int)c->groups[g].hold : 1;
     const bool turn = (c->number + i) % (uint32_t)hold == 0, late = n - r->posed[i] >= hold;
     if (turn || late || r->model[i] != model_of(g, (uint32_t)r->posed[i])) {
         r->posed[i] = n;
-        r->model[i] = model_of(g, (uint32_t)n);
+        r->model[i] = c->groups[g].shares ? TH_NO_INDEX : model_of(g, (uint32_t)n);
     }
     return r->posed[i];
 }
@@ -184,10 +184,13 @@ static void expect_frame(reference *r, const held_case *c, int n)
     for (uint32_t g = 0; g < GROUPS; g++) {
         const th_pose_palettes palettes = th_pose_plan_group(c->plan, g);
         cr_assert_eq(palettes.are_held, c->groups[g].hold > 1);
-        for (uint32_t k = c->groups[g].first; k < c->groups[g].first + c->groups[g].count && palettes.are_held; k++) {
-            const uint32_t i = c->list[k], at = th_pose_plan_places(c->plan)[k].at;
+        for (uint32_t k = c->groups[g].first; k < c->groups[g].first + c->groups[g].count; k++) {
+            const uint32_t i = c->list[k];
             const int frame = expected(r, c, i, g, n);
             const uint32_t model = r->model[i], ago = (uint32_t)(n - frame);
+            if (!palettes.are_held) /* in this frame; the next ones may read it */
+                continue;
+            const uint32_t at = th_pose_plan_places(c->plan)[k].at;
             cr_assert_eq(th_pose_plan_part(c->plan, g, ago).model, model);
             const size_t bytes = th_crowd_palettes(c->full[model], model).stride;
             const char *wanted = c->wanted[frame][model] + th_crowd_palette_offset(c->full[model], i);
@@ -221,6 +224,43 @@ Test(held_poses, are_of_a_frame_at_most_so_many_ago)
         }
         case_fini(&c);
     }
+}
+
+/* Whether nobody, some or all hold their pose, or share it, changes from frame to frame: nobody steps back to a pose
+ * before the last, and whoever begins to hold reads the last. */
+Test(held_poses, follow_those_of_frames_that_hold_nothing)
+{
+    static const uint32_t all[][GROUPS] = {{4, 4, 4, 4, 4}, {4, 4, 4, 4, 4}, {4, 4, 4, 4, 4}, {1, 1, 1, 1, 1},
+                                           {4, 4, 4, 4, 4}, {0, 4, 1, 4, 0}, {2, 2, 2, 2, 2}, {1, 1, 1, 0, 0},
+                                           {3, 3, 3, 3, 3}, {1, 3, 1, 1, 1}};
+    for (int changes = 0; changes < 2; changes++) {
+        held_case c;
+        reference r;
+        case_init(&c, 3, 0, &(th_pose_plan_desc){.rates = {{30}, 1}, .most_hold = 4});
+        for (uint32_t i = 0; i < COUNT; i++)
+            r.posed[i] = NEVER;
+        for (uint32_t n = 0; n < FRAMES; n++) {
+            list_frame(&c, n, changes, all[n % 10]);
+            c.groups[3].model = model_of(3, n);
+            pose(&c, n);
+            expect_frame(&r, &c, (int)n);
+        }
+        case_fini(&c);
+    }
+}
+
+/* A budget that begins to hold poses has to save at once. */
+Test(held_poses, save_in_the_first_frame)
+{
+    static const uint32_t off[GROUPS] = {1, 1, 1, 1, 1}, on[GROUPS] = {2, 2, 2, 2, 2};
+    held_case c;
+    case_init(&c, 2, 0, &(th_pose_plan_desc){.most_hold = 2});
+    for (uint32_t n = 0; n < 2; n++) {
+        list_frame(&c, n, false, n == 0 ? off : on);
+        pose(&c, n);
+        cr_expect_eq(th_pose_plan_counts(c.plan).held, n == 0 ? 0 : COUNT / 2);
+    }
+    case_fini(&c);
 }
 
 /* Each is posed once in `hold` frames, and each frame poses as many. */
@@ -287,7 +327,8 @@ static void list_half(held_case *c)
     }
 }
 
-/* Where many come into sight, nobody of their model holds a pose, and those who had one are posed, too. */
+/* Where many come into sight, nobody of their model holds a pose, and those who had one are posed, too. So are they in
+ * the frame after, since what was posed cannot be bound, and what was held before is older. */
 Test(held_poses, are_given_up_where_palettes_no_longer_fit)
 {
     static const uint32_t holds[GROUPS] = {4, 4, 4, 4, 4};
@@ -298,14 +339,15 @@ Test(held_poses, are_given_up_where_palettes_no_longer_fit)
     const size_t stride = th_crowd_palettes(c.crowd, 0).stride;
     case_fini(&c);
     case_init(&c, 2, 0, &(th_pose_plan_desc){.most_hold = 4, .most_bytes = (all / 2 + 2) * stride});
-    for (uint32_t n = 0; n < 4; n++) {
+    for (uint32_t n = 0; n < 6; n++) {
+        const bool fits = n != 2 && n != 3;
         list_frame(&c, n, false, holds);
-        if (n < 2)
+        if (fits)
             list_half(&c);
         pose(&c, n);
-        cr_expect_eq(th_pose_plan_group(c.plan, 0).are_held, n < 2);
-        cr_expect(n < 2 || th_crowd_palettes(c.crowd, 0).count == all, "frame %u: %u of %u", n,
-                  th_crowd_palettes(c.crowd, 0).count, all);
+        const uint32_t posed = th_crowd_palettes(c.crowd, 0).count, listed = c.groups[2].first + c.groups[2].count;
+        cr_expect_eq(th_pose_plan_group(c.plan, 0).are_held, fits);
+        cr_expect_eq(posed == listed, n != 1 && n != 5, "frame %u: %u of %u", n, posed, listed);
     }
     case_fini(&c);
 }

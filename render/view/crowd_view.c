@@ -395,7 +395,7 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
         gpu_instance.position[2] = z[list[k]];
         if (place.frames_ago > 0)
             gpu_instance = crowd_view->held_at[list[k]];
-        else if (of_group.are_held)
+        else if (crowd_view->held_at && !of_group.are_shared)
             crowd_view->held_at[list[k]] = gpu_instance;
         gpu_instance.palette = of_group.are_shared ? palettes[k] - of_group.first : place.palette;
         tint(s, k, group->lod, place.frames_ago > 0, &gpu_instance);

@@ -50,7 +50,7 @@ struct th_crowd_view {
     th_animation_budget budget;
     double last_s; /* time of the last frame; NaN: there was none */
     bool is_repeatable;
-    th_gpu_instance *held_at; /* [instance] where it stands while it holds a pose; NULL: nobody does */
+    th_gpu_instance *held_at; /* [instance] where it stood in its last own pose; NULL: nobody holds one */
     th_jobs *jobs;
     th_frame *frame;
     th_draw *draws; /* [group_count * most_hold] */

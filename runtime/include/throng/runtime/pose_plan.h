@@ -8,9 +8,10 @@
  * Characters of a group may also hold their pose for some frames: they read the palette that was evaluated for them in
  * one of the frames before, which the caller keeps. In a frame with number n, instance i is posed anew if n + i is a
  * multiple of the group's `hold`; so the work is the same in each frame. It is posed anew as well if it has not been
- * for that long, or never, or then in another model than the group was. So no pose is older than `hold` frames, and a
- * character that comes into sight shows no other; and a group that goes over to another model does so step by step. The
- * plan then depends on the frames before, too. */
+ * for that long, or never, or then in another model than the group was, or if the last pose that it read was shared or
+ * of a frame whose palettes exceeded most_bytes. So no pose is older than `hold` frames, nobody goes back to a pose
+ * before the last, and a character that comes into sight shows no other; and a group that goes over to another model
+ * does so step by step, as does one that begins to hold. The plan then depends on the frames before, too. */
 #ifndef THRONG_RUNTIME_POSE_PLAN_H
 #define THRONG_RUNTIME_POSE_PLAN_H
 
