@@ -289,8 +289,11 @@ static uint32_t posed_count(const th_pose_plan *plan, const th_pose_group *group
 static bool fit(const th_pose_plan *plan, uint32_t model, uint32_t group_count)
 {
     size_t palettes = plan->models[model].shared;
-    for (uint32_t g = 0; g < group_count; g++)
-        palettes += plan->listed[g].model == model ? posed_count(plan, &plan->listed[g]) : 0;
+    for (uint32_t g = 0; g < group_count; g++) {
+        const th_pose_group *group = &plan->listed[g];
+        const bool shares = group->shares && plan->models[model].shared > 0;
+        palettes += group->model == model && !shares ? posed_count(plan, group) : 0;
+    }
     return plan->most_bytes == 0 || palettes * th_crowd_palettes(plan->crowd, model).stride <= plan->most_bytes;
 }
 

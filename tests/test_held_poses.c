@@ -380,6 +380,27 @@ Test(held_poses, are_none_where_palettes_do_not_fit)
     }
 }
 
+/* Characters who share take what their poses take, and no palettes of their own. */
+Test(held_poses, fit_beside_those_that_are_shared)
+{
+    static const uint32_t holds[GROUPS] = {1, 1, 1, 4, 0}; /* the last share */
+    const th_sharing_rates rates = {{30}, 1};
+    held_case c;
+    case_init(&c, 2, 0, &(th_pose_plan_desc){.rates = rates, .most_hold = 4});
+    list_frame(&c, 0, false, holds);
+    pose(&c, 0);
+    const size_t bytes = th_crowd_palettes(c.crowd, 1).count * th_crowd_palettes(c.crowd, 1).stride;
+    case_fini(&c);
+    for (int fits = 0; fits < 2; fits++) {
+        case_init(&c, 2, 0, &(th_pose_plan_desc){.rates = rates, .most_bytes = bytes - !fits, .most_hold = 4});
+        list_frame(&c, 0, false, holds);
+        pose(&c, 0);
+        cr_expect(th_pose_plan_group(c.plan, 4).are_shared);
+        cr_expect_eq(th_pose_plan_group(c.plan, 3).are_held, fits);
+        case_fini(&c);
+    }
+}
+
 /* Groups that hold nothing are planned as by a plan that cannot hold. */
 Test(held_poses, are_off_without_a_trace)
 {
