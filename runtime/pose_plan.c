@@ -417,6 +417,8 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     assert(plan && jobs && (groups || group_count == 0) && group_count <= plan->group_capacity);
     const uint32_t count = group_count > 0 ? groups[group_count - 1].first + groups[group_count - 1].count : 0;
     assert(list || count == 0);
+    for (uint32_t g = 0; g < group_count; g++)
+        assert(groups[g].hold <= 1 || groups[g].hold <= plan->most_hold);
     plan->time_s = time_s;
     plan->list = list;
     plan->listed = groups;

@@ -23,6 +23,7 @@
 #include <throng/render/frame_writer.h>
 #include <throng/render/ring.h>
 #include <throng/runtime/frame.h>
+#include <throng/runtime/pose_plan.h>
 #include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
 
@@ -276,6 +277,17 @@ MISUSE(runtime, workers_are_recorded_where_asked_for)
     th_frame *frame = create_frame(&f);
     th_frame_animate(frame, 0, f.palette);
     th_frame_worker(frame, 0);
+}
+
+MISUSE(runtime, a_pose_is_held_no_longer_than_its_plan_allows)
+{
+    const fixture f = create();
+    const th_pose_group group = {.count = 1, .hold = 3};
+    th_pose_plan *plan;
+    cr_assert_eq(
+        th_pose_plan_create(&(th_pose_plan_desc){.crowd = f.crowd, .most_groups = 1, .most_hold = 2}, &plan, NULL),
+        TH_OK);
+    th_pose_plan_make(plan, create_jobs(1), 0, &(uint32_t){0}, &group, 1);
 }
 
 MISUSE(runtime, a_span_ends_after_it_began)
