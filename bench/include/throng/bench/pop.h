@@ -20,8 +20,8 @@ typedef enum th_pop_factor {
     TH_POP_COMMUNICATION, /* serialisation x transfer */
     /* The rest: a part outside of calls, on one thread, or another worker than the busiest is the last of a frame. */
     TH_POP_SERIALISATION,
-    TH_POP_TRANSFER,     /* what is left of the time without the busiest worker's waits for work: waking and stealing */
-    TH_POP_COMPUTATION,  /* useful time a character at the first point / at this one */
+    TH_POP_TRANSFER,    /* what is left of the time without the busiest worker's waits for work: waking and stealing */
+    TH_POP_COMPUTATION, /* useful time a character at the first point / at this one */
     /* Where counted, instructions a character at the first point / at this one. Otherwise 1 by construction: the same
      * code on the same characters. */
     TH_POP_INSTRUCTIONS,
