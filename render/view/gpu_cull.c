@@ -173,12 +173,14 @@ static void make_arrays(const th_upload *upload, uint32_t part, draw_part *out)
         out->levels[l][1] = part == TH_INDIRECT_CONTACTS ? 4 : upload->line_end_count;
 }
 
+/* Levels that a mesh lacks are its last. */
 static void make_elements(const th_upload *upload, const th_upload_part *part, draw_part *out)
 {
+    const th_render_mesh_lod *level = part->lods;
     out->has_indices = true;
     out->base_vertex = part->base_vertex;
     for (uint32_t l = 0; l < LODS; l++) {
-        const th_render_mesh_lod *level = &part->lods[l < upload->lod_count ? l : upload->lod_count - 1];
+        level = l < upload->lod_count ? &part->lods[l] : level;
         out->levels[l][0] = level->first_index;
         out->levels[l][1] = level->index_count;
     }
