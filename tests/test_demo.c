@@ -58,7 +58,7 @@ Test(demo, films_the_same_again)
     cr_expect(strstr(out, "characters  60\n") && strstr(out, "bones a second\n"), "%s", out);
     expect(0, FILM " --out b%d.png --vsync off", "");
     for (int frame = 0; frame < 5; frame++) {
-        char a[16], b[16];
+        char a[32], b[32];
         snprintf(a, sizeof a, "a%d.png", frame);
         snprintf(b, sizeof b, "b%d.png", frame);
         const size_t size = read_file(a, first, sizeof first);
