@@ -128,10 +128,9 @@ static bool is_same(const th_address *a, const th_address *b)
     return a->size == b->size && memcmp(&a->bytes, &b->bytes, a->size) == 0;
 }
 
-/* members: NULL, or room for TH_FLEET_MAX_MEMBERS. */
-static th_result parse_all(const char *const *addresses, uint32_t count, member *members, th_error *err)
+static th_result parse_all(const char *const *addresses, uint32_t count, th_address parsed[TH_FLEET_MAX_MEMBERS],
+                           th_error *err)
 {
-    th_address parsed[TH_FLEET_MAX_MEMBERS];
     th_result result = TH_OK;
     if (count > TH_FLEET_MAX_MEMBERS)
         return th_fail(err, TH_ERR_INPUT, "--join takes at most %d servers, not %u", TH_FLEET_MAX_MEMBERS, count);
@@ -141,21 +140,17 @@ static th_result parse_all(const char *const *addresses, uint32_t count, member 
             if (is_same(&parsed[before], &parsed[i]))
                 result = th_fail(err, TH_ERR_INPUT, "--join %s and --join %s are one server", addresses[before],
                                  addresses[i]);
-        if (members && result == TH_OK)
-            members[i] = (member){.instance = addresses[i], .address = parsed[i], .error = "not asked yet"};
     }
     return result;
 }
 
 th_result th_fleet_check(const char *const *addresses, uint32_t count, const th_address *own, th_error *err)
 {
-    th_result result = parse_all(addresses, count, NULL, err);
-    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
-        th_address address;
-        result = th_address_parse("--join", addresses[i], &address, err);
-        if (result == TH_OK && is_same(&address, own))
+    th_address parsed[TH_FLEET_MAX_MEMBERS];
+    th_result result = parse_all(addresses, count, parsed, err);
+    for (uint32_t i = 0; i < count && result == TH_OK; i++)
+        if (is_same(&parsed[i], own))
             result = th_fail(err, TH_ERR_INPUT, "--join %s is this server itself", addresses[i]);
-    }
     return result;
 }
 
@@ -171,10 +166,12 @@ th_result th_fleet_create(const char *const *addresses, uint32_t count, const th
     pthread_mutex_init(&fleet->lock, NULL);
     fleet->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int error = fleet->stop_fd < 0 ? errno : 0;
-    th_result result = parse_all(addresses, count, fleet->members, err);
+    th_address parsed[TH_FLEET_MAX_MEMBERS];
+    th_result result = parse_all(addresses, count, parsed, err);
     fleet->count = result == TH_OK ? count : 0;
     for (uint32_t i = 0; i < fleet->count && error == 0; i++) {
-        fleet->members[i].fleet = fleet;
+        fleet->members[i] =
+            (member){.fleet = fleet, .instance = addresses[i], .address = parsed[i], .error = "not asked yet"};
         error = pthread_create(&fleet->members[i].thread, NULL, run, &fleet->members[i]);
         fleet->members[i].has_thread = error == 0;
     }
