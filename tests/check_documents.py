@@ -107,10 +107,10 @@ class Shell:
         os.symlink(os.path.abspath(program), f"{folder}/bin/throng")
         os.makedirs(f"{folder}/data/throng/baselines")
         open(f"{folder}/data/throng/baselines/kept.json", "w").close()
-        os.makedirs(f"{folder}/work/sub")
+        os.makedirs(f"{folder}/place/sub")
         for file in ("a.json", "b.csv", "c d.md", "e.png"):
-            open(f"{folder}/work/{file}", "w").close()
-        self.line = f"{folder}/work/line"
+            open(f"{folder}/place/{file}", "w").close()
+        self.line = f"{folder}/place/line"
         self.got = 0
         environment = dict(os.environ, TERM="dumb", PATH=f"{folder}/bin:{os.environ['PATH']}", ZDOTDIR=folder,
                            SCRIPT=os.path.abspath(script), XDG_DATA_HOME=f"{folder}/data", HOME=folder)
@@ -120,7 +120,7 @@ class Shell:
         words = {"bash": ["bash", "--noprofile", "--rcfile", f"{folder}/bashrc", "-i"], "zsh": ["zsh", "-d", "-i"]}[name]
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
-            os.chdir(f"{folder}/work")
+            os.chdir(f"{folder}/place")
             os.execvpe(words[0], words, environment)
         os.set_blocking(self.terminal, False)
         for _ in range(100):  # keys that come before the shell is ready may be lost
