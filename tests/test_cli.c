@@ -881,8 +881,11 @@ Test(cli, scale_prints_a_table_and_a_verdict)
 {
     expect(0, "scale --wide --count 20 --repetitions 2 --frames 1 --threads 1,2 --model human --model human --seed 5",
            "");
-    const char *headline = th_cpus_read().usable > 1 ? "2 threads animate " : "1 thread: ";
-    cr_expect(strstr(out, "20 characters: human") && strstr(out, headline), "%s", out);
+    /* On a busy machine the first of two repetitions may take so long that the speed-up is impossible. That is said. */
+    const bool is_said = th_cpus_read().usable == 1
+                             ? strstr(out, "1 thread: ") != NULL
+                             : strstr(out, "2 threads animate ") || strstr(out, "Impossible: 2 threads ");
+    cr_expect(strstr(out, "20 characters: human") && is_said, "%s", out);
 }
 
 Test(cli, what_is_one_is_no_plural)
