@@ -1,5 +1,6 @@
 /* A crowd_view that takes another's place draws what one that was made from nothing draws. */
 #include "fixture_context.h"
+#include "render/view/crowd_view_parts.h"
 #include "src/cli/model_set.h"
 
 #include <throng/anim/human.h>
@@ -225,6 +226,28 @@ Test(crowd_view_rebuild, changes_while_few_are_in_sight)
     draw_from(next, &all, 0);
     cr_expect_eq(th_crowd_view_get_stats(next).visible, 3000);
     th_crowd_view_destroy(next);
+}
+
+/* Frames that are drawn while the next one is prepared still teach the budget. */
+Test(crowd_view_rebuild, takes_over_what_the_budget_learned_until_the_last_frame)
+{
+    settings options = usual();
+    options.crowd.budget.bones = 1000;
+    th_crowd_view *crowd_view = create(&options), *next;
+    options.crowd.look = TH_LOOK_LOD;
+    cr_assert_eq(prepare(&options, crowd_view, &next), TH_OK, "%s", err.text);
+    draw(crowd_view, 0);
+    const th_animation_budget learned = crowd_view->budget;
+    cr_assert(learned.tolerance > 0 && learned.ns_per_bone > 0, "%u", learned.tolerance);
+    cr_assert_eq(th_crowd_view_complete(next, gl, &err), TH_OK, "%s", err.text);
+    th_crowd_view_release(crowd_view, next);
+    cr_expect_eq(next->budget.tolerance, learned.tolerance);
+    cr_expect_eq(next->budget.ns_per_bone, learned.ns_per_bone);
+    draw(next, 0);
+    options.crowd.budget.bones = 2000;
+    th_crowd_view *other = rebuild(next, &options);
+    cr_expect_eq(other->budget.tolerance, 0, "another budget begins anew");
+    th_crowd_view_destroy(other);
 }
 
 Test(crowd_view_rebuild, a_change_that_fails_leaves_the_picture)

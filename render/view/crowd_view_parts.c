@@ -485,6 +485,14 @@ static th_result make_error(th_crowd_view *crowd_view, th_error *err)
     return th_screen_error_create(&desc, &crowd_view->error, err);
 }
 
+/* What the frames of the base have taught of the costs. It goes on drawing until here. */
+static void take_budget(th_crowd_view *crowd_view)
+{
+    if (crowd_view->budget_base)
+        crowd_view->budget = crowd_view->budget_base->budget;
+    crowd_view->budget_base = NULL;
+}
+
 /* ---- all ---- */
 
 /* Shares the parts of the base that depend on nothing that changed. */
@@ -514,8 +522,8 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->posed_models = levels ? base->posed_models : NULL;
     crowd_view->posed_count = levels ? base->posed_count : 0;
     crowd_view->posed_as = levels ? base->posed_as : NULL;
-    if (crowd && jobs && a->budget.ms == b->budget.ms && a->budget.bones == b->budget.bones)
-        crowd_view->budget = base->budget; /* what is known of the costs */
+    const bool costs = crowd && jobs && a->budget.ms == b->budget.ms && a->budget.bones == b->budget.bones;
+    crowd_view->budget_base = costs ? base : NULL;
     crowd_view->meshes = levels ? base->meshes : NULL;
     crowd_view->first_locomotion = locomotions ? base->first_locomotion : NULL;
     crowd_view->locomotions = locomotions ? base->locomotions : NULL;
@@ -595,6 +603,7 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
 {
     assert(crowd_view && gl);
     assert(crowd_view->scene && crowd_view->crowd && !crowd_view->draws); /* prepared, and not yet complete */
+    take_budget(crowd_view);
     th_result result = make_threads(crowd_view, err);
     if (result == TH_OK)
         result = make_frame(crowd_view, err);

@@ -48,7 +48,8 @@ struct th_crowd_view {
     th_pose_group *pose_groups; /* [group_count] */
     th_budget_means *means;     /* [model] with joint levels by level of detail; NULL without a budget */
     th_animation_budget budget;
-    double last_s; /* time of the last frame; NaN: there was none */
+    const th_crowd_view *budget_base; /* until it is complete: whose budget it then takes over; NULL: a new one */
+    double last_s;                    /* time of the last frame; NaN: there was none */
     bool is_repeatable;
     th_gpu_instance *held_at; /* [instance] where it stood in its last own pose; NULL: nobody holds one */
     th_jobs *jobs;
