@@ -1,5 +1,6 @@
 /* The error on screen of whole frames, against characters posed, skinned and projected one by one. */
 #include "fixture_context.h"
+#include "fixture_memory.h"
 #include "render/view/crowd_view_parts.h"
 #include "src/cli/options.h"
 
@@ -335,49 +336,105 @@ Test(screen_error, of_joint_levels_is_that_of_all_vertices)
     close_context(gl);
 }
 
+/* When characters were posed, and as what. */
+typedef struct holding {
+    uint32_t numbers[COUNT], models[COUNT];
+    double times[COUNT];
+} holding;
+
+/* After a frame. breaks: nobody held a pose in it. */
+static void follow_held(fixture *s, holding *h, bool breaks, double time_s)
+{
+    uint32_t models[COUNT];
+    const uint32_t number = th_ring_frame(s->crowd_view->ring), hold = s->desc.hold;
+    find_models(s, models);
+    for (uint32_t i = 0; i < COUNT; i++) /* out of sight */
+        s->held_s[i] = time_s;
+    for (uint32_t k = 0; k < s->crowd_view->stats.listed; k++) {
+        const uint32_t i = th_cull_list(s->crowd_view->cull)[k];
+        const bool turn = (number + i) % hold == 0 || number - h->numbers[i] >= hold;
+        if (h->numbers[i] == 0 || turn || breaks || models[i] != h->models[i]) {
+            h->numbers[i] = number;
+            h->models[i] = models[i];
+            h->times[i] = time_s;
+        }
+        s->held_s[i] = h->times[i];
+    }
+}
+
+static void fixture_init_holding(fixture *s, th_gl *gl, th_palette palette, th_behaviour_kind behaviour,
+                                 const th_crowd_view_desc *held)
+{
+    th_error err;
+    fixture_init(s, gl, palette, behaviour, 2);
+    th_crowd_view_destroy(s->crowd_view);
+    s->desc.joint_lod = held->joint_lod;
+    s->desc.hold = held->hold;
+    s->desc.error_every = held->error_every;
+    cr_assert_eq(th_crowd_view_create(&s->desc, gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
+}
+
 /* Frames of a 30th of a second, every second of which is measured, after one in which nobody holds, too. */
 Test(screen_error, of_held_poses_is_that_of_all_vertices)
 {
-    enum { HOLD = 3 };
     th_gl *gl = open_context();
     for (int which = 0; which < 3; which++) {
-        const bool joints = which == 1;
+        const th_crowd_view_desc held = {.joint_lod = which == 1, .hold = 3, .error_every = 2};
         fixture s;
-        th_error err;
-        fixture_init(&s, gl, joints ? TH_PALETTE_QUAT : TH_PALETTE_F32,
-                     which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE, 2);
-        th_crowd_view_destroy(s.crowd_view);
-        s.desc.joint_lod = joints;
-        s.desc.hold = HOLD;
-        s.desc.error_every = 2;
-        cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK, "%s", err.text);
-        uint32_t numbers[COUNT] = {0}, models[COUNT], before[COUNT] = {0}, held = 0;
-        double times[COUNT] = {0};
+        fixture_init_holding(&s, gl, held.joint_lod ? TH_PALETTE_QUAT : TH_PALETTE_F32,
+                             which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE, &held);
+        holding h = {0};
+        uint32_t count = 0;
         for (int frame = 0; frame < 7; frame++) {
             const double time_s = 1.5 + frame / 30.0;
             th_crowd_view_be_repeatable(s.crowd_view, frame == 3);
             measure(&s, time_s);
-            const uint32_t number = th_ring_frame(s.crowd_view->ring);
-            find_models(&s, models);
-            for (uint32_t i = 0; i < COUNT; i++) /* out of sight */
-                s.held_s[i] = time_s;
-            for (uint32_t k = 0; k < s.crowd_view->stats.listed; k++) {
-                const uint32_t i = th_cull_list(s.crowd_view->cull)[k];
-                const bool turn = (number + i) % HOLD == 0 || number - numbers[i] >= HOLD;
-                if (numbers[i] == 0 || turn || frame == 3 || models[i] != before[i]) {
-                    numbers[i] = number;
-                    before[i] = models[i];
-                    times[i] = time_s;
-                }
-                s.held_s[i] = times[i];
-            }
-            held += s.crowd_view->stats.held;
+            follow_held(&s, &h, frame == 3, time_s);
+            count += s.crowd_view->stats.held;
             if (frame > 0 && frame % 2 == 0)
                 compare(&s, time_s);
         }
-        cr_expect(held > 200 && th_crowd_view_get_stats(s.crowd_view).error.p50 > 0.1F, "%u held, %g pixels", held,
+        cr_expect(count > 200 && th_crowd_view_get_stats(s.crowd_view).error.p50 > 0.1F, "%u held, %g pixels", count,
                   (double)th_crowd_view_get_stats(s.crowd_view).error.p50);
         fixture_fini(&s);
+    }
+    close_context(gl);
+}
+
+/* The `failing`-th allocation of frame `without`. False: it has none. */
+static bool pose_without_memory(th_gl *gl, int without, size_t failing)
+{
+    const th_crowd_view_desc held = {.hold = 3, .error_every = 1};
+    fixture s;
+    fixture_init_holding(&s, gl, TH_PALETTE_F32, TH_BEHAVIOUR_NONE, &held);
+    holding h = {0};
+    bool failed = false;
+    for (int frame = 0; frame < 5; frame++) {
+        const double time_s = 1.5 + frame / 30.0;
+        failing_allocation = frame == without ? allocations + failing : 0;
+        const bool ok = th_crowd_view_pose(s.crowd_view, time_s, &s.camera, WIDTH, HEIGHT);
+        failing_allocation = 0;
+        failed |= !ok;
+        cr_assert(ok || frame == without, "frame %d", frame);
+        if (!ok)
+            continue;
+        follow_held(&s, &h, false, time_s);
+        if (s.crowd_view->stats.held > 0)
+            compare(&s, time_s);
+    }
+    fixture_fini(&s);
+    return failed;
+}
+
+/* It is left out, and frames after it hold poses of those before. */
+Test(screen_error, a_frame_without_memory_leaves_poses_as_they_are)
+{
+    th_gl *gl = open_context();
+    for (int without = 0; without < 3; without++) {
+        size_t failing = 1;
+        while (pose_without_memory(gl, without, failing))
+            failing++;
+        cr_expect_gt(failing, 1, "frame %d", without);
     }
     close_context(gl);
 }

@@ -498,18 +498,15 @@ static void keep_errors(th_crowd_view *crowd_view, const float *px)
     crowd_view->stats.error = th_screen_error_stats_of(crowd_view->visible_px, count);
 }
 
-/* Measures the palettes, which lie in memory that can be read, and copies them into the slot. */
-static bool measure_error(stage *s, const void *palettes, char *slot)
+/* Measures the palettes, which lie in memory that can be read. */
+static void measure_error(stage *s, const void *palettes)
 {
     th_crowd_view *crowd_view = s->crowd_view;
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "error");
-    uint32_t counts[TH_CROWD_VIEW_MAX_MODELS];
-    count_listed_models(crowd_view, counts);
     const th_screen_error_frame frame = {.crowd = crowd_view->crowd,
                                          .palettes = palettes,
                                          .cull = crowd_view->cull,
                                          .groups = crowd_view->pose_groups,
-                                         .counts = counts,
                                          .plan = crowd_view->plan,
                                          .held_at = crowd_view->held_at,
                                          .gpu_instances = crowd_view->gpu_instances,
@@ -517,14 +514,10 @@ static bool measure_error(stage *s, const void *palettes, char *slot)
                                          .camera = s->camera,
                                          .width = s->width,
                                          .height = s->height};
-    const bool measured = th_screen_error_measure(crowd_view->error, &frame);
-    if (measured) {
-        s->error_px = th_screen_error_px(crowd_view->error);
-        keep_errors(crowd_view, s->error_px);
-        memcpy(slot, palettes, th_crowd_palette_bytes(crowd_view->crowd));
-    }
+    th_screen_error_measure(crowd_view->error, &frame);
+    s->error_px = th_screen_error_px(crowd_view->error);
+    keep_errors(crowd_view, s->error_px);
     crowd_view->stats.error_ns = th_tracer_end(crowd_view->tracer) - begin;
-    return measured;
 }
 
 /* ---- posing ---- */
@@ -561,47 +554,49 @@ static void evaluate(const stage *s, void *palettes)
         th_budget_end(&crowd_view->budget, crowd_view->stats.bones, (double)crowd_view->stats.evaluate_ns);
 }
 
-/* Writes the palettes of the listed characters into the slot, or for the GPU where in their clips they are. A frame
- * that is measured is posed by the CPU, because what the GPU writes cannot be read at once. So are frames before it of
- * which poses may be held. */
-static bool write_palettes(stage *s, char *slot)
+/* Memory to pose the listed characters into: the slot, or for a frame whose palettes are read again memory of the
+ * measurement. NULL: there is none. */
+static void *palette_memory(const th_crowd_view *crowd_view, bool is_read, char *slot)
+{
+    if (!is_read)
+        return slot;
+    uint32_t counts[TH_CROWD_VIEW_MAX_MODELS];
+    count_listed_models(crowd_view, counts);
+    return th_screen_error_reserve(crowd_view->error, th_ring_frame(crowd_view->ring),
+                                   th_crowd_palette_bytes(crowd_view->crowd), counts);
+}
+
+/* For the GPU: where in their clips the listed characters are. */
+static void write_cursors(stage *s, char *slot)
+{
+    const th_crowd_view *crowd_view = s->crowd_view;
+    s->cursors = (th_device_cursor *)(void *)(slot + cursors_offset(crowd_view));
+    th_jobs_for(crowd_view->jobs, th_crowd_batch_count(crowd_view->crowd), SOUGHT, seek_batches, s);
+}
+
+/* Poses the listed characters, and writes where they stand behind their palettes. A frame that is measured is posed by
+ * the CPU, because what the GPU writes cannot be read at once. So are frames before it of which poses may be held.
+ * False when out of memory; then nothing of the frame is kept. */
+static bool pose_characters(stage *s, char *slot)
 {
     th_crowd_view *crowd_view = s->crowd_view;
     const bool is_measured = th_screen_error_next(crowd_view->error);
     const bool is_read = is_measured || (crowd_view->error && crowd_view->held_at);
-    crowd_view->stats.error_ns = 0;
-    crowd_view->stats.evaluate_ns = 0;
-    s->cursors = NULL;
-    if (!is_read && crowd_view->evaluator) {
-        s->cursors = (th_device_cursor *)(void *)(slot + cursors_offset(crowd_view));
-        th_jobs_for(crowd_view->jobs, th_crowd_batch_count(crowd_view->crowd), SOUGHT, seek_batches, s);
-        return true;
-    }
-    if (!is_read) {
-        evaluate(s, slot);
-        return true;
-    }
-    const size_t bytes = th_crowd_palette_bytes(crowd_view->crowd);
-    void *palettes =
-        th_screen_error_reserve(crowd_view->error, th_ring_frame(crowd_view->ring), bytes, crowd_view->stats.listed);
+    void *palettes = palette_memory(crowd_view, is_read, slot);
+    crowd_view->stats.error_ns = crowd_view->stats.evaluate_ns = 0;
     if (!palettes)
         return false;
-    evaluate(s, palettes);
-    if (is_measured)
-        return measure_error(s, palettes, slot);
-    memcpy(slot, palettes, bytes);
-    return true;
-}
-
-/* Poses the listed characters, and writes where they stand behind their palettes. False when out of memory. */
-static bool pose_characters(stage *s, char *slot)
-{
-    th_crowd_view *crowd_view = s->crowd_view;
     s->gpu_instances = (th_gpu_instance *)(void *)(slot + th_crowd_palette_bytes(crowd_view->crowd));
     if (crowd_view->held_at)
         th_pose_plan_keep(crowd_view->plan, crowd_view->jobs, th_ring_frame(crowd_view->ring));
-    if (!write_palettes(s, slot))
-        return false;
+    if (!is_read && crowd_view->evaluator)
+        write_cursors(s, slot);
+    else
+        evaluate(s, palettes);
+    if (is_measured)
+        measure_error(s, palettes);
+    if (is_read)
+        memcpy(slot, palettes, th_crowd_palette_bytes(crowd_view->crowd));
     th_tracer_begin(crowd_view->tracer, "instances");
     th_jobs_for(crowd_view->jobs, crowd_view->stats.listed, LISTED, write_listed, s);
     th_tracer_end(crowd_view->tracer);

@@ -24,8 +24,7 @@ struct th_screen_error {
     uint32_t number;           /* of the last of them */
     void *full;                /* palettes */
     size_t full_bytes;
-    float *px; /* [listed] */
-    uint32_t listed_capacity;
+    float *px; /* [instance] in the order of the list */
 };
 
 /* ---- making ---- */
@@ -54,7 +53,8 @@ static th_result make_frame(th_screen_error *e, th_error *err)
     if (result != TH_OK)
         return result;
     e->scratch = th_cache_line_alloc(e->scratch_stride * th_jobs_threads(e->desc.jobs));
-    return e->scratch ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for measuring the error on screen");
+    e->px = calloc((size_t)th_crowd_instance_count(e->crowd) + 1, sizeof *e->px);
+    return e->scratch && e->px ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for measuring the error on screen");
 }
 
 th_result th_screen_error_create(const th_screen_error_desc *desc, th_screen_error **out, th_error *err)
@@ -112,17 +112,15 @@ static bool grow(void **block, size_t *capacity, size_t bytes)
     return *block != NULL;
 }
 
-void *th_screen_error_reserve(th_screen_error *e, uint32_t number, size_t palette_bytes, uint32_t listed)
+void *th_screen_error_reserve(th_screen_error *e, uint32_t number, size_t palette_bytes, const uint32_t *counts)
 {
-    assert(e);
+    assert(e && counts);
     const uint32_t n = number % e->desc.kept;
     e->number = number;
-    size_t px_bytes = e->listed_capacity * sizeof *e->px;
-    void *px = e->px;
-    const bool room = grow(&px, &px_bytes, listed * sizeof *e->px);
-    e->px = px;
-    e->listed_capacity = room ? (uint32_t)(px_bytes / sizeof *e->px) : 0;
-    return room && grow(&e->drawn[n].palettes, &e->drawn[n].bytes, palette_bytes) ? e->drawn[n].palettes : NULL;
+    th_crowd_set_active_counts(e->crowd, counts);
+    const bool room = grow(&e->full, &e->full_bytes, th_crowd_palette_bytes(e->crowd)) &&
+                      grow(&e->drawn[n].palettes, &e->drawn[n].bytes, palette_bytes);
+    return room ? e->drawn[n].palettes : NULL;
 }
 
 /* The work of one frame. */
@@ -235,19 +233,15 @@ static int measure_listed(uint32_t begin, uint32_t end, uint32_t worker, void *c
     return 0;
 }
 
-bool th_screen_error_measure(th_screen_error *e, const th_screen_error_frame *frame)
+void th_screen_error_measure(th_screen_error *e, const th_screen_error_frame *frame)
 {
     assert(e && frame && frame->palettes == e->drawn[e->number % e->desc.kept].palettes);
     const uint32_t listed = th_cull_listed_count(frame->cull);
     measurement m = {.error = e, .frame = frame};
     th_camera_clip(frame->camera, (float)frame->width / (float)frame->height, m.clip_from_scene);
-    th_crowd_set_active_counts(e->crowd, frame->counts);
     th_jobs_for(e->desc.jobs, listed, CHUNK, activate_listed, &m);
-    if (!grow(&e->full, &e->full_bytes, th_crowd_palette_bytes(e->crowd)))
-        return false;
     th_frame_animate(e->frame, frame->time_s, e->full);
     th_jobs_for(e->desc.jobs, listed, CHUNK, measure_listed, &m);
-    return true;
 }
 
 const float *th_screen_error_px(const th_screen_error *e)

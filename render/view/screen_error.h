@@ -3,8 +3,8 @@
  *
  * The full evaluation costs at least as much as the frame itself, so it is done only for frames that are measured. Such
  * a frame is posed into memory of the measurement first, since slots of the ring must not be read. Where poses are held
- * all frames are. All calls on one
- * thread; the work is done by the workers. The numbers do not depend on how many there are. */
+ * all frames are. All calls on one thread; the work is done by the workers. The numbers do not depend on how many there
+ * are. */
 #ifndef TH_RENDER_VIEW_SCREEN_ERROR_H
 #define TH_RENDER_VIEW_SCREEN_ERROR_H
 
@@ -43,9 +43,11 @@ void th_screen_error_destroy(th_screen_error *error); /* NULL does nothing */
 /* Called once for each frame: whether it is to be measured. NULL: never. */
 bool th_screen_error_next(th_screen_error *error);
 
-/* Memory to pose the frame with this number into (th_pose_plan_begin), and for as many listed characters; aligned to
- * 64. Its content stays for the frames that are kept. NULL: there is none. */
-void *th_screen_error_reserve(th_screen_error *error, uint32_t number, size_t palette_bytes, uint32_t listed);
+/* Memory to pose the frame with this number into (th_pose_plan_begin), aligned to 64. Its content stays for the frames
+ * that are kept. Takes all memory of a measurement as well, so call it before th_pose_plan_keep: where it fails the
+ * frame is not posed, and frames after it hold none of its poses. counts: [model] listed characters. NULL: there is no
+ * memory; what is kept of other frames stays. */
+void *th_screen_error_reserve(th_screen_error *error, uint32_t number, size_t palette_bytes, const uint32_t *counts);
 
 /* A frame that has been posed. */
 typedef struct th_screen_error_frame {
@@ -53,7 +55,6 @@ typedef struct th_screen_error_frame {
     const void *palettes;        /* what th_screen_error_reserve returned */
     const th_cull *cull;         /* the listed characters */
     const th_pose_group *groups; /* their models are indices of posed models; as many as the cull has */
-    const uint32_t *counts;      /* by model, of all that are listed */
     const th_pose_plan *plan;
     const th_gpu_instance *held_at;       /* [instance] where it stands if its pose is held; NULL: none is */
     const th_gpu_instance *gpu_instances; /* [instance] but for Z, which is that of th_cull_z */
@@ -62,8 +63,8 @@ typedef struct th_screen_error_frame {
     uint32_t width, height;
 } th_screen_error_frame;
 
-/* Measures all that are listed and visible. False: there is no memory for the full evaluation. */
-bool th_screen_error_measure(th_screen_error *error, const th_screen_error_frame *frame);
+/* Measures all that are listed and visible. */
+void th_screen_error_measure(th_screen_error *error, const th_screen_error_frame *frame);
 
 /* Of the last measured frame: pixels, in the order of the list; below 0 for characters that are out of sight. */
 const float *th_screen_error_px(const th_screen_error *error);
