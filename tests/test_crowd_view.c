@@ -2,6 +2,8 @@
 #include "fixture_context.h"
 #include "fixture_memory.h"
 #include "render/view/crowd_view_parts.h"
+#include "render/view/indirect.h"
+#include "render/view/upload.h"
 #include "src/cli/options.h"
 
 #include <throng/anim/clip_choice.h>
@@ -700,6 +702,44 @@ Test(crowd_view, does_not_share_behaviours)
     cr_expect(stats.listed > 0 && stats.evaluated == stats.listed && stats.shared == 0);
     cr_expect_eq(stats.apart, stats.listed);
     fixture_fini(&s);
+    close_context(gl);
+}
+
+/* ---- joint levels ---- */
+
+/* Whose images are on the GPU once, however many levels they have. */
+Test(crowd_view, joint_levels_draw_with_the_images_of_their_model)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
+    const th_texture texture = {"skin.tga", tga, sizeof tga};
+    th_model textured = *s.desc.models[0];
+    th_material *materials = malloc(textured.material_count * sizeof *materials);
+    memcpy(materials, textured.materials, textured.material_count * sizeof *materials);
+    materials[0].texture = 0;
+    textured.materials = materials;
+    textured.textures = &texture;
+    textured.texture_count = 1;
+    th_crowd_view_destroy(s.crowd_view);
+    th_error err;
+    s.desc.models[0] = &textured;
+    s.desc.joint_lod = true;
+    cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK, "%s", err.text);
+    cr_assert_gt(s.crowd_view->posed_count, 3);
+    const th_upload *own = th_crowd_renderer_upload(s.crowd_view->renderer, 0);
+    cr_assert_eq(own->image_count, 2, "one, and a white one");
+    for (uint32_t p = 1; p < s.crowd_view->posed_count; p++) {
+        const th_upload *level = th_crowd_renderer_upload(s.crowd_view->renderer, p);
+        cr_expect(!level->images);
+        cr_assert_eq(level->part_count, own->part_count);
+        for (uint32_t i = 0; i < own->part_count; i++)
+            cr_expect_eq(level->parts[i].image, own->parts[i].image);
+    }
+    cr_expect(draw(&s, 0));
+    fixture_fini(&s);
+    free(materials);
     close_context(gl);
 }
 

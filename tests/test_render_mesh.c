@@ -9,6 +9,7 @@
 
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
+#include <throng/anim/joint_lod.h>
 #include <throng/core/half.h>
 
 #include <criterion/criterion.h>
@@ -47,6 +48,59 @@ static th_model *make_human(void)
     th_model *model;
     cr_assert_eq(th_human_create(&model, NULL), TH_OK);
     return model;
+}
+
+/* The human with a texture of 64 x 64 pixels. */
+typedef struct textured_human {
+    th_model *human, model;
+    uint8_t tga[18 + 64 * 64 * 3];
+    th_texture texture;
+    th_material materials[16];
+} textured_human;
+
+static void textured_human_init(textured_human *s)
+{
+    *s = (textured_human){.human = make_human(), .tga = {[2] = 2, [12] = 64, [14] = 64, [16] = 24}};
+    s->model = *s->human;
+    s->texture = (th_texture){"skin.tga", s->tga, sizeof s->tga};
+    cr_assert_leq(s->model.material_count, 16);
+    memcpy(s->materials, s->model.materials, s->model.material_count * sizeof *s->materials);
+    s->materials[0].texture = 0;
+    s->model.textures = &s->texture;
+    s->model.texture_count = 1;
+    s->model.materials = s->materials;
+}
+
+/* Decoded once, and otherwise what it would be by itself. */
+Test(render_mesh, of_a_joint_level_has_the_images_of_its_model)
+{
+    textured_human s;
+    textured_human_init(&s);
+    th_error err;
+    th_joint_lod *lod;
+    cr_assert_eq(th_joint_lod_create(&s.model, &lod, &err), TH_OK);
+    const th_model *level = lod->levels[TH_LOD_LEVELS - 1].model;
+    cr_assert_neq(level, &s.model);
+    th_render_mesh *base = create_render_mesh(&s.model), *alone = create_render_mesh(level), *shared;
+    const size_t before = allocated_bytes;
+    cr_assert_eq(th_render_mesh_create(level, TH_MAX_INFLUENCES, NULL, &shared, &err), TH_OK);
+    const size_t decoding = allocated_bytes - before;
+    th_render_mesh_destroy(shared);
+    cr_assert_eq(th_render_mesh_create(level, TH_MAX_INFLUENCES, base, &shared, &err), TH_OK);
+    cr_expect_leq(allocated_bytes - before - decoding, decoding - 4 * 64 * 64, "nothing is decoded");
+    cr_assert(base->image_count == 1 && shared->image_count == 1);
+    cr_expect(shared->images == base->images && shared->base == base && !base->base);
+    cr_assert_eq(shared->vertex_count, alone->vertex_count);
+    cr_expect_arr_eq(shared->vertices, alone->vertices, alone->vertex_count * sizeof *alone->vertices);
+    cr_assert_eq(shared->material_count, alone->material_count);
+    cr_expect_arr_eq(shared->materials, alone->materials, alone->material_count * sizeof *alone->materials);
+    th_render_mesh_destroy(shared);
+    th_render_mesh_destroy(alone);
+    cr_expect_eq(base->images[0].width, 64, "and they stay");
+    cr_expect_str_eq(base->images[0].name, "skin.tga");
+    th_render_mesh_destroy(base);
+    th_joint_lod_destroy(lod);
+    th_model_free(s.human);
 }
 
 Test(render_mesh, has_all_of_the_human)
@@ -1058,7 +1112,7 @@ Test(render_mesh, reports_that_memory_is_out)
     for (bool refused = true; refused; tried++) {
         allocations = 0;
         failing_allocation = (size_t)tried + 1;
-        const th_result result = th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, &render_mesh, &err);
+        const th_result result = th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, NULL, &render_mesh, &err);
         refused = allocations >= failing_allocation;
         failing_allocation = 0;
         cr_assert(result == TH_OK ? render_mesh != NULL : result == TH_ERR_MEMORY && !render_mesh,
@@ -1090,7 +1144,7 @@ Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
     s->model.mesh_count = 2;
     th_render_mesh *render_mesh;
     th_error err = {0};
-    cr_expect_eq(th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, &render_mesh, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, NULL, &render_mesh, &err), TH_ERR_LIMIT);
     cr_expect_null(render_mesh);
     cr_expect_str_eq(err.text, "stick: 536870912 triangles, the limit is 357913941");
     free(s);

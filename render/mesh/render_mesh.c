@@ -18,6 +18,7 @@ _Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
 typedef struct builder {
     const th_model *model;
     uint32_t influences; /* at most */
+    const th_render_mesh *base;
     th_geometry geometry;
     th_mesh_warnings warnings;
     th_render_mesh_material *materials;
@@ -38,9 +39,9 @@ static void free_builder(builder *b)
 {
     th_geometry_free(&b->geometry);
     th_mesh_warnings_free(&b->warnings);
-    for (uint32_t i = 0; i < b->image_count; i++)
+    for (uint32_t i = 0; !b->base && i < b->image_count; i++)
         free_image(&b->images[i]);
-    free(b->images);
+    free(b->base ? NULL : b->images);
     free(b->materials);
     free(b->bones);
     free(b->line_ends);
@@ -92,6 +93,21 @@ static bool make_images(builder *b, uint32_t *image_of)
         if (image_of[t] != TH_NO_INDEX && !decode(b, t, &room, &image_of[t]))
             return false;
     return true;
+}
+
+/* Those of the base: joint levels have the meshes and materials of their model. */
+static th_result share_materials(builder *b, th_error *err)
+{
+    const th_render_mesh *base = b->base;
+    assert(base->material_count == b->model->material_count && base->part_count == b->geometry.part_count);
+    b->images = (th_render_mesh_image *)base->images;
+    b->image_count = base->image_count;
+    b->materials = calloc(base->material_count + (size_t)1, sizeof *b->materials);
+    if (!b->materials)
+        return no_memory(err);
+    for (uint32_t m = 0; m < base->material_count; m++)
+        b->materials[m] = base->materials[m];
+    return TH_OK;
 }
 
 static th_result make_materials(builder *b, th_error *err)
@@ -159,7 +175,7 @@ static th_result build(builder *b, th_error *err)
 {
     th_result result = th_geometry_pack(b->model, b->influences, &b->geometry, err);
     if (result == TH_OK)
-        result = make_materials(b, err);
+        result = b->base ? share_materials(b, err) : make_materials(b, err);
     if (result == TH_OK)
         result = check_coordinates(b, err);
     if (result == TH_OK)
@@ -211,7 +227,8 @@ static void hand_over(builder *b, th_render_mesh *out)
         .material_count = b->model->material_count,
         .materials = fit(b->materials, b->model->material_count, sizeof *b->materials),
         .image_count = b->image_count,
-        .images = fit(b->images, b->image_count, sizeof *b->images),
+        .images = b->base ? b->images : fit(b->images, b->image_count, sizeof *b->images),
+        .base = b->base,
         .bone_count = b->model->bone_count,
         .weight_count = b->model->weight_count,
         .bones = fit(b->bones, b->model->bone_count, sizeof *b->bones),
@@ -227,13 +244,14 @@ static void hand_over(builder *b, th_render_mesh *out)
             out->lod_error[l] = fmaxf(out->lod_error[l], out->parts[p].lods[l].error);
 }
 
-th_result th_render_mesh_create(const th_model *model, uint32_t influences, th_render_mesh **out, th_error *err)
+th_result th_render_mesh_create(const th_model *model, uint32_t influences, const th_render_mesh *base,
+                                th_render_mesh **out, th_error *err)
 {
     assert(model && out && (influences == 4 || influences == TH_MAX_INFLUENCES));
     assert(model->joint_count > 0 && model->size > 0); /* it has passed th_model_check */
     *out = NULL;
     th_render_mesh *render_mesh = malloc(sizeof *render_mesh);
-    builder b = {.model = model, .influences = influences};
+    builder b = {.model = model, .influences = influences, .base = base};
     th_error why;
     const th_result result = render_mesh ? build(&b, &why) : no_memory(&why);
     if (result != TH_OK) {
@@ -259,6 +277,7 @@ void th_render_mesh_destroy(th_render_mesh *render_mesh)
                  .materials = (th_render_mesh_material *)render_mesh->materials,
                  .images = (th_render_mesh_image *)render_mesh->images,
                  .image_count = render_mesh->image_count,
+                 .base = render_mesh->base,
                  .bones = (th_render_mesh_bone *)render_mesh->bones,
                  .line_ends = (th_render_mesh_line_end *)render_mesh->line_ends};
     free_builder(&b);

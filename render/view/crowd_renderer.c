@@ -251,6 +251,15 @@ static th_result check_palette(const th_crowd_renderer *p, const th_crowd_render
     return TH_OK;
 }
 
+/* What is uploaded of the mesh whose images a mesh has; NULL: nothing. */
+static const th_upload *uploaded_base(const th_crowd_renderer *p, const th_crowd_renderer_desc *desc, uint32_t mesh)
+{
+    for (uint32_t f = 0; f < mesh; f++)
+        if (desc->meshes[f] == desc->meshes[mesh]->base)
+            return &p->uploads[f];
+    return NULL;
+}
+
 static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_desc *desc, th_error *err)
 {
     p->uploads = calloc((size_t)desc->mesh_count + 1, sizeof *p->uploads);
@@ -260,7 +269,7 @@ static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_des
         th_result result = check_palette(p, desc, f, err);
         if (result != TH_OK)
             return result;
-        result = th_upload_init(&p->uploads[f], desc->meshes[f], err);
+        result = th_upload_init(&p->uploads[f], desc->meshes[f], uploaded_base(p, desc, f), err);
         p->upload_count = f + 1;
         p->alphas |= p->uploads[f].alphas;
         p->variants |= 1u << p->uploads[f].variant;

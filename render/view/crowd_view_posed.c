@@ -96,8 +96,11 @@ th_result th_crowd_view_make_meshes(th_crowd_view *crowd_view, th_error *err)
     th_result result =
         crowd_view->meshes ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", crowd_view->posed_count);
     const uint32_t influences = crowd_view->desc.four_influences ? 4 : TH_MAX_INFLUENCES;
-    for (uint32_t r = 0; r < crowd_view->posed_count && result == TH_OK; r++)
-        result = th_render_mesh_create(crowd_view->posed_models[r].model, influences, &crowd_view->meshes[r], err);
+    for (uint32_t r = 0; r < crowd_view->posed_count && result == TH_OK; r++) {
+        const th_posed_model *posed = &crowd_view->posed_models[r];
+        const th_render_mesh *base = posed->of == r ? NULL : crowd_view->meshes[posed->of];
+        result = th_render_mesh_create(posed->model, influences, base, &crowd_view->meshes[r], err);
+    }
     return result;
 }
 
@@ -112,7 +115,7 @@ void th_crowd_view_release_posed(th_crowd_view *crowd_view, const th_crowd_view 
         free(crowd_view->compiled_models);
     }
     if (crowd_view->meshes && crowd_view->meshes != successor->meshes) {
-        for (uint32_t r = 0; r < crowd_view->posed_count; r++)
+        for (uint32_t r = crowd_view->posed_count; r-- > 0;) /* levels have the images of their model's */
             th_render_mesh_destroy(crowd_view->meshes[r]);
         free(crowd_view->meshes);
     }

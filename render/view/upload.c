@@ -240,7 +240,7 @@ static th_result make_images(th_upload *u, const th_render_mesh *render_mesh, th
 
 /* ---- parts ---- */
 
-static th_result make_parts(th_upload *u, const th_render_mesh *render_mesh, th_error *err)
+static th_result make_parts(th_upload *u, const th_render_mesh *render_mesh, const GLuint *images, th_error *err)
 {
     u->parts = calloc((size_t)render_mesh->part_count + 1, sizeof *u->parts);
     if (!u->parts)
@@ -260,12 +260,12 @@ static th_result make_parts(th_upload *u, const th_render_mesh *render_mesh, th_
         u->alphas |= 1u << part->alpha;
         memcpy(part->base_color, material->base_color, sizeof part->base_color);
         memcpy(part->emissive, material->emissive, sizeof part->emissive);
-        part->image = u->images[material->image == TH_NO_INDEX ? render_mesh->image_count : material->image];
+        part->image = images[material->image == TH_NO_INDEX ? render_mesh->image_count : material->image];
     }
     return TH_OK;
 }
 
-th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, th_error *err)
+th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, const th_upload *base, th_error *err)
 {
     assert(u && render_mesh && render_mesh->lod_count >= 1 && render_mesh->lod_count <= TH_RENDER_MESH_LODS);
     *u = (th_upload){.lod_count = render_mesh->lod_count,
@@ -285,8 +285,8 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, th_err
     fill(u->buffers[LINE_ENDS], render_mesh->line_end_count * sizeof *render_mesh->line_ends, render_mesh->line_ends);
     make_mesh_array(u);
     make_skeleton_array(u);
-    result = make_images(u, render_mesh, err);
-    return result == TH_OK ? make_parts(u, render_mesh, err) : result;
+    result = base ? TH_OK : make_images(u, render_mesh, err);
+    return result == TH_OK ? make_parts(u, render_mesh, base ? base->images : u->images, err) : result;
 }
 
 void th_upload_fini(th_upload *u)

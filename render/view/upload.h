@@ -25,7 +25,7 @@ typedef struct th_upload {
     GLuint places;     /* a texture of the bones' places in the bind pose */
     GLuint deltas;     /* a texture of the deltas; 0 if the model has no morph targets */
     GLuint mesh_array, skeleton_array;
-    GLuint *images; /* the render mesh's images, then a white one */
+    GLuint *images; /* the render mesh's images, then a white one; NULL: those of the base */
     uint32_t image_count;
     th_upload_part *parts;
     uint32_t alphas;  /* of all parts: bits 1 << TH_ALPHA_... */
@@ -33,8 +33,9 @@ typedef struct th_upload {
     uint32_t part_count, lod_count, line_end_count, bone_count, palette_entries;
 } th_upload;
 
-/* Call th_upload_fini in any case. */
-th_result th_upload_init(th_upload *upload, const th_render_mesh *render_mesh, th_error *err);
+/* base: of render_mesh->base, and in use as long; NULL: none, or it is not uploaded. Call th_upload_fini in any case.
+ */
+th_result th_upload_init(th_upload *upload, const th_render_mesh *render_mesh, const th_upload *base, th_error *err);
 void th_upload_fini(th_upload *upload);
 
 #endif

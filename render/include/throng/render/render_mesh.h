@@ -1,7 +1,8 @@
 /* A render mesh: the data that a GPU needs to draw a model's meshes with bone palettes. Plain data, no GL.
  *
- * Immutable once created: share it between threads. It keeps no pointer to the model, which may be freed. All pointers
- * are valid until th_render_mesh_destroy; an array is NULL when its count is 0. The same model gives the same bytes.
+ * Immutable once created: share it between threads. It keeps no pointer to the model, which may be freed. A mesh of a
+ * joint level (joint_lod.h) has the images of its model's own mesh. All pointers are valid until
+ * th_render_mesh_destroy; an array is NULL when its count is 0. The same model gives the same bytes.
  *
  * There are two spaces. Positions stay in mesh space, in which the mesh was bound to the skeleton. Palette entry b of
  * an instance maps mesh space to scene space: scene_position = sum of weight[k] * palette[bone[k]] * position. Meshes
@@ -126,6 +127,7 @@ typedef struct th_render_mesh {
     const th_render_mesh_material *materials;
     uint32_t image_count;
     const th_render_mesh_image *images;
+    const struct th_render_mesh *base; /* whose images these are; NULL: its own */
     uint32_t bone_count, weight_count; /* of a palette, as in the model */
     const th_render_mesh_bone *bones;
     uint32_t line_end_count; /* two per line of the skeleton: a joint, and its nearest ancestor with a bone */
@@ -139,10 +141,12 @@ typedef struct th_render_mesh {
  * others it is also at most five times this part of their own extent. */
 double th_render_mesh_lod_limit(uint32_t lod);
 
-/* influences: 4 keeps the four largest of each vertex, 8 all. The model must have passed th_model_check. TH_ERR_LIMIT:
- * too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program when it runs out of memory. A missing or
- * undecodable texture gives a warning, not an error. Takes about 10 s for a million triangles. */
-th_result th_render_mesh_create(const th_model *model, uint32_t influences, th_render_mesh **out, th_error *err);
+/* influences: 4 keeps the four largest of each vertex, 8 all. base: NULL, or the mesh of the model that this one is a
+ * joint level of; it must outlive the result, which has its images. The model must have passed th_model_check.
+ * TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program when it runs out of memory. A
+ * missing or undecodable texture gives a warning, not an error. Takes about 10 s for a million triangles. */
+th_result th_render_mesh_create(const th_model *model, uint32_t influences, const th_render_mesh *base,
+                                th_render_mesh **out, th_error *err);
 
 /* NULL does nothing. */
 void th_render_mesh_destroy(th_render_mesh *render_mesh);
