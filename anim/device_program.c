@@ -381,21 +381,22 @@ static th_result refuse_exact(const th_compiled_model *compiled, const th_compil
                    clip->clip ? clip->clip->name : "its rest pose");
 }
 
-/* Only clips of a group that are played count, unless it is no instance's own, as those of joint levels. */
-th_result th_crowd_check_device(const th_crowd *crowd, th_error *err)
+/* Of the clips of a group only those count that are played by an instance which may be posed in it. */
+th_result th_crowd_check_device(const th_crowd *crowd, const uint32_t *of, th_error *err)
 {
     assert(crowd);
     for (uint32_t g = 0; g < crowd->group_count; g++) {
         const th_compiled_model *compiled = crowd->groups[g].compiled;
-        bool is_own = false;
+        const uint32_t own = of ? of[g] : g;
+        assert(own < crowd->group_count && clip_count(&crowd->groups[own]) == clip_count(&crowd->groups[g]));
         for (uint32_t i = 0; crowd->groups[g].exact && i < crowd->instance_count; i++) {
-            is_own |= crowd->group_of[i] == g;
-            if (crowd->group_of[i] == g && !crowd->all[i].compiled_clip->keys)
-                return refuse_exact(compiled, crowd->all[i].compiled_clip, err);
+            const th_compiled_clip *clips = crowd->groups[own].compiled->compiled_clips;
+            if (crowd->group_of[i] != own)
+                continue;
+            const th_compiled_clip *clip = &compiled->compiled_clips[crowd->all[i].compiled_clip - clips];
+            if (!clip->keys)
+                return refuse_exact(compiled, clip, err);
         }
-        for (uint32_t c = 0; crowd->groups[g].exact && !is_own && c <= compiled->model->clip_count; c++)
-            if (!compiled->compiled_clips[c].keys)
-                return refuse_exact(compiled, &compiled->compiled_clips[c], err);
     }
     return TH_OK;
 }

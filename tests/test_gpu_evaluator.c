@@ -112,7 +112,7 @@ static size_t posed_wrong(const th_gl *gl, const th_compiled_model *compiled, th
     th_gpu_evaluator *evaluator = make_evaluator(gl, compiled, palette, mapping);
     th_crowd *crowd = make_crowd(compiled, palette, COUNT, 7);
     th_error err;
-    cr_assert_eq(th_crowd_check_device(crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_check_device(crowd, NULL, &err), TH_OK, "%s", err.text);
     size_t wrong = differences(evaluator, crowd, 0) + differences(evaluator, crowd, -1234.567);
     uint64_t state = 99;
     for (uint32_t i = 2; i < times; i++)
@@ -457,19 +457,55 @@ Test(gpu_evaluator, says_which_clip_is_played_from_authored_keys)
     const th_crowd_desc desc = {
         .compiled_models = &compiled, .compiled_model_count = 1, .instances = &instance, .instance_count = 1};
     cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_crowd_check_device(crowd, &err), TH_ERR_INPUT);
+    cr_expect_eq(th_crowd_check_device(crowd, NULL, &err), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "human plays walk from its authored keys");
     th_crowd_destroy(crowd);
-    /* Characters may be posed in the second model, as in a joint level. */
+    /* Only if characters may be posed in the second model, as in a joint level. */
     const th_compiled_model *both[] = {make_compiled(human, TH_SAMPLING_COMPILED), compiled};
+    const uint32_t apart[] = {0, 1}, level[] = {0, 0};
     const th_crowd_desc levels = {
         .compiled_models = both, .compiled_model_count = 2, .instances = &instance, .instance_count = 1};
     cr_assert_eq(th_crowd_create(&levels, &crowd, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_crowd_check_device(crowd, &err), TH_ERR_INPUT);
+    cr_expect_eq(th_crowd_check_device(crowd, NULL, &err), TH_OK);
+    cr_expect_eq(th_crowd_check_device(crowd, apart, &err), TH_OK);
+    cr_expect_eq(th_crowd_check_device(crowd, level, &err), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, "human plays walk from its authored keys");
     th_crowd_destroy(crowd);
     th_compiled_model_destroy((th_compiled_model *)both[0]);
     th_compiled_model_destroy((th_compiled_model *)compiled);
     th_model_free(human);
+}
+
+/* A model of the crowd that nobody got has no frames here, and is in nobody's way. */
+Test(gpu_evaluator, ignores_what_a_model_without_instances_plays)
+{
+    th_gl *gl = open_exact();
+    th_model *human;
+    th_crowd *crowd;
+    th_gpu_evaluator *evaluator;
+    th_error err;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    const th_compiled_model *both[] = {make_compiled(human, TH_SAMPLING_COMPILED),
+                                       make_compiled(human, TH_SAMPLING_EXACT)};
+    th_instance instances[COUNT];
+    th_instances_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
+    const th_crowd_desc desc = {.compiled_models = both,
+                                .compiled_model_count = 2,
+                                .instances = instances,
+                                .instance_count = COUNT,
+                                .isa = TH_ISA_SCALAR};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_check_device(crowd, NULL, &err), TH_OK, "%s", err.text);
+    const th_gpu_evaluator_desc gpu = {
+        .gl = gl, .compiled_models = both, .compiled_model_count = 2, .mapping = TH_GPU_MAPPING_CHARACTER};
+    cr_assert_eq(th_gpu_evaluator_create(&gpu, &evaluator, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(differences(evaluator, crowd, 1.5), 0);
+    th_gpu_evaluator_destroy(evaluator);
+    th_crowd_destroy(crowd);
+    th_compiled_model_destroy((th_compiled_model *)both[0]);
+    th_compiled_model_destroy((th_compiled_model *)both[1]);
+    th_model_free(human);
+    close_context(gl);
 }
 
 /* ---- what goes wrong ---- */

@@ -213,7 +213,10 @@ static th_result check_evaluator(const th_crowd_view *crowd_view, th_error *err)
         return th_fail(err, TH_ERR_INPUT, "the error on screen needs poses that are held");
     if (crowd_view->means)
         return th_fail(err, TH_ERR_INPUT, "--animation-budget limits what the CPU poses");
-    return th_crowd_check_device(crowd_view->crowd, err);
+    uint32_t of[TH_CROWD_VIEW_MAX_MODELS * TH_LOD_LEVELS];
+    for (uint32_t p = 0; p < crowd_view->posed_count; p++)
+        of[p] = crowd_view->posed_models[p].of;
+    return th_crowd_check_device(crowd_view->crowd, of, err);
 }
 
 static th_result create_evaluator(th_crowd_view *crowd_view, const th_gl *gl, th_error *err)

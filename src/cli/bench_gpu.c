@@ -127,7 +127,7 @@ static th_result make_crowd(subject *s, const th_bench_gpu_entry *entry, th_erro
     if (result == TH_OK)
         result = th_scene_crowd(s->scene, TH_ISA_SCALAR, entry->palette, &s->crowd, err);
     if (result == TH_OK)
-        result = th_crowd_check_device(s->crowd, err);
+        result = th_crowd_check_device(s->crowd, NULL, err);
     if (result != TH_OK)
         return result;
     const th_gpu_evaluator_desc desc = {.gl = s->shared->picture.gl,

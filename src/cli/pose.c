@@ -130,7 +130,7 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
     th_gl *gl;
     th_gpu_evaluator *evaluator = NULL;
     const th_gl_desc gl_desc = {.want = TH_GL_HEADLESS};
-    th_result result = th_crowd_check_device(crowd, err);
+    th_result result = th_crowd_check_device(crowd, NULL, err);
     if (result == TH_OK)
         result = th_gl_create(&gl_desc, &gl, err);
     if (result != TH_OK)

@@ -61,9 +61,11 @@ uint32_t th_crowd_device_clip_count(const th_crowd *crowd);
 void th_crowd_device_clips(const th_crowd *crowd, th_device_clip *out);
 void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out);
 
-/* Fails with TH_ERR_INPUT, and says why, if the crowd plays a clip from authored keys, which has no frames, or may play
- * one in a model that is no instance's own (th_crowd_set_active_in). */
-th_result th_crowd_check_device(const th_crowd *crowd, th_error *err);
+/* Fails with TH_ERR_INPUT, and says why, if an instance plays a clip that a device cannot: one that is played from
+ * authored keys has no frames. of: for each compiled model the one whose instances may be posed in it
+ * (th_crowd_set_active_in), as of a joint level; itself where there is no other. NULL: each is posed in its own. Clips
+ * and models that no instance plays may be anything. */
+th_result th_crowd_check_device(const th_crowd *crowd, const uint32_t *of, th_error *err);
 
 TH_API_END
 
