@@ -1,6 +1,7 @@
 #include <throng/runtime/frame.h>
 
 #include "frame_mutants.h"
+#include "markers.h"
 
 #include <throng/core/cache_line.h>
 #include <throng/core/text_format.h>
@@ -116,6 +117,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         /* What the stage of sampling leaves has room for the active instances only. */
         .capacity =
             desc->stages == TH_STAGES_SEPARATE ? th_crowd_batch_count(desc->crowd) : th_crowd_most_batches(desc->crowd),
+        .observer = th_markers_observer(),
     };
     if (!allocate(frame, desc)) {
         th_frame_destroy(frame);
@@ -216,7 +218,7 @@ static th_jobs_fn *stage_fn(const th_frame *frame)
 static int observe_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const th_frame *frame = ctx;
-    frame->observer.begin(frame->observer.ctx, worker);
+    frame->observer.begin(frame->observer.ctx, worker, frame->stage);
     const int result = stage_fn(frame)(begin, end, worker, ctx);
     frame->observer.end(frame->observer.ctx, worker, frame->stage);
     return result;
@@ -284,7 +286,7 @@ void th_frame_trace(th_frame *frame, th_tracer *tracer)
 void th_frame_observe(th_frame *frame, const th_frame_observer *observer)
 {
     assert(frame && (!observer || (observer->begin && observer->end)));
-    frame->observer = observer ? *observer : (th_frame_observer){0};
+    frame->observer = observer ? *observer : th_markers_observer();
 }
 
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)

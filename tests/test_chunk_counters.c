@@ -69,7 +69,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 
 static void begin(void)
 {
-    observer.begin(observer.ctx, 0);
+    observer.begin(observer.ctx, 0, TH_FRAME_POSE);
 }
 
 static void end(th_frame_stage stage)

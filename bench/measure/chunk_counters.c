@@ -142,8 +142,9 @@ static count read_counters(const worker *w)
 
 /* ---- chunks ---- */
 
-static void begin_chunk(void *ctx, uint32_t index)
+static void begin_chunk(void *ctx, uint32_t index, th_frame_stage stage)
 {
+    (void)stage;
     worker *w = worker_at(ctx, index);
     const pid_t thread = gettid();
     if (w->thread != thread) { /* that of another pool, maybe */

@@ -79,12 +79,13 @@ const char *th_frame_stage_name(th_frame_stage stage);
 
 /* Called on a worker before and after each of its chunks. */
 typedef struct th_frame_observer {
-    void (*begin)(void *ctx, uint32_t worker);
+    void (*begin)(void *ctx, uint32_t worker, th_frame_stage stage);
     void (*end)(void *ctx, uint32_t worker, th_frame_stage stage);
     void *ctx;
 } th_frame_observer;
 
-/* Observes the chunks of the next frames; NULL ends that. The observer is copied. Frames without one pay nothing. */
+/* Observes the chunks of the next frames; NULL ends that. The observer is copied. Frames without one pay nothing. A
+ * build with THRONG_LIKWID marks the chunks of those for LIKWID. */
 void th_frame_observe(th_frame *frame, const th_frame_observer *observer);
 
 /* th_jobs_create with a th_error: TH_ERR_MEMORY or TH_ERR_ENVIRONMENT. */
