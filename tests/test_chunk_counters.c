@@ -1,7 +1,7 @@
-/* Counters of chunks against what was done in them, and against other clocks. perf_event_open goes through a wrapper
- * here: this machine may have no counters, so events of the system stand in for those of the processor. */
+/* Counters of chunks against what was done in them, and against other clocks. */
 #include "bench/measure/chunk_counters.h"
 #include "bench/measure/package_energy.h"
+#include "fixture_counters.h"
 #include "fixture_folder.h"
 
 #include <throng/anim/model.h>
@@ -12,12 +12,9 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,32 +22,7 @@ static th_error error;
 static th_chunk_counters *counters;
 static th_frame_observer observer;
 
-/* ---- a processor made of events of the system ---- */
-
-static int refused;                    /* errno for events of the processor; 0: they are CPU time and page faults */
-static uint64_t refused_event = ~0ull; /* only this one is refused, with ENOENT */
-
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
-long __wrap_syscall(long number, ...)
-{
-    long a[6];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(list, long);
-    va_end(list);
-    struct perf_event_attr *event = (struct perf_event_attr *)a[0]; // NOLINT(performance-no-int-to-ptr)
-    if (number == SYS_perf_event_open) {
-        errno = refused ? refused : ENOENT;
-        if (refused || (event->type == PERF_TYPE_HARDWARE && event->config == refused_event))
-            return -1;
-        const bool is_faults = event->type == PERF_TYPE_HW_CACHE || event->config == PERF_COUNT_HW_INSTRUCTIONS;
-        event->type = PERF_TYPE_SOFTWARE;
-        event->config = is_faults ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
-    }
-    return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
+/* ---- counters that take turns ---- */
 
 /* The times in what a group reads, if its counters take turns. */
 static uint64_t wanted, ran;
@@ -108,18 +80,6 @@ static void work_ms(double ms)
         ;
 }
 
-/* Touches new pages, each of which is one page fault. AddressSanitizer would touch its own beside them. */
-__attribute__((no_sanitize("address"))) static void touch(size_t pages)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = pages * page;
-    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    cr_assert_neq(memory, MAP_FAILED);
-    madvise(memory, bytes, MADV_NOHUGEPAGE);
-    for (size_t i = 0; i < bytes; i += page)
-        *(volatile char *)(memory + i) = 1;
-    munmap(memory, bytes);
-}
-
 static double get(uint32_t worker, th_frame_stage stage, th_counter counter)
 {
     return th_chunk_counters_get(counters, worker, stage).values[counter];
@@ -140,14 +100,14 @@ Test(chunk_counters, have_what_is_done_in_chunks_and_nothing_between_them)
     th_chunk_counters_reset(counters);
     const double before = cpu_ns();
     begin();
-    touch(300);
+    touch_pages(300);
     work_ms(20);
     end(TH_FRAME_POSE);
     const double in_chunk = cpu_ns() - before;
-    touch(5000);
+    touch_pages(5000);
     work_ms(50);
     begin();
-    touch(40);
+    touch_pages(40);
     end(TH_FRAME_RESOLVE);
     cr_expect_float_eq(get(0, TH_FRAME_POSE, TH_COUNTER_PAGE_FAULTS), 300, 5);
     cr_expect_float_eq(get(0, TH_FRAME_RESOLVE, TH_COUNTER_PAGE_FAULTS), 40, 5);
@@ -176,7 +136,7 @@ Test(chunk_counters, count_how_often_a_thread_gave_its_cpu_away)
 Test(chunk_counters, of_the_processor_are_read_in_their_groups)
 {
     begin();
-    touch(300);
+    touch_pages(300);
     work_ms(30);
     end(TH_FRAME_POSE);
     const double cpu = all(TH_COUNTER_CPU_NS);
@@ -195,9 +155,9 @@ Test(chunk_counters, of_the_processor_are_read_in_their_groups)
 
 Test(chunk_counters, that_are_missing_leave_the_others_of_their_group)
 {
-    refused_event = PERF_COUNT_HW_CPU_CYCLES; /* the first of the group */
+    refused_counter = PERF_COUNT_HW_CPU_CYCLES; /* the first of the group */
     begin();
-    touch(200);
+    touch_pages(200);
     end(TH_FRAME_POSE);
     if (isnan(all(TH_COUNTER_INSTRUCTIONS)))
         cr_skip("this system forbids even events of its own");
@@ -213,7 +173,7 @@ Test(chunk_counters, that_take_turns_are_scaled_by_their_time)
 {
     takes_turns = true;
     begin();
-    touch(200);
+    touch_pages(200);
     wanted = 4000, ran = 1000;
     end(TH_FRAME_POSE);
     if (isnan(all(TH_COUNTER_INSTRUCTIONS)))
@@ -242,9 +202,9 @@ Test(chunk_counters, that_are_refused_are_not_zero_and_say_why_and_what_to_do)
         char missing[512];
         free_counters();
         make_counters();
-        refused = cases[i].code;
+        counters_refused = cases[i].code;
         begin();
-        touch(20);
+        touch_pages(20);
         end(TH_FRAME_POSE);
         for (int c = 0; c < TH_COUNTER_PROCESSOR_COUNT; c++)
             cr_expect(isnan(all((th_counter)c)), "%s", th_counter_name((th_counter)c));

@@ -874,6 +874,7 @@ Test(cli, stress_refuses_what_cannot_be)
     expect(2, "stress --error 10", "--error needs --draw");
     expect(2, "stress --animation-budget 1", "--animation-budget needs --draw");
     expect(2, "stress --hold 2", "--hold needs --draw");
+    expect(2, "stress --draw --counters", "--counters counts posed frames; leave --draw away");
     expect(2, "stress --look lod", "stress takes no --look; that is an option of render and view");
 }
 

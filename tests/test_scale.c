@@ -1495,8 +1495,8 @@ Test(scale, counts_additional_frames_by_worker_and_stage)
         cr_expect_eq(json_array_size(rows), samples + resolves);
         cr_expect_float_eq(counted[TH_COUNTER_CPU_NS], cpu_ns, 1);
         cr_expect_gt(cpu_ns, 0);
-        cr_expect(isnan(counted[TH_COUNTER_CYCLES]) == (scale.counters_missing[0] != 0) ||
-                  strstr(scale.counters_missing, "cycles") == NULL);
+        cr_expect(isnan(counted[TH_COUNTER_CYCLES]) == (scale.report.counters_missing[0] != 0) ||
+                  strstr(scale.report.counters_missing, "cycles") == NULL);
     }
     th_scale_fini(&scale);
 }

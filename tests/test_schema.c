@@ -42,20 +42,22 @@ static int check(const char *files)
 Test(schema, holds_for_what_every_command_writes)
 {
     static const char *const commands[] = {
-        "bench --out a.json --processes 2 --filter 'scalar/f32|exact|limit|crowd/1$|chunk|wake|frame/part'" QUICK,
+        "bench --out a.json --processes 2 --filter 'scalar/f32|exact|limit|crowd/1$|chunk|wake|frame/part' "
+        "--counters" QUICK,
         "bench --out b.json --dry-run --count 10 --filter 'pose/scalar|interp/step/scalar|frame/part'",
         "scale --out c.json --threads 1,2 --stages separate --processes 2" QUICK,
         "scale --out d.json --threads 1-4 --scheduler work-stealing,serial --counters" QUICK,
         "scale --out e.json --threads 1,2 --count 10 --dry-run",
         "scale --out s.json --threads 1,2 --share 30 --joint-level 6" QUICK,
-        "stress --out f.json --frames 299 --budget-ms 2 --count 20 --threads 1,2",
+        "stress --out f.json --frames 299 --budget-ms 2 --count 20 --threads 1,2 --counters",
         "stress --out g.json --frames 299 --budget-ms 10000 --count 3 --dry-run",
         "compare --fail-on slower a.json a.json --out h.json",
         "compare --fail-on slower c.json c.json --out i.json",
+        "compare --fail-on slower f.json f.json --out j.json",
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         cr_expect_leq(throng(commands[i]), 1, "%s: %s", commands[i], err); /* 1: stress missed its budget */
-    cr_expect_eq(check("a.json b.json c.json d.json e.json s.json f.json g.json h.json i.json"), 0, "%s", out);
+    cr_expect_eq(check("a.json b.json c.json d.json e.json s.json f.json g.json h.json i.json j.json"), 0, "%s", out);
 }
 
 static json_t *load(const char *path)

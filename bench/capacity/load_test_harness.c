@@ -26,6 +26,11 @@ th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_erro
     room = th_samples_init(&s->unpreempted, desc->frames) && room;
     if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
+    if (desc->counters && !desc->is_dry_run) {
+        const th_result result = th_chunk_counters_create(desc->threads[desc->thread_count - 1], &s->counters, err);
+        if (result != TH_OK)
+            return result;
+    }
     return th_scene_create(&empty, &s->base_scene, err);
 }
 
@@ -56,6 +61,7 @@ void th_load_test_fini(th_load_test *s)
     th_samples_fini(&s->cpu);
     th_samples_fini(&s->latencies);
     th_samples_fini(&s->unpreempted);
+    th_chunk_counters_destroy(s->counters);
     free(s->palette);
 }
 
@@ -208,6 +214,11 @@ void th_load_test_run(void *load_test, uint64_t frame)
     th_jobs_frame_end(s->jobs);
 }
 
+th_counted_frames th_load_test_counted_frames(th_load_test *s)
+{
+    return (th_counted_frames){s->counters, s->frame, th_jobs_threads(s->jobs), th_load_test_run, s, NULL};
+}
+
 th_stress_poses th_load_test_poses(const th_load_test *s)
 {
     if (!s->shared.plan)
@@ -291,8 +302,10 @@ static void run_traced(th_load_test *s, th_tracer *tracer)
         return;
     }
     th_tracer_frame_begin(tracer, s->jobs, s->number);
+    th_counted_frames frames = th_load_test_counted_frames(s);
+    frames.tracer = tracer;
     const uint64_t begin_ns = th_tracer_begin(tracer, "pose");
-    run(s);
+    th_counted_frames_trace(&frames, s->number++);
     const uint64_t ns = th_tracer_end(tracer) - begin_ns;
     th_tracer_frame_end(tracer, s->jobs);
     th_tracer_count(tracer, "ns per bone", (double)ns / (double)th_crowd_bone_count(s->crowd));

@@ -5,6 +5,7 @@
 #ifndef TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 #define TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 
+#include "measure/counted_frames.h"
 #include "measure/runqueue_delay.h"
 #include "suites/shared_crowd.h"
 
@@ -28,7 +29,8 @@ typedef struct th_load_test {
     /* Since the crowd was made, in nanoseconds: of frames, and of ticks (th_capacity_add_latencies). unpreempted: the
      * latencies of frames in which no thread waited preemption_threshold_ns for a CPU. */
     th_samples real, cpu, latencies, unpreempted;
-    uint32_t preempted; /* frames in which one did */
+    uint32_t preempted;          /* frames in which one did */
+    th_chunk_counters *counters; /* NULL: nothing is counted */
 } th_load_test;
 
 /* Compiles the models. Call th_load_test_fini in the end, even if it failed. */
@@ -56,6 +58,9 @@ th_capacity_frame th_load_test_frame(th_load_test *load_test);
 /* Runs frames on ticks that the tracer records in a group called `name`, until there are `events` events or 16
  * frames. */
 void th_load_test_trace(th_load_test *load_test, th_tracer *tracer, const char *name, uint64_t events);
+
+/* Additional frames of the posed crowd, to be counted. */
+th_counted_frames th_load_test_counted_frames(th_load_test *load_test);
 
 /* For th_validate_run_desc.run: poses the crowd without a tick or timing. */
 void th_load_test_run(void *load_test, uint64_t frame);

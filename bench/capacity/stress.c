@@ -216,6 +216,14 @@ static th_result draw_once(stress_run *s, th_error *err)
     return result == TH_OK ? th_load_test_finish(&s->load_test, err) : result;
 }
 
+static th_result count(stress_run *s, th_error *err)
+{
+    const th_counted_frames frames = th_load_test_counted_frames(&s->load_test);
+    if (!frames.counters || th_counted_frames_describe(&frames, s->row))
+        return TH_OK;
+    return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", s->row->name);
+}
+
 /* Discards the times when palettes were wrong. */
 static void forget(const stress_run *s)
 {
@@ -268,11 +276,12 @@ static th_result run_point(stress_run *s, th_error *err)
         row->bones = s->point->poses.bones;
     if (!s->desc->renderer)
         th_validate_floor(s->load_test.crowd, s->load_test.palette, row);
-    if (row->failure[0])
+    if (row->failure[0]) {
         forget(s);
-    else
-        row->own = th_stress_own_json(s->out, (uint32_t)(s->point - s->out->points));
-    return TH_OK;
+        return TH_OK;
+    }
+    row->own = th_stress_own_json(s->out, (uint32_t)(s->point - s->out->points));
+    return count(s, err);
 }
 
 /* ---- all of them ---- */
@@ -367,6 +376,8 @@ static th_result run_all(stress_run *s, th_error *err)
     if (result != TH_OK)
         return result;
     s->out->report.interference = th_interference_end(&begin);
+    if (s->load_test.counters)
+        th_counted_frames_end(s->load_test.counters, &s->out->report);
     describe(s);
     return TH_OK;
 }
@@ -375,6 +386,7 @@ th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *er
 {
     assert(desc && out);
     assert(desc->threads && desc->thread_count > 0);
+    assert(!desc->counters || !desc->renderer);
     assert(desc->error_every == 0 || (desc->renderer && desc->renderer->errors));
     assert(desc->budget_ns > 0 && desc->frames >= TH_CAPACITY_MIN_FRAMES);
     for (uint32_t t = 0; t + 1 < desc->thread_count; t++)

@@ -1,4 +1,5 @@
 /* The tables of a bench run. */
+#include "counter_table.h"
 #include "pareto.h"
 #include "roofline.h"
 #include "row_figures.h"
@@ -166,6 +167,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     th_report_print_picture(report->picture, format, file);
     printed = print_view(report, TH_ROW_FRAME, format, file) && printed;
     printed = print_view(report, TH_ROW_ERROR, format, file) && printed;
+    printed = th_counter_table_print(report, format, file) && printed;
     print_notes(report, format, file);
     return printed;
 }
@@ -368,6 +370,7 @@ bool th_bench_printer_end(th_bench_printer *p, const th_report *report)
 {
     assert(p && report);
     print_pending_schedulers(p, report);
+    p->failed |= !th_counter_table_print(report, p->format, p->file);
     print_notes(report, p->format, p->file);
     th_report_print_warnings(report, p->format, p->file);
     print_summary(report, p->format, p->file);

@@ -1,3 +1,5 @@
+#include "counter_table.h"
+#include "measure/counted_frames.h"
 #include "own_json.h"
 #include "row_interval.h"
 #include "scale_plots.h"
@@ -35,9 +37,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     json_t *pop_json = json_object();
     for (int f = 0; f < TH_POP_COUNT; f++)
         pop_json = th_json_set(pop_json, th_pop_factor_name((th_pop_factor)f), th_json_real(p->pop.values[f]));
-    json_t *counters_json = json_object();
-    for (int c = 0; c < TH_COUNTER_COUNT; c++)
-        counters_json = th_json_set(counters_json, th_counter_name((th_counter)c), th_json_real(p->counters.values[c]));
+    json_t *counters_json = th_counters_json(&p->counters);
     char sum[40], threads[16];
     snprintf(sum, sizeof sum, "%016" PRIx64 "%016" PRIx64, p->palette_sum.high, p->palette_sum.low);
     snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
@@ -122,33 +122,6 @@ static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th
             figures[1 + f] = TH_COLUMN(heads[f], TH_SHARE(scale->points[i].pop.values[f], "%.1f %%"));
         if (!scale->report.rows[i].failure[0])
             th_sheet_add(&sheet, figures, 1 + TH_POP_COUNT);
-    }
-    return th_sheet_write(&sheet, format, file);
-}
-
-/* ---- counters ---- */
-
-/* Per bone; waits and whatever is outside of chunks is not part of it. */
-static bool print_counters(const th_scale *scale, const th_scale_curve *curve, th_format format, FILE *file)
-{
-    th_sheet sheet = th_sheet_table(0);
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
-        const double *c = scale->points[i].counters.values, bones = (double)scale->report.rows[i].bones;
-        const th_figure figures[] = {
-            TH_COLUMN(">threads", TH_COUNT(scale->points[i].threads)),
-            TH_COLUMN(">cycles", TH_REAL(c[TH_COUNTER_CYCLES] / bones, "%.1f")),
-            TH_COLUMN(">instructions", TH_REAL(c[TH_COUNTER_INSTRUCTIONS] / bones, "%.1f")),
-            TH_COLUMN(">IPC", TH_REAL(c[TH_COUNTER_INSTRUCTIONS] / c[TH_COUNTER_CYCLES], "%.2f")),
-            TH_COLUMN(">stalled", TH_SHARE(c[TH_COUNTER_STALLED_CYCLES] / c[TH_COUNTER_CYCLES], "%.0f %%")),
-            TH_COLUMN(">L1 misses", TH_REAL(c[TH_COUNTER_L1_MISSES] / bones, "%.3f")),
-            TH_COLUMN(">LLC misses", TH_REAL(c[TH_COUNTER_LLC_MISSES] / bones, "%.3f")),
-            TH_COLUMN(">CPU ns", TH_REAL(c[TH_COUNTER_CPU_NS] / bones, "%.2f")),
-            TH_COLUMN(">+page faults/frame", TH_REAL(c[TH_COUNTER_PAGE_FAULTS], "%.2f")),
-            TH_COLUMN(">switches/frame", TH_REAL(c[TH_COUNTER_CONTEXT_SWITCHES], "%.2f")),
-            TH_COLUMN(">mJ/frame", TH_REAL(c[TH_COUNTER_ENERGY_J] * 1e3, "%.2f")),
-        };
-        if (!scale->report.rows[i].failure[0])
-            th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
     }
     return th_sheet_write(&sheet, format, file);
 }
@@ -458,14 +431,8 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
                   "instructions x IPC x frequency:",
                   format, file);
     printed = printed && print_factors(scale, &scale->curves[0], format, file);
+    printed = printed && th_counter_table_print(&scale->report, format, file);
     fputc('\n', file);
-    if (scale->has_counters) {
-        print_heading("Counted in chunks of additional frames, for each bone:", format, file);
-        printed = printed && print_counters(scale, &scale->curves[0], format, file);
-        if (scale->counters_missing[0])
-            th_write_line(file, format, "%s", scale->counters_missing);
-        fputc('\n', file);
-    }
     print_heading("Ablations, us per frame:", format, file);
     printed = printed && print_parts(scale, format, file);
     fputc('\n', file);

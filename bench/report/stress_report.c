@@ -1,4 +1,5 @@
 /* A stress test as JSON and text. */
+#include "counter_table.h"
 #include "figures.h"
 #include "own_json.h"
 #include "tables.h"
@@ -234,7 +235,8 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     const th_stress *stress = result;
     th_sheet points = with_points(th_sheet_table(TABLE), stress);
     th_print_gap(format, file);
-    const bool printed = th_sheet_write(&points, format, file);
+    bool printed = th_sheet_write(&points, format, file);
+    printed = th_counter_table_print(&stress->report, format, file) && printed;
     fputc('\n', file);
     print_rule(stress, format, file);
     print_sharing(stress, format, file);

@@ -3,7 +3,6 @@
 #include "conclusion.h"
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
-#include "measure/package_energy.h"
 #include "pop_factors.h"
 #include "report/scene_json.h"
 #include "resample.h"
@@ -14,7 +13,6 @@
 #include <throng/core/text_format.h>
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,14 +234,7 @@ static th_result count_points(const th_experiment *s, th_error *err)
     for (uint32_t i = 0; i < out->point_count; i++)
         if (!out->report.rows[i].failure[0] && !th_scaling_config_count(&s->configs[i], s->chunk_counters))
             return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", out->report.rows[i].name);
-    th_chunk_counters_describe_missing(s->chunk_counters, out->counters_missing, sizeof out->counters_missing);
-    const th_energy_mark energy = th_energy_read(TH_POWERCAP);
-    if (energy.count == 0)
-        th_append(out->counters_missing, sizeof out->counters_missing, "%sNot counted: energy (%s): %s.",
-                  out->counters_missing[0] ? " " : "", th_errno_name(energy.error),
-                  energy.error == ENOENT                            ? "the kernel has no power capping zones here"
-                  : energy.error == EACCES || energy.error == EPERM ? "only root may read " TH_POWERCAP
-                                                                    : TH_POWERCAP " cannot be read");
+    th_counted_frames_end(s->chunk_counters, &out->report);
     out->has_counters = true;
     return TH_OK;
 }

@@ -1,6 +1,7 @@
 #include <throng/bench/bench.h>
 
 #include "measure/calibrated_work.h"
+#include "measure/counted_frames.h"
 #include "measure/trace_frames.h"
 #include "registry.h"
 #include "report/scene_json.h"
@@ -108,15 +109,40 @@ static void run_entry(void *entry, uint64_t frame)
         e->run(e->subject, frame);
 }
 
-static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer)
+/* counters: NULL where the entry has none. */
+static th_counted_frames counted_frames(th_entry *e, const th_row *row, th_chunk_counters *counters, th_tracer *tracer)
+{
+    const bool is_counted = counters && e->frame && row->real_ns.count > 0;
+    return (th_counted_frames){.counters = is_counted ? counters : NULL,
+                               .frame = is_counted ? e->frame(e->subject) : NULL,
+                               .threads = row->threads,
+                               .run = run_entry,
+                               .ctx = e,
+                               .tracer = tracer};
+}
+
+static th_result count_entries(th_entry *entries, uint32_t count, th_row *rows, th_chunk_counters *counters,
+                               th_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const th_counted_frames frames = counted_frames(&entries[i], &rows[i], counters, NULL);
+        if (frames.counters && !rows[i].failure[0] && !th_counted_frames_describe(&frames, &rows[i]))
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", entries[i].name);
+    }
+    return TH_OK;
+}
+
+static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer,
+                          th_chunk_counters *counters)
 {
     for (uint32_t i = 0; tracer && i < count; i++) {
         th_entry *e = &entries[i];
         if (rows[i].failure[0])
             continue;
+        th_counted_frames frames = counted_frames(e, &rows[i], counters, tracer);
         if (e->before)
             e->before(e->subject);
-        th_trace_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, run_entry, e);
+        th_trace_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, th_counted_frames_trace, &frames);
         if (e->after)
             e->after(e->subject);
     }
@@ -142,7 +168,7 @@ static th_result prepare_fixture(th_fixture *fixture, th_entry *entries, uint32_
 }
 
 static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_fixture *fixture,
-                           th_report *report, uint32_t first, th_error *err)
+                           th_chunk_counters *counters, th_report *report, uint32_t first, th_error *err)
 {
     th_row *rows = report->rows + first;
     th_subject subjects[TH_BENCH_MAX_ENTRIES];
@@ -160,8 +186,10 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
         report->is_partial = !th_measure(&measure, subjects, count);
         if (!measure.is_dry_run)
             summarize(entries, count, rows);
+        if (!report->is_partial)
+            result = count_entries(entries, count, rows, counters, err);
         th_tracer_next(desc->tracer, "trace");
-        trace_entries(entries, count, rows, desc->tracer);
+        trace_entries(entries, count, rows, desc->tracer, counters);
     }
     for (uint32_t i = 0; i < count; i++)
         if (entries[i].subject)
@@ -188,7 +216,8 @@ static void describe_picture(const th_external_benchmarks *external, th_report *
 }
 
 /* Entries that are compared are measured together. Nothing else exists meanwhile: other entries' threads might run. */
-static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_report *out, th_error *err)
+static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_chunk_counters *counters,
+                            th_report *out, th_error *err)
 {
     const volatile sig_atomic_t *stop = desc->measure.stop;
     th_bench_desc inner = *desc;
@@ -204,7 +233,7 @@ static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixt
         told.count = group_length(p, i);
         out->is_partial = stop && *stop;
         if (!out->is_partial)
-            result = run_group(p->entries + i, told.count, &inner, fixture, out, i, err);
+            result = run_group(p->entries + i, told.count, &inner, fixture, counters, out, i, err);
         if (result == TH_OK && i + told.count > p->count - p->external_count)
             describe_picture(desc->external, out);
         if (result == TH_OK && desc->finished)
@@ -215,7 +244,7 @@ static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixt
     return result;
 }
 
-static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_error *err)
+static th_result run_all(plan *p, const th_bench_desc *desc, th_chunk_counters *counters, th_report *out, th_error *err)
 {
     th_fixture fixture;
     th_result result = th_fixture_init(&fixture, &desc->scene, err);
@@ -225,7 +254,7 @@ static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_
     if (p->pose_count + p->external_count > 0)
         out->scene = th_scene_json(NULL, &desc->scene); /* without what compiling shows */
     if (result == TH_OK)
-        result = run_groups(p, desc, &fixture, out, err);
+        result = run_groups(p, desc, &fixture, counters, out, err);
     if (result == TH_OK && out->scene) {
         json_decref(out->scene);
         out->scene =
@@ -243,9 +272,16 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
     th_result result = th_measure_report(&desc->measure, p.count, out, err);
     if (result != TH_OK)
         return result;
+    th_chunk_counters *counters = NULL;
+    if (desc->counters && !desc->measure.is_dry_run)
+        result = th_chunk_counters_create(TH_JOBS_MAX_THREADS, &counters, err);
     const th_interference_mark begin = th_interference_begin();
-    result = run_all(&p, desc, out, err);
+    if (result == TH_OK)
+        result = run_all(&p, desc, counters, out, err);
     out->interference = th_interference_end(&begin);
+    if (result == TH_OK && counters)
+        th_counted_frames_end(counters, out);
+    th_chunk_counters_destroy(counters);
     if (result != TH_OK)
         th_report_fini(out);
     return result;

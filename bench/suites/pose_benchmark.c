@@ -140,12 +140,19 @@ static bool can_have(const th_scene *scene, th_palette palette, th_row *row)
     return true;
 }
 
+static th_frame *frame_of(void *subject)
+{
+    const th_pose_benchmark *p = subject;
+    return p->frame;
+}
+
 th_result th_pose_benchmark_init(th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err)
 {
     th_pose_benchmark *p = calloc(1, sizeof *p);
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
     entry->subject = p;
+    entry->frame = frame_of;
     p->shared = entry->shared;
     p->row = row;
     p->palette = fixture->palette;

@@ -7,6 +7,7 @@
 
 #include <throng/bench/bench.h>
 #include <throng/jobs/jobs.h>
+#include <throng/runtime/frame.h>
 
 typedef struct th_entry th_entry;
 struct th_entry {
@@ -32,6 +33,9 @@ struct th_entry {
     void (*after)(void *subject);
     void (*check)(void *subject, uint64_t frame);
     th_jobs *(*pool)(void *subject); /* the pool to trace; NULL: none */
+    /* The frame whose chunks are counted, on the row's threads; it returns NULL where `run` uses the calling thread
+     * only. NULL: the entry is not counted. */
+    th_frame *(*frame)(void *subject);
     /* Adds fields to the row, or fails it. baseline: NULL when it was not measured. May be NULL. */
     void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);

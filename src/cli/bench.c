@@ -170,6 +170,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
         .scene = scene,
         .threads = o->crowd.jobs.threads,
         .measure = *measure,
+        .counters = o->counters,
         .tracer = run->tracer,
         .filter = filter_of(o),
         .external = &external,

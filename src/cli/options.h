@@ -28,6 +28,7 @@ typedef struct th_options {
     th_output_options output;
     const char *trace;
     const char *filter; /* of bench and compare */
+    bool counters;      /* of bench, scale and stress */
     bool help;
     struct {
         const char *export_path;
@@ -50,7 +51,7 @@ typedef struct th_options {
         th_thread_list threads;
         th_number_list counts, grains, schedulers;
         th_stages stages;
-        bool is_weak, counters;
+        bool is_weak;
         uint32_t joint_level;
         uint32_t processes;
     } scale;

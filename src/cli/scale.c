@@ -56,7 +56,7 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
         .threads = o->scale.threads.count ? o->scale.threads.counts : NULL,
         .thread_count = o->scale.threads.count,
         .is_weak = o->scale.is_weak,
-        .counters = o->scale.counters,
+        .counters = o->counters,
         .measure = *measure,
         .tracer = run->tracer,
     };

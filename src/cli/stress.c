@@ -73,6 +73,7 @@ static int run_stress(const th_options *o, th_run *run, const th_model_set *mode
         .memory = o->stress.memory_bytes,
         .renderer = renderer,
         .error_every = o->crowd.error_every,
+        .counters = o->counters,
         .tracer = run->tracer,
         .is_dry_run = o->measure.is_dry_run,
         .progress = th_progress_wanted() ? show : NULL,
@@ -117,6 +118,10 @@ int th_command_stress(const th_options *o, th_run *run)
             th_complain("--%s needs --draw", of_pictures[i]);
             return TH_EXIT_USAGE;
         }
+    if (o->stress.draw && o->counters) {
+        th_complain("--counters counts posed frames; leave --draw away");
+        return TH_EXIT_USAGE;
+    }
     th_model_set model_set;
     th_error err;
     int code;

@@ -47,6 +47,9 @@ typedef struct th_bench_desc {
     /* After each group of compared entries: their rows are complete. May be NULL. */
     void (*finished)(void *ctx, const th_report *report, uint32_t first, uint32_t count);
     void *finished_ctx;
+    /* Counts additional frames of entries that pose the crowd, not timed; those of threads of jobs/ and of external
+     * entries are not counted. */
+    bool counters;
     th_tracer *tracer; /* may be NULL; gets a few additional frames of each entry, not timed */
 } th_bench_desc;
 

@@ -68,6 +68,8 @@ typedef struct th_report {
     uint64_t seed;          /* of the order of repetitions, and of the crowd */
     bool is_dry_run;        /* nothing was timed */
     bool is_partial;        /* interrupted: some entries, repetitions or processes are missing */
+    /* Of th_row.own's "counters", where they were asked for: which are not counted, why, and what to do; "": none. */
+    char counters_missing[1024];
 } th_report;
 
 /* Reads the context and makes room for the samples of `rows` rows, which are zero otherwise. */

@@ -212,7 +212,6 @@ typedef struct th_scale {
     th_scale_process *processes; /* [TH_REPORT_MAX_PROCESSES], report.process_count of them filled in; NULL for one */
     uint32_t point_count, curve_count, part_count, memory_count;
     bool is_weak, has_counters;
-    char counters_missing[1024]; /* which are not counted, why, and what to do; "": none */
     /* Written in a frame of the first curve's last point; and the size of the block whose bandwidth is measured. */
     uint64_t palette_bytes, memory_bytes;
     th_bottleneck bottleneck;

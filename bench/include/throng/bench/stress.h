@@ -106,6 +106,7 @@ typedef struct th_stress_desc {
     uint32_t frames; /* as th_capacity_desc */
     const th_stress_renderer *renderer; /* NULL: frames are only posed */
     uint32_t error_every; /* measures the error on screen of every n-th frame; 0: of none; needs a renderer that can */
+    bool counters;        /* counts additional frames of the crowd that was found, without ticks; not with a renderer */
     /* May be NULL. Gets a few additional frames for each number of threads, which do not count. */
     th_tracer *tracer;
     /* Bytes for the crowd and its palettes; 0: four fifths of the available memory. */

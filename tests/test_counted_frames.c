@@ -1,0 +1,276 @@
+/* Counters of bench and stress, against page faults: each call that poses a part of the crowd makes some, and in these
+ * tests the processor counts them as instructions (fixture_counters.h). */
+#include "fixture_counters.h"
+#include "fixture_human.h"
+
+#include <throng/bench/bench.h>
+#include <throng/bench/counters.h>
+#include <throng/bench/stress.h>
+
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES = 30, COUNT = 320, CHUNKS = COUNT / 16 / (int)TH_FRAME_DEFAULT_GRAIN };
+
+static th_error error;
+static th_tracer *tracer; /* NULL: nothing is traced */
+
+TestSuite(counted_frames, .init = make_human, .fini = free_human);
+
+/* The faults of a call, in all frames that are run. */
+void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
+                            void *scratch);
+void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
+                            void *scratch);
+void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
+                            void *scratch)
+{
+    touch_pages(PAGES);
+    __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
+}
+
+static th_scene_desc scene(void)
+{
+    static const th_model *models[1];
+    models[0] = human;
+    return (th_scene_desc){.models = models, .model_count = 1, .instance_count = COUNT, .seed = 3};
+}
+
+static th_report bench(const char *filter, bool counters)
+{
+    th_report report;
+    const th_bench_desc desc = {.scene = scene(),
+                                .threads = 2,
+                                .measure = {.repetitions = 1, .iterations = 1},
+                                .filter = filter,
+                                .counters = counters,
+                                .tracer = tracer};
+    cr_assert_eq(th_bench_run(&desc, &report, &error), TH_OK, "%s", error.text);
+    return report;
+}
+
+static th_stress stress(const uint32_t *threads, uint32_t thread_count, bool counters)
+{
+    th_stress result;
+    const th_stress_desc desc = {.scene = scene(),
+                                 .threads = threads,
+                                 .thread_count = thread_count,
+                                 .budget_ns = 1e6,
+                                 .frames = TH_CAPACITY_MIN_FRAMES,
+                                 .counters = counters,
+                                 .tracer = tracer};
+    cr_assert_eq(th_stress_run(&desc, &result, &error), TH_OK, "%s", error.text);
+    return result;
+}
+
+static double number(const json_t *json, th_counter counter)
+{
+    const json_t *value = json_object_get(json, th_counter_name(counter));
+    cr_assert(value, "%s is missing", th_counter_name(counter));
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* The faults of a frame, but for a few of libraries; all workers together; and in no other stage. Returns the workers.
+ */
+static size_t expect_faults(const th_row *row, double faults)
+{
+    const json_t *counters = json_object_get(row->own, "counters"), *worker;
+    const json_t *workers = json_object_get(row->once, "counters_by_worker");
+    size_t index;
+    double sum = 0, cpu_ns = 0;
+    cr_assert(counters && workers, "%s", row->name);
+    cr_expect_float_eq(number(counters, TH_COUNTER_PAGE_FAULTS), faults, 0.02 * faults + 3, "%s", row->name);
+    if (!isnan(number(counters, TH_COUNTER_INSTRUCTIONS)))
+        cr_expect_float_eq(number(counters, TH_COUNTER_INSTRUCTIONS), faults, 0.02 * faults + 3, "%s", row->name);
+    json_array_foreach(workers, index, worker)
+    {
+        cr_expect_str_eq(json_string_value(json_object_get(worker, "stage")), "pose");
+        cr_expect_lt(json_integer_value(json_object_get(worker, "worker")), row->threads);
+        cr_expect_null(json_object_get(worker, "energy_j"));
+        sum += number(worker, TH_COUNTER_PAGE_FAULTS);
+        cpu_ns += number(worker, TH_COUNTER_CPU_NS);
+    }
+    cr_expect_float_eq(sum, number(counters, TH_COUNTER_PAGE_FAULTS), 1e-6);
+    cr_expect_float_eq(cpu_ns, number(counters, TH_COUNTER_CPU_NS), 1e-3);
+    return index;
+}
+
+typedef bool print_fn(const void *result, FILE *file);
+
+static bool print_bench(const void *result, FILE *file)
+{
+    return th_bench_print(result, TH_FORMAT_MARKDOWN, file);
+}
+
+static bool print_stress(const void *result, FILE *file)
+{
+    return th_stress_print(result, TH_FORMAT_MARKDOWN, file);
+}
+
+static char *text_of(print_fn *print, const void *result)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert(print(result, file));
+    fclose(file);
+    return text;
+}
+
+static uint32_t occurrences(const char *text, const char *part)
+{
+    uint32_t count = 0;
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+        count++;
+    return count;
+}
+
+/* ---- bench ---- */
+
+/* The crowd is posed in one call, on one thread; where poses are shared, too. */
+Test(counted_frames, of_bench_are_of_one_frame)
+{
+    th_report report = bench("^(pose/scalar/f32|crowd/100|play/random|share/30)$", true);
+    cr_assert_eq(report.row_count, 4);
+    for (uint32_t r = 0; r < report.row_count; r++)
+        cr_expect_eq(expect_faults(&report.rows[r], PAGES), 1);
+    char *text = text_of(print_bench, &report);
+    const char *table = strstr(text, "Counted in chunks of additional frames, for each bone:");
+    cr_assert_not_null(table, "%s", text);
+    cr_expect_eq(occurrences(table, "| crowd/100 "), 1, "%s", table);
+    free(text);
+    th_report_fini(&report);
+}
+
+/* Chunks of a frame on several threads: of the 1,000 characters, the last batch has more than 16. */
+Test(counted_frames, of_bench_are_those_of_all_threads)
+{
+    enum { BATCHES = 1000 / 16 };
+    th_report report = bench("^throng-1/human_1k/all_threads$", true);
+    cr_assert_eq(report.row_count, 1);
+    const size_t workers = expect_faults(&report.rows[0], (double)PAGES * BATCHES / TH_FRAME_DEFAULT_GRAIN);
+    cr_expect(workers >= 1 && workers <= report.rows[0].threads);
+    th_report_fini(&report);
+}
+
+Test(counted_frames, of_jobs_and_ceilings_there_are_none)
+{
+    th_report report = bench("^(jobs/fork_join:2/serial|ceiling/read/l1)$", true);
+    for (uint32_t r = 0; r < report.row_count; r++)
+        cr_expect_null(json_object_get(report.rows[r].own, "counters"), "%s", report.rows[r].name);
+    th_report_fini(&report);
+}
+
+/* ---- stress ---- */
+
+Test(counted_frames, of_stress_are_of_one_frame_of_each_number_of_threads)
+{
+    const uint32_t threads[] = {1, 2, 3};
+    th_stress result = stress(threads, 3, true);
+    for (uint32_t i = 0; i < 3; i++) {
+        const size_t workers = expect_faults(&result.report.rows[i], PAGES * CHUNKS);
+        cr_expect(workers >= 1 && workers <= threads[i]);
+    }
+    char *text = text_of(print_stress, &result);
+    const char *table = strstr(text, "Counted in chunks of additional frames, for each bone:");
+    cr_assert_not_null(table, "%s", text);
+    cr_expect_eq(occurrences(table, "| stress/threads:3 "), 1, "%s", table);
+    free(text);
+    th_stress_fini(&result);
+}
+
+/* ---- both ---- */
+
+/* How many values of the track were near. */
+static size_t traced(const char *track, double wanted)
+{
+    char *text;
+    size_t size, index, count = 0;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert_eq(th_tracer_write(tracer, "test", file, &error), TH_OK, "%s", error.text);
+    fclose(file);
+    json_t *trace = json_loadb(text, size, 0, NULL), *event;
+    json_array_foreach(json_object_get(trace, "traceEvents"), index, event)
+    {
+        const char *name = json_string_value(json_object_get(event, "name"));
+        const json_t *value = json_object_get(json_object_get(event, "args"), "value");
+        count +=
+            name && value && strcmp(name, track) == 0 && fabs(json_number_value(value) - wanted) < 0.02 * wanted + 1;
+    }
+    json_decref(trace);
+    free(text);
+    return count;
+}
+
+Test(counted_frames, have_tracks_in_a_trace)
+{
+    const uint32_t threads[] = {2};
+    cr_assert_eq(th_tracer_create("test", &tracer, &error), TH_OK, "%s", error.text);
+    th_report report = bench("^(crowd/100|play/random)$", true);
+    cr_expect_gt(traced("page_faults", PAGES), 1);
+    cr_expect_eq(traced("page_faults", PAGES * CHUNKS), 0);
+    th_stress result = stress(threads, 1, true);
+    cr_expect_gt(traced("page_faults", PAGES * CHUNKS), 1);
+    th_stress_fini(&result);
+    th_report_fini(&report);
+    th_tracer_destroy(tracer);
+}
+
+Test(counted_frames, exist_only_if_asked_for)
+{
+    const uint32_t threads[] = {1};
+    th_report report = bench("^crowd/100$", false);
+    th_stress result = stress(threads, 1, false);
+    const th_row *rows[] = {&report.rows[0], &result.report.rows[0]};
+    for (int i = 0; i < 2; i++) {
+        cr_expect_null(json_object_get(rows[i]->own, "counters"));
+        cr_expect_null(json_object_get(rows[i]->once, "counters_by_worker"));
+    }
+    char *texts[] = {text_of(print_bench, &report), text_of(print_stress, &result)};
+    for (int i = 0; i < 2; i++) {
+        cr_expect_null(strstr(texts[i], "ounted"), "%s", texts[i]);
+        free(texts[i]);
+    }
+    th_stress_fini(&result);
+    th_report_fini(&report);
+}
+
+/* One sentence for all entries, and the system's counters all the same. */
+Test(counted_frames, that_are_not_permitted_are_unknown_and_say_so_once)
+{
+    const uint32_t threads[] = {1, 2};
+    counters_refused = EPERM;
+    th_report report = bench("^(crowd/100|play/random)$", true);
+    th_stress result = stress(threads, 2, true);
+    const th_report *reports[] = {&report, &result.report};
+    char *texts[] = {text_of(print_bench, &report), text_of(print_stress, &result)};
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t r = 0; r < 2; r++) {
+            const json_t *counters = json_object_get(reports[i]->rows[r].own, "counters");
+            cr_expect_str_eq(reports[i]->rows[r].failure, "");
+            for (int c = 0; c < TH_COUNTER_PROCESSOR_COUNT; c++)
+                cr_expect(isnan(number(counters, (th_counter)c)), "%s", th_counter_name((th_counter)c));
+            cr_expect_gt(number(counters, TH_COUNTER_CPU_NS), 0);
+        }
+        cr_expect_eq(occurrences(texts[i], "Not counted: cycles, instructions, stalled cycles, l1 misses, llc misses "
+                                           "(EPERM): not permitted"),
+                     1, "%s", texts[i]);
+        free(texts[i]);
+    }
+    th_stress_fini(&result);
+    th_report_fini(&report);
+}
+
+Test(counted_frames, of_a_dry_run_there_are_none)
+{
+    th_report report;
+    const th_bench_desc desc = {
+        .scene = scene(), .measure = {.is_dry_run = true}, .filter = "^crowd/100$", .counters = true};
+    cr_assert_eq(th_bench_run(&desc, &report, &error), TH_OK, "%s", error.text);
+    cr_expect_null(json_object_get(report.rows[0].own, "counters"));
+    th_report_fini(&report);
+}
