@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import pictures
+
 RANKS = (1, 2, 3, 4, 7)
 KILLS = int(os.environ.get("THRONG_MPI_LOSSES", 4))
 FAILURES = int(os.environ.get("THRONG_MPI_LOSSES", 4))  # of allocations
@@ -84,8 +86,9 @@ def weak():
           "and has the plain program's sums", got.stderr)
 
 
-def pictures():
-    """Each rank draws a part; together they must be the picture that the plain program draws, to the byte."""
+def drawn_pictures():
+    """Each rank draws a part; together they must be the picture that the plain program draws: to the byte without
+    antialiasing, and with it for any number of ranks, by the rule of stored pictures next to the plain program's."""
     with tempfile.TemporaryDirectory() as folder:
         def path(name):
             return os.path.join(folder, name)
@@ -95,19 +98,28 @@ def pictures():
                 return file.read()
 
         words = ["render", "--size", "161x91", "--isa", "scalar", "--count", "60", "--layout", "street", "--zoom", "5"]
-        alone = run([plain] + words + ["--samples", "1", "--out", path("alone.png")])
+        alone = run([plain] + words + ["--samples", "1", "--out", path("jagged.png")])
+        run([plain] + words + ["--out", path("alone.png")])
         if alone.returncode == 4:
             print("left out: no OpenGL here: " + alone.stderr)
             return
+        got = ranks(3, words + ["--samples", "1", "--out", path("ranks.png")])
+        check(got.returncode == 0 and content("ranks.png") == content("jagged.png"),
+              "without antialiasing 3 ranks draw the plain program's picture", got.stdout + got.stderr)
         for count in RANKS:
-            got = ranks(count, words + ["--out", path("ranks.png"), "--json"])
-            check(got.returncode == 0 and content("ranks.png") == content("alone.png"),
+            got = ranks(count, words + ["--out", path(f"ranks{count}.png"), "--json"])
+            check(got.returncode == 0 and content(f"ranks{count}.png") == content("ranks1.png"),
                   f"{count} ranks draw the same picture", got.stdout + got.stderr)
             document = json.loads(got.stdout)
             check(sum(share["characters"] for share in document["shares"]) == 60 and
-                  document["bytes_between_ranks"] == (count - 1) * 161 * 91 * 8,
+                  document["bytes_between_ranks"] == (count - 1) * 161 * 91 * 8 * document["samples"],
                   f"{count} ranks share the characters", got.stdout)
-        got = ranks(2, ["render", "--size", "32x16", "--frames", "3", "--out", path("f%d.png")])
+        smooth = pictures.decode(content("alone.png"))
+        is_same, text = pictures.compare(pictures.decode(content("ranks4.png")), smooth)
+        check(is_same, f"4 ranks draw as smoothly as the plain program: {text}")
+        is_same, text = pictures.compare(pictures.decode(content("jagged.png")), smooth)
+        check(not is_same, f"which a picture of one sample does not: {text}")
+        got = ranks(2, ["render", "--size", "32x16", "--frames", "3", "--samples", "1", "--out", path("f%d.png")])
         alone = run([plain, "render", "--size", "32x16", "--frames", "3", "--samples", "1", "--out", path("a%d.png")])
         check([content(f"f{i}.png") for i in range(3)] == [content(f"a{i}.png") for i in range(3)], "several frames", got.stderr)
         got = ranks(2, ["render", "--size", "32x16", "--out", path("none/a.png")])
@@ -119,7 +131,7 @@ def refusals():
         (SMALL + ["--grain", "2"], 2, "throng-mpi does not take --grain"),
         (SMALL + ["--timeout", "x"], 2, "--timeout takes a number of seconds"),
         (["stress"], 2, "it needs --count"),
-        (["render", "--samples", "4"], 2, "throng-mpi does not take --samples"),
+        (["render", "--samples", "1000"], 2, "--samples"),
         (["render", "--fly", "90,10,4"], 2, "throng-mpi does not take --fly"),
         (["render", "--hold", "2"], 2, "throng-mpi does not take --hold"),
         (["render", "--out", "a.gif"], 2, "a.gif"),
@@ -264,7 +276,7 @@ def main():
         return 77
     same_palettes()
     weak()
-    pictures()
+    drawn_pictures()
     refusals()
     out_of_memory()
     lose_some()

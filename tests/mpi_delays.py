@@ -26,7 +26,8 @@ MTU = 65535
 WINDOW = 1 << 24
 WITHIN = 0.2
 SCALE = ["scale", "--count", "2000", "--repetitions", "4", "--frames", "2", "--threads", "1", "--json"]
-RENDER = ["render", "--count", "20", "--size", "640x360", "--frames", "5", "--shadow", "0", "--threads", "1", "--json"]
+RENDER = ["render", "--count", "20", "--size", "640x360", "--samples", "1", "--frames", "5", "--shadow", "0", "--threads", "1",
+          "--json"]
 
 # One-way delays one after the other: the fewest and the most. A barrier of four ranks has two rounds. A message above
 # 64 KB is announced, asked for and sent: three delays. A picture is two such exchanges. Rank 0, whose clock it is, may

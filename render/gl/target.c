@@ -1,4 +1,4 @@
-#include <throng/render/target.h>
+#include "target_backend.h"
 
 #include "gl_backend.h"
 
@@ -7,12 +7,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct th_target {
-    uint32_t width, height, samples;
-    GLuint drawn, resolved;                      /* framebuffers; without antialiasing both are the same */
-    GLuint depth, drawn_colour, resolved_colour; /* renderbuffers; drawn_colour is 0 without antialiasing */
-};
 
 static th_result check_limits(const th_target_desc *desc, th_error *err)
 {

@@ -16,10 +16,9 @@ static const char *const measuring[] = {
     "isa",         "palette",   "interpolation", "keys",           "seed",          "error-bound", "json", "placement",
     "repetitions", "frames",    "wide",          "budget-ms",      "out",           "help",        NULL};
 
-/* Of those of `throng render` all but these: pictures are merged by the depth of a pixel, which has one sample; which
- * characters share or hold a pose depends on all that a rank poses; and the camera stands still. */
-static const char *const not_drawing[] = {"samples", "share", "far",   "hold", "animation-budget",
-                                          "error",   "fly",   "trace", NULL};
+/* Of those of `throng render` all but these: which characters share or hold a pose depends on all that a rank poses,
+ * and the camera stands still. */
+static const char *const not_drawing[] = {"share", "far", "hold", "animation-budget", "error", "fly", "trace", NULL};
 
 enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299, MOST_FRAMES = 100 * 1000 * 1000 };
 
@@ -38,7 +37,7 @@ static void help(FILE *file)
           "Other options are those of `throng scale` and `throng stress`: --model, --animation, --clip, --count,\n"
           "--weak, --threads (of each rank), --isa, --palette, --interpolation, --keys, --error-bound, --placement,\n"
           "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out; and for render those of\n"
-          "`throng render` but --samples, --share, --far, --hold, --animation-budget, --error, --fly and --trace.\n"
+          "`throng render` but --share, --far, --hold, --animation-budget, --error, --fly and --trace.\n"
           "docs/guide/mpi.md has it all.\n",
           file);
 }

@@ -9,6 +9,7 @@
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
+#include <throng/render/sample_reader.h>
 
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ typedef struct rendering {
     th_frame_writer_desc file;
     uint32_t threads;
     th_picture picture;
+    th_sample_reader *reader;
     th_crowd_view *crowd_view;
     th_frame_writer *writer; /* of rank 0 */
     th_mpi_composite composite;
@@ -58,9 +60,15 @@ static th_result open_picture(rendering *r, const th_model_set *models, th_error
     crowd.drawn_begin = block_begin(r, r->job->rank);
     crowd.drawn_end = block_begin(r, r->job->rank + 1);
     crowd.jobs.threads = r->threads;
-    const th_target_desc size = {.width = r->file.width, .height = r->file.height, .samples = 1};
-    const th_result result = th_picture_open(&r->picture, &size, err);
+    th_result result = th_picture_open(&r->picture, &r->options->picture, err);
+    if (result == TH_OK)
+        result = th_sample_reader_create(r->picture.target, &r->reader, err);
     return result == TH_OK ? th_crowd_view_create(&crowd, r->picture.gl, &r->crowd_view, err) : result;
+}
+
+static uint32_t samples_of(const rendering *r)
+{
+    return th_sample_reader_samples(r->reader);
 }
 
 static bool allocate(rendering *r)
@@ -72,7 +80,7 @@ static bool allocate(rendering *r)
     bool has_room = r->pixels && r->depth && r->shares && th_samples_init(&r->draw_ns, r->file.frame_count);
     for (int t = 0; t < TIMING_COUNT; t++)
         has_room = th_samples_init(&r->times[t], r->file.frame_count) && has_room;
-    return th_mpi_composite_init(&r->composite, r->job, (uint32_t)pixels) && has_room;
+    return th_mpi_composite_init(&r->composite, r->job, (uint32_t)pixels, samples_of(r)) && has_room;
 }
 
 /* Ranks that draw otherwise would show seams. */
@@ -81,8 +89,8 @@ static int agree_on_drawing(const rendering *r)
     char text[512];
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     const bool poses = th_crowd_view_evaluator(r->crowd_view) == TH_EVALUATOR_CPU;
-    snprintf(text, sizeof text, "%.200s, %.200s, poses of %s", info->renderer, info->version,
-             poses ? th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))) : "the GPU");
+    snprintf(text, sizeof text, "%.200s, %.200s, %u samples a pixel, poses of %s", info->renderer, info->version,
+             samples_of(r), poses ? th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))) : "the GPU");
     return th_mpi_agree_same(r->job, "renderer", text);
 }
 
@@ -118,6 +126,7 @@ static void end(rendering *r)
     free(r->pixels);
     th_frame_writer_abandon(r->writer);
     th_crowd_view_destroy(r->crowd_view);
+    th_sample_reader_destroy(r->reader);
     th_picture_close(&r->picture);
 }
 
@@ -139,9 +148,11 @@ static th_result draw(rendering *r, const th_camera *camera, double time_s, th_e
     const uint64_t start_ns = th_clock_ns();
     if (!th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target, r->file.width, r->file.height))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a frame");
-    th_target_read(r->picture.target, r->pixels);
-    th_target_read_depth(r->picture.target, r->depth);
-    th_mpi_composite_put(&r->composite, r->pixels, r->depth);
+    th_sample_reader_begin(r->reader);
+    for (uint32_t s = 0; s < samples_of(r); s++) {
+        th_sample_reader_read(r->reader, s, r->pixels, r->depth);
+        th_mpi_composite_put(&r->composite, s, r->pixels, r->depth);
+    }
     th_samples_add(&r->draw_ns, (double)(th_clock_ns() - start_ns));
     th_crowd_view_await_stats(r->crowd_view); /* the picture has been read, so there is nothing to wait for */
     r->visible += th_crowd_view_get_stats(r->crowd_view).visible;
@@ -229,15 +240,16 @@ static json_t *rendering_json(const rendering *r)
 {
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:i, s:i, s:s, s:o, s:b, s:i, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o}", "out",
-        th_json_text(r->file.path), "width", (int)r->file.width, "height", (int)r->file.height, "frames",
-        th_json_count(r->file.frame_count), "characters", th_json_count(r->options->crowd.count), "drawn_per_frame",
-        visible(r), "ranks", r->job->size, "threads_per_rank", (int)r->threads, "context", th_gl_kind_name(info->kind),
-        "renderer", th_json_text(info->renderer), "software", (int)info->software, "shadow",
-        (int)r->options->crowd.shadow_pixels, "ms_per_frame", "draw", median_ms(r, DRAW), "composite",
-        median_ms(r, COMPOSITE), "bare_composite", median_ms(r, BARE_COMPOSITE), "write", median_ms(r, WRITE),
-        "bytes_between_ranks", th_json_count(r->composite.between_bytes), "bytes_to_rank_0",
-        th_json_count(r->composite.out_bytes), "shares", shares_json(r));
+        "{s:o, s:i, s:i, s:i, s:o, s:o, s:f, s:i, s:i, s:s, s:o, s:b, s:i, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o}",
+        "out", th_json_text(r->file.path), "width", (int)r->file.width, "height", (int)r->file.height, "samples",
+        (int)samples_of(r), "frames", th_json_count(r->file.frame_count), "characters",
+        th_json_count(r->options->crowd.count), "drawn_per_frame", visible(r), "ranks", r->job->size,
+        "threads_per_rank", (int)r->threads, "context", th_gl_kind_name(info->kind), "renderer",
+        th_json_text(info->renderer), "software", (int)info->software, "shadow", (int)r->options->crowd.shadow_pixels,
+        "ms_per_frame", "draw", median_ms(r, DRAW), "composite", median_ms(r, COMPOSITE), "bare_composite",
+        median_ms(r, BARE_COMPOSITE), "write", median_ms(r, WRITE), "bytes_between_ranks",
+        th_json_count(r->composite.between_bytes), "bytes_to_rank_0", th_json_count(r->composite.out_bytes), "shares",
+        shares_json(r));
 }
 
 static bool print_rendering(const rendering *r, FILE *file)
@@ -260,8 +272,10 @@ static bool print_rendering(const rendering *r, FILE *file)
     th_table_destroy(table);
     fprintf(file, "ms per frame: draw %.2f, composite %.2f (its messages alone %.2f), write %.2f\n", median_ms(r, DRAW),
             median_ms(r, COMPOSITE), median_ms(r, BARE_COMPOSITE), median_ms(r, WRITE));
-    fprintf(file, "composited by direct send: %.3g MB per frame between ranks, then %.3g MB to rank 0\n",
-            (double)r->composite.between_bytes / 1e6, (double)r->composite.out_bytes / 1e6);
+    fprintf(file,
+            "composited by direct send, %u sample%s a pixel: %.3g MB per frame between ranks, then %.3g MB to rank 0\n",
+            samples_of(r), th_plural(samples_of(r)), (double)r->composite.between_bytes / 1e6,
+            (double)r->composite.out_bytes / 1e6);
     return printed;
 }
 
