@@ -37,8 +37,8 @@ static const th_worker_stats two[] = {
     {.busy_ns = 2200000, .idle_ns = 1000000, .idle_at_end_ns = 150000},
 };
 static const th_worker_stats one[] = {{.busy_ns = 5600000, .idle_ns = 100000, .idle_at_end_ns = 10000}};
-static const th_scale_counts on_one = {one, &one_frames, 10, 1, 100, NULL, NULL};
-static const th_scale_counts on_two = {two, &frames, 10, 2, 100, NULL, NULL};
+static const th_scale_counts on_one = {one, &one_frames, 10, 1, 100, NULL, NULL, 0};
+static const th_scale_counts on_two = {two, &frames, 10, 2, 100, NULL, NULL, 0};
 
 Test(scale_figures, of_two_threads_are_as_computed_by_hand)
 {
@@ -62,7 +62,7 @@ Test(scale_figures, of_two_threads_are_as_computed_by_hand)
 Test(scale_figures, of_a_crowd_that_grows_are_of_characters_a_second)
 {
     const th_samples longer = SAMPLES(2.85e5);
-    const th_scale_counts grown = {two, &longer, 10, 2, 200, NULL, NULL};
+    const th_scale_counts grown = {two, &longer, 10, 2, 200, NULL, NULL, 0};
     const th_scale_point p = th_scale_point_of(&grown, &on_one, 2);
     cr_expect_eq(p.characters, 200);
     cr_expect_float_eq(p.speed_up, 2 / 1.5, NEAR);
@@ -75,7 +75,7 @@ Test(scale_figures, of_a_curve_that_does_not_begin_with_one_thread_go_by_the_rat
 {
     static const th_worker_stats four[MOST] = {{.busy_ns = 1}};
     const th_samples half = SAMPLES(0.5e5);
-    const th_scale_counts on_four = {four, &half, 10, 4, 100, NULL, NULL};
+    const th_scale_counts on_four = {four, &half, 10, 4, 100, NULL, NULL, 0};
     const th_scale_point p = th_scale_point_of(&on_four, &on_two, 3);
     cr_expect(p.oversubscribed);
     cr_expect_float_eq(p.speed_up, 2, NEAR);
@@ -116,7 +116,7 @@ static void make_up(made_up *m, uint64_t *state, uint64_t factor)
     m->waiting = waited / in_calls;
     m->frame_ns[0] = (double)factor * (1000000 + (double)(draw(state) % 500000)) / 5;
     m->frames = (th_samples){m->frame_ns, 1, 1};
-    m->counts = (th_scale_counts){m->workers, &m->frames, 5, threads, 100, NULL, NULL};
+    m->counts = (th_scale_counts){m->workers, &m->frames, 5, threads, 100, NULL, NULL, 0};
 }
 
 Test(scale_figures, shares_of_any_counters_add_up_and_do_not_depend_on_the_unit)
@@ -150,9 +150,9 @@ Test(scale_figures, imbalance_is_0_for_equal_workers_and_most_for_one_that_works
     for (uint32_t w = 0; w < MOST; w++)
         equal[w].busy_ns = 1000000;
     alone[2].busy_ns = 1000000;
-    const th_scale_counts of_equal = {equal, &frames, 10, MOST, 100, NULL, NULL},
-                          of_one = {alone, &frames, 10, MOST, 100, NULL, NULL},
-                          of_none = {none, &frames, 10, MOST, 100, NULL, NULL};
+    const th_scale_counts of_equal = {equal, &frames, 10, MOST, 100, NULL, NULL, 0},
+                          of_one = {alone, &frames, 10, MOST, 100, NULL, NULL, 0},
+                          of_none = {none, &frames, 10, MOST, 100, NULL, NULL, 0};
     cr_expect_float_eq(th_scale_point_of(&of_equal, &on_one, 4).imbalance, 0, NEAR);
     cr_expect_float_eq(th_scale_point_of(&of_one, &on_one, 4).imbalance, MOST - 1, NEAR);
     cr_expect_eq(th_scale_point_of(&of_none, &on_one, 4).imbalance, 0);
@@ -162,7 +162,7 @@ Test(scale_figures, imbalance_is_0_for_equal_workers_and_most_for_one_that_works
 Test(scale_figures, serial_is_not_below_0)
 {
     static const th_worker_stats whole[] = {{.busy_ns = 3300100}};
-    const th_scale_counts counts = {whole, &frames, 10, 1, 100, NULL, NULL};
+    const th_scale_counts counts = {whole, &frames, 10, 1, 100, NULL, NULL, 0};
     cr_expect_eq(th_scale_point_of(&counts, &counts, 1).serial, 0);
 }
 
@@ -195,7 +195,8 @@ static th_scale_counts counts_of(const truth *t, made_pop *m)
     m->core_clock_ns[0] = t->step;
     m->frames = (th_samples){m->frame_ns, 1, 1};
     m->core_clocks = (th_samples){m->core_clock_ns, 1, 1};
-    return (th_scale_counts){m->workers, &m->frames, 1, t->threads, 100, &m->core_clocks, NULL};
+    return (th_scale_counts){m->workers, &m->frames,      1,    t->threads,
+                             100,        &m->core_clocks, NULL, th_workers_busiest(m->workers, t->threads)};
 }
 
 static th_pop pop_of(const truth *t, const truth *first)
@@ -346,7 +347,7 @@ Test(pop, without_a_clock_computation_has_no_factors)
     cr_expect(isnan(pop.values[TH_POP_IPC]) && isnan(pop.values[TH_POP_FREQUENCY]));
     cr_expect_float_eq(pop.values[TH_POP_GLOBAL], 0.5, 1e-9);
     cr_expect_eq(th_pop_weakest(&pop), TH_POP_COMPUTATION);
-    cr_expect_eq(th_pop_weakest(&(th_pop){{0}}), TH_POP_GLOBAL);
+    cr_expect_eq(th_pop_weakest(&(th_pop){0}), TH_POP_GLOBAL);
 }
 
 Test(scale_figures, bandwidth_is_bytes_by_the_median_pass)

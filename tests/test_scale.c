@@ -400,6 +400,13 @@ Test(scale, efficiency_and_shares_have_intervals)
     for (size_t i = 0; i < 2; i++)
         expect_interval(json_object_get(json_array_get(points, i), "efficiency_interval"), scale.points[i].efficiency,
                         scale.report.rows[i].name);
+    for (size_t i = 0; i < 2; i++)
+        for (int f = 0; f < TH_POP_COUNT; f++) {
+            const char *name = th_pop_factor_name((th_pop_factor)f);
+            const json_t *intervals = json_object_get(json_array_get(points, i), "pop_intervals");
+            if (isfinite(scale.points[i].pop.values[f]))
+                expect_interval(json_object_get(intervals, name), scale.points[i].pop.values[f], name);
+        }
     for (int a = 0; a < TH_ABLATION_COUNT; a++) {
         const char *name = th_ablation_name((th_ablation)a);
         const json_t *part = json_object_get(json_array_get(json_object_get(scaling, "ablation"), 0), name);
@@ -419,6 +426,7 @@ Test(scale, efficiency_and_shares_have_intervals)
     desc.measure.repetitions = 1;
     cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
     cr_expect(isnan(scale.points[0].efficiency_interval.low) && isnan(scale.parts[0].shares[0].high));
+    cr_expect(isnan(scale.points[1].pop.intervals[TH_POP_PARALLEL].low));
     th_scale_fini(&scale);
 }
 
@@ -491,6 +499,8 @@ Test(scale, figures_of_processes_are_their_means_with_intervals_of_student)
     cr_expect_float_eq(number(scale.report.rows[1].own, "efficiency"), 2 * e, 1e-9);
     cr_expect_float_eq(scale.points[1].pop.values[TH_POP_LOAD_BALANCE],
                        (point.pop.values[TH_POP_LOAD_BALANCE] + 0.2 + 0.3) / 3, 1e-9);
+    expect_mean(&scale.points[1].pop.intervals[TH_POP_LOAD_BALANCE], scale.points[1].pop.values[TH_POP_LOAD_BALANCE],
+                (double[]){point.pop.values[TH_POP_LOAD_BALANCE], 0.2, 0.3}, "load balance");
     cr_expect_float_eq(scale.points[1].pop.values[TH_POP_TRANSFER], point.pop.values[TH_POP_TRANSFER], 1e-9);
     if (usable_cpus() > 1)
         expect_mean(&(th_interval){scale.bottleneck.efficiency.low, scale.bottleneck.efficiency.high},
@@ -1121,7 +1131,10 @@ static th_bottleneck_input losing(double lost)
 
 enum { RESAMPLES = 101 };
 
-/* Resamples of which the last point and its parts are up to `spread` off, to either side. */
+static double factor_spread;
+
+/* Resamples of which the last point and its parts are up to `spread` off, to either side, and POP factors up to
+ * `factor_spread`. */
 static th_bottleneck analyzed(const th_bottleneck_input *f, double spread)
 {
     th_bottleneck_input resamples[RESAMPLES];
@@ -1135,6 +1148,8 @@ static th_bottleneck analyzed(const th_bottleneck_input *f, double spread)
         r->last.efficiency *= f->last.threads == f->base.threads ? 1 : 1 + off;
         r->last.work_ns /= 1 + off;
         r->last.idle_at_end *= 1 - off;
+        for (int p = 0; p < TH_POP_COUNT; p++)
+            r->last.pop.values[p] *= 1 + factor_spread * (i - RESAMPLES / 2) / (double)(RESAMPLES / 2);
         for (int a = 0; a < TH_ABLATION_COUNT; a++)
             r->parts.frame_ns[a] *= 1 + off;
     }
@@ -1316,12 +1331,21 @@ Test(bottleneck, names_the_weakest_factor_of_a_loss)
                            [TH_POP_COMPUTATION] = 0.8,
                            [TH_POP_INSTRUCTIONS] = 1,
                            [TH_POP_IPC] = 0.9,
-                           [TH_POP_FREQUENCY] = 0.89}};
+                           [TH_POP_FREQUENCY] = 0.89},
+                          {{0, 0}}};
     cr_expect_eq(analyzed(&f, 1e-3).factor, TH_POP_FREQUENCY);
-    const char *text = "The weakest POP factor is frequency, 89 %: parallel efficiency 88 %, computation scaling 80 %.";
+    const char *text =
+        "The weakest POP factor is frequency, 89 % [89, 89]: parallel efficiency 88 %, computation scaling 80 %.";
     cr_expect(strstr(analyzed(&f, 1e-3).text, text), "%s", analyzed(&f, 1e-3).text);
     f.interference.external_cpu_load = 0.5;
     cr_expect_eq(analyzed(&f, 1e-3).factor, TH_POP_GLOBAL);
+    f.interference.external_cpu_load = 0;
+    factor_spread = 0.2;
+    cr_expect_eq(analyzed(&f, 1e-3).factor, TH_POP_GLOBAL, "its interval has 1 inside");
+    cr_expect_not(strstr(analyzed(&f, 1e-3).text, "weakest POP factor"));
+    factor_spread = 0.1;
+    cr_expect_eq(analyzed(&f, 1e-3).factor, TH_POP_FREQUENCY);
+    factor_spread = 0;
     f.interference.external_cpu_load = 0;
     cr_expect_eq(analyzed(&f, 0.5).factor, TH_POP_GLOBAL, "the loss is within the noise");
     const th_pop pop = f.last.pop;

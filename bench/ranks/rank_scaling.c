@@ -2,6 +2,7 @@
 
 #include "report/scene_json.h"
 #include "scaling/pop_factors.h"
+#include "scaling/worker_counters.h"
 
 #include <assert.h>
 #include <math.h>
@@ -107,7 +108,11 @@ static th_scale_counts counts_of(const th_rank_point *p, th_worker_stats *worker
                                        .idle_ns = (uint64_t)idle_ns,
                                        .idle_at_end_ns = (uint64_t)fmax(0, idle_ns - barrier_ns)};
     }
-    return (th_scale_counts){.workers = workers, .iterations = 1, .threads = p->ranks, .characters = p->characters};
+    return (th_scale_counts){.workers = workers,
+                             .iterations = 1,
+                             .threads = p->ranks,
+                             .characters = p->characters,
+                             .busiest = th_workers_busiest(workers, p->ranks)};
 }
 
 /* The frame's time as the counters have it, without what is lost to whole nanoseconds. */

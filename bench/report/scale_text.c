@@ -37,6 +37,11 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     json_t *pop_json = json_object();
     for (int f = 0; f < TH_POP_COUNT; f++)
         pop_json = th_json_set(pop_json, th_pop_factor_name((th_pop_factor)f), th_json_real(p->pop.values[f]));
+    json_t *intervals_json = json_object();
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        intervals_json =
+            th_json_set(intervals_json, th_pop_factor_name((th_pop_factor)f),
+                        th_json_reals((const double[]){p->pop.intervals[f].low, p->pop.intervals[f].high}, 2));
     json_t *counters_json = th_counters_json(&p->counters);
     char sum[40], threads[16];
     snprintf(sum, sizeof sum, "%016" PRIx64 "%016" PRIx64, p->palette_sum.high, p->palette_sum.low);
@@ -74,6 +79,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"sample_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->sample_ns / 1e3)), ROW},
         {"resolve_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->resolve_ns / 1e3)), ROW},
         {"pop", NULL, TH_JSON(pop_json), JSON},
+        {"pop_intervals", NULL, TH_JSON(intervals_json), CURVE},
         {"counters", NULL, TH_IF_GIVEN(scale->has_counters, TH_JSON(counters_json)), JSON},
         {"palette_sum", NULL, TH_TEXT(sum), JSON},
         {NULL, ">+MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
@@ -83,6 +89,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     json_decref(interval_json);
     json_decref(pop_json);
+    json_decref(intervals_json);
     json_decref(counters_json);
 }
 
@@ -112,14 +119,18 @@ json_t *th_scale_own_json(const th_scale *scale, const th_scale_curve *curve, ui
 static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th_format format, FILE *file)
 {
     static const char *const heads[TH_POP_COUNT] = {
-        ">global",      ">parallel",      ">load balance", ">+communication", ">serialisation", ">transfer",
-        ">computation", ">+instructions", ">IPC",          ">frequency",
+        ">+global",      ">+parallel",     ">load balance", ">+communication", ">serialisation", ">transfer",
+        ">+computation", ">+instructions", ">IPC",          ">frequency",
     };
     th_sheet sheet = th_sheet_table(0);
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+        const th_pop *pop = &scale->points[i].pop;
+        th_share_text texts[TH_POP_COUNT];
         th_figure figures[1 + TH_POP_COUNT] = {TH_COLUMN(">threads", TH_COUNT(scale->points[i].threads))};
-        for (int f = 0; f < TH_POP_COUNT; f++)
-            figures[1 + f] = TH_COLUMN(heads[f], TH_SHARE(scale->points[i].pop.values[f], "%.1f %%"));
+        for (int f = 0; f < TH_POP_COUNT; f++) {
+            texts[f] = th_share_text_of(&(th_estimate){pop->values[f], pop->intervals[f].low, pop->intervals[f].high});
+            figures[1 + f] = TH_COLUMN(heads[f], TH_TEXT(texts[f].text));
+        }
         if (!scale->report.rows[i].failure[0])
             th_sheet_add(&sheet, figures, 1 + TH_POP_COUNT);
     }
@@ -428,7 +439,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     print_fits(&scale->curves[0], scale->is_weak, scale->parts[scale->part_count - 1].threads, format, file);
     th_print_gap(format, file);
     print_heading("POP factors: parallel efficiency is load balance x serialisation x transfer; computation scaling is "
-                  "instructions x IPC x frequency:",
+                  "instructions x IPC x frequency, with 95 % CI:",
                   format, file);
     printed = printed && print_factors(scale, &scale->curves[0], format, file);
     printed = printed && th_counter_table_print(&scale->report, format, file);

@@ -348,7 +348,16 @@ static void say_fastest(const analysis *a)
         th_append(a->out->text, sizeof a->out->text, " %u thread%s fastest.", fastest, fastest == 1 ? " is" : "s are");
 }
 
-/* Which factor of POP has lost most, where more than noise is lost. */
+/* From the same samples as the losses. */
+static th_estimate estimate_factor(const analysis *a, th_pop_factor factor)
+{
+    double samples[TH_BOTTLENECK_MAX_SAMPLES];
+    for (uint32_t r = 0; r < a->count; r++)
+        samples[r] = a->samples[r].last.pop.values[factor];
+    return estimate_of(a, a->f->last.pop.values[factor], samples);
+}
+
+/* Which factor of POP has lost most, where more than noise is lost, and more than noise by this factor. */
 static void say_factor(const analysis *a)
 {
     static const char *const words[TH_POP_COUNT] = {
@@ -360,12 +369,17 @@ static void say_factor(const analysis *a)
     const double *values = a->f->last.pop.values;
     const th_estimate *lost = &a->figures[LOST];
     const bool is_lost = lost->low > 0 && lost->high >= LITTLE && !a->out->is_impossible;
-    a->out->factor = is_lost ? th_pop_weakest(&a->f->last.pop) : TH_POP_GLOBAL;
-    if (a->out->factor != TH_POP_GLOBAL)
+    const th_pop_factor weakest = is_lost ? th_pop_weakest(&a->f->last.pop) : TH_POP_GLOBAL;
+    if (weakest == TH_POP_GLOBAL)
+        return;
+    const th_estimate share = estimate_factor(a, weakest);
+    if (share.high < 1) {
+        a->out->factor = weakest;
         th_append(a->out->text, sizeof a->out->text,
-                  " The weakest POP factor is %s, %.0f %%: parallel efficiency %.0f %%, computation scaling %.0f %%.",
-                  words[a->out->factor], 100 * values[a->out->factor], 100 * values[TH_POP_PARALLEL],
+                  " The weakest POP factor is %s, %s: parallel efficiency %.0f %%, computation scaling %.0f %%.",
+                  words[weakest], th_share_text_of(&share).text, 100 * values[TH_POP_PARALLEL],
                   100 * values[TH_POP_COMPUTATION]);
+    }
 }
 
 static void say_noise(const analysis *a)

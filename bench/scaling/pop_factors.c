@@ -43,13 +43,10 @@ static useful useful_of(const th_scale_counts *c)
     const th_worker_stats total = th_workers_total(c->workers, c->threads);
     useful u = {.in_calls_ns = (double)(total.busy_ns + total.idle_ns) / c->threads,
                 .work_ns = (double)total.busy_ns,
-                .busiest = c->workers};
+                .busiest = &c->workers[c->busiest]};
     for (uint32_t r = 0; r < c->frame_ns->count; r++)
         u.wall_ns += c->frame_ns->values[r] * c->iterations;
     u.outside_ns = fmax(0, u.wall_ns - u.in_calls_ns);
-    for (uint32_t w = 1; w < c->threads; w++)
-        if (c->workers[w].busy_ns > u.busiest->busy_ns)
-            u.busiest = &c->workers[w];
     return u;
 }
 
@@ -85,11 +82,14 @@ static void set_computation(const th_scale_counts *c, const th_scale_counts *fir
 
 th_pop th_pop_of(const th_scale_counts *c, const th_scale_counts *first)
 {
+    assert(c->busiest < c->threads && first->busiest < first->threads);
     assert(c->threads > 0 && c->characters > 0 && first->threads > 0 && first->characters > 0);
     const useful u = useful_of(c), base = useful_of(first);
     const double waits_ns = (double)(u.busiest->idle_ns - u.busiest->idle_at_end_ns);
     th_pop pop;
     double *v = pop.values;
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        pop.intervals[f] = (th_interval){(double)NAN, (double)NAN};
     v[TH_POP_PARALLEL] = (u.work_ns + u.outside_ns) / (c->threads * u.wall_ns);
     v[TH_POP_LOAD_BALANCE] = u.work_ns > 0 ? u.work_ns / ((double)u.busiest->busy_ns * c->threads) : 1;
     v[TH_POP_COMMUNICATION] = v[TH_POP_PARALLEL] / v[TH_POP_LOAD_BALANCE];

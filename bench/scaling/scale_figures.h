@@ -13,6 +13,7 @@ typedef struct th_scale_counts {
     uint64_t characters;
     const th_samples *core_clock_ns; /* as th_row; NULL or none: unknown */
     const th_counters *counters;     /* of one frame; NULL: not counted */
+    uint32_t busiest;                /* the worker with most work in all rounds that were measured */
 } th_scale_counts;
 
 /* The number of frames in all repetitions. */

@@ -118,12 +118,12 @@ static bool add_process(th_scale *scale, const th_result_file *results)
 
 /* ---- all of them ---- */
 
-static double mean_factor(const th_scale *scale, uint32_t point, int factor)
+static th_estimate mean_factor(const th_scale *scale, uint32_t point, int factor)
 {
     double values[TH_REPORT_MAX_PROCESSES];
     for (uint32_t p = 0; p < scale->report.process_count; p++)
         values[p] = scale->processes[p].points[point].pop.values[factor];
-    return th_student_mean(values, scale->report.process_count).value;
+    return th_student_mean(values, scale->report.process_count);
 }
 
 static double mean_counter(const th_scale *scale, uint32_t point, int counter)
@@ -151,8 +151,11 @@ static void set_point(th_scale *scale, uint32_t i)
         if (fields[f].offset == offsetof(th_scale_point, efficiency))
             point->efficiency_interval = (th_interval){mean.low, mean.high};
     }
-    for (int f = 0; f < TH_POP_COUNT; f++)
-        point->pop.values[f] = mean_factor(scale, i, f);
+    for (int f = 0; f < TH_POP_COUNT; f++) {
+        const th_estimate mean = mean_factor(scale, i, f);
+        point->pop.values[f] = mean.value;
+        point->pop.intervals[f] = (th_interval){mean.low, mean.high};
+    }
     for (int c = 0; c < TH_COUNTER_COUNT; c++)
         point->counters.values[c] = mean_counter(scale, i, c);
 }

@@ -17,7 +17,7 @@ static th_result count_workers(th_scaling_config *l, th_error *err)
     const uint32_t threads = th_jobs_threads(l->jobs);
     assert(l->round_capacity > 0);
     l->sums = calloc(threads, sizeof *l->sums);
-    l->rounds = calloc(l->round_capacity, sizeof *l->rounds);
+    l->rounds = calloc(l->round_capacity, th_jobs_threads(l->jobs) * sizeof *l->rounds);
     return l->sums && l->rounds ? TH_OK
                                 : th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %u threads", threads);
 }
@@ -94,7 +94,7 @@ void th_scaling_config_end(void *config)
     l->stages.resolve_ns += now.resolve_ns - l->before.resolve_ns;
     assert(l->round_count < l->round_capacity);
     th_workers_add(l->jobs, l->sums);
-    th_workers_add_total(l->jobs, &l->rounds[l->round_count++]);
+    th_workers_add(l->jobs, &l->rounds[(size_t)l->round_count++ * th_jobs_threads(l->jobs)]);
     th_jobs_frame_end(l->jobs);
 }
 
@@ -144,5 +144,6 @@ th_scale_counts th_scaling_config_counts(const th_scaling_config *l, const th_ro
                              .threads = row->threads,
                              .characters = row->characters,
                              .core_clock_ns = &row->core_clock_ns,
-                             .counters = l->counters_json ? &l->counters : NULL};
+                             .counters = l->counters_json ? &l->counters : NULL,
+                             .busiest = th_workers_busiest(l->sums, row->threads)};
 }

@@ -21,7 +21,7 @@ typedef struct th_scaling_config {
     /* Before a repetition, waits until the threads of other configs are idle. */
     bool waits_quiescent;
     th_worker_stats *sums; /* [threads]; of all repetitions */
-    /* Of all threads together, in each repetition; filled in: room for so many. */
+    /* Of each thread in each repetition: [round * threads + thread]; filled in: room for so many. */
     th_worker_stats *rounds;
     uint32_t round_count, round_capacity;
     th_stage_times before, stages; /* at the begin of the repetition; sum of all repetitions */

@@ -10,7 +10,7 @@
 
 /* ---- counters ---- */
 
-static void add(th_worker_stats *sum, const th_worker_stats *more)
+void th_worker_add(th_worker_stats *sum, const th_worker_stats *more)
 {
     sum->busy_ns += more->busy_ns;
     sum->idle_ns += more->idle_ns;
@@ -29,22 +29,23 @@ void th_workers_add(const th_jobs *jobs, th_worker_stats *sums)
     th_worker_stats stats[TH_JOBS_MAX_THREADS];
     th_jobs_stats(jobs, stats);
     for (uint32_t w = 0; w < th_jobs_threads(jobs); w++)
-        add(&sums[w], &stats[w]);
+        th_worker_add(&sums[w], &stats[w]);
 }
 
-void th_workers_add_total(const th_jobs *jobs, th_worker_stats *sum)
+uint32_t th_workers_busiest(const th_worker_stats *sums, uint32_t count)
 {
-    th_worker_stats stats[TH_JOBS_MAX_THREADS];
-    th_jobs_stats(jobs, stats);
-    for (uint32_t w = 0; w < th_jobs_threads(jobs); w++)
-        add(sum, &stats[w]);
+    uint32_t busiest = 0;
+    for (uint32_t w = 1; w < count; w++)
+        if (sums[w].busy_ns > sums[busiest].busy_ns)
+            busiest = w;
+    return busiest;
 }
 
 th_worker_stats th_workers_total(const th_worker_stats *sums, uint32_t count)
 {
     th_worker_stats total = {0};
     for (uint32_t w = 0; w < count; w++)
-        add(&total, &sums[w]);
+        th_worker_add(&total, &sums[w]);
     return total;
 }
 

@@ -9,11 +9,14 @@
 /* Adds the pool's counters to `sums`, one for each worker. Call only between calls of the pool. */
 void th_workers_add(const th_jobs *jobs, th_worker_stats *sums);
 
-/* Adds the counters of all its workers to one sum. */
-void th_workers_add_total(const th_jobs *jobs, th_worker_stats *sum);
-
 /* The sum over all workers. */
 th_worker_stats th_workers_total(const th_worker_stats *sums, uint32_t count);
+
+/* The worker with most work; the first of several. */
+uint32_t th_workers_busiest(const th_worker_stats *sums, uint32_t count);
+
+/* Adds all counters to a sum. */
+void th_worker_add(th_worker_stats *sum, const th_worker_stats *more);
 
 /* An object for each worker, with averages over `frames` frames. */
 json_t *th_workers_json(const th_worker_stats *sums, uint32_t count, double frames);

@@ -9,6 +9,7 @@
 #ifndef THRONG_BENCH_POP_H
 #define THRONG_BENCH_POP_H
 
+#include <throng/bench/stats.h>
 #include <throng/core/api.h>
 
 TH_API_BEGIN
@@ -40,6 +41,10 @@ const char *th_pop_factor_name(th_pop_factor factor);
 
 typedef struct th_pop {
     double values[TH_POP_COUNT]; /* all 0: not measured */
+    /* Of resampled rounds, or of several processes, at TH_CONFIDENCE. NaN: fewer than two, or not known. In resamples
+     * the busiest worker is that of all rounds: work that varies without favouring one leaves 1 inside of the interval.
+     */
+    th_interval intervals[TH_POP_COUNT];
 } th_pop;
 
 /* The smallest factor that is no product of others: what to look at first. Computation scaling where its factors are

@@ -186,7 +186,8 @@ typedef struct th_bottleneck {
     th_estimate speed_up, efficiency;        /* of the last point */
     th_estimate lost;                        /* share of the threads' time: 1 - efficiency of the last point */
     th_estimate losses[TH_BOTTLENECK_COUNT]; /* the explained parts of it; their sum may differ from `lost` */
-    /* The weakest factor of the last point where more than noise is lost; TH_POP_GLOBAL: none is named. */
+    /* The weakest factor of the last point where more than noise is lost, and by this factor, whose interval excludes
+     * 1; TH_POP_GLOBAL: none is named. */
     th_pop_factor factor;
     char text[1536]; /* the result in sentences */
 } th_bottleneck;
