@@ -79,6 +79,15 @@ def same_palettes():
 def weak():
     got = ranks(3, SMALL + ["--weak"])
     points = document_of(got.stdout)["rank_scaling"]["points"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "weak.html")
+        got = ranks(2, SMALL + ["--weak", "--report", path])
+        page = ""
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                page = file.read()
+        check(got.returncode == 0 and page.count("<svg") == 3 and
+              "mpirun -n 2 throng-mpi scale --count 300" in page, "a page has the curves and the command", got.stderr)
     check([300, 600, 900] == [sum(s["characters"] for s in p["shares"]) for p in points], "weak scaling adds characters")
     alone = run([plain] + SMALL + ["--weak", "--threads", "1,2"])
     plain_points = json.loads(alone.stdout)["scaling"]["curves"][0]["points"]

@@ -4,6 +4,7 @@
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
+#include <throng/bench/rank_scaling.h>
 #include <throng/bench/scale.h>
 #include <throng/bench/stress.h>
 #include <throng/core/table.h>
@@ -254,6 +255,87 @@ Test(page, scale_with_a_first_point_that_failed_has_no_number_that_is_none)
     expect_clean(&p);
     page_free(&p);
     th_scale_fini(&scale);
+}
+
+/* ---- ranks ---- */
+
+/* Alone a frame takes 1000 us; two ranks take 650, of which the bare barrier has 10. */
+static th_rank_scaling made_up_ranks(void)
+{
+    static const double stages_ns[2][TH_RANK_STAGE_COUNT] = {{1e6, 11e5, 1e3, 1e5}, {650e3, 9e5, 1e4, 2e5}};
+    th_rank_scaling s = {
+        .point_count = 2, .rounds = 2, .rounds_done = 2, .frames = 1, .ranks = 2, .threads = 1, .has_gather = true};
+    cr_assert_eq(th_rank_scaling_init(&s, (uint32_t[]){1, 2}, &err), TH_OK, "%s", err.text);
+    for (uint32_t i = 0; i < 2; i++) {
+        th_rank_point *p = &s.points[i];
+        p->characters = 100;
+        p->bones = 5000;
+        for (uint32_t f = 0; f < 2; f++) {
+            for (int stage = 0; stage < TH_RANK_STAGE_COUNT; stage++)
+                th_samples_add(&p->stages[stage], stages_ns[i][stage]);
+            for (uint32_t r = 0; r <= i; r++)
+                p->poses_ns[f * (i + 1) + r] = 1e6 / (i + 1);
+        }
+    }
+    strcpy(s.hosts[1], HOSTILE);
+    cr_assert(th_rank_scaling_analyze(&s));
+    return s;
+}
+
+static web_page ranks_page(const th_rank_scaling *scaling)
+{
+    web_page p = page_begin();
+    cr_assert(th_rank_scaling_page(scaling, "mpirun " HOSTILE, p.file));
+    page_read(&p);
+    expect_clean(&p);
+    return p;
+}
+
+Test(page, ranks_have_curves_where_the_figures_are)
+{
+    static const struct {
+        const char *figure;
+        int mark;
+        double ranks, y, scale;
+    } marks[] = {
+        {"Speed-up", 1, 1, 1, 10},           {"Speed-up", 2, 2, 1000. / 650, 10},
+        {"Efficiency", 1, 1, 100, 200},        {"Efficiency", 2, 2, 100 * 1000. / 1300, 200},
+        {"Time of a frame", 2, 2, 0.65, 10}, {"Time of a frame", 8, 2, 0.2, 10},
+    };
+    th_rank_scaling s = made_up_ranks();
+    web_page p = ranks_page(&s);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        double point[2];
+        cr_assert_eq(numbers_of(&p, marks[i].figure, "mark", marks[i].mark, "d", point, 2), 2);
+        expect_near(value_at(&p, marks[i].figure, false, false, point[0]), marks[i].ranks, 10);
+        expect_near(value_at(&p, marks[i].figure, true, false, point[1]), marks[i].y, marks[i].scale);
+    }
+    cr_expect_str_eq(page_text(&p, "//h:p[@class='headline']"),
+                     "1.54 times as fast on 2 ranks as on 1 (77 % efficiency)");
+    cr_expect_eq(page_count(&p, "//s:svg"), 3);
+    page_free(&p);
+    s.is_weak = true;
+    p = ranks_page(&s);
+    cr_expect_str_eq(page_text(&p, "//h:p[@class='headline']"),
+                     "1.54 times as many characters a second on 2 ranks as on 1 (77 % efficiency)");
+    page_free(&p);
+    th_rank_scaling_fini(&s);
+}
+
+Test(page, of_ranks_of_which_one_was_lost_is_called_partial)
+{
+    th_rank_scaling s = made_up_ranks();
+    s.rounds_done = 1;
+    cr_assert(th_rank_scaling_analyze(&s));
+    web_page p = ranks_page(&s);
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "Partial, 1 of 2 rounds: 1.54 times"));
+    page_free(&p);
+    s.rounds_done = 0;
+    p = ranks_page(&s);
+    cr_expect_str_eq(page_text(&p, "//h:p[@class='headline']"), "Partial, 0 of 2 rounds");
+    cr_expect_eq(page_count(&p, "//s:svg"), 0);
+    page_free(&p);
+    th_rank_scaling_fini(&s);
 }
 
 /* ---- stress ---- */

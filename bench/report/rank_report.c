@@ -125,15 +125,12 @@ static void print_merit(const th_rank_scaling *s, th_format format, FILE *file)
                       p->stages[TH_RANK_POSES].count);
 }
 
-bool th_rank_scaling_print(const th_rank_scaling *s, th_format format, FILE *file)
+static bool print_figures(const void *result, th_format format, FILE *file)
 {
-    assert(s && file);
-    if (s->rounds_done < s->rounds)
-        th_write_line(file, format, "Partial: %u of %u rounds were measured.", s->rounds_done, s->rounds);
+    const th_rank_scaling *s = result;
     if (s->rounds_done == 0)
         return true;
     const th_rank_point *last = &s->points[s->point_count - 1];
-    th_report_print_conditions(&s->report, format, file);
     th_sheet stages = with_points(th_sheet_table(STAGES), s), factors = with_points(th_sheet_table(FACTORS), s),
              shares = with_shares(th_sheet_table(0), s, last);
     bool printed = th_sheet_write(&stages, format, file);
@@ -145,4 +142,16 @@ bool th_rank_scaling_print(const th_rank_scaling *s, th_format format, FILE *fil
     fputc('\n', file);
     print_merit(s, format, file);
     return printed;
+}
+
+const th_tables th_rank_tables = {NULL, print_figures};
+
+bool th_rank_scaling_print(const th_rank_scaling *s, th_format format, FILE *file)
+{
+    assert(s && file);
+    if (s->rounds_done < s->rounds)
+        th_write_line(file, format, "Partial: %u of %u rounds were measured.", s->rounds_done, s->rounds);
+    if (s->rounds_done > 0)
+        th_report_print_conditions(&s->report, format, file);
+    return print_figures(s, format, file);
 }

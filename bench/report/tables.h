@@ -11,7 +11,7 @@
 struct th_report;
 struct th_comparison;
 
-/* The parts of a report of one kind, whose result is a th_report, th_scale or th_stress. */
+/* The parts of a report of one kind, whose result is a th_report, th_scale, th_stress or th_rank_scaling. */
 typedef struct th_tables {
     /* A line about kernel, palettes, scheduler and so on; NULL: none. */
     void (*print_how)(const void *result, th_format format, FILE *file);
@@ -19,7 +19,7 @@ typedef struct th_tables {
     bool (*print_figures)(const void *result, th_format format, FILE *file);
 } th_tables;
 
-extern const th_tables th_bench_tables, th_scale_tables, th_stress_tables;
+extern const th_tables th_bench_tables, th_scale_tables, th_stress_tables, th_rank_tables;
 
 /* Prints conditions, tables and warnings. False when memory is out. */
 bool th_tables_print(const th_tables *tables, const struct th_report *report, const void *result, th_format format,

@@ -6,15 +6,16 @@
 
 #include <throng/bench/baselines.h>
 #include <throng/bench/context.h>
+#include <throng/bench/page.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Of the options of `throng scale` and `stress` those that mean something here. */
-static const char *const measuring[] = {
-    "model",       "animation", "clip",          "import-timeout", "allow-outside", "count",       "weak", "threads",
-    "isa",         "palette",   "interpolation", "keys",           "seed",          "error-bound", "json", "placement",
-    "repetitions", "frames",    "wide",          "budget-ms",      "out",           "help",        NULL};
+static const char *const measuring[] = {"model", "animation",   "clip", "import-timeout", "allow-outside", "count",
+                                        "weak",  "threads",     "isa",  "palette",        "interpolation", "keys",
+                                        "seed",  "error-bound", "json", "placement",      "repetitions",   "frames",
+                                        "wide",  "budget-ms",   "out",  "report",         "help",          NULL};
 
 /* Of those of `throng render` all but these: which characters share or hold a pose depends on all that a rank poses,
  * and the camera stands still. */
@@ -36,7 +37,7 @@ static void help(FILE *file)
           "\n"
           "Other options are those of `throng scale` and `throng stress`: --model, --animation, --clip, --count,\n"
           "--weak, --threads (of each rank), --isa, --palette, --interpolation, --keys, --error-bound, --placement,\n"
-          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out; and for render those of\n"
+          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out, --report; and for render those of\n"
           "`throng render` but --share, --far, --hold, --animation-budget, --error, --fly and --trace.\n"
           "docs/guide/mpi.md has it all.\n",
           file);
@@ -139,9 +140,17 @@ static th_result read_words(command_line *c, int argc, char **argv, th_error *er
 
 /* ---- the result ---- */
 
+static bool write_page(const th_rank_scaling *scaling, const char *command, FILE *file)
+{
+    char text[8192];
+    snprintf(text, sizeof text, "mpirun -n %u throng-mpi%s", scaling->ranks, command + strlen("throng"));
+    return th_rank_scaling_page(scaling, text, file);
+}
+
 static bool write_scaling(const void *result, th_form form, const char *command, FILE *file)
 {
-    (void)command;
+    if (form == TH_FORM_PAGE)
+        return write_page(result, command, file);
     if (form == TH_FORM_TEXT || form == TH_FORM_WIDE || form == TH_FORM_MARKDOWN)
         return th_rank_scaling_print(result, (th_format)form, file);
     return th_output_json(th_rank_scaling_json(result), 12, file);

@@ -22,11 +22,13 @@ struct th_report;
 struct th_scale;
 struct th_stress;
 struct th_comparison;
+struct th_rank_scaling;
 
 /* command: the shell command that made the result. The result may be any: of a dry run, or with failed entries. False
  * when memory is out or writing to the stream failed. */
 bool th_bench_page(const struct th_report *report, const char *command, FILE *file);
 bool th_scale_page(const struct th_scale *scale, const char *command, FILE *file);
+bool th_rank_scaling_page(const struct th_rank_scaling *scaling, const char *command, FILE *file);
 bool th_stress_page(const struct th_stress *stress, const char *command, FILE *file);
 bool th_comparison_page(const struct th_comparison *comparison, const char *command, FILE *file);
 
