@@ -31,6 +31,18 @@ void morph(inout vec3 position, inout vec3 normal)
 }
 #endif
 
+#ifdef APPEARANCES
+// What of a_color is what: anim/appearance.h.
+// [appearance][region]: linear colour, and how far a vertex with all the slack moves inwards; below 0: not worn
+uniform samplerBuffer u_appearances;
+uniform int u_regions;
+
+vec4 appearance_of_region()
+{
+    return texelFetch(u_appearances, int(i_palette_and_appearance >> 22u) * u_regions + int(a_color.a * 255.0 + 0.5));
+}
+#endif
+
 #ifdef EIGHT
 layout(location = 10) in uvec4 a_more_bones;
 layout(location = 11) in vec4 a_more_weights; // descending, and below the others
@@ -63,6 +75,10 @@ out vec4 v_color;
 void main()
 {
     vec3 position = a_position, normal = a_normal.xyz;
+#ifdef APPEARANCES
+    vec4 appearance = appearance_of_region();
+    position -= a_color.g * appearance.a * normal;
+#endif
 #ifdef MORPH
     morph(position, normal);
 #endif
@@ -73,6 +89,10 @@ void main()
 #endif
     vec3 world = to_world(skin_point(bone, position));
     gl_Position = u_clip_from_world * vec4(world, 1);
+#ifdef APPEARANCES
+    if (appearance.a < 0.0)
+        gl_Position = vec4(2, 2, 2, 1); // outside of the picture
+#endif
 #ifndef DEPTH_ONLY
     v_world = world;
     v_normal = turn(skin_normal(bone, normal));
@@ -80,6 +100,10 @@ void main()
 #endif
 #if !defined(DEPTH_ONLY) || defined(CUT)
     v_uv = a_uv;
+#ifdef APPEARANCES
+    v_color = vec4(a_color.r * appearance.rgb, 1);
+#else
     v_color = a_color;
+#endif
 #endif
 }

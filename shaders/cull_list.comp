@@ -98,7 +98,7 @@ void write(uint i, uint group, uint at)
     uvec4 place = instances[2u * i], rest = instances[2u * i + 1u];
     place.z = found[i].x;
     rest.z = tint_of(rest.z, group % LODS);
-    rest.w = of_model % u_models[model].chunk;
+    rest.w = (rest.w & ~0x3FFFFFu) | of_model % u_models[model].chunk;
     listed[2u * at] = place;
     listed[2u * at + 1u] = rest;
     cursors[u_models[model].first_cursor + of_model] = cursor_of(i);

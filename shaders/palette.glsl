@@ -1,13 +1,13 @@
 // Bone palettes: entries of three rows, of two with PALETTE_QUAT or of one with PALETTE_QUAT16, one palette after
 // another. gl_InstanceID starts at 0 in every draw, so each draw sets where its first palette begins.
-layout(location = 12) in uint i_palette; // which one the instance reads, in draws that share
+layout(location = 12) in uint i_palette_and_appearance; // the lower 22 bits: which the instance reads, in draws that share
 uniform uint u_first_row;  // of the draw's first palette, in rows from the start of the bound range
 uniform uint u_row_stride; // from one palette to the next, in rows
 uniform bool u_shares;
 
 uint palette_begin()
 {
-    return u_first_row + (u_shares ? i_palette : uint(gl_InstanceID)) * u_row_stride;
+    return u_first_row + (u_shares ? i_palette_and_appearance & 0x3FFFFFu : uint(gl_InstanceID)) * u_row_stride;
 }
 
 #if defined(PALETTE_QUAT16)

@@ -62,7 +62,8 @@ th_gpu_instance instance_on_square(uint32_t i, uint32_t side, double model_size)
                              .scale = (float)(TH_REFERENCE_SIZE_M / model_size),
                              .heading = {cosf(angle), sinf(angle)},
                              .tint = {(uint8_t)(200 + i % 56), (uint8_t)(180 + i * 7 % 70),
-                                      (uint8_t)(160 + i * 13 % 90), (uint8_t)(i % 3 * 100)}};
+                                      (uint8_t)(160 + i * 13 % 90), (uint8_t)(i % 3 * 100)},
+                             .appearance = i % TH_MAX_APPEARANCES};
 }
 
 void *stage_alloc(stage *s, size_t bytes)

@@ -123,6 +123,32 @@ static void morph(const stage *s, const th_render_mesh *mesh, const char *palett
         normal[i] /= length;
 }
 
+/* What appearance.h says: moves the vertex inwards and colours it, or puts it, as all others that are not worn, at one
+ * point, where its triangles have no area. */
+static void dress(const th_render_mesh *mesh, uint32_t appearance, th_render_mesh_vertex *v)
+{
+    const th_appearances *appearances = &mesh->appearances;
+    double normal[3];
+    if (appearances->count == 0)
+        return;
+    const uint32_t region = appearance * appearances->region_count + v->color[3];
+    const uint8_t *color = appearances->regions[region].color, tightness = appearances->regions[region].tightness;
+    const double inwards = (double)appearances->slack * v->color[1] / 255 * tightness / 254;
+    unpack_normal(v->normal, normal);
+    for (int i = 0; i < 3; i++)
+        v->position[i] = tightness == 255 ? 0 : (float)((double)v->position[i] - inwards * normal[i]);
+    const double shade = v->color[0] / 255.0;
+    for (int i = 0; i < 3; i++) {
+        const double c = color[i] / 255.0;
+        v->color[i] = (uint8_t)lround(255 * shade * (c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4)));
+    }
+    v->color[3] = 255;
+    if (tightness == 255) {
+        memset(v->bone, 0, sizeof v->bone);
+        memcpy(v->weight, (const uint8_t[TH_MAX_INFLUENCES]){255}, sizeof v->weight);
+    }
+}
+
 /* True when the transform mirrors. */
 static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_render_mesh_vertex *v)
 {
@@ -191,8 +217,12 @@ static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t
     th_render_mesh_vertex *vertices = copy(from->vertices, from->vertex_count * sizeof *vertices);
     uint32_t *indices = copy(from->indices, from->index_count * sizeof *indices);
     bool *mirrored = calloc((size_t)from->vertex_count + 1, sizeof *mirrored);
-    for (uint32_t v = 0; v < from->vertex_count; v++)
+    const th_gpu_instance *instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
+    for (uint32_t v = 0; v < from->vertex_count; v++) {
+        dress(from, instance->appearance, &vertices[v]);
         mirrored[v] = skin_vertex(s, draw, k, &vertices[v]);
+    }
+    out->appearances.count = 0;
     out->parts = make_parts(from, mirrored, indices);
     free(mirrored);
     out->vertices = vertices;

@@ -299,15 +299,17 @@ Test(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
     close_context(gl);
 }
 
-/* Normals are rounded to 10 bits once more on the way, and edges move by the rounding of single precision. */
+/* Normals are rounded to 10 bits once more on the way, colours of appearances to bytes, and edges move by the rounding
+ * of single precision. */
 static void expect_skinned(const th_gl *gl, const char *what, const stage *s)
 {
     stage skinned = stage_skinned(s);
     const uint32_t most_off = PIXELS / 5000;
+    const double most = s->meshes[0]->appearances.count > 0 ? 1.3e-3 : 1e-3;
     uint8_t *rgba = shoot(gl, s, &with_shadows), *wanted = shoot(gl, &skinned, &with_shadows);
     const difference d = compare_pictures(rgba, wanted, WIDTH, HEIGHT);
     cr_log_info("%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
-    cr_expect(d.pixels_off <= most_off && d.rmse <= 1e-3, "%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
+    cr_expect(d.pixels_off <= most_off && d.rmse <= most, "%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
     free(rgba);
     free(wanted);
     stage_skinned_free(&skinned);
@@ -421,7 +423,7 @@ Test(crowd_renderer, shadows_fall_beyond_the_map)
     s.view.shadow_center[1] = 0.9F;
     s.view.shadow_radius = 1.1F;
     const uint32_t beyond = count_shadow_pixels(gl, &s);
-    cr_expect(beyond > whole * 95 / 100 && beyond < whole * 105 / 100, "%u, of the whole %u", beyond, whole);
+    cr_expect(beyond > whole * 93 / 100 && beyond < whole * 107 / 100, "%u, of the whole %u", beyond, whole);
     stage_free(&s);
     test_models_free(&c);
     close_context(gl);
@@ -791,6 +793,44 @@ Test(crowd_renderer, a_plain_picture_is_of_tints_alone)
     free(tinted);
     stage_free(&s);
     boxes_destroy(mesh);
+    close_context(gl);
+}
+
+/* Of people in an appearance, and of a model that th_model_dress dressed the same. Its dark colours are rounded to
+ * bytes. */
+static void check_appearance(const th_gl *gl, const test_models *c, stage *s, uint32_t appearance)
+{
+    th_gpu_instance *instances = (th_gpu_instance *)(s->slot + s->draws[0].instance_offset);
+    for (uint32_t k = 0; k < s->draws[0].count; k++) {
+        instances[k].appearance = appearance & (TH_MAX_APPEARANCES - 1);
+        instances[k].tint[3] = 0;
+    }
+    th_model *dressed;
+    th_render_mesh *mesh;
+    th_error err;
+    cr_assert_eq(th_model_dress(c->models[0], appearance, &dressed, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_render_mesh_create(dressed, TH_MAX_INFLUENCES, &mesh, &err), TH_OK, "%s", err.text);
+    uint8_t *rgba = shoot(gl, s, &with_shadows);
+    s->meshes[0] = mesh;
+    uint8_t *wanted = shoot(gl, s, &with_shadows);
+    s->meshes[0] = c->meshes[0];
+    const difference d = compare_pictures(rgba, wanted, WIDTH, HEIGHT);
+    cr_expect_lt(d.pixels_off, 60, "appearance %u: %u pixels off", appearance, d.pixels_off);
+    free(rgba);
+    free(wanted);
+    th_render_mesh_destroy(mesh);
+    th_model_free(dressed);
+}
+
+Test(crowd_renderer, appearances_are_drawn_as_they_are_exported)
+{
+    th_gl *gl = open_context();
+    test_models c = test_models_human();
+    stage s = stage_crowd(&c, 4, 2, 0.3, TH_PALETTE_F32);
+    for (uint32_t appearance = 0; appearance < 8; appearance++)
+        check_appearance(gl, &c, &s, appearance);
+    stage_free(&s);
+    test_models_free(&c);
     close_context(gl);
 }
 

@@ -185,6 +185,21 @@ Test(crowd_view, frames_a_crowd_of_any_size)
 }
 
 /* Seen from far away, as it is in a narrow picture; through a long lens, to see it as large. */
+Test(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    th_error err;
+    th_crowd_view *crowd_view;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    s.desc.count = TH_GPU_INSTANCE_PALETTES + 1;
+    cr_assert_eq(th_crowd_view_prepare(&s.desc, NULL, &crowd_view, &err), TH_ERR_LIMIT);
+    cr_expect_str_eq(err.text, "4194305 characters; at most 4194304 can be drawn");
+    cr_expect_null(crowd_view);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
 Test(crowd_view, keeps_a_crowd_out_of_the_haze)
 {
     th_gl *gl = open_context();

@@ -253,9 +253,11 @@ Test(export_trip, brings_jumps_back_in_time)
 
 Test(export_trip, brings_the_human_back)
 {
-    th_model *human;
+    th_model *human, *dressed;
     cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    check_round_trip(human, 1e-6);
+    cr_assert_eq(th_model_dress(human, 0, &dressed, NULL), TH_OK);
+    check_round_trip(dressed, 1e-6);
+    th_model_free(dressed);
     th_model_free(human);
 }
 

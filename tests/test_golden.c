@@ -39,6 +39,7 @@ typedef struct wardrobe {
     uint8_t bmp[BMP_BYTES];
     th_vertex *vertices;
     uint32_t *indices[OUTFIT];
+    th_model *human; /* whose names and clips the model has */
 } wardrobe;
 
 static void wardrobe_free(wardrobe *w)
@@ -46,6 +47,7 @@ static void wardrobe_free(wardrobe *w)
     free(w->vertices);
     for (int m = 0; m < OUTFIT; m++)
         free(w->indices[m]);
+    th_model_free(w->human);
 }
 
 /* A chessboard of red and white. */
@@ -81,7 +83,8 @@ static th_model *dress(wardrobe *w)
         {.name = "head", .base_color = {0.7F, 0.5F, 0.1F, 1}, .texture = TH_NO_INDEX}};
     th_model *model;
     th_error err;
-    cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_human_create(&w->human, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_dress(w->human, 0, &model, &err), TH_OK, "%s", err.text);
     const th_mesh *mesh = &model->meshes[0];
     cr_assert_eq(model->mesh_count, 1);
     copy_vertices(w, mesh);

@@ -80,7 +80,7 @@ static stage make_stage(const th_render_mesh *mesh, uint32_t shadow_lod)
     stage_alloc(&s, CHARACTERS * (stride + sizeof(th_gpu_instance)));
     for (uint32_t k = 0; k < CHARACTERS; k++) {
         th_gpu_instance instance = instance_on_square(k, 3, TH_REFERENCE_SIZE_M);
-        instance.palette = k % CHUNK;
+        instance.palette = k % CHUNK & (TH_GPU_INSTANCE_PALETTES - 1);
         memcpy(s.slot + CHARACTERS * stride + k * sizeof instance, &instance, sizeof instance);
         write_palette((float *)(void *)(s.slot + k * stride), k);
     }

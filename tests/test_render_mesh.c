@@ -123,9 +123,9 @@ Test(render_mesh, says_how_far_the_levels_of_the_human_are_off)
             farthest = fmax(farthest, farthest_from_level(render_mesh, l, palettes + p * human->bone_count));
         cr_expect_float_eq(farthest, (double)render_mesh->lod_error[l], 1e-6);
         cr_expect_leq(farthest, th_render_mesh_lod_limit(l) * human->size);
-        cr_expect_geq(2 * lods[l].index_count + 12, lods[l - 1].index_count, "level %u drops too much at once", l);
+        cr_expect_geq(2 * lods[l].index_count + 60, lods[l - 1].index_count, "level %u drops too much at once", l);
     }
-    cr_expect_leq(lods[TH_RENDER_MESH_LODS - 1].index_count / 3, 160);
+    cr_expect_leq(lods[TH_RENDER_MESH_LODS - 1].index_count / 3, 200);
     free(palettes);
     th_render_mesh_destroy(render_mesh);
     th_model_free(human);
@@ -140,7 +140,7 @@ Test(render_mesh, coarse_levels_of_the_human_stay_on_its_surface)
     for (uint32_t l = render_mesh->lod_count - 4; l < render_mesh->lod_count; l++)
         for (uint32_t p = 0; p < ERROR_POSES; p++)
             cr_expect_leq(farthest_from_mesh(render_mesh, l, palettes + p * human->bone_count),
-                          1.25 * (double)render_mesh->lod_error[l], "level %u, pose %u", l, p);
+                          1.5 * (double)render_mesh->lod_error[l], "level %u, pose %u", l, p);
     free(palettes);
     th_render_mesh_destroy(render_mesh);
     th_model_free(human);

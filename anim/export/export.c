@@ -239,9 +239,8 @@ static th_result prepare(exporter *e, th_error *err)
     return result == TH_OK ? th_skins_init(&e->skins, model, e->arena, err) : result;
 }
 
-th_result th_export_glb(const th_model *model, const char *path, th_error *err)
+static th_result export_model(const th_model *model, const char *path, th_error *err)
 {
-    assert(model && path);
     exporter e = {.model = model};
     th_error why;
     th_result result = prepare(&e, &why);
@@ -254,5 +253,16 @@ th_result th_export_glb(const th_model *model, const char *path, th_error *err)
         th_fail(err, result, "cannot write %s: %s: %s", path, model->name, why.text);
     }
     th_arena_destroy(e.arena);
+    return result;
+}
+
+th_result th_export_glb(const th_model *model, const char *path, th_error *err)
+{
+    assert(model && path);
+    th_model *dressed = NULL;
+    th_result result = model->appearances.count > 0 ? th_model_dress(model, 0, &dressed, err) : TH_OK;
+    if (result == TH_OK)
+        result = export_model(dressed ? dressed : model, path, err);
+    th_model_free(dressed);
     return result;
 }

@@ -9,7 +9,7 @@ static bool add_material(th_model *model)
     th_material *material = th_arena_new(model->arena, th_material, 1);
     if (!material)
         return false;
-    /* White: the colours are in the vertices. Here and there the surface is open: at silhouettes a back shows. */
+    /* White: the colours are in the appearances. Here and there the surface is open: at silhouettes a back shows. */
     *material =
         (th_material){.name = TH_HUMAN_NAME, .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX, .double_sided = true};
     model->materials = material;
@@ -27,7 +27,7 @@ th_result th_human_create(th_model **out, th_error *err)
         goto no_memory;
     *model = (th_model){.name = TH_HUMAN_NAME, .arena = arena};
     if (!th_human_add_skeleton(model) || !add_material(model) || !th_human_add_mesh(model) ||
-        !th_human_add_clips(model))
+        !th_human_add_appearances(model) || !th_human_add_clips(model))
         goto no_memory;
     model->size = th_model_measure(model);
     if (model->size == 0)

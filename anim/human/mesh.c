@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_VERTICES 6000
+#define MAX_VERTICES 8000
 #define MAX_INDICES  (6 * MAX_VERTICES)
 #define MAX_LINES    64
 #define MAX_POINTS   40000
+#define NO_REGION    255 /* of a vertex that no triangle uses yet */
 
 /* Scratch; the results are copied to the arena. */
 typedef struct builder {
     uint32_t vertex_count, index_count;
     th_vertex vertices[MAX_VERTICES];
+    uint32_t copies[MAX_VERTICES]; /* the next vertex at the same place, of another region; 0: none */
     uint32_t indices[MAX_INDICES];
 
     double lines[3][MAX_LINES];
@@ -33,8 +35,8 @@ static void lay_lines(builder *b, const th_human_part *part)
         const th_human_lines *grid = &part->grid[axis];
         uint32_t n = 0;
         b->lines[axis][n++] = grid->from;
-        for (int run = 0; run < 4; run++)
-            while (b->lines[axis][n - 1] < grid->runs[run].to) {
+        for (int run = 0; run < 6; run++)
+            while (grid->runs[run].step > 0 && b->lines[axis][n - 1] < grid->runs[run].to) {
                 assert(n < MAX_LINES);
                 b->lines[axis][n] = b->lines[axis][n - 1] + grid->runs[run].step;
                 n++;
@@ -121,24 +123,61 @@ static void set_influences(th_vertex *v, const double weights[J_COUNT])
         v->weight[k] = (float)(kept[k] / sum);
 }
 
-static th_vertex make_vertex(const th_human_part *part, vec3 p)
+/* Sides of zones that pass through the cell: the vertex lies on them, so that edges of the mesh do. */
+static void find_cuts(const builder *b, const th_human_part *part, const uint32_t cell[3], vec3 p, double cut[3])
 {
-    /* Moves the vertex onto the surface: the mean of crossings is slightly inside a curved one. */
+    const double at[3] = {fabs(p.x), p.y, p.z};
+    cut[0] = cut[1] = cut[2] = (double)NAN;
+    for (uint32_t i = 0; i < part->zone_count; i++) {
+        const th_human_zone *zone = &part->zones[i];
+        const double low[3] = {zone->low.x, zone->low.y, zone->low.z},
+                     high[3] = {zone->high.x, zone->high.y, zone->high.z};
+        for (int axis = 0; axis < 3; axis++) {
+            const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+            const double one = b->lines[axis][cell[axis]], other = b->lines[axis][cell[axis] + 1];
+            const bool left = axis == 0 && other <= 0;
+            const double from = left ? -other : one, to = left ? -one : other;
+            if (at[u] < low[u] || at[u] > high[u] || at[v] < low[v] || at[v] > high[v])
+                continue;
+            if (low[axis] >= from && low[axis] < to)
+                cut[axis] = left ? -low[axis] : low[axis];
+            if (high[axis] >= from && high[axis] < to)
+                cut[axis] = left ? -high[axis] : high[axis];
+        }
+    }
+}
+
+/* Moves the vertex onto the surface: the mean of crossings is slightly inside a curved one. */
+static vec3 project(const th_human_part *part, vec3 p, const double cut[3])
+{
     const double longest_step = 0.01;
-    vec3 gradient;
+    p = (vec3){isnan(cut[0]) ? p.x : cut[0], isnan(cut[1]) ? p.y : cut[1], isnan(cut[2]) ? p.z : cut[2]};
     for (int i = 0; i < 3; i++) {
+        vec3 gradient;
         double d = distance_and_gradient(part, p, &gradient);
+        gradient =
+            (vec3){isnan(cut[0]) ? gradient.x : 0, isnan(cut[1]) ? gradient.y : 0, isnan(cut[2]) ? gradient.z : 0};
+        if (dot(gradient, gradient) < 0.04)
+            break;
         double step = clamp(d / dot(gradient, gradient), -longest_step, longest_step);
         p = sub(p, scale(gradient, step));
     }
+    return p;
+}
+
+static th_vertex make_vertex(const th_human_part *part, vec3 p)
+{
+    vec3 gradient;
     distance_and_gradient(part, p, &gradient);
     vec3 n = unit(gradient);
 
     /* A front view of the character; so there are no seams. */
     th_vertex v = {.position = {(float)p.x, (float)p.y, (float)p.z},
                    .normal = {(float)n.x, (float)n.y, (float)n.z},
-                   .uv = {(float)(0.5 + p.x / 2), (float)(1 - p.y / 2)},
-                   .color = {part->color[0], part->color[1], part->color[2], 255}};
+                   .uv = {(float)(0.5 + p.x / 2), (float)(1 - p.y / 2)}};
+    v.color[TH_APPEARANCE_SHADE] = 255;
+    v.color[TH_APPEARANCE_SLACK] = (uint8_t)lrint(255 * clamp(th_human_part_slack(part, p) / TH_HUMAN_SLACK, 0, 1));
+    v.color[TH_APPEARANCE_REGION] = NO_REGION;
     double weights[J_COUNT];
     th_human_part_weights(part, p, weights);
     set_influences(&v, weights);
@@ -155,9 +194,11 @@ static void add_vertices(builder *b, const th_human_part *part)
                 vec3 p;
                 if (!cell_crossing(b, cell, point, &p))
                     continue;
+                double cut[3];
+                find_cuts(b, part, cell, p, cut);
                 assert(b->vertex_count < MAX_VERTICES);
                 b->cell_vertex[point] = b->vertex_count;
-                b->vertices[b->vertex_count++] = make_vertex(part, p);
+                b->vertices[b->vertex_count++] = make_vertex(part, project(part, p, cut));
             }
 }
 
@@ -177,18 +218,56 @@ static void add_triangle(builder *b, uint32_t v0, uint32_t v1, uint32_t v2)
     b->indices[b->index_count++] = v2;
 }
 
+/* The region of a quad: that of its middle. */
+static th_human_region region_of(const builder *b, const th_human_part *part, const uint32_t q[4])
+{
+    double at[3] = {0, 0, 0};
+    for (int corner = 0; corner < 4; corner++)
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] += (double)b->vertices[q[corner]].position[axis] / 4;
+    at[0] = fabs(at[0]);
+    th_human_region region = part->region;
+    for (uint32_t i = 0; i < part->zone_count; i++) {
+        const th_human_zone *z = &part->zones[i];
+        if (at[0] >= z->low.x && at[0] <= z->high.x && at[1] >= z->low.y && at[1] <= z->high.y && at[2] >= z->low.z &&
+            at[2] <= z->high.z)
+            region = z->region;
+    }
+    return region;
+}
+
+/* The vertex, or its copy of this region. */
+static uint32_t in_region(builder *b, uint32_t vertex, th_human_region region)
+{
+    if (b->vertices[vertex].color[TH_APPEARANCE_REGION] == NO_REGION)
+        b->vertices[vertex].color[TH_APPEARANCE_REGION] = (uint8_t)region;
+    while (b->vertices[vertex].color[TH_APPEARANCE_REGION] != region) {
+        if (b->copies[vertex] == 0) {
+            assert(b->vertex_count < MAX_VERTICES);
+            b->vertices[b->vertex_count] = b->vertices[vertex];
+            b->vertices[b->vertex_count].color[TH_APPEARANCE_REGION] = (uint8_t)region;
+            b->copies[vertex] = b->vertex_count++;
+        }
+        vertex = b->copies[vertex];
+    }
+    return vertex;
+}
+
 /* Splits the quad along the shorter diagonal. */
-static void add_quad(builder *b, const uint32_t q[4])
+static void add_quad(builder *b, const th_human_part *part, const uint32_t q[4])
 {
     assert(q[0] < b->vertex_count && q[1] < b->vertex_count && q[2] < b->vertex_count && q[3] < b->vertex_count);
-    uint32_t first = distance_between(b, q[0], q[2]) <= distance_between(b, q[1], q[3]) ? 0 : 1;
-    add_triangle(b, q[first], q[first + 1], q[first + 2]);
-    add_triangle(b, q[first], q[first + 2], q[(first + 3) % 4]);
+    const th_human_region region = region_of(b, part, q);
+    const uint32_t c[4] = {in_region(b, q[0], region), in_region(b, q[1], region), in_region(b, q[2], region),
+                           in_region(b, q[3], region)};
+    uint32_t first = distance_between(b, c[0], c[2]) <= distance_between(b, c[1], c[3]) ? 0 : 1;
+    add_triangle(b, c[first], c[first + 1], c[first + 2]);
+    add_triangle(b, c[first], c[first + 2], c[(first + 3) % 4]);
 }
 
 /* The four cells around each cut edge, counter-clockwise seen from the edge's outer end. Edges at the border of the
  * grid have fewer cells, but are never cut: the grid surrounds the part. */
-static void add_quads(builder *b)
+static void add_quads(builder *b, const th_human_part *part)
 {
     uint32_t at[3];
     for (at[2] = 0; at[2] + 1 < b->line_count[2]; at[2]++)
@@ -203,7 +282,7 @@ static void add_quads(builder *b)
                     const uint32_t *cell = b->cell_vertex + point;
                     uint32_t out_of[4] = {*(cell - u - v), *(cell - v), *cell, *(cell - u)};
                     uint32_t into[4] = {*(cell - u - v), *(cell - u), *cell, *(cell - v)};
-                    add_quad(b, inside ? out_of : into);
+                    add_quad(b, part, inside ? out_of : into);
                 }
 }
 
@@ -236,7 +315,7 @@ static void add_part(builder *b, const th_human_part *part)
     lay_lines(b, part);
     measure_distances(b, part);
     add_vertices(b, part);
-    add_quads(b);
+    add_quads(b, part);
     if (part->pair)
         add_mirror_image(b, first_vertex, first_index);
 }

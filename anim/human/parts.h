@@ -5,6 +5,7 @@
  *   body.c      the shape of the body: tables of tubes that blend into each other
  *   shape.c     distance to those tubes, and skin weights derived from them
  *   mesh.c      polygons from those distances
+ *   wardrobe.c  the appearances: which colours and which parts individuals have
  *   pose.c      the pose at a phase of a clip: waves for the body, inverse kinematics for the legs
  *   clips.c     the motions: tables of waves and footsteps, and the keys generated from them */
 #ifndef TH_ANIM_HUMAN_PARTS_H
@@ -160,7 +161,8 @@ extern const th_human_chain th_human_chains[];
 /* An elliptic cross-section of a tube. */
 typedef struct th_human_station {
     vec3 centre;
-    double width, depth; /* half of each; width along the tube's side vector */
+    double width, depth; /* half of each, of the broadest person in the widest clothes; width along the side vector */
+    double slack;        /* how much thinner the slightest person in the tightest clothes is there, metres */
 } th_human_station;
 
 /* A smooth surface through a row of stations, with rounded ends; it follows a chain of joints. */
@@ -180,17 +182,54 @@ typedef struct th_human_lines {
     double from;
     struct {
         double to, step;
-    } runs[4];
+    } runs[6];
 } th_human_lines;
 
-/* One closed surface in one colour, such as the shirt or the left hand: the union of some tubes. */
+/* Regions of appearances: what individuals have in different colours, or not at all. */
+typedef enum th_human_region {
+    REGION_SKIN,
+    REGION_LIPS,
+    REGION_EYE,
+    REGION_IRIS,
+    REGION_BROW,
+    REGION_HAIR, /* short; under the others as well */
+    REGION_LONG_HAIR,
+    REGION_BUN,
+    REGION_TORSO,
+    REGION_FRONT,  /* of the torso: between the edges of an open jacket */
+    REGION_COLLAR, /* of a sweater; otherwise the lower neck */
+    REGION_UPPER_ARM,
+    REGION_FOREARM,
+    REGION_HOOD,
+    REGION_HIPS, /* not under a skirt */
+    REGION_THIGH,
+    REGION_SHIN,
+    REGION_SKIRT,
+    REGION_SHOE,
+    REGION_SOLE,
+    REGION_COUNT
+} th_human_region;
+
+/* What slack is stored in, metres. */
+#define TH_HUMAN_SLACK 0.051
+
+/* A box of a part that is a region of its own. Its sides cut the surface along edges of the mesh. */
+typedef struct th_human_zone {
+    th_human_region region;
+    vec3 low, high; /* x: distance from the midline */
+} th_human_zone;
+
+/* One closed surface, such as the shirt or the left hand: the union of some tubes. */
 typedef struct th_human_part {
     const char *name;
-    uint8_t color[3]; /* linear, as in glTF */
-    bool pair;        /* defined for the left side and mirrored; otherwise symmetric */
+    th_human_region region; /* outside of all zones */
+    bool pair;              /* defined for the left side and mirrored; otherwise symmetric */
+    double midline;         /* both sides move what is so near to it */
     uint32_t tube_count;
     const th_human_tube *tubes;
-    th_human_lines grid[3]; /* x y z; surrounds the part. Dense where the skin bends, sparse where it is straight */
+    uint32_t zone_count;
+    const th_human_zone *zones; /* of those that overlap, the last counts */
+    th_human_lines grid[3];     /* x y z; surrounds the part. Dense where the skin bends, sparse where it is straight */
 } th_human_part;
 
 extern const th_human_part th_human_parts[];
@@ -198,6 +237,9 @@ extern const uint32_t th_human_part_count;
 
 /* Approximate distance to the surface: negative inside, exact in sign, smooth in space. */
 double th_human_part_distance(const th_human_part *part, vec3 point);
+
+/* How far the surface may move inwards at a point near the part, in metres; see th_human_station. */
+double th_human_part_slack(const th_human_part *part, vec3 point);
 
 /* The weight of each joint at a point near the part; the sum is 1. */
 void th_human_part_weights(const th_human_part *part, vec3 point, double out_weights[J_COUNT]);
@@ -254,6 +296,7 @@ void th_human_pose(const th_human_clip *clip, double phase, const th_trs rest[J_
 /* Add a part of the model, which must have an arena. Call in this order. Return false if out of memory. */
 bool th_human_add_skeleton(th_model *model);
 bool th_human_add_mesh(th_model *model);
+bool th_human_add_appearances(th_model *model);
 bool th_human_add_clips(th_model *model);
 
 #endif

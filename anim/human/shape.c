@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+#define MAX_TUBES 8 /* of a part */
+
 /* ---- distance ---- */
 
 static th_human_station station_slope(const th_human_tube *t, uint32_t i)
@@ -14,7 +16,7 @@ static th_human_station station_slope(const th_human_tube *t, uint32_t i)
                            *b = &t->stations[i + 1 < t->station_count ? i + 1 : i];
     double per_metre = 1 / dot(sub(b->centre, a->centre), t->axis);
     return (th_human_station){scale(sub(b->centre, a->centre), per_metre), (b->width - a->width) * per_metre,
-                              (b->depth - a->depth) * per_metre};
+                              (b->depth - a->depth) * per_metre, (b->slack - a->slack) * per_metre};
 }
 
 /* The cross-section at the point of the tube closest to `along`. Slopes are finite differences, which makes the surface
@@ -37,7 +39,8 @@ static th_human_station section_at(const th_human_tube *t, double along)
                                hermite(a.centre.y, b.centre.y, da.centre.y, db.centre.y, width, at),
                                hermite(a.centre.z, b.centre.z, da.centre.z, db.centre.z, width, at)},
                               hermite(a.width, b.width, da.width, db.width, width, at),
-                              hermite(a.depth, b.depth, da.depth, db.depth, width, at)};
+                              hermite(a.depth, b.depth, da.depth, db.depth, width, at),
+                              hermite(a.slack, b.slack, da.slack, db.slack, width, at)};
 }
 
 /* First-order distance to an ellipsoid. The third axis counts only beyond the ends of the tube. */
@@ -92,10 +95,11 @@ static void add_chain_weights(const th_human_chain *c, vec3 point, bool right, d
     }
 }
 
-static void add_side_weights(const th_human_part *part, vec3 point, bool right, double share, double weights[J_COUNT])
+/* How much each tube counts at a point, by how near it is; the sum is 1. */
+static void find_shares(const th_human_part *part, vec3 point, double shares[MAX_TUBES])
 {
-    assert(part->tube_count <= 8);
-    double shares[8], total = 0, nearest = HUGE_VAL;
+    assert(part->tube_count <= MAX_TUBES);
+    double total = 0, nearest = HUGE_VAL;
     for (uint32_t i = 0; i < part->tube_count; i++) {
         shares[i] = tube_distance(&part->tubes[i], point);
         if (!part->tubes[i].carve)
@@ -107,14 +111,22 @@ static void add_side_weights(const th_human_part *part, vec3 point, bool right, 
         total += shares[i];
     }
     for (uint32_t i = 0; i < part->tube_count; i++)
+        shares[i] /= total;
+}
+
+static void add_side_weights(const th_human_part *part, vec3 point, bool right, double share, double weights[J_COUNT])
+{
+    double shares[MAX_TUBES];
+    find_shares(part, point, shares);
+    for (uint32_t i = 0; i < part->tube_count; i++)
         if (shares[i] > 0)
-            add_chain_weights(&th_human_chains[part->tubes[i].chain], point, right, share * shares[i] / total, weights);
+            add_chain_weights(&th_human_chains[part->tubes[i].chain], point, right, share * shares[i], weights);
 }
 
 /* Near the midline both sides contribute, so that both legs move the seat of the trousers equally. */
 void th_human_part_weights(const th_human_part *part, vec3 point, double out_weights[J_COUNT])
 {
-    const double midline = 0.03;
+    const double midline = part->midline;
     memset(out_weights, 0, J_COUNT * sizeof *out_weights);
     double left = part->pair ? 1 : smoothstep(-midline, midline, point.x);
     if (left > 0)
@@ -122,4 +134,15 @@ void th_human_part_weights(const th_human_part *part, vec3 point, double out_wei
     point.x = -point.x;
     if (left < 1)
         add_side_weights(part, point, true, 1 - left, out_weights);
+}
+
+double th_human_part_slack(const th_human_part *part, vec3 point)
+{
+    double shares[MAX_TUBES], slack = 0;
+    if (!part->pair)
+        point.x = fabs(point.x);
+    find_shares(part, point, shares);
+    for (uint32_t i = 0; i < part->tube_count; i++)
+        slack += shares[i] * fmax(section_at(&part->tubes[i], dot(point, part->tubes[i].axis)).slack, 0);
+    return slack;
 }

@@ -236,6 +236,15 @@ static void visit_clip(archive *a, th_clip *clip)
     VISIT_EACH(a, clip->weight_tracks, clip->weight_track_count, visit_weight_track, 21);
 }
 
+static void visit_appearances(archive *a, th_appearances *appearances)
+{
+    VISIT(a, appearances->count);
+    VISIT(a, appearances->region_count);
+    VISIT(a, appearances->slack);
+    VISIT_PLAIN(a, appearances->statures, appearances->count);
+    VISIT_PLAIN(a, appearances->regions, (uint64_t)appearances->count * appearances->region_count);
+}
+
 static void visit_model(archive *a, th_model *model)
 {
     visit_text(a, &model->name);
@@ -248,6 +257,7 @@ static void visit_model(archive *a, th_model *model)
     VISIT(a, model->clip_count);
     VISIT(a, model->warning_count);
     VISIT(a, model->size);
+    visit_appearances(a, &model->appearances);
     VISIT_EACH(a, model->joints, model->joint_count, visit_joint, 57);
     VISIT_PLAIN(a, model->bones, model->bone_count);
     VISIT_EACH(a, model->weights, model->weight_count, visit_weight, 13);

@@ -291,6 +291,17 @@ static bool copy_weights(th_arena *arena, th_model *model)
     return ok;
 }
 
+static bool copy_appearances(th_arena *arena, th_model *model)
+{
+    th_appearances *appearances = &model->appearances;
+    appearances->regions =
+        th_arena_copy(arena, appearances->regions, (size_t)appearances->count * appearances->region_count,
+                      sizeof *appearances->regions);
+    appearances->statures =
+        th_arena_copy(arena, appearances->statures, appearances->count, sizeof *appearances->statures);
+    return appearances->regions && appearances->statures;
+}
+
 /* A deep copy of everything except clips and warnings. */
 static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
 {
@@ -306,7 +317,8 @@ static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
     out->meshes = meshes;
     out->materials = materials;
     out->textures = textures;
-    bool ok = joints && meshes && materials && textures && out->name && out->bones && copy_weights(arena, out);
+    bool ok = joints && meshes && materials && textures && out->name && out->bones && copy_weights(arena, out) &&
+              copy_appearances(arena, out);
     for (uint32_t j = 0; ok && j < base->joint_count; j++)
         ok = (joints[j].name = th_arena_string(arena, joints[j].name)) != NULL;
     for (uint32_t m = 0; ok && m < base->mesh_count; m++) {

@@ -358,6 +358,41 @@ static th_result check_clip(const th_model *model, const th_clip *clip, th_error
     return TH_OK;
 }
 
+static bool vertices_have_regions(const th_mesh *mesh, uint32_t region_count)
+{
+    for (uint32_t i = 0; i < mesh->index_count; i++) {
+        const uint8_t region = mesh->vertices[mesh->indices[i]].color[TH_APPEARANCE_REGION];
+        if (region >= region_count || region != mesh->vertices[mesh->indices[i - i % 3]].color[TH_APPEARANCE_REGION])
+            return false;
+    }
+    return true;
+}
+
+static th_result check_appearances(const th_model *model, th_error *err)
+{
+    const th_appearances *appearances = &model->appearances;
+    if (appearances->count == 0)
+        return TH_OK;
+    if (appearances->count > TH_MAX_APPEARANCES || appearances->region_count > TH_MAX_REGIONS)
+        return th_fail(err, TH_ERR_LIMIT, "%u appearances of %u regions, the limits are %u and %u", appearances->count,
+                       appearances->region_count, TH_MAX_APPEARANCES, TH_MAX_REGIONS);
+    if (!all_finite(&appearances->slack, 1) || appearances->slack < 0)
+        return th_fail(err, TH_ERR_INPUT, "the slack of the appearances is %g", (double)appearances->slack);
+    for (uint32_t l = 0; l < appearances->count; l++)
+        if (!(appearances->statures[l] > 0 && appearances->statures[l] <= 1))
+            return th_fail(err, TH_ERR_INPUT, "appearance %u has a stature of %g", l, (double)appearances->statures[l]);
+    for (uint32_t m = 0; m < model->material_count; m++)
+        if (model->materials[m].alpha != TH_ALPHA_OPAQUE || model->materials[m].texture != TH_NO_INDEX)
+            return th_fail(err, TH_ERR_INPUT,
+                           "material %s is transparent or has a texture, in a model with appearances",
+                           model->materials[m].name);
+    for (uint32_t m = 0; m < model->mesh_count; m++)
+        if (model->meshes[m].target_count > 0 || !vertices_have_regions(&model->meshes[m], appearances->region_count))
+            return th_fail(err, TH_ERR_INPUT, "mesh %s has morph targets, or triangles of no region or of several",
+                           model->meshes[m].name);
+    return TH_OK;
+}
+
 th_result th_model_check(const th_model *model, th_error *err)
 {
     assert(model);
@@ -370,6 +405,8 @@ th_result th_model_check(const th_model *model, th_error *err)
         result = check_materials(model, err);
     if (result == TH_OK)
         result = check_meshes(model, err);
+    if (result == TH_OK)
+        result = check_appearances(model, err);
     if (result == TH_OK && model->clip_count > TH_MAX_CLIPS)
         result = th_fail(err, TH_ERR_LIMIT, "%u clips, the limit is %u", model->clip_count, TH_MAX_CLIPS);
     for (uint32_t c = 0; result == TH_OK && c < model->clip_count; c++)

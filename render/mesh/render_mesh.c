@@ -24,6 +24,7 @@ typedef struct builder {
     th_render_mesh_material *materials;
     th_render_mesh_image *images;
     uint32_t image_count;
+    th_appearances appearances;
     th_render_mesh_bone *bones;
     th_render_mesh_line_end *line_ends;
     uint32_t line_end_count;
@@ -43,6 +44,8 @@ static void free_builder(builder *b)
         free_image(&b->images[i]);
     free(b->base ? NULL : b->images);
     free(b->materials);
+    free((th_appearance_region *)b->appearances.regions);
+    free((float *)b->appearances.statures);
     free(b->bones);
     free(b->line_ends);
 }
@@ -132,6 +135,22 @@ static th_result make_materials(builder *b, th_error *err)
     return TH_OK;
 }
 
+static th_result copy_appearances(builder *b, th_error *err)
+{
+    const th_appearances *from = &b->model->appearances;
+    if (from->count == 0)
+        return TH_OK;
+    const size_t regions = (size_t)from->count * from->region_count;
+    th_appearance_region *own = malloc(regions * sizeof *own);
+    float *statures = malloc(from->count * sizeof *statures);
+    b->appearances = (th_appearances){from->count, from->region_count, from->slack, own, statures};
+    if (!own || !statures)
+        return no_memory(err);
+    memcpy(own, from->regions, regions * sizeof *own);
+    memcpy(statures, from->statures, from->count * sizeof *statures);
+    return TH_OK;
+}
+
 /* Half-precision coordinates resolve one pixel of an image 2048 wide, and less if the image repeats often. Larger
  * errors give a warning. */
 static th_result check_coordinates(builder *b, th_error *err)
@@ -176,6 +195,8 @@ static th_result build(builder *b, th_error *err)
     th_result result = th_geometry_pack(b->model, b->influences, &b->geometry, err);
     if (result == TH_OK)
         result = b->base ? share_materials(b, err) : make_materials(b, err);
+    if (result == TH_OK)
+        result = copy_appearances(b, err);
     if (result == TH_OK)
         result = check_coordinates(b, err);
     if (result == TH_OK)
@@ -229,6 +250,7 @@ static void hand_over(builder *b, th_render_mesh *out)
         .image_count = b->image_count,
         .images = b->base ? b->images : fit(b->images, b->image_count, sizeof *b->images),
         .base = b->base,
+        .appearances = b->appearances,
         .bone_count = b->model->bone_count,
         .weight_count = b->model->weight_count,
         .bones = fit(b->bones, b->model->bone_count, sizeof *b->bones),
@@ -278,6 +300,7 @@ void th_render_mesh_destroy(th_render_mesh *render_mesh)
                  .images = (th_render_mesh_image *)render_mesh->images,
                  .image_count = render_mesh->image_count,
                  .base = render_mesh->base,
+                 .appearances = render_mesh->appearances,
                  .bones = (th_render_mesh_bone *)render_mesh->bones,
                  .line_ends = (th_render_mesh_line_end *)render_mesh->line_ends};
     free_builder(&b);

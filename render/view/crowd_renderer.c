@@ -16,14 +16,14 @@
 
 enum { CONTACT_LOD = 6 }; /* the coarsest level with a shadow at the feet, which is a few pixels there */
 
-enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT }; /* texture units */
+enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT, APPEARANCES_UNIT }; /* texture units */
 
 /* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, shares, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
         base_color, emissive, cutoff, plain, center, reach, height, cell, unit, shape, footprint, first_weight,
-        influences, smooth;
+        influences, smooth, regions;
 } pipeline;
 
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
@@ -100,11 +100,13 @@ static void find_uniforms(pipeline *p)
     p->first_weight = uniform(p, "u_first_weight");
     p->influences = uniform(p, "u_influences");
     p->smooth = uniform(p, "u_smooth");
+    p->regions = uniform(p, "u_regions");
     bind_sampler(p, "u_palette", PALETTE_UNIT);
     bind_sampler(p, "u_texture", IMAGE_UNIT);
     bind_sampler(p, "u_shadow", SHADOW_UNIT);
     bind_sampler(p, "u_deltas", DELTAS_UNIT);
     bind_sampler(p, "u_places", PLACES_UNIT);
+    bind_sampler(p, "u_appearances", APPEARANCES_UNIT);
 }
 
 /* Adds to the defines in `desc`. */
@@ -118,6 +120,8 @@ static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_des
         desc.defines[count++] = "MORPH";
     if (variant & TH_UPLOAD_EIGHT)
         desc.defines[count++] = "EIGHT";
+    if (variant & TH_UPLOAD_APPEARANCES)
+        desc.defines[count++] = "APPEARANCES";
     if (renderer->fetch == TH_FETCH_TEXTURE)
         desc.defines[count++] = "PALETTE_TEXTURE";
     else if (renderer->palette == TH_PALETTE_F16)
@@ -421,6 +425,11 @@ static void bind_mesh(const th_upload *upload, const draw_pass *pass)
         glActiveTexture(GL_TEXTURE0 + DELTAS_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, upload->deltas);
         glUniform1ui(pass->with->first_weight, 3 * upload->bone_count);
+    }
+    if (upload->appearances) {
+        glActiveTexture(GL_TEXTURE0 + APPEARANCES_UNIT);
+        glBindTexture(GL_TEXTURE_BUFFER, upload->appearances);
+        glUniform1i(pass->with->regions, (GLint)upload->region_count);
     }
     glActiveTexture(GL_TEXTURE0 + PLACES_UNIT);
     glBindTexture(GL_TEXTURE_BUFFER, upload->places);

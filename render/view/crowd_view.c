@@ -397,7 +397,9 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
             gpu_instance = crowd_view->held_at[list[k]];
         else if (crowd_view->held_at && !of_group.are_shared)
             crowd_view->held_at[list[k]] = gpu_instance;
-        gpu_instance.palette = of_group.are_shared ? palettes[k] - of_group.first : place.palette;
+        const uint32_t palette = of_group.are_shared ? palettes[k] - of_group.first : place.palette;
+        assert(palette < TH_GPU_INSTANCE_PALETTES);
+        gpu_instance.palette = palette & (TH_GPU_INSTANCE_PALETTES - 1);
         tint(s, k, group->lod, place.frames_ago > 0, &gpu_instance);
         s->gpu_instances[place.at] = gpu_instance; /* one whole store: the slot may be write-combined */
     }

@@ -15,6 +15,11 @@
 
 /* ---- the crowd ---- */
 
+static const th_appearances *appearances_of(const th_crowd_view *crowd_view, uint32_t instance)
+{
+    return &crowd_view->desc.models[crowd_view->scene->instances[instance].model]->appearances;
+}
+
 /* Gives those to whom the mix gave a clip that walks one that stays in place, if their model has any. */
 static void keep_in_place(const th_crowd_view *crowd_view)
 {
@@ -62,8 +67,14 @@ static th_result make_scene(th_crowd_view *crowd_view, th_error *err)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const th_instance *instance = &scene->instances[i];
-        crowd_view->motions[i] =
-            (th_instance_motion){th_crowd_view_locomotion_of(crowd_view, instance), instance->phase_s, instance->speed};
+        const th_appearances *appearances = appearances_of(crowd_view, i);
+        crowd_view->motions[i] = (th_instance_motion){
+            .locomotion = th_crowd_view_locomotion_of(crowd_view, instance),
+            .phase_s = instance->phase_s,
+            .speed = instance->speed,
+            .stature = appearances->count > 0
+                           ? appearances->statures[th_appearances_pick(appearances, crowd_view->desc.seed, i)]
+                           : 1};
     }
     return TH_OK;
 }
@@ -129,12 +140,18 @@ static th_result make_cull(th_crowd_view *crowd_view, th_error *err)
     return result;
 }
 
-static th_gpu_instance gpu_instance_of(const th_instance_transform *at, uint32_t instance)
+/* Instances of a model with appearances differ by these; others are tinted. */
+static th_gpu_instance gpu_instance_of(const th_crowd_view *crowd_view, const th_instance_transform *at,
+                                       uint32_t instance)
 {
+    const th_appearances *appearances = appearances_of(crowd_view, instance);
     th_gpu_instance out = {.position = {at->position[0], at->position[1], at->position[2]},
                            .scale = at->scale,
-                           .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
-    memcpy(out.tint, th_tint_instance(instance).rgba, sizeof out.tint);
+                           .heading = {cosf(at->heading_rad), sinf(at->heading_rad)},
+                           .appearance = th_appearances_pick(appearances, crowd_view->desc.seed, instance) &
+                                         (TH_MAX_APPEARANCES - 1)};
+    if (appearances->count == 0)
+        memcpy(out.tint, th_tint_instance(instance).rgba, sizeof out.tint);
     return out;
 }
 
@@ -156,7 +173,7 @@ static th_result make_places(th_crowd_view *crowd_view, th_error *err)
         th_instance_transform at;
         th_layout_place(&crowd_view->layout, i, i + 1, 0, &at);
         th_cull_move(crowd_view->cull, i, i + 1, &at);
-        crowd_view->gpu_instances[i] = gpu_instance_of(&at, i);
+        crowd_view->gpu_instances[i] = gpu_instance_of(crowd_view, &at, i);
         if (!is_still)
             crowd_view->walks[i] = th_layout_walk(&crowd_view->layout, i);
         if (crowd_view->weaves)
@@ -566,6 +583,9 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     assert((unsigned)desc->layout < TH_LAYOUT_COUNT && (unsigned)desc->look < TH_LOOK_COUNT);
     assert(desc->count > 0 && desc->zoom > 0 && desc->hold <= TH_POSE_MAX_HOLD);
     *out = NULL;
+    if (desc->count > TH_GPU_INSTANCE_PALETTES)
+        return th_fail(err, TH_ERR_LIMIT, "%u characters; at most %u can be drawn", desc->count,
+                       TH_GPU_INSTANCE_PALETTES);
     th_crowd_view *crowd_view = calloc(1, sizeof *crowd_view);
     if (!crowd_view)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a crowd view");

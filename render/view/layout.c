@@ -46,7 +46,9 @@ static double random_signed(const th_layout *layout, uint32_t instance, int what
 
 static float scale_of(const th_layout *layout, uint32_t instance)
 {
-    const double own = (double)layout->desc.locomotions[layout->desc.motions[instance].locomotion].scale;
+    const th_instance_motion *motion = &layout->desc.motions[instance];
+    const double stature = motion->stature > 0 ? (double)motion->stature : 1;
+    const double own = stature * (double)layout->desc.locomotions[motion->locomotion].scale;
     return (float)(own * (1 + (double)layout->desc.scale_spread * random_signed(layout, instance, RANDOM_SCALE)));
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERTICES, INDICES, LINE_ENDS, DELTAS, PLACES, BUFFERS };
+enum { VERTICES, INDICES, LINE_ENDS, DELTAS, PLACES, APPEARANCES, BUFFERS };
 
 /* Attribute locations, as in the shaders. */
 enum {
@@ -24,7 +24,7 @@ enum {
     VERTEX_DELTAS,
     MORE_BONES,
     MORE_WEIGHTS,
-    PALETTE
+    PALETTE_AND_APPEARANCE
 };
 
 /* ---- buffers ---- */
@@ -56,7 +56,8 @@ static void describe_instances(void)
     attribute(TRANSLATION, 4, GL_FLOAT, false, offsetof(th_gpu_instance, position), TH_UPLOAD_INSTANCES);
     attribute(HEADING, 2, GL_FLOAT, false, offsetof(th_gpu_instance, heading), TH_UPLOAD_INSTANCES);
     attribute(TINT, 4, GL_UNSIGNED_BYTE, true, offsetof(th_gpu_instance, tint), TH_UPLOAD_INSTANCES);
-    integers(PALETTE, 1, GL_UNSIGNED_INT, offsetof(th_gpu_instance, palette), TH_UPLOAD_INSTANCES);
+    integers(PALETTE_AND_APPEARANCE, 1, GL_UNSIGNED_INT, sizeof(th_gpu_instance) - sizeof(uint32_t),
+             TH_UPLOAD_INSTANCES);
     glVertexBindingDivisor(TH_UPLOAD_INSTANCES, 1);
 }
 
@@ -72,11 +73,16 @@ typedef struct plain_vertex {
 
 _Static_assert(offsetof(plain_vertex, bone) == offsetof(th_render_mesh_vertex, bone), "all before it is the same");
 
+static bool has_plain_vertices(const th_upload *u)
+{
+    return !(u->variant & (TH_UPLOAD_MORPH | TH_UPLOAD_EIGHT));
+}
+
 static bool fill_vertices(const th_upload *u, const th_render_mesh *render_mesh)
 {
     const th_render_mesh_vertex *vertices = render_mesh->vertices;
     const size_t count = render_mesh->vertex_count;
-    if (u->variant != 0) {
+    if (!has_plain_vertices(u)) {
         fill(u->buffers[VERTICES], count * sizeof *vertices, vertices);
         return true;
     }
@@ -101,7 +107,7 @@ static void describe_more(void)
 
 static void make_mesh_array(th_upload *u)
 {
-    const bool plain = u->variant == 0;
+    const bool plain = has_plain_vertices(u);
     const size_t weights = plain ? offsetof(plain_vertex, weight) : offsetof(th_render_mesh_vertex, weight);
     glGenVertexArrays(1, &u->mesh_array);
     glBindVertexArray(u->mesh_array);
@@ -169,6 +175,37 @@ static th_result make_deltas(th_upload *u, const th_render_mesh *render_mesh, th
     glBindTexture(GL_TEXTURE_BUFFER, 0);
     u->variant |= TH_UPLOAD_MORPH;
     return TH_OK;
+}
+
+/* ---- appearances ---- */
+
+_Static_assert(TH_MAX_APPEARANCES <= 1u << (32 - TH_GPU_INSTANCE_PALETTE_BITS), "an instance can name each");
+
+/* As shaders/crowd.vert has it. In bytes they would be a quarter as large, but software renderers would convert them
+ * for each vertex. */
+static bool make_appearances(th_upload *u, const th_appearances *appearances)
+{
+    const size_t count = (size_t)appearances->count * appearances->region_count;
+    if (count == 0)
+        return true;
+    float(*texels)[4] = malloc(count * sizeof *texels);
+    if (!texels)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const th_appearance_region *region = &appearances->regions[i];
+        for (int k = 0; k < 3; k++)
+            texels[i][k] = (float)th_appearance_linear(region->color[k]);
+        texels[i][3] = region->tightness == TH_APPEARANCE_NOT_WORN ? -1 : th_appearance_inwards(appearances, region);
+    }
+    fill(u->buffers[APPEARANCES], count * sizeof *texels, texels);
+    free(texels);
+    u->region_count = appearances->region_count;
+    u->variant |= TH_UPLOAD_APPEARANCES;
+    glGenTextures(1, &u->appearances);
+    glBindTexture(GL_TEXTURE_BUFFER, u->appearances);
+    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32F, u->buffers[APPEARANCES]);
+    glBindTexture(GL_TEXTURE_BUFFER, 0);
+    return true;
 }
 
 /* ---- images ---- */
@@ -277,6 +314,8 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, const 
     th_result result = make_deltas(u, render_mesh, err);
     if (result != TH_OK)
         return result;
+    if (!make_appearances(u, &render_mesh->appearances))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u appearances", render_mesh->appearances.count);
     if (!make_places(u, render_mesh))
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u bones", render_mesh->bone_count);
     if (!fill_vertices(u, render_mesh))
@@ -294,6 +333,7 @@ void th_upload_fini(th_upload *u)
     glDeleteBuffers(BUFFERS, u->buffers);
     glDeleteTextures(1, &u->deltas);
     glDeleteTextures(1, &u->places);
+    glDeleteTextures(1, &u->appearances);
     glDeleteVertexArrays(1, &u->mesh_array);
     glDeleteVertexArrays(1, &u->skeleton_array);
     if (u->images)

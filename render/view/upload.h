@@ -18,19 +18,20 @@ typedef struct th_upload_part {
 } th_upload_part;
 
 /* What a mesh's vertex shader has to do: bits of its variant. */
-enum { TH_UPLOAD_MORPH = 1, TH_UPLOAD_EIGHT = 2, TH_UPLOAD_VARIANTS = 4 };
+enum { TH_UPLOAD_MORPH = 1, TH_UPLOAD_EIGHT = 2, TH_UPLOAD_APPEARANCES = 4, TH_UPLOAD_VARIANTS = 8 };
 
 typedef struct th_upload {
-    GLuint buffers[5]; /* vertices, indices, line ends, deltas, places */
-    GLuint places;     /* a texture of the bones' places in the bind pose */
-    GLuint deltas;     /* a texture of the deltas; 0 if the model has no morph targets */
+    GLuint buffers[6];  /* vertices, indices, line ends, deltas, places, appearances */
+    GLuint places;      /* a texture of the bones' places in the bind pose */
+    GLuint deltas;      /* a texture of the deltas; 0 if the model has no morph targets */
+    GLuint appearances; /* a texture of the regions of all appearances; 0 if the model has none */
     GLuint mesh_array, skeleton_array;
     GLuint *images; /* the render mesh's images, then a white one; NULL: those of the base */
     uint32_t image_count;
     th_upload_part *parts;
     uint32_t alphas;  /* of all parts: bits 1 << TH_ALPHA_... */
     uint32_t variant; /* bits TH_UPLOAD_... */
-    uint32_t part_count, lod_count, line_end_count, bone_count, palette_entries;
+    uint32_t part_count, lod_count, line_end_count, bone_count, palette_entries, region_count;
 } th_upload;
 
 /* base: of render_mesh->base, and in use as long; NULL: none, or it is not uploaded. Call th_upload_fini in any case.

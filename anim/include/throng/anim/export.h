@@ -12,6 +12,7 @@ TH_API_BEGIN
  * transform, or a mesh bound to one joint with two inverse bind matrices. TH_ERR_LIMIT: 4 GiB or more.
  *
  * Importing the file gives the same joints, bones, meshes and clips, with these exceptions:
+ *   - of appearances the file has the first, in the colours of the vertices;
  *   - each mesh has a node, which becomes a joint, and has its morph weights;
  *   - bones that no vertex follows, meshes without triangles, and images other than PNG and JPEG are dropped;
  *   - colours are between 0 and 1, and the cutoff of a material that is no mask is lost;

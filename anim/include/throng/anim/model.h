@@ -12,6 +12,7 @@
 #ifndef THRONG_ANIM_MODEL_H
 #define THRONG_ANIM_MODEL_H
 
+#include <throng/anim/appearance.h>
 #include <throng/anim/palette.h>
 #include <throng/anim/transform.h>
 #include <throng/core/api.h>
@@ -56,7 +57,7 @@ typedef struct th_vertex {
     float position[3];
     float normal[3];
     float uv[2];                      /* origin at the top left of the image, as in glTF */
-    uint8_t color[4];                 /* linear RGBA, as COLOR_0 of glTF */
+    uint8_t color[4];                 /* linear RGBA, as COLOR_0 of glTF; with appearances see appearance.h */
     uint16_t bone[TH_MAX_INFLUENCES]; /* indices into th_model.bones */
     float weight[TH_MAX_INFLUENCES];  /* descending, sum 1; unused influences have index 0 and weight 0 */
 } th_vertex;
@@ -178,6 +179,7 @@ typedef struct th_model {
     const th_texture *textures;
     uint32_t clip_count;
     const th_clip *clips;
+    th_appearances appearances; /* count 0: all instances look the same */
     uint32_t warning_count;
     const char *const *warnings; /* what the import repaired or dropped, one sentence each */
     double size;                 /* see th_model_measure; in scene units, above 0 */
@@ -201,6 +203,11 @@ const char *th_alpha_name(th_alpha alpha); /* "opaque", "mask", "blend" */
  * meshes all joints do. Returns 1 if the model has no extent, and 0, which th_model_check rejects, when out of memory.
  */
 double th_model_measure(const th_model *model);
+
+/* Creates a copy with the parts that an appearance has, and without appearances: widths and colours are in its
+ * vertices, and morph targets are not allowed. It refers to the model's names, skeleton and clips, so free it with
+ * th_model_free before the model. TH_ERR_MEMORY. */
+th_result th_model_dress(const th_model *model, uint32_t appearance, th_model **out, th_error *err);
 
 /* Checks the invariants of this header, except that names are unique. Builders of models call it last. Returns
  * TH_ERR_INPUT for the first violation, or TH_ERR_LIMIT if that is a limit. */

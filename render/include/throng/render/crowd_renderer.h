@@ -50,12 +50,16 @@ size_t th_crowd_renderer_most_shared_bytes(const th_crowd_renderer *renderer);
 th_fetch th_crowd_renderer_get_fetch(const th_crowd_renderer *renderer); /* never AUTO */
 const char *th_fetch_name(th_fetch fetch);                               /* "storage", "texture" */
 
+enum { TH_GPU_INSTANCE_PALETTE_BITS = 22 };
+#define TH_GPU_INSTANCE_PALETTES (1u << TH_GPU_INSTANCE_PALETTE_BITS)
+
 /* Per-instance data as the GPU reads it; 32 bytes. */
 typedef struct th_gpu_instance {
     float position[3], scale; /* position in scene units; scale relative to the model */
     float heading[2]; /* cosine and sine of the rotation about the Y axis, which turns (0, 0, 1) to (sin, 0, cos) */
     uint8_t tint[4];  /* sRGB, and the strength of the tint */
-    uint32_t palette; /* in a draw that shares: which of its palettes */
+    uint32_t palette : TH_GPU_INSTANCE_PALETTE_BITS;         /* in a draw that shares: which of its palettes */
+    uint32_t appearance : 32 - TH_GPU_INSTANCE_PALETTE_BITS; /* of a mesh with appearances: which, below their count */
 } th_gpu_instance;
 
 /* Characters of one mesh at one level of detail. */

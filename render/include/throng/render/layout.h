@@ -63,6 +63,7 @@ typedef struct th_instance_motion {
     uint32_t locomotion;
     double phase_s; /* clip time at time 0, seconds */
     double speed;   /* clip seconds per second; may be 0 or negative */
+    float stature;  /* a factor for its size, above 0 and at most 1; 0: 1 */
 } th_instance_motion;
 
 typedef struct th_layout_desc {

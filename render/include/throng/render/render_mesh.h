@@ -29,7 +29,7 @@ typedef struct th_render_mesh_vertex {
     float position[3];
     uint32_t normal;  /* mesh space, unit length; x in the lowest bits [GL_INT_2_10_10_10_REV, normalized] */
     uint16_t uv[2];   /* origin at the top left of the image; the image repeats [GL_HALF_FLOAT] */
-    uint8_t color[4]; /* linear RGBA [GL_UNSIGNED_BYTE, normalized] */
+    uint8_t color[4]; /* linear RGBA, or with appearances as anim/appearance.h has it [GL_UNSIGNED_BYTE, normalized] */
     uint16_t bone[TH_MAX_INFLUENCES];  /* palette entries; repeats bone[0] where the weight is 0 [GL_UNSIGNED_SHORT,
                                           integer] */
     uint8_t weight[TH_MAX_INFLUENCES]; /* descending, sum exactly 255 [GL_UNSIGNED_BYTE, normalized] */
@@ -128,6 +128,7 @@ typedef struct th_render_mesh {
     uint32_t image_count;
     const th_render_mesh_image *images;
     const struct th_render_mesh *base; /* whose images these are; NULL: its own */
+    th_appearances appearances;        /* as in the model */
     uint32_t bone_count, weight_count; /* of a palette, as in the model */
     const th_render_mesh_bone *bones;
     uint32_t line_end_count; /* two per line of the skeleton: a joint, and its nearest ancestor with a bone */
