@@ -102,6 +102,26 @@ def weak():
           "and has the plain program's sums", got.stderr)
 
 
+def bench():
+    words = ["bench", "--count", "20", "--repetitions", "2"]
+    got = ranks(3, words + ["--filter", "^(pose/(scalar|tutorial)|ceiling/multiply)", "--json"])
+    document = document_of(got.stdout)["rank_bench"] if got.returncode == 0 else {"entries": []}
+    entries = document["entries"]
+    check(len({entry["name"] for entry in entries}) > 2 and
+          all(len(entry["ranks_us"]) == 3 and min(entry["ranks_us"]) == entry["min_us"] > 0 and
+              sorted(entry["ranks_us"])[1] == entry["median_us"] and
+              entry["ranks_us"][entry["slowest_rank"]] == entry["max_us"] for entry in entries),
+          "every entry has the times of 3 ranks", got.stdout + got.stderr)
+    got = refused(launcher() + ["-n", "2", program] + words + ["--filter", "none"])
+    check(got.returncode == 2 and "no entry matches" in got.stderr, "bench of nothing", got.stderr)
+    if has_faults:
+        words += ["--filter", "^pose/"]
+        got = refused(launcher() + ["-n", "1", program] + words + [":", "-n", "1", "env", "THRONG_MUTANT=flip_sign", program] +
+                      words)
+        check(got.returncode == 1 and "throng: rank 1 on " in got.stderr and "pose/" in got.stderr,
+              "a rank whose entry has wrong palettes is named", got.stderr)
+
+
 def drawn_pictures():
     """Each rank draws a part; together they must be the picture that the plain program draws: to the byte without
     antialiasing, and with it for any number of ranks, by the rule of stored pictures next to the plain program's."""
@@ -147,6 +167,7 @@ def refusals():
         (SMALL + ["--grain", "2"], 2, "throng-mpi does not take --grain"),
         (SMALL + ["--timeout", "x"], 2, "--timeout takes a number of seconds"),
         (["stress"], 2, "it needs --count"),
+        (["bench", "--processes", "2"], 2, "throng-mpi does not take --processes"),
         (["render", "--samples", "1000"], 2, "--samples"),
         (["render", "--fly", "90,10,4"], 2, "throng-mpi does not take --fly"),
         (["render", "--hold", "2"], 2, "throng-mpi does not take --hold"),
@@ -297,6 +318,7 @@ def main():
     os.environ["LP_NUM_THREADS"] = "1"  # of llvmpipe: ranks share the CPUs
     same_palettes()
     weak()
+    bench()
     drawn_pictures()
     refusals()
     # Both wait for mpirun most of the time, so they do it at the same time.

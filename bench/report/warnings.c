@@ -108,9 +108,8 @@ static void warn_of_external_load(const th_report *report, json_t **warnings)
     if (n->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
         th_json_append_format(warnings, "external CPU load: other programs used %.2f CPUs", n->external_cpu_load);
     else if (isnan(n->external_cpu_load) && report->context.load[0] > 0.5)
-        th_json_append_format(
-            warnings, "the load average was %.1f before, and this was too short to measure the external CPU load",
-            report->context.load[0]);
+        th_json_append_format(warnings, "the load average was %.1f before, and the external CPU load is unknown",
+                              report->context.load[0]);
     if (n->steal_cpu_load > 0.01)
         th_json_append_format(warnings, "steal: the hypervisor withheld %.2f CPUs", n->steal_cpu_load);
     if (n->throttled_s > 0)

@@ -1,4 +1,5 @@
-/* throng-mpi scale|stress|render [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
+/* throng-mpi scale|stress|bench|render [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
+#include "bench.h"
 #include "cli/options.h"
 #include "models.h"
 #include "render.h"
@@ -21,23 +22,31 @@ static const char *const measuring[] = {"model", "animation",   "clip", "import-
  * and the camera stands still. */
 static const char *const not_drawing[] = {"share", "far", "hold", "animation-budget", "error", "fly", "trace", NULL};
 
+/* Of those of `throng bench`: entries of this program, and repetitions that end together. */
+static const char *const benching[] = {"model", "animation", "clip",          "import-timeout", "allow-outside",
+                                       "count", "threads",   "interpolation", "keys",           "error-bound",
+                                       "seed",  "filter",    "repetitions",   "frames",         "repetition-time",
+                                       "json",  "wide",      "out",           "help",           NULL};
+
 enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299, MOST_FRAMES = 100 * 1000 * 1000 };
 
 #define TIMEOUT_S 60.0
 
 static void help(FILE *file)
 {
-    fputs("Usage: mpirun -n RANKS throng-mpi scale|stress|render [OPTIONS] [--timeout S]\n"
+    fputs("Usage: mpirun -n RANKS throng-mpi scale|stress|bench|render [OPTIONS] [--timeout S]\n"
           "\n"
           "  scale    measure how a crowd scales with ranks: poses, and palettes gathered on rank 0\n"
           "  stress   whether --count characters meet --budget-ms on all ranks\n"
+          "  bench    run benchmark entries on all ranks at the same time: the fastest and the slowest rank of each\n"
           "  render   draw a part of the crowd on each rank, and merge the pictures by depth\n"
           "\n"
           "  --timeout S   give a rank up that does not answer for so long (default: 60)\n"
           "\n"
           "Other options are those of `throng scale` and `throng stress`: --model, --animation, --clip, --count,\n"
           "--weak, --threads (of each rank), --isa, --palette, --interpolation, --keys, --error-bound, --placement,\n"
-          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out, --report; and for render those of\n"
+          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out, --report; for bench those of\n"
+          "`throng bench` that say what to measure and how often, and --filter; and for render those of\n"
           "`throng render` but --share, --far, --hold, --animation-budget, --error, --fly and --trace.\n"
           "docs/guide/mpi.md has it all.\n",
           file);
@@ -84,8 +93,9 @@ static bool is_among(const char *const *names, const char *name)
 static const char *find_refused(const th_run *run)
 {
     const bool draws = run->command->bit == TH_COMMAND_RENDER;
+    const char *const *taken = run->command->bit == TH_COMMAND_BENCH ? benching : measuring;
     for (uint32_t i = 0; i < run->option_count; i++)
-        if (draws ? is_among(not_drawing, run->options[i]) : !is_among(measuring, run->options[i]))
+        if (draws ? is_among(not_drawing, run->options[i]) : !is_among(taken, run->options[i]))
             return run->options[i];
     return NULL;
 }
@@ -106,15 +116,17 @@ static th_result check(const command_line *c, th_error *err)
     if (refused)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi does not take --%s; throng-mpi --help lists what it takes",
                        refused);
+    const char *out = o->output.out;
+    if (out && strlen(out) > 4 && strcmp(out + strlen(out) - 4, ".csv") == 0)
+        return th_fail(err, TH_ERR_USAGE, "throng-mpi writes no CSV: --out takes a name that ends in .json or .md");
     if (c->run.command->bit == TH_COMMAND_RENDER)
         return check_picture(c, err);
+    if (c->run.command->bit == TH_COMMAND_BENCH)
+        return TH_OK;
     if (is_stress && o->crowd.count == 0)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi stress makes no search: it needs --count");
     if (!is_stress && o->scale.counts.count > 1)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi takes one --count, not %u", o->scale.counts.count);
-    const char *out = o->output.out;
-    if (out && strlen(out) > 4 && strcmp(out + strlen(out) - 4, ".csv") == 0)
-        return th_fail(err, TH_ERR_USAGE, "throng-mpi writes no CSV: --out takes a name that ends in .json or .md");
     if ((uint64_t)o->measure.repetitions * (o->measure.iterations ? o->measure.iterations : FRAMES) > MOST_FRAMES)
         return th_fail(err, TH_ERR_USAGE,
                        "throng-mpi keeps the times of %d frames at most; fewer --repetitions or --frames", MOST_FRAMES);
@@ -129,9 +141,9 @@ static th_result read_words(command_line *c, int argc, char **argv, th_error *er
     c->timeout_s = TIMEOUT_S;
     for (int i = 1; i < argc; i++)
         th_append(c->text, sizeof c->text, "%s%s", i > 1 ? " " : "", argv[i]);
-    if (!command || !(command->bit & (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_RENDER)))
+    if (!command || !(command->bit & (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_BENCH | TH_COMMAND_RENDER)))
         return th_fail(err, TH_ERR_USAGE,
-                       "a command comes first: scale, stress or render; throng-mpi --help says more");
+                       "a command comes first: scale, stress, bench or render; throng-mpi --help says more");
     if (!take_timeout(&argc, argv, &c->timeout_s))
         return th_fail(err, TH_ERR_USAGE, "--timeout takes a number of seconds from 1 to 86400");
     const th_result result = th_options_parse(&c->options, &c->run, command, argc - 2, argv + 2, err);
@@ -215,6 +227,8 @@ static int run(th_mpi_job *job, command_line *c)
         code = th_mpi_models(job, &c->options.models, &models);
     if (code == TH_EXIT_GOOD && c->run.command->bit == TH_COMMAND_RENDER)
         code = th_mpi_render(job, &c->options, &c->run, &models);
+    else if (code == TH_EXIT_GOOD && c->run.command->bit == TH_COMMAND_BENCH)
+        code = th_mpi_bench(job, &c->options, &c->run, &models);
     else if (code == TH_EXIT_GOOD)
         code = study(job, c, &models);
     th_model_set_fini(&models);
