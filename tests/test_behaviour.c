@@ -269,6 +269,25 @@ Test(behaviour, nothing_jumps)
     free_cast(&c);
 }
 
+/* Also where a foot touches the ground for a moment only, which moves at another speed. */
+Test(behaviour, nobody_lurches)
+{
+    const double dt = 1.0 / 120;
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        double at = th_behaviour_travel(c.scene->behaviour, i, 0), speed = 0;
+        for (int n = 1; n < 120 * 60; n++) {
+            const double to = th_behaviour_travel(c.scene->behaviour, i, n * dt), now = (to - at) / dt;
+            if (n > 1)
+                cr_assert_lt(fabs(now - speed), 0.5, "instance %u at %.3f s: from %.2f to %.2f m/s", i, n * dt, speed,
+                             now);
+            speed = now;
+            at = to;
+        }
+    }
+    free_cast(&c);
+}
+
 /* The ball of the foot, which stays where it is while a foot rolls over it. At rest it is 26 mm above the ground. */
 #define BALL_HEIGHT 0.026
 #define CONTACT     0.006
@@ -877,7 +896,7 @@ Test(behaviour, feet_stand_where_ways_weave)
     th_crowd_view *street = make_street(40, TH_BEHAVIOUR_GRAPH);
     for (uint32_t i = 0; i < 24; i++) {
         const double straight = slide_on_street(street, i, false), weaving = slide_on_street(street, i, true);
-        cr_expect_lt(weaving, 0.028, "a foot of walker %u slides by %.1f mm", i, 1e3 * weaving);
+        cr_expect_lt(weaving, 0.021, "a foot of walker %u slides by %.1f mm", i, 1e3 * weaving);
         cr_expect_lt(weaving - straight, 0.008, "walker %u: %.1f mm, straight on %.1f", i, 1e3 * weaving,
                      1e3 * straight);
     }

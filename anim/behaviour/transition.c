@@ -11,9 +11,11 @@
 #define START  0.42 /* a transition between standing and walking, in lengths of the gait */
 #define APART  0.35 /* the part of it in which the weight has yet to rise, or has risen */
 #define PHASES 64   /* positions in a gait at which poses are compared */
-#define BEGINS 8u   /* positions in a gait at which changes of gait are compared */
+#define BEGINS 24u  /* positions in a gait at which changes of gait are compared */
 #define FADES  24u  /* positions in a clip that stands at which fades are compared */
 #define LONG_S 5.0  /* a clip that lasts longer is left at any time */
+
+#define SMOOTHED 8 /* times that the travel is averaged with that of the steps beside */
 
 double th_repertoire_speed(const th_repertoire *repertoire, uint32_t clip)
 {
@@ -139,16 +141,14 @@ static double step_of_clips(const th_transition *t, const double *speeds, const 
            to * speeds[1] * (t->to_ratios[step] - t->to_ratios[step - 1]) * lengths_s[1];
 }
 
-/* Returns how far a point slides that stands, at most. */
-static double set_travel(th_feet *f, double heading_rad, const double *speeds, const double *lengths_s,
+/* Returns how far a point slides that stands, at most. Gives up where that is `limit`: the rest is not set then. */
+static double set_travel(th_feet *f, double heading_rad, const double *speeds, const double *lengths_s, double limit,
                          th_transition *t)
 {
-    const uint32_t clips[2] = {t->from, t->to};
     double most = 0;
-    th_feet_find_ground(f, clips, 2);
     blend(f, t, 0);
     th_feet_stand(f);
-    for (uint32_t k = 1; k <= STEPS; k++) {
+    for (uint32_t k = 1; k <= STEPS && most < limit; k++) {
         blend(f, t, k);
         const double of_feet = th_feet_step(f, heading_rad);
         const double step = isnan(of_feet) ? step_of_clips(t, speeds, lengths_s, k) : of_feet;
@@ -156,6 +156,20 @@ static double set_travel(th_feet *f, double heading_rad, const double *speeds, c
         most = fmax(most, th_feet_slide(f, heading_rad, step));
     }
     return most;
+}
+
+/* A foot that touches the ground for a moment, before it carries or after, would make the character lurch. The whole
+ * distance stays as it is. */
+static void smooth_travel(th_transition *t)
+{
+    for (uint32_t pass = 0; pass < SMOOTHED; pass++) {
+        double before = t->travel[0];
+        for (uint32_t k = 1; k < STEPS; k++) {
+            const double now = t->travel[k];
+            t->travel[k] = (before + 2 * now + t->travel[k + 1]) / 4;
+            before = now;
+        }
+    }
 }
 
 /* ---- where feet pass each other ---- */
@@ -281,10 +295,11 @@ static void stop(double passing_at, const double *lengths_s, th_transition *out)
     run(out, 0, steady(1 / lengths_s[1]), out->to_ratios);
 }
 
+/* Takes a step: the longer it took, the further would the blend move a foot that stands. */
 static void change_gait(double begin, double lead, const double *lengths_s, th_transition *out)
 {
     const ramp common = {1 / lengths_s[0], 1 / lengths_s[1], 0, 1};
-    out->duration_s = (lengths_s[0] + lengths_s[1]) / 2;
+    out->duration_s = (lengths_s[0] + lengths_s[1]) / 4;
     out->from_ratio = begin;
     run(out, begin, common, out->from_ratios);
     run(out, begin + lead, common, out->to_ratios);
@@ -298,38 +313,49 @@ static void change_gait_calmly(th_feet *f, double heading_rad, double lead, cons
     for (uint32_t n = 0; n < BEGINS; n++) {
         th_transition t = *out;
         change_gait((double)n / BEGINS, lead, lengths_s, &t);
-        const double slide = set_travel(f, heading_rad, speeds, lengths_s, &t);
+        const double slide = set_travel(f, heading_rad, speeds, lengths_s, least, &t);
         if (slide < least)
             *out = t;
         least = fmin(slide, least);
     }
 }
 
+/* One of the two walks. poses: for th_gait_lead. */
+static void walk_differently(th_feet *f, const th_repertoire *repertoire, const double *lengths_s, th_dmat34 *poses,
+                             th_transition *t)
+{
+    const th_model *model = f->proxy.model;
+    const double speeds[2] = {th_repertoire_speed(repertoire, t->from), th_repertoire_speed(repertoire, t->to)};
+    th_feet_find_ground(f, (const uint32_t[2]){t->from, t->to}, 2);
+    if (speeds[0] > 0 && speeds[1] > 0) {
+        const double lead = th_gait_lead(model, f->proxy.interpolation, t->from, t->to, poses);
+        change_gait_calmly(f, repertoire->heading_rad, lead, speeds, lengths_s, t);
+    } else {
+        if (speeds[0] > 0)
+            stop(passing(f, t->from, t->to), lengths_s, t);
+        else
+            start(passing(f, t->to, t->from), lengths_s, t);
+        set_travel(f, repertoire->heading_rad, speeds, lengths_s, HUGE_VAL, t);
+    }
+    smooth_travel(t);
+}
+
 bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
                         uint32_t from, uint32_t to, const th_fade *fade, th_transition *out)
 {
     assert(model && repertoire && fade && out);
-    const double speeds[2] = {th_repertoire_speed(repertoire, from), th_repertoire_speed(repertoire, to)};
     const double lengths_s[2] = {th_clip_length_s(model, from), th_clip_length_s(model, to)};
     th_transition_fade(model, from, to, fade, out);
-    const bool stands = speeds[0] == 0 && speeds[1] == 0;
+    const bool stands = th_repertoire_speed(repertoire, from) == 0 && th_repertoire_speed(repertoire, to) == 0;
     if (stands && !may_wait(model, repertoire, from) && !may_wait(model, repertoire, to))
         return true;
     th_feet f = {0};
     th_dmat34 *poses = calloc((size_t)model->joint_count * TH_GAIT_LEAD_POSES + 1, sizeof *poses);
     const bool good = th_feet_init(&f, model, interpolation, from) && poses;
-    if (good && stands) {
+    if (good && stands)
         stand_differently(&f, repertoire, lengths_s, out);
-    } else if (good && speeds[0] > 0 && speeds[1] > 0) {
-        const double lead = th_gait_lead(model, interpolation, from, to, poses);
-        change_gait_calmly(&f, repertoire->heading_rad, lead, speeds, lengths_s, out);
-    } else if (good) {
-        if (speeds[0] == 0)
-            start(passing(&f, to, from), lengths_s, out);
-        else
-            stop(passing(&f, from, to), lengths_s, out);
-        set_travel(&f, repertoire->heading_rad, speeds, lengths_s, out);
-    }
+    else if (good)
+        walk_differently(&f, repertoire, lengths_s, poses, out);
     th_feet_fini(&f);
     free(poses);
     return good;

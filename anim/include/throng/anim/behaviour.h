@@ -46,7 +46,7 @@ const char *th_fade_curve_name(th_fade_curve curve); /* "smooth", "linear" */
 
 /* How one clip follows the other. */
 typedef struct th_fade {
-    double duration_s; /* above 0; gaits take half a second, or a step, instead */
+    double duration_s; /* above 0; changes of gait take a step instead, as starts and stops do */
     th_fade_curve curve;
     bool freezes; /* the old clip stops when the transition begins; otherwise it runs on. Gaits always run on */
 } th_fade;
