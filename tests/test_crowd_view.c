@@ -375,7 +375,7 @@ Test(crowd_view, draws_those_who_behave_where_they_have_walked)
             widest = fmax(widest, fabs(sin(heading_rad)));
         }
     }
-    cr_expect_gt(widest, 0.2);
+    cr_expect_gt(widest, 0.16);
     fixture_fini(&s);
     close_context(gl);
 }

@@ -666,13 +666,13 @@ Test(layout, a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it
             z += side * step / 6 * (cos(before) + 4 * cos(half) + cos(now));
             cr_assert_float_eq((double)(at.position[0] - begin.position[0]), x, 2e-5, "walker %u", i);
             cr_assert_float_eq((double)(at.position[2] - begin.position[2]), z, 2e-5, "walker %u", i);
-            cr_assert_gt(side * cos(now), 0.97);
+            cr_assert_gt(side * cos(now), 0.98);
             sharpest = fmax(sharpest, fabs(remainder(now - before, 2 * PI)) / step);
             widest = fmax(widest, fabs((double)at.position[0] - weave.middle));
             before = now;
         }
     }
-    cr_expect_float_eq(1 / sharpest, 0.24 * 0.8 / (0.22 * 0.22) * layout.lane_width, 0.2, "%.2f m", 1 / sharpest);
+    cr_expect_float_eq(1 / sharpest, 0.24 * 0.8 / (0.17 * 0.17) * layout.lane_width, 0.2, "%.2f m", 1 / sharpest);
     cr_expect_float_eq(widest, 0.24 * layout.lane_width, 0.02);
 }
 

@@ -17,7 +17,7 @@
 #define LANE_ROOM    1.0  /* width of a lane of routines, in spacings: arms may be where others swing theirs */
 #define LANE_SWAY    0.05 /* the same as SWAY in such a lane, in its widths */
 #define PACES        0.1  /* largest relative difference of a lane's pace */
-#define BEND         0.22 /* largest angle between the way of a routine and its lane */
+#define BEND         0.17 /* largest angle between the way of a routine and its lane */
 #define WEAVE        0.24 /* how far it leads to either side, in widths of the lane, at most */
 #define SHORTEST     0.8  /* the shortest such wave, in lengths of the longest */
 
@@ -318,9 +318,9 @@ void th_layout_walk_to(const th_layout *layout, const th_walk *walks, uint32_t c
  *    Z = J_0 s + sum of 2 J_n / (n wave) sin(n u) over even n
  *
  * Terms from J_5 on are below a micrometre of a lane of 2 m. All ways have the same BEND, so walkers of a lane keep
- * their distance along Z, but for twice the second sum, which is below 0.5 % of the width of the lane. */
+ * their distance along Z, but for twice the second sum, which is about 1 % of the width of the lane. */
 
-static const double bessel[5] = {0.987936553, 0.109335841, 0.00602563521, 0.000221163099, 6.08566854e-06};
+static const double bessel[5] = {0.99278804, 0.084693307, 0.00360380775, 0.000102169423, 2.17188502e-06};
 
 static bool weaves(const th_layout *layout, uint32_t i)
 {

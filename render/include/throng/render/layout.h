@@ -99,7 +99,7 @@ typedef struct th_walk {
     th_playback playback; /* of a clip with root motion, which advances by whole loops; otherwise its speed is 0 */
 } th_walk;
 
-/* The way of a character with a routine: it turns to either side within its lane, by at most 13 degrees. As
+/* The way of a character with a routine: it turns to either side within its lane, by at most 10 degrees. As
  * a function of the distance walked the way is in closed form, and of that length. */
 typedef struct th_weave {
     double wave;        /* radians of a turn to both sides per scene unit walked; 0: the character walks straight */
