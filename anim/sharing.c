@@ -14,9 +14,9 @@ typedef struct clip_steps {
 struct th_sharing {
     const th_crowd *crowd;
     uint32_t rate_count;
-    uint32_t *first_key;  /* [model], then the number of keys */
-    uint32_t *first_clip; /* [model] in `clips`, then their number */
-    clip_steps *clips;    /* of each model, of each rate: the model's clips, then its rest pose */
+    th_sharing_range *ranges; /* [model][rate] */
+    uint32_t *first_clip;     /* [model] in `clips` */
+    clip_steps *clips;        /* of each model, of each rate: the model's clips, then its rest pose */
 };
 
 static uint32_t poses_of(const crowd_group *group)
@@ -24,45 +24,64 @@ static uint32_t poses_of(const crowd_group *group)
     return group->compiled->model->clip_count + 1;
 }
 
-static double steps_of(const th_compiled_clip *compiled_clip, double hz)
+static double duration_of(const th_compiled_clip *compiled_clip)
 {
     const th_clip *clip = compiled_clip->clip;
-    const double duration_s = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
-    return fmax(1, round(duration_s * hz));
+    return clip ? clip->duration_ticks / clip->ticks_per_second : 0;
 }
 
-/* Numbers the steps of a model from *key on. */
-static th_result count_steps(const crowd_group *group, const th_sharing_rates *rates, clip_steps *out, uint32_t *key,
-                             th_error *err)
+static double steps_of(const th_compiled_clip *compiled_clip, double hz)
 {
+    return fmax(1, round(duration_of(compiled_clip) * hz));
+}
+
+/* Numbers the steps of a model at a rate from `first` on. False: there are too many. */
+static bool count_steps(const crowd_group *group, double hz, uint32_t first, clip_steps *out, th_sharing_range *range)
+{
+    uint32_t key = first;
+    for (uint32_t c = 0; c < poses_of(group); c++) {
+        const double steps = steps_of(&group->compiled->compiled_clips[c], hz);
+        if (key + steps > TH_SHARING_MAX_KEYS - WORD)
+            return false;
+        out[c] = (clip_steps){key, (uint32_t)steps};
+        key += (uint32_t)steps;
+    }
+    *range = (th_sharing_range){first, (key + WORD - 1) / WORD * WORD};
+    return true;
+}
+
+/* How much there is to share, and what to do about it. */
+static th_result too_many(const th_sharing *sharing, const th_sharing_rates *rates, th_error *err)
+{
+    double clips_s = 0, hz = 0;
     for (uint32_t r = 0; r < rates->count; r++)
-        for (uint32_t c = 0; c < poses_of(group); c++) {
-            const double steps = steps_of(&group->compiled->compiled_clips[c], rates->hz[r]);
-            if (*key + steps > TH_SHARING_MAX_KEYS - WORD)
-                return th_fail(err, TH_ERR_LIMIT,
-                               "the clips have more than %u steps of 1/%g s; share at fewer steps per second",
-                               TH_SHARING_MAX_KEYS, rates->hz[r]);
-            *out++ = (clip_steps){*key, (uint32_t)steps};
-            *key += (uint32_t)steps;
-        }
-    return TH_OK;
+        hz += rates->hz[r];
+    for (uint32_t g = 0; g < sharing->crowd->group_count; g++)
+        for (uint32_t c = 0; c + 1 < poses_of(&sharing->crowd->groups[g]); c++)
+            clips_s += duration_of(&sharing->crowd->groups[g].compiled->compiled_clips[c]);
+    return th_fail(
+        err, TH_ERR_LIMIT,
+        "sharing poses takes %.0f s of clips (those of joint levels count again) in %g steps per second; the "
+        "limit is %u steps. Use models with fewer or shorter clips, or do not share (--share 0, no "
+        "--animation-budget)",
+        clips_s, hz, TH_SHARING_MAX_KEYS);
 }
 
 static th_result count_keys(th_sharing *sharing, const th_sharing_rates *rates, th_error *err)
 {
     const th_crowd *crowd = sharing->crowd;
-    uint32_t key = 0, clip = 0;
-    th_result result = TH_OK;
-    for (uint32_t g = 0; g < crowd->group_count && result == TH_OK; g++) {
-        sharing->first_key[g] = key;
+    th_sharing_range range = {0}, *out = sharing->ranges;
+    uint32_t clip = 0;
+    for (uint32_t g = 0; g < crowd->group_count; g++) {
         sharing->first_clip[g] = clip;
-        result = count_steps(&crowd->groups[g], rates, sharing->clips + clip, &key, err);
-        key = (key + WORD - 1) / WORD * WORD;
-        clip += rates->count * poses_of(&crowd->groups[g]);
+        for (uint32_t r = 0; r < rates->count; r++) {
+            if (!count_steps(&crowd->groups[g], rates->hz[r], range.end, sharing->clips + clip, &range))
+                return too_many(sharing, rates, err);
+            *out++ = range;
+            clip += poses_of(&crowd->groups[g]);
+        }
     }
-    sharing->first_key[crowd->group_count] = key;
-    sharing->first_clip[crowd->group_count] = clip;
-    return result;
+    return TH_OK;
 }
 
 th_result th_sharing_create(const th_crowd *crowd, const th_sharing_rates *rates, th_sharing **out, th_error *err)
@@ -78,11 +97,11 @@ th_result th_sharing_create(const th_crowd *crowd, const th_sharing_rates *rates
     if (sharing) {
         sharing->crowd = crowd;
         sharing->rate_count = rates->count;
-        sharing->first_key = calloc((size_t)crowd->group_count + 1, sizeof *sharing->first_key);
+        sharing->ranges = calloc((size_t)crowd->group_count * rates->count + 1, sizeof *sharing->ranges);
         sharing->first_clip = calloc((size_t)crowd->group_count + 1, sizeof *sharing->first_clip);
         sharing->clips = calloc(clips + 1, sizeof *sharing->clips);
     }
-    th_result result = sharing && sharing->first_key && sharing->first_clip && sharing->clips
+    th_result result = sharing && sharing->ranges && sharing->first_clip && sharing->clips
                            ? count_keys(sharing, rates, err)
                            : th_fail(err, TH_ERR_MEMORY, "no memory to share the poses of %zu clips", clips);
     if (result == TH_OK)
@@ -96,16 +115,23 @@ void th_sharing_destroy(th_sharing *sharing)
 {
     if (!sharing)
         return;
-    free(sharing->first_key);
+    free(sharing->ranges);
     free(sharing->first_clip);
     free(sharing->clips);
     free(sharing);
 }
 
-uint32_t th_sharing_first_key(const th_sharing *sharing, uint32_t model)
+th_sharing_range th_sharing_range_of(const th_sharing *sharing, uint32_t model, uint32_t rate)
 {
-    assert(sharing && model <= sharing->crowd->group_count);
-    return sharing->first_key[model];
+    assert(sharing && model < sharing->crowd->group_count && rate < sharing->rate_count);
+    return sharing->ranges[model * sharing->rate_count + rate];
+}
+
+uint32_t th_sharing_key_count(const th_sharing *sharing)
+{
+    assert(sharing);
+    const uint32_t ranges = sharing->crowd->group_count * sharing->rate_count;
+    return ranges > 0 ? sharing->ranges[ranges - 1].end : 0;
 }
 
 void th_sharing_keys(const th_sharing *sharing, uint32_t model, uint32_t rate, const uint32_t *instances,
@@ -128,15 +154,16 @@ void th_sharing_keys(const th_sharing *sharing, uint32_t model, uint32_t rate, c
 
 th_shared_pose th_sharing_pose(const th_sharing *sharing, uint32_t key)
 {
-    assert(sharing && key < sharing->first_key[sharing->crowd->group_count]);
-    uint32_t model = 0;
-    while (key >= sharing->first_key[model + 1])
-        model++;
-    const clip_steps *first = sharing->clips + sharing->first_clip[model], *steps = first;
-    while (key - steps->first_key >= steps->count)
-        steps++;
-    assert(steps < sharing->clips + sharing->first_clip[model + 1]); /* the key names a step */
-    const double late = 0x1p-32;                                     /* as in playback.h */
-    const uint32_t clip = (uint32_t)(steps - first) % poses_of(&sharing->crowd->groups[model]);
-    return (th_shared_pose){model, clip, (key - steps->first_key + 0.5) / steps->count + late};
+    assert(sharing && key < th_sharing_key_count(sharing));
+    uint32_t range = 0;
+    while (key >= sharing->ranges[range].end)
+        range++;
+    const uint32_t model = range / sharing->rate_count, poses = poses_of(&sharing->crowd->groups[model]);
+    const clip_steps *steps = sharing->clips + sharing->first_clip[model] + (range % sharing->rate_count) * poses;
+    uint32_t clip = 0;
+    while (key - steps[clip].first_key >= steps[clip].count)
+        clip++;
+    assert(clip < poses);        /* the key names a step */
+    const double late = 0x1p-32; /* as in playback.h */
+    return (th_shared_pose){model, clip, (key - steps[clip].first_key + 0.5) / steps[clip].count + late};
 }

@@ -1,6 +1,6 @@
 /* Who shares a pose is found with a set of keys, a bit each. All listed characters add their keys; a sum over the words
  * says how many keys are in the set before each word; so the palette of a key is that sum and the bits before its own.
- * The sums are the caller's. They take time for each 64 keys, of which there are TH_SHARING_MAX_KEYS at most.
+ * The sums are the caller's. They take time for each 64 keys of those models and rates at which any group shares.
  *
  * Who holds a pose is found the same way: for each number of frames ago there is a set of the listed characters whose
  * pose is of that frame. The number of those before a character in the list is its palette, where it is posed now, and
@@ -26,6 +26,12 @@ typedef struct model_palettes {
     bool holds_none;        /* in this frame, because its palettes do not fit most_bytes */
 } model_palettes;
 
+/* Keys of a model at a rate at which a group shares, in words. */
+typedef struct key_range {
+    uint32_t model, first, count;
+    uint32_t before; /* words of such ranges before it */
+} key_range;
+
 /* The last pose of an instance. */
 typedef struct last_pose {
     uint32_t frame, model, palette; /* model: TH_NO_INDEX: none */
@@ -41,10 +47,12 @@ struct th_pose_plan {
     th_crowd *crowd;
     th_sharing *sharing; /* NULL: nobody shares */
     size_t most_bytes;
-    uint32_t model_count, word_count;
-    _Atomic uint64_t *keys; /* the set */
+    uint32_t model_count;
+    _Atomic uint64_t *keys; /* the set; only words of the ranges mean something */
     uint32_t *before;       /* [word] keys of its model before it */
-    uint32_t *palettes;     /* [listed] first the key, then what it stands for */
+    key_range *key_ranges;  /* [key_range_count] by model */
+    uint32_t key_range_count, key_words;
+    uint32_t *palettes; /* [listed] first the key, then what it stands for */
     model_palettes *models;
     uint32_t *counts; /* [model] */
     th_pose_palettes *groups;
@@ -93,11 +101,12 @@ static bool allocate(th_pose_plan *plan, const th_pose_plan_desc *desc)
         return false;
     if (!plan->sharing)
         return true;
-    plan->word_count = th_sharing_first_key(plan->sharing, plan->model_count) / WORD;
-    plan->keys = calloc((size_t)plan->word_count + 1, sizeof *plan->keys);
-    plan->before = calloc((size_t)plan->word_count + 1, sizeof *plan->before);
+    const size_t words = th_sharing_key_count(plan->sharing) / WORD;
+    plan->keys = calloc(words + 1, sizeof *plan->keys);
+    plan->before = calloc(words + 1, sizeof *plan->before);
+    plan->key_ranges = calloc((size_t)desc->most_groups + 1, sizeof *plan->key_ranges);
     plan->palettes = calloc((size_t)th_crowd_instance_count(plan->crowd) + 1, sizeof *plan->palettes);
-    return plan->keys && plan->before && plan->palettes;
+    return plan->keys && plan->before && plan->key_ranges && plan->palettes;
 }
 
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err)
@@ -135,6 +144,7 @@ void th_pose_plan_destroy(th_pose_plan *plan)
     free(plan->groups);
     free(plan->keys);
     free(plan->before);
+    free(plan->key_ranges);
     free(plan->palettes);
     free(plan->last);
     free(plan->places);
@@ -196,19 +206,57 @@ static int add_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return 0;
 }
 
+/* Puts the keys of a group that shares among the ranges. There are few. */
+static void use_keys(th_pose_plan *plan, const th_pose_group *group)
+{
+    const th_sharing_range keys = th_sharing_range_of(plan->sharing, group->model, group->rate);
+    const key_range range = {
+        .model = group->model, .first = keys.first / WORD, .count = (keys.end - keys.first) / WORD};
+    uint32_t at = plan->key_range_count;
+    for (uint32_t r = 0; r < plan->key_range_count; r++)
+        if (plan->key_ranges[r].first == range.first)
+            return;
+    for (; at > 0 && plan->key_ranges[at - 1].first > range.first; at--)
+        plan->key_ranges[at] = plan->key_ranges[at - 1];
+    plan->key_ranges[at] = range;
+    plan->key_range_count++;
+}
+
+/* Empties the set of keys that may come. */
+static void clear_keys(th_pose_plan *plan)
+{
+    uint32_t words = 0;
+    plan->key_range_count = 0;
+    for (uint32_t g = 0; g < plan->listed_groups; g++)
+        if (plan->listed[g].shares)
+            use_keys(plan, &plan->listed[g]);
+    for (uint32_t r = 0; r < plan->key_range_count; r++) {
+        key_range *range = &plan->key_ranges[r];
+        memset((void *)(plan->keys + range->first), 0, range->count * sizeof *plan->keys);
+        range->before = words;
+        words += range->count;
+    }
+    plan->key_words = words;
+}
+
 /* Counts the shared palettes of each model. */
 static void sum_keys(th_pose_plan *plan)
 {
-    for (uint32_t m = 0; m < plan->model_count; m++) {
-        const uint32_t end = th_sharing_first_key(plan->sharing, m + 1) / WORD;
-        uint32_t sum = 0;
-        for (uint32_t w = th_sharing_first_key(plan->sharing, m) / WORD; w < end; w++) {
+    for (uint32_t m = 0; m < plan->model_count; m++)
+        plan->models[m].shared = 0;
+    for (uint32_t r = 0; r < plan->key_range_count; r++) {
+        const key_range *range = &plan->key_ranges[r];
+        uint32_t sum = plan->models[range->model].shared;
+        for (uint32_t w = range->first; w < range->first + range->count; w++) {
             plan->before[w] = sum;
             sum += (uint32_t)__builtin_popcountll(keys_of(plan, w));
         }
-        const size_t bytes = sum * th_crowd_palettes(plan->crowd, m).stride;
-        const bool fits = plan->most_bytes == 0 || bytes <= plan->most_bytes;
-        plan->models[m].shared = fits ? sum : 0;
+        plan->models[range->model].shared = sum;
+    }
+    for (uint32_t m = 0; m < plan->model_count; m++) {
+        const size_t bytes = plan->models[m].shared * th_crowd_palettes(plan->crowd, m).stride;
+        if (plan->most_bytes > 0 && bytes > plan->most_bytes)
+            plan->models[m].shared = 0;
     }
 }
 
@@ -355,21 +403,23 @@ static void find_ranges(th_pose_plan *plan, uint32_t group_count)
     }
 }
 
+/* Words of the ranges, one range after the other. */
 static int activate_words(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
-    uint32_t model = 0;
+    const key_range *range = plan->key_ranges;
     (void)worker;
-    for (uint32_t w = begin; w < end; w++) {
-        while (w * WORD >= th_sharing_first_key(plan->sharing, model + 1))
-            model++;
+    for (uint32_t k = begin; k < end; k++) {
+        while (k - range->before >= range->count)
+            range++;
         th_shared_pose poses[WORD];
         uint32_t count = 0;
-        if (plan->models[model].shared == 0)
+        const uint32_t w = range->first + k - range->before;
+        if (plan->models[range->model].shared == 0)
             continue;
         for (uint64_t keys = keys_of(plan, w); keys; keys &= keys - 1)
             poses[count++] = th_sharing_pose(plan->sharing, w * WORD + (uint32_t)__builtin_ctzll(keys));
-        th_crowd_set_active_poses(plan->crowd, plan->models[model].first + plan->before[w], poses, count);
+        th_crowd_set_active_poses(plan->crowd, plan->models[range->model].first + plan->before[w], poses, count);
     }
     return 0;
 }
@@ -425,7 +475,7 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     plan->listed_count = count;
     plan->listed_groups = group_count;
     if (plan->sharing) {
-        memset((void *)plan->keys, 0, plan->word_count * sizeof *plan->keys);
+        clear_keys(plan);
         th_jobs_for(jobs, count, LISTED, add_listed, plan);
         sum_keys(plan);
     }
@@ -434,7 +484,7 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     place_palettes(plan, group_count);
     find_ranges(plan, group_count);
     if (plan->sharing)
-        th_jobs_for(jobs, plan->word_count, WORDS, activate_words, plan);
+        th_jobs_for(jobs, plan->key_words, WORDS, activate_words, plan);
     th_jobs_for(jobs, count, LISTED, activate_listed, plan);
 }
 

@@ -81,7 +81,7 @@ th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_des
                                     th_error *err)
 {
     const uint32_t models = s->scene->compiled_model_count;
-    uint8_t *seen = calloc((size_t)th_sharing_first_key(th_pose_plan_sharing(s->plan), models) + 1, 1);
+    uint8_t *seen = calloc((size_t)th_sharing_key_count(th_pose_plan_sharing(s->plan)) + 1, 1);
     th_instance *instances = calloc((size_t)s->scene->instance_count + 1, sizeof *instances);
     th_scene_desc evaluated = *desc;
     th_result result = TH_OK;

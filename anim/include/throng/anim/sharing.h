@@ -20,7 +20,7 @@ TH_API_BEGIN
 typedef struct th_sharing th_sharing;
 
 #define TH_SHARING_MAX_RATES 8u
-#define TH_SHARING_MAX_KEYS  (UINT32_C(1) << 22)
+#define TH_SHARING_MAX_KEYS  (UINT32_C(1) << 26)
 
 /* Steps per second of clip time, rounded for each clip so that they are a whole number; each above 0, at most
  * TH_SHARING_MAX_HZ. */
@@ -33,9 +33,14 @@ typedef struct th_sharing_rates {
 th_result th_sharing_create(const th_crowd *crowd, const th_sharing_rates *rates, th_sharing **out, th_error *err);
 void th_sharing_destroy(th_sharing *sharing); /* NULL does nothing */
 
-/* The first key of a compiled model, a multiple of 64; of the model after the last: the number of keys. Not each key
- * names a step. */
-uint32_t th_sharing_first_key(const th_sharing *sharing, uint32_t model);
+/* The keys [first, end) of a compiled model at a rate (an index), both multiples of 64. Ranges follow each other, by
+ * model, then by rate. Not each key names a step. */
+typedef struct th_sharing_range {
+    uint32_t first, end;
+} th_sharing_range;
+
+th_sharing_range th_sharing_range_of(const th_sharing *sharing, uint32_t model, uint32_t rate);
+uint32_t th_sharing_key_count(const th_sharing *sharing); /* the last end */
 
 /* The keys of instances at time_s, at this rate (an index), posed in compiled model `model`, which has the same clips
  * as their own. */
