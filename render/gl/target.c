@@ -122,6 +122,12 @@ static void bind_framebuffer(const th_target *target, GLuint framebuffer)
     glEnable(GL_FRAMEBUFFER_SRGB);
 }
 
+uint32_t th_target_samples(const th_target *target)
+{
+    assert(target);
+    return target->samples;
+}
+
 void th_target_bind(const th_target *target)
 {
     assert(target);

@@ -652,16 +652,13 @@ static void draw_shadows(th_crowd_renderer *p, const th_view *view, const source
 
 /* Opaque parts first, because they hide most. Blended ones need no order: which samples a part covers depends on its
  * alpha, not on what is behind it. Alpha is cleared to 1 and kept by these, because no picture is transparent. */
-static void draw_characters(const th_crowd_renderer *p, const th_view *view, const source *from)
+static void draw_characters(const th_crowd_renderer *p, bool multisampled, const th_view *view, const source *from)
 {
-    GLint multisampled = 0;
-    if (p->alphas & ~(1u << TH_ALPHA_OPAQUE))
-        glGetIntegerv(GL_SAMPLE_BUFFERS, &multisampled);
     draw_pass pass = {.alpha = TH_ALPHA_OPAQUE};
     draw_meshes(p, CROWD, pass, view, from);
     draw_skeletons(p, pass, view, from);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
-    pass.coverage = multisampled > 0;
+    pass.coverage = multisampled;
     (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
     for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
         draw_meshes(p, CUT, pass, view, from);
@@ -739,7 +736,7 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     th_target_bind(target);
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    draw_characters(p, view, from);
+    draw_characters(p, th_target_samples(target) > 0, view, from);
     draw_surroundings(p, false, view);
     draw_ground(p, view);
     draw_contacts(p, view, from);

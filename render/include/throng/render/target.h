@@ -24,6 +24,9 @@ th_result th_target_create(const th_target_desc *desc, th_target **out_target, t
 /* Loses the content if the size changes. After an error the target is unchanged. */
 th_result th_target_resize(th_target *target, uint32_t width, uint32_t height, th_error *err);
 
+/* Per pixel; 0: no antialiasing. */
+uint32_t th_target_samples(const th_target *target);
+
 /* Later draws go to the target: sets the framebuffer and the viewport, and stores linear colours as sRGB. */
 void th_target_bind(const th_target *target);
 
