@@ -29,8 +29,8 @@ void th_shared_crowd_fini(th_shared_crowd *s);
 /* Chooses the palettes of a frame. */
 void th_shared_crowd_plan(th_shared_crowd *s, th_jobs *jobs, double time_s);
 
-/* A scene of those whose poses are evaluated at time_s: the first instance of each. It has as much to pose as the crowd
- * then. desc: as the scene of the crowd was made from. */
+/* A scene with one instance for each pose that is evaluated at time_s: the first that shows it. So there is as much to
+ * pose as in the crowd at that time. desc: what the crowd's scene was made from. */
 th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_desc *desc, double time_s, th_scene **out,
                                     th_error *err);
 

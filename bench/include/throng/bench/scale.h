@@ -9,9 +9,9 @@
  * Each scheduler, crowd size and grain gives a curve. For the first curve it also runs ablations, interleaved with full
  * frames, and afterwards measures memory bandwidth. The bottleneck follows from these.
  *
- * With sharing a frame also decides who shares, on the same threads. Characters are then those whose poses a frame
- * evaluates (that of TH_VALIDATE_FRAME), those who show the pose of another are counted apart, and ablations are of the
- * evaluated ones. Palettes are checked against the exact evaluation at the time of their step.
+ * With sharing a frame also decides which characters share a pose, on the same threads. The frame of TH_VALIDATE_FRAME
+ * says how many poses are evaluated; these count as characters, and ablations pose only them. Characters that show the
+ * pose of another are counted apart. Palettes are checked against the exact evaluation at the time of their step.
  *
  * All subjects have one repetition in each round. Intervals (TH_CONFIDENCE) come from resampling whole rounds, so that
  * what slows a round down affects all subjects of a resample alike (a paired percentile bootstrap). They are of one
@@ -63,7 +63,7 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS]);
 typedef struct th_scale_point {
     uint32_t threads;
     uint32_t characters; /* whose poses are evaluated, and */
-    uint32_t shared;     /* those beyond them who show one of these poses, in a fixed frame */
+    uint32_t shared;     /* more characters, which show one of these poses, in a fixed frame */
     double share_error; /* largest distance of what is shown from what characters play, scene units; 0: nobody shares */
     /* More threads than usable CPUs: they share them. Fits and the bottleneck ignore this point. */
     bool oversubscribed;
