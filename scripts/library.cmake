@@ -20,7 +20,7 @@ function(th_library name)
     target_link_libraries(lib${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_NEEDS})
     install(TARGETS lib${name} EXPORT throng-targets)
 
-    list(TRANSFORM arg_NEEDS PREPEND "-l" OUTPUT_VARIABLE libs)
+    list(TRANSFORM arg_NEEDS REPLACE "(.+)" "$<$<BOOL:\\1>:-l\\1>" OUTPUT_VARIABLE libs) # some are empty
     list(JOIN libs " " libs)
     list(TRANSFORM arg_LINKS REPLACE "^lib" "" OUTPUT_VARIABLE requires)
     list(FILTER requires INCLUDE REGEX "^throng")
