@@ -16,6 +16,10 @@ function(th_library name)
                 REGEX "core/(build_checks|file|json|mutant|subprocess|suggest|table|text_format)[.]h" EXCLUDE) # of our programs
         endif()
     endforeach()
+    if(NOT BUILD_SHARED_LIBS)
+        add_custom_command(TARGET lib${name} POST_BUILD VERBATIM COMMAND
+            ${PROJECT_SOURCE_DIR}/scripts/own_symbols.sh $<TARGET_FILE:lib${name}> ${CMAKE_NM} ${CMAKE_OBJCOPY})
+    endif()
     target_include_directories(lib${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(lib${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_NEEDS})
     install(TARGETS lib${name} EXPORT throng-targets)

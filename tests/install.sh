@@ -13,6 +13,10 @@ for file in man/man1/throng.1 man/man1/throng-bench.1 bash-completion/completion
     [ -s "$prefix/share/$file" ] || { echo "share/$file is missing"; exit 1; }
 done
 
+# A program may have a glad or stb of its own.
+find "$prefix" -name 'libthrong*.a' -exec nm --extern-only --defined-only --format=posix {} + 2>"$folder/nm" | awk \
+    'NF > 1 && $1 !~ /^(th_|_)/ { print "a library defines " $1; bad = 1 } END { exit bad }'
+
 echo "with CMake"
 cmake -S "$source/examples" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >>"$folder/log"
 cmake --build "$folder/cmake" >>"$folder/log"
