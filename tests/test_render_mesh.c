@@ -62,6 +62,7 @@ static void textured_human_init(textured_human *s)
 {
     *s = (textured_human){.human = make_human(), .tga = {[2] = 2, [12] = 64, [14] = 64, [16] = 24}};
     s->model = *s->human;
+    s->model.appearances.count = 0; /* they would allow no texture */
     s->texture = (th_texture){"skin.tga", s->tga, sizeof s->tga};
     cr_assert_leq(s->model.material_count, 16);
     memcpy(s->materials, s->model.materials, s->model.material_count * sizeof *s->materials);
