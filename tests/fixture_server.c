@@ -102,7 +102,7 @@ void server_say(const server *s, const char *bytes, size_t size, answer *out)
         sent += (size_t)count;
     }
     struct pollfd ready = {fd, POLLIN, 0};
-    while (got < sizeof text && poll(&ready, 1, 20000) == 1) {
+    while (got < sizeof text && poll(&ready, 1, 60000) == 1) {
         const ssize_t count = recv(fd, text + got, sizeof text - got, 0);
         if (count <= 0)
             break;

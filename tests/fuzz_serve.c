@@ -287,9 +287,11 @@ static void check_descriptors(void)
 static void check_end(void)
 {
     const double before = server_metric(&s, "throng_ticks_total");
-    usleep(500000);
-    insist(server_metric(&s, "throng_ticks_total") > before || server_metric(&s, "throng_runs_active") > 0,
-           "the crowd stands still");
+    int waited = 0;
+    while (server_metric(&s, "throng_ticks_total") <= before && server_metric(&s, "throng_runs_active") == 0 &&
+           waited++ < 600)
+        usleep(100000);
+    insist(waited <= 600, "the crowd stands still");
     printf("resident %.1f MB, descriptors %.0f, stalled %.0f, ticks %.0f, missed %.0f\n",
            server_metric(&s, "process_resident_memory_bytes") / 1e6, server_metric(&s, "process_open_fds"),
            server_metric(&s, "throng_http_connections_stalled_total"), before,

@@ -23,6 +23,7 @@ RANKS = (1, 2, 3, 4, 7)
 KILLS = int(os.environ.get("THRONG_MPI_LOSSES", 4))
 FAILURES = int(os.environ.get("THRONG_MPI_LOSSES", 4))  # of allocations
 TIMEOUT_S = 3  # of ranks that do not answer
+START_S = 100  # in which a job begins on a busy machine
 END_S = 20     # in which a lost job must have ended
 SMALL = ["scale", "--count", "300", "--repetitions", "2", "--frames", "2", "--json"]
 
@@ -50,7 +51,7 @@ def launcher():
 
 
 def run(words):
-    return subprocess.run(words, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words, capture_output=True, text=True, timeout=600)
 
 
 def ranks(count, words):
@@ -231,7 +232,7 @@ def lose_in(folder, number, rank, count, command):
     name = f"{command}, rank {rank} of {count} lost by signal {number}"
     job = subprocess.Popen(launcher() + ["-n", str(count), program] + words, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)
-    if not wait_until(lambda: len(of_job(seed)) == count, END_S):
+    if not wait_until(lambda: len(of_job(seed)) == count, START_S):
         check(False, f"{name}: it has not started")
     time.sleep(random.uniform(0, 2))
     os.kill(of_job(seed)[rank], number)
@@ -255,7 +256,7 @@ def lose_in(folder, number, rank, count, command):
         document = document_of(out)
         check(document["rank_scaling"]["partial"] and document["context"]["partial"],
               f"{name}: what was measured is called partial", out)
-    check(wait_until(lambda: not of_job(seed), 5), f"{name}: no process is left")
+    check(wait_until(lambda: not of_job(seed), END_S), f"{name}: no process is left")
 
 
 def out_of_memory():

@@ -18,7 +18,7 @@ static void begin(void)
     setenv("XDG_DATA_HOME", here, 1);
 }
 
-TestSuite(baseline, .init = begin, .fini = remove_folder, .timeout = 300);
+TestSuite(baseline, .init = begin, .fini = remove_folder);
 
 /* Quick, and not for its times. */
 #define MEASURE "bench --filter 'pose/scalar/f32|limit' --count 20 --frames 1 --repetitions 12 "

@@ -116,7 +116,7 @@ static void expect_picture(const th_report *report, const char *name, uint32_t p
     cr_expect(!draws || figure(row, "draw_ms") > 0, "%s", name);
 }
 
-Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
+Test(bench_frames, say_what_they_drew_and_where_the_time_went)
 {
     static const char *const whats[] = {"whole", "redraw", "posed", "gpu"};
     const th_options o = parse(TINY " --drawn 12 --count 12 --filter ^frame/|^play/forward");
@@ -138,7 +138,7 @@ Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
 }
 
 /* Half precision is seen from this near; f32 is the full evaluation. */
-Test(bench_frames, state_the_error_on_screen_of_settings, .timeout = 300)
+Test(bench_frames, state_the_error_on_screen_of_settings)
 {
     static const char *const names[] = {
         "error/f32",      "error/f16",       "error/quat",         "error/quat16",       "error/share:30",
@@ -174,7 +174,7 @@ Test(bench_frames, state_the_error_on_screen_of_settings, .timeout = 300)
     th_report_fini(&report);
 }
 
-Test(bench_frames, state_the_error_on_screen_of_held_poses, .timeout = 300)
+Test(bench_frames, state_the_error_on_screen_of_held_poses)
 {
     static const char *const names[] = {"error/hold:2", "error/hold:3", "error/hold:4"};
     const th_options o = parse("bench --size 640x360 --samples 1 --shadow 64 --repetitions 2 --frames 8 --drawn 24 "
@@ -194,7 +194,7 @@ Test(bench_frames, state_the_error_on_screen_of_held_poses, .timeout = 300)
     th_report_fini(&report);
 }
 
-Test(bench_frames, run_alone, .timeout = 300)
+Test(bench_frames, run_alone)
 {
     static const char *const names[] = {"all_visible/whole", "all_visible/redraw", "1_percent_visible/posed"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -210,7 +210,7 @@ Test(bench_frames, run_alone, .timeout = 300)
 /* ---- entries that the GPU poses ---- */
 
 /* With the palettes of the scalar kernel. */
-Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses, .timeout = 300)
+Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses)
 {
     static const char *const formats[] = {"f32", "f16", "quat", "quat16"};
     const th_options o = parse(TINY " --count 40 --filter ^gpu/|^pose/scalar/");
@@ -232,7 +232,7 @@ Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses, .timeout = 300)
 }
 
 #ifdef TH_MUTANTS
-Test(bench_frames, a_wrong_constant_of_the_shader_is_found, .timeout = 300)
+Test(bench_frames, a_wrong_constant_of_the_shader_is_found)
 {
     setenv("THRONG_MUTANT", "shader_constant", 1);
     const th_options o = parse(TINY " --count 40 --drawn 3 --filter ^gpu/joint/f32$|^frame/all_visible/gpu$");

@@ -16,8 +16,8 @@
 #define SEED 20240607u
 #define PI   3.14159265358979
 
-TestSuite(bounds, .init = make_human, .fini = free_human, .timeout = 120);
-TestSuite(root_motion, .init = make_human, .fini = free_human, .timeout = 120);
+TestSuite(bounds, .init = make_human, .fini = free_human);
+TestSuite(root_motion, .init = make_human, .fini = free_human);
 
 /* ---- brute force ---- */
 

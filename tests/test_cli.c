@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(cli, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(cli, .init = make_folder, .fini = remove_folder);
 
 /* ---- usage ---- */
 
@@ -143,7 +143,8 @@ Test(cli, descriptors_that_were_closed_are_not_taken_by_files)
 {
     char command[512];
     snprintf(command, sizeof command,
-             "'%s' serve --listen 127.0.0.1:0 <&- >&- 2>&- & sleep 2; ls -l /proc/$!/fd >fds; kill $!; wait",
+             "'%s' serve --listen 127.0.0.1:0 <&- >&- 2>&- & for i in $(seq 600); do "
+             "ls -l /proc/$!/fd >fds; grep -q socket: fds && break; sleep 0.1; done; kill $!; wait",
              TEST_PROGRAM);
     cr_assert_eq(system(command), 0);
     slurp("fds", out, sizeof out);
@@ -161,7 +162,9 @@ Test(cli, broken_pipe_is_quiet)
     throng("inspect --json | (trap '' PIPE; true)");
     cr_expect_str_eq(err, "");
     char command[256];
-    snprintf(command, sizeof command, "(trap '' PIPE; sleep 0.2; '%s' inspect 2>.err; echo $? >.code) | true",
+    snprintf(command, sizeof command,
+             "(trap '' PIPE; while printf . 2>/dev/null; do sleep 0.01; done; "
+             "'%s' inspect 2>.err; echo $? >.code) | true",
              TEST_PROGRAM);
     cr_expect_eq(system(command), 0);
     slurp(".err", err, sizeof err);
@@ -265,7 +268,7 @@ Test(cli, out_writes_through_what_is_no_file)
     struct stat status;
     cr_assert_eq(stat("pipe", &status), 0);
     cr_expect(S_ISFIFO(status.st_mode));
-    cr_expect_eq(system("sleep 0.2; cmp got .out"), 0);
+    cr_expect_eq(system("for i in $(seq 600); do cmp -s got .out && exit 0; sleep 0.1; done; cmp got .out"), 0);
     json_decref(printed);
 }
 

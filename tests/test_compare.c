@@ -352,7 +352,7 @@ static tally tally_of(uint32_t comparisons, made_up_time *ns, double truth)
     return t;
 }
 
-Test(compare, intervals_hold_and_one_in_a_hundred_comparisons_is_a_false_alarm, .timeout = 120)
+Test(compare, intervals_hold_and_one_in_a_hundred_comparisons_is_a_false_alarm)
 {
     const tally normal = tally_of(100, lognormal, 0), layouts = tally_of(100, two_layouts, 0);
     cr_expect_leq(normal.alarms, 4, "%u of %u", normal.alarms, normal.comparisons);
@@ -362,7 +362,7 @@ Test(compare, intervals_hold_and_one_in_a_hundred_comparisons_is_a_false_alarm, 
     cr_expect_geq(layouts.covered, 0.91 * layouts.entries, "%u of %u", layouts.covered, layouts.entries);
 }
 
-Test(compare, a_change_of_5_percent_is_never_equivalent, .timeout = 120)
+Test(compare, a_change_of_5_percent_is_never_equivalent)
 {
     const tally normal = tally_of(50, lognormal, 0.05), layouts = tally_of(50, two_layouts, 0.05);
     cr_expect_leq(normal.missed, 0.01 * normal.entries, "%u of %u", normal.missed, normal.entries);

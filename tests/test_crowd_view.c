@@ -319,7 +319,7 @@ static void look(fixture *s, float x, float z)
     th_crowd_view_fit_depth(s->crowd_view, &s->camera);
 }
 
-Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more, .timeout = 120)
+Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
 {
     th_gl *gl = open_context();
     fixture s;
@@ -433,23 +433,23 @@ static void check_threads(double share_hz, bool joint_lod, uint32_t hold)
     close_context(gl);
 }
 
-Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
+Test(crowd_view, is_the_same_on_any_number_of_threads)
 {
     check_threads(0, false, 0);
 }
 
-Test(crowd_view, shares_the_same_on_any_number_of_threads, .timeout = 240)
+Test(crowd_view, shares_the_same_on_any_number_of_threads)
 {
     check_threads(30, false, 0);
 }
 
-Test(crowd_view, poses_joint_levels_the_same_on_any_number_of_threads, .timeout = 240)
+Test(crowd_view, poses_joint_levels_the_same_on_any_number_of_threads)
 {
     check_threads(0, true, 0);
     check_threads(30, true, 0);
 }
 
-Test(crowd_view, holds_poses_the_same_on_any_number_of_threads, .timeout = 240)
+Test(crowd_view, holds_poses_the_same_on_any_number_of_threads)
 {
     check_threads(0, false, 3);
     check_threads(0, true, 2);
@@ -496,7 +496,7 @@ static void check_held(th_gl *gl, th_ring_upload upload, th_evaluator evaluator,
     cr_expect(held > 500 && grown >= least, "%u held, %u times larger", held, grown);
 }
 
-Test(crowd_view, draws_poses_that_are_held, .timeout = 240)
+Test(crowd_view, draws_poses_that_are_held)
 {
     th_gl *gl = open_context();
     check_held(gl, TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 0);
@@ -588,7 +588,7 @@ static void stand_in_steps(th_instance *instances, uint32_t count, const th_mode
 }
 
 /* Whoever stands in the middle of a step is drawn as without sharing, wherever the far levels begin. */
-Test(crowd_view, draws_the_shared_pose, .timeout = 240)
+Test(crowd_view, draws_the_shared_pose)
 {
     enum { HZ = 10 };
     static th_instance instances[STREET];
@@ -667,7 +667,7 @@ static double mean_difference(const uint8_t *one, const uint8_t *other)
 }
 
 /* Far characters have fewer bones and look about the same; without the option nothing changes. */
-Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints, .timeout = 240)
+Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints)
 {
     th_gl *gl = open_context();
     for (int n = 0; n < 3; n++) {
@@ -820,19 +820,19 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     close_context(gl);
 }
 
-Test(crowd_view, keeps_to_the_budget, .timeout = 240)
+Test(crowd_view, keeps_to_the_budget)
 {
     check_budget(TH_BEHAVIOUR_NONE, 120);
 }
 
-Test(crowd_view, keeps_to_the_budget_where_nobody_shares, .timeout = 240)
+Test(crowd_view, keeps_to_the_budget_where_nobody_shares)
 {
     check_budget(TH_BEHAVIOUR_GRAPH, 250);
 }
 
 /* What the tolerance says bounds what is drawn: the stated error of all but those who move faster than the bound, which
  * has one moment in twenty. */
-Test(crowd_view, is_within_the_tolerance_of_the_budget, .timeout = 240)
+Test(crowd_view, is_within_the_tolerance_of_the_budget)
 {
     th_gl *gl = open_context();
     fixture s;

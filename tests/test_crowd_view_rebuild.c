@@ -34,7 +34,7 @@ static void close_all(void)
     close_context(gl);
 }
 
-TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all, .timeout = 600);
+TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all);
 
 /* A crowd's settings, and the clip that it plays; NULL: all. */
 typedef struct settings {

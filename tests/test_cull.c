@@ -39,7 +39,7 @@ static void make_crowd(void)
     }
 }
 
-TestSuite(cull, .init = make_crowd, .timeout = 60);
+TestSuite(cull, .init = make_crowd);
 
 static th_cull *create_for(uint32_t count, th_isa isa)
 {

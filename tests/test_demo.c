@@ -20,7 +20,7 @@ static void make_folder_and_try(void)
     }
 }
 
-TestSuite(demo, .init = make_folder_and_try, .fini = remove_folder, .timeout = 300);
+TestSuite(demo, .init = make_folder_and_try, .fini = remove_folder);
 
 static size_t read_file(const char *name, char *into, size_t size)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(external_programs, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(external_programs, .init = make_folder, .fini = remove_folder);
 
 #define FEW "bench --repetitions 3 --filter '^external/|^limit/' "
 

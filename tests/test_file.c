@@ -19,7 +19,7 @@
 #define SIZE ((size_t)1 << 18)
 #define SEED 11u
 
-TestSuite(file, .init = make_folder, .fini = remove_folder, .timeout = 60);
+TestSuite(file, .init = make_folder, .fini = remove_folder);
 
 /* SIZE times the letter. */
 static th_result write_letters(const char *where, char letter, th_error *err)

@@ -20,7 +20,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-TestSuite(fleet, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(fleet, .init = make_folder, .fini = remove_folder);
 
 /* ---- metrics ---- */
 

@@ -35,7 +35,7 @@ static void make_noise(void)
         noise[i] = (uint8_t)random_between(&state, 0, 256);
 }
 
-TestSuite(frame_writer, .init = make_noise, .fini = remove_folder, .timeout = 120);
+TestSuite(frame_writer, .init = make_noise, .fini = remove_folder);
 
 static const char *in_folder(const char *name)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-TestSuite(gbench, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(gbench, .init = make_folder, .fini = remove_folder);
 
 /* Some systems have several Pythons, and scipy for one of them. */
 static const char *python(void)

@@ -19,7 +19,7 @@ enum { WALK = 1, RUN = 3, WAVE = 4, LEAN = 7 };
 
 static const way how = {.width = WIDTH, .height = HEIGHT, .samples = 4, .shadow_pixels = 1024};
 
-TestSuite(golden_layers, .init = make_human, .fini = free_human, .timeout = 300);
+TestSuite(golden_layers, .init = make_human, .fini = free_human);
 
 /* ---- the model ---- */
 

@@ -35,7 +35,7 @@ static void make_folder_and_try(void)
         skip_suite("the stored pictures are those of llvmpipe, and this is", out);
 }
 
-TestSuite(golden_render, .init = make_folder_and_try, .fini = remove_folder, .timeout = 300);
+TestSuite(golden_render, .init = make_folder_and_try, .fini = remove_folder);
 
 /* Draws with one thread and without vectors, so that everybody draws the same. */
 static th_render_mesh_image draw(const char *options, double start_s)

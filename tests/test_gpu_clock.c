@@ -11,8 +11,6 @@ static th_gpu_clock *gpu_clock;
 static th_target *target;
 static th_error err;
 
-TestSuite(gpu_clock, .timeout = 60);
-
 static void open_clock(bool trusted)
 {
     open_headless();

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <throng/render/crowd_view.h>
 
-TestSuite(gpu_crowd_view, .init = make_human, .fini = free_human, .timeout = 300);
+TestSuite(gpu_crowd_view, .init = make_human, .fini = free_human);
 
 enum { WIDTH = 160, HEIGHT = 90 };
 

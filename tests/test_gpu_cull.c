@@ -77,7 +77,7 @@ static void free_models(void)
     free_human();
 }
 
-TestSuite(gpu_cull, .init = make_models, .fini = free_models, .timeout = 300);
+TestSuite(gpu_cull, .init = make_models, .fini = free_models);
 
 static th_crowd_view_desc desc_of(th_evaluator evaluator, th_layout_kind layout, uint32_t models)
 {

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(gpu_evaluator, .timeout = 600);
-
 enum { COUNT = 50 };
 
 static const th_interpolation curves[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATION_NLERP, TH_INTERPOLATION_SLERP,

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(image);
-
 /* 16 x 16, grey, as small as can be: a baseline JPEG with one table of each kind, of three symbols and of one. */
 static const uint8_t jpeg[] = {
     0xff, 0xd8, 0xff, 0xdb, 0x00, 0x43, 0x00, 16,   11,  10,  16,   24, 40,   51,   61,   12,   12,   14,

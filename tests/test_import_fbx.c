@@ -131,7 +131,7 @@ static void check_entry(state *s, const char *line)
     s->entries++;
 }
 
-Test(import_fbx, agrees_with_ufbx_at_keys, .timeout = 300)
+Test(import_fbx, agrees_with_ufbx_at_keys)
 {
     FILE *file = fopen(TEST_GOLDEN "/fbx.txt", "r");
     cr_assert_not_null(file);

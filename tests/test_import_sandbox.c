@@ -173,7 +173,7 @@ static void skip_without(bool it, const char *what)
         cr_skip_test("this kernel has no %s", what);
 }
 
-Test(import_sandbox, stops_all_attacks, .timeout = 60)
+Test(import_sandbox, stops_all_attacks)
 {
     const th_sandbox kernel = th_sandbox_read();
     skip_without(kernel.seccomp, "seccomp");
@@ -198,13 +198,13 @@ Test(import_sandbox, is_what_stops_the_attacks)
 }
 
 /* Each layer stops what it can where the other is missing. */
-Test(import_sandbox, stops_all_but_reading_without_landlock, .timeout = 60)
+Test(import_sandbox, stops_all_but_reading_without_landlock)
 {
     skip_without(th_sandbox_read().seccomp, "seccomp");
     check_attacks(LANDLOCK, "read-passwd read-secret proc-mem proc-environ");
 }
 
-Test(import_sandbox, stops_files_and_signals_without_seccomp, .timeout = 60)
+Test(import_sandbox, stops_files_and_signals_without_seccomp)
 {
     const th_sandbox kernel = th_sandbox_read();
     skip_without(kernel.landlock_abi >= TH_LANDLOCK_ABI, "recent Landlock");

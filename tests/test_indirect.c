@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(indirect, .timeout = 120);
-
 enum { WIDTH = 320, HEIGHT = 180, BONES = 11, WEIGHTS = 14, CHARACTERS = 7, CHUNK = 4, LODS = TH_RENDER_MESH_LODS };
 
 static const way wanted_way = {

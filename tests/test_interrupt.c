@@ -20,7 +20,7 @@ static void begin(void)
     setenv("THRONG_PROGRESS", "on", 1);
 }
 
-TestSuite(interrupt, .init = begin, .fini = remove_folder, .timeout = 300);
+TestSuite(interrupt, .init = begin, .fini = remove_folder);
 
 /* A child whose standard error is read from `err_fd`, and whose output goes to .out. */
 typedef struct child {

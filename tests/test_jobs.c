@@ -165,7 +165,7 @@ static int fail_once(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 /* Shares may be dealt out beforehand, so the others wait until whoever has the first chunk has a CPU as well. And there
  * are so many chunks that even a thread that loses its CPU while it fails does so long before the end. */
-Test(jobs, a_chunk_that_fails_ends_the_call, .timeout = 60)
+Test(jobs, a_chunk_that_fails_ends_the_call)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -264,7 +264,7 @@ static int nested_outer(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     return 0;
 }
 
-Test(jobs, nested_calls_run_inline, .timeout = 60)
+Test(jobs, nested_calls_run_inline)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -281,7 +281,7 @@ Test(jobs, nested_calls_run_inline, .timeout = 60)
     }
 }
 
-Test(jobs, nested_calls_of_another_pool_are_ordinary, .timeout = 60)
+Test(jobs, nested_calls_of_another_pool_are_ordinary)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -324,7 +324,7 @@ static int chain_to_b(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return 0;
 }
 
-Test(jobs, a_job_is_nested_through_another_pool_too, .timeout = 60)
+Test(jobs, a_job_is_nested_through_another_pool_too)
 {
     chain c = {.a = create_jobs(TH_SCHEDULER_WORK_STEALING, 2), .b = create_jobs(TH_SCHEDULER_SERIAL, 1)};
     th_jobs_for(c.a, 1, 1, chain_to_b, &c);
@@ -340,7 +340,7 @@ static void *call_often(void *arg)
     return NULL;
 }
 
-Test(jobs, callers_take_turns, .timeout = 60)
+Test(jobs, callers_take_turns)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -371,7 +371,7 @@ static int hold_first_chunk(uint32_t begin, uint32_t end, uint32_t worker, void 
     return 0;
 }
 
-Test(jobs, uneven_work_is_stolen, .timeout = 60)
+Test(jobs, uneven_work_is_stolen)
 {
     th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     hold h = {.others = 63};
@@ -486,7 +486,7 @@ static int meet(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return 0;
 }
 
-Test(jobs, all_threads_take_part, .timeout = 60)
+Test(jobs, all_threads_take_part)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -505,7 +505,7 @@ Test(jobs, all_threads_take_part, .timeout = 60)
     }
 }
 
-Test(jobs, placed_workers_have_a_cpu_each_and_the_caller_is_free, .timeout = 60)
+Test(jobs, placed_workers_have_a_cpu_each_and_the_caller_is_free)
 {
     const uint32_t cpus = th_cpus_read().affinity;
     const uint32_t threads = cpus + 1 < 16 ? cpus + 1 : 16;
@@ -550,7 +550,7 @@ Test(jobs, writes_are_visible_after_the_call)
     th_jobs_destroy(jobs);
 }
 
-Test(jobs, come_and_go, .timeout = 120)
+Test(jobs, come_and_go)
 {
     for (uint32_t i = 0; i < 10000; i++) {
         th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1 + i % 4);

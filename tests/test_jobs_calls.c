@@ -37,7 +37,7 @@ static int fail_some(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return begin >= f->from && begin < f->until ? (int)begin : 0;
 }
 
-Test(call, the_first_error_stops_it_and_is_returned, .timeout = 60)
+Test(call, the_first_error_stops_it_and_is_returned)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -187,7 +187,7 @@ static int begin_together(uint32_t begin, uint32_t end, uint32_t worker, void *c
     return 0;
 }
 
-Test(partition, are_where_workers_begin, .timeout = 60)
+Test(partition, are_where_workers_begin)
 {
     static const uint32_t wanted[] = {1, 77, 500, 999};
     th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
@@ -238,7 +238,7 @@ Test(frame, wakes_the_workers_before_there_is_work)
     th_jobs_destroy(jobs);
 }
 
-Test(frame, keeps_workers_awake_and_lets_them_sleep_after_it, .timeout = 60)
+Test(frame, keeps_workers_awake_and_lets_them_sleep_after_it)
 {
     th_jobs *jobs = create_for_frames();
     bool are_awake = false, are_asleep = false;
@@ -253,7 +253,7 @@ Test(frame, keeps_workers_awake_and_lets_them_sleep_after_it, .timeout = 60)
     th_jobs_destroy(jobs);
 }
 
-Test(frame, lasts_until_the_last_of_several_ends, .timeout = 60)
+Test(frame, lasts_until_the_last_of_several_ends)
 {
     th_jobs *jobs = create_for_frames();
     bool are_awake = false;
@@ -270,7 +270,7 @@ Test(frame, lasts_until_the_last_of_several_ends, .timeout = 60)
     th_jobs_destroy(jobs);
 }
 
-Test(frame, that_is_never_ended_burns_nothing, .timeout = 60)
+Test(frame, that_is_never_ended_burns_nothing)
 {
     th_jobs *jobs = create_for_frames();
     th_jobs_frame_begin(jobs);
@@ -296,7 +296,7 @@ static bool burns_nothing_in_a_frame(th_jobs *jobs)
     return is_quiet;
 }
 
-Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers, .timeout = 60)
+Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -356,7 +356,7 @@ static void check_worker_is_on(th_jobs *jobs, size_t cpu)
     cr_expect(CPU_EQUAL(&w.allowed[1], &wanted), "not on CPU %zu alone", cpu);
 }
 
-Test(placement, a_worker_makes_way_for_the_caller, .timeout = 60)
+Test(placement, a_worker_makes_way_for_the_caller)
 {
     size_t cpus[2];
     pick_cpus(cpus);
@@ -392,7 +392,7 @@ static int short_or_long(uint32_t begin, uint32_t end, uint32_t worker, void *ct
     return 0;
 }
 
-Test(stats, the_tail_is_what_comes_after_the_last_chunk, .timeout = 60)
+Test(stats, the_tail_is_what_comes_after_the_last_chunk)
 {
     th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     th_worker_stats caller = {0}, other = {0};
@@ -431,7 +431,7 @@ static int wait_10_us(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return 0;
 }
 
-Test(trace, tells_of_every_chunk_in_order, .timeout = 60)
+Test(trace, tells_of_every_chunk_in_order)
 {
     static record r;
     enum { COUNT = 500 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(palettes, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(palettes, .init = make_folder, .fini = remove_folder);
 
 /* What palettes depend on, and nothing of the machine. */
 static void store(const json_t *document)

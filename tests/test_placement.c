@@ -325,7 +325,7 @@ static void check_drawn(const char *machine, uint64_t *random)
     hwloc_topology_destroy(topology);
 }
 
-Test(placement, every_choice_is_allowed_and_the_best_there_is, .timeout = 120)
+Test(placement, every_choice_is_allowed_and_the_best_there_is)
 {
     uint64_t random = 1;
     for (int i = 0; i < 10 * MACHINES; i++)
@@ -457,7 +457,7 @@ static cpu_set_t mask_after_call(th_jobs *jobs, int caller_cpu)
 }
 
 /* The caller comes from a CPU outside of the mask: its worker cannot go there, and makes way the next time. */
-Test(placement, a_worker_makes_way_to_allowed_cpus_only, .timeout = 60)
+Test(placement, a_worker_makes_way_to_allowed_cpus_only)
 {
     cpu_set_t allowed, pair;
     int cpus[2], count = 0;
@@ -483,7 +483,7 @@ Test(placement, a_worker_makes_way_to_allowed_cpus_only, .timeout = 60)
 }
 
 /* Its runtime ends threads that a smaller team has no use for, and starts others when the larger one is back. */
-Test(placement, baselines_stay_placed_when_their_threads_change, .timeout = 60)
+Test(placement, baselines_stay_placed_when_their_threads_change)
 {
     cpu_set_t allowed;
     sched_getaffinity(0, sizeof allowed, &allowed);
@@ -514,7 +514,7 @@ Test(placement, baselines_stay_placed_when_their_threads_change, .timeout = 60)
     }
 }
 
-Test(placement, workers_of_a_pool_are_where_the_plan_says, .timeout = 60)
+Test(placement, workers_of_a_pool_are_where_the_plan_says)
 {
     cpu_set_t allowed;
     sched_getaffinity(0, sizeof allowed, &allowed);

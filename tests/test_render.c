@@ -22,7 +22,7 @@ static void make_folder_and_try(void)
     }
 }
 
-TestSuite(render, .init = make_folder_and_try, .fini = remove_folder, .timeout = 300);
+TestSuite(render, .init = make_folder_and_try, .fini = remove_folder);
 
 static size_t read_picture(const char *name, char *into)
 {

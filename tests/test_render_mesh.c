@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(render_mesh);
-
 /* ---- real models ---- */
 
 static void check_errors(const th_model *model, const th_render_mesh *render_mesh)

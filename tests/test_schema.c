@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-TestSuite(schema, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(schema, .init = make_folder, .fini = remove_folder);
 
 /* Some systems have several Pythons, and jsonschema for one of them. */
 static const char *python(void)

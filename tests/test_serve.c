@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(serve, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(serve, .init = make_folder, .fini = remove_folder);
 
 static server s;
 static answer a;
@@ -58,6 +58,17 @@ static bool comes(const char *path, const char *text)
     for (int i = 0; i < 300; i++) {
         ask("GET", path, NULL);
         if (has(text))
+            return true;
+        usleep(100000);
+    }
+    return false;
+}
+
+/* Whether there will be more ticks than that. */
+static bool ticks_go_on(double ticks)
+{
+    for (int i = 0; i < 300; i++) {
+        if (server_metric(&s, "throng_ticks_total") > ticks)
             return true;
         usleep(100000);
     }
@@ -140,7 +151,7 @@ Test(serve, sigint_stops_it_like_sigterm_and_sighup_does_not)
 {
     start("--count 10");
     kill(s.pid, SIGHUP);
-    for (int i = 0; i < 300 && !(slurp(".log", err, sizeof err), strstr(err, "SIGHUP")); i++)
+    for (int i = 0; i < 1500 && !(slurp(".log", err, sizeof err), strstr(err, "SIGHUP")); i++)
         usleep(20000);
     usleep(200000);
     cr_expect_eq(ask("GET", "/healthz", NULL), 200);
@@ -189,7 +200,7 @@ Test(serve, the_crowd_ticks_and_says_so_everywhere)
     start("--count 40 --threads 1 --rate 200");
     cr_expect(comes("/api/state", "\"last_second\":{"));
     json_t *first = server_document(&s, "/api/state");
-    usleep(300000);
+    cr_expect(ticks_go_on(number_at(first, "ticks", "total")));
     json_t *second = server_document(&s, "/api/state");
     cr_assert(first && second);
     const double ticks = number_at(second, "ticks", "total");
@@ -284,7 +295,7 @@ Test(serve, events_come_by_themselves_and_a_client_that_does_not_read_holds_nobo
     bool typed = false;
     while (events < 3) {
         struct pollfd ready = {fd, POLLIN, 0};
-        cr_assert_eq(poll(&ready, 1, 20000), 1, "no event for 20 s");
+        cr_assert_eq(poll(&ready, 1, 60000), 1, "no event for a minute");
         const ssize_t count = read(fd, text, sizeof text - 1);
         cr_assert_gt(count, 0);
         text[count] = '\0';
@@ -415,9 +426,7 @@ Test(serve, a_change_that_cannot_be_made_leaves_the_crowd_and_its_reason)
     cr_expect(comes("/api/state", "the limit is 30.0 MB"), "%s", a.body);
     cr_expect(has("\"count\":40,") && has("\"models\":[\"human\"]") && has("\"clips\":{}"), "%s", a.body);
     cr_expect_eq(server_metric(&s, "throng_reconfigurations_total{result=\"failed\"}"), 3);
-    const double ticks = server_metric(&s, "throng_ticks_total");
-    usleep(200000);
-    cr_expect_gt(server_metric(&s, "throng_ticks_total"), ticks);
+    cr_expect(ticks_go_on(server_metric(&s, "throng_ticks_total")));
     stop();
 }
 
@@ -707,7 +716,7 @@ static bool child_lives(pid_t server_pid)
 static pid_t child_of(pid_t server_pid)
 {
     char text[64] = "";
-    for (int i = 0; i < 100 && !child_lives(server_pid); i++)
+    for (int i = 0; i < 1500 && !child_lives(server_pid); i++)
         usleep(20000);
     slurp(".children", text, sizeof text);
     return (pid_t)atoi(text);
@@ -732,7 +741,7 @@ Test(serve, runs_read_models_as_the_server_does)
     cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
     const pid_t child = child_of(s.pid);
     cr_assert_gt(child, 0);
-    for (int i = 0; i < 100 && !was_told(child, "scale"); i++)
+    for (int i = 0; i < 1500 && !was_told(child, "scale"); i++)
         usleep(20000); /* it is about to become that */
     cr_expect(was_told(child, "--animation=./attached.glb"));
     cr_expect(was_told(child, "--import-timeout=7.5"));
@@ -749,7 +758,7 @@ Test(serve, no_run_outlives_the_server_however_that_ends)
         cr_assert_gt(child, 0);
         cr_expect_eq(server_end(&s, signals[i]), signals[i] == SIGTERM ? 0 : -1);
         bool gone = false;
-        for (int n = 0; n < 250 && !gone; n++) {
+        for (int n = 0; n < 1500 && !gone; n++) {
             gone = kill(child, 0) != 0;
             usleep(20000);
         }

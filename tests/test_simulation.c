@@ -21,8 +21,6 @@ static const th_fade fade = {.duration_s = 0.4, .curve = TH_FADE_LINEAR};
 static th_memory_budget memory = TH_MEMORY_BUDGET(1 << 30);
 static th_error err;
 
-TestSuite(simulation, .timeout = 300);
-
 static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *error)
 {
     (void)ctx;

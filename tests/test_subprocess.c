@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(subprocess, .init = make_folder, .fini = remove_folder, .timeout = 60);
+TestSuite(subprocess, .init = make_folder, .fini = remove_folder);
 
 /* Runs a shell script with these files. */
 static pid_t start(const char *script, int in, int out, int err)

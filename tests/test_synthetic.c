@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(synthetic, .timeout = 120);
-
 /* ---- helpers ---- */
 
 static th_error error;

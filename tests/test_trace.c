@@ -15,7 +15,7 @@ enum { TRIES = 5, MOST = 16 };
 
 static char text[1 << 22];
 
-TestSuite(trace, .init = make_folder, .fini = remove_folder, .timeout = 300);
+TestSuite(trace, .init = make_folder, .fini = remove_folder);
 
 /* Runs the program with a trace and reads that. */
 static json_t *trace_of(const char *arguments)
