@@ -299,7 +299,7 @@ Test(page, ranks_have_curves_where_the_figures_are)
         double ranks, y, scale;
     } marks[] = {
         {"Speed-up", 1, 1, 1, 10},           {"Speed-up", 2, 2, 1000. / 650, 10},
-        {"Efficiency", 1, 1, 100, 200},        {"Efficiency", 2, 2, 100 * 1000. / 1300, 200},
+        {"Efficiency", 1, 1, 100, 200},      {"Efficiency", 2, 2, 100 * 1000. / 1300, 200},
         {"Time of a frame", 2, 2, 0.65, 10}, {"Time of a frame", 8, 2, 0.2, 10},
     };
     th_rank_scaling s = made_up_ranks();
