@@ -209,7 +209,7 @@ Test(render, counts_the_bones_of_joint_levels)
  * than are drawn where there are no shadows. */
 Test(render, leaves_out_who_is_out_of_sight)
 {
-    const char *street = "render --count 3000 --size 64x36 --layout street --zoom 12 --pitch 40 --out f.png --json";
+    const char *street = "render --count 3000 --size 64x36 --layout street --zoom 10 --pitch 40 --out f.png --json";
     char no_shadow[256];
     snprintf(no_shadow, sizeof no_shadow, "%s --shadow 0", street);
     json_t *json = document(street), *unlit = document(no_shadow);

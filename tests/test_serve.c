@@ -102,7 +102,7 @@ Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
     expect(3, "serve --listen 127.0.0.1:0 --model missing.glb", "missing.glb");
     expect(2, "serve --listen 127.0.0.1:0 --clip nothing", "no clip \"nothing\"");
     expect(3, "serve --listen 127.0.0.1:0 --clip nothing --model missing.glb", "missing.glb");
-    expect(3, "serve --listen 127.0.0.1:0 --count 100000 --max-memory 1", "the limit is 1.0 MB");
+    expect(3, "serve --listen 127.0.0.1:0 --count 100000 --max-memory 3", "the limit is 3.0 MB");
 }
 
 Test(serve, an_address_that_is_taken_is_exit_code_4)
