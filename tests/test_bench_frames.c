@@ -145,7 +145,7 @@ Test(bench_frames, state_the_error_on_screen_of_settings)
         "error/share:60", "error/share:120", "error/share_all:60", "error/joints",       "error/joints,share:60",
         "error/hold:2",   "error/hold:3",    "error/hold:4",       "error/joints,hold:2"};
     enum { COUNT = sizeof names / sizeof *names };
-    const th_options o = parse("bench --size 1920x1080 --samples 1 --shadow 64 --repetitions 2 --frames 2 --drawn 12 "
+    const th_options o = parse("bench --size 1920x1080 --samples 1 --shadow 64 --repetitions 2 --frames 2 --drawn 8 "
                                "--layout street --filter ^error/");
     th_report report = report_of(&o);
     cr_assert_eq(report.row_count, COUNT);
@@ -154,8 +154,8 @@ Test(bench_frames, state_the_error_on_screen_of_settings)
         const th_row *row = row_of(&report, names[i]);
         cr_expect_str_eq(row->failure, "");
         cr_expect_eq(row->real_ns.count, 2);
-        cr_expect_eq(row->characters, 120);
-        cr_expect(figure(row, "visible") > 0 && figure(row, "visible") < 120);
+        cr_expect_eq(row->characters, 80);
+        cr_expect(figure(row, "visible") > 0 && figure(row, "visible") < 80);
         cr_expect_gt(figure(row, "pose_ms"), 0);
         p99[i] = figure(row, "error_px_p99");
         cr_expect(figure(row, "error_px_p50") <= p99[i] && p99[i] <= figure(row, "error_px_max"));
