@@ -116,10 +116,11 @@ json_t *th_scale_own_json(const th_scale *scale, const th_scale_curve *curve, ui
 
 /* ---- POP factors ---- */
 
+/* Lines of a terminal are too short for the intervals. */
 static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th_format format, FILE *file)
 {
     static const char *const heads[TH_POP_COUNT] = {
-        ">+global",      ">+parallel",     ">load balance", ">+communication", ">serialisation", ">transfer",
+        ">global",       ">parallel",      ">load balance", ">+communication", ">serialisation", ">transfer",
         ">+computation", ">+instructions", ">IPC",          ">frequency",
     };
     th_sheet sheet = th_sheet_table(0);
@@ -129,7 +130,8 @@ static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th
         th_figure figures[1 + TH_POP_COUNT] = {TH_COLUMN(">threads", TH_COUNT(scale->points[i].threads))};
         for (int f = 0; f < TH_POP_COUNT; f++) {
             texts[f] = th_share_text_of(&(th_estimate){pop->values[f], pop->intervals[f].low, pop->intervals[f].high});
-            figures[1 + f] = TH_COLUMN(heads[f], TH_TEXT(texts[f].text));
+            figures[1 + f] = TH_COLUMN(heads[f], format == TH_FORMAT_TEXT ? TH_SHARE(pop->values[f], "%.1f %%")
+                                                                          : TH_TEXT(texts[f].text));
         }
         if (!scale->report.rows[i].failure[0])
             th_sheet_add(&sheet, figures, 1 + TH_POP_COUNT);
@@ -438,9 +440,11 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     print_merit(scale, format, file);
     print_fits(&scale->curves[0], scale->is_weak, scale->parts[scale->part_count - 1].threads, format, file);
     th_print_gap(format, file);
-    print_heading("POP factors: parallel efficiency is load balance x serialisation x transfer; computation scaling is "
-                  "instructions x IPC x frequency, with 95 % CI:",
-                  format, file);
+    th_write_line(file, format,
+                  "POP factors: parallel efficiency is load balance x serialisation x transfer; computation scaling is "
+                  "instructions x IPC x frequency%s:",
+                  format == TH_FORMAT_TEXT ? " (--wide shows their 95 % CI)" : ", with 95 % CI");
+    th_print_gap(format, file);
     printed = printed && print_factors(scale, &scale->curves[0], format, file);
     printed = printed && th_counter_table_print(&scale->report, format, file);
     fputc('\n', file);
