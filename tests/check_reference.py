@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,13 @@ def check_submission(folder):
     run(THRONG, "bench", "--submit", folder, "--out", f"{folder}/other.json", code=2)
     run(THRONG, "bench", "--submit", f"{folder}/found.json", *quick, code=3)  # a file
     (path,) = glob.glob(f"{folder}/new/results/*/*")
+    first = load(path)
+    run(THRONG, "bench", "--submit", f"{folder}/new/results", *quick)
+    (second,) = set(glob.glob(f"{folder}/new/results/*/*")) - {path}
+    assert load(path) == first and second == path.replace("/throng-1.json", "-2/throng-1.json"), second
+    both = run(f"{SOURCE}/scripts/results-page", f"{folder}/new/results")
+    assert "cores, 1<" in both and "cores, 2<" in both
+    shutil.rmtree(os.path.dirname(second))
     document = load(path)
     context = document["context"]
     cpu = re.sub("[^a-z0-9]+", "-", context["cpu_model"].lower()).strip("-")

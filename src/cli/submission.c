@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* "AMD EPYC 9R45 (Zen 5)" becomes "amd-epyc-9r45-zen-5". */
 static void write_slug(const char *text, size_t size, char *out)
@@ -23,12 +24,16 @@ static void write_slug(const char *text, size_t size, char *out)
 th_result th_submission_prepare(const char *folder, char path[TH_SUBMISSION_MAX_PATH], th_error *err)
 {
     th_context context;
-    char cpu[sizeof context.cpu];
+    char cpu[sizeof context.cpu], number[16] = "";
     th_context_read(&context);
     write_slug(context.cpu, sizeof cpu, cpu);
     const unsigned cores = context.cores > 0 ? context.cores : context.cpus.usable;
-    if (snprintf(path, TH_SUBMISSION_MAX_PATH, "%s/%s-%u-%.10s/throng-1.json", folder, cpu[0] ? cpu : "cpu", cores,
-                 context.date) >= TH_SUBMISSION_MAX_PATH)
-        return th_fail(err, TH_ERR_INPUT, "the path of --submit %.64s... is too long", folder);
-    return th_file_make_folders(path, err);
+    for (unsigned n = 2;; n++) {
+        if (snprintf(path, TH_SUBMISSION_MAX_PATH, "%s/%s-%u-%.10s%s/throng-1.json", folder, cpu[0] ? cpu : "cpu",
+                     cores, context.date, number) >= TH_SUBMISSION_MAX_PATH)
+            return th_fail(err, TH_ERR_INPUT, "the path of --submit %.64s... is too long", folder);
+        if (access(path, F_OK) != 0)
+            return th_file_make_folders(path, err);
+        snprintf(number, sizeof number, "-%u", n);
+    }
 }
