@@ -67,6 +67,7 @@ def check_submission(folder):
     quick = ["--filter", "^throng-1/(human|fox)_1k", "--repetitions", "3", "--frames", "1"]
     run(THRONG, "bench", "--submit", f"{folder}/new/results", *quick)
     run(THRONG, "bench", "--submit", folder, "--out", f"{folder}/other.json", code=2)
+    run(THRONG, "bench", "--submit", folder, "--processes", "2", *quick, code=2)
     run(THRONG, "bench", "--submit", f"{folder}/found.json", *quick, code=3)  # a file
     (path,) = glob.glob(f"{folder}/new/results/*/*")
     first = load(path)
@@ -74,7 +75,8 @@ def check_submission(folder):
     (second,) = set(glob.glob(f"{folder}/new/results/*/*")) - {path}
     assert load(path) == first and second == path.replace("/throng-1.json", "-2/throng-1.json"), second
     both = run(f"{SOURCE}/scripts/results-page", f"{folder}/new/results")
-    assert "cores, 1<" in both and "cores, 2<" in both
+    for machine in (path, second):
+        assert f"cores ({os.path.basename(os.path.dirname(machine))})<" in both, both
     shutil.rmtree(os.path.dirname(second))
     document = load(path)
     context = document["context"]

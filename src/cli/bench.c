@@ -231,6 +231,10 @@ static int prepare_submission(const th_options *o, char path[TH_SUBMISSION_MAX_P
         th_complain("--submit names its file itself; leave --out away");
         return TH_EXIT_USAGE;
     }
+    if (o->bench.processes > 1) {
+        th_complain("--submit measures in one process; leave --processes away");
+        return TH_EXIT_USAGE;
+    }
     output->out = path;
     const bool is_ready =
         th_submission_prepare(o->bench.submit, path, &err) == TH_OK && th_file_probe(path, &err) == TH_OK;
