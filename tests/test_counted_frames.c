@@ -129,6 +129,15 @@ static uint32_t occurrences(const char *text, const char *part)
     return count;
 }
 
+static void expect_counted(print_fn *print, const void *result, const char *row)
+{
+    char *text = text_of(print, result);
+    const char *table = strstr(text, "Counted in chunks of additional frames, for each bone:");
+    cr_assert_not_null(table, "%s", text);
+    cr_expect_eq(occurrences(table, row), 1, "%s", table);
+    free(text);
+}
+
 /* ---- bench ---- */
 
 /* The crowd is posed in one call, on one thread; where poses are shared, too. */
@@ -138,11 +147,7 @@ Test(counted_frames, of_bench_are_of_one_frame)
     cr_assert_eq(report.row_count, 4);
     for (uint32_t r = 0; r < report.row_count; r++)
         cr_expect_eq(expect_faults(&report.rows[r], PAGES), 1);
-    char *text = text_of(print_bench, &report);
-    const char *table = strstr(text, "Counted in chunks of additional frames, for each bone:");
-    cr_assert_not_null(table, "%s", text);
-    cr_expect_eq(occurrences(table, "| crowd/100 "), 1, "%s", table);
-    free(text);
+    expect_counted(print_bench, &report, "| crowd/100 ");
     th_report_fini(&report);
 }
 
@@ -175,11 +180,7 @@ Test(counted_frames, of_stress_are_of_one_frame_of_each_number_of_threads)
         const size_t workers = expect_faults(&result.report.rows[i], PAGES * CHUNKS);
         cr_expect(workers >= 1 && workers <= threads[i]);
     }
-    char *text = text_of(print_stress, &result);
-    const char *table = strstr(text, "Counted in chunks of additional frames, for each bone:");
-    cr_assert_not_null(table, "%s", text);
-    cr_expect_eq(occurrences(table, "| stress/threads:3 "), 1, "%s", table);
-    free(text);
+    expect_counted(print_stress, &result, "| stress/threads:3 ");
     th_stress_fini(&result);
 }
 

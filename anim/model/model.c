@@ -378,9 +378,9 @@ static th_result check_appearances(const th_model *model, th_error *err)
                        appearances->region_count, TH_MAX_APPEARANCES, TH_MAX_REGIONS);
     if (!all_finite(&appearances->slack, 1) || appearances->slack < 0)
         return th_fail(err, TH_ERR_INPUT, "the slack of the appearances is %g", (double)appearances->slack);
-    for (uint32_t l = 0; l < appearances->count; l++)
-        if (!(appearances->statures[l] > 0 && appearances->statures[l] <= 1))
-            return th_fail(err, TH_ERR_INPUT, "appearance %u has a stature of %g", l, (double)appearances->statures[l]);
+    for (uint32_t a = 0; a < appearances->count; a++)
+        if (!(appearances->statures[a] > 0 && appearances->statures[a] <= 1))
+            return th_fail(err, TH_ERR_INPUT, "appearance %u has a stature of %g", a, (double)appearances->statures[a]);
     for (uint32_t m = 0; m < model->material_count; m++)
         if (model->materials[m].alpha != TH_ALPHA_OPAQUE || model->materials[m].texture != TH_NO_INDEX)
             return th_fail(err, TH_ERR_INPUT,

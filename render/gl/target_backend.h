@@ -1,4 +1,4 @@
-/* What a target is made of, for those who read more of it than the resolved picture. Private to render. */
+/* The parts of a target, of which the sample reader reads more than the resolved picture. Private to render. */
 #ifndef TH_RENDER_GL_TARGET_BACKEND_H
 #define TH_RENDER_GL_TARGET_BACKEND_H
 

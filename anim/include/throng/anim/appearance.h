@@ -7,8 +7,8 @@
  *   [TH_APPEARANCE_SLACK]  how far the vertex may move against its normal, 255ths of th_appearances.slack
  *   [TH_APPEARANCE_REGION] the region, the same at all corners of a triangle
  * The vertices are where they are widest, so bounds of the model hold for all appearances. */
-#ifndef THRONG_ANIM_APPEARANCES_H
-#define THRONG_ANIM_APPEARANCES_H
+#ifndef THRONG_ANIM_APPEARANCE_H
+#define THRONG_ANIM_APPEARANCE_H
 
 #include <throng/core/api.h>
 

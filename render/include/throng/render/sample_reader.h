@@ -1,5 +1,6 @@
-/* Reads the samples of a target with antialiasing as they were drawn, before they are averaged: for those who merge
- * pictures by depth. All calls on the context's thread, with the context current in which the target was created. */
+/* Reads the samples of a target with antialiasing as they were drawn, before they are averaged. Pictures that are
+ * merged by depth need them, because an averaged pixel has no one depth. All calls on the context's thread, with the
+ * context current in which the target was created. */
 #ifndef THRONG_RENDER_SAMPLE_READER_H
 #define THRONG_RENDER_SAMPLE_READER_H
 
