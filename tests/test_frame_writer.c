@@ -67,7 +67,7 @@ static th_frame_writer *open_good(const char *name, uint32_t frame_count)
 
 static void expect_picture(const char *name, const uint8_t *rgba)
 {
-    int width, height, channels;
+    int width = 0, height = 0, channels = 0;
     uint8_t *rgb = stbi_load(in_folder(name), &width, &height, &channels, 3);
     cr_assert(rgb, "%s: %s", name, stbi_failure_reason());
     cr_expect(width == WIDTH && height == HEIGHT && channels == 3, "%d x %d, %d channels", width, height, channels);
