@@ -77,6 +77,25 @@ install_arm64() {
     install_packages $arm64_packages
 }
 
+# Hides from glibc, and so from the kernels and from libm, what a CPU with the instruction set $THRONG_TEST_ISA lacks, and
+# has the software renderer compute that wide. check_kernels sees to it that this works.
+limit_isa() {
+    hide=
+    case ${THRONG_TEST_ISA:-avx512} in
+    avx512) return ;;
+    avx2) ;;
+    sse4) hide=,-AVX2,-AVX,-FMA,-FMA4,-F16C ;;
+    scalar) hide=,-AVX2,-AVX,-FMA,-FMA4,-F16C,-SSE4_2,-SSE4_1 ;;
+    *)
+        say "THRONG_TEST_ISA is scalar, sse4, avx2 or avx512, not '$THRONG_TEST_ISA'"
+        exit 2
+        ;;
+    esac
+    export THRONG_TEST_ISA GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512BW,-AVX512DQ,-AVX512VL$hide"
+    export LP_NATIVE_VECTOR_WIDTH=128
+    [ "$THRONG_TEST_ISA" != avx2 ] || LP_NATIVE_VECTOR_WIDTH=256
+}
+
 # Says that a preset is being built, once that takes a while. When there is nothing to do it takes less.
 say_soon() {
     sleep 2 >/dev/null 2>&1

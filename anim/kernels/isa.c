@@ -1,8 +1,17 @@
 #include "isa.h"
 
-#ifdef TH_HAVE_X86
 #include <assert.h>
-#include <cpuid.h>
+
+/* Whether the processor has a feature and the operating system saves its registers. glibc is asked where it answers,
+ * so that GLIBC_TUNABLES hides a feature from the kernels and from libm alike; gcc's run-time support otherwise, where
+ * clang's does not know F16C, which whatever has AVX2 has, too. */
+#ifdef TH_HAVE_X86
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#define HAS(glibc_name, gcc_name) CPU_FEATURE_ACTIVE(glibc_name)
+#else
+#define HAS(glibc_name, gcc_name) __builtin_cpu_supports(gcc_name)
+#endif
 #endif
 
 static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512", "neon"};
@@ -24,15 +33,6 @@ const char *th_isa_name(th_isa isa)
     return (unsigned)isa < TH_ISA_COUNT ? names[isa] : "unknown";
 }
 
-#ifdef TH_HAVE_X86
-/* F16C: Clang's __builtin_cpu_supports lacks it. */
-static bool has_f16c(void)
-{
-    unsigned a, b, c = 0, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-#endif
-
 bool th_isa_available(th_isa isa)
 {
     switch (isa) {
@@ -41,12 +41,11 @@ bool th_isa_available(th_isa isa)
         return true;
 #ifdef TH_HAVE_X86
     case TH_ISA_SSE4:
-        return __builtin_cpu_supports("sse4.1");
+        return HAS(SSE4_1, "sse4.1");
     case TH_ISA_AVX2:
-        /* The compiler's run-time support also checks XGETBV: the operating system must save the registers. */
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+        return HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(F16C, "avx2");
     case TH_ISA_AVX512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
+        return HAS(AVX512F, "avx512f") && HAS(AVX512BW, "avx512bw") && HAS(FMA, "fma");
 #elif defined(TH_HAVE_ARM64)
     case TH_ISA_NEON: /* part of the base instruction set of 64-bit ARM */
         return true;
