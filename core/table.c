@@ -232,7 +232,7 @@ static void print_html(const th_table *table, char *const *row, bool is_head, FI
 {
     fputs(is_head ? "<thead><tr>" : "<tr>", file);
     for (int c = 0; c < table->column_count; c++) {
-        const char *kind = is_head ? "th scope=\"col\"" : c == 0 ? "th scope=\"row\"" : "td";
+        const char *kind = is_head && row[c][0] ? "th scope=\"col\"" : !is_head && c == 0 ? "th scope=\"row\"" : "td";
         fprintf(file, "<%s%s>", kind, table->right[c] ? " class=\"right\"" : "");
         th_html_escape(row[c], file);
         fprintf(file, "</%.2s>", kind);
@@ -281,7 +281,7 @@ bool th_table_write(const th_table *table, th_format format, FILE *file)
     measure_widths(table, format, rows, widths);
     /* In a narrow window a wide table scrolls inside its own box, also by keyboard. */
     if (format == TH_FORMAT_HTML)
-        fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n", file);
+        fputs("<div class=\"scroll\" tabindex=\"0\"><table>\n", file);
     for (size_t r = 0; r < rows; r++)
         write_row(table, r, widths, format, file);
     if (format == TH_FORMAT_HTML)

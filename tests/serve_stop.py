@@ -104,7 +104,7 @@ def stop_once(program, models, seed):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument('program')
-    arguments.add_argument('--count', type=int, default=20)
+    arguments.add_argument('--count', type=int, default=20 if os.environ.get('THRONG_TEST_NIGHTLY') else 4)
     arguments.add_argument('--jobs', type=int, default=1)
     arguments.add_argument('--seed', type=int, default=1)
     arguments.add_argument('--most-seconds', type=float, default=float('inf'))

@@ -158,7 +158,7 @@ static void write_fields(json_t *object, const char *prefix, FILE *f)
 
 static void write_schema(const char *name, json_t *schema, FILE *f)
 {
-    fputs("<section id=\"", f);
+    fputs("<section tabindex=\"0\" id=\"", f);
     th_html_escape(name, f);
     fputs("\"><h2>", f);
     th_html_escape(name, f);
@@ -259,7 +259,7 @@ static void write_method(const char *method, FILE *f)
 static void write_head(const char *path, const char *method, json_t *operation, FILE *f)
 {
     const bool can_follow = strcmp(method, "get") == 0 && !strchr(path, '{');
-    fputs("<section id=\"", f);
+    fputs("<section tabindex=\"0\" id=\"", f);
     th_html_escape(text_of(operation, "operationId"), f);
     fputs("\"><h2>", f);
     write_method(method, f);
@@ -306,7 +306,7 @@ static void write_top(json_t *document, const char *nonce, FILE *f)
         "\n<meta name=\"viewport\" content=\"width=device-width\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n<title>",
         f);
     th_html_escape(text_of(info, "title"), f);
-    fprintf(f, ": API</title>\n<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n<h1>", nonce, css);
+    fprintf(f, ": API</title>\n<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n<main>\n<h1>", nonce, css);
     th_html_escape(text_of(info, "title"), f);
     fputs(": API</h1>\n<p>", f);
     th_html_escape(text_of(info, "description"), f);
@@ -345,7 +345,7 @@ static void write_components(json_t *components, FILE *f)
     const char *name;
     json_t *schema;
     json_t *error = json_object_get(json_object_get(components, "responses"), "Error");
-    fputs("<section id=\"errors\"><h2>Errors</h2>\n<p>", f);
+    fputs("<section tabindex=\"0\" id=\"errors\"><h2>Errors</h2>\n<p>", f);
     write_content(json_object_get(error, "content"), f);
     fputs("</p>\n<p>", f);
     th_html_escape(text_of(error, "description"), f);
@@ -364,7 +364,7 @@ bool th_api_page_write(const char *text, size_t size, const char *nonce, FILE *f
     fputs("</table>\n</section>\n", file);
     for_operations(document, write_operation, file);
     write_components(json_object_get(document, "components"), file);
-    fputs("</body>\n</html>\n", file);
+    fputs("</main>\n</body>\n</html>\n", file);
     json_decref(document);
     return !ferror(file);
 }

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""The pages that Throng makes, in a real browser: pages.py PROGRAM SOURCE [PICTURES]
+
+The server's page must show what the API says, change it, draw it, measure it and ask for a token; its page of the API,
+a report of each command and the page of results must fit, wide and narrow. No script, style or address of any of them
+may leave an error in the console: a script that does not parse does. PICTURES: a folder to keep screenshots in."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from chromium import Chromium, Page  # noqa: E402
+from serve_client import Server, comes  # noqa: E402
+
+PROGRAM, SOURCE = map(os.path.abspath, sys.argv[1:3])
+PICTURES = sys.argv[3] if len(sys.argv) > 3 else None
+MODEL = 'synthetic:joints=8'
+TOKEN = 'a-token-of-the-test-1'
+WIDE, NARROW = 1280, 400
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def state_of(server):
+    status, body = server.ask('GET', '/api/state')
+    check(status == 200, f'/api/state: {status}')
+    return json.loads(body)
+
+
+def looks_right(page, name):
+    """It fits, and nothing went wrong in it."""
+    check(page.value('document.documentElement.scrollWidth <= innerWidth'), f'{name} scrolls sideways')
+    check(page.value('document.body.innerText.length > 200'), f'{name} is empty')
+    check(not page.errors(), f'{name}: the console says {page.errors()}')
+    if PICTURES:
+        page.picture(os.path.join(PICTURES, f'{name}.png'))
+
+
+CHARACTERS = '''document.querySelector("#statistics div")?.innerText.split("\\n")[1]'''
+SETTING = '''document.querySelector('#controls [name=%s]').value'''
+
+
+def shows_the_state(page, server):
+    page.until('document.querySelector("#link").textContent === "connected"', 'the page is connected')
+    now = state_of(server)
+    page.until(f'{CHARACTERS} === "{now["crowd"]["characters"]}"', 'it shows how many characters there are')
+    for name in ('count', 'threads', 'rate_hz'):
+        shown = page.until(SETTING % name, f'it shows {name}')
+        check(float(shown) == now['settings'][name], f'it shows {name} {shown}, the API {now["settings"][name]}')
+    # The ticks that were due, "25 of 1.2 k due in total", grow with those of the API.
+    due = 'Number(document.querySelector("#statistics").innerText.match(/of ([0-9.]+) due/)?.[1] ?? 0)'
+    first = page.until(due, 'it shows ticks')
+    page.until(f'{due} > {first}', 'the ticks grow')
+    check(page.value(due) <= state_of(server)['ticks']['total'] + state_of(server)['ticks']['missed_total'], 'ticks to come')
+
+
+def changes_the_count(page, server):
+    page.value('''(input => { input.value = 70; input.dispatchEvent(new Event("input", {bubbles: true})); })
+        (document.querySelector("#controls [name=count]"))''')
+    page.until('!document.querySelector("#apply").disabled', 'a change can be applied')
+    page.value('document.querySelector("#apply").click()')
+    check(comes(lambda: state_of(server)['crowd']['characters'] == 70), 'the API has the count of the page')
+    page.until(f'{CHARACTERS} === "70"', 'the page has the new count')
+
+
+def changes_the_count_by_keys(page, server):
+    focused = 'document.activeElement.name ?? ""'
+    for _ in range(20):
+        page.press('Tab')
+        if page.value(focused) == 'count':
+            break
+    check(page.value(focused) == 'count', 'Tab reaches the count')
+    check(page.value('getComputedStyle(document.activeElement).outlineStyle !== "none"'), 'one sees where the focus is')
+    page.value('document.activeElement.select()')
+    for digit in '90':
+        page.press(digit, digit)
+    page.press('Enter', '\r')
+    check(comes(lambda: state_of(server)['crowd']['characters'] == 90), 'Enter applies the count')
+
+
+def draws_a_picture(page):
+    page.value('document.querySelector("#live").click()')
+    page.until('document.querySelector("#picture img").naturalWidth > 0 && !document.querySelector("#picture img").hidden',
+               'a picture appears')
+    page.value('document.querySelector("#live").click()')
+
+
+def runs_a_measurement(page):
+    page.value('''(form => {
+        form.elements.count.value = 20; form.elements.threads.value = "1"; form.elements.frames.value = 2;
+        form.elements.repetitions.value = 2;
+        document.querySelector("#kind").value = "scale";
+        document.querySelector("#start").click();
+    })(document.querySelector("#runs form"))''')
+    page.until('document.querySelector("#runs tbody tr")?.innerText.includes("done")', 'the run ends')
+    page.value('''[...document.querySelectorAll("#runs tbody button")].find(b => b.textContent === "Report").click()''')
+    page.until('document.querySelector("dialog").open && document.querySelector("iframe").srcdoc.includes("</html>")',
+               'its report is shown')
+    page.value('document.querySelector("#close").click()')
+
+
+def refuses_a_wrong_token(browser, folder):
+    with open(os.path.join(folder, 'token'), 'w', encoding='utf-8') as file:
+        file.write(TOKEN)
+    server = Server(PROGRAM, folder, '--model', MODEL, '--count', '10', '--token-file', 'token')
+    check(server.wait_ready(), server.said())
+    page = Page(browser, WIDE, expected='401 (Unauthorized)')
+    page.open(f'http://127.0.0.1:{server.address[1]}/')
+    page.until('!document.querySelector("#token").hidden', 'it asks for a token')
+    for token, then in (('wrong-token-of-16-letters', 'document.querySelector("#token [role=alert]").textContent.includes("rejected")'),
+                        (TOKEN, 'document.querySelector("#link").textContent === "connected"')):
+        page.value(f'''document.querySelector("#token-text").value = "{token}";
+            document.querySelector("#token form button").click()''')
+        page.until(then, f'the token {token} leads to {then}')
+    check(not page.errors(), f'with a token the console says {page.errors()}')
+    check(server.end(), server.said())
+
+
+def reports(folder):
+    """A page of each command that writes one."""
+    def throng(*arguments):
+        got = subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+        check(os.path.exists(os.path.join(folder, arguments[-1])), f'{arguments}: {got.stderr}')
+
+    small = ('--model', MODEL, '--count', '20', '--repetitions', '2', '--frames', '2')
+    for n in '12':
+        throng('bench', '--filter', '^pose/scalar/f32', *small, '--out', f'{n}.json', '--report', f'bench{n}.html')
+    throng('scale', '--threads', '1', *small, '--report', 'scale.html')
+    throng('stress', '--model', MODEL, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '100', '--report',
+           'stress.html')
+    throng('compare', '1.json', '2.json', '--force', '--report', 'compare.html')
+    throng('bench', '--filter', '^throng-1/human_1k', '--repetitions', '2', '--frames', '1', '--submit', 'results')
+    with open(os.path.join(folder, 'results.html'), 'w', encoding='utf-8') as file:
+        subprocess.run([f'{SOURCE}/scripts/results-page', os.path.join(folder, 'results')], stdout=file, check=True)
+    return ['bench1', 'scale', 'stress', 'compare', 'results']
+
+
+def main():
+    chromium = shutil.which('chromium')
+    if not chromium:
+        print('skipped: no chromium')
+        return
+    browser = Chromium(chromium)
+    try:
+        with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
+            server = Server(PROGRAM, folder, '--model', MODEL, '--count', '50', '--threads', '1', '--rate', '20',
+                            '--allow-host', 'localhost')
+            check(server.wait_ready(), server.said())
+            address = f'http://127.0.0.1:{server.address[1]}'
+            for width, dark in ((WIDE, False), (NARROW, True)):
+                page = Page(browser, width, dark)
+                page.open(address)
+                shows_the_state(page, server)
+                if width == WIDE:
+                    changes_the_count(page, server)
+                    draws_a_picture(page)
+                    runs_a_measurement(page)
+                else:
+                    changes_the_count_by_keys(page, server)
+                looks_right(page, f'page-{width}')
+                page = Page(browser, width, dark)
+                page.open(f'{address}/api')
+                looks_right(page, f'api-{width}')
+            check(server.end(), server.said())
+        with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
+            refuses_a_wrong_token(browser, folder)
+        with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
+            for name in reports(folder):
+                for width, dark in ((WIDE, False), (NARROW, True)):
+                    page = Page(browser, width, dark)
+                    page.open(f'file://{folder}/{name}.html')
+                    looks_right(page, f'{name}-{width}')
+    finally:
+        browser.close()
+
+
+if __name__ == '__main__':
+    main()
