@@ -105,20 +105,44 @@ static th_result find_file(const th_import_desc *d, char true_path[PATH_MAX], co
     return TH_OK;
 }
 
-/* Search order: beside the running program (build folder), where a program of the same installation has it, where this
- * library was configured to look. */
+/* The file that this code was loaded from: the shared library where it is one, else the program. dladdr() would name it
+ * as it was asked for: a program by its argv[0], a library perhaps from a folder that is no longer the current one. */
+static void find_own_file(char path[PATH_MAX])
+{
+    const uintptr_t here = (uintptr_t)find_own_file;
+    char line[PATH_MAX + 128]; /* begin-end rights offset device inode path */
+    path[0] = '\0';
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && path[0] == '\0' && fgets(line, sizeof line, maps)) {
+        uintptr_t begin, end;
+        int name = 0;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &begin, &end, &name) == 2 && here >= begin &&
+            here < end && strlen(line + name) < PATH_MAX)
+            strcpy(path, line + name);
+    }
+    if (maps)
+        fclose(maps);
+}
+
+/* Whether the importer is at this place, as seen from the folder of a file. */
+static bool is_at(const char *place, const char *file, char path[PATH_MAX])
+{
+    const char *slash = strrchr(file, '/');
+    return slash && snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - file), file, place) < PATH_MAX &&
+           access(path, X_OK) == 0;
+}
+
+/* Search order: beside the running program (build folder), in the installation that the program is in, in that of the
+ * shared library, where this library was configured to look. An installation may have been moved. */
 static bool find_importer(char path[PATH_MAX])
 {
-    static const char *const places[] = {"throng-import", "../libexec/throng/throng-import"};
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[length < 0 ? 0 : length] = '\0';
-    char *slash = strrchr(path, '/');
-    for (size_t p = 0; slash && p < sizeof places / sizeof *places; p++) {
-        size_t room = (size_t)(path + PATH_MAX - (slash + 1));
-        if (snprintf(slash + 1, room, "%s", places[p]) < (int)room && access(path, X_OK) == 0)
-            return true;
-    }
-    return snprintf(path, PATH_MAX, "%s/throng-import", TH_LIBEXEC_DIR) < PATH_MAX && access(path, X_OK) == 0;
+    char file[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", file, PATH_MAX - 1);
+    file[length < 0 ? 0 : length] = '\0';
+    if (is_at("throng-import", file, path) || is_at(TH_LIBEXEC_FROM_BIN "/throng-import", file, path))
+        return true;
+    find_own_file(file);
+    return is_at(TH_LIBEXEC_FROM_LIB "/throng-import", file, path) || is_at("throng-import", TH_LIBEXEC_DIR "/", path);
 }
 
 /* ---- the child ---- */
@@ -298,7 +322,9 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
     const char *importer = d.importer ? d.importer : beside;
     if (result == TH_OK && !d.importer && !find_importer(beside))
         result =
-            th_fail(err, TH_ERR_ENVIRONMENT, "throng-import is neither beside this program nor in %s", TH_LIBEXEC_DIR);
+            th_fail(err, TH_ERR_ENVIRONMENT,
+                    "throng-import is neither beside this program, nor where it or the library is installed, nor in %s",
+                    TH_LIBEXEC_DIR);
     child c = {.deadline_s = seconds_of(CLOCK_MONOTONIC) + WALL_FACTOR * d.timeout_s};
     if (result == TH_OK)
         result = start(&d, importer, &c, err);

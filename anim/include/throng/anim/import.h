@@ -17,8 +17,9 @@ TH_API_BEGIN
 
 typedef struct th_import_desc {
     const char *path;      /* required */
-    const char *importer;  /* path of throng-import; NULL: beside the running program, else in ../libexec/throng from
-                              there, else where this library was configured to have it installed */
+    const char *importer;  /* path of throng-import; NULL: beside the running program, else in the libexec folder of the
+                              installation that the program is in, else of that which the shared library is in,
+                              wherever these were moved to, else where the library was configured to have it */
     double timeout_s;      /* of the processor's time, so that a busy machine refuses no model, and ten times that of
                               the wall clock; not negative; 0 = TH_IMPORT_DEFAULT_TIMEOUT_S */
     uint64_t memory_bytes; /* address space of the process; 0 = TH_IMPORT_DEFAULT_MEMORY */
