@@ -29,10 +29,17 @@ function(th_library name)
     list(TRANSFORM arg_LINKS REPLACE "^lib" "" OUTPUT_VARIABLE requires)
     list(FILTER requires INCLUDE REGEX "^throng")
     list(JOIN requires " " requires)
+    # All from where this file is: an installation may be moved.
+    cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE up)
+    foreach(folder LIB INCLUDE LIBEXEC)
+        set(${folder} "\${prefix}")
+        cmake_path(APPEND ${folder} "${CMAKE_INSTALL_${folder}DIR}") # which may be absolute
+    endforeach()
     string(JOIN "\n" pc
-        "prefix=${CMAKE_INSTALL_PREFIX}"
-        "libdir=${CMAKE_INSTALL_FULL_LIBDIR}"
-        "includedir=${CMAKE_INSTALL_FULL_INCLUDEDIR}"
+        "prefix=\${pcfiledir}/${up}"
+        "libdir=${LIB}"
+        "includedir=${INCLUDE}"
+        "importer=${LIBEXEC}/throng/throng-import"
         ""
         "Name: ${name}"
         "Description: ${PROJECT_DESCRIPTION}"
@@ -49,8 +56,9 @@ endfunction()
 function(th_install_package)
     include(CMakePackageConfigHelpers)
     set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/throng)
-    file(WRITE ${PROJECT_BINARY_DIR}/throng-config.cmake
-        "include(CMakeFindDependencyMacro)\nfind_dependency(Threads)\ninclude(\${CMAKE_CURRENT_LIST_DIR}/throng-targets.cmake)\n")
+    set(importer ${CMAKE_INSTALL_LIBEXECDIR}/throng/throng-import)
+    configure_package_config_file(scripts/throng-config.cmake.in ${PROJECT_BINARY_DIR}/throng-config.cmake
+        INSTALL_DESTINATION ${folder} PATH_VARS importer NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/throng-config-version.cmake COMPATIBILITY SameMinorVersion)
     install(FILES ${PROJECT_BINARY_DIR}/throng-config.cmake ${PROJECT_BINARY_DIR}/throng-config-version.cmake
         DESTINATION ${folder})

@@ -4,7 +4,7 @@
 set -eu
 names=$(mktemp)
 trap 'rm -f "$names"' EXIT
-"$2" --extern-only --defined-only --format=posix "$1" | awk 'NF > 1 && $1 !~ /^(th_|_)/ { print $1, "th_" $1 }' | sort -u >"$names"
+"$2" --extern-only --defined-only --format=posix "$1" | awk 'NF && !/:$/ && $1 !~ /^(th_|_)/ { print $1, "th_" $1 }' | sort -u >"$names"
 if [ -s "$names" ]; then
     "$3" --redefine-syms="$names" "$1"
 fi

@@ -1,41 +1,48 @@
 #!/bin/sh
-# install.sh BUILD SOURCE [WRAPPER...]: installs a build into an empty prefix and builds and runs the examples from there,
-# once with CMake and once with pkg-config. WRAPPER: runs a program where there is a display (xvfb-run ...).
+# install.sh SOURCE TREE [WRAPPER...]: uses an installed tree from outside, with CMake and with pkg-config. TREE: a prefix;
+# or a build folder, which is installed and then moved. WRAPPER: runs a program where there is a display (xvfb-run ...).
 set -eu
-build=$1 source=$2
+source=$1 tree=$2
 shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-prefix=$folder/prefix
-cmake --install "$build" --prefix "$prefix" >"$folder/log"
+model=$source/tests/data/rotations.fbx
 
-for file in man/man1/throng.1 man/man1/throng-bench.1 bash-completion/completions/throng zsh/site-functions/_throng; do
-    [ -s "$prefix/share/$file" ] || { echo "share/$file is missing"; exit 1; }
-done
-
+if [ -f "$tree/CMakeCache.txt" ]; then
+    cmake --install "$tree" --prefix "$folder/prefix" >"$folder/log"
+    tree="$folder/moved to here"
+    mv "$folder/prefix" "$tree"
+    for file in man/man1/throng.1 man/man1/throng-bench.1 bash-completion/completions/throng zsh/site-functions/_throng; do
+        [ -s "$tree/share/$file" ] || { echo "share/$file is missing"; exit 1; }
+    done
+fi
 # A program may have a glad or stb of its own.
-find "$prefix" -name 'libthrong*.a' -exec nm --extern-only --defined-only --format=posix {} + 2>"$folder/nm" | awk \
-    'NF > 1 && $1 !~ /^(th_|_)/ { print "a library defines " $1; bad = 1 } END { exit bad }'
+find "$tree/lib" -name 'libthrong*.a' -exec nm --extern-only --defined-only --format=posix {} + 2>"$folder/nm" | awk \
+    'NF && !/:$/ && $1 !~ /^(th_|_)/ { print "a library defines " $1; bad = 1 } END { exit bad }'
+"$tree/bin/throng" inspect "$model" >"$folder/log"
 
 echo "with CMake"
-cmake -S "$source/examples" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >>"$folder/log"
+cmake -S "$source/examples" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$tree" -DCMAKE_BUILD_TYPE=Release >>"$folder/log"
 cmake --build "$folder/cmake" >>"$folder/log"
-# Beside throng, as the library was configured for another prefix: a program of the same installation finds the importer.
-find "$folder/cmake" -maxdepth 1 -name '*_crowd' -exec cp {} "$prefix/bin" \;
-"$prefix/bin/pose_crowd" "$source/tests/data/rotations.fbx" 100
-"$prefix/bin/pose_crowd" >"$folder/pose"
+"$folder/cmake/pose_crowd" "$model" 100 >"$folder/pose"
 cat "$folder/pose"
-if [ -x "$prefix/bin/draw_crowd" ] && [ $# -gt 0 ]; then
-    "$@" "$prefix/bin/draw_crowd" "$source/tests/data/rotations.fbx" 3
+if [ -x "$folder/cmake/draw_crowd" ] && [ $# -gt 0 ]; then
+    "$@" "$folder/cmake/draw_crowd" "$model" 3
 fi
 
 echo "with pkg-config"
-config=$(find "$prefix" -name throng.pc)
-flags=$(PKG_CONFIG_PATH=$(dirname "$config") pkg-config --cflags --libs throng --define-variable=prefix="$prefix" \
-    --define-variable=libdir="$(dirname "$(dirname "$config")")" --define-variable=includedir="$prefix/include")
-# shellcheck disable=SC2086 # a list
-cc -std=c11 -D_GNU_SOURCE "$source/examples/pose_crowd.c" -o "$folder/pose_crowd" $flags
-"$folder/pose_crowd" >"$folder/again"
+PKG_CONFIG_PATH=$(dirname "$(find "$tree/lib" -name throng.pc)")
+export PKG_CONFIG_PATH
+libdir=$(dirname "$PKG_CONFIG_PATH")
+if [ -f "$libdir/libthrong.a" ]; then # a shared library finds the importer by itself
+    ln -s "$(pkg-config --variable=importer throng | tr -d "\\\\")" "$folder"
+fi
+for package in throng throng-render; do
+    flags=$(pkg-config --cflags --libs $package)
+    echo "$flags"
+    eval "cc -std=c11 -D_GNU_SOURCE \"\$source/examples/pose_crowd.c\" -o \"\$folder/pose_crowd\" $flags"
+    LD_LIBRARY_PATH=$libdir "$folder/pose_crowd" "$model" 100 >"$folder/again"
+done
 
 # Timings differ, palettes do not.
 sed 's/.*palettes//' "$folder/pose" >"$folder/a"
