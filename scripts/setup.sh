@@ -11,16 +11,15 @@ build_packages="$build_packages libdraco-dev g++"
 build_packages="$build_packages libwebp-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
-# For tests a display that needs no screen, and a shell to complete command lines in.
-test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xvfb xauth xdotool zsh"
-# For the presets clang and fuzz a second compiler, with its sanitizers and its OpenMP.
+# For tests: a linker that is fast, a display that needs no screen, a browser, OpenMP and oneTBB to compare with, MPI, films,
+# and judges of documents, metrics and manual pages.
+test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels lld xvfb xauth xdotool chromium zsh"
+test_packages="$test_packages libopengl-dev libgl-dev libtbb-dev openmpi-bin libopenmpi-dev ffmpeg libbenchmark-tools"
+test_packages="$test_packages python3-scipy python3-jsonschema python3-yaml prometheus man-db mandoc"
+# A second compiler, with its sanitizers and its OpenMP.
 clang_packages="clang libclang-rt-dev libomp-dev"
-# What `scripts/test all` needs on top: oneTBB, ffmpeg for films, Google Benchmark's compare.py, judges of
-# documents, metrics and manual pages, and the formatter.
-all_packages="$test_packages $clang_packages libopengl-dev libgl-dev libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
-# throng-mpi.
-all_packages="$all_packages openmpi-bin libopenmpi-dev"
-all_packages="$all_packages python3-jsonschema python3-yaml prometheus clang-format man-db mandoc"
+# To build and judge Debian packages.
+package_packages="debhelper dpkg-dev lintian"
 # What the preset arm64 needs on a machine of another kind: a cross compiler, an emulator, and libraries to link.
 arm64_packages="cmake ninja-build pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 arm64_packages="$arm64_packages libcglm-dev:arm64 libjansson-dev:arm64 libxxhash-dev:arm64"

@@ -3,7 +3,7 @@
 # nothing failed (CTest's SKIP_RETURN_CODE), else the suite's. CTest could look for such lines by itself
 # (SKIP_REGULAR_EXPRESSION), but that goes before the exit status: a suite that skips a test and fails another would pass.
 #
-# Where THRONG_NO_SKIPS is set, what is missing ("skipped: no ...") is a failure: scripts/test all has installed it.
+# Where THRONG_NO_SKIPS is set, what is missing ("skipped: no ...") is a failure: scripts/test has installed it.
 folder=$(mktemp -d) || exit 4
 trap 'rm -rf "$folder"' EXIT
 {
