@@ -4,7 +4,7 @@
 #
 #   check_streams.sh OBJDUMP LIBRARY
 set -eu
-"$1" -d --no-show-raw-insn "$2" | awk '
+LC_ALL=C "$1" -d --no-show-raw-insn "$2" | awk '
     /^[0-9a-f]+ </ { name = $2; gsub(/[<>:]|\..*/, "", name) }
     /^[^ ]*pose_.*file format/ { kernel = $1; sub(/\.c\.o:.*/, "", kernel) }
     /\tv?movnt/ && !seen[kernel, name]++ { found[name]++ }

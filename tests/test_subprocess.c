@@ -156,6 +156,7 @@ Test(subprocess, says_why_a_program_cannot_be_started)
         const char *program;
         int error;
     } cases[] = {{"/no/such/program", ENOENT}, {"no-such-program-in-path", ENOENT}, {folder, EACCES}};
+    setenv("PATH", "/usr/bin:/bin", 1); /* of which every folder can be read */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *const arguments[] = {"x", NULL};
         const th_subprocess_desc desc = {cases[i].program, arguments, .files = {-1, -1, -1}};
