@@ -36,7 +36,10 @@ lintian --fail-on error,warning "$folder"/*.changes
 use() {
     say "using $1"
     version=$(dpkg-parsechangelog -l "$root/debian/changelog" -S Version)
-    "$1/bin/throng" --version | grep -E "^throng $version( |$)"
+    "$1/bin/throng" --version | grep -E "^throng $version( |$)" || {
+        say "debian/changelog begins with another version, $version"
+        exit 1
+    }
     "$1/bin/throng" inspect synthetic:joints=20 >"$folder/log"
     "$1/bin/throng" inspect "$root/tests/data/draco.glb" >"$folder/log"
     "$1/bin/throng" bench --dry-run --filter '^pose/' >"$folder/log"
