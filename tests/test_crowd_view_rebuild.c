@@ -1,9 +1,9 @@
 /* A crowd_view that takes another's place draws what one that was made from nothing draws. */
+#include "fixture_coarse_human.h"
 #include "fixture_context.h"
 #include "render/view/crowd_view_parts.h"
 #include "src/cli/model_set.h"
 
-#include <throng/anim/human.h>
 #include <throng/render/crowd_view.h>
 
 #include <criterion/criterion.h>
@@ -23,7 +23,7 @@ static void open_all(void)
     const th_target_desc desc = {WIDTH, HEIGHT, 1};
     gl = open_context();
     cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_human_create(&model_set.models[0], &err), TH_OK);
+    model_set.models[0] = create_coarse_human();
     model_set.count = 1;
 }
 
@@ -314,7 +314,7 @@ Test(crowd_view_rebuild, models_in_other_units_are_as_tall_as_the_first)
 {
     static const double units[] = {0.05, 20};
     const settings options = usual();
-    cr_assert_eq(th_human_create(&model_set.models[1], &err), TH_OK);
+    model_set.models[1] = create_coarse_human();
     model_set.count = 2;
     const double size = model_set.models[1]->size;
     for (int u = 0; u < 2; u++) {

@@ -1,14 +1,24 @@
-/* Frames that the GPU poses: their pictures, what they ask of OpenGL, and when the CPU poses after all. */
+/* Frames that the GPU poses: their pictures, and when the CPU poses after all. */
+#include "fixture_coarse_human.h"
 #include "fixture_context.h"
-#include "fixture_human.h"
-#include "fixture_memory.h"
 
 #include <criterion/criterion.h>
-#include <glad/gl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <throng/render/crowd_view.h>
+
+static th_model *human;
+
+static void make_human(void)
+{
+    human = create_coarse_human();
+}
+
+static void free_human(void)
+{
+    th_model_free(human);
+}
 
 TestSuite(gpu_crowd_view, .init = make_human, .fini = free_human);
 
@@ -86,185 +96,36 @@ static void shoot(th_gl *gl, const th_crowd_view_desc *desc, uint8_t *rgba)
     th_crowd_view_destroy(crowd_view);
 }
 
-/* The ways in which a palette gets from the shader that poses to those that draw. */
-Test(gpu_crowd_view, draws_the_pictures_of_the_scalar_kernel)
+/* desc: for the CPU. */
+static void compare_pictures(th_gl *gl, th_crowd_view_desc desc, const char *what)
 {
     static uint8_t by_cpu[4 * WIDTH * HEIGHT], by_gpu[4 * WIDTH * HEIGHT];
+    shoot(gl, &desc, by_cpu);
+    desc.evaluator = TH_EVALUATOR_GPU;
+    shoot(gl, &desc, by_gpu);
+    cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "%s", what);
+}
+
+/* The ways in which a palette gets from the shader that poses to those that draw: each palette with each fetch, upload
+ * and mapping, and these with each other. */
+Test(gpu_crowd_view, draws_the_pictures_of_the_scalar_kernel)
+{
     th_gl *gl = open_llvmpipe();
-    for (int way = 0; way < 4 * TH_PALETTE_COUNT; way++) {
-        th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU);
-        desc.palette = (th_palette)(way / 4);
-        desc.fetch = way & 1 ? TH_FETCH_STORAGE : TH_FETCH_TEXTURE;
-        desc.upload = way & 2 ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
-        shoot(gl, &desc, by_cpu);
-        desc.evaluator = TH_EVALUATOR_GPU;
-        shoot(gl, &desc, by_gpu);
-        cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "way %d", way);
+    th_crowd_view_desc desc;
+    for (int way = 0; way < 2 * TH_PALETTE_COUNT; way++) {
+        const int palette = way / 2, fetch = way % 2;
+        desc = desc_of(TH_EVALUATOR_CPU);
+        desc.palette = (th_palette)palette;
+        desc.fetch = fetch ? TH_FETCH_STORAGE : TH_FETCH_TEXTURE;
+        desc.upload = (fetch + palette) % 2 ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
+        desc.gpu_mapping = (fetch + palette / 2) % 2 ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
+        compare_pictures(gl, desc, th_palette_name(desc.palette));
     }
-    th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU);
+    desc = desc_of(TH_EVALUATOR_CPU);
     desc.share_hz = 10;
-    shoot(gl, &desc, by_cpu);
-    desc.evaluator = TH_EVALUATOR_GPU;
-    shoot(gl, &desc, by_gpu);
-    cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "shared poses");
+    compare_pictures(gl, desc, "shared poses");
     desc.joint_lod = true;
-    desc.evaluator = TH_EVALUATOR_CPU;
-    shoot(gl, &desc, by_cpu);
-    desc.evaluator = TH_EVALUATOR_GPU;
-    shoot(gl, &desc, by_gpu);
-    cr_expect_eq(memcmp(by_cpu, by_gpu, sizeof by_cpu), 0, "fewer joints");
-    close_context(gl);
-}
-
-/* ---- calls ---- */
-
-/* Calls that wait for the GPU, or read what it wrote. */
-enum { FINISH, FLUSH, READ_PIXELS, READ_BUFFER, READ_TEXTURE, READ_QUERY, WAIT, MAP_TO_READ, WATCHED };
-
-static uint32_t calls[WATCHED], dispatches;
-
-static PFNGLFINISHPROC finish;
-static PFNGLFLUSHPROC flush;
-static PFNGLREADPIXELSPROC read_pixels;
-static PFNGLGETBUFFERSUBDATAPROC read_buffer;
-static PFNGLGETTEXIMAGEPROC read_texture;
-static PFNGLGETQUERYOBJECTUI64VPROC read_query;
-static PFNGLCLIENTWAITSYNCPROC wait;
-static PFNGLMAPBUFFERRANGEPROC map;
-static PFNGLDISPATCHCOMPUTEPROC dispatch;
-
-static void watch_finish(void)
-{
-    calls[FINISH]++;
-    finish();
-}
-
-static void watch_flush(void)
-{
-    calls[FLUSH]++;
-    flush();
-}
-
-static void watch_read_pixels(GLint x, GLint y, GLsizei width, GLsizei height, GLenum format, GLenum type, void *out)
-{
-    calls[READ_PIXELS]++;
-    read_pixels(x, y, width, height, format, type, out);
-}
-
-static void watch_read_buffer(GLenum target, GLintptr offset, GLsizeiptr size, void *out)
-{
-    calls[READ_BUFFER]++;
-    read_buffer(target, offset, size, out);
-}
-
-static void watch_read_texture(GLenum target, GLint level, GLenum format, GLenum type, void *out)
-{
-    calls[READ_TEXTURE]++;
-    read_texture(target, level, format, type, out);
-}
-
-static void watch_read_query(GLuint id, GLenum name, GLuint64 *out)
-{
-    calls[READ_QUERY]++;
-    read_query(id, name, out);
-}
-
-static GLenum watch_wait(GLsync sync, GLbitfield flags, GLuint64 timeout)
-{
-    calls[WAIT]++;
-    return wait(sync, flags, timeout);
-}
-
-static void *watch_map(GLenum target, GLintptr offset, GLsizeiptr length, GLbitfield access)
-{
-    calls[MAP_TO_READ] += (access & GL_MAP_READ_BIT) != 0 || (access & GL_MAP_UNSYNCHRONIZED_BIT) == 0;
-    return map(target, offset, length, access);
-}
-
-static void watch_dispatch(GLuint x, GLuint y, GLuint z)
-{
-    dispatches++;
-    dispatch(x, y, z);
-}
-
-#define WATCH(pointer, kept, by) (kept = pointer, pointer = by)
-
-static void watch(void)
-{
-    WATCH(glad_glFinish, finish, watch_finish);
-    WATCH(glad_glFlush, flush, watch_flush);
-    WATCH(glad_glReadPixels, read_pixels, watch_read_pixels);
-    WATCH(glad_glGetBufferSubData, read_buffer, watch_read_buffer);
-    WATCH(glad_glGetTexImage, read_texture, watch_read_texture);
-    WATCH(glad_glGetQueryObjectui64v, read_query, watch_read_query);
-    WATCH(glad_glClientWaitSync, wait, watch_wait);
-    WATCH(glad_glMapBufferRange, map, watch_map);
-    WATCH(glad_glDispatchCompute, dispatch, watch_dispatch);
-}
-
-static void unwatch(void)
-{
-    glad_glFinish = finish;
-    glad_glFlush = flush;
-    glad_glReadPixels = read_pixels;
-    glad_glGetBufferSubData = read_buffer;
-    glad_glGetTexImage = read_texture;
-    glad_glGetQueryObjectui64v = read_query;
-    glad_glClientWaitSync = wait;
-    glad_glMapBufferRange = map;
-    glad_glDispatchCompute = dispatch;
-}
-
-/* Counts the calls of frames, the first of which make the ring as large as they need. */
-static void trace_frames(th_gl *gl, const th_crowd_view_desc *desc)
-{
-    enum { FIRST = 4, FRAMES = 10 };
-    th_crowd_view *crowd_view = create(gl, desc);
-    th_target *target = make_target();
-    for (int frame = 0; frame < FIRST; frame++)
-        draw(crowd_view, target, 0);
-    memset(calls, 0, sizeof calls);
-    dispatches = 0;
-    watch();
-    for (int frame = 0; frame < FRAMES; frame++)
-        draw(crowd_view, target, 0);
-    unwatch();
-    cr_expect_eq(dispatches, desc->evaluator == TH_EVALUATOR_GPU ? 4 * FRAMES : 0, "the steps of culling");
-    cr_expect_eq(calls[WAIT], FRAMES, "for the slot's last reader, as ever");
-    calls[WAIT] = 0;
-    for (int call = 0; call < WATCHED; call++)
-        cr_expect_eq(calls[call], 0, "call %d: %u", call, calls[call]);
-    th_target_destroy(target);
-    th_crowd_view_destroy(crowd_view);
-}
-
-/* Nothing is read back, and nothing is waited for but the fence of the slot, which frames of the CPU await, too. */
-Test(gpu_crowd_view, neither_reads_back_nor_waits)
-{
-    th_gl *gl = open_context();
-    for (th_ring_upload upload = TH_RING_PERSISTENT; upload <= TH_RING_UNSYNCHRONIZED; upload++)
-        for (th_evaluator evaluator = TH_EVALUATOR_CPU; evaluator <= TH_EVALUATOR_GPU; evaluator++) {
-            th_crowd_view_desc desc = desc_of(evaluator);
-            desc.upload = upload;
-            trace_frames(gl, &desc);
-        }
-    close_context(gl);
-}
-
-Test(gpu_crowd_view, allocates_nothing_in_a_frame)
-{
-    th_gl *gl = open_context();
-    const th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU);
-    th_crowd_view *crowd_view = create(gl, &desc);
-    th_target *target = make_target();
-    size_t before = 0;
-    for (int frame = 0; frame < 8; frame++) {
-        before = frame == 3 ? allocations : before;
-        draw(crowd_view, target, frame);
-    }
-    cr_expect_eq(allocations, before);
-    th_target_destroy(target);
-    th_crowd_view_destroy(crowd_view);
+    compare_pictures(gl, desc, "fewer joints");
     close_context(gl);
 }
 
