@@ -147,13 +147,14 @@ static bool find_importer(char path[PATH_MAX])
 
 /* ---- the child ---- */
 
-/* What it takes to start: where libraries are, and how sanitizers behave. Everything else is none of its business. */
-enum { MAX_VARIABLES = 4 };
+/* What it takes to start: where libraries are, and how they and sanitizers behave. Everything else is none of its
+ * business. */
+enum { MAX_VARIABLES = 5 };
 
 static void copy_variables(const char *out[MAX_VARIABLES])
 {
     static const char *const names[MAX_VARIABLES] = {
-        "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
+        "LD_LIBRARY_PATH=", "GLIBC_TUNABLES=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
     for (int n = 0; n < MAX_VARIABLES; n++) {
         char **own = environ;
         while (*own && strncmp(*own, names[n], strlen(names[n])) != 0)
