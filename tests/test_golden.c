@@ -150,54 +150,23 @@ static void check_picture(const char *name, th_gl *gl, const stage *s, const way
 
 /* ---- the embedded human ---- */
 
-static void check_human(const char *name, th_palette palette, look how, const way *w)
+static void check_human(const char *name, th_gl *gl, const test_models *c, th_palette palette, look how, const way *w)
 {
-    th_gl *gl = open_llvmpipe();
-    test_models c = test_models_human();
-    stage s = make_stage(&c, time_s, palette, how);
+    stage s = make_stage(c, time_s, palette, how);
     check_picture(name, gl, &s, w);
     stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
 }
 
 Test(golden, humans)
 {
-    check_human("humans", TH_PALETTE_F32, MATERIALS, &with_shadows);
-}
-
-Test(golden, humans_of_half_precision)
-{
-    check_human("humans_f16", TH_PALETTE_F16, MATERIALS, &with_shadows);
-}
-
-/* The same stored picture for each way from workers to shaders. */
-static void check_ways(const char *name, th_palette palette)
-{
-    static const th_ring_upload uploads[] = {TH_RING_PERSISTENT, TH_RING_UNSYNCHRONIZED};
-    static const th_fetch fetches[] = {TH_FETCH_STORAGE, TH_FETCH_TEXTURE};
     th_gl *gl = open_llvmpipe();
     test_models c = test_models_human();
-    stage s = make_stage(&c, time_s, palette, MATERIALS);
-    for (size_t i = 0; i < 4; i++) {
-        way w = with_shadows;
-        w.upload = uploads[i / 2];
-        w.fetch = fetches[i % 2];
-        check_picture(name, gl, &s, &w);
-    }
-    stage_free(&s);
+    check_human("humans", gl, &c, TH_PALETTE_F32, MATERIALS, &with_shadows);
+    check_human("humans_f16", gl, &c, TH_PALETTE_F16, MATERIALS, &with_shadows);
+    check_human("skeletons", gl, &c, TH_PALETTE_F32, SKELETONS, &without_shadows);
+    check_human("heat", gl, &c, TH_PALETTE_F32, HEAT, &without_shadows); /* a coarse level */
     test_models_free(&c);
     close_context(gl);
-}
-
-Test(golden, humans_any_way)
-{
-    check_ways("humans", TH_PALETTE_F32);
-}
-
-Test(golden, humans_of_half_precision_any_way)
-{
-    check_ways("humans_f16", TH_PALETTE_F16);
 }
 
 /* From the left to the right in each row, and from the back to the front: levels 0 to 3, and again. */
@@ -255,16 +224,6 @@ Test(golden, several_meshes_and_materials)
     close_context(gl);
 }
 
-Test(golden, skeletons)
-{
-    check_human("skeletons", TH_PALETTE_F32, SKELETONS, &without_shadows);
-}
-
-Test(golden, heat_map_of_coarse_humans_without_shadows)
-{
-    check_human("heat", TH_PALETTE_F32, HEAT, &without_shadows);
-}
-
 /* ---- models from files ---- */
 
 static void check_file(const char *name, const char *file, look how)
@@ -307,32 +266,6 @@ static void expect_other(const char *fault, th_gl *gl, const stage *s, const way
     free(rgba);
 }
 
-static void check_fault(const char *fault, double at_s, th_palette palette, const way *w)
-{
-    th_gl *gl = open_llvmpipe();
-    test_models c = test_models_human();
-    stage s = make_stage(&c, at_s, palette, MATERIALS);
-    expect_other(fault, gl, &s, w);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
-}
-
-Test(golden, a_frame_that_is_late_is_seen)
-{
-    check_fault("1/60 s late", time_s - 1.0 / 60, TH_PALETTE_F32, &with_shadows);
-}
-
-Test(golden, a_missing_shadow_is_seen)
-{
-    check_fault("no shadow", time_s, TH_PALETTE_F32, &without_shadows);
-}
-
-Test(golden, half_precision_is_seen)
-{
-    check_fault("f16", time_s, TH_PALETTE_F16, &with_shadows);
-}
-
 /* The last influence of each vertex goes to its first one. */
 static th_render_mesh_vertex *drop_influence(th_render_mesh *mesh)
 {
@@ -351,10 +284,21 @@ static th_render_mesh_vertex *drop_influence(th_render_mesh *mesh)
     return vertices;
 }
 
-Test(golden, a_missing_influence_is_seen)
+static void check_fault(const char *fault, th_gl *gl, const test_models *c, double at_s, th_palette palette,
+                        const way *w)
+{
+    stage s = make_stage(c, at_s, palette, MATERIALS);
+    expect_other(fault, gl, &s, w);
+    stage_free(&s);
+}
+
+Test(golden, faults_are_seen)
 {
     th_gl *gl = open_llvmpipe();
     test_models c = test_models_human();
+    check_fault("1/60 s late", gl, &c, time_s - 1.0 / 60, TH_PALETTE_F32, &with_shadows);
+    check_fault("no shadow", gl, &c, time_s, TH_PALETTE_F32, &without_shadows);
+    check_fault("f16", gl, &c, time_s, TH_PALETTE_F16, &with_shadows);
     stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
     th_render_mesh mesh = *s.meshes[0];
     th_render_mesh_vertex *vertices = drop_influence(&mesh);
