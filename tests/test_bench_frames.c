@@ -45,7 +45,7 @@ static th_report report_of(const th_options *o)
     th_report report;
     th_bench_frames entries;
     cr_assert_eq(th_model_set_init(&model_set, &o->models, NULL, &err), TH_OK);
-    coarsen_human(model_set.models[0]);
+    coarsen_human(model_set.models[0], COARSE);
     th_crowd_view_desc drawn = th_model_set_crowd_view_desc(&model_set, &o->crowd);
     drawn.count = o->bench.drawn;
     const th_scene_desc scene = th_model_set_scene_desc(&model_set, &o->crowd);
@@ -260,7 +260,7 @@ static void stage_init(stage *s, const th_options *o)
 {
     *s = (stage){.gl = open_context()};
     cr_assert_eq(th_model_set_init(&s->model_set, &o->models, NULL, &err), TH_OK);
-    coarsen_human(s->model_set.models[0]);
+    coarsen_human(s->model_set.models[0], COARSE);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&s->model_set, &o->crowd);
     cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_crowd_view_create(&desc, s->gl, &s->crowd_view, &err), TH_OK, "%s", err.text);

@@ -24,7 +24,7 @@ static void open_crowd(void)
     th_run run;
     cr_assert_eq(th_options_parse(&options, &run, th_command_find("stress"), 4, words, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_model_set_init(&model_set, &options.models, NULL, &err), TH_OK);
-    coarsen_human(model_set.models[0]);
+    coarsen_human(model_set.models[0], COARSE);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&model_set, &options.crowd);
     cr_assert_eq(th_load_test_gl_init(&crowd, &desc, &options.picture, &err), TH_OK, "%s", err.text);
     renderer = th_load_test_gl_renderer(&crowd);

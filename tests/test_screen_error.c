@@ -32,7 +32,7 @@ static void fixture_init_sharing(fixture *s, th_gl *gl, th_palette palette, th_b
     th_run run;
     cr_assert_eq(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err), TH_OK);
     cr_assert_eq(th_model_set_init(&s->model_set, &options.models, NULL, &err), TH_OK);
-    coarsen_human(s->model_set.models[0]);
+    coarsen_human(s->model_set.models[0], COARSE);
     s->desc = th_model_set_crowd_view_desc(&s->model_set, &options.crowd);
     s->desc.count = COUNT;
     s->desc.shadow_pixels = 256;
