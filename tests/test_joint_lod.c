@@ -1,10 +1,11 @@
 /* Joint levels of detail, against an evaluation of all vertices in double precision that knows nothing of how they are
  * chosen: the source and the level are posed by exact.h and skinned here, bone by bone. */
+#include "fixture_coarse_human.h"
 #include "fixture_crowd.h"
 #include "fixture_human.h"
 #include "fixture_import.h"
-#include "fixture_isa.h"
 #include "fixture_morph.h"
+#include "fixture_nightly.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/joint_lod.h>
@@ -12,13 +13,20 @@
 #include <throng/core/cache_line.h>
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(joint_lod, .init = make_human, .fini = free_human);
+/* All moments are held against each vertex. */
+static void make_some_of_human(void)
+{
+    make_human();
+    if (!is_nightly())
+        coarsen_human(human, 8);
+}
+
+TestSuite(joint_lod, .init = make_some_of_human, .fini = free_human);
 
 static th_joint_lod *levels_of(const th_model *model)
 {
@@ -168,9 +176,11 @@ Test(joint_lod, of_files_are_nested_and_state_their_error)
     }
 }
 
-/* Fingers go before arms. */
+/* Fingers go before arms. Of the whole human. */
 Test(joint_lod, of_the_human_hold_fingers_first)
 {
+    free_human();
+    make_human();
     th_joint_lod *lod = levels_of(human);
     const th_joint_level *first = &lod->levels[1], *last = &lod->levels[TH_LOD_LEVELS - 1];
     cr_expect(first->held[th_model_find_joint(human, "index_03_l")]);
@@ -510,28 +520,16 @@ Test(joint_lod, pose_instances_of_the_source)
     th_joint_lod_destroy(lod);
 }
 
-static struct criterion_test_params levels_on_each_isa(void)
-{
-    return each_isa();
-}
-
-ParameterizedTestParameters(joint_lod, are_posed_on)
-{
-    return levels_on_each_isa();
-}
-
 /* Within the bound of compiled clips and rounding, and the same bytes on instruction sets that multiply alike. */
-ParameterizedTest(th_isa *isa, joint_lod, are_posed_on)
+static void check_posed(const th_joint_lod *lod, th_isa isa)
 {
     const th_palette palettes[] = {TH_PALETTE_F32, TH_PALETTE_QUAT};
-    skip_without(*isa);
-    const th_isa like = *isa == TH_ISA_SSE4 ? TH_ISA_SCALAR : *isa == TH_ISA_AVX512 ? TH_ISA_AVX2 : *isa;
-    th_joint_lod *lod = levels_of(human);
+    const th_isa like = isa == TH_ISA_SSE4 ? TH_ISA_SCALAR : isa == TH_ISA_AVX512 ? TH_ISA_AVX2 : isa;
     for (uint32_t l = 0; l < TH_LOD_LEVELS; l++)
         for (size_t p = 0; p < 2 && is_distinct(lod, l); p++) {
             crowd_fixture s, twin;
             crowd_fixture_init_with(&s, lod->levels[l].model, (th_compiled_model_desc){0}, 37,
-                                    (th_crowd_desc){.isa = *isa, .palette = palettes[p]});
+                                    (th_crowd_desc){.isa = isa, .palette = palettes[p]});
             crowd_fixture_init_twin(&twin, &s, (th_crowd_desc){.isa = like, .palette = palettes[p]});
             crowd_fixture_update(&s, 1.7);
             crowd_fixture_update(&twin, 1.7);
@@ -542,5 +540,13 @@ ParameterizedTest(th_isa *isa, joint_lod, are_posed_on)
             crowd_fixture_fini_twin(&twin);
             crowd_fixture_fini(&s);
         }
+}
+
+Test(joint_lod, are_posed_on_all_instruction_sets)
+{
+    th_joint_lod *lod = levels_of(human);
+    for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
+        if (th_isa_available(isa))
+            check_posed(lod, isa);
     th_joint_lod_destroy(lod);
 }
