@@ -1,6 +1,6 @@
 #!/bin/sh
 # install.sh SOURCE TREE [WRAPPER...]: uses an installed tree from outside, with CMake and with pkg-config. TREE: a prefix;
-# or a build folder, which is installed and then moved. WRAPPER: runs a program where there is a display (xvfb-run ...).
+# or a build folder, which is installed and then moved. WRAPPER: runs a program where there is a display (with_screen.sh).
 set -eu
 source=$1 tree=$2
 shift 2
