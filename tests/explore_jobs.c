@@ -1,15 +1,17 @@
 /* The pool under every schedule, or under many (see explore.h):
  *
- *   explore_jobs all BOUND [NAME]        small plans, all schedules with up to BOUND preemptions or mishaps
+ *   explore_jobs all BOUND [NAME]        small plans, all schedules with up to BOUND preemptions or mishaps; at night
+ *                                        one more
  *   explore_jobs weak BOUND [NAME]       the same, where a load of an older value is a mishap, too
  *   explore_jobs litmus                  whether loads read what C11 allows
  *   explore_jobs orders FILE             which memory orders are needed, against what the file says
- *   explore_jobs random SECONDS [SEED]   plans and schedules by chance, from this seed on
+ *   explore_jobs random COUNT [SEED]     plans and schedules by chance, from this seed on; at night 20 times as many
  *   explore_jobs replay SEED             one of these again, twice */
 #include "explore.h"
 #include "explore_calls.h"
 #include "explore_litmus.h"
 #include "explore_orders.h"
+#include "fixture_nightly.h"
 
 #include <throng/anim/human.h>
 
@@ -27,30 +29,30 @@ static const struct small {
     {{.name = "asleep", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 1, .count = 2}, 1},
     {{.name = "spinning", .threads = 2, .spins = true, .start = EXPLORE_SPINNING, .calls = 1, .count = 3}, 1},
     {{.name = "spinner-asleep", .threads = 2, .spins = true, .start = EXPLORE_ASLEEP, .calls = 1, .count = 3}, 1},
-    {{.name = "late-again", .threads = 2, .calls = 2, .count = 3}, 0},
-    {{.name = "asleep-again", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 2}, 0},
+    {{.name = "late-again", .threads = 2, .calls = 2, .count = 3}, 1},
+    {{.name = "asleep-again", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 2}, 1},
     {{.name = "spinning-again", .threads = 2, .spins = true, .start = EXPLORE_SPINNING, .calls = 2, .count = 2}, 1},
     {{.name = "three", .threads = 3, .start = EXPLORE_ASLEEP, .calls = 1, .count = 3}, 0},
     {{.name = "three-spinning", .threads = 3, .spins = true, .start = EXPLORE_SPINNING, .calls = 1, .count = 3}, 0},
-    {{.name = "three-again", .threads = 3, .start = EXPLORE_SPINNING, .spins = true, .calls = 2, .count = 4}, -1},
-    {{.name = "four-asleep", .threads = 4, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4}, -1},
-    {{.name = "weighted", .threads = 3, .calls = 1, .count = 4, .is_weighted = true}, -1},
-    {{.name = "blocks", .threads = 2, .start = EXPLORE_ASLEEP, .range_max = 3, .calls = 1, .count = 7}, 0},
+    {{.name = "three-again", .threads = 3, .start = EXPLORE_SPINNING, .spins = true, .calls = 2, .count = 4}, 0},
+    {{.name = "four-asleep", .threads = 4, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4}, 0},
+    {{.name = "weighted", .threads = 3, .calls = 1, .count = 4, .is_weighted = true}, 0},
+    {{.name = "blocks", .threads = 2, .start = EXPLORE_ASLEEP, .range_max = 3, .calls = 1, .count = 7}, 1},
     {{.name = "group", .threads = 3, .group = 2, .spins = true, .start = EXPLORE_SPINNING, .calls = 1, .count = 4}, 0},
     {{.name = "group-again", .threads = 4, .group = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 5}, -1},
-    {{.name = "fails", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 3, .fails = 2}, 0},
-    {{.name = "nests", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4, .grain = 2, .nests = true}, 0},
-    {{.name = "nests-abroad", .threads = 2, .calls = 1, .count = 2, .nests = true, .other_threads = 2}, -1},
+    {{.name = "fails", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 3, .fails = 2}, 1},
+    {{.name = "nests", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4, .grain = 2, .nests = true}, 1},
+    {{.name = "nests-abroad", .threads = 2, .calls = 1, .count = 2, .nests = true, .other_threads = 2}, 0},
     {{.name = "callers", .threads = 2, .start = EXPLORE_ASLEEP, .callers = 2, .calls = 1, .count = 2}, 0},
     {{.name = "frame", .threads = 2, .spins = true, .start = EXPLORE_SPINNING, .calls = 1, .count = 2, .frames = true},
      1},
     {{.name = "frames", .threads = 3, .spins = true, .start = EXPLORE_ASLEEP, .calls = 2, .count = 2, .frames = true},
-     -1},
-    {{.name = "wraps", .threads = 2, .start = EXPLORE_ASLEEP, .earlier = 100, .calls = 3, .count = 2}, -1},
+     0},
+    {{.name = "wraps", .threads = 2, .start = EXPLORE_ASLEEP, .earlier = 100, .calls = 3, .count = 2}, 0},
     {{.name = "wraps-late", .threads = 2, .earlier = 101, .calls = 1, .count = 2}, 0},
-    {{.name = "refused", .threads = 4, .refused = 2}, 0},
-    {{.name = "end", .threads = 3, .spins = true}, 0},
-    {{.name = "end-asleep", .threads = 5, .start = EXPLORE_ASLEEP}, -1},
+    {{.name = "refused", .threads = 4, .refused = 2}, 1},
+    {{.name = "end", .threads = 3, .spins = true}, 1},
+    {{.name = "end-asleep", .threads = 5, .start = EXPLORE_ASLEEP}, 0},
 };
 
 static double now_s(void)
@@ -232,12 +234,12 @@ static explore_result run_twice(uint64_t seed, const village *people)
     return second;
 }
 
-static int run_random(double seconds, uint64_t seed)
+static int run_random(uint64_t count, uint64_t seed)
 {
     village people;
     village_init(&people);
     uint64_t seeds = 0, steps = 0;
-    for (const double end_s = now_s() + seconds; now_s() < end_s; seeds++)
+    for (count *= is_nightly() ? 20 : 1; seeds < count; seeds++)
         steps += (seeds % 16 == 0 ? run_twice : run_seed)(seed + seeds, &people).steps;
     printf("%llu schedules from seed %llu, %llu steps\n", (unsigned long long)seeds, (unsigned long long)seed,
            (unsigned long long)steps);
@@ -260,16 +262,16 @@ int main(int argc, char **argv)
 {
     const char *mode = argc > 2 ? argv[1] : "";
     if (strcmp(mode, "all") == 0 || strcmp(mode, "weak") == 0)
-        return run_all(atoi(argv[2]), argc > 3 ? argv[3] : NULL, mode[0] == 'w');
+        return run_all(atoi(argv[2]) + is_nightly(), argc > 3 ? argv[3] : NULL, mode[0] == 'w');
     if (argc > 1 && strcmp(argv[1], "litmus") == 0)
         return explore_litmus();
     if (strcmp(mode, "orders") == 0)
         return explore_orders(argv[2], run_weak);
     if (strcmp(mode, "random") == 0)
-        return run_random(atof(argv[2]), argc > 3 ? strtoull(argv[3], NULL, 0) : 1);
+        return run_random(strtoull(argv[2], NULL, 0), argc > 3 ? strtoull(argv[3], NULL, 0) : 1);
     if (strcmp(mode, "replay") == 0)
         return replay(strtoull(argv[2], NULL, 0));
-    fprintf(stderr, "explore_jobs all BOUND [NAME] | weak BOUND [NAME] | litmus | orders FILE | random SECONDS [SEED] "
+    fprintf(stderr, "explore_jobs all BOUND [NAME] | weak BOUND [NAME] | litmus | orders FILE | random COUNT [SEED] "
                     "| replay SEED\n");
     return 2;
 }

@@ -11,6 +11,8 @@
 
 bool explore_lists_sites;
 
+enum { LISTING = 100 }; /* tries that reach all operations */
+
 static const char *const names[] = {
     [memory_order_relaxed] = "relaxed", [memory_order_acquire] = "acquire", [memory_order_release] = "release",
     [memory_order_acq_rel] = "acq_rel", [memory_order_seq_cst] = "seq_cst",
@@ -105,7 +107,7 @@ int explore_orders(const char *path, bool (*run)(uint32_t try))
     const explore_weakness *listed;
     explore_weakness sites[256];
     explore_lists_sites = true;
-    for (uint32_t try = 0; run(try); try++)
+    for (uint32_t try = 0; try < LISTING && run(try); try++)
         ;
     explore_lists_sites = false;
     const uint32_t count = explore_sites(&listed);

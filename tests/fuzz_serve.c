@@ -1,6 +1,7 @@
-/* Hostile clients: fuzz_serve [SECONDS [SEED]]. Starts `throng serve` and sends it requests that are damaged in every
+/* Hostile clients: fuzz_serve [CONNECTIONS [SEED]]. Starts `throng serve` and sends it requests that are damaged in every
  * way this file knows of, over many connections, while it watches from another that the server still answers, that the
- * crowd still ticks, and that the damage reaches nothing. To be run against a build with sanitizers for minutes. */
+ * crowd still ticks, and that the damage reaches nothing. To be run against a build with sanitizers. */
+#include "fixture_nightly.h"
 #include "fixture_server.h"
 
 #include <throng/core/clock.h>
@@ -305,30 +306,28 @@ int main(int argc, char **argv)
 {
     static bytes b;
     char folder[] = "/tmp/throng-fuzz-XXXXXX";
-    const double seconds = argc > 1 ? atof(argv[1]) : 5;
-    uint64_t requests = 0;
-    seed = argc > 2 ? strtoull(argv[2], NULL, 10) : th_clock_ns();
+    const uint64_t connections = argc > 1 ? strtoull(argv[1], NULL, 10) : is_nightly() ? 50000 : 1000;
+    seed = argc > 2 ? strtoull(argv[2], NULL, 10) : is_nightly() ? th_clock_ns() : 1;
     if (!mkdtemp(folder) || chdir(folder) != 0 || !server_start(&s, "--count 20 --max-count 50 --log-level warning")) {
         fprintf(stderr, "fuzz_serve: the server does not start\n");
         return 1;
     }
     printf("seed %llu in %s\n", (unsigned long long)seed, folder);
-    const uint64_t end_ns = th_clock_ns() + (uint64_t)(seconds * 1e9);
-    for (; th_clock_ns() < end_ns; requests++) {
+    for (uint64_t n = 0; n < connections; n++) {
         b.size = 0;
-        for (uint32_t n = 1 + below(3); n > 0; n--)
+        for (uint32_t r = 1 + below(3); r > 0; r--)
             add_request(&b);
         if (below(2))
             damage(&b);
         send_pieces(&b);
         drip_into_held();
-        if (requests % 200 == 0)
+        if (n % 200 == 0)
             watch();
     }
     for (int h = 0; h < HELD; h++)
         if (held[h] > 0)
             close(held[h]);
-    printf("%llu connections; no answer %llu", (unsigned long long)requests, (unsigned long long)counts[0]);
+    printf("%llu connections; no answer %llu", (unsigned long long)connections, (unsigned long long)counts[0]);
     for (int status = 100; status < 600; status++)
         if (counts[status])
             printf(", %d: %llu", status, (unsigned long long)counts[status]);

@@ -4,12 +4,13 @@ import socket
 import subprocess
 import time
 
-HEAVY = 'heavy.glb'  # takes seconds to read and to compile
+HEAVY = 'heavy.glb'  # takes a while to read and to compile
+NIGHTLY = os.environ.get('THRONG_TEST_NIGHTLY') == 'yes'  # as in fixture_nightly.h
 
 
 def make_models(program, folder):
     """Writes HEAVY there, for --models."""
-    subprocess.run([program, 'inspect', 'synthetic:joints=500,clips=4,keys=500', '--export',
+    subprocess.run([program, 'inspect', 'synthetic:joints=200,clips=2,keys=300', '--export',
                     os.path.join(folder, HEAVY)], check=True, stdout=subprocess.DEVNULL)
 
 

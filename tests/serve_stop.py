@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from serve_client import HEAVY, Server, comes, make_models
+from serve_client import HEAVY, NIGHTLY, Server, comes, make_models
 
 RUNS = ['{"kind": "scale", "options": {"count": 20, "threads": "1", "repetitions": 5, "frames": 2}}',
         '{"kind": "scale", "pause": false, "options": {"repetitions": 1000, "frames": 10000}}',
@@ -104,7 +104,7 @@ def stop_once(program, models, seed):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument('program')
-    arguments.add_argument('--count', type=int, default=20 if os.environ.get('THRONG_TEST_NIGHTLY') else 4)
+    arguments.add_argument('--count', type=int, default=20 if NIGHTLY else 5)
     arguments.add_argument('--jobs', type=int, default=1)
     arguments.add_argument('--seed', type=int, default=1)
     arguments.add_argument('--most-seconds', type=float, default=float('inf'))

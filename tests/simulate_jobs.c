@@ -1,6 +1,7 @@
 /* What the pool makes of more cores than this machine has (see simulate.h):
  *
- *   simulate_jobs [THREADS PERCENT]...   a table; fails if a frame of 10,000 characters is less efficient than asked
+ *   simulate_jobs                      a table
+ *   simulate_jobs THREADS PERCENT ...  fails if a frame of 10,000 characters is less efficient than asked
  *
  * A frame is one call: chunks of two batches of 16 characters, as the program poses them, each character a tenth of a
  * microsecond, give or take an eighth. Efficiency is all work divided by what all threads had time for. The machine is
@@ -91,7 +92,7 @@ static frames simulate(uint32_t threads, uint32_t characters, double cost_ns)
     return f;
 }
 
-int main(int argc, char **argv)
+static void print_table(void)
 {
     static const uint32_t threads[] = {2, 8, 16, 32, 64, 128}, characters[] = {1000, 10000, 100000};
     enum { MACHINES = sizeof threads / sizeof *threads, CROWDS = sizeof characters / sizeof *characters };
@@ -102,7 +103,13 @@ int main(int argc, char **argv)
             printf(" %9.1f", 100 * simulate(threads[t], characters[c], BATCH * CHARACTER_NS).efficiency);
         printf("\n");
     }
+}
+
+int main(int argc, char **argv)
+{
     int failed = 0;
+    if (argc == 1)
+        print_table();
     for (int i = 1; i + 1 < argc; i += 2) {
         const frames f = simulate((uint32_t)atoi(argv[i]), 10000, BATCH * CHARACTER_NS);
         if (100 * f.efficiency >= atof(argv[i + 1]))

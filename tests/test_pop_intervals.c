@@ -2,6 +2,7 @@
  * factors are, too. */
 #include "bench/scaling/pop_factors.h"
 #include "bench/scaling/resample.h"
+#include "fixture_nightly.h"
 
 #include <throng/core/random.h>
 
@@ -10,7 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 30, THREADS = 4, EXPERIMENTS = 40, CONFIGS = 2 + TH_ABLATION_COUNT, CHARACTERS = 100 };
+#define EXPERIMENTS (is_nightly() ? 40u : 12u)
+
+enum { ROUNDS = 30, THREADS = 4, CONFIGS = 2 + TH_ABLATION_COUNT, CHARACTERS = 100 };
 
 /* Means of a round, in microseconds; work and waits of each thread. */
 typedef struct truth {
@@ -124,10 +127,10 @@ Test(pop_intervals, cover_the_truth_that_was_put_in, .timeout = 120)
         }
     }
     for (int f = 0; f < TH_POP_COUNT; f++) {
-        cr_log_info("%s is covered by %u of %d intervals", th_pop_factor_name((th_pop_factor)f), covered[f],
+        cr_log_info("%s is covered by %u of %u intervals", th_pop_factor_name((th_pop_factor)f), covered[f],
                     EXPERIMENTS);
-        cr_expect_geq(covered[f], 33, "%s is covered by %u of %d intervals", th_pop_factor_name((th_pop_factor)f),
-                      covered[f], EXPERIMENTS);
+        cr_expect_geq(covered[f], 0.8 * EXPERIMENTS, "%s is covered by %u of %u intervals",
+                      th_pop_factor_name((th_pop_factor)f), covered[f], EXPERIMENTS);
     }
 }
 
@@ -143,6 +146,6 @@ Test(pop_intervals, of_balanced_work_have_1_inside, .timeout = 120)
         cr_expect_lt(pop.values[TH_POP_LOAD_BALANCE], 1);
         cr_expect_eq(pop.intervals[TH_POP_INSTRUCTIONS].low, 1);
     }
-    cr_log_info("%u of %d intervals of load balance exclude 1", excluded, EXPERIMENTS);
-    cr_expect_leq(excluded, 12, "%u of %d intervals exclude 1", excluded, EXPERIMENTS);
+    cr_log_info("%u of %u intervals of load balance exclude 1", excluded, EXPERIMENTS);
+    cr_expect_leq(excluded, 0.3 * EXPERIMENTS, "%u of %u intervals exclude 1", excluded, EXPERIMENTS);
 }

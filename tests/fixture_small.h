@@ -1,0 +1,12 @@
+/* A model of few joints for a whole suite, where any will do: TestSuite(x, .init = make_small, .fini = free_small). */
+#ifndef FIXTURE_SMALL_H
+#define FIXTURE_SMALL_H
+
+#include <throng/anim/model.h>
+
+extern th_model *small;
+
+void make_small(void);
+void free_small(void);
+
+#endif
