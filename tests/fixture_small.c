@@ -1,17 +1,15 @@
 #include "fixture_small.h"
 
-#include <throng/anim/synthetic.h>
-
 #include <criterion/criterion.h>
 
+const th_synthetic_desc small_desc = {
+    .name = "small", .joints = 12, .clips = 5, .keys = 16, .rate = 15, .moving = 80, .seed = 1};
 th_model *small;
 
 void make_small(void)
 {
     th_error err;
-    const th_synthetic_desc desc = {
-        .name = "small", .joints = 12, .clips = 5, .keys = 16, .rate = 15, .moving = 80, .seed = 1};
-    cr_assert_eq(th_synthetic_create(&desc, &small, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_synthetic_create(&small_desc, &small, &err), TH_OK, "%s", err.text);
 }
 
 void free_small(void)

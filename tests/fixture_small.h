@@ -2,8 +2,9 @@
 #ifndef FIXTURE_SMALL_H
 #define FIXTURE_SMALL_H
 
-#include <throng/anim/model.h>
+#include <throng/anim/synthetic.h>
 
+extern const th_synthetic_desc small_desc;
 extern th_model *small;
 
 void make_small(void);

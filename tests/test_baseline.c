@@ -21,7 +21,8 @@ static void begin(void)
 TestSuite(baseline, .init = begin, .fini = remove_folder);
 
 /* Quick, and not for its times. */
-#define MEASURE "bench --filter 'pose/scalar/f32|limit' --count 20 --frames 1 --repetitions 12 "
+#define SMALL   "--model synthetic:joints=4 "
+#define MEASURE "bench " SMALL "--filter 'pose/scalar/f32|limit' --count 20 --frames 1 --repetitions 12 "
 
 static json_t *load(const char *path)
 {
@@ -145,8 +146,13 @@ Test(baseline, processes_measure_one_after_the_other_into_one_result)
 /* Its intervals are those of the processes, which the text says. */
 Test(baseline, scaling_study_is_repeated_whole_in_each_process)
 {
-    static const char study[] = "scale --count 20 --threads 1,2 --repetitions 2 --frames 2 --processes 2 ";
-    json_t *json = document("scale --count 20 --threads 1,2 --repetitions 2 --frames 2 --processes 2 --json"), *row;
+    expect(0,
+           "scale " SMALL "--count 20 --threads 1,2 --repetitions 2 --frames 2 --processes 2 --wide --out a.json "
+           "--report a.html",
+           "");
+    cr_expect(strstr(out, "Means over 2 processes"), "%s", out);
+    cr_expect_not(strstr(out, "of one process"), "%s", out);
+    json_t *json = load("a.json"), *row;
     const json_t *scaling = json_object_get(json, "scaling");
     int counts[2] = {0};
     size_t index;
@@ -159,19 +165,14 @@ Test(baseline, scaling_study_is_repeated_whole_in_each_process)
     }
     cr_expect(counts[0] > 0 && counts[0] == counts[1], "%d and %d", counts[0], counts[1]);
     json_decref(json);
-    char command[256];
-    snprintf(command, sizeof command, "%s --wide --report a.html", study);
-    expect(0, command, "");
-    cr_expect(strstr(out, "Means over 2 processes"), "%s", out);
-    cr_expect_not(strstr(out, "of one process"), "%s", out);
 }
 
 Test(baseline, what_is_kept_is_measured_in_twelve_processes)
 {
-    json_t *json = document("bench --filter limit --count 1 --max-time 0.001 --save a --json");
+    json_t *json = document("bench " SMALL "--filter limit/write_cached --count 1 --max-time 0.001 --save a --json");
     cr_expect_eq(json_integer_value(json_object_get(json_object_get(json, "context"), "processes")), 12);
     json_decref(json);
-    json = document("bench --filter limit --count 1 --max-time 0.001 --json");
+    json = document("bench " SMALL "--filter limit/write_cached --count 1 --max-time 0.001 --json");
     cr_expect_eq(json_integer_value(json_object_get(json_object_get(json, "context"), "processes")), 1);
     json_decref(json);
 }
@@ -222,10 +223,10 @@ Test(baseline, entries_that_are_left_out_harm_nothing)
 {
     setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
     setenv("__EGL_VENDOR_LIBRARY_DIRS", "/nonexistent", 1);
-    expect(
-        0,
-        "bench --filter 'limit|frame/all_visible/whole' --count 20 --frames 1 --repetitions 12 --processes 2 --save a",
-        "");
+    expect(0,
+           "bench " SMALL
+           "--filter 'limit|frame/all_visible/whole' --count 20 --frames 1 --repetitions 12 --processes 2 --save a",
+           "");
     expect(0, "compare a a", "");
     cr_expect(strstr(out, "1 without times"), "%s", out);
 }
@@ -239,7 +240,7 @@ Test(baseline, a_folder_is_no_result_and_hides_no_baseline)
 
 Test(baseline, scaling_studies_are_compared_as_well)
 {
-    expect(0, "scale --count 20 --threads 1,2 --frames 1 --repetitions 12 --save a", "");
+    expect(0, "scale " SMALL "--count 20 --threads 1,2 --frames 1 --repetitions 2 --save a", "");
     expect(5, "compare a a", "scale/threads:2: inconclusive: 1 process\n");
     cr_expect(strstr(out, "scale/threads:2"), "%s", out);
 }

@@ -457,6 +457,22 @@ Test(crowd, halves_of_a_model_without_binds)
     th_model_free(model);
 }
 
+/* For crowds of models of all kinds. */
+static void on_each_isa(void (*check)(const crowd_fixture *of, th_isa isa))
+{
+    for (uint32_t n = 0; n < 260; n += 13) { /* prime to all in which they differ */
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        crowd_fixture s;
+        crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, n % 40, TH_ISA_SCALAR);
+        for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
+            if (th_isa_available((th_isa)isa))
+                check(&s, (th_isa)isa);
+        crowd_fixture_fini(&s);
+        th_model_free(model);
+    }
+}
+
 /* Entries of half precision are those of single precision, rounded, and nothing is written beside them. */
 static void check_halves_of_singles(const crowd_fixture *singles, const crowd_fixture *halves)
 {
@@ -478,29 +494,23 @@ static void check_halves_of_singles(const crowd_fixture *singles, const crowd_fi
         cr_assert_eq(halves->palette[halves->palette_bytes + k], GUARD, "written past the end");
 }
 
-ParameterizedTestParameters(crowd, half_precision_is_single_precision_rounded)
+/* On one instruction set. */
+static void check_half_precision(const crowd_fixture *of, th_isa isa)
 {
-    return each_isa();
+    crowd_fixture singles, halves;
+    crowd_fixture_init_twin(&singles, of, (th_crowd_desc){.isa = isa});
+    crowd_fixture_init_twin(&halves, of, (th_crowd_desc){.isa = isa, .palette = TH_PALETTE_F16});
+    crowd_fixture_update(&singles, 0.7);
+    crowd_fixture_update(&halves, 0.7);
+    check_halves_of_singles(&singles, &halves);
+    check_halves(&halves, 0.7);
+    crowd_fixture_fini_twin(&singles);
+    crowd_fixture_fini_twin(&halves);
 }
 
-ParameterizedTest(const th_isa *isa, crowd, half_precision_is_single_precision_rounded)
+Test(crowd, half_precision_is_single_precision_rounded)
 {
-    skip_without(*isa);
-    for (uint32_t n = 0; n < 260; n += 13) { /* prime to all in which they differ */
-        random_desc desc = variety(n);
-        th_model *model = random_model(&desc);
-        crowd_fixture singles, halves;
-        crowd_fixture_init(&singles, model, TH_SAMPLING_COMPILED, n % 40, *isa);
-        crowd_fixture_init_with(&halves, model, (th_compiled_model_desc){0}, n % 40,
-                                (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
-        crowd_fixture_update(&singles, 0.7);
-        crowd_fixture_update(&halves, 0.7);
-        check_halves_of_singles(&singles, &halves);
-        check_halves(&halves, 0.7);
-        crowd_fixture_fini(&singles);
-        crowd_fixture_fini(&halves);
-        th_model_free(model);
-    }
+    on_each_isa(check_half_precision);
 }
 
 /* ---- some of a crowd ---- */
@@ -635,31 +645,24 @@ static void check_streamed(const crowd_fixture *cached, const crowd_fixture *str
         cr_assert_eq(streamed->palette[streamed->palette_bytes + k], GUARD, "written past the end");
 }
 
-ParameterizedTestParameters(crowd, streamed_writes_are_the_same_bytes)
+static void check_streaming(const crowd_fixture *of, th_isa isa)
 {
-    return each_isa();
+    th_crowd_desc as = {.isa = isa, .palette = of->count % 2 ? TH_PALETTE_F16 : TH_PALETTE_F32};
+    crowd_fixture cached, streamed;
+    crowd_fixture_init_twin(&cached, of, as);
+    as.writes = TH_WRITES_STREAMED;
+    crowd_fixture_init_twin(&streamed, of, as);
+    crowd_fixture_update(&cached, 0.7);
+    crowd_fixture_update(&streamed, 0.7);
+    check_streamed(&cached, &streamed);
+    check_halves(&streamed, 0.7);
+    crowd_fixture_fini_twin(&cached);
+    crowd_fixture_fini_twin(&streamed);
 }
 
-ParameterizedTest(const th_isa *isa, crowd, streamed_writes_are_the_same_bytes)
+Test(crowd, streamed_writes_are_the_same_bytes)
 {
-    skip_without(*isa);
-    for (uint32_t n = 0; n < 260; n += 13) { /* prime to all in which they differ */
-        random_desc desc = variety(n);
-        th_model *model = random_model(&desc);
-        const th_crowd_desc as = {.isa = *isa, .palette = (th_palette)(n % 2)};
-        th_crowd_desc past = as;
-        past.writes = TH_WRITES_STREAMED;
-        crowd_fixture cached, streamed;
-        crowd_fixture_init_with(&cached, model, (th_compiled_model_desc){0}, n % 40, as);
-        crowd_fixture_init_with(&streamed, model, (th_compiled_model_desc){0}, n % 40, past);
-        crowd_fixture_update(&cached, 0.7);
-        crowd_fixture_update(&streamed, 0.7);
-        check_streamed(&cached, &streamed);
-        check_halves(&streamed, 0.7);
-        crowd_fixture_fini(&cached);
-        crowd_fixture_fini(&streamed);
-        th_model_free(model);
-    }
+    on_each_isa(check_streaming);
 }
 
 /* One entry a palette, and that is a line: as many as fill th_stream_bytes, and one more. */
@@ -733,31 +736,31 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_at_its_limits)
     }
 }
 
-ParameterizedTestParameters(crowd, an_instance_does_not_depend_on_its_neighbours)
+Test(crowd, an_instance_does_not_depend_on_its_neighbours)
 {
-    return each_isa();
-}
-
-ParameterizedTest(const th_isa *isa, crowd, an_instance_does_not_depend_on_its_neighbours)
-{
-    skip_without(*isa);
     random_desc desc = variety(24);
     th_model *model = random_model(&desc);
     cr_assert_gt(model->clip_count, 0);
     size_t bytes = 48 * (size_t)model->bone_count;
-    crowd_fixture many;
-    crowd_fixture_init(&many, model, TH_SAMPLING_COMPILED, 50, *isa);
-    crowd_fixture_update(&many, 1.23);
-    for (uint32_t count = 1; count < 20; count++) {
-        crowd_fixture few;
-        crowd_fixture_init(&few, model, TH_SAMPLING_COMPILED, count, *isa);
-        crowd_fixture_update(&few, 1.23);
-        for (uint32_t i = 0; i < count; i++)
-            cr_assert_arr_eq(few.palette + th_crowd_palette_offset(few.crowd, i),
-                             many.palette + th_crowd_palette_offset(many.crowd, i), bytes);
-        crowd_fixture_fini(&few);
+    crowd_fixture all;
+    crowd_fixture_init(&all, model, TH_SAMPLING_COMPILED, 50, TH_ISA_SCALAR);
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        crowd_fixture many, first = all, few;
+        if (!th_isa_available((th_isa)isa))
+            continue;
+        crowd_fixture_init_twin(&many, &all, (th_crowd_desc){.isa = (th_isa)isa});
+        crowd_fixture_update(&many, 1.23);
+        for (first.count = 1; first.count < 20; first.count++) {
+            crowd_fixture_init_twin(&few, &first, (th_crowd_desc){.isa = (th_isa)isa});
+            crowd_fixture_update(&few, 1.23);
+            for (uint32_t i = 0; i < first.count; i++)
+                cr_assert_arr_eq(few.palette + th_crowd_palette_offset(few.crowd, i),
+                                 many.palette + th_crowd_palette_offset(many.crowd, i), bytes);
+            crowd_fixture_fini_twin(&few);
+        }
+        crowd_fixture_fini_twin(&many);
     }
-    crowd_fixture_fini(&many);
+    crowd_fixture_fini(&all);
     th_model_free(model);
 }
 

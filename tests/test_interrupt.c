@@ -18,6 +18,7 @@ static void begin(void)
     cr_assert(getcwd(here, sizeof here));
     setenv("XDG_DATA_HOME", here, 1);
     setenv("THRONG_PROGRESS", "on", 1);
+    signal(SIGINT, SIG_DFL); /* which a shell that starts us in the background would have ignored */
 }
 
 TestSuite(interrupt, .init = begin, .fini = remove_folder);
@@ -92,19 +93,28 @@ static json_t *load(const char *path)
     return json;
 }
 
-/* Returns the number of processes. */
-static int expect_partial(const char *path, bool partial)
+static void expect_partial(const char *path, bool partial)
 {
     json_t *json = load(path);
-    const json_t *context = json_object_get(json, "context");
-    const int processes = (int)json_integer_value(json_object_get(context, "processes"));
-    cr_expect_eq(json_is_true(json_object_get(context, "partial")), partial, "%s", path);
+    cr_expect_eq(json_is_true(json_object_get(json_object_get(json, "context"), "partial")), partial, "%s", path);
     json_decref(json);
-    return processes;
 }
 
-#define LONG  "--filter 'pose/scalar/f32|interp/step/scalar' --count 20 --repetitions 100000 "
-#define QUICK "bench --filter limit --count 20 --frames 1 --repetitions 12 "
+/* Processes are in it whole, or not at all. */
+static void expect_some_processes(const char *path, json_int_t repetitions)
+{
+    json_t *json = load(path);
+    const json_int_t processes = json_integer_value(json_object_get(json_object_get(json, "context"), "processes"));
+    const json_t *row = json_array_get(json_object_get(json, "benchmarks"), 0);
+    cr_expect(processes >= 2 && processes < 64, "%d", (int)processes);
+    cr_expect_eq(json_integer_value(json_object_get(row, "repetitions")), repetitions * processes);
+    json_decref(json);
+    expect_partial(path, true);
+}
+
+#define SMALL "--model synthetic:joints=4 --count 20 "
+#define LONG  SMALL "--filter 'pose/scalar/f32|interp/step/scalar' --repetitions 100000 "
+#define QUICK "bench " SMALL "--filter limit --frames 1 --repetitions 12 "
 
 Test(interrupt, bench_keeps_what_was_measured_and_says_so)
 {
@@ -116,19 +126,19 @@ Test(interrupt, bench_keeps_what_was_measured_and_says_so)
     cr_expect(strstr(out, "Partial, interrupted: ") && strstr(out, "</html>"));
     expect(5, "compare a.json a.json", "inconclusive");
     cr_expect(strstr(out, "a.json is partial"), "%s", out);
-    interrupt("scale --threads 1,2 --count 20 --repetitions 100000 --json", "repetitions", SIGTERM, 143);
+    interrupt("scale " SMALL "--threads 1,2 --repetitions 100000 --json", "repetitions", SIGTERM, 143);
     cr_assert_eq(rename(".out", "b.json"), 0);
     expect_partial("b.json", true);
 }
 
 Test(interrupt, processes_that_are_not_done_do_not_count)
 {
-    interrupt("bench --filter limit --count 20 --repetitions 20 --repetition-time 100 --processes 64 --out a.json",
+    interrupt("bench " SMALL "--filter limit --repetitions 20 --frames 1 --processes 64 --out a.json",
               "process 3 of 64", SIGTERM, 143);
-    cr_expect_eq(expect_partial("a.json", true), 2);
-    interrupt("scale --threads 1 --count 20 --repetitions 20 --processes 64 --out b.json", "process 3 of 64", SIGINT,
-              130);
-    cr_expect_eq(expect_partial("b.json", true), 2);
+    expect_some_processes("a.json", 20);
+    interrupt("scale " SMALL "--threads 1 --repetitions 2 --frames 1 --processes 64 --out b.json", "process 3 of 64",
+              SIGINT, 130);
+    expect_some_processes("b.json", 2);
 }
 
 static size_t points_of(const json_t *json)

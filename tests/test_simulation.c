@@ -1,4 +1,5 @@
 /* What the server animates, from inside: models and crowds as their settings say, and their memory. */
+#include "fixture_small.h"
 #include "src/serve/memory_budget.h"
 #include "src/serve/simulation/simulation_controller.h"
 
@@ -21,12 +22,14 @@ static const th_fade fade = {.duration_s = 0.4, .curve = TH_FADE_LINEAR};
 static th_memory_budget memory = TH_MEMORY_BUDGET(1 << 30);
 static th_error err;
 
+static bool makes_human; /* who has gaits */
+
 static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *error)
 {
     (void)ctx;
     (void)path;
     (void)most_bytes;
-    return th_human_create(out, error);
+    return makes_human ? th_human_create(out, error) : th_synthetic_create(&small_desc, out, error);
 }
 
 static th_controller_desc fixed(void)
@@ -188,6 +191,7 @@ Test(simulation, a_blend_changes_without_another_crowd)
 {
     const th_controller_desc desc = fixed();
     th_settings settings = pace_of(1);
+    makes_human = true;
     th_blend_state before[TH_SETTINGS_MODELS], after[TH_SETTINGS_MODELS];
     th_controller *controller;
     cr_assert_eq(th_controller_create(&desc, &settings, &controller, &err), TH_OK, "%s", err.text);
@@ -302,6 +306,6 @@ Test(simulation, without_memory_for_a_behaviour_there_is_none)
     th_model_cache_release(models);
     memory.limit = kept - routines / 2;
     cr_expect_eq(th_model_cache_create(&desc.model_cache, &settings, &other, &err), TH_ERR_LIMIT);
-    cr_expect(strstr(err.text, "the routines of human take more than the"), "%s", err.text);
+    cr_expect(strstr(err.text, "the routines of small take more than the"), "%s", err.text);
     expect_nothing_reserved();
 }

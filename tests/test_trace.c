@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 5, MOST = 16 };
+enum { TRIES = 20, MOST = 16 };
+
+#define SMALL " --model synthetic:joints=8,clips=2,keys=16,rate=15"
 
 static char text[1 << 22];
 
@@ -70,7 +72,7 @@ static size_t expect_frames(const json_t *trace, const char *row, size_t chunks)
 Test(trace, of_scale_has_some_frames_of_each_row)
 {
     static const char *const rows[] = {"scale/threads:1", "scale/threads:2", "scale/sampling/threads:1"};
-    json_t *trace = trace_of("scale --count 100 --threads 1,2 --repetitions 2 --frames 2");
+    json_t *trace = trace_of("scale --count 100 --threads 1,2 --repetitions 2 --frames 2" SMALL);
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         expect_frames(trace, rows[r], 3); /* 6 batches, two in a chunk */
         cr_expect_leq(sum_spans(trace, rows[r], "chunk", "run").us, 2 * sum_spans(trace, rows[r], "frame", NULL).us);
@@ -80,7 +82,7 @@ Test(trace, of_scale_has_some_frames_of_each_row)
 
 Test(trace, of_separate_stages_tells_them_apart)
 {
-    json_t *trace = trace_of("scale --count 100 --threads 2 --repetitions 2 --frames 2 --stages separate");
+    json_t *trace = trace_of("scale --count 100 --threads 2 --repetitions 2 --frames 2 --stages separate" SMALL);
     static const char *const stages[] = {"sample", "resolve"};
     const size_t frames = expect_frames(trace, "scale/threads:2", 2 * 3);
     for (int i = 0; i < 2; i++) {
@@ -94,7 +96,7 @@ Test(trace, of_separate_stages_tells_them_apart)
 Test(trace, of_scale_accounts_for_its_time)
 {
     static const char *const stages[] = {"load", "prepare", "check", "measure", "trace", NULL};
-    expect_accounted("scale --count 1000 --repetitions 2 --frames 2 --threads 1,2", stages);
+    expect_accounted("scale --count 1000 --repetitions 2 --frames 2 --threads 1,2" SMALL, stages);
 }
 
 Test(trace, of_bench_has_some_frames_of_each_entry)
@@ -109,8 +111,9 @@ Test(trace, of_bench_has_some_frames_of_each_entry)
                    {"jobs/frame:60hz/work-stealing", 3 * 125},
                    {"jobs/trace/on", 0},
                    {"jobs/trace/off", 256}};
-    json_t *trace = trace_of("bench --count 20 --repetitions 2 --frames 2 --filter "
-                             "'play/forward|pose/tutorial|jobs/(stages|frame).*/(work-stealing|serial)|jobs/trace'");
+    json_t *trace =
+        trace_of("bench --count 20 --repetitions 2 --frames 2 --filter "
+                 "'play/forward|pose/tutorial|jobs/(stages|frame).*/(work-stealing|serial)|jobs/trace'" SMALL);
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         expect_frames(trace, entries[i].name, entries[i].chunks);
     json_decref(trace);
@@ -120,7 +123,7 @@ Test(trace, of_bench_has_some_frames_of_each_entry)
 static json_t *trace_of_stress(const char *more)
 {
     char line[256];
-    snprintf(line, sizeof line, "stress --budget-ms 2 --frames 299 %s --trace t.json", more);
+    snprintf(line, sizeof line, "stress --budget-ms 1 --frames 299 %s --trace t.json" SMALL, more);
     const int code = throng(line);
     cr_assert(code == 0 || code == 1, "%s: %s", line, err);
     slurp("t.json", text, sizeof text);
@@ -181,8 +184,8 @@ Test(trace, of_render_agrees_with_what_it_says)
                                                                                                "load", "prepare",
                                                                                                "draw frames", "finish",
                                                                                                NULL};
-    static const char line[] = "render --count 64 --size 320x180 --frames 3 --out f%d.png";
-    char with_json[128];
+    static const char line[] = "render --count 64 --size 320x180 --frames 3 --out f%d.png" SMALL;
+    char with_json[192];
     if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
         cr_skip("no OpenGL: %s", err);
     expect_accounted(line, whole);
