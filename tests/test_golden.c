@@ -1,7 +1,6 @@
 /* What is drawn, held against pictures that somebody has looked at (tests/golden). */
 #include "fixture_context.h"
 #include "fixture_golden.h"
-#include "fixture_import.h"
 #include "fixture_picture.h"
 
 #include <throng/anim/human.h>
@@ -222,35 +221,6 @@ Test(golden, several_meshes_and_materials)
     test_models_free(&c);
     wardrobe_free(&w);
     close_context(gl);
-}
-
-/* ---- models from files ---- */
-
-static void check_file(const char *name, const char *file, look how)
-{
-    char path[512];
-    if (!getenv("THRONG_MODELS"))
-        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
-    th_gl *gl = open_llvmpipe();
-    test_models c = {0};
-    snprintf(path, sizeof path, "%s/%s", getenv("THRONG_MODELS"), file);
-    test_models_add(&c, import_good(path));
-    stage s = make_stage(&c, time_s, TH_PALETTE_F32, how);
-    check_picture(name, gl, &s, &with_shadows);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
-}
-
-Test(golden, foxes)
-{
-    check_file("foxes", "Fox.glb", MATERIALS);
-}
-
-/* Its texture shows a trademark, so it is not stored. */
-Test(golden, heat_map_of_coarse_cesium_men)
-{
-    check_file("cesium_men", "CesiumMan.gltf", HEAT);
 }
 
 /* ---- the rule itself ---- */

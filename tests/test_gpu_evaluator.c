@@ -29,7 +29,6 @@ static th_gl *open_exact(void)
     th_gl *gl = open_context();
     const char *renderer = th_gl_get_info(gl)->renderer;
     if (!is_llvmpipe(gl) && !strstr(renderer, "softpipe")) {
-        fprintf(stderr, "skipped: nobody knows how %s rounds\n", renderer);
         cr_skip_test("nobody knows how %s rounds", renderer);
     }
     return gl;
@@ -224,15 +223,9 @@ Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_synthetic_rigs)
     close_context(gl);
 }
 
-static void check_file(const th_gl *gl, const char *folder, const char *file, options o)
+static void check_file(const th_gl *gl, const char *file, options o)
 {
-    char path[512];
-    if (!folder) {
-        fprintf(stderr, "skipped: THRONG_MODELS does not name a folder with %s\n", file);
-        return;
-    }
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    th_model *model = import_good(path);
+    th_model *model = import_good(testmodel(file));
     cr_expect(check_model(gl, model, o, MANY));
     th_model_free(model);
 }
@@ -241,11 +234,9 @@ Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_files)
 {
     th_gl *gl = open_exact();
     options o = {TH_INTERPOLATION_AUTHORED, TH_KEYS_32, TH_PALETTE_F32, TH_GPU_MAPPING_CHARACTER};
-    check_file(gl, getenv("THRONG_MODELS"), "Fox.glb", o);
-    check_file(gl, TEST_MODELS, "BVH/Boxing_Toes.bvh", o);
+    check_file(gl, "BVH/Boxing_Toes.bvh", o);
     o.mapping = TH_GPU_MAPPING_JOINT;
-    check_file(gl, getenv("THRONG_MODELS"), "CesiumMan.gltf", o);
-    check_file(gl, TEST_MODELS, "X/Testwuson.X", o);
+    check_file(gl, "X/Testwuson.X", o);
     close_context(gl);
 }
 

@@ -78,13 +78,6 @@ static char *read_whole_file(const char *path, size_t *size)
     return bytes;
 }
 
-/* Debian package assimp-testmodels. */
-static const char *test_models(void)
-{
-    const char *where = getenv("THRONG_TESTMODELS");
-    return where ? where : TEST_MODELS;
-}
-
 /* ---- importing ---- */
 
 static void check_refused(const th_import_desc *desc, th_result code, const char *says)
@@ -433,11 +426,7 @@ Test(import, cleans_the_names_of_clips_in_notes)
 
 Test(import, assumes_25_ticks_when_the_file_gives_none)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/3DS/RotatingCube.3DS", test_models());
-    if (access(path, R_OK) != 0)
-        cr_skip_test("%s is not there", path);
-    th_model *model = import_good(path);
+    th_model *model = import_good(testmodel("3DS/RotatingCube.3DS"));
     cr_expect_float_eq(model->clips[0].ticks_per_second, 25, 0);
     check_note(model, "25 are assumed");
     th_model_free(model);
@@ -527,11 +516,7 @@ Test(import, names_nodes_without_a_name)
 /* Where Assimp has made up no name already. */
 Test(import, gives_each_unnamed_node_a_name_of_its_own)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/MDL/MDL (HL1)/man.mdl", test_models());
-    if (access(path, R_OK) != 0)
-        cr_skip_test("%s is not there", path);
-    th_model *model = import_good(path);
+    th_model *model = import_good(testmodel("MDL/MDL (HL1)/man.mdl"));
     for (uint32_t j = 0; j < model->joint_count; j++)
         cr_expect_eq(th_model_find_joint(model, model->joints[j].name), j);
     check_note(model, "15 nodes have no name");
@@ -543,11 +528,7 @@ Test(import, hangs_the_bones_of_half_life_from_each_other)
 {
     static const char *const parents[][2] = {
         {"Root", "<MDL_bones>"}, {"Pelvis", "Root"}, {"LeftLeg", "Pelvis"}, {"Spine", "Pelvis"}, {"Neck", "Spine"}};
-    char path[512];
-    snprintf(path, sizeof path, "%s/MDL/MDL (HL1)/man.mdl", test_models());
-    if (access(path, R_OK) != 0)
-        cr_skip_test("%s is not there", path);
-    th_model *model = import_good(path);
+    th_model *model = import_good(testmodel("MDL/MDL (HL1)/man.mdl"));
     for (size_t i = 0; i < LENGTH(parents); i++) {
         const uint32_t joint = th_model_find_joint(model, parents[i][0]);
         cr_assert_neq(joint, TH_NO_INDEX);
@@ -795,11 +776,7 @@ Test(import, copies_a_mesh_for_every_node_that_uses_it)
 
 Test(import, leaves_out_meshes_no_node_uses)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/AC/nosurfaces.ac", test_models());
-    if (access(path, R_OK) != 0)
-        cr_skip_test("%s is not there", path);
-    th_model *model = import_good(path);
+    th_model *model = import_good(testmodel("AC/nosurfaces.ac"));
     cr_expect_eq(model->mesh_count, 0);
     cr_expect_eq(model->bone_count, model->joint_count);
     check_note(model, "1 mesh is used by no node and was left out");
@@ -1203,15 +1180,6 @@ static void check_file(const char *path)
     th_model_free(model);
 }
 
-static void check_files(const char *where, const char *const files[], size_t count)
-{
-    for (size_t f = 0; f < count; f++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", where, files[f]);
-        check_file(path);
-    }
-}
-
 Test(import, agrees_with_the_oracle_on_every_animated_test_model)
 {
     static const char *const files[] = {
@@ -1229,17 +1197,8 @@ Test(import, agrees_with_the_oracle_on_every_animated_test_model)
         "glTF2/simple_skin/simple_skin.gltf",
         "Collada/box_nested_animation.dae",
     };
-    if (access(test_models(), R_OK) != 0)
-        cr_skip_test("no test models in %s (Debian: assimp-testmodels)", test_models());
-    check_files(test_models(), files, LENGTH(files));
-}
-
-Test(import, agrees_with_the_oracle_on_fox_and_man)
-{
-    static const char *const files[] = {"Fox.glb", "CesiumMan.gltf"};
-    if (!getenv("THRONG_MODELS"))
-        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
-    check_files(getenv("THRONG_MODELS"), files, LENGTH(files));
+    for (size_t f = 0; f < LENGTH(files); f++)
+        check_file(testmodel(files[f]));
 }
 
 /* ---- hostile input ---- */
@@ -1341,10 +1300,7 @@ Test(import, finds_the_importer_beside_the_program)
 
 Test(import, keeps_to_its_memory)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/invalid/OutOfMemory.off", test_models());
-    if (access(path, R_OK) != 0)
-        cr_skip_test("%s is not there", path);
+    const char *path = testmodel("invalid/OutOfMemory.off");
     th_model *model;
     th_error err;
     th_result result =
@@ -1459,11 +1415,10 @@ static size_t count_files(const char *where)
 
 Test(import, gives_a_model_or_an_error_for_every_test_file)
 {
-    if (access(test_models(), R_OK) != 0)
-        cr_skip_test("no test models in %s (Debian: assimp-testmodels)", test_models());
+    const char *models = testmodel(".");
     cr_assert_eq(chdir(in_folder(".")), 0, "where anything the importer drops would land");
     one_in = is_nightly() ? 1 : 4;
-    nftw(test_models(), add_path, 16, FTW_PHYS);
+    nftw(models, add_path, 16, FTW_PHYS);
     one_in = 1;
     cr_expect(sweep.count > 300 / (is_nightly() ? 1 : 4));
     import_all();
@@ -1486,17 +1441,9 @@ static void add_truncations(const char *path, int count)
 
 Test(import, survives_truncated_files)
 {
-    char path[512];
     const int count = is_nightly() ? 200 : 40;
-    snprintf(path, sizeof path, "%s/X/Testwuson.X", test_models());
-    if (access(path, R_OK) == 0)
-        add_truncations(path, count);
-    if (getenv("THRONG_MODELS")) {
-        snprintf(path, sizeof path, "%s/Fox.glb", getenv("THRONG_MODELS"));
-        add_truncations(path, count);
-    }
-    if (sweep.count == 0)
-        cr_skip_test("neither Testwuson.X nor Fox.glb is there");
+    add_truncations(testmodel("X/Testwuson.X"), count);
+    add_truncations(TEST_DATA "/morph.glb", count);
     size_t files = sweep.count;
     import_all();
     cr_expect_eq(count_files(folder), files, "a file was left behind");

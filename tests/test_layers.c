@@ -408,15 +408,14 @@ Test(layers, blend_clips_that_play_exact)
 }
 
 /* Characters of others, whose layers add, override and have masks, in all interpolations. */
-static void check_file(const char *folder, const char *file)
+static void check_file(const char *file)
 {
-    char path[512], what[96];
-    snprintf(path, sizeof path, "%s/%s", folder, file);
+    char what[96];
     for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
         for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
             setup t;
             const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode, .keys = (th_keys)keys};
-            setup_init_of(&t, import_good(path), (uint32_t)(2 * mode + keys), how, (th_crowd_desc){0});
+            setup_init_of(&t, import_good(testmodel(file)), (uint32_t)(2 * mode + keys), how, (th_crowd_desc){0});
             snprintf(what, sizeof what, "%s, %s, keys %d", file, th_interpolation_name((th_interpolation)mode), keys);
             update(&t, UINT16_MAX);
             check_layers(&t, 0, what);
@@ -426,11 +425,8 @@ static void check_file(const char *folder, const char *file)
 
 Test(layers, of_real_characters_follow_the_reference)
 {
-    const char *folder = getenv("THRONG_MODELS");
-    if (!folder)
-        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
-    check_file(folder, "Fox.glb");
-    check_file(folder, "CesiumMan.gltf");
+    check_file("X/Testwuson.X");
+    check_file("FBX/animation_with_skeleton.fbx");
 }
 
 Test(layers, of_one_clip_are_that_clip_to_the_last_bit)

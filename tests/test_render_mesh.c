@@ -156,28 +156,8 @@ Test(render_mesh, two_levels_double_the_limit)
         cr_expect_float_eq(th_render_mesh_lod_limit(l + 2), 2 * th_render_mesh_lod_limit(l), 1e-12);
 }
 
-Test(render_mesh, has_all_of_fox_and_man)
-{
-    static const char *const files[] = {"Fox.glb", "CesiumMan.gltf"};
-    if (!getenv("THRONG_MODELS"))
-        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
-    for (int f = 0; f < 2; f++) {
-        char file[512];
-        snprintf(file, sizeof file, "%s/%s", getenv("THRONG_MODELS"), files[f]);
-        th_model *model = import_good(file);
-        check_whole(model);
-        th_render_mesh *render_mesh = create_render_mesh(model);
-        cr_expect_eq(render_mesh->warning_count, 0);
-        cr_expect_eq(render_mesh->image_count, 1);
-        cr_expect_eq(render_mesh->materials[render_mesh->parts[0].material].image, 0);
-        cr_expect_geq(render_mesh->lod_count, 2);
-        th_render_mesh_destroy(render_mesh);
-        th_model_free(model);
-    }
-}
-
 /* Scales in the skeleton, several meshes, meshes without bones, texture coordinates far from the image. */
-Test(render_mesh, has_all_of_other_files)
+Test(render_mesh, has_all_of_files)
 {
     static const char *const files[] = {"BVH/Boxing_Toes.bvh",
                                         "X/Testwuson.X",
@@ -190,21 +170,11 @@ Test(render_mesh, has_all_of_other_files)
                                         "glTF2/simple_skin/simple_skin.gltf",
                                         "glTF2/BoxTextured-glTF-Binary/BoxTextured.glb",
                                         "glTF2/ClearCoat-glTF/ClearCoatTest.gltf"};
-    const char *from = getenv("THRONG_TESTMODELS") ? getenv("THRONG_TESTMODELS") : TEST_MODELS;
-    int tried = 0;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
-        char file[512];
-        snprintf(file, sizeof file, "%s/%s", from, files[f]);
-        if (access(file, R_OK) != 0)
-            continue;
-        th_model *model = import_good(file);
+        th_model *model = import_good(testmodel(files[f]));
         check_whole(model);
         th_model_free(model);
-        tried++;
     }
-    cr_log_info("%d of %zu files are there", tried, sizeof files / sizeof *files);
-    if (tried == 0)
-        cr_skip_test("no test models in %s (Debian: assimp-testmodels)", from);
 }
 
 /* But for images. */

@@ -296,13 +296,9 @@ Test(skin_error, equals_all_vertices_of_random_models_with_targets)
 
 Test(skin_error, equals_all_vertices_of_files)
 {
-    static const char *const files[] = {"Fox.glb", "CesiumMan.gltf"};
-    if (!getenv("THRONG_MODELS"))
-        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
+    static const char *const files[] = {"X/Testwuson.X", "FBX/animation_with_skeleton.fbx"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", getenv("THRONG_MODELS"), files[i]);
-        th_model *model = import_good(path);
+        th_model *model = import_good(testmodel(files[i]));
         check_model(model, false);
         th_model_free(model);
     }
