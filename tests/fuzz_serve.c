@@ -1,6 +1,6 @@
-/* Hostile clients: fuzz_serve [CONNECTIONS [SEED]]. Starts `throng serve` and sends it requests that are damaged in every
- * way this file knows of, over many connections, while it watches from another that the server still answers, that the
- * crowd still ticks, and that the damage reaches nothing. To be run against a build with sanitizers. */
+/* Hostile clients: fuzz_serve [CONNECTIONS [SEED]]. Starts `throng serve` and sends it requests that are damaged in
+ * every way this file knows of, over many connections, while it watches from another that the server still answers,
+ * that the crowd still ticks, and that the damage reaches nothing. To be run against a build with sanitizers. */
 #include "fixture_nightly.h"
 #include "fixture_server.h"
 
