@@ -93,6 +93,9 @@ limit_isa() {
     export THRONG_TEST_ISA GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512BW,-AVX512DQ,-AVX512VL$hide"
     export LP_NATIVE_VECTOR_WIDTH=128
     [ "$THRONG_TEST_ISA" != avx2 ] || LP_NATIVE_VECTOR_WIDTH=256
+    # Mesa would take what it compiled for another width.
+    mkdir -p "$root/build"
+    export MESA_SHADER_CACHE_DIR="$root/build/shaders-$THRONG_TEST_ISA"
 }
 
 # Says that a preset is being built, once that takes a while. When there is nothing to do it takes less.

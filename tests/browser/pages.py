@@ -22,6 +22,16 @@ TOKEN = 'a-token-of-the-test-1'
 WIDE, NARROW = 1280, 400
 
 
+servers = []
+
+
+def serve(folder, *arguments):
+    server = Server(PROGRAM, folder, '--model', MODEL, *arguments)
+    servers.append(server)
+    check(server.wait_ready(), server.said())
+    return server, f'http://127.0.0.1:{server.address[1]}/'
+
+
 def check(holds, what):
     if not holds:
         raise AssertionError(what)
@@ -108,10 +118,9 @@ def runs_a_measurement(page):
 def refuses_a_wrong_token(browser, folder):
     with open(os.path.join(folder, 'token'), 'w', encoding='utf-8') as file:
         file.write(TOKEN)
-    server = Server(PROGRAM, folder, '--model', MODEL, '--count', '10', '--token-file', 'token')
-    check(server.wait_ready(), server.said())
+    server, address = serve(folder, '--count', '10', '--token-file', 'token')
     page = Page(browser, WIDE, expected='401 (Unauthorized)')
-    page.open(f'http://127.0.0.1:{server.address[1]}/')
+    page.open(address)
     page.until('!document.querySelector("#token").hidden', 'it asks for a token')
     for token, then in (('wrong-token-of-16-letters', 'document.querySelector("#token [role=alert]").textContent.includes("rejected")'),
                         (TOKEN, 'document.querySelector("#link").textContent === "connected"')):
@@ -149,10 +158,7 @@ def main():
     browser = Chromium(chromium)
     try:
         with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
-            server = Server(PROGRAM, folder, '--model', MODEL, '--count', '50', '--threads', '1', '--rate', '20',
-                            '--allow-host', 'localhost')
-            check(server.wait_ready(), server.said())
-            address = f'http://127.0.0.1:{server.address[1]}'
+            server, address = serve(folder, '--count', '50', '--threads', '1', '--rate', '20')
             for width, dark in ((WIDE, False), (NARROW, True)):
                 page = Page(browser, width, dark)
                 page.open(address)
@@ -165,7 +171,7 @@ def main():
                     changes_the_count_by_keys(page, server)
                 looks_right(page, f'page-{width}')
                 page = Page(browser, width, dark)
-                page.open(f'{address}/api')
+                page.open(f'{address}api')
                 looks_right(page, f'api-{width}')
             check(server.end(), server.said())
         with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
@@ -177,6 +183,8 @@ def main():
                     page.open(f'file://{folder}/{name}.html')
                     looks_right(page, f'{name}-{width}')
     finally:
+        for server in servers:
+            server.process.kill()
         browser.close()
 
 
