@@ -30,9 +30,10 @@ layout(std430, binding = 4) writeonly restrict buffer Counts
 shared uint in_group[GROUPS];
 
 #ifdef WALKS
-// As walked_to of layout.c.
-float walked_to(Walk walk)
+// As walked_to of layout.c. NVIDIA takes nothing of a readonly buffer as an argument.
+float walked_to(uint i)
 {
+    Walk walk = walks[i];
     const double shift = 6755399441055744.0lf; // 1.5 * 2^52
     precise double loops = number(walk.phase) + number(walk.speed) * number(u_time);
     double since = number(walk.speed) != 0.0lf ? floor(loops) : number(u_time);
@@ -47,7 +48,7 @@ float walked_to(Walk walk)
 float z_of(uint i)
 {
 #ifdef WALKS
-    return walked_to(walks[i]);
+    return walked_to(i);
 #else
     return instances[2u * i].z;
 #endif

@@ -51,9 +51,10 @@ layout(std430, binding = 7) writeonly restrict buffer Cursors
 
 shared uint group_of[BLOCK];
 
-// As th_playback_ratio.
-double ratio_of(Playback playback)
+// As th_playback_ratio. NVIDIA takes nothing of a readonly buffer as an argument.
+double ratio_of(uint i)
 {
+    Playback playback = playbacks[i];
     precise double loops = number(playback.phase) + number(playback.speed) * number(u_time);
     if (!(abs(loops) < 2251799813685248.0lf)) // 2^51
         return 0.0lf;
@@ -74,7 +75,7 @@ uint stretch_of(uint clip, double ratio)
 uvec2 cursor_of(uint i)
 {
     uint clip = playbacks[i].clip.x;
-    double ratio = ratio_of(playbacks[i]);
+    double ratio = ratio_of(i);
     bool seeks = clips[clip].seeks_stretch;
     Stretch stretch = clips[clip].stretches[seeks ? stretch_of(clip, ratio) : 0u];
     precise double whole = ratio * number(stretch.rate);

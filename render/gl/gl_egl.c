@@ -188,8 +188,8 @@ static EGLint list_devices(EGLDeviceEXT devices[MAX_DEVICES], const char *way, t
     if (!load_client(way, tried))
         return 0;
     EGLint count = 0;
-    if (!GLAD_EGL_EXT_device_enumeration || !GLAD_EGL_EXT_device_query || !GLAD_EGL_EXT_platform_device ||
-        !eglQueryDevicesEXT(MAX_DEVICES, devices, &count) || count == 0) {
+    const bool lists = GLAD_EGL_EXT_device_base || (GLAD_EGL_EXT_device_enumeration && GLAD_EGL_EXT_device_query);
+    if (!lists || !GLAD_EGL_EXT_platform_device || !eglQueryDevicesEXT(MAX_DEVICES, devices, &count) || count == 0) {
         th_gl_failed(tried, way, "EGL lists no devices");
         return 0;
     }
