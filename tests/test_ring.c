@@ -249,6 +249,7 @@ Test(ring, keeps_slots_for_later_frames)
 {
     check_held(TH_RING_AUTO, false);
     check_held(TH_RING_UNSYNCHRONIZED, false);
+    check_held(TH_RING_COPIED, false);
 }
 
 Test(ring, keeps_slots_for_later_frames_from_far_ahead)
@@ -280,12 +281,22 @@ static void hide_buffer_storage(void)
 
 Test(ring, persistent_frames_arrive_whole_and_in_time)
 {
-    check_upload(TH_RING_AUTO, TH_RING_PERSISTENT, false);
+    check_upload(TH_RING_PERSISTENT, TH_RING_PERSISTENT, false);
 }
 
 Test(ring, persistent_frames_arrive_whole_and_in_time_from_far_ahead)
 {
     check_upload(TH_RING_PERSISTENT, TH_RING_PERSISTENT, true);
+}
+
+Test(ring, copied_frames_arrive_whole_and_in_time)
+{
+    check_upload(TH_RING_COPIED, TH_RING_COPIED, false);
+}
+
+Test(ring, copied_frames_arrive_whole_and_in_time_from_far_ahead)
+{
+    check_upload(TH_RING_COPIED, TH_RING_COPIED, true);
 }
 
 Test(ring, unsynchronized_frames_arrive_whole_and_in_time)
@@ -388,12 +399,14 @@ Test(ring, grows_between_frames_and_loses_none)
 {
     check_growth(TH_RING_PERSISTENT, false);
     check_growth(TH_RING_UNSYNCHRONIZED, false);
+    check_growth(TH_RING_COPIED, false);
 }
 
 Test(ring, grows_between_frames_and_loses_none_from_far_ahead)
 {
     check_growth(TH_RING_PERSISTENT, true);
     check_growth(TH_RING_UNSYNCHRONIZED, true);
+    check_growth(TH_RING_COPIED, true);
 }
 
 /* The frames before read the slots that are replaced. */

@@ -1,5 +1,7 @@
 #include <throng/render/ring.h>
 
+#include "buffer.h"
+
 #include <throng/core/mutant.h>
 
 #include <glad/gl.h>
@@ -14,11 +16,13 @@ enum { MOST_SLOTS = TH_RING_SLOTS + TH_RING_MAX_HELD, PAGE = 4096 };
 
 struct th_ring {
     GLuint buffer;
+    GLuint copy;       /* that the GPU reads; 0: it reads `buffer` */
     size_t slot_bytes; /* whole pages, so that each slot can be protected */
     th_ring_upload upload;
-    bool guard, write_combined;
-    char *mapping; /* all slots; NULL when each is mapped per frame */
-    void *written; /* the current slot between begin and end, otherwise NULL */
+    bool guard, write_combined, of_gpu;
+    char *mapping;     /* all slots; NULL when each is mapped per frame */
+    void *written;     /* the current slot between begin and end, otherwise NULL */
+    size_t begin, end; /* what was written of it */
     GLsync fences[MOST_SLOTS];
     uint32_t slot_count, held; /* held: frames beyond its own that a slot is read in */
     uint32_t slot;             /* the current one */
@@ -62,14 +66,19 @@ static bool make_buffer(th_ring *ring)
     GLint64 given = 0;
     glGenBuffers(1, &ring->buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
-    bool mapped = true;
-    if (ring->upload == TH_RING_PERSISTENT)
-        mapped = map_for_good(ring, bytes);
+    bool ok = true;
+    if (ring->of_gpu)
+        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, GL_DYNAMIC_COPY);
+    else if (ring->upload != TH_RING_UNSYNCHRONIZED)
+        ok = map_for_good(ring, bytes);
     else
         glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
     glGetBufferParameteri64v(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &given);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-    if (mapped && given == (GLint64)bytes)
+    ring->copy = 0;
+    if (ring->upload == TH_RING_COPIED && !ring->of_gpu)
+        ok = th_buffer_make(&ring->copy, bytes, NULL, GL_DYNAMIC_COPY) && ok;
+    if (ok && given == (GLint64)bytes)
         return true;
     while (glGetError() != GL_NO_ERROR) /* the caller reports it */
         ;
@@ -81,6 +90,7 @@ static void delete_buffer(th_ring *ring)
     for (uint32_t slot = 0; ring->mapping && slot < ring->slot_count; slot++)
         protect(ring, slot, true); /* the driver will reuse these pages */
     glDeleteBuffers(1, &ring->buffer);
+    glDeleteBuffers(1, &ring->copy);
 }
 
 /* ---- creation ---- */
@@ -88,10 +98,10 @@ static void delete_buffer(th_ring *ring)
 th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **out, th_error *err)
 {
     assert(gl && desc && out);
-    assert((unsigned)desc->upload <= TH_RING_UNSYNCHRONIZED && desc->held <= TH_RING_MAX_HELD);
+    assert((unsigned)desc->upload <= TH_RING_COPIED && desc->held <= TH_RING_MAX_HELD);
     const th_gl_info *info = th_gl_get_info(gl);
     *out = NULL;
-    if (desc->upload == TH_RING_PERSISTENT && !info->buffer_storage)
+    if ((desc->upload == TH_RING_PERSISTENT || desc->upload == TH_RING_COPIED) && !info->buffer_storage)
         return th_fail(err, TH_ERR_ENVIRONMENT, "%s cannot keep buffers mapped (ARB_buffer_storage)", info->renderer);
     th_ring *ring = calloc(1, sizeof *ring);
     if (!ring)
@@ -100,8 +110,11 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
     ring->slot_count = TH_RING_SLOTS + desc->held;
     ring->held = desc->held;
     ring->upload = desc->upload;
-    if (ring->upload == TH_RING_AUTO)
-        ring->upload = info->buffer_storage ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
+    ring->of_gpu = desc->of_gpu;
+    if (ring->upload == TH_RING_AUTO && info->buffer_storage)
+        ring->upload = info->software ? TH_RING_PERSISTENT : TH_RING_COPIED;
+    else if (ring->upload == TH_RING_AUTO)
+        ring->upload = TH_RING_UNSYNCHRONIZED;
     ring->write_combined = !info->software; /* GPU drivers do not tell, and often map write-combined */
     ring->guard = desc->guard && ring->upload == TH_RING_PERSISTENT && info->software;
     if (desc->bytes > MOST_BYTES || !make_buffer(ring)) {
@@ -157,6 +170,8 @@ static void lose(th_ring *ring)
 
 static void *open_slot(th_ring *ring)
 {
+    ring->begin = 0;
+    ring->end = ring->slot_bytes;
     const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
     if (ring->mapping) {
         protect(ring, ring->slot, true);
@@ -193,10 +208,28 @@ void *th_ring_reserve(th_ring *ring, size_t bytes)
         wait_for_slot(ring, slot);
     delete_buffer(ring);
     ring->buffer = larger.buffer;
+    ring->copy = larger.copy;
     ring->mapping = larger.mapping;
     ring->slot_bytes = larger.slot_bytes;
     lose(ring);
     return open_slot(ring);
+}
+
+void th_ring_wrote(th_ring *ring, size_t begin, size_t end)
+{
+    assert(ring && ring->written && begin <= end && end <= ring->slot_bytes);
+    ring->begin = begin;
+    ring->end = end;
+}
+
+static void copy_slot(const th_ring *ring)
+{
+    const GLintptr from = (GLintptr)(offset_of(ring) + ring->begin);
+    glBindBuffer(GL_COPY_READ_BUFFER, ring->buffer);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, ring->copy);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, from, from, (GLsizeiptr)(ring->end - ring->begin));
+    glBindBuffer(GL_COPY_READ_BUFFER, 0);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
 }
 
 bool th_ring_end(th_ring *ring)
@@ -205,6 +238,8 @@ bool th_ring_end(th_ring *ring)
     ring->written = NULL;
     if (ring->mapping) {
         protect(ring, ring->slot, false);
+        if (ring->copy)
+            copy_slot(ring);
         return true;
     }
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
@@ -232,7 +267,8 @@ th_ring_upload th_ring_get_upload(const th_ring *ring)
 
 const char *th_ring_upload_name(th_ring_upload upload)
 {
-    return upload == TH_RING_UNSYNCHRONIZED ? "unsynchronized" : "persistent";
+    static const char *const names[] = {"auto", "persistent", "unsynchronized", "copied"};
+    return names[upload];
 }
 
 size_t th_ring_bytes(const th_ring *ring)
@@ -256,7 +292,7 @@ th_ring_binding th_ring_get_held(const th_ring *ring, uint32_t frames_ago)
 {
     assert(ring && frames_ago < ring->slot_count);
     const uint32_t slot = (ring->slot + ring->slot_count - frames_ago) % ring->slot_count;
-    return (th_ring_binding){ring->buffer, slot * ring->slot_bytes};
+    return (th_ring_binding){ring->copy ? ring->copy : ring->buffer, slot * ring->slot_bytes};
 }
 
 uint32_t th_ring_frame(const th_ring *ring)

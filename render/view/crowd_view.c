@@ -677,6 +677,8 @@ static bool write_constants(const stage *s, void *slot)
         slot = th_ring_reserve(crowd_view->ring, th_gpu_cull_frame_bytes(crowd_view->gpu_cull));
     if (slot)
         th_gpu_cull_write(crowd_view->gpu_cull, &frame, slot);
+    if (slot)
+        th_ring_wrote(crowd_view->ring, 0, th_gpu_cull_frame_bytes(crowd_view->gpu_cull));
     return slot && th_ring_end(crowd_view->ring);
 }
 
@@ -740,6 +742,9 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
     const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
     const bool posed = slot && pose_characters(&s, slot);
     th_jobs_frame_end(crowd_view->jobs);
+    if (slot)
+        th_ring_wrote(crowd_view->ring, s.cursors ? th_crowd_palette_bytes(crowd_view->crowd) : 0,
+                      slot_bytes(crowd_view));
     const bool kept = slot && th_ring_end(crowd_view->ring) && posed;
     if (kept && s.cursors)
         dispatch(crowd_view);

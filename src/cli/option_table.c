@@ -29,7 +29,7 @@ CHOICES(fade_curve_choices, TH_FADE_CURVE_COUNT, "smooth", "linear");
 CHOICES(fade_old_choices, 2, "run-on", "freeze");
 CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers", "error");
 CHOICES(fetch_choices, TH_FETCH_TEXTURE + 1, "auto", "storage", "texture");
-CHOICES(upload_choices, TH_RING_UNSYNCHRONIZED + 1, "auto", "persistent", "unsynchronized");
+CHOICES(upload_choices, TH_RING_COPIED + 1, "auto", "persistent", "unsynchronized", "copied");
 CHOICES(log_level_choices, TH_LOG_LEVEL_COUNT, "error", "warning", "info", "debug");
 CHOICES(log_format_choices, TH_LOG_FORMAT_COUNT, "text", "json");
 CHOICES(vsync_choices, 2, "on", "off");
@@ -85,7 +85,7 @@ const th_option th_option_table[] = {
     {.name = "seconds", .argument = "S", .fallback = "40", .commands = TH_COMMAND_DEMO, .parse = th_parse_real, .offset = AT(demo.seconds),
      .low = 0.01, .high = 3600, .help = "length of the demo"},
     {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = th_parse_whole, .offset = AT(bench.drawn),
-     .low = 1, .high = 1e4, .help = "number of characters in the pictures of frame/ entries"},
+     .low = 1, .high = 1e6, .help = "number of characters in the pictures of frame/ entries"},
     {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING | TH_COMMAND_SERVE | TH_COMMAND_DEMO, .parse = th_parse_threads, .offset = AT(crowd.jobs.threads),
      .help = "number of worker threads; max: one per usable CPU"},
     {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = th_parse_named_file, .offset = AT(render.path),
@@ -161,7 +161,7 @@ const th_option th_option_table[] = {
     {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage (SSBO), texture (buffer texture, faster without a GPU) or auto"},
     {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.upload),
-     .choices = upload_choices, .help = "how the palette buffer is mapped: persistent, unsynchronized or auto"},
+     .choices = upload_choices, .help = "how workers write palettes to the GPU: persistent, unsynchronized, copied (persistent, then to its own memory) or auto"},
     {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = th_parse_threads, .offset = AT(crowd.jobs.threads),
      .help = "number of threads for jobs/ and frame/ entries; max: one per usable CPU"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = th_parse_thread_list, .offset = AT(scale.threads),

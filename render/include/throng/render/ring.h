@@ -26,9 +26,10 @@ typedef struct th_ring th_ring;
 enum { TH_RING_SLOTS = 3, TH_RING_MAX_HELD = 7 };
 
 typedef enum th_ring_upload {
-    TH_RING_AUTO = 0,       /* PERSISTENT if the driver supports it, otherwise UNSYNCHRONIZED */
+    TH_RING_AUTO = 0,       /* COPIED on a GPU, PERSISTENT without; UNSYNCHRONIZED if the driver supports neither */
     TH_RING_PERSISTENT,     /* mapped once (ARB_buffer_storage) */
     TH_RING_UNSYNCHRONIZED, /* mapped each frame, without waiting for the GPU; the fences do that */
+    TH_RING_COPIED,         /* as PERSISTENT, and copied to memory of the GPU before it is read there */
 } th_ring_upload;
 
 typedef struct th_ring_desc {
@@ -39,6 +40,7 @@ typedef struct th_ring_desc {
     /* Write-protects the slots that are not being written, so that a stray write faults at once. Only for persistent
      * mappings of a software renderer; otherwise ignored. */
     bool guard;
+    bool of_gpu; /* slots are written by the GPU alone: nothing is mapped, and th_ring_reuse begins each frame */
 } th_ring_desc;
 
 /* TH_ERR_MEMORY. TH_ERR_ENVIRONMENT: PERSISTENT was requested and the driver does not support it. */
@@ -47,7 +49,7 @@ void th_ring_destroy(th_ring *ring); /* NULL does nothing */
 
 th_ring_upload th_ring_get_upload(const th_ring *ring); /* never AUTO */
 size_t th_ring_bytes(const th_ring *ring);              /* of all slots */
-const char *th_ring_upload_name(th_ring_upload upload); /* "persistent", "unsynchronized" */
+const char *th_ring_upload_name(th_ring_upload upload); /* "persistent", "unsynchronized", "copied" */
 bool th_ring_write_combined(
     const th_ring *ring);           /* if true, slots may be write-combined memory: write whole cache lines in order */
 void *th_ring_begin(th_ring *ring); /* aligned to 64; NULL when the driver cannot map it */
@@ -56,6 +58,9 @@ void *th_ring_begin(th_ring *ring); /* aligned to 64; NULL when the driver canno
  * may have moved. A slot that is too small is replaced by one with a quarter to spare, after the GPU is done with all
  * slots; their content is lost. NULL: no memory; the slots keep their size, and the frame is over as after end. */
 void *th_ring_reserve(th_ring *ring, size_t bytes);
+
+/* Before end: only these bytes of the slot were written. COPIED copies no others, and all where it is not said. */
+void th_ring_wrote(th_ring *ring, size_t begin, size_t end);
 bool th_ring_end(th_ring *ring); /* false: the driver lost the written data */
 void th_ring_fence(th_ring *ring);
 
