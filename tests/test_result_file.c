@@ -83,7 +83,7 @@ static const char foreign[] =
     " \"repetitions\": 2, \"repetition_index\": 0, \"threads\": 1, \"iterations\": 1000, \"real_time\": 1.5e+00,"
     " \"cpu_time\": 1.25, \"time_unit\": \"us\", \"bones\": 5.2e+01, \"palette_hash\": 7},\n"
     "{\"name\": \"BM_Copy/8\", \"run_name\": \"BM_Copy/8\", \"run_type\": \"iteration\", \"threads\": 1,"
-    " \"real_time\": 2, \"cpu_time\": 1, \"time_unit\": \"us\"},\n"
+    " \"real_time\": 2e-3, \"cpu_time\": 1e-3, \"time_unit\": \"ms\"},\n"
     "{\"name\": \"BM_Copy/8_mean\", \"run_name\": \"BM_Copy/8\", \"run_type\": \"aggregate\", \"threads\": 1,"
     " \"aggregate_name\": \"mean\", \"real_time\": 1.75, \"cpu_time\": 1.1, \"time_unit\": \"us\"},\n"
     "{\"name\": \"BM_Old\", \"iterations\": 5, \"real_time\": 3, \"cpu_time\": 3, \"time_unit\": \"ns\"}]}";
