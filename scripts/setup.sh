@@ -77,7 +77,7 @@ install_arm64() {
 }
 
 # Hides from glibc, and so from the kernels and from libm, what a CPU with the instruction set $THRONG_TEST_ISA lacks, and
-# has the software renderer compute that wide. check_kernels sees to it that this works.
+# has the software renderer compute as there. check_kernels sees to it that this works.
 limit_isa() {
     hide=
     case ${THRONG_TEST_ISA:-avx512} in
@@ -91,9 +91,12 @@ limit_isa() {
         ;;
     esac
     export THRONG_TEST_ISA GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512BW,-AVX512DQ,-AVX512VL$hide"
-    export LP_NATIVE_VECTOR_WIDTH=128
-    [ "$THRONG_TEST_ISA" != avx2 ] || LP_NATIVE_VECTOR_WIDTH=256
-    # Mesa would take what it compiled for another width.
+    if [ "$THRONG_TEST_ISA" = avx2 ]; then
+        export LP_NATIVE_VECTOR_WIDTH=256
+    else
+        export GALLIUM_OVERRIDE_CPU_CAPS=sse4.1
+    fi
+    # Mesa would take what it compiled for another CPU.
     mkdir -p "$root/build"
     export MESA_SHADER_CACHE_DIR="$root/build/shaders-$THRONG_TEST_ISA"
 }
