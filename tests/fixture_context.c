@@ -4,20 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Criterion says why only when asked to, and CTest needs a line to tell nothing to test from nothing tested. */
-static void skip_suite(const char *why, const char *detail)
-{
-    fprintf(stderr, "skipped: %s %s\n", why, detail);
-    cr_skip_test("%s %s", why, detail);
-}
-
 th_gl *open_context(void)
 {
     th_gl *gl;
     th_error err;
     const th_gl_desc desc = {.want = TH_GL_HEADLESS, .debug = true};
     if (th_gl_create(&desc, &gl, &err) != TH_OK)
-        skip_suite("no OpenGL here:", err.text);
+        cr_skip_test("no OpenGL here: %s", err.text);
     return gl;
 }
 
@@ -34,7 +27,7 @@ th_gl *open_llvmpipe(void)
 {
     th_gl *gl = open_context();
     if (!is_llvmpipe(gl))
-        skip_suite("the stored pictures are those of llvmpipe, and this is", th_gl_get_info(gl)->renderer);
+        cr_skip_test("the stored pictures are those of llvmpipe, and this is %s", th_gl_get_info(gl)->renderer);
     return gl;
 }
 

@@ -170,32 +170,18 @@ span_sum sum_spans(const json_t *trace, const char *process, const char *categor
     return sum;
 }
 
-/* Of the stages that begin in the frame and are not within each other. */
-static double covered_us(const json_t *events, size_t at)
+size_t bare_frames(const json_t *trace)
 {
-    const json_t *frame = json_array_get(events, at), *e;
-    double covered_us = 0, last_us = number_of(frame, "ts");
-    while ((e = json_array_get(events, ++at)) && number_of(e, "ts") < end_of(frame))
-        if (is_span(e, "stage") && number_of(e, "tid") == number_of(frame, "tid") &&
-            number_of(e, "ts") > last_us - 5e-4) {
-            covered_us += number_of(e, "dur");
-            last_us = end_of(e);
-        }
-    return covered_us;
-}
-
-double uncovered_share(const json_t *trace)
-{
-    const json_t *events = events_of(trace), *e;
-    double all_us = 0, by_stages_us = 0;
-    size_t i;
-    json_array_foreach(events, i, e)
+    const json_t *events = events_of(trace), *frame, *e;
+    size_t count = 0, i;
+    json_array_foreach(events, i, frame)
     {
-        if (!is_span(e, "frame"))
+        if (!is_span(frame, "frame"))
             continue;
-        all_us += number_of(e, "dur");
-        by_stages_us += covered_us(events, i);
+        bool has_stage = false;
+        for (size_t k = i + 1; (e = json_array_get(events, k)) && number_of(e, "ts") < end_of(frame); k++)
+            has_stage |= is_span(e, "stage") && number_of(e, "tid") == number_of(frame, "tid");
+        count += !has_stage;
     }
-    cr_assert_gt(all_us, 0);
-    return 1 - by_stages_us / all_us;
+    return count;
 }

@@ -24,7 +24,7 @@ span_sum sum_spans(const json_t *trace, const char *process, const char *categor
 const char *process_of(const json_t *trace, const json_t *event);
 const char *thread_of(const json_t *trace, const json_t *event);
 
-/* Share of the main thread's time in frames that no stage within them accounts for. */
-double uncovered_share(const json_t *trace);
+/* Frames of the main thread in which there is no stage. */
+size_t bare_frames(const json_t *trace);
 
 #endif

@@ -62,10 +62,8 @@ static th_report report_of(const th_options *o)
     th_bench_frames_fini(&entries);
     th_model_set_fini(&model_set);
     const th_row *missing = th_report_skipped(&report);
-    if (missing) {
-        fprintf(stderr, "skipped: no OpenGL here: %s\n", missing->failure);
-        cr_skip_test("%s", missing->failure);
-    }
+    if (missing)
+        cr_skip_test("no OpenGL here: %s", missing->failure);
     return report;
 }
 

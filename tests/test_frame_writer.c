@@ -443,7 +443,7 @@ Test(frame_writer, makes_videos_that_play)
     static const char *const names[] = {"a.mp4", "a.MKV", "a.webm"};
     static uint8_t frame[4 * PIXELS];
     if (!have_ffmpeg())
-        cr_skip_test("ffmpeg is not installed");
+        cr_skip_test("no ffmpeg here");
     for (size_t n = 0; n < 3; n++) {
         th_error err = {0};
         th_frame_writer *writer = open_good(names[n], 10);
@@ -461,7 +461,7 @@ Test(frame_writer, makes_videos_that_play)
 Test(frame_writer, says_that_the_disk_is_full)
 {
     if (!have_ffmpeg())
-        cr_skip_test("ffmpeg is not installed");
+        cr_skip_test("no ffmpeg here");
     th_error err = {0};
     struct rlimit before = limit_files(500);
     th_result result = shoot("a.mkv", 50, &err);

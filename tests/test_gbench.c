@@ -23,20 +23,14 @@ static const char *python(void)
     return NULL;
 }
 
-static void skip(const char *why)
-{
-    fprintf(stderr, "skipped: %s\n", why);
-    cr_skip_test("%s", why);
-}
-
 static void compare(const char *old, const char *new)
 {
     char command[512];
     const char *with = python();
     if (TEST_COMPARE_PY[0] == '\0')
-        skip("no compare.py");
+        cr_skip_test("no compare.py (Debian: libbenchmark-tools)");
     if (!with)
-        skip("no Python with scipy");
+        cr_skip_test("no Python with scipy");
     snprintf(command, sizeof command, "%s '%s' --no-color benchmarks %s %s >.out 2>.err", with, TEST_COMPARE_PY, old,
              new);
     const int status = system(command);

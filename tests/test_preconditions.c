@@ -37,7 +37,6 @@
 
 Test(preconditions, are_not_checked_in_this_build)
 {
-    fprintf(stderr, "skipped: asserts are off\n");
     cr_skip_test("asserts are off");
 }
 

@@ -20,7 +20,6 @@ static const char *python(void)
         if (system(command) == 0)
             return names[i];
     }
-    fprintf(stderr, "skipped: no Python with jsonschema\n");
     cr_skip_test("no Python with jsonschema");
     return NULL;
 }

@@ -132,7 +132,7 @@ Test(serve, a_unix_socket_belongs_to_one_user_and_goes_with_the_server)
 {
     struct stat status;
     if (system("command -v curl >/dev/null") != 0)
-        cr_skip("curl is not installed");
+        cr_skip("no curl here");
     server_start(&s, "--count 10 --listen unix:socket");
     cr_expect_eq(ask_socket("socket"), 0);
     cr_assert_eq(stat("socket", &status), 0);
@@ -276,7 +276,7 @@ Test(serve, pages_have_the_nonce_of_their_policy_and_each_time_another)
 Test(serve, metrics_are_as_prometheus_wants_them)
 {
     if (system("command -v promtool >/dev/null") != 0)
-        cr_skip("promtool (prometheus) is not installed");
+        cr_skip("no promtool here (Debian: prometheus)");
     start("--count 10");
     ask("GET", "/metrics", NULL);
     cr_expect(strstr(a.head, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), "%s", a.head);

@@ -240,64 +240,46 @@ Test(tracer, has_every_chunk_of_a_frame_under_the_name_of_its_stage)
         }
 }
 
-/* How far the chunks of a worker are from what the pool itself counted, in shares of the latter; the worst worker. */
-static double busy_error(th_jobs *jobs)
-{
-    th_worker_stats stats[3];
-    th_tracer *tracer = create();
-    double worst = 0;
-    th_jobs_stats_reset(jobs);
-    for (uint32_t f = 0; f < FRAMES; f++) {
-        th_tracer_frame_begin(tracer, jobs, f);
-        th_jobs_for(jobs, ITEMS, GRAIN, keep_busy, NULL);
-        th_tracer_frame_end(tracer, jobs);
-    }
-    th_jobs_stats(jobs, stats);
-    json_t *trace = finish(tracer);
-    for (uint32_t w = 0; w < th_jobs_threads(jobs); w++) {
-        char who[32] = "main";
-        double busy_us = 0;
-        const json_t *e;
-        size_t i;
-        if (w > 0)
-            snprintf(who, sizeof who, "worker %u", w);
-        json_array_foreach(json_object_get(trace, "traceEvents"), i,
-                           e) if (strcmp(text_of(e, "ph"), "X") == 0 && strcmp(text_of(e, "cat"), "chunk") == 0 &&
-                                  strcmp(thread_of(trace, e), who) == 0) busy_us += number_of(e, "dur");
-        if (stats[w].chunks > 0)
-            worst = fmax(worst, fabs(busy_us / ((double)stats[w].busy_ns / 1e3) - 1));
-    }
-    json_decref(trace);
-    return worst;
-}
-
-/* Whoever takes the CPU between two chunks shows in one sum and not in the other: hence several tries. */
-Test(tracer, chunks_add_up_to_what_the_pool_counts_as_busy)
+Test(tracer, workers_have_the_chunks_that_the_pool_counts)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
         th_jobs *jobs = create_jobs((th_scheduler)s, 3);
-        double best = 1;
-        for (int i = 0; i < 10 && best > 0.02; i++)
-            best = fmin(best, busy_error(jobs));
-        cr_expect_lt(best, 0.02, "%s: off by %g", th_scheduler_name((th_scheduler)s), best);
+        th_tracer *tracer = create();
+        th_worker_stats stats[3];
+        th_jobs_stats_reset(jobs);
+        for (uint32_t f = 0; f < FRAMES; f++) {
+            th_tracer_frame_begin(tracer, jobs, f);
+            th_jobs_for(jobs, ITEMS, GRAIN, keep_busy, NULL);
+            th_tracer_frame_end(tracer, jobs);
+        }
+        th_jobs_stats(jobs, stats);
+        json_t *trace = finish(tracer);
+        for (uint32_t w = 0; w < th_jobs_threads(jobs); w++) {
+            char who[32] = "main";
+            size_t count = 0, i;
+            const json_t *e;
+            if (w > 0)
+                snprintf(who, sizeof who, "worker %u", w);
+            json_array_foreach(json_object_get(trace, "traceEvents"), i, e) count +=
+                strcmp(text_of(e, "ph"), "X") == 0 && strcmp(text_of(e, "cat"), "chunk") == 0 &&
+                strcmp(thread_of(trace, e), who) == 0;
+            cr_expect_eq(count, stats[w].chunks, "%s: %s", th_scheduler_name((th_scheduler)s), who);
+        }
+        json_decref(trace);
         th_jobs_destroy(jobs);
     }
 }
 
-Test(tracer, stages_add_up_to_their_frames)
+Test(tracer, frames_have_stages)
 {
     th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
-    double best = 1;
-    for (int i = 0; i < 10 && best > 0.02; i++) {
-        th_tracer *tracer = create();
-        run_frames(tracer, jobs);
-        json_t *trace = finish(tracer);
-        best = fmin(best, uncovered_share(trace));
-        json_decref(trace);
-    }
-    cr_expect_lt(best, 0.02, "%g of the frames are in no stage", best);
+    th_tracer *tracer = create();
+    run_frames(tracer, jobs);
+    json_t *trace = finish(tracer);
+    cr_expect_eq(bare_frames(trace), 0);
+    json_decref(trace);
     th_jobs_destroy(jobs);
 }
 

@@ -5,10 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <throng/core/cache_line.h>
 
 #define MOST_BYTES ((size_t)64 << 20)
-#define HUGE_PAGE  ((size_t)2 << 20)
 
 bool th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation)
 {
@@ -82,18 +81,6 @@ static void begin_at_rest(th_exact_cache *cache)
     th_exact_cursors_reset(cache->cursors, cache->clip ? cache->clip->channel_count : 0);
 }
 
-/* Getting small pages for them, one by one, took a fifth of compiling a long clip. */
-static th_dmat34 *alloc_palettes(size_t bytes)
-{
-    if (bytes < HUGE_PAGE)
-        return malloc(bytes);
-    bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    th_dmat34 *palettes = aligned_alloc(HUGE_PAGE, bytes);
-    if (palettes)
-        madvise(palettes, bytes, MADV_HUGEPAGE); /* as well as the system can */
-    return palettes;
-}
-
 bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t times)
 {
     assert(cache && cache->pose);
@@ -105,7 +92,7 @@ bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t tim
         free(cache->palettes);
         free(cache->ticks);
         free(cache->places);
-        cache->palettes = alloc_palettes(slots * palette_bytes);
+        cache->palettes = th_huge_page_alloc(slots * palette_bytes);
         cache->ticks = malloc(slots * sizeof *cache->ticks);
         cache->places = malloc(slots * sizeof *cache->places);
         cache->capacity = slots;

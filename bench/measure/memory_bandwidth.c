@@ -171,7 +171,7 @@ th_result th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_e
     assert(desc && rows);
     assert(desc->pools && desc->pool_count > 0);
     assert(desc->bytes > 0 && desc->bytes == th_bandwidth_round(desc->bytes));
-    block b = {th_cache_line_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
+    block b = {th_huge_page_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
     if (!b.memory)
         return th_fail(err, TH_ERR_MEMORY, "no memory to measure the bandwidth of: %zu MB", desc->bytes / 1000000);
     const th_result result = measure(desc, &b, rows, err);

@@ -69,7 +69,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     }
     c->count = bytes / sizeof *c->memory;
     c->passes = 1 + LEAST_BYTES / bytes;
-    c->memory = th_cache_line_alloc(bytes);
+    c->memory = th_huge_page_alloc(bytes);
     if (!c->memory)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
     th_isa_write(c->isa, c->memory, c->count, 1);

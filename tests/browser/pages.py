@@ -47,7 +47,8 @@ def looks_right(page, name):
     """It fits, and nothing went wrong in it."""
     check(page.value('document.documentElement.scrollWidth <= innerWidth'), f'{name} scrolls sideways')
     check(page.value('document.body.innerText.length > 200'), f'{name} is empty')
-    check(not page.errors(), f'{name}: the console says {page.errors()}')
+    errors = [error for error in page.errors() if '(Service Unavailable)' not in error or '/api/picture.png' not in error]
+    check(not errors, f'{name}: the console says {errors}')  # a run that begins ends a picture that was asked for
     if PICTURES:
         page.picture(os.path.join(PICTURES, f'{name}.png'))
 
@@ -141,7 +142,7 @@ def reports(folder):
     for n in '12':
         throng('bench', '--filter', '^pose/scalar/f32', *small, '--out', f'{n}.json', '--report', f'bench{n}.html')
     throng('scale', '--threads', '1', *small, '--report', 'scale.html')
-    throng('stress', '--model', MODEL, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '100', '--report',
+    throng('stress', '--model', MODEL, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '1', '--report',
            'stress.html')
     throng('compare', '1.json', '2.json', '--force', '--report', 'compare.html')
     throng('bench', '--filter', '^throng-1/human_1k', '--repetitions', '2', '--frames', '1', '--submit', 'results')

@@ -6,10 +6,11 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 TH_API_BEGIN
 
-enum { TH_CACHE_LINE = 64 };
+enum { TH_CACHE_LINE = 64, TH_HUGE_PAGE = 1 << 21 };
 
 static inline size_t th_cache_line_round(size_t bytes)
 {
@@ -21,6 +22,18 @@ static inline size_t th_cache_line_round(size_t bytes)
 static inline void *th_cache_line_alloc(size_t bytes)
 {
     return aligned_alloc(TH_CACHE_LINE, th_cache_line_round(bytes ? bytes : 1));
+}
+
+/* The same in huge pages, where the system has them: to get small ones, one by one, can take longer than to use them. */
+static inline void *th_huge_page_alloc(size_t bytes)
+{
+    bytes = (bytes + TH_HUGE_PAGE - 1) / TH_HUGE_PAGE * TH_HUGE_PAGE;
+    void *memory = aligned_alloc(TH_HUGE_PAGE, bytes);
+#ifdef MADV_HUGEPAGE
+    if (memory)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
 }
 
 TH_API_END
