@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /* Of colours, not alpha. Two pictures count as the same when at most 0.04 % of the pixels are off, and the root of the
- * mean square is at most 0.0015. llvmpipe on a CPU without fused multiply-add is off in 0.03 % and 0.0011, where an edge
- * just meets a pixel or misses it. A difference of 1 in 255 is none: there it rounds 3 % of gradients the other way. */
+ * mean square is at most 0.0015. llvmpipe on a CPU without fused multiply-add is off in 0.03 % and 0.0011, where an
+ * edge just meets a pixel or misses it. A difference of 1 in 255 is none: there it rounds 3 % of gradients the other
+ * way. */
 typedef struct difference {
     uint32_t pixels_off; /* by more than 2 % */
     double rmse;         /* of 1, but for differences of 1 in 255 */

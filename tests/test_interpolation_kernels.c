@@ -77,34 +77,6 @@ Test(interpolation_kernels, stay_within_their_bound)
             cr_assert_gt(check_way(mode, keys), 25, "%s, %d", th_interpolation_name(modes[mode]), keys);
 }
 
-/* Those without fused multiply-add write the same bytes, and so do those with it. */
-static void expect_same_bytes(th_isa one, th_isa other)
-{
-    if (!th_isa_available(one) || !th_isa_available(other))
-        return;
-    for (uint32_t n = 0; n < MODELS; n++) {
-        random_desc desc = variety(n);
-        th_model *model = random_model(&desc);
-        crowd_fixture a, b;
-        const th_compiled_model_desc how = way(n % MODES, n / MODES % 2);
-        crowd_fixture_init_with(&a, model, how, 37, (th_crowd_desc){.isa = one});
-        crowd_fixture_init_with(&b, model, how, 37, (th_crowd_desc){.isa = other});
-        crowd_fixture_update(&a, 0.9);
-        crowd_fixture_update(&b, 0.9);
-        cr_assert_eq(th_crowd_hash(a.crowd, a.palette), th_crowd_hash(b.crowd, b.palette), "%s and %s, model %u",
-                     th_isa_name(one), th_isa_name(other), n);
-        crowd_fixture_fini(&a);
-        crowd_fixture_fini(&b);
-        th_model_free(model);
-    }
-}
-
-Test(interpolation_kernels, agree_to_the_last_bit)
-{
-    expect_same_bytes(TH_ISA_SCALAR, TH_ISA_SSE4);
-    expect_same_bytes(TH_ISA_AVX2, TH_ISA_AVX512);
-}
-
 /* ---- a joint that turns about an axis by one angle between its two keys ---- */
 
 typedef struct turn {
