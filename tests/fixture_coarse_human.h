@@ -1,5 +1,5 @@
 /* The embedded human with a part of its 11,776 triangles, but all of its joints, clips and appearances: for tests that
- * are about no surface. With 368 of them its levels of detail take 3 ms instead of 200; drawing, too, is faster. */
+ * are about no surface. With 736 of them its levels of detail take 6 ms instead of 200; drawing, too, is faster. */
 #ifndef FIXTURE_COARSE_HUMAN_H
 #define FIXTURE_COARSE_HUMAN_H
 

@@ -18,6 +18,12 @@ void make_folder(void)
     setenv("THRONG_PROGRESS", "off", 1); /* which a slow machine would show among what is expected */
 }
 
+void need_opengl(void)
+{
+    if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
+        cr_skip_test("no OpenGL here: %s", err);
+}
+
 void remove_folder(void)
 {
     char command[64];

@@ -11,6 +11,8 @@ extern char out[1 << 20], err[1 << 14]; /* of the last run */
 void make_folder(void);
 void remove_folder(void);
 
+void need_opengl(void); /* else the test is skipped; then `out` is of a picture */
+
 /* All of a text file; cut to fit. */
 void slurp(const char *path, char *text, size_t size);
 

@@ -23,8 +23,7 @@ static const double time_s = 1.25, late_s = 1.25 - 1.0 / 60;
 static void make_folder_and_try(void)
 {
     make_folder();
-    if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
-        cr_skip_test("no OpenGL here: %s", err);
+    need_opengl();
     if (!strstr(out, "llvmpipe"))
         cr_skip_test("the stored pictures are those of llvmpipe, and this is %s", out);
 }

@@ -19,8 +19,7 @@ static char picture[2][1 << 21];
 static void make_folder_and_try(void)
 {
     make_folder();
-    if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
-        cr_skip("no OpenGL: %s", err);
+    need_opengl();
 }
 
 TestSuite(render, .init = make_folder_and_try, .fini = remove_folder);

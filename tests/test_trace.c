@@ -123,8 +123,7 @@ Test(trace, of_stress_that_draws_has_the_stages_of_a_picture)
 {
     static const char row[] = "stress/drawn/threads:2";
     static const char *const stages[] = {"wait", "cull", "pose", "draw", "resolve", "swap"};
-    if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
-        cr_skip("no OpenGL: %s", err);
+    need_opengl();
     json_t *trace = trace_of_stress("--draw --size 64x36 --shadow 64 --count 4 --threads 2");
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
         cr_expect_eq(sum_spans(trace, row, "stage", stages[s]).count, MOST, "%s", stages[s]);
@@ -150,8 +149,7 @@ Test(trace, of_render_agrees_with_what_it_says)
                                                                                                NULL};
     static const char line[] = "render --count 64 --size 320x180 --frames 3 --out f%d.png" SMALL;
     char with_json[192];
-    if (throng("render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png") == 4)
-        cr_skip("no OpenGL: %s", err);
+    need_opengl();
     snprintf(with_json, sizeof with_json, "%s --json --trace t.json", line);
     json_t *json = document(with_json);
     slurp("t.json", text, sizeof text);

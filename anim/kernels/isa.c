@@ -8,6 +8,8 @@
 #ifdef TH_HAVE_X86
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
+#endif
+#ifdef CPU_FEATURE_ACTIVE /* glibc 2.33 has the header without it */
 #define HAS(glibc_name, gcc_name) CPU_FEATURE_ACTIVE(glibc_name)
 #else
 #define HAS(glibc_name, gcc_name) __builtin_cpu_supports(gcc_name)
