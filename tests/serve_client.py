@@ -35,13 +35,13 @@ class Server:
             self.address = ('127.0.0.1', int(line.rstrip('/').rsplit(':', 1)[1]))
         return self.address is not None
 
-    def connect(self, timeout=20):
+    def connect(self, timeout=100):
         s = socket.socket(socket.AF_UNIX if isinstance(self.address, str) else socket.AF_INET)
         s.settimeout(timeout)
         s.connect(self.address)
         return s
 
-    def say(self, request, timeout=20):
+    def say(self, request, timeout=100):
         """All that comes back for these bytes, until the server closes the connection."""
         answer = b''
         with self.connect(timeout) as s:
@@ -50,7 +50,7 @@ class Server:
                 answer += piece
         return answer
 
-    def ask(self, method, path, body=None, timeout=20):
+    def ask(self, method, path, body=None, timeout=100):
         """(status, body) of one request."""
         head = f'{method} {path} HTTP/1.1\r\nHost: localhost\r\n'
         if body is not None:

@@ -179,6 +179,8 @@ static void read_topology(th_context *c)
         hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
         const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
         snprintf(c->cpu, sizeof c->cpu, "%s", model ? model : "");
+        for (size_t n = strlen(c->cpu); n > 0 && c->cpu[n - 1] == ' ';) /* a virtual machine may fill it up */
+            c->cpu[--n] = '\0';
         read_caches(c, topology);
     }
     hwloc_topology_destroy(topology);
