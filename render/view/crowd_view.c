@@ -675,10 +675,10 @@ static bool write_constants(const stage *s, void *slot)
                                      .tints_levels = crowd_view->desc.look == TH_LOOK_LOD};
     if (slot)
         slot = th_ring_reserve(crowd_view->ring, th_gpu_cull_frame_bytes(crowd_view->gpu_cull));
-    if (slot)
+    if (slot) {
         th_gpu_cull_write(crowd_view->gpu_cull, &frame, slot);
-    if (slot)
         th_ring_wrote(crowd_view->ring, 0, th_gpu_cull_frame_bytes(crowd_view->gpu_cull));
+    }
     return slot && th_ring_end(crowd_view->ring);
 }
 

@@ -24,10 +24,12 @@ static inline void *th_cache_line_alloc(size_t bytes)
     return aligned_alloc(TH_CACHE_LINE, th_cache_line_round(bytes ? bytes : 1));
 }
 
-/* The same in huge pages, where the system has them: to get small ones, one by one, can take longer than to use them.
- */
+/* The same in huge pages, where the system has them and it fills one: to get small ones can take longer than to use
+ * them. */
 static inline void *th_huge_page_alloc(size_t bytes)
 {
+    if (bytes < TH_HUGE_PAGE)
+        return th_cache_line_alloc(bytes);
     bytes = (bytes + TH_HUGE_PAGE - 1) / TH_HUGE_PAGE * TH_HUGE_PAGE;
     void *memory = aligned_alloc(TH_HUGE_PAGE, bytes);
 #ifdef MADV_HUGEPAGE
