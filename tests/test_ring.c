@@ -279,34 +279,16 @@ static void hide_buffer_storage(void)
     setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
 }
 
-Test(ring, persistent_frames_arrive_whole_and_in_time)
+Test(ring, frames_arrive_whole_and_in_time)
 {
-    check_upload(TH_RING_PERSISTENT, TH_RING_PERSISTENT, false);
+    for (int upload = TH_RING_PERSISTENT; upload <= TH_RING_COPIED; upload++)
+        check_upload((th_ring_upload)upload, (th_ring_upload)upload, false);
 }
 
-Test(ring, persistent_frames_arrive_whole_and_in_time_from_far_ahead)
+Test(ring, frames_arrive_whole_and_in_time_from_far_ahead)
 {
-    check_upload(TH_RING_PERSISTENT, TH_RING_PERSISTENT, true);
-}
-
-Test(ring, copied_frames_arrive_whole_and_in_time)
-{
-    check_upload(TH_RING_COPIED, TH_RING_COPIED, false);
-}
-
-Test(ring, copied_frames_arrive_whole_and_in_time_from_far_ahead)
-{
-    check_upload(TH_RING_COPIED, TH_RING_COPIED, true);
-}
-
-Test(ring, unsynchronized_frames_arrive_whole_and_in_time)
-{
-    check_upload(TH_RING_UNSYNCHRONIZED, TH_RING_UNSYNCHRONIZED, false);
-}
-
-Test(ring, unsynchronized_frames_arrive_whole_and_in_time_from_far_ahead)
-{
-    check_upload(TH_RING_UNSYNCHRONIZED, TH_RING_UNSYNCHRONIZED, true);
+    for (int upload = TH_RING_PERSISTENT; upload <= TH_RING_COPIED; upload++)
+        check_upload((th_ring_upload)upload, (th_ring_upload)upload, true);
 }
 
 static void check_fallback(bool threaded)
