@@ -10,7 +10,7 @@ import time
 FLAGS = ('--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
          '--disable-component-update --disable-sync --disable-extensions --disable-dev-shm-usage '
          '--remote-debugging-pipe').split()
-PATIENCE_S = 60  # for what comes at once unless the machine is busy
+PATIENCE_S = 300  # for what comes at once unless the machine is busy: a picture waits for all else
 
 
 class Chromium:
