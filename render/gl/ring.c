@@ -19,7 +19,7 @@ struct th_ring {
     GLuint copy;       /* that the GPU reads; 0: it reads `buffer` */
     size_t slot_bytes; /* whole pages, so that each slot can be protected */
     th_ring_upload upload;
-    bool guard, write_combined, of_gpu;
+    bool guard, write_combined;
     char *mapping;     /* all slots; NULL when each is mapped per frame */
     void *written;     /* the current slot between begin and end, otherwise NULL */
     size_t begin, end; /* what was written of it */
@@ -67,16 +67,14 @@ static bool make_buffer(th_ring *ring)
     glGenBuffers(1, &ring->buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
     bool ok = true;
-    if (ring->of_gpu)
-        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, GL_DYNAMIC_COPY);
-    else if (ring->upload != TH_RING_UNSYNCHRONIZED)
+    if (ring->upload != TH_RING_UNSYNCHRONIZED)
         ok = map_for_good(ring, bytes);
     else
         glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
     glGetBufferParameteri64v(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &given);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     ring->copy = 0;
-    if (ring->upload == TH_RING_COPIED && !ring->of_gpu)
+    if (ring->upload == TH_RING_COPIED)
         ok = th_buffer_make(&ring->copy, bytes, NULL, GL_DYNAMIC_COPY) && ok;
     if (ok && given == (GLint64)bytes)
         return true;
@@ -110,7 +108,6 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
     ring->slot_count = TH_RING_SLOTS + desc->held;
     ring->held = desc->held;
     ring->upload = desc->upload;
-    ring->of_gpu = desc->of_gpu;
     if (ring->upload == TH_RING_AUTO && info->buffer_storage)
         ring->upload = info->software ? TH_RING_PERSISTENT : TH_RING_COPIED;
     else if (ring->upload == TH_RING_AUTO)

@@ -20,7 +20,7 @@ typedef struct subject {
     th_scene *scene;
     th_crowd *crowd; /* of the scalar kernel */
     th_gpu_evaluator *evaluator;
-    th_ring *cursors, *palettes; /* the GPU's own memory, as where it culls */
+    th_ring *ring; /* palettes, and cursors behind them, as in a frame */
     th_gpu_clock *clock;
     void *palette, *reference, *scratch;
     th_samples gpu_ns;
@@ -39,19 +39,22 @@ static double time_of(uint64_t frame)
 void th_bench_gpu_run(void *ctx, uint64_t frame)
 {
     subject *s = ctx;
-    th_device_cursor *slot = th_ring_begin(s->cursors);
-    if (slot)
-        th_crowd_seek(s->crowd, 0, th_crowd_batch_count(s->crowd), time_of(frame), slot);
-    if (!slot || !th_ring_end(s->cursors)) {
+    const size_t cursors = th_crowd_palette_bytes(s->crowd);
+    char *slot = th_ring_begin(s->ring);
+    if (slot) {
+        th_crowd_seek(s->crowd, 0, th_crowd_batch_count(s->crowd), time_of(frame),
+                      (th_device_cursor *)(void *)(slot + cursors));
+        th_ring_wrote(s->ring, cursors, th_ring_slot_bytes(s->ring));
+    }
+    if (!slot || !th_ring_end(s->ring)) {
         snprintf(s->row->failure, sizeof s->row->failure, "the driver lost what was written");
         return;
     }
-    th_ring_reuse(s->palettes);
+    const th_ring_binding at = th_ring_get_binding(s->ring);
     th_gpu_clock_begin(s->clock);
-    th_gpu_evaluator_pose(s->evaluator, s->crowd, th_ring_get_binding(s->palettes), th_ring_get_binding(s->cursors));
+    th_gpu_evaluator_pose(s->evaluator, s->crowd, at, (th_ring_binding){at.buffer, at.offset + cursors});
     th_gpu_clock_end(s->clock);
-    th_ring_fence(s->cursors);
-    th_ring_fence(s->palettes);
+    th_ring_fence(s->ring);
     th_gl_swap(s->shared->picture.gl);
     s->frame = frame;
     uint64_t ns;
@@ -86,7 +89,7 @@ void th_bench_gpu_after(void *ctx)
     if (s->repetitions++ % CHECKED > 0)
         return;
     const th_validate_run_desc desc = {.scene = s->scene, .crowd = s->crowd, .palette = s->palette};
-    th_gpu_read_buffer(th_ring_get_binding(s->palettes), th_crowd_palette_bytes(s->crowd), s->palette);
+    th_gpu_read_buffer(th_ring_get_binding(s->ring), th_crowd_palette_bytes(s->crowd), s->palette);
     if (th_validate_left(&desc, s->frame, s->row, &err) != TH_OK)
         snprintf(s->row->failure, sizeof s->row->failure, "%.*s", (int)sizeof s->row->failure - 1, err.text);
 }
@@ -107,9 +110,8 @@ static th_result validate(subject *s, th_error *err)
 
 static th_result make_memory(subject *s, th_error *err)
 {
-    const th_ring_desc cursors = {.bytes = s->scene->instance_count * sizeof(th_device_cursor),
-                                  .upload = s->shared->crowds[0].upload};
-    const th_ring_desc palettes = {.bytes = th_crowd_palette_bytes(s->crowd), .of_gpu = true};
+    const size_t bytes = th_crowd_palette_bytes(s->crowd) + s->scene->instance_count * sizeof(th_device_cursor);
+    const th_ring_desc desc = {.bytes = bytes, .upload = s->shared->crowds[0].upload};
     s->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(s->crowd));
     if (!s->scratch || !th_samples_init(&s->gpu_ns, s->row->real_ns.capacity))
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", s->row->name);
@@ -117,9 +119,7 @@ static th_result make_memory(subject *s, th_error *err)
     if (result == TH_OK)
         result = th_palette_create(s->crowd, &s->reference, err);
     if (result == TH_OK)
-        result = th_ring_create(s->shared->picture.gl, &cursors, &s->cursors, err);
-    if (result == TH_OK)
-        result = th_ring_create(s->shared->picture.gl, &palettes, &s->palettes, err);
+        result = th_ring_create(s->shared->picture.gl, &desc, &s->ring, err);
     return result == TH_OK ? th_gpu_clock_create(s->shared->picture.gl, &s->clock, err) : result;
 }
 
@@ -164,8 +164,7 @@ void th_bench_gpu_destroy(void *ctx)
 {
     subject *s = ctx;
     th_gpu_clock_destroy(s->clock);
-    th_ring_destroy(s->cursors);
-    th_ring_destroy(s->palettes);
+    th_ring_destroy(s->ring);
     th_gpu_evaluator_destroy(s->evaluator);
     th_crowd_destroy(s->crowd);
     th_scene_destroy(s->scene);

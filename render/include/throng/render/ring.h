@@ -40,7 +40,6 @@ typedef struct th_ring_desc {
     /* Write-protects the slots that are not being written, so that a stray write faults at once. Only for persistent
      * mappings of a software renderer; otherwise ignored. */
     bool guard;
-    bool of_gpu; /* slots are written by the GPU alone: nothing is mapped, and th_ring_reuse begins each frame */
 } th_ring_desc;
 
 /* TH_ERR_MEMORY. TH_ERR_ENVIRONMENT: PERSISTENT was requested and the driver does not support it. */
