@@ -21,13 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_S 120
 
-/* Looks again for as long as the condition is false. */
+/* Looks again for as long as the condition is false. By the clock: a look may start a program. */
 #define await(condition)                                                                                               \
-    for (int looks = 0; looks < 100 * PATIENCE_S && !(condition); looks++)                                             \
+    for (const time_t end = time(NULL) + PATIENCE_S; !(condition) && time(NULL) < end;)                                \
     usleep(10000)
 
 /* What is faster to start with, and to draw, than the human. */
@@ -99,7 +100,7 @@ static void start(const char *arguments)
     }
     await(ask(window, sizeof window, "xdotool search --onlyvisible --name '^Throng' 2>/dev/null") && window[0]);
     cr_assert(window[0], "no window");
-    xdotool("windowmove %s 0 0 windowfocus %s mousemove 100 80", window, window);
+    xdotool("windowmove %s 0 0 windowfocus --sync %s mousemove 100 80", window, window);
 }
 
 static bool title_has(const char *text)
