@@ -181,11 +181,6 @@ th_result th_parse_host(const th_option *o, const char *text, void *value, th_er
     return add_name(o, text, "host", value, err);
 }
 
-th_result th_parse_server(const th_option *o, const char *text, void *value, th_error *err)
-{
-    return add_name(o, text, "server", value, err);
-}
-
 th_result th_parse_program(const th_option *o, const char *text, void *value, th_error *err)
 {
     return add_name(o, text, "program", value, err);

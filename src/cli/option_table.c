@@ -272,8 +272,6 @@ const th_option th_option_table[] = {
      .help = "file whose first line is the token that clients must send (default: the environment variable THRONG_TOKEN)"},
     {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_host, .offset = AT(serve.hosts),
      .help = "additional Host header to accept, besides localhost, IP addresses and, where other machines can connect, this machine's name"},
-    {.name = "join", .argument = "HOST:PORT", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_server, .offset = AT(serve.joined),
-     .help = "show this server's state and metrics, too, as a fleet; it is asked once a second, with this server's token"},
     {.name = "max-count", .argument = "N", .fallback = "100000", .commands = TH_COMMAND_SERVE, .parse = th_parse_whole, .offset = AT(serve.desc.limits.max_count),
      .low = 1, .high = 1e6, .help = "largest number of characters a client may request"},
     {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_SERVE, .parse = th_parse_multiple, .offset = AT(serve.desc.limits.max_memory_bytes),

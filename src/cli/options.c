@@ -25,10 +25,20 @@ const th_option *th_option_find(const th_command *command, const char *name, siz
     return other;
 }
 
+/* Options of earlier versions, and what replaces them. */
+static const struct {
+    const char *name, *instead;
+} gone_options[] = {
+    {"join", "Prometheus collects the metrics of several servers"},
+};
+
 static th_result refuse_unknown(const th_command *command, const char *word, size_t length, th_error *err)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (size_t i = 0; i < sizeof gone_options / sizeof gone_options[0]; i++)
+        if (strcmp(gone_options[i].name, name) == 0)
+            return th_fail(err, TH_ERR_INPUT, "there is no --%s any more: %s", name, gone_options[i].instead);
     th_suggestion s = {.typed = name};
     for (const th_option *o = th_option_table; o->name; o++)
         if (o->commands & command->bit)

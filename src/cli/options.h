@@ -80,7 +80,7 @@ typedef struct th_options {
     } demo;
     struct {
         th_server_desc desc;
-        th_file_list hosts, folders, joined;
+        th_file_list hosts, folders;
     } serve;
 } th_options;
 

@@ -98,8 +98,6 @@ int th_command_serve(const th_options *o, th_run *run)
     (void)run;
     desc.hosts = o->serve.hosts.paths;
     desc.host_count = o->serve.hosts.count;
-    desc.joined = o->serve.joined.paths;
-    desc.joined_count = o->serve.joined.count;
     desc.run_kinds = run_kinds;
     desc.run_fixed = reading_options(&o->models, &how);
     desc.controller.model_cache = (th_model_cache_desc){.load = load,

@@ -61,8 +61,7 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
                        "--listen %s can be reached from other machines and so needs a token: --token-file FILE, or the "
                        "environment variable " TH_TOKEN_VARIABLE,
                        desc->listen);
-    result = th_fleet_check(desc->joined, desc->joined_count, &address, err);
-    return result == TH_OK ? th_model_registry_check(&desc->registry, err) : result;
+    return th_model_registry_check(&desc->registry, err);
 }
 
 /* ---- the heartbeat, once a second ---- */
@@ -288,8 +287,6 @@ static th_result start(server *s, th_error *err)
     th_thread_lower_priority();
     if (result == TH_OK)
         result = th_snapshot_service_create(s->state.controller, &s->state.fixed, &s->state.snapshots, err);
-    if (result == TH_OK && d->joined_count > 0)
-        result = th_fleet_create(d->joined, d->joined_count, &s->filter.token, &s->state.fleet, err);
     if (result == TH_OK && !(s->events = th_events_create()))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for events");
     if (result == TH_OK) {
@@ -316,7 +313,6 @@ static void stop(server *s)
     if (s->listen_fd >= 0)
         close(s->listen_fd);
     th_events_destroy(s->events);
-    th_fleet_destroy(s->state.fleet);
     th_snapshot_service_destroy(s->state.snapshots);
     th_run_manager_destroy(s->state.run_manager);
     if (s->state.controller && th_controller_read(s->state.controller).reconfiguring)

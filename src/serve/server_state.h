@@ -8,8 +8,6 @@
 #include "simulation/simulation_controller.h"
 #include "simulation/snapshot_service.h"
 
-#include "fleet/fleet.h"
-
 #include <throng/bench/context.h>
 #include <throng/serve/model_registry.h>
 
@@ -36,7 +34,6 @@ typedef struct th_server_state {
     th_controller *controller;
     th_run_manager *run_manager;
     th_snapshot_service *snapshots;
-    th_fleet *fleet; /* NULL: no server is joined */
     th_context machine;
     th_http_stats http_stats;
     uint64_t start_ns;

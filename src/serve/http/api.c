@@ -111,23 +111,6 @@ static th_reply get_state(th_server_state *s, const th_request *r)
     return reply_json(200, th_state_json(s));
 }
 
-static th_reply get_fleet(th_server_state *s, const th_request *r)
-{
-    (void)r;
-    return reply_json(200, th_fleet_json(s->fleet, s->listen, th_state_json(s)));
-}
-
-static th_reply get_fleet_metrics(th_server_state *s, const th_request *r)
-{
-    size_t size;
-    (void)r;
-    th_reply reply = {.status = 200, .type = type_metrics};
-    char *own = th_metrics_text(s, &size);
-    reply.body = own ? th_fleet_metrics(s->fleet, s->listen, own, &reply.size) : NULL;
-    free(own);
-    return reply;
-}
-
 static th_reply get_machine(th_server_state *s, const th_request *r)
 {
     (void)r;
@@ -295,9 +278,7 @@ const th_route th_route_table[] = {
     {"GET", "/api", {.open = true}, get_api_page},
     {"GET", "/api/openapi.json", {.open = true}, get_openapi},
     {"GET", "/metrics", {0}, get_metrics},
-    {"GET", "/metrics/fleet", {0}, get_fleet_metrics},
     {"GET", "/api/state", {0}, get_state},
-    {"GET", "/api/fleet", {0}, get_fleet},
     {"GET", "/api/events", {0}, NULL},
     {"GET", "/api/history", {0}, get_history},
     {"GET", "/api/machine", {0}, get_machine},

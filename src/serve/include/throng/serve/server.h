@@ -18,8 +18,6 @@ typedef struct th_server_desc {
     const char *token_file;   /* NULL: the environment variable THRONG_TOKEN, if it is set */
     const char *const *hosts; /* additional Host headers to accept */
     uint32_t host_count;
-    const char *const *joined; /* addresses of other servers, which this one shows with itself */
-    uint32_t joined_count;
     const char *results;          /* a folder for results of runs; NULL: in memory only */
     const char *const *run_kinds; /* commands of this program that a client may run; ends with NULL */
     const char *const *run_fixed; /* options added to each run, names and values alternating; ends with NULL. An
