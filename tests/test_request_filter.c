@@ -1,4 +1,4 @@
-/* Who may ask: the request filter with its token and its rate limiter, and addresses. */
+/* Who may ask: the request filter with its token, and addresses. */
 #include "src/serve/http/address.h"
 #include "src/serve/http/request_filter.h"
 
@@ -13,20 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_addr.s_addr = 0x0100007f};
 static th_request_filter filter;
 static th_rejection rejection;
 
 static th_request_headers plain_headers(void)
 {
-    return (th_request_headers){
-        .method = "GET", .path = "/api/state", .host = "127.0.0.1:8347", .address = (const void *)&loopback};
+    return (th_request_headers){.method = "GET", .path = "/api/state", .host = "127.0.0.1:8347"};
 }
 
 static unsigned status_of(const th_request_headers *headers, th_access access)
 {
     rejection.status = 0;
-    if (th_request_filter_check_headers(&filter, headers, 0, &rejection) &&
+    if (th_request_filter_check_headers(&filter, headers, &rejection) &&
         th_request_filter_check_access(&filter, headers, access, &rejection))
         return 200;
     return rejection.status;
@@ -153,10 +151,9 @@ Test(request_filter, a_body_is_json_of_a_length_that_is_known_and_bearable)
     }
 }
 
-Test(request_filter, what_makes_no_sense_costs_as_much_as_what_does)
+Test(request_filter, what_can_be_read_two_ways_is_refused)
 {
     th_request_headers headers = plain_headers();
-    filter.rate_limiter = (th_rate_limiter){.per_s = 1, .counts_loopback = true};
     headers.repeats = true;
     cr_expect_eq(status_of(&headers, (th_access){0}), 400);
     cr_expect_str_eq(rejection.code, "ambiguous");
@@ -165,79 +162,6 @@ Test(request_filter, what_makes_no_sense_costs_as_much_as_what_does)
     headers.transfer_encoding = "chunked";
     cr_expect_eq(status_of(&headers, (th_access){0}), 400);
     cr_expect_str_eq(rejection.code, "ambiguous");
-    cr_expect_eq(status_of(&headers, (th_access){0}), 429);
-}
-
-/* ---- rate limiter ---- */
-
-static th_rate_limiter rate_limiter;
-
-static bool take(const char *address, double now_s)
-{
-    struct sockaddr_in v4 = {.sin_family = AF_INET};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    const bool is_v4 = inet_pton(AF_INET, address, &v4.sin_addr) == 1;
-    cr_assert(is_v4 || inet_pton(AF_INET6, address, &v6.sin6_addr) == 1);
-    return th_rate_limiter_take(&rate_limiter, is_v4 ? (const void *)&v4 : (const void *)&v6, (uint64_t)(now_s * 1e9));
-}
-
-Test(rate_limiter, lets_a_burst_through_and_then_the_rate)
-{
-    rate_limiter.per_s = 10;
-    for (int i = 0; i < 20; i++)
-        cr_expect(take("10.0.0.1", 5), "%d", i);
-    cr_expect_not(take("10.0.0.1", 5));
-    cr_expect(take("10.0.0.2", 5), "others do not pay for it");
-    cr_expect(take("10.0.0.1", 5.11));
-    cr_expect_not(take("10.0.0.1", 5.12));
-    for (int i = 0; i < 20; i++)
-        cr_expect(take("10.0.0.1", 1000), "%d", i);
-    cr_expect_not(take("10.0.0.1", 1000), "no more is saved than a burst");
-}
-
-Test(rate_limiter, admits_one_now_and_then_where_the_rate_is_low)
-{
-    rate_limiter.per_s = 0.1;
-    cr_expect(take("10.0.0.1", 5));
-    cr_expect_not(take("10.0.0.1", 14));
-    cr_expect(take("10.0.0.1", 15.1));
-    cr_expect(take("10.0.0.1", 1000));
-    cr_expect_not(take("10.0.0.1", 1000));
-}
-
-Test(rate_limiter, an_ipv6_customer_is_one_address)
-{
-    rate_limiter.per_s = 1;
-    cr_expect(take("2001:db8::1", 0));
-    cr_expect(take("2001:db8::2", 0));
-    cr_expect_not(take("2001:db8:0:0:ffff::3", 0));
-    cr_expect(take("2001:db8:0:1::1", 0));
-    cr_expect(take("10.0.0.1", 0));
-    cr_expect(take("::ffff:10.0.0.1", 0));
-    cr_expect_not(take("::ffff:10.0.0.1", 0), "an IPv4 address is the same in either form");
-}
-
-Test(rate_limiter, this_machine_counts_only_where_asked)
-{
-    rate_limiter.per_s = 1;
-    for (int i = 0; i < 100; i++)
-        cr_expect(take("127.0.0.1", 0));
-    rate_limiter.counts_loopback = true;
-    cr_expect(take("::1", 0));
-    cr_expect(take("::1", 0));
-    cr_expect_not(take("::1", 0));
-}
-
-Test(rate_limiter, many_addresses_do_not_make_it_grow_or_forget_the_busy_one)
-{
-    char address[32];
-    rate_limiter.per_s = 1;
-    cr_expect(take("10.0.0.1", 0) && take("10.0.0.1", 0) && !take("10.0.0.1", 0));
-    for (unsigned i = 0; i < 5000; i++) {
-        snprintf(address, sizeof address, "11.%u.%u.1", i / 256, i % 256);
-        take(address, 1e-7 * i);
-        cr_expect_not(take("10.0.0.1", 1e-7 * i), "%u", i);
-    }
 }
 
 /* ---- token and address ---- */

@@ -278,8 +278,6 @@ const th_option th_option_table[] = {
      .unit = 1e6, .low = 1, .high = 1e9, .help = "memory for models, crowds, pictures and runs together, in MB, beyond a constant base of each process (default: a quarter of the memory of the machine or cgroup)"},
     {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_STRESS, .parse = th_parse_multiple, .offset = AT(stress.memory_bytes),
      .unit = 1e6, .low = 1, .high = 1e9, .help = "memory limit for the crowd in MB (default: 80 % of available memory)"},
-    {.name = "max-requests", .argument = "HZ", .commands = TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(serve.desc.requests_per_s),
-     .low = 0.1, .high = 1e6, .help = "rate limit per client address, in requests per second (default: 100, and none for this machine)"},
     {.name = "log-level", .argument = "LEVEL", .fallback = "info", .commands = TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(serve.desc.log_level),
      .choices = log_level_choices, .help = "least severe level logged to standard error: error, warning, info or debug"},
     {.name = "log-format", .argument = "NAME", .fallback = "text", .commands = TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(serve.desc.log_format),

@@ -29,6 +29,7 @@ const th_option *th_option_find(const th_command *command, const char *name, siz
 static const struct {
     const char *name, *instead;
 } gone_options[] = {
+    {"max-requests", "a proxy in front limits requests"},
     {"join", "Prometheus collects the metrics of several servers"},
 };
 

@@ -231,8 +231,6 @@ static th_result set_up_filter(server *s, th_error *err)
     s->filter.listen = (struct sockaddr *)&s->address.bytes;
     if (!th_address_is_loopback(s->filter.listen) && gethostname(machine, sizeof machine - 1) == 0)
         s->filter.hosts[s->filter.host_count++] = machine;
-    s->filter.rate_limiter.per_s = d->requests_per_s > 0 ? d->requests_per_s : TH_SERVER_REQUESTS_PER_S;
-    s->filter.rate_limiter.counts_loopback = d->requests_per_s > 0;
     return th_token_read(d->token_file, &s->filter.token, err);
 }
 

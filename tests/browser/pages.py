@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The pages that Throng makes, in a real browser: pages.py PROGRAM SOURCE [PICTURES]
 
-The server's page must show what the API says, change it, draw it, measure it and ask for a token; its page of the API,
-a report of each command and the page of results must fit, wide and narrow. No script, style or address of any of them
+The server's page must show what the API says, change it, draw it, measure it and ask for a token; a
+report of each command and the page of results must fit, wide and narrow. No script, style or address of any of them
 may leave an error in the console: a script that does not parse does. PICTURES: a folder to keep screenshots in."""
 import json
 import os
@@ -171,9 +171,6 @@ def main():
                 else:
                     changes_the_count_by_keys(page, server)
                 looks_right(page, f'page-{width}')
-                page = Page(browser, width, dark)
-                page.open(f'{address}api')
-                looks_right(page, f'api-{width}')
             check(server.end(), server.said())
         with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
             refuses_a_wrong_token(browser, folder)

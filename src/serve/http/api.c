@@ -1,6 +1,5 @@
 #include "api.h"
 
-#include "api_page.h"
 #include "embedded.h"
 
 #include <throng/core/json.h>
@@ -81,21 +80,6 @@ static th_reply get_page(th_server_state *s, const th_request *r)
     char *at = reply.body, *end = reply.body + reply.size;
     while ((at = memmem(at, (size_t)(end - at), placeholder, TH_NONCE_LENGTH)))
         memcpy(at, reply.nonce, TH_NONCE_LENGTH);
-    return reply;
-}
-
-static th_reply get_api_page(th_server_state *s, const th_request *r)
-{
-    (void)s, (void)r;
-    th_reply reply = {.status = 200, .type = type_html};
-    draw_nonce(reply.nonce);
-    FILE *file = open_memstream(&reply.body, &reply.size);
-    bool ok = file && th_api_page_write((const char *)th_embedded_openapi, th_embedded_openapi_size, reply.nonce, file);
-    ok = file && fclose(file) == 0 && ok;
-    if (!ok) {
-        free(reply.body);
-        reply.body = NULL;
-    }
     return reply;
 }
 
@@ -275,7 +259,6 @@ static th_reply get_report(th_server_state *s, const th_request *r)
 const th_route th_route_table[] = {
     {"GET", "/", {.open = true}, get_page},
     {"GET", "/healthz", {.open = true}, get_health},
-    {"GET", "/api", {.open = true}, get_api_page},
     {"GET", "/api/openapi.json", {.open = true}, get_openapi},
     {"GET", "/metrics", {0}, get_metrics},
     {"GET", "/api/state", {0}, get_state},

@@ -114,8 +114,6 @@ static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const
         MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"throng\"");
     if (status == 405)
         MHD_add_response_header(response, "Allow", x->allow.text);
-    if (status == 429)
-        MHD_add_response_header(response, "Retry-After", "1");
     count(http, status);
     const enum MHD_Result queued = MHD_queue_response(c, status, response);
     MHD_destroy_response(response);
@@ -199,7 +197,7 @@ static void check_request(th_http *http, const th_request_headers *headers, exch
 {
     const th_rejection not_found = {404, "not_found", "there is no such path"};
     const th_rejection wrong_method = {405, "wrong_method", "this path does not support this method"};
-    if (!th_request_filter_check_headers(http->filter, headers, th_clock_ns(), &x->rejection))
+    if (!th_request_filter_check_headers(http->filter, headers, &x->rejection))
         return;
     if (!(x->route = th_route_find(headers->method, headers->path, &x->request.id, &x->allow)))
         x->rejection = x->allow.text[0] ? wrong_method : not_found;
@@ -213,7 +211,7 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     if (!x)
         return NULL;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    th_request_headers headers = {.method = method, .path = url, .address = info->client_addr};
+    th_request_headers headers = {.method = method, .path = url};
     MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &headers);
     check_request(http, &headers, x);
     x->connection = c;
@@ -222,7 +220,7 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
     x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
     th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->rejection.status ? x->rejection.code : "",
-           th_address_print(headers.address).text);
+           th_address_print(info->client_addr).text);
     return x;
 }
 

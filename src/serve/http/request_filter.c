@@ -57,12 +57,10 @@ static bool same_origin(const char *origin, const char *host)
     return false;
 }
 
-bool th_request_filter_check_headers(th_request_filter *filter, const th_request_headers *headers, uint64_t now_ns,
+bool th_request_filter_check_headers(const th_request_filter *filter, const th_request_headers *headers,
                                      th_rejection *out)
 {
-    assert(filter->host_count <= TH_REQUEST_FILTER_HOSTS && headers->method && headers->path && headers->address);
-    if (!th_rate_limiter_take(&filter->rate_limiter, headers->address, now_ns))
-        return reject(out, 429, "too_many_requests", "too many requests from this address; try again in a second");
+    assert(filter->host_count <= TH_REQUEST_FILTER_HOSTS && headers->method && headers->path);
     if (headers->repeats || (headers->content_length && headers->transfer_encoding))
         return reject(out, 400, "ambiguous", "a header that must be unique is repeated, or two lengths are given");
     if (!headers->host)

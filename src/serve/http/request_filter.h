@@ -6,10 +6,10 @@
 #ifndef TH_SERVE_HTTP_REQUEST_FILTER_H
 #define TH_SERVE_HTTP_REQUEST_FILTER_H
 
-#include "rate_limiter.h"
 #include "token.h"
 
 #include <stddef.h>
+#include <sys/socket.h>
 
 enum {
     TH_REQUEST_FILTER_HOSTS = 65,
@@ -21,7 +21,6 @@ typedef struct th_request_headers {
     const char *method, *path;
     const char *host, *origin, *fetch_site, *authorization, *content_type, *content_length, *transfer_encoding;
     bool repeats; /* a header that must be unique is repeated */
-    const struct sockaddr *address;
 } th_request_headers;
 
 /* The requirements of a resource. */
@@ -36,7 +35,6 @@ typedef struct th_request_filter {
     unsigned host_count;
     const struct sockaddr *listen; /* borrowed */
     th_token token;
-    th_rate_limiter rate_limiter;
 } th_request_filter;
 
 typedef struct th_rejection {
@@ -47,7 +45,7 @@ typedef struct th_rejection {
 
 /* Two steps, because the resource is determined in between. Return true to continue; otherwise *out_rejection is filled
  * in. */
-bool th_request_filter_check_headers(th_request_filter *filter, const th_request_headers *headers, uint64_t now_ns,
+bool th_request_filter_check_headers(const th_request_filter *filter, const th_request_headers *headers,
                                      th_rejection *out);
 bool th_request_filter_check_access(const th_request_filter *filter, const th_request_headers *headers,
                                     th_access access, th_rejection *out);

@@ -22,7 +22,6 @@ typedef struct th_server_desc {
     const char *const *run_kinds; /* commands of this program that a client may run; ends with NULL */
     const char *const *run_fixed; /* options added to each run, names and values alternating; ends with NULL. An
                                      option without a value has its dashes and NULL */
-    double requests_per_s;        /* per address; 0: TH_SERVER_REQUESTS_PER_S, and no limit for loopback */
     th_model_registry registry;
     th_controller_desc controller; /* its registry and memory limit are filled in */
     th_settings settings;          /* initial settings */
@@ -30,8 +29,6 @@ typedef struct th_server_desc {
     th_log_level log_level;
     th_log_format log_format;
 } th_server_desc;
-
-#define TH_SERVER_REQUESTS_PER_S 100.0
 
 /* Checks the desc: valid addresses, a token if other machines can reach it, a unique name for each model. Error:
  * TH_ERR_INPUT. */
