@@ -37,7 +37,7 @@ def keys(value, path=''):
         for inner in value:
             yield from keys(inner, path + '[]')
     else:
-        yield f'{path} {type(value).__name__}'
+        yield path
 
 
 def lines_by_room():
