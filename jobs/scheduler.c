@@ -10,7 +10,7 @@ static const th_scheduler_ops *registered[TH_SCHEDULER_COUNT];
 static const char *const names[] = {
     [TH_SCHEDULER_WORK_STEALING] = "work-stealing",   [TH_SCHEDULER_SERIAL] = "serial",
     [TH_SCHEDULER_OPENMP_DYNAMIC] = "openmp-dynamic", [TH_SCHEDULER_OPENMP_GUIDED] = "openmp-guided",
-    [TH_SCHEDULER_OPENMP_STATIC] = "openmp-static",   [TH_SCHEDULER_ONETBB] = "onetbb",
+    [TH_SCHEDULER_OPENMP_STATIC] = "openmp-static",
 };
 _Static_assert(sizeof names / sizeof *names == TH_SCHEDULER_COUNT, "every scheduler has a name");
 

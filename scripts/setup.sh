@@ -11,10 +11,10 @@ build_packages="$build_packages libdraco-dev g++"
 build_packages="$build_packages libwebp-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
-# For tests: a linker that is fast, a display that needs no screen, a browser, OpenMP and oneTBB to compare with, MPI, films,
+# For tests: a linker that is fast, a display that needs no screen, a browser, OpenMP to compare with, MPI, films,
 # and judges of documents, metrics and manual pages.
 test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels lld xvfb xauth xdotool chromium zsh"
-test_packages="$test_packages libopengl-dev libgl-dev libtbb-dev openmpi-bin libopenmpi-dev ffmpeg libbenchmark-tools"
+test_packages="$test_packages libopengl-dev libgl-dev openmpi-bin libopenmpi-dev ffmpeg libbenchmark-tools"
 test_packages="$test_packages python3-scipy python3-jsonschema python3-yaml prometheus man-db mandoc"
 # A second compiler, with its sanitizers and its OpenMP.
 clang_packages="clang libclang-rt-dev libomp-dev"

@@ -205,7 +205,7 @@ def expect(got, wanted, line):
 def check_words(shell, commands):
     for line, wanted in (("throng be", "throng bench "), ("throng scale --isa=sc", "throng scale --isa=scalar "),
                          ("throng render --lay", "throng render --layout "), ("throng help syn", "throng help synthetic "),
-                         ("throng scale --scheduler serial,onet", "throng scale --scheduler serial,onetbb "),
+                         ("throng scale --scheduler serial,wo", "throng scale --scheduler serial,work-stealing "),
                          ("throng compare --run a b -- --keys 1", "throng compare --run a b -- --keys 16 "),
                          ("throng no-such-command --co", "throng no-such-command --co")):
         got = shell.type(line + ONE)

@@ -1,4 +1,4 @@
-/* Linked to, registers OpenMP's and oneTBB's schedulers before main. */
+/* Linked to, registers OpenMP's schedulers before main. */
 #include <throng/bench/baselines.h>
 
 __attribute__((constructor)) static void register_baselines(void)

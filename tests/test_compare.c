@@ -256,7 +256,7 @@ Test(compare, baselines_judge_nothing)
                                         "scale/memory_write/threads:2",
                                         "jobs/job:1us/serial",
                                         "jobs/chunk/plain",
-                                        "jobs/wake:cold/onetbb",
+                                        "jobs/wake:cold/openmp-guided",
                                         "jobs/stages:64/openmp-static",
                                         "jobs/chunk/work-stealing",
                                         "jobs/trace/off",

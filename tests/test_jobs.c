@@ -140,11 +140,6 @@ Test(jobs, openmp_static_runs_every_index_once)
     check_all_covers(TH_SCHEDULER_OPENMP_STATIC);
 }
 
-Test(jobs, onetbb_runs_every_index_once)
-{
-    check_all_covers(TH_SCHEDULER_ONETBB);
-}
-
 typedef struct failure {
     uint32_t begin;        /* of the chunk that fails */
     atomic_bool has_begun; /* before, no other chunk ends */

@@ -104,23 +104,23 @@ Test(live_settings, threads_within_what_there_can_be)
     cr_expect(!apply(TH_ACTION_MORE_THREADS));
 }
 
-/* As in a build without OpenMP. */
+/* As in a build that has not all of them. */
 bool __wrap_th_scheduler_available(th_scheduler scheduler);
 bool __wrap_th_scheduler_available(th_scheduler scheduler)
 {
     return scheduler == TH_SCHEDULER_WORK_STEALING || scheduler == TH_SCHEDULER_SERIAL ||
-           scheduler == TH_SCHEDULER_ONETBB;
+           scheduler == TH_SCHEDULER_OPENMP_STATIC;
 }
 
 Test(live_settings, schedulers_that_the_build_has_and_no_others)
 {
-    static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_ONETBB, TH_SCHEDULER_WORK_STEALING};
+    static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_OPENMP_STATIC, TH_SCHEDULER_WORK_STEALING};
     for (int k = 0; k < 3; k++) {
         cr_expect(apply(TH_ACTION_NEXT_SCHEDULER));
         cr_expect_eq(settings.crowd.jobs.scheduler, round[k]);
     }
     cr_expect(apply(TH_ACTION_PREVIOUS_SCHEDULER));
-    cr_expect_eq(settings.crowd.jobs.scheduler, TH_SCHEDULER_ONETBB);
+    cr_expect_eq(settings.crowd.jobs.scheduler, TH_SCHEDULER_OPENMP_STATIC);
 }
 
 /* `count` steps forward are a round, and each step back is one. */

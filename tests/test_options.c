@@ -353,7 +353,8 @@ Test(options, have_rates_that_the_server_takes)
 
 Test(options, say_what_may_have_been_meant)
 {
-    expect_refusal("serve --join a:1", "there is no --join any more: Prometheus collects the metrics of several servers");
+    expect_refusal("serve --join a:1",
+                   "there is no --join any more: Prometheus collects the metrics of several servers");
     expect_refusal("scale --thread 2", "unknown option --thread; did you mean --threads?");
     expect_refusal("scale --cuont 2", "unknown option --cuont; did you mean --count?");
     expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");
@@ -362,7 +363,11 @@ Test(options, say_what_may_have_been_meant)
                    "--isa takes auto, scalar, sse4, avx2, avx512 or neon, not \"sclar\"; did you mean scalar?");
     expect_refusal(
         "scale --scheduler tbb",
-        "--scheduler takes work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");
+        "--scheduler takes work-stealing, serial, openmp-dynamic, openmp-guided or openmp-static, not \"tbb\"");
+    expect_refusal("render --scheduler onetbb",
+                   "--scheduler takes work-stealing, serial, openmp-dynamic, openmp-guided or "
+                   "openmp-static, not \"onetbb\"; there is no onetbb any more, openmp-guided "
+                   "is most like it");
     expect_refusal("scale --placement core",
                    "--placement takes none, workers, compact, spread or cores, not \"core\"; did you mean cores?");
 }

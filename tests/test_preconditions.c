@@ -124,7 +124,7 @@ MISUSE(jobs, a_partition_is_for_at_least_one_thread)
 MISUSE(jobs, a_registered_scheduler_is_complete)
 {
     static const th_scheduler_ops incomplete;
-    th_scheduler_register(TH_SCHEDULER_ONETBB, &incomplete);
+    th_scheduler_register(TH_SCHEDULER_OPENMP_STATIC, &incomplete);
 }
 
 /* ---- anim ---- */

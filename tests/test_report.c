@@ -335,18 +335,19 @@ static void expect_summary(const char *const names[], const double times[], uint
 Test(report, summary_without_poses_compares_schedulers)
 {
     static const char *const names[] = {
-        "jobs/wake:cold/work-stealing",    "jobs/wake:cold/onetbb",        "jobs/fork_join:2/serial",
-        "jobs/fork_join:2/work-stealing",  "jobs/fork_join:2/onetbb",      "jobs/fork_join:2/openmp-static",
-        "jobs/fork_join:16/work-stealing", "jobs/fork_join:16/onetbb",     "jobs/frame:60hz/work-stealing",
-        "jobs/frame:60hz/onetbb",          "jobs/frame:60hz/openmp-static"};
+        "jobs/wake:cold/work-stealing",    "jobs/wake:cold/openmp-guided",    "jobs/fork_join:2/serial",
+        "jobs/fork_join:2/work-stealing",  "jobs/fork_join:2/openmp-guided",  "jobs/fork_join:2/openmp-static",
+        "jobs/fork_join:16/work-stealing", "jobs/fork_join:16/openmp-guided", "jobs/frame:60hz/work-stealing",
+        "jobs/frame:60hz/openmp-guided",   "jobs/frame:60hz/openmp-static"};
     static const double times[] = {1, 2, 0.1, 1.5, 3, 1, 1, 2, 0.5, 20, 0.5001};
     expect_summary(names, times, 11,
                    "\njobs/frame:60hz: work-stealing is fastest, 500.00 us/call; openmp-static takes 1.00 times as "
                    "long, which is not significant.\n"
                    "jobs/fork_join:2: openmp-static is fastest, 1000.00 us/call; work-stealing takes 1.50 times as "
                    "long.\nDoubt: ");
-    expect_summary(names, times, 2,
-                   "\njobs/wake:cold: work-stealing is fastest, 1000.00 us/call; onetbb takes 2.00 times as long.\n"
-                   "Doubt: ");
+    expect_summary(
+        names, times, 2,
+        "\njobs/wake:cold: work-stealing is fastest, 1000.00 us/call; openmp-guided takes 2.00 times as long.\n"
+        "Doubt: ");
     expect_summary(names + 2, times, 2, "\n\nDoubt: ");
 }

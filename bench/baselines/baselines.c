@@ -5,7 +5,4 @@ void th_baselines_register(void)
 #ifdef _OPENMP
     th_openmp_register();
 #endif
-#ifdef TH_HAVE_ONETBB
-    th_onetbb_register();
-#endif
 }

@@ -5,6 +5,5 @@
 #include <throng/bench/baselines.h>
 
 void th_openmp_register(void); /* `omp for` over the chunks, under each of three schedules */
-void th_onetbb_register(void); /* tbb::parallel_for over the chunks */
 
 #endif

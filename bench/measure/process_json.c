@@ -24,10 +24,10 @@ static json_t *command_json(void)
     return words;
 }
 
-/* Of OpenMP (also GNU's and LLVM's own), of oneTBB, and of Mesa's software renderer. */
+/* Of OpenMP (also GNU's and LLVM's own), and of Mesa's software renderer. */
 static bool is_recorded(const char *variable)
 {
-    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "LIBOMP_", "TBB_", "LP_NUM_THREADS="};
+    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "LIBOMP_", "LP_NUM_THREADS="};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
             return true;

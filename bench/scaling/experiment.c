@@ -323,7 +323,7 @@ static th_result create_pools(th_experiment *s, th_error *err)
     return result;
 }
 
-/* Whether threads spin on after a call, as those of OpenMP and oneTBB do. */
+/* Whether threads spin on after a call, as those of OpenMP do. */
 static bool has_spinners(const th_scale_desc *d)
 {
     for (uint32_t i = 0; i < d->scheduler_count; i++)

@@ -24,7 +24,6 @@ static const variant schedulers[] = {
     {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
     {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
     {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
-    {.scheduler = TH_SCHEDULER_ONETBB},
     {.name = ""},
 };
 static const variant waiting_schedulers[] = {
@@ -33,7 +32,6 @@ static const variant waiting_schedulers[] = {
     {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
     {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
     {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
-    {.scheduler = TH_SCHEDULER_ONETBB},
     {"openmp-dynamic:active", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=active"},
     {"openmp-dynamic:passive", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=passive"},
     {.name = ""},
@@ -43,7 +41,6 @@ static const variant threaded[] = {
     {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
     {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
     {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
-    {.scheduler = TH_SCHEDULER_ONETBB},
     {"openmp-dynamic:active", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=active"},
     {"openmp-dynamic:passive", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=passive"},
     {.name = ""},

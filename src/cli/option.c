@@ -200,6 +200,17 @@ th_result th_parse_switch(const th_option *o, const char *text, void *value, th_
     return TH_OK;
 }
 
+/* Choices of earlier versions, and what is most like them. */
+static void append_successor(const char *word, th_error *err)
+{
+    static const struct {
+        const char *name, *now;
+    } gone[] = {{"onetbb", "openmp-guided"}};
+    for (size_t i = 0; err && i < sizeof gone / sizeof gone[0]; i++)
+        if (strcmp(gone[i].name, word) == 0)
+            th_append(err->text, sizeof err->text, "; there is no %s any more, %s is most like it", word, gone[i].now);
+}
+
 th_result th_parse_choice(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_suggestion s = {.typed = text};
@@ -215,6 +226,7 @@ th_result th_parse_choice(const th_option *o, const char *text, void *value, th_
     const th_result result = refuse(o, text, err, "%s", choices);
     if (s.best && err)
         th_append(err->text, sizeof err->text, "; did you mean %s?", s.best);
+    append_successor(text, err);
     return result;
 }
 

@@ -20,7 +20,7 @@ CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
 CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
 CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic");
 CHOICES(scheduler_choices, TH_SCHEDULER_COUNT, "work-stealing", "serial", "openmp-dynamic", "openmp-guided",
-        "openmp-static", "onetbb");
+        "openmp-static");
 CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "spread", "cores");
 CHOICES(stages_choices, TH_STAGES_COUNT, "fused", "separate");
 CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street", "plaza", "stadium");
@@ -169,9 +169,9 @@ const th_option th_option_table[] = {
     {.name = "threads", .argument = "LIST", .fallback = "max", .commands = TH_COMMAND_STRESS, .parse = th_parse_thread_list, .offset = AT(stress.threads),
      .high = HUGE_VAL, .help = "thread counts to search with, such as 1,2,4 or 1-8 or 1,max; max: one per usable CPU"},
     {.name = "scheduler", .argument = "LIST", .fallback = "work-stealing", .commands = TH_COMMAND_SCALE, .parse = th_parse_schedulers, .offset = AT(scale.schedulers),
-     .choices = scheduler_choices, .help = "schedulers to compare, separated by commas: work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, or all"},
+     .choices = scheduler_choices, .help = "schedulers to compare, separated by commas: work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static, or all"},
     {.name = "scheduler", .argument = "NAME", .fallback = "work-stealing", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.jobs.scheduler),
-     .choices = scheduler_choices, .help = "scheduler: work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
+     .choices = scheduler_choices, .help = "scheduler: work-stealing, serial, openmp-dynamic, openmp-guided or openmp-static"},
     {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_VIEW, .parse = th_parse_choice, .offset = AT(crowd.jobs.placement),
      .choices = placement_choices, .help = "thread pinning; none: not pinned; workers: one CPU per worker; compact: close to the caller; spread: far apart; cores: close, but one per core first"},
     {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = th_parse_whole_list, .offset = AT(scale.grains),

@@ -1,4 +1,4 @@
-/* Well-known schedulers to compare the pool with: OpenMP and oneTBB, where the build has them. */
+/* Well-known schedulers to compare the pool with: those of OpenMP, where the build has it. */
 #ifndef THRONG_BENCH_BASELINES_H
 #define THRONG_BENCH_BASELINES_H
 

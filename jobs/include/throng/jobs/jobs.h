@@ -18,7 +18,6 @@ typedef enum th_scheduler {
     TH_SCHEDULER_OPENMP_DYNAMIC, /* a loop over the chunks with schedule(dynamic) */
     TH_SCHEDULER_OPENMP_GUIDED,  /* the same with schedule(guided) */
     TH_SCHEDULER_OPENMP_STATIC,  /* the same with schedule(static) */
-    TH_SCHEDULER_ONETBB,         /* tbb::parallel_for with auto_partitioner */
     TH_SCHEDULER_COUNT,
 } th_scheduler;
 
