@@ -354,7 +354,7 @@ static tally tally_of(uint32_t comparisons, made_up_time *ns, double truth)
     return t;
 }
 
-#define COMPARISONS (is_nightly() ? 100 : 30)
+#define COMPARISONS (is_nightly() ? 100u : 30u)
 
 Test(compare, intervals_hold_and_one_in_a_hundred_comparisons_is_a_false_alarm)
 {
