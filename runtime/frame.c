@@ -1,7 +1,6 @@
 #include <throng/runtime/frame.h>
 
 #include "frame_mutants.h"
-#include "markers.h"
 
 #include <throng/core/cache_line.h>
 #include <throng/core/text_format.h>
@@ -117,7 +116,6 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         /* What the stage of sampling leaves has room for the active instances only. */
         .capacity =
             desc->stages == TH_STAGES_SEPARATE ? th_crowd_batch_count(desc->crowd) : th_crowd_most_batches(desc->crowd),
-        .observer = th_markers_observer(),
     };
     if (!allocate(frame, desc)) {
         th_frame_destroy(frame);
@@ -286,7 +284,7 @@ void th_frame_trace(th_frame *frame, th_tracer *tracer)
 void th_frame_observe(th_frame *frame, const th_frame_observer *observer)
 {
     assert(frame && (!observer || (observer->begin && observer->end)));
-    frame->observer = observer ? *observer : th_markers_observer();
+    frame->observer = observer ? *observer : (th_frame_observer){0};
 }
 
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)

@@ -84,8 +84,7 @@ typedef struct th_frame_observer {
     void *ctx;
 } th_frame_observer;
 
-/* Observes the chunks of the next frames; NULL ends that. The observer is copied. Frames without one pay nothing. A
- * build with THRONG_LIKWID marks the chunks of those for LIKWID. */
+/* Observes the chunks of the next frames; NULL ends that. The observer is copied. Frames without one pay nothing. */
 void th_frame_observe(th_frame *frame, const th_frame_observer *observer);
 
 /* th_jobs_create with a th_error: TH_ERR_MEMORY or TH_ERR_ENVIRONMENT. */
