@@ -1,6 +1,5 @@
 /* A processor made of events of the system: this machine may have no counters, so perf_event_open goes through a
- * wrapper (link with -Wl,--wrap=syscall). Cycles are CPU time in nanoseconds, instructions and cache misses are page
- * faults. */
+ * wrapper (link with -Wl,--wrap=syscall). Instructions and cache misses are page faults, and cycles never happen. */
 #ifndef FIXTURE_COUNTERS_H
 #define FIXTURE_COUNTERS_H
 

@@ -1,6 +1,5 @@
 /* Counters of chunks against what was done in them, and against other clocks. */
 #include "bench/measure/chunk_counters.h"
-#include "bench/measure/package_energy.h"
 #include "fixture_counters.h"
 #include "fixture_folder.h"
 
@@ -132,22 +131,18 @@ Test(chunk_counters, count_how_often_a_thread_gave_its_cpu_away)
 
 /* ---- the processor's counters ---- */
 
-/* "Cycles" are CPU time here, "instructions" and cache misses page faults, of other clocks than those above. */
+/* "Instructions" and cache misses are page faults here, counted apart from those above, and "cycles" never happen. */
 Test(chunk_counters, of_the_processor_are_read_in_their_groups)
 {
     begin();
     touch_pages(300);
-    work_ms(30);
     end(TH_FRAME_POSE);
-    const double cpu = all(TH_COUNTER_CPU_NS);
     if (isnan(all(TH_COUNTER_CYCLES)))
         cr_skip("this system forbids even events of its own");
-    cr_expect_float_eq(all(TH_COUNTER_CYCLES), cpu, 0.05 * cpu);
-    cr_expect_float_eq(all(TH_COUNTER_STALLED_CYCLES), cpu, 0.05 * cpu);
+    cr_expect_eq(all(TH_COUNTER_CYCLES), 0);
     cr_expect_float_eq(all(TH_COUNTER_INSTRUCTIONS), 300, 5);
     cr_expect_float_eq(all(TH_COUNTER_L1_MISSES), 300, 5);
     cr_expect_float_eq(all(TH_COUNTER_LLC_MISSES), 300, 5);
-    cr_expect(isnan(all(TH_COUNTER_ENERGY_J)));
     char missing[512];
     th_chunk_counters_describe_missing(counters, missing, sizeof missing);
     cr_expect_str_eq(missing, "");
@@ -215,52 +210,4 @@ Test(chunk_counters, that_are_refused_are_not_zero_and_say_why_and_what_to_do)
         cr_expect_eq(strstr(missing, "Not counted:"), missing);
         cr_expect_null(strstr(missing + 1, "Not counted:"), "%s", missing);
     }
-}
-
-/* ---- energy ---- */
-
-static void write_zone(int zone, const char *name, const char *energy)
-{
-    const struct {
-        const char *name, *text;
-    } files[] = {{"name", name}, {"energy_uj", energy}, {"max_energy_range_uj", "1000000000\n"}};
-    char file_path[256];
-    snprintf(file_path, sizeof file_path, "%s/intel-rapl:%d", folder, zone);
-    mkdir(file_path, 0700);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(file_path, sizeof file_path, "%s/intel-rapl:%d/%s", folder, zone, files[i].name);
-        FILE *file = fopen(file_path, "w");
-        cr_assert_not_null(file);
-        fputs(files[i].text, file);
-        fclose(file);
-    }
-}
-
-static void remove_zones(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'/intel-rapl:*", folder);
-    cr_assert_eq(system(command), 0);
-}
-
-/* Two packages, of which one begins anew, and a zone that has both. */
-Test(chunk_counters, of_energy_are_a_sum_over_packages)
-{
-    write_zone(0, "package-0\n", "100000000\n");
-    write_zone(1, "psys\n", "5\n");
-    write_zone(2, "package-1\n", "999000000\n");
-    const th_energy_mark first = th_energy_read(folder);
-    write_zone(0, "package-0\n", "102500000\n");
-    write_zone(1, "psys\n", "900000\n");
-    write_zone(2, "package-1\n", "3000000\n");
-    const th_energy_mark second = th_energy_read(folder);
-    cr_expect_eq(first.count, 2);
-    cr_expect_float_eq(th_energy_between(&first, &second), 2.5 + 4, 1e-9);
-    write_zone(2, "package-1\n", "nonsense\n");
-    const th_energy_mark third = th_energy_read(folder);
-    cr_expect(third.count == 0 && third.error == EINVAL);
-    cr_expect(isnan(th_energy_between(&first, &third)));
-    remove_zones();
-    const th_energy_mark none = th_energy_read(folder);
-    cr_expect(none.count == 0 && none.error == ENOENT);
 }

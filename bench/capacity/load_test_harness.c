@@ -216,7 +216,7 @@ void th_load_test_run(void *load_test, uint64_t frame)
 
 th_counted_frames th_load_test_counted_frames(th_load_test *s)
 {
-    return (th_counted_frames){s->counters, s->frame, th_jobs_threads(s->jobs), th_load_test_run, s, NULL};
+    return (th_counted_frames){s->counters, s->frame, th_jobs_threads(s->jobs), th_load_test_run, s};
 }
 
 th_stress_poses th_load_test_poses(const th_load_test *s)
@@ -302,10 +302,8 @@ static void run_traced(th_load_test *s, th_tracer *tracer)
         return;
     }
     th_tracer_frame_begin(tracer, s->jobs, s->number);
-    th_counted_frames frames = th_load_test_counted_frames(s);
-    frames.tracer = tracer;
     const uint64_t begin_ns = th_tracer_begin(tracer, "pose");
-    th_counted_frames_trace(&frames, s->number++);
+    th_load_test_run(s, s->number++);
     const uint64_t ns = th_tracer_end(tracer) - begin_ns;
     th_tracer_frame_end(tracer, s->jobs);
     th_tracer_count(tracer, "ns per bone", (double)ns / (double)th_crowd_bone_count(s->crowd));

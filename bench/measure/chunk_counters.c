@@ -18,8 +18,8 @@
 const char *th_counter_name(th_counter counter)
 {
     assert(counter < TH_COUNTER_COUNT);
-    static const char *const names[] = {"cycles", "instructions", "stalled_cycles",   "l1_misses", "llc_misses",
-                                        "cpu_ns", "page_faults",  "context_switches", "energy_j"};
+    static const char *const names[] = {"cycles", "instructions", "l1_misses",       "llc_misses",
+                                        "cpu_ns", "page_faults",  "context_switches"};
     _Static_assert(sizeof names / sizeof *names == TH_COUNTER_COUNT, "a name for each");
     return names[counter];
 }
@@ -31,7 +31,7 @@ const char *th_counter_name(th_counter counter)
 
 /* Events of a group are counted at the same time, so their ratios are right even where groups take turns. A processor
  * has four to eight counters, some of them taken. */
-enum { GROUPS = 2, GROUP_EVENTS = 3 };
+enum { GROUPS = 2, GROUP_EVENTS = 2 };
 
 static const struct {
     int group;
@@ -40,7 +40,6 @@ static const struct {
 } events[TH_COUNTER_PROCESSOR_COUNT] = {
     [TH_COUNTER_CYCLES] = {0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     [TH_COUNTER_INSTRUCTIONS] = {0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-    [TH_COUNTER_STALLED_CYCLES] = {0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
     [TH_COUNTER_L1_MISSES] = {1, PERF_TYPE_HW_CACHE, CACHE_READ_MISSES(PERF_COUNT_HW_CACHE_L1D)},
     [TH_COUNTER_LLC_MISSES] = {1, PERF_TYPE_HW_CACHE, CACHE_READ_MISSES(PERF_COUNT_HW_CACHE_LL)},
 };
@@ -221,12 +220,10 @@ static void add_worker(const worker *w, th_frame_stage stage, count *sum)
             add_difference(sum, &nothing, &w->sums[s]);
 }
 
-/* A counter is known if no worker that had chunks lacks it. No chunk has its own energy. */
+/* A counter is known if no worker that had chunks lacks it. */
 static bool is_counted(const th_chunk_counters *c, int counter)
 {
     bool is_any = false;
-    if (counter == TH_COUNTER_ENERGY_J)
-        return false;
     for (uint32_t i = 0; i < c->count; i++) {
         const worker *w = worker_at(c, i);
         if (w->has_begun && counter < TH_COUNTER_PROCESSOR_COUNT && w->errors[counter] != 0)

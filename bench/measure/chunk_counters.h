@@ -20,7 +20,7 @@ th_frame_observer th_chunk_counters_observer(th_chunk_counters *counters);
 /* Forgets what was counted. This and the next two: not while a frame runs. */
 void th_chunk_counters_reset(th_chunk_counters *counters);
 
-/* What a worker counted in chunks of a stage since the begin, or since the last reset; no energy. TH_NO_INDEX: all
+/* What a worker counted in chunks of a stage since the begin, or since the last reset. TH_NO_INDEX: all
  * workers; TH_FRAME_STAGE_COUNT: all stages. Where the processor had to take turns between counters, their values are
  * scaled by the share of the time in which they counted. */
 th_counters th_chunk_counters_get(const th_chunk_counters *counters, uint32_t worker, th_frame_stage stage);

@@ -1,14 +1,11 @@
 #include "counted_frames.h"
 
-#include "package_energy.h"
-
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
 
 #include <assert.h>
 #include <errno.h>
 
-/* Long enough for the energy counters, which change once a millisecond. */
 enum { COUNTED_NS = 50000000, LEAST_COUNTED_FRAMES = 16 };
 
 /* ---- running ---- */
@@ -53,7 +50,7 @@ static json_t *by_worker_json(const th_counted_frames *f, uint64_t frames)
             const th_frame_stage stage = (th_frame_stage)s;
             const th_counters c = per_frame(th_chunk_counters_get(f->counters, w, stage), frames);
             json_t *json = json_pack("{s:i, s:s}", "worker", (int)w, "stage", th_frame_stage_name(stage));
-            for (int i = 0; i < TH_COUNTER_ENERGY_J; i++)
+            for (int i = 0; i < TH_COUNTER_COUNT; i++)
                 json = th_json_set(json, th_counter_name((th_counter)i), th_json_real(c.values[i]));
             if (c.values[TH_COUNTER_CPU_NS] > 0) /* the worker had chunks of the stage */
                 array = th_json_append(array, json);
@@ -70,32 +67,12 @@ void th_counted_frames_run(const th_counted_frames *f, th_counters *out, json_t 
     begin(f);
     run(f, 0);
     th_chunk_counters_reset(f->counters);
-    const th_energy_mark before = th_energy_read(TH_POWERCAP);
     const uint64_t begin_ns = th_clock_ns();
     while (frames < LEAST_COUNTED_FRAMES || th_clock_ns() - begin_ns < COUNTED_NS)
         run(f, ++frames);
-    const th_energy_mark after = th_energy_read(TH_POWERCAP);
     end(f);
-    th_counters sums = th_chunk_counters_get(f->counters, TH_NO_INDEX, TH_FRAME_STAGE_COUNT);
-    sums.values[TH_COUNTER_ENERGY_J] = th_energy_between(&before, &after);
-    *out = per_frame(sums, frames);
+    *out = per_frame(th_chunk_counters_get(f->counters, TH_NO_INDEX, TH_FRAME_STAGE_COUNT), frames);
     *out_by_worker = by_worker_json(f, frames);
-}
-
-void th_counted_frames_trace(void *frames, uint64_t frame)
-{
-    const th_counted_frames *f = frames;
-    if (!f->counters) {
-        f->run(f->ctx, frame);
-        return;
-    }
-    th_chunk_counters_reset(f->counters);
-    begin(f);
-    run(f, frame);
-    end(f);
-    const th_counters c = th_chunk_counters_get(f->counters, TH_NO_INDEX, TH_FRAME_STAGE_COUNT);
-    for (int i = 0; i < TH_COUNTER_COUNT; i++)
-        th_tracer_count(f->tracer, th_counter_name((th_counter)i), c.values[i]);
 }
 
 /* ---- results ---- */
@@ -126,13 +103,5 @@ bool th_counted_frames_describe(const th_counted_frames *f, th_row *row)
 
 void th_counted_frames_end(const th_chunk_counters *counters, th_report *report)
 {
-    char *missing = report->counters_missing;
-    const size_t size = sizeof report->counters_missing;
-    th_chunk_counters_describe_missing(counters, missing, size);
-    const th_energy_mark energy = th_energy_read(TH_POWERCAP);
-    if (energy.count == 0)
-        th_append(missing, size, "%sNot counted: energy (%s): %s.", missing[0] ? " " : "", th_errno_name(energy.error),
-                  energy.error == ENOENT                            ? "the kernel has no power capping zones here"
-                  : energy.error == EACCES || energy.error == EPERM ? "only root may read " TH_POWERCAP
-                                                                    : TH_POWERCAP " cannot be read");
+    th_chunk_counters_describe_missing(counters, report->counters_missing, sizeof report->counters_missing);
 }

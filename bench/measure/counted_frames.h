@@ -12,16 +12,11 @@ typedef struct th_counted_frames {
     uint32_t threads;            /* so many workers. NULL: each call of `run` is one chunk, of the calling thread */
     void (*run)(void *ctx, uint64_t frame);
     void *ctx;
-    th_tracer *tracer; /* for th_counted_frames_trace */
 } th_counted_frames;
 
 /* Runs frames from 0 on, for at least 50 ms; in the first one threads open their counters, and it is not counted. out:
- * of one frame. out_by_worker: the same by worker and stage, as JSON, without energy; NULL when memory is out. */
+ * of one frame. out_by_worker: the same by worker and stage, as JSON; NULL when memory is out. */
 void th_counted_frames_run(const th_counted_frames *frames, th_counters *out, json_t **out_by_worker);
-
-/* For th_trace_frames.run, with th_counted_frames as ctx: runs one frame, and records what it counts as tracks of the
- * tracer. */
-void th_counted_frames_trace(void *frames, uint64_t frame);
 
 /* Runs frames, and adds what they count to the fields of the row. False when memory is out. */
 bool th_counted_frames_describe(const th_counted_frames *frames, th_row *row);

@@ -25,13 +25,11 @@ static void add_row(th_sheet *sheet, const th_row *row, const json_t *counters)
         TH_COLUMN(">cycles", TH_REAL(c[TH_COUNTER_CYCLES] / bones, "%.1f")),
         TH_COLUMN(">instructions", TH_REAL(c[TH_COUNTER_INSTRUCTIONS] / bones, "%.1f")),
         TH_COLUMN(">IPC", TH_REAL(c[TH_COUNTER_INSTRUCTIONS] / c[TH_COUNTER_CYCLES], "%.2f")),
-        TH_COLUMN(">stalled", TH_SHARE(c[TH_COUNTER_STALLED_CYCLES] / c[TH_COUNTER_CYCLES], "%.0f %%")),
         TH_COLUMN(">L1 misses", TH_REAL(c[TH_COUNTER_L1_MISSES] / bones, "%.3f")),
         TH_COLUMN(">LLC misses", TH_REAL(c[TH_COUNTER_LLC_MISSES] / bones, "%.3f")),
         TH_COLUMN(">CPU ns", TH_REAL(c[TH_COUNTER_CPU_NS] / bones, "%.2f")),
         TH_COLUMN(">+page faults/frame", TH_REAL(c[TH_COUNTER_PAGE_FAULTS], "%.2f")),
         TH_COLUMN(">switches/frame", TH_REAL(c[TH_COUNTER_CONTEXT_SWITCHES], "%.2f")),
-        TH_COLUMN(">mJ/frame", TH_REAL(c[TH_COUNTER_ENERGY_J] * 1e3, "%.2f")),
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }

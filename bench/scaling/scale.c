@@ -350,7 +350,7 @@ static void trace_configs(const th_experiment *s)
 {
     for (uint32_t i = 0; s->desc.tracer && i < th_experiment_config_count(s); i++)
         if (!s->out->report.rows[i].failure[0])
-            th_scaling_config_trace(&s->configs[i], &s->out->report.rows[i], s->desc.tracer, s->chunk_counters);
+            th_scaling_config_trace(&s->configs[i], &s->out->report.rows[i], s->desc.tracer);
 }
 
 /* ---- the experiment ---- */

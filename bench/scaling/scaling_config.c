@@ -100,14 +100,9 @@ void th_scaling_config_end(void *config)
 
 /* ---- counting ---- */
 
-static th_counted_frames counted_frames(th_scaling_config *l, th_chunk_counters *counters, th_tracer *tracer)
-{
-    return (th_counted_frames){counters, l->frame, th_jobs_threads(l->jobs), th_scaling_config_run, l, tracer};
-}
-
 bool th_scaling_config_count(th_scaling_config *l, th_chunk_counters *counters)
 {
-    const th_counted_frames frames = counted_frames(l, counters, NULL);
+    const th_counted_frames frames = {counters, l->frame, th_jobs_threads(l->jobs), th_scaling_config_run, l};
     assert(l->frame && !l->counters_json);
     if (l->waits_quiescent)
         th_wait_quiescent();
@@ -119,16 +114,15 @@ bool th_scaling_config_count(th_scaling_config *l, th_chunk_counters *counters)
 
 /* ---- tracing ---- */
 
-void th_scaling_config_trace(th_scaling_config *l, const th_row *row, th_tracer *tracer, th_chunk_counters *counters)
+void th_scaling_config_trace(th_scaling_config *l, const th_row *row, th_tracer *tracer)
 {
-    th_counted_frames frames = counted_frames(l, l->frame ? counters : NULL, tracer);
     if (l->waits_quiescent)
         th_wait_quiescent();
     th_jobs_frame_begin(l->jobs);
     th_scaling_config_run(l, 0);
     if (l->frame)
         th_frame_trace(l->frame, tracer);
-    th_trace_frames(tracer, row, l->jobs, th_counted_frames_trace, &frames);
+    th_trace_frames(tracer, row, l->jobs, th_scaling_config_run, l);
     if (l->frame)
         th_frame_trace(l->frame, NULL);
     th_jobs_frame_end(l->jobs);

@@ -47,8 +47,7 @@ void th_scaling_config_end(void *config);
 bool th_scaling_config_count(th_scaling_config *config, th_chunk_counters *counters);
 
 /* Traces a few additional frames. counters: have tracks of their own for whole frames; NULL: none. */
-void th_scaling_config_trace(th_scaling_config *config, const th_row *row, th_tracer *tracer,
-                             th_chunk_counters *counters);
+void th_scaling_config_trace(th_scaling_config *config, const th_row *row, th_tracer *tracer);
 
 /* What the config counted in all repetitions of its row; borrows from both. */
 th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row);

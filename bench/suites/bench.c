@@ -110,39 +110,36 @@ static void run_entry(void *entry, uint64_t frame)
 }
 
 /* counters: NULL where the entry has none. */
-static th_counted_frames counted_frames(th_entry *e, const th_row *row, th_chunk_counters *counters, th_tracer *tracer)
+static th_counted_frames counted_frames(th_entry *e, const th_row *row, th_chunk_counters *counters)
 {
     const bool is_counted = counters && e->frame && row->real_ns.count > 0;
     return (th_counted_frames){.counters = is_counted ? counters : NULL,
                                .frame = is_counted ? e->frame(e->subject) : NULL,
                                .threads = row->threads,
                                .run = run_entry,
-                               .ctx = e,
-                               .tracer = tracer};
+                               .ctx = e};
 }
 
 static th_result count_entries(th_entry *entries, uint32_t count, th_row *rows, th_chunk_counters *counters,
                                th_error *err)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const th_counted_frames frames = counted_frames(&entries[i], &rows[i], counters, NULL);
+        const th_counted_frames frames = counted_frames(&entries[i], &rows[i], counters);
         if (frames.counters && !rows[i].failure[0] && !th_counted_frames_describe(&frames, &rows[i]))
             return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", entries[i].name);
     }
     return TH_OK;
 }
 
-static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer,
-                          th_chunk_counters *counters)
+static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer)
 {
     for (uint32_t i = 0; tracer && i < count; i++) {
         th_entry *e = &entries[i];
         if (rows[i].failure[0])
             continue;
-        th_counted_frames frames = counted_frames(e, &rows[i], counters, tracer);
         if (e->before)
             e->before(e->subject);
-        th_trace_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, th_counted_frames_trace, &frames);
+        th_trace_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, run_entry, e);
         if (e->after)
             e->after(e->subject);
     }
@@ -189,7 +186,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
         if (!report->is_partial)
             result = count_entries(entries, count, rows, counters, err);
         th_tracer_next(desc->tracer, "trace");
-        trace_entries(entries, count, rows, desc->tracer, counters);
+        trace_entries(entries, count, rows, desc->tracer);
     }
     for (uint32_t i = 0; i < count; i++)
         if (entries[i].subject)

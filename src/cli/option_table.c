@@ -75,7 +75,7 @@ const th_option th_option_table[] = {
     {.name = "weak", .commands = TH_COMMAND_SCALE, .parse = th_parse_switch, .offset = AT(scale.is_weak),
      .help = "weak scaling: --count characters for each thread, so that the crowd grows with the threads"},
     {.name = "counters", .commands = MEASURES, .parse = th_parse_switch, .offset = AT(counters),
-     .help = "count cycles, instructions, cache misses and energy, where the system permits, in additional frames"},
+     .help = "count cycles, instructions and cache misses, where the system permits, in additional frames"},
     {.name = "count", .argument = "N", .commands = TH_COMMAND_STRESS, .parse = th_parse_whole, .offset = AT(crowd.count),
      .low = 1, .high = 1e9, .help = "skip the search; test exactly N characters"},
     {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = th_parse_whole, .offset = AT(crowd.count),
