@@ -29,8 +29,6 @@ layout(std140, binding = 0) uniform Frame // frame_block of gpu_cull.c
     uvec2 u_time, u_length; // doubles; of the street
     uint u_plane_count, u_instance_count, u_block_count;
     bool u_tints_levels;
-    uint u_drawn_begin, u_drawn_end; // instances that may be visible
-    uvec2 u_unused;
     uvec4 u_tints[3]; // by level
     Model u_models[MODELS];
 };

@@ -97,20 +97,12 @@ uint level_of(vec4 s)
     return lod_of(s) + (hidden ? LODS : 0u);
 }
 
-// As limit_range of cull.c: who is not drawn only casts a shadow.
-uint limit_range(uint i, uint level)
-{
-    if (level >= LODS || (i >= u_drawn_begin && i < u_drawn_end))
-        return level;
-    return u_plane_count > 6u ? level + LODS : NOBODY;
-}
-
 uint group_of(uint i, float z)
 {
     uvec4 sphere = spheres[i];
     float radius = uintBitsToFloat(sphere.y);
     precise float grown = radius + SLACK * abs(z);
-    uint level = limit_range(i, level_of(vec4(instances[2u * i].x, uintBitsToFloat(sphere.x), z, grown)));
+    uint level = level_of(vec4(instances[2u * i].x, uintBitsToFloat(sphere.x), z, grown));
     return level == NOBODY ? NOBODY : sphere.z + level;
 }
 

@@ -285,44 +285,6 @@ Test(cull, never_loses_a_shadow_that_is_seen)
     th_cull_destroy(cull);
 }
 
-/* Who is outside casts a shadow if he would be visible or cast one; without a light he is not listed. Together the
- * parts list everybody once as visible. */
-Test(cull, lists_only_shadows_of_those_outside_of_a_range)
-{
-    enum { PARTS = 3 };
-    static const uint32_t bounds[PARTS + 1] = {0, 700, 701, COUNT};
-    static bool visible[COUNT], casts[COUNT], part_visible[COUNT], part_casts[COUNT];
-    th_cull *cull = create(COUNT);
-    th_cull_move(cull, 0, COUNT, transforms);
-    for (int round = 0; round < 20; round++) {
-        th_camera camera = random_camera();
-        th_cull_view view = view_of(&camera);
-        float map[16];
-        const th_cull_light light = random_light(map);
-        const th_cull_light *const lights[] = {&light, NULL};
-        for (int l = 0; l < 2; l++) {
-            view.end = 0;
-            run(cull, &view, lights[l]);
-            mark(cull, false, visible);
-            mark(cull, true, casts);
-            for (int p = 0; p < PARTS; p++) {
-                view.begin = bounds[p];
-                view.end = bounds[p + 1];
-                run(cull, &view, lights[l]);
-                mark(cull, false, part_visible);
-                mark(cull, true, part_casts);
-                for (uint32_t i = 0; i < COUNT; i++) {
-                    const bool inside = i >= bounds[p] && i < bounds[p + 1];
-                    cr_expect_eq(part_visible[i], visible[i] && inside, "round %d, part %d: %u", round, p, i);
-                    cr_expect_eq(part_casts[i], casts[i] || (lights[l] && visible[i] && !inside),
-                                 "round %d, part %d: the shadow of %u", round, p, i);
-                }
-            }
-        }
-    }
-    th_cull_destroy(cull);
-}
-
 /* The camera looks down at a spot, the light comes from +X: who stands there throws his shadow in, on the other side or
  * too far away nobody does. */
 Test(cull, casters_stand_on_the_side_of_the_light)

@@ -228,10 +228,6 @@ static uint32_t compare_lists(th_crowd_view *v, double time_s, bool has_light, l
     th_cull_view seen = {.pixels = th_camera_pixels(&camera, between(50, 2000))};
     th_camera_frustum(&camera, 1.6F, &seen.frustum);
     th_camera_eye(&camera, seen.eye);
-    if (random_between(&state, 0, 1) < 0.3) {
-        seen.begin = (uint32_t)random_between(&state, 0, v->scene->instance_count);
-        seen.end = seen.begin + 1 + (uint32_t)random_between(&state, 0, v->scene->instance_count - seen.begin);
-    }
     for (int n = 0; n < TH_RENDER_MESH_LODS - 1; n++)
         seen.lod_px[n] = 300 / (float)(n * n + 1);
     th_view view = {.to_sun = {0.46F, 0.62F, 0.64F}, .shadow_radius = th_layout_bounds(&v->layout).radius};

@@ -1,7 +1,6 @@
 /* Scaling over ranks without MPI: blocks, figures of made-up times, and the sum of hashes. */
 #include "fixture_human.h"
 
-#include <throng/bench/rank_bench.h>
 #include <throng/bench/rank_scaling.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>
@@ -122,48 +121,6 @@ Test(rank_scaling, of_an_unfinished_job_are_partial)
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(shares, 1), "host")), "b");
     json_decref(document);
     th_rank_scaling_fini(&s);
-}
-
-/* ---- entries on all ranks ---- */
-
-static double number(const json_t *object, const char *name)
-{
-    return json_number_value(json_object_get(object, name));
-}
-
-/* Three ranks and three entries: one with bones, one that was skipped, one that the second rank did not measure. */
-Test(rank_bench, says_the_fastest_the_middle_and_the_slowest_rank)
-{
-    static const char hosts[3][TH_HOST_MAX] = {"a", "b", "c"};
-    const double medians_ns[] = {3e3, 1, 4e3, 1e3, 1, (double)NAN, 5e3, 1, 2e3};
-    th_report report;
-    cr_assert_eq(th_report_init(&report, 3, 0, &err), TH_OK, "%s", err.text);
-    strcpy(report.rows[0].name, "pose/x");
-    strcpy(report.rows[1].name, "left/out");
-    strcpy(report.rows[1].failure, "not here");
-    strcpy(report.rows[2].name, "limit/y");
-    report.rows[0].bones = 100;
-    report.rows[1].skipped = true;
-    const th_rank_bench bench = {
-        .report = &report, .medians_ns = medians_ns, .hosts = hosts, .ranks = 3, .threads = 1, .repetitions = 30};
-    json_t *document = th_rank_bench_json(&bench);
-    const json_t *entries = json_object_get(json_object_get(document, "rank_bench"), "entries");
-    cr_assert_eq(json_array_size(entries), 2);
-    const json_t *pose = json_array_get(entries, 0), *limit = json_array_get(entries, 1);
-    cr_expect_str_eq(json_string_value(json_object_get(pose, "name")), "pose/x");
-    cr_expect_float_eq(number(pose, "min_us"), 1, NEAR);
-    cr_expect_float_eq(number(pose, "median_us"), 3, NEAR);
-    cr_expect_float_eq(number(pose, "max_us"), 5, NEAR);
-    cr_expect_float_eq(number(pose, "max_over_min"), 5, NEAR);
-    cr_expect_eq(number(pose, "slowest_rank"), 2);
-    cr_expect_float_eq(number(pose, "ns_per_bone"), 30, NEAR);
-    cr_expect_float_eq(json_number_value(json_array_get(json_object_get(pose, "ranks_us"), 1)), 1, NEAR);
-    cr_expect_float_eq(number(limit, "median_us"), 3, NEAR, "of two ranks");
-    cr_expect_eq(number(limit, "slowest_rank"), 0);
-    cr_expect(json_is_null(json_object_get(limit, "ns_per_bone")));
-    cr_expect(json_is_null(json_array_get(json_object_get(limit, "ranks_us"), 1)));
-    json_decref(document);
-    th_report_fini(&report);
 }
 
 /* ---- sums ---- */

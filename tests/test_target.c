@@ -3,7 +3,6 @@
 #include "render/gl/program.h"
 
 #include <shaders_of_tests.h>
-#include <throng/render/sample_reader.h>
 #include <throng/render/target.h>
 
 #include <criterion/criterion.h>
@@ -182,62 +181,6 @@ Test(target, reads_back_depth_top_row_first)
     glDeleteProgram(program);
     glDisable(GL_DEPTH_TEST);
     th_target_destroy(target);
-    close_checked();
-}
-
-/* The box covers half of column 2; the bottom row is another colour behind it. Counts covered samples of a pixel. */
-static void check_samples(uint32_t samples, uint32_t covered_of_column_2)
-{
-    static float depth[WIDTH * HEIGHT];
-    uint32_t covered[WIDTH * HEIGHT] = {0};
-    th_sample_reader *reader;
-    th_error err;
-    th_target *target = make_target(WIDTH, HEIGHT, samples);
-    cr_assert_eq(th_sample_reader_create(target, &reader, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_sample_reader_samples(reader), samples > 1 ? samples : 1);
-    th_target_bind(target);
-    glClearDepth(1);
-    glClearColor(0.0f, 0.0f, 0.0f, 0.0f);
-    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    glEnable(GL_SCISSOR_TEST);
-    glScissor(0, 0, (GLsizei)WIDTH, 1);
-    glClearColor(0.5f, 0.0f, 1.0f, 0.5f);
-    glClear(GL_COLOR_BUFFER_BIT);
-    glDisable(GL_SCISSOR_TEST);
-    glEnable(GL_DEPTH_TEST);
-    glDepthFunc(GL_LESS);
-    GLuint program = make_box_program("COLOUR vec4(1.0)");
-    draw_box(program, 2.5f / (float)WIDTH * 2.0f - 1.0f); /* at depth 0.75 */
-    glDisable(GL_DEPTH_TEST);
-    th_sample_reader_begin(reader);
-    for (uint32_t s = 0; s < th_sample_reader_samples(reader); s++) {
-        th_sample_reader_read(reader, s, picture, depth);
-        for (uint32_t y = 0; y < HEIGHT; y++)
-            for (uint32_t x = 0; x < WIDTH; x++) {
-                const float z = depth[y * WIDTH + x];
-                const bool is_box = z < 0.9f;
-                cr_expect_float_eq((double)z, is_box ? 0.75 : 1, 1e-7);
-                covered[y * WIDTH + x] += is_box;
-                expect_pixel(WIDTH, x, y,
-                             is_box            ? (const int[]){255, 255, 255, 255}
-                             : y == HEIGHT - 1 ? below
-                                               : (const int[]){0, 0, 0, 0});
-            }
-    }
-    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
-        const uint32_t x = i % WIDTH, all = th_sample_reader_samples(reader);
-        cr_expect_eq(covered[i], x < 2 ? all : x == 2 ? covered_of_column_2 : 0, "%u of column %u", covered[i], x);
-    }
-    glDeleteProgram(program);
-    th_sample_reader_destroy(reader);
-    th_target_destroy(target);
-}
-
-Test(target, each_sample_can_be_read_with_its_depth)
-{
-    open_headless();
-    check_samples(4, 2);
-    check_samples(1, 0);
     close_checked();
 }
 

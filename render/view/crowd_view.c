@@ -120,8 +120,6 @@ static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera 
     stage s = {.crowd_view = crowd_view,
                .time_s = time_s,
                .seen.pixels = th_camera_pixels(camera, (float)height),
-               .seen.begin = crowd_view->desc.drawn_begin,
-               .seen.end = crowd_view->desc.drawn_end,
                .sun.ground = view->ground_height,
                .camera = camera,
                .width = width,

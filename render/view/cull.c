@@ -231,18 +231,8 @@ th_cull_test th_cull_test_of(const th_cull *c, const th_cull_view *visible, cons
     return t;
 }
 
-/* What is visible outside of the view's range only casts its shadow, if there are shadows. level: of `size` instances
- * from `first` on. */
-static void limit_range(const th_cull_view *visible, bool has_light, int32_t lod_count, uint32_t first, uint32_t size,
-                        int32_t *level)
-{
-    for (uint32_t i = 0; i < size; i++)
-        if ((first + i < visible->begin || first + i >= visible->end) && level[i] >= 0 && level[i] < lod_count)
-            level[i] = has_light ? level[i] + lod_count : -1;
-}
-
 /* Compacts without branches: each instance is written, and kept if the next one does not replace it. */
-static void classify_block(th_cull *c, const th_cull_test *test, const th_cull_view *visible, uint32_t block)
+static void classify_block(th_cull *c, const th_cull_test *test, uint32_t block)
 {
     const uint32_t begin = block * c->block, end = th_cull_block_begin(c, block + 1);
     uint32_t *found = c->found + begin, *counts = c->counts + (size_t)block * c->row, count = 0;
@@ -251,8 +241,6 @@ static void classify_block(th_cull *c, const th_cull_test *test, const th_cull_v
         int32_t level[TH_CULL_TILE];
         const uint32_t size = end - tile < TH_CULL_TILE ? end - tile : TH_CULL_TILE;
         c->test(test, &(th_cull_spheres){c->x + tile, c->y + tile, c->z + tile, c->radius + tile}, level);
-        if (visible->end > 0)
-            limit_range(visible, test->plane_count > TH_CULL_CAMERA_PLANES, test->lod_count, tile, size, level);
         for (uint32_t i = 0; i < size; i++) {
             found[count] = tile + i;
             bucket[count] = (uint16_t)level[i];
@@ -273,7 +261,7 @@ void th_cull_classify(th_cull *c, const th_cull_view *visible, const th_cull_lig
     assert(c && visible && begin_block <= end_block && end_block <= c->block_count);
     const th_cull_test test = th_cull_test_of(c, visible, light);
     for (uint32_t b = begin_block; b < end_block; b++)
-        classify_block(c, &test, visible, b);
+        classify_block(c, &test, b);
 }
 
 /* ---- sorting ---- */

@@ -43,7 +43,6 @@ typedef struct frame_block {
     float eye[3], ground;
     double time_s, length;
     uint32_t plane_count, instance_count, block_count, tints_levels;
-    uint32_t drawn_begin, drawn_end, unused[2];
     uint32_t tints[12];
 } frame_block;
 
@@ -435,13 +434,10 @@ void th_gpu_cull_write(const th_gpu_cull *c, const th_gpu_cull_frame *frame, voi
 {
     assert(c && frame && frame->visible && frame->models && out);
     const th_cull_test test = th_cull_test_of(c->cull, frame->visible, frame->light);
-    const bool has_range = frame->visible->end > 0;
     frame_block block = {.time_s = frame->time_s,
                          .length = c->street_length,
                          .instance_count = c->instance_count,
                          .block_count = c->block_count,
-                         .drawn_begin = has_range ? frame->visible->begin : 0,
-                         .drawn_end = has_range ? frame->visible->end : c->instance_count,
                          .tints_levels = frame->tints_levels};
     set_test(&test, &block);
     for (uint32_t lod = 0; lod < LODS; lod++)

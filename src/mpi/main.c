@@ -1,8 +1,6 @@
-/* throng-mpi scale|stress|bench|render [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
-#include "bench.h"
+/* throng-mpi scale|stress [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
 #include "cli/options.h"
 #include "models.h"
-#include "render.h"
 #include "study.h"
 
 #include <throng/bench/baselines.h>
@@ -18,36 +16,22 @@ static const char *const measuring[] = {"model", "animation",   "clip", "import-
                                         "seed",  "error-bound", "json", "placement",      "repetitions",   "frames",
                                         "wide",  "budget-ms",   "out",  "report",         "help",          NULL};
 
-/* Of those of `throng render` all but these: which characters share or hold a pose depends on all that a rank poses,
- * and the camera stands still. */
-static const char *const not_drawing[] = {"share", "far", "hold", "animation-budget", "error", "fly", "trace", NULL};
-
-/* Of those of `throng bench`: entries of this program, and repetitions that end together. */
-static const char *const benching[] = {"model", "animation", "clip",          "import-timeout", "allow-outside",
-                                       "count", "threads",   "interpolation", "keys",           "error-bound",
-                                       "seed",  "filter",    "repetitions",   "frames",         "repetition-time",
-                                       "json",  "wide",      "out",           "help",           NULL};
-
 enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299, MOST_FRAMES = 100 * 1000 * 1000 };
 
 #define TIMEOUT_S 60.0
 
 static void help(FILE *file)
 {
-    fputs("Usage: mpirun -n RANKS throng-mpi scale|stress|bench|render [OPTIONS] [--timeout S]\n"
+    fputs("Usage: mpirun -n RANKS throng-mpi scale|stress [OPTIONS] [--timeout S]\n"
           "\n"
           "  scale    measure how a crowd scales with ranks: poses, and palettes gathered on rank 0\n"
           "  stress   whether --count characters meet --budget-ms on all ranks\n"
-          "  bench    run benchmark entries on all ranks at the same time: the fastest and the slowest rank of each\n"
-          "  render   draw a part of the crowd on each rank, and merge the pictures by depth\n"
           "\n"
           "  --timeout S   give a rank up that does not answer for so long (default: 60)\n"
           "\n"
           "Other options are those of `throng scale` and `throng stress`: --model, --animation, --clip, --count,\n"
           "--weak, --threads (of each rank), --isa, --palette, --interpolation, --keys, --error-bound, --placement,\n"
-          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out, --report; for bench those of\n"
-          "`throng bench` that say what to measure and how often, and --filter; and for render those of\n"
-          "`throng render` but --share, --far, --hold, --animation-budget, --error, --fly and --trace.\n"
+          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out, --report.\n"
           "docs/guide/mpi.md has it all.\n",
           file);
 }
@@ -83,29 +67,16 @@ static bool take_timeout(int *argc, char **argv, double *out)
     return true;
 }
 
-static bool is_among(const char *const *names, const char *name)
-{
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
-}
-
 static const char *find_refused(const th_run *run)
 {
-    const bool draws = run->command->bit == TH_COMMAND_RENDER;
-    const char *const *taken = run->command->bit == TH_COMMAND_BENCH ? benching : measuring;
-    for (uint32_t i = 0; i < run->option_count; i++)
-        if (draws ? is_among(not_drawing, run->options[i]) : !is_among(taken, run->options[i]))
+    for (uint32_t i = 0; i < run->option_count; i++) {
+        const char *const *name = measuring;
+        while (*name && strcmp(*name, run->options[i]) != 0)
+            name++;
+        if (!*name)
             return run->options[i];
+    }
     return NULL;
-}
-
-static th_result check_picture(const command_line *c, th_error *err)
-{
-    th_frame_writer_desc file = c->options.render;
-    file.width = c->options.picture.width;
-    file.height = c->options.picture.height;
-    return th_frame_writer_check(&file, err);
 }
 
 static th_result check(const command_line *c, th_error *err)
@@ -119,10 +90,6 @@ static th_result check(const command_line *c, th_error *err)
     const char *out = o->output.out;
     if (out && strlen(out) > 4 && strcmp(out + strlen(out) - 4, ".csv") == 0)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi writes no CSV: --out takes a name that ends in .json or .md");
-    if (c->run.command->bit == TH_COMMAND_RENDER)
-        return check_picture(c, err);
-    if (c->run.command->bit == TH_COMMAND_BENCH)
-        return TH_OK;
     if (is_stress && o->crowd.count == 0)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi stress makes no search: it needs --count");
     if (!is_stress && o->scale.counts.count > 1)
@@ -141,9 +108,11 @@ static th_result read_words(command_line *c, int argc, char **argv, th_error *er
     c->timeout_s = TIMEOUT_S;
     for (int i = 1; i < argc; i++)
         th_append(c->text, sizeof c->text, "%s%s", i > 1 ? " " : "", argv[i]);
-    if (!command || !(command->bit & (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_BENCH | TH_COMMAND_RENDER)))
-        return th_fail(err, TH_ERR_USAGE,
-                       "a command comes first: scale, stress, bench or render; throng-mpi --help says more");
+    if (command && (command->bit & (TH_COMMAND_BENCH | TH_COMMAND_RENDER)))
+        return th_fail(err, TH_ERR_USAGE, "throng-mpi has no %s any more; throng %s does it on one machine",
+                       command->name, command->name);
+    if (!command || !(command->bit & (TH_COMMAND_SCALE | TH_COMMAND_STRESS)))
+        return th_fail(err, TH_ERR_USAGE, "a command comes first: scale or stress; throng-mpi --help says more");
     if (!take_timeout(&argc, argv, &c->timeout_s))
         return th_fail(err, TH_ERR_USAGE, "--timeout takes a number of seconds from 1 to 86400");
     const th_result result = th_options_parse(&c->options, &c->run, command, argc - 2, argv + 2, err);
@@ -225,11 +194,7 @@ static int run(th_mpi_job *job, command_line *c)
         code = th_mpi_agree_same(job, "command line", c->text);
     if (code == TH_EXIT_GOOD)
         code = th_mpi_models(job, &c->options.models, &models);
-    if (code == TH_EXIT_GOOD && c->run.command->bit == TH_COMMAND_RENDER)
-        code = th_mpi_render(job, &c->options, &c->run, &models);
-    else if (code == TH_EXIT_GOOD && c->run.command->bit == TH_COMMAND_BENCH)
-        code = th_mpi_bench(job, &c->options, &c->run, &models);
-    else if (code == TH_EXIT_GOOD)
+    if (code == TH_EXIT_GOOD)
         code = study(job, c, &models);
     th_model_set_fini(&models);
     /* All ranks end with the same code, for mpirun returns that of any. */

@@ -97,8 +97,6 @@ typedef struct th_crowd_view_desc {
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
     uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
                              is posed twice, and more; others cost nothing */
-    uint32_t drawn_begin, drawn_end; /* only characters of [begin, end) are drawn, of the others only shadows; end 0:
-                                        all are. Pictures of such parts make up the whole one by depth */
 } th_crowd_view_desc;
 
 /* Sets layout, surroundings, and the camera's angles and zoom to those of a scene. */

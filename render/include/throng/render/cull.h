@@ -47,8 +47,6 @@ typedef struct th_cull_view {
     float lod_px[TH_CULL_MAX_LODS - 1]; /* descending. A character smaller than lod_px[n] gets level n + 1 or coarser.
                                            Its size is the diameter of its sphere divided by distance, not depth, so
                                            that no level changes when the camera turns */
-    uint32_t begin, end; /* instances outside of [begin, end) count as out of sight, and those whose shadow or self
-                            would be visible cast a shadow; end 0: all are inside */
 } th_cull_view;
 
 /* A distant light with a shadow map. */
