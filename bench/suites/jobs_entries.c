@@ -19,12 +19,9 @@ typedef struct variant {
 } variant;
 
 static const variant schedulers[] = {
-    {.scheduler = TH_SCHEDULER_WORK_STEALING},
-    {.scheduler = TH_SCHEDULER_SERIAL, .is_baseline = true},
-    {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
-    {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
-    {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
-    {.name = ""},
+    {.scheduler = TH_SCHEDULER_WORK_STEALING},  {.scheduler = TH_SCHEDULER_SERIAL, .is_baseline = true},
+    {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC}, {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
+    {.scheduler = TH_SCHEDULER_OPENMP_STATIC},  {.name = ""},
 };
 static const variant waiting_schedulers[] = {
     {.scheduler = TH_SCHEDULER_WORK_STEALING},
