@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""check_integrations.py THRONG SOURCE: what others run Throng by: the GitHub action, the profile for the Phoronix Test
-Suite and the Containerfile. Their files are well-formed and name what there is, and their commands are run, in a folder of
-their own, with stand-ins for what is not here: GitHub, a release to download, a container engine.
+"""check_integrations.py THRONG SOURCE: what others run Throng by: the GitHub action and the
+Containerfile. Their files are well-formed and name what there is, and their commands are run, in a folder of
+their own, with stand-ins for what is not here: GitHub, a container engine.
 """
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as ElementTree
 
 THRONG, SOURCE = (os.path.abspath(path) for path in sys.argv[1:])
 ACTION = f"{SOURCE}/.github/actions/compare"
-PROFILE = f"{SOURCE}/packaging/phoronix/throng-1.0.0"
 CONTAINER = f"{SOURCE}/packaging/Containerfile"
 QUICK = "--count 16 --repetitions 3 --frames 2 --filter ^pose/scalar/f32$"
 
@@ -118,44 +116,6 @@ def check_action_runs(folder):
     compare(folder, old, new, 0)
 
 
-# ---- the profile ----
-
-def check_profile(folder):
-    test = ElementTree.parse(f"{PROFILE}/test-definition.xml").getroot()
-    package = ElementTree.parse(f"{PROFILE}/downloads.xml").find(".//Package")
-    version = run(THRONG, "--version").split()[1]
-    assert test.findtext(".//AppVersion") == version.split("-")[0].split("+")[0], version
-    assert PROFILE.endswith(f"/throng-{test.findtext('.//TestProfile/Version')}")
-    file = package.findtext("FileName")
-    assert package.findtext("URL").endswith(f"/{file}") and f"tar -xzf {file} " in read(f"{PROFILE}/install.sh")
-    expect_options("bench", re.search(r"bench (.*)>", read(f"{PROFILE}/install.sh"))[1])
-    scenes = [value.text for value in test.findall(".//Entry/Value")]
-    listed = run(THRONG, "bench", "--list", "--filter", "^throng-1/.*/all_threads$").split()
-    assert {f"throng-1/{s}/all_threads" for s in scenes} == {e for e in listed if "/fox_" not in e}, "the fox is a file"
-    # The archive is unpacked and built by stand-ins.
-    home = f"{folder}/home"
-    write(f"{home}/bin/tar", "#!/bin/sh\n", 0o755)
-    write(f"{home}/bin/cmake", f'#!/bin/sh\nmkdir -p build/bin\nln -sf {THRONG} build/bin/throng\n', 0o755)
-    env = dict(os.environ, HOME=home, PATH=f"{home}/bin:{os.environ['PATH']}", LOG_FILE=f"{home}/log")
-    run("sh", f"{PROFILE}/install.sh", cwd=home, env=env)
-    assert read(f"{home}/install-exit-status") == "0\n"
-    run(f"{home}/throng", "human_1k", cwd=home, env=env)
-    assert read(f"{home}/test-exit-status") == "0\n"
-    assert float(result_of(read(f"{home}/log"))) > 0
-    run(f"{home}/throng", "human_2k", cwd=home, env=env)
-    assert read(f"{home}/test-exit-status") != "0\n", "there is no such scene"
-
-
-def result_of(log):
-    """As the suite reads it: the word at the place of the template, in the line after the last one with the hint."""
-    parser = ElementTree.parse(f"{PROFILE}/results-definition.xml").find("ResultsParser")
-    place = parser.findtext("OutputTemplate").split().index("#_RESULT_#")
-    lines = log.split("\n")
-    at = max(i for i, line in enumerate(lines) if parser.findtext("LineBeforeHint") in line)
-    assert lines[at].split()[place] == "ns/bone" and lines[at + 1].split()[0].startswith("throng-1/"), lines[at:at + 2]
-    return lines[at + 1].split()[place]
-
-
 # ---- the container ----
 
 def check_container():
@@ -183,7 +143,6 @@ def main():
     check_container()
     with tempfile.TemporaryDirectory() as folder:
         check_action_runs(folder)
-        check_profile(folder)
 
 
 main()
