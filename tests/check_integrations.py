@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_integrations.py THRONG SOURCE: what others run Throng by: the GitHub action and the
-Containerfile. Their files are well-formed and name what there is, and their commands are run, in a folder of
-their own, with stand-ins for what is not here: GitHub, a container engine.
+"""check_integrations.py THRONG SOURCE: what others run Throng by: the GitHub action and the Containerfile. Their files
+are well-formed and name what there is, and their commands are run, in a folder of their own, with stand-ins for what is
+not here: GitHub, a container engine.
 """
 import os
 import re
