@@ -303,7 +303,7 @@ static void run_traced(th_load_test *s, th_tracer *tracer)
     }
     th_tracer_frame_begin(tracer, s->jobs, s->number);
     const uint64_t begin_ns = th_tracer_begin(tracer, "pose");
-    th_load_test_run(s, s->number++);
+    run(s);
     const uint64_t ns = th_tracer_end(tracer) - begin_ns;
     th_tracer_frame_end(tracer, s->jobs);
     th_tracer_count(tracer, "ns per bone", (double)ns / (double)th_crowd_bone_count(s->crowd));

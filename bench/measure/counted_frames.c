@@ -4,7 +4,6 @@
 #include <throng/core/json.h>
 
 #include <assert.h>
-#include <errno.h>
 
 enum { COUNTED_NS = 50000000, LEAST_COUNTED_FRAMES = 16 };
 

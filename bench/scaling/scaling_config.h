@@ -46,7 +46,7 @@ void th_scaling_config_end(void *config);
 /* Counts additional frames of a config of whole frames. False when memory is out. */
 bool th_scaling_config_count(th_scaling_config *config, th_chunk_counters *counters);
 
-/* Traces a few additional frames. counters: have tracks of their own for whole frames; NULL: none. */
+/* Traces a few additional frames. */
 void th_scaling_config_trace(th_scaling_config *config, const th_row *row, th_tracer *tracer);
 
 /* What the config counted in all repetitions of its row; borrows from both. */

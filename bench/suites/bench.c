@@ -109,24 +109,16 @@ static void run_entry(void *entry, uint64_t frame)
         e->run(e->subject, frame);
 }
 
-/* counters: NULL where the entry has none. */
-static th_counted_frames counted_frames(th_entry *e, const th_row *row, th_chunk_counters *counters)
-{
-    const bool is_counted = counters && e->frame && row->real_ns.count > 0;
-    return (th_counted_frames){.counters = is_counted ? counters : NULL,
-                               .frame = is_counted ? e->frame(e->subject) : NULL,
-                               .threads = row->threads,
-                               .run = run_entry,
-                               .ctx = e};
-}
-
 static th_result count_entries(th_entry *entries, uint32_t count, th_row *rows, th_chunk_counters *counters,
                                th_error *err)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const th_counted_frames frames = counted_frames(&entries[i], &rows[i], counters);
-        if (frames.counters && !rows[i].failure[0] && !th_counted_frames_describe(&frames, &rows[i]))
-            return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", entries[i].name);
+    for (uint32_t i = 0; counters && i < count; i++) {
+        th_entry *e = &entries[i];
+        if (!e->frame || rows[i].real_ns.count == 0 || rows[i].failure[0])
+            continue;
+        const th_counted_frames frames = {counters, e->frame(e->subject), rows[i].threads, run_entry, e};
+        if (!th_counted_frames_describe(&frames, &rows[i]))
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", e->name);
     }
     return TH_OK;
 }

@@ -53,7 +53,7 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
 {
     assert(desc && desc->listen);
     th_address address;
-    th_result result = th_address_parse("--listen", desc->listen, &address, err);
+    th_result result = th_address_parse(desc->listen, &address, err);
     if (result != TH_OK)
         return result;
     if (!th_address_is_loopback((struct sockaddr *)&address.bytes) && !desc->token_file && !getenv(TH_TOKEN_VARIABLE))
@@ -260,7 +260,7 @@ static th_result start(server *s, th_error *err)
     const th_server_desc *d = s->desc;
     th_result result = check_folders(d, err);
     if (result == TH_OK)
-        result = th_address_parse("--listen", d->listen, &s->address, err);
+        result = th_address_parse(d->listen, &s->address, err);
     if (result == TH_OK)
         result = start_signal_thread(s, err);
     if (result == TH_OK)

@@ -42,34 +42,35 @@ static bool split(const char *text, char host[256], char port[8])
     return sscanf(port, "%u", &value) == 1 && value <= 65535;
 }
 
-static th_result parse_unix(const char *option, const char *path, th_address *out, th_error *err)
+static th_result parse_unix(const char *path, th_address *out, th_error *err)
 {
     struct sockaddr_un *address = (struct sockaddr_un *)&out->bytes;
     *out = (th_address){.size = sizeof *address};
     if (path[0] == '\0' || strlen(path) >= sizeof address->sun_path)
-        return th_fail(err, TH_ERR_INPUT, "%s " UNIX_PREFIX "PATH takes a path of 1 to %zu bytes, not \"%s\"", option,
+        return th_fail(err, TH_ERR_INPUT, "--listen " UNIX_PREFIX "PATH takes a path of 1 to %zu bytes, not \"%s\"",
                        sizeof address->sun_path - 1, path);
     address->sun_family = AF_UNIX;
     strcpy(address->sun_path, path);
     return TH_OK;
 }
 
-th_result th_address_parse(const char *option, const char *text, th_address *out, th_error *err)
+th_result th_address_parse(const char *text, th_address *out, th_error *err)
 {
-    assert(option && text && out);
+    assert(text && out);
     if (strncmp(text, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0)
-        return parse_unix(option, text + strlen(UNIX_PREFIX), out, err);
+        return parse_unix(text + strlen(UNIX_PREFIX), out, err);
     char host[256], port[8];
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     if (!split(text, host, port))
         return th_fail(err, TH_ERR_INPUT,
-                       "%s takes ADDRESS:PORT such as %s or [::1]:8347, or unix:PATH, with a port from 0 to 65535, not "
+                       "--listen takes ADDRESS:PORT such as " TH_ADDRESS_DEFAULT
+                       " or [::1]:8347, or unix:PATH, with a port from 0 to 65535, not "
                        "\"%s\"",
-                       option, TH_ADDRESS_DEFAULT, text);
+                       text);
     const int error = getaddrinfo(host, port, &hints, &found);
     if (error)
-        return th_fail(err, TH_ERR_INPUT, "%s %s: %s", option, text, gai_strerror(error));
+        return th_fail(err, TH_ERR_INPUT, "--listen %s: %s", text, gai_strerror(error));
     *out = (th_address){.size = found->ai_addrlen};
     memcpy(&out->bytes, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);

@@ -14,9 +14,9 @@ typedef struct th_address {
     socklen_t size;
 } th_address;
 
-/* Parses "127.0.0.1:8347", "[::1]:8347", "localhost:8347" or "unix:PATH". The default port is 8347. option: that has
- * the text, for the message. Error: TH_ERR_INPUT. */
-th_result th_address_parse(const char *option, const char *text, th_address *out, th_error *err);
+/* Parses "127.0.0.1:8347", "[::1]:8347", "localhost:8347" or "unix:PATH". The default port is 8347. Error:
+ * TH_ERR_INPUT. */
+th_result th_address_parse(const char *text, th_address *out, th_error *err);
 
 /* Whether the address can be reached from this machine only. */
 bool th_address_is_loopback(const struct sockaddr *address);

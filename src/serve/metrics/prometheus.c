@@ -23,7 +23,8 @@ static void write_label_value(FILE *file, const char *text)
             fputc(*text, file);
 }
 
-void th_prometheus_label(FILE *file, char before, const char *name, const char *value)
+/* before: '{' or ','. */
+static void write_label(FILE *file, char before, const char *name, const char *value)
 {
     fprintf(file, "%c%s=\"", before, name);
     write_label_value(file, value);
@@ -42,7 +43,7 @@ void th_prometheus_sample(FILE *file, const char *name, double value, const char
     assert(name);
     fputs(name, file);
     for (int l = 0; labels && labels[l]; l += 2)
-        th_prometheus_label(file, l ? ',' : '{', labels[l], labels[l + 1]);
+        write_label(file, l ? ',' : '{', labels[l], labels[l + 1]);
     if (labels && labels[0])
         fputc('}', file);
     write_value(file, value);

@@ -14,9 +14,6 @@ void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, cons
 /* labels: pairs of name and value, ending with NULL; values may be any text. NULL: none. */
 void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[]);
 
-/* Writes before='{' or ',', then name="value". */
-void th_prometheus_label(FILE *file, char before, const char *name, const char *value);
-
 /* A complete metric with one sample. */
 void th_prometheus_number(FILE *file, const char *name, th_metric_type type, const char *help, double value);
 
