@@ -1,7 +1,4 @@
 #include "crowd_data.h"
-#ifdef TH_MUTANTS
-#include "crowd_mutants.h"
-#endif
 
 #include "compile/weights.h"
 #include "kernels/isa.h"
@@ -556,18 +553,6 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
     }
 }
 
-#ifdef TH_MUTANTS
-static void update_faulty(const th_crowd *crowd, const batch *b, uint32_t index, double time_s, char *palettes,
-                          char *scratch)
-{
-    const uint32_t repeats = th_crowd_faulty_repeats(index, time_s);
-    for (uint32_t r = 0; r < repeats; r++)
-        update_batch(crowd, b, time_s, palettes, scratch);
-    if (repeats > 0)
-        th_crowd_spoil(crowd, b, palettes);
-}
-#endif
-
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count);
@@ -576,11 +561,7 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
     batch b = {.group = crowd->groups};
     for (uint32_t i = begin; i < end; i++) {
         b = batch_at(b.group, i);
-#ifdef TH_MUTANTS
-        update_faulty(crowd, &b, i, time_s, palette, scratch);
-#else
         update_batch(crowd, &b, time_s, palette, scratch);
-#endif
     }
     finish_writes(crowd);
 }

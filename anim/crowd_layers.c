@@ -1,8 +1,5 @@
 /* A frame in which instances play layers. */
 #include "crowd_data.h"
-#ifdef TH_MUTANTS
-#include "crowd_mutants.h"
-#endif
 
 #include <throng/anim/exact.h>
 #include <throng/core/cache_line.h>
@@ -291,18 +288,6 @@ static void update_window(window *w, const batch *b, const th_crowd_layers *tabl
     }
 }
 
-#ifdef TH_MUTANTS
-static void update_faulty(window *w, const batch *b, uint32_t index, const th_crowd_layers *table, char *palettes,
-                          char *scratch)
-{
-    const uint32_t repeats = th_crowd_faulty_repeats(index, w->time_s);
-    for (uint32_t r = 0; r < repeats; r++)
-        update_window(w, b, table, palettes, scratch);
-    if (repeats > 0)
-        th_crowd_spoil(w->crowd, b, palettes);
-}
-#endif
-
 static bool has_layers(const th_crowd *crowd, const batch *b, const th_crowd_layers *layers)
 {
     bool any = false;
@@ -333,11 +318,7 @@ void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end,
         for (next = i + 1; next < end && next - i < WINDOW && next - b.group->first_batch < b.group->batch_count;
              next++)
             b.count += batch_at(b.group, next).count;
-#ifdef TH_MUTANTS
-        update_faulty(&w, &b, i / WINDOW, layers, palette, scratch);
-#else
         update_window(&w, &b, layers, palette, scratch);
-#endif
     }
     finish_writes(crowd);
 }

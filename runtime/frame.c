@@ -1,7 +1,5 @@
 #include <throng/runtime/frame.h>
 
-#include "frame_mutants.h"
-
 #include <throng/core/cache_line.h>
 #include <throng/core/text_format.h>
 #include <throng/runtime/tracer.h>
@@ -176,9 +174,7 @@ static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
 {
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
-    const uint64_t begin_ns = th_frame_chunk_begin();
     th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
-    th_frame_chunk_delay(begin_ns, worker, th_jobs_threads(frame->jobs));
     record_worker(frame, begin, end, worker);
     return 0;
 }
@@ -245,7 +241,6 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
         partition_batches(frame); /* the active instances have changed */
     if (!frame->poses) {
         run_stage(frame, TH_FRAME_POSE);
-        th_frame_caller_delay();
         return;
     }
     const uint64_t begin = th_tracer_begin(frame->tracer, "sample");

@@ -13,7 +13,7 @@ function(th_library name)
         if(EXISTS ${folder}/include)
             target_include_directories(lib${name} INTERFACE $<BUILD_INTERFACE:${folder}/include>)
             install(DIRECTORY ${folder}/include/throng TYPE INCLUDE FILES_MATCHING PATTERN "*.h"
-                REGEX "core/(build_checks|file|json|mutant|subprocess|suggest|table|text_format)[.]h" EXCLUDE) # of our programs
+                REGEX "core/(build_checks|file|json|subprocess|suggest|table|text_format)[.]h" EXCLUDE) # of our programs
         endif()
     endforeach()
     if(NOT BUILD_SHARED_LIBS)

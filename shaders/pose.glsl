@@ -39,10 +39,6 @@ uniform uint u_first_cursor; // of the first of them
 uniform uint u_first_texel;  // of its palette, in the bound range
 uniform uint u_stride;       // from one palette to the next, in texels
 
-#ifndef TWICE
-#define TWICE 2.0 // a deliberate fault sets it (throng/core/mutant.h)
-#endif
-
 float madd(float a, float b, float c)
 {
     precise float r = a * b + c;

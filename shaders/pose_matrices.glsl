@@ -12,7 +12,7 @@ struct Matrix
 Matrix linear_from_quat(vec4 q)
 {
     float square = madd(q.x, q.x, madd(q.y, q.y, madd(q.z, q.z, mul(q.w, q.w))));
-    float k = quotient(TWICE, square);
+    float k = quotient(2.0, square);
     float xk = mul(q.x, k), yk = mul(q.y, k), zk = mul(q.z, k);
     float wx = mul(q.w, xk), wy = mul(q.w, yk), wz = mul(q.w, zk);
     Matrix d;

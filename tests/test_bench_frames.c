@@ -231,19 +231,6 @@ Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses)
     th_report_fini(&report);
 }
 
-#ifdef TH_MUTANTS
-Test(bench_frames, a_wrong_constant_of_the_shader_is_found)
-{
-    setenv("THRONG_MUTANT", "shader_constant", 1);
-    const th_options o = parse(TINY " --count 40 --drawn 3 --filter ^gpu/joint/f32$|^frame/all_visible/gpu$");
-    th_report report = report_of(&o);
-    cr_assert_eq(report.row_count, 2);
-    for (int i = 0; i < 2; i++)
-        cr_expect(json_is_false(json_object_get(report.rows[i].own, "same_bytes")), "%s", report.rows[i].name);
-    th_report_fini(&report);
-}
-#endif
-
 /* ---- frames ---- */
 
 typedef struct stage {

@@ -10,7 +10,6 @@
 #include <throng/anim/human.h>
 #include <throng/anim/synthetic.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/mutant.h>
 #include <throng/render/gpu_evaluator.h>
 
 #include <stdio.h>
@@ -239,21 +238,6 @@ Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_files)
     check_file(gl, "X/Testwuson.X", o);
     close_context(gl);
 }
-
-#ifdef TH_MUTANTS
-Test(gpu_evaluator, differs_from_the_kernel_if_a_constant_does)
-{
-    setenv("THRONG_MUTANT", "shader_constant", 1);
-    th_gl *gl = open_exact();
-    th_model *human;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_COMPILED);
-    cr_expect_gt(posed_wrong(gl, compiled, TH_PALETTE_F32, TH_GPU_MAPPING_JOINT, FEW), 1000);
-    th_compiled_model_destroy(compiled);
-    th_model_free(human);
-    close_context(gl);
-}
-#endif
 
 /* Two models, some characters not posed, others in another order: palettes and cursors are found as a frame needs them.
  */

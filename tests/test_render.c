@@ -360,15 +360,6 @@ Test(render, says_how_the_gpu_poses)
     expect(2, "stress --gpu-mapping joint", "--gpu-mapping needs --draw");
 }
 
-#ifdef TH_MUTANTS
-Test(render, pose_says_how_far_another_driver_is_from_the_kernel)
-{
-    setenv("THRONG_MUTANT", "shader_constant", 1);
-    expect(0, "pose --evaluator gpu --time 1.5",
-           " rounds otherwise than the scalar kernel: numbers of the palette differ by");
-}
-#endif
-
 /* Never in silence; all reasons: test_gpu_crowd_view.c, test_gpu_cull.c. */
 Test(render, says_why_the_cpu_poses)
 {

@@ -7,7 +7,6 @@
 #include "weights.h"
 
 #include <throng/anim/exact.h>
-#include <throng/core/mutant.h>
 
 #include <assert.h>
 #include <math.h>
@@ -576,12 +575,6 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     return TH_OK;
 }
 
-/* How much larger the bound is than what is said. */
-static double looseness(void)
-{
-    return th_mutant_is(TH_MUTANT_LOOSE_BOUND) ? 8 : 1;
-}
-
 /* Holds small shifts still first, and compiles again with all motion if that is why a clip misses its bound. */
 th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
 {
@@ -594,7 +587,7 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     assert(!desc->repertoire || desc->mask_count == 0);
     assert((desc->masks || desc->mask_count == 0) && desc->mask_count <= TH_MAX_MASKS);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
-    const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size * looseness(), noise = noise_of(desc->model);
+    const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size, noise = noise_of(desc->model);
     const double shift = fmax(noise, bound * STILL_PART);
     int64_t budget = (int64_t)fmin(ceil(TH_COMPILE_BUDGET * (desc->effort > 0 ? desc->effort : 1)), 0x1p62);
     th_result result = create_compiled(desc, bound, shift, &budget, out, err);
@@ -627,7 +620,7 @@ const th_model *th_compiled_model_source(const th_compiled_model *compiled)
 double th_compiled_model_bound(const th_compiled_model *compiled)
 {
     assert(compiled);
-    return compiled->bound / looseness();
+    return compiled->bound;
 }
 
 th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled)

@@ -3,7 +3,6 @@
 #include "core_clock.h"
 
 #include <throng/core/clock.h>
-#include <throng/core/mutant.h>
 #include <throng/core/random.h>
 
 #include <assert.h>
@@ -80,13 +79,6 @@ static bool is_checked(const th_measure_desc *desc, uint32_t round)
     return round == 0 || th_random_bits(desc->seed ^ CHECKS, round) % 8 == 0;
 }
 
-/* How much longer a step of the core's clock takes than it does: only a fault. */
-static double throttle_of(const th_row *row)
-{
-    const bool is_throttled = row->threads > 1 && th_mutant_is(TH_MUTANT_THROTTLE);
-    return is_throttled ? 1 + th_mutant_number() / 100. : 1;
-}
-
 /* Repetitions begin at even and at odd frames, so that the last ones are of both kinds too. */
 static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round, uint32_t order)
 {
@@ -97,8 +89,8 @@ static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_
     const th_lap sum = repeat(s, desc, first, row->iterations);
     if (s->check && is_checked(desc, round))
         s->check(s->ctx, first + row->iterations - 1);
-    th_samples_add(&row->core_clock_ns, fmin(core_clock_ns, th_core_clock_ns()) *
-                                            throttle_of(row)); /* the larger one may include an interrupt */
+    /* The larger one may include an interrupt. */
+    th_samples_add(&row->core_clock_ns, fmin(core_clock_ns, th_core_clock_ns()));
     th_samples_add(&row->start_ns, (double)(start_ns - row->begin_ns));
     th_samples_add(&row->order, order);
     th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);

@@ -2,8 +2,6 @@
 
 #include "buffer.h"
 
-#include <throng/core/mutant.h>
-
 #include <glad/gl.h>
 
 #include <assert.h>
@@ -144,8 +142,7 @@ static void wait_for(GLsync fence)
 
 static void wait_for_slot(th_ring *ring, uint32_t slot)
 {
-    if (!th_mutant_is(TH_MUTANT_LATE_FENCE))
-        wait_for(ring->fences[slot]);
+    wait_for(ring->fences[slot]);
     glDeleteSync(ring->fences[slot]);
     ring->fences[slot] = NULL;
 }
@@ -282,7 +279,7 @@ bool th_ring_write_combined(const th_ring *ring)
 
 th_ring_binding th_ring_get_binding(const th_ring *ring)
 {
-    return th_ring_get_held(ring, th_mutant_is(TH_MUTANT_STALE_SLOT) ? 1 : 0);
+    return th_ring_get_held(ring, 0);
 }
 
 th_ring_binding th_ring_get_held(const th_ring *ring, uint32_t frames_ago)

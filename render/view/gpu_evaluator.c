@@ -6,7 +6,6 @@
 
 #include <shaders.h>
 #include <throng/core/clock.h>
-#include <throng/core/mutant.h>
 #include <throng/render/gpu_clock.h>
 
 #include <assert.h>
@@ -95,7 +94,7 @@ static th_result make_program(const th_gpu_evaluator *e, gpu_model *m, th_gpu_ma
                     is_quat(e->palette) ? &th_shader_pose_quats_glsl : &th_shader_pose_matrices_glsl,
                     mapping == TH_GPU_MAPPING_JOINT ? &th_shader_pose_joint_comp : &th_shader_pose_character_comp},
         .defines = {palette_define(e->palette), curve_define(m->curve), m->keys == TH_KEYS_16 ? "KEYS_16" : "KEYS_32",
-                    slots, ops, turns, th_mutant_is(TH_MUTANT_SHADER_CONSTANT) ? "TWICE 2.0000002" : NULL},
+                    slots, ops, turns},
     };
     pose_program *p = &m->programs[mapping];
     const th_result result = th_program_create(&desc, &p->program, err);
