@@ -30,18 +30,12 @@ struct th_frame {
     th_stage_times times;
     th_tracer *tracer;
     th_frame_observer observer; /* begin: NULL without one */
-    th_frame_stage stage;       /* that runs */
+    th_jobs_fn *observed;       /* what it observes: a stage */
 };
 
 const char *th_stages_name(th_stages stages)
 {
     return stages == TH_STAGES_SEPARATE ? "separate" : "fused";
-}
-
-const char *th_frame_stage_name(th_frame_stage stage)
-{
-    assert(stage < TH_FRAME_STAGE_COUNT);
-    return (const char *const[]){"pose", "sample", "resolve"}[stage];
 }
 
 /* Rejects more than the machine's memory: Linux overcommits, and kills a process that uses more than there is. */
@@ -197,33 +191,21 @@ static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     return 0;
 }
 
-static th_jobs_fn *stage_fn(const th_frame *frame)
-{
-    switch (frame->stage) {
-    case TH_FRAME_SAMPLE:
-        return sample_batches;
-    case TH_FRAME_RESOLVE:
-        return resolve_batches;
-    default:
-        return frame->behaviour ? behave_batches : animate_batches;
-    }
-}
-
 static int observe_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const th_frame *frame = ctx;
-    frame->observer.begin(frame->observer.ctx, worker, frame->stage);
-    const int result = stage_fn(frame)(begin, end, worker, ctx);
-    frame->observer.end(frame->observer.ctx, worker, frame->stage);
+    frame->observer.begin(frame->observer.ctx, worker);
+    const int result = frame->observed(begin, end, worker, ctx);
+    frame->observer.end(frame->observer.ctx, worker);
     return result;
 }
 
-static void run_stage(th_frame *frame, th_frame_stage stage)
+static void run_stage(th_frame *frame, th_jobs_fn *stage)
 {
     assert(frame->partitioned == th_crowd_batch_count(frame->crowd));
-    frame->stage = stage;
+    frame->observed = stage;
     const th_job job = {
-        .fn = frame->observer.begin ? observe_batches : stage_fn(frame),
+        .fn = frame->observer.begin ? observe_batches : stage,
         .ctx = frame,
         .count = th_crowd_batch_count(frame->crowd),
         .grain = frame->grain,
@@ -240,13 +222,13 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
         partition_batches(frame); /* the active instances have changed */
     if (!frame->poses) {
-        run_stage(frame, TH_FRAME_POSE);
+        run_stage(frame, frame->behaviour ? behave_batches : animate_batches);
         return;
     }
     const uint64_t begin = th_tracer_begin(frame->tracer, "sample");
-    run_stage(frame, TH_FRAME_SAMPLE);
+    run_stage(frame, sample_batches);
     const uint64_t sampled = th_tracer_next(frame->tracer, "resolve");
-    run_stage(frame, TH_FRAME_RESOLVE);
+    run_stage(frame, resolve_batches);
     frame->times.sample_ns += sampled - begin;
     frame->times.resolve_ns += th_tracer_end(frame->tracer) - sampled;
 }

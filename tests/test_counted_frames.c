@@ -1,5 +1,6 @@
-/* Counters of bench and stress, against page faults: each call that poses a part of the crowd makes some, and in these
- * tests the processor counts them as instructions (fixture_counters.h). */
+/* Counted frames, of a thread and of bench and stress, against page faults: each call that poses a part of the crowd
+ * makes some, and in these tests the processor counts them as instructions (fixture_counters.h). */
+#include "bench/measure/counted_frames.h"
 #include "fixture_counters.h"
 #include "fixture_human.h"
 
@@ -10,9 +11,12 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { PAGES = 30, COUNT = 320, CHUNKS = COUNT / 16 / (int)TH_FRAME_DEFAULT_GRAIN };
 
@@ -30,6 +34,15 @@ void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end,
 {
     touch_pages(PAGES);
     __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
+}
+
+/* And some outside of such calls, which nobody counts. */
+void __real_th_jobs_frame_begin(th_jobs *jobs);
+void __wrap_th_jobs_frame_begin(th_jobs *jobs);
+void __wrap_th_jobs_frame_begin(th_jobs *jobs)
+{
+    touch_pages(PAGES);
+    __real_th_jobs_frame_begin(jobs);
 }
 
 static th_scene_desc scene(void)
@@ -71,8 +84,7 @@ static double number(const json_t *json, th_counter counter)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* The faults of a frame, but for a few of libraries; all workers together; and in no other stage. Returns the workers.
- */
+/* The faults of a frame, but for a few of libraries; all workers together. Returns the workers. */
 static size_t expect_faults(const th_row *row, double faults)
 {
     const json_t *counters = json_object_get(row->own, "counters"), *worker;
@@ -85,7 +97,6 @@ static size_t expect_faults(const th_row *row, double faults)
         cr_expect_float_eq(number(counters, TH_COUNTER_INSTRUCTIONS), faults, 0.02 * faults + 3, "%s", row->name);
     json_array_foreach(workers, index, worker)
     {
-        cr_expect_str_eq(json_string_value(json_object_get(worker, "stage")), "pose");
         cr_expect_lt(json_integer_value(json_object_get(worker, "worker")), row->threads);
         sum += number(worker, TH_COUNTER_PAGE_FAULTS);
         cpu_ns += number(worker, TH_COUNTER_CPU_NS);
@@ -128,10 +139,139 @@ static uint32_t occurrences(const char *text, const char *part)
 static void expect_counted(print_fn *print, const void *result, const char *row)
 {
     char *text = text_of(print, result);
-    const char *table = strstr(text, "Counted in chunks of additional frames, for each bone:");
+    const char *table = strstr(text, "Counted in additional frames, for each bone:");
     cr_assert_not_null(table, "%s", text);
     cr_expect_eq(occurrences(table, row), 1, "%s", table);
     free(text);
+}
+
+/* ---- a thread ---- */
+
+/* The times that an event of the processor is wanted and runs between two reads, if events take turns. */
+static uint64_t wanted_ns, ran_ns;
+
+ssize_t __real_read(int fd, void *buffer, size_t size);
+ssize_t __wrap_read(int fd, void *buffer, size_t size);
+ssize_t __wrap_read(int fd, void *buffer, size_t size)
+{
+    static uint64_t wanted_sum_ns, ran_sum_ns;
+    const ssize_t got = __real_read(fd, buffer, size);
+    uint64_t *words = buffer;
+    if (wanted_ns > 0 && got == (ssize_t)(3 * sizeof *words))
+        words[1] = wanted_sum_ns += wanted_ns, words[2] = ran_sum_ns += ran_ns;
+    return got;
+}
+
+enum { NAPS = 3 };
+static double cpu_ns; /* of all calls of `work`, by another clock */
+static uint64_t calls;
+
+static double clock_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void work(void *ctx, uint64_t frame)
+{
+    (void)ctx;
+    const double begin_ns = clock_cpu_ns();
+    touch_pages(PAGES);
+    for (int i = 0; i < NAPS; i++)
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    while (clock_cpu_ns() < begin_ns + 2e6)
+        ;
+    calls += frame > 0; /* the first is not counted */
+    cpu_ns += frame > 0 ? clock_cpu_ns() - begin_ns : 0;
+}
+
+/* Of a frame of `work`, and what is missing of it. */
+static th_counters count_work(th_report *report)
+{
+    th_worker_counts *counts;
+    th_counters counters;
+    json_t *by_worker;
+    *report = (th_report){0};
+    cr_assert_eq(th_worker_counts_create(3, &counts, &error), TH_OK, "%s", error.text);
+    th_counted_frames_run(&(th_counted_frames){counts, NULL, work, NULL}, &counters, &by_worker);
+    th_counted_frames_end(counts, report);
+    cr_expect_eq(json_array_size(by_worker), 1);
+    cr_expect_gt(counters.values[TH_COUNTER_CPU_NS], 0);
+    json_decref(by_worker);
+    th_worker_counts_destroy(counts);
+    return counters;
+}
+
+/* "Instructions" and cache misses are page faults here, counted apart from those of the system, and "cycles" never
+ * happen. */
+Test(counted_frames, have_what_a_thread_did)
+{
+    th_report report;
+    const th_counters c = count_work(&report);
+    cr_expect_float_eq(c.values[TH_COUNTER_PAGE_FAULTS], PAGES, 3);
+    cr_expect_float_eq(c.values[TH_COUNTER_CPU_NS], cpu_ns / (double)calls, 0.5e6);
+    cr_expect_geq(c.values[TH_COUNTER_CONTEXT_SWITCHES], NAPS);
+    cr_expect_lt(c.values[TH_COUNTER_CONTEXT_SWITCHES], 100);
+    if (isnan(c.values[TH_COUNTER_CYCLES]))
+        cr_skip("this system forbids even events of its own");
+    cr_expect_eq(c.values[TH_COUNTER_CYCLES], 0);
+    for (int i = TH_COUNTER_INSTRUCTIONS; i < TH_COUNTER_PROCESSOR_COUNT; i++)
+        cr_expect_float_eq(c.values[i], PAGES, 3, "%s", th_counter_name((th_counter)i));
+    cr_expect_str_eq(report.counters_missing, "");
+}
+
+Test(counted_frames, lack_only_the_counter_that_is_missing)
+{
+    th_report report;
+    refused_counter = PERF_COUNT_HW_CPU_CYCLES; /* the first of its group */
+    const th_counters c = count_work(&report);
+    if (isnan(c.values[TH_COUNTER_INSTRUCTIONS]))
+        cr_skip("this system forbids even events of its own");
+    cr_expect(isnan(c.values[TH_COUNTER_CYCLES]));
+    cr_expect_float_eq(c.values[TH_COUNTER_INSTRUCTIONS], PAGES, 3);
+    cr_expect_eq(strstr(report.counters_missing, "Not counted: cycles (ENOENT): "), report.counters_missing, "%s",
+                 report.counters_missing);
+}
+
+/* What counted a quarter of the time has counted a quarter of the events; what never did, nothing. */
+Test(counted_frames, are_scaled_by_the_time_in_which_they_counted)
+{
+    th_report report;
+    wanted_ns = 4000, ran_ns = 1000;
+    const th_counters quarter = count_work(&report);
+    if (isnan(quarter.values[TH_COUNTER_INSTRUCTIONS]))
+        cr_skip("this system forbids even events of its own");
+    cr_expect_float_eq(quarter.values[TH_COUNTER_INSTRUCTIONS], 4 * PAGES, 12);
+    ran_ns = 0;
+    const th_counters none = count_work(&report);
+    cr_expect(isnan(none.values[TH_COUNTER_INSTRUCTIONS]));
+    cr_expect_float_eq(none.values[TH_COUNTER_PAGE_FAULTS], PAGES, 3);
+}
+
+Test(counted_frames, that_are_refused_are_not_zero_and_say_why_and_what_to_do)
+{
+    static const struct {
+        int code;
+        const char *name, *advice;
+    } cases[] = {
+        {ENOENT, "(ENOENT)", "run on hardware"},  {EACCES, "(EACCES)", "perf_event_paranoid"},
+        {EPERM, "(EPERM)", "seccomp profile"},    {ENOSYS, "(ENOSYS)", "CONFIG_PERF_EVENTS"},
+        {EMFILE, "(EMFILE)", "ulimit -n"},        {EBUSY, "(EBUSY)", "another program"},
+        {EINVAL, "(EINVAL)", "Invalid argument"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_report report;
+        counters_refused = cases[i].code;
+        const th_counters c = count_work(&report);
+        const char *missing = report.counters_missing;
+        for (int e = 0; e < TH_COUNTER_PROCESSOR_COUNT; e++)
+            cr_expect(isnan(c.values[e]), "%s", th_counter_name((th_counter)e));
+        cr_expect_float_eq(c.values[TH_COUNTER_PAGE_FAULTS], PAGES, 3);
+        cr_expect(strstr(missing, cases[i].name) && strstr(missing, cases[i].advice), "%s", missing);
+        cr_expect_eq(strstr(missing, "Not counted:"), missing);
+        cr_expect_null(strstr(missing + 1, "Not counted:"), "%s", missing);
+    }
 }
 
 /* ---- bench ---- */

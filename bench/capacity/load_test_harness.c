@@ -27,7 +27,7 @@ th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_erro
     if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
     if (desc->counters && !desc->is_dry_run) {
-        const th_result result = th_chunk_counters_create(desc->threads[desc->thread_count - 1], &s->counters, err);
+        const th_result result = th_worker_counts_create(desc->threads[desc->thread_count - 1], &s->counters, err);
         if (result != TH_OK)
             return result;
     }
@@ -61,7 +61,7 @@ void th_load_test_fini(th_load_test *s)
     th_samples_fini(&s->cpu);
     th_samples_fini(&s->latencies);
     th_samples_fini(&s->unpreempted);
-    th_chunk_counters_destroy(s->counters);
+    th_worker_counts_destroy(s->counters);
     free(s->palette);
 }
 
@@ -216,7 +216,7 @@ void th_load_test_run(void *load_test, uint64_t frame)
 
 th_counted_frames th_load_test_counted_frames(th_load_test *s)
 {
-    return (th_counted_frames){s->counters, s->frame, th_jobs_threads(s->jobs), th_load_test_run, s};
+    return (th_counted_frames){s->counters, s->frame, th_load_test_run, s};
 }
 
 th_stress_poses th_load_test_poses(const th_load_test *s)

@@ -29,8 +29,8 @@ typedef struct th_load_test {
     /* Since the crowd was made, in nanoseconds: of frames, and of ticks (th_capacity_add_latencies). unpreempted: the
      * latencies of frames in which no thread waited preemption_threshold_ns for a CPU. */
     th_samples real, cpu, latencies, unpreempted;
-    uint32_t preempted;          /* frames in which one did */
-    th_chunk_counters *counters; /* NULL: nothing is counted */
+    uint32_t preempted;         /* frames in which one did */
+    th_worker_counts *counters; /* NULL: nothing is counted */
 } th_load_test;
 
 /* Compiles the models. Call th_load_test_fini in the end, even if it failed. */

@@ -219,7 +219,7 @@ static th_result draw_once(stress_run *s, th_error *err)
 static th_result count(stress_run *s, th_error *err)
 {
     const th_counted_frames frames = th_load_test_counted_frames(&s->load_test);
-    if (!frames.counters || th_counted_frames_describe(&frames, s->row))
+    if (!frames.counts || th_counted_frames_describe(&frames, s->row))
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", s->row->name);
 }

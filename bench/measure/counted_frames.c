@@ -1,87 +1,230 @@
 #include "counted_frames.h"
 
+#include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
+#include <throng/core/text_format.h>
 
 #include <assert.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { COUNTED_NS = 50000000, LEAST_COUNTED_FRAMES = 16 };
 
+const char *th_counter_name(th_counter counter)
+{
+    assert(counter < TH_COUNTER_COUNT);
+    static const char *const names[] = {"cycles", "instructions", "l1_misses",       "llc_misses",
+                                        "cpu_ns", "page_faults",  "context_switches"};
+    _Static_assert(sizeof names / sizeof *names == TH_COUNTER_COUNT, "a name for each");
+    return names[counter];
+}
+
+/* ---- a thread's counters ---- */
+
+#define CACHE_READ_MISSES(cache)                                                                                       \
+    ((uint64_t)(cache) | (uint64_t)PERF_COUNT_HW_CACHE_OP_READ << 8 | (uint64_t)PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
+
+static const struct {
+    uint32_t type;
+    uint64_t config;
+} events[TH_COUNTER_PROCESSOR_COUNT] = {
+    [TH_COUNTER_CYCLES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    [TH_COUNTER_INSTRUCTIONS] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+    [TH_COUNTER_L1_MISSES] = {PERF_TYPE_HW_CACHE, CACHE_READ_MISSES(PERF_COUNT_HW_CACHE_L1D)},
+    [TH_COUNTER_LLC_MISSES] = {PERF_TYPE_HW_CACHE, CACHE_READ_MISSES(PERF_COUNT_HW_CACHE_LL)},
+};
+
+/* What a worker has counted at a moment, or in frames. Times: how long an event of the processor was wanted, and how
+ * long it counted. */
+typedef struct count {
+    double value, wanted_ns, ran_ns;
+} count;
+
+typedef struct worker {
+    _Alignas(TH_CACHE_LINE) pid_t thread;   /* whose counters these are; 0: not opened */
+    int fds[TH_COUNTER_PROCESSOR_COUNT];    /* -1: none */
+    int errors[TH_COUNTER_PROCESSOR_COUNT]; /* errno of perf_event_open; 0: counted */
+    count before[TH_COUNTER_COUNT], sums[TH_COUNTER_COUNT];
+} worker;
+
+struct th_worker_counts {
+    uint32_t count;
+    worker workers[];
+};
+
+/* Of the calling thread. Two at a time are a group: they are counted at the same time, so their ratio is right even
+ * where groups take turns. An event that is missing leaves the other one. */
+static void open_counters(worker *w)
+{
+    for (int e = 0; e < TH_COUNTER_PROCESSOR_COUNT; e++) {
+        struct perf_event_attr attributes = {
+            .type = events[e].type,
+            .size = sizeof attributes,
+            .config = events[e].config,
+            .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+            .exclude_kernel = 1, /* more needs more permission */
+            .exclude_hv = 1,
+        };
+        const int leader = e % 2 == 1 ? w->fds[e - 1] : -1;
+        w->fds[e] = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+        w->errors[e] = w->fds[e] < 0 ? errno : 0;
+    }
+}
+
+static void close_counters(worker *w)
+{
+    for (int e = 0; w->thread != 0 && e < TH_COUNTER_PROCESSOR_COUNT; e++)
+        if (w->fds[e] >= 0)
+            close(w->fds[e]);
+    w->thread = 0;
+}
+
+static void read_counters(const worker *w, count *out)
+{
+    struct rusage usage;
+    struct timespec cpu;
+    memset(out, 0, TH_COUNTER_COUNT * sizeof *out);
+    getrusage(RUSAGE_THREAD, &usage);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    out[TH_COUNTER_CPU_NS].value = (double)cpu.tv_sec * 1e9 + (double)cpu.tv_nsec;
+    out[TH_COUNTER_PAGE_FAULTS].value = (double)(usage.ru_minflt + usage.ru_majflt);
+    out[TH_COUNTER_CONTEXT_SWITCHES].value = (double)(usage.ru_nvcsw + usage.ru_nivcsw);
+    for (int e = 0; e < TH_COUNTER_PROCESSOR_COUNT; e++) {
+        uint64_t words[3];
+        if (w->fds[e] >= 0 && read(w->fds[e], words, sizeof words) == sizeof words)
+            out[e] = (count){(double)words[0], (double)words[1], (double)words[2]};
+    }
+}
+
+/* ---- a worker's part of a frame ---- */
+
+static void begin_work(void *ctx, uint32_t index)
+{
+    th_worker_counts *c = ctx;
+    assert(index < c->count);
+    worker *w = &c->workers[index];
+    const pid_t thread = gettid();
+    if (w->thread != thread) { /* that of another pool, maybe */
+        close_counters(w);
+        open_counters(w);
+        w->thread = thread;
+    }
+    read_counters(w, w->before);
+}
+
+static void end_work(void *ctx, uint32_t index)
+{
+    worker *w = &((th_worker_counts *)ctx)->workers[index];
+    count after[TH_COUNTER_COUNT];
+    read_counters(w, after);
+    for (int i = 0; i < TH_COUNTER_COUNT; i++) {
+        w->sums[i].value += after[i].value - w->before[i].value;
+        w->sums[i].wanted_ns += after[i].wanted_ns - w->before[i].wanted_ns;
+        w->sums[i].ran_ns += after[i].ran_ns - w->before[i].ran_ns;
+    }
+}
+
+/* ---- all workers ---- */
+
+th_result th_worker_counts_create(uint32_t workers, th_worker_counts **out, th_error *err)
+{
+    assert(workers > 0 && workers <= TH_JOBS_MAX_THREADS && out);
+    const size_t bytes = sizeof **out + workers * sizeof *(*out)->workers;
+    *out = th_cache_line_alloc(bytes);
+    if (!*out)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %u threads", workers);
+    memset(*out, 0, bytes);
+    (*out)->count = workers;
+    return TH_OK;
+}
+
+void th_worker_counts_destroy(th_worker_counts *c)
+{
+    for (uint32_t i = 0; c && i < c->count; i++)
+        close_counters(&c->workers[i]);
+    free(c);
+}
+
+/* Why a counter is not counted: errno of a worker that has worked; 0: all count. */
+static int error_of(const th_worker_counts *c, int counter)
+{
+    for (uint32_t i = 0; counter < TH_COUNTER_PROCESSOR_COUNT && i < c->count; i++)
+        if (c->workers[i].thread != 0 && c->workers[i].errors[counter] != 0)
+            return c->workers[i].errors[counter];
+    return 0;
+}
+
+/* Of one of so many frames, workers [begin, end) together. */
+static th_counters counters_of(const th_worker_counts *c, uint32_t begin, uint32_t end, uint64_t frames)
+{
+    th_counters out;
+    for (int i = 0; i < TH_COUNTER_COUNT; i++) {
+        count sum = {0};
+        for (uint32_t w = begin; w < end; w++) {
+            const count *more = &c->workers[w].sums[i];
+            sum.value += more->value, sum.wanted_ns += more->wanted_ns, sum.ran_ns += more->ran_ns;
+        }
+        const double scale = sum.wanted_ns > 0 ? sum.wanted_ns / sum.ran_ns : 1;
+        out.values[i] = error_of(c, i) == 0 && isfinite(scale) ? sum.value * scale / (double)frames : (double)NAN;
+    }
+    return out;
+}
+
 /* ---- running ---- */
-
-static void begin(const th_counted_frames *f)
-{
-    const th_frame_observer observer = th_chunk_counters_observer(f->counters);
-    if (f->frame)
-        th_frame_observe(f->frame, &observer);
-}
-
-static void end(const th_counted_frames *f)
-{
-    if (f->frame)
-        th_frame_observe(f->frame, NULL);
-}
 
 static void run(const th_counted_frames *f, uint64_t frame)
 {
-    const th_frame_observer observer = th_chunk_counters_observer(f->counters);
     if (!f->frame)
-        observer.begin(observer.ctx, 0, TH_FRAME_POSE);
+        begin_work(f->counts, 0);
     f->run(f->ctx, frame);
     if (!f->frame)
-        observer.end(observer.ctx, 0, TH_FRAME_POSE);
+        end_work(f->counts, 0);
 }
 
-/* ---- counting ---- */
-
-static th_counters per_frame(th_counters sums, uint64_t frames)
+/* NULL when memory is out, as `json` then was. */
+static json_t *set_counters(json_t *json, const th_counters *counters)
 {
-    for (int i = 0; i < TH_COUNTER_COUNT; i++)
-        sums.values[i] /= (double)frames;
-    return sums;
+    for (int c = 0; c < TH_COUNTER_COUNT; c++)
+        json = th_json_set(json, th_counter_name((th_counter)c), th_json_real(counters->values[c]));
+    return json;
 }
 
-static json_t *by_worker_json(const th_counted_frames *f, uint64_t frames)
+json_t *th_counters_json(const th_counters *counters)
 {
-    json_t *array = json_array();
-    for (uint32_t w = 0; w < (f->frame ? f->threads : 1); w++)
-        for (int s = 0; s < TH_FRAME_STAGE_COUNT; s++) {
-            const th_frame_stage stage = (th_frame_stage)s;
-            const th_counters c = per_frame(th_chunk_counters_get(f->counters, w, stage), frames);
-            json_t *json = json_pack("{s:i, s:s}", "worker", (int)w, "stage", th_frame_stage_name(stage));
-            for (int i = 0; i < TH_COUNTER_COUNT; i++)
-                json = th_json_set(json, th_counter_name((th_counter)i), th_json_real(c.values[i]));
-            if (c.values[TH_COUNTER_CPU_NS] > 0) /* the worker had chunks of the stage */
-                array = th_json_append(array, json);
-            else
-                json_decref(json);
-        }
-    return array;
+    return set_counters(json_object(), counters);
 }
 
 void th_counted_frames_run(const th_counted_frames *f, th_counters *out, json_t **out_by_worker)
 {
-    assert(f && f->counters && f->run && out && out_by_worker);
+    assert(f && f->counts && f->run && out && out_by_worker);
+    th_worker_counts *c = f->counts;
     uint64_t frames = 0;
-    begin(f);
+    if (f->frame)
+        th_frame_observe(f->frame, &(th_frame_observer){begin_work, end_work, c});
     run(f, 0);
-    th_chunk_counters_reset(f->counters);
+    for (uint32_t w = 0; w < c->count; w++)
+        memset(c->workers[w].sums, 0, sizeof c->workers[w].sums);
     const uint64_t begin_ns = th_clock_ns();
     while (frames < LEAST_COUNTED_FRAMES || th_clock_ns() - begin_ns < COUNTED_NS)
         run(f, ++frames);
-    end(f);
-    *out = per_frame(th_chunk_counters_get(f->counters, TH_NO_INDEX, TH_FRAME_STAGE_COUNT), frames);
-    *out_by_worker = by_worker_json(f, frames);
-}
-
-/* ---- results ---- */
-
-json_t *th_counters_json(const th_counters *counters)
-{
-    json_t *json = json_object();
-    for (int c = 0; c < TH_COUNTER_COUNT; c++)
-        json = th_json_set(json, th_counter_name((th_counter)c), th_json_real(counters->values[c]));
-    return json;
+    if (f->frame)
+        th_frame_observe(f->frame, NULL);
+    *out = counters_of(c, 0, c->count, frames);
+    *out_by_worker = json_array();
+    for (uint32_t w = 0; w < c->count; w++) {
+        const th_counters own = counters_of(c, w, w + 1, frames);
+        if (own.values[TH_COUNTER_CPU_NS] > 0) /* the worker had work */
+            *out_by_worker = th_json_append(*out_by_worker, set_counters(json_pack("{s:i}", "worker", (int)w), &own));
+    }
 }
 
 /* NULL when memory is out. */
@@ -100,7 +243,88 @@ bool th_counted_frames_describe(const th_counted_frames *f, th_row *row)
     return row->own && row->once;
 }
 
-void th_counted_frames_end(const th_chunk_counters *counters, th_report *report)
+/* ---- what is missing ---- */
+
+/* Written to kernel.perf_event_paranoid; what cannot be read is 2, the default. */
+static int paranoia(void)
 {
-    th_chunk_counters_describe_missing(counters, report->counters_missing, sizeof report->counters_missing);
+    int level = 2;
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+    if (file) {
+        if (fscanf(file, "%d", &level) != 1)
+            level = 2;
+        fclose(file);
+    }
+    return level;
+}
+
+/* Why perf_event_open failed, and what to do, as a part of a sentence. */
+static void describe_error(int error, char *text, size_t size)
+{
+    switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        snprintf(text, size,
+                 "this machine has none, as most virtual machines; run on hardware, or let the hypervisor "
+                 "pass on its counters");
+        return;
+    case EACCES:
+        snprintf(text, size,
+                 "kernel.perf_event_paranoid is %d; set it to 2 or less with sysctl, or give the program CAP_PERFMON",
+                 paranoia());
+        return;
+    case EPERM:
+        snprintf(text, size,
+                 "not permitted, as in most containers; allow perf_event_open in the seccomp profile and add "
+                 "CAP_PERFMON");
+        return;
+    case ENOSYS:
+        snprintf(text, size,
+                 "the system has no perf_event_open: a kernel without CONFIG_PERF_EVENTS, or a sandbox that "
+                 "hides it");
+        return;
+    case EMFILE:
+    case ENFILE:
+        snprintf(text, size, "no file descriptor is left; raise the limit with ulimit -n");
+        return;
+    case EBUSY:
+        snprintf(text, size, "another program has reserved them; end it");
+        return;
+    default:
+        snprintf(text, size, "perf_event_open says: %s", strerror(error));
+    }
+}
+
+/* The counter's name for people. */
+static const char *written(int counter, char *text, size_t size)
+{
+    snprintf(text, size, "%s", th_counter_name((th_counter)counter));
+    for (char *c = text; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    return text;
+}
+
+/* A sentence for each error, with the counters that have it. */
+void th_counted_frames_end(const th_worker_counts *c, th_report *report)
+{
+    char *text = report->counters_missing;
+    const size_t size = sizeof report->counters_missing;
+    text[0] = '\0';
+    for (int e = 0; e < TH_COUNTER_PROCESSOR_COUNT; e++) {
+        const int error = error_of(c, e);
+        bool is_said = error == 0;
+        for (int before = 0; before < e; before++)
+            is_said = is_said || error_of(c, before) == error;
+        if (is_said)
+            continue;
+        th_append(text, size, "%sNot counted:", text[0] ? " " : "");
+        for (int i = e; i < TH_COUNTER_PROCESSOR_COUNT; i++)
+            if (error_of(c, i) == error)
+                th_append(text, size, "%s %s", i == e ? "" : ",", written(i, (char[32]){0}, 32));
+        char why[200];
+        describe_error(error, why, sizeof why);
+        const char *code = strerrorname_np(error);
+        th_append(text, size, " (%s): %s.", code ? code : "unknown error", why);
+    }
 }

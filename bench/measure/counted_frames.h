@@ -1,28 +1,35 @@
-/* Additional frames that are counted, never timed: counting takes time. Private to bench. */
+/* Additional frames that are counted, never timed. Each worker reads its own counters before and after what it does in
+ * a frame, and nothing of its waits is counted: spinning executes instructions, too. Private to bench. */
 #ifndef TH_BENCH_MEASURE_COUNTED_FRAMES_H
 #define TH_BENCH_MEASURE_COUNTED_FRAMES_H
 
-#include "chunk_counters.h"
-
+#include <throng/bench/counters.h>
 #include <throng/bench/report.h>
+#include <throng/runtime/frame.h>
+
+typedef struct th_worker_counts th_worker_counts;
+
+/* For up to `workers` workers. A worker opens its counters in its first frame. */
+th_result th_worker_counts_create(uint32_t workers, th_worker_counts **out, th_error *err);
+void th_worker_counts_destroy(th_worker_counts *counts);
 
 typedef struct th_counted_frames {
-    th_chunk_counters *counters; /* NULL: nothing is counted */
-    th_frame *frame;             /* its chunks are counted, on */
-    uint32_t threads;            /* so many workers. NULL: each call of `run` is one chunk, of the calling thread */
+    th_worker_counts *counts; /* NULL: nothing is counted */
+    th_frame *frame;          /* whose workers are counted. NULL: the calling thread in each call of `run` */
     void (*run)(void *ctx, uint64_t frame);
     void *ctx;
 } th_counted_frames;
 
 /* Runs frames from 0 on, for at least 50 ms; in the first one threads open their counters, and it is not counted. out:
- * of one frame. out_by_worker: the same by worker and stage, as JSON; NULL when memory is out. */
+ * of one frame. out_by_worker: the same by worker, as JSON; NULL when memory is out. Where the processor had to take
+ * turns between counters, their values are scaled by the share of the time in which they counted. */
 void th_counted_frames_run(const th_counted_frames *frames, th_counters *out, json_t **out_by_worker);
 
 /* Runs frames, and adds what they count to the fields of the row. False when memory is out. */
 bool th_counted_frames_describe(const th_counted_frames *frames, th_row *row);
 
-/* Sets th_report.counters_missing. */
-void th_counted_frames_end(const th_chunk_counters *counters, th_report *report);
+/* Sets th_report.counters_missing: which counters are not counted, why, and what to do. */
+void th_counted_frames_end(const th_worker_counts *counts, th_report *report);
 
 json_t *th_counters_json(const th_counters *counters);
 

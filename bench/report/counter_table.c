@@ -13,7 +13,7 @@ static double value_of(const json_t *counters, th_counter counter)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* Per bone; waits and whatever is outside of chunks is not part of it. */
+/* Per bone; waits are not part of it. */
 static void add_row(th_sheet *sheet, const th_row *row, const json_t *counters)
 {
     double c[TH_COUNTER_COUNT];
@@ -46,7 +46,7 @@ bool th_counter_table_print(const th_report *report, th_format format, FILE *fil
     if (sheet.count == 0)
         return true;
     fputc('\n', file);
-    th_write_line(file, format, "Counted in chunks of additional frames, for each bone:");
+    th_write_line(file, format, "Counted in additional frames, for each bone:");
     th_print_gap(format, file);
     const bool printed = th_sheet_write(&sheet, format, file);
     if (report->counters_missing[0]) {

@@ -67,7 +67,7 @@ void th_experiment_fini(th_experiment *s)
     for (uint32_t m = 0; s->joint_lods && m < s->desc.scene.model_count; m++)
         th_joint_lod_destroy(s->joint_lods[m]);
     th_recording_fini(&s->recording);
-    th_chunk_counters_destroy(s->chunk_counters);
+    th_worker_counts_destroy(s->worker_counts);
     free(s->joint_lods);
     free(s->level_models);
     free(s->shared);
@@ -413,7 +413,7 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     if (!th_recording_init(&s->recording, th_crowd_batch_count(largest), out->curves[0].grain, calls))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
     if (result == TH_OK && desc->counters)
-        result = th_chunk_counters_create(s->desc.threads[s->desc.thread_count - 1], &s->chunk_counters, err);
+        result = th_worker_counts_create(s->desc.threads[s->desc.thread_count - 1], &s->worker_counts, err);
     count_poses(s);
     return result;
 }

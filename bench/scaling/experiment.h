@@ -26,7 +26,7 @@ typedef struct th_experiment {
     /* Of the points; then of the ablations of the first curve, by point, then ablation. */
     th_scaling_config *configs;
     th_recording recording;
-    th_chunk_counters *chunk_counters; /* NULL: nothing is counted */
+    th_worker_counts *worker_counts; /* NULL: nothing is counted */
     th_scale *out;
 } th_experiment;
 

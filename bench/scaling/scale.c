@@ -232,9 +232,9 @@ static th_result count_points(const th_experiment *s, th_error *err)
 {
     th_scale *out = s->out;
     for (uint32_t i = 0; i < out->point_count; i++)
-        if (!out->report.rows[i].failure[0] && !th_scaling_config_count(&s->configs[i], s->chunk_counters))
+        if (!out->report.rows[i].failure[0] && !th_scaling_config_count(&s->configs[i], s->worker_counts))
             return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", out->report.rows[i].name);
-    th_counted_frames_end(s->chunk_counters, &out->report);
+    th_counted_frames_end(s->worker_counts, &out->report);
     out->has_counters = true;
     return TH_OK;
 }
@@ -403,7 +403,7 @@ static th_result run_experiment(const th_experiment *s, th_error *err)
     out->report.interference = th_interference_end(&begin);
     if (result == TH_OK && !out->report.is_partial)
         result = time_memory(s, err);
-    if (result == TH_OK && !out->report.is_partial && !out->report.is_dry_run && s->chunk_counters)
+    if (result == TH_OK && !out->report.is_partial && !out->report.is_dry_run && s->worker_counts)
         result = count_points(s, err);
     if (measure.stop && *measure.stop)
         th_report_interrupt(&out->report);

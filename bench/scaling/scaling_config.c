@@ -100,9 +100,9 @@ void th_scaling_config_end(void *config)
 
 /* ---- counting ---- */
 
-bool th_scaling_config_count(th_scaling_config *l, th_chunk_counters *counters)
+bool th_scaling_config_count(th_scaling_config *l, th_worker_counts *counts)
 {
-    const th_counted_frames frames = {counters, l->frame, th_jobs_threads(l->jobs), th_scaling_config_run, l};
+    const th_counted_frames frames = {counts, l->frame, th_scaling_config_run, l};
     assert(l->frame && !l->counters_json);
     if (l->waits_quiescent)
         th_wait_quiescent();

@@ -26,7 +26,7 @@ typedef struct th_scaling_config {
     uint32_t round_count, round_capacity;
     th_stage_times before, stages; /* at the begin of the repetition; sum of all repetitions */
     th_counters counters;          /* of one frame */
-    json_t *counters_json;         /* the same by worker and stage; NULL: not counted */
+    json_t *counters_json;         /* the same by worker; NULL: not counted */
 } th_scaling_config;
 
 /* Call one of these two, with `jobs`, `palette`, `round_capacity` and `waits_quiescent` filled in; and
@@ -44,7 +44,7 @@ void th_scaling_config_pose(th_scaling_config *config, uint64_t frame);
 void th_scaling_config_end(void *config);
 
 /* Counts additional frames of a config of whole frames. False when memory is out. */
-bool th_scaling_config_count(th_scaling_config *config, th_chunk_counters *counters);
+bool th_scaling_config_count(th_scaling_config *config, th_worker_counts *counts);
 
 /* Traces a few additional frames. */
 void th_scaling_config_trace(th_scaling_config *config, const th_row *row, th_tracer *tracer);

@@ -109,14 +109,14 @@ static void run_entry(void *entry, uint64_t frame)
         e->run(e->subject, frame);
 }
 
-static th_result count_entries(th_entry *entries, uint32_t count, th_row *rows, th_chunk_counters *counters,
+static th_result count_entries(th_entry *entries, uint32_t count, th_row *rows, th_worker_counts *counters,
                                th_error *err)
 {
     for (uint32_t i = 0; counters && i < count; i++) {
         th_entry *e = &entries[i];
         if (!e->frame || rows[i].real_ns.count == 0 || rows[i].failure[0])
             continue;
-        const th_counted_frames frames = {counters, e->frame(e->subject), rows[i].threads, run_entry, e};
+        const th_counted_frames frames = {counters, e->frame(e->subject), run_entry, e};
         if (!th_counted_frames_describe(&frames, &rows[i]))
             return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", e->name);
     }
@@ -157,7 +157,7 @@ static th_result prepare_fixture(th_fixture *fixture, th_entry *entries, uint32_
 }
 
 static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_fixture *fixture,
-                           th_chunk_counters *counters, th_report *report, uint32_t first, th_error *err)
+                           th_worker_counts *counters, th_report *report, uint32_t first, th_error *err)
 {
     th_row *rows = report->rows + first;
     th_subject subjects[TH_BENCH_MAX_ENTRIES];
@@ -205,7 +205,7 @@ static void describe_picture(const th_external_benchmarks *external, th_report *
 }
 
 /* Entries that are compared are measured together. Nothing else exists meanwhile: other entries' threads might run. */
-static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_chunk_counters *counters,
+static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_worker_counts *counters,
                             th_report *out, th_error *err)
 {
     const volatile sig_atomic_t *stop = desc->measure.stop;
@@ -233,7 +233,7 @@ static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixt
     return result;
 }
 
-static th_result run_all(plan *p, const th_bench_desc *desc, th_chunk_counters *counters, th_report *out, th_error *err)
+static th_result run_all(plan *p, const th_bench_desc *desc, th_worker_counts *counters, th_report *out, th_error *err)
 {
     th_fixture fixture;
     th_result result = th_fixture_init(&fixture, &desc->scene, err);
@@ -261,16 +261,16 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
     th_result result = th_measure_report(&desc->measure, p.count, out, err);
     if (result != TH_OK)
         return result;
-    th_chunk_counters *counters = NULL;
+    th_worker_counts *counters = NULL;
     if (desc->counters && !desc->measure.is_dry_run)
-        result = th_chunk_counters_create(TH_JOBS_MAX_THREADS, &counters, err);
+        result = th_worker_counts_create(TH_JOBS_MAX_THREADS, &counters, err);
     const th_interference_mark begin = th_interference_begin();
     if (result == TH_OK)
         result = run_all(&p, desc, counters, out, err);
     out->interference = th_interference_end(&begin);
     if (result == TH_OK && counters)
         th_counted_frames_end(counters, out);
-    th_chunk_counters_destroy(counters);
+    th_worker_counts_destroy(counters);
     if (result != TH_OK)
         th_report_fini(out);
     return result;

@@ -80,7 +80,7 @@ typedef struct th_scale_point {
     double work_ns;                  /* work time of all threads in a frame; grows when they slow each other down */
     double sample_ns, resolve_ns;    /* time of each stage in a frame; 0 where they are fused */
     th_pop pop;
-    th_counters counters;   /* of one frame, in chunks; where th_scale.has_counters */
+    th_counters counters;   /* of one frame; where th_scale.has_counters */
     th_hash128 palette_sum; /* of the checked frame, as th_crowd_sum: throng-mpi gets the same */
 } th_scale_point;
 

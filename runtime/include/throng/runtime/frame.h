@@ -66,25 +66,14 @@ th_stage_times th_frame_stage_times(const th_frame *frame);
  * main thread of the tracer. */
 void th_frame_trace(th_frame *frame, th_tracer *tracer);
 
-/* What a chunk did: TH_STAGES_FUSED has poses only, TH_STAGES_SEPARATE the two others. */
-typedef enum th_frame_stage {
-    TH_FRAME_POSE = 0,
-    TH_FRAME_SAMPLE,
-    TH_FRAME_RESOLVE,
-    TH_FRAME_STAGE_COUNT,
-} th_frame_stage;
-
-/* "pose", "sample", "resolve". */
-const char *th_frame_stage_name(th_frame_stage stage);
-
-/* Called on a worker before and after each of its chunks. */
+/* Called on a worker before and after it poses characters of a frame, once or several times a frame. */
 typedef struct th_frame_observer {
-    void (*begin)(void *ctx, uint32_t worker, th_frame_stage stage);
-    void (*end)(void *ctx, uint32_t worker, th_frame_stage stage);
+    void (*begin)(void *ctx, uint32_t worker);
+    void (*end)(void *ctx, uint32_t worker);
     void *ctx;
 } th_frame_observer;
 
-/* Observes the chunks of the next frames; NULL ends that. The observer is copied. Frames without one pay nothing. */
+/* Observes the workers of the next frames; NULL ends that. The observer is copied. Frames without one pay nothing. */
 void th_frame_observe(th_frame *frame, const th_frame_observer *observer);
 
 /* th_jobs_create with a th_error: TH_ERR_MEMORY or TH_ERR_ENVIRONMENT. */
