@@ -65,7 +65,7 @@ static th_result create_routines(th_scene *scene, const th_scene_desc *desc, th_
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u routines", scene->compiled_model_count);
     for (uint32_t m = 0; m < scene->compiled_model_count; m++) {
         const th_routines_desc routines = {
-            .compiled = scene->compiled_models[m], .kind = desc->behaviour, .fade = desc->fade, .seed = desc->seed};
+            .compiled = scene->compiled_models[m], .kind = desc->behaviour, .seed = desc->seed};
         th_routines *made = NULL;
         th_result result = desc->routines ? TH_OK : th_routines_create(&routines, &made, err);
         if (result != TH_OK)

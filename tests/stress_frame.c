@@ -163,14 +163,12 @@ int main(int argc, char **argv)
                           .model_count = 1,
                           .instance_count = CHARACTERS,
                           .seed = seed,
-                          .behaviour = TH_BEHAVIOUR_GRAPH,
-                          .fade.duration_s = TH_DEFAULT_FADE_S};
+                          .behaviour = TH_BEHAVIOUR_GRAPH};
     insist(th_scene_create(&desc, &scene, NULL) == TH_OK, "no scene");
     insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
-    const th_routines_desc blend_desc = {
-        .compiled = scene->compiled_models[0], .kind = TH_BEHAVIOUR_BLEND, .fade.duration_s = TH_DEFAULT_FADE_S};
+    const th_routines_desc blend_desc = {.compiled = scene->compiled_models[0], .kind = TH_BEHAVIOUR_BLEND};
     th_routines *blend;
     th_behaviour *blends;
     insist(th_routines_create(&blend_desc, &blend, NULL) == TH_OK, "no blend");

@@ -124,10 +124,7 @@ int main(int argc, char **argv)
     const uint64_t end_ns = th_clock_ns() + (uint64_t)(seconds * 1e9);
     static const th_model_registry registry = {.files = {TH_HUMAN_NAME}, .file_count = 1};
     static th_memory_budget memory = TH_MEMORY_BUDGET(1 << 30);
-    const th_controller_desc desc = {.model_cache = {.registry = &registry,
-                                                     .memory = &memory,
-                                                     .load = load,
-                                                     .routines = {.fade = {.duration_s = TH_DEFAULT_FADE_S}}},
+    const th_controller_desc desc = {.model_cache = {.registry = &registry, .memory = &memory, .load = load},
                                      .simulation = {.memory = &memory}};
     const th_settings first = {.count = 16, .threads = 1, .rate_hz = 100, .models = {TH_HUMAN_NAME}, .model_count = 1};
     pthread_t readers[READERS];

@@ -25,8 +25,6 @@ TestSuite(behaviour, .init = make_human, .fini = free_human);
 
 enum { COUNT = 60 };
 
-static const th_fade usual = {.duration_s = TH_DEFAULT_FADE_S};
-
 /* COUNT instances of one model. */
 typedef struct cast {
     th_scene *scene;
@@ -36,12 +34,12 @@ typedef struct cast {
     double *weights;
 } cast;
 
-static cast make_cast(const th_model *model, th_behaviour_kind kind, th_fade fade)
+static cast make_cast(const th_model *model, th_behaviour_kind kind)
 {
     th_error err;
     cast c = {.model = model};
     const th_scene_desc desc = {
-        .models = &c.model, .model_count = 1, .instance_count = COUNT, .seed = 11, .behaviour = kind, .fade = fade};
+        .models = &c.model, .model_count = 1, .instance_count = COUNT, .seed = 11, .behaviour = kind};
     cr_assert_eq(th_scene_create(&desc, &c.scene, &err), TH_OK, "%s", err.text);
     c.masks = th_compiled_model_masks(c.scene->compiled_models[0]);
     c.pose = calloc(model->joint_count + 1, sizeof *c.pose);
@@ -113,7 +111,7 @@ Test(behaviour, a_model_that_neither_stands_nor_walks_plays_its_own_clip)
 {
     random_desc desc = {.joint_count = 5, .clip_count = 0, .seed = 3};
     th_model *model = random_model(&desc);
-    cast c = make_cast(model, TH_BEHAVIOUR_GRAPH, usual);
+    cast c = make_cast(model, TH_BEHAVIOUR_GRAPH);
     th_layer layers[TH_BEHAVIOUR_LAYERS];
     for (uint32_t i = 0; i < COUNT; i++)
         cr_expect_eq(layers_at(&c, i, 3.5, layers), 0);
@@ -207,30 +205,21 @@ static double run_of_old_clip(const cast *c, float *middle_weight)
     return 0;
 }
 
-Test(behaviour, the_old_clip_freezes_or_runs_on)
+Test(behaviour, the_old_clip_runs_on)
 {
     float weight;
-    for (int curve = 0; curve < TH_FADE_CURVE_COUNT; curve++) {
-        cast run = make_cast(human, TH_BEHAVIOUR_FADE, (th_fade){0.2, (th_fade_curve)curve, false});
-        cast freeze = make_cast(human, TH_BEHAVIOUR_FADE, (th_fade){0.2, (th_fade_curve)curve, true});
-        cr_expect_gt(run_of_old_clip(&run, &weight), 0.001);
-        cr_expect_eq(run_of_old_clip(&freeze, &weight), 0);
-        const double linear = 0.05 / 0.2 * run.scene->instances[0].speed;
-        cr_expect_eq(fabs((double)weight - linear) < 1e-5, curve == TH_FADE_LINEAR);
-        free_cast(&run);
-        free_cast(&freeze);
-    }
+    cast run = make_cast(human, TH_BEHAVIOUR_FADE);
+    cr_expect_gt(run_of_old_clip(&run, &weight), 0.001);
+    cr_expect_gt(weight, 0);
+    free_cast(&run);
 }
 
-Test(behaviour, fades_follow_their_curves)
+Test(behaviour, weights_rise_smoothly_in_a_fade)
 {
-    cr_expect_eq(th_fade_weight(TH_FADE_LINEAR, 0.3), 0.3F);
-    cr_expect_eq(th_fade_weight(TH_FADE_SMOOTH, 0.25), 0.15625F);
-    for (int curve = 0; curve < TH_FADE_CURVE_COUNT; curve++) {
-        cr_expect_eq(th_fade_weight((th_fade_curve)curve, -1), 0);
-        cr_expect_eq(th_fade_weight((th_fade_curve)curve, 0.5), 0.5F);
-        cr_expect_eq(th_fade_weight((th_fade_curve)curve, 7), 1);
-    }
+    cr_expect_eq(th_fade_weight(-1), 0);
+    cr_expect_eq(th_fade_weight(0.25), 0.15625F);
+    cr_expect_eq(th_fade_weight(0.5), 0.5F);
+    cr_expect_eq(th_fade_weight(7), 1);
 }
 
 /* ---- movement ---- */
@@ -329,7 +318,6 @@ static void routines_keep_to_their_memory(cast *c)
     th_routines *routines;
     th_routines_desc desc = {.compiled = c->scene->compiled_models[0],
                              .kind = TH_BEHAVIOUR_GRAPH,
-                             .fade = usual,
                              .seed = 11, /* the scene's */
                              .max_bytes = th_routines_bytes(c->scene->routines[0])};
     cr_expect_eq(th_routines_create(&desc, &routines, &err), TH_OK, "%s", err.text);
@@ -393,7 +381,7 @@ Test(behaviour, of_kinds_without_a_graph)
     for (int kind = TH_BEHAVIOUR_FADE; kind < TH_BEHAVIOUR_KIND_COUNT; kind++) {
         if (kind == TH_BEHAVIOUR_GRAPH)
             continue;
-        cast c = make_cast(human, (th_behaviour_kind)kind, usual);
+        cast c = make_cast(human, (th_behaviour_kind)kind);
         weights_add_up_to_one_at_any_time(&c);
         if (kind == TH_BEHAVIOUR_BLEND)
             a_frame_plays_the_behaviour(&c);
@@ -481,7 +469,7 @@ static void a_gait_that_carries_the_model_is_played_in_place(cast *h)
 {
     static traveller t;
     th_root_motion motion;
-    cast c = make_cast(make_traveller(&t, ""), TH_BEHAVIOUR_GRAPH, usual);
+    cast c = make_cast(make_traveller(&t, ""), TH_BEHAVIOUR_GRAPH);
     const th_repertoire *r = th_compiled_model_repertoire(c.scene->compiled_models[0]);
     const uint32_t walk = clip_named(human, "walk");
     cr_assert_eq(th_clip_root_motion(c.model, walk, TH_INTERPOLATION_AUTHORED, &motion, NULL), TH_OK);
@@ -512,7 +500,7 @@ Test(behaviour, a_clip_that_slides_is_left_out_and_a_joint_level_is_in_place_whe
     static traveller t;
     th_error err;
     th_joint_lod *lod;
-    cast c = make_cast(make_traveller(&t, "cheer"), TH_BEHAVIOUR_GRAPH, usual);
+    cast c = make_cast(make_traveller(&t, "cheer"), TH_BEHAVIOUR_GRAPH);
     const th_compiled_model *source = c.scene->compiled_models[0];
     const th_repertoire *r = th_compiled_model_repertoire(source);
     cr_expect_eq(r->gait_count, 3);
@@ -542,7 +530,7 @@ Test(behaviour, a_clip_that_slides_is_left_out_and_a_joint_level_is_in_place_whe
 /* Its transitions take most of a second to find, so they are found once for all of these. */
 Test(behaviour, of_the_human)
 {
-    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH, usual);
+    cast c = make_cast(human, TH_BEHAVIOUR_GRAPH);
     the_human_stands_walks_and_waves(&c);
     weights_add_up_to_one_at_any_time(&c);
     weights_change_gradually(&c);
@@ -569,7 +557,7 @@ static void begin_blend(cast *c, double pace)
 
 static cast make_blend(const th_model *model, double pace)
 {
-    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND);
     begin_blend(&c, pace);
     return c;
 }
@@ -653,7 +641,7 @@ Test(behaviour, a_model_of_one_clip_plays_it)
     th_layer layers[TH_BEHAVIOUR_LAYERS];
     random_desc desc = {.joint_count = 5, .clip_count = 1, .key_count = 3, .seed = 3};
     th_model *model = random_model(&desc);
-    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND);
     cr_expect_eq(layers_at(&c, 0, 3.5, layers), 0);
     free_cast(&c);
     th_model_free(model);
@@ -664,7 +652,7 @@ Test(behaviour, a_model_that_does_not_walk_blends_all_clips_equally)
     th_layer layers[TH_BEHAVIOUR_LAYERS];
     random_desc desc = {.joint_count = 5, .clip_count = 3, .key_count = 3, .seed = 3};
     th_model *model = random_model(&desc);
-    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND);
     cr_assert_eq(layers_at(&c, 0, 3.5, layers), 3);
     for (int k = 0; k < 3; k++)
         cr_expect_float_eq(layers[k].weight, 1.0F / 3, 1e-6F);
@@ -678,7 +666,7 @@ Test(behaviour, a_clip_that_is_asked_for_comes_before_those_that_fade_out)
     th_layer layers[TH_BEHAVIOUR_LAYERS];
     random_desc desc = {.joint_count = 5, .clip_count = 12, .key_count = 3, .seed = 3};
     th_model *model = random_model(&desc);
-    cast c = make_cast(model, TH_BEHAVIOUR_BLEND, usual);
+    cast c = make_cast(model, TH_BEHAVIOUR_BLEND);
     const th_blend wanted = {.clips = {{model->clips[11].name, 0.01}}, .clip_count = 1};
     cr_assert_eq(layers_at(&c, 0, 3.5, layers), TH_MAX_LAYERS);
     th_behaviour_set_blend(c.scene->behaviour, &wanted, 3.5);
@@ -837,7 +825,6 @@ static th_crowd_view *make_street(uint32_t count, th_behaviour_kind behaviour)
                                      .seed = 1,
                                      .layout = TH_LAYOUT_STREET,
                                      .behaviour = behaviour,
-                                     .fade = usual,
                                      .blend = {.pace = 1.9},
                                      .zoom = 1};
     cr_assert_eq(th_crowd_view_prepare(&desc, NULL, &street, &err), TH_OK, "%s", err.text);
@@ -1001,7 +988,7 @@ static void play_ten_minutes(th_behaviour_kind behaviour)
     th_crowd *crowd;
     void *palette;
     const th_scene_desc desc = {
-        .models = models, .model_count = 1, .instance_count = MANY, .seed = 5, .behaviour = behaviour, .fade = usual};
+        .models = models, .model_count = 1, .instance_count = MANY, .seed = 5, .behaviour = behaviour};
     cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
     cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK);

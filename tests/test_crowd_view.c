@@ -395,7 +395,6 @@ Test(crowd_view, draws_those_who_behave_where_they_have_walked)
     double widest = 0;
     fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
-    s.desc.fade.duration_s = TH_DEFAULT_FADE_S;
     make_street(&s, gl, 2);
     for (int n = 0; n < 3; n++) {
         look(&s, 0, 9);
@@ -811,7 +810,6 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     fixture_init(&s, gl, TH_PALETTE_F32);
     const uint32_t bones = s.model_set.models[0]->bone_count;
     s.desc.behaviour = behaviour;
-    s.desc.fade.duration_s = TH_DEFAULT_FADE_S;
     s.desc.budget.bones = (uint64_t)poses * bones;
     for (size_t n = 0; n < (is_nightly() ? sizeof threads / sizeof *threads : 2); n++) {
         uint32_t changes = 0, most_listed = 0, shared = 0, held = 0, fewer_joints = 0, over = 0;

@@ -47,7 +47,6 @@ static th_crowd_view_desc desc_of(th_evaluator evaluator)
         .count = 60,
         .seed = 1,
         .layout = TH_LAYOUT_STREET,
-        .fade = {.duration_s = 0.3},
         .isa = TH_ISA_SCALAR,
         .jobs = {.threads = 2},
         .shadow_pixels = 128,

@@ -89,7 +89,6 @@ static th_crowd_view_desc desc_of(th_evaluator evaluator, th_layout_kind layout,
         .count = 900, /* no multiple of a block */
         .seed = 3,
         .layout = layout,
-        .fade = {.duration_s = 0.3},
         .isa = TH_ISA_SCALAR,
         .jobs = {.threads = 2},
         .shadow_pixels = 128,

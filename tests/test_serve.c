@@ -384,7 +384,7 @@ Test(serve, what_characters_do_changes_while_they_run)
 {
     static const char *const kinds[] = {"fade", "none", "graph", "blend"};
     char patch[64], wanted[64];
-    start("--count 20 --rate 200 --threads 1 --behaviour graph --fade 0.5 --fade-curve linear " SMALL);
+    start("--count 20 --rate 200 --threads 1 --behaviour graph " SMALL);
     ask("GET", "/api/settings", NULL);
     cr_expect(has("\"behaviour\":\"graph\""), "%s", a.body);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"behaviour\": \"dance\"}"), 400);
@@ -882,9 +882,9 @@ Test(serve, a_picture_shows_the_crowd_as_it_is)
     stop();
 }
 
-#define BEHAVIOUR SMALL " --behaviour graph --fade 0.5 --fade-curve linear"
+#define BEHAVIOUR SMALL " --behaviour graph"
 
-/* Byte by byte: the process has the seed, the fades and the instances of the crowd. */
+/* Byte by byte: the process has the seed and the instances of the crowd. */
 Test(serve, a_picture_shows_what_the_crowd_does)
 {
     static char rendered[sizeof a.body];
@@ -910,8 +910,8 @@ Test(serve, a_picture_shows_what_the_crowd_does)
 /* 200: it needs no other crowd. The picture's process gets what is carried on. */
 Test(serve, a_blend_changes_at_once)
 {
-    start("--count 5 --rate 200 --threads 1 --behaviour blend --pace 0.5 " SMALL);
-    cr_expect(comes("/api/settings", "\"pace\":0.5"), "%s", a.body);
+    start("--count 5 --rate 200 --threads 1 --behaviour blend " SMALL);
+    cr_expect(comes("/api/settings", "\"pace\":1.4"), "%s", a.body);
     ask_for_picture(picture);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"pace\": 2.5}"), 200, "%s", a.body);
     cr_expect(comes("/api/settings", "\"pace\":2.5"), "%s", a.body);

@@ -177,8 +177,8 @@ Test(run_arguments, options_become_words)
                      " \"isa\": \"avx2\", \"seed\": 9000000000000000, \"clip\": \"a b\", \"models\": [\"human\"]}}",
                      "scale --json --count=1000 --threads=1,2-4 --isa=avx2 --seed=9000000000000000 --clip=a b "
                      "--model=human ");
-    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"behaviour\": \"blend\", \"pace\": 2.5}}",
-                     "scale --json --count=5 --behaviour=blend --pace=2.5 ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"behaviour\": \"blend\"}}",
+                     "scale --json --count=5 --behaviour=blend ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"budget_ms\": 2.5}}",
                      "scale --json --count=5 --budget-ms=2.5 ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": "

@@ -18,7 +18,6 @@ enum { COUNT = 60, SEED = 5 };
 #define MOMENT_S 12.3
 
 static const th_model_registry registry = {.files = {TH_HUMAN_NAME}, .file_count = 1};
-static const th_fade fade = {.duration_s = 0.4, .curve = TH_FADE_LINEAR};
 static th_memory_budget memory = TH_MEMORY_BUDGET(1 << 30);
 static th_error err;
 
@@ -34,11 +33,9 @@ static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model
 
 static th_controller_desc fixed(void)
 {
-    return (th_controller_desc){.model_cache = {.registry = &registry,
-                                                .memory = &memory,
-                                                .load = load,
-                                                .routines = {.fade = fade, .seed = SEED}},
-                                .simulation = {.memory = &memory, .seed = SEED}};
+    return (th_controller_desc){
+        .model_cache = {.registry = &registry, .memory = &memory, .load = load, .routines = {.seed = SEED}},
+        .simulation = {.memory = &memory, .seed = SEED}};
 }
 
 static th_settings settings_with(th_behaviour_kind behaviour)
@@ -88,8 +85,7 @@ static void *palettes_of_scene(const th_simulation *simulation)
                                 .model_count = 1,
                                 .instance_count = COUNT,
                                 .seed = SEED,
-                                .behaviour = simulation->settings.behaviour,
-                                .fade = fade};
+                                .behaviour = simulation->settings.behaviour};
     th_scene *scene;
     th_crowd *crowd;
     th_frame *frame;

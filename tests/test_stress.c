@@ -126,7 +126,6 @@ Test(stress, of_a_behaviour_poses_blends)
     th_stress_desc desc = describe(101, threads, 2);
     th_stress clips = run(&desc);
     desc.scene.behaviour = TH_BEHAVIOUR_GRAPH;
-    desc.scene.fade.duration_s = TH_DEFAULT_FADE_S;
     th_stress stress = run(&desc);
     for (uint32_t i = 0; i < 2; i++) {
         expect_point(&stress, i, 101);
@@ -176,7 +175,6 @@ Test(stress, says_that_behaviours_do_not_share)
 {
     th_stress_desc desc = describe(101, (uint32_t[]){2}, 1);
     desc.scene.behaviour = TH_BEHAVIOUR_GRAPH;
-    desc.scene.fade.duration_s = TH_DEFAULT_FADE_S;
     th_stress apart = run(&desc);
     desc.share_hz = 20;
     th_stress stress = run(&desc);

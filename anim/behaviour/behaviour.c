@@ -22,18 +22,10 @@ const char *th_behaviour_name(th_behaviour_kind kind)
     return names[kind];
 }
 
-const char *th_fade_curve_name(th_fade_curve curve)
-{
-    static const char *const names[] = {"smooth", "linear"};
-    _Static_assert(sizeof names / sizeof *names == TH_FADE_CURVE_COUNT, "a name for each");
-    assert((unsigned)curve < TH_FADE_CURVE_COUNT);
-    return names[curve];
-}
-
-float th_fade_weight(th_fade_curve curve, double part)
+float th_fade_weight(double part)
 {
     const double x = fmin(fmax(part, 0), 1);
-    return (float)(curve == TH_FADE_LINEAR ? x : x * x * (3 - 2 * x));
+    return (float)(x * x * (3 - 2 * x));
 }
 
 /* ---- routines ---- */
@@ -42,7 +34,6 @@ struct th_routines {
     const th_compiled_model *compiled;
     const th_repertoire *repertoire; /* NULL: only fades */
     th_pace_space *space;            /* NULL: no blend, and the rest is valid */
-    th_fade fade;
     double speed, deviation;
     uint64_t bytes, max_bytes;
     bool is_full;                /* max_bytes have been reached */
@@ -67,8 +58,8 @@ static const th_transition *find_transition(void *ctx, uint32_t from, uint32_t t
         return *at;
     *at = has_room(r, sizeof **at) ? malloc(sizeof **at) : NULL;
     if (*at && !r->repertoire) {
-        th_transition_fade(model, from, to, &r->fade, *at);
-    } else if (*at && !th_transition_walk(model, r->repertoire, r->compiled->interpolation, from, to, &r->fade, *at)) {
+        th_transition_fade(model, from, to, *at);
+    } else if (*at && !th_transition_walk(model, r->repertoire, r->compiled->interpolation, from, to, *at)) {
         free(*at);
         *at = NULL;
     }
@@ -132,7 +123,6 @@ static th_routines *create(const th_routines_desc *desc, bool *out_full)
     if (!r)
         return NULL;
     r->compiled = desc->compiled;
-    r->fade = desc->fade;
     r->repertoire = desc->kind == TH_BEHAVIOUR_FADE ? NULL : desc->compiled->repertoire;
     r->max_bytes = desc->max_bytes;
     bool good = has_room(r, bytes) && (blends ? make_blend(r) : make_all(r, desc->seed));
@@ -154,7 +144,6 @@ th_result th_routines_create(const th_routines_desc *desc, th_routines **out, th
     assert(desc && desc->compiled && out);
     assert(desc->kind > TH_BEHAVIOUR_NONE && desc->kind < TH_BEHAVIOUR_KIND_COUNT);
     assert(!th_behaviour_needs_repertoire(desc->kind) || desc->compiled->repertoire);
-    assert(desc->fade.duration_s > 0 && (unsigned)desc->fade.curve < TH_FADE_CURVE_COUNT);
     const th_model *model = desc->compiled->model;
     bool is_full;
     *out = create(desc, &is_full);
@@ -295,7 +284,7 @@ void th_behaviour_set_blend(th_behaviour *behaviour, const th_blend *blend, doub
     for (uint32_t m = 0; m < behaviour->model_count; m++) {
         const th_routines *r = behaviour->routines[m];
         if (r && r->space)
-            th_mix_set(&behaviour->mixes[m], r->compiled->model, r->space, &r->fade, blend, time_s);
+            th_mix_set(&behaviour->mixes[m], r->compiled->model, r->space, blend, time_s);
     }
 }
 
@@ -357,7 +346,7 @@ static uint32_t add_gesture(const follower *f, const moment *m, th_layer out[TH_
     const th_routine_part *part = m->part;
     const th_gesture *gesture = &f->routines->repertoire->gestures[part->gesture];
     const double since_s = m->time_s - part->gesture_s, left_s = part->gesture_end_s - m->time_s;
-    const float weight = th_fade_weight(TH_FADE_SMOOTH, fmin(since_s, left_s) / TH_GESTURE_FADE_S);
+    const float weight = th_fade_weight(fmin(since_s, left_s) / TH_GESTURE_FADE_S);
     uint32_t count = 0;
     const th_layer clip = out[0];
     if (weight < 1) {

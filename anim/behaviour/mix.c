@@ -198,7 +198,7 @@ static const th_pace_sample *gait_of(const th_pace_space *space, uint32_t clip)
 
 static float weight_at(const th_mix *mix, const th_mix_clip *clip, double time_s)
 {
-    const float x = th_fade_weight(mix->curve, (time_s - mix->begin_s) / mix->duration_s);
+    const float x = th_fade_weight((time_s - mix->begin_s) / mix->duration_s);
     return clip->from + (clip->to - clip->from) * x;
 }
 
@@ -298,25 +298,24 @@ static void set_rates(th_mix *mix, const wish *w)
 static double advanced(const th_mix *mix, const double rate[2], double time_s)
 {
     const double since_s = time_s - mix->begin_s, x = fmin(fmax(since_s / mix->duration_s, 0), 1);
-    const double risen = mix->curve == TH_FADE_LINEAR ? x * x / 2 : x * x * x - x * x * x * x / 2;
+    const double risen = x * x * x - x * x * x * x / 2;
     const double settled_s = fmax(since_s - mix->duration_s, 0);
     return rate[0] * since_s + (rate[1] - rate[0]) * (risen * mix->duration_s + settled_s);
 }
 
 static double rate_at(const th_mix *mix, const double rate[2], double time_s)
 {
-    const double x = (double)th_fade_weight(mix->curve, (time_s - mix->begin_s) / mix->duration_s);
+    const double x = (double)th_fade_weight((time_s - mix->begin_s) / mix->duration_s);
     return rate[0] + x * (rate[1] - rate[0]);
 }
 
-void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, const th_fade *fade,
-                const th_blend *blend, double time_s)
+void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, const th_blend *blend, double time_s)
 {
-    assert(mix && model && space && fade && blend && fade->duration_s > 0);
+    assert(mix && model && space && blend);
     const th_mix before = *mix;
     const bool is_first = !(before.duration_s > 0);
     const wish w = wish_of(model, space, blend);
-    *mix = (th_mix){.curve = fade->curve, .begin_s = time_s, .duration_s = fade->duration_s};
+    *mix = (th_mix){.begin_s = time_s, .duration_s = TH_FADE_S};
     if (!is_first) {
         mix->phase = before.phase + advanced(&before, before.rate, time_s);
         mix->walked = th_mix_walked(&before, time_s);

@@ -43,8 +43,7 @@ typedef struct th_mix_clip {
 /* Rates change as weights do, from the first to the second. */
 typedef struct th_mix {
     th_mix_clip clips[TH_MAX_LAYERS];
-    uint32_t count; /* 0: none of the clips that are asked for */
-    th_fade_curve curve;
+    uint32_t count;             /* 0: none of the clips that are asked for */
     double begin_s, duration_s; /* of the change */
     double phase, rate[2];      /* of the gaits: when the change begins, and in loops per second */
     double walked, speed[2];    /* over the ground */
@@ -52,8 +51,7 @@ typedef struct th_mix {
 
 /* Goes over to `blend` from time_s on. Where more than TH_MAX_LAYERS clips would take part, those that only fade out
  * end at once, the lightest first. The first one is there at once: *mix must be zero before. */
-void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, const th_fade *fade,
-                const th_blend *blend, double time_s);
+void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, const th_blend *blend, double time_s);
 
 /* speed: how fast the instance plays; offset: how far its phase is ahead. Returns the number of layers. */
 uint32_t th_mix_layers(const th_mix *mix, double speed, double offset, double time_s,

@@ -49,9 +49,9 @@ typedef struct ramp {
     double first, last, begin, end;
 } ramp;
 
-static double rate_at(const th_transition *t, const ramp *r, double part)
+static double rate_at(const ramp *r, double part)
 {
-    const double x = (double)th_fade_weight(t->curve, (part - r->begin) / (r->end - r->begin));
+    const double x = (double)th_fade_weight((part - r->begin) / (r->end - r->begin));
     return r->first + x * (r->last - r->first);
 }
 
@@ -60,7 +60,7 @@ static void run(const th_transition *t, double begin, ramp r, double *ratios)
 {
     ratios[0] = begin;
     for (uint32_t k = 1; k <= STEPS; k++) {
-        const double before = rate_at(t, &r, (k - 1.0) / STEPS), now = rate_at(t, &r, (double)k / STEPS);
+        const double before = rate_at(&r, (k - 1.0) / STEPS), now = rate_at(&r, (double)k / STEPS);
         ratios[k] = ratios[k - 1] + (before + now) / 2 * t->duration_s / STEPS;
     }
 }
@@ -70,17 +70,12 @@ static ramp steady(double rate)
     return (ramp){rate, rate, 0, 1};
 }
 
-void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, const th_fade *fade, th_transition *out)
+void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, th_transition *out)
 {
-    assert(model && fade && out && fade->duration_s > 0);
+    assert(model && out);
     const double from_s = th_clip_length_s(model, from), to_s = th_clip_length_s(model, to);
-    *out = (th_transition){.from = from,
-                           .to = to,
-                           .curve = fade->curve,
-                           .duration_s = fade->duration_s,
-                           .weight_end = 1,
-                           .from_ratio = (double)NAN};
-    run(out, 0, steady(fade->freezes ? 0 : 1 / from_s), out->from_ratios);
+    *out = (th_transition){.from = from, .to = to, .duration_s = TH_FADE_S, .weight_end = 1, .from_ratio = (double)NAN};
+    run(out, 0, steady(1 / from_s), out->from_ratios);
     run(out, 0, steady(1 / to_s), out->to_ratios);
 }
 
@@ -341,11 +336,11 @@ static void walk_differently(th_feet *f, const th_repertoire *repertoire, const 
 }
 
 bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
-                        uint32_t from, uint32_t to, const th_fade *fade, th_transition *out)
+                        uint32_t from, uint32_t to, th_transition *out)
 {
-    assert(model && repertoire && fade && out);
+    assert(model && repertoire && out);
     const double lengths_s[2] = {th_clip_length_s(model, from), th_clip_length_s(model, to)};
-    th_transition_fade(model, from, to, fade, out);
+    th_transition_fade(model, from, to, out);
     const bool stands = th_repertoire_speed(repertoire, from) == 0 && th_repertoire_speed(repertoire, to) == 0;
     if (stands && !may_wait(model, repertoire, from) && !may_wait(model, repertoire, to))
         return true;

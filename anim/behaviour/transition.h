@@ -10,7 +10,6 @@
 
 typedef struct th_transition {
     uint32_t from, to; /* clips */
-    th_fade_curve curve;
     double duration_s;
     double weight_begin, weight_end; /* parts of it between which the weight of the new clip rises */
     double from_ratio; /* where the old clip must be at the begin, in [0, 1); NAN: anywhere, and ratios are added */
@@ -28,17 +27,17 @@ typedef struct th_transition_moment {
 /* Weight of the new clip when a part of the transition has passed. */
 static inline float th_transition_weight(const th_transition *t, double part)
 {
-    return th_fade_weight(t->curve, (part - t->weight_begin) / (t->weight_end - t->weight_begin));
+    return th_fade_weight((part - t->weight_begin) / (t->weight_end - t->weight_begin));
 }
 
 th_transition_moment th_transition_at(const th_transition *transition, double since_s);
 
 /* A transition in place, which may begin anywhere in the old clip. */
-void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, const th_fade *fade, th_transition *out);
+void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, th_transition *out);
 
 /* A transition between two clips of the repertoire. false: out of memory. */
 bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
-                        uint32_t from, uint32_t to, const th_fade *fade, th_transition *out);
+                        uint32_t from, uint32_t to, th_transition *out);
 
 /* Position in a clip that starts over. */
 static inline double th_ratio_wrapped(double ratio)

@@ -105,7 +105,7 @@ void th_layer_mix_destroy(th_layer_mix *mix)
 static float swing_at(uint32_t instance, double time_s)
 {
     const double x = fmod(time_s + instance * 0.37, 2), up = x < 1 ? x : 2 - x;
-    return th_fade_weight(TH_FADE_SMOOTH, up);
+    return th_fade_weight(up);
 }
 
 static void fade(th_layer_mix *mix, uint32_t instance, double time_s)

@@ -20,7 +20,7 @@ th_result th_crowd_view_make_routines(th_crowd_view *crowd_view, th_error *err)
         crowd_view->routines ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u routines", d->model_count);
     for (uint32_t m = 0; m < d->model_count && result == TH_OK; m++) {
         const th_routines_desc desc = {
-            .compiled = crowd_view->compiled_models[m], .kind = d->behaviour, .fade = d->fade, .seed = d->seed};
+            .compiled = crowd_view->compiled_models[m], .kind = d->behaviour, .seed = d->seed};
         result = th_routines_create(&desc, &crowd_view->routines[m], err);
     }
     return result;

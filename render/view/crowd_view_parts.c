@@ -521,8 +521,7 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     assert(crowd_view->desc.model_count == base->desc.model_count);
     assert(memcmp(crowd_view->desc.models, base->desc.models, sizeof base->desc.models) == 0);
     const th_crowd_view_desc *a = &crowd_view->desc, *b = &base->desc;
-    const bool behaviour = a->behaviour == b->behaviour && a->fade.duration_s == b->fade.duration_s &&
-                           a->fade.curve == b->fade.curve && a->fade.freezes == b->fade.freezes;
+    const bool behaviour = a->behaviour == b->behaviour;
     const bool levels = th_crowd_view_has_joint_levels(a) == th_crowd_view_has_joint_levels(b);
     const bool compiled_models = levels && behaviour && a->compile.interpolation == b->compile.interpolation &&
                                  a->compile.sampling == b->compile.sampling && a->compile.keys == b->compile.keys &&

@@ -181,7 +181,6 @@ th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_cr
         .seed = crowd->seed,
         .compile = crowd->compile,
         .behaviour = crowd->behaviour,
-        .fade = crowd->fade,
         .blend = crowd->blend,
     };
 }

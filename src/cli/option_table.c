@@ -25,8 +25,6 @@ CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "sp
 CHOICES(stages_choices, TH_STAGES_COUNT, "fused", "separate");
 CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street", "plaza", "stadium");
 CHOICES(behaviour_choices, TH_BEHAVIOUR_KIND_COUNT, "none", "fade", "graph", "blend");
-CHOICES(fade_curve_choices, TH_FADE_CURVE_COUNT, "smooth", "linear");
-CHOICES(fade_old_choices, 2, "run-on", "freeze");
 CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers", "error");
 CHOICES(fetch_choices, TH_FETCH_TEXTURE + 1, "auto", "storage", "texture");
 CHOICES(upload_choices, TH_RING_COPIED + 1, "auto", "persistent", "unsynchronized", "copied");
@@ -126,14 +124,6 @@ const th_option th_option_table[] = {
      .choices = layout_choices, .help = "instead of --layout: the same arrangement with its surroundings and a camera that they fill: street, plaza or stadium; grid and ring are on the plain ground"},
     {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(crowd.behaviour),
      .choices = behaviour_choices, .help = "what characters play: none: one clip each; fade: all clips in random order, in place; graph: stand, walk, change gait, gesture; blend: idle and gaits at a pace"},
-    {.name = "pace", .argument = "V", .fallback = "1.4", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(crowd.blend.pace),
-     .low = 0, .high = 1000, .help = "speed over the ground of a blend, in model units per second; models without gaits blend all clips"},
-    {.name = "fade", .argument = "S", .fallback = "0.3", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(crowd.fade.duration_s),
-     .low = 0.001, .high = 60, .help = "length of the cross-fades of a behaviour in seconds; those with a gait take a third of a loop to a loop"},
-    {.name = "fade-curve", .argument = "NAME", .fallback = "smooth", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(crowd.fade.curve),
-     .choices = fade_curve_choices, .help = "how the weight of the new clip rises in a cross-fade: smooth or linear"},
-    {.name = "fade-old", .argument = "HOW", .fallback = "run-on", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_second, .offset = AT(crowd.fade.freezes),
-     .choices = fade_old_choices, .help = "what the old clip does in a cross-fade: run-on, or freeze where it is; gaits always run on"},
     {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.look),
      .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread; error: a colour per error on screen, yellow from half a pixel on"},
     {.name = "error", .argument = "N", .commands = PICTURES, .parse = th_parse_whole, .offset = AT(crowd.error_every),

@@ -30,6 +30,10 @@ static const struct {
     const char *name, *instead;
 } gone_options[] = {
     {"max-requests", "a proxy in front limits requests"},
+    {"fade", "cross-fades take 0.3 seconds"},
+    {"fade-curve", "cross-fades are smooth"},
+    {"fade-old", "the old clip runs on"},
+    {"pace", "a blend walks at 1.4 model units per second; view and serve change that while they run"},
     {"join", "Prometheus collects the metrics of several servers"},
 };
 
@@ -121,7 +125,7 @@ static th_result pass_on(th_run *run, const char *word, th_error *err)
 
 static void set_defaults(th_options *options, const th_command *command)
 {
-    *options = (struct th_options){0};
+    *options = (struct th_options){.crowd.blend.pace = TH_DEFAULT_PACE};
     for (const th_option *o = th_option_table; o->name; o++)
         if ((o->commands & command->bit) && o->fallback)
             o->parse(o, o->fallback, (char *)options + o->offset, NULL);

@@ -100,10 +100,8 @@ int th_command_serve(const th_options *o, th_run *run)
     desc.host_count = o->serve.hosts.count;
     desc.run_kinds = run_kinds;
     desc.run_fixed = reading_options(&o->models, &how);
-    desc.controller.model_cache = (th_model_cache_desc){.load = load,
-                                                        .load_ctx = (void *)&o->models,
-                                                        .compile = o->crowd.compile,
-                                                        .routines = {.fade = o->crowd.fade, .seed = o->crowd.seed}};
+    desc.controller.model_cache = (th_model_cache_desc){
+        .load = load, .load_ctx = (void *)&o->models, .compile = o->crowd.compile, .routines = {.seed = o->crowd.seed}};
     desc.controller.simulation =
         (th_simulation_desc){.isa = o->crowd.isa, .palette = o->crowd.palette, .seed = o->crowd.seed};
     desc.limits.max_threads = max_threads(o->crowd.jobs.threads);

@@ -125,7 +125,6 @@ static th_result read_scene(renderer *r, th_error *err)
     r->crowd.seed = scene->seed;
     r->crowd.behaviour = scene->settings.behaviour;
     r->crowd.blend = th_settings_blend(&scene->settings);
-    r->crowd.fade = scene->fade;
     r->crowd.count = scene->count;
     r->crowd.instances = scene->instances;
     r->crowd.model_count = scene->model_count;

@@ -42,7 +42,6 @@ static const struct option {
     {"budget_ms", REAL, 10000},
     {"clip", TEXT, 0},
     {"behaviour", WORD, 0},
-    {"pace", REAL, 1000},
     {"interpolation", WORD, 0},
     {"keys", WORD, 0},
     {"palette", WORD, 0},

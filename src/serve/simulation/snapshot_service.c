@@ -127,7 +127,6 @@ static th_result send_scene(th_snapshot_service *s, th_error *err)
                                .palette = s->fixed.simulation.palette,
                                .seed = s->fixed.simulation.seed,
                                .settings = settings,
-                               .fade = s->fixed.model_cache.routines.fade,
                                .model_count = models->count,
                                .count = settings.count};
     scene.compile.model = NULL;

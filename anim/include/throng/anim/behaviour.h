@@ -36,25 +36,12 @@ static inline bool th_behaviour_needs_repertoire(th_behaviour_kind kind)
     return kind == TH_BEHAVIOUR_GRAPH || kind == TH_BEHAVIOUR_BLEND;
 }
 
-typedef enum th_fade_curve {
-    TH_FADE_SMOOTH = 0, /* 3 x^2 - 2 x^3 */
-    TH_FADE_LINEAR,
-    TH_FADE_CURVE_COUNT,
-} th_fade_curve;
+/* Length of a cross-fade, in which the old clip runs on; changes of gait take a step instead, as starts and stops do.
+ */
+#define TH_FADE_S 0.3
 
-const char *th_fade_curve_name(th_fade_curve curve); /* "smooth", "linear" */
-
-/* How one clip follows the other. */
-typedef struct th_fade {
-    double duration_s; /* above 0; changes of gait take a step instead, as starts and stops do */
-    th_fade_curve curve;
-    bool freezes; /* the old clip stops when the transition begins; otherwise it runs on. Gaits always run on */
-} th_fade;
-
-#define TH_DEFAULT_FADE_S 0.3
-
-/* Weight of the new clip when a part of the transition has passed, from 0 to 1. */
-float th_fade_weight(th_fade_curve curve, double part);
+/* Weight of the new clip when a part x of the transition has passed: 3 x^2 - 2 x^3, from 0 to 1. */
+float th_fade_weight(double part);
 
 /* ---- blend ---- */
 
@@ -85,7 +72,6 @@ typedef struct th_blend {
 typedef struct th_routines_desc {
     const th_compiled_model *compiled; /* required; borrowed; with a repertoire if the kind needs it */
     th_behaviour_kind kind;
-    th_fade fade;
     uint64_t seed;
     uint64_t max_bytes; /* 0: no limit */
 } th_routines_desc;
@@ -129,7 +115,7 @@ th_result th_behaviour_create(const th_behaviour_desc *desc, th_behaviour **out,
 void th_behaviour_destroy(th_behaviour *behaviour); /* NULL is allowed */
 size_t th_behaviour_bytes(const th_behaviour *behaviour);
 
-/* Goes over to another blend, from time_s on, with the fade of the routines. Phases go on: what anybody plays at
+/* Goes over to another blend, from time_s on, in TH_FADE_S. Phases go on: what anybody plays at
  * time_s, and how far anybody has walked by then, stays as it was. A function of all changes and their times, and of
  * nothing else. No thread may read the behaviour meanwhile. Other kinds: does nothing. Never allocates. */
 void th_behaviour_set_blend(th_behaviour *behaviour, const th_blend *blend, double time_s);

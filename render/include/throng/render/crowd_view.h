@@ -71,7 +71,6 @@ typedef struct th_crowd_view_desc {
     th_layout_kind layout;
     bool surroundings; /* draws what stands and lies around the crowd of the layout. The two are a scene */
     th_behaviour_kind behaviour;
-    th_fade fade;   /* valid unless the behaviour is NONE */
     th_blend blend; /* valid if the behaviour is BLEND; one that is shared with a base goes on as it is */
     th_look look;
     th_isa isa;

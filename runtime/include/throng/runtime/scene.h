@@ -18,10 +18,9 @@ typedef struct th_scene_desc {
     th_compiled_model_desc
         compile; /* how each model is compiled; `model` is ignored; without `parallel`, on all CPUs */
     const th_compiled_model *const
-        *compiled_models;         /* the models already compiled so, borrowed; NULL: the scene compiles them */
-    const th_instance *instances; /* copied; NULL: made from seed and clips */
-    th_behaviour_kind behaviour;  /* of all instances; not NONE: `fade` must be valid */
-    th_fade fade;
+        *compiled_models;               /* the models already compiled so, borrowed; NULL: the scene compiles them */
+    const th_instance *instances;       /* copied; NULL: made from seed and clips */
+    th_behaviour_kind behaviour;        /* of all instances */
     th_blend blend;                     /* valid if the behaviour is BLEND */
     const th_routines *const *routines; /* of the compiled models, borrowed with them; NULL: the scene makes them */
 } th_scene_desc;

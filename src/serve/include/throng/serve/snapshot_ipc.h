@@ -25,7 +25,6 @@ typedef struct th_snapshot_scene {
     th_palette palette;
     uint64_t seed;
     th_settings settings; /* for the behaviour and what it blends */
-    th_fade fade;
     uint32_t model_count; /* at most TH_SETTINGS_MODELS */
     uint32_t count;       /* of instances */
     th_instance instances[TH_SNAPSHOT_CHARACTERS];
