@@ -204,7 +204,7 @@ def expect(got, wanted, line):
 
 def check_words(shell, commands):
     for line, wanted in (("throng be", "throng bench "), ("throng scale --isa=sc", "throng scale --isa=scalar "),
-                         ("throng render --lay", "throng render --layout "), ("throng help syn", "throng help synthetic "),
+                         ("throng render --sce", "throng render --scene "), ("throng help syn", "throng help synthetic "),
                          ("throng scale --scheduler serial,wo", "throng scale --scheduler serial,work-stealing "),
                          ("throng compare --run a b -- --keys 1", "throng compare --run a b -- --keys 16 "),
                          ("throng no-such-command --co", "throng no-such-command --co")):
@@ -236,7 +236,6 @@ def check_files(shell):
     expect(shell.all_of("throng pose "), models, "models")
     expect(shell.all_of("throng pose --model "), models, "--model")
     expect(shell.all_of("throng compare "), [*(m for m in models if m != "human"), "kept"], "results")
-    expect(shell.all_of("throng compare --baseline "), ["kept"], "baselines")
     expect(shell.all_of("throng inspect -- "), models, "operands")
 
 

@@ -5,7 +5,6 @@ published, submissions are what they should be, and scripts/results-page shows t
 import glob
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -45,9 +44,6 @@ def check_hashes():
         seen.add((scene, how))
     assert {("human_1k", "scalar"), ("human_1k", "all_threads"), ("blend_1k", "scalar")} <= seen, seen
     assert (("fox_1k", "scalar") in seen) == HAS_FOX
-    listed = run(THRONG, "bench", "--list", "--filter", "^throng-1/").split()
-    assert {name.split("/")[1] for name in listed} == set(scenes), listed
-    assert "throng-1" not in run(THRONG, "bench", "--list"), "they take long, and nobody asked"
 
 
 def check_conformance(folder):
@@ -65,30 +61,21 @@ def check_conformance(folder):
 
 def check_submission(folder):
     quick = ["--filter", "^throng-1/(human|fox)_1k", "--repetitions", "3", "--frames", "1"]
-    run(THRONG, "bench", "--submit", f"{folder}/new/results", *quick)
-    run(THRONG, "bench", "--submit", folder, "--out", f"{folder}/other.json", code=2)
-    run(THRONG, "bench", "--submit", folder, "--processes", "2", *quick, code=2)
-    run(THRONG, "bench", "--submit", f"{folder}/found.json", *quick, code=3)  # a file
-    (path,) = glob.glob(f"{folder}/new/results/*/*")
-    first = load(path)
-    run(THRONG, "bench", "--submit", f"{folder}/new/results", *quick)
-    (second,) = set(glob.glob(f"{folder}/new/results/*/*")) - {path}
-    assert load(path) == first and second == path.replace("/throng-1.json", "-2/throng-1.json"), second
-    both = run(f"{SOURCE}/scripts/results-page", f"{folder}/new/results")
+    path, second = (f"{folder}/results/{name}/throng-1.json" for name in ("one", "two"))
+    for file in (path, second):
+        os.makedirs(os.path.dirname(file))
+        run(THRONG, "bench", "--out", file, *quick)
+    both = run(f"{SOURCE}/scripts/results-page", f"{folder}/results")
     for machine in (path, second):
         assert f"cores ({os.path.basename(os.path.dirname(machine))})<" in both, both
     shutil.rmtree(os.path.dirname(second))
     document = load(path)
-    context = document["context"]
-    cpu = re.sub("[^a-z0-9]+", "-", context["cpu_model"].lower()).strip("-")
-    cores = context["cores"] or context["usable_cpus"]
-    assert path.endswith(f"/{cpu}-{cores}-{context['date'][:10]}/throng-1.json"), path
     return path, document
 
 
 def check_page(folder, path, document):
     def page(code=0):
-        return run(f"{SOURCE}/scripts/results-page", f"{folder}/new/results", code=code)
+        return run(f"{SOURCE}/scripts/results-page", f"{folder}/results", code=code)
 
     def store():
         with open(path, "w", encoding="utf-8") as file:

@@ -20,12 +20,12 @@ SMALL = {
     'inspect': '', 'pose': '--time 0.3', 'bench': '--dry-run --count 10 --filter ^(pose|frame|jobs)/',
     'scale': '--count 200 --repetitions 2 --frames 1 --threads 1,2 --scheduler work-stealing,openmp-static',
     'stress': '--count 50 --frames 299 --threads 1', 'render': '--count 4 --size 64x64 --out picture.png',
-    'demo': '--seconds 1 --fps 1 --size 64x64 --out demo-%d.png'}
+    'demo': '--frames 1 --fps 1 --size 64x64 --out demo-%d.png'}
 PICTURES = {
     'grid': '--count 30', 'street': '--scene street --count 40', 'plaza': '--scene plaza --count 40',
     'stadium': '--scene stadium --count 300', 'graph': '--behaviour graph --count 20 --start 3', 'quat16': '--palette quat16',
     'gpu': '--evaluator gpu --count 30', 'skeleton': '--look skeleton --count 5', 'lod': '--look lod --count 500',
-    'synthetic': '--model synthetic:joints=30,clips=2', 'levels': '--joint-lod on --count 300', 'share': '--share 10 --count 100'}
+    'synthetic': '--model synthetic:joints=30,clips=2', 'levels': '--animation-budget bones:3000 --count 300', 'share': '--share 10 --count 100'}
 
 
 def keys(value, path=''):

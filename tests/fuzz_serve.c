@@ -308,7 +308,7 @@ int main(int argc, char **argv)
     char folder[] = "/tmp/throng-fuzz-XXXXXX";
     const uint64_t connections = argc > 1 ? strtoull(argv[1], NULL, 10) : is_nightly() ? 50000 : 1000;
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : is_nightly() ? th_clock_ns() : 1;
-    if (!mkdtemp(folder) || chdir(folder) != 0 || !server_start(&s, "--count 20 --max-count 50 --log-level warning")) {
+    if (!mkdtemp(folder) || chdir(folder) != 0 || !server_start(&s, "--count 20")) {
         fprintf(stderr, "fuzz_serve: the server does not start\n");
         return 1;
     }

@@ -83,19 +83,20 @@ def same_palettes():
 
 
 def weak():
-    got = ranks(3, SMALL + ["--weak"])
+    each = [word if word != "300" else "300/rank" for word in SMALL]
+    got = ranks(3, each)
     points = document_of(got.stdout)["rank_scaling"]["points"]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "weak.html")
-        got = ranks(2, SMALL + ["--weak", "--report", path])
+        got = ranks(2, each + ["--out", path])
         page = ""
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 page = file.read()
         check(got.returncode == 0 and page.count("<svg") == 3 and
-              "mpirun -n 2 throng-mpi scale --count 300" in page, "a page has the curves and the command", got.stderr)
+              "mpirun -n 2 throng-mpi scale --count 300/rank" in page, "a page has the curves and the command", got.stderr)
     check([300, 600, 900] == [sum(s["characters"] for s in p["shares"]) for p in points], "weak scaling adds characters")
-    alone = run([plain] + SMALL + ["--weak", "--threads", "1,2"])
+    alone = run([plain] + [word if word != "300" else "300/thread" for word in SMALL] + ["--threads", "1,2"])
     plain_points = json.loads(alone.stdout)["scaling"]["curves"][0]["points"]
     check([p["palette_sum"] for p in points[:2]] == [p["palette_sum"] for p in plain_points],
           "and has the plain program's sums", got.stderr)

@@ -18,7 +18,7 @@ enum { WIDTH = 64, HEIGHT = 36 };
 
 static th_error err;
 
-/* "bench --drawn 3". What it says is good until the next call. */
+/* "bench --count 3". What it says is good until the next call. */
 __attribute__((format(printf, 1, 2))) static th_options parse(const char *format, ...)
 {
     static char line[256];
@@ -46,8 +46,7 @@ static th_report report_of(const th_options *o)
     th_bench_frames entries;
     cr_assert_eq(th_model_set_init(&model_set, &o->models, NULL, &err), TH_OK);
     coarsen_human(model_set.models[0], COARSE);
-    th_crowd_view_desc drawn = th_model_set_crowd_view_desc(&model_set, &o->crowd);
-    drawn.count = o->bench.drawn;
+    const th_crowd_view_desc drawn = th_model_set_crowd_view_desc(&model_set, &o->crowd);
     const th_scene_desc scene = th_model_set_scene_desc(&model_set, &o->crowd);
     th_bench_frames_init(&entries, &drawn, &o->picture, &scene);
     const th_external_benchmarks external = th_bench_frames_external(&entries);
@@ -119,7 +118,7 @@ static void expect_picture(const th_report *report, const char *name, uint32_t p
 Test(bench_frames, say_what_they_drew_and_where_the_time_went)
 {
     static const char *const whats[] = {"whole", "redraw", "posed", "gpu"};
-    const th_options o = parse(TINY " --drawn 12 --count 12 --filter ^frame/|^play/forward");
+    const th_options o = parse(TINY " --count 12 --filter ^frame/|^play/forward");
     th_report report = report_of(&o);
     cr_assert_eq(report.row_count, 10);
     for (size_t i = 0; i < 8; i++) {
@@ -145,8 +144,9 @@ Test(bench_frames, state_the_error_on_screen_of_settings)
         "error/share:60", "error/share:120", "error/share_all:60", "error/joints",       "error/joints,share:60",
         "error/hold:2",   "error/hold:3",    "error/hold:4",       "error/joints,hold:2"};
     enum { COUNT = sizeof names / sizeof *names };
-    const th_options o = parse("bench --size 1920x1080 --samples 1 --shadow 64 --repetitions 2 --frames 2 --drawn 8 "
-                               "--layout street --filter ^error/");
+    th_options o = parse("bench --size 1920x1080 --samples 1 --shadow 64 --repetitions 2 --frames 2 --count 8 "
+                         "--filter ^error/");
+    o.crowd.layout = TH_LAYOUT_STREET;
     th_report report = report_of(&o);
     cr_assert_eq(report.row_count, COUNT);
     double p99[COUNT];
@@ -177,8 +177,10 @@ Test(bench_frames, state_the_error_on_screen_of_settings)
 Test(bench_frames, state_the_error_on_screen_of_held_poses)
 {
     static const char *const names[] = {"error/hold:2", "error/hold:3", "error/hold:4"};
-    const th_options o = parse("bench --size 640x360 --samples 1 --shadow 64 --repetitions 2 --frames 8 --drawn 24 "
-                               "--layout street --far 0 --filter ^error/hold");
+    th_options o = parse("bench --size 640x360 --samples 1 --shadow 64 --repetitions 2 --frames 8 --count 24 "
+                         "--filter ^error/hold");
+    o.crowd.layout = TH_LAYOUT_STREET;
+    o.crowd.far_lod = 0;
     th_report report = report_of(&o);
     cr_assert_eq(report.row_count, 3);
     double p99 = 0;
@@ -198,7 +200,7 @@ Test(bench_frames, run_alone)
 {
     static const char *const names[] = {"all_visible/whole", "all_visible/redraw", "1_percent_visible/posed"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const th_options o = parse(TINY " --drawn 3 --filter ^frame/%s$", names[i]);
+        const th_options o = parse(TINY " --count 3 --filter ^frame/%s$", names[i]);
         th_report report = report_of(&o);
         cr_assert_eq(report.row_count, 1);
         cr_expect(report.rows[0].real_ns.count == 2 && report.rows[0].failure[0] == '\0', "%s", names[i]);
@@ -272,12 +274,13 @@ static void draw(stage *s, double time_s, uint8_t *pixels)
     read_picture(s, pixels);
 }
 
-static void check_again(const char *upload)
+static void check_again(th_ring_upload upload)
 {
     enum { BYTES = WIDTH * HEIGHT * 4 };
     static uint8_t first[TH_RING_SLOTS][BYTES], redraw[BYTES];
     stage s;
-    const th_options o = parse("render --count 9 --upload %s", upload);
+    th_options o = parse("render --count 9");
+    o.crowd.upload = upload;
     stage_init(&s, &o);
     for (int i = 0; i < TH_RING_SLOTS; i++)
         draw(&s, 0.3 * i, first[i]);
@@ -285,15 +288,15 @@ static void check_again(const char *upload)
     for (int i = 0; i < 2 * TH_RING_SLOTS; i++) {
         th_crowd_view_redraw(s.crowd_view, s.target);
         read_picture(&s, redraw);
-        cr_expect_eq(memcmp(redraw, first[i % TH_RING_SLOTS], BYTES), 0, "%s, %d", upload, i);
+        cr_expect_eq(memcmp(redraw, first[i % TH_RING_SLOTS], BYTES), 0, "%d, %d", upload, i);
     }
     stage_fini(&s);
 }
 
 Test(bench_frames, redraw_a_frame_is_the_same)
 {
-    check_again("auto");
-    check_again("unsynchronized");
+    check_again(TH_RING_AUTO);
+    check_again(TH_RING_UNSYNCHRONIZED);
 }
 
 /* Places that are kept from frame to frame are those of the moment. */
@@ -303,7 +306,7 @@ Test(bench_frames, who_walks_has_walked)
     static uint8_t sudden[BYTES], after[BYTES];
     for (int l = 0; l < TH_LAYOUT_COUNT; l++) {
         stage s;
-        const th_options o = parse("render --count 40 --layout %s --clip walk", th_layout_name((th_layout_kind)l));
+        const th_options o = parse("render --count 40 --scene %s --clip walk", th_layout_name((th_layout_kind)l));
         stage_init(&s, &o);
         draw(&s, 2, sudden);
         stage_fini(&s);

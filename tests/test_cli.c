@@ -191,7 +191,7 @@ Test(cli, two_results_do_not_replace_each_other)
     expect(2, "inspect --out new --export new", "--out and --export are the same file, new");
     expect(2, "bench --out old.json --trace ./old.json", "--out and --trace are the same file, ./old.json");
     expect(2, "bench --out new.json --trace ./new.json", "--out and --trace are the same file, ./new.json");
-    expect(2, "stress --out old.json --report link.html", "--out and --report are the same file, link.html");
+    expect(2, "stress --out old.json --out link.html", "--out and --out are the same file, link.html");
     expect(2, "render --out a.png --trace a.png", "--out and --trace are the same file, a.png");
     slurp("old.json", out, sizeof out);
     cr_expect_str_eq(out, "old\n");
@@ -201,8 +201,8 @@ Test(cli, two_results_do_not_replace_each_other)
 Test(cli, links_do_not_hide_that_results_are_one_file)
 {
     cr_assert_eq(system("ln -s new.json link.html; echo old >old.json; ln old.json hard.html; mkdir folder"), 0);
-    expect(2, "bench --out new.json --report link.html", "--out and --report are the same file, link.html");
-    expect(2, "bench --out old.json --report hard.html", "--out and --report are the same file, hard.html");
+    expect(2, "bench --out new.json --out link.html", "--out and --out are the same file, link.html");
+    expect(2, "bench --out old.json --out hard.html", "--out and --out are the same file, hard.html");
     expect(2, "bench --out folder/../a.json --trace a.json", "--out and --trace are the same file, a.json");
 }
 
@@ -224,7 +224,7 @@ Test(cli, one_result_that_cannot_be_written_leaves_the_others)
     setenv("XDG_DATA_HOME", getcwd(out, sizeof out), 1);
     cr_assert_eq(system("ln -s /dev/full full.json; ln -s /dev/full full.html"), 0);
     expect(3,
-           "bench --count 10 --repetitions 2 --frames 1 --filter limit --out full.json --report full.html --save kept "
+           "bench --count 10 --repetitions 2 --frames 1 --filter limit --out full.json --out full.html --save kept "
            "--trace t.json",
            "cannot write full.json: No space left on device");
     cr_expect(strstr(err, "cannot write full.html: No space left on device"), "%s", err);
@@ -269,7 +269,7 @@ Test(cli, out_keeps_the_old_file_when_the_new_one_cannot_be_finished)
     cr_expect(strstr(err, "cannot write kept: File too large"), "%s", err);
     /* A document that fits the buffer fails only when that is flushed. */
     snprintf(command, sizeof command,
-             "(ulimit -f 0; trap '' XFSZ; '%s' bench --list --out kept.json 2>&1 >pipe.out) | cat >.err", TEST_PROGRAM);
+             "(ulimit -f 0; trap '' XFSZ; '%s' inspect --out kept.json 2>&1 >pipe.out) | cat >.err", TEST_PROGRAM);
     cr_expect_eq(system("mkfifo pipe.out; cat pipe.out >.out &"), 0);
     cr_expect_eq(system(command), 0);
     slurp(".err", err, sizeof err);
@@ -307,37 +307,23 @@ Test(cli, inspect_tells_the_model)
 
 #define JOINTS "synthetic:joints=24"
 
-Test(cli, inspect_lists_the_joint_levels_that_pose_shows)
+Test(cli, inspect_lists_the_joint_levels)
 {
-    json_t *json = document("inspect --json " JOINTS), *all = document("pose --json --time 0.3 " JOINTS),
-           *zero = document("pose --json --time 0.3 --joint-level 0 " JOINTS);
+    json_t *json = document("inspect --json " JOINTS);
     const json_t *levels = json_object_get(json, "joint_levels");
+    int64_t bones = INT64_MAX;
     cr_expect_geq(json_array_size(levels), 3);
-    cr_expect(json_equal(all, zero));
     for (size_t i = 0; i < json_array_size(levels); i++) {
-        char command[80];
-        const json_t *level = json_array_get(levels, i), *pose_joint;
-        size_t entries = 0, j;
-        snprintf(command, sizeof command, "pose " JOINTS " --json --time 0.3 --joint-level %d",
-                 (int)json_integer_value(json_object_get(level, "level")));
-        json_t *pose = document(command);
-        json_array_foreach(json_object_get(pose, "joints"), j, pose_joint) entries +=
-            json_is_integer(json_object_get(pose_joint, "entry"));
-        cr_expect_eq(entries, (size_t)json_integer_value(json_object_get(level, "bones")), "%s", command);
-        cr_expect_eq(json_equal(pose, all), i == 0, "%s", command);
+        const json_t *level = json_array_get(levels, i);
+        cr_expect_lt(json_integer_value(json_object_get(level, "bones")), bones);
+        bones = json_integer_value(json_object_get(level, "bones"));
         cr_expect_leq(json_number_value(json_object_get(level, "error")),
                       json_number_value(json_object_get(level, "error_limit")));
         cr_expect_eq(json_array_size(json_object_get(level, "held")) > 0, i > 0);
-        json_decref(pose);
     }
     json_decref(json);
-    json_decref(all);
-    json_decref(zero);
     expect(0, "inspect " JOINTS, "");
     cr_expect(strstr(out, "joint level") && strstr(out, "joint_003, joint_006"), "%s", out);
-    expect(0, "pose --joint-level 9 " JOINTS, "");
-    cr_expect(strstr(out, "joint level 9"), "%s", out);
-    expect(2, "pose --joint-level 10", "--joint-level takes a whole number from 0 to 9");
 }
 
 Test(cli, inspect_exports_what_can_be_inspected_again)
@@ -390,25 +376,6 @@ static uint32_t count_of(const char *text, const char *part)
     for (; (text = strstr(text, part)); text++)
         count++;
     return count;
-}
-
-Test(cli, the_status_of_the_sandbox_is_that_of_the_kernel)
-{
-    const th_sandbox kernel = th_sandbox_read();
-    json_t *json = document("inspect --sandbox-status --json"), *sandbox = json_object_get(json, "sandbox");
-    cr_expect_eq(json_integer_value(json_object_get(json_object_get(sandbox, "landlock"), "abi")), kernel.landlock_abi);
-    cr_expect_eq(json_is_true(json_object_get(sandbox, "seccomp")), kernel.seccomp);
-    json_decref(json);
-    expect(0, "inspect --sandbox-status", "");
-    cr_expect(strstr(out, "Landlock") && strstr(out, "seccomp"), "%s", out);
-
-    lack_landlock();
-    json = document("inspect --sandbox-status --json"), sandbox = json_object_get(json, "sandbox");
-    cr_expect(json_is_false(json_object_get(json_object_get(sandbox, "landlock"), "files")));
-    cr_expect_geq(json_array_size(json_object_get(sandbox, "gaps")), 1);
-    json_decref(json);
-    expect(0, "inspect --sandbox-status", "");
-    cr_expect(strstr(out, "no Landlock"), "%s", out);
 }
 
 Test(cli, a_kernel_without_landlock_is_one_warning)
@@ -560,15 +527,6 @@ Test(cli, pose_blends_layers)
 
 /* ---- bench and scale ---- */
 
-Test(cli, bench_lists_its_entries)
-{
-    json_t *names = document("bench --list --json");
-    cr_expect_gt(json_array_size(names), 7);
-    json_decref(names);
-    expect(0, "bench --list --filter 'tutorial|^frame/all.*/w'", "");
-    cr_expect_str_eq(out, "pose/tutorial\nframe/all_visible/whole\n");
-}
-
 Test(cli, bench_leaves_out_what_cannot_be_drawn)
 {
     setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", 1);
@@ -612,8 +570,8 @@ Test(cli, scale_compares_schedulers_counts_and_grains)
 
 Test(cli, scale_refuses_weak_scaling_of_one_thread)
 {
-    expect(2, "scale --weak --scheduler work-stealing,serial",
-           "--weak compares numbers of threads, but the serial scheduler always has one");
+    expect(2, "scale --count 10/thread --scheduler work-stealing,serial",
+           "--count N/thread compares numbers of threads, but the serial scheduler always has one");
 }
 
 Test(cli, scale_counts_one_thread_and_one_point_for_the_serial_scheduler)
@@ -632,16 +590,14 @@ Test(cli, scale_counts_one_thread_and_one_point_for_the_serial_scheduler)
 
 Test(cli, contradicting_ways_to_measure_are_exit_code_2)
 {
-    expect(2, "bench --repetitions 3 --min-time 1",
-           "--repetitions fixes how often everything is repeated, so --min-time");
     expect(2, "scale --precision 2 --repetitions 3", "so --precision cannot be given with it");
     expect(2, "bench --repetitions 3 --max-time 1", "so --max-time cannot be given with it");
-    expect(2, "bench --min-time 2 --max-time 1", "--min-time 2 is more than --max-time 1");
     expect(2, "scale --frames 3 --repetition-time 1", "so --repetition-time cannot be given with it");
     expect(2, "bench --frames 3 --repetition-time 1", "so --repetition-time cannot be given with it");
     expect(2, "bench --precision 0", "--precision takes a number from 0.01 to 100, not \"0\"");
-    expect(2, "bench --out result.xml", "--out takes a file whose name ends in .json, .csv or .md, not \"result.xml\"");
-    expect(2, "scale --out result", "--out takes a file whose name ends in .json, .csv or .md, not \"result\"");
+    expect(2, "bench --out result.xml",
+           "--out takes a file whose name ends in .json, .csv, .md or .html, not \"result.xml\"");
+    expect(2, "scale --out result", "--out takes a file whose name ends in .json, .csv, .md or .html, not \"result\"");
 }
 
 Test(cli, precision_and_times_decide_how_often)
@@ -657,18 +613,18 @@ Test(cli, precision_and_times_decide_how_often)
     json_decref(content);
 }
 
-Test(cli, report_is_refused_before_anything_is_measured)
+Test(cli, a_page_is_refused_before_anything_is_measured)
 {
-    expect(2, "bench --report page.pdf", "--report takes a file whose name ends in .html or .htm, not \"page.pdf\"");
-    expect(2, "stress --report html", "--report takes a file whose name ends in .html or .htm, not \"html\"");
-    expect(2, "bench --list --report page.html", "--list measures nothing that --report could show");
-    expect(2, "bench --list --trace trace.json", "--list measures nothing that --trace could show");
-    expect(2, "render --report page.html", "render takes no --report");
-    expect(3, "bench " QUICK "--filter limit --report missing/page.html",
+    expect(2, "bench --out page.pdf",
+           "--out takes a file whose name ends in .json, .csv, .md or .html, not \"page.pdf\"");
+    expect(2, "bench --out a.html --out b.html", "--out can be given once for a page, and once for the result");
+    expect(2, "bench --out a.json --out b.csv", "--out can be given once for a page, and once for the result");
+    expect(2, "render --out page.html", "--out takes a file whose name ends in .png");
+    expect(3, "bench " QUICK "--filter limit --out missing/page.html",
            "cannot write missing/page.html: No such file or directory");
-    expect(3, "compare a b --report missing/page.html", "cannot write missing/page.html: No such file or directory");
+    expect(3, "compare a b --out missing/page.html", "cannot write missing/page.html: No such file or directory");
     cr_expect_eq(system("mkdir folder.html"), 0);
-    expect(3, "scale " QUICK "--report folder.html", "cannot write folder.html: Is a directory");
+    expect(3, "scale " QUICK "--out folder.html", "cannot write folder.html: Is a directory");
     cr_expect_eq(system("rmdir folder.html; test -z \"$(ls)\""), 0, "nothing is left");
 }
 
@@ -680,7 +636,7 @@ static void expect_page(const char *path, const char *part)
     cr_expect(strstr(out, "</html>"), "%s has no end", path);
 }
 
-Test(cli, report_is_a_page_beside_the_other_results)
+Test(cli, a_page_is_beside_the_other_results)
 {
     static const struct {
         const char *arguments, *part;
@@ -693,26 +649,26 @@ Test(cli, report_is_a_page_beside_the_other_results)
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         char line[256];
-        snprintf(line, sizeof line, "%s --json --out out.json --report page.htm", calls[i].arguments);
+        snprintf(line, sizeof line, "%s --json --out out.json --out page.html", calls[i].arguments);
         json_t *json = document(line), *same = json_load_file("out.json", JSON_REJECT_DUPLICATES, NULL);
         cr_expect(json_equal(json, same), "%s", line);
         json_decref(json);
         json_decref(same);
-        expect_page("page.htm", calls[i].part);
+        expect_page("page.html", calls[i].part);
     }
     expect(0, "bench " QUICK "--filter limit --out a.json", "");
-    expect(0, "compare a.json a.json --report page.html", "");
+    expect(0, "compare a.json a.json --out page.html", "");
     cr_expect(strstr(out, "0 slower"), "the text as ever: %s", out);
-    expect_page("page.html", "<code>throng compare a.json a.json --report page.html</code>");
+    expect_page("page.html", "<code>throng compare a.json a.json --out page.html</code>");
 }
 
-Test(cli, report_keeps_the_old_page_when_the_new_one_cannot_be_finished)
+Test(cli, out_keeps_the_old_page_when_the_new_one_cannot_be_finished)
 {
     char command[512];
     expect(0, "bench " QUICK "--filter limit --out a.json", "");
     snprintf(
         command, sizeof command,
-        "echo old >kept.html; (ulimit -f 1; trap '' XFSZ; '%s' compare a.json a.json --report kept.html >.out 2>.err)",
+        "echo old >kept.html; (ulimit -f 1; trap '' XFSZ; '%s' compare a.json a.json --out kept.html >.out 2>.err)",
         TEST_PROGRAM);
     cr_expect_eq(WEXITSTATUS(system(command)), 3);
     slurp(".err", err, sizeof err);
@@ -725,7 +681,7 @@ Test(cli, report_keeps_the_old_page_when_the_new_one_cannot_be_finished)
 Test(cli, out_is_what_the_name_says)
 {
     static const char *const commands[] = {"bench " QUICK "--filter limit",
-                                           "scale --dry-run --count 10 --threads 1,2 --model " SMALL, "bench --list"};
+                                           "scale --dry-run --count 10 --threads 1,2 --model " SMALL};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         static const char *const files[] = {"f.json", "f.csv", "f.md"};
         for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
@@ -759,7 +715,7 @@ Test(cli, documents_are_strict_json)
 {
     static const char *const commands[] = {
         "bench --json " QUICK "--filter '^pose|limit|chunk|^jobs/frame.*/serial' --model " SMALL,
-        "scale --json " QUICK "--threads 1 --stages separate --model " SMALL,
+        "scale --json " QUICK "--threads 1 --model " SMALL,
         "stress --json --dry-run --count 10 --threads 1,2 --model " SMALL,
         "inspect --json " SMALL,
         "pose --json",
@@ -783,6 +739,18 @@ Test(cli, dry_run_checks_all_and_times_nothing)
     cr_expect_not(strstr(out, "speed-up"), "%s", out);
 }
 
+/* Joins the lines of `out`, which are wrapped. */
+static void unwrap(void)
+{
+    char *to = out;
+    for (const char *from = out; *from;) {
+        const bool is_end = *from == '\n';
+        *to++ = is_end ? ' ' : *from;
+        from += is_end ? 1 + strspn(from + 1, " ") : 1;
+    }
+    *to = '\0';
+}
+
 static void expect_placement(const char *options, const char *placement)
 {
     char arguments[256];
@@ -800,19 +768,22 @@ Test(cli, scale_says_where_its_workers_were)
     cr_expect_str_eq(err, "");
     expect_placement("--scheduler serial --placement cores", "none");
     cr_expect(strstr(err, "--placement makes no difference to the serial scheduler"), "%s", err);
-    expect(0, "scale --wide --count 10 --dry-run --placement spread --model " SMALL, "");
+    expect(0, "scale --count 10 --dry-run --placement spread --model " SMALL, "");
+    unwrap();
     cr_expect(
-        strstr(out, " kernel, f32 palettes, work-stealing scheduler, placement spread, chunks of 2 x 16 characters\n"),
+        strstr(out, " kernel, f32 palettes, work-stealing scheduler, placement spread, chunks of 2 x 16 characters"),
         "%s", out);
 }
 
 Test(cli, stress_fails_where_the_budget_is_not_held)
 {
-    expect(1, "stress --wide --budget-ms 0.001 --frames 299 --threads 1",
+    expect(1, "stress --budget-ms 0.001 --frames 299 --threads 1",
            "stress/threads:1: not even one character can meet 0.001 ms");
+    unwrap();
     cr_expect(strstr(out, "Not even one posed character meets 0.001 ms (1e+06 Hz)"), "%s", out);
-    expect(1, "stress --wide --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
+    expect(1, "stress --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
            "stress/threads:2: this many characters do not meet");
+    unwrap();
     cr_expect(strstr(out, "100 posed characters do not meet 0.001 ms"), "%s", out);
     cr_expect(strstr(out, "human, 52 bones; "), "%s", out);
 }
@@ -854,10 +825,8 @@ Test(cli, stress_refuses_what_cannot_be)
     expect(2, "stress --repetitions 3", "stress takes no --repetitions; that is an option of bench and scale");
     expect(4, "stress --count 1000000000", "1000000000 characters take ");
     expect(2, "stress --size 320x180", "--size needs --draw");
-    expect(2, "stress --joint-lod on", "--joint-lod needs --draw");
     expect(2, "stress --error 10", "--error needs --draw");
     expect(2, "stress --animation-budget 1", "--animation-budget needs --draw");
-    expect(2, "stress --hold 2", "--hold needs --draw");
     expect(2, "stress --draw --counters", "--counters counts posed frames; leave --draw away");
     expect(2, "stress --look lod", "stress takes no --look; that is an option of render and view");
 }

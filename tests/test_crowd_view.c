@@ -517,7 +517,7 @@ static void check_held(fixture *s, th_gl *gl, th_ring_upload upload, th_evaluato
         }
     }
     const uint32_t least =
-        evaluator == TH_EVALUATOR_CPU ? 2 : 1; /* without --hold the GPU culls, in a ring that fits */
+        evaluator == TH_EVALUATOR_CPU ? 2 : 1; /* where nobody holds a pose the GPU culls, in a ring that fits */
     cr_expect(held > 500 && grown >= least, "%u held, %u times larger", held, grown);
 }
 

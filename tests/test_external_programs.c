@@ -1,6 +1,7 @@
 /* `throng bench --external`: a program that does as it should, and many that do not. None of them may hold up the
  * bench, spoil its other entries or stay behind. */
 #include "fixture_program.h"
+#include "src/cli/external_program.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -41,8 +42,6 @@ static void expect_nothing_left(void)
 
 Test(external_programs, are_listed_and_measured_in_turns_with_poses)
 {
-    cr_assert_eq(throng("bench --list --external '" TEST_FAKE "'"), 0, "%s", err);
-    cr_expect(strstr(out, "limit/write_streamed\nexternal/fake/spin\nceiling/"), "%s", out);
     json_t *json = document(FEW "--frames 2 --json --external '" TEST_FAKE "'");
     const json_t *row = row_of(json, "external/fake/spin", NULL), *mean = row_of(json, "external/fake/spin", "mean");
     cr_expect_eq(json_integer_value(json_object_get(row, "repetitions")), 3);
@@ -129,7 +128,6 @@ Test(external_programs, that_do_not_describe_themselves_are_refused)
         {"/", "ended with exit code 126: it cannot be executed"},
         {"exit 5", "ended with exit code 5"},
         {"kill -SEGV $$", "was ended by signal 11"},
-        {"exec sleep 1000", "did not answer in 1 s"},
         {"exec >&- <&-; sleep 1000", "closed its output"},
         {"echo hello", "printed no JSON object: \"hello\""},
         {"echo [1]", "printed no JSON object"},
@@ -147,8 +145,7 @@ Test(external_programs, that_do_not_describe_themselves_are_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char arguments[512];
-        snprintf(arguments, sizeof arguments, FEW "--frames 2 --external-timeout %d --external '%s'",
-                 strstr(cases[i].command, "sleep") ? 1 : 60, cases[i].command);
+        snprintf(arguments, sizeof arguments, FEW "--frames 2 --external '%s'", cases[i].command);
         cr_expect_eq(throng(arguments), 3, "%s: %s", cases[i].command, out);
         cr_expect(strstr(err, cases[i].message), "%s: %s", cases[i].command, err); /* behind what a shell says */
         cr_expect_str_empty(out, "%s", cases[i].command);
@@ -164,7 +161,6 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
         const char *fault, *message;
     } cases[] = {
         {"exits", "ended with exit code 7"},
-        {"hangs", "did not answer in 5 s"},
         {"garbage", "printed no JSON object: \"hello\""},
         {"long", "printed a line of more than 65535 bytes"},
         {"chatty", "printed more than a line"},
@@ -181,9 +177,7 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char arguments[512];
         json_error_t error;
-        snprintf(arguments, sizeof arguments,
-                 FEW "--frames 2 --json --external-timeout %d --external '" TEST_FAKE " %s'",
-                 strcmp(cases[i].fault, "hangs") == 0 ? 5 : 60, cases[i].fault);
+        snprintf(arguments, sizeof arguments, FEW "--frames 2 --json --external '" TEST_FAKE " %s'", cases[i].fault);
         cr_expect_eq(throng(arguments), 1, "%s: %s", cases[i].fault, err);
         cr_expect(strstr(err, "external/fake/spin"), "%s: %s", cases[i].fault, err);
         json_t *json = json_loads(out, 0, &error);
@@ -195,6 +189,17 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
         json_decref(json);
     }
     expect_nothing_left();
+}
+
+Test(external_programs, that_do_not_answer_are_given_up)
+{
+    th_external_program *program;
+    th_error error;
+    json_t *answer;
+    cr_assert_eq(th_external_program_start("exec sleep 1000", 0.1, &program, &error), TH_OK);
+    cr_expect_eq(th_external_program_ask(program, NULL, &answer, &error), TH_ERR_INPUT);
+    cr_expect_str_eq(error.text, "the external program \"exec sleep 1000\" did not answer in 0.1 s");
+    th_external_program_stop(program);
 }
 
 /* Both entries of the program that ends, but not those of another one. */

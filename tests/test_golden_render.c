@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEVELS    "--count 400 --look lod --zoom 4 --pitch 12"
-#define WORKERS   "--count 30 --look workers --layout ring"
+#define LEVELS    "--count 400 --look lod --camera ,12,4"
+#define WORKERS   "--count 30 --look workers --scene ring"
 #define SKELETONS "--count 9 --look skeleton"
-#define ERRORS    "--count 60 --look error --palette f16 --zoom 6 --pitch 5"
+#define ERRORS    "--count 60 --look error --palette f16 --camera ,5,6"
 
 enum { WIDTH = 640, HEIGHT = 360, MOST_BYTES = 1 << 21 };
 
@@ -58,14 +58,14 @@ static void check_render(const char *name, const char *options)
 /* At the left edge, low, lies the shadow of somebody who stands beyond it. */
 Test(golden_render, street_with_shadows_of_those_out_of_sight)
 {
-    check_render("street", "--count 400 --layout street --zoom 5 --pitch 35 --yaw 115");
+    check_render("street", "--count 400 --scene street --camera 115,35,5");
 }
 
 Test(golden_render, scenes)
 {
     check_render("scene_street", "--count 200 --scene street");
     check_render("scene_plaza", "--count 200 --scene plaza");
-    check_render("scene_stadium", "--count 1200 --scene stadium --yaw 62");
+    check_render("scene_stadium", "--count 1200 --scene stadium --camera 62");
 }
 
 /* Near ones are finer; half precision costs more where characters are near; one thread has one colour. */

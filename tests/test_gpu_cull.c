@@ -668,10 +668,10 @@ Test(gpu_cull, leaves_to_the_cpu_what_it_cannot_do_and_says_why)
     expect_cpu(gl, &desc, "characters share poses (--share)");
     desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
     desc.hold = 3;
-    expect_cpu(gl, &desc, "poses are held (--hold)");
+    expect_cpu(gl, &desc, "poses are held");
     desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
     desc.joint_lod = true;
-    expect_cpu(gl, &desc, "levels of detail have joints of their own (--joint-lod)");
+    expect_cpu(gl, &desc, "levels of detail have joints of their own");
     desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
     desc.error_every = 9;
     expect_cpu(gl, &desc, "the error on screen is measured in some frames");

@@ -118,7 +118,7 @@ static void expect_some_processes(const char *path, json_int_t repetitions)
 
 Test(interrupt, bench_keeps_what_was_measured_and_says_so)
 {
-    interrupt("bench " LONG "--out a.json --report a.html", "repetitions", SIGINT, 130);
+    interrupt("bench " LONG "--out a.json --out a.html", "repetitions", SIGINT, 130);
     cr_expect(strstr(out, "  pose/scalar/f32 ") && strstr(out, "PARTIAL RESULT"), "%s", out);
     cr_expect_not(strstr(out, "  interp/step"), "%s", out);
     expect_partial("a.json", true);
@@ -149,14 +149,14 @@ static size_t points_of(const json_t *json)
 /* Numbers of threads that are done, and what a search has found that is not. */
 Test(interrupt, stress_keeps_what_was_done)
 {
-    interrupt("stress --threads 1-16 --count 1 --frames 299 --budget-ms 4 --out a.json --report a.html",
+    interrupt("stress --threads 1-16 --count 1 --frames 299 --budget-ms 4 --out a.json --out a.html",
               "3 threads, confirming", SIGINT, 130);
     expect_partial("a.json", true);
     json_t *json = load("a.json");
     cr_expect_eq(points_of(json), 2);
     cr_expect_not(json_object_get(json_object_get(json, "stress"), "interrupted"));
     json_decref(json);
-    interrupt("stress --threads 1,2 --frames 100000 --budget-ms 2 --out b.json --report b.html", "searching", SIGTERM,
+    interrupt("stress --threads 1,2 --frames 100000 --budget-ms 2 --out b.json --out b.html", "searching", SIGTERM,
               143);
     expect_partial("b.json", true);
     json = load("b.json");

@@ -2,7 +2,6 @@
 
 #include <throng/anim/clip_choice.h>
 #include <throng/anim/exact.h>
-#include <throng/anim/influences.h>
 #include <throng/anim/model.h>
 
 #include <criterion/criterion.h>
@@ -375,49 +374,4 @@ Test(attach, strangers_and_the_empty_handed_are_refused)
     cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_ERR_INPUT);
     th_model_free(base);
     th_model_free(donor);
-}
-
-/* ---- influences ---- */
-
-/* Bone i moves i along X in the clip. The second vertex follows five of them; its largest four sum to 0.9. */
-Test(model, says_what_fewer_influences_cost)
-{
-    enum { BONES = 5 };
-    static const char *const names[BONES] = {"a", "b", "c", "d", "e"};
-    static const double time = 0;
-    static const float still[4] = {0, 0, 0, 1}, whole[3] = {1, 1, 1}, places[BONES][3] = {{0}, {1}, {2}, {3}, {4}};
-    th_joint joints[BONES];
-    th_bone bones[BONES];
-    th_channel channels[BONES];
-    for (uint32_t i = 0; i < BONES; i++) {
-        joints[i] = (th_joint){names[i], TH_NO_INDEX, TH_MAT34_IDENTITY};
-        bones[i] = (th_bone){i, TH_MAT34_IDENTITY};
-        channels[i] = (th_channel){.joint = i,
-                                   .translation = {.key_count = 1, .times = &time, .values = places[i]},
-                                   .rotation = {.key_count = 1, .times = &time, .values = still},
-                                   .scale = {.key_count = 1, .times = &time, .values = whole}};
-    }
-    const th_vertex vertices[] = {{.weight = {1}}, {.bone = {0, 1, 2, 3, 4}, .weight = {0.4f, 0.2f, 0.2f, 0.1f, 0.1f}}};
-    const th_mesh meshes[] = {{.name = "none"}, {.name = "two", .vertex_count = 2, .vertices = vertices}};
-    const th_clip clip = {
-        .name = "apart", .duration_ticks = 8, .ticks_per_second = 2, .channel_count = BONES, .channels = channels};
-    const th_model model = {.name = "five",
-                            .joint_count = BONES,
-                            .joints = joints,
-                            .bone_count = BONES,
-                            .bones = bones,
-                            .mesh_count = 2,
-                            .meshes = meshes,
-                            .clip_count = 1,
-                            .clips = &clip,
-                            .size = 1};
-    th_influence_error four, five, one;
-    cr_assert_eq(th_model_influence_error(&model, 4, &four, NULL), TH_OK);
-    cr_assert_eq(th_model_influence_error(&model, 5, &five, NULL), TH_OK);
-    cr_assert_eq(th_model_influence_error(&model, 1, &one, NULL), TH_OK);
-    cr_expect_eq(four.vertices, 1);
-    cr_expect_float_eq(four.distance, 1.3 - 0.9 / 0.9, 1e-6, "%g", four.distance);
-    cr_expect(four.mesh == 1 && four.clip == 0 && four.time_s > 0 && four.time_s < 4);
-    cr_expect(five.vertices == 0 && five.distance == 0 && five.clip == TH_NO_INDEX);
-    cr_expect(one.vertices == 1 && fabs(one.distance - 1.3) < 1e-6, "%g", one.distance);
 }

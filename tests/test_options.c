@@ -38,16 +38,16 @@ static void expect_refusal(const char *line, const char *text)
 
 Test(options, take_the_camera_of_a_scene_unless_it_is_given)
 {
-    cr_assert(parse("render --yaw 3 --scene street --zoom 2"));
+    cr_assert(parse("render --camera 3,,2 --scene street"));
     const th_crowd_view_desc given = options.crowd;
     th_crowd_view_desc scene = {0};
     th_crowd_view_desc_set_scene(&scene, TH_LAYOUT_STREET);
     cr_expect(given.layout == TH_LAYOUT_STREET && given.surroundings && scene.zoom == 1);
     cr_expect(given.yaw_deg == 3 && given.zoom == 2 && given.pitch_deg == scene.pitch_deg && scene.yaw_deg != 3);
-    cr_assert(parse("view --layout street"));
-    cr_expect(!options.crowd.surroundings && options.crowd.yaw_deg == 25 && options.crowd.pitch_deg == 18);
-    expect_refusal("stress --draw --scene plaza --layout grid",
-                   "--scene is a layout with its surroundings, so --layout cannot be given too");
+    cr_assert(parse("view"));
+    cr_expect(options.crowd.layout == TH_LAYOUT_GRID && options.crowd.yaw_deg == 25 && options.crowd.pitch_deg == 18);
+    cr_assert(parse("stress --draw"));
+    cr_expect_eq(options.crowd.pitch_deg, 60);
     expect_refusal("bench --scene plaza", "bench takes no --scene; that is an option of stress, render and view");
 }
 
@@ -68,7 +68,6 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_assert_eq(options.scale.schedulers.count, 1);
     cr_expect_eq(options.scale.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
     cr_expect_eq(options.crowd.jobs.placement, TH_PLACEMENT_WORKERS);
-    cr_expect_eq(options.scale.stages, TH_STAGES_FUSED);
     cr_expect_eq(options.scale.processes, 1);
     cr_expect_float_eq(options.crowd.compile.bound_m, 0.0001, 1e-12);
     cr_assert(parse("pose"));
@@ -101,36 +100,35 @@ Test(options, take_a_budget_in_time_or_in_bones)
     }
     expect_refusal("render --share 60 --animation-budget 1",
                    "--animation-budget chooses how to save, so --share cannot be given with it");
-    expect_refusal("render --hold 2 --animation-budget 1",
-                   "--animation-budget chooses how to save, so --hold cannot be given with it");
-    expect_refusal("render --joint-lod on --animation-budget 1",
-                   "--animation-budget chooses how to save, so --joint-lod cannot be given with it");
 }
 
-Test(options, take_where_the_camera_flies_to)
+static void expect_path(const double from[3], const double to[3])
+{
+    cr_expect_arr_eq(options.camera.to, to, 3 * sizeof *to);
+    cr_expect(options.crowd.yaw_deg == from[0] && options.crowd.pitch_deg == from[1] && options.crowd.zoom == from[2]);
+}
+
+Test(options, take_where_the_camera_is_and_flies_to)
 {
     cr_assert(parse("render"));
-    cr_expect_eq(options.fly.zoom, 0, "it stands still");
-    cr_assert(parse("render --fly -90,10.5,4"));
-    cr_expect(options.fly.yaw_deg == -90 && options.fly.pitch_deg == 10.5 && options.fly.zoom == 4);
-    static const char *const wrong[] = {"90",
-                                        "90,10",
-                                        "90,10,4,",
-                                        "90,10,4,1",
-                                        "400,10,4",
-                                        "90,90,4",
-                                        "90,10,0",
-                                        "90,,4",
-                                        ",,",
-                                        "90;10;4",
-                                        "90,10,00000000000000000000000000000000000000004"};
+    expect_path((double[]){25, 18, 1}, (double[]){25, 18, 1});
+    cr_assert(parse("render --camera ,,2"));
+    expect_path((double[]){25, 18, 2}, (double[]){25, 18, 2});
+    cr_assert(parse("view --camera -90"));
+    expect_path((double[]){-90, 18, 1}, (double[]){-90, 18, 1});
+    cr_assert(parse("render --camera 10,20,1:-90,10.5,4"));
+    expect_path((double[]){10, 20, 1}, (double[]){-90, 10.5, 4});
+    cr_assert(parse("render --camera 10:,,3"));
+    expect_path((double[]){10, 18, 1}, (double[]){10, 18, 3});
+    static const char *const wrong[] = {"90,10,4,", "90,10,4,1", "400,10,4", "90,90,4", "90,10,0",
+                                        ",,",       "90;10;4",   ":",        "90:",     ":90",
+                                        "1:2:3",    "90,10,4:,", "90,10,nan"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[96];
-        snprintf(line, sizeof line, "render --fly %s", wrong[i]);
+        snprintf(line, sizeof line, "render --camera %s", wrong[i]);
         cr_expect(!parse(line), "%s", line);
-        cr_expect(strstr(error.text, "--fly takes a yaw, a pitch and a zoom, such as 90,10,4"), "%s", error.text);
+        cr_expect(strstr(error.text, "--camera takes a yaw, a pitch and a zoom, such as 90,10,4"), "%s", error.text);
     }
-    expect_refusal("view --fly 90,10,4", "view takes no --fly; that is an option of render");
 }
 
 Test(options, take_values_behind_a_space_or_an_equals_sign)
@@ -218,6 +216,9 @@ Test(options, read_lists_of_numbers_in_the_order_given)
 {
     expect_numbers("scale --count 100", &options.scale.counts, 1, (uint32_t[]){100});
     expect_numbers("scale --count 1000,10,100", &options.scale.counts, 3, (uint32_t[]){1000, 10, 100});
+    cr_expect(!options.scale.counts.per_worker);
+    expect_numbers("scale --count 50,20/thread", &options.scale.counts, 2, (uint32_t[]){50, 20});
+    cr_expect(options.scale.counts.per_worker);
     expect_numbers("scale --grain 4,1", &options.scale.grains, 2, (uint32_t[]){4, 1});
     cr_assert(parse("scale --grain 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"));
     static const char *const bad[] = {"0",
@@ -229,6 +230,8 @@ Test(options, read_lists_of_numbers_in_the_order_given)
                                       "1-4",
                                       "2.5",
                                       "max",
+                                      "10/threads",
+                                      "10/",
                                       "1000001",
                                       "1,a",
                                       "+1",
@@ -272,7 +275,7 @@ Test(options, read_lists_of_schedulers)
     expect_refusal("scale --scheduler work-stealing,serial,work-stealing", "--scheduler has work-stealing twice");
 }
 
-Test(options, name_schedulers_placements_stages_and_interpolations_as_the_library_does)
+Test(options, name_schedulers_placements_and_interpolations_as_the_library_does)
 {
     char line[64];
     for (unsigned i = 0; i < TH_INTERPOLATION_COUNT; i++) {
@@ -289,11 +292,6 @@ Test(options, name_schedulers_placements_stages_and_interpolations_as_the_librar
         snprintf(line, sizeof line, "scale --placement %s", th_placement_name((th_placement)i));
         cr_assert(parse(line), "%s", error.text);
         cr_expect_eq(options.crowd.jobs.placement, i, "%s", line);
-    }
-    for (unsigned i = 0; i < TH_STAGES_COUNT; i++) {
-        snprintf(line, sizeof line, "scale --stages %s", th_stages_name((th_stages)i));
-        cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.scale.stages, i, "%s", line);
     }
 }
 
@@ -321,9 +319,8 @@ Test(options, refuse_numbers_that_are_no_numbers)
 
 Test(options, become_the_units_of_what_takes_them)
 {
-    cr_assert(parse("bench --precision 2.5 --min-time 0.5 --max-time 3 --repetition-time 0.25 --error-bound 0.02"));
+    cr_assert(parse("bench --precision 2.5 --max-time 3 --repetition-time 0.25 --error-bound 0.02"));
     cr_expect_eq(options.measure.precision, 0.025);
-    cr_expect_eq(options.measure.min_ns, 500000000);
     cr_expect_eq(options.measure.max_ns, 3000000000);
     cr_expect_eq(options.measure.repetition_ns, 250000);
     cr_expect_eq(options.crowd.compile.bound_m, 0.02 / 1000);
@@ -353,6 +350,17 @@ Test(options, have_rates_that_the_server_takes)
 
 Test(options, say_what_may_have_been_meant)
 {
+    static const char *const gone[] = {"layout",  "yaw",   "pitch",     "zoom",     "fly",    "report", "weak",
+                                       "hold",    "far",   "joint-lod", "baseline", "list",   "stages", "upload",
+                                       "fetch",   "vsync", "drawn",     "min-time", "submit", "wide",   "roofline",
+                                       "seconds", "fade",  "pace",      "log-level"};
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        char line[64], text[64];
+        snprintf(line, sizeof line, "scale --%s 1", gone[i]);
+        snprintf(text, sizeof text, "there is no --%s any more: ", gone[i]);
+        cr_expect(!parse(line), "%s", line);
+        cr_expect_eq(strncmp(error.text, text, strlen(text)), 0, "%s", error.text);
+    }
     expect_refusal("serve --join a:1",
                    "there is no --join any more: Prometheus collects the metrics of several servers");
     expect_refusal("scale --thread 2", "unknown option --thread; did you mean --threads?");
@@ -410,7 +418,7 @@ static const char *example(const th_option *o)
     if (o->choices)
         return o->choices[0];
     static const char *const examples[][2] = {
-        {"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}, {"frames", "300"}, {"fly", "90,10,4"}};
+        {"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}, {"frames", "300"}, {"camera", "90,10,4"}};
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(o->argument, examples[i][0]) == 0 || strcmp(o->name, examples[i][0]) == 0)
             return examples[i][1];

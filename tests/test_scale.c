@@ -4,7 +4,6 @@
 #include "fixture_small.h"
 #include "fixture_text.h"
 
-#include <throng/anim/joint_lod.h>
 #include <throng/bench/student.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/json.h>
@@ -593,7 +592,7 @@ Test(scale, weak_scaling_grows_the_crowd_with_the_threads)
 
 enum { MANY = 600 };
 
-static th_scale study_of(bool is_weak, double share_hz, uint32_t joint_level)
+static th_scale study_of(bool is_weak, double share_hz)
 {
     static const th_model *models[2];
     models[0] = models[1] = small;
@@ -605,7 +604,6 @@ static th_scale study_of(bool is_weak, double share_hz, uint32_t joint_level)
         .threads = (uint32_t[]){1, 2, 4},
         .thread_count = 3,
         .share_hz = share_hz,
-        .joint_level = joint_level,
         .memory_bytes = MEMORY,
         .measure = {.repetitions = 2, .iterations = 2},
     };
@@ -642,7 +640,7 @@ static uint32_t count_steps(uint32_t characters, double hz)
 /* Palettes are checked at the time of the step: those of the characters' own time would not pass. */
 Test(scale, shared_poses_are_counted_apart_and_the_same_for_any_number_of_threads)
 {
-    th_scale exact = study_of(false, 0, 0), scale = study_of(false, 20, 0);
+    th_scale exact = study_of(false, 0), scale = study_of(false, 20);
     const uint32_t evaluated = count_steps(MANY, 20);
     cr_expect(evaluated > 50 && evaluated < MANY * 0.9, "%u", evaluated);
     for (uint32_t i = 0; i < scale.point_count; i++) {
@@ -681,7 +679,7 @@ Test(scale, shared_poses_are_counted_apart_and_the_same_for_any_number_of_thread
 /* Of a crowd that grows the poses grow less. */
 Test(scale, weak_scaling_counts_what_each_crowd_evaluates)
 {
-    th_scale scale = study_of(true, 20, 0);
+    th_scale scale = study_of(true, 20);
     static const uint32_t threads[] = {1, 2, 4};
     for (uint32_t i = 0; i < 3; i++) {
         const uint32_t all = MANY * threads[i], evaluated = count_steps(all, 20);
@@ -694,33 +692,6 @@ Test(scale, weak_scaling_counts_what_each_crowd_evaluates)
     }
     cr_expect_lt(scale.points[2].characters, 3 * scale.points[0].characters);
     th_scale_fini(&scale);
-}
-
-Test(scale, a_joint_level_has_its_bones)
-{
-    th_joint_lod *lod;
-    cr_assert_eq(th_joint_lod_create(small, &lod, &err), TH_OK);
-    const th_joint_level *level = &lod->levels[6];
-    cr_assert_lt(level->model->bone_count, small->bone_count);
-    th_scale scale = study_of(false, 0, 6), both = study_of(false, 20, 6);
-    for (uint32_t i = 0; i < scale.point_count; i++) {
-        cr_expect_eq(scale.report.rows[i].bones, (uint64_t)MANY * level->model->bone_count);
-        cr_expect_eq(scale.report.rows[i].palette_hash, scale.report.rows[0].palette_hash);
-        cr_expect_eq(both.report.rows[i].bones, (uint64_t)count_steps(MANY, 20) * level->model->bone_count);
-    }
-    cr_expect_eq(scale.level_error, level->error);
-    char *text = text_of(&scale);
-    expect_text(text, "joint level 6 (off by up to ");
-    json_t *document = th_scale_json(&scale);
-    const json_t *scene = json_object_get(json_object_get(document, "context"), "scene");
-    cr_expect_eq(number(scene, "joint_level"), 6);
-    cr_expect_eq(number(json_array_get(json_object_get(scene, "models"), 0), "bones"), level->model->bone_count);
-    cr_expect_eq(number(json_array_get(json_object_get(document, "benchmarks"), 0), "level_error"), level->error);
-    json_decref(document);
-    free(text);
-    th_scale_fini(&scale);
-    th_scale_fini(&both);
-    th_joint_lod_destroy(lod);
 }
 
 /* Which are 20 ms, unless something else is asked for; those of the memory's bandwidth whatever is asked for. */

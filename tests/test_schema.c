@@ -45,7 +45,7 @@ Test(schema, holds_for_what_every_command_writes)
         "bench --out a.json --filter 'pose/(scalar/f32|exact)|limit|crowd/1$|chunk|wake.*serial|frame/part' "
         "--counters" QUICK,
         "bench --out b.json --dry-run --count 10 --filter 'pose/scalar|interp/step/scalar|frame/part'" SMALL,
-        "scale --out c.json --threads 1,2 --stages separate --share 30 --joint-level 6 --processes 2" QUICK,
+        "scale --out c.json --threads 1,2 --share 30 --processes 2" QUICK,
         "scale --out d.json --threads 1,2 --scheduler work-stealing,serial --counters" QUICK,
         "scale --out e.json --threads 1,2 --count 10 --dry-run" SMALL,
         "stress --out f.json --frames 299 --budget-ms 1 --count 20 --threads 1,2 --counters" SMALL,

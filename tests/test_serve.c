@@ -93,9 +93,7 @@ Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
     expect(2, "serve --listen nonsense:x", "--listen takes ADDRESS:PORT");
     expect(2, "serve --listen 99999", "with a port from 0 to 65535, not \"99999\"");
     expect(2, "serve --listen 127.0.0.1:65536", "with a port from 0 to 65535, not \"127.0.0.1:65536\"");
-    expect(2, "serve --count 10 --max-count 5", "--count 10 is more than --max-count 5");
     expect(2, "serve --model a/hero.glb --model b/hero.glb", "--model a/hero.glb and --model b/hero.glb have the same");
-    expect(2, "serve --log-level loud", "--log-level takes error, warning, info or debug");
     expect(2, "serve --models ''", "--models takes the name of a folder, not \"\"");
     expect(2, "serve --allow-host ''", "--allow-host takes the name of a host, not \"\"");
     expect(3, "serve --listen 127.0.0.1:0 --models synthetic:x", "--models synthetic:x is not a folder");
@@ -164,22 +162,19 @@ Test(serve, sigint_stops_it_like_sigterm_and_sighup_does_not)
     cr_expect(strstr(err, "SIGHUP: there is nothing to reload"), "%s", err);
 }
 
-Test(serve, its_log_can_be_json)
+Test(serve, a_line_of_its_log_has_the_time_the_level_and_the_text)
 {
-    start("--count 10 --log-format json --log-level debug");
-    ask("GET", "/nothing\"here", NULL);
+    start("--count 10");
     stop();
     FILE *log = fopen(".log", "r");
     char line[4096];
-    int lines = 0;
+    int lines = 0, year, end;
     for (; fgets(line, sizeof line, log); lines++) {
-        json_t *json = json_loads(line, 0, NULL);
-        cr_expect(json_is_string(json_object_get(json, "time")) && json_is_string(json_object_get(json, "level")) &&
-                      json_is_string(json_object_get(json, "message")),
-                  "%s", line);
-        json_decref(json);
+        end = 0;
+        sscanf(line, "%d-%*d-%*dT%*d:%*d:%*d.%*dZ info %n", &year, &end);
+        cr_expect(year >= 2026 && end == 30 && line[end] > ' ', "%s", line);
     }
-    cr_expect_gt(lines, 2);
+    cr_expect_geq(lines, 2);
     fclose(log);
 }
 
@@ -423,7 +418,7 @@ Test(serve, a_change_that_cannot_be_made_leaves_the_crowd_and_its_reason)
     FILE *broken = fopen("broken.glb", "w");
     fputs("glTF, or so it says", broken);
     fclose(broken);
-    start("--count 40 --models . --max-count 50000 --max-memory 30");
+    start("--count 40 --models . --max-memory 30");
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"wlak\": 1}}"), 202);
     cr_expect(comes("/api/state", "no clip \\\"wlak\\\"; did you mean \\\"walk\\\"?"), "%s", a.body);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"models\": [\"broken.glb\"]}"), 202, "%s", a.body);

@@ -59,19 +59,6 @@ Test(trace, of_scale_has_some_frames_of_each_row)
     json_decref(trace);
 }
 
-Test(trace, of_separate_stages_tells_them_apart)
-{
-    json_t *trace = trace_of("scale --count 100 --threads 2 --repetitions 2 --frames 2 --stages separate" SMALL);
-    static const char *const stages[] = {"sample", "resolve"};
-    const size_t frames = expect_frames(trace, "scale/threads:2", 2 * 3);
-    for (int i = 0; i < 2; i++) {
-        cr_expect_eq(sum_spans(trace, "scale/threads:2", "stage", stages[i]).count, frames);
-        cr_expect_eq(sum_spans(trace, NULL, "stage", stages[i]).count, frames, "none of frames that are timed");
-        cr_expect_eq(sum_spans(trace, "scale/threads:2", "chunk", stages[i]).count, 3 * frames);
-    }
-    json_decref(trace);
-}
-
 Test(trace, of_bench_has_some_frames_of_each_entry)
 {
     static const struct {

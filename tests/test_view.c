@@ -209,7 +209,7 @@ static void hold(picture *last, const char *key)
     shoot_and_compare(last); /* where it has come to rest */
 }
 
-static const char small[] = RIG "--size 256x160 --count 12 --samples 1 --shadow 128 --layout street";
+static const char small[] = RIG "--size 256x160 --count 12 --samples 1 --shadow 128 --scene street";
 
 /* ---- tests ---- */
 
@@ -435,8 +435,7 @@ Test(view, ends_when_the_window_is_closed_or_the_frames_are_over)
     xdotool("key ctrl+q");
     cr_expect_eq(finish(), 0, "%s", err);
     cr_expect(strstr(out, " a second"), "%s", out);
-    json_t *json =
-        document("view " RIG "--size 256x160 --count 5 --samples 1 --shadow 0 --frames 3 --vsync off --json");
+    json_t *json = document("view " RIG "--size 256x160 --count 5 --samples 1 --shadow 0 --frames 3 --json");
     cr_expect_eq(json_integer_value(json_object_get(json, "frames")), 3);
     cr_expect_eq(json_integer_value(json_object_get(json, "characters")), 5);
     cr_expect_eq(json_object_size(json_object_get(json, "frame_ms")), 3);
@@ -509,7 +508,6 @@ Test(view_alone, without_a_display_there_is_one_clear_error, .init = make_folder
     unsetenv("WAYLAND_DISPLAY");
     expect(4, "view", "no window");
     cr_expect_eq(strchr(err, '\n'), err + strlen(err) - 1, "%s", err);
-    expect(2, "view --vsync maybe", "--vsync takes on or off");
     expect(2, "view --frames 0", "--frames takes a whole number");
     expect(0, "help view", "");
     cr_expect(strstr(out, "F1"), "%s", out);
@@ -519,6 +517,6 @@ Test(view_alone, without_a_display_there_is_one_clear_error, .init = make_folder
 
 Test(view, the_demo_plays_in_a_window_and_ends_by_itself)
 {
-    expect(0, "demo --seconds 1 --size 256x160 --count 40 --samples 1 --shadow 64 --vsync off", "");
+    expect(0, "demo --frames 30 --size 256x160 --count 40 --samples 1 --shadow 64", "");
     cr_expect(strncmp(out, "characters  40\n", 15) == 0 && strstr(out, "\nmachine     "), "%s", out);
 }

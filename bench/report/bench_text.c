@@ -146,7 +146,7 @@ static void print_notes(const th_report *report, th_format format, FILE *file)
                   report->process_count > 1 ? "over processes"
                                             : "of this process only; others differ by more (--processes 12 measures "
                                               "that)",
-                  format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
+                  format == TH_FORMAT_TEXT ? " --out FILE.md has more columns." : "");
     th_write_line(
         file, format,
         "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "

@@ -46,7 +46,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     char sum[40], threads[16];
     snprintf(sum, sizeof sum, "%016" PRIx64 "%016" PRIx64, p->palette_sum.high, p->palette_sum.low);
     snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
-    const unsigned shared = scale->share_hz > 0 ? TABLE | JSON : 0, level = scale->joint_level > 0 ? JSON : 0;
+    const unsigned shared = scale->share_hz > 0 ? TABLE | JSON : 0;
     const th_figure figures[] = {
         {"name", NULL, TH_TEXT(row->name), CURVE},
         {"threads", NULL, TH_COUNT(p->threads), CURVE},
@@ -56,7 +56,6 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"evaluated", ">evaluated", TH_DIGITS(p->characters), shared},
         {"shared", ">shared", TH_DIGITS(p->shared), shared},
         {"share_error", ">+share error", TH_REAL(p->share_error, "%.3g"), shared},
-        {"level_error", NULL, TH_NUMBER(scale->level_error), level},
         {"scheduler", NULL, TH_TEXT(th_scheduler_name(curve->scheduler)), ROW},
         {"grain", NULL, TH_COUNT(curve->grain), ROW},
         {"oversubscribed", NULL, TH_FLAG(p->oversubscribed), JSON},
@@ -403,9 +402,6 @@ static void print_how(const void *result, th_format format, FILE *file)
               scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
     if (scale->share_hz > 0)
         th_append(l.text, sizeof l.text, ", poses shared at %g Hz", scale->share_hz);
-    if (scale->joint_level > 0)
-        th_append(l.text, sizeof l.text, ", joint level %u (off by up to %.3g)", scale->joint_level,
-                  scale->level_error);
     if (scale->curve_count > 1)
         th_append(l.text, sizeof l.text, ": the first of %u curves", scale->curve_count);
     th_write_line(file, format, "%s", l.text);
@@ -443,7 +439,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     th_write_line(file, format,
                   "POP factors: parallel efficiency is load balance x serialisation x transfer; computation scaling is "
                   "instructions x IPC x frequency%s:",
-                  format == TH_FORMAT_TEXT ? " (--wide shows their 95 % CI)" : ", with 95 % CI");
+                  format == TH_FORMAT_TEXT ? " (--out FILE.md has their 95 % CI)" : ", with 95 % CI");
     th_print_gap(format, file);
     printed = printed && print_factors(scale, &scale->curves[0], format, file);
     printed = printed && th_counter_table_print(&scale->report, format, file);
@@ -490,7 +486,7 @@ static void print_notes(const th_report *report, th_format format, FILE *file)
                   format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
                   100 * TH_CONFIDENCE,
                   processes > 1 ? "at the same confidence" : "at the same confidence, from resampled rounds",
-                  format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
+                  format == TH_FORMAT_TEXT ? " --out FILE.md has more columns." : "");
 }
 
 static bool print_figures(const void *result, th_format format, FILE *file)

@@ -64,12 +64,8 @@ void th_experiment_fini(th_experiment *s)
         th_scene_destroy(s->scenes[i]);
     for (int part = 0; part < 2; part++)
         th_batch_crowds_fini(&s->batch_crowds[part]);
-    for (uint32_t m = 0; s->joint_lods && m < s->desc.scene.model_count; m++)
-        th_joint_lod_destroy(s->joint_lods[m]);
     th_recording_fini(&s->recording);
     th_worker_counts_destroy(s->worker_counts);
-    free(s->joint_lods);
-    free(s->level_models);
     free(s->shared);
     free(s->counts);
     free(s->configs);
@@ -180,31 +176,6 @@ static th_result lay_out(th_experiment *s, th_error *err)
     out->memory_count = last + 1;
     for (uint32_t i = 0; i < out->memory_count; i++)
         out->memory[i].threads = out->points[i].threads;
-    return TH_OK;
-}
-
-/* ---- joint levels ---- */
-
-/* Other models take the place of those of the desc. */
-static th_result take_joint_level(th_experiment *s, th_error *err)
-{
-    const uint32_t level = s->desc.joint_level, count = s->desc.scene.model_count;
-    if (level == 0)
-        return TH_OK;
-    assert(level < TH_LOD_LEVELS);
-    s->joint_lods = calloc(count + 1u, sizeof *s->joint_lods);
-    s->level_models = calloc(count + 1u, sizeof *s->level_models);
-    if (!s->joint_lods || !s->level_models)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for joint levels");
-    for (uint32_t m = 0; m < count; m++) {
-        const th_result result = th_joint_lod_create(s->desc.scene.models[m], &s->joint_lods[m], err);
-        if (result != TH_OK)
-            return result;
-        const th_joint_level *taken = &s->joint_lods[m]->levels[level];
-        s->level_models[m] = taken->model;
-        s->out->level_error = taken->error > s->out->level_error ? taken->error : s->out->level_error;
-    }
-    s->desc.scene.models = s->level_models;
     return TH_OK;
 }
 
@@ -398,8 +369,6 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     fill_in_lists(s, desc);
     s->out = out;
     th_result result = lay_out(s, err);
-    if (result == TH_OK)
-        result = take_joint_level(s, err);
     if (result == TH_OK)
         result = create_crowds(s, err);
     if (result == TH_OK)

@@ -5,8 +5,6 @@
 #include "scaling_config.h"
 #include "worker_counters.h"
 
-#include <throng/anim/joint_lod.h>
-
 typedef struct th_experiment {
     th_scale_desc desc;        /* with its lists filled in, from: */
     th_scheduler scheduler[1]; /* lists of one value, or the default */
@@ -14,8 +12,6 @@ typedef struct th_experiment {
     uint32_t usable_cpus;
     th_scene **scenes;               /* by number of characters; of weak scaling, then threads */
     th_crowd **crowds;               /* the same */
-    th_joint_lod **joint_lods;       /* [model] NULL: all joints */
-    const th_model **level_models;   /* [model] that are posed instead of those of the desc */
     th_shared_crowd *shared;         /* the same; NULL: poses are not shared. Then: */
     th_pose_counts *counts;          /* the same, in the checked frame */
     th_scene *evaluated_scenes[2];   /* characters whose poses are evaluated in it, at each part, and */

@@ -367,7 +367,6 @@ static void describe(const th_experiment *s)
     out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
     out->stages = s->desc.stages;
     out->share_hz = s->desc.share_hz;
-    out->joint_level = s->desc.joint_level;
     out->is_weak = s->desc.is_weak;
     const th_crowd *last = s->crowds[th_experiment_part_crowd(s, out->part_count - 1)];
     out->palette_bytes = th_crowd_entry_count(last) * th_palette_entry_bytes(out->palette);
@@ -377,8 +376,6 @@ static void describe(const th_experiment *s)
                   th_placement_name(out->placement), "grain", (int)curve->grain, "stages", th_stages_name(out->stages));
     if (out->share_hz > 0)
         how = th_json_set(how, "share_hz", th_json_real(out->share_hz));
-    if (out->joint_level > 0)
-        how = th_json_set(how, "joint_level", th_json_count(out->joint_level));
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
 }
 

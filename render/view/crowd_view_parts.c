@@ -339,11 +339,11 @@ bool th_crowd_view_has_joint_levels(const th_crowd_view_desc *desc)
 static th_result check_culling(const th_crowd_view *crowd_view, th_error *err)
 {
     if (crowd_view->desc.joint_lod)
-        return th_fail(err, TH_ERR_INPUT, "levels of detail have joints of their own (--joint-lod)");
+        return th_fail(err, TH_ERR_INPUT, "levels of detail have joints of their own");
     if (crowd_view->desc.share_hz > 0)
         return th_fail(err, TH_ERR_INPUT, "characters share poses (--share)");
     if (crowd_view->desc.hold > 1)
-        return th_fail(err, TH_ERR_INPUT, "poses are held (--hold)");
+        return th_fail(err, TH_ERR_INPUT, "poses are held");
     if (crowd_view->desc.error_every > 0)
         return th_fail(err, TH_ERR_INPUT, "the error on screen is measured in some frames");
     return TH_OK;

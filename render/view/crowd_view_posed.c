@@ -95,11 +95,10 @@ th_result th_crowd_view_make_meshes(th_crowd_view *crowd_view, th_error *err)
     crowd_view->meshes = calloc((size_t)crowd_view->posed_count + 1, sizeof *crowd_view->meshes);
     th_result result =
         crowd_view->meshes ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", crowd_view->posed_count);
-    const uint32_t influences = crowd_view->desc.four_influences ? 4 : TH_MAX_INFLUENCES;
     for (uint32_t r = 0; r < crowd_view->posed_count && result == TH_OK; r++) {
         const th_posed_model *posed = &crowd_view->posed_models[r];
         const th_render_mesh *base = posed->of == r ? NULL : crowd_view->meshes[posed->of];
-        result = th_render_mesh_create(posed->model, influences, base, &crowd_view->meshes[r], err);
+        result = th_render_mesh_create(posed->model, TH_MAX_INFLUENCES, base, &crowd_view->meshes[r], err);
     }
     return result;
 }

@@ -6,7 +6,6 @@
 #include "options.h"
 #include "processes.h"
 #include "progress.h"
-#include "submission.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
@@ -14,50 +13,12 @@
 #include <throng/core/clock.h>
 #include <throng/core/file.h>
 #include <throng/core/json.h>
-#include <throng/core/table.h>
 
 #include <signal.h>
 
-/* ---- the names of the entries ---- */
+enum { DRAWN = 20 }; /* characters in the pictures of frame/ entries */
 
-static json_t *names_json(const th_bench_names *names)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < names->count; i++)
-        array = th_json_append(array, json_string(names->names[i]));
-    return array;
-}
-
-static bool write_names(const void *result, th_form form, const char *command, FILE *file)
-{
-    const th_bench_names *names = result;
-    (void)command;
-    if (form == TH_FORM_JSON)
-        return th_output_json(names_json(names), 12, file);
-    if (form == TH_FORM_TEXT || form == TH_FORM_WIDE) {
-        for (uint32_t i = 0; i < names->count; i++)
-            fprintf(file, "%s\n", names->names[i]);
-        return true;
-    }
-    th_table *table = th_table_create("<name");
-    for (uint32_t i = 0; i < names->count; i++)
-        th_table_cell(table, "%s", names->names[i]);
-    const bool written = th_table_write(table, (th_format)form, file);
-    th_table_destroy(table);
-    return written;
-}
-
-static int list(const th_options *o, th_run *run, const th_bench_names *names)
-{
-    static const char *const others[][2] = {
-        {"save", "could be kept by --save"}, {"report", "--report could show"}, {"trace", "--trace could show"}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (th_run_has_option(run, others[i][0])) {
-            th_complain("--list measures nothing that %s", others[i][1]);
-            return TH_EXIT_USAGE;
-        }
-    return th_output_write(run, &o->output, write_names, names);
-}
+#define PROGRAM_TIMEOUT_S 60.0 /* for an answer of an external program */
 
 /* ---- measuring ---- */
 
@@ -105,13 +66,6 @@ static th_result merge(void *report, const th_result_file *other, th_error *err)
     return th_result_file_merge_into(other, report, err);
 }
 
-static const char *filter_of(const th_options *o)
-{
-    if (o->bench.submit && !o->filter)
-        return "^" TH_REFERENCE_PREFIX;
-    return o->bench.roofline && !o->filter ? "^pose/.*/f|^ceiling/" : o->filter;
-}
-
 /* Text is printed while it is measured, if this process measures all of it. */
 typedef struct live {
     th_bench_printer printer;
@@ -135,7 +89,7 @@ typedef struct live_result {
 static live live_of(const th_options *o, uint32_t processes)
 {
     return (live){
-        .printer = {.format = o->output.wide ? TH_FORMAT_WIDE : TH_FORMAT_TEXT, .file = stdout},
+        .printer = {.format = TH_FORMAT_TEXT, .file = stdout},
         .is_wanted = !o->output.json && processes == 1 && !o->measure.is_dry_run,
     };
 }
@@ -156,7 +110,8 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_report report;
     th_bench_frames frames;
     th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
-    drawn.count = o->bench.drawn;
+    if (!th_run_has_option(run, "count"))
+        drawn.count = DRAWN;
     const th_scene_desc scene = th_model_set_scene_desc(model_set, &o->crowd);
     th_bench_frames_init(&frames, &drawn, &o->picture, &scene);
     const th_external_benchmarks drawing = th_bench_frames_external(&frames);
@@ -172,7 +127,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
         .measure = *measure,
         .counters = o->counters,
         .tracer = run->tracer,
-        .filter = filter_of(o),
+        .filter = o->filter,
         .external = &external,
         .finished = shown.is_wanted ? print_finished : NULL,
         .finished_ctx = &shown,
@@ -195,17 +150,15 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     return code;
 }
 
-static int list_or_measure(const th_options *o, th_run *run, th_bench_programs *programs)
+static int measure(const th_options *o, th_run *run, th_bench_programs *programs)
 {
     const th_external_benchmarks drawing = th_bench_frames_external(NULL);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
-    const th_bench_names names = th_bench_list(filter_of(o), &external);
+    const th_bench_names names = th_bench_list(o->filter, &external);
     if (names.count == 0) {
-        th_complain("no entry matches \"%s\"; `throng bench --list` names them all", filter_of(o));
+        th_complain("no entry matches \"%s\"; `throng bench --dry-run` lists them all", o->filter);
         return TH_EXIT_USAGE;
     }
-    if (o->bench.list)
-        return list(o, run, &names);
     th_measure_desc measure = o->measure;
     const uint32_t processes = th_processes_plan(o->bench.processes, o->output.save, &measure);
     measure.seed = o->crowd.seed;
@@ -220,42 +173,13 @@ static int list_or_measure(const th_options *o, th_run *run, th_bench_programs *
     return code;
 }
 
-/* Writes the result where submissions are, if it is one. */
-static int prepare_submission(const th_options *o, char path[TH_SUBMISSION_MAX_PATH], th_output_options *output)
+int th_command_bench(const th_options *o, th_run *run)
 {
-    th_error err;
-    *output = o->output;
-    if (!o->bench.submit || o->bench.list)
-        return TH_EXIT_GOOD;
-    if (o->output.out) {
-        th_complain("--submit names its file itself; leave --out away");
-        return TH_EXIT_USAGE;
-    }
-    if (o->bench.processes > 1) {
-        th_complain("--submit measures in one process; leave --processes away");
-        return TH_EXIT_USAGE;
-    }
-    output->out = path;
-    const bool is_ready =
-        th_submission_prepare(o->bench.submit, path, &err) == TH_OK && th_file_probe(path, &err) == TH_OK;
-    return is_ready ? TH_EXIT_GOOD : th_fail_with(&err);
-}
-
-static int list_or_run(const th_options *o, th_run *run)
-{
-    const th_bench_programs_desc desc = {o->bench.programs.paths, o->bench.programs.count, o->bench.program_timeout_s};
+    const th_bench_programs_desc desc = {o->bench.programs.paths, o->bench.programs.count, PROGRAM_TIMEOUT_S};
     th_bench_programs *programs;
     th_error err;
     const th_result result = th_bench_programs_start(&desc, &programs, &err);
-    const int code = result == TH_OK ? list_or_measure(o, run, programs) : th_fail_with(&err);
+    const int code = result == TH_OK ? measure(o, run, programs) : th_fail_with(&err);
     th_bench_programs_stop(programs);
     return code;
-}
-
-int th_command_bench(const th_options *o, th_run *run)
-{
-    char path[TH_SUBMISSION_MAX_PATH];
-    th_options with_file = *o;
-    const int code = prepare_submission(o, path, &with_file.output);
-    return code == TH_EXIT_GOOD ? list_or_run(&with_file, run) : code;
 }

@@ -41,7 +41,7 @@ typedef struct kind {
 typedef struct setting {
     th_palette palette;
     double share_hz;
-    bool all_share; /* not only characters at --far or coarser */
+    bool all_share; /* not only far characters */
     bool joint_lod;
     uint32_t hold;
 } setting;

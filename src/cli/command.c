@@ -145,10 +145,10 @@ const th_command th_command_table[] = {
             "film, and ends with a card: characters, bones posed a second, frame times, machine. With\n"
             "--count a film shows the same scenes on every machine, whatever time it takes; a window shows what\n"
             "the machine can do. The plaza has 8 %, the street 15 % of --count, which is 1000 with a software\n"
-            "renderer unless given. --fps is a film's, --vsync a window's.\n"
+            "renderer unless given.\n"
             "Escape or closing the window ends it. A film needs no display.\n"
             "\n"
-            "  throng demo --out demo.mp4 --size 640x360 --seconds 10\n",
+            "  throng demo --out demo.mp4 --size 640x360 --frames 300\n",
         .run = th_command_demo,
     },
     {0},

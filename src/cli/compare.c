@@ -12,21 +12,6 @@
 
 /* ---- the two results ---- */
 
-static th_result read_baseline(const char *name, th_result_file **out, th_error *err)
-{
-    char path[TH_BASELINE_MAX_PATH];
-    *out = NULL;
-    th_result result = th_baseline_path(name, path, err);
-    if (result == TH_OK && access(path, F_OK) != 0)
-        result = th_fail(err, TH_ERR_INPUT, "no baseline %s, which would be %s; `throng bench --save %s` makes one",
-                         name, path, name);
-    if (result == TH_OK)
-        result = th_result_file_read(path, out, err);
-    if (result == TH_OK)
-        snprintf((*out)->name, sizeof(*out)->name, "baseline %s", name);
-    return result;
-}
-
 /* Reads a file, or a baseline if there is no such file. */
 static th_result read_side(const char *word, th_result_file **out, th_error *err)
 {
@@ -34,17 +19,21 @@ static th_result read_side(const char *word, th_result_file **out, th_error *err
     th_error why = {0};
     if (!th_baseline_is_meant(word))
         return th_result_file_read(word, out, err);
-    if (th_baseline_path(word, path, &why) == TH_OK && access(path, F_OK) == 0)
-        return read_baseline(word, out, err);
+    if (th_baseline_path(word, path, &why) == TH_OK && access(path, F_OK) == 0) {
+        const th_result result = th_result_file_read(path, out, err);
+        if (result == TH_OK)
+            snprintf((*out)->name, sizeof(*out)->name, "baseline %s", word);
+        return result;
+    }
     return th_fail(err, TH_ERR_INPUT, "no file %s, and no baseline of that name%s%s", word,
                    why.text[0] ? ": " : ", which would be ", why.text[0] ? why.text : path);
 }
 
 static th_result read_sides(const th_options *o, th_result_file *sides[2], th_error *err)
 {
-    const char *const *words = o->compare.files.paths, *baseline = o->compare.baseline;
-    th_result result = baseline ? read_baseline(baseline, &sides[0], err) : read_side(*words++, &sides[0], err);
-    return result == TH_OK ? read_side(*words, &sides[1], err) : result;
+    const char *const *words = o->compare.files.paths;
+    const th_result result = read_side(words[0], &sides[0], err);
+    return result == TH_OK ? read_side(words[1], &sides[1], err) : result;
 }
 
 /* ---- the command ---- */
@@ -95,18 +84,10 @@ static int compare(const th_options *o, th_run *run, th_result_file *const sides
 
 int th_command_compare(const th_options *o, th_run *run)
 {
-    const bool has_baseline = o->compare.baseline != NULL;
     const uint32_t given = o->compare.files.count;
-    if (o->compare.run && has_baseline) {
-        th_complain("--run measures both programs; --baseline is a result");
-        return TH_EXIT_USAGE;
-    }
-    if (given != (has_baseline ? 1 : 2)) {
+    if (given != 2) {
         th_complain("compare takes %s, not %u; `throng help compare` shows how",
-                    has_baseline     ? "one result beside --baseline"
-                    : o->compare.run ? "two programs, OLD and NEW, with --run"
-                                     : "two results, OLD and NEW",
-                    given);
+                    o->compare.run ? "two programs, OLD and NEW, with --run" : "two results, OLD and NEW", given);
         return TH_EXIT_USAGE;
     }
     th_result_file *sides[2] = {NULL, NULL};

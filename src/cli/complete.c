@@ -33,11 +33,17 @@ static void write_baselines(FILE *file)
         closedir(folder);
 }
 
+/* Whether the choices are endings of files. */
+static bool names_file(const th_option *o)
+{
+    return o->choices && (o->parse == th_parse_named_file || o->parse == th_parse_output);
+}
+
 static void write_files(const th_option *o, FILE *file)
 {
     const bool is_folder = strcmp(o->argument, "DIR") == 0;
     fputs(is_folder ? "folders" : strcmp(o->argument, "FILE") == 0 ? "files" : "none", file);
-    for (const char *const *c = o->choices; c && *c && o->parse == th_parse_named_file; c++)
+    for (const char *const *c = o->choices; names_file(o) && *c; c++)
         fprintf(file, " %s", *c);
     fputc('\n', file);
 }
@@ -47,7 +53,7 @@ static void write_choices(const th_option *o, const char *begun, FILE *file)
 {
     const bool is_list = o->parse == th_parse_schedulers;
     const char *comma = is_list ? strrchr(begun, ',') : NULL;
-    for (const char *const *c = o->choices; c && *c && o->parse != th_parse_named_file; c++)
+    for (const char *const *c = o->choices; c && *c && !names_file(o); c++)
         fprintf(file, "%.*s%s\t\n", comma ? (int)(comma + 1 - begun) : 0, begun, *c);
     if (is_list && !comma)
         write_word("all", "each of them", file);

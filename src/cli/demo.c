@@ -81,7 +81,7 @@ static th_result open_canvas(demo *d, th_error *err)
 {
     const th_options *o = d->options;
     if (!is_film(d)) {
-        const th_result result = th_window_open(&o->picture, !o->view.no_vsync, &d->window, err);
+        const th_result result = th_window_open(&o->picture, true, &d->window, err);
         if (result != TH_OK) {
             th_append(err->text, sizeof err->text, "; --out demo.mp4 writes a film instead");
             return result;
@@ -201,6 +201,11 @@ static void add_stats(demo *d, const th_crowd_view *crowd_view, uint64_t began_n
     d->frames++;
 }
 
+static double length_s(const demo *d)
+{
+    return d->file.frame_count / d->file.frames_per_s;
+}
+
 /* part: of the whole, from 0 to 1 */
 static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
 {
@@ -214,7 +219,7 @@ static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
     if (!th_crowd_view_frame(crowd_view, time_s, &camera, c->target, c->width, c->height))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a frame");
     th_target_resolve(c->target);
-    if (!d->has_card && d->frames > 0 && part >= 1 - fmin(CARD_S / d->options->demo.seconds, CARD_PART)) {
+    if (!d->has_card && d->frames > 0 && part >= 1 - fmin(CARD_S / length_s(d), CARD_PART)) {
         take_figures(d);
         d->has_card = true;
     }
@@ -260,7 +265,7 @@ static bool is_left(const demo *d)
 
 static th_result show(demo *d, th_error *err)
 {
-    const double seconds = d->options->demo.seconds;
+    const double seconds = length_s(d);
     const uint64_t begin_ns = th_clock_ns();
     th_result result = TH_OK;
     th_window_set_title(d->window, "Throng - demo");
@@ -281,10 +286,10 @@ static json_t *demo_json(const demo *d)
 {
     const figures *f = &d->figures;
     return json_pack("{s:o, s:f, s:o, s:f, s:{s:f, s:f}, s:o, s:i, s:o, s:b, s:o}", "out", th_json_text(d->file.path),
-                     "seconds", d->options->demo.seconds, "characters", th_json_count(f->characters), "bones_per_s",
-                     f->bones_per_s, "frame_ms", "p50", f->p50_ms, "p99", f->p99_ms, "frames", th_json_count(f->frames),
-                     "threads", (int)f->threads, "cpu", th_json_text(f->cpu), "software",
-                     (int)th_gl_get_info(d->gl)->software, "renderer", th_json_text(f->renderer));
+                     "seconds", length_s(d), "characters", th_json_count(f->characters), "bones_per_s", f->bones_per_s,
+                     "frame_ms", "p50", f->p50_ms, "p99", f->p99_ms, "frames", th_json_count(f->frames), "threads",
+                     (int)f->threads, "cpu", th_json_text(f->cpu), "software", (int)th_gl_get_info(d->gl)->software,
+                     "renderer", th_json_text(f->renderer));
 }
 
 static bool write_demo(const void *result, th_form form, const char *command, FILE *file)
@@ -305,7 +310,6 @@ int th_command_demo(const th_options *o, th_run *run)
     demo d = {.options = o, .file = o->render};
     d.file.width = o->picture.width;
     d.file.height = o->picture.height;
-    d.file.frame_count = (uint32_t)fmax(1, round(o->demo.seconds * o->render.frames_per_s));
     if (is_film(&d) && th_frame_writer_check(&d.file, &err) != TH_OK) { /* can fail only because of the options */
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;

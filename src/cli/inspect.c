@@ -1,9 +1,7 @@
 /* throng inspect: lists a model's contents and compiles its clips. */
 #include "options.h"
-#include "sandbox_status.h"
 
 #include <throng/anim/export.h>
-#include <throng/anim/influences.h>
 #include <throng/anim/joint_lod.h>
 #include <throng/anim/layer.h>
 #include <throng/anim/palette.h>
@@ -25,8 +23,7 @@ typedef struct node_info {
 typedef struct subject {
     const th_model *model;
     const th_compiled_model *compiled;
-    node_info *nodes;         /* [joint] */
-    th_influence_error error; /* of four influences */
+    node_info *nodes; /* [joint] */
     const th_joint_lod *lod;
 } subject;
 
@@ -203,16 +200,6 @@ static json_t *weights_json(const th_model *model)
     return array;
 }
 
-static json_t *influences_json(const subject *s)
-{
-    const bool moves = s->error.clip != TH_NO_INDEX;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "vertices_over_4", th_json_count(s->error.vertices), "error_of_4",
-                     th_json_real(s->error.distance), "error_of_4_mm",
-                     th_json_real(millimetres(s->model, s->error.distance)), "clip",
-                     moves ? th_json_text(s->model->clips[s->error.clip].name) : json_null(), "time_s",
-                     moves ? th_json_real(s->error.time_s) : json_null());
-}
-
 /* Names of the joints that a level holds and the one before does not. */
 static json_t *held_json(const subject *s, uint32_t level)
 {
@@ -267,15 +254,15 @@ static json_t *subject_json(const subject *s)
     const th_model *model = s->model;
     const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
     return json_pack(
-        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
         th_json_text(model->name), "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
         (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)), "bytes_per_clip",
         th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "quat_obstacle", th_json_text(obstacle),
         "quat16_obstacle", th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16)), "compiled_bytes",
         th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
         th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s), "meshes",
-        meshes_json(model), "weights", weights_json(model), "influences", influences_json(s), "joint_levels",
-        levels_json(s), "textures", textures_json(model), "warnings", warnings_json(model), "joints", joints_json(s));
+        meshes_json(model), "weights", weights_json(model), "joint_levels", levels_json(s), "textures",
+        textures_json(model), "warnings", warnings_json(model), "joints", joints_json(s));
 }
 
 /* ---- text ---- */
@@ -412,21 +399,6 @@ static bool print_weights(const th_model *model, FILE *file)
     return print_table(table, file);
 }
 
-/* What --influences 4 would cost. */
-static void print_influences(const subject *s, FILE *file)
-{
-    char clip[256];
-    const th_influence_error *e = &s->error;
-    if (e->vertices == 0)
-        return;
-    fprintf(file, "\n  %s %s more than 4 bones; with 4 they move up to %.3g mm (%.3g units)",
-            th_digits_from(e->vertices).text, e->vertices == 1 ? "vertex follows" : "vertices follow",
-            millimetres(s->model, e->distance), e->distance);
-    if (e->clip != TH_NO_INDEX)
-        fprintf(file, ", in %s at %.2f s", th_printable(s->model->clips[e->clip].name, clip, sizeof clip), e->time_s);
-    fputc('\n', file);
-}
-
 enum { NAMES = 6 }; /* in a row */
 
 static void add_held(th_table *table, const subject *s, uint32_t level)
@@ -517,7 +489,6 @@ static bool print_subject(const subject *s, FILE *file)
             small ? th_printable(small, note, sizeof note) : "");
     bool printed = print_clips(s, file) && print_meshes(model, file) && print_weights(model, file) &&
                    print_levels(s, file) && print_textures(model, file);
-    print_influences(s, file);
     print_notes(model, file);
     return printed && print_joints(s, file);
 }
@@ -541,10 +512,8 @@ static th_result inspect_model(const th_options *o, th_run *run, const th_model 
     if (result != TH_OK)
         return result;
     th_joint_lod *lod = NULL;
-    subject s = {model, compiled, create_nodes(model), {0}, NULL};
-    result = th_model_influence_error(model, 4, &s.error, err);
-    if (result == TH_OK)
-        result = th_joint_lod_create(model, &lod, err);
+    subject s = {model, compiled, create_nodes(model), NULL};
+    result = th_joint_lod_create(model, &lod, err);
     s.lod = lod;
     if (result == TH_OK && s.nodes)
         *out_code = th_output_write(run, &o->output, write_subject, &s);
@@ -562,8 +531,6 @@ int th_command_inspect(const th_options *o, th_run *run)
     th_model_set model_set;
     th_error err;
     int code = TH_EXIT_GOOD;
-    if (o->inspect.sandbox_status)
-        return th_sandbox_status_print(run, &o->output);
     th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
     if (result == TH_OK)
         result = inspect_model(o, run, model_set.models[0], &code, &err);

@@ -22,7 +22,7 @@ static void show(void *ctx, const th_measure_state *s)
 
 int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
 {
-    static const char *const adaptive[] = {"precision", "min-time", "max-time"};
+    static const char *const adaptive[] = {"precision", "max-time"};
     for (size_t i = 0; i < sizeof adaptive / sizeof *adaptive; i++)
         if (measure->repetitions > 0 && th_run_has_option(run, adaptive[i])) {
             th_complain("--repetitions fixes how often everything is repeated, so --%s cannot be given with it",
@@ -32,14 +32,6 @@ int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
     if (measure->iterations > 0 && th_run_has_option(run, "repetition-time")) {
         th_complain("--frames fixes how much a repetition is, so --repetition-time cannot be given with it");
         return TH_EXIT_USAGE;
-    }
-    if (measure->min_ns > measure->max_ns) {
-        if (th_run_has_option(run, "max-time")) {
-            th_complain("--min-time %g is more than --max-time %g", (double)measure->min_ns / 1e9,
-                        (double)measure->max_ns / 1e9);
-            return TH_EXIT_USAGE;
-        }
-        measure->max_ns = measure->min_ns;
     }
     measure->progress = th_progress_wanted() ? show : NULL;
     measure->stop = th_interrupt_begin();

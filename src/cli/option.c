@@ -2,6 +2,7 @@
 
 #include "baseline.h"
 #include "model_set.h"
+#include "output.h"
 #include "synthetic_text.h"
 
 #include <throng/core/suggest.h>
@@ -153,6 +154,21 @@ th_result th_parse_named_file(const th_option *o, const char *text, void *value,
     return refuse(o, text, err, "a file whose name ends in %s", endings);
 }
 
+th_result th_parse_output(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_output_options *output = value;
+    const char *file;
+    const th_result result = th_parse_named_file(o, text, &file, err);
+    if (result != TH_OK)
+        return result;
+    const char **place = strcmp(strrchr(file, '.'), ".html") == 0 ? &output->report : &output->out;
+    if (*place)
+        return th_fail(err, TH_ERR_INPUT, "--%s can be given once for a page, and once for the result in another form",
+                       o->name);
+    *place = file;
+    return TH_OK;
+}
+
 static th_result add_name(const th_option *o, const char *text, const char *of, th_file_list *names, th_error *err)
 {
     if (text[0] == '\0')
@@ -278,6 +294,20 @@ th_result th_parse_whole_list(const th_option *o, const char *text, void *value,
     }
 }
 
+/* "1000" or "1000/thread". */
+th_result th_parse_counts(const th_option *o, const char *text, void *value, th_error *err)
+{
+    char numbers[256];
+    const char *slash = strchr(text, '/');
+    const size_t length = slash ? (size_t)(slash - text) : strlen(text);
+    if (length >= sizeof numbers || (slash && strcmp(slash, "/thread") != 0 && strcmp(slash, "/rank") != 0))
+        return refuse(o, text, err, "whole numbers, such as 100,1000, or 1000/thread");
+    snprintf(numbers, sizeof numbers, "%.*s", (int)length, text);
+    const th_result result = th_parse_whole_list(o, numbers, value, err);
+    ((th_number_list *)value)->per_worker = slash != NULL;
+    return result;
+}
+
 /* One or several names, or all schedulers of this build. */
 th_result th_parse_schedulers(const th_option *o, const char *text, void *value, th_error *err)
 {
@@ -318,21 +348,39 @@ th_result th_parse_size(const th_option *o, const char *text, void *value, th_er
     return refuse(o, text, err, "a width and a height from %.0f to %.0f, such as 1280x720", o->low, o->high);
 }
 
-th_result th_parse_flight(const th_option *o, const char *text, void *value, th_error *err)
+/* One end of the way: up to three numbers, each of which may be empty. */
+static bool read_camera(const char *text, size_t length, double out[3])
 {
     static const th_option parts[] = {{.low = -360, .high = 360}, {.low = 0, .high = 89}, {.low = 0.01, .high = 1000}};
-    th_flight *flight = value;
-    double *const numbers[] = {&flight->yaw_deg, &flight->pitch_deg, &flight->zoom};
-    bool good = true;
-    const char *rest = text;
-    for (int i = 0; i < 3 && good; i++) {
+    const char *const end = text + length;
+    bool is_given = false;
+    for (int i = 0; i < 3; i++) {
         char word[32] = "";
-        const size_t length = strcspn(rest, ",");
-        memcpy(word, rest, length < sizeof word ? length : 0);
-        good = read_real(&parts[i], word, numbers[i]) && rest[length] == (i < 2 ? ',' : '\0');
-        rest += length + (rest[length] == ',');
+        const size_t rest = (size_t)(end - text), comma = strcspn(text, ","), part = comma < rest ? comma : rest;
+        if (part >= sizeof word)
+            return false;
+        memcpy(word, text, part);
+        out[i] = (double)NAN;
+        if (part > 0 && !read_real(&parts[i], word, &out[i]))
+            return false;
+        is_given = is_given || part > 0;
+        text += part;
+        if (text == end)
+            return is_given;
+        text++;
     }
-    return good ? TH_OK : refuse(o, text, err, "a yaw, a pitch and a zoom, such as 90,10,4");
+    return false;
+}
+
+th_result th_parse_camera(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_camera_path *path = value;
+    const size_t length = strcspn(text, ":");
+    const bool flies = text[length] == ':';
+    const char *to = flies ? text + length + 1 : "";
+    if (read_camera(text, length, path->from) && (!flies || read_camera(to, strlen(to), path->to)))
+        return TH_OK;
+    return refuse(o, text, err, "a yaw, a pitch and a zoom, such as 90,10,4, or 90 or ,,4");
 }
 
 /* ---- threads ---- */

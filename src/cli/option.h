@@ -37,20 +37,22 @@ typedef struct th_thread_list {
     uint32_t count;
 } th_thread_list;
 
-/* Where the camera of a film is at its last frame. */
-typedef struct th_flight {
-    double yaw_deg, pitch_deg, zoom; /* as in th_crowd_view_desc; zoom 0: it stays where it is */
-} th_flight;
+/* Yaw, pitch and zoom, as in th_crowd_view_desc, at the first and the last frame. NAN: not given. */
+typedef struct th_camera_path {
+    double from[3], to[3];
+} th_camera_path;
 
 /* Numbers to compare, in the given order, without duplicates. */
 typedef struct th_number_list {
     uint32_t values[16];
     uint32_t count;
+    bool per_worker; /* for each thread, or rank of throng-mpi */
 } th_number_list;
 
 /* The parsers, and the types of their values. On failure they say what the option takes. */
 th_parse_fn th_parse_whole;       /* uint32_t */
 th_parse_fn th_parse_whole_list;  /* th_number_list */
+th_parse_fn th_parse_counts;      /* the same, and per_worker */
 th_parse_fn th_parse_seed;        /* uint64_t */
 th_parse_fn th_parse_real;        /* double */
 th_parse_fn th_parse_rate;        /* double: 0, or at least `low` */
@@ -60,6 +62,7 @@ th_parse_fn th_parse_text;        /* const char *: not empty */
 th_parse_fn th_parse_name;        /* const char *: safe as a file name in any folder, and not like an option */
 th_parse_fn th_parse_regex;       /* const char *: an extended regular expression */
 th_parse_fn th_parse_named_file;  /* const char *: ends in one of the choices */
+th_parse_fn th_parse_output;      /* th_output_options: a page, or another file */
 th_parse_fn th_parse_file;        /* th_file_list: the name of a file, or of a generated model */
 th_parse_fn th_parse_folder;      /* th_file_list */
 th_parse_fn th_parse_host;        /* th_file_list */
@@ -71,7 +74,7 @@ th_parse_fn th_parse_choice;      /* an enum that starts at 0 */
 th_parse_fn th_parse_second;      /* bool: true for the second choice */
 th_parse_fn th_parse_schedulers;  /* th_number_list of th_scheduler */
 th_parse_fn th_parse_size;        /* th_target_desc: its sides */
-th_parse_fn th_parse_flight;      /* th_flight */
+th_parse_fn th_parse_camera;      /* th_camera_path */
 th_parse_fn th_parse_threads;     /* uint32_t */
 th_parse_fn th_parse_thread_list; /* th_thread_list. high: of the sum */
 

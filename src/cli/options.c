@@ -6,6 +6,7 @@
 #include <throng/core/suggest.h>
 #include <throng/core/text_format.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,36 @@ static const struct {
     {"fade-curve", "cross-fades are smooth"},
     {"fade-old", "the old clip runs on"},
     {"pace", "a blend walks at 1.4 model units per second; view and serve change that while they run"},
+    {"influences", "vertices follow up to eight bones, at coarse levels of detail four"},
+    {"sandbox-status", "what confines an import is in force by itself, and what is missing is a warning"},
+    {"joint-level", "inspect lists the levels, and the joints/ entries of bench measure them"},
+    {"upload", "the driver decides"},
+    {"gpu-mapping", "the faster one is measured at the start"},
+    {"fetch", "the driver decides"},
+    {"vsync", "a window waits for the display"},
+    {"drawn", "--count is that of frame/ entries too"},
+    {"far", "characters at level of detail 4 or coarser share"},
+    {"hold", "--animation-budget says when far characters hold their pose"},
+    {"joint-lod", "--animation-budget says when far characters do with fewer joints"},
+    {"stages", "keys become palettes in one pass"},
+    {"min-time", "--repetitions or --precision repeat more"},
+    {"wide", "--out FILE.md has all columns"},
+    {"roofline", "--filter '^pose/.*/f|^ceiling/' measures a roofline"},
+    {"external-timeout", "an external program has 60 seconds to answer"},
+    {"baseline", "compare takes the name of a baseline for OLD or NEW"},
+    {"weak", "--count 1000/thread lets the crowd grow with the threads"},
+    {"layout", "--scene arranges the characters"},
+    {"yaw", "--camera YAW,PITCH,ZOOM is all three"},
+    {"pitch", "--camera YAW,PITCH,ZOOM is all three"},
+    {"zoom", "--camera YAW,PITCH,ZOOM is all three"},
+    {"fly", "--camera YAW,PITCH,ZOOM:YAW,PITCH,ZOOM flies"},
+    {"log-level", "all but debugging is logged"},
+    {"log-format", "lines are TIME LEVEL TEXT"},
+    {"max-count", "--max-memory limits what clients may request"},
+    {"report", "--out FILE.html writes the page"},
+    {"list", "--dry-run runs each entry once and lists it"},
+    {"seconds", "--frames is the length of the demo"},
+    {"submit", "--filter '^throng-1/' --out measures the reference scenes"},
     {"join", "Prometheus collects the metrics of several servers"},
 };
 
@@ -125,28 +156,29 @@ static th_result pass_on(th_run *run, const char *word, th_error *err)
 
 static void set_defaults(th_options *options, const th_command *command)
 {
-    *options = (struct th_options){.crowd.blend.pace = TH_DEFAULT_PACE};
+    *options = (struct th_options){
+        .crowd = {.blend.pace = TH_DEFAULT_PACE, .far_lod = 4, .hold = 1},
+        .camera = {{(double)NAN, (double)NAN, (double)NAN}, {(double)NAN, (double)NAN, (double)NAN}},
+    };
     for (const th_option *o = th_option_table; o->name; o++)
         if ((o->commands & command->bit) && o->fallback)
             o->parse(o, o->fallback, (char *)options + o->offset, NULL);
 }
 
-/* Angles and zoom that are not given are the scene's. */
-static th_result take_scene(th_options *options, const th_run *run, th_error *err)
+/* What of the camera is not given is the scene's; stress looks further down on its grid, to see more of it. */
+static void take_scene(th_options *options, const th_run *run)
 {
-    const th_crowd_view_desc given = options->crowd;
-    if (!th_run_has_option(run, "scene"))
-        return TH_OK;
-    if (th_run_has_option(run, "layout"))
-        return th_fail(err, TH_ERR_INPUT, "--scene is a layout with its surroundings, so --layout cannot be given too");
-    th_crowd_view_desc_set_scene(&options->crowd, options->scene);
-    if (th_run_has_option(run, "yaw"))
-        options->crowd.yaw_deg = given.yaw_deg;
-    if (th_run_has_option(run, "pitch"))
-        options->crowd.pitch_deg = given.pitch_deg;
-    if (th_run_has_option(run, "zoom"))
-        options->crowd.zoom = given.zoom;
-    return TH_OK;
+    th_crowd_view_desc *crowd = &options->crowd;
+    double *const camera[] = {&crowd->yaw_deg, &crowd->pitch_deg, &crowd->zoom};
+    th_camera_path *path = &options->camera;
+    th_crowd_view_desc_set_scene(crowd, options->scene);
+    crowd->surroundings = th_run_has_option(run, "scene");
+    if (run->command->bit == TH_COMMAND_STRESS && !crowd->surroundings)
+        crowd->pitch_deg = 60;
+    for (int i = 0; i < 3; i++) {
+        *camera[i] = isnan(path->from[i]) ? *camera[i] : path->from[i];
+        path->to[i] = isnan(path->to[i]) ? *camera[i] : path->to[i];
+    }
 }
 
 th_result th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
@@ -176,14 +208,9 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     const uint32_t models = options->models.models.count;
     if (result == TH_OK && command->operand && models > 1)
         return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
-    if (result == TH_OK)
-        result = take_scene(options, run, err);
-    const th_budget_desc *budget = &options->crowd.budget;
-    const char *means = options->crowd.share_hz > 0 ? "share" : options->crowd.hold > 1 ? "hold" : "joint-lod";
-    const bool saves = options->crowd.share_hz > 0 || options->crowd.hold > 1 || options->crowd.joint_lod;
-    if (result == TH_OK && saves && th_budget_is_set(budget))
-        return th_fail(err, TH_ERR_INPUT, "--animation-budget chooses how to save, so --%s cannot be given with it",
-                       means);
+    take_scene(options, run);
+    if (result == TH_OK && options->crowd.share_hz > 0 && th_budget_is_set(&options->crowd.budget))
+        return th_fail(err, TH_ERR_INPUT, "--animation-budget chooses how to save, so --share cannot be given with it");
     return result;
 }
 
@@ -210,7 +237,7 @@ static bool is_same_file(const char *a, const char *b)
 /* The output options in the order of their checks, and their paths; NULL when not given. */
 enum { RENDERED, OUT, REPORT, SAVE, EXPORT, TRACE, OUTPUTS };
 
-static const char *const output_names[OUTPUTS] = {"out", "out", "report", "save", "export", "trace"};
+static const char *const output_names[OUTPUTS] = {"out", "out", "out", "save", "export", "trace"};
 
 static bool replace_each_other(const char *const outputs[OUTPUTS])
 {
@@ -275,13 +302,12 @@ int th_options_probe_files(const th_options *o)
 {
     char saved[TH_BASELINE_MAX_PATH];
     th_error err;
-    const char *const name = o->output.save, *const baseline = o->compare.baseline;
+    const char *const name = o->output.save;
     const bool is_saved = name && th_baseline_path(name, saved, NULL) == TH_OK; /* if not, probing says why */
     const char *const outputs[OUTPUTS] = {o->render.path,          o->output.out,          o->output.report,
                                           is_saved ? saved : NULL, o->inspect.export_path, o->trace};
     if (replace_each_other(outputs) || replace_models(outputs, &o->models.models) ||
-        replace_models(outputs, &o->models.animations) || (baseline && replace_baseline(outputs, baseline)) ||
-        replace_results(outputs, &o->compare.files))
+        replace_models(outputs, &o->models.animations) || replace_results(outputs, &o->compare.files))
         return TH_EXIT_USAGE;
     return probe(outputs, name, saved, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

@@ -22,7 +22,8 @@ typedef struct th_options {
     th_model_options models;
     /* How the crowd is compiled, posed and drawn, except its models. Commands that draw nothing read a part of it. */
     th_crowd_view_desc crowd;
-    th_layout_kind scene; /* if given; it is then set in the crowd */
+    th_layout_kind scene; /* set in the crowd, as is the camera where it starts: */
+    th_camera_path camera;
     th_target_desc picture;
     th_measure_desc measure; /* of bench and scale */
     th_output_options output;
@@ -32,27 +33,19 @@ typedef struct th_options {
     bool help;
     struct {
         const char *export_path;
-        bool sandbox_status;
     } inspect;
     struct {
         double time_s;
         th_file_list layers; /* texts, see layer_text.h */
-        uint32_t joint_level;
         th_evaluator evaluator;
     } pose;
     struct {
-        bool list, roofline;
-        uint32_t processes, drawn; /* drawn: characters in the pictures */
-        th_file_list programs;     /* shell commands of external/ entries */
-        double program_timeout_s;
-        const char *submit; /* a folder */
+        uint32_t processes;
+        th_file_list programs; /* shell commands of external/ entries */
     } bench;
     struct {
         th_thread_list threads;
         th_number_list counts, grains, schedulers;
-        th_stages stages;
-        bool is_weak;
-        uint32_t joint_level;
         uint32_t processes;
     } scale;
     struct {
@@ -65,19 +58,13 @@ typedef struct th_options {
     struct {
         th_compare_desc desc;
         th_file_list files; /* files or names of baselines; programs to run */
-        const char *baseline;
         bool run;
         uint64_t max_ns;
     } compare;
     th_frame_writer_desc render; /* of render and demo */
-    th_flight fly;               /* of render */
     struct {
         uint32_t frames;
-        bool no_vsync;
-    } view; /* no_vsync also of demo */
-    struct {
-        double seconds;
-    } demo;
+    } view;
     struct {
         th_server_desc desc;
         th_file_list hosts, folders;

@@ -115,10 +115,7 @@ int th_output_write(th_run *run, const th_output_options *o, th_write_fn *write,
         o->out ? write_file(o->out, form_of(o->out), NULL, write, result) : TH_EXIT_GOOD,
         o->report ? write_file(o->report, TH_FORM_PAGE, command, write, result) : TH_EXIT_GOOD,
         o->save ? save(run, o->save, write, result) : TH_EXIT_GOOD,
-        print(o->json   ? TH_FORM_JSON
-              : o->wide ? TH_FORM_WIDE
-                        : TH_FORM_TEXT,
-              write, result),
+        print(o->json ? TH_FORM_JSON : TH_FORM_TEXT, write, result),
     };
     free(command);
     run->has_result = true;

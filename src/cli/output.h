@@ -11,11 +11,10 @@
 #include <stdio.h>
 
 typedef struct th_output_options {
-    bool json;       /* instead of text */
-    bool wide;       /* all columns in text */
-    const char *out; /* a file that also gets the result; NULL: none, as below */
-    const char *report;
-    const char *save; /* the name of a baseline */
+    bool json;          /* instead of text */
+    const char *out;    /* a file that also gets the result; NULL: none, as below */
+    const char *report; /* a page */
+    const char *save;   /* the name of a baseline */
 } th_output_options;
 
 typedef enum th_form {

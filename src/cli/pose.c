@@ -3,7 +3,6 @@
 #include "options.h"
 
 #include <throng/anim/exact.h>
-#include <throng/anim/joint_lod.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
@@ -280,14 +279,14 @@ static json_t *pose_json(const pose *p)
         while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
             bone++;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:o, s:o}", "model",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "model",
                      th_json_text(p->model->name), "clip", th_json_text(p->clip ? p->clip->name : NULL), "layers",
                      layers_json(p), "time_s", th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks),
                      "sampling", is_compiled(p->options) ? "compiled" : "exact", "interpolation",
                      th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact",
                      "evaluator", th_evaluator_name(p->options->pose.evaluator), "gpu_mapping",
-                     th_json_text(p->gpu_mapping), "isa", th_json_text(p->isa), "joint_level",
-                     (int)p->options->pose.joint_level, "joints", joints, "weights", weights_json(p));
+                     th_json_text(p->gpu_mapping), "isa", th_json_text(p->isa), "joints", joints, "weights",
+                     weights_json(p));
 }
 
 /* ---- text ---- */
@@ -340,8 +339,6 @@ static bool print_pose(const pose *p, FILE *file)
         fprintf(file, ", compiled, %s", p->isa ? p->isa : p->renderer);
     else
         fputs(", exact", file);
-    if (p->options->pose.joint_level > 0)
-        fprintf(file, ", joint level %u", p->options->pose.joint_level);
     if (p->options->crowd.compile.interpolation != TH_INTERPOLATION_AUTHORED)
         fprintf(file, ", %s", th_interpolation_name(p->options->crowd.compile.interpolation));
     fputs("\n\n", file);
@@ -390,20 +387,6 @@ static int show_pose(const th_options *o, th_run *run, const th_model *model, ui
     return code;
 }
 
-/* Clips have the same numbers in all levels. */
-static int show_level(const th_options *o, th_run *run, const th_model *model, uint32_t clip)
-{
-    th_error err;
-    th_joint_lod *lod;
-    if (o->pose.joint_level == 0)
-        return show_pose(o, run, model, clip);
-    if (th_joint_lod_create(model, &lod, &err) != TH_OK)
-        return th_fail_with(&err);
-    const int code = show_pose(o, run, lod->levels[o->pose.joint_level].model, clip);
-    th_joint_lod_destroy(lod);
-    return code;
-}
-
 /* Returns what is wrong with the options; NULL: nothing. */
 static const char *find_conflict(const th_options *o, const th_run *run)
 {
@@ -439,7 +422,7 @@ int th_command_pose(const th_options *o, th_run *run)
     th_error err;
     const th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
     const int code =
-        result == TH_OK ? show_level(o, run, model_set.models[0], clip ? model_set.clips[0] : 0) : th_fail_with(&err);
+        result == TH_OK ? show_pose(o, run, model_set.models[0], clip ? model_set.clips[0] : 0) : th_fail_with(&err);
     th_model_set_fini(&model_set);
     return code;
 }

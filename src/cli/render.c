@@ -112,14 +112,14 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
 static th_camera camera_at(const rendering *r, const th_camera *start, uint32_t frame)
 {
     const th_crowd_view_desc *from = &r->options->crowd;
-    const th_flight *to = &r->options->fly;
+    const double *to = r->options->camera.to;
     th_camera camera = *start;
-    if (!(to->zoom > 0) || r->file.frame_count == 1)
+    if (r->file.frame_count == 1)
         return camera;
     const double way = frame / (r->file.frame_count - 1.0);
-    th_camera_orbit(&camera, (float)(way * (to->yaw_deg - from->yaw_deg) * DEGREE),
-                    (float)(way * (to->pitch_deg - from->pitch_deg) * DEGREE));
-    th_camera_zoom(&camera, (float)pow(from->zoom / to->zoom, way));
+    th_camera_orbit(&camera, (float)(way * (to[0] - from->yaw_deg) * DEGREE),
+                    (float)(way * (to[1] - from->pitch_deg) * DEGREE));
+    th_camera_zoom(&camera, (float)pow(from->zoom / to[2], way));
     th_crowd_view_fit_depth(r->crowd_view, &camera);
     return camera;
 }

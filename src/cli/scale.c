@@ -44,9 +44,7 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
         .isa = o->crowd.isa,
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,
-        .stages = o->scale.stages,
         .share_hz = o->crowd.share_hz,
-        .joint_level = o->scale.joint_level,
         .schedulers = schedulers,
         .scheduler_count = o->scale.schedulers.count,
         .counts = o->scale.counts.values,
@@ -55,7 +53,7 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
         .grain_count = o->scale.grains.count,
         .threads = o->scale.threads.count ? o->scale.threads.counts : NULL,
         .thread_count = o->scale.threads.count,
-        .is_weak = o->scale.is_weak,
+        .is_weak = o->scale.counts.per_worker,
         .counters = o->counters,
         .measure = *measure,
         .tracer = run->tracer,
@@ -109,9 +107,10 @@ static int refuse_too_much(const th_options *o)
 /* The serial scheduler has one thread, so no crowd can grow with it. */
 static int refuse_weak_serial(const th_options *o)
 {
-    for (uint32_t i = 0; o->scale.is_weak && i < o->scale.schedulers.count; i++)
+    for (uint32_t i = 0; o->scale.counts.per_worker && i < o->scale.schedulers.count; i++)
         if (o->scale.schedulers.values[i] == TH_SCHEDULER_SERIAL) {
-            th_complain("--weak compares numbers of threads, but the serial scheduler always has one; leave it out");
+            th_complain(
+                "--count N/thread compares numbers of threads, but the serial scheduler always has one; leave it out");
             return TH_EXIT_USAGE;
         }
     return TH_EXIT_GOOD;

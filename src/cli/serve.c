@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MAX_COUNT = 1000000 }; /* characters that a client may ask for; what memory there is limits them before */
+
 static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *err)
 {
     th_model_options options = *(const th_model_options *)ctx;
@@ -55,10 +57,7 @@ static const char *const *reading_options(const th_model_options *o, reading *ou
  * the models. */
 static th_result first_settings(const th_options *o, th_server_desc *desc, th_error *err)
 {
-    const uint32_t count = o->crowd.count, most = desc->limits.max_count;
     const th_file_list *files = &o->models.models;
-    if (count > most)
-        return th_fail(err, TH_ERR_INPUT, "--count %u is more than --max-count %u", count, most);
     json_t *models = json_array(), *clips = json_object();
     for (uint32_t m = 0; m < desc->registry.file_count && m < files->count; m++)
         json_array_append_new(models, json_string(th_model_registry_name(files->paths[m])));
@@ -66,7 +65,7 @@ static th_result first_settings(const th_options *o, th_server_desc *desc, th_er
         json_array_append_new(models, json_string(TH_HUMAN_NAME));
     if (strcmp(o->models.clip, "all") != 0)
         json_object_set_new(clips, o->models.clip, json_integer(1));
-    json_t *patch = json_pack("{s:i, s:i, s:o, s:o, s:s, s:s, s:f}", "count", (int)count, "threads",
+    json_t *patch = json_pack("{s:i, s:i, s:o, s:o, s:s, s:s, s:f}", "count", (int)o->crowd.count, "threads",
                               (int)o->crowd.jobs.threads, "models", models, "clips", clips, "interpolation",
                               th_interpolation_name(o->crowd.compile.interpolation), "behaviour",
                               th_behaviour_name(o->crowd.behaviour), "pace", o->crowd.blend.pace);
@@ -104,6 +103,7 @@ int th_command_serve(const th_options *o, th_run *run)
         .load = load, .load_ctx = (void *)&o->models, .compile = o->crowd.compile, .routines = {.seed = o->crowd.seed}};
     desc.controller.simulation =
         (th_simulation_desc){.isa = o->crowd.isa, .palette = o->crowd.palette, .seed = o->crowd.seed};
+    desc.limits.max_count = MAX_COUNT;
     desc.limits.max_threads = max_threads(o->crowd.jobs.threads);
     if (desc.limits.max_memory_bytes == 0)
         desc.limits.max_memory_bytes = th_memory_limit() / 4;

@@ -110,9 +110,8 @@ static int run_drawn(const th_options *o, th_run *run, const th_model_set *model
 
 int th_command_stress(const th_options *o, th_run *run)
 {
-    static const char *const of_pictures[] = {
-        "size",   "layout", "scene",     "yaw",  "pitch",     "zoom",        "samples",          "shadow", "fetch",
-        "upload", "far",    "joint-lod", "hold", "evaluator", "gpu-mapping", "animation-budget", "error"};
+    static const char *const of_pictures[] = {"size",   "scene",     "camera",           "samples",
+                                              "shadow", "evaluator", "animation-budget", "error"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (!o->stress.draw && th_run_has_option(run, of_pictures[i])) {
             th_complain("--%s needs --draw", of_pictures[i]);

@@ -21,7 +21,6 @@ int th_command_view(const th_options *o, th_run *run)
         .settings = {.crowd = o->crowd, .clip = o->models.clip},
         .software_count = th_run_has_option(run, "count") ? o->crowd.count : SOFTWARE_COUNT,
         .picture = o->picture,
-        .no_vsync = o->view.no_vsync,
         .frames = o->view.frames,
         .stop = th_interrupt_begin(),
         .tracer = run->tracer,

@@ -11,10 +11,10 @@
 #include <string.h>
 
 /* Of the options of `throng scale` and `stress` those that mean something here. */
-static const char *const measuring[] = {"model", "animation",   "clip", "import-timeout", "allow-outside", "count",
-                                        "weak",  "threads",     "isa",  "palette",        "interpolation", "keys",
-                                        "seed",  "error-bound", "json", "placement",      "repetitions",   "frames",
-                                        "wide",  "budget-ms",   "out",  "report",         "help",          NULL};
+static const char *const measuring[] = {
+    "model",     "animation",   "clip",          "import-timeout", "allow-outside", "count",       "threads",
+    "isa",       "palette",     "interpolation", "keys",           "seed",          "error-bound", "json",
+    "placement", "repetitions", "frames",        "budget-ms",      "out",           "help",        NULL};
 
 enum { ROUNDS = 20, FRAMES = 10, STRESS_FRAMES = 299, MOST_FRAMES = 100 * 1000 * 1000 };
 
@@ -29,9 +29,10 @@ static void help(FILE *file)
           "\n"
           "  --timeout S   give a rank up that does not answer for so long (default: 60)\n"
           "\n"
-          "Other options are those of `throng scale` and `throng stress`: --model, --animation, --clip, --count,\n"
-          "--weak, --threads (of each rank), --isa, --palette, --interpolation, --keys, --error-bound, --placement,\n"
-          "--seed, --repetitions, --frames, --budget-ms, --json, --wide, --out, --report.\n"
+          "Other options are those of `throng scale` and `throng stress`: --model, --animation, --clip, --count "
+          "(N/rank: of each rank),\n"
+          "--threads (of each rank), --isa, --palette, --interpolation, --keys, --error-bound, --placement,\n"
+          "--seed, --repetitions, --frames, --budget-ms, --json, --out.\n"
           "docs/guide/mpi.md has it all.\n",
           file);
 }
@@ -89,7 +90,8 @@ static th_result check(const command_line *c, th_error *err)
                        refused);
     const char *out = o->output.out;
     if (out && strlen(out) > 4 && strcmp(out + strlen(out) - 4, ".csv") == 0)
-        return th_fail(err, TH_ERR_USAGE, "throng-mpi writes no CSV: --out takes a name that ends in .json or .md");
+        return th_fail(err, TH_ERR_USAGE,
+                       "throng-mpi writes no CSV: --out takes a name that ends in .json, .md or .html");
     if (is_stress && o->crowd.count == 0)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi stress makes no search: it needs --count");
     if (!is_stress && o->scale.counts.count > 1)
@@ -157,7 +159,7 @@ static th_mpi_study_desc study_desc(const command_line *c, const th_model_set *m
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,
         .threads = th_run_has_option(&c->run, "threads") ? threads->counts[0] : 0,
-        .is_weak = o->scale.is_weak,
+        .is_weak = o->scale.counts.per_worker,
         .rounds = o->measure.repetitions ? o->measure.repetitions : ROUNDS,
         .frames = o->measure.iterations ? o->measure.iterations : FRAMES,
     };

@@ -328,7 +328,6 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
     s->desc = desc;
     s->listen_fd = s->stop_fd = -1;
-    th_log_init(desc->log_level, desc->log_format);
     th_result result = start(s, err);
     if (result == TH_OK) {
         printf(s->address.bytes.ss_family == AF_UNIX ? "%s\n" : "http://%s/\n", s->address_text.text);

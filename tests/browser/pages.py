@@ -142,12 +142,12 @@ def reports(folder):
 
     small = ('--model', MODEL, '--count', '20', '--repetitions', '2', '--frames', '2')
     for n in '12':
-        throng('bench', '--filter', '^pose/scalar/f32', *small, '--out', f'{n}.json', '--report', f'bench{n}.html')
-    throng('scale', '--threads', '1', *small, '--report', 'scale.html')
-    throng('stress', '--model', MODEL, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '1', '--report',
+        throng('bench', '--filter', '^pose/scalar/f32', *small, '--out', f'{n}.json', '--out', f'bench{n}.html')
+    throng('scale', '--threads', '1', *small, '--out', 'scale.html')
+    throng('stress', '--model', MODEL, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '1', '--out',
            'stress.html')
-    throng('compare', '1.json', '2.json', '--force', '--report', 'compare.html')
-    throng('bench', '--filter', '^throng-1/human_1k', '--repetitions', '2', '--frames', '1', '--submit', 'results')
+    throng('compare', '1.json', '2.json', '--force', '--out', 'compare.html')
+    throng('bench', '--filter', '^throng-1/human_1k', '--repetitions', '2', '--frames', '1', '--out', 'results/this/throng-1.json')
     with open(os.path.join(folder, 'results.html'), 'w', encoding='utf-8') as file:
         subprocess.run([f'{SOURCE}/scripts/results-page', os.path.join(folder, 'results')], stdout=file, check=True)
     return ['bench1', 'scale', 'stress', 'compare', 'results']

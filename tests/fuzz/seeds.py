@@ -87,8 +87,8 @@ def results():
 
 
 def lines():
-    commands = ("bench --filter ^a|b$ --count 3 --repetitions 2 --precision 0.5 --out a.json --wide",
-                "scale --threads 1-3,5 --count 10,20 --grain 1 --scheduler all --stages animation",
+    commands = ("bench --filter ^a|b$ --count 3 --repetitions 2 --precision 0.5 --out a.json",
+                "scale --threads 1-3,5 --count 10,20 --grain 1 --scheduler all",
                 "stress --budget 4 --threads 2 --frames 10 --draw --clip walk --isa avx2 --interpolation cubic",
                 "compare old.json new.json --threshold 2.5 --fail-on wrong --filter x",
                 "compare --run -- a -b --c",

@@ -135,7 +135,6 @@ static void reject_head(void *ctx, int fd, const th_rejection *why)
     free(reply.body);
     count(http, why->status);
     send(fd, text, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    th_log(TH_LOG_DEBUG, "%s: %s", why->code, why->message);
 }
 
 static connection *connection_of(struct MHD_Connection *c)
@@ -210,7 +209,6 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     exchange *x = calloc(1, sizeof *x);
     if (!x)
         return NULL;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     th_request_headers headers = {.method = method, .path = url};
     MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &headers);
     check_request(http, &headers, x);
@@ -219,8 +217,6 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
     x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
     x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
-    th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->rejection.status ? x->rejection.code : "",
-           th_address_print(info->client_addr).text);
     return x;
 }
 
@@ -402,20 +398,10 @@ static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
     return strlen(text);
 }
 
-static void log_library(void *cls, const char *format, va_list args)
-{
-    char text[512];
-    (void)cls;
-    vsnprintf(text, sizeof text, format, args);
-    text[strcspn(text, "\n")] = '\0';
-    th_log(TH_LOG_DEBUG, "libmicrohttpd: %s", text);
-}
-
 static struct MHD_Daemon *start_daemon(th_http *http)
 {
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
-                            NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS,
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle,
+                            http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS,
                             MHD_OPTION_PER_IP_CONNECTION_LIMIT,
                             th_address_is_loopback(http->filter->listen) ? 0u : (unsigned)TH_HTTP_FROM_ONE_ADDRESS,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,

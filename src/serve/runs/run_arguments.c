@@ -35,7 +35,6 @@ static const struct option {
     {"frames", WHOLE, 10000},
     {"repetition_time", REAL, 10000},
     {"precision", REAL, 100},
-    {"min_time", REAL, 600},
     {"max_time", REAL, 600},
     {"grain", LIST, 1e6},
     {"seed", WHOLE, 9e15},
@@ -49,7 +48,6 @@ static const struct option {
     {"sampling", WORD, 0},
     {"scheduler", WORDS, 0},
     {"placement", WORD, 0},
-    {"stages", WORD, 0},
     {"error_bound", REAL, 1000},
 };
 

@@ -406,7 +406,7 @@ static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char
     if (fresh->file[0])
         good = (all[++count] = option_of("out", fresh->file)) && good;
     if (fresh->report_file[0])
-        good = (all[++count] = option_of("report", fresh->report_file)) && good;
+        good = (all[++count] = option_of("out", fresh->report_file)) && good;
     return good;
 }
 

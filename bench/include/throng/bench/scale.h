@@ -39,9 +39,8 @@ typedef struct th_scale_desc {
     th_isa isa;
     th_palette palette;
     th_placement placement;
-    th_stages stages;     /* as th_frame_desc */
-    double share_hz;      /* steps per second in which characters share poses (sharing.h), all of them; 0: never */
-    uint32_t joint_level; /* all are posed at this joint level (joint_lod.h); 0: with all joints */
+    th_stages stages; /* as th_frame_desc */
+    double share_hz;  /* steps per second in which characters share poses (sharing.h), all of them; 0: never */
     const th_scheduler *schedulers; /* NULL: TH_SCHEDULER_WORK_STEALING */
     const uint32_t *counts;         /* characters, of weak scaling a thread; NULL: scene.instance_count */
     const uint32_t *grains;         /* as th_frame_desc; NULL: 0 */
@@ -221,9 +220,6 @@ typedef struct th_scale {
     th_placement placement; /* TH_PLACEMENT_NONE where the scheduler ignores it */
     th_stages stages;
     double share_hz;
-    uint32_t joint_level;
-    double
-        level_error; /* largest distance of a vertex from where all joints would have it, of all models, scene units */
 } th_scale;
 
 /* Checks, then times. A row has a failure when its palettes are wrong, or differ from those of the first row with as

@@ -81,7 +81,6 @@ typedef struct th_crowd_view_desc {
     th_evaluator evaluator;
     th_gpu_mapping gpu_mapping; /* AUTO: measured in th_crowd_view_complete */
     uint32_t shadow_pixels;     /* as in th_crowd_renderer_desc */
-    bool four_influences;       /* draws vertices with their four largest influences, not up to eight */
     /* Poses and draws characters at coarse levels of detail with fewer joints and bones (joint_lod.h): at each level
      * with the joint level of the same error limit. The error of the mesh adds to that. */
     bool joint_lod;

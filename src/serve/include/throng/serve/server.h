@@ -26,8 +26,6 @@ typedef struct th_server_desc {
     th_controller_desc controller; /* its registry and memory limit are filled in */
     th_settings settings;          /* initial settings */
     th_limits limits;
-    th_log_level log_level;
-    th_log_format log_format;
 } th_server_desc;
 
 /* Checks the desc: valid addresses, a token if other machines can reach it, a unique name for each model. Error:
