@@ -231,7 +231,6 @@ def check_values(shell, program, commands):
 
 def check_files(shell):
     expect(shell.all_of("throng bench --out "), ["a.json", "b.csv", "c d.md", "sub"], "files of an ending")
-    expect(shell.all_of("throng serve --models "), ["sub"], "folders")
     models = ["a.json", "b.csv", "c d.md", "e.png", "line", "sub", "human"]
     expect(shell.all_of("throng pose "), models, "models")
     expect(shell.all_of("throng pose --model "), models, "--model")

@@ -9,7 +9,7 @@ NIGHTLY = os.environ.get('THRONG_TEST_NIGHTLY') == 'yes'  # as in fixture_nightl
 
 
 def make_models(program, folder):
-    """Writes HEAVY there, for --models."""
+    """Writes HEAVY there, for --model."""
     subprocess.run([program, 'inspect', 'synthetic:joints=200,clips=2,keys=300', '--export',
                     os.path.join(folder, HEAVY)], check=True, stdout=subprocess.DEVNULL)
 

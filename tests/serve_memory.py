@@ -189,7 +189,7 @@ def main():
     program = os.path.abspath(arguments.parse_args().program)
     with tempfile.TemporaryDirectory(prefix='throng-memory-') as folder:
         make_models(program, folder)
-        server = Server(program, folder, '--max-memory', str(BUDGET), '--models', '.', '--threads', '2')
+        server = Server(program, folder, '--max-memory', str(BUDGET), '--model', '.', '--threads', '2')
         watch = Watch(server)
         try:
             check(server.wait_ready(), server.said())

@@ -62,7 +62,7 @@ def stop_once(program, models, seed):
     """(seconds that the stop took, what it was, partial results)."""
     dice = random.Random(seed)
     folder = tempfile.mkdtemp(prefix='throng-stop-')
-    arguments = ['--count', '200', '--models', models, '--import-timeout', '100']
+    arguments = ['--count', '200', '--model', models, '--import-timeout', '100']
     if dice.random() < 0.1:
         arguments += ['--model', os.path.join(models, HEAVY)]
     if dice.random() < 0.6:

@@ -193,22 +193,10 @@ Test(token, is_the_first_line_of_a_file)
     cr_expect_eq(th_token_read("/nowhere/token", &token, NULL), TH_ERR_INPUT);
 }
 
-Test(token, or_an_environment_variable_that_no_child_sees)
-{
-    th_token token;
-    setenv(TH_TOKEN_VARIABLE, "0123456789abcdef", 1);
-    cr_expect_eq(th_token_read(NULL, &token, NULL), TH_OK);
-    cr_expect_str_eq(token.text, "0123456789abcdef");
-    cr_expect_eq(getenv(TH_TOKEN_VARIABLE), NULL);
-    cr_expect_eq(th_token_read(NULL, &token, NULL), TH_OK);
-    cr_expect_str_eq(token.text, "");
-}
-
 /* Memory and environment of such a process are root's. */
 Test(token, keeps_other_programs_of_the_user_out_of_the_process)
 {
     th_token token;
-    unsetenv(TH_TOKEN_VARIABLE);
     cr_expect_eq(th_token_read(NULL, &token, NULL), TH_OK);
     cr_expect_eq(prctl(PR_GET_DUMPABLE), 1);
     cr_expect_eq(read_token("0123456789abcdef\n", &token), TH_OK);

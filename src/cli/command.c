@@ -117,7 +117,7 @@ const th_command th_command_table[] = {
             "clips and interpolation while it runs, start other commands and read their results.\n"
             "\n"
             "Only this machine can reach it unless --listen says otherwise; then it takes a token of 16\n"
-            "characters or more, in --token-file or the environment variable THRONG_TOKEN, that clients show as\n"
+            "characters or more, in --token-file, that clients show as\n"
             "\"Authorization: Bearer TOKEN\". It speaks no TLS: that is for a proxy in front. Where built with\n"
             "libsystemd it tells systemd when it is ready, and feeds the watchdog.\n"
             "docs/guide/serving.md has it all.\n",

@@ -8,7 +8,6 @@
 #include <string.h>
 
 static const char *const environment[][2] = {
-    {"THRONG_TOKEN", "the token of serve"},
     {"XDG_DATA_HOME", "where --save keeps results: $XDG_DATA_HOME/throng/baselines, or in ~/.local/share"},
     {"THRONG_PROGRESS", "off: show no progress; any other text: show it as on a terminal"},
     {"TMPDIR", "where serve keeps unlinked reports"},

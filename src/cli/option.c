@@ -187,11 +187,6 @@ th_result th_parse_file(const th_option *o, const char *text, void *value, th_er
     return result == TH_OK ? add_name(o, text, "file", value, err) : result;
 }
 
-th_result th_parse_folder(const th_option *o, const char *text, void *value, th_error *err)
-{
-    return add_name(o, text, "folder", value, err);
-}
-
 th_result th_parse_host(const th_option *o, const char *text, void *value, th_error *err)
 {
     return add_name(o, text, "host", value, err);

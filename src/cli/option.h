@@ -64,7 +64,6 @@ th_parse_fn th_parse_regex;       /* const char *: an extended regular expressio
 th_parse_fn th_parse_named_file;  /* const char *: ends in one of the choices */
 th_parse_fn th_parse_output;      /* th_output_options: a page, or another file */
 th_parse_fn th_parse_file;        /* th_file_list: the name of a file, or of a generated model */
-th_parse_fn th_parse_folder;      /* th_file_list */
 th_parse_fn th_parse_host;        /* th_file_list */
 th_parse_fn th_parse_program;     /* th_file_list */
 th_parse_fn th_parse_layer;       /* th_file_list */

@@ -65,6 +65,7 @@ static const struct {
     {"list", "--dry-run runs each entry once and lists it"},
     {"seconds", "--frames is the length of the demo"},
     {"submit", "--filter '^throng-1/' --out measures the reference scenes"},
+    {"models", "--model takes a folder too"},
     {"join", "Prometheus collects the metrics of several servers"},
 };
 

@@ -67,7 +67,7 @@ typedef struct th_options {
     } view;
     struct {
         th_server_desc desc;
-        th_file_list hosts, folders;
+        th_file_list hosts;
     } serve;
 } th_options;
 

@@ -6,6 +6,7 @@
 #include <throng/serve/server.h>
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_COUNT = 1000000 }; /* characters that a client may ask for; what memory there is limits them before */
 
@@ -53,15 +54,22 @@ static const char *const *reading_options(const th_model_options *o, reading *ou
     return out->words;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* The initial settings, built as a client's patch from the options. desc: its settings have the rate, and its registry
  * the models. */
 static th_result first_settings(const th_options *o, th_server_desc *desc, th_error *err)
 {
-    const th_file_list *files = &o->models.models;
+    const th_file_list *named = &o->models.models;
     json_t *models = json_array(), *clips = json_object();
-    for (uint32_t m = 0; m < desc->registry.file_count && m < files->count; m++)
-        json_array_append_new(models, json_string(th_model_registry_name(files->paths[m])));
-    if (files->count == 0)
+    for (uint32_t m = 0; m < named->count; m++)
+        if (!is_folder(named->paths[m]))
+            json_array_append_new(models, json_string(th_model_registry_name(named->paths[m])));
+    if (json_array_size(models) == 0)
         json_array_append_new(models, json_string(TH_HUMAN_NAME));
     if (strcmp(o->models.clip, "all") != 0)
         json_object_set_new(clips, o->models.clip, json_integer(1));
@@ -77,16 +85,18 @@ static th_result first_settings(const th_options *o, th_server_desc *desc, th_er
 
 static void list_models(const th_options *o, th_model_registry *out)
 {
-    const th_file_list *files = &o->models.models;
+    const th_file_list *named = &o->models.models;
     bool human = false;
-    for (uint32_t m = 0; m < files->count; m++) {
-        out->files[out->file_count++] = files->paths[m];
-        human = human || strcmp(th_model_registry_name(files->paths[m]), TH_HUMAN_NAME) == 0;
+    for (uint32_t m = 0; m < named->count; m++) {
+        const char *path = named->paths[m];
+        if (is_folder(path))
+            out->folders[out->folder_count++] = path;
+        else
+            out->files[out->file_count++] = path;
+        human = human || strcmp(th_model_registry_name(path), TH_HUMAN_NAME) == 0;
     }
     if (!human && out->file_count < TH_MODEL_REGISTRY_FILES)
         out->files[out->file_count++] = TH_HUMAN_NAME;
-    out->folder_count = o->serve.folders.count;
-    memcpy(out->folders, o->serve.folders.paths, out->folder_count * sizeof *out->folders);
 }
 
 int th_command_serve(const th_options *o, th_run *run)

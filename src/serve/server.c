@@ -56,10 +56,9 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
     th_result result = th_address_parse(desc->listen, &address, err);
     if (result != TH_OK)
         return result;
-    if (!th_address_is_loopback((struct sockaddr *)&address.bytes) && !desc->token_file && !getenv(TH_TOKEN_VARIABLE))
+    if (!th_address_is_loopback((struct sockaddr *)&address.bytes) && !desc->token_file)
         return th_fail(err, TH_ERR_INPUT,
-                       "--listen %s can be reached from other machines and so needs a token: --token-file FILE, or the "
-                       "environment variable " TH_TOKEN_VARIABLE,
+                       "--listen %s can be reached from other machines and so needs a token: --token-file FILE",
                        desc->listen);
     return th_model_registry_check(&desc->registry, err);
 }
@@ -211,12 +210,9 @@ static void set_process_limits(void)
     }
 }
 
-static th_result check_folders(const th_server_desc *d, th_error *err)
+static th_result check_folder(const th_server_desc *d, th_error *err)
 {
     struct stat status;
-    for (uint32_t f = 0; f < d->registry.folder_count; f++)
-        if (stat(d->registry.folders[f], &status) != 0 || !S_ISDIR(status.st_mode))
-            return th_fail(err, TH_ERR_INPUT, "--models %s is not a folder", d->registry.folders[f]);
     if (d->results && (stat(d->results, &status) != 0 || !S_ISDIR(status.st_mode) || access(d->results, W_OK) != 0))
         return th_fail(err, TH_ERR_INPUT, "--results %s is not a writable folder", d->results);
     return TH_OK;
@@ -258,7 +254,7 @@ static void set_up_state(server *s)
 static th_result start(server *s, th_error *err)
 {
     const th_server_desc *d = s->desc;
-    th_result result = check_folders(d, err);
+    th_result result = check_folder(d, err);
     if (result == TH_OK)
         result = th_address_parse(d->listen, &s->address, err);
     if (result == TH_OK)

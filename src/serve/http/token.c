@@ -42,19 +42,12 @@ static th_result check(const char *text, const char *source, th_error *err)
 th_result th_token_read(const char *path, th_token *out, th_error *err)
 {
     char text[TH_TOKEN_MAX + 3] = ""; /* a line that is too long must not look like one that fits */
-    const char *variable = getenv(TH_TOKEN_VARIABLE);
     *out = (th_token){""};
-    if (!path && !variable)
+    if (!path)
         return TH_OK;
-    if (path) {
-        th_result result = read_file(path, text, sizeof text, err);
-        if (result != TH_OK)
-            return result;
-    } else {
-        snprintf(text, sizeof text, "%s", variable);
-    }
-    unsetenv(TH_TOKEN_VARIABLE);
-    th_result result = check(text, path ? path : TH_TOKEN_VARIABLE, err);
+    th_result result = read_file(path, text, sizeof text, err);
+    if (result == TH_OK)
+        result = check(text, path, err);
     if (result != TH_OK)
         return result;
     strcpy(out->text, text);

@@ -1,5 +1,4 @@
-/* The token that clients send: from a file or an environment variable, never from the command line, which every user of
- * the machine can read. */
+/* The token that clients send: from a file, never from the command line, which every user of the machine can read. */
 #ifndef TH_SERVE_HTTP_TOKEN_H
 #define TH_SERVE_HTTP_TOKEN_H
 
@@ -7,18 +6,15 @@
 
 #include <stdbool.h>
 
-#define TH_TOKEN_VARIABLE "THRONG_TOKEN"
-
 enum { TH_TOKEN_MIN = 16, TH_TOKEN_MAX = 255 };
 
 typedef struct th_token {
     char text[TH_TOKEN_MAX + 1]; /* "": none is required */
 } th_token;
 
-/* path: a file whose first line is the token; NULL: the environment variable, if it is set. Removes the variable from
- * the environment, so that child processes do not inherit it. TH_ERR_INPUT: no such file, or not a valid token: visible
- * ASCII characters, at least 16. Logs a warning if others may read the file. A process that has a token cannot be
- * traced and leaves no core. */
+/* path: a file whose first line is the token; NULL: none is required. TH_ERR_INPUT: no such file, or not a valid token:
+ * visible ASCII characters, at least 16. Logs a warning if others may read the file. A process that has a token cannot
+ * be traced and leaves no core. */
 th_result th_token_read(const char *path, th_token *out, th_error *err);
 
 /* Whether "Bearer ..." (NULL: no such header) contains the token. Takes the same time for wrong and right tokens of the

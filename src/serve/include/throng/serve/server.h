@@ -15,7 +15,7 @@ TH_API_BEGIN
 /* Strings and functions are borrowed. */
 typedef struct th_server_desc {
     const char *listen;       /* "127.0.0.1:8347" */
-    const char *token_file;   /* NULL: the environment variable THRONG_TOKEN, if it is set */
+    const char *token_file;   /* NULL: no token */
     const char *const *hosts; /* additional Host headers to accept */
     uint32_t host_count;
     const char *results;          /* a folder for results of runs; NULL: in memory only */
