@@ -13,11 +13,13 @@ endfunction()
 
 set(th_embed_bytes_script ${CMAKE_CURRENT_LIST_FILE})
 if(CMAKE_SCRIPT_MODE_FILE)
+    # A string, which takes a compiler a tenth of the time that a list of numbers takes: 0.2 s for a megabyte.
     file(READ ${FILE} bytes HEX)
-    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${bytes}")
     file(WRITE ${OUT} "#include <stddef.h>\n
+#pragma GCC diagnostic ignored \"-Woverlength-strings\"
 extern const unsigned char th_embedded_${NAME}[];
 extern const size_t th_embedded_${NAME}_size;
-const unsigned char th_embedded_${NAME}[] = {${bytes}};
-const size_t th_embedded_${NAME}_size = sizeof th_embedded_${NAME};\n")
+const unsigned char th_embedded_${NAME}[] = \"${bytes}\";
+const size_t th_embedded_${NAME}_size = sizeof th_embedded_${NAME} - 1;\n")
 endif()
