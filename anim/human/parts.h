@@ -1,13 +1,17 @@
-/* Shared by the files of the built-in human: its joints and some vector arithmetic. Private to this folder.
+/* Shared by the files of the program that builds the human: its joints and some vector arithmetic. Private to this
+ * folder.
  *
- *   human.c     builds the model
- *   skeleton.c  joints and bones, from one table
- *   body.c      the shape of the body: tables of tubes that blend into each other
- *   shape.c     distance to those tubes, and skin weights derived from them
- *   mesh.c      polygons from those distances
- *   wardrobe.c  the appearances: which colours and which parts individuals have
- *   pose.c      the pose at a phase of a clip: waves for the body, inverse kinematics for the legs
- *   clips.c     the motions: tables of waves and footsteps, and the keys generated from them */
+ *   main.c        builds the model and writes it
+ *   skeleton.c    joints and bones, from one table
+ *   body.c        the shape of the body: tables of tubes that blend into each other
+ *   shape.c       distance to those tubes, and skin weights derived from them
+ *   mesh.c        polygons from those distances
+ *   wardrobe.c    the appearances: which colours and which parts individuals have
+ *   pose.c        the pose at a phase of a clip: waves for the body, inverse kinematics for the legs
+ *   clips.c       the motions: tables of waves and footsteps, and the keys generated from them
+ *   elementary.c  sine and exponential, correctly rounded
+ *
+ * human.c alone is part of the library: it reads what main.c wrote. */
 #ifndef TH_ANIM_HUMAN_PARTS_H
 #define TH_ANIM_HUMAN_PARTS_H
 
@@ -121,6 +125,10 @@ static inline double hermite(double a, double b, double slope_a, double slope_b,
     return a * (2 * t3 - 3 * t2 + 1) + b * (3 * t2 - 2 * t3) +
            width * (slope_a * (t3 - 2 * t2 + t) + slope_b * (t3 - t2));
 }
+
+double th_human_sin(double x);
+double th_human_cos(double x);
+double th_human_exp(double x);
 
 /* ---- skeleton ---- */
 

@@ -17,14 +17,14 @@ static double radians(double degrees)
 /* Rotates the joint about one of its own axes, after its previous rotations. */
 static void turn(th_trs *joint, int axis, double degrees)
 {
-    double q[4] = {0, 0, 0, cos(radians(degrees) / 2)};
-    q[axis] = sin(radians(degrees) / 2);
+    double q[4] = {0, 0, 0, th_human_cos(radians(degrees) / 2)};
+    q[axis] = th_human_sin(radians(degrees) / 2);
     th_quat_mul(joint->rotation, q, joint->rotation);
 }
 
 static double wave_at(const th_human_wave *wave, double phase)
 {
-    return wave->mean + wave->amplitude * sin(2 * PI * (wave->cycles * phase + wave->shift));
+    return wave->mean + wave->amplitude * th_human_sin(2 * PI * (wave->cycles * phase + wave->shift));
 }
 
 static void apply_wave(const th_human_wave *wave, double phase, th_trs pose[J_COUNT])
@@ -166,7 +166,7 @@ static double soft_reach(double distance, double reach)
     double begin = reach * (1 - softness);
     if (distance <= begin)
         return distance;
-    return begin + reach * softness * (1 - exp(-(distance - begin) / (reach * softness)));
+    return begin + reach * softness * (1 - th_human_exp(-(distance - begin) / (reach * softness)));
 }
 
 static void place_leg(const th_human_gait *gait, uint32_t thigh, double phase, th_trs pose[J_COUNT])
@@ -183,7 +183,8 @@ static void place_leg(const th_human_gait *gait, uint32_t thigh, double phase, t
     double upper = translation_length(&pose[calf]), lower = translation_length(&pose[foot]);
     double reach = soft_reach(length(to_ankle), upper + lower);
     double side = thigh == J_THIGH_L ? 1 : -1, toe_out = radians(gait->toe_out);
-    vec3 down = unit(to_ankle), hinge = unit(cross(down, (vec3){side * sin(toe_out), 0, cos(toe_out)}));
+    vec3 down = unit(to_ankle),
+         hinge = unit(cross(down, (vec3){side * th_human_sin(toe_out), 0, th_human_cos(toe_out)}));
     double along = (reach * reach + upper * upper - lower * lower) / (2 * reach);
     double ahead = sqrt(fmax(upper * upper - along * along, 0));
     vec3 knee = add(hip, add(scale(down, along), scale(cross(hinge, down), ahead)));

@@ -1,4 +1,4 @@
-/* The embedded human, built by code, for use without a model file. 1.8 m tall, in metres, facing +Z, left hand at +X,
+/* The embedded human, for use without a model file. 1.8 m tall, in metres, facing +Z, left hand at +X,
  * feet on Y = 0, without scale. */
 #ifndef THRONG_ANIM_HUMAN_H
 #define THRONG_ANIM_HUMAN_H
@@ -15,7 +15,7 @@ TH_API_BEGIN
 #define TH_HUMAN_JOG_SPEED  2.2
 #define TH_HUMAN_RUN_SPEED  3.2
 
-/* Creates the same bytes on every call. The caller frees *out with th_model_free. */
+/* The same bytes on every call and everywhere. TH_ERR_MEMORY. The caller frees *out with th_model_free. */
 th_result th_human_create(th_model **out, th_error *err);
 
 TH_API_END
