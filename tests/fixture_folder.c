@@ -12,7 +12,7 @@ char path[128];
 
 void make_folder(void)
 {
-    strcpy(folder, "/tmp/throng-export-XXXXXX");
+    strcpy(folder, "/tmp/throng-test-XXXXXX");
     cr_assert(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/model.glb", folder);
 }

@@ -8,10 +8,14 @@ HEAVY = 'heavy.glb'  # takes a while to read and to compile
 NIGHTLY = os.environ.get('THRONG_TEST_NIGHTLY') == 'yes'  # as in fixture_nightly.h
 
 
+def make_model(program, keys, path):
+    """A synthetic one, by the program of the build beside throng."""
+    subprocess.run([os.path.join(os.path.dirname(program), 'human'), f'synthetic:{keys}', path], check=True)
+
+
 def make_models(program, folder):
     """Writes HEAVY there, for --model."""
-    subprocess.run([program, 'inspect', 'synthetic:joints=200,clips=2,keys=300', '--export',
-                    os.path.join(folder, HEAVY)], check=True, stdout=subprocess.DEVNULL)
+    make_model(program, 'joints=200,clips=2,keys=300', os.path.join(folder, HEAVY))
 
 
 class Server:

@@ -18,7 +18,7 @@ import threading
 import time
 import zlib
 
-from serve_client import Server, comes
+from serve_client import Server, comes, make_model
 
 MB = 1 << 20
 BUDGET = 50
@@ -110,7 +110,7 @@ def make_models(program, folder):
         return os.path.join(folder, name)
     with open(inside('triangle.bin'), 'wb') as file:
         file.write(struct.pack('<9f', 0, 0, 0, 1, 0, 0, 0, 1, 0))
-    subprocess.run([program, 'inspect', 'synthetic:joints=4', '--export', inside('good.glb')], check=True, stdout=subprocess.DEVNULL)
+    make_model(program, 'joints=4', inside('good.glb'))
     write_sparse(inside('huge.png'), 250 * MB)
     os.link(inside('huge.png'), inside('hard.png'))
     write_gltf(inside('six.gltf'), ['huge.png', './huge.png', '././huge.png', './/huge.png', '%68uge.png', 'hard.png'])

@@ -89,6 +89,52 @@ Test(file, survives_the_limit_of_file_sizes)
     cr_expect_eq(sigismember(&blocked, SIGTERM), 0, "the mask is what it was");
 }
 
+Test(file, leaves_the_temporary_file_of_another_alone)
+{
+    char other[sizeof path + 32];
+    snprintf(other, sizeof other, "%s/throng.%ld-0.tmp", folder, (long)getpid());
+    cr_assert_eq(mkdir(other, 0777), 0);
+    th_error err;
+    cr_expect_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    cr_expect_eq(count_files(), 2);
+    cr_expect_eq(rmdir(other), 0);
+}
+
+Test(file, leaves_permissions_to_the_umask)
+{
+    th_error err;
+    umask(027);
+    cr_expect_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    struct stat status;
+    cr_assert_eq(stat(path, &status), 0);
+    cr_expect_eq(status.st_mode & 0777, 0640);
+}
+
+static void check_unwritable(const char *where, int reason)
+{
+    th_error err;
+    cr_expect_eq(write_letters(where, 'a', &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, where) && strstr(err.text, strerror(reason)), "%s", err.text);
+}
+
+Test(file, fails_where_it_may_not_write)
+{
+    char nowhere[sizeof path + 16];
+    snprintf(nowhere, sizeof nowhere, "%s/none/model.glb", folder);
+    check_unwritable(nowhere, ENOENT);
+    const uid_t user = geteuid(), nobody = 65534;
+    cr_assert_eq(chmod(folder, 0555), 0);
+    if (user == 0) /* who may write everywhere */
+        cr_assert_eq(seteuid(nobody), 0);
+    check_unwritable(path, EACCES);
+    cr_assert_eq(seteuid(user), 0);
+    cr_assert_eq(chmod(folder, 0700), 0);
+    cr_expect_eq(count_files(), 0);
+    cr_assert_eq(mkdir(path, 0777), 0);
+    check_unwritable(path, EISDIR);
+    cr_expect_eq(count_files(), 1);
+}
+
 /* As long as a name may be. */
 Test(file, takes_every_name_that_the_system_takes)
 {

@@ -1,5 +1,4 @@
 /* Pictures, sound ones and others. */
-#include "fixture_arm.h"
 #include "fixture_render_mesh.h"
 #include "render/mesh/image.h"
 #include "render/mesh/mipmaps.h"
@@ -8,6 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const uint8_t red_png[69] = {/* one pixel */
+                                    0x89, 'P',  'N',  'G',  0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 'I',  'H',
+                                    'D',  'R',  0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x02, 0x00, 0x00,
+                                    0x00, 0x90, 0x77, 0x53, 0xde, 0x00, 0x00, 0x00, 0x0c, 'I',  'D',  'A',  'T',  0x08,
+                                    0xd7, 0x63, 0xf8, 0xcf, 0xc0, 0x00, 0x00, 0x03, 0x01, 0x01, 0x00, 0x18, 0xdd, 0x8d,
+                                    0xb0, 0x00, 0x00, 0x00, 0x00, 'I',  'E',  'N',  'D',  0xae, 0x42, 0x60, 0x82};
 
 /* 16 x 16, grey, as small as can be: a baseline JPEG with one table of each kind, of three symbols and of one. */
 static const uint8_t jpeg[] = {
@@ -60,7 +66,7 @@ Test(image, has_its_pixels_from_the_top_left)
     cr_expect_arr_eq(image.rgba, want, sizeof want);
     th_image_free(&image);
 
-    cr_assert_eq(decode(arm_png, sizeof arm_png, &image, NULL), TH_OK);
+    cr_assert_eq(decode(red_png, sizeof red_png, &image, NULL), TH_OK);
     cr_expect(image.width == 1 && image.height == 1);
     cr_expect_arr_eq(image.rgba, ((uint8_t[]){255, 0, 0, 255}), 4);
     th_image_free(&image);
@@ -115,15 +121,15 @@ Test(image, that_is_none_is_refused)
     check_refused(NULL, 0, TH_ERR_INPUT, "is missing");
     check_refused(text, 0, TH_ERR_INPUT, "is missing");
     check_refused(text, sizeof text, TH_ERR_INPUT, "cannot be read (unknown image type)");
-    check_refused(arm_png, sizeof arm_png - 20, TH_ERR_INPUT, "cannot be decoded");
+    check_refused(red_png, sizeof red_png - 20, TH_ERR_INPUT, "cannot be decoded");
     check_refused(text, (size_t)3 << 30, TH_ERR_LIMIT, "is a file of 3221225472 bytes, the limit is 268435456");
 }
 
 /* Only the header is looked at: there are no pixels to look at. */
 static void check_size(uint32_t width, uint32_t height, const char *says)
 {
-    uint8_t png[sizeof arm_png];
-    memcpy(png, arm_png, sizeof png);
+    uint8_t png[sizeof red_png];
+    memcpy(png, red_png, sizeof png);
     for (int i = 0; i < 4; i++) {
         png[16 + i] = (uint8_t)(width >> (24 - 8 * i));
         png[20 + i] = (uint8_t)(height >> (24 - 8 * i));
@@ -166,7 +172,7 @@ static bool try_bytes(const uint8_t *bytes, size_t count)
 static const struct {
     const uint8_t *bytes;
     size_t count;
-} seeds[] = {{arm_png, sizeof arm_png}, {jpeg, sizeof jpeg}, {tga, sizeof tga}};
+} seeds[] = {{red_png, sizeof red_png}, {jpeg, sizeof jpeg}, {tga, sizeof tga}};
 
 Test(image, survives_truncation)
 {
@@ -258,37 +264,55 @@ Test(image, with_a_hidden_table_that_overflows_is_refused)
 
 /* ---- images of render_meshes ---- */
 
+/* In two materials, each with a texture. */
+static stick *make_textured_stick(void)
+{
+    static const uint32_t indices[] = {0, 1, 2};
+    static th_vertex corners[3];
+    stick *s = make_stick();
+    for (uint32_t v = 0; v < 3; v++)
+        corners[v] = stick_vertex((float)(v == 1), (float)(v == 2), 0, 0);
+    for (uint32_t m = 0; m < 2; m++) {
+        s->meshes[m] = (th_mesh){
+            .name = "", .material = m, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
+        s->materials[m].texture = m;
+    }
+    s->model.mesh_count = s->model.texture_count = 2;
+    return s;
+}
+
 Test(image, that_cannot_be_decoded_is_a_note)
 {
-    arm *a = make_arm();
-    a->textures[0].bytes = NULL;
-    a->textures[0].byte_count = 0;
-    th_render_mesh *render_mesh = create_render_mesh(&a->model);
+    static const uint8_t bmp[] = {'B', 'M', 70, 0, 0, 0, 0, 0, 0, 0};
+    stick *s = make_textured_stick();
+    s->textures[0] = (th_texture){"skin.png", NULL, 0};
+    s->textures[1] = (th_texture){"cloth.bmp", bmp, sizeof bmp};
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->image_count, 0);
     cr_expect_eq(render_mesh->warning_count, 2);
     cr_expect(has_warning(render_mesh, "texture skin.png is missing; a plain colour takes its place"));
     cr_expect(has_warning(render_mesh, "texture cloth.bmp cannot be read ("));
     for (uint32_t m = 0; m < 2; m++) {
         cr_expect_eq(render_mesh->materials[m].image, TH_NO_INDEX);
-        cr_expect_arr_eq(render_mesh->materials[m].base_color, a->materials[m].base_color, sizeof(float[4]));
+        cr_expect_arr_eq(render_mesh->materials[m].base_color, s->materials[m].base_color, sizeof(float[4]));
     }
     th_render_mesh_destroy(render_mesh);
-    free(a);
+    free(s);
 }
 
 Test(image, of_two_materials_is_decoded_once)
 {
-    arm *a = make_arm();
-    a->textures[1] = (th_texture){"cloth.tga", tga, sizeof tga};
-    a->textures[0] = (th_texture){"unused.png", NULL, 0};
-    a->materials[0].texture = 1;
-    th_render_mesh *render_mesh = create_render_mesh(&a->model);
+    stick *s = make_textured_stick();
+    s->textures[0] = (th_texture){"unused.png", NULL, 0};
+    s->textures[1] = (th_texture){"cloth.tga", tga, sizeof tga};
+    s->materials[0].texture = 1;
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->warning_count, 0, "what nobody uses may be missing");
     cr_assert_eq(render_mesh->image_count, 1);
     cr_expect(render_mesh->materials[0].image == 0 && render_mesh->materials[1].image == 0);
     cr_expect_eq(render_mesh->images[0].width, 3);
     th_render_mesh_destroy(render_mesh);
-    free(a);
+    free(s);
 }
 
 /* ---- smaller levels ---- */

@@ -363,6 +363,8 @@ Test(options, say_what_may_have_been_meant)
     }
     expect_refusal("serve --join a:1",
                    "there is no --join any more: Prometheus collects the metrics of several servers");
+    expect_refusal("inspect --export a.glb",
+                   "there is no --export any more: Blender and `assimp export` convert models to glTF");
     expect_refusal("scale --thread 2", "unknown option --thread; did you mean --threads?");
     expect_refusal("scale --cuont 2", "unknown option --cuont; did you mean --count?");
     expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");

@@ -431,7 +431,7 @@ Test(serve, a_change_that_cannot_be_made_leaves_the_crowd_and_its_reason)
 
 Test(serve, a_model_that_plays_may_lose_its_file)
 {
-    cr_assert_eq(throng("inspect synthetic:joints=4 --export hero.glb"), 0, "%s", err);
+    cr_assert_eq(system(TEST_HUMAN " synthetic:joints=4 hero.glb"), 0);
     start("--count 10 --model .");
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"models\": [\"hero.glb\"]}"), 202, "%s", a.body);
     cr_expect(comes("/api/state", "\"state\":\"idle\",\"requested\":null,\"done\":1"), "%s", a.body);
@@ -729,7 +729,7 @@ static bool was_told(pid_t pid, const char *word)
 
 Test(serve, runs_read_models_as_the_server_does)
 {
-    cr_assert_eq(throng("inspect synthetic:joints=4 --export attached.glb"), 0, "%s", err);
+    cr_assert_eq(system(TEST_HUMAN " synthetic:joints=4 attached.glb"), 0);
     start("--count 10 " SMALL " --animation ./attached.glb --import-timeout 7.5");
     cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
     const pid_t child = child_of(s.pid);

@@ -1,13 +1,21 @@
-/* A program of the build: `human FILE` builds the human and writes it as a model archive, which becomes part of the
- * library. The same bytes by every compiler and on every processor that computes as IEEE 754 says. */
+/* A program of the build: `human human.thm` builds the human and writes it as a model archive, which becomes part of
+ * the library. The same bytes by every compiler and on every processor that computes as IEEE 754 says.
+ *
+ * For tests and for other engines it writes a file that ends in .glb as binary glTF, also of a synthetic model:
+ * `human synthetic:joints=8,clips=2 model.glb`, with the keys of `throng help synthetic`. */
+#include "glb.h"
 #include "parts.h"
 
 #include <throng/anim/archive.h>
+#include <throng/anim/synthetic.h>
 #include <throng/core/arena.h>
 #include <throng/core/file.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- the human ---- */
 
 static bool add_material(th_model *model)
 {
@@ -22,22 +30,81 @@ static bool add_material(th_model *model)
     return true;
 }
 
-/* Returns NULL if out of memory. */
-static th_model *build(void)
+static th_result create_human(th_model **out, th_error *err)
 {
     th_arena *arena = th_arena_create();
     th_model *model = arena ? th_arena_new(arena, th_model, 1) : NULL;
-    if (!model)
-        return NULL;
-    *model = (th_model){.name = TH_HUMAN_NAME, .arena = arena};
-    const bool is_whole = th_human_add_skeleton(model) && add_material(model) && th_human_add_mesh(model) &&
-                          th_human_add_appearances(model) && th_human_add_clips(model);
-    model->size = is_whole ? th_model_measure(model) : 0;
-    return model->size > 0 ? model : NULL;
+    if (model)
+        *model = (th_model){.name = TH_HUMAN_NAME, .arena = arena};
+    if (!model || !th_human_add_skeleton(model) || !add_material(model) || !th_human_add_mesh(model) ||
+        !th_human_add_appearances(model) || !th_human_add_clips(model) || !(model->size = th_model_measure(model)))
+        return th_fail(err, TH_ERR_MEMORY, "out of memory");
+    *out = model;
+    return th_model_check(model, err);
 }
 
-static th_result write_archive(const th_model *model, const char *path, th_error *err)
+/* ---- synthetic models ---- */
+
+/* Words are numbers: "shape=star", "scale=on". */
+static bool read_number(const char *text, uint64_t *out)
 {
+    static const char *const words[][3] = {{"tree", "chain", "star"}, {"off", "on"}};
+    for (size_t i = 0; i < 2; i++)
+        for (uint64_t w = 0; w < 3; w++)
+            if (words[i][w] && strcmp(words[i][w], text) == 0) {
+                *out = w;
+                return true;
+            }
+    char *end;
+    *out = strtoull(text, &end, 10);
+    return end != text && !*end;
+}
+
+static bool set_key(th_synthetic_desc *d, const char *key, uint64_t number)
+{
+    const struct {
+        const char *key;
+        uint32_t *value;
+    } keys[] = {{"joints", &d->joints}, {"depth", &d->depth},   {"clips", &d->clips},    {"keys", &d->keys},
+                {"rate", &d->rate},     {"moving", &d->moving}, {"weights", &d->weights}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i].key, key) == 0) {
+            *keys[i].value = (uint32_t)number;
+            return true;
+        }
+    if (strcmp(key, "shape") == 0)
+        d->shape = (th_synthetic_shape)number;
+    else if (strcmp(key, "scale") == 0)
+        d->moving_scale = number;
+    else if (strcmp(key, "mesh") == 0)
+        d->no_mesh = !number;
+    else if (strcmp(key, "seed") == 0)
+        d->seed = number;
+    else
+        return false;
+    return true;
+}
+
+static th_result create_synthetic(char *text, th_model **out, th_error *err)
+{
+    th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+    strtok(text, ":");
+    for (char *key = strtok(NULL, "="); key; key = strtok(NULL, "=")) {
+        const char *word = strtok(NULL, ",");
+        uint64_t number;
+        if (!word || !read_number(word, &number) || !set_key(&desc, key, number))
+            return th_fail(err, TH_ERR_INPUT, "no such key, or not its value: %s", key);
+    }
+    return th_synthetic_create(&desc, out, err);
+}
+
+/* ---- files ---- */
+
+static th_result write_model(const th_model *model, const char *path, th_error *err)
+{
+    const size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".glb") == 0)
+        return th_glb_write(model, path, err);
     size_t size = 0;
     uint8_t *bytes = th_archive_write(model, &size);
     th_result result = bytes ? th_file_replace(path, &(struct iovec){bytes, size}, 1, err)
@@ -48,15 +115,17 @@ static th_result write_archive(const th_model *model, const char *path, th_error
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: human FILE\n");
+    const char *const prefix = TH_SYNTHETIC_NAME ":";
+    const bool is_synthetic = argc == 3 && strncmp(argv[1], prefix, strlen(prefix)) == 0;
+    if (argc != 2 && !is_synthetic) {
+        fprintf(stderr, "usage: human [synthetic:KEY=VALUE,...] FILE.thm|FILE.glb\n");
         return 2;
     }
     th_error err;
-    th_model *model = build();
-    th_result result = model ? th_model_check(model, &err) : th_fail(&err, TH_ERR_MEMORY, "out of memory");
+    th_model *model = NULL;
+    th_result result = is_synthetic ? create_synthetic(argv[1], &model, &err) : create_human(&model, &err);
     if (result == TH_OK)
-        result = write_archive(model, argv[1], &err);
+        result = write_model(model, argv[argc - 1], &err);
     if (result != TH_OK)
         fprintf(stderr, "human: %s\n", err.text);
     th_model_free(model);

@@ -1,7 +1,6 @@
 /* throng inspect: lists a model's contents and compiles its clips. */
 #include "options.h"
 
-#include <throng/anim/export.h>
 #include <throng/anim/joint_lod.h>
 #include <throng/anim/layer.h>
 #include <throng/anim/palette.h>
@@ -522,8 +521,7 @@ static th_result inspect_model(const th_options *o, th_run *run, const th_model 
     free(s.nodes);
     th_joint_lod_destroy(lod);
     th_compiled_model_destroy(compiled);
-    const char *path = o->inspect.export_path;
-    return result == TH_OK && path ? th_export_glb(model, path, err) : result;
+    return result;
 }
 
 int th_command_inspect(const th_options *o, th_run *run)

@@ -190,8 +190,6 @@ const th_option th_option_table[] = {
      .help = "compare even if machine, build or scene differ"},
     {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH | TH_COMMAND_COMPARE, .parse = th_parse_regex, .offset = AT(filter),
      .help = "only entries that match this regular expression"},
-    {.name = "export", .argument = "FILE", .commands = TH_COMMAND_INSPECT, .parse = th_parse_text, .offset = AT(inspect.export_path),
-     .help = "write the model as binary glTF (.glb)"},
     {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = PLAYED, .parse = th_parse_real, .offset = AT(models.import_timeout_s),
      .low = 0.01, .high = 86400, .help = "abort the import of a file after this many seconds of processor time; in proportion, how much work compiling its clips may take"},
     {.name = "allow-outside", .commands = PLAYED, .parse = th_parse_switch, .offset = AT(models.allow_outside),

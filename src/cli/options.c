@@ -66,6 +66,7 @@ static const struct {
     {"seconds", "--frames is the length of the demo"},
     {"submit", "--filter '^throng-1/' --out measures the reference scenes"},
     {"models", "--model takes a folder too"},
+    {"export", "Blender and `assimp export` convert models to glTF"},
     {"join", "Prometheus collects the metrics of several servers"},
 };
 
@@ -236,9 +237,9 @@ static bool is_same_file(const char *a, const char *b)
 }
 
 /* The output options in the order of their checks, and their paths; NULL when not given. */
-enum { RENDERED, OUT, REPORT, SAVE, EXPORT, TRACE, OUTPUTS };
+enum { RENDERED, OUT, REPORT, SAVE, TRACE, OUTPUTS };
 
-static const char *const output_names[OUTPUTS] = {"out", "out", "out", "save", "export", "trace"};
+static const char *const output_names[OUTPUTS] = {"out", "out", "out", "save", "trace"};
 
 static bool replace_each_other(const char *const outputs[OUTPUTS])
 {
@@ -305,8 +306,8 @@ int th_options_probe_files(const th_options *o)
     th_error err;
     const char *const name = o->output.save;
     const bool is_saved = name && th_baseline_path(name, saved, NULL) == TH_OK; /* if not, probing says why */
-    const char *const outputs[OUTPUTS] = {o->render.path,          o->output.out,          o->output.report,
-                                          is_saved ? saved : NULL, o->inspect.export_path, o->trace};
+    const char *const outputs[OUTPUTS] = {o->render.path, o->output.out, o->output.report, is_saved ? saved : NULL,
+                                          o->trace};
     if (replace_each_other(outputs) || replace_models(outputs, &o->models.models) ||
         replace_models(outputs, &o->models.animations) || replace_results(outputs, &o->compare.files))
         return TH_EXIT_USAGE;

@@ -32,9 +32,6 @@ typedef struct th_options {
     bool counters;      /* of bench, scale and stress */
     bool help;
     struct {
-        const char *export_path;
-    } inspect;
-    struct {
         double time_s;
         th_file_list layers; /* texts, see layer_text.h */
         th_evaluator evaluator;

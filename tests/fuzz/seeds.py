@@ -96,7 +96,7 @@ def lines():
                 "serve --listen [::1]:0 --host a.b",
                 "view --model a --model b --no-vsync",
                 "pose human --time=1.5 --help",
-                "inspect -h --export x.glb")
+                "inspect -h --out x.txt")
     for number, line in enumerate(commands):
         write("options", str(number), line.replace(" ", "\n"))
     requests = (("GET /api/state 127.0.0.1:8347", ""),
