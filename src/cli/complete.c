@@ -1,6 +1,7 @@
 #include "complete.h"
 
 #include "baseline.h"
+#include "help.h"
 #include "options.h"
 #include "synthetic_text.h"
 
@@ -155,6 +156,7 @@ static void complete_command(bool is_help, const char *begun, FILE *file)
     for (const th_command *c = th_command_table; c->name; c++)
         write_word(c->name, c->summary, file);
     if (is_help) {
+        write_word(TH_HELP_OPTIONS, "those that many commands share", file);
         write_word(TH_SYNTHETIC_NAME, "generated models", file);
         return;
     }

@@ -40,7 +40,7 @@ void th_help_program(FILE *file)
     for (const th_command *c = th_command_table; c->name; c++)
         fprintf(file, "  %-10s%s\n", c->name, c->summary);
     fputs("\n`throng help COMMAND` shows a command's options. The default model is an embedded human.\n"
-          "`throng help synthetic`: generated models for measurements.\n\n",
+          "`throng help options`: those that many commands share. `throng help synthetic`: generated models.\n\n",
           file);
     char text[512] = "";
     for (const th_exit_meaning *e = th_exit_meanings; e->codes; e++)
@@ -72,23 +72,49 @@ static void print_option(const th_option *o, int column, FILE *file)
     print_words(text, column, file);
 }
 
-/* The column of the descriptions: behind the longest option name. */
-static int column_of(const th_command *command)
+static const char *const group_names[TH_GROUP_COUNT] = {
+    [TH_GROUP_MODEL] = "Models and clips", [TH_GROUP_PICTURE] = "Pictures", [TH_GROUP_OUTPUT] = "Results"};
+
+/* Prints the options of a group that these commands take, one below the other, described behind the longest name. */
+static void print_options(uint32_t commands, th_option_group group, FILE *file)
 {
     char head[HEAD];
     int longest = 0;
     for (const th_option *o = th_option_table; o->name; o++)
-        if ((o->commands & command->bit) && write_head(o, head) > longest)
+        if ((o->commands & commands) && o->group == group && write_head(o, head) > longest)
             longest = write_head(o, head);
-    return longest + 4;
+    for (const th_option *o = th_option_table; o->name; o++)
+        if ((o->commands & commands) && o->group == group)
+            print_option(o, longest + 4, file);
+}
+
+/* "Pictures: --size, --scene" */
+static void print_shared(const th_command *command, th_option_group group, FILE *file)
+{
+    char text[512] = "";
+    for (const th_option *o = th_option_table; o->name; o++)
+        if ((o->commands & command->bit) && o->group == group)
+            th_append(text, sizeof text, "%s--%s", text[0] ? ", " : "", o->name);
+    if (text[0])
+        print_words(text, fprintf(file, "%s: ", group_names[group]), file);
 }
 
 void th_help_command(const th_command *command, FILE *file)
 {
     fprintf(file, "throng %s: %s\n\nusage: throng %s [OPTIONS]%s%s\n\n%s\n", command->name, command->summary,
             command->name, command->operand ? " " : "", command->operand ? command->operand : "", command->details);
-    const int column = column_of(command);
-    for (const th_option *o = th_option_table; o->name; o++)
-        if (o->commands & command->bit)
-            print_option(o, column, file);
+    fputs("Options that commands share, which `throng help options` describes:\n", file);
+    for (th_option_group group = TH_GROUP_MODEL; group < TH_GROUP_COUNT; group++)
+        print_shared(command, group, file);
+    fputc('\n', file);
+    print_options(command->bit, TH_GROUP_NONE, file);
+}
+
+void th_help_options(FILE *file)
+{
+    fputs("Options that several commands share; `throng help COMMAND` says which a command takes.\n", file);
+    for (th_option_group group = TH_GROUP_MODEL; group < TH_GROUP_COUNT; group++) {
+        fprintf(file, "\n%s:\n\n", group_names[group]);
+        print_options(UINT32_MAX, group, file);
+    }
 }

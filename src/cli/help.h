@@ -9,6 +9,8 @@
 
 #define TH_SUMMARY "animates crowds of skinned characters on all cores and measures how fast that is"
 
+#define TH_HELP_OPTIONS "options" /* the word behind `throng help` for those that commands share */
+
 enum { TH_OPTION_TEXT = 1024 };
 
 /* What the exit codes mean. Ends with a row whose codes are NULL. */
@@ -22,5 +24,6 @@ void th_help_option(const th_option *option, char text[TH_OPTION_TEXT]);
 
 void th_help_program(FILE *file);
 void th_help_command(const th_command *command, FILE *file);
+void th_help_options(FILE *file);
 
 #endif

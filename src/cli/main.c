@@ -40,6 +40,10 @@ static int help(int argc, char *const *argv)
         th_complain("help takes one command, not %d", argc);
         return TH_EXIT_USAGE;
     }
+    if (strcmp(argv[0], TH_HELP_OPTIONS) == 0) {
+        th_help_options(stdout);
+        return TH_EXIT_GOOD;
+    }
     if (strcmp(argv[0], TH_SYNTHETIC_NAME) == 0) {
         th_help_synthetic(stdout);
         return TH_EXIT_GOOD;

@@ -13,6 +13,15 @@
 typedef struct th_option th_option;
 typedef th_result th_parse_fn(const th_option *option, const char *text, void *value, th_error *err);
 
+/* Options that many commands share are described once, in `throng help options`. */
+typedef enum th_option_group {
+    TH_GROUP_NONE = 0, /* a command's own */
+    TH_GROUP_MODEL,
+    TH_GROUP_PICTURE,
+    TH_GROUP_OUTPUT,
+    TH_GROUP_COUNT,
+} th_option_group;
+
 struct th_option {
     const char *name;     /* without the dashes */
     const char *prefix;   /* of the name in messages; NULL: the dashes */
@@ -20,6 +29,7 @@ struct th_option {
     const char *fallback; /* the default, parsed like a given value; NULL: none */
     const char *help;
     uint32_t commands; /* one bit per command that takes it */
+    th_option_group group;
     bool repeatable;
     bool for_one; /* not passed to further processes that measure the same */
     th_parse_fn *parse;
