@@ -1,7 +1,6 @@
 #include <throng/anim/palette.h>
 
 #include <throng/anim/transform.h>
-#include <throng/core/half.h>
 
 #include <assert.h>
 #include <math.h>
@@ -9,7 +8,7 @@
 
 const char *th_palette_name(th_palette format)
 {
-    static const char *const names[TH_PALETTE_COUNT] = {"f32", "f16", "quat", "quat16"};
+    static const char *const names[TH_PALETTE_COUNT] = {"f32", "quat", "quat16"};
     assert((unsigned)format < TH_PALETTE_COUNT);
     return names[format];
 }
@@ -100,15 +99,9 @@ void th_palette_read(th_palette format, const void *entry, const th_palette_base
 {
     assert(entry && out);
     assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
-    uint16_t halves[12];
     float quat[8];
     th_quat16 packed;
     switch (format) {
-    case TH_PALETTE_F16:
-        memcpy(halves, entry, sizeof halves);
-        for (int i = 0; i < 12; i++)
-            out[i] = th_half_to_float(halves[i]);
-        break;
     case TH_PALETTE_QUAT:
         memcpy(quat, entry, sizeof quat);
         quat_to_matrix(quat, base->place, out);
@@ -127,15 +120,9 @@ void th_palette_write(th_palette format, const float in[12], const th_palette_ba
 {
     assert(entry && in);
     assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
-    uint16_t halves[12];
     float quat[8];
     th_quat16 packed;
     switch (format) {
-    case TH_PALETTE_F16:
-        for (int i = 0; i < 12; i++)
-            halves[i] = th_half_from_float(in[i]);
-        memcpy(entry, halves, sizeof halves);
-        break;
     case TH_PALETTE_QUAT:
         quat_from_matrix(in, base->place, quat);
         memcpy(entry, quat, sizeof quat);

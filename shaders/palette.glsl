@@ -28,20 +28,10 @@ uvec4 palette_words(uint row)
 }
 #endif
 #elif defined(PALETTE_TEXTURE)
-uniform samplerBuffer u_palette; // RGBA32F or RGBA16F
+uniform samplerBuffer u_palette; // RGBA32F
 vec4 palette_row(uint row)
 {
     return texelFetch(u_palette, int(row));
-}
-#elif defined(PALETTE_F16)
-layout(std430, binding = 0) readonly buffer Palette
-{
-    uvec2 rows[];
-};
-vec4 palette_row(uint row)
-{
-    uvec2 halves = rows[row];
-    return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
 }
 #else
 layout(std430, binding = 0) readonly buffer Palette

@@ -6,16 +6,9 @@
 // follow_product and write_entry (pose_matrices.glsl, pose_quats.glsl), and a mapping (pose_character.comp,
 // pose_joint.comp).
 
-#ifdef PALETTE_F16
-#define TEXEL uvec2
-#define LINE_TEXELS 8u
-#else
-#define TEXEL uvec4
-#define LINE_TEXELS 4u
-#endif
 layout(std430, binding = 0) writeonly restrict buffer Palettes
 {
-    TEXEL palettes[];
+    uvec4 palettes[];
 };
 layout(std430, binding = 1) readonly restrict buffer Program
 {
@@ -256,37 +249,11 @@ vec4 interpolate(Blend by, uint key, bool rotation)
 
 // ---- writing ----
 
-#ifdef PALETTE_F16
-// As th_half_from_float, which packHalf2x16 need not be.
-uint half_from_float(float value)
-{
-    uint bits = floatBitsToUint(value), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
-    if (size > 0x7f800000u)
-        return sign | 0x7e00u | (size >> 13 & 0x3ffu);
-    if (size >= 0x477ff000u)
-        return sign | 0x7c00u;
-    if (size >= 0x38800000u)
-        return sign | (size + 0xfffu + (size >> 13 & 1u) - 0x38000000u) >> 13;
-    return sign | (floatBitsToUint(add(uintBitsToFloat(size), 0.5)) - 0x3f000000u);
-}
-
-uvec2 texel_of(vec4 row)
-{
-    return uvec2(half_from_float(row.x) | half_from_float(row.y) << 16,
-                 half_from_float(row.z) | half_from_float(row.w) << 16);
-}
-#else
-uvec4 texel_of(vec4 row)
-{
-    return floatBitsToUint(row);
-}
-#endif
-
-// Palettes are whole cache lines, with zeros behind their entries. Returns where those end.
+// Palettes are whole cache lines of four texels, with zeros behind their entries. Returns where those end.
 uint padding_end(uint entry_texels)
 {
     uint texels = words[TH_DEVICE_ENTRY_COUNT] * entry_texels;
-    return (texels + LINE_TEXELS - 1u) / LINE_TEXELS * LINE_TEXELS;
+    return (texels + 3u) / 4u * 4u;
 }
 
 // The word where an op begins.

@@ -44,5 +44,5 @@ void main()
         write_products(palette, op, m);
     }
     for (uint at = words[TH_DEVICE_ENTRY_COUNT] * ENTRY_TEXELS; at < padding_end(ENTRY_TEXELS); at++)
-        palettes[palette + at] = TEXEL(0);
+        palettes[palette + at] = uvec4(0);
 }

@@ -53,5 +53,5 @@ void main()
     }
     uint padding = entries * ENTRY_TEXELS + lane; // less than a line has
     if (padding < padding_end(ENTRY_TEXELS))
-        palettes[palette + padding] = TEXEL(0);
+        palettes[palette + padding] = uvec4(0);
 }

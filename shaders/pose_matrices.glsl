@@ -104,7 +104,7 @@ Matrix follow_product(Matrix m, uint product)
 void write_entry(uint palette, uint entry, Matrix m)
 {
     uint at = palette + 3u * entry;
-    palettes[at] = texel_of(m.x);
-    palettes[at + 1u] = texel_of(m.y);
-    palettes[at + 2u] = texel_of(m.z);
+    palettes[at] = floatBitsToUint(m.x);
+    palettes[at + 1u] = floatBitsToUint(m.y);
+    palettes[at + 2u] = floatBitsToUint(m.z);
 }

@@ -64,8 +64,8 @@ void write_entry(uint palette, uint entry, Quat m)
 #else
 void write_entry(uint palette, uint entry, Quat m)
 {
-    palettes[palette + 2u * entry] = texel_of(m.rotation);
-    palettes[palette + 2u * entry + 1u] = texel_of(vec4(m.place, m.scale));
+    palettes[palette + 2u * entry] = floatBitsToUint(m.rotation);
+    palettes[palette + 2u * entry + 1u] = floatBitsToUint(vec4(m.place, m.scale));
 }
 #define ENTRY_TEXELS 2u
 #endif

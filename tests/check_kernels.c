@@ -7,7 +7,6 @@
 #include "anim/kernels/isa.h"
 #include "fixture_crowd.h"
 
-#include <throng/core/half.h>
 #include <throng/core/random.h>
 
 #include <inttypes.h>
@@ -124,33 +123,6 @@ static void check_streamed(const crowd_fixture *s, double time_s, const unsigned
     crowd_fixture_fini_twin(&streamed);
 }
 
-/* singles: the palette of one character. */
-static void expect_halves(const unsigned char *halves, const unsigned char *singles, uint32_t numbers)
-{
-    for (uint32_t k = 0; k < numbers; k++) {
-        float single;
-        uint16_t half;
-        memcpy(&single, singles + k * sizeof single, sizeof single);
-        memcpy(&half, halves + k * sizeof half, sizeof half);
-        insist(half == th_half_from_float(single), "half precision is not single precision rounded");
-    }
-    for (size_t k = numbers * sizeof(uint16_t); k % TH_CACHE_LINE != 0; k++)
-        insist(halves[k] == 0, "padding is not zero");
-}
-
-static void check_half_precision(const crowd_fixture *s, double time_s, th_writes writes)
-{
-    crowd_fixture halves;
-    crowd_fixture_init_twin(&halves, s, (th_crowd_desc){.isa = at.isa, .palette = TH_PALETTE_F16, .writes = writes});
-    crowd_fixture_update(&halves, time_s);
-    for (uint32_t i = 0; i < s->count; i++)
-        expect_halves(halves.palette + th_crowd_palette_offset(halves.crowd, i),
-                      s->palette + th_crowd_palette_offset(s->crowd, i),
-                      12 * th_compiled_model_source(s->compiled)->bone_count);
-    expect_guard(&halves);
-    crowd_fixture_fini_twin(&halves);
-}
-
 /* Of some characters, in double precision. rounding: of the format. */
 static void check_errors(const crowd_fixture *s, double time_s, double rounding)
 {
@@ -225,8 +197,6 @@ static kernel_hash check_kernel(const crowd_fixture *scalar, double time_s)
     insist(distance <= 5e-7, "further from the scalar kernel than rounding goes");
     farthest = fmax(farthest, distance);
     check_errors(&s, time_s, 0);
-    check_half_precision(&s, time_s, TH_WRITES_CACHED);
-    check_half_precision(&s, time_s, TH_WRITES_STREAMED);
     if (!th_compiled_model_obstacle(s.compiled, TH_PALETTE_QUAT))
         hash.quats = check_both_quats(&s, time_s);
     check_ways(&s, time_s);
@@ -301,58 +271,6 @@ static void check_model(uint32_t n, group_hash *sum)
     check_kernels(&scalar, time_s, sum);
     crowd_fixture_fini(&scalar);
     th_model_free(model);
-}
-
-/* ---- half precision at its limits ---- */
-
-enum { BONES = 8, ROWS = 3 * BONES, NUMBERS = 4 * ROWS };
-
-/* Any bits, or halfway between two neighbours of half precision and next to it. */
-static float hard_number(uint64_t n)
-{
-    const uint64_t dice = th_random_bits(77, n);
-    uint32_t bits = (uint32_t)dice;
-    if (dice >> 63) {
-        const uint16_t half = (uint16_t)(dice >> 32 & 0x7fff) % 0x7bff;
-        const float middle = (th_half_to_float(half) + th_half_to_float((uint16_t)(half + 1))) / 2;
-        memcpy(&bits, &middle, sizeof bits);
-        bits = (bits + (uint32_t)(dice % 3) - 1) ^ (uint32_t)(dice & 0x80000000);
-    }
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
-static void write_hard_numbers(const th_kernels *kernels, const th_program *program, uint64_t seed, bool streamed)
-{
-    _Alignas(TH_CACHE_LINE) static float matrices[NUMBERS * TH_MAX_WIDTH];
-    _Alignas(TH_CACHE_LINE) static unsigned char palettes[TH_MAX_WIDTH][NUMBERS * sizeof(uint16_t)];
-    static float singles[TH_MAX_WIDTH][NUMBERS];
-    char *out[TH_MAX_WIDTH];
-    for (uint32_t lane = 0; lane < kernels->width; lane++) {
-        out[lane] = (char *)palettes[lane];
-        for (uint32_t k = 0; k < NUMBERS; k++) {
-            singles[lane][k] = hard_number(seed * NUMBERS * TH_MAX_WIDTH + lane * NUMBERS + k);
-            matrices[k * kernels->width + lane] = singles[lane][k];
-        }
-    }
-    kernels->write[TH_PALETTE_F16][streamed](program, 0, ROWS, matrices, out);
-    kernels->fence();
-    for (uint32_t lane = 0; lane < kernels->width; lane++)
-        expect_halves(palettes[lane], (const unsigned char *)singles[lane], NUMBERS);
-}
-
-static void check_hard_numbers(void)
-{
-    uint32_t rows[ROWS];
-    for (uint32_t r = 0; r < ROWS; r++)
-        rows[r] = r * TH_ROW_BYTES;
-    const th_program program = {.entry_count = BONES, .rows = rows};
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-        at.isa = (th_isa)isa;
-        for (uint64_t seed = 0; th_isa_available(at.isa) && seed < 500; seed++)
-            write_hard_numbers(th_isa_kernels(at.isa), &program, seed, seed % 2);
-    }
 }
 
 /* ---- numbers that no kernel rounds ---- */
@@ -480,7 +398,6 @@ int main(int argc, char **argv)
         return 2;
     }
     check_limit();
-    check_hard_numbers();
     check_whole_numbers();
     for (uint32_t n = 0; n < models; n++)
         check_model(n, &sums[n / GROUP]);

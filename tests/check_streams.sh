@@ -9,7 +9,7 @@ LC_ALL=C "$1" -d --no-show-raw-insn "$2" | awk '
     /^[^ ]*pose_.*file format/ { kernel = $1; sub(/\.c\.o:.*/, "", kernel) }
     /\tv?movnt/ && !seen[kernel, name]++ { found[name]++ }
     END {
-        split("stream_f32 stream_f16 fill_streamed stream_lines", wanted)
+        split("stream_f32 stream_quat stream_quat16 fill_streamed stream_lines", wanted)
         for (i in wanted)
             if (found[wanted[i]] != 3) {
                 printf "%s: streams in %d kernels, not in those of SSE4, AVX2 and AVX-512\n", wanted[i], found[wanted[i]]

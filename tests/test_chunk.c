@@ -21,7 +21,7 @@ typedef struct random_case {
 static random_case make_case(void)
 {
     random_case c;
-    c.palette_bytes = (1 + random_up_to(80)) * (random_up_to(1) ? 48 : 24);
+    c.palette_bytes = (1 + random_up_to(80)) * (random_up_to(1) ? 48 : 16);
     c.alignment = (size_t)1 << random_up_to(8);
     c.draw = (th_draw){.count = (uint32_t)random_up_to(40),
                        .palette_offset = SLOT_ALIGNMENT * random_up_to(1000),

@@ -4,7 +4,6 @@
 
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
-#include <throng/core/half.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -473,46 +472,6 @@ static void on_each_isa(void (*check)(const crowd_fixture *of, th_isa isa))
     }
 }
 
-/* Entries of half precision are those of single precision, rounded, and nothing is written beside them. */
-static void check_halves_of_singles(const crowd_fixture *singles, const crowd_fixture *halves)
-{
-    const uint32_t bones = th_compiled_model_source(singles->compiled)->bone_count;
-    for (uint32_t i = 0; i < singles->count; i++) {
-        const unsigned char *single = singles->palette + th_crowd_palette_offset(singles->crowd, i);
-        const unsigned char *half = halves->palette + th_crowd_palette_offset(halves->crowd, i);
-        for (uint32_t k = 0; k < 12 * bones; k++) {
-            float value;
-            uint16_t got;
-            memcpy(&value, single + k * sizeof value, sizeof value);
-            memcpy(&got, half + k * sizeof got, sizeof got);
-            cr_assert_eq(got, th_half_from_float(value), "instance %u number %u: %g as %#x", i, k, (double)value, got);
-        }
-        for (size_t k = 24 * (size_t)bones; k % 64 != 0; k++)
-            cr_assert_eq(half[k], 0, "padding");
-    }
-    for (size_t k = 0; k < 64; k++)
-        cr_assert_eq(halves->palette[halves->palette_bytes + k], GUARD, "written past the end");
-}
-
-/* On one instruction set. */
-static void check_half_precision(const crowd_fixture *of, th_isa isa)
-{
-    crowd_fixture singles, halves;
-    crowd_fixture_init_twin(&singles, of, (th_crowd_desc){.isa = isa});
-    crowd_fixture_init_twin(&halves, of, (th_crowd_desc){.isa = isa, .palette = TH_PALETTE_F16});
-    crowd_fixture_update(&singles, 0.7);
-    crowd_fixture_update(&halves, 0.7);
-    check_halves_of_singles(&singles, &halves);
-    check_halves(&halves, 0.7);
-    crowd_fixture_fini_twin(&singles);
-    crowd_fixture_fini_twin(&halves);
-}
-
-Test(crowd, half_precision_is_single_precision_rounded)
-{
-    on_each_isa(check_half_precision);
-}
-
 /* ---- some of a crowd ---- */
 
 enum { ACTIVE_MODELS = 3, ACTIVE_COUNT = 211 };
@@ -647,7 +606,7 @@ static void check_streamed(const crowd_fixture *cached, const crowd_fixture *str
 
 static void check_streaming(const crowd_fixture *of, th_isa isa)
 {
-    th_crowd_desc as = {.isa = isa, .palette = of->count % 2 ? TH_PALETTE_F16 : TH_PALETTE_F32};
+    th_crowd_desc as = {.isa = isa, .palette = of->count % 2 ? TH_PALETTE_AUTO : TH_PALETTE_F32};
     crowd_fixture cached, streamed;
     crowd_fixture_init_twin(&cached, of, as);
     as.writes = TH_WRITES_STREAMED;
@@ -703,37 +662,6 @@ Test(crowd, streams_what_is_more_than_stays_in_the_caches)
     free(streamed);
     crowd_fixture_fini(&s);
     th_model_free(model);
-}
-
-/* A joint that never moves, far away or hardly at all: its palette entry is its place. */
-ParameterizedTestParameters(crowd, half_precision_at_its_limits)
-{
-    return each_isa();
-}
-
-ParameterizedTest(const th_isa *isa, crowd, half_precision_at_its_limits)
-{
-    static const float places[][3] = {
-        {65504, 65519.996F, 65520}, {-65520, -1e9F, 3e38F}, {6.1e-5F, 6.0e-5F, -1e-5F}, {2.99e-8F, 2.98e-8F, -1e-30F}};
-    skip_without(*isa);
-    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
-        th_joint joint = {"far", TH_NO_INDEX, TH_MAT34_IDENTITY};
-        th_bone bone = {0, TH_MAT34_IDENTITY};
-        th_model model = {.name = "m", .joint_count = 1, .joints = &joint, .bone_count = 1, .bones = &bone, .size = 1};
-        uint16_t entry[12];
-        crowd_fixture s;
-        for (size_t i = 0; i < 3; i++)
-            joint.rest.m[4 * i + 3] = places[p][i];
-        crowd_fixture_init_with(&s, &model, (th_compiled_model_desc){0}, 40,
-                                (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
-        crowd_fixture_update(&s, 0);
-        for (uint32_t k = 0; k < s.count; k++) {
-            memcpy(entry, s.palette + th_crowd_palette_offset(s.crowd, k), sizeof entry);
-            for (size_t i = 0; i < 3; i++)
-                cr_expect_eq(entry[4 * i + 3], th_half_from_float(places[p][i]), "%g", (double)places[p][i]);
-        }
-        crowd_fixture_fini(&s);
-    }
 }
 
 Test(crowd, an_instance_does_not_depend_on_its_neighbours)

@@ -171,11 +171,6 @@ Test(crowd_renderer, all_ways_give_the_same_picture)
     check_crowds(TH_PALETTE_F32);
 }
 
-Test(crowd_renderer, all_ways_give_the_same_picture_of_half_precision)
-{
-    check_crowds(TH_PALETTE_F16);
-}
-
 Test(crowd_renderer, all_ways_give_the_same_picture_of_quaternions)
 {
     check_crowds(TH_PALETTE_QUAT);

@@ -118,7 +118,7 @@ static void apply(int which, settings *s)
         s->crowd.jobs.scheduler = TH_SCHEDULER_SERIAL;
         break;
     case 4:
-        s->crowd.palette = TH_PALETTE_F16;
+        s->crowd.palette = TH_PALETTE_QUAT16;
         break;
     case 5:
         s->crowd.compile.interpolation = TH_INTERPOLATION_STEP;

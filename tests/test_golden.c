@@ -161,7 +161,6 @@ Test(golden, humans)
     th_gl *gl = open_llvmpipe();
     test_models c = test_models_human();
     check_human("humans", gl, &c, TH_PALETTE_F32, MATERIALS, &with_shadows);
-    check_human("humans_f16", gl, &c, TH_PALETTE_F16, MATERIALS, &with_shadows);
     check_human("skeletons", gl, &c, TH_PALETTE_F32, SKELETONS, &without_shadows);
     check_human("heat", gl, &c, TH_PALETTE_F32, HEAT, &without_shadows); /* a coarse level */
     test_models_free(&c);
@@ -268,7 +267,6 @@ Test(golden, faults_are_seen)
     test_models c = test_models_human();
     check_fault("1/60 s late", gl, &c, time_s - 1.0 / 60, TH_PALETTE_F32, &with_shadows);
     check_fault("no shadow", gl, &c, time_s, TH_PALETTE_F32, &without_shadows);
-    check_fault("f16", gl, &c, time_s, TH_PALETTE_F16, &with_shadows);
     stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
     th_render_mesh mesh = *s.meshes[0];
     th_render_mesh_vertex *vertices = drop_influence(&mesh);

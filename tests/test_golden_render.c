@@ -14,7 +14,7 @@
 #define LEVELS    "--count 400 --look lod --camera ,12,4"
 #define WORKERS   "--count 30 --look workers --scene ring"
 #define SKELETONS "--count 9 --look skeleton"
-#define ERRORS    "--count 60 --look error --palette f16 --camera ,5,6"
+#define ERRORS    "--count 400 --look error --share 15 --camera ,8,3"
 
 enum { WIDTH = 640, HEIGHT = 360, MOST_BYTES = 1 << 21 };
 
@@ -68,7 +68,7 @@ Test(golden_render, scenes)
     check_render("scene_stadium", "--count 1200 --scene stadium --camera 62");
 }
 
-/* Near ones are finer; half precision costs more where characters are near; one thread has one colour. */
+/* Near ones are finer; far ones share poses, and are off by that; one thread has one colour. */
 Test(golden_render, looks)
 {
     check_render("look_lod", LEVELS);

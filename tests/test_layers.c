@@ -491,31 +491,6 @@ Test(layers, quaternions_are_the_same_poses)
     cr_expect_gt(check_quaternions(TH_PALETTE_QUAT16, 1e-4), 3);
 }
 
-Test(layers, half_precision_is_the_same_poses)
-{
-    for (uint32_t n = 0; n < MODELS; n++) {
-        setup t;
-        setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){0});
-        update(&t, UINT16_MAX);
-        setup half = t;
-        crowd_fixture_init_twin(&half.s, &t.s, (th_crowd_desc){.palette = TH_PALETTE_F16});
-        update(&half, UINT16_MAX);
-        const uint32_t bones = t.model->bone_count;
-        for (uint32_t i = 0; i < COUNT * bones; i++) {
-            float single[12], read[12];
-            const unsigned char *at = t.s.palette + th_crowd_palette_offset(t.s.crowd, i / bones),
-                                *half_at = half.s.palette + th_crowd_palette_offset(half.s.crowd, i / bones);
-            th_palette_read(TH_PALETTE_F32, at + i % bones * th_palette_entry_bytes(TH_PALETTE_F32), NULL, single);
-            th_palette_read(TH_PALETTE_F16, half_at + i % bones * th_palette_entry_bytes(TH_PALETTE_F16), NULL, read);
-            for (int k = 0; k < 12; k++)
-                cr_assert_float_eq(read[k], single[k], fabsf(single[k]) / 2048 + 0x1p-25F, "model %u, instance %u", n,
-                                   i / bones);
-        }
-        crowd_fixture_fini_twin(&half.s);
-        setup_fini(&t);
-    }
-}
-
 /* ---- crowds ---- */
 
 /* More batches of each model than are sorted together, and a last one as large as can be. */

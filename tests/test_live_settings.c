@@ -211,12 +211,12 @@ Test(live_settings, says_what_is_out_of_the_ordinary)
     expect_description("12,345 characters, 2 threads");
     settings = (th_live_settings){.crowd = {.count = 1,
                                             .jobs = {.threads = 1, .scheduler = TH_SCHEDULER_SERIAL},
-                                            .palette = TH_PALETTE_F16,
+                                            .palette = TH_PALETTE_QUAT16,
                                             .compile = {.interpolation = TH_INTERPOLATION_NLERP},
                                             .layout = TH_LAYOUT_RING,
                                             .look = TH_LOOK_LOD},
                                   .clip = "walk"};
-    expect_description("1 character, 1 thread, serial, f16, nlerp, walk, ring, lod, no shadows");
+    expect_description("1 character, 1 thread, serial, quat16, nlerp, walk, ring, lod, no shadows");
     char cut[20];
     th_live_settings_describe(&settings, cut, sizeof cut);
     cr_expect_str_eq(cut, "1 character, 1 thre");

@@ -378,6 +378,9 @@ Test(options, say_what_may_have_been_meant)
                    "--scheduler takes work-stealing, serial, openmp-dynamic, openmp-guided or "
                    "openmp-static, not \"onetbb\"; there is no onetbb any more, openmp-guided "
                    "is most like it");
+    expect_refusal("render --palette f16",
+                   "--palette takes f32, quat, quat16 or auto, not \"f16\"; there is no f16 any more, "
+                   "quat16 takes less memory, and f32 any model");
     expect_refusal("scale --placement core",
                    "--placement takes none, workers, compact, spread or cores, not \"core\"; did you mean cores?");
 }

@@ -588,9 +588,9 @@ Test(page, bench_names_all_poses_among_their_errors)
         const char *name;
         double ns, error;
     } entries[] = {
-        {"pose/scalar/f32", 17.05, 8.2e-5},  {"pose/scalar/f16", 28.46, 1.5e-3},   {"pose/sse4/f32", 4.98, 8.2e-5},
-        {"pose/sse4/f16", 9.36, 1.5e-3},     {"pose/avx2/f32", 3.05, 8.2e-5},      {"pose/avx2/f16", 2.56, 1.5e-3},
-        {"pose/avx512/f32", 2.32, 8.2e-5},   {"pose/avx512/f16", 2.22, 1.5e-3},    {"pose/exact", 95.3, 1.7e-7},
+        {"pose/scalar/f32", 17.05, 8.2e-5},  {"pose/scalar/quat", 28.46, 1.5e-3},  {"pose/sse4/f32", 4.98, 8.2e-5},
+        {"pose/sse4/quat", 9.36, 1.5e-3},    {"pose/avx2/f32", 3.05, 8.2e-5},      {"pose/avx2/quat", 2.56, 1.5e-3},
+        {"pose/avx512/f32", 2.32, 8.2e-5},   {"pose/avx512/quat", 2.22, 1.5e-3},   {"pose/exact", 95.3, 1.7e-7},
         {"pose/tutorial", 202.9, 7.2e-7},    {"limit/write_cached", 1.21, 0},      {"interp/nlerp/sse4", 4.94, 2.8e-4},
         {"interp/nlerp/avx2", 3.04, 2.8e-4}, {"interp/nlerp/avx512", 2.7, 2.8e-4}, {"interp/cubic/sse4", 5.43, 7.7e-3},
         {"interp/cubic/avx2", 3.51, 7.7e-3}, {"interp/cubic/avx512", 3.0, 7.7e-3}, {"interp/step/avx2", 3.03, 0.13},

@@ -287,24 +287,24 @@ Test(view, crowd_and_work_change_while_it_runs)
     press("T T", "1 thread");
     press("t", "2 threads");
     press("j", ", serial");
-    press("p", ", f16");
+    press("p", ", quat");
     press("i", ", step");
     press("m", ", idle");
     press("l", ", ring");
     press("k", ", lod");
     press("o", ", no shadows");
     press("v", ", no vsync");
-    xdotool("key J p p p p I M L K o v"); /* quat, quat16, auto, f32 */
+    xdotool("key J p p p I M L K o v"); /* quat16, auto, f32 */
     await_title("shadows", false);
     await(title_has("") && strcmp(title, "Throng - 11 characters, 2 threads") == 0);
     cr_expect_str_eq(title, "Throng - 11 characters, 2 threads");
-    press("p", ", f16");
+    press("p", ", quat");
     quit();
     json_t *json = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
     cr_assert(json, "%s", out);
     cr_expect_eq(json_integer_value(json_object_get(json, "characters")), 11);
     cr_expect_eq(json_integer_value(json_object_get(json, "threads")), 2);
-    cr_expect_str_eq(json_string_value(json_object_get(json, "palette")), "f16");
+    cr_expect_str_eq(json_string_value(json_object_get(json, "palette")), "quat");
     cr_expect_gt(json_integer_value(json_object_get(json, "frames")), 16);
     json_decref(json);
 }

@@ -3,8 +3,7 @@
 #include <assert.h>
 
 /* Whether the processor has a feature and the operating system saves its registers. glibc is asked where it answers,
- * so that GLIBC_TUNABLES hides a feature from the kernels and from libm alike; gcc's run-time support otherwise, where
- * clang's does not know F16C, which whatever has AVX2 has, too. */
+ * so that GLIBC_TUNABLES hides a feature from the kernels and from libm alike; gcc's run-time support otherwise. */
 #ifdef TH_HAVE_X86
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
@@ -45,7 +44,7 @@ bool th_isa_available(th_isa isa)
     case TH_ISA_SSE4:
         return HAS(SSE4_1, "sse4.1");
     case TH_ISA_AVX2:
-        return HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(F16C, "avx2");
+        return HAS(AVX2, "avx2") && HAS(FMA, "fma");
     case TH_ISA_AVX512:
         return HAS(AVX512F, "avx512f") && HAS(AVX512BW, "avx512bw") && HAS(FMA, "fma");
 #elif defined(TH_HAVE_ARM64)

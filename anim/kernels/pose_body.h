@@ -522,23 +522,10 @@ enum {
     TILES = WHOLE_LINES ? TH_CACHE_LINE / sizeof(float) / TILE : 1,
 };
 
-#ifndef HAS_TRANSPOSE_HALVES
-/* Transposes numbers of all lanes to half precision: two halves per float, by lane. */
-ALWAYS_INLINE void wf_transpose_halves(const float *const *rows, wf out[TILE])
+/* Rows of numbers that become one row of a palette. */
+ALWAYS_INLINE size_t rows_per_row(th_palette format)
 {
-#pragma GCC unroll 16
-    for (size_t i = 0; i < TILE; i++) {
-        const float *low = rows[i / 2] + i % 2 * 2 * WIDTH;
-        out[i] = wf_pair(wf_load(low), wf_load(low + WIDTH));
-    }
-    wf_transpose_lanes(out);
-}
-#endif
-
-/* Whether two rows of numbers become one row of a palette. */
-ALWAYS_INLINE bool halves_rows(th_palette format)
-{
-    return format == TH_PALETTE_F16 || format == TH_PALETTE_QUAT16;
+    return format == TH_PALETTE_QUAT16 ? 2 : 1;
 }
 
 /* Rounds a rotation and a place of all lanes to whole numbers (th_quat16). r is the vector part of the quaternion over
@@ -564,15 +551,11 @@ ALWAYS_INLINE void pack_quat(const float *rotation, const float *place, float st
 ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, float steps, const float *matrices,
                              wf out[TILE])
 {
-    const size_t count = halves_rows(format) ? TILE / 2 : TILE / 4;
+    const size_t count = rows_per_row(format) * TILE / 4;
     const float *rows[TILE / 2];
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; i++)
         rows[i] = (const float *)(const void *)((const char *)matrices + (size_t)places[i] * WIDTH);
-    if (format == TH_PALETTE_F16) {
-        wf_transpose_halves(rows, out);
-        return;
-    }
     if (format == TH_PALETTE_QUAT16) {
 #pragma GCC unroll 16
         for (size_t i = 0; i < TILE; i += 4)
@@ -593,7 +576,7 @@ typedef void store_fn(float *out, wf a);
 ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                                   th_palette format, store_fn *store, char *const *palettes)
 {
-    const size_t pair = halves_rows(format) ? 2 : 1;
+    const size_t pair = rows_per_row(format);
     const bool quats = th_pose_form_of(format) == TH_POSE_QUATS;
     const float steps = quats ? program->quat->steps : 0;
     const size_t whole = th_cache_line_round(program->entry_count * th_palette_entry_bytes(format)) / sizeof(float);
@@ -626,8 +609,6 @@ ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uin
 
 WRITE(write_f32, TH_PALETTE_F32, wf_store)
 WRITE(stream_f32, TH_PALETTE_F32, wf_stream)
-WRITE(write_f16, TH_PALETTE_F16, wf_store)
-WRITE(stream_f16, TH_PALETTE_F16, wf_stream)
 WRITE(write_quat, TH_PALETTE_QUAT, wf_store)
 WRITE(stream_quat, TH_PALETTE_QUAT, wf_stream)
 WRITE(write_quat16, TH_PALETTE_QUAT16, wf_store)
@@ -734,10 +715,7 @@ static void fence_stores(void)
         .add_layer = {{NULL, add_step_32, add_nlerp_32, add_slerp_32, add_fast_slerp_32, add_cubic_32},                \
                       {NULL, add_step_16, add_nlerp_16, add_slerp_16, add_fast_slerp_16, add_cubic_16}},               \
         .compose = {compose_matrices, compose_quats}, .resolve = {resolve_ops, resolve_quats},                         \
-        .write = {{write_f32, stream_f32},                                                                             \
-                  {write_f16, stream_f16},                                                                             \
-                  {write_quat, stream_quat},                                                                           \
-                  {write_quat16, stream_quat16}},                                                                      \
+        .write = {{write_f32, stream_f32}, {write_quat, stream_quat}, {write_quat16, stream_quat16}},                  \
         .fill = {fill_cached, fill_streamed}, .read = read_lines, .multiply_add = multiply_add,                        \
         .stream = stream_lines, .fence = fence_stores,                                                                 \
     }

@@ -157,38 +157,6 @@ static inline void wf_transpose_lanes(wf r[8])
     }
 }
 
-/* Packs two numbers of all lanes to half precision. */
-static inline __m256i halves(const float *low, const float *high)
-{
-    const __m128i first = _mm256_cvtps_ph(wf_load(low), _MM_FROUND_TO_NEAREST_INT);
-    const __m128i second = _mm256_cvtps_ph(wf_load(high), _MM_FROUND_TO_NEAREST_INT);
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
-}
-
-#define HAS_TRANSPOSE_HALVES
-
-/* Transposes sixteen numbers of all lanes to half precision by lane. Eight halves of a lane fill half a register, so an
- * 8x8 transpose inside each half is enough: n[i] is number i (low half) and number i + 8 (high half) of lanes 0..7. */
-static inline void wf_transpose_halves(const float *const rows[4], wf out[8])
-{
-    __m256i n[8], two[2][4], four[4][2];
-    for (int i = 0; i < 8; i++)
-        n[i] = halves(rows[i / 4] + i % 4 * WIDTH, rows[i / 4 + 2] + i % 4 * WIDTH);
-    for (int i = 0; i < 4; i++) { /* two[q]: numbers 2 i and 2 i + 1 of lanes from 4 q on */
-        two[0][i] = _mm256_unpacklo_epi16(n[2 * i], n[2 * i + 1]);
-        two[1][i] = _mm256_unpackhi_epi16(n[2 * i], n[2 * i + 1]);
-    }
-    for (int i = 0; i < 4; i++) /* four[d]: numbers 4 i to 4 i + 3 of lanes 2 d and 2 d + 1 */
-        for (int half = 0; half < 2; half++) {
-            const __m256i *t = two[i / 2] + 2 * half;
-            four[i][half] = i % 2 ? _mm256_unpackhi_epi32(t[0], t[1]) : _mm256_unpacklo_epi32(t[0], t[1]);
-        }
-    for (int i = 0; i < 4; i++) {
-        out[2 * i] = _mm256_castsi256_ps(_mm256_unpacklo_epi64(four[i][0], four[i][1]));
-        out[2 * i + 1] = _mm256_castsi256_ps(_mm256_unpackhi_epi64(four[i][0], four[i][1]));
-    }
-}
-
 /* 1 with the sign of a. */
 static inline wf wf_sign(wf a)
 {

@@ -217,17 +217,6 @@ static inline void wf_transpose_lanes(wf r[16])
     }
 }
 
-static inline __m512i halves(wf a)
-{
-    return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
-}
-
-/* Stores of both kinds, in half precision. */
-static inline wf wf_pair(wf low, wf high)
-{
-    return _mm512_castsi512_ps(_mm512_or_si512(halves(low), _mm512_slli_epi32(halves(high), 16)));
-}
-
 /* 1 with the sign of a. */
 static inline wf wf_sign(wf a)
 {

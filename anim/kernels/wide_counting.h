@@ -1,8 +1,6 @@
 /* One float that counts what is done to it. */
 #include "pose.h"
 
-#include <throng/core/half.h>
-
 #include <math.h>
 #include <string.h>
 
@@ -130,14 +128,6 @@ static inline void wf_transpose(wf r[4])
 static inline void wf_transpose_lanes(wf r[4])
 {
     (void)r;
-}
-
-static inline wf wf_pair(wf low, wf high)
-{
-    const uint16_t halves[2] = {th_half_from_float(low), th_half_from_float(high)};
-    wf both;
-    memcpy(&both, halves, sizeof both);
-    return both;
 }
 
 /* 1 with the sign of a. */

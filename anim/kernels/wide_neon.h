@@ -149,34 +149,6 @@ static inline void wf_transpose_lanes(wf r[4])
     wf_transpose(r);
 }
 
-#define HAS_TRANSPOSE_HALVES
-
-static inline wf trn1_halves(float16x8_t a, float16x8_t b)
-{
-    return vreinterpretq_f32_u16(vtrn1q_u16(vreinterpretq_u16_f16(a), vreinterpretq_u16_f16(b)));
-}
-
-static inline wf trn2_halves(float16x8_t a, float16x8_t b)
-{
-    return vreinterpretq_f32_u16(vtrn2q_u16(vreinterpretq_u16_f16(a), vreinterpretq_u16_f16(b)));
-}
-
-/* Transposes eight numbers of all lanes to half precision by lane. Rounding follows FPCR's defaults, which Linux sets:
- * to nearest, ties to even, NaN quiet. n[i] is number i (low half) and number i + 4 (high half) of lanes 0..3. A
- * transpose of 2x2 halves, then of 2x2 pairs, puts eight halves of a lane side by side. */
-static inline void wf_transpose_halves(const float *const rows[2], wf out[4])
-{
-    float16x8_t n[4];
-    for (int i = 0; i < 4; i++)
-        n[i] = vcvt_high_f16_f32(vcvt_f16_f32(wf_load(rows[0] + i * WIDTH)), wf_load(rows[1] + i * WIDTH));
-    const wf even01 = trn1_halves(n[0], n[1]), odd01 = trn2_halves(n[0], n[1]); /* of even lanes, of odd lanes */
-    const wf even23 = trn1_halves(n[2], n[3]), odd23 = trn2_halves(n[2], n[3]);
-    out[0] = vtrn1q_f32(even01, even23);
-    out[1] = vtrn1q_f32(odd01, odd23);
-    out[2] = vtrn2q_f32(even01, even23);
-    out[3] = vtrn2q_f32(odd01, odd23);
-}
-
 /* 1 with the sign of a. */
 static inline wf wf_sign(wf a)
 {

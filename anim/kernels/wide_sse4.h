@@ -129,29 +129,6 @@ static inline void wf_transpose_lanes(wf r[4])
     wf_transpose(r);
 }
 
-/* The half is in the low 16 of each 32 bits; see th_half_from_float. */
-static inline __m128i halves(wf a)
-{
-    const __m128i bits = _mm_castps_si128(a), size = _mm_and_si128(bits, _mm_set1_epi32(0x7fffffff));
-    const __m128i odd = _mm_and_si128(_mm_srli_epi32(size, 13), _mm_set1_epi32(1));
-    const __m128i normal =
-        _mm_srli_epi32(_mm_add_epi32(_mm_add_epi32(size, odd), _mm_set1_epi32(0xfff - 0x38000000)), 13);
-    const __m128i small = _mm_sub_epi32(_mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(size), _mm_set1_ps(0.5F))),
-                                        _mm_castps_si128(_mm_set1_ps(0.5F)));
-    const __m128i nan =
-        _mm_or_si128(_mm_set1_epi32(0x7e00), _mm_and_si128(_mm_srli_epi32(size, 13), _mm_set1_epi32(0x3ff)));
-    __m128i all = _mm_blendv_epi8(normal, small, _mm_cmplt_epi32(size, _mm_set1_epi32(0x38800000)));
-    all = _mm_blendv_epi8(all, _mm_set1_epi32(0x7c00), _mm_cmpgt_epi32(size, _mm_set1_epi32(0x477fefff)));
-    all = _mm_blendv_epi8(all, nan, _mm_cmpgt_epi32(size, _mm_set1_epi32(0x7f800000)));
-    return _mm_or_si128(all, _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(0x8000)));
-}
-
-/* Stores of both kinds, in half precision. */
-static inline wf wf_pair(wf low, wf high)
-{
-    return _mm_castsi128_ps(_mm_or_si128(halves(low), _mm_slli_epi32(halves(high), 16)));
-}
-
 /* 1 with the sign of a. */
 static inline wf wf_sign(wf a)
 {

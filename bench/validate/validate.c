@@ -55,43 +55,10 @@ static double entry_error(const subject *s, uint32_t bone)
     return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
 }
 
-/* The largest rounding error of half precision at this value; it grows with the value. */
-static double half_error(double value)
+/* away: distance of the joint from the origin. */
+static void add_error(const subject *s, double error, double away, uint32_t joint, th_validation *validation)
 {
-    return fmax(fabs(value) * 0x1p-11, 0x1p-25);
-}
-
-/* How far rounding to the palette's format may move the joint and the shell around it. Where the entry has no inverse,
- * entry_error compares matrices. */
-static double format_error(const subject *s, uint32_t bone)
-{
-    const double *pose = s->pose[s->model->bones[bone].joint].m, *w = s->wanted[bone].m;
-    double mesh[3] = {0}, shell[3] = {1, 1, 1}, squares = 0;
-    th_dmat34 inverse;
-    if (s->format != TH_PALETTE_F16)
-        return 0;
-    if (th_dmat34_invert(&s->wanted[bone], &inverse)) {
-        th_dmat34_point(&inverse, (double[3]){pose[3], pose[7], pose[11]}, mesh);
-        for (int col = 0; col < 3; col++) {
-            const double *row = inverse.m + 4 * col;
-            shell[col] = s->shell * fmax(fabs(row[0]), fmax(fabs(row[1]), fabs(row[2])));
-        }
-    }
-    for (int row = 0; row < 12; row += 4) {
-        double sum = half_error(w[row + 3]);
-        for (int col = 0; col < 3; col++)
-            sum += half_error(w[row + col]) * (fabs(mesh[col]) + shell[col]);
-        squares += sum * sum;
-    }
-    return sqrt(squares);
-}
-
-/* away: distance of the joint from the origin. format_error: what the palette's format may cost. */
-static void add_error(const subject *s, double error, double away, double format_error, uint32_t joint,
-                      th_validation *validation)
-{
-    const double allowed =
-        s->bound * TH_VALIDATE_BOUND_FACTOR + TH_VALIDATE_ROUNDING * (s->model->size + away) + format_error;
+    const double allowed = s->bound * TH_VALIDATE_BOUND_FACTOR + TH_VALIDATE_ROUNDING * (s->model->size + away);
     if (!isfinite(error))
         error = HUGE_VAL;
     validation->max_error = fmax(validation->max_error, error);
@@ -102,8 +69,8 @@ static void add_error(const subject *s, double error, double away, double format
     }
 }
 
-/* errors, roundings: scratch, weight_count elements each. */
-static void validate_weights(const subject *s, double *errors, double *roundings, th_validation *validation)
+/* errors: scratch, weight_count elements. */
+static void validate_weights(const subject *s, double *errors, th_validation *validation)
 {
     const size_t entry_bytes = th_palette_entry_bytes(s->format);
     const char *at = s->palette + s->model->bone_count * entry_bytes;
@@ -112,11 +79,9 @@ static void validate_weights(const subject *s, double *errors, double *roundings
         if (w % 12 == 0)
             th_palette_read(s->format, at + w / 12 * entry_bytes, NULL, entry.m);
         errors[w] = (double)entry.m[w % 12] - s->weights[w];
-        roundings[w] = s->format == TH_PALETTE_F16 ? half_error(s->weights[w]) : 0;
     }
     uint32_t joint = 0;
-    const double rounding = th_weight_error(s->model, s->reaches, roundings, NULL);
-    add_error(s, th_weight_error(s->model, s->reaches, errors, &joint), 0, rounding, joint, validation);
+    add_error(s, th_weight_error(s->model, s->reaches, errors, &joint), 0, joint, validation);
 }
 
 static void validate_bones(const subject *s, th_validation *validation)
@@ -125,7 +90,7 @@ static void validate_bones(const subject *s, th_validation *validation)
         const uint32_t joint = s->model->bones[b].joint;
         const double *pose = s->pose[joint].m;
         const double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
-        add_error(s, entry_error(s, b), away, format_error(s, b), joint, validation);
+        add_error(s, entry_error(s, b), away, joint, validation);
     }
 }
 
@@ -182,7 +147,7 @@ static const th_mask *masks_of(const th_validation_desc *desc, uint32_t instance
 /* Memory for the references of one instance. */
 typedef struct workspace {
     th_dmat34 *pose; /* room for the joints and bones of the largest model */
-    double *weights; /* three times room for weights */
+    double *weights; /* twice room for weights */
     uint32_t most_weights, model_count;
     double **reaches; /* by model; NULL without weights */
 } workspace;
@@ -213,7 +178,7 @@ static bool workspace_init(workspace *w, const th_scene *scene)
         ok = (w->reaches[r] = th_weight_reaches(model)) != NULL;
     }
     w->pose = calloc(most + 1, sizeof *w->pose);
-    w->weights = calloc(3 * (size_t)w->most_weights + 1, sizeof *w->weights);
+    w->weights = calloc(2 * (size_t)w->most_weights + 1, sizeof *w->weights);
     if (ok && w->pose && w->weights)
         return true;
     workspace_fini(w);
@@ -262,7 +227,7 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
     th_validation validation = {.instance = i};
     validate_bones(&s, &validation);
     if (model->weight_count > 0)
-        validate_weights(&s, w->weights + w->most_weights, w->weights + 2 * (size_t)w->most_weights, &validation);
+        validate_weights(&s, w->weights + w->most_weights, &validation);
     return validation;
 }
 

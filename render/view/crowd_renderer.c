@@ -124,8 +124,6 @@ static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_des
         desc.defines[count++] = "APPEARANCES";
     if (renderer->fetch == TH_FETCH_TEXTURE)
         desc.defines[count++] = "PALETTE_TEXTURE";
-    else if (renderer->palette == TH_PALETTE_F16)
-        desc.defines[count++] = "PALETTE_F16";
     if (renderer->palette == TH_PALETTE_QUAT)
         desc.defines[count++] = "PALETTE_QUAT";
     if (renderer->palette == TH_PALETTE_QUAT16)
@@ -232,7 +230,7 @@ static void set_fetch(th_crowd_renderer *p, const th_crowd_renderer_desc *desc)
     if (p->fetch == TH_FETCH_TEXTURE) {
         glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
         p->block_alignment = (size_t)alignment;
-        p->driver_bytes = info->texture_buffer_texels * th_palette_row_bytes(desc->palette);
+        p->driver_bytes = info->texture_buffer_texels * TH_PALETTE_ROW_BYTES;
     } else {
         p->block_alignment = info->storage_offset_alignment;
         p->driver_bytes = info->storage_block_bytes;
@@ -363,18 +361,17 @@ static void bind_palettes(const th_crowd_renderer *p, const pipeline *with, th_r
                           size_t lead, size_t stride, bool shares)
 {
     assert(from.offset % p->block_alignment == 0);
-    const GLuint row_bytes = (GLuint)th_palette_row_bytes(p->palette);
     const GLintptr offset = (GLintptr)from.offset;
     if (p->fetch == TH_FETCH_TEXTURE) {
-        static const GLenum formats[TH_PALETTE_COUNT] = {GL_RGBA32F, GL_RGBA16F, GL_RGBA32F, GL_RGBA32UI};
+        static const GLenum formats[TH_PALETTE_COUNT] = {GL_RGBA32F, GL_RGBA32F, GL_RGBA32UI};
         glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
         glTexBufferRange(GL_TEXTURE_BUFFER, formats[p->palette], from.buffer, offset, (GLsizeiptr)bytes);
     } else {
         glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, from.buffer, offset, (GLsizeiptr)bytes);
     }
-    glUniform1ui(with->first_row, (GLuint)lead / row_bytes);
-    glUniform1ui(with->row_stride, (GLuint)stride / row_bytes);
+    glUniform1ui(with->first_row, (GLuint)lead / TH_PALETTE_ROW_BYTES);
+    glUniform1ui(with->row_stride, (GLuint)stride / TH_PALETTE_ROW_BYTES);
     glUniform1i(with->shares, shares);
 }
 

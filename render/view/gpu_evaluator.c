@@ -73,7 +73,7 @@ static const char *curve_define(th_interpolation curve)
 
 static const char *palette_define(th_palette palette)
 {
-    static const char *const names[TH_PALETTE_COUNT] = {"PALETTE_F32", "PALETTE_F16", "PALETTE_QUAT", "PALETTE_QUAT16"};
+    static const char *const names[TH_PALETTE_COUNT] = {"PALETTE_F32", "PALETTE_QUAT", "PALETTE_QUAT16"};
     return names[palette];
 }
 
@@ -155,7 +155,7 @@ static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_mod
 static void pose_chunk(const th_gpu_evaluator *e, const pose_program *p, uint32_t group, const th_chunk *chunk,
                        size_t stride, th_ring_binding palettes, th_ring_binding cursors, uint32_t first)
 {
-    const size_t texel = th_palette_row_bytes(e->palette), alignment = th_gl_get_info(e->gl)->storage_offset_alignment;
+    const size_t alignment = th_gl_get_info(e->gl)->storage_offset_alignment;
     const size_t begin = cursors.offset + first * sizeof(th_device_cursor), lead = begin % alignment;
     assert((palettes.offset + chunk->offset) % alignment == 0);
     glBindBufferRange(GL_SHADER_STORAGE_BUFFER, PALETTES, palettes.buffer, (GLintptr)(palettes.offset + chunk->offset),
@@ -164,8 +164,8 @@ static void pose_chunk(const th_gpu_evaluator *e, const pose_program *p, uint32_
                       (GLsizeiptr)(lead + chunk->count * sizeof(th_device_cursor)));
     glUniform1ui(p->count, chunk->count);
     glUniform1ui(p->first_cursor, (GLuint)(lead / sizeof(th_device_cursor)));
-    glUniform1ui(p->first_texel, (GLuint)(chunk->lead / texel));
-    glUniform1ui(p->stride, (GLuint)(stride / texel));
+    glUniform1ui(p->first_texel, (GLuint)(chunk->lead / TH_PALETTE_ROW_BYTES));
+    glUniform1ui(p->stride, (GLuint)(stride / TH_PALETTE_ROW_BYTES));
     glDispatchCompute((chunk->count + group - 1) / group, 1, 1);
 }
 
@@ -474,7 +474,7 @@ static void pose_counted(const th_gpu_evaluator *e, const gpu_model *m, const th
     glUniform1ui(p->count, pose->most);
     glUniform1ui(p->first_cursor, 0);
     glUniform1ui(p->first_texel, 0);
-    glUniform1ui(p->stride, (GLuint)(pose->stride / th_palette_row_bytes(e->palette)));
+    glUniform1ui(p->stride, (GLuint)(pose->stride / TH_PALETTE_ROW_BYTES));
     glDispatchComputeIndirect((GLintptr)pose->groups.offset);
 }
 

@@ -524,7 +524,6 @@ static const kind kinds[KINDS] = {
 
 static const setting settings[] = {
     {.palette = TH_PALETTE_F32},
-    {.palette = TH_PALETTE_F16},
     {.palette = TH_PALETTE_QUAT},
     {.palette = TH_PALETTE_QUAT16},
     {.share_hz = 30},
@@ -556,11 +555,9 @@ static const setting settings[] = {
 
 static const th_external_benchmark external[] = {
     {.name = "gpu/character/f32", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F32)},
-    {.name = "gpu/character/f16", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F16)},
     {.name = "gpu/character/quat", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT)},
     {.name = "gpu/character/quat16", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT16)},
     {.name = "gpu/joint/f32", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_F32)},
-    {.name = "gpu/joint/f16", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_F16)},
     {.name = "gpu/joint/quat", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT)},
     {.name = "gpu/joint/quat16", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT16)},
     {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
@@ -573,19 +570,18 @@ static const th_external_benchmark external[] = {
     {.name = "frame/1_percent_visible/posed", A_FRAME(HUNDREDTH_VISIBLE, POSED)},
     {.name = "frame/1_percent_visible/gpu", A_FRAME(HUNDREDTH_VISIBLE, BY_GPU)},
     {.name = "error/f32", AN_ERROR(0)},
-    {.name = "error/f16", AN_ERROR(1)},
-    {.name = "error/quat", AN_ERROR(2)},
-    {.name = "error/quat16", AN_ERROR(3)},
-    {.name = "error/share:30", AN_ERROR(4)},
-    {.name = "error/share:60", AN_ERROR(5)},
-    {.name = "error/share:120", AN_ERROR(6)},
-    {.name = "error/share_all:60", AN_ERROR(7)},
-    {.name = "error/joints", AN_ERROR(8)},
-    {.name = "error/joints,share:60", AN_ERROR(9)},
-    {.name = "error/hold:2", AN_ERROR(10)},
-    {.name = "error/hold:3", AN_ERROR(11)},
-    {.name = "error/hold:4", AN_ERROR(12)},
-    {.name = "error/joints,hold:2", AN_ERROR(13)},
+    {.name = "error/quat", AN_ERROR(1)},
+    {.name = "error/quat16", AN_ERROR(2)},
+    {.name = "error/share:30", AN_ERROR(3)},
+    {.name = "error/share:60", AN_ERROR(4)},
+    {.name = "error/share:120", AN_ERROR(5)},
+    {.name = "error/share_all:60", AN_ERROR(6)},
+    {.name = "error/joints", AN_ERROR(7)},
+    {.name = "error/joints,share:60", AN_ERROR(8)},
+    {.name = "error/hold:2", AN_ERROR(9)},
+    {.name = "error/hold:3", AN_ERROR(10)},
+    {.name = "error/hold:4", AN_ERROR(11)},
+    {.name = "error/joints,hold:2", AN_ERROR(12)},
 };
 
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries)

@@ -481,7 +481,7 @@ static bool print_subject(const subject *s, FILE *file)
             model->size, model->size == 1 ? "" : "s");
     const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
     const char *small = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16);
-    fprintf(file, "palettes: f32, f16%s%s%s%s\n", obstacle ? "" : ", quat", small ? "" : ", quat16",
+    fprintf(file, "palettes: f32%s%s%s%s\n", obstacle ? "" : ", quat", small ? "" : ", quat16",
             obstacle ? "; not quat: "
             : small  ? "; not quat16: "
                      : "",

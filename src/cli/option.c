@@ -211,15 +211,16 @@ th_result th_parse_switch(const th_option *o, const char *text, void *value, th_
     return TH_OK;
 }
 
-/* Choices of earlier versions, and what is most like them. */
-static void append_successor(const char *word, th_error *err)
+/* What replaces a choice of earlier versions; NULL for any other word. */
+static const char *successor_of(const char *word)
 {
     static const struct {
-        const char *name, *now;
-    } gone[] = {{"onetbb", "openmp-guided"}};
-    for (size_t i = 0; err && i < sizeof gone / sizeof gone[0]; i++)
-        if (strcmp(gone[i].name, word) == 0)
-            th_append(err->text, sizeof err->text, "; there is no %s any more, %s is most like it", word, gone[i].now);
+        const char *gone, *instead;
+    } choices[] = {{"onetbb", "openmp-guided is most like it"}, {"f16", "quat16 takes less memory, and f32 any model"}};
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (strcmp(choices[i].gone, word) == 0)
+            return choices[i].instead;
+    return NULL;
 }
 
 th_result th_parse_choice(const th_option *o, const char *text, void *value, th_error *err)
@@ -235,9 +236,11 @@ th_result th_parse_choice(const th_option *o, const char *text, void *value, th_
         th_append(choices, sizeof choices, "%s%s", before(o, i), o->choices[i]);
     }
     const th_result result = refuse(o, text, err, "%s", choices);
-    if (s.best && err)
+    const char *instead = successor_of(text);
+    if (instead && err)
+        th_append(err->text, sizeof err->text, "; there is no %s any more, %s", text, instead);
+    else if (s.best && err)
         th_append(err->text, sizeof err->text, "; did you mean %s?", s.best);
-    append_successor(text, err);
     return result;
 }
 

@@ -13,8 +13,8 @@
 CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
 CHOICES(pose_evaluator_choices, TH_EVALUATOR_AUTO, "cpu", "gpu");
 CHOICES(evaluator_choices, TH_EVALUATOR_COUNT, "cpu", "gpu", "auto");
-CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "f16", "quat", "quat16");
-CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "f16", "quat", "quat16", "auto");
+CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "quat", "quat16");
+CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "quat", "quat16", "auto");
 CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
 CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
 CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic");
@@ -157,9 +157,9 @@ const th_option th_option_table[] = {
     {.name = "evaluator", .group = TH_GROUP_PICTURE, .argument = "NAME", .fallback = "cpu", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(crowd.evaluator),
      .choices = evaluator_choices, .help = "what culls and poses: cpu, gpu (OpenGL compute shaders, which write the palettes of the scalar kernel), or auto: gpu where there is one"},
     {.name = "palette", .argument = "NAME", .fallback = "auto", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.palette),
-     .choices = drawn_palette_choices, .help = "palette format: f32, f16 in half the memory, quat (quaternions, in two thirds; not for scaled joints), quat16 (in a third), or auto: quat on a GPU where all models can, otherwise f32"},
+     .choices = drawn_palette_choices, .help = "palette format: f32, quat (quaternions, in two thirds of the memory; not for scaled joints), quat16 (in a third), or auto: quat on a GPU where all models can, otherwise f32"},
     {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | (ONE_WAY & ~(DRAWING)), .parse = th_parse_choice, .offset = AT(crowd.palette),
-     .choices = palette_choices, .help = "palette format: f32, f16 in half the memory, quat (quaternions, in two thirds; not for scaled joints), or quat16 (in a third)"},
+     .choices = palette_choices, .help = "palette format: f32, quat (quaternions, in two thirds of the memory; not for scaled joints), or quat16 (in a third)"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),
      .choices = sampling_choices, .help = "exact: authored keys in double precision; compiled: resampled keys, as the kernels play them"},
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),

@@ -31,7 +31,7 @@ const th_binding th_bindings[] = {
     {"t T", "one thread more, fewer"},
     {"j J", "scheduler"},
     {"i I", "interpolation"},
-    {"p", "palette format: f32, f16, quat, quat16, auto"},
+    {"p", "palette format: f32, quat, quat16, auto"},
     {NULL, "Picture"},
     {"k K", "look: natural, lod, skeleton, workers, error"},
     {"o", "shadows"},

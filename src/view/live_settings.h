@@ -18,7 +18,7 @@ bool th_live_settings_apply(th_live_settings *settings, th_action action, const 
  * blended, or if it changes nothing. The weights of all clips are 1 at first; a pace ends them. */
 bool th_live_settings_blend(th_live_settings *settings, th_action action, const th_model_set *model_set);
 
-/* Describes the settings, as in "1,000 characters, 2 threads, f16": the counts, and settings that differ from the
+/* Describes the settings, as in "1,000 characters, 2 threads, quat16": the counts, and settings that differ from the
  * default. Truncates the text to `size`. */
 void th_live_settings_describe(const th_live_settings *settings, char *text, size_t size);
 

@@ -37,8 +37,7 @@ typedef struct th_bounds {
  * the vertices that follow it, so a vertex with several influences stays within the spheres. Between two samples a
  * sphere is assumed to leave the straight line by at most what the middle sample leaves the line between its
  * neighbours, which is four times what a smooth curve does. Keys closer together than the samples may violate this. The
- * margin is 1/500 of the radius and of the distance to the origin, more than the error of compiled clips and
- * half-precision palettes.
+ * margin is 1/500 of the radius and of the distance to the origin, more than the error of compiled clips.
  *
  * Morph targets enlarge the spheres of the vertices that they move, by the weights at each sample.
  *

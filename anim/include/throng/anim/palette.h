@@ -19,9 +19,7 @@
 TH_API_BEGIN
 
 typedef enum th_palette {
-    TH_PALETTE_F32 = 0, /* 48 bytes per entry */
-    TH_PALETTE_F16,     /* 24 bytes: half precision. Relative error at most 1/2048; absolute error at most 2^-25 below
-                           2^-14; infinity from 65520 on. Of a weight from 0 to 1: at most 1/4096 */
+    TH_PALETTE_F32 = 0, /* 48 bytes per entry. All models can have it */
     TH_PALETTE_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
                            it (th_compiled_model_obstacle), none with morph weights */
     TH_PALETTE_QUAT16,  /* 16 bytes: the same in whole numbers, of 20 bits for the rotation and of 22 for the place
@@ -42,12 +40,12 @@ typedef enum th_writes {
 /* Palettes larger than this are posed faster past the caches of this machine's kind of processor. */
 size_t th_stream_bytes(void);
 
-/* "f32", "f16", "quat", "quat16". */
+/* "f32", "quat", "quat16". */
 const char *th_palette_name(th_palette format);
 
 static inline size_t th_palette_entry_bytes(th_palette format)
 {
-    static const size_t bytes[TH_PALETTE_COUNT] = {48, 24, 32, 16};
+    static const size_t bytes[TH_PALETTE_COUNT] = {48, 32, 16};
     return bytes[format];
 }
 
@@ -66,11 +64,7 @@ static inline size_t th_palette_stride(th_palette format, uint32_t entries)
     return bytes > 0 && bytes % page == 0 ? bytes + TH_CACHE_LINE : bytes;
 }
 
-/* Bytes of a row, four numbers, as shaders read them. */
-static inline size_t th_palette_row_bytes(th_palette format)
-{
-    return format == TH_PALETTE_F16 ? 8 : 16;
-}
+#define TH_PALETTE_ROW_BYTES 16 /* four numbers, as shaders read them */
 
 /* Of the places of QUAT16, in scene units; 1.7 um for a human of 1.8 m. size: th_model.size. */
 static inline float th_palette_step(double size)

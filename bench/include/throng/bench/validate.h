@@ -14,7 +14,7 @@ TH_API_BEGIN
 /* A compiled clip may exceed its error bound by this factor: the compiler measures the error at many times, but not at
  * this one. In addition, single precision may cost TH_VALIDATE_ROUNDING of the model's size and of the distance from
  * the origin. Half of that was too little for the tutorial method, on a joint that turns by nearly 180 degrees between
- * two keys. Half-precision palettes may also be off by their rounding. */
+ * two keys. */
 #define TH_VALIDATE_BOUND_FACTOR 1.25
 #define TH_VALIDATE_ROUNDING     2e-5
 
