@@ -185,14 +185,9 @@ vec4 dequantize(vec4 numbers, uint key, uint span)
 #endif
 }
 
-#if defined(CURVE_SLERP) || defined(CURVE_FAST_SLERP)
 #ifdef CURVE_SLERP
 const float slerp_angle[] = float[](TH_SLERP_ANGLE);
 const float slerp_sine[] = float[](TH_SLERP_SINE);
-#else
-const float slerp_angle[] = float[](TH_FAST_SLERP_ANGLE);
-const float slerp_sine[] = float[](TH_FAST_SLERP_SINE);
-#endif
 
 float angle_polynomial(float x)
 {
@@ -226,7 +221,7 @@ vec4 slerp(float t, vec4 a, vec4 b)
 vec4 interpolate(Blend by, uint key, bool rotation)
 {
     uint at = by.frame + key;
-#if defined(CURVE_SLERP) || defined(CURVE_FAST_SLERP)
+#ifdef CURVE_SLERP
     if (rotation) {
         vec4 a = dequantize(load(at), key, 4u), b = dequantize(load(at + by.stride), key, 4u);
         return slerp(by.alpha, a, b);

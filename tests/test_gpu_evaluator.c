@@ -19,7 +19,7 @@
 enum { COUNT = 50 };
 
 static const th_interpolation curves[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATION_NLERP, TH_INTERPOLATION_SLERP,
-                                          TH_INTERPOLATION_FAST_SLERP, TH_INTERPOLATION_CUBIC};
+                                          TH_INTERPOLATION_CUBIC};
 enum { NLERP = 1, CURVES = sizeof curves / sizeof *curves };
 
 /* A driver that computes as IEEE 754 says. */

@@ -112,7 +112,7 @@ static real wanted(const keys *k, double ticks, th_interpolation how, real out[4
         for (uint32_t i = 0; i < k->width; i++)
             out[i] = how == TH_INTERPOLATION_CUBIC ? wanted_cubic(k, v, n, i, t, length)
                                                    : (1 - t) * v[n][i] + t * v[n + 1][i];
-        if (k->width == 4 && how >= TH_INTERPOLATION_SLERP && how <= TH_INTERPOLATION_FAST_SLERP)
+        if (k->width == 4 && how == TH_INTERPOLATION_SLERP)
             wanted_slerp(v[n], v[n + 1], t, out);
     }
     return k->width == 4 ? 2 / fminl(1, normalize(out)) : 10;
@@ -444,7 +444,7 @@ Test(interpolation, reaches_every_joint_of_a_pose)
 
 Test(interpolation, has_a_name)
 {
-    static const char *const names[] = {"authored", "step", "nlerp", "slerp", "fast-slerp", "cubic"};
+    static const char *const names[] = {"authored", "step", "nlerp", "slerp", "cubic"};
     cr_assert_eq(sizeof names / sizeof *names, TH_INTERPOLATION_COUNT);
     for (int how = 0; how < TH_INTERPOLATION_COUNT; how++)
         cr_expect_str_eq(th_interpolation_name((th_interpolation)how), names[how]);

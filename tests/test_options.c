@@ -381,6 +381,9 @@ Test(options, say_what_may_have_been_meant)
     expect_refusal("render --palette f16",
                    "--palette takes f32, quat, quat16 or auto, not \"f16\"; there is no f16 any more, "
                    "quat16 takes less memory, and f32 any model");
+    expect_refusal("pose --interpolation fast-slerp",
+                   "--interpolation takes authored, step, nlerp, slerp or cubic, not \"fast-slerp\"; there is no "
+                   "fast-slerp any more, nlerp is faster, and slerp exact");
     expect_refusal("scale --placement core",
                    "--placement takes none, workers, compact, spread or cores, not \"core\"; did you mean cores?");
 }

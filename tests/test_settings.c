@@ -34,7 +34,7 @@ Test(settings, a_patch_changes_what_it_names)
 {
     th_settings s = first_settings();
     cr_expect_eq(patch(&s, "{\"count\": 1000, \"rate_hz\": 0, \"paused\": true, \"models\": [\"a\", \"b\"],"
-                           " \"clips\": {\"walk\": 3, \"run\": 0.5, \"sit\": 0}, \"interpolation\": \"fast-slerp\","
+                           " \"clips\": {\"walk\": 3, \"run\": 0.5, \"sit\": 0}, \"interpolation\": \"slerp\","
                            " \"behaviour\": \"fade\", \"pace\": 2.5}"),
                  TH_OK);
     cr_expect_eq(s.count, 1000);
@@ -46,7 +46,7 @@ Test(settings, a_patch_changes_what_it_names)
     cr_expect_eq(s.clip_count, 2, "a weight of 0 is no clip");
     cr_expect_str_eq(s.clips[1].name, "run");
     cr_expect_eq(s.clips[1].weight, 0.5);
-    cr_expect_eq(s.interpolation, TH_INTERPOLATION_FAST_SLERP);
+    cr_expect_eq(s.interpolation, TH_INTERPOLATION_SLERP);
     cr_expect_eq(s.behaviour, TH_BEHAVIOUR_FADE);
     cr_expect_eq(s.pace, 2.5);
     cr_expect_eq(patch(&s, "{\"clips\": {}}"), TH_OK);

@@ -135,7 +135,7 @@ static void check_curves(const th_compiled_model *compiled, const th_kernels *ke
         for (int curve = TH_INTERPOLATION_NLERP; curve < TH_INTERPOLATION_COUNT; curve++) {
             sample_frame(compiled, kernels, TH_INTERPOLATION_STEP, frame, want);
             sample_frame(compiled, kernels, (th_interpolation)curve, frame, got);
-            const bool slerp = curve == TH_INTERPOLATION_SLERP || curve == TH_INTERPOLATION_FAST_SLERP;
+            const bool slerp = curve == TH_INTERPOLATION_SLERP;
             for (size_t i = 0; i < count; i++)
                 cr_assert_float_eq(got[i], want[i], slerp ? 1e-6f * (1 + fabsf(want[i])) : 0, "%s, frame %u",
                                    th_interpolation_name((th_interpolation)curve), frame);

@@ -134,18 +134,16 @@ ALWAYS_INLINE wf polynomial(wf x, const float *coefficients, int degree)
 /* Slerp without a sine: a and b are weighted by sin((1 - t) angle) and sin(t angle). Only the ratio matters, because
  * the result may have any length. With u = 1 - cos(angle), the square of the angle is u times a polynomial in u, and
  * the sine of an angle divided by the angle is a polynomial in its square. Both are least-squares fits at Chebyshev
- * nodes for up to 180 degrees between two keys. Slow: error at most 5e-8 rad, below single precision. Fast: 1.4e-4 rad
- * at 180 degrees, 5.5e-5 up to 90, 1.8e-5 up to 60. */
-ALWAYS_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4], wf out[4])
+ * nodes for up to 180 degrees between two keys: error at most 5e-8 rad, below single precision. */
+ALWAYS_INLINE void slerp(const blend *by, const wf a[4], const wf b[4], wf out[4])
 {
     static const float angle[] = {TH_SLERP_ANGLE}, sine[] = {TH_SLERP_SINE};
-    static const float fast_angle[] = {TH_FAST_SLERP_ANGLE}, fast_sine[] = {TH_FAST_SLERP_SINE};
     const wf cosine = wf_madd(a[0], b[0], wf_madd(a[1], b[1], wf_madd(a[2], b[2], wf_mul(a[3], b[3]))));
     const wf u = wf_sub(wf_set1(1), cosine);
-    const wf square = wf_mul(u, fast ? polynomial(u, fast_angle, 2) : polynomial(u, angle, 6));
+    const wf square = wf_mul(u, polynomial(u, angle, 6));
     const wf x = wf_mul(by->s_square, square), y = wf_mul(by->t_square, square);
-    const wf of_a = wf_mul(by->s, fast ? polynomial(x, fast_sine, 2) : polynomial(x, sine, 4));
-    const wf of_b = wf_mul(by->t, fast ? polynomial(y, fast_sine, 2) : polynomial(y, sine, 4));
+    const wf of_a = wf_mul(by->s, polynomial(x, sine, 4));
+    const wf of_b = wf_mul(by->t, polynomial(y, sine, 4));
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
         out[i] = wf_madd(of_a, a[i], wf_mul(of_b, b[i]));
@@ -195,7 +193,7 @@ ALWAYS_INLINE void interpolate_keys(const th_program *program, const th_lanes *f
 ALWAYS_INLINE void interpolate(const th_program *program, const th_lanes *from, const blend *by, sample_mode w,
                                size_t at, bool rotation, wf out[4])
 {
-    if (rotation && (w.mode == TH_INTERPOLATION_SLERP || w.mode == TH_INTERPOLATION_FAST_SLERP)) {
+    if (rotation && w.mode == TH_INTERPOLATION_SLERP) {
         wf a[4], b[4];
         load(from, w, at, a);
         load(from, w, at + program->frame_bytes, b);
@@ -205,7 +203,7 @@ ALWAYS_INLINE void interpolate(const th_program *program, const th_lanes *from, 
         }
         wf_transpose(a);
         wf_transpose(b);
-        slerp(by, w.mode == TH_INTERPOLATION_FAST_SLERP, a, b, out);
+        slerp(by, a, b, out);
         return;
     }
     interpolate_keys(program, from, by, w, at, out);
@@ -407,12 +405,10 @@ static uint32_t count_joints(const th_program *program, uint32_t first, uint32_t
 SAMPLE(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
 SAMPLE(nlerp_32, TH_KEYS_32, TH_INTERPOLATION_NLERP)
 SAMPLE(slerp_32, TH_KEYS_32, TH_INTERPOLATION_SLERP)
-SAMPLE(fast_slerp_32, TH_KEYS_32, TH_INTERPOLATION_FAST_SLERP)
 SAMPLE(cubic_32, TH_KEYS_32, TH_INTERPOLATION_CUBIC)
 SAMPLE(step_16, TH_KEYS_16, TH_INTERPOLATION_STEP)
 SAMPLE(nlerp_16, TH_KEYS_16, TH_INTERPOLATION_NLERP)
 SAMPLE(slerp_16, TH_KEYS_16, TH_INTERPOLATION_SLERP)
-SAMPLE(fast_slerp_16, TH_KEYS_16, TH_INTERPOLATION_FAST_SLERP)
 SAMPLE(cubic_16, TH_KEYS_16, TH_INTERPOLATION_CUBIC)
 
 /* ---- resolving ---- */
@@ -705,15 +701,14 @@ static void fence_stores(void)
 #define KERNELS                                                                                                        \
     {                                                                                                                  \
         .width = WIDTH,                                                                                                \
-        .sample = {{{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                      \
-                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                     \
-                   {{NULL, quat_step_32, quat_nlerp_32, quat_slerp_32, quat_fast_slerp_32, quat_cubic_32},             \
-                    {NULL, quat_step_16, quat_nlerp_16, quat_slerp_16, quat_fast_slerp_16, quat_cubic_16}}},           \
-        .blend_layer = {{NULL, blend_step_32, blend_nlerp_32, blend_slerp_32, blend_fast_slerp_32, blend_cubic_32},    \
-                        {NULL, blend_step_16, blend_nlerp_16, blend_slerp_16, blend_fast_slerp_16, blend_cubic_16}},   \
+        .sample = {{{NULL, step_32, nlerp_32, slerp_32, cubic_32}, {NULL, step_16, nlerp_16, slerp_16, cubic_16}},     \
+                   {{NULL, quat_step_32, quat_nlerp_32, quat_slerp_32, quat_cubic_32},                                 \
+                    {NULL, quat_step_16, quat_nlerp_16, quat_slerp_16, quat_cubic_16}}},                               \
+        .blend_layer = {{NULL, blend_step_32, blend_nlerp_32, blend_slerp_32, blend_cubic_32},                         \
+                        {NULL, blend_step_16, blend_nlerp_16, blend_slerp_16, blend_cubic_16}},                        \
         .settle = {settle_32, settle_16},                                                                              \
-        .add_layer = {{NULL, add_step_32, add_nlerp_32, add_slerp_32, add_fast_slerp_32, add_cubic_32},                \
-                      {NULL, add_step_16, add_nlerp_16, add_slerp_16, add_fast_slerp_16, add_cubic_16}},               \
+        .add_layer = {{NULL, add_step_32, add_nlerp_32, add_slerp_32, add_cubic_32},                                   \
+                      {NULL, add_step_16, add_nlerp_16, add_slerp_16, add_cubic_16}},                                  \
         .compose = {compose_matrices, compose_quats}, .resolve = {resolve_ops, resolve_quats},                         \
         .write = {{write_f32, stream_f32}, {write_quat, stream_quat}, {write_quat16, stream_quat16}},                  \
         .fill = {fill_cached, fill_streamed}, .read = read_lines, .multiply_add = multiply_add,                        \

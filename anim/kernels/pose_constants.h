@@ -17,9 +17,7 @@
 /* Slerp without a sine (pose_body.h): polynomials in u and in the square of an angle. */
 #define TH_SLERP_ANGLE                                                                                                 \
     2.00000054F, 0.333281933F, 0.089671648F, 0.0241791118F, 0.0215496053F, -0.0104504602F, 0.00916799137F
-#define TH_SLERP_SINE       1.0F, -0.16666658F, 0.00833305062F, -0.000198090464F, 2.60516628e-6F
-#define TH_FAST_SLERP_ANGLE 2.00193847F, 0.301210945F, 0.161784683F
-#define TH_FAST_SLERP_SINE  0.999912287F, -0.166022454F, 0.00762765343F
+#define TH_SLERP_SINE 1.0F, -0.16666658F, 0.00833305062F, -0.000198090464F, 2.60516628e-6F
 
 /* 1 / sqrt(d) where d is about 1: (SQUARE d + LINEAR) d + CONSTANT. */
 #define TH_UNIT_SQUARE   0.375F

@@ -407,12 +407,10 @@ static void compose_quats(const th_program *program, uint32_t first, uint32_t co
 LAYERS(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
 LAYERS(nlerp_32, TH_KEYS_32, TH_INTERPOLATION_NLERP)
 LAYERS(slerp_32, TH_KEYS_32, TH_INTERPOLATION_SLERP)
-LAYERS(fast_slerp_32, TH_KEYS_32, TH_INTERPOLATION_FAST_SLERP)
 LAYERS(cubic_32, TH_KEYS_32, TH_INTERPOLATION_CUBIC)
 LAYERS(step_16, TH_KEYS_16, TH_INTERPOLATION_STEP)
 LAYERS(nlerp_16, TH_KEYS_16, TH_INTERPOLATION_NLERP)
 LAYERS(slerp_16, TH_KEYS_16, TH_INTERPOLATION_SLERP)
-LAYERS(fast_slerp_16, TH_KEYS_16, TH_INTERPOLATION_FAST_SLERP)
 LAYERS(cubic_16, TH_KEYS_16, TH_INTERPOLATION_CUBIC)
 
 #define SETTLE(name, keys)                                                                                             \

@@ -213,9 +213,11 @@ static double error_of(const th_row *row)
 }
 
 /* A mode for each ink; pose/ entries play what the file says. */
-static const th_key mode_keys[] = {{"as authored", TH_INK_BLUE, false}, {"step", TH_INK_VERMILION, false},
-                                   {"nlerp", TH_INK_GREEN, false},      {"slerp", TH_INK_PURPLE, false},
-                                   {"fast-slerp", TH_INK_OCHRE, false}, {"cubic", TH_INK_SKY, false}};
+static const th_key mode_keys[] = {{"as authored", TH_INK_BLUE, false},
+                                   {"step", TH_INK_VERMILION, false},
+                                   {"nlerp", TH_INK_GREEN, false},
+                                   {"slerp", TH_INK_PURPLE, false},
+                                   {"cubic", TH_INK_SKY, false}};
 enum { MODE_COUNT = sizeof mode_keys / sizeof *mode_keys };
 _Static_assert(MODE_COUNT == (int)TH_INTERPOLATION_COUNT, "a key for each interpolation mode");
 

@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 static const th_interpolation modes[] = {
-    TH_INTERPOLATION_STEP,       TH_INTERPOLATION_NLERP, TH_INTERPOLATION_SLERP,
-    TH_INTERPOLATION_FAST_SLERP, TH_INTERPOLATION_CUBIC,
+    TH_INTERPOLATION_STEP,
+    TH_INTERPOLATION_NLERP,
+    TH_INTERPOLATION_SLERP,
+    TH_INTERPOLATION_CUBIC,
 };
 
 static void with_mode(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)

@@ -63,8 +63,9 @@ const char *th_gpu_mapping_name(th_gpu_mapping mapping)
 static const char *curve_define(th_interpolation curve)
 {
     static const char *const names[TH_INTERPOLATION_COUNT] = {
-        [TH_INTERPOLATION_STEP] = "CURVE_STEP",   [TH_INTERPOLATION_NLERP] = "CURVE_NLERP",
-        [TH_INTERPOLATION_SLERP] = "CURVE_SLERP", [TH_INTERPOLATION_FAST_SLERP] = "CURVE_FAST_SLERP",
+        [TH_INTERPOLATION_STEP] = "CURVE_STEP",
+        [TH_INTERPOLATION_NLERP] = "CURVE_NLERP",
+        [TH_INTERPOLATION_SLERP] = "CURVE_SLERP",
         [TH_INTERPOLATION_CUBIC] = "CURVE_CUBIC",
     };
     assert(names[curve]);

@@ -216,7 +216,9 @@ static const char *successor_of(const char *word)
 {
     static const struct {
         const char *gone, *instead;
-    } choices[] = {{"onetbb", "openmp-guided is most like it"}, {"f16", "quat16 takes less memory, and f32 any model"}};
+    } choices[] = {{"onetbb", "openmp-guided is most like it"},
+                   {"f16", "quat16 takes less memory, and f32 any model"},
+                   {"fast-slerp", "nlerp is faster, and slerp exact"}};
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         if (strcmp(choices[i].gone, word) == 0)
             return choices[i].instead;

@@ -17,7 +17,7 @@ CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "quat", "quat16");
 CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "quat", "quat16", "auto");
 CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
 CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
-CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic");
+CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "cubic");
 CHOICES(scheduler_choices, TH_SCHEDULER_COUNT, "work-stealing", "serial", "openmp-dynamic", "openmp-guided",
         "openmp-static");
 CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "spread", "cores");
@@ -165,7 +165,7 @@ const th_option th_option_table[] = {
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),
      .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
     {.name = "interpolation", .group = TH_GROUP_MODEL, .argument = "HOW", .fallback = "authored", .commands = PLAYED, .parse = th_parse_choice, .offset = AT(crowd.compile.interpolation),
-     .choices = interpolation_choices, .help = "interpolation between keys; authored: each track's own mode; step, nlerp, slerp, fast-slerp or cubic: this mode for all tracks"},
+     .choices = interpolation_choices, .help = "interpolation between keys; authored: each track's own mode; step, nlerp, slerp or cubic: this mode for all tracks"},
     {.name = "keys", .group = TH_GROUP_MODEL, .argument = "BITS", .fallback = "32", .commands = PLAYED, .parse = th_parse_choice, .offset = AT(crowd.compile.keys),
      .choices = keys_choices, .help = "bits per number in compiled keys: 32, or 16 in half the memory"},
     {.name = "error-bound", .group = TH_GROUP_MODEL, .argument = "MM", .fallback = "0.1", .commands = PLAYED, .parse = th_parse_fraction, .offset = AT(crowd.compile.bound_m),

@@ -109,7 +109,7 @@ static th_result read_interpolation(const json_t *value, th_interpolation *out, 
             *out = (th_interpolation)i;
             return TH_OK;
         }
-    return th_fail(err, TH_ERR_INPUT, "interpolation is authored, step, nlerp, slerp, fast-slerp or cubic");
+    return th_fail(err, TH_ERR_INPUT, "interpolation is authored, step, nlerp, slerp or cubic");
 }
 
 static th_result read_behaviour(const json_t *value, th_behaviour_kind *out, th_error *err)

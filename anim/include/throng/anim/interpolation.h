@@ -6,7 +6,6 @@
  *   NLERP       linear. Rotations: linear between the keys along the shorter arc, then normalised.
  *   SLERP       linear. Rotations: along the great circle, the shorter arc, at constant angular speed (K. Shoemake,
  *               Animating Rotation with Quaternion Curves, 1985).
- *   FAST_SLERP  SLERP that kernels may approximate. Exact evaluation uses SLERP.
  *   CUBIC       cubic Hermite splines (Khronos, glTF 2.0 Specification, 2021, appendix C, CUBICSPLINE) through all
  *               keys. A track with tangents uses them. Other tracks use the tangents of E. Catmull and R. Rom (A Class
  *               of Local Interpolating Splines, 1974) over their own times,
@@ -30,12 +29,11 @@ typedef enum th_interpolation {
     TH_INTERPOLATION_STEP,
     TH_INTERPOLATION_NLERP,
     TH_INTERPOLATION_SLERP,
-    TH_INTERPOLATION_FAST_SLERP,
     TH_INTERPOLATION_CUBIC,
     TH_INTERPOLATION_COUNT,
 } th_interpolation;
 
-/* "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic"; "unknown" for anything else. */
+/* "authored", "step", "nlerp", "slerp", "cubic"; "unknown" for anything else. */
 const char *th_interpolation_name(th_interpolation interpolation);
 
 TH_API_END
