@@ -566,19 +566,6 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
     finish_writes(crowd);
 }
 
-th_crowd_work th_crowd_count_work(const th_crowd *crowd, double time_s, const th_crowd_layers *layers, void *palette,
-                                  void *scratch)
-{
-    th_crowd counting = *crowd;
-    counting.kernels = &th_kernels_counting;
-    (void)th_counted();
-    if (layers)
-        th_crowd_update_layers(&counting, 0, crowd->batch_count, time_s, layers, palette, scratch);
-    else
-        th_crowd_update(&counting, 0, crowd->batch_count, time_s, palette, scratch);
-    return th_counted();
-}
-
 /* ---- a frame in two halves ---- */
 
 /* Offset of the pose of the n-th lane group of a batch. */

@@ -658,28 +658,6 @@ Test(bench, shared_poses_are_checked_and_counted)
     th_report_fini(&report);
 }
 
-static double key_bytes_read(const th_report *report, const char *name)
-{
-    return field(row_of(report, name)->own, "key_bytes_read");
-}
-
-/* A blend space plays one to three of its samples. */
-Test(bench, each_layer_reads_more_keys)
-{
-    th_report report = report_on(scene_of(40), "^blend/");
-    const double one = key_bytes_read(&report, "blend/layers:1"), two = key_bytes_read(&report, "blend/layers:2"),
-                 three = key_bytes_read(&report, "blend/layers:3"), line = key_bytes_read(&report, "blend/space1d:3"),
-                 square = key_bytes_read(&report, "blend/space2d:4");
-    cr_expect_lt(one, two);
-    cr_expect_lt(two, three);
-    cr_expect_lt(three, key_bytes_read(&report, "blend/layers:4"));
-    cr_expect_lt(key_bytes_read(&report, "blend/layers:4"), key_bytes_read(&report, "blend/layers:8"));
-    cr_expect_gt(key_bytes_read(&report, "blend/mask"), two, "which reads the mask as well");
-    cr_expect(line > one && line <= two, "%g", line);
-    cr_expect(square > two && square <= three, "%g", square);
-    th_report_fini(&report);
-}
-
 /* A mask for each of several models, of any number of joints. */
 Test(bench, masks_fit_their_models)
 {

@@ -1,66 +1,13 @@
 /* The roofline: work that is counted, and roofs that nothing can be above. */
-#include "random_model.h"
+#include "report/roofline.h"
 
 #include <throng/anim/ceilings.h>
-#include <throng/core/cache_line.h>
 #include <throng/core/json.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
-
-#include "report/roofline.h"
 
 #include <criterion/criterion.h>
 
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- counting ---- */
-
-/* Palettes by the counting kernel must be those of the scalar one. */
-static th_crowd_work work_of(th_interpolation interpolation, th_palette format, uint32_t characters)
-{
-    th_model *model =
-        random_model(&(random_desc){.joint_count = 20, .clip_count = 1, .key_count = 5, .swing_rad = 0.3});
-    th_scene *scene;
-    th_crowd *crowd;
-    void *palette, *scalar;
-    th_scene_desc desc = {.models = (const th_model *const[]){model}, .model_count = 1, .instance_count = characters};
-    desc.compile.interpolation = interpolation;
-    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_SCALAR, format, &crowd, NULL), TH_OK);
-    cr_assert_eq(th_palette_create(crowd, &palette, NULL), TH_OK);
-    cr_assert_eq(th_palette_create(crowd, &scalar, NULL), TH_OK);
-    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    const th_crowd_work work = th_crowd_count_work(crowd, 0.3, NULL, palette, scratch);
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), 0.3, scalar, scratch);
-    cr_expect_eq(th_crowd_hash(crowd, palette), th_crowd_hash(crowd, scalar));
-    cr_expect_eq(work.palette_bytes, th_crowd_palette_bytes(crowd));
-    free(scratch);
-    free(scalar);
-    free(palette);
-    th_crowd_destroy(crowd);
-    th_scene_destroy(scene);
-    th_model_free(model);
-    return work;
-}
-
-Test(roofline, work_is_what_the_kernel_does)
-{
-    const th_crowd_work step = work_of(TH_INTERPOLATION_STEP, TH_PALETTE_F32, 10);
-    const th_crowd_work nlerp = work_of(TH_INTERPOLATION_NLERP, TH_PALETTE_F32, 10);
-    const th_crowd_work slerp = work_of(TH_INTERPOLATION_SLERP, TH_PALETTE_F32, 10);
-    const th_crowd_work cubic = work_of(TH_INTERPOLATION_CUBIC, TH_PALETTE_F32, 10);
-    cr_expect_gt(step.flops, 0);
-    cr_expect_eq(nlerp.key_bytes, 2 * step.key_bytes);
-    cr_expect_eq(cubic.key_bytes, 4 * step.key_bytes);
-    /* A number: a difference and a multiply-add. */
-    cr_expect_eq(nlerp.flops - step.flops, 3 * step.key_bytes / sizeof(float));
-    cr_expect_gt(slerp.flops, nlerp.flops);
-    cr_expect_eq(work_of(TH_INTERPOLATION_NLERP, TH_PALETTE_F32, 30).flops, 3 * nlerp.flops);
-    const th_crowd_work quats = work_of(TH_INTERPOLATION_NLERP, TH_PALETTE_QUAT, 10);
-    cr_expect_lt(quats.flops, nlerp.flops);
-    cr_expect_lt(quats.palette_bytes, nlerp.palette_bytes);
-}
 
 Test(roofline, multiply_adds_are_counted_by_lane)
 {

@@ -12,8 +12,4 @@ const th_kernels *th_isa_kernels(th_isa isa);
 /* Whether this processor should prefetch lines of f32 palettes before writing them. */
 bool th_isa_prefetches(void);
 
-/* The scalar kernel over numbers that count, and what they have counted since the last call. */
-extern const th_kernels th_kernels_counting;
-th_crowd_work th_counted(void);
-
 #endif

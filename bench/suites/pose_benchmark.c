@@ -93,11 +93,13 @@ th_result th_pose_benchmark_validate(th_entry *entry, const th_fixture *fixture,
     th_result result = TH_OK;
     if (p->shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32 && !p->layers_at)
         result = th_fixture_reference(fixture, p->shared, p->time_s(TH_VALIDATE_FRAME), &validation.reference, err);
-    const th_crowd_layers *layers = p->layers_at ? p->layers_at(p, 0) : NULL;
-    const th_crowd_work work = th_crowd_count_work(p->crowd, 0, layers, p->palette, p->scratch);
-    row->own = json_pack("{s:o, s:o, s:o, s:o, s:o}", "key_bytes", th_json_count(key_bytes(scene)), "exact_characters",
-                         th_json_count(exact_characters(scene)), "flops", th_json_count(work.flops), "key_bytes_read",
-                         th_json_count(work.key_bytes), "palette_bytes", th_json_count(work.palette_bytes));
+    const th_crowd_work work = th_crowd_count_work(p->crowd);
+    row->own = json_pack("{s:o, s:o, s:o}", "key_bytes", th_json_count(key_bytes(scene)), "exact_characters",
+                         th_json_count(exact_characters(scene)), "palette_bytes", th_json_count(work.palette_bytes));
+    if (!p->mix) {
+        row->own = th_json_set(row->own, "flops", th_json_count(work.flops));
+        row->own = th_json_set(row->own, "key_bytes_read", th_json_count(work.key_bytes));
+    }
     return result == TH_OK ? th_validate_run(&validation, row, err) : result;
 }
 

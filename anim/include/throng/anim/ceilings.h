@@ -16,11 +16,9 @@ typedef struct th_crowd_work {
     uint64_t palette_bytes; /* that are stored, whole cache lines */
 } th_crowd_work;
 
-/* Counts by running the kernel, over numbers that count themselves, at time_s. layers: as for th_crowd_update_layers;
- * NULL: none. Without the arithmetic of seeking, some operations a character, and without characters that play exact.
- * palette, scratch: as for th_crowd_update, of at least the scalar kernel's size. Not for two threads at once. */
-th_crowd_work th_crowd_count_work(const th_crowd *crowd, double time_s, const th_crowd_layers *layers, void *palette,
-                                  void *scratch);
+/* By th_crowd_update: without the arithmetic of seeking, some operations a character, and without characters that play
+ * exact. */
+th_crowd_work th_crowd_count_work(const th_crowd *crowd);
 
 /* Runs independent chains of multiply-adds in all lanes. Returns the operations done: twice as many as multiply-adds.
  */

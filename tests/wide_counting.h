@@ -1,5 +1,5 @@
-/* One float that counts what is done to it. */
-#include "pose.h"
+/* One float that counts what is done to it; otherwise as anim/kernels/wide_scalar.h. */
+#include "kernels/pose.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,90 @@
+/* The work of posing a crowd, by constants of what kernels do (kernels/pose_body.h, pose_quat.h). tests/test_work.c
+ * runs their code over numbers that count. */
+#include "crowd_data.h"
+
+#include <throng/anim/ceilings.h>
+
+/* Operations. */
+enum {
+    ALPHAS = 3,  /* of interpolation, once a block */
+    LINEAR = 38, /* a matrix from a rotation, */
+    SCALE = 9,
+    OFFSET = 18,
+    PRODUCT = 63, /* of matrices */
+    PIVOT = 72,
+    UNIT = 13, /* a rotation of any length, */
+    NEAR_UNIT = 15,
+    MOVE = 6,
+    FOLLOW = 61, /* a parent's rotation and place */
+    PACK = 14,   /* an entry of QUAT16 */
+};
+
+/* Of a key: the frames that are read, operations for 32 and for 16 bits, and those of a rotation. */
+static const struct {
+    uint8_t frames, flops[TH_KEYS_COUNT], rotation[TH_KEYS_COUNT];
+} of_key[TH_INTERPOLATION_COUNT] = {
+    [TH_INTERPOLATION_STEP] = {1, {0, 8}, {0, 8}},
+    [TH_INTERPOLATION_NLERP] = {2, {12, 20}, {12, 20}},
+    [TH_INTERPOLATION_SLERP] = {2, {12, 20}, {53, 69}},
+    [TH_INTERPOLATION_CUBIC] = {4, {28, 36}, {28, 36}},
+};
+
+static void add_keys(const th_program *program, uint32_t rotations, uint32_t others, th_crowd_work *sum)
+{
+    sum->flops += rotations * of_key[program->curve].rotation[program->keys] +
+                  others * of_key[program->curve].flops[program->keys];
+    sum->key_bytes += (rotations + others) * of_key[program->curve].frames * th_keys_bytes(program->keys);
+}
+
+static void add_matrix(const th_program *program, const th_joint_op *op, th_crowd_work *sum)
+{
+    const uint32_t rotations = (op->flags & TH_JOINT_OP_ROTATION) != 0, scales = (op->flags & TH_JOINT_OP_SCALE) != 0,
+                   translations = (op->flags & TH_JOINT_OP_TRANSLATION) != 0,
+                   weights = op->flags & TH_JOINT_OP_WEIGHTS ? TH_ENTRY / TH_KEY : 0;
+    add_keys(program, rotations, scales + translations + weights, sum);
+    sum->flops += rotations * LINEAR + scales * SCALE + (op->flags & TH_JOINT_OP_OFFSET ? OFFSET : 0);
+    sum->flops += op->flags & TH_JOINT_OP_PIVOT ? PIVOT : op->parent != TH_NO_PARENT ? PRODUCT : 0;
+    sum->flops += op->product_count * PRODUCT;
+}
+
+static void add_quat(const th_program *program, const th_quat_op *op, th_crowd_work *sum)
+{
+    const uint32_t rotations = (op->flags & TH_JOINT_OP_ROTATION) != 0,
+                   translations = (op->flags & TH_JOINT_OP_TRANSLATION) != 0;
+    add_keys(program, rotations, translations, sum);
+    sum->flops += rotations * (op->flags & TH_JOINT_OP_NEAR ? NEAR_UNIT : UNIT) + translations * MOVE;
+    sum->flops += ((op->parent != TH_NO_PARENT) + op->product_count) * FOLLOW;
+}
+
+static th_crowd_work work_of_one(const th_program *program, th_palette format)
+{
+    const size_t entry_bytes = th_palette_entry_bytes(format);
+    th_crowd_work sum = {.palette_bytes = th_cache_line_round(program->entry_count * entry_bytes)};
+    for (uint32_t k = 0; k < program->op_count; k++) {
+        const th_joint_op *op = &program->ops[k];
+        const bool begins = k % TH_BLOCK == 0 || (op->flags & ~op[-1].flags & TH_JOINT_OP_WEIGHTS);
+        sum.flops += begins && program->curve != TH_INTERPOLATION_CUBIC ? ALPHAS : 0;
+        if (th_pose_form_of(format) == TH_POSE_QUATS)
+            add_quat(program, &program->quat->ops[k], &sum);
+        else
+            add_matrix(program, op, &sum);
+    }
+    sum.flops += format == TH_PALETTE_QUAT16 ? sum.palette_bytes / entry_bytes * PACK : 0;
+    return sum;
+}
+
+th_crowd_work th_crowd_count_work(const th_crowd *crowd)
+{
+    assert(crowd);
+    th_crowd_work sum = {0};
+    for (const crowd_group *group = crowd->groups; group != crowd->groups + crowd->group_count; group++) {
+        const th_crowd_work one = work_of_one(&group->compiled->program, crowd->format);
+        uint64_t count = 0;
+        for (uint32_t i = group->first_member; i < group->first_member + group->member_count; i++)
+            count += crowd->members[i].compiled_clip->keys != NULL;
+        sum.flops += count * one.flops;
+        sum.key_bytes += count * one.key_bytes;
+        sum.palette_bytes += count * one.palette_bytes;
+    }
+    return sum;
+}
