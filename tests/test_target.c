@@ -152,38 +152,6 @@ Test(target, has_depth_of_32_bit_float)
     close_checked();
 }
 
-/* The left part is nearer; of the rows the clear left the upper ones as they were. */
-Test(target, reads_back_depth_top_row_first)
-{
-    static float depth[WIDTH * HEIGHT];
-    open_headless();
-    th_target *target = make_target(WIDTH, HEIGHT, 0);
-    th_target_bind(target);
-    glEnable(GL_SCISSOR_TEST);
-    glScissor(0, 0, (GLsizei)WIDTH, 1); /* the bottom row */
-    glClearDepth(0.25);
-    glClear(GL_DEPTH_BUFFER_BIT);
-    glScissor(0, 1, (GLsizei)WIDTH, (GLsizei)HEIGHT - 1);
-    glClearDepth(1);
-    glClear(GL_DEPTH_BUFFER_BIT);
-    glDisable(GL_SCISSOR_TEST);
-    glEnable(GL_DEPTH_TEST);
-    glDepthFunc(GL_LESS);
-    GLuint program = make_box_program("COLOUR vec4(1.0)");
-    draw_box(program, 2.0f / (float)WIDTH * 2.0f - 1.0f); /* at depth 0.75, two pixels wide */
-    th_target_read_depth(target, depth);
-    for (uint32_t y = 0; y < HEIGHT; y++)
-        for (uint32_t x = 0; x < WIDTH; x++) {
-            const double wanted = y == HEIGHT - 1 ? 0.25 : x < 2 ? 0.75 : 1;
-            cr_expect_float_eq((double)depth[y * WIDTH + x], wanted, 1e-7, "%u %u: %g", x, y,
-                               (double)depth[y * WIDTH + x]);
-        }
-    glDeleteProgram(program);
-    glDisable(GL_DEPTH_TEST);
-    th_target_destroy(target);
-    close_checked();
-}
-
 Test(target, can_change_its_size)
 {
     open_headless();

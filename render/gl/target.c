@@ -194,30 +194,18 @@ static void flip(uint8_t *rgba, size_t row, size_t rows)
     }
 }
 
-/* 4 bytes a pixel. */
-static void read_pixels(const th_target *target, GLenum format, GLenum type, void *out)
+void th_target_read(const th_target *target, uint8_t *out_rgba)
 {
+    assert(target && out_rgba);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, target->resolved);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glPixelStorei(GL_PACK_ROW_LENGTH, 0);
     glPixelStorei(GL_PACK_SKIP_ROWS, 0);
     glPixelStorei(GL_PACK_SKIP_PIXELS, 0);
-    glReadPixels(0, 0, (GLsizei)target->width, (GLsizei)target->height, format, type, out);
-    flip(out, (size_t)target->width * 4, target->height);
+    glReadPixels(0, 0, (GLsizei)target->width, (GLsizei)target->height, GL_RGBA, GL_UNSIGNED_BYTE, out_rgba);
+    flip(out_rgba, (size_t)target->width * 4, target->height);
     th_target_bind(target);
-}
-
-void th_target_read(const th_target *target, uint8_t *out_rgba)
-{
-    assert(target && out_rgba);
-    read_pixels(target, GL_RGBA, GL_UNSIGNED_BYTE, out_rgba);
-}
-
-void th_target_read_depth(const th_target *target, float *out)
-{
-    assert(target && out && target->samples == 0);
-    read_pixels(target, GL_DEPTH_COMPONENT, GL_FLOAT, out);
 }
 
 void th_target_destroy(th_target *target)

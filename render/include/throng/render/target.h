@@ -48,10 +48,6 @@ size_t th_target_bytes(const th_target *target);
  * row first. Waits until the picture is drawn. Leaves the target bound. */
 void th_target_read(const th_target *target, uint8_t *out_rgba);
 
-/* Reads the depth of each pixel, from 0 near to 1 far, without gaps between rows, top row first. Only without
- * antialiasing. Leaves the target bound. out: [width * height] */
-void th_target_read_depth(const th_target *target, float *out);
-
 /* NULL does nothing. */
 void th_target_destroy(th_target *target);
 
