@@ -106,27 +106,6 @@ Test(measure, laps_count_as_they_say_but_not_while_warming_up)
     th_report_fini(&p.report);
 }
 
-/* The begin of a repetition, apart from the actors. */
-static void synchronize(void *ctx)
-{
-    ++*(uint32_t *)ctx;
-}
-
-/* One that fails must not leave others waiting that do not. */
-Test(measure, each_repetition_is_synchronized_also_one_that_is_left_out)
-{
-    enum { ROUNDS = 4 };
-    play p;
-    uint32_t calls = 0;
-    th_measure_desc desc = {.repetitions = ROUNDS, .synchronize = synchronize, .synchronize_ctx = &calls};
-    dry_run(&p, &desc, draw_constant);
-    strcpy(p.actors[2].failure, "wrong");
-    th_measure(&desc, p.subjects, SUBJECTS);
-    cr_expect_eq(calls, ROUNDS * SUBJECTS);
-    cr_expect_eq(p.report.rows[2].real_ns.count, 1);
-    th_report_fini(&p.report);
-}
-
 /* ---- order ---- */
 
 static void expect_blocks(uint32_t rounds)

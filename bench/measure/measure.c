@@ -180,12 +180,9 @@ static void run_round(rounds *r)
 {
     uint32_t order[TH_MEASURE_MAX_SUBJECTS];
     shuffle(r, order);
-    for (uint32_t i = 0; i < r->count; i++) {
-        if (r->desc->synchronize)
-            r->desc->synchronize(r->desc->synchronize_ctx);
+    for (uint32_t i = 0; i < r->count; i++)
         if (!r->subjects[order[i]].row->failure[0])
             add_sample(&r->subjects[order[i]], r->desc, r->done, i);
-    }
     r->state.rounds = ++r->done;
     r->state.done = part_done(r);
     if (r->desc->progress)

@@ -70,10 +70,6 @@ typedef struct th_measure_desc {
     /* Replaces `run` for all subjects: an iteration of which only a part counts, and that returns the time of that
      * part. NULL: `run` is timed. */
     th_lap (*lap)(void *ctx, uint64_t frame);
-    /* Before each repetition, not timed; also in place of one of a row with a failure, so that several processes that
-     * measure the same subjects keep in step. May be NULL. */
-    void (*synchronize)(void *ctx);
-    void *synchronize_ctx;
     void (*progress)(void *ctx, const th_measure_state *state); /* after each round; may be NULL */
     void *progress_ctx;
     /* Not 0: the measurement ends after the current round, or while it warms up. A signal handler may set it. May be
