@@ -19,22 +19,8 @@ typedef struct variant {
 } variant;
 
 static const variant schedulers[] = {
-    {.scheduler = TH_SCHEDULER_WORK_STEALING},  {.scheduler = TH_SCHEDULER_SERIAL, .is_baseline = true},
-    {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC}, {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
-    {.scheduler = TH_SCHEDULER_OPENMP_STATIC},  {.name = ""},
-};
-static const variant waiting_schedulers[] = {
     {.scheduler = TH_SCHEDULER_WORK_STEALING},
     {.scheduler = TH_SCHEDULER_SERIAL, .is_baseline = true},
-    {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
-    {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
-    {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
-    {"openmp-dynamic:active", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=active"},
-    {"openmp-dynamic:passive", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=passive"},
-    {.name = ""},
-};
-static const variant threaded[] = {
-    {.scheduler = TH_SCHEDULER_WORK_STEALING},
     {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
     {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
     {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
@@ -64,7 +50,8 @@ typedef struct method {
     void (*after)(void *harness);
     bool is_alone;          /* runs on one thread */
     bool is_oversubscribed; /* twice as many threads as usable CPUs */
-    bool is_awaited;
+    bool is_awaited;        /* waits for a second thread, which serial has not */
+    bool is_busy;           /* however threads wait */
     /* Additional fields: */
     bool has_speed_up, has_overhead, has_chunk_cost, has_idle, has_p90;
 } method;
@@ -73,18 +60,19 @@ typedef struct method {
     .before = th_scheduler_harness_prepare, .run = th_scheduler_harness_call, .after = th_scheduler_harness_check
 #define IN_LAPS(function) .before = th_scheduler_harness_prepare, .lap = function, .after = th_scheduler_harness_check
 
-static const method fork_join = {.variants = waiting_schedulers, IN_CALLS};
-static const method work = {.variants = schedulers, IN_CALLS, .has_speed_up = true, .has_overhead = true};
+static const method fork_join = {.variants = schedulers, IN_CALLS};
+static const method work = {
+    .variants = schedulers, IN_CALLS, .is_busy = true, .has_speed_up = true, .has_overhead = true};
 static const method chunk = {.variants = loops, IN_CALLS, .is_alone = true, .has_chunk_cost = true};
 static const method trace = {.variants = tracing, IN_CALLS, .is_alone = true, .has_chunk_cost = true};
 static const method wake = {
-    .variants = threaded, IN_LAPS(th_scheduler_harness_wake), .is_awaited = true, .has_idle = true};
+    .variants = schedulers, IN_LAPS(th_scheduler_harness_wake), .is_awaited = true, .has_idle = true};
 static const method wake_asleep = {
-    .variants = threaded, IN_LAPS(th_scheduler_harness_wake_asleep), .is_awaited = true, .has_idle = true};
+    .variants = schedulers, IN_LAPS(th_scheduler_harness_wake_asleep), .is_awaited = true, .has_idle = true};
 static const method wake_frame = {
-    .variants = threaded, IN_LAPS(th_scheduler_harness_wake_frame), .is_awaited = true, .has_idle = true};
+    .variants = schedulers, IN_LAPS(th_scheduler_harness_wake_frame), .is_awaited = true, .has_idle = true};
 static const method stages = {
-    .variants = waiting_schedulers,
+    .variants = schedulers,
     .before = th_scheduler_harness_prepare_frame,
     .run = th_scheduler_harness_stages,
     .after = th_scheduler_harness_check_frame,
@@ -92,11 +80,12 @@ static const method stages = {
     .has_overhead = true,
 };
 static const method frame = {
-    .variants = waiting_schedulers, IN_LAPS(th_scheduler_harness_frame), .has_speed_up = true, .has_idle = true};
+    .variants = schedulers, IN_LAPS(th_scheduler_harness_frame), .has_speed_up = true, .has_idle = true};
 static const method oversubscribed = {
     .variants = schedulers,
     IN_LAPS(th_scheduler_harness_timed_call),
     .is_oversubscribed = true,
+    .is_busy = true,
     .has_speed_up = true,
     .has_overhead = true,
     .has_p90 = true,
@@ -256,7 +245,8 @@ static uint32_t add(th_entry *entries, const shape *s)
 {
     uint32_t count = 0;
     for (const variant *r = s->method->variants; !r->name || r->name[0]; r++) {
-        if (!th_scheduler_available(r->scheduler))
+        if (!th_scheduler_available(r->scheduler) || (r->policy && s->method->is_busy) ||
+            (r->is_baseline && s->method->is_awaited))
             continue;
         th_entry *e = &entries[count++];
         *e = (th_entry){
