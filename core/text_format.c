@@ -96,56 +96,16 @@ char *th_markdown_escape(const char *text, char *out)
 
 /* ---- HTML ---- */
 
-/* Bytes of the character at the beginning of the text; 0 if XML does not allow it. */
-static size_t character_bytes(const char *text)
-{
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    const unsigned char first = (unsigned char)*text;
-    const size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-    uint32_t code = more == 0 ? first : first & (0x3Fu >> more);
-    if ((first & 0xC0) == 0x80 || first >= 0xF8)
-        return 0;
-    for (size_t i = 1; i <= more; i++) {
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-        code = code << 6 | (text[i] & 0x3F);
-    }
-    const bool is_control = code < ' ' ? code != '\t' && code != '\n' : code >= 0x7F && code < 0xA0;
-    const bool is_none = (code >= 0xD800 && code < 0xE000) || (code & 0xFFFE) == 0xFFFE || code > 0x10FFFF;
-    return code < least[more] || is_control || is_none ? 0 : more + 1;
-}
-
-static const char *entity_of(char c)
-{
-    switch (c) {
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '&':
-        return "&amp;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
 void th_html_escape(const char *text, FILE *file)
 {
     assert(text && file);
-    while (*text) {
-        const size_t bytes = character_bytes(text);
-        const char *entity = entity_of(*text);
-        if (bytes == 0)
-            fputs("\xEF\xBF\xBD", file);
-        else if (entity)
-            fputs(entity, file);
+    for (; *text; text++) {
+        static const char signs[] = "<>&\"'", *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+        const char *sign = strchr(signs, *text);
+        if (sign)
+            fputs(entities[sign - signs], file);
         else
-            fwrite(text, 1, bytes, file);
-        text += bytes > 0 ? bytes : 1;
+            fputc(*text, file);
     }
 }
 

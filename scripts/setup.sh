@@ -4,7 +4,7 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
-build_packages="$build_packages libmicrohttpd-dev libsystemd-dev libseccomp-dev zlib1g-dev"
+build_packages="$build_packages libmicrohttpd-dev libsystemd-dev libseccomp-dev zlib1g-dev libjs-chart.js"
 # Draco, which some glTF files are compressed with, and its language.
 build_packages="$build_packages libdraco-dev g++"
 # Textures in WebP.
@@ -13,7 +13,7 @@ build_packages="$build_packages libwebp-dev"
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests: a linker that is fast, a display that needs no screen, a browser, OpenMP to compare with, MPI, films,
 # and judges of documents, metrics and manual pages.
-test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels lld xvfb xauth xdotool chromium zsh"
+test_packages="$build_packages libcriterion-dev assimp-testmodels lld xvfb xauth xdotool chromium zsh"
 test_packages="$test_packages libopengl-dev libgl-dev openmpi-bin libopenmpi-dev ffmpeg libbenchmark-tools"
 test_packages="$test_packages python3-scipy python3-jsonschema python3-yaml prometheus man-db mandoc"
 # A second compiler, with its sanitizers and its OpenMP.

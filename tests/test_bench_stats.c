@@ -389,6 +389,24 @@ Test(table, markdown_escapes_markup_and_aligns_its_source)
     th_table_destroy(table);
 }
 
+Test(table, html_has_headings_and_escapes_markup_and_leaves_blank_rows_out)
+{
+    char text[512] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+    th_table *table = th_table_create("<name|>number");
+    th_table_cell(table, "%s", "<b>&\"'");
+    th_table_cell(table, "%d", 7);
+    th_table_cell(table, "%s", "");
+    th_table_cell(table, "%s", "");
+    cr_assert(th_table_write(table, TH_FORMAT_HTML, file));
+    fclose(file);
+    th_table_destroy(table);
+    cr_expect_str_eq(text, "<div class=\"scroll\" tabindex=\"0\"><table>\n"
+                           "<thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"right\">number</th></tr>"
+                           "</thead>\n<tbody>\n<tr><th scope=\"row\">&lt;b&gt;&amp;&quot;&#39;</th>"
+                           "<td class=\"right\">7</td></tr>\n</tbody></table></div>\n");
+}
+
 Test(table, of_objects_has_a_column_for_each_name)
 {
     json_t *objects = json_pack("[{s:s, s:i}, {s:f, s:s, s:b, s:n}]", "name", "one", "n", 1, "real", 0.1, "name", "two",

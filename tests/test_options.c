@@ -604,9 +604,9 @@ Test(suggest, keeps_silent_when_nothing_is_near)
 
 static int documents, texts;
 
-static bool count_forms(const void *result, th_form form, const char *command, FILE *file)
+static bool count_forms(const void *result, th_form form, FILE *file)
 {
-    (void)result, (void)command, (void)file;
+    (void)result, (void)file;
     documents += form == TH_FORM_JSON;
     texts += form == TH_FORM_TEXT;
     return true;

@@ -65,7 +65,6 @@ Test(roofline, the_lower_roof_counts)
     cr_expect_float_eq(small.flops_per_bone, 100, 1e-9);
     cr_expect_float_eq(small.reads_per_bone, 5, 1e-9);
     cr_expect_float_eq(large.writes_per_bone, 20, 1e-9);
-    cr_expect_float_eq(large.intensity, 5, 1e-9);
     cr_expect(!small.is_bandwidth && !middle.is_bandwidth && large.is_bandwidth);
     cr_expect_float_eq(small.roof, 20e9, 1);
     cr_expect_float_eq(middle.roof, 20e9, 1);

@@ -1,7 +1,6 @@
 #include "roofline.h"
 
 #include "figures.h"
-#include "plot.h"
 #include "row_figures.h"
 
 #include <throng/anim/crowd.h>
@@ -10,11 +9,6 @@
 #include <string.h>
 
 static const char *const levels[TH_ROOFLINE_LEVELS] = {"l1", "l2", "l3", "memory"};
-
-const char *th_roofline_level_name(uint32_t level)
-{
-    return levels[level];
-}
 
 /* ---- ceilings ---- */
 
@@ -75,7 +69,6 @@ static bool point_of(const th_report *report, const th_roofline *r, const th_row
         .flops_per_bone = flops / (double)row->bones,
         .reads_per_bone = keys / (double)row->bones,
         .writes_per_bone = palettes / (double)row->bones,
-        .intensity = flops / palettes,
         .rate = flops / ns * 1e9,
         .roof = fmin(peak, flops / moving_s),
         .is_bandwidth = flops / moving_s < peak,
@@ -158,64 +151,4 @@ bool th_roofline_print(const th_report *report, th_format format, FILE *file)
         "Roof: what the multiply-adds alone take on that instruction set, or the keys or palettes alone, in CPU "
         "time.");
     return printed;
-}
-
-/* ---- the plot ---- */
-
-static void draw_roof(th_plot *plot, double bytes_per_s, double peak, double low, double high, th_ink ink)
-{
-    const double corner = peak / bytes_per_s;
-    const double x[] = {low, fmin(fmax(corner, low), high), high};
-    const double y[] = {fmin(peak, low * bytes_per_s) / 1e9, fmin(peak, x[1] * bytes_per_s) / 1e9, peak / 1e9};
-    th_plot_line(plot, ink, true, x, y, 3);
-}
-
-void th_roofline_draw(const th_report *report, FILE *file)
-{
-    static const th_ink inks[TH_ROOFLINE_LEVELS] = {TH_INK_GREY, TH_INK_GREEN, TH_INK_OCHRE, TH_INK_VERMILION};
-    static const char *const names[TH_ROOFLINE_LEVELS] = {"writing to l1", "to l2", "to l3", "to memory"};
-    const th_roofline r = th_roofline_of(report);
-    th_key keys[TH_ROOFLINE_LEVELS];
-    th_plot_desc desc = {
-        .title = "Roofline of one core",
-        .note =
-            "Operations of each kernel, by how many it does for each byte that it writes. Lines: what the levels of "
-            "the caches can take, and at the right all multiply-adds that there are.",
-        .x_title = "operations per byte written",
-        .y_title = "10^9 operations per second",
-        .x = th_axis_log(),
-        .y = th_axis_log(),
-        .is_tall = true,
-        .keys = keys,
-    };
-    double peak = 0, low = HUGE_VAL, high = 0;
-    if (r.count == 0)
-        return;
-    for (uint32_t l = 0; l < TH_ROOFLINE_LEVELS; l++)
-        if (isfinite(r.write[l]))
-            keys[desc.key_count++] = (th_key){names[l], inks[l], true};
-    for (uint32_t i = 0; i < r.count; i++) {
-        char isa[16];
-        isa_of(r.points[i].row, isa, sizeof isa);
-        peak = fmax(peak, th_roofline_peak(report, isa));
-        low = fmin(low, r.points[i].intensity / 8);
-        high = fmax(high, r.points[i].intensity * 8);
-    }
-    th_axis_include(&desc.y, peak / 1e9);
-    th_axis_include(&desc.x, low);
-    th_axis_include(&desc.x, high);
-    th_plot plot = th_plot_begin(&desc, file);
-    while (th_plot_next(&plot)) {
-        for (uint32_t l = 0; l < TH_ROOFLINE_LEVELS; l++)
-            if (isfinite(r.write[l]))
-                draw_roof(&plot, r.write[l], peak, low, high, inks[l]);
-        for (uint32_t i = 0; i < r.count; i++) {
-            const th_roofline_point *p = &r.points[i];
-            th_plot_point(&plot, TH_INK_BLUE, false, p->intensity, p->rate / 1e9,
-                          "%s: %.3g operations per byte, %.3g GFLOP/s, %.0f %% of its roof", p->row->name, p->intensity,
-                          p->rate / 1e9, 100 * p->rate / p->roof);
-        }
-        for (uint32_t i = 0; i < r.count; i++)
-            th_plot_label(&plot, r.points[i].intensity, r.points[i].rate / 1e9, r.points[i].row->name + 5);
-    }
 }

@@ -14,7 +14,6 @@ enum { TH_ROOFLINE_MAX_POINTS = 32, TH_ROOFLINE_LEVELS = 4 };
 typedef struct th_roofline_point {
     const th_row *row;
     double flops_per_bone, reads_per_bone, writes_per_bone; /* operations; bytes */
-    double intensity;                                       /* operations for each byte written */
     double rate;                                            /* operations a second */
     double roof; /* the most that is possible: by arithmetic, or by bandwidth */
     bool is_bandwidth;
@@ -27,9 +26,6 @@ typedef struct th_roofline {
     double read[TH_ROOFLINE_LEVELS], write[TH_ROOFLINE_LEVELS]; /* bytes a second; NaN: not measured */
 } th_roofline;
 
-/* "l1", "l2", "l3", "memory". */
-const char *th_roofline_level_name(uint32_t level);
-
 th_roofline th_roofline_of(const th_report *report);
 
 /* The most operations a second on this instruction set; NaN: not measured. */
@@ -37,8 +33,5 @@ double th_roofline_peak(const th_report *report, const char *isa);
 
 /* Tables of ceilings and of kernels; nothing without them. False when memory is out. */
 bool th_roofline_print(const th_report *report, th_format format, FILE *file);
-
-/* The plot; nothing without points. */
-void th_roofline_draw(const th_report *report, FILE *file);
 
 #endif

@@ -93,7 +93,7 @@ enum {
     FRAMES = TH_ROW_FRAME | TH_ROW_ERROR,
     TIMED = POSES | TH_ROW_JOB | FRAMES,
     CHECKED = POSES | TH_ROW_DRY,
-    NAMED = TH_ROW_CSV | TIMED | TH_ROW_DRY | TH_ROW_FAILED,
+    NAMED = TH_ROW_CSV | TIMED | TH_ROW_DRY,
 };
 
 void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, double ns)
@@ -115,7 +115,7 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
     snprintf(repetitions.text, sizeof repetitions.text, "%u x %u", real.count, row->iterations);
     const th_figure figures[] = {
         {"name", "<entry", TH_TEXT(row->name), NAMED},
-        {"threads", ">+threads", TH_COUNT(row->threads), TH_ROW_CSV | TH_ROW_JOB | TH_ROW_DRY | TH_ROW_FAILED},
+        {"threads", ">+threads", TH_COUNT(row->threads), TH_ROW_CSV | TH_ROW_JOB | TH_ROW_DRY},
         {"repetitions", NULL, TH_COUNT(row->real_ns.count), TH_ROW_CSV},
         {"iterations", NULL, TH_COUNT(row->iterations), TH_ROW_CSV},
         {NULL, ">+characters", TH_DIGITS(row->characters), FRAMES},
@@ -180,7 +180,6 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
                  : row->checked  ? "right"
                                  : "ran"),
          TH_ROW_DRY},
-        {NULL, "<why", TH_TEXT(row->failure), TH_ROW_FAILED},
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }

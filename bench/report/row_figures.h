@@ -13,9 +13,8 @@ typedef enum th_row_view {
     TH_ROW_VARIATION = 8, /* other ways to play the crowd */
     TH_ROW_JOB = 16,
     TH_ROW_FRAME = 32,
-    TH_ROW_ERROR = 64,   /* settings and their error on screen */
-    TH_ROW_DRY = 128,    /* the table of a dry run */
-    TH_ROW_FAILED = 256, /* the table of entries that failed their check */
+    TH_ROW_ERROR = 64, /* settings and their error on screen */
+    TH_ROW_DRY = 128,  /* the table of a dry run */
 } th_row_view;
 
 /* Adds the entry to a sheet of a view. ns: the time of an iteration in TH_ROW_JSON; else ignored. */

@@ -1,4 +1,4 @@
-#include "scale_plots.h"
+#include "scale_text.h"
 
 #include <assert.h>
 

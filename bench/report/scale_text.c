@@ -1,8 +1,8 @@
+#include "scale_text.h"
 #include "counter_table.h"
 #include "measure/counted_frames.h"
 #include "own_json.h"
 #include "row_interval.h"
-#include "scale_plots.h"
 #include "scaling/share_text.h"
 #include "tables.h"
 
@@ -14,13 +14,35 @@
 
 /* ---- the first curve ---- */
 
-const char *const th_ablation_columns[1 + TH_ABLATION_COUNT] = {">whole frame",   ">no palette write", ">no hierarchy",
-                                                                ">sampling only", ">write only",       ">empty chunks"};
+static const char *const ablation_columns[1 + TH_ABLATION_COUNT] = {
+    ">whole frame", ">no palette write", ">no hierarchy", ">sampling only", ">write only", ">empty chunks"};
 
 /* Views of a point: the table, JSON in its curve, JSON in the rows of its entry. */
 enum { TABLE = 1, CURVE = 2, ROW = 4, JSON = CURVE | ROW };
 
-double th_scale_grind_ns(const th_row *row, const th_scale_point *p)
+static bool has_figures(const th_scale *scale, uint32_t point)
+{
+    return !scale->report.rows[point].failure[0] && scale->points[point].frame_ns > 0;
+}
+
+/* The measured point with most threads that is not oversubscribed; any measured point where all are; NULL: none. */
+static const th_scale_point *last_point(const th_scale *scale, const th_scale_curve *curve)
+{
+    const th_scale_point *last = NULL;
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+        if (has_figures(scale, i) && (!last || !scale->points[i].oversubscribed))
+            last = &scale->points[i];
+    return last;
+}
+
+/* Characters a second. */
+static double throughput_of(const th_scale_point *p)
+{
+    return p->characters / p->frame_ns * 1e9;
+}
+
+/* Time a bone and thread. */
+static double grind_ns(const th_row *row, const th_scale_point *p)
 {
     return p->frame_ns * p->threads / (double)row->bones;
 }
@@ -29,7 +51,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
 {
     const th_row *row = &scale->report.rows[index];
     const th_scale_point *p = &scale->points[index];
-    const double throughput = th_scale_throughput(p);
+    const double throughput = throughput_of(p);
     const double half_width = sheet->is_table ? th_row_ci_half_width(row) : (double)NAN;
     const th_interval *interval = &p->efficiency_interval;
     const th_share_text efficiency = th_share_text_of(&(th_estimate){p->efficiency, interval->low, interval->high});
@@ -67,7 +89,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"efficiency_interval", NULL, TH_JSON(interval_json), CURVE},
         {NULL, ">efficiency", TH_TEXT(index == curve->first ? "100 %" : efficiency.text), TABLE},
         {"bones_per_s", NULL, TH_NUMBER((double)row->bones / p->frame_ns * 1e9), ROW},
-        {"grind_ns", ">+grind ns", TH_REAL(th_scale_grind_ns(row, p), "%.2f"), TABLE | ROW},
+        {"grind_ns", ">+grind ns", TH_REAL(grind_ns(row, p), "%.2f"), TABLE | ROW},
         {"karp_flatt", NULL, TH_NUMBER(p->karp_flatt), JSON},
         {NULL, ">+Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
         {"busy", ">busy", TH_SHARE(p->busy, "%.0f %%"), TABLE | ROW},
@@ -217,7 +239,7 @@ static bool print_parts(const th_scale *scale, th_format format, FILE *file)
         th_figure figures[2 + TH_ABLATION_COUNT] = {TH_COLUMN(">threads", TH_COUNT(parts->threads))};
         for (int a = 0; a <= TH_ABLATION_COUNT; a++) {
             const double ns = a == 0 ? point_of(scale, parts->threads)->frame_ns : parts->frame_ns[a - 1];
-            figures[1 + a] = TH_COLUMN(th_ablation_columns[a], TH_REAL(ns / 1e3, "%.1f"));
+            figures[1 + a] = TH_COLUMN(ablation_columns[a], TH_REAL(ns / 1e3, "%.1f"));
         }
         th_sheet_add(&sheet, figures, 2 + TH_ABLATION_COUNT);
     }
@@ -233,7 +255,7 @@ static bool print_shares(const th_scale *scale, th_format format, FILE *file)
         th_figure figures[1 + TH_ABLATION_COUNT] = {TH_COLUMN(">threads", TH_COUNT(parts->threads))};
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             texts[a] = th_share_text_of(&parts->shares[a]);
-            figures[1 + a] = TH_COLUMN(th_ablation_columns[1 + a], TH_TEXT(texts[a].text));
+            figures[1 + a] = TH_COLUMN(ablation_columns[1 + a], TH_TEXT(texts[a].text));
         }
         th_sheet_add(&sheet, figures, 1 + TH_ABLATION_COUNT);
     }
@@ -320,7 +342,7 @@ static void add_curve(th_sheet *map, const th_scale *scale, const th_scale_curve
     };
     for (uint32_t i = 0; i < count; i++) {
         const th_scale_point *p = good_point(scale, curve, threads[i]);
-        const double millions = p ? th_scale_throughput(p) / 1e6 : 0;
+        const double millions = p ? throughput_of(p) / 1e6 : 0;
         snprintf(heads[i], sizeof heads[i], ">%u%s", threads[i],
                  point_of(scale, threads[i])->oversubscribed ? "*" : "");
         figures[3 + i] = TH_COLUMN(heads[i], p ? TH_REAL(millions, "%.2f") : TH_TEXT(""));
@@ -336,15 +358,14 @@ static void print_best(const th_scale *scale, varied v, th_format format, FILE *
     for (uint32_t i = 0; i < scale->curve_count; i++) {
         const th_scale_curve *c = &scale->curves[i];
         for (uint32_t p = c->first; p < c->first + c->count; p++)
-            if (!scale->report.rows[p].failure[0] &&
-                (!best || th_scale_throughput(&scale->points[p]) > th_scale_throughput(at)))
+            if (!scale->report.rows[p].failure[0] && (!best || throughput_of(&scale->points[p]) > throughput_of(at)))
                 best = c, at = &scale->points[p];
     }
     if (!best)
         return;
     line l = {""};
     th_append(l.text, sizeof l.text, "Best: %s characters/s with %u thread%s",
-              th_digits_from((uint64_t)th_scale_throughput(at)).text, at->threads, th_plural(at->threads));
+              th_digits_from((uint64_t)throughput_of(at)).text, at->threads, th_plural(at->threads));
     if (v.scheduler)
         th_append(l.text, sizeof l.text, ", scheduler %s", th_scheduler_name(best->scheduler));
     if (v.characters)
@@ -410,14 +431,14 @@ static void print_how(const void *result, th_format format, FILE *file)
 /* One line, for scripts that look for a figure of merit. */
 static void print_merit(const th_scale *scale, th_format format, FILE *file)
 {
-    const th_scale_point *p = th_scale_last(scale, &scale->curves[0]);
+    const th_scale_point *p = last_point(scale, &scale->curves[0]);
     const th_row *row = p ? &scale->report.rows[p - scale->points] : NULL;
     if (!p || row->bones == 0)
         return;
     th_write_line(file, format,
                   "Figure of merit: %.4g bones/s on %u thread%s, grind time %.4g ns a bone and thread, efficiency %.1f "
                   "%%, %s scaling.",
-                  (double)row->bones / p->frame_ns * 1e9, p->threads, th_plural(p->threads), th_scale_grind_ns(row, p),
+                  (double)row->bones / p->frame_ns * 1e9, p->threads, th_plural(p->threads), grind_ns(row, p),
                   100 * p->efficiency, scale->is_weak ? "weak" : "strong");
 }
 
@@ -431,8 +452,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     if (is_oversubscribed(scale))
         th_write_line(file, format,
                       "* more threads than usable CPUs: not part of the fits and the bottleneck analysis");
-    if (format != TH_FORMAT_HTML) /* a page has it in its headline */
-        th_write_line(file, format, "%s", scale->bottleneck.text);
+    th_write_line(file, format, "%s", scale->bottleneck.text);
     print_merit(scale, format, file);
     print_fits(&scale->curves[0], scale->is_weak, scale->parts[scale->part_count - 1].threads, format, file);
     th_print_gap(format, file);

@@ -243,8 +243,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     print_errors(stress, format, file);
     print_memory(stress, format, file);
     th_print_gap(format, file);
-    if (format != TH_FORMAT_HTML) /* a page has it in its headline */
-        th_write_line(file, format, "%s", stress->headline);
+    th_write_line(file, format, "%s", stress->headline);
     th_print_gap(format, file);
     print_warnings(stress, format, file);
     return printed;

@@ -8,7 +8,6 @@
 #include "progress.h"
 
 #include <throng/bench/bench.h>
-#include <throng/bench/page.h>
 #include <throng/bench/scheduler_process.h>
 #include <throng/core/clock.h>
 #include <throng/core/file.h>
@@ -22,15 +21,13 @@ enum { DRAWN = 20 }; /* characters in the pictures of frame/ entries */
 
 /* ---- measuring ---- */
 
-static bool write_report(const void *result, th_form form, const char *command, FILE *file)
+static bool write_report(const void *result, th_form form, FILE *file)
 {
     switch (form) {
     case TH_FORM_JSON:
         return th_output_json(th_report_json(result), 12, file);
     case TH_FORM_CSV:
         return th_report_csv(result, file);
-    case TH_FORM_PAGE:
-        return th_bench_page(result, command, file);
     default:
         return th_bench_print(result, (th_format)form, file);
     }
@@ -95,12 +92,12 @@ static live live_of(const th_options *o, uint32_t processes)
 }
 
 /* Text of which the tables are already printed. */
-static bool write_rest(const void *result, th_form form, const char *command, FILE *file)
+static bool write_rest(const void *result, th_form form, FILE *file)
 {
     const live_result *both = result;
     if (file == stdout && both->live->is_used)
         return th_bench_printer_end(&both->live->printer, both->report);
-    return write_report(both->report, form, command, file);
+    return write_report(both->report, form, file);
 }
 
 static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,

@@ -4,7 +4,6 @@
 #include "options.h"
 
 #include <throng/bench/compare.h>
-#include <throng/bench/page.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -38,15 +37,13 @@ static th_result read_sides(const th_options *o, th_result_file *sides[2], th_er
 
 /* ---- the command ---- */
 
-static bool write_comparison(const void *result, th_form form, const char *command, FILE *file)
+static bool write_comparison(const void *result, th_form form, FILE *file)
 {
     switch (form) {
     case TH_FORM_JSON:
         return th_output_json(th_comparison_json(result), 12, file);
     case TH_FORM_CSV:
         return th_comparison_csv(result, file);
-    case TH_FORM_PAGE:
-        return th_comparison_page(result, command, file);
     default:
         return th_comparison_print(result, (th_format)form, file);
     }

@@ -292,11 +292,10 @@ static json_t *demo_json(const demo *d)
                      "renderer", th_json_text(f->renderer));
 }
 
-static bool write_demo(const void *result, th_form form, const char *command, FILE *file)
+static bool write_demo(const void *result, th_form form, FILE *file)
 {
     const demo *d = result;
     char text[512];
-    (void)command;
     if (form != TH_FORM_TEXT)
         return th_output_json(demo_json(d), 6, file);
     write_figures(&d->figures, text, sizeof text);

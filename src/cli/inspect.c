@@ -494,9 +494,8 @@ static bool print_subject(const subject *s, FILE *file)
 
 /* ---- command ---- */
 
-static bool write_subject(const void *result, th_form form, const char *command, FILE *file)
+static bool write_subject(const void *result, th_form form, FILE *file)
 {
-    (void)command;
     return form == TH_FORM_TEXT ? print_subject(result, file) : th_output_json(subject_json(result), 12, file);
 }
 

@@ -3,6 +3,7 @@
 #include "baseline.h"
 #include "interrupt.h"
 
+#include <throng/bench/page.h>
 #include <throng/bench/result_file.h>
 #include <throng/core/file.h>
 #include <throng/core/json.h>
@@ -33,21 +34,15 @@ static void write_word(const char *word, FILE *file)
     fputc('\'', file);
 }
 
-/* The command line of this program; NULL when out of memory. The caller frees it. */
-static char *command_line(const th_run *run)
+/* Writes the command line of the run. */
+static bool write_command(const void *of, th_form form, FILE *file)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    if (!file)
-        return NULL;
-    fprintf(file, "throng %s", run->command->name);
+    const th_run *run = of;
+    (void)form;
+    fprintf(file, "%s %s", run->program ? run->program : "throng", run->command->name);
     for (int i = 0; i < run->word_count; i++)
         write_word(run->words[i], file);
-    if (fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return true;
 }
 
 /* ---- files ---- */
@@ -60,16 +55,48 @@ static th_form form_of(const char *path)
     return ending && strcmp(ending, ".md") == 0 ? TH_FORM_MARKDOWN : TH_FORM_JSON;
 }
 
-/* Writes the text of the file only when it is complete. */
-static int write_file(const char *path, th_form form, const char *command, th_write_fn *write, const void *result)
+/* NULL: out of memory. The caller frees it. */
+static char *text_of(th_write_fn *write, th_form form, const void *result, size_t *size)
 {
     char *text = NULL;
-    size_t size = 0;
-    th_error err = {TH_ERR_MEMORY, "out of memory"};
-    FILE *file = open_memstream(&text, &size);
-    bool made = file && (command || form != TH_FORM_PAGE) && write(result, form, command, file);
+    FILE *file = open_memstream(&text, size);
+    bool made = file && write(result, form, file);
     made = file && fclose(file) == 0 && made;
-    const bool kept = made && th_file_replace(path, &(struct iovec){text, size}, 1, &err) == TH_OK;
+    if (made)
+        return text;
+    free(text);
+    return NULL;
+}
+
+typedef struct page {
+    const th_run *run;
+    th_write_fn *write;
+    const void *result;
+} page;
+
+static bool write_page(const void *of, th_form form, FILE *file)
+{
+    const page *p = of;
+    char title[64];
+    size_t size;
+    const char *program = p->run->program ? strrchr(p->run->program, ' ') + 1 : "throng";
+    snprintf(title, sizeof title, "%s %s", program, p->run->command->name);
+    char *command = text_of(write_command, form, p->run, &size), *report = text_of(p->write, form, p->result, &size),
+         *json = text_of(p->write, TH_FORM_JSON, p->result, &size);
+    const bool made = command && report && json && th_page_write(title, command, report, json, file);
+    free(command);
+    free(report);
+    free(json);
+    return made;
+}
+
+/* Writes the text of the file only when it is complete. */
+static int write_file(const char *path, th_form form, th_write_fn *write, const void *result)
+{
+    size_t size;
+    th_error err = {TH_ERR_MEMORY, "out of memory"};
+    char *text = text_of(write, form, result, &size);
+    const bool kept = text && th_file_replace(path, &(struct iovec){text, size}, 1, &err) == TH_OK;
     free(text);
     return kept ? TH_EXIT_GOOD : th_fail_with(&err);
 }
@@ -97,27 +124,25 @@ static int save(const th_run *run, const char *name, th_write_fn *write, const v
         th_complain("the baseline %s stays what it was: the new result is partial", name);
         return TH_EXIT_GOOD;
     }
-    return write_file(path, TH_FORM_JSON, NULL, write, result);
+    return write_file(path, TH_FORM_JSON, write, result);
 }
 
 static int print(th_form form, th_write_fn *write, const void *result)
 {
-    if (write(result, form, NULL, stdout) || ferror(stdout))
+    if (write(result, form, stdout) || ferror(stdout))
         return TH_EXIT_GOOD; /* th_output_finish reports a failed stream */
     return th_fail_with(&(th_error){TH_ERR_MEMORY, "out of memory"});
 }
 
 int th_output_write(th_run *run, const th_output_options *o, th_write_fn *write, const void *result)
 {
-    char *command = o->report ? command_line(run) : NULL;
     /* Files first, because a closed pipe ends this program. */
     const int codes[] = {
-        o->out ? write_file(o->out, form_of(o->out), NULL, write, result) : TH_EXIT_GOOD,
-        o->report ? write_file(o->report, TH_FORM_PAGE, command, write, result) : TH_EXIT_GOOD,
+        o->out ? write_file(o->out, form_of(o->out), write, result) : TH_EXIT_GOOD,
+        o->report ? write_file(o->report, TH_FORM_HTML, write_page, &(page){run, write, result}) : TH_EXIT_GOOD,
         o->save ? save(run, o->save, write, result) : TH_EXIT_GOOD,
         print(o->json ? TH_FORM_JSON : TH_FORM_TEXT, write, result),
     };
-    free(command);
     run->has_result = true;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i] != TH_EXIT_GOOD)

@@ -21,14 +21,14 @@ typedef enum th_form {
     TH_FORM_TEXT = TH_FORMAT_TEXT,
     TH_FORM_MARKDOWN = TH_FORMAT_MARKDOWN,
     TH_FORM_CSV = TH_FORMAT_CSV,
+    TH_FORM_HTML = TH_FORMAT_HTML,
     TH_FORM_WIDE = TH_FORMAT_WIDE,
     TH_FORM_JSON,
-    TH_FORM_PAGE, /* HTML */
 } th_form;
 
-/* Writes the result in this form; a result that has only text and JSON writes JSON for the others. command: the command
- * line that made it, for a page; otherwise NULL. Returns false when out of memory. */
-typedef bool th_write_fn(const void *result, th_form form, const char *command, FILE *file);
+/* Writes the result in this form; a result that has only text and JSON writes JSON for the others. Returns false when
+ * out of memory. */
+typedef bool th_write_fn(const void *result, th_form form, FILE *file);
 
 /* Writes a document with this many digits for a real number, and frees it. document: NULL when out of memory; returns
  * false then. */

@@ -365,9 +365,8 @@ static bool print_pose(const pose *p, FILE *file)
 
 /* ---- command ---- */
 
-static bool write_pose(const void *result, th_form form, const char *command, FILE *file)
+static bool write_pose(const void *result, th_form form, FILE *file)
 {
-    (void)command;
     return form == TH_FORM_TEXT ? print_pose(result, file) : th_output_json(pose_json(result), 17, file);
 }
 

@@ -314,9 +314,8 @@ static bool print_rendering(const rendering *r, FILE *file)
     return true;
 }
 
-static bool write_rendering(const void *result, th_form form, const char *command, FILE *file)
+static bool write_rendering(const void *result, th_form form, FILE *file)
 {
-    (void)command;
     const rendering *r = result;
     if (form == TH_FORM_TEXT)
         return print_rendering(r, file);

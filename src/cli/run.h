@@ -10,7 +10,8 @@ enum { TH_RUN_MAX_OPTIONS = 128, TH_RUN_MAX_WORDS = 512 };
 
 typedef struct th_run {
     const th_command *command;
-    char *const *words; /* after the command, as given */
+    const char *program; /* how one starts it, with a space in it; NULL: throng */
+    char *const *words;  /* after the command, as given */
     int word_count;
     const char *options[TH_RUN_MAX_OPTIONS]; /* the names of those given */
     uint32_t option_count;

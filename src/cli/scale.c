@@ -5,14 +5,13 @@
 #include "processes.h"
 #include "progress.h"
 
-#include <throng/bench/page.h>
 #include <throng/bench/scale.h>
 #include <throng/core/text_format.h>
 
 /* All points are interleaved in one measurement, so these limit it. */
 enum { MAX_POINTS = 240, MAX_THREADS = 1024 };
 
-static bool write_scale(const void *result, th_form form, const char *command, FILE *file)
+static bool write_scale(const void *result, th_form form, FILE *file)
 {
     const th_scale *scale = result;
     switch (form) {
@@ -20,8 +19,6 @@ static bool write_scale(const void *result, th_form form, const char *command, F
         return th_output_json(th_scale_json(scale), 12, file);
     case TH_FORM_CSV:
         return th_report_csv(&scale->report, file);
-    case TH_FORM_PAGE:
-        return th_scale_page(scale, command, file);
     default:
         return th_scale_print(scale, (th_format)form, file);
     }

@@ -4,7 +4,6 @@
 #include "options.h"
 #include "progress.h"
 
-#include <throng/bench/page.h>
 #include <throng/bench/stress.h>
 
 /* ---- progress ---- */
@@ -24,7 +23,7 @@ static void show(void *ctx, const th_stress_state *s)
 
 /* ---- the command ---- */
 
-static bool write_stress(const void *result, th_form form, const char *command, FILE *file)
+static bool write_stress(const void *result, th_form form, FILE *file)
 {
     const th_stress *stress = result;
     switch (form) {
@@ -32,8 +31,6 @@ static bool write_stress(const void *result, th_form form, const char *command, 
         return th_output_json(th_stress_json(stress), 12, file);
     case TH_FORM_CSV:
         return th_report_csv(&stress->report, file);
-    case TH_FORM_PAGE:
-        return th_stress_page(stress, command, file);
     default:
         return th_stress_print(stress, (th_format)form, file);
     }

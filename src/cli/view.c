@@ -8,9 +8,8 @@
 
 #define SOFTWARE_COUNT 100u
 
-static bool write_view(const void *result, th_form form, const char *command, FILE *file)
+static bool write_view(const void *result, th_form form, FILE *file)
 {
-    (void)command;
     return form == TH_FORM_TEXT ? th_viewer_print(result, file) : th_output_json(th_viewer_json(result), 6, file);
 }
 

@@ -5,7 +5,6 @@
 
 #include <throng/bench/baselines.h>
 #include <throng/bench/context.h>
-#include <throng/bench/page.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,8 @@ typedef struct command_line {
     th_options options;
     th_run run;
     double timeout_s;
-    char text[4096]; /* without the program's name */
+    char text[4096];  /* without the program's name */
+    char program[48]; /* how it was started */
 } command_line;
 
 /* Takes --timeout out of the words. Returns whether its number is one. */
@@ -123,18 +123,9 @@ static th_result read_words(command_line *c, int argc, char **argv, th_error *er
 
 /* ---- the result ---- */
 
-static bool write_page(const th_rank_scaling *scaling, const char *command, FILE *file)
+static bool write_scaling(const void *result, th_form form, FILE *file)
 {
-    char text[8192];
-    snprintf(text, sizeof text, "mpirun -n %u throng-mpi%s", scaling->ranks, command + strlen("throng"));
-    return th_rank_scaling_page(scaling, text, file);
-}
-
-static bool write_scaling(const void *result, th_form form, const char *command, FILE *file)
-{
-    if (form == TH_FORM_PAGE)
-        return write_page(result, command, file);
-    if (form == TH_FORM_TEXT || form == TH_FORM_WIDE || form == TH_FORM_MARKDOWN)
+    if (form != TH_FORM_JSON)
         return th_rank_scaling_print(result, (th_format)form, file);
     return th_output_json(th_rank_scaling_json(result), 12, file);
 }
@@ -178,6 +169,8 @@ static int study(th_mpi_job *job, command_line *c, const th_model_set *models)
 {
     th_rank_scaling scaling = {0};
     const th_mpi_study_desc desc = study_desc(c, models);
+    snprintf(c->program, sizeof c->program, "mpirun -n %d throng-mpi", job->size);
+    c->run.program = c->program;
     int code = th_mpi_study(job, &desc, write_partial, c, &scaling);
     if (job->rank == 0 && code == TH_EXIT_GOOD) {
         code = th_output_write(&c->run, &c->options.output, write_scaling, &scaling);

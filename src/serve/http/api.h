@@ -19,8 +19,8 @@ typedef struct th_reply {
     const char *type; /* content type; static storage */
     char *body;       /* the receiver releases it; NULL: out of memory */
     size_t size;
-    void (*release)(void *body);     /* NULL: free */
-    bool is_report;                  /* a page written by another program: inline styles allowed, nothing else */
+    void (*release)(void *body); /* NULL: free */
+    bool is_report; /* a page of another process: its styles and the script of reports are allowed, nothing else */
     char nonce[TH_NONCE_LENGTH + 1]; /* nonce of the page's scripts and styles; "": none */
 } th_reply;
 

@@ -2,6 +2,7 @@
 
 #include "acceptor.h"
 
+#include <throng/bench/page.h>
 #include <throng/core/clock.h>
 #include <throng/serve/log.h>
 
@@ -76,17 +77,19 @@ enum { ALWAYS = sizeof always / sizeof *always };
 
 static void add_headers(struct MHD_Response *response, const th_reply *reply)
 {
-    char policy[320] = POLICY;
+    char policy[512] = POLICY;
     for (size_t h = 0; h < ALWAYS; h++)
         MHD_add_response_header(response, always[h][0], always[h][1]);
     if (reply->nonce[0])
         snprintf(policy, sizeof policy,
-                 "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src 'self'; "
+                 "default-src 'none'; script-src 'nonce-%s' %s; style-src 'nonce-%s'; connect-src 'self'; "
                  "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-                 reply->nonce, reply->nonce);
+                 reply->nonce, th_page_script, reply->nonce);
     if (reply->is_report)
         snprintf(policy, sizeof policy,
-                 "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
+                 "default-src 'none'; style-src 'unsafe-inline'; script-src %s; img-src data:; sandbox allow-scripts; "
+                 "frame-ancestors 'none'",
+                 th_page_script);
     MHD_add_response_header(response, "Content-Security-Policy", policy);
     MHD_add_response_header(response, "Content-Type", reply->type);
 }

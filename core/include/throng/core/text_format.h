@@ -14,7 +14,7 @@ typedef enum th_format {
     TH_FORMAT_TEXT = 0, /* for a terminal: lines of at most TH_TEXT_COLUMNS, but for words and tables that are longer */
     TH_FORMAT_MARKDOWN, /* GitHub Flavored Markdown, readable as plain text */
     TH_FORMAT_CSV,      /* tables only: RFC 4180 */
-    TH_FORMAT_HTML,     /* a fragment of a page that is well-formed XML */
+    TH_FORMAT_HTML,     /* a fragment of a page */
     TH_FORMAT_WIDE,     /* text with all columns, and lines of any length */
 } th_format;
 
@@ -35,8 +35,7 @@ char *th_ellipsize(const char *text, uint32_t most, char *out, size_t size);
  * out. */
 char *th_markdown_escape(const char *text, char *out);
 
-/* Writes the text, escaped for an element or an attribute of HTML or XML. Bytes that are not UTF-8, and characters that
- * XML does not allow, become U+FFFD. */
+/* Writes the text, escaped for an element or an attribute of HTML. */
 void th_html_escape(const char *text, FILE *file);
 
 /* Appends to the text in out, which is shorter than `size`. Truncates to `size`. */
