@@ -9,7 +9,7 @@ import time
 
 FLAGS = ('--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
          '--disable-component-update --disable-sync --disable-extensions --disable-dev-shm-usage '
-         '--remote-debugging-pipe').split()
+         '--disable-features=IsolateSandboxedIframes --remote-debugging-pipe').split()
 PATIENCE_S = 300  # for what comes at once unless the machine is busy: a picture waits for all else
 
 
@@ -80,16 +80,21 @@ class Page:
         if self.errors():
             raise AssertionError(f'{url}: the console says {self.errors()}')
 
-    def value(self, expression):
-        result = self.command('Runtime.evaluate', expression=expression, returnByValue=True, awaitPromise=True)
+    def value(self, expression, in_frame=False):
+        """in_frame: in the frame of the page, beside its own scripts."""
+        where = {}
+        if in_frame:
+            frame = self.command('Page.getFrameTree')['frameTree']['childFrames'][0]['frame']['id']
+            where['contextId'] = self.command('Page.createIsolatedWorld', frameId=frame)['executionContextId']
+        result = self.command('Runtime.evaluate', expression=expression, returnByValue=True, awaitPromise=True, **where)
         if 'exceptionDetails' in result:
             raise AssertionError(f'{expression}: {said_by(result["exceptionDetails"])}')
         return result['result'].get('value')
 
-    def until(self, expression, what):
+    def until(self, expression, what, in_frame=False):
         """Waits until the expression is true, and returns it."""
         end = time.monotonic() + PATIENCE_S
-        while not (value := self.value(expression)):
+        while not (value := self.value(expression, in_frame)):
             if time.monotonic() > end:
                 raise AssertionError(f'not so: {what}; the console says: {self.errors() or "nothing"}')
             time.sleep(0.05)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The pages that Throng makes, in a real browser: pages.py PROGRAM SOURCE [PICTURES]
 
-The server's page must show what the API says, change it, draw it, measure it and ask for a token; a
-report of each command and the page of results must fit, wide and narrow. No script, style or address of any of them
+The server's page must show what the API says, change it, draw it, measure it and ask for a token. A
+report of each command must draw what its document says, with and without scripts, also when names are markup, and run
+no other script. It and the page of results must fit, wide and narrow. No script, style or address of any of them
 may leave an error in the console: a script that does not parse does. PICTURES: a folder to keep screenshots in."""
 import json
 import os
@@ -115,6 +116,10 @@ def runs_a_measurement(page):
     page.value('''[...document.querySelectorAll("#runs tbody button")].find(b => b.textContent === "Report").click()''')
     page.until('document.querySelector("dialog").open && document.querySelector("iframe").srcdoc.includes("</html>")',
                'its report is shown')
+    check(page.value('document.querySelector("iframe").sandbox.value') == 'allow-scripts', 'the report has no other rights')
+    page.until(f'{DRAWN} > 3', 'its plots are drawn in the frame', in_frame=True)
+    check(page.value('try { parent.document } catch (error) { error.name }', in_frame=True) == 'SecurityError',
+          'the report cannot reach the page')
     page.value('document.querySelector("#close").click()')
 
 
@@ -134,17 +139,101 @@ def refuses_a_wrong_token(browser, folder):
     check(server.end(), server.said())
 
 
+# How many plots have something drawn in them; -1 if one has not.
+DRAWN = '''(all => all.every(canvas => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0))
+    ? all.length : -1)([...document.querySelectorAll("canvas")])'''
+# {title: [points of each legend entry]}
+POINTS = '''Object.fromEntries([...document.querySelectorAll("figure:has(canvas)")].map(figure => [figure.querySelector("h3").textContent,
+    Object.fromEntries(Chart.getChart(figure.querySelector("canvas")).data.datasets.map(set => [set.label, set.data.length]))]))'''
+DOCUMENT = 'JSON.parse(document.querySelector("#result").textContent)'
+
+
+def has_the_points(page, name):
+    """The plots have as many as the document."""
+    points, document = page.value(POINTS), page.value(DOCUMENT)
+    rows = [row for row in document.get('benchmarks', []) if row.get('aggregate_name') == 'median']
+    if name == 'bench1':
+        wanted = {'Poses: from keys to palettes': len(rows), 'Error against cost': len(rows) - 2}
+        found = {title: sum(points[title].values()) for title in wanted}
+    elif name == 'scale':
+        scaling = document['scaling']
+        wanted = {'Speed-up': 2, 'Efficiency': 2, 'Memory bandwidth': len(scaling['memory_bytes_per_s']),
+                  'Ablations': 6, 'Losses': 5, 'One frame, chunk by chunk': len([row for row in document['benchmarks'] if row.get('trace')][-1]['trace'])}
+        found = {title: sum(points[title].values()) if title in ('Losses', 'One frame, chunk by chunk') else next(iter(points[title].values()))
+                 for title in wanted}
+    elif name == 'stress':
+        frames = '''Chart.getChart(document.querySelector("canvas")).data.datasets.flatMap(set => set.data).reduce((sum, p) => sum + p.y, 0)'''
+        beyond = '''Number(document.querySelector("figcaption p").textContent.match(/([0-9]+) more are beyond/)?.[1] ?? 0)'''
+        wanted = len([row for row in document['benchmarks'] if row['run_type'] == 'iteration'])
+        found = page.value(frames) + page.value(beyond)
+    else:
+        wanted = len([entry for entry in document['entries'] if entry['core_change'] is not None])
+        found = sum(sum(sets.values()) for title, sets in points.items() if title != 'What changed')
+    check(found == wanted, f'{name} has the points {found}, not {wanted}')
+
+
+def is_drawn(page, name):
+    check(page.value(DRAWN) >= {'bench1': 2, 'scale': 8}.get(name, 1), f'{name}: all plots are drawn')
+    check(page.value('[...document.querySelectorAll("canvas")].every(c => c.ariaLabel.length > 20)'), f'{name}: plots have texts')
+    check(page.value('[...document.querySelectorAll("table")].every(t => t.querySelector("thead th") && t.querySelector("tbody th"))'),
+          f'{name}: tables have headings')
+    check(page.value('document.querySelector(".headline").textContent.length > 15'), f'{name} says what came out')
+    has_the_points(page, name)
+
+
+def is_plain_without_scripts(browser, address, name):
+    page = Page(browser, WIDE)
+    page.command('Emulation.setScriptExecutionDisabled', value=True)
+    page.open(address)
+    check(page.value('document.querySelectorAll("canvas").length') == 0, f'{name} runs a script')
+    check(page.value('document.querySelectorAll("#report tbody tr").length') > 0, f'{name} has tables without scripts')
+
+
+def runs_no_other_script(browser, folder):
+    """A report whose script was changed draws nothing."""
+    with open(os.path.join(folder, 'scale.html'), encoding='utf-8') as file:
+        text = file.read()
+    with open(os.path.join(folder, 'forged.html'), 'w', encoding='utf-8') as file:
+        file.write(text.replace("'use strict';\nconst result", "'use strict'; \nconst result"))
+    page = Page(browser, WIDE, expected='Content Security Policy')
+    page.open(f'file://{folder}/forged.html')
+    check(page.value('document.querySelectorAll("canvas").length') == 0, 'a forged script runs')
+    check(page.value('document.querySelector("#report table") !== null'), 'what is no script stays')
+
+
+def changes_with_the_scheme(browser, folder):
+    page = Page(browser, WIDE)
+    page.open(f'file://{folder}/scale.html')
+    ink = 'Chart.getChart(document.querySelector("canvas")).options.plugins.legend.labels.color'
+    light = page.value(ink)
+    page.command('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': 'dark'}])
+    page.until(f'{ink} !== "{light}"', 'plots are drawn anew in the dark')
+
+
+def is_served(browser, server, address):
+    """A report at its own address runs its script, without rights."""
+    page = Page(browser, WIDE)
+    page.open(f'{address}api/runs/1/report')
+    check(page.value(DRAWN) > 3 and page.value('origin') == 'null', 'a served report is drawn, without an origin')
+    check(page.value(DOCUMENT) == json.loads(server.ask('GET', '/api/runs/1/result')[1]), 'it has the document')
+
+
 def reports(folder):
-    """A page of each command that writes one."""
+    """A page of each command that writes one, of a model whose name and path are markup."""
+    os.mkdir(os.path.join(folder, 'm<'))
+    os.makedirs(os.path.join(folder, 'results', 'this'))
+    model = 'm</script><!--<script>alert(1)<b>.glb'
+    shutil.copy(os.path.join(SOURCE, 'tests/data/morph.glb'), os.path.join(folder, model))
+
     def throng(*arguments):
         got = subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, check=False)
         check(os.path.exists(os.path.join(folder, arguments[-1])), f'{arguments}: {got.stderr}')
 
-    small = ('--model', MODEL, '--count', '20', '--repetitions', '2', '--frames', '2')
+    small = ('--model', model, '--count', '20', '--repetitions', '2', '--frames', '2')
     for n in '12':
-        throng('bench', '--filter', '^pose/scalar/f32', *small, '--out', f'{n}.json', '--out', f'bench{n}.html')
-    throng('scale', '--threads', '1', *small, '--out', 'scale.html')
-    throng('stress', '--model', MODEL, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '1', '--out',
+        throng('bench', '--filter', '^(pose/(scalar|tutorial)|limit)', *small, '--out', f'{n}.json', '--out', f'bench{n}.html')
+    throng('scale', '--threads', '1,2', *small, '--out', 'scale.html')
+    throng('stress', '--model', model, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '1', '--out',
            'stress.html')
     throng('compare', '1.json', '2.json', '--force', '--out', 'compare.html')
     throng('bench', '--filter', '^throng-1/human_1k', '--repetitions', '2', '--frames', '1', '--out', 'results/this/throng-1.json')
@@ -173,6 +262,7 @@ def main():
                 else:
                     changes_the_count_by_keys(page, server)
                 looks_right(page, f'page-{width}')
+            is_served(browser, server, address)
             check(server.end(), server.said())
         with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
             refuses_a_wrong_token(browser, folder)
@@ -182,6 +272,14 @@ def main():
                     page = Page(browser, width, dark)
                     page.open(f'file://{folder}/{name}.html')
                     looks_right(page, f'{name}-{width}')
+                    if name != 'results':
+                        is_drawn(page, name)
+                        check('alert(1)' in json.dumps(page.value(DOCUMENT)) or name == 'compare', f'{name} has the name of the model')
+                        check(page.value('document.querySelectorAll("script").length') == 2, f'{name} has no other script')
+                if name != 'results':
+                    is_plain_without_scripts(browser, f'file://{folder}/{name}.html', name)
+            changes_with_the_scheme(browser, folder)
+            runs_no_other_script(browser, folder)
     finally:
         for server in servers:
             server.process.kill()
