@@ -155,7 +155,8 @@ Test(stress, counts_shared_poses_apart)
         cr_expect(p->poses.evaluated > 50 && p->poses.evaluated < MANY * 0.9, "%u", p->poses.evaluated);
         cr_expect_eq(p->poses.evaluated + p->poses.shared, MANY);
         cr_expect_eq(p->poses.apart, 0);
-        cr_expect(row->bones > 0 && row->bones < MANY * 0.9 * small->bone_count && row->bones % small->bone_count == 0);
+        cr_expect(row->bones > 0 && (double)row->bones < MANY * 0.9 * small->bone_count &&
+                  row->bones % small->bone_count == 0);
         cr_expect(p->share_error > 1e-3 && p->share_error < 0.2, "%g", p->share_error);
         cr_expect_eq(exact.points[i].poses.evaluated, MANY);
         cr_expect_eq(exact.points[i].share_error, 0);

@@ -37,7 +37,7 @@ static th_result create_human(th_model **out, th_error *err)
     if (model)
         *model = (th_model){.name = TH_HUMAN_NAME, .arena = arena};
     if (!model || !th_human_add_skeleton(model) || !add_material(model) || !th_human_add_mesh(model) ||
-        !th_human_add_appearances(model) || !th_human_add_clips(model) || !(model->size = th_model_measure(model)))
+        !th_human_add_appearances(model) || !th_human_add_clips(model) || (model->size = th_model_measure(model)) == 0)
         return th_fail(err, TH_ERR_MEMORY, "out of memory");
     *out = model;
     return th_model_check(model, err);
