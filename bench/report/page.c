@@ -33,7 +33,7 @@ bool th_page_write(const char *title, const char *command, const char *report, c
     } parts[] = {
         {"@TITLE@", title, th_html_escape},     {"@TITLE@", title, th_html_escape},
         {"@COMMAND@", command, th_html_escape}, {"@REPORT@", report, write_as_it_is},
-        {"@RESULT@", json, write_json},
+        {"\"@RESULT@\"", json, write_json},
     };
     const char *at = (const char *)th_embedded_report_page, *const end = at + th_embedded_report_page_size;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
