@@ -21,7 +21,7 @@ void test_models_add(test_models *c, th_model *model)
     c->models[i] = model;
     cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &c->compiled_models[i], &err),
                  TH_OK, "%s", err.text);
-    cr_assert_eq(th_render_mesh_create(model, TH_MAX_INFLUENCES, NULL, &c->meshes[i], &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_render_mesh_create(model, NULL, &c->meshes[i], &err), TH_OK, "%s", err.text);
 }
 
 void test_models_free(test_models *c)

@@ -50,7 +50,7 @@ th_render_mesh *create_render_mesh(const th_model *model)
     th_error err = {0};
     th_render_mesh *render_mesh;
     cr_assert_eq(th_model_check(model, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_render_mesh_create(model, TH_MAX_INFLUENCES, NULL, &render_mesh, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_render_mesh_create(model, NULL, &render_mesh, &err), TH_OK, "%s", err.text);
     return render_mesh;
 }
 

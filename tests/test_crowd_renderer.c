@@ -811,7 +811,7 @@ static void check_appearance(const th_gl *gl, const test_models *c, stage *s, ui
     th_render_mesh *mesh;
     th_error err;
     cr_assert_eq(th_model_dress(c->models[0], appearance, &dressed, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_render_mesh_create(dressed, TH_MAX_INFLUENCES, NULL, &mesh, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_render_mesh_create(dressed, NULL, &mesh, &err), TH_OK, "%s", err.text);
     uint8_t *rgba = shoot(gl, s, &with_shadows);
     s->meshes[0] = mesh;
     uint8_t *wanted = shoot(gl, s, &with_shadows);

@@ -140,7 +140,7 @@ static uint8_t *draw(const trio *plays)
     th_render_mesh *mesh;
     th_error err;
     stage s = {.view = view_of_trio(), .palette = TH_PALETTE_F32};
-    cr_assert_eq(th_render_mesh_create(model, TH_MAX_INFLUENCES, NULL, &mesh, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_render_mesh_create(model, NULL, &mesh, &err), TH_OK, "%s", err.text);
     s.meshes[s.mesh_count++] = mesh;
     fill(&s, compiled, plays);
     uint8_t *rgba = shoot(gl, &s, &how);

@@ -84,10 +84,10 @@ Test(render_mesh, of_a_joint_level_has_the_images_of_its_model)
     cr_assert_neq(level, &s.model);
     th_render_mesh *base = create_render_mesh(&s.model), *alone = create_render_mesh(level), *shared;
     const size_t before = allocated_bytes;
-    cr_assert_eq(th_render_mesh_create(level, TH_MAX_INFLUENCES, NULL, &shared, &err), TH_OK);
+    cr_assert_eq(th_render_mesh_create(level, NULL, &shared, &err), TH_OK);
     const size_t decoding = allocated_bytes - before;
     th_render_mesh_destroy(shared);
-    cr_assert_eq(th_render_mesh_create(level, TH_MAX_INFLUENCES, base, &shared, &err), TH_OK);
+    cr_assert_eq(th_render_mesh_create(level, base, &shared, &err), TH_OK);
     cr_expect_leq(allocated_bytes - before - decoding, decoding - 4 * 64 * 64, "nothing is decoded");
     cr_assert(base->image_count == 1 && shared->image_count == 1);
     cr_expect(shared->images == base->images && shared->base == base && !base->base);
@@ -1085,7 +1085,7 @@ Test(render_mesh, reports_that_memory_is_out)
     for (bool refused = true; refused; tried++) {
         allocations = 0;
         failing_allocation = (size_t)tried + 1;
-        const th_result result = th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, NULL, &render_mesh, &err);
+        const th_result result = th_render_mesh_create(&s->model, NULL, &render_mesh, &err);
         refused = allocations >= failing_allocation;
         failing_allocation = 0;
         cr_assert(result == TH_OK ? render_mesh != NULL : result == TH_ERR_MEMORY && !render_mesh,
@@ -1117,7 +1117,7 @@ Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
     s->model.mesh_count = 2;
     th_render_mesh *render_mesh;
     th_error err = {0};
-    cr_expect_eq(th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, NULL, &render_mesh, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_render_mesh_create(&s->model, NULL, &render_mesh, &err), TH_ERR_LIMIT);
     cr_expect_null(render_mesh);
     cr_expect_str_eq(err.text, "stick: 536870912 triangles, the limit is 357913941");
     free(s);

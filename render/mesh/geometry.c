@@ -52,7 +52,7 @@ static th_result allocate(const th_model *model, th_geometry *g, th_error *err)
 }
 
 /* Appends a part. */
-static th_result pack_part(const th_mesh *mesh, uint32_t index, uint32_t influences, th_geometry *g, th_error *err)
+static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, th_error *err)
 {
     assert(mesh->index_count > 0 && mesh->index_count % 3 == 0);
     char *name = strdup(mesh->name);
@@ -61,7 +61,7 @@ static th_result pack_part(const th_mesh *mesh, uint32_t index, uint32_t influen
     double uv_offset[2];
     th_pack_uv_offset(mesh, uv_offset);
     for (uint32_t v = 0; packed && v < mesh->vertex_count; v++)
-        th_pack_vertex(&mesh->vertices[v], influences, uv_offset, &packed[v]);
+        th_pack_vertex(&mesh->vertices[v], uv_offset, &packed[v]);
     if (!name || !packed || !remap || !th_geometry_add_deltas(mesh, g, packed)) {
         free(name);
         free(packed);
@@ -86,13 +86,13 @@ static th_result pack_part(const th_mesh *mesh, uint32_t index, uint32_t influen
     return TH_OK;
 }
 
-th_result th_geometry_pack(const th_model *model, uint32_t influences, th_geometry *out, th_error *err)
+th_result th_geometry_pack(const th_model *model, th_geometry *out, th_error *err)
 {
     assert(model && out);
     *out = (th_geometry){.lod_count = 1};
     th_result result = allocate(model, out, err);
     for (uint32_t m = 0; result == TH_OK && m < model->mesh_count; m++)
         if (model->meshes[m].index_count > 0)
-            result = pack_part(&model->meshes[m], m, influences, out, err);
+            result = pack_part(&model->meshes[m], m, out, err);
     return result;
 }

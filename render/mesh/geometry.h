@@ -14,7 +14,7 @@ typedef struct th_geometry {
 
 /* Level 0 of all meshes with triangles. Merges vertices that packing made equal, and drops unused ones. The caller
  * frees *out, even after an error. */
-th_result th_geometry_pack(const th_model *model, uint32_t influences, th_geometry *out, th_error *err);
+th_result th_geometry_pack(const th_model *model, th_geometry *out, th_error *err);
 
 /* Appends the deltas of a mesh and points its packed vertices at them. Vertices that move alike share deltas, so that
  * equal vertices stay equal. False when out of memory. */

@@ -39,23 +39,23 @@ void th_unpack_normal(uint32_t packed, float out[3])
 
 /* Rounds down, then adds the missing units to the weights that lost most (largest remainder method). Of equal weights
  * the first is chosen, so the order stays descending. */
-static void pack_weights(const float *weight, uint32_t count, uint8_t *out)
+static void pack_weights(const float weight[TH_MAX_INFLUENCES], uint8_t out[TH_MAX_INFLUENCES])
 {
     assert(weight[0] > 0); /* the largest */
     double sum = 0, lost[TH_MAX_INFLUENCES];
-    for (uint32_t k = 0; k < count; k++)
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
         sum += (double)weight[k];
     int left = 255;
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         const double exact = (double)weight[k] / sum * 255;
         out[k] = (uint8_t)exact;
         lost[k] = exact - out[k];
         left -= out[k];
     }
-    assert(left >= 0 && left <= (int)count);
+    assert(left >= 0 && left <= (int)TH_MAX_INFLUENCES);
     for (; left > 0; left--) {
         uint32_t most = 0;
-        for (uint32_t k = 1; k < count; k++)
+        for (uint32_t k = 1; k < TH_MAX_INFLUENCES; k++)
             if (lost[k] > lost[most])
                 most = k;
         out[most]++;
@@ -96,7 +96,7 @@ double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height)
     return error;
 }
 
-void th_pack_vertex(const th_vertex *vertex, uint32_t influences, const double uv_offset[2], th_render_mesh_vertex *out)
+void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out)
 {
     assert(vertex && uv_offset && out);
     for (int i = 0; i < 3; i++)
@@ -105,8 +105,7 @@ void th_pack_vertex(const th_vertex *vertex, uint32_t influences, const double u
     for (int i = 0; i < 2; i++)
         out->uv[i] = pack_uv(vertex->uv[i], uv_offset[i]);
     memcpy(out->color, vertex->color, sizeof out->color);
-    memset(out->weight, 0, sizeof out->weight);
-    pack_weights(vertex->weight, influences, out->weight);
+    pack_weights(vertex->weight, out->weight);
     for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
         out->bone[k] = vertex->bone[out->weight[k] > 0 ? k : 0];
     memset(out->deltas, 0, sizeof out->deltas);

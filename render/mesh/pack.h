@@ -11,9 +11,8 @@ void th_pack_uv_offset(const th_mesh *mesh, double offset[2]);
 uint32_t th_pack_normal(const float normal[3]); /* any length; a zero vector gives (0, 0, 1) */
 void th_unpack_normal(uint32_t packed, float out[3]);
 
-/* Without deltas, with the largest 4 or 8 influences. */
-void th_pack_vertex(const th_vertex *vertex, uint32_t influences, const double uv_offset[2],
-                    th_render_mesh_vertex *out);
+/* Without deltas. */
+void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out);
 
 /* The largest change of a texture coordinate by packing, in pixels of an image of this size. */
 double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height);

@@ -17,7 +17,6 @@ _Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
 
 typedef struct builder {
     const th_model *model;
-    uint32_t influences; /* at most */
     const th_render_mesh *base;
     th_geometry geometry;
     th_mesh_warnings warnings;
@@ -192,7 +191,7 @@ double th_render_mesh_lod_limit(uint32_t lod)
 
 static th_result build(builder *b, th_error *err)
 {
-    th_result result = th_geometry_pack(b->model, b->influences, &b->geometry, err);
+    th_result result = th_geometry_pack(b->model, &b->geometry, err);
     if (result == TH_OK)
         result = b->base ? share_materials(b, err) : make_materials(b, err);
     if (result == TH_OK)
@@ -266,14 +265,13 @@ static void hand_over(builder *b, th_render_mesh *out)
             out->lod_error[l] = fmaxf(out->lod_error[l], out->parts[p].lods[l].error);
 }
 
-th_result th_render_mesh_create(const th_model *model, uint32_t influences, const th_render_mesh *base,
-                                th_render_mesh **out, th_error *err)
+th_result th_render_mesh_create(const th_model *model, const th_render_mesh *base, th_render_mesh **out, th_error *err)
 {
-    assert(model && out && (influences == 4 || influences == TH_MAX_INFLUENCES));
+    assert(model && out);
     assert(model->joint_count > 0 && model->size > 0); /* it has passed th_model_check */
     *out = NULL;
     th_render_mesh *render_mesh = malloc(sizeof *render_mesh);
-    builder b = {.model = model, .influences = influences, .base = base};
+    builder b = {.model = model, .base = base};
     th_error why;
     const th_result result = render_mesh ? build(&b, &why) : no_memory(&why);
     if (result != TH_OK) {

@@ -98,7 +98,7 @@ th_result th_crowd_view_make_meshes(th_crowd_view *crowd_view, th_error *err)
     for (uint32_t r = 0; r < crowd_view->posed_count && result == TH_OK; r++) {
         const th_posed_model *posed = &crowd_view->posed_models[r];
         const th_render_mesh *base = posed->of == r ? NULL : crowd_view->meshes[posed->of];
-        result = th_render_mesh_create(posed->model, TH_MAX_INFLUENCES, base, &crowd_view->meshes[r], err);
+        result = th_render_mesh_create(posed->model, base, &crowd_view->meshes[r], err);
     }
     return result;
 }

@@ -147,7 +147,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     return code;
 }
 
-static int measure(const th_options *o, th_run *run, th_bench_programs *programs)
+static int measure_entries(const th_options *o, th_run *run, th_bench_programs *programs)
 {
     const th_external_benchmarks drawing = th_bench_frames_external(NULL);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
@@ -176,7 +176,7 @@ int th_command_bench(const th_options *o, th_run *run)
     th_bench_programs *programs;
     th_error err;
     const th_result result = th_bench_programs_start(&desc, &programs, &err);
-    const int code = result == TH_OK ? measure(o, run, programs) : th_fail_with(&err);
+    const int code = result == TH_OK ? measure_entries(o, run, programs) : th_fail_with(&err);
     th_bench_programs_stop(programs);
     return code;
 }

@@ -139,7 +139,6 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
         .compiled_models = &compiled,
         .compiled_model_count = 1,
         .palette = p->options->crowd.palette,
-        .mapping = p->options->crowd.gpu_mapping,
     };
     result = th_gpu_evaluator_create(&desc, &evaluator, err);
     if (result == TH_OK) {
