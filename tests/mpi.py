@@ -106,6 +106,7 @@ def weak():
 def refusals():
     for words, code, text in (
         (SMALL + ["--grain", "2"], 2, "throng-mpi does not take --grain"),
+        (["scale", "--count", "300/thread"], 2, "throng-mpi takes --count N/rank"),
         (SMALL + ["--timeout", "x"], 2, "--timeout takes a number of seconds"),
         (["stress"], 2, "it needs --count"),
         (["render"], 2, "throng-mpi has no render any more; throng render does it on one machine"),

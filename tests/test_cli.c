@@ -553,6 +553,7 @@ Test(cli, scale_refuses_weak_scaling_of_one_thread)
 {
     expect(2, "scale --count 10/thread --scheduler work-stealing,serial",
            "--count N/thread compares numbers of threads, but the serial scheduler always has one");
+    expect(2, "scale --count 10/rank", "--count N/rank is of throng-mpi");
 }
 
 Test(cli, scale_counts_one_thread_and_one_point_for_the_serial_scheduler)

@@ -120,6 +120,7 @@ Test(options, take_where_the_camera_is_and_flies_to)
     expect_path((double[]){10, 20, 1}, (double[]){-90, 10.5, 4});
     cr_assert(parse("render --camera 10:,,3"));
     expect_path((double[]){10, 18, 1}, (double[]){10, 18, 3});
+    expect_refusal("view --camera 10:20", "--camera A:B flies from A to B in render alone; view takes A");
     static const char *const wrong[] = {"90,10,4,", "90,10,4,1", "400,10,4", "90,90,4", "90,10,0",
                                         ",,",       "90;10;4",   ":",        "90:",     ":90",
                                         "1:2:3",    "90,10,4:,", "90,10,nan"};
@@ -216,9 +217,9 @@ Test(options, read_lists_of_numbers_in_the_order_given)
 {
     expect_numbers("scale --count 100", &options.scale.counts, 1, (uint32_t[]){100});
     expect_numbers("scale --count 1000,10,100", &options.scale.counts, 3, (uint32_t[]){1000, 10, 100});
-    cr_expect(!options.scale.counts.per_worker);
+    cr_expect_null(options.scale.counts.per);
     expect_numbers("scale --count 50,20/thread", &options.scale.counts, 2, (uint32_t[]){50, 20});
-    cr_expect(options.scale.counts.per_worker);
+    cr_expect_str_eq(options.scale.counts.per, "thread");
     expect_numbers("scale --grain 4,1", &options.scale.grains, 2, (uint32_t[]){4, 1});
     cr_assert(parse("scale --grain 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"));
     static const char *const bad[] = {"0",

@@ -81,7 +81,7 @@ static th_result open_canvas(demo *d, th_error *err)
 {
     const th_options *o = d->options;
     if (!is_film(d)) {
-        const th_result result = th_window_open(&o->picture, true, &d->window, err);
+        const th_result result = th_window_open(&o->picture, &d->window, err);
         if (result != TH_OK) {
             th_append(err->text, sizeof err->text, "; --out demo.mp4 writes a film instead");
             return result;

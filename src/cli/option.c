@@ -304,7 +304,7 @@ th_result th_parse_counts(const th_option *o, const char *text, void *value, th_
         return refuse(o, text, err, "whole numbers, such as 100,1000, or 1000/thread");
     snprintf(numbers, sizeof numbers, "%.*s", (int)length, text);
     const th_result result = th_parse_whole_list(o, numbers, value, err);
-    ((th_number_list *)value)->per_worker = slash != NULL;
+    ((th_number_list *)value)->per = slash ? slash + 1 : NULL;
     return result;
 }
 
@@ -376,9 +376,9 @@ th_result th_parse_camera(const th_option *o, const char *text, void *value, th_
 {
     th_camera_path *path = value;
     const size_t length = strcspn(text, ":");
-    const bool flies = text[length] == ':';
-    const char *to = flies ? text + length + 1 : "";
-    if (read_camera(text, length, path->from) && (!flies || read_camera(to, strlen(to), path->to)))
+    path->flies = text[length] == ':';
+    const char *to = path->flies ? text + length + 1 : "";
+    if (read_camera(text, length, path->from) && (!path->flies || read_camera(to, strlen(to), path->to)))
         return TH_OK;
     return refuse(o, text, err, "a yaw, a pitch and a zoom, such as 90,10,4, or 90 or ,,4");
 }

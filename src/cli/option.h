@@ -50,19 +50,20 @@ typedef struct th_thread_list {
 /* Yaw, pitch and zoom, as in th_crowd_view_desc, at the first and the last frame. NAN: not given. */
 typedef struct th_camera_path {
     double from[3], to[3];
+    bool flies; /* to the second one */
 } th_camera_path;
 
 /* Numbers to compare, in the given order, without duplicates. */
 typedef struct th_number_list {
     uint32_t values[16];
     uint32_t count;
-    bool per_worker; /* for each thread, or rank of throng-mpi */
+    const char *per; /* of counts: for each "thread", or "rank" of throng-mpi; NULL: in all */
 } th_number_list;
 
 /* The parsers, and the types of their values. On failure they say what the option takes. */
 th_parse_fn th_parse_whole;       /* uint32_t */
 th_parse_fn th_parse_whole_list;  /* th_number_list */
-th_parse_fn th_parse_counts;      /* the same, and per_worker */
+th_parse_fn th_parse_counts;      /* the same, and per */
 th_parse_fn th_parse_seed;        /* uint64_t */
 th_parse_fn th_parse_real;        /* double */
 th_parse_fn th_parse_rate;        /* double: 0, or at least `low` */

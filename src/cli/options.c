@@ -41,7 +41,7 @@ static const struct {
     {"upload", "the driver decides"},
     {"gpu-mapping", "the faster one is measured at the start"},
     {"fetch", "the driver decides"},
-    {"vsync", "a window waits for the display"},
+    {"vsync", "a window waits for the display, until key v is pressed"},
     {"drawn", "--count is that of frame/ entries too"},
     {"far", "characters at level of detail 4 or coarser share"},
     {"hold", "--animation-budget says when far characters hold their pose"},
@@ -210,6 +210,8 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     const uint32_t models = options->models.models.count;
     if (result == TH_OK && command->operand && models > 1)
         return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
+    if (result == TH_OK && options->camera.flies && command->bit != TH_COMMAND_RENDER)
+        return th_fail(err, TH_ERR_INPUT, "--camera A:B flies from A to B in render alone; %s takes A", command->name);
     take_scene(options, run);
     if (result == TH_OK && options->crowd.share_hz > 0 && th_budget_is_set(&options->crowd.budget))
         return th_fail(err, TH_ERR_INPUT, "--animation-budget chooses how to save, so --share cannot be given with it");

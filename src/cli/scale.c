@@ -8,6 +8,8 @@
 #include <throng/bench/scale.h>
 #include <throng/core/text_format.h>
 
+#include <string.h>
+
 /* All points are interleaved in one measurement, so these limit it. */
 enum { MAX_POINTS = 240, MAX_THREADS = 1024 };
 
@@ -50,7 +52,7 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
         .grain_count = o->scale.grains.count,
         .threads = o->scale.threads.count ? o->scale.threads.counts : NULL,
         .thread_count = o->scale.threads.count,
-        .is_weak = o->scale.counts.per_worker,
+        .is_weak = o->scale.counts.per != NULL,
         .counters = o->counters,
         .measure = *measure,
         .tracer = run->tracer,
@@ -104,7 +106,7 @@ static int refuse_too_much(const th_options *o)
 /* The serial scheduler has one thread, so no crowd can grow with it. */
 static int refuse_weak_serial(const th_options *o)
 {
-    for (uint32_t i = 0; o->scale.counts.per_worker && i < o->scale.schedulers.count; i++)
+    for (uint32_t i = 0; o->scale.counts.per && i < o->scale.schedulers.count; i++)
         if (o->scale.schedulers.values[i] == TH_SCHEDULER_SERIAL) {
             th_complain(
                 "--count N/thread compares numbers of threads, but the serial scheduler always has one; leave it out");
@@ -119,6 +121,10 @@ int th_command_scale(const th_options *o, th_run *run)
     const th_number_list *schedulers = &o->scale.schedulers;
     const bool serial = schedulers->count == 1 && schedulers->values[0] == TH_SCHEDULER_SERIAL;
     measure.seed = o->crowd.seed;
+    if (o->scale.counts.per && strcmp(o->scale.counts.per, "thread") != 0) {
+        th_complain("--count N/%s is of throng-mpi; here the crowd grows with N/thread", o->scale.counts.per);
+        return TH_EXIT_USAGE;
+    }
     int code = refuse_weak_serial(o);
     if (code == TH_EXIT_GOOD)
         code = refuse_too_much(o);

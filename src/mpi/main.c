@@ -94,6 +94,8 @@ static th_result check(const command_line *c, th_error *err)
                        "throng-mpi writes no CSV: --out takes a name that ends in .json, .md or .html");
     if (is_stress && o->crowd.count == 0)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi stress makes no search: it needs --count");
+    if (!is_stress && o->scale.counts.per && strcmp(o->scale.counts.per, "rank") != 0)
+        return th_fail(err, TH_ERR_USAGE, "throng-mpi takes --count N/rank, not N/%s", o->scale.counts.per);
     if (!is_stress && o->scale.counts.count > 1)
         return th_fail(err, TH_ERR_USAGE, "throng-mpi takes one --count, not %u", o->scale.counts.count);
     if ((uint64_t)o->measure.repetitions * (o->measure.iterations ? o->measure.iterations : FRAMES) > MOST_FRAMES)
@@ -150,7 +152,7 @@ static th_mpi_study_desc study_desc(const command_line *c, const th_model_set *m
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,
         .threads = th_run_has_option(&c->run, "threads") ? threads->counts[0] : 0,
-        .is_weak = o->scale.counts.per_worker,
+        .is_weak = o->scale.counts.per != NULL,
         .rounds = o->measure.repetitions ? o->measure.repetitions : ROUNDS,
         .frames = o->measure.iterations ? o->measure.iterations : FRAMES,
     };

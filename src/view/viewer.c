@@ -488,7 +488,7 @@ bool th_viewer_is_rebuilding(const th_viewer *v)
 
 static th_result open_window(th_viewer *v, th_error *err)
 {
-    th_result result = th_window_open(&v->desc.picture, v->vsync, &v->window, err);
+    th_result result = th_window_open(&v->desc.picture, &v->window, err);
     if (result != TH_OK)
         return result;
     th_gl *gl = th_window_gl(v->window);
@@ -507,7 +507,7 @@ th_result th_viewer_create(const th_viewer_desc *desc, th_viewer **out, th_error
         return th_fail(err, TH_ERR_MEMORY, "no memory for a viewer");
     v->desc = *desc;
     v->wanted = desc->settings;
-    v->vsync = !desc->no_vsync;
+    v->vsync = true;
     v->rate = 1;
     v->time_s = desc->settings.crowd.start_s;
     v->readings.gpu_ms = -1;

@@ -12,11 +12,10 @@
 #include <stdio.h>
 
 typedef struct th_viewer_desc {
-    const th_model_options *models; /* to load while the window is open; borrowed */
-    th_live_settings settings;      /* at the start */
-    uint32_t software_count;        /* characters instead, at the start, if the renderer is software */
-    th_target_desc picture;         /* size of the window in screen coordinates, and samples */
-    bool no_vsync;
+    const th_model_options *models;    /* to load while the window is open; borrowed */
+    th_live_settings settings;         /* at the start */
+    uint32_t software_count;           /* characters instead, at the start, if the renderer is software */
+    th_target_desc picture;            /* size of the window in screen coordinates, and samples */
     uint32_t frames;                   /* after which it ends by itself; 0: none */
     const volatile sig_atomic_t *stop; /* not 0: end before the next frame */
     th_tracer *tracer;                 /* borrowed; may be NULL */

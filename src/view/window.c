@@ -76,7 +76,7 @@ void th_window_poll(th_window *w, double wait_s)
 
 /* ---- opening ---- */
 
-th_result th_window_open(const th_target_desc *picture, bool vsync, th_window **out, th_error *err)
+th_result th_window_open(const th_target_desc *picture, th_window **out, th_error *err)
 {
     *out = NULL;
     th_window *w = calloc(1, sizeof *w);
@@ -85,7 +85,7 @@ th_result th_window_open(const th_target_desc *picture, bool vsync, th_window **
     const th_gl_desc desc = {.want = TH_GL_WINDOW,
                              .width = picture->width,
                              .height = picture->height,
-                             .vsync = vsync,
+                             .vsync = true,
                              .debug = TH_BUILD_CHECKS};
     th_result result = th_gl_create(&desc, &w->gl, err);
     if (result != TH_OK) {

@@ -9,8 +9,9 @@
 
 typedef struct th_window th_window;
 
-/* picture: size in screen coordinates, and samples. TH_ERR_ENVIRONMENT: no display, or no OpenGL 4.3. */
-th_result th_window_open(const th_target_desc *picture, bool vsync, th_window **out, th_error *err);
+/* picture: size in screen coordinates, and samples. Waits for the display's refresh. TH_ERR_ENVIRONMENT: no display, or
+ * no OpenGL 4.3. */
+th_result th_window_open(const th_target_desc *picture, th_window **out, th_error *err);
 void th_window_close(th_window *window); /* NULL does nothing */
 
 th_gl *th_window_gl(const th_window *window);
