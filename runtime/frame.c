@@ -2,7 +2,6 @@
 
 #include <throng/core/cache_line.h>
 #include <throng/core/text_format.h>
-#include <throng/runtime/tracer.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +17,6 @@ struct th_frame {
     void *palette;
     size_t scratch_stride;
     unsigned char *scratch;        /* one part per worker */
-    void *poses;                   /* NULL: stages are fused */
     uint32_t *costs, *partition;   /* partition: equal cost per worker, because models differ */
     uint32_t capacity;             /* batches that there is room for */
     uint32_t partitioned;          /* number of batches for which `partition` was computed */
@@ -26,17 +24,10 @@ struct th_frame {
     th_crowd_layers table;         /* what instances play in this frame */
     th_layer *layers;              /* in the table; written by the workers */
     uint8_t *layer_counts;
-    uint8_t *workers; /* [batch]: worker that ran it; NULL: not recorded */
-    th_stage_times times;
-    th_tracer *tracer;
+    uint8_t *workers;           /* [batch]: worker that ran it; NULL: not recorded */
     th_frame_observer observer; /* begin: NULL without one */
-    th_jobs_fn *observed;       /* what it observes: a stage */
+    th_jobs_fn *observed;       /* what it observes */
 };
-
-const char *th_stages_name(th_stages stages)
-{
-    return stages == TH_STAGES_SEPARATE ? "separate" : "fused";
-}
 
 /* Rejects more than the machine's memory: Linux overcommits, and kills a process that uses more than there is. */
 static void *allocate_large(size_t bytes)
@@ -62,8 +53,6 @@ static bool allocate(th_frame *frame, const th_frame_desc *desc)
 {
     const size_t batches = frame->capacity;
     frame->scratch = th_cache_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
-    if (desc->stages == TH_STAGES_SEPARATE)
-        frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
     if (desc->workers)
         frame->workers = calloc(batches + 1, sizeof *frame->workers);
     if (desc->behaviour) {
@@ -75,8 +64,8 @@ static bool allocate(th_frame *frame, const th_frame_desc *desc)
     }
     frame->costs = calloc(batches + 1, sizeof *frame->costs);
     frame->partition = calloc(th_jobs_threads(frame->jobs), sizeof *frame->partition);
-    return frame->scratch && frame->costs && frame->partition && (frame->poses || desc->stages != TH_STAGES_SEPARATE) &&
-           (frame->workers || !desc->workers) && (!desc->behaviour || (frame->layers && frame->layer_counts));
+    return frame->scratch && frame->costs && frame->partition && (frame->workers || !desc->workers) &&
+           (!desc->behaviour || (frame->layers && frame->layer_counts));
 }
 
 /* With a behaviour, instances with the same number of layers are posed together as far as a chunk reaches, and share
@@ -93,8 +82,6 @@ static uint32_t default_grain(const th_frame_desc *desc)
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
     assert(desc && desc->crowd && desc->jobs && out);
-    assert((unsigned)desc->stages < TH_STAGES_COUNT);
-    assert(desc->stages == TH_STAGES_FUSED || !desc->behaviour);
     *out = NULL;
     th_frame *frame = malloc(sizeof *frame);
     if (!frame)
@@ -105,9 +92,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .behaviour = desc->behaviour,
         .grain = desc->grain ? desc->grain : default_grain(desc),
         .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(desc->crowd)),
-        /* What the stage of sampling leaves has room for the active instances only. */
-        .capacity =
-            desc->stages == TH_STAGES_SEPARATE ? th_crowd_batch_count(desc->crowd) : th_crowd_most_batches(desc->crowd),
+        .capacity = th_crowd_most_batches(desc->crowd),
     };
     if (!allocate(frame, desc)) {
         th_frame_destroy(frame);
@@ -128,7 +113,6 @@ void th_frame_destroy(th_frame *frame)
     free(frame->layer_counts);
     free(frame->costs);
     free(frame->partition);
-    free(frame->poses);
     free(frame->scratch);
     free(frame);
 }
@@ -173,24 +157,6 @@ static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     return 0;
 }
 
-static int sample_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    assert(begin < end);
-    th_frame *frame = ctx;
-    (void)worker;
-    th_crowd_sample(frame->crowd, begin, end, frame->time_s, frame->poses);
-    return 0;
-}
-
-static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    th_frame *frame = ctx;
-    void *scratch = frame->scratch + worker * frame->scratch_stride;
-    th_crowd_resolve(frame->crowd, begin, end, frame->poses, frame->palette, scratch);
-    record_worker(frame, begin, end, worker);
-    return 0;
-}
-
 static int observe_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const th_frame *frame = ctx;
@@ -200,20 +166,6 @@ static int observe_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     return result;
 }
 
-static void run_stage(th_frame *frame, th_jobs_fn *stage)
-{
-    assert(frame->partitioned == th_crowd_batch_count(frame->crowd));
-    frame->observed = stage;
-    const th_job job = {
-        .fn = frame->observer.begin ? observe_batches : stage,
-        .ctx = frame,
-        .count = th_crowd_batch_count(frame->crowd),
-        .grain = frame->grain,
-        .partition = frame->partition,
-    };
-    th_jobs_run(frame->jobs, &job);
-}
-
 void th_frame_animate(th_frame *frame, double time_s, void *palette)
 {
     assert(frame && palette && (uintptr_t)palette % TH_CACHE_LINE == 0);
@@ -221,16 +173,15 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     frame->palette = palette;
     if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
         partition_batches(frame); /* the active instances have changed */
-    if (!frame->poses) {
-        run_stage(frame, frame->behaviour ? behave_batches : animate_batches);
-        return;
-    }
-    const uint64_t begin = th_tracer_begin(frame->tracer, "sample");
-    run_stage(frame, sample_batches);
-    const uint64_t sampled = th_tracer_next(frame->tracer, "resolve");
-    run_stage(frame, resolve_batches);
-    frame->times.sample_ns += sampled - begin;
-    frame->times.resolve_ns += th_tracer_end(frame->tracer) - sampled;
+    frame->observed = frame->behaviour ? behave_batches : animate_batches;
+    const th_job job = {
+        .fn = frame->observer.begin ? observe_batches : frame->observed,
+        .ctx = frame,
+        .count = frame->partitioned,
+        .grain = frame->grain,
+        .partition = frame->partition,
+    };
+    th_jobs_run(frame->jobs, &job);
 }
 
 const th_crowd_layers *th_frame_layers(const th_frame *frame)
@@ -244,18 +195,6 @@ uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
     assert(frame && frame->workers);
     assert(frame->partitioned == th_crowd_batch_count(frame->crowd)); /* the same instances are active */
     return frame->workers[th_crowd_batch_of(frame->crowd, instance)];
-}
-
-th_stage_times th_frame_stage_times(const th_frame *frame)
-{
-    assert(frame);
-    return frame->times;
-}
-
-void th_frame_trace(th_frame *frame, th_tracer *tracer)
-{
-    assert(frame);
-    frame->tracer = tracer;
 }
 
 void th_frame_observe(th_frame *frame, const th_frame_observer *observer)

@@ -129,7 +129,6 @@ static uint32_t try_pool(const kind *k, void *palette)
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
     th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20), .behaviour = k->behaviour};
     th_crowd_set_active(k->crowd, NULL, CHARACTERS); /* a frame has room for as many as there are now */
-    how.stages = k->behaviour ? TH_STAGES_FUSED : (th_stages)below(TH_STAGES_COUNT);
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     th_pose_plan *plan = make_plan(k);
     uint32_t frames = 1 + below(20);

@@ -187,14 +187,6 @@ Test(measure, ends_after_the_least_rounds_when_the_time_is_up)
     th_report_fini(&p.report);
 }
 
-Test(measure, goes_on_for_the_least_time)
-{
-    play p;
-    perform(&p, (th_measure_desc){.precision = 0.01, .min_ns = UINT64_MAX / 2}, draw_constant);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_MAX_ROUNDS);
-    th_report_fini(&p.report);
-}
-
 Test(measure, repetitions_that_are_given_are_made_whatever_is_known)
 {
     play p;

@@ -259,17 +259,6 @@ static th_frame *create_frame(const fixture *f)
     return frame;
 }
 
-MISUSE(runtime, separate_stages_have_room_for_no_more_batches_than_at_first)
-{
-    const fixture f = create();
-    th_crowd_set_active(f.crowd, (const uint32_t[]){3}, 1);
-    const th_frame_desc desc = {.crowd = f.crowd, .jobs = create_jobs(1), .stages = TH_STAGES_SEPARATE};
-    th_frame *frame;
-    cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
-    th_crowd_set_active(f.crowd, NULL, COUNT);
-    th_frame_animate(frame, 0, f.palette);
-}
-
 MISUSE(runtime, workers_are_recorded_where_asked_for)
 {
     const fixture f = create();

@@ -75,11 +75,11 @@ static double number(const json_t *json, const char *name)
 }
 
 /* Every batch of a frame is some worker's, once in each call, in what was counted and in what was recorded. */
-static void expect_whole_frame(const th_row *row, uint32_t grain, uint32_t calls)
+static void expect_whole_frame(const th_row *row, uint32_t grain)
 {
     const json_t *workers = json_object_get(row->once, "workers"), *trace = json_object_get(row->once, "trace");
     const json_t *worker, *span;
-    const uint32_t all_chunks = calls * ((BATCHES - 1) / grain + 1);
+    const uint32_t all_chunks = (BATCHES - 1) / grain + 1;
     size_t index, at = 0;
     double items = 0, chunks = 0;
     cr_assert_eq(json_array_size(workers), row->threads);
@@ -90,7 +90,7 @@ static void expect_whole_frame(const th_row *row, uint32_t grain, uint32_t calls
         cr_expect_leq(number(worker, "idle_at_end_us"), number(worker, "idle_us"));
         cr_expect_eq(json_is_null(json_object_get(worker, "wake_us")), number(worker, "wakes") == 0);
     }
-    cr_expect_eq(items, calls * BATCHES, "%s, grain %u: %g items", row->name, grain, items);
+    cr_expect_eq(items, BATCHES, "%s, grain %u: %g items", row->name, grain, items);
     cr_expect_eq(chunks, all_chunks, "%s, grain %u: %g chunks", row->name, grain, chunks);
     cr_assert_eq(json_array_size(trace), all_chunks);
     json_array_foreach(trace, index, span)
@@ -99,13 +99,13 @@ static void expect_whole_frame(const th_row *row, uint32_t grain, uint32_t calls
         double start_us, end_us;
         cr_assert_eq(json_unpack((json_t *)span, "[i, i, i, F, F]", &who, &begin, &end, &start_us, &end_us), 0);
         cr_expect_lt((uint32_t)who, row->threads);
-        cr_expect_eq((size_t)begin, at % BATCHES);
+        cr_expect_eq((size_t)begin, at);
         cr_expect_gt(end, begin);
         cr_expect_leq(start_us, end_us);
         cr_expect_lt(fabs(start_us), 60e6, "%g us after the frame began", start_us);
         at += (size_t)(end - begin);
     }
-    cr_expect_eq(at, calls * BATCHES);
+    cr_expect_eq(at, BATCHES);
 }
 
 /* The first curve has a trace. */
@@ -118,7 +118,7 @@ static void expect_same_palettes(const th_scale *scale, uint64_t *hash)
         cr_expect(row->moving && row->checked);
         cr_expect_str_eq(row->failure, "");
         if (r < scale->curves[0].count)
-            expect_whole_frame(row, scale->curves[0].grain, 1);
+            expect_whole_frame(row, scale->curves[0].grain);
     }
 }
 
@@ -155,73 +155,6 @@ Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
                          row->name);
         }
         th_scale_fini(&scale);
-    }
-}
-
-static bool has_made_up_stages; /* 3 us for sampling and 5 us for the rest, each time they are asked for */
-
-th_stage_times __real_th_frame_stage_times(const th_frame *frame);
-th_stage_times __wrap_th_frame_stage_times(const th_frame *frame);
-th_stage_times __wrap_th_frame_stage_times(const th_frame *frame)
-{
-    static th_stage_times sum;
-    sum = (th_stage_times){sum.sample_ns + 3000, sum.resolve_ns + 5000};
-    return has_made_up_stages ? sum : __real_th_frame_stage_times(frame);
-}
-
-/* They are read before and after each repetition of 4 frames. */
-Test(scale, stages_are_means_of_a_frame)
-{
-    has_made_up_stages = true;
-    const th_model *models[] = {small};
-    const th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 1, .instance_count = 5},
-        .stages = TH_STAGES_SEPARATE,
-        .threads = (uint32_t[]){1},
-        .thread_count = 1,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 3, .iterations = 4},
-    };
-    th_scale scale;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
-    cr_expect_float_eq(number(scale.report.rows[0].own, "sample_us_per_frame"), 0.75, 1e-9);
-    cr_expect_float_eq(number(scale.report.rows[0].own, "resolve_us_per_frame"), 1.25, 1e-9);
-    th_scale_fini(&scale);
-}
-
-Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
-{
-    const th_model *models[] = {small, small};
-    for (int sampling = TH_SAMPLING_COMPILED; sampling <= TH_SAMPLING_EXACT; sampling++) {
-        uint64_t hash = 0;
-        for (int stages = 0; stages < TH_STAGES_COUNT; stages++) {
-            th_scale_desc desc = {
-                .scene = {.models = models,
-                          .model_count = 2,
-                          .instance_count = CHARACTERS,
-                          .compile.sampling = (th_sampling)sampling},
-                .grains = (uint32_t[]){3},
-                .grain_count = 1,
-                .stages = (th_stages)stages,
-                .threads = (uint32_t[]){1, 3},
-                .thread_count = 2,
-                .memory_bytes = MEMORY,
-                .measure = {.repetitions = 2, .iterations = 2},
-            };
-            th_scale scale;
-            cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
-            for (uint32_t r = 0; r < 2; r++) {
-                const th_row *row = &scale.report.rows[r];
-                const bool separate = stages == TH_STAGES_SEPARATE;
-                hash = hash ? hash : row->palette_hash;
-                cr_expect_eq(row->palette_hash, hash, "%s, stages %d", row->name, stages);
-                expect_whole_frame(row, 3, separate ? 2 : 1);
-                cr_expect_eq(json_object_get(row->own, "sample_us_per_frame") != NULL, separate);
-            }
-            cr_expect_str_eq(json_string_value(json_object_get(scale.report.scene, "stages")),
-                             th_stages_name((th_stages)stages));
-            th_scale_fini(&scale);
-        }
     }
 }
 
@@ -1480,14 +1413,13 @@ Test(bottleneck, says_who_is_faster)
     expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "1 thread is fastest", &f);
 }
 
-/* In both stages; what the workers counted adds up to the point's. */
+/* What the workers counted adds up to the point's. */
 Test(scale, counts_additional_frames_by_worker)
 {
     const th_model *models[] = {small};
     th_scale scale;
     const th_scale_desc desc = {
         .scene = {.models = models, .model_count = 1, .instance_count = CHARACTERS, .seed = 3},
-        .stages = TH_STAGES_SEPARATE,
         .threads = (const uint32_t[]){1, 2},
         .thread_count = 2,
         .memory_bytes = MEMORY,

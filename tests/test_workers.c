@@ -20,34 +20,17 @@ TestSuite(workers, .init = make_human, .fini = free_human);
 /* Between the frame and the crowd, by the linker's --wrap: who really came by. Each is slow, so that all get some. */
 static pthread_t posers[MOST_BATCHES];
 
-static void remember(uint32_t begin, uint32_t end)
-{
-    for (uint32_t b = begin; b < end; b++)
-        posers[b] = pthread_self();
-    nanosleep(&(struct timespec){.tv_nsec = SLOW_NS}, NULL);
-}
-
 void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
                             void *scratch);
 void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
                             void *scratch);
-void __real_th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
-                             void *scratch);
-void __wrap_th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
-                             void *scratch);
-
 void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
                             void *scratch)
 {
-    remember(begin, end);
+    for (uint32_t b = begin; b < end; b++)
+        posers[b] = pthread_self();
+    nanosleep(&(struct timespec){.tv_nsec = SLOW_NS}, NULL);
     __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
-}
-
-void __wrap_th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
-                             void *scratch)
-{
-    remember(begin, end);
-    __real_th_crowd_resolve(crowd, begin, end, poses, palette, scratch);
 }
 
 /* Where the last worker begins in the last call, and the items of that call. */
@@ -88,21 +71,18 @@ static uint32_t check_workers(const th_frame *frame, const uint32_t *shown, uint
 }
 
 /* Everybody, and then every other character from the last to the first. */
-static uint32_t check_frames(th_crowd *crowd, th_jobs *jobs, th_stages stages)
+static uint32_t check_frames(th_crowd *crowd, th_jobs *jobs)
 {
     th_frame *frame;
     void *palette;
     uint32_t shown[COUNT];
-    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1, .stages = stages, .workers = true};
+    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1, .workers = true};
     cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
     cr_assert_eq(th_palette_create(crowd, &palette, NULL), TH_OK);
     for (uint32_t i = 0; i < COUNT; i++)
         shown[i] = i;
     th_frame_animate(frame, 0, palette);
     const uint32_t workers = check_workers(frame, shown, COUNT);
-    const th_stage_times times = th_frame_stage_times(frame);
-    cr_expect_geq(times.resolve_ns, stages == TH_STAGES_SEPARATE ? MOST_BATCHES / THREADS * SLOW_NS : 0);
-    cr_expect_eq(times.sample_ns > 0, stages == TH_STAGES_SEPARATE);
     for (uint32_t i = 0; i < COUNT / 2; i++)
         shown[i] = COUNT - 1 - 2 * i;
     th_crowd_set_active(crowd, shown, COUNT / 2 - 5);
@@ -130,11 +110,8 @@ Test(workers, are_those_that_posed_in_this_frame)
         const bool serial = s == TH_SCHEDULER_SERIAL;
         const th_jobs_desc threads = {.threads = serial ? 1 : THREADS, .scheduler = (th_scheduler)s};
         cr_assert_eq(th_threads_create(&threads, &jobs, NULL), TH_OK);
-        for (int stages = 0; stages < TH_STAGES_COUNT; stages++) {
-            const uint32_t workers = check_frames(crowd, jobs, (th_stages)stages);
-            cr_expect(serial ? workers == 1 : workers > 1, "%s: %u workers", th_scheduler_name((th_scheduler)s),
-                      workers);
-        }
+        const uint32_t workers = check_frames(crowd, jobs);
+        cr_expect(serial ? workers == 1 : workers > 1, "%s: %u workers", th_scheduler_name((th_scheduler)s), workers);
         th_jobs_destroy(jobs);
     }
     th_crowd_destroy(crowd);

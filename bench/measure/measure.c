@@ -10,12 +10,9 @@
 
 /* ---- lengths ---- */
 
-/* Long enough that TH_MEASURE_MAX_ROUNDS rounds take at least min_ns. */
 static uint64_t repetition_ns_of(const th_measure_desc *desc)
 {
-    const uint64_t ns = desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
-    const uint64_t wanted = desc->repetitions ? 0 : desc->min_ns / (TH_MEASURE_MAX_ROUNDS / 2);
-    return ns > wanted ? ns : wanted;
+    return desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
 }
 
 th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err)
@@ -219,8 +216,8 @@ static bool is_done(rounds *r)
     if (r->done < TH_MEASURE_MIN_ROUNDS)
         return false;
     const uint64_t ns_each = (th_clock_ns() - r->start_ns) / r->count;
-    const bool precise = is_precise(r), timed_out = desc->max_ns > 0 && ns_each >= desc->max_ns;
-    return (precise && ns_each >= desc->min_ns) || timed_out || r->done == TH_MEASURE_MAX_ROUNDS;
+    const bool timed_out = desc->max_ns > 0 && ns_each >= desc->max_ns;
+    return is_precise(r) || timed_out || r->done == TH_MEASURE_MAX_ROUNDS;
 }
 
 static void run_once(const rounds *r)
@@ -245,7 +242,6 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
 {
     assert(desc && (subjects || count == 0));
     assert(desc->is_dry_run || desc->repetitions > 0 || desc->precision > 0);
-    assert(desc->max_ns == 0 || desc->min_ns <= desc->max_ns);
     assert(count <= TH_MEASURE_MAX_SUBJECTS);
     rounds r = {.desc = desc, .subjects = subjects, .count = count, .next_check = TH_MEASURE_FIRST_CHECK};
     if (desc->is_dry_run) {

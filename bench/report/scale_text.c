@@ -97,8 +97,6 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"serial", NULL, TH_NUMBER(p->serial), ROW},
         {"imbalance", ">+imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
         {"work_us_per_frame", NULL, TH_NUMBER(p->work_ns / 1000), ROW},
-        {"sample_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->sample_ns / 1e3)), ROW},
-        {"resolve_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->resolve_ns / 1e3)), ROW},
         {"pop", NULL, TH_JSON(pop_json), JSON},
         {"pop_intervals", NULL, TH_JSON(intervals_json), CURVE},
         {"counters", NULL, TH_IF_GIVEN(scale->has_counters, TH_JSON(counters_json)), JSON},
@@ -416,11 +414,9 @@ static void print_how(const void *result, th_format format, FILE *file)
     const th_scale *scale = result;
     const th_scale_curve *curve = &scale->curves[0];
     line l = {""};
-    th_append(l.text, sizeof l.text,
-              "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters%s",
+    th_append(l.text, sizeof l.text, "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters",
               th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(curve->scheduler),
-              th_placement_name(scale->placement), curve->grain,
-              scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
+              th_placement_name(scale->placement), curve->grain);
     if (scale->share_hz > 0)
         th_append(l.text, sizeof l.text, ", poses shared at %g Hz", scale->share_hz);
     if (scale->curve_count > 1)

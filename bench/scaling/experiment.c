@@ -323,8 +323,7 @@ static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t cou
         .round_capacity = round_capacity(&s->desc.measure),
         .waits_quiescent = has_spinners(&s->desc),
     };
-    const th_frame_desc frame = {
-        .crowd = s->crowds[crowd], .jobs = config->jobs, .grain = curve->grain, .stages = s->desc.stages};
+    const th_frame_desc frame = {.crowd = s->crowds[crowd], .jobs = config->jobs, .grain = curve->grain};
     return th_scaling_config_whole(config, &frame, err);
 }
 
@@ -378,8 +377,7 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     if (result != TH_OK)
         return result;
     const th_crowd *largest = s->crowds[th_experiment_crowd(s, 0, out->curves[0].count - 1)];
-    const uint32_t calls = s->desc.stages == TH_STAGES_SEPARATE ? 2 : 1;
-    if (!th_recording_init(&s->recording, th_crowd_batch_count(largest), out->curves[0].grain, calls))
+    if (!th_recording_init(&s->recording, th_crowd_batch_count(largest), out->curves[0].grain))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
     if (result == TH_OK && desc->counters)
         result = th_worker_counts_create(s->desc.threads[s->desc.thread_count - 1], &s->worker_counts, err);

@@ -241,13 +241,6 @@ static th_result count_points(const th_experiment *s, th_error *err)
 
 /* ---- results ---- */
 
-/* 0 for fused stages. */
-static void set_stages(const th_scaling_config *l, const th_scale_counts *counts, th_scale_point *point)
-{
-    point->sample_ns = (double)l->stages.sample_ns / th_scale_frames(counts);
-    point->resolve_ns = (double)l->stages.resolve_ns / th_scale_frames(counts);
-}
-
 static void set_sharing(const th_experiment *s, uint32_t crowd, th_scale_point *point)
 {
     point->shared = th_experiment_counts(s, crowd).shared;
@@ -289,7 +282,6 @@ static void summarize_points(const th_experiment *s, const th_scale_curve *curve
         s->out->points[i].pop = th_pop_of(&counts, &first);
         s->out->points[i].counters = s->configs[i].counters;
         s->out->points[i].palette_sum = s->configs[i].palette_sum;
-        set_stages(&s->configs[i], &counts, &s->out->points[i]);
         set_sharing(s, th_experiment_crowd(s, (uint32_t)(curve - s->out->curves), i - curve->first),
                     &s->out->points[i]);
     }
@@ -365,7 +357,6 @@ static void describe(const th_experiment *s)
     out->isa = th_crowd_isa(s->crowds[0]);
     out->palette = s->desc.palette;
     out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
-    out->stages = s->desc.stages;
     out->share_hz = s->desc.share_hz;
     out->is_weak = s->desc.is_weak;
     const th_crowd *last = s->crowds[th_experiment_part_crowd(s, out->part_count - 1)];
@@ -373,7 +364,7 @@ static void describe(const th_experiment *s)
     json_t *how =
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
                   th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
-                  th_placement_name(out->placement), "grain", (int)curve->grain, "stages", th_stages_name(out->stages));
+                  th_placement_name(out->placement), "grain", (int)curve->grain, "stages", "fused");
     if (out->share_hz > 0)
         how = th_json_set(how, "share_hz", th_json_real(out->share_hz));
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);

@@ -28,8 +28,6 @@ static const struct {
     {"serial", offsetof(th_scale_point, serial), 1},
     {"imbalance", offsetof(th_scale_point, imbalance), 1},
     {"work_us_per_frame", offsetof(th_scale_point, work_ns), 1e3},
-    {"sample_us_per_frame", offsetof(th_scale_point, sample_ns), 1e3},
-    {"resolve_us_per_frame", offsetof(th_scale_point, resolve_ns), 1e3},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -75,8 +73,6 @@ static void read_point(const th_result_file *results, const char *name, th_scale
             number_of(json_object_get(row_named(results, name), "counters"), th_counter_name((th_counter)i));
     point->frame_ns = frame.median;
     point->relative_mad = th_stats_relative_mad(&frame);
-    if (isnan(point->sample_ns))
-        point->sample_ns = point->resolve_ns = 0;
 }
 
 static void read_parts(const th_scale *scale, const th_result_file *results, uint32_t part, th_scale_process *out)

@@ -70,11 +70,6 @@ void th_scaling_config_run(void *config, uint64_t frame)
     th_scaling_config_pose(config, frame);
 }
 
-static th_stage_times stages_of(const th_scaling_config *l)
-{
-    return l->frame ? th_frame_stage_times(l->frame) : (th_stage_times){0};
-}
-
 void th_scaling_config_begin(void *config)
 {
     th_scaling_config *l = config;
@@ -82,16 +77,12 @@ void th_scaling_config_begin(void *config)
         th_wait_quiescent();
     th_jobs_frame_begin(l->jobs);
     th_scaling_config_run(l, 0);
-    l->before = stages_of(l);
     th_jobs_stats_reset(l->jobs);
 }
 
 void th_scaling_config_end(void *config)
 {
     th_scaling_config *l = config;
-    const th_stage_times now = stages_of(l);
-    l->stages.sample_ns += now.sample_ns - l->before.sample_ns;
-    l->stages.resolve_ns += now.resolve_ns - l->before.resolve_ns;
     assert(l->round_count < l->round_capacity);
     th_workers_add(l->jobs, l->sums);
     th_workers_add(l->jobs, &l->rounds[(size_t)l->round_count++ * th_jobs_threads(l->jobs)]);
@@ -120,11 +111,7 @@ void th_scaling_config_trace(th_scaling_config *l, const th_row *row, th_tracer 
         th_wait_quiescent();
     th_jobs_frame_begin(l->jobs);
     th_scaling_config_run(l, 0);
-    if (l->frame)
-        th_frame_trace(l->frame, tracer);
     th_trace_frames(tracer, row, l->jobs, th_scaling_config_run, l);
-    if (l->frame)
-        th_frame_trace(l->frame, NULL);
     th_jobs_frame_end(l->jobs);
 }
 

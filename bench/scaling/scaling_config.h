@@ -24,9 +24,8 @@ typedef struct th_scaling_config {
     /* Of each thread in each repetition: [round * threads + thread]; filled in: room for so many. */
     th_worker_stats *rounds;
     uint32_t round_count, round_capacity;
-    th_stage_times before, stages; /* at the begin of the repetition; sum of all repetitions */
-    th_counters counters;          /* of one frame */
-    json_t *counters_json;         /* the same by worker; NULL: not counted */
+    th_counters counters;  /* of one frame */
+    json_t *counters_json; /* the same by worker; NULL: not counted */
 } th_scaling_config;
 
 /* Call one of these two, with `jobs`, `palette`, `round_capacity` and `waits_quiescent` filled in; and

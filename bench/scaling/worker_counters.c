@@ -84,14 +84,11 @@ json_t *th_workers_json(const th_worker_stats *sums, uint32_t count, double fram
 
 /* ---- one frame ---- */
 
-bool th_recording_init(th_recording *r, uint32_t count, uint32_t grain, uint32_t calls)
+bool th_recording_init(th_recording *r, uint32_t count, uint32_t grain)
 {
     assert(grain > 0);
     const uint32_t chunks = count / grain + (count % grain > 0);
-    *r = (th_recording){.spans = calloc((size_t)chunks * calls + 1, sizeof *r->spans),
-                        .chunks = chunks,
-                        .calls = calls,
-                        .grain = grain};
+    *r = (th_recording){.spans = calloc(chunks + 1, sizeof *r->spans), .chunks = chunks, .grain = grain};
     return r->spans != NULL;
 }
 
@@ -101,22 +98,18 @@ void th_recording_fini(th_recording *r)
     *r = (th_recording){0};
 }
 
-/* All workers meet between two calls of the pool, so in a later call a worker sees that the slot is taken. */
 static void record(const th_span *span, void *ctx)
 {
     const th_recording *r = ctx;
-    size_t at = span->begin / r->grain;
-    const size_t end = (size_t)r->chunks * r->calls;
-    while (at < end && r->spans[at].end_ns > 0)
-        at += r->chunks;
-    assert(at < end);
-    if (at < end)
+    const uint32_t at = span->begin / r->grain;
+    assert(at < r->chunks && r->spans[at].end_ns == 0);
+    if (at < r->chunks)
         r->spans[at] = *span;
 }
 
 void th_recording_begin(th_recording *r, th_jobs *jobs)
 {
-    memset(r->spans, 0, (size_t)r->chunks * r->calls * sizeof *r->spans);
+    memset(r->spans, 0, r->chunks * sizeof *r->spans);
     th_jobs_trace(jobs, record, r);
     r->start_ns = th_clock_ns();
 }
@@ -135,7 +128,7 @@ static double since_us(const th_recording *r, uint64_t ns)
 json_t *th_recording_json(const th_recording *r)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < (size_t)r->chunks * r->calls; i++) {
+    for (uint32_t i = 0; i < r->chunks; i++) {
         const th_span *s = &r->spans[i];
         if (s->end_ns > 0)
             array = th_json_append(array, json_pack("[i, i, i, o, o]", (int)s->worker, (int)s->begin, (int)s->end,

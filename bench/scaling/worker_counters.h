@@ -24,14 +24,13 @@ json_t *th_workers_json(const th_worker_stats *sums, uint32_t count, double fram
 /* The chunks of one frame. Each chunk has its own slot, so workers need no lock, and they rarely write to the same
  * cache line. */
 typedef struct th_recording {
-    /* By their first item, one call of th_jobs_for after the other; end_ns 0: no such chunk. */
-    th_span *spans;
-    uint32_t chunks, calls, grain;
+    th_span *spans; /* by their first item; end_ns 0: no such chunk */
+    uint32_t chunks, grain;
     uint64_t start_ns;
 } th_recording;
 
-/* Room for `calls` calls over `count` items in chunks of `grain`. False when memory is out. */
-bool th_recording_init(th_recording *recording, uint32_t count, uint32_t grain, uint32_t calls);
+/* Room for a call over `count` items in chunks of `grain`. False when memory is out. */
+bool th_recording_init(th_recording *recording, uint32_t count, uint32_t grain);
 void th_recording_fini(th_recording *recording);
 
 /* Records the pool's chunks from begin to end; begin clears the recording. Call only between calls of the pool. */

@@ -56,13 +56,11 @@ enum {
 #define TH_MEASURE_REPETITION_NS 5000000u
 
 typedef struct th_measure_desc {
-    /* Number of rounds. 0: run for at least min_ns, then until the precision is reached or max_ns has passed. */
+    /* Number of rounds. 0: run until the precision is reached or max_ns has passed. */
     uint32_t repetitions;
     double precision; /* th_median_ci_half_width that all subjects must reach, in two checks in a row */
-    /* Average for each subject, including what is not timed. Repetitions are made longer if the rounds would be too few
-     * for it. */
-    uint64_t min_ns;
-    uint64_t max_ns;        /* average for each subject; 0: only TH_MEASURE_MAX_ROUNDS limits it */
+    /* Average for each subject, including what is not timed; 0: only TH_MEASURE_MAX_ROUNDS limits it. */
+    uint64_t max_ns;
     uint32_t iterations;    /* in a repetition; 0: each subject has as many as take repetition_ns */
     uint64_t repetition_ns; /* 0 = TH_MEASURE_REPETITION_NS */
     uint64_t seed;          /* of the order; the same seed gives the same order */

@@ -39,8 +39,7 @@ typedef struct th_scale_desc {
     th_isa isa;
     th_palette palette;
     th_placement placement;
-    th_stages stages; /* as th_frame_desc */
-    double share_hz;  /* steps per second in which characters share poses (sharing.h), all of them; 0: never */
+    double share_hz; /* steps per second in which characters share poses (sharing.h), all of them; 0: never */
     const th_scheduler *schedulers; /* NULL: TH_SCHEDULER_WORK_STEALING */
     const uint32_t *counts;         /* characters, of weak scaling a thread; NULL: scene.instance_count */
     const uint32_t *grains;         /* as th_frame_desc; NULL: 0 */
@@ -77,7 +76,6 @@ typedef struct th_scale_point {
     double serial;                   /* share of the frame outside of calls, when only one thread runs */
     double imbalance;                /* work time of the busiest worker / the mean - 1, over all frames */
     double work_ns;                  /* work time of all threads in a frame; grows when they slow each other down */
-    double sample_ns, resolve_ns;    /* time of each stage in a frame; 0 where they are fused */
     th_pop pop;
     th_counters counters;   /* of one frame; where th_scale.has_counters */
     th_hash128 palette_sum; /* of the checked frame, as th_crowd_sum: throng-mpi gets the same */
@@ -218,7 +216,6 @@ typedef struct th_scale {
     th_isa isa; /* that was used */
     th_palette palette;
     th_placement placement; /* TH_PLACEMENT_NONE where the scheduler ignores it */
-    th_stages stages;
     double share_hz;
 } th_scale;
 

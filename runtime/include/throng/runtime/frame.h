@@ -9,7 +9,6 @@
 #include <throng/anim/crowd.h>
 #include <throng/core/api.h>
 #include <throng/jobs/jobs.h>
-#include <throng/runtime/tracer.h>
 
 TH_API_BEGIN
 
@@ -19,28 +18,17 @@ TH_API_BEGIN
 /* Frames per second of scene time, wherever frames are numbered. */
 #define TH_FRAME_RATE 60.0
 
-typedef enum th_stages {
-    TH_STAGES_FUSED = 0, /* keys to palettes in one pass */
-    TH_STAGES_SEPARATE,  /* all poses, then all palettes: slower, but each stage can be timed */
-    TH_STAGES_COUNT,
-} th_stages;
-
-/* "fused", "separate". */
-const char *th_stages_name(th_stages stages);
-
 typedef struct th_frame_desc {
     const th_crowd *crowd;         /* required; borrowed */
     th_jobs *jobs;                 /* required; borrowed */
     uint32_t grain;                /* batches per chunk; 0 = as above */
-    th_stages stages;              /* SEPARATE needs memory for the poses of the whole crowd, and no behaviour */
     const th_behaviour *behaviour; /* of the crowd's instances; borrowed; NULL: each plays its own clip */
     bool workers;                  /* records which worker posed each batch, for th_frame_worker */
 } th_frame_desc;
 
 typedef struct th_frame th_frame;
 
-/* Has room for any active instances of the crowd; with TH_STAGES_SEPARATE for as many batches as there are now, and the
- * crowd must never have more. A new crowd has all instances active. The only error is TH_ERR_MEMORY. */
+/* Has room for any active instances of the crowd. The only error is TH_ERR_MEMORY. */
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err);
 void th_frame_destroy(th_frame *frame);
 
@@ -54,17 +42,6 @@ const th_crowd_layers *th_frame_layers(const th_frame *frame);
 /* Returns the worker (0: the calling thread) that wrote the palette of this instance in the last th_frame_animate. The
  * instance must be active, and the active instances unchanged since. Requires th_frame_desc.workers. */
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance);
-
-/* Time of separate stages, summed over all frames since creation; 0 for fused stages. */
-typedef struct th_stage_times {
-    uint64_t sample_ns, resolve_ns;
-} th_stage_times;
-
-th_stage_times th_frame_stage_times(const th_frame *frame);
-
-/* Records separate stages as spans of the tracer from now on; NULL ends that. Call it, and th_frame_animate, on the
- * main thread of the tracer. */
-void th_frame_trace(th_frame *frame, th_tracer *tracer);
 
 /* Called on a worker before and after it poses characters of a frame, once or several times a frame. */
 typedef struct th_frame_observer {
