@@ -11,7 +11,10 @@ typedef struct golden_document {
     void (*print)(FILE *out);
 } golden_document;
 
-/* Fails unless the text is the stored one, and shows the difference. THRONG_GOLDEN_UPDATE=1 stores it instead. */
+/* Fails unless the text is that of the file, and shows the difference. THRONG_GOLDEN_UPDATE=1 stores it instead. */
+void check_text(const char *path, const char *text);
+
+/* The same for NAME of the folder, which is made when it is stored. */
 void check_document(const char *folder, const char *name, const char *text);
 
 /* All of a folder. A file there that no row prints fails as well; THRONG_GOLDEN_UPDATE=1 leaves it. */
