@@ -149,90 +149,12 @@ Test(import_fbx, agrees_with_ufbx_at_keys)
     cr_expect(s.files >= 2 && s.joints >= 100 && s.entries >= 30);
 }
 
-/* One joint for a node of the file, unless it turns about a pivot while it moves. */
-Test(import_fbx, joins_the_parts_of_a_node)
+/* Keys of the three angles of a node come together in one rotation. */
+Test(import_fbx, rotations_have_a_key_for_each_of_their_angles)
 {
     th_model *model = import_good(TEST_DATA "/rotations.fbx");
-    static const char *const names[] = {"RootNode", "hips",  "arm",  "hand",
-                                        "tip",      "still", "body", "body_$AssimpFbx$_Geometric"};
-    cr_assert_eq(model->joint_count, sizeof names / sizeof *names);
-    for (uint32_t j = 0; j < model->joint_count; j++)
-        cr_expect_str_eq(model->joints[j].name, names[j]);
     for (uint32_t c = 0; c < model->clip_count; c++)
         for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
             cr_expect(model->clips[c].channels[k].rotation.key_count == 7, "%s", model->clips[c].name);
-    th_model_free(model);
-}
-
-static bool has_warning(const th_model *model, const char *text)
-{
-    for (uint32_t n = 0; n < model->warning_count; n++)
-        if (strstr(model->warnings[n], text))
-            return true;
-    return false;
-}
-
-static void check_limits(const char *path)
-{
-    static const char *const warnings[] = {
-        "2 nodes ask for a scale inherited in a way of FBX that is not supported",
-        "1 node has a pre-rotation or rotation order that the file switches off",
-        "1 mesh is turned in its node in another order",
-        "1 clip has several animation layers",
-        "1 curve bends between keys",
-        "1 curve steps from key to key",
-        "3 curves go on beyond their keys",
-        "1 skin is blended by dual quaternions",
-    };
-    th_model *model = import_good(path);
-    for (size_t n = 0; n < sizeof warnings / sizeof *warnings; n++)
-        cr_expect(has_warning(model, warnings[n]), "%s: %s", path, warnings[n]);
-    cr_expect(!has_warning(model, "metres") && !has_warning(model, "turned (up"), "%s", path);
-    cr_expect(!has_warning(model, "another way"), "%s: its rotations are about one axis", path);
-    th_model_free(model);
-}
-
-Test(import_fbx, says_what_it_does_not_do_of_text_and_binary_files)
-{
-    check_limits(TEST_DATA "/limits.fbx");
-    check_limits(TEST_DATA "/limits_binary.fbx");
-}
-
-Test(import_fbx, says_nothing_of_what_it_does)
-{
-    th_model *model = import_good(TEST_DATA "/rotations.fbx");
-    cr_expect(has_warning(model, "1 scene is in other units than metres and was scaled to metres (1 cm)"));
-    cr_expect(has_warning(model, "4 rotations turn another way between keys"));
-    cr_expect_eq(model->warning_count, 3, "%s", model->warnings[model->warning_count - 1]); /* and the normals */
-    cr_expect_float_eq(model->size, 1.285, 0.01); /* nothing is drawn at the tip, which is 0.26 farther */
-    th_model_free(model);
-
-    model = import_good(TEST_DATA "/pivots.fbx");
-    cr_expect(has_warning(model, "scaled to metres (2.54 cm)"));
-    cr_expect(has_warning(model, "was turned (up is +Z, front -Y)"));
-    th_model_free(model);
-}
-
-/* What ufbx says of the file: 0.25 and 0.75 at rest, the first from 0 to 0.5 in the clip. */
-Test(import_fbx, shapes_are_morph_targets)
-{
-    th_model *model = import_good(TEST_DATA "/blend.fbx");
-    double weights[2];
-    cr_assert_eq(model->weight_count, 2);
-    cr_expect_str_eq(model->weights[0].name, "up");
-    cr_expect_str_eq(model->weights[1].name, "out");
-    cr_expect_eq(model->weights[0].rest, .25f, "the number behind DeformPercent");
-    cr_expect_eq(model->weights[1].rest, .75f, "the property, which wins");
-    const th_mesh *mesh = &model->meshes[0];
-    cr_assert(mesh->target_count == 2 && mesh->targets[0].delta_count == 1);
-    cr_expect_eq(mesh->targets[0].deltas[0].position[2], 2);
-    cr_expect_eq(mesh->vertices[mesh->targets[0].deltas[0].vertex].position[0], 1);
-    cr_assert_eq(model->clip_count, 1);
-    const th_clip *clip = &model->clips[0];
-    th_exact_weights(model, clip, clip->duration_ticks / 2, TH_INTERPOLATION_AUTHORED, weights);
-    cr_expect_float_eq(weights[0], .25, 1e-6);
-    cr_expect_float_eq(weights[1], .75, 1e-6);
-    th_exact_weights(model, clip, clip->duration_ticks, TH_INTERPOLATION_AUTHORED, weights);
-    cr_expect_float_eq(weights[0], .5, 1e-6);
     th_model_free(model);
 }
