@@ -204,18 +204,18 @@ static const th_row *fastest_pose(const th_report *report)
 static void summarize_poses(const th_report *report, th_format format, FILE *file)
 {
     const th_row *best = fastest_pose(report), *tutorial = timed_row(report, "pose/tutorial");
-    const th_row *floor = timed_row(report, "limit/palette_write");
     char line[256] = "";
     if (!best)
         return;
-    th_write_line(file, format, "Fastest pose: %s, %.2f ns/bone, %.3f us/character.", best->name,
-                  median_of(best) / (double)best->bones, median_of(best) / 1e3 / (double)best->characters);
+    const double bone_ns = median_of(best) / (double)best->bones, floor_ns = th_row_memory_floor_ns(report, best);
+    th_write_line(file, format, "Fastest pose: %s, %.2f ns/bone, %.3f us/character.", best->name, bone_ns,
+                  median_of(best) / 1e3 / (double)best->characters);
     if (tutorial && tutorial != best)
         th_append(line, sizeof line, "%.3g times as fast as the tutorial method",
                   median_of(tutorial) / median_of(best));
-    if (floor)
+    if (isfinite(floor_ns))
         th_append(line, sizeof line, "%s%.3g times the memory floor, the time to write the palettes alone",
-                  line[0] ? "; " : "", median_of(best) / median_of(floor));
+                  line[0] ? "; " : "", bone_ns / floor_ns);
     if (line[0])
         th_write_line(file, format, "It is %s.", line);
 }

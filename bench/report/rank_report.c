@@ -133,11 +133,13 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     const th_rank_point *last = &s->points[s->point_count - 1];
     th_sheet stages = with_points(th_sheet_table(STAGES), s), factors = with_points(th_sheet_table(FACTORS), s),
              shares = with_shares(th_sheet_table(0), s, last);
+    th_print_gap(format, file);
     bool printed = th_sheet_write(&stages, format, file);
     fputc('\n', file);
     printed = th_sheet_write(&factors, format, file) && printed;
     fputc('\n', file);
     th_write_line(file, format, "Each of %u rank%s:", last->ranks, th_plural(last->ranks));
+    th_print_gap(format, file);
     printed = th_sheet_write(&shares, format, file) && printed;
     fputc('\n', file);
     print_merit(s, format, file);

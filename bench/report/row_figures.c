@@ -41,8 +41,8 @@ static bool is_smaller(const th_row *row)
     return smaller;
 }
 
-/* The faster way to write. It writes f32 palettes; what other programs write, it does not know. */
-static double memory_floor_for(const th_report *report, const th_row *row)
+/* Of f32 palettes; what other programs write, it does not know. */
+double th_row_memory_floor_ns(const th_report *report, const th_row *row)
 {
     return is_smaller(row) || th_row_is_external(row)
                ? (double)NAN
@@ -106,7 +106,7 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
     const bool is_pose = sheet->view == TH_ROW_POSE, is_crowd = row->characters > 0;
     const double bone_ns = real.median / (double)row->bones;
     const double tutorial_ns = is_pose ? bone_ns_of(report, "pose/tutorial") : (double)NAN;
-    const double floor_ns = is_pose ? memory_floor_for(report, row) : (double)NAN;
+    const double floor_ns = is_pose ? th_row_memory_floor_ns(report, row) : (double)NAN;
     const double iteration_ns = sheet->view == TH_ROW_JSON ? ns : real.median;
     const text keys = keys_of(row), best = default_pose();
     const double best_ns = is_pose ? bone_ns_of(report, best.text + strlen(">x ")) : (double)NAN;

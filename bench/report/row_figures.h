@@ -23,6 +23,9 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
 /* A field of th_row.own; NaN if it is no number or missing. */
 double th_row_own(const th_row *row, const char *name);
 
+/* The time to write the palette entry of a bone and nothing else, the faster of two ways; NaN: unknown. */
+double th_row_memory_floor_ns(const th_report *report, const th_row *row);
+
 /* Whether another program was measured, which timed itself. */
 bool th_row_is_external(const th_row *row);
 
