@@ -17,7 +17,10 @@ void check_text(const char *path, const char *text);
 /* The same for NAME of the folder, which is made when it is stored. */
 void check_document(const char *folder, const char *name, const char *text);
 
-/* All of a folder. A file there that no row prints fails as well; THRONG_GOLDEN_UPDATE=1 leaves it. */
+/* Fails for a file of the folder that is none of these; THRONG_GOLDEN_UPDATE=1 leaves it. */
+void check_folder(const char *folder, const char *const *names, size_t count);
+
+/* All of a folder, and no file there but these. */
 void check_documents(const char *folder, const golden_document *rows, size_t count);
 
 #endif
