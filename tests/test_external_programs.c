@@ -55,18 +55,6 @@ Test(external_programs, are_listed_and_measured_in_turns_with_poses)
     expect_nothing_left();
 }
 
-Test(external_programs, say_in_the_table_that_they_timed_themselves)
-{
-    cr_assert_eq(throng("bench " SMALL
-                        "--repetitions 3 --frames 2 --filter '^external/|^pose/scalar' --external '" TEST_FAKE "'"),
-                 0, "%s", err);
-    cr_expect(strstr(out, "external/fake/spin: 10 characters, 520 bones, timed by the program itself. Waits, and"),
-              "%s", out);
-    cr_expect(strstr(out, "  x pose/"), "%s", out);
-    cr_assert_eq(throng("bench " SMALL "--repetitions 3 --frames 2 --filter '^pose/scalar'"), 0, "%s", err);
-    cr_expect(!strstr(out, "  x pose/") && !strstr(out, "external/"), "%s", out);
-}
-
 Test(external_programs, run_once_without_times_in_a_dry_run)
 {
     cr_assert_eq(throng("bench --dry-run --filter ^external/ --external '" TEST_FAKE "'"), 0, "%s", err);
