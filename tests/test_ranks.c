@@ -1,5 +1,6 @@
 /* Scaling over ranks without MPI: blocks, figures of made-up times, and the sum of hashes. */
 #include "fixture_human.h"
+#include "fixture_made_up.h"
 
 #include <throng/bench/rank_scaling.h>
 #include <throng/runtime/frame.h>
@@ -63,37 +64,15 @@ Test(rank_split, compares_as_many_ranks_as_fit_a_table)
 
 /* ---- figures ---- */
 
-/* Two points of 1 and 2 ranks. Alone a frame takes 1000 us; of two ranks one poses for 600, the other for 400, and the
- * frame takes 650, of which the bare barrier has 10. */
-static th_rank_scaling made_up(void)
-{
-    th_rank_scaling s = {.point_count = 2, .rounds = 2, .rounds_done = 2, .frames = 2, .ranks = 2, .threads = 3};
-    cr_assert_eq(th_rank_scaling_init(&s, (uint32_t[]){1, 2}, &err), TH_OK, "%s", err.text);
-    for (uint32_t p = 0; p < 2; p++) {
-        th_rank_point *point = &s.points[p];
-        point->characters = 100;
-        point->bones = 5000;
-        for (uint32_t f = 0; f < 4; f++) {
-            th_samples_add(&point->stages[TH_RANK_POSES], p == 0 ? 1e6 : 650e3);
-            th_samples_add(&point->stages[TH_RANK_BARE_BARRIER], p == 0 ? 0 : 10e3);
-            for (uint32_t r = 0; r <= p; r++)
-                point->poses_ns[f * (p + 1) + r] = p == 0 ? 1e6 : r == 0 ? 600e3 : 400e3;
-        }
-    }
-    strcpy(s.hosts[0], "a");
-    strcpy(s.hosts[1], "b");
-    return s;
-}
-
 Test(rank_scaling, figures_are_as_computed_by_hand)
 {
-    th_rank_scaling s = made_up();
+    th_rank_scaling s = made_up_ranks();
     cr_assert(th_rank_scaling_analyze(&s));
     const th_rank_point *p = &s.points[1];
     cr_expect_float_eq(p->speed_up, 1000. / 650, NEAR);
     cr_expect_float_eq(p->efficiency, 1000. / 1300, NEAR);
-    cr_expect_float_eq(p->bones_per_s, 5000 / 650e-6, 1);
-    cr_expect_float_eq(p->grind_ns, 650e3 * 2 * 3 / 5000, NEAR);
+    cr_expect_float_eq(p->bones_per_s, 5200 / 650e-6, 1);
+    cr_expect_float_eq(p->grind_ns, 650e3 * 2 * 3 / 5200, NEAR);
     cr_expect_float_eq(p->slowest_ns, 600e3, NEAR);
     cr_expect_float_eq(p->shares[1].median_ns, 400e3, NEAR);
     cr_expect_float_eq(p->pop.values[TH_POP_LOAD_BALANCE], 500. / 600, NEAR);
@@ -104,22 +83,6 @@ Test(rank_scaling, figures_are_as_computed_by_hand)
     cr_expect_not(th_rank_scaling_misses_budget(&s));
     s.budget_ns = 649e3;
     cr_expect(th_rank_scaling_misses_budget(&s));
-    th_rank_scaling_fini(&s);
-}
-
-/* The frames of a round that was not finished do not count. */
-Test(rank_scaling, of_an_unfinished_job_are_partial)
-{
-    th_rank_scaling s = made_up();
-    s.rounds_done = 1;
-    s.points[1].stages[TH_RANK_POSES].values[3] = 1e12;
-    cr_assert(th_rank_scaling_analyze(&s));
-    cr_expect_eq(s.points[1].stages[TH_RANK_POSES].count, 2);
-    json_t *document = th_rank_scaling_json(&s), *scaling = json_object_get(document, "rank_scaling");
-    cr_expect(json_is_true(json_object_get(scaling, "partial")));
-    const json_t *shares = json_object_get(json_array_get(json_object_get(scaling, "points"), 1), "shares");
-    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(shares, 1), "host")), "b");
-    json_decref(document);
     th_rank_scaling_fini(&s);
 }
 
