@@ -139,15 +139,13 @@ Test(baseline, processes_measure_one_after_the_other_into_one_result)
     json_decref(json);
 }
 
-/* Its intervals are those of the processes, which the text says. */
+/* Its intervals are those of the processes. */
 Test(baseline, scaling_study_is_repeated_whole_in_each_process)
 {
     expect(0,
            "scale " SMALL "--count 20 --threads 1,2 --repetitions 2 --frames 2 --processes 2 --out a.json "
            "--out a.html",
            "");
-    cr_expect(strstr(out, "Means over 2 processes"), "%s", out);
-    cr_expect_not(strstr(out, "of one process"), "%s", out);
     json_t *json = load("a.json"), *row;
     const json_t *scaling = json_object_get(json, "scaling");
     int counts[2] = {0};
@@ -184,15 +182,11 @@ Test(baseline, exit_code_says_whether_anything_became_worse)
     change_rows("a.json", "coarse.json", "max_error", 2, NULL);
     expect(0, "compare a.json a.json", "");
     expect(1, "compare a.json slow.json", "throng: pose/scalar/f32: slower: core, mean\n");
-    cr_expect(strstr(out, "1 slower, 0 faster, 0 equivalent, 0 inconclusive, 2 baselines"), "%s", out);
     expect(0, "compare slow.json a.json", "");
-    cr_expect(strstr(out, "0 slower, 1 faster, 0 equivalent, 0 inconclusive, 2 baselines"), "%s", out);
     expect(0, "compare a.json slow.json --threshold 60", "");
     expect(0, "compare a.json slow.json --filter limit", "");
     expect(1, "compare a.json other.json", "pose/scalar/f32: its palettes changed");
-    cr_expect(strstr(out, "its palettes changed: 0123456789abcdef, was "), "%s", out);
     expect(1, "compare a.json coarse.json --threshold 60", "pose/scalar/f32: its error grew");
-    cr_expect(strstr(out, "its error grew from "), "%s", out);
     expect(0, "compare a.json slow.json --filter nowhere || true", "no entry in common that the filter lets through");
 }
 
@@ -202,16 +196,6 @@ Test(baseline, results_of_other_conditions_are_refused_unless_forced)
     expect(0, MEASURE "--seed 2 --out b.json", "");
     expect(3, "compare a.json b.json", "not measured under the same conditions: scene.seed is \"1\" in a.json");
     expect(0, "compare a.json b.json --force --fail-on slower", "");
-    cr_expect(strstr(out, "differs: scene.seed is \"1\" in a.json and \"2\" in b.json"), "%s", out);
-}
-
-Test(baseline, dry_runs_compare_palettes_alone)
-{
-    expect(0, MEASURE "--dry-run --out a.json", "");
-    change_rows("a.json", "b.json", "palette_hash", 0, "0123456789abcdef");
-    expect(0, "compare a.json a.json", "");
-    cr_expect(strstr(out, "0 inconclusive, 3 without times"), "%s", out);
-    expect(1, "compare a.json b.json", "its palettes changed");
 }
 
 /* Where there is no OpenGL, pictures are left out, and the rest is as good as ever. */
@@ -238,7 +222,6 @@ Test(baseline, scaling_studies_are_compared_as_well)
 {
     expect(0, "scale " SMALL "--count 20 --threads 1,2 --frames 1 --repetitions 2 --save a", "");
     expect(5, "compare a a", "scale/threads:2: inconclusive: 1 process\n");
-    cr_expect(strstr(out, "scale/threads:2"), "%s", out);
 }
 
 Test(baseline, every_form_is_written)
@@ -247,15 +230,11 @@ Test(baseline, every_form_is_written)
     expect(0, MEASURE "--out a.json", "");
     json_t *json = document("compare a.json a.json --fail-on slower --json --out c.json"), *same = load("c.json");
     cr_expect(json_equal(json, same));
-    cr_expect(json_is_true(json_object_get(json, "good")));
     json_decref(same);
     json_decref(json);
     expect(5, "compare a.json a.json --out c.md", "pose/scalar/f32: inconclusive: 1 process\n");
     slurp("c.md", text, sizeof text);
     cr_expect(strstr(text, "| pose/scalar/f32 "), "%s", text);
-    expect(5, "compare a.json a.json --out c.csv", "");
-    slurp("c.csv", text, sizeof text);
-    cr_expect_eq(strncmp(text, "name,verdict,", 13), 0, "%s", text);
 }
 
 /* ---- misuse and rubbish ---- */
