@@ -514,34 +514,3 @@ Test(joint_lod, pose_instances_of_the_source)
         th_compiled_model_destroy(compiled[n]);
     th_joint_lod_destroy(lod);
 }
-
-/* Within the bound of compiled clips and rounding, and the same bytes on instruction sets that multiply alike. */
-static void check_posed(const th_joint_lod *lod, th_isa isa)
-{
-    const th_palette palettes[] = {TH_PALETTE_F32, TH_PALETTE_QUAT};
-    const th_isa like = isa == TH_ISA_SSE4 ? TH_ISA_SCALAR : isa == TH_ISA_AVX512 ? TH_ISA_AVX2 : isa;
-    for (uint32_t l = 0; l < TH_LOD_LEVELS; l++)
-        for (size_t p = 0; p < 2 && is_distinct(lod, l); p++) {
-            crowd_fixture s, twin;
-            crowd_fixture_init_with(&s, lod->levels[l].model, (th_compiled_model_desc){0}, 37,
-                                    (th_crowd_desc){.isa = isa, .palette = palettes[p]});
-            crowd_fixture_init_twin(&twin, &s, (th_crowd_desc){.isa = like, .palette = palettes[p]});
-            crowd_fixture_update(&s, 1.7);
-            crowd_fixture_update(&twin, 1.7);
-            cr_expect_eq(th_crowd_bone_count(s.crowd), (uint64_t)s.count * lod->levels[l].model->bone_count);
-            cr_expect_eq(th_crowd_hash(s.crowd, s.palette), th_crowd_hash(twin.crowd, twin.palette), "level %u", l);
-            for (uint32_t i = 0; palettes[p] == TH_PALETTE_F32 && i < s.count; i++)
-                cr_expect_lt(instance_error(&s, i, 1.7), 1.25e-4 * human->size, "level %u, instance %u", l, i);
-            crowd_fixture_fini_twin(&twin);
-            crowd_fixture_fini(&s);
-        }
-}
-
-Test(joint_lod, are_posed_on_all_instruction_sets)
-{
-    th_joint_lod *lod = levels_of(human);
-    for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
-        if (th_isa_available(isa))
-            check_posed(lod, isa);
-    th_joint_lod_destroy(lod);
-}

@@ -1,4 +1,5 @@
-/* Clips whose keys hold until the next one: compiled to frames that hold, and the same as exact sampling. */
+/* Clips whose keys hold until the next one: compiled to frames that hold. check_kernels has them
+ * against exact sampling. */
 #include "anim/compile/compiled_data.h"
 #include "anim/kernels/isa.h"
 #include "fixture_crowd.h"
@@ -12,103 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- random models ---- */
-
-enum { MODELS = 48, COUNT = 37 };
-
-static random_desc stepping(uint32_t n)
-{
-    random_desc desc = variety(n);
-    desc.splines = false;
-    desc.uneven_keys = false;
-    desc.steps = 1;
-    return desc;
-}
-
-/* Returns how many clips are compiled. */
-static uint32_t check_as_exact(crowd_fixture *s, th_keys keys, uint32_t n)
-{
-    const th_model *model = th_compiled_model_source(s->compiled);
-    const double rounding = 1e-6 * model->joint_count * model->size;
-    const double bound = rounding + (keys == TH_KEYS_16 ? 1.25 * th_compiled_model_bound(s->compiled) : 0);
-    for (int frame = -3; frame < 8; frame++) {
-        const double time_s = frame * 0.31847;
-        crowd_fixture_update(s, time_s);
-        for (uint32_t i = 0; i < s->count; i++)
-            cr_assert_leq(instance_error(s, i, time_s), bound, "%d keys, model %u instance %u time %g", keys, n, i,
-                          time_s);
-    }
-    return model->clip_count - th_compiled_model_exact_clips(s->compiled);
-}
-
-ParameterizedTestParameters(steps, play_as_exact_sampling_does)
-{
-    return each_isa();
-}
-
-ParameterizedTest(const th_isa *isa, steps, play_as_exact_sampling_does)
-{
-    skip_without(*isa);
-    for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
-        uint32_t compiled = 0, clips = 0;
-        for (uint32_t n = 0; n < MODELS; n++) {
-            random_desc desc = stepping(n);
-            th_model *model = random_model(&desc);
-            crowd_fixture s;
-            crowd_fixture_init_with(&s, model, (th_compiled_model_desc){.keys = (th_keys)keys}, COUNT,
-                                    (th_crowd_desc){.isa = *isa});
-            compiled += check_as_exact(&s, (th_keys)keys, n);
-            clips += model->clip_count;
-            crowd_fixture_fini(&s);
-            th_model_free(model);
-        }
-        /* Those of half turns, with scales that move, are too much for 16 bits. */
-        cr_expect_geq(compiled, keys == TH_KEYS_16 ? clips * 9 / 10 : clips, "%u of %u", compiled, clips);
-    }
-}
-
-static uint64_t hash_by(crowd_fixture *s, uint32_t grain, double time_s)
-{
-    const uint32_t batches = th_crowd_batch_count(s->crowd);
-    memset(s->palette, GUARD, s->palette_bytes);
-    for (uint32_t end = batches; end > 0; end = end > grain ? end - grain : 0)
-        th_crowd_update(s->crowd, end > grain ? end - grain : 0, end, time_s, s->palette, s->scratch);
-    return th_crowd_hash(s->crowd, s->palette);
-}
-
-static uint64_t hash_in_halves(crowd_fixture *s, double time_s)
-{
-    void *poses = th_cache_line_alloc(th_crowd_pose_bytes(s->crowd));
-    const uint32_t batches = th_crowd_batch_count(s->crowd);
-    th_crowd_sample(s->crowd, 0, batches, time_s, poses);
-    th_crowd_resolve(s->crowd, 0, batches, poses, s->palette, s->scratch);
-    free(poses);
-    return th_crowd_hash(s->crowd, s->palette);
-}
-
-Test(steps, any_split_and_equal_kernels_give_the_same_bytes)
-{
-    static const th_isa pairs[][2] = {{TH_ISA_SCALAR, TH_ISA_SSE4}, {TH_ISA_AVX2, TH_ISA_AVX512}};
-    random_desc desc = stepping(9);
-    th_model *model = random_model(&desc);
-    for (int p = 0; p < 2; p++) {
-        uint64_t hashes[2];
-        for (int i = 0; i < 2; i++) {
-            if (!th_isa_available(pairs[p][1]))
-                continue;
-            crowd_fixture s;
-            crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, 131, pairs[p][i]);
-            hashes[i] = hash_by(&s, 1, 0.7);
-            for (uint32_t grain = 2; grain < 10; grain++)
-                cr_expect_eq(hash_by(&s, grain, 0.7), hashes[i], "grain %u", grain);
-            cr_expect_eq(hash_in_halves(&s, 0.7), hashes[i]);
-            crowd_fixture_fini(&s);
-            cr_expect(i == 0 || hashes[0] == hashes[1], "%s", th_isa_name(pairs[p][1]));
-        }
-    }
-    th_model_free(model);
-}
 
 /* ---- a frame is itself on any curve ---- */
 
@@ -154,8 +58,10 @@ ParameterizedTest(const th_isa *isa, steps, a_frame_is_itself_on_any_curve)
     skip_without(*isa);
     for (int keys = 0; keys < TH_KEYS_COUNT; keys++)
         for (uint32_t n = 1; n < 16; n += 5) {
-            random_desc desc = stepping(n);
+            random_desc desc = variety(n);
             desc.clip_count = 1;
+            desc.splines = desc.uneven_keys = false;
+            desc.steps = 1;
             th_model *model = random_model(&desc);
             th_compiled_model *compiled = make_compiled_as(
                 model, (th_compiled_model_desc){

@@ -145,29 +145,6 @@ Test(weights, clips_of_lines_steps_and_splines_compile)
     }
 }
 
-Test(weights, poses_in_two_halves_are_the_same)
-{
-    for (int sampling = TH_SAMPLING_COMPILED; sampling <= TH_SAMPLING_EXACT; sampling++) {
-        const random_desc desc = some(4);
-        th_model *model = morph_model(&desc, 30);
-        crowd_fixture s;
-        crowd_fixture_init(&s, model, (th_sampling)sampling, COUNT, TH_ISA_AUTO);
-        crowd_fixture_update(&s, 0.7);
-        unsigned char *whole = malloc(s.palette_bytes);
-        memcpy(whole, s.palette, s.palette_bytes);
-        memset(s.palette, GUARD, s.palette_bytes);
-        void *poses = aligned_alloc(64, th_crowd_pose_bytes(s.crowd) + 64);
-        const uint32_t batches = th_crowd_batch_count(s.crowd);
-        th_crowd_sample(s.crowd, 0, batches, 0.7, poses);
-        th_crowd_resolve(s.crowd, 0, batches, poses, s.palette, s.scratch);
-        cr_expect_arr_eq(s.palette, whole, s.palette_bytes);
-        free(poses);
-        free(whole);
-        crowd_fixture_fini(&s);
-        th_model_free(model);
-    }
-}
-
 /* ---- what they cost ---- */
 
 /* Entries of the bones as if there were no weights. */
