@@ -381,24 +381,16 @@ static void check_whole_numbers(void)
     enum { KEYS = 4, COUNT = 21 };
     static const double times[KEYS] = {0, 1, 2, 3};
     static const float turns[KEYS][4] = {{0, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
-    static const float zeros[3], ones[3] = {1, 1, 1}, up[3] = {0, 2, 0};
-    const th_channel channels[] = {
-        {0, {1, times, zeros, NULL, false}, {KEYS, times, turns[0], NULL, false}, {1, times, ones, NULL, false}, 0},
-        {1, {1, times, up, NULL, false}, {KEYS, times, turns[0], NULL, false}, {1, times, ones, NULL, false}, 0}};
-    const th_clip clip = {
-        .name = "turns", .duration_ticks = KEYS - 1, .ticks_per_second = 1, .channel_count = 2, .channels = channels};
-    th_joint joints[] = {{"low", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"high", 0, TH_MAT34_IDENTITY}};
-    th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
+    static const float up[3] = {0, 2, 0};
+    th_channel channels[] = {turning_channel(0, KEYS, times, turns[0]), turning_channel(1, KEYS, times, turns[0])};
+    channels[1].translation.values = up;
+    const th_clip clip = clip_of(channels, 2, KEYS - 1, 1);
+    th_joint joints[] = {root_joint, {"high", 0, TH_MAT34_IDENTITY}};
+    th_bone bones[] = {root_bone, {1, TH_MAT34_IDENTITY}};
     joints[1].rest.m[7] = 2;
     bones[1].inverse_bind.m[7] = -2;
-    const th_model model = {.name = "whole",
-                            .joint_count = 2,
-                            .joints = joints,
-                            .bone_count = 2,
-                            .bones = bones,
-                            .clip_count = 1,
-                            .clips = &clip,
-                            .size = 2};
+    th_model model = model_of(joints, bones, 2, &clip);
+    model.size = 2;
     crowd_fixture scalar;
     at.isa = TH_ISA_SCALAR;
     crowd_fixture_init_with(&scalar, &model, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_STEP}, COUNT,

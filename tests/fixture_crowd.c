@@ -56,6 +56,14 @@ void crowd_fixture_init_with(crowd_fixture *s, const th_model *model, th_compile
     make_crowd(s, as);
 }
 
+void crowd_fixture_init_one(crowd_fixture *s, const th_model *model, th_compiled_model_desc how, th_isa isa)
+{
+    *s = (crowd_fixture){.compiled = make_compiled_as(model, how), .count = 1};
+    s->instances = calloc(1, sizeof *s->instances);
+    s->instances[0].speed = 1;
+    make_crowd(s, (th_crowd_desc){.isa = isa});
+}
+
 void crowd_fixture_init_twin(crowd_fixture *s, const crowd_fixture *of, th_crowd_desc as)
 {
     *s = *of;

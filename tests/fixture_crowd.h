@@ -27,6 +27,9 @@ th_compiled_model *make_compiled(const th_model *model, th_sampling sampling);
 void crowd_fixture_init_with(crowd_fixture *s, const th_model *model, th_compiled_model_desc how, uint32_t count,
                              th_crowd_desc as);
 void crowd_fixture_init(crowd_fixture *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa);
+
+/* One character that plays the first clip from its beginning. */
+void crowd_fixture_init_one(crowd_fixture *s, const th_model *model, th_compiled_model_desc how, th_isa isa);
 void crowd_fixture_fini(crowd_fixture *s);
 
 /* Another crowd of the same instances on the same compiled model; ends before `of` does. */

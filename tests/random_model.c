@@ -229,3 +229,45 @@ th_model *random_model(const random_desc *desc)
     }
     return m.model;
 }
+
+/* ---- by hand ---- */
+
+const th_joint root_joint = {"joint", TH_NO_INDEX, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
+const th_bone root_bone = {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
+
+th_channel moving_channel(uint32_t joint, th_track translation)
+{
+    static const double zero;
+    static const float upright[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
+    return (th_channel){joint, translation, {1, &zero, upright, NULL, false}, {1, &zero, ones, NULL, false}, 0};
+}
+
+th_channel turning_channel(uint32_t joint, uint32_t key_count, const double *times, const float *rotations)
+{
+    static const double zero;
+    static const float origin[3];
+    th_channel channel = moving_channel(joint, (th_track){1, &zero, origin, NULL, false});
+    channel.rotation = (th_track){key_count, times, rotations, NULL, false};
+    return channel;
+}
+
+th_clip clip_of(const th_channel *channels, uint32_t count, double duration_ticks, double ticks_per_second)
+{
+    return (th_clip){.name = "clip",
+                     .duration_ticks = duration_ticks,
+                     .ticks_per_second = ticks_per_second,
+                     .channel_count = count,
+                     .channels = channels};
+}
+
+th_model model_of(const th_joint *joints, const th_bone *bones, uint32_t count, const th_clip *clip)
+{
+    return (th_model){.name = "model",
+                      .joint_count = count,
+                      .joints = joints,
+                      .bone_count = count,
+                      .bones = bones,
+                      .clip_count = clip != NULL,
+                      .clips = clip,
+                      .size = 1};
+}

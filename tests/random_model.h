@@ -1,4 +1,5 @@
-/* Models made up from a seed, to hold one way of computing a pose against another. */
+/* Models made up from a seed, to hold one way of computing a pose against another; and what those made by hand share.
+ */
 #ifndef RANDOM_MODEL_H
 #define RANDOM_MODEL_H
 
@@ -36,5 +37,19 @@ th_model *random_model(const random_desc *desc);
 
 /* Uniform in [low, high); advances *state. */
 double random_between(uint64_t *state, double low, double high);
+
+/* ---- by hand ---- */
+
+extern const th_joint root_joint; /* at the origin */
+extern const th_bone root_bone;   /* bound there */
+
+/* The other tracks have one key each, at 0: at the origin, upright, of size 1. */
+th_channel moving_channel(uint32_t joint, th_track translation);
+th_channel turning_channel(uint32_t joint, uint32_t key_count, const double *times, const float *rotations);
+
+th_clip clip_of(const th_channel *channels, uint32_t count, double duration_ticks, double ticks_per_second);
+
+/* As many bones as joints, of size 1. Borrows all. clip: may be NULL. */
+th_model model_of(const th_joint *joints, const th_bone *bones, uint32_t count, const th_clip *clip);
 
 #endif

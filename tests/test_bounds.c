@@ -190,13 +190,9 @@ Test(bounds, of_targets_that_are_frames_are_tight)
         values[t][t] = 1;
         tracks[t] = (th_weight_track){t, {FRAMES, times, values[t], NULL, false}};
     }
-    const th_clip clip = {.name = "rise",
-                          .duration_ticks = 4,
-                          .ticks_per_second = 1,
-                          .weight_track_count = FRAMES,
-                          .weight_tracks = tracks};
-    const th_joint joint = {"a", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    const th_bone bone = {0, TH_MAT34_IDENTITY};
+    th_clip clip = clip_of(NULL, 0, 4, 1);
+    clip.weight_tracks = tracks;
+    clip.weight_track_count = FRAMES;
     const th_material material = {.name = "m", .texture = TH_NO_INDEX};
     const th_mesh mesh = {.name = "m",
                           .vertex_count = 3,
@@ -205,20 +201,12 @@ Test(bounds, of_targets_that_are_frames_are_tight)
                           .indices = indices,
                           .target_count = FRAMES,
                           .targets = targets};
-    const th_model model = {.name = "frames",
-                            .joint_count = 1,
-                            .joints = &joint,
-                            .bone_count = 1,
-                            .bones = &bone,
-                            .weight_count = FRAMES,
-                            .weights = weights,
-                            .mesh_count = 1,
-                            .meshes = &mesh,
-                            .material_count = 1,
-                            .materials = &material,
-                            .clip_count = 1,
-                            .clips = &clip,
-                            .size = 1};
+    th_model model = model_of(&root_joint, &root_bone, 1, &clip);
+    model.weights = weights;
+    model.weight_count = FRAMES;
+    model.meshes = &mesh;
+    model.materials = &material;
+    model.mesh_count = model.material_count = 1;
     check_bounds(&model, 0, TH_INTERPOLATION_AUTHORED, 100, 1.8, 0.02);
 }
 
@@ -305,7 +293,7 @@ typedef struct swing {
     th_clip clip;
     th_channel channel;
     double times[65];
-    float rotations[65][4], translation[3], scale[3];
+    float rotations[65][4];
 } swing;
 
 static void make_swing(swing *s)
@@ -313,8 +301,7 @@ static void make_swing(swing *s)
     *s = (swing){
         .joints = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}},
         .bones = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}},
-        .vertices = {{.position = {0, -3, 0}, .weight = {1}}, {.position = {0, 1, 0}, .weight = {1}, .bone = {1}}},
-        .scale = {1, 1, 1}};
+        .vertices = {{.position = {0, -3, 0}, .weight = {1}}, {.position = {0, 1, 0}, .weight = {1}, .bone = {1}}}};
     for (int k = 0; k < 65; k++) {
         double half = (k % 2 ? 40 : -80) * PI / 180 / 2;
         s->times[k] = k;
@@ -322,22 +309,12 @@ static void make_swing(swing *s)
         s->rotations[k][3] = (float)cos(half);
     }
     s->mesh = (th_mesh){.name = "mesh", .vertex_count = 2, .vertices = s->vertices};
-    s->channel = (th_channel){.joint = 1,
-                              .translation = {1, s->times, s->translation, NULL, false},
-                              .rotation = {65, s->times, s->rotations[0], NULL, false},
-                              .scale = {1, s->times, s->scale, NULL, false}};
-    s->clip = (th_clip){
-        .name = "swing", .duration_ticks = 64, .ticks_per_second = 1, .channel_count = 1, .channels = &s->channel};
-    s->model = (th_model){.name = "swing",
-                          .joint_count = 2,
-                          .joints = s->joints,
-                          .bone_count = 2,
-                          .bones = s->bones,
-                          .mesh_count = 1,
-                          .meshes = &s->mesh,
-                          .clip_count = 1,
-                          .clips = &s->clip,
-                          .size = 4};
+    s->channel = turning_channel(1, 65, s->times, s->rotations[0]);
+    s->clip = clip_of(&s->channel, 1, 64, 1);
+    s->model = model_of(s->joints, s->bones, 2, &s->clip);
+    s->model.meshes = &s->mesh;
+    s->model.mesh_count = 1;
+    s->model.size = 4;
 }
 
 Test(bounds, hold_what_happens_between_samples)
@@ -481,20 +458,19 @@ Test(root_motion, of_a_root_that_moves_is_its_way)
 Test(root_motion, is_not_a_foot_that_taps)
 {
     enum { TAPS = 40, KEYS = 2 * TAPS + 1 };
-    static double times[KEYS], zero;
-    static float way[3 * KEYS], upright[4] = {0, 0, 0, 1}, whole[3] = {1, 1, 1};
+    static double times[KEYS];
+    static float way[3 * KEYS];
     const th_joint joints[] = {{"hip", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"foot", 0, TH_MAT34_IDENTITY}};
     for (int k = 0; k < KEYS; k++) {
         times[k] = k;
         way[3 * k + 1] = k % 2 ? -2 : -1;
         way[3 * k + 2] = k % 2 ? 0.5F : -0.5F;
     }
-    const th_channel channel = {
-        1, {KEYS, times, way, NULL, false}, {1, &zero, upright, NULL, false}, {1, &zero, whole, NULL, false}, 0};
-    const th_clip clip = {
-        .name = "tap", .duration_ticks = KEYS - 1, .ticks_per_second = 10, .channel_count = 1, .channels = &channel};
-    const th_model model = {
-        .name = "tapper", .joints = joints, .joint_count = 2, .clips = &clip, .clip_count = 1, .size = 2};
+    const th_channel channel = moving_channel(1, (th_track){KEYS, times, way, NULL, false});
+    const th_clip clip = clip_of(&channel, 1, KEYS - 1, 10);
+    th_model model = model_of(joints, NULL, 2, &clip);
+    model.bone_count = 0;
+    model.size = 2;
     cr_expect_eq(root_motion_of(&model, 0).kind, TH_ROOT_MOTION_NONE);
 }
 

@@ -85,34 +85,13 @@ static double dense_error(crowd_fixture *s, const th_clip *clip)
  * that are right. reported: whether the clip holds its bound at far more times than those at which it was measured. */
 static void check_bend(const float tangents[12], const double times[2])
 {
-    const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0}, unit[] = {0, 0, 0, 1};
-    th_channel channel = {
-        0, {2, times, zeros, tangents, false}, {1, times, unit, NULL, false}, {1, times, ones, NULL, false}, 0};
-    th_clip clip = {
-        .name = "bend", .duration_ticks = 30, .ticks_per_second = 30, .channel_count = 1, .channels = &channel};
-    th_joint joint = {"knee", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    th_bone bone = {0, TH_MAT34_IDENTITY};
-    th_model model = {.name = "m",
-                      .joint_count = 1,
-                      .joints = &joint,
-                      .bone_count = 1,
-                      .bones = &bone,
-                      .clip_count = 1,
-                      .clips = &clip,
-                      .size = 1};
+    const float zeros[6] = {0};
+    const th_channel channel = moving_channel(0, (th_track){2, times, zeros, tangents, false});
+    const th_clip clip = clip_of(&channel, 1, 30, 30);
+    const th_model model = model_of(&root_joint, &root_bone, 1, &clip);
     cr_assert_eq(th_model_check(&model, NULL), TH_OK);
     crowd_fixture s;
-    crowd_fixture_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
-    s.instances[0] = (th_instance){.clip = 0, .speed = 1};
-    th_crowd_destroy(s.crowd);
-    th_crowd_desc desc = {(const th_compiled_model *const *)&s.compiled,
-                          1,
-                          s.instances,
-                          1,
-                          TH_ISA_SCALAR,
-                          TH_PALETTE_F32,
-                          TH_WRITES_CACHED};
-    cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
+    crowd_fixture_init_one(&s, &model, (th_compiled_model_desc){0}, TH_ISA_SCALAR);
     const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
     cr_assert(report->compiled, "%s", report->reason);
     cr_expect_gt(report->frame_count, 8);
@@ -127,19 +106,11 @@ static double error_of_turn(th_joint *joints, th_bone *bones, uint32_t count, ui
 {
     const double time = 0;
     const float *rest = joints[turning].rest.m, place[] = {rest[3], rest[7], rest[11]};
-    const float turn[] = {0, 0, 0.70710678F, 0.70710678F}, one[] = {1, 1, 1};
-    const th_channel channel = {
-        turning, {1, &time, place, NULL, false}, {1, &time, turn, NULL, false}, {1, &time, one, NULL, false}, 0};
-    const th_clip clip = {
-        .name = "turn", .duration_ticks = 1, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
-    const th_model model = {.name = "m",
-                            .joint_count = count,
-                            .joints = joints,
-                            .bone_count = count,
-                            .bones = bones,
-                            .clip_count = 1,
-                            .clips = &clip,
-                            .size = 1};
+    const float turn[] = {0, 0, 0.70710678F, 0.70710678F};
+    th_channel channel = turning_channel(turning, 1, &time, turn);
+    channel.translation.values = place;
+    const th_clip clip = clip_of(&channel, 1, 1, 1);
+    const th_model model = model_of(joints, bones, count, &clip);
     crowd_fixture s;
     crowd_fixture_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
     crowd_fixture_update(&s, 0.5);
@@ -206,21 +177,9 @@ Test(compiled_model, half_turns_between_keys_compile)
 {
     const double times[] = {0, 10, 20, 30};
     const float turns[] = {0, 0, 0, 1, 0, 0, 1, -4e-5f, 0, 0, -4e-5f, -1, 0, 0, -1, 8e-5f};
-    const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {
-        0, {1, times, zeros, NULL, false}, {4, times, turns, NULL, false}, {1, times, ones, NULL, false}, 0};
-    th_clip clip = {
-        .name = "spin", .duration_ticks = 30, .ticks_per_second = 30, .channel_count = 1, .channels = &channel};
-    th_joint joint = {"spinner", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    th_bone bone = {0, TH_MAT34_IDENTITY};
-    th_model model = {.name = "m",
-                      .joint_count = 1,
-                      .joints = &joint,
-                      .bone_count = 1,
-                      .bones = &bone,
-                      .clip_count = 1,
-                      .clips = &clip,
-                      .size = 1};
+    const th_channel channel = turning_channel(0, 4, times, turns);
+    const th_clip clip = clip_of(&channel, 1, 30, 30);
+    const th_model model = model_of(&root_joint, &root_bone, 1, &clip);
     th_error err;
     cr_assert_eq(th_model_check(&model, &err), TH_OK, "%s", err.text);
     th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
@@ -239,38 +198,24 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
                                          {.position = {0, 1, 0}, .weight = {1}},
                                          {.position = {0, 0, 1}, .weight = {1}}};
     static const uint32_t indices[] = {0, 1, 2};
-    static const float upright[] = {0, 0, 0, 1}, nowhere[3] = {0};
+    static const float nowhere[3] = {0};
     double times[KEYS];
     float scales[3 * KEYS];
     for (int k = 0; k < KEYS; k++) {
         times[k] = k;
         scales[3 * k] = scales[3 * k + 1] = scales[3 * k + 2] = k >= KEYS / 3 && k < KEYS - KEYS / 3;
     }
-    const th_channel channel = {.translation = {1, times, nowhere, NULL, false},
-                                .rotation = {1, times, upright, NULL, false},
-                                .scale = {KEYS, times, scales, NULL, false}};
-    const th_model model = {.name = "hidden",
-                            .joint_count = 1,
-                            .joints = &(th_joint){"part", TH_NO_INDEX, {{0}}},
-                            .bone_count = 1,
-                            .bones = &(th_bone){0, TH_MAT34_IDENTITY},
-                            .mesh_count = 1,
-                            .meshes = &(th_mesh){.name = "part",
-                                                 .material = 0,
-                                                 .vertex_count = 3,
-                                                 .index_count = 3,
-                                                 .vertices = vertices,
-                                                 .indices = indices},
-                            .material_count = 1,
-                            .materials =
-                                &(th_material){.name = "plain", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX},
-                            .clip_count = 1,
-                            .clips = &(th_clip){.name = "show",
-                                                .duration_ticks = KEYS - 1,
-                                                .ticks_per_second = 1,
-                                                .channel_count = 1,
-                                                .channels = &channel},
-                            .size = 1};
+    th_channel channel = moving_channel(0, (th_track){1, times, nowhere, NULL, false});
+    channel.scale = (th_track){KEYS, times, scales, NULL, false};
+    const th_clip clip = clip_of(&channel, 1, KEYS - 1, 1);
+    const th_joint joint = {"part", TH_NO_INDEX, {{0}}};
+    const th_mesh mesh = {
+        .name = "part", .vertex_count = 3, .index_count = 3, .vertices = vertices, .indices = indices};
+    const th_material material = {.name = "plain", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX};
+    th_model model = model_of(&joint, &root_bone, 1, &clip);
+    model.meshes = &mesh;
+    model.materials = &material;
+    model.mesh_count = model.material_count = 1;
     cr_assert_eq(th_model_check(&model, NULL), TH_OK);
     crowd_fixture s;
     crowd_fixture_init(&s, &model, TH_SAMPLING_COMPILED, 40, TH_ISA_AUTO);
@@ -635,7 +580,7 @@ Test(compiled_model, small_shifts_that_add_up_are_played)
 {
     enum { COUNT = 40 };
     static const double times[] = {0, 1};
-    static const float still[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1}, shifts[] = {0.1F, 0, 0, 0.1000032F, 0, 0};
+    static const float shifts[] = {0.1F, 0, 0, 0.1000032F, 0, 0};
     th_joint joints[COUNT];
     th_bone bones[COUNT];
     th_channel channels[COUNT];
@@ -643,18 +588,10 @@ Test(compiled_model, small_shifts_that_add_up_are_played)
         joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
         joints[j].rest.m[3] = shifts[0];
         bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
-        channels[j] = (th_channel){
-            j, {2, times, shifts, NULL, false}, {1, times, still, NULL, false}, {1, times, ones, NULL, false}, 0};
+        channels[j] = moving_channel(j, (th_track){2, times, shifts, NULL, false});
     }
-    const th_clip clip = {"creep", 1, 1, COUNT, channels, 0, NULL};
-    const th_model model = {.name = "row",
-                            .joint_count = COUNT,
-                            .joints = joints,
-                            .bone_count = COUNT,
-                            .bones = bones,
-                            .clip_count = 1,
-                            .clips = &clip,
-                            .size = 1};
+    const th_clip clip = clip_of(channels, COUNT, 1, 1);
+    const th_model model = model_of(joints, bones, COUNT, &clip);
     th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
     cr_expect_eq(th_compiled_model_exact_clips(compiled), 0);
     th_compiled_model_destroy(compiled);
@@ -711,21 +648,13 @@ Test(quaternions, are_refused_where_joints_are_scaled)
  * size. */
 static void expect_far(const th_track *way, float arm, th_interpolation interpolation, bool far)
 {
-    static const double start[] = {0};
-    static const float still[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
-    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"hand", 0, TH_MAT34_IDENTITY}};
+    th_joint joints[] = {root_joint, {"hand", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[3] = arm;
     const th_bone bone = {1, TH_MAT34_IDENTITY};
-    const th_channel channel = {0, *way, {1, start, still, NULL, false}, {1, start, ones, NULL, false}, 0};
-    const th_clip clip = {"walk", way->times[way->key_count - 1], 1, 1, &channel, 0, NULL};
-    const th_model model = {.name = "walker",
-                            .joint_count = 2,
-                            .joints = joints,
-                            .bone_count = 1,
-                            .bones = &bone,
-                            .clip_count = 1,
-                            .clips = &clip,
-                            .size = 1};
+    const th_channel channel = moving_channel(0, *way);
+    const th_clip clip = clip_of(&channel, 1, way->times[way->key_count - 1], 1);
+    th_model model = model_of(joints, &bone, 2, &clip);
+    model.bone_count = 1;
     th_compiled_model *compiled = make_compiled_as(&model, (th_compiled_model_desc){.interpolation = interpolation});
     expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
     expect_refusal(compiled, TH_PALETTE_QUAT16, far, "too far");

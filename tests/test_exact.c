@@ -34,19 +34,11 @@ Test(exact, wrapped_time_is_always_inside)
     }
 }
 
-static th_channel still_channel(const th_track *translation)
-{
-    static const double zero;
-    static const float unit[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
-    return (th_channel){0, *translation, {1, &zero, unit, NULL, false}, {1, &zero, ones, NULL, false}, 0};
-}
-
 Test(exact, keys_are_met_exactly_and_ends_hold)
 {
     const double times[] = {2, 5, 6};
     const float values[] = {0, 0, 0, 3, 6, 9, 4, 4, 4};
-    th_track track = {3, times, values, NULL, false};
-    th_channel channel = still_channel(&track);
+    const th_channel channel = moving_channel(0, (th_track){3, times, values, NULL, false});
     th_trs trs;
     th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
     cr_assert_eq(trs.translation[0], 0);
@@ -109,8 +101,7 @@ Test(exact, a_spline_goes_by_its_tangents)
 {
     const double times[] = {2, 6};
     const float values[] = {1, 0, 0, 3, 0, 0}, tangents[] = {9, 9, 9, 0.5f, 1, 0, -0.5f, 0, 1, 9, 9, 9};
-    th_track track = {2, times, values, tangents, false};
-    th_channel channel = still_channel(&track);
+    const th_channel channel = moving_channel(0, (th_track){2, times, values, tangents, false});
     th_trs trs;
     th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
     cr_assert_eq(trs.translation[0], 1);
@@ -127,10 +118,10 @@ Test(exact, a_spline_goes_by_its_tangents)
 /* Straight from a rotation to its opposite, which is the same. */
 Test(exact, a_spline_through_no_rotation_holds_the_key_before)
 {
-    const double times[] = {0, 2}, zero = 0;
-    const float turns[] = {0, 0, 0.6f, 0.8f, 0, 0, -0.6f, -0.8f}, tangents[16] = {0}, ones[3] = {1, 1, 1};
-    th_channel channel = {
-        0, {1, &zero, ones, NULL, false}, {2, times, turns, tangents, false}, {1, &zero, ones, NULL, false}, 0};
+    const double times[] = {0, 2};
+    const float turns[] = {0, 0, 0.6f, 0.8f, 0, 0, -0.6f, -0.8f}, tangents[16] = {0};
+    th_channel channel = turning_channel(0, 2, times, turns);
+    channel.rotation.tangents = tangents;
     th_trs trs;
     th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_float_eq(trs.rotation[2], 0.6, 1e-7);
@@ -142,12 +133,10 @@ Test(exact, a_spline_through_no_rotation_holds_the_key_before)
 Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
 {
     const double times[] = {0, 1};
-    const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f}, ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {
-        0, {1, times, zeros, NULL, false}, {2, times, turn, NULL, false}, {1, times, ones, NULL, false}, 0};
-    th_clip clip = {
-        .name = "turn", .duration_ticks = 1, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
-    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
+    const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f};
+    const th_channel channel = turning_channel(0, 2, times, turn);
+    const th_clip clip = clip_of(&channel, 1, 1, 1);
+    th_joint joints[] = {root_joint, {"child", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[3] = 2;
     th_bone bone = {1, TH_MAT34_IDENTITY};
     bone.inverse_bind.m[3] = -2;
@@ -213,41 +202,29 @@ Test(tutorial, equals_the_exact_evaluation)
 
 static void check_tutorial_of(const char *name, double duration_s, const th_channel *channel, double from_s)
 {
-    const th_clip clip = {.name = "clip",
-                          .duration_ticks = duration_s * 1000,
-                          .ticks_per_second = 1000,
-                          .channel_count = 1,
-                          .channels = channel};
-    const th_joint joint = {"root", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    const th_bone bone = {0, TH_MAT34_IDENTITY};
-    const th_model model = {.name = name,
-                            .joint_count = 1,
-                            .joints = &joint,
-                            .bone_count = 1,
-                            .bones = &bone,
-                            .clip_count = 1,
-                            .clips = &clip,
-                            .size = 1};
+    const th_clip clip = clip_of(channel, 1, duration_s * 1000, 1000);
+    th_model model = model_of(&root_joint, &root_bone, 1, &clip);
+    model.name = name;
     check_tutorial(&model, from_s);
 }
 
 /* Before the first one and behind the last, where a spline's keys hold, and all between. */
 Test(tutorial, takes_splines_whose_keys_are_not_of_unit_length)
 {
-    const double times[] = {500, 1500}, zero = 0;
-    const float turns[] = {0, 0, 0, 2, 0, 0, 1.2f, 1.6f}, tangents[16] = {0}, zeros[3] = {0}, ones[3] = {1, 1, 1};
-    const th_channel turn = {
-        0, {1, &zero, zeros, NULL, false}, {2, times, turns, tangents, false}, {1, &zero, ones, NULL, false}, 0};
+    const double times[] = {500, 1500};
+    const float turns[] = {0, 0, 0, 2, 0, 0, 1.2f, 1.6f}, tangents[16] = {0};
+    th_channel turn = turning_channel(0, 2, times, turns);
+    turn.rotation.tangents = tangents;
     check_tutorial_of("long keys", 2.5, &turn, 0);
 }
 
 /* The last quarter of a second of twenty minutes. */
 Test(tutorial, takes_clips_of_many_minutes)
 {
-    const double times[] = {0, 1199750, 1200000}, zero = 0;
-    const float way[9] = {[6] = 1}, turns[12] = {[3] = 1, [7] = 1, [10] = 0.6f, [11] = 0.8f}, ones[3] = {1, 1, 1};
-    const th_channel moves = {
-        0, {3, times, way, NULL, false}, {3, times, turns, NULL, false}, {1, &zero, ones, NULL, false}, 0};
+    const double times[] = {0, 1199750, 1200000};
+    const float way[9] = {[6] = 1}, turns[12] = {[3] = 1, [7] = 1, [10] = 0.6f, [11] = 0.8f};
+    th_channel moves = turning_channel(0, 3, times, turns);
+    moves.translation = (th_track){3, times, way, NULL, false};
     check_tutorial_of("long clip", 1200, &moves, 1200 - 20 * 0.05371);
 }
 

@@ -144,7 +144,7 @@ static void pose(held_case *c, uint32_t n)
 }
 
 /* Now and then one group goes over to the other model. */
-static uint32_t model_of(uint32_t group, uint32_t n)
+static uint32_t model_in(uint32_t group, uint32_t n)
 {
     return group == 3 && n / 9 % 2 ? 0 : group_models[group];
 }
@@ -171,9 +171,9 @@ static int expected(reference *r, const held_case *c, uint32_t i, uint32_t g, in
 {
     const int hold = c->groups[g].hold > 1 ? (int)c->groups[g].hold : 1;
     const bool turn = (c->number + i) % (uint32_t)hold == 0, late = n - r->posed[i] >= hold;
-    if (turn || late || r->model[i] != model_of(g, (uint32_t)r->posed[i])) {
+    if (turn || late || r->model[i] != model_in(g, (uint32_t)r->posed[i])) {
         r->posed[i] = n;
-        r->model[i] = c->groups[g].shares ? TH_NO_INDEX : model_of(g, (uint32_t)n);
+        r->model[i] = c->groups[g].shares ? TH_NO_INDEX : model_in(g, (uint32_t)n);
     }
     return r->posed[i];
 }
@@ -218,7 +218,7 @@ Test(held_poses, are_of_a_frame_at_most_so_many_ago)
             r.posed[i] = NEVER;
         for (uint32_t n = 0; n < FRAMES; n++) {
             list_frame(&c, n, true, holds);
-            c.groups[3].model = model_of(3, n);
+            c.groups[3].model = model_in(3, n);
             pose(&c, n);
             expect_frame(&r, &c, (int)n);
         }
@@ -241,7 +241,7 @@ Test(held_poses, follow_those_of_frames_that_hold_nothing)
             r.posed[i] = NEVER;
         for (uint32_t n = 0; n < FRAMES; n++) {
             list_frame(&c, n, changes, all[n % 10]);
-            c.groups[3].model = model_of(3, n);
+            c.groups[3].model = model_in(3, n);
             pose(&c, n);
             expect_frame(&r, &c, (int)n);
         }

@@ -426,11 +426,10 @@ Test(interpolation, reaches_every_joint_of_a_pose)
     uint64_t state = 7;
     joint j;
     make_joint(&state, 4, true, &j);
-    th_channel channel = {1, j.translation.track, j.rotation.track, j.scale.track, 0};
-    th_clip clip = {
-        .name = "clip", .duration_ticks = 9, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
-    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
-    th_model model = {.joint_count = 2, .joints = joints, .clip_count = 1, .clips = &clip};
+    const th_channel channel = {1, j.translation.track, j.rotation.track, j.scale.track, 0};
+    const th_clip clip = clip_of(&channel, 1, 9, 1);
+    const th_joint joints[] = {root_joint, {"child", 0, TH_MAT34_IDENTITY}};
+    const th_model model = model_of(joints, NULL, 2, &clip);
     for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++) {
         th_dmat34 local[2], pose[2];
         th_trs trs = sample(&j, 1.3, (th_interpolation)how);

@@ -16,39 +16,23 @@
 
 typedef struct turn {
     double times[2];
-    float zeros[6], ones[6], keys[8];
+    float keys[8];
     th_channel channel;
     th_clip clip;
-    th_joint joint;
-    th_bone bone;
     th_model model;
 } turn;
 
 static void turn_init(turn *t, double angle)
 {
     static const double axis[3] = {0.48, -0.6, 0.64};
-    *t = (turn){.times = {0, 30}, .ones = {1, 1, 1, 1, 1, 1}};
+    *t = (turn){.times = {0, 30}};
     t->keys[3] = 1;
     for (int i = 0; i < 3; i++)
         t->keys[4 + i] = (float)(axis[i] * sin(angle / 2));
     t->keys[7] = (float)cos(angle / 2);
-    t->channel = (th_channel){0,
-                              {1, t->times, t->zeros, NULL, false},
-                              {2, t->times, t->keys, NULL, false},
-                              {1, t->times, t->ones, NULL, false},
-                              0};
-    t->clip = (th_clip){
-        .name = "turn", .duration_ticks = 30, .ticks_per_second = 30, .channel_count = 1, .channels = &t->channel};
-    t->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    t->bone = (th_bone){0, TH_MAT34_IDENTITY};
-    t->model = (th_model){.name = "m",
-                          .joint_count = 1,
-                          .joints = &t->joint,
-                          .bone_count = 1,
-                          .bones = &t->bone,
-                          .clip_count = 1,
-                          .clips = &t->clip,
-                          .size = 1};
+    t->channel = turning_channel(0, 2, t->times, t->keys);
+    t->clip = clip_of(&t->channel, 1, 30, 30);
+    t->model = model_of(&root_joint, &root_bone, 1, &t->clip);
     cr_assert_eq(th_model_check(&t->model, NULL), TH_OK);
 }
 
@@ -66,14 +50,8 @@ static double angle_between(const th_dmat34 *one, const th_mat34 *other)
 static double largest_error(const turn *t, th_interpolation mode, th_isa isa)
 {
     crowd_fixture s;
-    crowd_fixture_init_with(&s, &t->model, (th_compiled_model_desc){.interpolation = mode, .bound_m = 100}, 1,
-                            (th_crowd_desc){.isa = isa});
+    crowd_fixture_init_one(&s, &t->model, (th_compiled_model_desc){.interpolation = mode, .bound_m = 100}, isa);
     cr_assert_eq(th_compiled_model_clip_report(s.compiled, 0)->frame_count, 2);
-    th_crowd_destroy(s.crowd);
-    s.instances[0] = (th_instance){.clip = 0, .speed = 1};
-    const th_crowd_desc desc = {
-        (const th_compiled_model *const *)&s.compiled, 1, s.instances, 1, isa, TH_PALETTE_F32, TH_WRITES_CACHED};
-    cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
     double largest = 0;
     for (int i = 0; i < 200; i++) {
         const double time_s = i / 200.0;
@@ -116,11 +94,8 @@ enum { FRAMES = 41 };
 typedef struct spin {
     double times[2][FRAMES];
     float keys[2][4 * FRAMES];
-    float zeros[3], ones[3];
     th_channel channels[2];
     th_clip clips[2];
-    th_joint joint;
-    th_bone bone;
     th_model model;
 } spin;
 
@@ -128,7 +103,6 @@ typedef struct spin {
 static void spin_init(spin *s, const double turns[2])
 {
     static const double axes[2][3] = {{0, 1, 0}, {0.8, 0, -0.6}};
-    *s = (spin){.ones = {1, 1, 1}};
     for (uint32_t c = 0; c < 2; c++) {
         for (int k = 0; k < FRAMES; k++) {
             const double half = turns[c] / 2 * k / (FRAMES - 1);
@@ -137,27 +111,11 @@ static void spin_init(spin *s, const double turns[2])
                 s->keys[c][4 * k + i] = (float)(axes[c][i] * sin(half));
             s->keys[c][4 * k + 3] = (float)cos(half);
         }
-        s->channels[c] = (th_channel){0,
-                                      {1, s->times[c], s->zeros, NULL, false},
-                                      {FRAMES, s->times[c], s->keys[c], NULL, false},
-                                      {1, s->times[c], s->ones, NULL, false},
-                                      0};
-        s->clips[c] = (th_clip){.name = "spin",
-                                .duration_ticks = FRAMES - 1,
-                                .ticks_per_second = 30,
-                                .channel_count = 1,
-                                .channels = &s->channels[c]};
+        s->channels[c] = turning_channel(0, FRAMES, s->times[c], s->keys[c]);
+        s->clips[c] = clip_of(&s->channels[c], 1, FRAMES - 1, 30);
     }
-    s->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    s->bone = (th_bone){0, TH_MAT34_IDENTITY};
-    s->model = (th_model){.name = "m",
-                          .joint_count = 1,
-                          .joints = &s->joint,
-                          .bone_count = 1,
-                          .bones = &s->bone,
-                          .clip_count = 2,
-                          .clips = s->clips,
-                          .size = 1};
+    s->model = model_of(&root_joint, &root_bone, 1, s->clips);
+    s->model.clip_count = 2;
     cr_assert_eq(th_model_check(&s->model, NULL), TH_OK);
 }
 
@@ -205,16 +163,8 @@ static void pose_at(const crowd_fixture *s, double time_s, th_mat34 *out)
 static void check_steps_at_keys(spin *spinner, th_sampling sampling)
 {
     crowd_fixture s;
-    crowd_fixture_init_with(&s, &spinner->model,
-                            (th_compiled_model_desc){.sampling = sampling, .interpolation = TH_INTERPOLATION_STEP}, 1,
-                            (th_crowd_desc){0});
-    th_crowd_destroy(s.crowd);
-    s.instances[0] = (th_instance){.clip = 0, .speed = 1};
-    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)&s.compiled,
-                                .compiled_model_count = 1,
-                                .instances = s.instances,
-                                .instance_count = 1};
-    cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
+    const th_compiled_model_desc how = {.sampling = sampling, .interpolation = TH_INTERPOLATION_STEP};
+    crowd_fixture_init_one(&s, &spinner->model, how, TH_ISA_AUTO);
     for (int k = 0; k < 400; k++) {
         th_mat34 at, behind;
         if (k % (FRAMES - 1) == 0) /* where the clip begins again, its end is as good */

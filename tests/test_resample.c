@@ -23,7 +23,7 @@ enum { JOINTS = 3, MOST_KEYS = 1024 };
 
 typedef struct arm {
     double times[MOST_KEYS];
-    float turns[JOINTS][4 * MOST_KEYS], ones[3], offset[3];
+    float turns[JOINTS][4 * MOST_KEYS], offset[3];
     th_channel channels[JOINTS];
     th_clip clip;
     th_joint joints[JOINTS];
@@ -37,8 +37,6 @@ static arm *make_arm(const double *times_s, const double *angles, uint32_t count
 {
     arm *a = calloc(1, sizeof *a);
     cr_assert(count > 1 && count <= MOST_KEYS);
-    for (int i = 0; i < 3; i++)
-        a->ones[i] = 1;
     a->offset[1] = 0.5f;
     for (uint32_t k = 0; k < count; k++)
         a->times[k] = times_s[k] * 1000;
@@ -47,29 +45,16 @@ static arm *make_arm(const double *times_s, const double *angles, uint32_t count
             a->turns[j][4 * k + j] = (float)sin(angles[k] / 2);
             a->turns[j][4 * k + 3] = (float)cos(angles[k] / 2);
         }
-        a->channels[j] = (th_channel){j,
-                                      {1, a->times, a->offset, NULL, false},
-                                      {count, a->times, a->turns[j], NULL, false},
-                                      {1, a->times, a->ones, NULL, false},
-                                      0};
+        a->channels[j] = turning_channel(j, count, a->times, a->turns[j]);
+        a->channels[j].translation.values = a->offset;
         a->joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
         a->joints[j].rest.m[7] = 0.5f;
         a->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
         a->bones[j].inverse_bind.m[7] = -0.5f * (float)(j + 1);
     }
-    a->clip = (th_clip){.name = "turn",
-                        .duration_ticks = a->times[count - 1],
-                        .ticks_per_second = 1000,
-                        .channel_count = JOINTS,
-                        .channels = a->channels};
-    a->model = (th_model){.name = "arm",
-                          .joint_count = JOINTS,
-                          .joints = a->joints,
-                          .bone_count = JOINTS,
-                          .bones = a->bones,
-                          .clip_count = 1,
-                          .clips = &a->clip,
-                          .size = 1.8};
+    a->clip = clip_of(a->channels, JOINTS, a->times[count - 1], 1000);
+    a->model = model_of(a->joints, a->bones, JOINTS, &a->clip);
+    a->model.size = 1.8;
     cr_assert_eq(th_model_check(&a->model, NULL), TH_OK);
     return a;
 }

@@ -79,7 +79,7 @@ enum { MOST_KEYS = 120001 };
 
 typedef struct walk {
     double times[MOST_KEYS], ends[2];
-    float way[3 * MOST_KEYS], turns[2][4], ones[3];
+    float way[3 * MOST_KEYS], turns[2][4];
     th_channel channels[2];
     th_clip clip;
     th_joint joints[2];
@@ -96,29 +96,15 @@ static walk *make_walk(const double *times_s, uint32_t count)
         w->way[3 * k] = (float)k;
     }
     w->turns[0][3] = w->turns[1][3] = 1;
-    for (int i = 0; i < 3; i++)
-        w->ones[i] = 1;
     w->ends[1] = count > 1 ? w->times[count - 1] : 1;
-    const th_track still = {1, w->ends, w->ones, NULL, false}, upright = {1, w->ends, w->turns[0], NULL, false};
-    w->channels[0] = (th_channel){0, {count, w->times, w->way, NULL, true}, upright, still, 0};
-    w->channels[1] = (th_channel){1, still, {2, w->ends, w->turns[0], NULL, false}, still, 0};
-    w->clip = (th_clip){.name = "walk",
-                        .duration_ticks = w->times[count - 1],
-                        .ticks_per_second = 1000,
-                        .channel_count = 2,
-                        .channels = w->channels};
+    w->channels[0] = moving_channel(0, (th_track){count, w->times, w->way, NULL, true});
+    w->channels[1] = turning_channel(1, 2, w->ends, w->turns[0]);
+    w->clip = clip_of(w->channels, 2, w->times[count - 1], 1000);
     for (uint32_t j = 0; j < 2; j++) {
-        w->joints[j] = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
+        w->joints[j] = root_joint;
         w->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
     }
-    w->model = (th_model){.name = "walk",
-                          .joint_count = 2,
-                          .joints = w->joints,
-                          .bone_count = 2,
-                          .bones = w->bones,
-                          .clip_count = 1,
-                          .clips = &w->clip,
-                          .size = 1};
+    w->model = model_of(w->joints, w->bones, 2, &w->clip);
     cr_assert_eq(th_model_check(&w->model, NULL), TH_OK);
     return w;
 }
@@ -168,20 +154,6 @@ static void pose_at(crowd_fixture *s, double time_s, float out[12])
     memcpy(out, s->palette, 12 * sizeof *out);
 }
 
-/* One character that plays the clip from its beginning. */
-static void show_walk(crowd_fixture *s, const walk *w, th_isa isa)
-{
-    crowd_fixture_init(s, &w->model, TH_SAMPLING_COMPILED, 1, isa);
-    th_crowd_destroy(s->crowd);
-    s->instances[0] = (th_instance){.clip = 0, .speed = 1};
-    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)&s->compiled,
-                                .compiled_model_count = 1,
-                                .instances = s->instances,
-                                .instance_count = 1,
-                                .isa = isa};
-    cr_assert_eq(th_crowd_create(&desc, &s->crowd, NULL), TH_OK);
-}
-
 /* At its time as it was meant, as a file writes it, and from then on until the next one; behind the last comes the
  * first. */
 ParameterizedTestParameters(steps, a_key_is_shown_at_its_time)
@@ -197,7 +169,7 @@ ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
         walk *w = make_regular_walk(rates[r], starts[r], KEYS);
         crowd_fixture s;
-        show_walk(&s, w, *isa);
+        crowd_fixture_init_one(&s, &w->model, (th_compiled_model_desc){0}, *isa);
         const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
         cr_assert(report->compiled && fabs(report->rate_hz - rates[r]) < 1e-3 * rates[r], "%g", report->rate_hz);
         const double duration_s = w->clip.duration_ticks / 1000;
