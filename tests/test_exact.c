@@ -1,3 +1,5 @@
+/* The reference in numbers that one can follow, and the tutorial against it. Inside for the cursor, which gives the
+ * same bits. */
 #include "random_model.h"
 
 #include "anim/exact_cursor.h"

@@ -1,3 +1,4 @@
+#include "fixture_human.h"
 #include "fixture_memory.h"
 
 #include <throng/anim/exact.h>
@@ -11,20 +12,18 @@
 
 /* ---- helpers ---- */
 
-static th_model *human;
 static th_dmat34 *pose, *palette;
 
 static void set_up(void)
 {
-    th_error err;
-    cr_assert_eq(th_human_create(&human, &err), TH_OK, "%s", err.text);
+    make_human();
     pose = calloc(human->joint_count, sizeof *pose);
     palette = calloc(human->bone_count, sizeof *palette);
 }
 
 static void tear_down(void)
 {
-    th_model_free(human);
+    free_human();
     free(pose);
     free(palette);
 }
@@ -121,35 +120,6 @@ Test(human, is_a_valid_model_of_the_stated_kind)
     cr_assert(vertices >= 2000 && vertices <= 7000, "%u vertices", vertices);
 }
 
-static void assert_same_track(const th_track *a, const th_track *b, size_t width)
-{
-    cr_assert_eq(a->key_count, b->key_count);
-    cr_assert_eq(memcmp(a->times, b->times, a->key_count * sizeof *a->times), 0);
-    cr_assert_eq(memcmp(a->values, b->values, a->key_count * width * sizeof *a->values), 0);
-}
-
-Test(human, is_the_same_on_every_call)
-{
-    th_model *again;
-    cr_assert_eq(th_human_create(&again, NULL), TH_OK);
-    const th_mesh *a = human->meshes, *b = again->meshes;
-    cr_assert_eq(a->vertex_count, b->vertex_count);
-    cr_assert_eq(a->index_count, b->index_count);
-    cr_assert_eq(memcmp(a->vertices, b->vertices, a->vertex_count * sizeof *a->vertices), 0);
-    cr_assert_eq(memcmp(a->indices, b->indices, a->index_count * sizeof *a->indices), 0);
-    cr_assert_eq(memcmp(human->bones, again->bones, human->bone_count * sizeof *human->bones), 0);
-    for (uint32_t j = 0; j < human->joint_count; j++)
-        cr_assert_eq(memcmp(&human->joints[j].rest, &again->joints[j].rest, sizeof(th_mat34)), 0);
-    for (uint32_t c = 0; c < human->clip_count; c++)
-        for (uint32_t i = 0; i < human->clips[c].channel_count; i++) {
-            const th_channel *x = &human->clips[c].channels[i], *y = &again->clips[c].channels[i];
-            assert_same_track(&x->translation, &y->translation, 3);
-            assert_same_track(&x->rotation, &y->rotation, 4);
-            assert_same_track(&x->scale, &y->scale, 3);
-        }
-    th_model_free(again);
-}
-
 Test(human, fails_cleanly_when_memory_runs_out)
 {
     long n = 0;
@@ -220,16 +190,6 @@ Test(human, every_joint_moves_some_skin)
         }
     for (uint32_t b = 0; b < human->bone_count; b++)
         cr_expect_gt(most[b], 0.4, "%s: %g at most", human->joints[human->bones[b].joint].name, most[b]);
-}
-
-Test(human, weights_sum_to_one_and_descend)
-{
-    const th_mesh *mesh = &human->meshes[0];
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const float *w = mesh->vertices[v].weight;
-        cr_assert_float_eq(w[0] + w[1] + w[2] + w[3], 1, 1e-6);
-        cr_assert(w[0] >= w[1] && w[1] >= w[2] && w[2] >= w[3] && w[3] >= 0);
-    }
 }
 
 /* Even the coarsest bend, a knuckle, is more than one edge wide. */

@@ -440,12 +440,3 @@ Test(interpolation, reaches_every_joint_of_a_pose)
         cr_assert_eq(th_dmat34_distance(&pose[1], &want), 0);
     }
 }
-
-Test(interpolation, has_a_name)
-{
-    static const char *const names[] = {"authored", "step", "nlerp", "slerp", "cubic"};
-    cr_assert_eq(sizeof names / sizeof *names, TH_INTERPOLATION_COUNT);
-    for (int how = 0; how < TH_INTERPOLATION_COUNT; how++)
-        cr_expect_str_eq(th_interpolation_name((th_interpolation)how), names[how]);
-    cr_expect_str_eq(th_interpolation_name(TH_INTERPOLATION_COUNT), "unknown");
-}

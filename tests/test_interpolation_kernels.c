@@ -1,4 +1,5 @@
-/* Interpolation modes and key formats in the kernels, against exact sampling in the same mode. */
+/* Interpolation modes and key formats in the kernels, against exact sampling in the same mode. Inside for 16-bit keys
+ * by themselves. */
 #include "anim/kernels/isa.h"
 #include "fixture_crowd.h"
 #include "fixture_isa.h"

@@ -1,10 +1,8 @@
-/* What goes with a call: errors, partition by cost, frames, traces. */
+/* What goes with a call: errors, partition by cost, frames, traces. Inside only for two errors at once. */
 #include "fixture_jobs.h"
 #include "jobs/job.h"
 
 #include <criterion/criterion.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +20,6 @@ static void busy_us(uint64_t us)
 enum { MANY = 100000 };
 
 typedef struct failing {
-    th_jobs *jobs;
     uint32_t from, until; /* these items fail, with their number */
     atomic_uint ran;
 } failing;
@@ -32,28 +29,7 @@ static int fail_some(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     failing *f = ctx;
     (void)worker;
     atomic_fetch_add(&f->ran, end - begin);
-    if (f->jobs)
-        busy_us(10); /* all of them would take a second */
     return begin >= f->from && begin < f->until ? (int)begin : 0;
-}
-
-Test(call, the_first_error_stops_it_and_is_returned)
-{
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
-        failing f = {.jobs = jobs, .from = 100, .until = 101};
-        cr_expect_eq(th_jobs_for(jobs, MANY, 1, fail_some, &f), 100, "%s", th_scheduler_name((th_scheduler)s));
-        cr_expect_lt(f.ran, MANY / 2, "%s: %u", th_scheduler_name((th_scheduler)s), f.ran);
-        if (s == TH_SCHEDULER_SERIAL)
-            cr_expect_eq(f.ran, 101);
-
-        failing well = {0};
-        cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_some, &well), 0, "it is forgotten with the next call");
-        cr_expect_eq(well.ran, 1000);
-        th_jobs_destroy(jobs);
-    }
 }
 
 Test(call, of_two_errors_the_first_counts)
@@ -310,76 +286,6 @@ Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers)
         th_jobs_frame_end(jobs);
         th_jobs_destroy(jobs);
     }
-}
-
-/* ---- a caller who moves ---- */
-
-typedef struct whereabouts {
-    beginning both;
-    cpu_set_t allowed[2];
-} whereabouts;
-
-static int look_around(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    whereabouts *w = ctx;
-    begin_together(begin, end, worker, &w->both);
-    pthread_getaffinity_np(pthread_self(), sizeof w->allowed[worker], &w->allowed[worker]);
-    return 0;
-}
-
-static cpu_set_t only(size_t cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    return set;
-}
-
-/* Two CPUs of those allowed; where there are not so many, the test ends here. */
-static void pick_cpus(size_t cpus[2])
-{
-    cpu_set_t allowed;
-    size_t count = 0;
-    pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
-        if (CPU_ISSET(cpu, &allowed))
-            cpus[count++] = cpu;
-    if (count < 2)
-        cr_skip_test("only one CPU");
-}
-
-static void check_worker_is_on(th_jobs *jobs, size_t cpu)
-{
-    whereabouts w = {0};
-    const cpu_set_t wanted = only(cpu);
-    th_jobs_for(jobs, 2, 1, look_around, &w);
-    cr_expect(CPU_EQUAL(&w.allowed[1], &wanted), "not on CPU %zu alone", cpu);
-}
-
-Test(placement, a_worker_makes_way_for_the_caller)
-{
-    size_t cpus[2];
-    pick_cpus(cpus);
-    cpu_set_t everywhere;
-    pthread_getaffinity_np(pthread_self(), sizeof everywhere, &everywhere);
-    const cpu_set_t first = only(cpus[0]), second = only(cpus[1]), both[] = {first, second};
-    th_jobs *jobs;
-    const th_jobs_desc desc = {.threads = 2, .placement = TH_PLACEMENT_WORKERS};
-    cpu_set_t pair;
-    CPU_OR(&pair, &first, &second);
-    pthread_setaffinity_np(pthread_self(), sizeof pair, &pair);
-    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
-    for (int turn = 0; turn < 20; turn++) {
-        const int here = turn % 2;
-        pthread_setaffinity_np(pthread_self(), sizeof *both, &both[here]);
-        if (turn % 3 == 0)
-            th_jobs_frame_begin(jobs);
-        check_worker_is_on(jobs, cpus[!here]);
-        if (turn % 3 == 0)
-            th_jobs_frame_end(jobs);
-    }
-    pthread_setaffinity_np(pthread_self(), sizeof everywhere, &everywhere);
-    th_jobs_destroy(jobs);
 }
 
 /* ---- watching ---- */

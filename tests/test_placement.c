@@ -1,4 +1,5 @@
-/* Plans on machines that are not there, and the placing of real workers. */
+/* Plans on machines that are not there, for which it looks inside, and the placing of real workers. */
+#include "fixture_jobs.h"
 #include "jobs/topology/placement.h"
 #include "jobs/topology/placement_plan.h"
 
@@ -407,24 +408,6 @@ Test(placement, no_pool_when_the_topology_is_refused)
     }
 }
 
-typedef struct meeting {
-    atomic_uint present;
-    uint32_t expected;
-    cpu_set_t masks[MAX_CPUS]; /* by worker */
-} meeting;
-
-/* As many chunks as threads, and none ends before all have begun: each thread has one. */
-static int meet(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    meeting *m = ctx;
-    (void)begin, (void)end;
-    pthread_getaffinity_np(pthread_self(), sizeof m->masks[worker], &m->masks[worker]);
-    atomic_fetch_add(&m->present, 1);
-    while (atomic_load(&m->present) < m->expected)
-        sched_yield();
-    return 0;
-}
-
 /* With one worker more than there are CPUs. here: one of these, or UNKNOWN: all of them are for workers. */
 static void check_pool(th_placement placement, const cpu_set_t *allowed, uint32_t here)
 {
@@ -456,12 +439,11 @@ static cpu_set_t mask_after_call(th_jobs *jobs, int caller_cpu)
     return m.masks[1];
 }
 
-/* The caller comes from a CPU outside of the mask: its worker cannot go there, and makes way the next time. */
-Test(placement, a_worker_makes_way_to_allowed_cpus_only)
+/* Two CPUs of those allowed; where there are not so many, the test ends here. */
+static cpu_set_t pick_pair(int cpus[2])
 {
     cpu_set_t allowed, pair;
-    int cpus[2], count = 0;
-    th_jobs *jobs;
+    int count = 0;
     sched_getaffinity(0, sizeof allowed, &allowed);
     CPU_ZERO(&pair);
     for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
@@ -471,14 +453,41 @@ Test(placement, a_worker_makes_way_to_allowed_cpus_only)
         }
     if (count < 2)
         cr_skip_test("only one CPU");
+    return pair;
+}
+
+static void expect_on(const cpu_set_t *mask, int cpu)
+{
+    cr_expect(CPU_COUNT(mask) == 1 && CPU_ISSET((size_t)cpu, mask), "not on CPU %d alone", cpu);
+}
+
+/* Really, with calls in frames and without; then as if from a CPU outside of the mask: its worker cannot go there, and
+ * makes way the next time. */
+Test(placement, a_worker_makes_way_for_the_caller_to_allowed_cpus_only)
+{
+    int cpus[2];
+    th_jobs *jobs;
+    const cpu_set_t pair = pick_pair(cpus);
     pthread_setaffinity_np(pthread_self(), sizeof pair, &pair);
-    pretended_cpu = cpus[0];
     cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 2, .placement = TH_PLACEMENT_WORKERS}, &jobs), 0);
+    for (int turn = 0; turn < 20; turn++) {
+        cpu_set_t here;
+        CPU_ZERO(&here);
+        CPU_SET((size_t)cpus[turn % 2], &here);
+        pthread_setaffinity_np(pthread_self(), sizeof here, &here);
+        if (turn % 3 == 0)
+            th_jobs_frame_begin(jobs);
+        const cpu_set_t mask = mask_after_call(jobs, -1);
+        if (turn % 3 == 0)
+            th_jobs_frame_end(jobs);
+        expect_on(&mask, cpus[(turn + 1) % 2]);
+    }
+    pthread_setaffinity_np(pthread_self(), sizeof pair, &pair);
     const int way[] = {cpus[0], UNKNOWN, cpus[1], cpus[0], cpus[1]};
     cpu_set_t mask;
     for (int i = 0; i < 5; i++)
         mask = mask_after_call(jobs, way[i]);
-    cr_expect(CPU_COUNT(&mask) == 1 && CPU_ISSET((size_t)cpus[0], &mask));
+    expect_on(&mask, cpus[0]);
     th_jobs_destroy(jobs);
 }
 
