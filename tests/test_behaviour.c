@@ -107,18 +107,6 @@ static void the_human_stands_walks_and_waves(cast *c)
     cr_expect_eq(moved[joint_named(human, "foot_r")], 0);
 }
 
-Test(behaviour, a_model_that_neither_stands_nor_walks_plays_its_own_clip)
-{
-    random_desc desc = {.joint_count = 5, .clip_count = 0, .seed = 3};
-    th_model *model = random_model(&desc);
-    cast c = make_cast(model, TH_BEHAVIOUR_GRAPH);
-    th_layer layers[TH_BEHAVIOUR_LAYERS];
-    for (uint32_t i = 0; i < COUNT; i++)
-        cr_expect_eq(layers_at(&c, i, 3.5, layers), 0);
-    free_cast(&c);
-    th_model_free(model);
-}
-
 /* ---- layers ---- */
 
 /* Each joint has a total weight of 1, so that nothing is filled up with the rest pose. */
@@ -636,28 +624,26 @@ Test(behaviour, gaits_of_a_blend_are_in_step)
     free_cast(&c);
 }
 
-Test(behaviour, a_model_of_one_clip_plays_it)
+/* Who neither stands nor walks plays its own clip, or blends all that it has equally. */
+Test(behaviour, of_models_that_do_not_walk)
 {
-    th_layer layers[TH_BEHAVIOUR_LAYERS];
-    random_desc desc = {.joint_count = 5, .clip_count = 1, .key_count = 3, .seed = 3};
-    th_model *model = random_model(&desc);
-    cast c = make_cast(model, TH_BEHAVIOUR_BLEND);
-    cr_expect_eq(layers_at(&c, 0, 3.5, layers), 0);
-    free_cast(&c);
-    th_model_free(model);
-}
-
-Test(behaviour, a_model_that_does_not_walk_blends_all_clips_equally)
-{
-    th_layer layers[TH_BEHAVIOUR_LAYERS];
-    random_desc desc = {.joint_count = 5, .clip_count = 3, .key_count = 3, .seed = 3};
-    th_model *model = random_model(&desc);
-    cast c = make_cast(model, TH_BEHAVIOUR_BLEND);
-    cr_assert_eq(layers_at(&c, 0, 3.5, layers), 3);
-    for (int k = 0; k < 3; k++)
-        cr_expect_float_eq(layers[k].weight, 1.0F / 3, 1e-6F);
-    free_cast(&c);
-    th_model_free(model);
+    static const struct {
+        uint32_t clips, layers;
+        th_behaviour_kind kind;
+    } cases[] = {{0, 0, TH_BEHAVIOUR_GRAPH}, {1, 0, TH_BEHAVIOUR_BLEND}, {3, 3, TH_BEHAVIOUR_BLEND}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        const random_desc desc = {.joint_count = 5, .clip_count = cases[n].clips, .key_count = 3, .seed = 3};
+        th_model *model = random_model(&desc);
+        cast c = make_cast(model, cases[n].kind);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            th_layer layers[TH_BEHAVIOUR_LAYERS];
+            cr_expect_eq(layers_at(&c, i, 3.5, layers), cases[n].layers, "%u clips", cases[n].clips);
+            for (uint32_t k = 0; k < cases[n].layers; k++)
+                cr_expect_float_eq(layers[k].weight, 1.0F / (float)cases[n].layers, 1e-6F);
+        }
+        free_cast(&c);
+        th_model_free(model);
+    }
 }
 
 /* Eight of twelve play; another one is asked for, with little weight. */

@@ -90,12 +90,8 @@ static th_crowd_layers table_of(const playlist *p)
 
 /* ---- the oracle ---- */
 
-typedef struct transform {
-    double t[3], q[4], s[3];
-} transform;
-
-static transform sample(const th_model *model, const th_layer *layer, uint32_t joint, double ratio,
-                        th_interpolation mode, const transform *rest)
+static th_trs sample(const th_model *model, const th_layer *layer, uint32_t joint, double ratio, th_interpolation mode,
+                     const th_trs *rest)
 {
     const th_clip *clip = layer->clip == TH_REST_CLIP ? NULL : &model->clips[layer->clip];
     for (uint32_t c = 0; clip && c < clip->channel_count; c++) {
@@ -103,17 +99,13 @@ static transform sample(const th_model *model, const th_layer *layer, uint32_t j
             continue;
         th_trs trs;
         th_exact_channel(&clip->channels[c], ratio * clip->duration_ticks, mode, &trs);
-        transform out;
-        memcpy(out.t, trs.translation, sizeof out.t);
-        memcpy(out.q, trs.rotation, sizeof out.q);
-        memcpy(out.s, trs.scale, sizeof out.s);
-        return out;
+        return trs;
     }
     return *rest;
 }
 
 /* The rest transform, with the signs of scale that the model's clips have. */
-static transform rest_transform(const th_model *model, uint32_t joint)
+static th_trs rest_transform(const th_model *model, uint32_t joint)
 {
     double like[3] = {1, 1, 1};
     for (uint32_t c = model->clip_count; c-- > 0;)
@@ -122,12 +114,8 @@ static transform rest_transform(const th_model *model, uint32_t joint)
                 like[i] = (double)model->clips[c].channels[k].scale.values[i];
     th_dmat34 matrix = th_dmat34_from(model->joints[joint].rest);
     th_trs trs;
-    transform out;
     th_dmat34_decompose_like(&matrix, like, &trs);
-    memcpy(out.t, trs.translation, sizeof out.t);
-    memcpy(out.q, trs.rotation, sizeof out.q);
-    memcpy(out.s, trs.scale, sizeof out.s);
-    return out;
+    return trs;
 }
 
 static double length4(const double q[4])
@@ -152,46 +140,47 @@ static void times(const double a[4], const double b[4], double out[4])
     memcpy(out, product, sizeof product);
 }
 
-static void override(transform *sum, const transform *with, double weight)
+static void override(th_trs *sum, const th_trs *with, double weight)
 {
-    double along = 0, length = length4(with->q);
+    double along = 0, length = length4(with->rotation);
     for (int i = 0; i < 4; i++)
-        along += sum->q[i] * with->q[i];
+        along += sum->rotation[i] * with->rotation[i];
     for (int i = 0; i < 4; i++)
-        sum->q[i] += (along < 0 ? -1 : 1) * weight * with->q[i] / length;
+        sum->rotation[i] += (along < 0 ? -1 : 1) * weight * with->rotation[i] / length;
     for (int i = 0; i < 3; i++) {
-        sum->t[i] += weight * with->t[i];
-        sum->s[i] += weight * with->s[i];
+        sum->translation[i] += weight * with->translation[i];
+        sum->scale[i] += weight * with->scale[i];
     }
 }
 
-static void add(transform *sum, const transform *now, const transform *start, double weight)
+static void add(th_trs *sum, const th_trs *now, const th_trs *start, double weight)
 {
-    const double length = length4(start->q) * length4(now->q);
-    const double back[4] = {-start->q[0], -start->q[1], -start->q[2], start->q[3]};
+    const double length = length4(start->rotation) * length4(now->rotation);
+    const double back[4] = {-start->rotation[0], -start->rotation[1], -start->rotation[2], start->rotation[3]};
     double d[4];
-    times(back, now->q, d);
+    times(back, now->rotation, d);
     const double sign = d[3] < 0 ? -1 : 1;
     for (int i = 0; i < 4; i++)
         d[i] = sign * weight * d[i] / length + (i == 3) * (1 - weight);
-    times(sum->q, d, sum->q);
+    times(sum->rotation, d, sum->rotation);
     for (int i = 0; i < 3; i++) {
-        sum->t[i] += weight * (now->t[i] - start->t[i]);
-        sum->s[i] *= 1 - weight + weight * now->s[i] / start->s[i];
+        sum->translation[i] += weight * (now->translation[i] - start->translation[i]);
+        sum->scale[i] *= 1 - weight + weight * now->scale[i] / start->scale[i];
     }
 }
 
-static th_dmat34 matrix_of(const transform *x)
+static th_dmat34 matrix_of(const th_trs *x)
 {
-    const double l = length4(x->q), a = x->q[0] / l, b = x->q[1] / l, c = x->q[2] / l, w = x->q[3] / l;
+    const double l = length4(x->rotation), a = x->rotation[0] / l, b = x->rotation[1] / l, c = x->rotation[2] / l,
+                 w = x->rotation[3] / l;
     const double r[3][3] = {{1 - 2 * (b * b + c * c), 2 * (a * b - c * w), 2 * (a * c + b * w)},
                             {2 * (a * b + c * w), 1 - 2 * (a * a + c * c), 2 * (b * c - a * w)},
                             {2 * (a * c - b * w), 2 * (b * c + a * w), 1 - 2 * (a * a + b * b)}};
     th_dmat34 m;
     for (int row = 0; row < 3; row++) {
         for (int col = 0; col < 3; col++)
-            m.m[4 * row + col] = r[row][col] * x->s[col];
-        m.m[4 * row + 3] = x->t[row];
+            m.m[4 * row + col] = r[row][col] * x->scale[col];
+        m.m[4 * row + 3] = x->translation[row];
     }
     return m;
 }
@@ -199,25 +188,25 @@ static th_dmat34 matrix_of(const transform *x)
 static th_dmat34 blended_joint(const th_model *model, const playlist *p, const th_layer *layers, uint32_t count,
                                uint32_t joint, th_interpolation mode)
 {
-    const transform rest = rest_transform(model, joint);
-    transform sum = {0};
+    const th_trs rest = rest_transform(model, joint);
+    th_trs sum = {0};
     double total = 0;
     for (uint32_t k = 0; k < count; k++) {
         const double mask = layers[k].mask == TH_NO_MASK ? 1 : (double)p->masks[layers[k].mask].weights[joint];
-        const transform now = sample(model, &layers[k], joint, layers[k].ratio, mode, &rest);
+        const th_trs now = sample(model, &layers[k], joint, layers[k].ratio, mode, &rest);
         if (layers[k].mode == TH_LAYER_OVERRIDE)
             override(&sum, &now, (double)layers[k].weight * mask), total += (double)layers[k].weight * mask;
     }
     if (total < 0.1)
         override(&sum, &rest, 0.1 - total), total = 0.1;
     for (int i = 0; i < 3; i++) {
-        sum.t[i] /= total;
-        sum.s[i] /= total;
+        sum.translation[i] /= total;
+        sum.scale[i] /= total;
     }
     for (uint32_t k = 0; k < count; k++) {
         const double mask = layers[k].mask == TH_NO_MASK ? 1 : (double)p->masks[layers[k].mask].weights[joint];
-        const transform now = sample(model, &layers[k], joint, layers[k].ratio, mode, &rest);
-        const transform first = sample(model, &layers[k], joint, 0, mode, &rest);
+        const th_trs now = sample(model, &layers[k], joint, layers[k].ratio, mode, &rest);
+        const th_trs first = sample(model, &layers[k], joint, 0, mode, &rest);
         if (layers[k].mode != TH_LAYER_OVERRIDE)
             add(&sum, &now, layers[k].mode == TH_LAYER_ADD ? &first : &rest, (double)layers[k].weight * mask);
     }
@@ -363,25 +352,30 @@ Test(layers, kernels_follow_the_reference)
     }
 }
 
+/* rounding: of the palette. */
+static void check_each_isa(const setup *t, th_palette palette, double rounding, const char *what)
+{
+    for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        if (!th_isa_available(isa))
+            continue;
+        setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .palette = palette});
+        char kernel[96];
+        snprintf(kernel, sizeof kernel, "%s, %s", th_isa_name(isa), what);
+        update(&twin, UINT16_MAX);
+        check_layers(&twin, rounding, kernel);
+        crowd_fixture_fini_twin(&twin.s);
+    }
+}
+
 Test(layers, follow_the_reference_in_every_interpolation)
 {
     for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
         for (uint32_t n = 4; n < 10; n++) {
             setup t;
-            char what[96];
             const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode,
                                                 .keys = n % 2 ? TH_KEYS_16 : TH_KEYS_32};
             setup_init_as(&t, n, how, (th_crowd_desc){0});
-            for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-                if (!th_isa_available(isa))
-                    continue;
-                setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
-                snprintf(what, sizeof what, "%s, %s, model %u", th_isa_name(isa),
-                         th_interpolation_name((th_interpolation)mode), n);
-                update(&twin, UINT16_MAX);
-                check_layers(&twin, 0, what);
-                crowd_fixture_fini_twin(&twin.s);
-            }
+            check_each_isa(&t, TH_PALETTE_F32, 0, th_interpolation_name((th_interpolation)mode));
             setup_fini(&t);
         }
 }
@@ -471,14 +465,8 @@ static uint32_t check_quaternions(th_palette palette, double rounding)
         setup t;
         setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.writes = TH_WRITES_CACHED});
         const bool is_possible = !th_compiled_model_obstacle(t.s.compiled, palette);
-        for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT && is_possible; isa++) {
-            if (!th_isa_available(isa))
-                continue;
-            setup twin = twin_of(&t, (th_crowd_desc){.isa = isa, .palette = palette});
-            update(&twin, UINT16_MAX);
-            check_layers(&twin, rounding * t.model->size, th_palette_name(palette));
-            crowd_fixture_fini_twin(&twin.s);
-        }
+        if (is_possible)
+            check_each_isa(&t, palette, rounding * t.model->size, th_palette_name(palette));
         rigid += is_possible;
         setup_fini(&t);
     }
