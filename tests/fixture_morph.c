@@ -124,6 +124,23 @@ th_model *morph_model(const random_desc *desc, uint32_t weight_count)
 
 /* ---- the evaluation ---- */
 
+void skin_vertex(const th_mesh *mesh, uint32_t vertex, const double *weights, const th_dmat34 *palette, double out[3])
+{
+    const th_vertex *v = &mesh->vertices[vertex];
+    double at[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
+    for (uint32_t t = 0; weights && t < mesh->target_count; t++)
+        for (uint32_t d = 0; d < mesh->targets[t].delta_count; d++)
+            for (int i = 0; i < 3 && mesh->targets[t].deltas[d].vertex == vertex; i++)
+                at[i] += weights[mesh->targets[t].weight] * (double)mesh->targets[t].deltas[d].position[i];
+    out[0] = out[1] = out[2] = 0;
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
+        double moved[3];
+        th_dmat34_point(&palette[v->bone[k]], at, moved);
+        for (int i = 0; i < 3; i++)
+            out[i] += (double)v->weight[k] * moved[i];
+    }
+}
+
 /* A spline by de Casteljau's algorithm on the Bezier curve that it is. */
 static double spline(const th_track *track, uint32_t k, double part)
 {

@@ -37,29 +37,6 @@ static double away_from(const double at[3], const th_bounds_sphere *sphere)
     return sqrt(away);
 }
 
-/* morphs: what the targets add. */
-static void skin(const th_vertex *vertex, const double morphs[3], const th_dmat34 *palette, double out[3])
-{
-    double position[3];
-    for (int i = 0; i < 3; i++)
-        position[i] = (double)vertex->position[i] + morphs[i];
-    out[0] = out[1] = out[2] = 0;
-    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
-        double part[3];
-        th_dmat34_point(&palette[vertex->bone[k]], position, part);
-        for (int i = 0; i < 3; i++)
-            out[i] += (double)vertex->weight[k] * part[i];
-    }
-}
-
-static void add_morphs(const th_mesh *mesh, uint32_t vertex, const double *weights, double out[3])
-{
-    for (uint32_t t = 0; t < mesh->target_count; t++)
-        for (uint32_t d = 0; d < mesh->targets[t].delta_count; d++)
-            for (int i = 0; i < 3 && mesh->targets[t].deltas[d].vertex == vertex; i++)
-                out[i] += weights[mesh->targets[t].weight] * (double)mesh->targets[t].deltas[d].position[i];
-}
-
 static void look(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                  const th_bounds *bounds, brute *seen)
 {
@@ -71,9 +48,8 @@ static void look(const th_model *model, const th_clip *clip, double ticks, th_in
     th_exact_weights(model, clip, ticks, interpolation, weights);
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
-            double at[3], morphs[3] = {0};
-            add_morphs(&model->meshes[m], v, weights, morphs);
-            skin(&model->meshes[m].vertices[v], morphs, palette, at);
+            double at[3];
+            skin_vertex(&model->meshes[m], v, weights, palette, at);
             seen->radius = fmax(seen->radius, away_from(at, &bounds->all));
             seen->outside = fmax(seen->outside, away_from(at, &bounds->parts[part]) - bounds->parts[part].radius);
             seen->reach = fmax(seen->reach, hypot(at[0], at[2]));

@@ -1,5 +1,5 @@
 /* Joint levels of detail, against an evaluation of all vertices in double precision that knows nothing of how they are
- * chosen: the source and the level are posed by exact.h and skinned here, bone by bone. */
+ * chosen: the source and the level are posed by exact.h and skinned by fixture_morph, bone by bone. */
 #include "fixture_coarse_human.h"
 #include "fixture_crowd.h"
 #include "fixture_human.h"
@@ -43,17 +43,6 @@ static bool is_distinct(const th_joint_lod *lod, uint32_t level)
 
 /* ---- an evaluation of its own ---- */
 
-static void skin(const th_vertex *vertex, const double *position, const th_dmat34 *palette, double out[3])
-{
-    out[0] = out[1] = out[2] = 0;
-    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
-        double moved[3];
-        th_dmat34_point(&palette[vertex->bone[k]], position, moved);
-        for (int i = 0; i < 3; i++)
-            out[i] += (double)vertex->weight[k] * moved[i];
-    }
-}
-
 static th_dmat34 *palette_of(const th_model *model, const th_model *posed, uint32_t clip, double ticks)
 {
     th_dmat34 *pose = calloc(model->joint_count + 1u, sizeof *pose),
@@ -64,38 +53,19 @@ static th_dmat34 *palette_of(const th_model *model, const th_model *posed, uint3
     return palette;
 }
 
-static double *positions_of(const th_model *model, uint32_t mesh, const double *weights)
-{
-    const th_mesh *m = &model->meshes[mesh];
-    double *out = calloc(3 * (size_t)m->vertex_count + 1, sizeof *out);
-    for (uint32_t v = 0; v < m->vertex_count; v++)
-        for (int i = 0; i < 3; i++)
-            out[3 * v + (uint32_t)i] = (double)m->vertices[v].position[i];
-    for (uint32_t t = 0; weights && t < m->target_count; t++)
-        for (uint32_t d = 0; d < m->targets[t].delta_count; d++)
-            for (int i = 0; i < 3; i++)
-                out[3 * m->targets[t].deltas[d].vertex + (uint32_t)i] +=
-                    weights[m->targets[t].weight] * (double)m->targets[t].deltas[d].position[i];
-    return out;
-}
-
 /* The farthest that a vertex of one model is from that of the other at a time. */
 static double distance_at(const th_model *one, const th_model *other, uint32_t clip, double ticks,
                           const double *weights)
 {
     th_dmat34 *a = palette_of(one, one, clip, ticks), *b = palette_of(other, other, clip, ticks);
     double farthest = 0;
-    for (uint32_t m = 0; m < one->mesh_count; m++) {
-        double *from = positions_of(one, m, weights), *to = positions_of(other, m, weights);
+    for (uint32_t m = 0; m < one->mesh_count; m++)
         for (uint32_t v = 0; v < one->meshes[m].vertex_count; v++) {
             double p[3], q[3];
-            skin(&one->meshes[m].vertices[v], from + 3 * v, a, p);
-            skin(&other->meshes[m].vertices[v], to + 3 * v, b, q);
+            skin_vertex(&one->meshes[m], v, weights, a, p);
+            skin_vertex(&other->meshes[m], v, weights, b, q);
             farthest = fmax(farthest, hypot(hypot(p[0] - q[0], p[1] - q[1]), p[2] - q[2]));
         }
-        free(from);
-        free(to);
-    }
     free(a);
     free(b);
     return farthest;
@@ -264,22 +234,18 @@ static void check_places(const th_model *model, const th_model *level, double to
     for (uint32_t c = 0; c < model->clip_count; c++) {
         const double ticks = 0.37 * model->clips[c].duration_ticks;
         th_dmat34 *all = palette_of(model, level, c, ticks), *few = palette_of(level, level, c, ticks);
-        for (uint32_t m = 0; m < model->mesh_count; m++) {
-            double *from = positions_of(model, m, NULL), *to = positions_of(level, m, NULL);
+        for (uint32_t m = 0; m < model->mesh_count; m++)
             for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
                 double p[3], q[3];
                 if (!has_one_bone(&level->meshes[m].vertices[v]))
                     continue;
-                skin(&model->meshes[m].vertices[v], from + 3 * v, all, p);
-                skin(&level->meshes[m].vertices[v], to + 3 * v, few, q);
+                skin_vertex(&model->meshes[m], v, NULL, all, p);
+                skin_vertex(&level->meshes[m], v, NULL, few, q);
                 for (int i = 0; i < 3; i++)
                     cr_expect_float_eq(p[i], q[i], tolerance * model->size, "mesh %u, vertex %u: %g, %g", m, v, p[i],
                                        q[i]);
                 compared++;
             }
-            free(from);
-            free(to);
-        }
         free(all);
         free(few);
     }

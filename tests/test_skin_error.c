@@ -101,7 +101,7 @@ static th_skin_screen screen_of(const eye *e, const stance *s)
 
 typedef struct palette {
     th_palette format;
-    th_mat34 *as_drawn; /* decoded; weights follow the bones */
+    th_dmat34 *as_drawn; /* decoded; weights follow the bones */
     void *entries;
 } palette;
 
@@ -125,7 +125,8 @@ static palette make_palette(const th_model *model, uint32_t clip, double ticks, 
             if (12 * (e - model->bone_count) + w < model->weight_count)
                 entry.m[w] = (float)weights[12 * (e - model->bone_count) + w];
         th_palette_write(format, entry.m, &base, (char *)p.entries + e * bytes);
-        th_palette_read(format, (const char *)p.entries + e * bytes, &base, p.as_drawn[e].m);
+        th_palette_read(format, (const char *)p.entries + e * bytes, &base, entry.m);
+        p.as_drawn[e] = th_dmat34_from(entry);
     }
     free(weights);
     free(pose);
@@ -139,28 +140,6 @@ static void free_palette(palette *p)
 }
 
 /* ---- brute force ---- */
-
-static void skin_vertex(const th_model *model, const palette *p, const th_mesh *mesh, uint32_t v, double out[3])
-{
-    const th_vertex *vertex = &mesh->vertices[v];
-    double at[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
-    for (uint32_t t = 0; t < mesh->target_count; t++)
-        for (uint32_t d = 0; d < mesh->targets[t].delta_count; d++) {
-            const uint32_t w = mesh->targets[t].weight;
-            if (mesh->targets[t].deltas[d].vertex != v)
-                continue;
-            for (int i = 0; i < 3; i++)
-                at[i] += (double)p->as_drawn[model->bone_count + w / 12].m[w % 12] *
-                         (double)mesh->targets[t].deltas[d].position[i];
-        }
-    out[0] = out[1] = out[2] = 0;
-    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
-        for (int row = 0; row < 3; row++) {
-            const float *r = p->as_drawn[vertex->bone[k]].m + 4 * row;
-            out[row] += (double)vertex->weight[k] *
-                        ((double)r[0] * at[0] + (double)r[1] * at[1] + (double)r[2] * at[2] + (double)r[3]);
-        }
-}
 
 static double distance_px(const eye *e, const stance *s, const double a[3], const double b[3])
 {
@@ -178,8 +157,8 @@ static double brute_force(const th_model *model, const palette *drawn, const pal
     double most = 0, a[3], b[3];
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
-            skin_vertex(model, drawn, &model->meshes[m], v, a);
-            skin_vertex(model, full, &model->meshes[m], v, b);
+            skin_vertex(&model->meshes[m], v, drawn->as_drawn[model->bone_count].m, drawn->as_drawn, a);
+            skin_vertex(&model->meshes[m], v, full->as_drawn[model->bone_count].m, full->as_drawn, b);
             most = fmax(most, distance_px(e, s, a, b));
         }
     return most;
