@@ -1,9 +1,8 @@
 #include "fixture_boxes.h"
 
+#include "fixture_end.h"
 #include "random_model.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SIDES = 6, CORNERS = 4, TRIANGLE_CORNERS = 6 };
@@ -47,7 +46,7 @@ static void fill_meshes(th_render_mesh_vertex *vertices, uint32_t *indices, uint
 
 static th_render_mesh_line_end *make_lines(uint32_t count)
 {
-    th_render_mesh_line_end *ends = calloc((size_t)count * 2, sizeof *ends);
+    th_render_mesh_line_end *ends = borrow((size_t)count * 2 * sizeof *ends);
     for (uint32_t i = 0; i + 1 < count; i++) {
         ends[2 * i].bone = i;
         ends[2 * i + 1].bone = i + 1;
@@ -62,12 +61,11 @@ th_render_mesh *boxes_create(uint32_t count)
     static const uint8_t pixels[] = {255, 255, 255, 255, 200, 60, 40, 255, 40, 120, 60, 255, 255, 200, 120, 255};
     static const th_render_mesh_image image = {2, 2, pixels, "box.png"};
     const uint32_t counts[2] = {count - count / 2, count / 2};
-    th_render_mesh_vertex *vertices = calloc((size_t)count * SIDES * CORNERS, sizeof *vertices);
-    uint32_t *indices = calloc((size_t)count * SIDES * TRIANGLE_CORNERS, sizeof *indices);
-    th_render_mesh_part *parts = calloc(2, sizeof *parts);
-    th_render_mesh_bone *bones = calloc(count, sizeof *bones);
-    th_render_mesh *render_mesh = calloc(1, sizeof *render_mesh);
-    cr_assert(vertices && indices && parts && bones && render_mesh);
+    th_render_mesh_vertex *vertices = borrow((size_t)count * SIDES * CORNERS * sizeof *vertices);
+    uint32_t *indices = borrow((size_t)count * SIDES * TRIANGLE_CORNERS * sizeof *indices);
+    th_render_mesh_part *parts = borrow(2 * sizeof *parts);
+    th_render_mesh_bone *bones = borrow(count * sizeof *bones);
+    th_render_mesh *render_mesh = borrow(sizeof *render_mesh);
     for (uint32_t b = 0; b < count; b++) /* only for quaternions; anywhere will do */
         for (int i = 0; i < 3; i++)
             bones[b].center[i] = 0.25F * (float)((b + 7 * (uint32_t)i) % 11);
@@ -103,7 +101,7 @@ void boxes_add_morphs(th_render_mesh *boxes, uint32_t weight_count)
 {
     enum { MOST = 3, BENDS = 4 };
     th_render_mesh_vertex *vertices = (th_render_mesh_vertex *)boxes->vertices;
-    th_render_mesh_delta *deltas = calloc((size_t)boxes->vertex_count * MOST, sizeof *deltas);
+    th_render_mesh_delta *deltas = borrow((size_t)boxes->vertex_count * MOST * sizeof *deltas);
     uint64_t state = 3;
     for (uint32_t d = 0; d < boxes->vertex_count * MOST; d++) {
         const uint32_t side = d / MOST / CORNERS, target = side * MOST + d % MOST;
@@ -135,15 +133,4 @@ void boxes_add_influences(th_render_mesh *boxes)
             vertices[v].bone[k] = (uint16_t)((vertices[v].bone[0] + k) % boxes->bone_count);
     }
     boxes->influences = TH_MAX_INFLUENCES;
-}
-
-void boxes_destroy(th_render_mesh *render_mesh)
-{
-    free((void *)render_mesh->deltas);
-    free((void *)render_mesh->bones);
-    free((void *)render_mesh->parts);
-    free((void *)render_mesh->vertices);
-    free((void *)render_mesh->indices);
-    free((void *)render_mesh->line_ends);
-    free(render_mesh);
 }

@@ -1,4 +1,5 @@
-/* A render_mesh of boxes, one for each entry of the palette: for palettes that no skeleton would give. */
+/* A render_mesh of boxes, one for each entry of the palette: for palettes that no skeleton would give. It ends with the
+ * test. */
 #ifndef FIXTURE_BOXES_H
 #define FIXTURE_BOXES_H
 
@@ -13,7 +14,5 @@ void boxes_add_morphs(th_render_mesh *boxes, uint32_t weight_count);
 
 /* Has boxes follow one, two, four, five and eight bones by turns. */
 void boxes_add_influences(th_render_mesh *boxes);
-
-void boxes_destroy(th_render_mesh *render_mesh);
 
 #endif

@@ -11,6 +11,10 @@
 
 enum { SEED = 1, NAN_BYTE = 0xFF };
 
+END_BY(th_model_free)
+END_BY(th_compiled_model_destroy)
+END_BY(th_render_mesh_destroy)
+
 /* ---- casts ---- */
 
 void test_models_add(test_models *c, th_model *model)
@@ -18,20 +22,12 @@ void test_models_add(test_models *c, th_model *model)
     th_error err;
     const uint32_t i = c->count++;
     cr_assert_lt(i, MOST_MODELS);
-    c->models[i] = model;
+    c->models[i] = at_end(end_by_th_model_free, model);
     cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &c->compiled_models[i], &err),
                  TH_OK, "%s", err.text);
+    at_end(end_by_th_compiled_model_destroy, c->compiled_models[i]);
     cr_assert_eq(th_render_mesh_create(model, NULL, &c->meshes[i], &err), TH_OK, "%s", err.text);
-}
-
-void test_models_free(test_models *c)
-{
-    for (uint32_t i = 0; i < c->count; i++) {
-        th_render_mesh_destroy(c->meshes[i]);
-        th_compiled_model_destroy(c->compiled_models[i]);
-        th_model_free(c->models[i]);
-    }
-    c->count = 0;
+    at_end(end_by_th_render_mesh_destroy, c->meshes[i]);
 }
 
 /* ---- stages ---- */
@@ -70,13 +66,8 @@ void *stage_alloc(stage *s, size_t bytes)
 {
     s->slot_bytes = bytes;
     s->slot = th_cache_line_alloc(bytes);
-    cr_assert_not_null(s->slot);
+    cr_assert_not_null(at_end(free, s->slot));
     return memset(s->slot, NAN_BYTE, bytes);
-}
-
-void stage_free(stage *s)
-{
-    free(s->slot);
 }
 
 static th_crowd *make_crowd(const test_models *c, uint32_t count, th_palette palette)
@@ -131,7 +122,7 @@ stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double ti
 
 /* ---- pictures ---- */
 
-static th_ring *make_ring(const th_gl *gl, const stage *s, const way *w)
+static th_ring *make_ring(const stage *s, const way *w)
 {
     th_ring *ring;
     th_error err;
@@ -147,7 +138,7 @@ static th_ring *make_ring(const th_gl *gl, const stage *s, const way *w)
     return ring;
 }
 
-static th_crowd_renderer *make_renderer(const th_gl *gl, const stage *s, const way *w)
+static th_crowd_renderer *make_renderer(const stage *s, const way *w)
 {
     th_crowd_renderer *renderer;
     th_error err;
@@ -162,27 +153,25 @@ static th_crowd_renderer *make_renderer(const th_gl *gl, const stage *s, const w
     return renderer;
 }
 
-uint8_t *shoot_slot(const th_gl *gl, const stage *s, const way *w, th_ring *ring)
+uint8_t *shoot_slot(const stage *s, const way *w, th_ring *ring)
 {
     th_target *target;
     th_error err;
     const th_target_desc desc = {.width = w->width, .height = w->height, .samples = w->samples};
     cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
-    th_crowd_renderer *renderer = make_renderer(gl, s, w);
+    th_crowd_renderer *renderer = make_renderer(s, w);
     th_crowd_renderer_draw(renderer, target, &s->view, ring, s->draws, s->draw_count);
     th_ring_fence(ring);
-    th_target_resolve(target);
-    uint8_t *rgba = malloc(th_target_bytes(target));
-    th_target_read(target, rgba);
+    uint8_t *rgba = read_target(target);
     th_crowd_renderer_destroy(renderer);
     th_target_destroy(target);
     return rgba;
 }
 
-uint8_t *shoot(const th_gl *gl, const stage *s, const way *w)
+uint8_t *shoot(const stage *s, const way *w)
 {
-    th_ring *ring = make_ring(gl, s, w);
-    uint8_t *rgba = shoot_slot(gl, s, w, ring);
+    th_ring *ring = make_ring(s, w);
+    uint8_t *rgba = shoot_slot(s, w, ring);
     th_ring_destroy(ring);
     return rgba;
 }

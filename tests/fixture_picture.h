@@ -1,6 +1,8 @@
-/* Pictures of crowds: what is drawn, apart from how it is drawn. */
+/* Pictures of crowds: what is drawn, apart from how it is drawn. All that is made ends with the test. */
 #ifndef FIXTURE_PICTURE_H
 #define FIXTURE_PICTURE_H
+
+#include "fixture_gl.h"
 
 #include <throng/anim/compiled_model.h>
 #include <throng/render/crowd_renderer.h>
@@ -15,8 +17,7 @@ typedef struct test_models {
     th_render_mesh *meshes[MOST_MODELS];
 } test_models;
 
-void test_models_add(test_models *c, th_model *model); /* which becomes the test_models's */
-void test_models_free(test_models *c);
+void test_models_add(test_models *c, th_model *model); /* which ends with the test, too */
 
 /* What a picture is of: palettes and stands, as they lie in a ring's slot, and what speaks of them. */
 typedef struct stage {
@@ -42,7 +43,6 @@ stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double ti
 
 /* Room for palettes and stands, of not a number throughout: what nobody writes is not seen. */
 void *stage_alloc(stage *s, size_t bytes);
-void stage_free(stage *s);
 
 /* How it is drawn. */
 typedef struct way {
@@ -53,10 +53,10 @@ typedef struct way {
     size_t block_bytes;
 } way;
 
-/* The picture; free with free(). The slots before and behind the one that is drawn hold not a number. */
-uint8_t *shoot(const th_gl *gl, const stage *s, const way *w);
+/* The picture. The slots before and behind the one that is drawn hold not a number. */
+uint8_t *shoot(const stage *s, const way *w);
 
 /* What is in the ring's slot instead, which has ended. */
-uint8_t *shoot_slot(const th_gl *gl, const stage *s, const way *w, th_ring *ring);
+uint8_t *shoot_slot(const stage *s, const way *w, th_ring *ring);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STRIDE = 64 };
@@ -98,8 +97,7 @@ static uint32_t pack_normal(const double n[3])
 /* Of an array that may be empty. */
 static void *copy(const void *data, size_t bytes)
 {
-    void *out = malloc(bytes + 1);
-    cr_assert_not_null(out);
+    void *out = borrow(bytes);
     return bytes > 0 ? memcpy(out, data, bytes) : out;
 }
 
@@ -178,7 +176,7 @@ static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_rend
 /* Turns back the winding that a mirror turned round, and counts all vertices from the first. */
 static th_render_mesh_part *make_parts(const th_render_mesh *from, const bool *mirrored, uint32_t *indices)
 {
-    th_render_mesh_part *parts = calloc((size_t)from->part_count + 1, sizeof *parts);
+    th_render_mesh_part *parts = borrow(from->part_count * sizeof *parts);
     for (uint32_t p = 0; p < from->part_count; p++) {
         const th_render_mesh_lod *lod = &from->parts[p].lods[0];
         uint32_t *corner = indices + lod->first_index;
@@ -216,7 +214,7 @@ static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t
     th_render_mesh *out = copy(from, sizeof *out);
     th_render_mesh_vertex *vertices = copy(from->vertices, from->vertex_count * sizeof *vertices);
     uint32_t *indices = copy(from->indices, from->index_count * sizeof *indices);
-    bool *mirrored = calloc((size_t)from->vertex_count + 1, sizeof *mirrored);
+    bool *mirrored = borrow(from->vertex_count * sizeof *mirrored);
     const th_gpu_instance *instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
     for (uint32_t v = 0; v < from->vertex_count; v++) {
         dress(from, instance->appearance, &vertices[v]);
@@ -224,7 +222,6 @@ static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t
     }
     out->appearances.count = 0;
     out->parts = make_parts(from, mirrored, indices);
-    free(mirrored);
     out->vertices = vertices;
     out->indices = indices;
     out->bone_count = 1;
@@ -260,16 +257,4 @@ stage stage_skinned(const stage *from)
         for (uint32_t k = 0; k < from->draws[d].count; k++)
             add_character(&out, from, &from->draws[d], k);
     return out;
-}
-
-void stage_skinned_free(stage *skinned)
-{
-    for (uint32_t f = 0; f < skinned->mesh_count; f++) {
-        free((void *)skinned->meshes[f]->parts);
-        free((void *)skinned->meshes[f]->vertices);
-        free((void *)skinned->meshes[f]->indices);
-        free((void *)skinned->meshes[f]->line_ends);
-        free((void *)skinned->meshes[f]);
-    }
-    stage_free(skinned);
 }

@@ -7,6 +7,5 @@
 /* The same picture by other means: a mesh for each character, of vertices that are where they belong, with one
  * palette entry that moves nothing. What a transform turns inside out is turned back. */
 stage stage_skinned(const stage *from);
-void stage_skinned_free(stage *skinned);
 
 #endif

@@ -1,7 +1,5 @@
-/* The bench's entries that draw, in tiny pictures; and the crowd_view's frames that they are made of. Times are not
- * looked at. */
+/* The bench's entries that draw, in tiny pictures. Times are not looked at. */
 #include "fixture_coarse_human.h"
-#include "fixture_context.h"
 #include "src/cli/bench_frames.h"
 #include "src/cli/options.h"
 
@@ -13,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WIDTH = 64, HEIGHT = 36 };
 
 static th_error err;
 
@@ -230,89 +226,4 @@ Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses)
         cr_expect(json_object_get(gpu->own, "gpu_us"), "%s", name[0]);
     }
     th_report_fini(&report);
-}
-
-/* ---- frames ---- */
-
-typedef struct stage {
-    th_model_set model_set;
-    th_gl *gl;
-    th_target *target;
-    th_crowd_view *crowd_view;
-    th_camera camera;
-} stage;
-
-static void stage_init(stage *s, const th_options *o)
-{
-    *s = (stage){.gl = open_context()};
-    cr_assert_eq(th_model_set_init(&s->model_set, &o->models, NULL, &err), TH_OK);
-    coarsen_human(s->model_set.models[0], COARSE);
-    const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&s->model_set, &o->crowd);
-    cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_crowd_view_create(&desc, s->gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
-    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
-}
-
-static void stage_fini(stage *s)
-{
-    th_crowd_view_destroy(s->crowd_view);
-    th_target_destroy(s->target);
-    close_context(s->gl);
-    th_model_set_fini(&s->model_set);
-}
-
-static void read_picture(const stage *s, uint8_t *pixels)
-{
-    th_target_resolve(s->target);
-    th_target_read(s->target, pixels);
-}
-
-static void draw(stage *s, double time_s, uint8_t *pixels)
-{
-    th_crowd_view_frame(s->crowd_view, time_s, &s->camera, s->target, WIDTH, HEIGHT);
-    read_picture(s, pixels);
-}
-
-static void check_again(th_ring_upload upload)
-{
-    enum { BYTES = WIDTH * HEIGHT * 4 };
-    static uint8_t first[TH_RING_SLOTS][BYTES], redraw[BYTES];
-    stage s;
-    th_options o = parse("render --count 9");
-    o.crowd.upload = upload;
-    stage_init(&s, &o);
-    for (int i = 0; i < TH_RING_SLOTS; i++)
-        draw(&s, 0.3 * i, first[i]);
-    cr_expect(memcmp(first[0], first[1], BYTES) != 0 && memcmp(first[1], first[2], BYTES) != 0);
-    for (int i = 0; i < 2 * TH_RING_SLOTS; i++) {
-        th_crowd_view_redraw(s.crowd_view, s.target);
-        read_picture(&s, redraw);
-        cr_expect_eq(memcmp(redraw, first[i % TH_RING_SLOTS], BYTES), 0, "%d, %d", upload, i);
-    }
-    stage_fini(&s);
-}
-
-Test(bench_frames, redraw_a_frame_is_the_same)
-{
-    check_again(TH_RING_AUTO);
-    check_again(TH_RING_UNSYNCHRONIZED);
-}
-
-/* Places that are kept from frame to frame are those of the moment. */
-Test(bench_frames, who_walks_has_walked)
-{
-    enum { BYTES = WIDTH * HEIGHT * 4 };
-    static uint8_t sudden[BYTES], after[BYTES];
-    for (int l = 0; l < TH_LAYOUT_COUNT; l++) {
-        stage s;
-        const th_options o = parse("render --count 40 --scene %s --clip walk", th_layout_name((th_layout_kind)l));
-        stage_init(&s, &o);
-        draw(&s, 2, sudden);
-        stage_fini(&s);
-        stage_init(&s, &o);
-        draw(&s, 0, after);
-        draw(&s, 2, after);
-        cr_expect_eq(memcmp(sudden, after, BYTES), 0, "%s", th_layout_name((th_layout_kind)l));
-        stage_fini(&s);
-    }
 }

@@ -1,7 +1,6 @@
 /* The renderer: every way to draw a picture gives the same picture, and what is in it is where it belongs. */
 #include "fixture_boxes.h"
 #include "fixture_coarse_human.h"
-#include "fixture_context.h"
 #include "fixture_golden.h"
 #include "fixture_picture.h"
 #include "fixture_skin.h"
@@ -22,6 +21,8 @@ static const way plainly = {.width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_
 static const way with_shadows = {
     .width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .shadow_pixels = 512, .samples = 4};
 
+TestSuite(crowd_renderer, .init = open_gl, .fini = close_gl);
+
 /* ---- what is drawn ---- */
 
 static test_models models_of(th_model *model)
@@ -29,6 +30,12 @@ static test_models models_of(th_model *model)
     test_models c = {0};
     test_models_add(&c, model);
     return c;
+}
+
+static stage stage_humans(uint32_t count, uint32_t side)
+{
+    const test_models c = models_of(create_coarse_human());
+    return stage_crowd(&c, count, side, 1.25, TH_PALETTE_F32);
 }
 
 /* As users see it; elsewhere a coarse one will do. */
@@ -76,9 +83,10 @@ static void random_weights(uint64_t *state, float out[12])
         out[i] = fmaxf(0, (float)random_between(state, -1.5, 1.5)) * (i % 5 == 0 ? -1 : 1);
 }
 
-/* `count` characters of a mesh of boxes in random poses; strides of any size. */
-static stage stage_boxes(const th_render_mesh *mesh, uint32_t count, size_t stride, th_palette palette, bool mirrors)
+/* `count` characters of a mesh of boxes in random poses. */
+static stage stage_boxes_as(const th_render_mesh *mesh, uint32_t count, th_palette palette, bool mirrors)
 {
+    const size_t stride = palette_stride(mesh, palette);
     stage s = {.meshes = {mesh}, .mesh_count = 1, .palette = palette, .view = view_of_square(4), .draw_count = 1};
     uint64_t state = 5;
     s.draws[0] = (th_draw){.count = count, .palette_stride = stride, .instance_offset = count * stride};
@@ -104,15 +112,19 @@ static stage stage_boxes(const th_render_mesh *mesh, uint32_t count, size_t stri
     return s;
 }
 
+static stage stage_boxes(const th_render_mesh *mesh, uint32_t count)
+{
+    return stage_boxes_as(mesh, count, TH_PALETTE_F32, false);
+}
+
 /* ---- comparing ---- */
 
-static void expect_same(const th_gl *gl, const char *what, const stage *s, const way *w, const uint8_t *wanted)
+static void expect_same(const char *what, const stage *s, const way *w, const uint8_t *wanted)
 {
-    uint8_t *rgba = shoot(gl, s, w);
+    const uint8_t *rgba = shoot(s, w);
     const difference d = compare_pictures(rgba, wanted, w->width, w->height);
     cr_expect_arr_eq(rgba, wanted, (size_t)w->width * w->height * 4, "%s: %u pixels off, RMSE %.2g", what, d.pixels_off,
                      d.rmse);
-    free(rgba);
 }
 
 static uint32_t count_other_pixels(const uint8_t *a, const uint8_t *b)
@@ -124,7 +136,7 @@ static uint32_t count_other_pixels(const uint8_t *a, const uint8_t *b)
 }
 
 /* The ways to draw a picture: fetches, uploads, and blocks that hold 1, 2, 7 and all characters. */
-static void check_ways(const th_gl *gl, const stage *s, const uint8_t *wanted)
+static void check_ways(const stage *s, const uint8_t *wanted)
 {
     const size_t stride = s->draws[0].palette_stride;
     const size_t blocks[] = {0, 1, 2 * stride, 7 * stride + 100};
@@ -137,133 +149,56 @@ static void check_ways(const th_gl *gl, const stage *s, const uint8_t *wanted)
             w.upload = b % 2 ? TH_RING_UNSYNCHRONIZED : TH_RING_AUTO;
             snprintf(what, sizeof what, "%u of %s by %s, blocks of %zu bytes", s->draws[0].count,
                      th_palette_name(s->palette), th_fetch_name(w.fetch), w.block_bytes);
-            expect_same(gl, what, s, &w, wanted);
+            expect_same(what, s, &w, wanted);
         }
 }
 
 /* ---- every way gives the same picture ---- */
 
-static void check_crowds(th_palette palette)
-{
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    const uint32_t counts[] = {0, 1, 2, 33};
-    uint8_t *nobody = NULL;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        stage s = stage_crowd(&c, counts[i], SIDE, 1.25, palette);
-        uint8_t *wanted = shoot(gl, &s, &plainly);
-        if (!nobody)
-            nobody = wanted;
-        cr_expect_geq(count_other_pixels(wanted, nobody), 100 * counts[i], "%u characters hardly to be seen",
-                      counts[i]);
-        check_ways(gl, &s, wanted);
-        stage_free(&s);
-        if (wanted != nobody)
-            free(wanted);
-    }
-    free(nobody);
-    test_models_free(&c);
-    close_context(gl);
-}
-
 Test(crowd_renderer, all_ways_give_the_same_picture)
 {
-    check_crowds(TH_PALETTE_F32);
-}
-
-Test(crowd_renderer, all_ways_give_the_same_picture_of_quaternions)
-{
-    check_crowds(TH_PALETTE_QUAT);
-}
-
-Test(crowd_renderer, all_ways_give_the_same_picture_of_small_quaternions)
-{
-    check_crowds(TH_PALETTE_QUAT16);
-}
-
-Test(crowd_renderer, quaternions_give_the_picture_of_matrices)
-{
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage matrices = stage_crowd(&c, 33, SIDE, 1.25, TH_PALETTE_F32);
-    uint8_t *wanted = shoot(gl, &matrices, &with_shadows);
-    for (int palette = TH_PALETTE_QUAT; palette < TH_PALETTE_COUNT; palette++) {
-        stage quats = stage_crowd(&c, 33, SIDE, 1.25, (th_palette)palette);
-        uint8_t *rgba = shoot(gl, &quats, &with_shadows);
-        const difference d = compare_pictures(rgba, wanted, with_shadows.width, with_shadows.height);
-        cr_log_info("%u pixels off, RMSE %.2g", d.pixels_off, d.rmse);
-        cr_expect_lt(d.rmse, 2e-3, "%u pixels off, RMSE %.2g", d.pixels_off, d.rmse);
-        free(rgba);
-        stage_free(&quats);
+    const uint32_t counts[] = {0, 1, 2, 33};
+    const test_models c = models_of(create_coarse_human());
+    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+        const uint8_t *nobody = NULL;
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            stage s = stage_crowd(&c, counts[i], SIDE, 1.25, (th_palette)palette);
+            const uint8_t *wanted = shoot(&s, &plainly);
+            nobody = nobody ? nobody : wanted;
+            cr_expect_geq(count_other_pixels(wanted, nobody), 100 * counts[i], "%u characters hardly to be seen",
+                          counts[i]);
+            check_ways(&s, wanted);
+        }
     }
-    free(wanted);
-    stage_free(&matrices);
-    test_models_free(&c);
-    close_context(gl);
-}
-
-/* As it is by one draw of them all. */
-Test(crowd_renderer, a_draw_for_each_character_gives_the_same_picture)
-{
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 33, SIDE, 1.25, TH_PALETTE_F32);
-    uint8_t *wanted = shoot(gl, &s, &with_shadows);
-    const th_draw all = s.draws[0];
-    for (s.draw_count = 0; s.draw_count < all.count; s.draw_count++) {
-        th_draw *draw = &s.draws[s.draw_count];
-        *draw = all;
-        draw->count = 1;
-        draw->palette_offset += s.draw_count * all.palette_stride;
-        draw->instance_offset += s.draw_count * sizeof(th_gpu_instance);
-    }
-    expect_same(gl, "one by one", &s, &with_shadows, wanted);
-    free(wanted);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
 }
 
 /* Characters a long way from each other reach the driver's own limit, 128 MiB on llvmpipe, without there being many.
  * Where it is far higher they are one piece. */
-static void check_far(const th_gl *gl, const stage *near, size_t stride, th_fetch fetch, const uint8_t *wanted)
-{
-    const uint32_t count = near->draws[0].count;
-    const size_t near_stride = near->draws[0].palette_stride;
-    const way w = {.width = WIDTH, .height = HEIGHT, .fetch = fetch};
-    stage far = *near;
-    th_ring *ring;
-    th_error err;
-    far.draws[0].palette_stride = stride;
-    far.draws[0].instance_offset = count * stride;
-    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = count * (stride + sizeof(th_gpu_instance))}, &ring, &err),
-                 TH_OK);
-    char *slot = th_ring_begin(ring);
-    for (uint32_t k = 0; k < count; k++)
-        memcpy(slot + k * stride, near->slot + k * near_stride, near_stride);
-    memcpy(slot + count * stride, near->slot + near->draws[0].instance_offset, count * sizeof(th_gpu_instance));
-    th_ring_end(ring);
-    uint8_t *rgba = shoot_slot(gl, &far, &w, ring);
-    cr_expect_arr_eq(rgba, wanted, PIXELS * 4, "%s: %u pixels differ", th_fetch_name(fetch),
-                     count_other_pixels(rgba, wanted));
-    free(rgba);
-    th_ring_destroy(ring);
-}
-
 Test(crowd_renderer, more_than_the_driver_binds_at_once)
 {
-    th_gl *gl = open_context();
-    th_render_mesh *mesh = boxes_create(5);
-    stage near = stage_boxes(mesh, 4, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
-    uint8_t *wanted = shoot(gl, &near, &plainly);
+    enum { FEW = 4 };
+    const stage near = stage_boxes(boxes_create(5), FEW);
+    const uint8_t *wanted = shoot(&near, &plainly);
     const size_t limit = th_gl_get_info(gl)->storage_block_bytes, most = (size_t)128 << 20;
     const size_t stride = (limit < most ? limit : most) / 3 / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
-    check_far(gl, &near, stride, TH_FETCH_STORAGE, wanted);
-    check_far(gl, &near, stride, TH_FETCH_TEXTURE, wanted);
-    free(wanted);
-    stage_free(&near);
-    boxes_destroy(mesh);
-    close_context(gl);
+    const th_ring_desc desc = {.bytes = FEW * (stride + sizeof(th_gpu_instance))};
+    stage far = near;
+    th_ring *ring;
+    far.draws[0].palette_stride = stride;
+    far.draws[0].instance_offset = FEW * stride;
+    cr_assert_eq(th_ring_create(gl, &desc, &ring, NULL), TH_OK);
+    for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++) {
+        const way w = {.width = WIDTH, .height = HEIGHT, .fetch = (th_fetch)fetch};
+        char *slot = th_ring_begin(ring);
+        for (uint32_t k = 0; k < FEW; k++)
+            memcpy(slot + k * stride, near.slot + k * near.draws[0].palette_stride, near.draws[0].palette_stride);
+        memcpy(slot + FEW * stride, near.slot + near.draws[0].instance_offset, FEW * sizeof(th_gpu_instance));
+        th_ring_end(ring);
+        const uint8_t *rgba = shoot_slot(&far, &w, ring);
+        cr_expect_arr_eq(rgba, wanted, PIXELS * 4, "%s: %u pixels differ", th_fetch_name(w.fetch),
+                         count_other_pixels(rgba, wanted));
+    }
+    th_ring_destroy(ring);
 }
 
 /* ---- what is in it is where it belongs ---- */
@@ -271,20 +206,18 @@ Test(crowd_renderer, more_than_the_driver_binds_at_once)
 /* Of somebody out of sight there is the shadow, and without a shadow map nothing. */
 Test(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
 {
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 2, SIDE, 1.25, TH_PALETTE_F32);
+    stage s = stage_humans(2, SIDE);
     const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     s.draws[1] = s.draws[0]; /* the second character by himself */
     s.draws[1].palette_offset += s.draws[1].palette_stride;
     s.draws[1].instance_offset += sizeof(th_gpu_instance);
     s.draws[0].count = s.draws[1].count = s.draw_count = 1;
-    uint8_t *alone = shoot(gl, &s, &with_shadows), *alone_unlit = shoot(gl, &s, &without);
+    const uint8_t *alone = shoot(&s, &with_shadows), *alone_unlit = shoot(&s, &without);
     s.draw_count = 2;
-    uint8_t *both = shoot(gl, &s, &with_shadows);
+    const uint8_t *both = shoot(&s, &with_shadows);
     s.draws[1].shadow_only = true;
-    uint8_t *shadow = shoot(gl, &s, &with_shadows);
-    expect_same(gl, "without a map", &s, &without, alone_unlit);
+    const uint8_t *shadow = shoot(&s, &with_shadows);
+    expect_same("without a map", &s, &without, alone_unlit);
     uint32_t darker = 0, brighter = 0;
     for (uint32_t i = 0; i < 4 * PIXELS; i++) {
         darker += shadow[i] < alone[i];
@@ -292,77 +225,54 @@ Test(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
     }
     cr_expect(darker > 200 && brighter == 0, "%u darker, %u brighter", darker, brighter);
     cr_expect_gt(count_other_pixels(shadow, both), 100);
-    free(shadow);
-    free(both);
-    free(alone);
-    free(alone_unlit);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
 }
 
 /* Normals are rounded to 10 bits once more on the way, colours of appearances to bytes, and edges move by the rounding
  * of single precision. */
-static void expect_skinned(const th_gl *gl, const char *what, const stage *s)
+static void expect_skinned(const char *what, const stage *s)
 {
     stage skinned = stage_skinned(s);
     const uint32_t most_off = PIXELS / 5000;
     const double most = s->meshes[0]->appearances.count > 0 ? 1.3e-3 : 1e-3;
-    uint8_t *rgba = shoot(gl, s, &with_shadows), *wanted = shoot(gl, &skinned, &with_shadows);
+    const uint8_t *rgba = shoot(s, &with_shadows), *wanted = shoot(&skinned, &with_shadows);
     const difference d = compare_pictures(rgba, wanted, WIDTH, HEIGHT);
     cr_log_info("%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
     cr_expect(d.pixels_off <= most_off && d.rmse <= most, "%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
-    free(rgba);
-    free(wanted);
-    stage_skinned_free(&skinned);
 }
 
 Test(crowd_renderer, humans_are_skinned_as_on_the_cpu)
 {
-    th_gl *gl = open_context();
     test_models c = models_of(create_human());
     for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
         stage s = stage_crowd(&c, 9, 3, 1.25, (th_palette)palette);
-        expect_skinned(gl, th_palette_name(s.palette), &s);
-        stage_free(&s);
+        expect_skinned(th_palette_name(s.palette), &s);
     }
-    test_models_free(&c);
-    close_context(gl);
 }
 
 /* The second level is the first one again, which is drawn with four influences. */
 Test(crowd_renderer, boxes_follow_eight_bones_as_on_the_cpu)
 {
-    th_gl *gl = open_context();
     th_render_mesh *mesh = boxes_create(11);
     boxes_add_influences(mesh);
     th_render_mesh_part parts[2] = {mesh->parts[0], mesh->parts[1]};
-    const th_render_mesh_part *own = mesh->parts;
     for (int p = 0; p < 2; p++)
         parts[p].lods[1] = parts[p].lods[0];
     mesh->parts = parts;
     mesh->lod_count = 2;
-    stage s = stage_boxes(mesh, 6, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
-    uint8_t *drawn[2];
+    stage s = stage_boxes(mesh, 6);
+    const uint8_t *drawn[2];
     for (uint32_t lod = 0; lod < 2; lod++) {
         s.draws[0].lod = lod;
-        expect_skinned(gl, lod == 0 ? "eight" : "four", &s);
-        drawn[lod] = shoot(gl, &s, &plainly);
-        check_ways(gl, &s, drawn[lod]);
+        expect_skinned(lod == 0 ? "eight" : "four", &s);
+        drawn[lod] = shoot(&s, &plainly);
+        check_ways(&s, drawn[lod]);
     }
     cr_expect_gt(count_other_pixels(drawn[0], drawn[1]), 1000);
-    free(drawn[0]);
-    free(drawn[1]);
-    stage_free(&s);
-    mesh->parts = own;
-    boxes_destroy(mesh);
-    close_context(gl);
 }
 
 /* The second part is a mask that cuts nothing, so that all programs take part. */
 Test(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
 {
-    th_gl *gl = open_context();
     th_render_mesh *mesh = boxes_create(7);
     boxes_add_morphs(mesh, 14);
     boxes_add_influences(mesh);
@@ -371,121 +281,76 @@ Test(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
     materials[1].alpha_cutoff = 0.5F;
     mesh->materials = materials;
     for (int palette = 0; palette < TH_PALETTE_QUAT; palette++) { /* which has no weights */
-        stage s = stage_boxes(mesh, 6, palette_stride(mesh, (th_palette)palette), (th_palette)palette, false);
-        expect_skinned(gl, th_palette_name(s.palette), &s);
-        uint8_t *wanted = shoot(gl, &s, &plainly);
-        check_ways(gl, &s, wanted);
+        stage s = stage_boxes_as(mesh, 6, (th_palette)palette, false);
+        expect_skinned(th_palette_name(s.palette), &s);
+        const uint8_t *wanted = shoot(&s, &plainly);
+        check_ways(&s, wanted);
         for (uint32_t k = 0; k < 6; k++) /* without weights it is another picture */
             memset(s.slot + k * s.draws[0].palette_stride + 7 * th_palette_entry_bytes(s.palette), 0,
                    2 * th_palette_entry_bytes(s.palette));
-        uint8_t *still = shoot(gl, &s, &plainly);
+        const uint8_t *still = shoot(&s, &plainly);
         cr_expect_gt(count_other_pixels(wanted, still), 2000);
-        free(still);
-        free(wanted);
-        stage_free(&s);
     }
-    boxes_destroy(mesh);
-    close_context(gl);
 }
 
 /* How many pixels shadows change. */
-static uint32_t count_shadow_pixels(const th_gl *gl, const stage *s)
+static uint32_t count_shadow_pixels(const stage *s)
 {
     const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
-    uint8_t *shadow = shoot(gl, s, &with_shadows), *lit = shoot(gl, s, &without);
-    const uint32_t count = count_other_pixels(shadow, lit);
-    free(shadow);
-    free(lit);
-    return count;
+    return count_other_pixels(shoot(s, &with_shadows), shoot(s, &without));
 }
 
-/* The map is a small piece of the ground, where the head's shadow falls; the head is nearer to the sun than the map. */
-Test(crowd_renderer, shadows_come_from_beyond_the_map)
+/* The sphere of the map holds the body, and the ground only as far as the feet; the shadow of the head lies beyond.
+ * Then the map is a small piece of the ground, where the head's shadow falls; the head is nearer to the sun than the
+ * map. */
+Test(crowd_renderer, shadows_come_from_and_fall_beyond_the_map)
 {
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
-    const float *sun = s.view.to_sun, head = 1.6F;
-    for (int k = 0; k < 3; k += 2)
-        s.view.shadow_center[k] = -head / sun[1] * sun[k];
-    s.view.shadow_radius = 0.4F;
-    cr_expect_gt(count_shadow_pixels(gl, &s), 100);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
-}
-
-/* The sphere of the map holds the body, and the ground only as far as the feet; the shadow of the head lies beyond. */
-Test(crowd_renderer, shadows_fall_beyond_the_map)
-{
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
-    const uint32_t whole = count_shadow_pixels(gl, &s);
+    stage s = stage_humans(1, 1);
+    const uint32_t whole = count_shadow_pixels(&s);
     s.view.shadow_center[1] = 0.9F;
     s.view.shadow_radius = 1.1F;
-    const uint32_t beyond = count_shadow_pixels(gl, &s);
+    const uint32_t beyond = count_shadow_pixels(&s);
     cr_expect(beyond > whole * 93 / 100 && beyond < whole * 107 / 100, "%u, of the whole %u", beyond, whole);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
+    const float *sun = s.view.to_sun, head = 1.6F;
+    for (int k = 0; k < 3; k++)
+        s.view.shadow_center[k] = k == 1 ? 0 : -head / sun[1] * sun[k];
+    s.view.shadow_radius = 0.4F;
+    cr_expect_gt(count_shadow_pixels(&s), 100);
 }
 
 Test(crowd_renderer, skeletons_throw_shadows_of_lines)
 {
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
-    const uint32_t of_mesh = count_shadow_pixels(gl, &s);
+    stage s = stage_humans(1, 1);
+    const uint32_t of_mesh = count_shadow_pixels(&s);
     s.view.skeletons = true;
-    const uint32_t of_lines = count_shadow_pixels(gl, &s);
+    const uint32_t of_lines = count_shadow_pixels(&s);
     cr_expect(of_lines > 300 && of_lines < of_mesh / 2, "%u, of the mesh %u", of_lines, of_mesh);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
 }
 
-static void check_boxes(uint32_t count, bool mirrors)
+/* Axes of different lengths, mirrors, and more than 256 bones. */
+Test(crowd_renderer, boxes_are_lit_as_on_the_cpu)
 {
-    th_gl *gl = open_context();
-    th_render_mesh *mesh = boxes_create(count);
     for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
-        const size_t stride = palette_stride(mesh, (th_palette)palette);
-        stage s = stage_boxes(mesh, 4, stride, (th_palette)palette, mirrors);
-        expect_skinned(gl, th_palette_name(s.palette), &s);
-        stage_free(&s);
+        for (int mirrors = 0; mirrors < 2; mirrors++) {
+            const stage s = stage_boxes_as(boxes_create(12), 4, (th_palette)palette, mirrors);
+            expect_skinned(mirrors ? "mirrors" : th_palette_name(s.palette), &s);
+        }
+        const stage many = stage_boxes_as(boxes_create(300), 4, (th_palette)palette, false);
+        expect_skinned("300 bones", &many);
     }
-    boxes_destroy(mesh);
-    close_context(gl);
-}
-
-Test(crowd_renderer, non_uniform_scale_is_lit_as_on_the_cpu)
-{
-    check_boxes(12, false);
-}
-
-Test(crowd_renderer, mirrors_are_lit_as_on_the_cpu)
-{
-    check_boxes(12, true);
-}
-
-Test(crowd_renderer, more_than_256_binds)
-{
-    check_boxes(300, false);
 }
 
 /* A skeleton's lines are those between the places where its joints came to be. */
 Test(crowd_renderer, skeleton_lines_end_at_joints)
 {
-    th_gl *gl = open_context();
     th_render_mesh *mesh = boxes_create(300);
-    stage s = stage_boxes(mesh, 1, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    stage s = stage_boxes(mesh, 1);
     s.view.skeletons = true;
-    uint8_t *wanted = shoot(gl, &s, &plainly);
-    check_ways(gl, &s, wanted);
+    const uint8_t *wanted = shoot(&s, &plainly);
+    check_ways(&s, wanted);
 
     th_render_mesh still = *mesh;
-    th_render_mesh_line_end *ends = calloc(still.line_end_count, sizeof *ends);
+    th_render_mesh_line_end *ends = borrow(still.line_end_count * sizeof *ends);
     for (uint32_t i = 0; i < still.line_end_count; i++) {
         float entry[12];
         th_palette_read(TH_PALETTE_F32, s.slot + mesh->line_ends[i].bone * sizeof entry, NULL, entry);
@@ -494,12 +359,7 @@ Test(crowd_renderer, skeleton_lines_end_at_joints)
     th_palette_write(TH_PALETTE_F32, (const float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, NULL, s.slot);
     still.line_ends = ends;
     s.meshes[0] = &still;
-    expect_same(gl, "joints", &s, &plainly, wanted);
-    free(ends);
-    free(wanted);
-    stage_free(&s);
-    boxes_destroy(mesh);
-    close_context(gl);
+    expect_same("joints", &s, &plainly, wanted);
 }
 
 /* `more` behind what is in the slot. */
@@ -519,14 +379,12 @@ static void add_stage(stage *s, const stage *more)
     }
     for (uint32_t f = 0; f < more->mesh_count; f++)
         both.meshes[both.mesh_count++] = more->meshes[f];
-    stage_free(s);
     *s = both;
 }
 
 /* Among them a skeleton without meshes. Whoever is drawn first: what is nearer hides what is farther. */
 Test(crowd_renderer, several_figures_in_one_picture)
 {
-    th_gl *gl = open_context();
     test_models c = models_of(create_human());
     th_synthetic_desc tree = TH_SYNTHETIC_DEFAULT;
     th_model *model;
@@ -535,21 +393,15 @@ Test(crowd_renderer, several_figures_in_one_picture)
     test_models_add(&c, model);
     th_render_mesh *boxes = boxes_create(5);
     stage s = stage_crowd(&c, 10, 4, 1.25, TH_PALETTE_F32);
-    stage more = stage_boxes(boxes, 4, palette_stride(boxes, TH_PALETTE_F32), TH_PALETTE_F32, true);
+    stage more = stage_boxes_as(boxes, 4, TH_PALETTE_F32, true);
     add_stage(&s, &more);
-    expect_skinned(gl, "three meshes", &s);
+    expect_skinned("three meshes", &s);
 
-    uint8_t *wanted = shoot(gl, &s, &with_shadows);
+    const uint8_t *wanted = shoot(&s, &with_shadows);
     const th_draw first = s.draws[0];
     s.draws[0] = s.draws[2];
     s.draws[2] = first;
-    expect_same(gl, "in another order", &s, &with_shadows, wanted);
-    free(wanted);
-    stage_free(&s);
-    stage_free(&more);
-    boxes_destroy(boxes);
-    test_models_free(&c);
-    close_context(gl);
+    expect_same("in another order", &s, &with_shadows, wanted);
 }
 
 /* ---- materials ---- */
@@ -564,9 +416,9 @@ typedef struct box {
     stage stage, nobody;
 } box;
 
-static void make_box(box *b)
+static box *make_box(void)
 {
-    memset(b, 0, sizeof *b);
+    box *b = borrow(sizeof *b);
     b->mesh = boxes_create(1);
     b->part = (th_render_mesh_part *)b->mesh->parts;
     b->part->culling = TH_CULL_BACK;
@@ -578,19 +430,14 @@ static void make_box(box *b)
     b->mesh->materials = &b->material;
     b->mesh->material_count = 1;
     b->part[1].material = 0;
-    b->stage = stage_boxes(b->mesh, 1, palette_stride(b->mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    b->stage = stage_boxes(b->mesh, 1);
     b->stage.view = view_of_square(1);
     th_palette_write(TH_PALETTE_F32, (const float[]){2, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b->stage.slot);
     th_gpu_instance *instance = (th_gpu_instance *)(b->stage.slot + b->stage.draws[0].instance_offset);
     *instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
     b->nobody = b->stage;
     b->nobody.draw_count = 0;
-}
-
-static void free_box(box *b)
-{
-    stage_free(&b->stage);
-    boxes_destroy(b->mesh);
+    return b;
 }
 
 static const way unlit = {.width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .samples = 4};
@@ -602,47 +449,35 @@ static void clear_half(box *b)
 }
 
 /* How many pixels a box, or the shadow of one, changes. */
-static uint32_t count_box_pixels(const th_gl *gl, const box *b, const way *w)
+static uint32_t count_box_pixels(const box *b, const way *w)
 {
-    uint8_t *with = shoot(gl, &b->stage, w), *without = shoot(gl, &b->nobody, w);
-    const uint32_t count = count_other_pixels(with, without);
-    free(with);
-    free(without);
-    return count;
+    return count_other_pixels(shoot(&b->stage, w), shoot(&b->nobody, w));
 }
 
 Test(crowd_renderer, masks_let_the_background_through)
 {
-    th_gl *gl = open_context();
-    box b;
-    make_box(&b);
-    clear_half(&b);
-    const uint32_t whole = count_box_pixels(gl, &b, &unlit);
+    box *b = make_box();
+    clear_half(b);
+    const uint32_t whole = count_box_pixels(b, &unlit);
     cr_assert_gt(whole, 5000);
-    b.material.alpha = TH_ALPHA_MASK;
-    const uint32_t half = count_box_pixels(gl, &b, &unlit);
+    b->material.alpha = TH_ALPHA_MASK;
+    const uint32_t half = count_box_pixels(b, &unlit);
     cr_expect(half > whole * 4 / 10 && half < whole * 6 / 10, "%u of %u", half, whole);
-    b.material.alpha_cutoff = 1.5F;
-    cr_expect_eq(count_box_pixels(gl, &b, &with_shadows), 0);
-    free_box(&b);
-    close_context(gl);
+    b->material.alpha_cutoff = 1.5F;
+    cr_expect_eq(count_box_pixels(b, &with_shadows), 0);
 }
 
 /* Two walls of the box are in the sun's way, so that more than half of the shadow is left. */
 Test(crowd_renderer, shadows_of_masks_have_holes)
 {
-    th_gl *gl = open_context();
-    box b;
-    make_box(&b);
-    clear_half(&b);
-    b.stage.draws[0].shadow_only = true;
-    const uint32_t whole = count_box_pixels(gl, &b, &with_shadows);
+    box *b = make_box();
+    clear_half(b);
+    b->stage.draws[0].shadow_only = true;
+    const uint32_t whole = count_box_pixels(b, &with_shadows);
     cr_assert_gt(whole, 2000);
-    b.material.alpha = TH_ALPHA_MASK;
-    const uint32_t holed = count_box_pixels(gl, &b, &with_shadows);
+    b->material.alpha = TH_ALPHA_MASK;
+    const uint32_t holed = count_box_pixels(b, &with_shadows);
     cr_expect(holed > whole / 4 && holed < whole * 95 / 100, "%u of %u", holed, whole);
-    free_box(&b);
-    close_context(gl);
 }
 
 static double linear(uint8_t byte)
@@ -662,48 +497,36 @@ static double brightness(const uint8_t *rgba, const uint8_t *background)
 /* A black box that glows, so that it is brighter than everything behind it. */
 Test(crowd_renderer, blending_mixes_with_the_background)
 {
-    th_gl *gl = open_context();
-    box b;
-    make_box(&b);
-    b.material = (th_render_mesh_material){.base_color = {0, 0, 0, 1}, .image = TH_NO_INDEX, .emissive = {1, 1, 1}};
-    uint8_t *nobody = shoot(gl, &b.nobody, &unlit), *whole = shoot(gl, &b.stage, &unlit);
-    b.material.alpha = TH_ALPHA_BLEND;
-    expect_same(gl, "alpha 1", &b.stage, &unlit, whole);
+    box *b = make_box();
+    b->material = (th_render_mesh_material){.base_color = {0, 0, 0, 1}, .image = TH_NO_INDEX, .emissive = {1, 1, 1}};
+    const uint8_t *nobody = shoot(&b->nobody, &unlit), *whole = shoot(&b->stage, &unlit);
+    b->material.alpha = TH_ALPHA_BLEND;
+    expect_same("alpha 1", &b->stage, &unlit, whole);
     for (int quarters = 0; quarters <= 4; quarters++) {
-        b.material.base_color[3] = (float)quarters / 4;
-        uint8_t *mixed = shoot(gl, &b.stage, &unlit);
+        b->material.base_color[3] = (float)quarters / 4;
+        const uint8_t *mixed = shoot(&b->stage, &unlit);
         const double share = brightness(mixed, nobody) / brightness(whole, nobody);
         cr_expect(fabs(share - quarters / 4.0) < 0.03, "%g instead of %g", share, quarters / 4.0);
         for (uint32_t i = 3; i < 4 * PIXELS; i += 4)
             cr_assert_eq(mixed[i], 255, "the picture is transparent");
-        free(mixed);
     }
-    free(nobody);
-    free(whole);
-    free_box(&b);
-    close_context(gl);
 }
 
 /* So does blending where there are no samples to share, and its shadow. */
 Test(crowd_renderer, blending_is_cut_at_a_half)
 {
-    th_gl *gl = open_context();
-    box b;
-    make_box(&b);
-    uint8_t *whole = shoot(gl, &b.stage, &plainly);
-    const uint32_t shadow = count_shadow_pixels(gl, &b.stage);
-    b.material.alpha = TH_ALPHA_BLEND;
-    b.material.base_color[3] = 0.6F;
-    expect_same(gl, "more than a half", &b.stage, &plainly, whole);
-    b.stage.draws[0].shadow_only = true;
-    cr_expect_gt(count_shadow_pixels(gl, &b.stage), shadow / 3);
-    b.material.base_color[3] = 0.5F;
-    cr_expect_eq(count_shadow_pixels(gl, &b.stage), 0, "a half casts a shadow");
-    b.stage.draws[0].shadow_only = false;
-    cr_expect_eq(count_box_pixels(gl, &b, &plainly), 0, "a half is drawn");
-    free(whole);
-    free_box(&b);
-    close_context(gl);
+    box *b = make_box();
+    const uint8_t *whole = shoot(&b->stage, &plainly);
+    const uint32_t shadow = count_shadow_pixels(&b->stage);
+    b->material.alpha = TH_ALPHA_BLEND;
+    b->material.base_color[3] = 0.6F;
+    expect_same("more than a half", &b->stage, &plainly, whole);
+    b->stage.draws[0].shadow_only = true;
+    cr_expect_gt(count_shadow_pixels(&b->stage), shadow / 3);
+    b->material.base_color[3] = 0.5F;
+    cr_expect_eq(count_shadow_pixels(&b->stage), 0, "a half casts a shadow");
+    b->stage.draws[0].shadow_only = false;
+    cr_expect_eq(count_box_pixels(b, &plainly), 0, "a half is drawn");
 }
 
 /* Keeps only the wall of the box that faces away from the camera, or the same wall turned around. */
@@ -725,214 +548,140 @@ static void keep_far_wall(box *b, bool turned)
 
 Test(crowd_renderer, backs_are_drawn_of_double_sided_parts_alone)
 {
-    th_gl *gl = open_context();
-    box b, turned;
-    make_box(&b);
-    make_box(&turned);
-    keep_far_wall(&b, false);
-    keep_far_wall(&turned, true);
-    cr_expect_eq(count_box_pixels(gl, &b, &unlit), 0, "the back of a single-sided part");
-    uint8_t *front = shoot(gl, &turned.stage, &unlit);
-    b.part->culling = TH_CULL_NONE;
-    cr_expect_gt(count_box_pixels(gl, &b, &unlit), 2000);
-    expect_same(gl, "a back is lit as a front is", &b.stage, &unlit, front);
-    free(front);
-    free_box(&b);
-    free_box(&turned);
-    close_context(gl);
+    box *b = make_box(), *turned = make_box();
+    keep_far_wall(b, false);
+    keep_far_wall(turned, true);
+    cr_expect_eq(count_box_pixels(b, &unlit), 0, "the back of a single-sided part");
+    const uint8_t *front = shoot(&turned->stage, &unlit);
+    b->part->culling = TH_CULL_NONE;
+    cr_expect_gt(count_box_pixels(b, &unlit), 2000);
+    expect_same("a back is lit as a front is", &b->stage, &unlit, front);
 }
 
 /* The other side of a closed box is never seen, mirrored or not. */
 Test(crowd_renderer, culling_changes_nothing_that_is_closed)
 {
-    th_gl *gl = open_context();
-    box b;
-    make_box(&b);
+    box *b = make_box();
     for (int mirrored = 0; mirrored < 2; mirrored++) {
         const float x = mirrored ? -2 : 2;
-        th_palette_write(TH_PALETTE_F32, (const float[]){x, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b.stage.slot);
-        b.part->culling = TH_CULL_NONE;
-        uint8_t *both = shoot(gl, &b.stage, &with_shadows);
-        b.part->culling = mirrored ? TH_CULL_FRONT : TH_CULL_BACK;
-        expect_same(gl, mirrored ? "mirrored" : "plain", &b.stage, &with_shadows, both);
-        free(both);
+        th_palette_write(TH_PALETTE_F32, (const float[]){x, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b->stage.slot);
+        b->part->culling = TH_CULL_NONE;
+        const uint8_t *both = shoot(&b->stage, &with_shadows);
+        b->part->culling = mirrored ? TH_CULL_FRONT : TH_CULL_BACK;
+        expect_same(mirrored ? "mirrored" : "plain", &b->stage, &with_shadows, both);
     }
-    free_box(&b);
-    close_context(gl);
 }
 
 /* ---- what the view and the draws ask for ---- */
 
-static th_render_mesh_vertex *paint_black(const th_render_mesh *mesh)
-{
-    th_render_mesh_vertex *vertices = malloc(mesh->vertex_count * sizeof *vertices);
-    memcpy(vertices, mesh->vertices, mesh->vertex_count * sizeof *vertices);
-    for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        memset(vertices[v].color, 0, 3);
-    return vertices;
-}
-
 Test(crowd_renderer, a_plain_picture_is_of_tints_alone)
 {
-    th_gl *gl = open_context();
     th_render_mesh *mesh = boxes_create(5);
-    stage s = stage_boxes(mesh, 4, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
-    const th_render_mesh_vertex *colored = mesh->vertices;
-    th_render_mesh_vertex *black = paint_black(mesh);
-    uint8_t *materials = shoot(gl, &s, &plainly);
+    stage s = stage_boxes(mesh, 4);
+    const uint8_t *materials = shoot(&s, &plainly);
     s.view.plain = true;
-    uint8_t *plain = shoot(gl, &s, &plainly);
-    mesh->vertices = black;
-    expect_same(gl, "black boxes", &s, &plainly, plain);
+    const uint8_t *plain = shoot(&s, &plainly);
     cr_expect_gt(count_other_pixels(plain, materials), 500);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        memset(((th_render_mesh_vertex *)mesh->vertices)[v].color, 0, 3);
+    expect_same("black boxes", &s, &plainly, plain);
     ((th_gpu_instance *)(s.slot + s.draws[0].instance_offset))[0].tint[3] ^= 255;
-    uint8_t *tinted = shoot(gl, &s, &plainly);
-    cr_expect_gt(count_other_pixels(plain, tinted), 100);
-    mesh->vertices = colored;
-    free(black);
-    free(materials);
-    free(plain);
-    free(tinted);
-    stage_free(&s);
-    boxes_destroy(mesh);
-    close_context(gl);
+    cr_expect_gt(count_other_pixels(plain, shoot(&s, &plainly)), 100);
 }
 
 /* Of people in an appearance, and of a model that th_model_dress dressed the same. Its dark colours are rounded to
  * bytes. */
-static void check_appearance(const th_gl *gl, const test_models *c, stage *s, uint32_t appearance)
-{
-    th_gpu_instance *instances = (th_gpu_instance *)(s->slot + s->draws[0].instance_offset);
-    for (uint32_t k = 0; k < s->draws[0].count; k++) {
-        instances[k].appearance = appearance & (TH_MAX_APPEARANCES - 1);
-        instances[k].tint[3] = 0;
-    }
-    th_model *dressed;
-    th_render_mesh *mesh;
-    th_error err;
-    cr_assert_eq(th_model_dress(c->models[0], appearance, &dressed, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_render_mesh_create(dressed, NULL, &mesh, &err), TH_OK, "%s", err.text);
-    uint8_t *rgba = shoot(gl, s, &with_shadows);
-    s->meshes[0] = mesh;
-    uint8_t *wanted = shoot(gl, s, &with_shadows);
-    s->meshes[0] = c->meshes[0];
-    const difference d = compare_pictures(rgba, wanted, WIDTH, HEIGHT);
-    cr_expect_lt(d.pixels_off, 60, "appearance %u: %u pixels off", appearance, d.pixels_off);
-    free(rgba);
-    free(wanted);
-    th_render_mesh_destroy(mesh);
-    th_model_free(dressed);
-}
-
 Test(crowd_renderer, appearances_are_drawn_as_they_are_exported)
 {
-    th_gl *gl = open_context();
     test_models c = models_of(create_coarse_human());
     stage s = stage_crowd(&c, 4, 2, 0.3, TH_PALETTE_F32);
-    for (uint32_t appearance = 0; appearance < 8; appearance++)
-        check_appearance(gl, &c, &s, appearance);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
+    th_gpu_instance *instances = (th_gpu_instance *)(s.slot + s.draws[0].instance_offset);
+    for (uint32_t appearance = 0; appearance < 8; appearance++) {
+        th_model *dressed;
+        th_error err;
+        cr_assert_eq(th_model_dress(c.models[0], appearance, &dressed, &err), TH_OK, "%s", err.text);
+        const test_models alone = models_of(dressed);
+        for (uint32_t k = 0; k < s.draws[0].count; k++) {
+            instances[k].appearance = appearance & (TH_MAX_APPEARANCES - 1);
+            instances[k].tint[3] = 0;
+        }
+        s.meshes[0] = c.meshes[0];
+        const uint8_t *rgba = shoot(&s, &with_shadows);
+        s.meshes[0] = alone.meshes[0];
+        const difference d = compare_pictures(rgba, shoot(&s, &with_shadows), WIDTH, HEIGHT);
+        cr_expect_lt(d.pixels_off, 60, "appearance %u: %u pixels off", appearance, d.pixels_off);
+    }
 }
 
 Test(crowd_renderer, a_level_of_detail_that_is_not_there_is_the_last_one)
 {
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 4, 2, 1.25, TH_PALETTE_F32);
-    uint8_t *finest = shoot(gl, &s, &plainly);
-    s.draws[0].lod = c.meshes[0]->lod_count - 1;
-    uint8_t *coarsest = shoot(gl, &s, &plainly);
+    stage s = stage_humans(4, 2);
+    const uint8_t *finest = shoot(&s, &plainly);
+    s.draws[0].lod = s.meshes[0]->lod_count - 1;
+    const uint8_t *coarsest = shoot(&s, &plainly);
     cr_assert_gt(s.draws[0].lod, 0);
     cr_expect_gt(count_other_pixels(finest, coarsest), 100);
     s.draws[0].lod = 101;
-    expect_same(gl, "level 101", &s, &plainly, coarsest);
-    free(finest);
-    free(coarsest);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
+    expect_same("level 101", &s, &plainly, coarsest);
 }
 
 /* Only the shadow map gets the coarser level, and never a finer one than the picture. */
 Test(crowd_renderer, shadows_may_be_coarser_than_the_picture)
 {
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 4, 2, 1.25, TH_PALETTE_F32);
-    uint8_t *whole = shoot(gl, &s, &with_shadows), *lit = shoot(gl, &s, &plainly);
-    s.draws[0].shadow_lod = c.meshes[0]->lod_count - 1;
-    expect_same(gl, "no shadows", &s, &plainly, lit);
-    uint8_t *coarse = shoot(gl, &s, &with_shadows);
+    stage s = stage_humans(4, 2);
+    const uint8_t *whole = shoot(&s, &with_shadows), *lit = shoot(&s, &plainly);
+    s.draws[0].shadow_lod = s.meshes[0]->lod_count - 1;
+    expect_same("no shadows", &s, &plainly, lit);
+    const uint8_t *coarse = shoot(&s, &with_shadows);
     cr_expect_gt(count_other_pixels(whole, coarse), 20);
     s.draws[0].lod = s.draws[0].shadow_lod;
-    uint8_t *coarsest = shoot(gl, &s, &with_shadows);
+    const uint8_t *coarsest = shoot(&s, &with_shadows);
     cr_expect_gt(count_other_pixels(coarse, coarsest), 100);
     s.draws[0].shadow_lod = 0;
-    expect_same(gl, "the picture's level", &s, &with_shadows, coarsest);
-    free(whole);
-    free(lit);
-    free(coarse);
-    free(coarsest);
-    stage_free(&s);
-    test_models_free(&c);
-    close_context(gl);
+    expect_same("the picture's level", &s, &with_shadows, coarsest);
 }
 
 /* A file may hold joints and nothing that follows them. */
 Test(crowd_renderer, a_figure_of_nothing_draws_nothing)
 {
-    th_gl *gl = open_context();
     th_render_mesh *mesh = boxes_create(0);
     for (int skeletons = 0; skeletons < 2; skeletons++)
         for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++) {
-            stage s = stage_boxes(mesh, 4, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
+            stage s = stage_boxes(mesh, 4);
             way w = with_shadows;
             w.fetch = (th_fetch)fetch;
             s.view.skeletons = skeletons;
-            uint8_t *drawn = shoot(gl, &s, &w);
+            const uint8_t *drawn = shoot(&s, &w);
             s.draw_count = 0;
-            expect_same(gl, th_fetch_name(w.fetch), &s, &w, drawn);
-            free(drawn);
-            stage_free(&s);
+            expect_same(th_fetch_name(w.fetch), &s, &w, drawn);
         }
-    boxes_destroy(mesh);
-    close_context(gl);
 }
 
-static void expect_error(const th_crowd_renderer_desc *desc, th_result wanted, const char *text)
+static void expect_error(const th_render_mesh *mesh, th_fetch fetch, uint32_t shadow_pixels, const char *text)
 {
+    const th_crowd_renderer_desc desc = {
+        .gl = gl, .meshes = &mesh, .mesh_count = mesh != NULL, .fetch = fetch, .shadow_pixels = shadow_pixels};
     th_crowd_renderer *renderer;
     th_error err = {0};
-    cr_expect_eq(th_crowd_renderer_create(desc, &renderer, &err), wanted);
+    cr_expect_eq(th_crowd_renderer_create(&desc, &renderer, &err), TH_ERR_ENVIRONMENT);
     cr_expect(strstr(err.text, text), "%s", err.text);
     cr_expect_null(renderer);
 }
 
 Test(crowd_renderer, what_is_too_large_is_an_error)
 {
-    th_gl *gl = open_context();
     th_render_mesh *mesh = boxes_create(2);
     const th_render_mesh_image wide = {1 << 20, 1, mesh->images[0].rgba, "sail.png"};
-    expect_error(&(th_crowd_renderer_desc){.gl = gl, .shadow_pixels = 1 << 20}, TH_ERR_ENVIRONMENT,
-                 "1048576 pixels a side");
     mesh->images = &wide;
-    expect_error(&(th_crowd_renderer_desc){.gl = gl, .meshes = (const th_render_mesh *const[]){mesh}, .mesh_count = 1},
-                 TH_ERR_ENVIRONMENT, "texture sail.png has 1048576 x 1 pixels");
+    expect_error(NULL, TH_FETCH_AUTO, 1 << 20, "1048576 pixels a side");
+    expect_error(mesh, TH_FETCH_AUTO, 0, "texture sail.png has 1048576 x 1 pixels");
     mesh->bone_count = UINT32_MAX;
     for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++)
-        expect_error(
-            &(th_crowd_renderer_desc){
-                .gl = gl, .meshes = (const th_render_mesh *const[]){mesh}, .mesh_count = 1, .fetch = (th_fetch)fetch},
-            TH_ERR_ENVIRONMENT, "mesh 0 has palettes of 206158430160 bytes");
-    boxes_destroy(mesh);
-    close_context(gl);
+        expect_error(mesh, (th_fetch)fetch, 0, "mesh 0 has palettes of 206158430160 bytes");
 }
 
 Test(crowd_renderer, the_driver_decides_how_palettes_are_read)
 {
-    th_gl *gl = open_context();
     th_crowd_renderer *renderer;
     th_error err;
     cr_assert_eq(th_crowd_renderer_create(&(th_crowd_renderer_desc){.gl = gl}, &renderer, &err), TH_OK, "%s", err.text);
@@ -940,48 +689,21 @@ Test(crowd_renderer, the_driver_decides_how_palettes_are_read)
                  th_gl_get_info(gl)->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE);
     th_crowd_renderer_destroy(renderer);
     th_crowd_renderer_destroy(NULL);
-    close_context(gl);
 }
 
 /* ---- what anybody would see ---- */
-
-/* A larger crowd begins with the smaller one. */
-Test(crowd_renderer, more_characters_fill_more_of_the_picture)
-{
-    th_gl *gl = open_context();
-    test_models c = models_of(create_coarse_human());
-    uint8_t *empty = NULL;
-    uint32_t before = 0;
-    for (uint32_t count = 0; count <= SIDE * SIDE; count += 6) {
-        stage s = stage_crowd(&c, count, SIDE, 1.25, TH_PALETTE_F32);
-        uint8_t *rgba = shoot(gl, &s, &plainly);
-        if (!empty)
-            empty = rgba;
-        const uint32_t filled = count_other_pixels(rgba, empty);
-        cr_expect(count == 0 || filled > before + 300, "%u characters fill %u pixels, %u fill %u", count, filled,
-                  count - 6, before);
-        before = filled;
-        stage_free(&s);
-        if (rgba != empty)
-            free(rgba);
-    }
-    free(empty);
-    test_models_free(&c);
-    close_context(gl);
-}
 
 /* The lowest pixel of a character in a picture without shadows touches the shadow that it casts in the other: the
  * ground is darker there. */
 Test(crowd_renderer, characters_stand_where_their_shadows_begin)
 {
-    th_gl *gl = open_context();
     test_models c = models_of(create_coarse_human());
     stage s = stage_crowd(&c, 1, 1, 0, TH_PALETTE_F32);
     stage nobody = stage_crowd(&c, 0, 1, 0, TH_PALETTE_F32);
-    uint8_t *standing = shoot(gl, &s, &plainly), *empty = shoot(gl, &nobody, &plainly);
+    const uint8_t *standing = shoot(&s, &plainly), *empty = shoot(&nobody, &plainly);
     way shadows = plainly;
     shadows.shadow_pixels = 1024;
-    uint8_t *shaded = shoot(gl, &s, &shadows);
+    const uint8_t *shaded = shoot(&s, &shadows);
     int foot = -1, near = 0, shadow = 0;
     for (int i = 0; i < PIXELS; i++)
         if (memcmp(standing + 4 * i, empty + 4 * i, 4) != 0)
@@ -994,11 +716,4 @@ Test(crowd_renderer, characters_stand_where_their_shadows_begin)
     }
     cr_expect_gt(shadow, 300);
     cr_expect_gt(near, 3, "the lowest pixel, %d %d, is away from any shadow", foot % WIDTH, foot / WIDTH);
-    free(standing);
-    free(empty);
-    free(shaded);
-    stage_free(&s);
-    stage_free(&nobody);
-    test_models_free(&c);
-    close_context(gl);
 }

@@ -1,6 +1,6 @@
-/* A crowd_view in process: what it makes of the context that it is drawn in. */
+/* A crowd_view in process: what it makes of the context that it is drawn in. Looks inside for lists and draws. */
 #include "fixture_coarse_human.h"
-#include "fixture_context.h"
+#include "fixture_gl.h"
 #include "fixture_memory.h"
 #include "fixture_nightly.h"
 #include "render/view/crowd_view_parts.h"
@@ -22,13 +22,13 @@ enum { WIDTH = 160, HEIGHT = 90, BYTES = 4 * WIDTH * HEIGHT };
 /* By the linker's --wrap: a renderer of software that passes for a GPU's. */
 static bool pretend_hardware;
 
-const th_gl_info *__real_th_gl_get_info(const th_gl *gl);
-const th_gl_info *__wrap_th_gl_get_info(const th_gl *gl);
+const th_gl_info *__real_th_gl_get_info(const th_gl *context);
+const th_gl_info *__wrap_th_gl_get_info(const th_gl *context);
 
-const th_gl_info *__wrap_th_gl_get_info(const th_gl *gl)
+const th_gl_info *__wrap_th_gl_get_info(const th_gl *context)
 {
     static th_gl_info info;
-    info = *__real_th_gl_get_info(gl);
+    info = *__real_th_gl_get_info(context);
     info.software &= !pretend_hardware;
     return &info;
 }
@@ -48,160 +48,137 @@ bool __wrap_th_ring_end(th_ring *ring)
 
 /* The embedded crowd, and what it is drawn to. What is slow to make, and never changes, comes from a base that is only
  * prepared: so each crowd has threads, a ring and a renderer of its own. */
-typedef struct fixture {
+static struct {
     th_crowd_view_desc desc;
     th_model_set model_set;
     th_crowd_view *base; /* of one character */
     th_crowd_view *crowd_view;
     th_target *target;
     th_camera camera;
-} fixture;
+} s;
 
-static th_crowd_view *prepare(const th_crowd_view_desc *desc, const th_crowd_view *base)
+static th_error err;
+
+static th_crowd_view *prepare(const th_crowd_view_desc *desc)
 {
     th_crowd_view *crowd_view;
-    th_error err;
-    cr_assert_eq(th_crowd_view_prepare(desc, base, &crowd_view, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_view_prepare(desc, s.base, &crowd_view, &err), TH_OK, "%s", err.text);
     return crowd_view;
 }
 
-static th_crowd_view *complete(const fixture *s, th_gl *gl, const th_crowd_view_desc *desc)
+static th_crowd_view *complete(const th_crowd_view_desc *desc)
 {
-    th_error err;
-    th_crowd_view *crowd_view = prepare(desc, s->base);
+    th_crowd_view *crowd_view = prepare(desc);
     cr_assert_eq(th_crowd_view_complete(crowd_view, gl, &err), TH_OK, "%s", err.text);
     return crowd_view;
 }
 
 /* The crowd of the desc, in place of the one before. */
-static void make_crowd(fixture *s, th_gl *gl)
+static void make_crowd(void)
 {
-    th_crowd_view_desc one = s->desc;
+    th_crowd_view_desc one = s.desc;
     one.count = 1;
     one.instances = NULL;
-    if (s->crowd_view)
-        th_crowd_view_release(s->crowd_view, s->base);
-    th_crowd_view *base = prepare(&one, s->base);
-    if (s->base)
-        th_crowd_view_release(s->base, base);
-    s->base = base;
-    s->crowd_view = complete(s, gl, &s->desc);
+    if (s.crowd_view)
+        th_crowd_view_release(s.crowd_view, s.base);
+    th_crowd_view *base = prepare(&one);
+    if (s.base)
+        th_crowd_view_release(s.base, base);
+    s.base = base;
+    s.crowd_view = complete(&s.desc);
 }
 
-static void free_crowd(fixture *s)
+static void free_crowd(void)
 {
-    th_crowd_view_release(s->crowd_view, s->base);
-    th_crowd_view_destroy(s->base);
-    s->crowd_view = s->base = NULL;
+    th_crowd_view_release(s.crowd_view, s.base);
+    th_crowd_view_destroy(s.base);
+    s.crowd_view = s.base = NULL;
 }
 
-static void fixture_init(fixture *s, th_gl *gl, th_palette palette)
+static void open_crowd(void)
 {
-    th_error err;
     th_options options;
     th_run run;
+    open_gl();
     cr_assert_eq(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err), TH_OK);
-    cr_assert_eq(th_model_set_init(&s->model_set, &options.models, NULL, &err), TH_OK);
-    coarsen_human(s->model_set.models[0], COARSE);
-    s->desc = th_model_set_crowd_view_desc(&s->model_set, &options.crowd);
-    s->desc.count = 20;
-    s->desc.shadow_pixels = 0;
-    s->desc.fetch = TH_FETCH_TEXTURE;
-    s->desc.palette = palette;
-    s->crowd_view = s->base = NULL;
-    make_crowd(s, gl);
-    const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = 1};
-    cr_assert_eq(th_target_create(&desc, &s->target, &err), TH_OK, "%s", err.text);
-    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
+    cr_assert_eq(th_model_set_init(&s.model_set, &options.models, NULL, &err), TH_OK);
+    coarsen_human(s.model_set.models[0], COARSE);
+    s.desc = th_model_set_crowd_view_desc(&s.model_set, &options.crowd);
+    s.desc.count = 20;
+    s.desc.shadow_pixels = 0;
+    s.desc.fetch = TH_FETCH_TEXTURE;
+    s.desc.palette = TH_PALETTE_F32;
+    make_crowd();
+    s.target = make_target(WIDTH, HEIGHT, 1);
+    s.camera = th_crowd_view_camera(s.crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
 }
 
-static void fixture_fini(fixture *s)
+static void close_crowd(void)
 {
-    th_target_destroy(s->target);
-    free_crowd(s);
-    th_model_set_fini(&s->model_set);
+    if (s.base)
+        free_crowd();
+    th_model_set_fini(&s.model_set);
+    close_gl();
 }
 
-static bool draw(const fixture *s, int frame)
+TestSuite(crowd_view, .init = open_crowd, .fini = close_crowd);
+
+static bool draw(int frame)
 {
-    return th_crowd_view_frame(s->crowd_view, frame / 60.0, &s->camera, s->target, WIDTH, HEIGHT);
+    return th_crowd_view_frame(s.crowd_view, frame / 60.0, &s.camera, s.target, WIDTH, HEIGHT);
 }
 
-/* To be freed. */
-static uint8_t *read_picture(const fixture *s)
+/* The picture of the embedded crowd, and how it was written. */
+static const uint8_t *shoot(th_palette palette, th_writes *writes)
 {
-    uint8_t *rgba = malloc(th_target_bytes(s->target));
-    th_target_resolve(s->target);
-    th_target_read(s->target, rgba);
-    return rgba;
-}
-
-/* The picture of the embedded crowd, to be freed, and how it was written. */
-static uint8_t *shoot(fixture *s, th_gl *gl, th_palette palette, th_writes *writes)
-{
-    s->desc.palette = th_palette_for(palette, gl);
-    make_crowd(s, gl);
+    s.desc.palette = th_palette_for(palette, gl);
+    make_crowd();
     for (int frame = 0; frame < 5; frame++)
-        cr_expect(draw(s, frame));
-    uint8_t *rgba = read_picture(s);
-    *writes = th_crowd_writes(th_crowd_view_crowd(s->crowd_view));
-    return rgba;
+        cr_expect(draw(frame));
+    *writes = th_crowd_writes(th_crowd_view_crowd(s.crowd_view));
+    return read_target(s.target);
 }
 
 Test(crowd_view, streams_to_a_gpu_and_draws_the_same)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     for (int p = 0; p < TH_PALETTE_COUNT; p++) {
         th_writes writes;
         pretend_hardware = false;
-        uint8_t *software = shoot(&s, gl, (th_palette)p, &writes);
+        const uint8_t *software = shoot((th_palette)p, &writes);
         if (__real_th_gl_get_info(gl)->software)
             cr_expect_eq(writes, TH_WRITES_CACHED);
         pretend_hardware = true;
-        uint8_t *hardware = shoot(&s, gl, (th_palette)p, &writes);
+        const uint8_t *hardware = shoot((th_palette)p, &writes);
         cr_expect_eq(writes, TH_WRITES_STREAMED);
         cr_expect_arr_eq(hardware, software, BYTES, "%s", th_palette_name((th_palette)p));
-        free(software);
-        free(hardware);
     }
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* A GPU gets fewer bytes, a software renderer less work in the vertex shader. */
 Test(crowd_view, chooses_palettes_by_renderer)
 {
-    th_gl *gl = open_context();
+    s.desc.palette = TH_PALETTE_AUTO;
     for (int hardware = 0; hardware < 2; hardware++) {
-        fixture s;
-        th_error err;
         pretend_hardware = hardware;
-        fixture_init(&s, gl, TH_PALETTE_AUTO);
-        free_crowd(&s);
+        free_crowd();
         cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK, "%s", err.text);
+        s.base = prepare(&s.desc);
         const bool software = !hardware && __real_th_gl_get_info(gl)->software;
         cr_expect_eq(th_crowd_palette(th_crowd_view_crowd(s.crowd_view)), software ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
-        cr_expect(draw(&s, 0));
-        fixture_fini(&s);
+        cr_expect(draw(0));
     }
-    close_context(gl);
 }
 
 /* Whoever there is at the start is in the middle of the picture, and in it for as long as it goes on. */
 Test(crowd_view, frames_a_crowd_of_any_size)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 20, 300};
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     for (int n = 0; n < TH_LAYOUT_COUNT * 6; n++) {
         th_crowd_view_desc desc = s.desc;
         desc.layout = (th_layout_kind)(n / 6);
         desc.count = counts[n % 6];
         desc.start_s = 3;
-        th_crowd_view *crowd_view = complete(&s, gl, &desc);
+        th_crowd_view *crowd_view = complete(&desc);
         const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
         double low[2] = {9, 9}, high[2] = {-9, -9};
         float clip[16];
@@ -227,71 +204,89 @@ Test(crowd_view, frames_a_crowd_of_any_size)
         }
         th_crowd_view_release(crowd_view, s.base);
     }
-    fixture_fini(&s);
-    close_context(gl);
 }
 
-/* Seen from far away, as it is in a narrow picture; through a long lens, to see it as large. */
 Test(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    th_error err;
     th_crowd_view *crowd_view;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.count = TH_GPU_INSTANCE_PALETTES + 1;
     cr_assert_eq(th_crowd_view_prepare(&s.desc, NULL, &crowd_view, &err), TH_ERR_LIMIT);
     cr_expect_str_eq(err.text, "4194305 characters; at most 4194304 can be drawn");
     cr_expect_null(crowd_view);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
+/* Seen from far away, as it is in a narrow picture; through a long lens, to see it as large. */
 Test(crowd_view, keeps_a_crowd_out_of_the_haze)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.look = TH_LOOK_WORKERS; /* in strong colours */
-    make_crowd(&s, gl);
+    make_crowd();
     int strength[2] = {0};
     for (int far = 0; far < 2; far++) {
         s.camera.distance *= far ? 8 : 1;
         s.camera.fov_y_rad /= far ? 8 : 1;
         th_crowd_view_fit_depth(s.crowd_view, &s.camera);
-        cr_expect(draw(&s, 0));
-        uint8_t *rgba = read_picture(&s);
+        cr_expect(draw(0));
+        const uint8_t *rgba = read_target(s.target);
         for (int at = 0; at < BYTES; at += 4)
             strength[far] = rgba[at] - rgba[at + 2] > strength[far] ? rgba[at] - rgba[at + 2] : strength[far];
-        free(rgba);
     }
     cr_expect(strength[0] > 120 && strength[1] > strength[0] / 2, "%d, and %d from afar", strength[0], strength[1]);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
-    cr_expect(draw(&s, 90));
-    uint8_t *whole = read_picture(&s);
-    cr_expect(draw(&s, 0));
+    cr_expect(draw(90));
+    const uint8_t *whole = read_target(s.target);
+    cr_expect(draw(0));
     losses = 1;
-    cr_expect(draw(&s, 90));
-    uint8_t *again = read_picture(&s);
+    cr_expect(draw(90));
+    const uint8_t *again = read_target(s.target);
     cr_expect_arr_eq(again, whole, BYTES);
     losses = 2;
-    cr_expect_not(draw(&s, 0));
-    cr_expect(draw(&s, 90), "and goes on");
-    free(whole);
-    free(again);
-    fixture_fini(&s);
-    close_context(gl);
+    cr_expect_not(draw(0));
+    cr_expect(draw(90), "and goes on");
+}
+
+/* In a ring of either kind. */
+Test(crowd_view, draws_a_frame_again_as_it_was)
+{
+    static const th_ring_upload uploads[] = {TH_RING_AUTO, TH_RING_UNSYNCHRONIZED};
+    for (int u = 0; u < 2; u++) {
+        const uint8_t *first[TH_RING_SLOTS];
+        s.desc.upload = uploads[u];
+        make_crowd();
+        for (int i = 0; i < TH_RING_SLOTS; i++) {
+            cr_expect(draw(18 * i));
+            first[i] = read_target(s.target);
+        }
+        cr_expect(memcmp(first[0], first[1], BYTES) != 0 && memcmp(first[1], first[2], BYTES) != 0);
+        for (int i = 0; i < 2 * TH_RING_SLOTS; i++) {
+            th_crowd_view_redraw(s.crowd_view, s.target);
+            cr_expect_arr_eq(read_target(s.target), first[i % TH_RING_SLOTS], BYTES, "%d, %d", uploads[u], i);
+        }
+    }
 }
 
 /* ---- who walks ---- */
+
+/* Places that are kept from frame to frame are those of the moment. */
+Test(crowd_view, who_walks_has_walked)
+{
+    s.desc.clips[0] = th_clip_find(s.desc.models[0], "walk");
+    s.desc.count = 40;
+    for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++) {
+        const uint8_t *pictures[2];
+        th_crowd_view_desc_set_scene(&s.desc, layout);
+        for (int late = 0; late < 2; late++) {
+            make_crowd();
+            s.camera = th_crowd_view_camera(s.crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
+            cr_expect(late == 0 || draw(0));
+            cr_expect(draw(120));
+            pictures[late] = read_target(s.target);
+        }
+        cr_expect_arr_eq(pictures[0], pictures[1], BYTES, "%s", th_layout_name(layout));
+    }
+}
 
 /* The clips of all, as names. */
 static const char *clip_of(const th_crowd_view *crowd_view, uint32_t instance)
@@ -299,13 +294,13 @@ static const char *clip_of(const th_crowd_view *crowd_view, uint32_t instance)
     return th_scene_clip(th_crowd_view_scene(crowd_view), instance)->name;
 }
 
-static th_crowd_view *play(const fixture *s, th_layout_kind layout, uint32_t clip)
+static th_crowd_view *play(th_layout_kind layout, uint32_t clip)
 {
-    th_crowd_view_desc desc = s->desc;
+    th_crowd_view_desc desc = s.desc;
     desc.layout = layout;
     desc.clips[0] = clip;
     desc.count = 400;
-    return prepare(&desc, s->base);
+    return prepare(&desc);
 }
 
 static bool is_gait(const char *clip)
@@ -315,13 +310,10 @@ static bool is_gait(const char *clip)
 
 Test(crowd_view, nobody_walks_where_there_is_no_room)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     const uint32_t walk = th_clip_find(s.desc.models[0], "walk");
     for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++) {
-        th_crowd_view *mixed = play(&s, layout, TH_NO_INDEX), *grid = play(&s, TH_LAYOUT_GRID, TH_NO_INDEX),
-                      *asked = play(&s, layout, walk);
+        th_crowd_view *mixed = play(layout, TH_NO_INDEX), *grid = play(TH_LAYOUT_GRID, TH_NO_INDEX),
+                      *asked = play(layout, walk);
         uint32_t walkers = 0;
         for (uint32_t i = 0; i < 400; i++) {
             walkers += is_gait(clip_of(mixed, i));
@@ -335,8 +327,6 @@ Test(crowd_view, nobody_walks_where_there_is_no_room)
         th_crowd_view_release(grid, s.base);
         th_crowd_view_release(asked, s.base);
     }
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* ---- what does not depend on what came before ---- */
@@ -344,61 +334,51 @@ Test(crowd_view, nobody_walks_where_there_is_no_room)
 enum { STREET = 1000 };
 
 /* A street of many, seen from its middle, where a turn of the camera shows more of them or fewer. */
-static void make_street(fixture *s, th_gl *gl, uint32_t threads)
+static void make_street(uint32_t threads)
 {
-    s->desc.count = STREET;
-    s->desc.layout = TH_LAYOUT_STREET;
-    s->desc.shadow_pixels = 64;
-    s->desc.jobs.threads = threads;
-    make_crowd(s, gl);
+    s.desc.count = STREET;
+    s.desc.layout = TH_LAYOUT_STREET;
+    s.desc.shadow_pixels = 64;
+    s.desc.jobs.threads = threads;
+    make_crowd();
 }
 
-static void look(fixture *s, float x, float z)
+static void look(float x, float z)
 {
-    s->camera = th_camera_look_at((const float[3]){0, 3, 0}, (const float[3]){x, 2, z});
-    th_crowd_view_fit_depth(s->crowd_view, &s->camera);
+    s.camera = th_camera_look_at((const float[3]){0, 3, 0}, (const float[3]){x, 2, z});
+    th_crowd_view_fit_depth(s.crowd_view, &s.camera);
 }
 
 Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
-    make_street(&s, gl, 1);
+    make_street(1);
     const size_t everybody = th_crowd_palette_bytes(s.crowd_view->crowd) * TH_RING_SLOTS;
-    uint8_t *turned[2];
-    look(&s, 9, 0);
-    cr_expect(draw(&s, 0) && draw(&s, 1));
+    const uint8_t *turned[2];
+    look(9, 0);
+    cr_expect(draw(0) && draw(1));
     const uint32_t few = th_crowd_view_get_stats(s.crowd_view).listed;
     const size_t bytes = th_ring_bytes(th_crowd_view_ring(s.crowd_view));
     cr_expect(few > 0 && bytes < everybody / 4, "%u take %zu of %zu bytes", few, bytes, everybody);
-    look(&s, 0, 9);
-    cr_expect(draw(&s, 2));
-    turned[0] = read_picture(&s);
+    look(0, 9);
+    cr_expect(draw(2));
+    turned[0] = read_target(s.target);
     cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).listed, 2 * few);
     cr_expect_gt(th_ring_bytes(th_crowd_view_ring(s.crowd_view)), bytes);
-    make_street(&s, gl, 1); /* a ring that is new */
-    cr_expect(draw(&s, 2));
-    turned[1] = read_picture(&s);
+    make_street(1); /* a ring that is new */
+    cr_expect(draw(2));
+    turned[1] = read_target(s.target);
     cr_expect_arr_eq(turned[0], turned[1], BYTES);
-    free(turned[0]);
-    free(turned[1]);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* Where the camera would follow somebody, computed without the frame. */
 Test(crowd_view, draws_those_who_behave_where_they_have_walked)
 {
-    th_gl *gl = open_context();
-    fixture s;
     double widest = 0;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
-    make_street(&s, gl, 2);
+    make_street(2);
     for (int n = 0; n < 3; n++) {
-        look(&s, 0, 9);
-        cr_expect(draw(&s, 17 * n));
+        look(0, 9);
+        cr_expect(draw(17 * n));
         const th_crowd_view *v = s.crowd_view;
         const uint32_t *list = th_cull_list(v->cull), listed = v->stats.listed;
         cr_expect_gt(listed, 100);
@@ -415,33 +395,31 @@ Test(crowd_view, draws_those_who_behave_where_they_have_walked)
         }
     }
     cr_expect_gt(widest, 0.16);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
-static void check_threads(fixture *s, th_gl *gl, double share_hz, bool joint_lod, uint32_t hold)
+static void check_threads(double share_hz, bool joint_lod, uint32_t hold)
 {
     enum { TURNS = 4, HOLDS = 3 };
     static const uint32_t threads[] = {1, 3, 2, 8};
     static uint32_t lists[TURNS][STREET], counts[TURNS];
     static th_draw draws[TURNS][2 * HOLDS * TH_RENDER_MESH_LODS];
-    static uint8_t *pictures[TURNS];
+    static const uint8_t *pictures[TURNS];
     uint32_t casters = 0, shared = 0, held = 0;
-    s->desc.share_hz = share_hz;
-    s->desc.joint_lod = joint_lod;
-    s->desc.hold = hold;
+    s.desc.share_hz = share_hz;
+    s.desc.joint_lod = joint_lod;
+    s.desc.hold = hold;
     cr_assert_leq(hold, HOLDS);
     for (size_t n = 0; n < (is_nightly() ? sizeof threads / sizeof *threads : 2); n++) {
-        make_street(s, gl, threads[n]);
+        make_street(threads[n]);
         for (int turn = 0; turn < TURNS; turn++) {
-            look(s, turn % 2 ? 4.0F : 0, turn < 2 ? 9.0F : -9);
+            look(turn % 2 ? 4.0F : 0, turn < 2 ? 9.0F : -9);
             for (uint32_t before = hold; before > 0; before--)
                 cr_expect(
-                    th_crowd_view_pose(s->crowd_view, (100 * turn - (int)before) / 60.0, &s->camera, WIDTH, HEIGHT));
-            cr_expect(draw(s, 100 * turn));
-            const th_crowd_view *v = s->crowd_view;
+                    th_crowd_view_pose(s.crowd_view, (100 * turn - (int)before) / 60.0, &s.camera, WIDTH, HEIGHT));
+            cr_expect(draw(100 * turn));
+            const th_crowd_view *v = s.crowd_view;
             const uint32_t *list = th_cull_list(v->cull), posed = v->stats.listed;
-            uint8_t *picture = read_picture(s);
+            const uint8_t *picture = read_target(s.target);
             casters += posed - v->stats.visible;
             shared += v->stats.shared;
             held += v->stats.held;
@@ -458,62 +436,52 @@ static void check_threads(fixture *s, th_gl *gl, double share_hz, bool joint_lod
             cr_expect_arr_eq(v->draws, draws[turn], v->draw_count * sizeof *v->draws, "%u threads", threads[n]);
             cr_expect_arr_eq(picture, pictures[turn], BYTES, "%u threads, %g Hz, levels %d, hold %u", threads[n],
                              share_hz, joint_lod, hold);
-            free(picture);
         }
     }
     cr_expect_gt(casters, 0, "some only cast shadows");
     cr_expect_eq(shared > 0, share_hz > 0);
     cr_expect_eq(held > 0, hold > 1);
-    for (int turn = 0; turn < TURNS; turn++)
-        free(pictures[turn]);
 }
 
 Test(crowd_view, is_the_same_on_any_number_of_threads)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
-    check_threads(&s, gl, 0, false, 0);
-    check_threads(&s, gl, 30, false, 0);
-    check_threads(&s, gl, 0, false, 3);
-    check_threads(&s, gl, 0, true, 0);
-    check_threads(&s, gl, 30, true, 0);
-    check_threads(&s, gl, 0, true, 2);
-    fixture_fini(&s);
-    close_context(gl);
+    check_threads(0, false, 0);
+    check_threads(30, false, 0);
+    check_threads(0, false, 3);
+    check_threads(0, true, 0);
+    check_threads(30, true, 0);
+    check_threads(0, true, 2);
 }
 
 /* While time stands still, poses that are held are those that all would have: so pictures show which palettes are
  * read. The camera turns, so that the ring grows. */
-static void check_held(fixture *s, th_gl *gl, th_ring_upload upload, th_evaluator evaluator, uint32_t far_lod)
+static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t far_lod)
 {
     enum { TURNS = 12 };
-    uint8_t *pictures[TURNS];
+    const uint8_t *pictures[TURNS];
     uint32_t held = 0, grown = 0;
     for (uint32_t hold = 0; hold <= 4; hold += 4) {
         size_t bytes = 0;
-        s->desc.hold = hold;
-        s->desc.far_lod = far_lod;
-        s->desc.upload = upload;
-        s->desc.evaluator = evaluator;
-        make_street(s, gl, 2);
+        s.desc.hold = hold;
+        s.desc.far_lod = far_lod;
+        s.desc.upload = upload;
+        s.desc.evaluator = evaluator;
+        make_street(2);
         for (int turn = 0; turn < TURNS; turn++) {
-            look(s, turn < 6 ? 9 : (float)turn, turn < 6 ? 0 : 9);
-            cr_expect(draw(s, 10));
-            uint8_t *picture = read_picture(s);
-            const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
+            look(turn < 6 ? 9 : (float)turn, turn < 6 ? 0 : 9);
+            cr_expect(draw(10));
+            const uint8_t *picture = read_target(s.target);
+            const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
             held += stats.held;
             cr_expect_eq(stats.evaluated + stats.held, stats.listed);
-            grown += bytes > 0 && th_ring_bytes(th_crowd_view_ring(s->crowd_view)) > bytes;
-            bytes = th_ring_bytes(th_crowd_view_ring(s->crowd_view));
+            grown += bytes > 0 && th_ring_bytes(th_crowd_view_ring(s.crowd_view)) > bytes;
+            bytes = th_ring_bytes(th_crowd_view_ring(s.crowd_view));
             if (hold == 0) {
                 pictures[turn] = picture;
                 cr_expect_eq(stats.held, 0);
                 continue;
             }
             cr_expect_arr_eq(picture, pictures[turn], BYTES, "turn %d", turn);
-            free(picture);
-            free(pictures[turn]);
         }
     }
     const uint32_t least =
@@ -523,15 +491,10 @@ static void check_held(fixture *s, th_gl *gl, th_ring_upload upload, th_evaluato
 
 Test(crowd_view, draws_poses_that_are_held)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
-    check_held(&s, gl, TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 0);
-    check_held(&s, gl, TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 3);
-    check_held(&s, gl, TH_RING_UNSYNCHRONIZED, TH_EVALUATOR_CPU, 0);
-    check_held(&s, gl, TH_RING_PERSISTENT, TH_EVALUATOR_GPU, 0);
-    fixture_fini(&s);
-    close_context(gl);
+    check_held(TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 0);
+    check_held(TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 3);
+    check_held(TH_RING_UNSYNCHRONIZED, TH_EVALUATOR_CPU, 0);
+    check_held(TH_RING_PERSISTENT, TH_EVALUATOR_GPU, 0);
 }
 
 /* A held character stands where it stood: feet do not slide, and the end of a loop is no leap. Also after a frame in
@@ -539,13 +502,10 @@ Test(crowd_view, draws_poses_that_are_held)
 Test(crowd_view, holds_the_place_with_the_pose)
 {
     enum { HOLD = 3 };
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.hold = HOLD;
     s.desc.far_lod = 0;
-    make_street(&s, gl, 1);
-    look(&s, 0, 9);
+    make_street(1);
+    look(0, 9);
     static float z[STREET];
     static uint32_t posed[STREET];
     uint32_t held = 0, moved = 0;
@@ -567,26 +527,19 @@ Test(crowd_view, holds_the_place_with_the_pose)
         }
     }
     cr_expect(held > 1000 && moved > 20, "%u, %u", held, moved);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 Test(crowd_view, allocates_nothing_in_a_frame)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.share_hz = 60;
-    make_street(&s, gl, 2);
+    make_street(2);
     size_t before = 0;
     for (int frame = 0; frame < 12; frame++) {
-        look(&s, frame % 2 ? 9.0F : 0, frame % 2 ? 0 : 9.0F);
+        look(frame % 2 ? 9.0F : 0, frame % 2 ? 0 : 9.0F);
         before = frame == 2 ? allocations : before;
-        cr_expect(frame % 8 < 2 ? draw(&s, frame) : th_crowd_view_pose(s.crowd_view, frame, &s.camera, WIDTH, HEIGHT));
+        cr_expect(frame % 8 < 2 ? draw(frame) : th_crowd_view_pose(s.crowd_view, frame, &s.camera, WIDTH, HEIGHT));
     }
     cr_expect_eq(allocations, before);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* ---- sharing ---- */
@@ -620,10 +573,7 @@ Test(crowd_view, draws_the_shared_pose)
 {
     enum { HZ = 10 };
     static th_instance instances[STREET];
-    th_gl *gl = open_context();
-    uint8_t *wanted = NULL;
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
+    const uint8_t *wanted = NULL;
     stand_in_steps(instances, STREET, s.model_set.models[0], HZ);
     s.desc.instances = instances;
     for (int p = TH_PALETTE_F32; p < TH_PALETTE_COUNT; p++)
@@ -632,14 +582,14 @@ Test(crowd_view, draws_the_shared_pose)
             s.desc.palette = (th_palette)p;
             s.desc.share_hz = n == 0 ? 0 : HZ;
             s.desc.far_lod = far[n];
-            make_street(&s, gl, 2);
-            look(&s, 0, 9);
-            cr_expect(draw(&s, 0) && draw(&s, 10));
+            make_street(2);
+            look(0, 9);
+            cr_expect(draw(0) && draw(10));
             const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
             uint32_t near = 0;
             for (uint32_t lod = 0; lod < far[n]; lod++)
                 near += stats.listed_by_lod[lod];
-            uint8_t *picture = read_picture(&s);
+            const uint8_t *picture = read_target(s.target);
             if (n == 0) {
                 wanted = picture;
             } else {
@@ -647,15 +597,10 @@ Test(crowd_view, draws_the_shared_pose)
                               th_palette_name((th_palette)p), far[n], pixels_off(picture, wanted));
                 cr_expect(near == stats.listed || stats.evaluated < stats.listed);
                 cr_expect_geq(stats.evaluated, near);
-                free(picture);
             }
             cr_expect_eq(stats.evaluated + stats.shared, stats.listed);
             cr_expect_eq(stats.palette_bytes, th_crowd_palette_bytes(s.crowd_view->crowd));
-            if (n == 4)
-                free(wanted);
         }
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* ---- joint levels ---- */
@@ -698,28 +643,23 @@ static double mean_difference(const uint8_t *one, const uint8_t *other)
 /* Far characters have fewer bones and look about the same; without the option nothing changes. */
 Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints)
 {
-    th_gl *gl = open_context();
     uint64_t bones[3];
-    uint8_t *wanted[3];
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
+    const uint8_t *wanted[3];
     for (int turn = 0; turn < 6; turn++) { /* the levels are made once */
         const int n = turn % 3;
         s.desc.palette = n == 2 ? TH_PALETTE_QUAT : TH_PALETTE_F32;
         s.desc.behaviour = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         s.desc.joint_lod = turn >= 3;
-        make_street(&s, gl, 2);
-        look(&s, 0, 9);
-        cr_expect(draw(&s, 0) && draw(&s, 10));
-        uint8_t *picture = read_picture(&s);
+        make_street(2);
+        look(0, 9);
+        cr_expect(draw(0) && draw(10));
+        const uint8_t *picture = read_target(s.target);
         const th_crowd_view *v = s.crowd_view;
         if (s.desc.joint_lod) {
             check_levels(v);
             cr_expect_lt(2 * v->stats.bones, bones[n]);
             cr_expect_lt(mean_difference(picture, wanted[n]), 1.5, "%g", mean_difference(picture, wanted[n]));
             cr_expect_gt(mean_difference(picture, wanted[n]), 0);
-            free(picture);
-            free(wanted[n]);
         } else {
             cr_expect_eq(v->stats.listed_by_joint_level[0], v->stats.listed);
             cr_expect_eq(v->stats.bones, (uint64_t)v->stats.listed * s.model_set.models[0]->bone_count);
@@ -727,26 +667,19 @@ Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints)
             wanted[n] = picture;
         }
     }
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* Characters with a behaviour are far, but share with nobody. */
 Test(crowd_view, does_not_share_behaviours)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.share_hz = 60;
     s.desc.far_lod = 0;
     s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
-    make_street(&s, gl, 2);
-    cr_expect(draw(&s, 0));
+    make_street(2);
+    cr_expect(draw(0));
     const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
     cr_expect(stats.listed > 0 && stats.evaluated == stats.listed && stats.shared == 0);
     cr_expect_eq(stats.apart, stats.listed);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* ---- joint levels ---- */
@@ -754,9 +687,6 @@ Test(crowd_view, does_not_share_behaviours)
 /* Whose images are on the GPU once, however many levels they have. */
 Test(crowd_view, joint_levels_draw_with_the_images_of_their_model)
 {
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
     const th_texture texture = {"skin.tga", tga, sizeof tga};
     th_model textured = *s.desc.models[0];
@@ -767,10 +697,10 @@ Test(crowd_view, joint_levels_draw_with_the_images_of_their_model)
     textured.materials = materials;
     textured.textures = &texture;
     textured.texture_count = 1;
-    free_crowd(&s);
+    free_crowd();
     s.desc.models[0] = &textured;
     s.desc.joint_lod = true;
-    make_crowd(&s, gl);
+    make_crowd();
     cr_assert_gt(s.crowd_view->posed_count, 3);
     const th_upload *own = th_crowd_renderer_upload(s.crowd_view->renderer, 0);
     cr_assert_eq(own->image_count, 2, "one, and a white one");
@@ -781,21 +711,19 @@ Test(crowd_view, joint_levels_draw_with_the_images_of_their_model)
         for (uint32_t i = 0; i < own->part_count; i++)
             cr_expect_eq(level->parts[i].image, own->parts[i].image);
     }
-    cr_expect(draw(&s, 0));
-    fixture_fini(&s);
+    cr_expect(draw(0));
     free(materials);
-    close_context(gl);
 }
 
 /* ---- the budget ---- */
 
 /* Flies back and forth over the street while looking around. */
-static void fly(fixture *s, int frame)
+static void fly(int frame)
 {
     const float at = 25 * sinf(0.02F * (float)frame), turn = 1.5F * sinf(0.05F * (float)frame);
-    s->camera = th_camera_look_at((const float[3]){0, 4 + 0.05F * (float)frame, at},
-                                  (const float[3]){9 * sinf(turn), 3, at + 9 * cosf(turn)});
-    th_crowd_view_fit_depth(s->crowd_view, &s->camera);
+    s.camera = th_camera_look_at((const float[3]){0, 4 + 0.05F * (float)frame, at},
+                                 (const float[3]){9 * sinf(turn), 3, at + 9 * cosf(turn)});
+    th_crowd_view_fit_depth(s.crowd_view, &s.camera);
 }
 
 /* In bones it holds in every frame, and what it chooses depends on no thread. With a behaviour nobody shares: they have
@@ -805,17 +733,14 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     enum { FLIGHT = 120 };
     static const uint32_t threads[] = {1, 5, 16};
     static th_crowd_view_stats wanted[FLIGHT];
-    th_gl *gl = open_context();
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     const uint32_t bones = s.model_set.models[0]->bone_count;
     s.desc.behaviour = behaviour;
     s.desc.budget.bones = (uint64_t)poses * bones;
     for (size_t n = 0; n < (is_nightly() ? sizeof threads / sizeof *threads : 2); n++) {
         uint32_t changes = 0, most_listed = 0, shared = 0, held = 0, fewer_joints = 0, over = 0;
-        make_street(&s, gl, threads[n]);
+        make_street(threads[n]);
         for (int frame = 0; frame < FLIGHT; frame++) {
-            fly(&s, frame);
+            fly(frame);
             cr_assert(th_crowd_view_pose(s.crowd_view, frame / 60.0, &s.camera, 1280, 720));
             const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
             over += stats.bones > s.desc.budget.bones;
@@ -843,8 +768,6 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
         cr_expect_leq(over, FLIGHT / 20, "not only when everyone comes into sight: %u frames", over);
         cr_expect(n > 0 || (changes > 0 && changes < 2 * FLIGHT / 30), "%u changes", changes);
     }
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 Test(crowd_view, keeps_to_the_budget)
@@ -861,15 +784,12 @@ Test(crowd_view, keeps_to_the_budget_where_nobody_shares)
  * has one moment in twenty. */
 Test(crowd_view, is_within_the_tolerance_of_the_budget)
 {
-    th_gl *gl = open_context();
-    fixture s;
     uint32_t measured = 0;
-    fixture_init(&s, gl, TH_PALETTE_F32);
     s.desc.budget.bones = UINT64_C(80) * s.model_set.models[0]->bone_count;
     s.desc.error_every = 5;
-    make_street(&s, gl, 2);
+    make_street(2);
     for (int frame = 0; frame < 120; frame++) {
-        fly(&s, frame);
+        fly(frame);
         cr_assert(th_crowd_view_pose(s.crowd_view, frame / 60.0, &s.camera, 1280, 720));
         const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
         if (stats.error_ns == 0 || stats.tolerance_px == 0)
@@ -879,29 +799,20 @@ Test(crowd_view, is_within_the_tolerance_of_the_budget)
         cr_expect_leq((double)stats.error.p99, 2 * stats.tolerance_px, "frame %d", frame);
     }
     cr_expect_gt(measured, 10);
-    fixture_fini(&s);
-    close_context(gl);
 }
 
 /* Where all fit, nothing is lost, and nothing else is different. */
 Test(crowd_view, a_budget_that_all_fit_changes_nothing)
 {
-    th_gl *gl = open_context();
-    uint8_t *pictures[2];
-    fixture s;
-    fixture_init(&s, gl, TH_PALETTE_F32);
+    const uint8_t *pictures[2];
     for (int n = 0; n < 2; n++) {
         s.desc.budget.bones = n == 0 ? 0 : UINT64_C(1) << 40;
-        make_street(&s, gl, 2);
-        look(&s, 0, 9);
-        cr_expect(draw(&s, 0) && draw(&s, 10));
+        make_street(2);
+        look(0, 9);
+        cr_expect(draw(0) && draw(10));
         const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
         cr_expect(stats.shared == 0 && stats.tolerance_px == 0);
-        pictures[n] = read_picture(&s);
+        pictures[n] = read_target(s.target);
     }
-    fixture_fini(&s);
     cr_expect_arr_eq(pictures[0], pictures[1], BYTES);
-    free(pictures[0]);
-    free(pictures[1]);
-    close_context(gl);
 }

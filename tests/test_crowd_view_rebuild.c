@@ -1,6 +1,6 @@
 /* A crowd_view that takes another's place draws what one that was made from nothing draws. */
 #include "fixture_coarse_human.h"
-#include "fixture_context.h"
+#include "fixture_gl.h"
 #include "render/view/crowd_view_parts.h"
 #include "src/cli/model_set.h"
 
@@ -12,7 +12,6 @@
 
 enum { WIDTH = 160, HEIGHT = 90 };
 
-static th_gl *gl;
 static th_model_set model_set;
 static th_target *target;
 static uint8_t pictures[2][WIDTH * HEIGHT * 4];
@@ -20,9 +19,8 @@ static th_error err;
 
 static void open_all(void)
 {
-    const th_target_desc desc = {WIDTH, HEIGHT, 1};
-    gl = open_context();
-    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
+    open_gl();
+    target = make_target(WIDTH, HEIGHT, 1);
     model_set.models[0] = create_coarse_human();
     model_set.count = 1;
 }
@@ -30,8 +28,7 @@ static void open_all(void)
 static void close_all(void)
 {
     th_model_set_fini(&model_set);
-    th_target_destroy(target);
-    close_context(gl);
+    close_gl();
 }
 
 TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all);

@@ -1,6 +1,6 @@
 /* The shader that poses against the scalar kernel: the same bytes, padding and all. */
-#include "fixture_context.h"
 #include "fixture_crowd.h"
+#include "fixture_gl.h"
 #include "fixture_import.h"
 #include "fixture_morph.h"
 #include "fixture_nightly.h"
@@ -22,18 +22,50 @@ static const th_interpolation curves[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATIO
                                           TH_INTERPOLATION_CUBIC};
 enum { NLERP = 1, CURVES = sizeof curves / sizeof *curves };
 
+TestSuite(gpu_evaluator, .init = open_gl, .fini = close_gl);
+
+END_BY(th_model_free)
+END_BY(th_compiled_model_destroy)
+END_BY(th_crowd_destroy)
+END_BY(th_gpu_evaluator_destroy)
+
 /* A driver that computes as IEEE 754 says. */
-static th_gl *open_exact(void)
+static void need_exact(void)
 {
-    th_gl *gl = open_context();
     const char *renderer = th_gl_get_info(gl)->renderer;
-    if (!is_llvmpipe(gl) && !strstr(renderer, "softpipe")) {
+    if (!is_llvmpipe() && !strstr(renderer, "softpipe"))
         cr_skip_test("nobody knows how %s rounds", renderer);
-    }
-    return gl;
 }
 
 /* ---- crowds ---- */
+
+static const th_model *make_human(void)
+{
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    return at_end(end_by_th_model_free, human);
+}
+
+static const th_compiled_model *compile(const th_model *model, th_sampling sampling)
+{
+    return at_end(end_by_th_compiled_model_destroy, make_compiled(model, sampling));
+}
+
+static th_crowd *create_crowd(const th_crowd_desc *desc)
+{
+    th_crowd *crowd;
+    th_error err;
+    cr_assert_eq(th_crowd_create(desc, &crowd, &err), TH_OK, "%s", err.text);
+    return at_end(end_by_th_crowd_destroy, crowd);
+}
+
+static th_gpu_evaluator *create_evaluator(const th_gpu_evaluator_desc *desc)
+{
+    th_gpu_evaluator *evaluator;
+    th_error err;
+    cr_assert_eq(th_gpu_evaluator_create(desc, &evaluator, &err), TH_OK, "%s", err.text);
+    return at_end(end_by_th_gpu_evaluator_destroy, evaluator);
+}
 
 /* Clips that play exact have no frames: their characters stand. */
 static void settle(const th_compiled_model *compiled, th_instance *instances, uint32_t count)
@@ -45,9 +77,7 @@ static void settle(const th_compiled_model *compiled, th_instance *instances, ui
 
 static th_crowd *make_crowd(const th_compiled_model *compiled, th_palette palette, uint32_t count, uint64_t seed)
 {
-    th_instance *instances = calloc(count, sizeof *instances);
-    th_crowd *crowd;
-    th_error err;
+    th_instance *instances = borrow(count * sizeof *instances);
     th_instances_scatter(&compiled, 1, TH_NO_INDEX, seed, instances, count);
     for (uint32_t i = 3; i < count; i += 7)
         instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
@@ -58,9 +88,7 @@ static th_crowd *make_crowd(const th_compiled_model *compiled, th_palette palett
                                 .instance_count = count,
                                 .isa = TH_ISA_SCALAR,
                                 .palette = palette};
-    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    free(instances);
-    return crowd;
+    return create_crowd(&desc);
 }
 
 static void *pose_by_kernel(const th_crowd *crowd, double time_s)
@@ -90,32 +118,20 @@ static size_t differences(th_gpu_evaluator *evaluator, const th_crowd *crowd, do
     return count;
 }
 
-static th_gpu_evaluator *make_evaluator(const th_gl *gl, const th_compiled_model *compiled, th_palette palette,
-                                        th_gpu_mapping mapping)
+/* At so many times, the beginning and one long before it among them. */
+static size_t posed_wrong(const th_compiled_model *compiled, th_palette palette, th_gpu_mapping mapping, uint32_t times)
 {
     const th_gpu_evaluator_desc desc = {
         .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = palette, .mapping = mapping};
-    th_gpu_evaluator *evaluator;
+    th_gpu_evaluator *evaluator = create_evaluator(&desc);
+    const th_crowd *crowd = make_crowd(compiled, palette, COUNT, 7);
     th_error err;
-    cr_assert_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_OK, "%s", err.text);
     cr_expect_eq(th_gpu_evaluator_choice(evaluator).mapping, mapping);
-    return evaluator;
-}
-
-/* At so many times, the beginning and one long before it among them. */
-static size_t posed_wrong(const th_gl *gl, const th_compiled_model *compiled, th_palette palette,
-                          th_gpu_mapping mapping, uint32_t times)
-{
-    th_gpu_evaluator *evaluator = make_evaluator(gl, compiled, palette, mapping);
-    th_crowd *crowd = make_crowd(compiled, palette, COUNT, 7);
-    th_error err;
     cr_assert_eq(th_crowd_check_device(crowd, NULL, &err), TH_OK, "%s", err.text);
     size_t wrong = differences(evaluator, crowd, 0) + differences(evaluator, crowd, -1234.567);
     uint64_t state = 99;
     for (uint32_t i = 2; i < times; i++)
         wrong += differences(evaluator, crowd, random_between(&state, -100, 3600));
-    th_crowd_destroy(crowd);
-    th_gpu_evaluator_destroy(evaluator);
     return wrong;
 }
 
@@ -139,22 +155,22 @@ static options options_of(int curve, th_palette palette)
 
 /* As the options say, at night in every format that the model can have and with both mappings; single precision at so
  * many times. False: the model cannot have the palette. */
-static bool check_model(const th_gl *gl, const th_model *model, options o, uint32_t times)
+static bool check_model(const th_model *model, options o, uint32_t times)
 {
-    th_compiled_model *compiled =
-        make_compiled_as(model, (th_compiled_model_desc){.interpolation = o.curve, .keys = o.keys});
+    const th_compiled_model *compiled =
+        at_end(end_by_th_compiled_model_destroy,
+               make_compiled_as(model, (th_compiled_model_desc){.interpolation = o.curve, .keys = o.keys}));
     const bool can = !th_compiled_model_obstacle(compiled, o.palette);
     for (th_palette palette = 0; palette < TH_PALETTE_COUNT && can; palette++)
         for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
             if (is_nightly() ? th_compiled_model_obstacle(compiled, palette) != NULL
                              : palette != o.palette || mapping != o.mapping)
                 continue;
-            const size_t wrong = posed_wrong(gl, compiled, palette, mapping, palette == TH_PALETTE_F32 ? times : FEW);
+            const size_t wrong = posed_wrong(compiled, palette, mapping, palette == TH_PALETTE_F32 ? times : FEW);
             cr_expect_eq(wrong, 0, "%s, %s, %s-bit keys, %s, %s: %zu bytes differ", model->name,
                          th_interpolation_name(o.curve), o.keys == TH_KEYS_16 ? "16" : "32", th_palette_name(palette),
                          th_gpu_mapping_name(mapping), wrong);
         }
-    th_compiled_model_destroy(compiled);
     return can;
 }
 
@@ -164,122 +180,80 @@ static bool check_model(const th_gl *gl, const th_model *model, options o, uint3
  * quaternions: they wait for the next that can. */
 Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_random_models)
 {
-    th_gl *gl = open_exact();
+    need_exact();
     for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++)
         for (uint32_t n = palette, c = 0; c < CURVES; n++) {
             const random_desc desc = variety(n);
-            th_model *model = random_model(&desc);
-            c += check_model(gl, model, options_of((int)c, palette), FEW);
-            th_model_free(model);
+            c += check_model(at_end(end_by_th_model_free, random_model(&desc)), options_of((int)c, palette), FEW);
             cr_assert_lt(n, 100);
         }
-    close_context(gl);
 }
 
-Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_the_human)
+/* The human, morph weights, files, and synthetic rigs, one of which changes its scale. */
+Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models)
 {
-    th_gl *gl = open_exact();
-    th_model *human;
-    th_error err;
-    cr_assert_eq(th_human_create(&human, &err), TH_OK, "%s", err.text);
+    static const th_palette palettes[TH_SYNTHETIC_SHAPE_COUNT] = {TH_PALETTE_QUAT, TH_PALETTE_F32, TH_PALETTE_QUAT16};
+    const random_desc morphed = {.seed = 5, .joint_count = 9, .clip_count = 1, .key_count = 8, .swing_rad = 0.2};
+    need_exact();
     for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++) {
         options o = options_of(NLERP, palette);
         o.keys = TH_KEYS_32;
-        cr_expect(check_model(gl, human, o, MANY));
+        cr_expect(check_model(make_human(), o, MANY));
     }
-    th_model_free(human);
-    close_context(gl);
-}
-
-Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_morph_weights)
-{
-    th_gl *gl = open_exact();
-    const random_desc desc = {.seed = 5, .joint_count = 9, .clip_count = 1, .key_count = 8, .swing_rad = 0.2};
-    for (int c = NLERP; c < CURVES; c++) {
-        th_model *model = morph_model(&desc, 30);
-        cr_expect(check_model(gl, model, options_of(c, TH_PALETTE_F32), FEW));
-        th_model_free(model);
-    }
-    close_context(gl);
-}
-
-/* One of them changes its scale. */
-Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_synthetic_rigs)
-{
-    static const th_palette palettes[TH_SYNTHETIC_SHAPE_COUNT] = {TH_PALETTE_QUAT, TH_PALETTE_F32, TH_PALETTE_QUAT16};
-    th_gl *gl = open_exact();
+    for (int c = NLERP; c < CURVES; c++)
+        cr_expect(
+            check_model(at_end(end_by_th_model_free, morph_model(&morphed, 30)), options_of(c, TH_PALETTE_F32), FEW));
     for (th_synthetic_shape shape = 0; shape < TH_SYNTHETIC_SHAPE_COUNT; shape++) {
         th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
         th_model *model;
-        th_error err;
         desc.shape = shape;
         desc.joints = 150;
         desc.moving_scale = palettes[shape] == TH_PALETTE_F32;
-        cr_assert_eq(th_synthetic_create(&desc, &model, &err), TH_OK, "%s", err.text);
-        cr_expect(check_model(gl, model, options_of((int)shape + 1, palettes[shape]), MANY));
-        th_model_free(model);
+        cr_assert_eq(th_synthetic_create(&desc, &model, NULL), TH_OK);
+        cr_expect(check_model(at_end(end_by_th_model_free, model), options_of((int)shape + 1, palettes[shape]), MANY));
     }
-    close_context(gl);
-}
-
-static void check_file(const th_gl *gl, const char *file, options o)
-{
-    th_model *model = import_good(testmodel(file));
-    cr_expect(check_model(gl, model, o, MANY));
-    th_model_free(model);
 }
 
 Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_files)
 {
-    th_gl *gl = open_exact();
+    static const char *const files[] = {"BVH/Boxing_Toes.bvh", "X/Testwuson.X"};
     options o = {TH_INTERPOLATION_AUTHORED, TH_KEYS_32, TH_PALETTE_F32, TH_GPU_MAPPING_CHARACTER};
-    check_file(gl, "BVH/Boxing_Toes.bvh", o);
-    o.mapping = TH_GPU_MAPPING_JOINT;
-    check_file(gl, "X/Testwuson.X", o);
-    close_context(gl);
+    need_exact();
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        o.mapping = f == 0 ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
+        cr_expect(check_model(at_end(end_by_th_model_free, import_good(testmodel(files[f]))), o, MANY));
+    }
 }
 
 /* Two models, some characters not posed, others in another order: palettes and cursors are found as a frame needs them.
  */
 Test(gpu_evaluator, poses_the_active_characters_of_several_models)
 {
-    th_gl *gl = open_exact();
-    const random_desc small = variety(5);
-    th_model *models[] = {random_model(&small), NULL};
-    cr_assert_eq(th_human_create(&models[1], NULL), TH_OK);
-    const th_compiled_model *compiled[] = {make_compiled(models[0], TH_SAMPLING_COMPILED),
-                                           make_compiled(models[1], TH_SAMPLING_COMPILED)};
     enum { ALL = 300, ACTIVE = 130 };
+    const random_desc small = variety(5);
     th_instance instances[ALL];
     uint32_t active[ACTIVE];
+    need_exact();
+    const th_compiled_model *compiled[] = {
+        compile(at_end(end_by_th_model_free, random_model(&small)), TH_SAMPLING_COMPILED),
+        compile(make_human(), TH_SAMPLING_COMPILED)};
     th_instances_scatter(compiled, 2, TH_NO_INDEX, 3, instances, ALL);
     for (uint32_t i = 0; i < ALL; i++)
         settle(compiled[instances[i].model], &instances[i], 1);
     for (uint32_t i = 0; i < ACTIVE; i++)
         active[i] = (i * 7 + 3) % ALL;
-    th_crowd *crowd;
-    th_error err;
     const th_crowd_desc desc = {compiled, 2, instances, ALL, TH_ISA_SCALAR, TH_PALETTE_F32, TH_WRITES_AUTO};
-    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
+    th_crowd *crowd = create_crowd(&desc);
     th_crowd_set_active(crowd, active, ACTIVE);
-    unsigned char *wanted = pose_by_kernel(crowd, 3.25);
+    const void *wanted = at_end(free, pose_by_kernel(crowd, 3.25));
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
         const th_gpu_evaluator_desc evaluator_desc = {gl, compiled, 2, TH_PALETTE_F32, mapping, crowd};
-        th_gpu_evaluator *evaluator;
-        cr_assert_eq(th_gpu_evaluator_create(&evaluator_desc, &evaluator, &err), TH_OK, "%s", err.text);
-        unsigned char *got = calloc(1, th_crowd_palette_bytes(crowd));
-        cr_assert_eq(th_gpu_evaluator_read(evaluator, crowd, 3.25, got, &err), TH_OK, "%s", err.text);
+        void *got = borrow(th_crowd_palette_bytes(crowd));
+        th_error err;
+        cr_assert_eq(th_gpu_evaluator_read(create_evaluator(&evaluator_desc), crowd, 3.25, got, &err), TH_OK, "%s",
+                     err.text);
         cr_expect_eq(memcmp(wanted, got, th_crowd_palette_bytes(crowd)), 0, "%s", th_gpu_mapping_name(mapping));
-        free(got);
-        th_gpu_evaluator_destroy(evaluator);
     }
-    free(wanted);
-    th_crowd_destroy(crowd);
-    for (int m = 0; m < 2; m++) {
-        th_compiled_model_destroy((th_compiled_model *)compiled[m]);
-        th_model_free(models[m]);
-    }
-    close_context(gl);
 }
 
 /* ---- choosing a mapping ---- */
@@ -287,214 +261,135 @@ Test(gpu_evaluator, poses_the_active_characters_of_several_models)
 /* Which one depends on the machine; that what is said is what was measured does not. */
 Test(gpu_evaluator, takes_the_mapping_that_was_faster)
 {
-    th_gl *gl = open_exact();
-    th_model *human;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    const th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_COMPILED);
-    th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
+    need_exact();
+    const th_compiled_model *compiled = compile(make_human(), TH_SAMPLING_COMPILED);
+    const th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
     th_gpu_evaluator_desc desc = {
         .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = TH_PALETTE_F32, .crowd = crowd};
-    th_gpu_evaluator *evaluator;
-    th_error err;
-    cr_assert_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_OK, "%s", err.text);
+    th_gpu_evaluator *evaluator = create_evaluator(&desc);
     th_gpu_mapping_choice choice = th_gpu_evaluator_choice(evaluator);
     const uint64_t character_ns = choice.ns[TH_GPU_MAPPING_CHARACTER], joint_ns = choice.ns[TH_GPU_MAPPING_JOINT];
-    cr_expect_gt(character_ns, 0);
-    cr_expect_gt(joint_ns, 0);
+    cr_expect(character_ns > 0 && joint_ns > 0);
     cr_expect_eq(choice.mapping, joint_ns < character_ns ? TH_GPU_MAPPING_JOINT : TH_GPU_MAPPING_CHARACTER);
     cr_expect_not(choice.by_gpu_clock, "a software renderer's is not trusted");
     cr_expect_eq(differences(evaluator, crowd, 1.5), 0);
-    th_gpu_evaluator_destroy(evaluator);
     desc.crowd = NULL;
-    cr_assert_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_OK, "%s", err.text);
-    choice = th_gpu_evaluator_choice(evaluator);
+    choice = th_gpu_evaluator_choice(create_evaluator(&desc));
     cr_expect_eq(choice.mapping, TH_GPU_MAPPING_CHARACTER, "nothing to measure");
     cr_expect_eq(choice.ns[TH_GPU_MAPPING_CHARACTER] + choice.ns[TH_GPU_MAPPING_JOINT], 0);
-    th_gpu_evaluator_destroy(evaluator);
-    th_crowd_destroy(crowd);
-    th_compiled_model_destroy((th_compiled_model *)compiled);
-    th_model_free(human);
-    close_context(gl);
 }
 
 /* ---- what cannot be posed ---- */
 
-static void expect_refusal(const th_gl *gl, const th_model *model, th_gpu_mapping mapping, const char *wanted)
-{
-    const th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
-    const th_gpu_evaluator_desc desc = {
-        .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .mapping = mapping};
-    th_gpu_evaluator *evaluator;
-    th_error err;
-    cr_expect_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_ERR_INPUT);
-    cr_expect(strstr(err.text, wanted), "%s", err.text);
-    cr_expect_eq(evaluator, NULL);
-    th_compiled_model_destroy((th_compiled_model *)compiled);
-}
-
 /* Every joint of a chain has one more child, which comes after all below it: all of them are waited for. */
-static th_model *model_that_waits(uint32_t depth)
+static const th_model *model_that_waits(uint32_t depth)
 {
     const random_desc desc = {
         .seed = 1, .joint_count = 2 * depth, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 4, .swing_rad = 0.1};
-    th_model *model = random_model(&desc);
+    th_model *model = at_end(end_by_th_model_free, random_model(&desc));
     for (uint32_t j = depth; j < 2 * depth; j++)
         ((th_joint *)model->joints)[j].parent = 2 * depth - 1 - j;
     return model;
 }
 
-Test(gpu_evaluator, refuses_a_skeleton_with_too_many_joints)
+static void expect_failure(const th_gpu_evaluator_desc *desc, th_result wanted, const char *text)
 {
-    th_gl *gl = open_context();
-    th_model *model = model_that_waits(400);
-    ((th_gl_info *)th_gl_get_info(gl))->shared_memory_bytes = 16000;
-    expect_refusal(gl, model, TH_GPU_MAPPING_CHARACTER, " are waited for at a time, and the shader keeps 64");
-    expect_refusal(gl, model, TH_GPU_MAPPING_JOINT, " kB, and a work group of ");
-    expect_refusal(gl, model, TH_GPU_MAPPING_AUTO, " has 16.0 kB");
-    th_model_free(model);
-    close_context(gl);
+    th_gpu_evaluator *evaluator;
+    th_error err;
+    cr_expect_eq(th_gpu_evaluator_create(desc, &evaluator, &err), wanted, "%s", th_gpu_mapping_name(desc->mapping));
+    cr_expect(strstr(err.text, text), "%s: %s", th_gpu_mapping_name(desc->mapping), err.text);
+    cr_expect_null(evaluator);
+}
+
+/* A skeleton with too many joints; clips that the driver cannot bind; as many work groups as need not be dispatched at
+ * once. */
+Test(gpu_evaluator, refuses_what_cannot_be_posed)
+{
+    static const char *const whys[TH_GPU_MAPPING_COUNT] = {[TH_GPU_MAPPING_CHARACTER] =
+                                                               " are waited for at a time, and the shader keeps 64",
+                                                           [TH_GPU_MAPPING_JOINT] = " kB, and a work group of ",
+                                                           [TH_GPU_MAPPING_AUTO] = " has 16.0 kB"};
+    th_gl_info *info = (th_gl_info *)th_gl_get_info(gl);
+    const th_gl_info real = *info;
+    const th_compiled_model *deep = compile(model_that_waits(400), TH_SAMPLING_COMPILED),
+                            *human = compile(make_human(), TH_SAMPLING_COMPILED);
+    th_gpu_evaluator_desc desc = {.gl = gl, .compiled_models = &deep, .compiled_model_count = 1};
+    info->shared_memory_bytes = 16000;
+    for (desc.mapping = 0; desc.mapping < TH_GPU_MAPPING_COUNT; desc.mapping++)
+        expect_failure(&desc, TH_ERR_INPUT, whys[desc.mapping]);
+    *info = real;
+    desc.compiled_models = &human;
+    desc.mapping = TH_GPU_MAPPING_AUTO;
+    info->storage_block_bytes = 1 << 16;
+    expect_failure(&desc, TH_ERR_INPUT, "the clips of human take ");
+    *info = real;
+    desc.crowd = make_crowd(human, TH_PALETTE_F32, 65536, 7);
+    cr_expect_eq(th_gpu_evaluator_choice(create_evaluator(&desc)).mapping, TH_GPU_MAPPING_CHARACTER);
+    desc.mapping = TH_GPU_MAPPING_JOINT;
+    expect_failure(&desc, TH_ERR_INPUT, "65536 characters take a work group each, and a GPU takes 65535");
 }
 
 /* What one mapping cannot pose the other may, and nothing is measured. */
 Test(gpu_evaluator, takes_the_mapping_that_a_skeleton_allows)
 {
-    th_gl *gl = open_exact();
-    th_model *deep = model_that_waits(140), *human;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    need_exact();
+    const th_model *const models[] = {model_that_waits(140), make_human()};
     th_gl_info *info = (th_gl_info *)th_gl_get_info(gl);
     const uint32_t shared[] = {info->shared_memory_bytes, 51 * 48};
     const th_gpu_mapping wanted[] = {TH_GPU_MAPPING_JOINT, TH_GPU_MAPPING_CHARACTER};
     for (int i = 0; i < 2; i++) {
-        const th_compiled_model *compiled = make_compiled(i == 0 ? deep : human, TH_SAMPLING_COMPILED);
-        th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
+        const th_compiled_model *compiled = compile(models[i], TH_SAMPLING_COMPILED);
+        const th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
         const th_gpu_evaluator_desc desc = {
             .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .crowd = i == 0 ? NULL : crowd};
-        th_gpu_evaluator *evaluator;
-        th_error err;
         info->shared_memory_bytes = shared[i];
-        cr_assert_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_OK, "%s", err.text);
+        th_gpu_evaluator *evaluator = create_evaluator(&desc);
         const th_gpu_mapping_choice choice = th_gpu_evaluator_choice(evaluator);
         cr_expect_eq(choice.mapping, wanted[i]);
         cr_expect_eq(choice.ns[wanted[i]], 0);
         cr_expect_eq(differences(evaluator, crowd, 1.5), 0);
-        th_gpu_evaluator_destroy(evaluator);
-        th_crowd_destroy(crowd);
-        th_compiled_model_destroy((th_compiled_model *)compiled);
     }
-    th_model_free(deep);
-    th_model_free(human);
-    close_context(gl);
-}
-
-/* As many work groups need not be dispatched at once. */
-Test(gpu_evaluator, refuses_more_characters_than_work_groups)
-{
-    th_gl *gl = open_context();
-    th_model *human;
-    th_error err;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    const th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_COMPILED);
-    th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, 65536, 7);
-    th_gpu_evaluator_desc desc = {.gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .crowd = crowd};
-    th_gpu_evaluator *evaluator;
-    cr_assert_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_gpu_evaluator_choice(evaluator).mapping, TH_GPU_MAPPING_CHARACTER);
-    th_gpu_evaluator_destroy(evaluator);
-    desc.mapping = TH_GPU_MAPPING_JOINT;
-    cr_expect_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), TH_ERR_INPUT);
-    cr_expect_str_eq(err.text, "65536 characters take a work group each, and a GPU takes 65535");
-    th_crowd_destroy(crowd);
-    th_compiled_model_destroy((th_compiled_model *)compiled);
-    th_model_free(human);
-    close_context(gl);
-}
-
-Test(gpu_evaluator, refuses_clips_that_the_driver_cannot_bind)
-{
-    th_gl *gl = open_context();
-    th_model *human;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    ((th_gl_info *)th_gl_get_info(gl))->storage_block_bytes = 1 << 16;
-    expect_refusal(gl, human, TH_GPU_MAPPING_AUTO, "the clips of human take ");
-    th_model_free(human);
-    close_context(gl);
 }
 
 /* As with the smallest limit that a driver may have: palettes are bound in pieces. */
 Test(gpu_evaluator, binds_palettes_in_pieces)
 {
-    th_gl *gl = open_exact();
     const random_desc desc = variety(2);
-    th_model *model = random_model(&desc);
-    th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
+    need_exact();
+    const th_compiled_model *compiled =
+        compile(at_end(end_by_th_model_free, random_model(&desc)), TH_SAMPLING_COMPILED);
     ((th_gl_info *)th_gl_get_info(gl))->storage_block_bytes = 20000;
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
-        cr_expect_eq(posed_wrong(gl, compiled, TH_PALETTE_F32, mapping, FEW), 0);
-    th_compiled_model_destroy(compiled);
-    th_model_free(model);
-    close_context(gl);
+        cr_expect_eq(posed_wrong(compiled, TH_PALETTE_F32, mapping, FEW), 0);
 }
 
+/* Only if characters may be posed in the model, as in a joint level; one of the crowd that nobody got has no frames
+ * here, and is in nobody's way. */
 Test(gpu_evaluator, says_which_clip_is_played_from_authored_keys)
 {
-    th_model *human;
-    th_crowd *crowd;
-    th_error err;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    const th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_EXACT);
+    static const char why[] = "human plays walk from its authored keys";
+    const th_model *human = make_human();
+    const th_compiled_model *both[] = {compile(human, TH_SAMPLING_COMPILED), compile(human, TH_SAMPLING_EXACT)};
     const th_instance instance = {.clip = 1, .speed = 1};
-    const th_crowd_desc desc = {
-        .compiled_models = &compiled, .compiled_model_count = 1, .instances = &instance, .instance_count = 1};
-    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_crowd_check_device(crowd, NULL, &err), TH_ERR_INPUT);
-    cr_expect_str_eq(err.text, "human plays walk from its authored keys");
-    th_crowd_destroy(crowd);
-    /* Only if characters may be posed in the second model, as in a joint level. */
-    const th_compiled_model *both[] = {make_compiled(human, TH_SAMPLING_COMPILED), compiled};
     const uint32_t apart[] = {0, 1}, level[] = {0, 0};
-    const th_crowd_desc levels = {
-        .compiled_models = both, .compiled_model_count = 2, .instances = &instance, .instance_count = 1};
-    cr_assert_eq(th_crowd_create(&levels, &crowd, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_crowd_check_device(crowd, NULL, &err), TH_OK);
-    cr_expect_eq(th_crowd_check_device(crowd, apart, &err), TH_OK);
-    cr_expect_eq(th_crowd_check_device(crowd, level, &err), TH_ERR_INPUT);
-    cr_expect_str_eq(err.text, "human plays walk from its authored keys");
-    th_crowd_destroy(crowd);
-    th_compiled_model_destroy((th_compiled_model *)both[0]);
-    th_compiled_model_destroy((th_compiled_model *)compiled);
-    th_model_free(human);
-}
-
-/* A model of the crowd that nobody got has no frames here, and is in nobody's way. */
-Test(gpu_evaluator, ignores_what_a_model_without_instances_plays)
-{
-    th_gl *gl = open_exact();
-    th_model *human;
-    th_crowd *crowd;
-    th_gpu_evaluator *evaluator;
     th_error err;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    const th_compiled_model *both[] = {make_compiled(human, TH_SAMPLING_COMPILED),
-                                       make_compiled(human, TH_SAMPLING_EXACT)};
-    th_instance instances[COUNT];
-    th_instances_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
-    const th_crowd_desc desc = {.compiled_models = both,
-                                .compiled_model_count = 2,
-                                .instances = instances,
-                                .instance_count = COUNT,
-                                .isa = TH_ISA_SCALAR};
-    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_crowd_check_device(crowd, NULL, &err), TH_OK, "%s", err.text);
+    const th_crowd *exact = create_crowd(&(th_crowd_desc){
+        .compiled_models = &both[1], .compiled_model_count = 1, .instances = &instance, .instance_count = 1});
+    cr_expect_eq(th_crowd_check_device(exact, NULL, &err), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, why);
+    const th_crowd *levels = create_crowd(&(th_crowd_desc){
+        .compiled_models = both, .compiled_model_count = 2, .instances = &instance, .instance_count = 1});
+    cr_expect_eq(th_crowd_check_device(levels, NULL, &err), TH_OK);
+    cr_expect_eq(th_crowd_check_device(levels, apart, &err), TH_OK);
+    cr_expect_eq(th_crowd_check_device(levels, level, &err), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, why);
     const th_gpu_evaluator_desc gpu = {
         .gl = gl, .compiled_models = both, .compiled_model_count = 2, .mapping = TH_GPU_MAPPING_CHARACTER};
-    cr_assert_eq(th_gpu_evaluator_create(&gpu, &evaluator, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(differences(evaluator, crowd, 1.5), 0);
-    th_gpu_evaluator_destroy(evaluator);
-    th_crowd_destroy(crowd);
-    th_compiled_model_destroy((th_compiled_model *)both[0]);
-    th_compiled_model_destroy((th_compiled_model *)both[1]);
-    th_model_free(human);
-    close_context(gl);
+    th_instance instances[COUNT];
+    need_exact();
+    th_instances_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
+    const th_crowd_desc desc = {both, 2, instances, COUNT, TH_ISA_SCALAR, TH_PALETTE_F32, TH_WRITES_AUTO};
+    cr_expect_eq(differences(create_evaluator(&gpu), create_crowd(&desc), 1.5), 0);
 }
 
 /* ---- what goes wrong ---- */
@@ -529,61 +424,34 @@ static GLenum be_lost(void)
     return 0x0507;
 }
 
-/* Creates the evaluator of the human with a mapping, which fails. AUTO is measured. */
-static void expect_failure(const th_gl *gl, th_gpu_mapping mapping, th_result wanted, const char *wanted_text)
+/* The driver does not compile the shader; has no memory for clips, or for the frames that are measured; its context is
+ * lost. AUTO is measured. */
+Test(gpu_evaluator, says_what_goes_wrong_in_the_driver)
 {
-    th_model *human;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    const th_compiled_model *compiled = make_compiled(human, TH_SAMPLING_COMPILED);
-    th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
-    const th_gpu_evaluator_desc desc = {
-        .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .mapping = mapping, .crowd = crowd};
-    th_gpu_evaluator *evaluator;
-    th_error err;
-    cr_expect_eq(th_gpu_evaluator_create(&desc, &evaluator, &err), wanted, "%s", th_gpu_mapping_name(mapping));
-    cr_expect(strstr(err.text, wanted_text), "%s: %s", th_gpu_mapping_name(mapping), err.text);
-    cr_expect_eq(evaluator, NULL);
-    th_crowd_destroy(crowd);
-    th_compiled_model_destroy((th_compiled_model *)compiled);
-    th_model_free(human);
-}
-
-Test(gpu_evaluator, says_that_the_driver_does_not_compile_the_shader)
-{
-    th_gl *gl = open_context();
+    const th_compiled_model *compiled = compile(make_human(), TH_SAMPLING_COMPILED);
+    th_gpu_evaluator_desc desc = {.gl = gl,
+                                  .compiled_models = &compiled,
+                                  .compiled_model_count = 1,
+                                  .crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7)};
     get_shader = glad_glGetShaderiv;
-    glad_glGetShaderiv = fail_to_compile;
-    for (th_gpu_mapping mapping = 0; mapping < TH_GPU_MAPPING_COUNT; mapping++)
-        expect_failure(gl, mapping, TH_ERR_ENVIRONMENT, "program pose, compute shader: ");
-    glad_glGetShaderiv = get_shader;
-    close_context(gl);
-}
-
-/* For clips, and for the frames that are measured. */
-Test(gpu_evaluator, says_that_the_gpu_has_no_memory)
-{
-    th_gl *gl = open_context();
     get_buffer = glad_glGetBufferParameteri64v;
-    glad_glGetBufferParameteri64v = be_out_of_memory;
-    for (th_gpu_mapping mapping = 0; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
-        buffers_left = 0;
-        expect_failure(gl, mapping, TH_ERR_MEMORY, " has no memory for the clips of human, ");
-    }
-    buffers_left = 2;
-    expect_failure(gl, TH_GPU_MAPPING_AUTO, TH_ERR_MEMORY, " has no memory for palettes of 0.1 MB");
-    glad_glGetBufferParameteri64v = get_buffer;
-    close_context(gl);
-}
-
-Test(gpu_evaluator, says_that_the_context_is_lost)
-{
-    th_gl *gl = open_context();
     get_error = glad_glGetError;
-    glad_glGetError = be_lost;
-    for (th_gpu_mapping mapping = 0; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
+    for (desc.mapping = 0; desc.mapping < TH_GPU_MAPPING_COUNT; desc.mapping++) {
+        glad_glGetShaderiv = fail_to_compile;
+        expect_failure(&desc, TH_ERR_ENVIRONMENT, "program pose, compute shader: ");
+        glad_glGetShaderiv = get_shader;
+        glad_glGetBufferParameteri64v = be_out_of_memory;
+        buffers_left = 0;
+        expect_failure(&desc, TH_ERR_MEMORY, " has no memory for the clips of human, ");
+        glad_glGetBufferParameteri64v = get_buffer;
+        glad_glGetError = be_lost;
         lost_errors = 100;
-        expect_failure(gl, mapping, TH_ERR_ENVIRONMENT, "GL_CONTEXT_LOST");
+        expect_failure(&desc, TH_ERR_ENVIRONMENT, "GL_CONTEXT_LOST");
+        glad_glGetError = get_error;
     }
-    glad_glGetError = get_error;
-    close_context(gl);
+    desc.mapping = TH_GPU_MAPPING_AUTO;
+    glad_glGetBufferParameteri64v = be_out_of_memory;
+    buffers_left = 2;
+    expect_failure(&desc, TH_ERR_MEMORY, " has no memory for palettes of 0.1 MB");
+    glad_glGetBufferParameteri64v = get_buffer;
 }

@@ -6,6 +6,7 @@
 #include <throng/render/target.h>
 
 #include <criterion/criterion.h>
+#include <glad/gl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static uint8_t picture[BYTES], other[BYTES];
 static void open_hud(uint32_t samples)
 {
     th_error err;
-    open_headless();
+    open_gl();
     const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = samples};
     cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_hud_create(gl, TEXT_PX, &hud, &err), TH_OK, "%s", err.text);
@@ -35,7 +36,7 @@ static void close_hud(void)
 {
     th_hud_destroy(hud);
     th_target_destroy(target);
-    close_checked();
+    close_gl();
 }
 
 /* On black. */

@@ -2,7 +2,6 @@
  * can be, whatever the level, in chunks. The commands are written by the CPU here; tests/test_gpu_cull.c has the
  * shader's. */
 #include "fixture_boxes.h"
-#include "fixture_context.h"
 #include "fixture_golden.h"
 #include "fixture_picture.h"
 
@@ -19,9 +18,9 @@ enum { WIDTH = 320, HEIGHT = 180, BONES = 11, WEIGHTS = 14, CHARACTERS = 7, CHUN
 static const way wanted_way = {
     .width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .shadow_pixels = 256, .samples = 4};
 
-/* ---- what is drawn ---- */
+TestSuite(indirect, .init = open_llvmpipe, .fini = close_gl);
 
-static const th_render_mesh_part *boxes_parts;
+/* ---- what is drawn ---- */
 
 /* Eight influences and morph targets; of the second part, which is a mask, level 1 is another part of the mesh. */
 static th_render_mesh *make_mesh(void)
@@ -29,7 +28,6 @@ static th_render_mesh *make_mesh(void)
     static th_render_mesh_part parts[2];
     static th_render_mesh_material materials[2];
     th_render_mesh *mesh = boxes_create(BONES);
-    boxes_parts = mesh->parts;
     boxes_add_morphs(mesh, WEIGHTS);
     boxes_add_influences(mesh);
     for (int p = 0; p < 2; p++) {
@@ -44,12 +42,6 @@ static th_render_mesh *make_mesh(void)
     mesh->materials = materials;
     mesh->lod_count = 2;
     return mesh;
-}
-
-static void free_mesh(th_render_mesh *mesh)
-{
-    mesh->parts = boxes_parts;
-    boxes_destroy(mesh);
 }
 
 /* Boxes about the places of their bones, and weights. */
@@ -137,7 +129,7 @@ static GLuint make_buffer(const void *data, size_t bytes)
     return buffer;
 }
 
-static uint8_t *shoot_indirect(const th_gl *gl, const stage *s, const way *w)
+static uint8_t *shoot_indirect(const stage *s, const way *w)
 {
     enum { CHUNKS = (CHARACTERS + CHUNK - 1) / CHUNK, PARTS = TH_INDIRECT_PARTS + 2 };
     static th_indirect_command commands[PARTS * CHUNKS * TH_INDIRECT_COMMANDS];
@@ -155,54 +147,42 @@ static uint8_t *shoot_indirect(const th_gl *gl, const stage *s, const way *w)
     const th_indirect indirect = {make_buffer(commands, sizeof commands),
                                   make_buffer(s->slot + CHARACTERS * stride, CHARACTERS * sizeof(th_gpu_instance)),
                                   make_buffer(s->slot, CHARACTERS * stride), &mesh};
-    th_target *target;
     th_crowd_renderer *renderer;
-    const th_target_desc size = {.width = w->width, .height = w->height, .samples = w->samples};
     const th_crowd_renderer_desc desc = {
         .gl = gl, .meshes = s->meshes, .mesh_count = 1, .fetch = w->fetch, .shadow_pixels = w->shadow_pixels};
-    cr_assert_eq(th_target_create(&size, &target, NULL), TH_OK);
     cr_assert_eq(th_crowd_renderer_create(&desc, &renderer, NULL), TH_OK);
+    const th_target *target = make_target(w->width, w->height, w->samples);
     th_crowd_renderer_draw_indirect(renderer, target, &s->view, &indirect);
-    th_target_resolve(target);
-    uint8_t *rgba = malloc(th_target_bytes(target));
-    th_target_read(target, rgba);
+    uint8_t *rgba = read_target(target);
     th_crowd_renderer_destroy(renderer);
-    th_target_destroy(target);
     glDeleteBuffers(3, (const GLuint[]){indirect.commands, indirect.instances, indirect.palettes});
     return rgba;
 }
 
 /* ---- comparing ---- */
 
-static void compare(const th_gl *gl, const stage *s, const char *what)
+static void compare(const stage *s, const char *what)
 {
-    uint8_t *wanted = shoot(gl, s, &wanted_way);
+    const uint8_t *wanted = shoot(s, &wanted_way);
     for (th_fetch fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++) {
         way w = wanted_way;
         w.fetch = fetch;
-        uint8_t *rgba = shoot_indirect(gl, s, &w);
-        cr_expect_eq(memcmp(rgba, wanted, (size_t)4 * WIDTH * HEIGHT), 0, "%s, %s", what, th_fetch_name(fetch));
-        free(rgba);
+        cr_expect_eq(memcmp(shoot_indirect(s, &w), wanted, (size_t)4 * WIDTH * HEIGHT), 0, "%s, %s", what,
+                     th_fetch_name(fetch));
     }
-    free(wanted);
 }
 
 Test(indirect, draws_the_same_picture)
 {
-    th_gl *gl = open_llvmpipe();
     th_render_mesh *mesh = make_mesh();
     for (uint32_t shadow_lod = 0; shadow_lod < 3; shadow_lod++) {
-        stage s = make_stage(mesh, shadow_lod);
-        compare(gl, &s, "meshes");
-        stage_free(&s);
+        const stage s = make_stage(mesh, shadow_lod);
+        compare(&s, "meshes");
     }
     stage s = make_stage(mesh, 1);
     s.view.skeletons = true;
-    compare(gl, &s, "skeletons");
+    compare(&s, "skeletons");
     s.view.skeletons = false;
     s.view.ground_cell = 0;
-    compare(gl, &s, "no ground");
-    stage_free(&s);
-    free_mesh(mesh);
-    close_context(gl);
+    compare(&s, "no ground");
 }

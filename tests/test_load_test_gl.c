@@ -1,6 +1,6 @@
 /* Crowds drawn for the stress test, in tiny pictures. */
 #include "fixture_coarse_human.h"
-#include "fixture_context.h"
+#include "fixture_gl.h"
 #include "src/cli/load_test_gl.h"
 #include "src/cli/options.h"
 
@@ -20,7 +20,8 @@ static void open_crowd(void)
 {
     static char draw_it[] = "--draw", size[] = "--size=64x36", shadow[] = "--shadow=64", error[] = "--error=10";
     char *const words[] = {draw_it, size, shadow, error};
-    close_context(open_context()); /* or the suite is skipped */
+    open_gl(); /* or the suite is skipped */
+    close_gl();
     th_run run;
     cr_assert_eq(th_options_parse(&options, &run, th_command_find("stress"), 4, words, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_model_set_init(&model_set, &options.models, NULL, &err), TH_OK);

@@ -1,5 +1,5 @@
 /* Misuse is caught: a caller's mistake that a header forbids ends the program at an assert. */
-#include "fixture_context.h"
+#include "fixture_gl.h"
 
 #include <throng/anim/bounds.h>
 #include <throng/anim/crowd.h>
@@ -365,7 +365,8 @@ MISUSE(render, a_writer_takes_the_frames_it_was_opened_for)
 static th_ring *create_ring(void)
 {
     th_ring *ring;
-    cr_assert_eq(th_ring_create(open_context(), &(th_ring_desc){.bytes = 64}, &ring, NULL), TH_OK);
+    open_gl();
+    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = 64}, &ring, NULL), TH_OK);
     return ring;
 }
 

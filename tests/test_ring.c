@@ -1,9 +1,8 @@
 /* The ring: what is drawn is what was written for that frame, however far the CPU is ahead. Mesa's own thread
  * (mesa_glthread) lets it be far ahead even where the CPU draws. */
-#include "fixture_context.h"
+#include "fixture_gl.h"
 
 #include <throng/render/ring.h>
-#include <throng/render/target.h>
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -40,13 +39,16 @@ static const char fragment_source[] =
     "}\n";
 
 typedef struct scene {
-    th_gl *gl;
     th_ring *ring;
     th_target *target;
     GLuint program, nothing; /* nothing: a vertex array without vertices */
     size_t more_bytes;       /* that each frame needs beyond the one before */
     uint32_t ago;            /* each frame draws what was written so many frames before */
 } scene;
+
+END_BY(th_ring_destroy)
+
+TestSuite(ring, .fini = close_gl);
 
 /* ---- making ---- */
 
@@ -77,33 +79,31 @@ static GLuint make_program(void)
     return program;
 }
 
-static th_ring *make_ring(const th_gl *gl, const th_ring_desc *desc)
+static th_ring *make_ring(const th_ring_desc *desc)
 {
     th_ring *ring;
     th_error err;
     cr_assert_eq(th_ring_create(gl, desc, &ring, &err), TH_OK, "%s", err.text);
-    return ring;
+    return at_end(end_by_th_ring_destroy, ring);
 }
 
+/* In a context of its own; the scene before ends. */
 static scene make_scene(const th_ring_desc *desc)
 {
-    scene s = {.gl = open_context()};
-    th_error err;
-    const th_target_desc target = {.width = PIXELS, .height = ROWS};
-    s.ring = make_ring(s.gl, desc);
-    cr_assert_eq(th_target_create(&target, &s.target, &err), TH_OK, "%s", err.text);
+    scene s = {0};
+    close_gl();
+    open_gl();
+    s.ring = make_ring(desc);
+    s.target = make_target(PIXELS, ROWS, 0);
     s.program = make_program();
     glGenVertexArrays(1, &s.nothing);
     return s;
 }
 
-static void free_scene(scene *s)
+/* From now on Mesa draws on a thread of its own, or does not. */
+static void thread_mesa(bool threaded)
 {
-    glDeleteProgram(s->program);
-    glDeleteVertexArrays(1, &s->nothing);
-    th_target_destroy(s->target);
-    th_ring_destroy(s->ring);
-    close_context(s->gl);
+    setenv("mesa_glthread", threaded ? "true" : "false", 1);
 }
 
 /* ---- frames ---- */
@@ -219,42 +219,39 @@ static bool has_mesa_thread(void)
 
 static void check_upload(th_ring_upload asked, th_ring_upload wanted, bool threaded)
 {
-    if (threaded)
-        setenv("mesa_glthread", "true", 1);
+    thread_mesa(threaded);
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .upload = asked});
-    if (wanted == TH_RING_PERSISTENT && !th_gl_get_info(s.gl)->buffer_storage)
+    if (wanted == TH_RING_PERSISTENT && !th_gl_get_info(gl)->buffer_storage)
         cr_skip_test("no ARB_buffer_storage here");
     cr_assert_eq(th_ring_get_upload(s.ring), wanted, "%s", th_ring_upload_name(th_ring_get_upload(s.ring)));
-    if (threaded && is_llvmpipe(s.gl))
-        cr_expect(has_mesa_thread(), "mesa_glthread does nothing");
+    if (is_llvmpipe())
+        cr_expect_eq(has_mesa_thread(), threaded, "mesa_glthread does nothing");
     run_frames(&s);
-    free_scene(&s);
+}
+
+Test(ring, frames_arrive_whole_and_in_time_also_from_far_ahead)
+{
+    for (int threaded = 0; threaded < 2; threaded++)
+        for (int upload = TH_RING_PERSISTENT; upload <= TH_RING_COPIED; upload++)
+            check_upload((th_ring_upload)upload, (th_ring_upload)upload, threaded);
 }
 
 /* Slots are drawn from last when they are as old as they may be. */
-static void check_held(th_ring_upload upload, bool threaded)
-{
-    if (threaded)
-        setenv("mesa_glthread", "true", 1);
-    for (uint32_t held = 1; held <= TH_RING_MAX_HELD; held += 3) {
-        scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .upload = upload, .held = held});
-        s.ago = held;
-        cr_expect_eq(th_ring_bytes(s.ring), (TH_RING_SLOTS + held) * th_ring_slot_bytes(s.ring));
-        run_frames(&s);
-        free_scene(&s);
-    }
-}
-
 Test(ring, keeps_slots_for_later_frames)
 {
-    check_held(TH_RING_AUTO, false);
-    check_held(TH_RING_UNSYNCHRONIZED, false);
-    check_held(TH_RING_COPIED, false);
-}
-
-Test(ring, keeps_slots_for_later_frames_from_far_ahead)
-{
-    check_held(TH_RING_AUTO, true);
+    static const struct {
+        th_ring_upload upload;
+        bool threaded;
+    } ways[] = {{TH_RING_AUTO, false}, {TH_RING_UNSYNCHRONIZED, false}, {TH_RING_COPIED, false}, {TH_RING_AUTO, true}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (uint32_t held = 1; held <= TH_RING_MAX_HELD; held += 3) {
+            thread_mesa(ways[i].threaded);
+            scene s =
+                make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .upload = ways[i].upload, .held = held});
+            s.ago = held;
+            cr_expect_eq(th_ring_bytes(s.ring), (TH_RING_SLOTS + held) * th_ring_slot_bytes(s.ring));
+            run_frames(&s);
+        }
 }
 
 /* Numbers of frames say for how long what was written can be drawn. */
@@ -271,72 +268,35 @@ Test(ring, numbers_its_frames)
     cr_assert_not_null(th_ring_reserve(s.ring, th_ring_slot_bytes(s.ring) + 1));
     cr_expect_gt(th_ring_frame(s.ring), first + 2 + TH_RING_MAX_HELD, "all that was written is lost");
     cr_expect(th_ring_end(s.ring));
-    free_scene(&s);
 }
 
-static void hide_buffer_storage(void)
-{
-    setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
-}
-
-Test(ring, frames_arrive_whole_and_in_time)
-{
-    for (int upload = TH_RING_PERSISTENT; upload <= TH_RING_COPIED; upload++)
-        check_upload((th_ring_upload)upload, (th_ring_upload)upload, false);
-}
-
-Test(ring, frames_arrive_whole_and_in_time_from_far_ahead)
-{
-    for (int upload = TH_RING_PERSISTENT; upload <= TH_RING_COPIED; upload++)
-        check_upload((th_ring_upload)upload, (th_ring_upload)upload, true);
-}
-
-static void check_fallback(bool threaded)
-{
-    hide_buffer_storage();
-    th_gl *gl = open_context();
-    const bool hidden = !th_gl_get_info(gl)->buffer_storage;
-    close_context(gl);
-    if (!hidden)
-        cr_skip_test("this driver cannot hide an extension");
-    check_upload(TH_RING_AUTO, TH_RING_UNSYNCHRONIZED, threaded);
-}
-
+/* Where it would have to stay mapped, it is an error. */
 Test(ring, a_driver_without_buffer_storage_gets_another_upload)
 {
-    check_fallback(false);
-}
-
-Test(ring, a_driver_without_buffer_storage_gets_another_upload_from_far_ahead)
-{
-    check_fallback(true);
-}
-
-Test(ring, persistent_is_an_error_where_the_driver_cannot)
-{
-    hide_buffer_storage();
-    th_gl *gl = open_context();
-    if (th_gl_get_info(gl)->buffer_storage)
-        cr_skip_test("this driver cannot hide an extension");
     th_ring *ring;
     th_error err;
+    setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
+    open_gl();
+    if (th_gl_get_info(gl)->buffer_storage)
+        cr_skip_test("this driver cannot hide an extension");
     cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = 64, .upload = TH_RING_PERSISTENT}, &ring, &err),
                  TH_ERR_ENVIRONMENT);
     cr_expect(strstr(err.text, "ARB_buffer_storage"), "%s", err.text);
     cr_expect_null(ring);
-    close_context(gl);
+    check_upload(TH_RING_AUTO, TH_RING_UNSYNCHRONIZED, false);
+    check_upload(TH_RING_AUTO, TH_RING_UNSYNCHRONIZED, true);
 }
 
 /* ---- sizes ---- */
 
 Test(ring, slots_of_nothing_and_of_odd_sizes)
 {
-    th_gl *gl = open_context();
+    open_gl();
     const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1000000};
     const th_ring_upload uploads[] = {TH_RING_AUTO, TH_RING_UNSYNCHRONIZED};
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
         const size_t bytes = sizes[i / 2];
-        th_ring *ring = make_ring(gl, &(th_ring_desc){.bytes = bytes, .upload = uploads[i % 2], .guard = true});
+        th_ring *ring = make_ring(&(th_ring_desc){.bytes = bytes, .upload = uploads[i % 2], .guard = true});
         uint32_t offsets = 0;
         for (int frame = 0; frame < 7; frame++) {
             void *slot = th_ring_begin(ring);
@@ -347,19 +307,16 @@ Test(ring, slots_of_nothing_and_of_odd_sizes)
             th_ring_fence(ring);
         }
         cr_expect_eq(offsets, 1);
-        th_ring_destroy(ring);
     }
     th_ring_destroy(NULL);
-    close_context(gl);
 }
 
 /* The frames before are still being drawn. */
 static void check_growth(th_ring_upload upload, bool threaded)
 {
-    if (threaded)
-        setenv("mesa_glthread", "true", 1);
+    thread_mesa(threaded);
     scene s = make_scene(&(th_ring_desc){.upload = upload, .guard = true});
-    if (upload == TH_RING_PERSISTENT && !th_gl_get_info(s.gl)->buffer_storage)
+    if (upload == TH_RING_PERSISTENT && !th_gl_get_info(gl)->buffer_storage)
         cr_skip_test("no ARB_buffer_storage here");
     s.more_bytes = 2000;
     uint32_t growths = 0;
@@ -373,22 +330,14 @@ static void check_growth(th_ring_upload upload, bool threaded)
     cr_expect(growths > 5 && growths < 25, "with room to spare each time: %u", growths);
     check_rows(&s, 0, ROWS);
     th_error err;
-    cr_expect_eq(th_gl_check(s.gl, "while it grew", &err), TH_OK, "%s", err.text);
-    free_scene(&s);
+    cr_expect_eq(th_gl_check(gl, "while it grew", &err), TH_OK, "%s", err.text);
 }
 
-Test(ring, grows_between_frames_and_loses_none)
+Test(ring, grows_between_frames_and_loses_none_also_from_far_ahead)
 {
-    check_growth(TH_RING_PERSISTENT, false);
-    check_growth(TH_RING_UNSYNCHRONIZED, false);
-    check_growth(TH_RING_COPIED, false);
-}
-
-Test(ring, grows_between_frames_and_loses_none_from_far_ahead)
-{
-    check_growth(TH_RING_PERSISTENT, true);
-    check_growth(TH_RING_UNSYNCHRONIZED, true);
-    check_growth(TH_RING_COPIED, true);
+    for (int threaded = 0; threaded < 2; threaded++)
+        for (int upload = TH_RING_PERSISTENT; upload <= TH_RING_COPIED; upload++)
+            check_growth((th_ring_upload)upload, threaded);
 }
 
 /* The frames before read the slots that are replaced. */
@@ -399,13 +348,12 @@ Test(ring, grows_when_the_gpu_is_done)
     for (uint32_t i = 0; i < 3000; i++)
         issue_row(&s, i % ROWS);
     th_ring_fence(s.ring);
-    th_gl_point *drawn = th_gl_point_now(s.gl);
-    th_gl_swap(s.gl);
+    th_gl_point *drawn = th_gl_point_now(gl);
+    th_gl_swap(gl);
     cr_assert_not_null(th_ring_begin(s.ring));
     cr_assert_not_null(th_ring_reserve(s.ring, 1000000));
-    cr_expect(th_gl_passed(s.gl, drawn, 0));
+    cr_expect(th_gl_passed(gl, drawn, 0));
     cr_assert(th_ring_end(s.ring));
-    free_scene(&s);
 }
 
 Test(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
@@ -423,20 +371,18 @@ Test(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
     }
     check_rows(&s, 0, 6);
     th_error err;
-    cr_expect_eq(th_gl_check(s.gl, "while it could not grow", &err), TH_OK, "%s", err.text);
-    free_scene(&s);
+    cr_expect_eq(th_gl_check(gl, "while it could not grow", &err), TH_OK, "%s", err.text);
 }
 
 /* Three times this is little, in 64 bits. */
 Test(ring, more_than_there_is_memory_is_an_error)
 {
-    th_gl *gl = open_context();
+    open_gl();
     th_ring *ring;
     th_error err;
     cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = SIZE_MAX / 3 + 4096}, &ring, &err), TH_ERR_MEMORY);
     cr_expect(strstr(err.text, "palette slots"), "%s", err.text);
     cr_expect_null(ring);
-    close_context(gl);
 }
 
 /* ---- the guard ---- */
@@ -444,7 +390,7 @@ Test(ring, more_than_there_is_memory_is_an_error)
 static scene make_guarded(void)
 {
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .guard = true});
-    if (th_ring_get_upload(s.ring) != TH_RING_PERSISTENT || !th_gl_get_info(s.gl)->software)
+    if (th_ring_get_upload(s.ring) != TH_RING_PERSISTENT || !th_gl_get_info(gl)->software)
         cr_skip_test("slots can be guarded only where they stay mapped and the CPU draws");
     return s;
 }
@@ -453,18 +399,17 @@ Test(ring, a_guarded_ring_draws_the_same)
 {
     scene s = make_guarded();
     run_frames(&s);
-    free_scene(&s);
 }
 
 /* The driver gets its pages back as it gave them. */
 Test(ring, a_guard_ends_with_its_ring)
 {
-    th_gl *gl = open_context();
+    open_gl();
     for (int i = 0; i < 20; i++) {
-        th_ring *ring = make_ring(gl, &(th_ring_desc){.bytes = 1 << 20, .guard = true});
+        th_ring *ring = make_ring(&(th_ring_desc){.bytes = 1 << 20, .guard = true});
         memset(th_ring_begin(ring), i, 1 << 20);
         th_ring_end(ring);
-        th_ring_destroy(ring);
+        end_all();
         GLuint buffer;
         glGenBuffers(1, &buffer);
         glBindBuffer(GL_COPY_WRITE_BUFFER, buffer);
@@ -473,7 +418,6 @@ Test(ring, a_guard_ends_with_its_ring)
         glUnmapBuffer(GL_COPY_WRITE_BUFFER);
         glDeleteBuffers(1, &buffer);
     }
-    close_context(gl);
 }
 
 static sigjmp_buf before_write;
@@ -510,7 +454,6 @@ Test(ring, a_guard_catches_a_write_to_a_slot_that_has_ended)
     cr_expect(is_caught(slot + WORDS));
     th_ring_fence(s.ring);
     run_frames(&s);
-    free_scene(&s);
 }
 
 Test(ring, a_guard_catches_a_write_beyond_the_slot)
@@ -527,5 +470,4 @@ Test(ring, a_guard_catches_a_write_beyond_the_slot)
         th_ring_end(s.ring);
         th_ring_fence(s.ring);
     }
-    free_scene(&s);
 }

@@ -3,9 +3,9 @@
 #include "render/gl/program.h"
 
 #include <shaders_of_tests.h>
-#include <throng/render/target.h>
 
 #include <criterion/criterion.h>
+#include <glad/gl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,8 @@ enum { WIDTH = 6, HEIGHT = 4, MAX_SIDE = 64 };
 
 static uint8_t picture[MAX_SIDE * MAX_SIDE * 4];
 
-static th_target *make_target(uint32_t width, uint32_t height, uint32_t samples)
-{
-    th_target *target;
-    th_error err;
-    const th_target_desc desc = {.width = width, .height = height, .samples = samples};
-    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_target_bytes(target), (size_t)width * height * 4);
-    return target;
-}
+TestSuite(target, .init = open_gl, .fini = close_gl);
+TestSuite(program, .init = open_gl, .fini = close_gl);
 
 static void expect_pixel(uint32_t width, uint32_t x, uint32_t y, const int rgba[4])
 {
@@ -46,29 +39,19 @@ static void clear_top_row_apart(const th_target *target, int width, int height)
 
 static const int below[4] = {188, 0, 255, 128}, above[4] = {0, 124, 0, 255};
 
-static void check_clear(uint32_t samples)
-{
-    open_headless();
-    th_target *target = make_target(WIDTH, HEIGHT, samples);
-    clear_top_row_apart(target, WIDTH, HEIGHT);
-    th_target_resolve(target);
-    th_target_read(target, picture);
-    for (uint32_t y = 0; y < HEIGHT; y++) {
-        for (uint32_t x = 0; x < WIDTH; x++)
-            expect_pixel(WIDTH, x, y, y == 0 && x < WIDTH - 1 ? above : below);
-    }
-    th_target_destroy(target);
-    close_checked();
-}
-
 Test(target, reads_back_srgb_top_row_first)
 {
-    check_clear(0);
-}
-
-Test(target, reads_back_srgb_top_row_first_with_antialiasing)
-{
-    check_clear(4);
+    for (uint32_t samples = 0; samples <= 4; samples += 4) {
+        th_target *target = make_target(WIDTH, HEIGHT, samples);
+        cr_assert_eq(th_target_bytes(target), 4 * WIDTH * HEIGHT);
+        clear_top_row_apart(target, WIDTH, HEIGHT);
+        th_target_resolve(target);
+        th_target_read(target, picture);
+        for (uint32_t y = 0; y < HEIGHT; y++)
+            for (uint32_t x = 0; x < WIDTH; x++)
+                expect_pixel(WIDTH, x, y, y == 0 && x < WIDTH - 1 ? above : below);
+        glDisable(GL_SCISSOR_TEST);
+    }
 }
 
 static GLuint make_box_program(const char *colour)
@@ -98,7 +81,6 @@ static void draw_box(GLuint program, float right)
 /* A box over half of column 2: its grey must be half the light (188), not half the number (128). */
 Test(target, antialiasing_averages_light)
 {
-    open_headless();
     th_target *target = make_target(WIDTH, HEIGHT, 4);
     th_target_bind(target);
     glClearColor(0.0f, 0.0f, 0.0f, 0.0f);
@@ -113,8 +95,6 @@ Test(target, antialiasing_averages_light)
         expect_pixel(WIDTH, 3, y, (const int[]){0, 0, 0, 0});
     }
     glDeleteProgram(program);
-    th_target_destroy(target);
-    close_checked();
 }
 
 static void check_depth(uint32_t samples)
@@ -141,20 +121,16 @@ static void check_depth(uint32_t samples)
     th_target_read(target, picture);
     expect_pixel(WIDTH, 0, 0, (const int[]){255, 255, 255, 255});
     glDisable(GL_DEPTH_TEST);
-    th_target_destroy(target);
 }
 
 Test(target, has_depth_of_32_bit_float)
 {
-    open_headless();
     check_depth(0);
     check_depth(4);
-    close_checked();
 }
 
 Test(target, can_change_its_size)
 {
-    open_headless();
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(MAX_SIDE, 3, samples);
         th_error err;
@@ -167,9 +143,7 @@ Test(target, can_change_its_size)
         expect_pixel(WIDTH, 0, 0, above);
         expect_pixel(WIDTH, 0, 1, below);
         glDisable(GL_SCISSOR_TEST);
-        th_target_destroy(target);
     }
-    close_checked();
 }
 
 static void expect_refused(const th_target_desc *desc, const char *said)
@@ -183,7 +157,6 @@ static void expect_refused(const th_target_desc *desc, const char *said)
 
 Test(target, names_the_limit_that_it_is_beyond)
 {
-    open_headless();
     expect_refused(&(th_target_desc){.width = 0, .height = 4}, "0x4 pixels");
     expect_refused(&(th_target_desc){.width = 4}, "4x0 pixels");
     expect_refused(&(th_target_desc){.width = UINT32_MAX, .height = 4}, "4294967295x4 pixels");
@@ -199,15 +172,12 @@ Test(target, names_the_limit_that_it_is_beyond)
     th_target_resolve(target);
     th_target_read(target, picture);
     expect_pixel(WIDTH, 0, 0, above);
-    th_target_destroy(target);
-    close_checked();
 }
 
 /* Rows longer than the piece by which they are swapped, and an odd number of them. */
 Test(target, turns_large_pictures_around)
 {
     enum { wide = 3000, rows = 5 };
-    open_headless();
     th_target *target = make_target(wide, rows, 0);
     th_target_bind(target);
     glEnable(GL_SCISSOR_TEST);
@@ -219,23 +189,19 @@ Test(target, turns_large_pictures_around)
         glClearColor(0.0f, 0.0f, 0.0f, (float)(y + 100) / 255.0f);
         glClear(GL_COLOR_BUFFER_BIT);
     }
-    uint8_t *read = malloc(th_target_bytes(target));
-    cr_assert(read);
-    th_target_read(target, read);
+    const uint8_t *read = read_target(target);
     for (size_t y = 0; y < rows; y++) {
         cr_expect_eq(read[y * wide * 4 + 3], rows - 1 - y);
         cr_expect_eq(read[(y * wide + wide - 2) * 4 + 3], rows - 1 - y);
         cr_expect_eq(read[(y * wide + wide - 1) * 4 + 3], rows - 1 - y + 100);
     }
-    free(read);
-    th_target_destroy(target);
-    close_checked();
 }
 
 Test(target, is_shown_in_a_window_as_it_is)
 {
     if (!getenv("DISPLAY"))
         cr_skip("no display; xvfb-run gives one");
+    close_gl();
     th_error err;
     const th_gl_desc desc = {.want = TH_GL_WINDOW, .width = MAX_SIDE, .height = MAX_SIDE, .debug = true};
     cr_assert_eq(th_gl_create(&desc, &gl, &err), TH_OK, "%s", err.text);
@@ -253,9 +219,7 @@ Test(target, is_shown_in_a_window_as_it_is)
         cr_expect_arr_eq(top, ((const uint8_t[]){0, 124, 0}), 3);
         if (side < MAX_SIDE)
             cr_expect(top[1 - MAX_SIDE * 4] > 0 && top[1 - MAX_SIDE * 4] < 124, "enlarged without smoothing");
-        th_target_destroy(target);
     }
-    close_checked();
 }
 
 static char *read_file(const char *name)
@@ -285,7 +249,6 @@ Test(program, texts_are_embedded_as_they_are)
 
 Test(program, draws_what_its_defines_say)
 {
-    open_headless();
     th_target *target = make_target(WIDTH, HEIGHT, 0);
     th_target_bind(target);
     GLuint program = make_box_program("COLOUR vec4(0.0, 0.5, 1.0, 1.0)");
@@ -293,13 +256,10 @@ Test(program, draws_what_its_defines_say)
     th_target_read(target, picture);
     expect_pixel(WIDTH, WIDTH - 1, HEIGHT - 1, (const int[]){0, 188, 255, 255});
     glDeleteProgram(program);
-    th_target_destroy(target);
-    close_checked();
 }
 
 Test(program, computes)
 {
-    open_headless();
     const th_program_desc desc = {.name = "double", .compute = {&th_shader_double_comp}};
     GLuint program, buffer;
     th_error err;
@@ -316,7 +276,6 @@ Test(program, computes)
     glUseProgram(0);
     glDeleteProgram(program);
     glDeleteBuffers(1, &buffer);
-    close_checked();
 }
 
 static void expect_broken(const th_program_desc *desc, const char *said)
@@ -332,7 +291,6 @@ static void expect_broken(const th_program_desc *desc, const char *said)
 
 Test(program, errors_name_piece_and_line)
 {
-    open_headless();
     expect_broken(&(th_program_desc){.name = "wall",
                                      .vertex = {&th_shader_place_glsl, &th_shader_box_vert},
                                      .fragment = {&th_shader_place_glsl, &th_shader_broken_frag}},
@@ -346,17 +304,18 @@ Test(program, errors_name_piece_and_line)
                   "program wall, fragment shader: box.frag, line 5: ");
     expect_broken(&(th_program_desc){.name = "wall", .vertex = {&th_shader_box_vert}, .defines = {"GOOD", "1"}},
                   "program wall, vertex shader: the defines, line 3: ");
-    th_gl_destroy(gl);
+    th_gl_destroy(gl); /* its driver has complained */
+    gl = NULL;
 }
 
 Test(program, errors_of_linking_name_the_program)
 {
-    open_headless();
     expect_broken(&(th_program_desc){.name = "wall",
                                      .vertex = {&th_shader_place_glsl, &th_shader_box_vert},
                                      .fragment = {&th_shader_apart_frag}},
                   "program wall does not link: ");
-    th_gl_destroy(gl);
+    th_gl_destroy(gl); /* its driver has complained */
+    gl = NULL;
 }
 
 static const char *driver_log;
@@ -392,7 +351,6 @@ Test(program, reads_the_logs_of_several_drivers)
         {"0 errors\n", "vertex shader: 0 errors"},
         {"", "vertex shader: the driver does not say why"},
     };
-    open_headless();
     glad_glGetShaderInfoLog = tell_log;
     glad_glGetShaderiv = tell_failure;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -400,5 +358,4 @@ Test(program, reads_the_logs_of_several_drivers)
         expect_broken(&(th_program_desc){.name = "wall", .vertex = {&th_shader_place_glsl, &th_shader_box_vert}},
                       cases[i].said);
     }
-    close_checked();
 }

@@ -3,10 +3,8 @@
 #include "src/view/toolbar.h"
 #include "src/view/view_hud.h"
 
-#include <throng/render/target.h>
-
 #include <criterion/criterion.h>
-
+#include <glad/gl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,30 +16,24 @@ static th_target *target;
 static uint32_t width, height;
 static uint8_t picture[MOST_BYTES], other[MOST_BYTES];
 
+END_BY(th_hud_destroy)
+
 static void open_hud(void)
 {
     th_error err;
-    open_headless();
+    open_gl();
     cr_assert_eq(th_hud_create(gl, 16, &hud, &err), TH_OK, "%s", err.text);
+    at_end(end_by_th_hud_destroy, hud);
 }
 
-static void close_hud(void)
-{
-    th_hud_destroy(hud);
-    th_target_destroy(target);
-    close_checked();
-}
-
-TestSuite(view_hud, .init = open_hud, .fini = close_hud);
+TestSuite(view_hud, .init = open_hud, .fini = close_gl);
 
 /* Letters as the viewer has them in such a window. */
 static void resize(size_t s)
 {
     th_error err;
     width = sizes[s][0], height = sizes[s][1];
-    const th_target_desc desc = {.width = width, .height = height, .samples = 1};
-    th_target_destroy(target);
-    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
+    target = make_target(width, height, 1);
     cr_assert_eq(th_hud_set_text_px(hud, s < 2 ? 16 : 9, &err), TH_OK, "%s", err.text);
 }
 
