@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+END_BY(th_render_mesh_destroy)
+
 /* ---- making ---- */
 
 stick *make_stick(void)
 {
-    stick *s = calloc(1, sizeof *s);
-    cr_assert_not_null(s);
+    stick *s = borrow(sizeof *s);
     for (uint32_t j = 0; j < STICK_JOINTS; j++) {
         s->joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
         s->joints[j].rest.m[7] = j > 0 ? 0.01F : 0;
@@ -51,7 +52,7 @@ th_render_mesh *create_render_mesh(const th_model *model)
     th_render_mesh *render_mesh;
     cr_assert_eq(th_model_check(model, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_render_mesh_create(model, NULL, &render_mesh, &err), TH_OK, "%s", err.text);
-    return render_mesh;
+    return at_end(end_by_th_render_mesh_destroy, render_mesh);
 }
 
 bool has_warning(const th_render_mesh *render_mesh, const char *part)
@@ -193,7 +194,7 @@ static double from_triangle(const double p[3], double corner[3][3])
 th_dmat34 *make_error_poses(const th_model *model)
 {
     th_dmat34 *local = malloc(2 * model->joint_count * sizeof *local), *pose = local + model->joint_count;
-    th_dmat34 *palettes = malloc((ERROR_POSES * (size_t)model->bone_count + 1) * sizeof *palettes);
+    th_dmat34 *palettes = borrow(ERROR_POSES * (size_t)model->bone_count * sizeof *palettes);
     for (int p = 0; p < ERROR_POSES; p++) {
         const double half = (p - 1) * M_PI / 12, axis = sin(half) / sqrt(3);
         const th_dmat34 turn =

@@ -1,6 +1,8 @@
-/* What is true of any render_mesh, and a model to make render_meshes of. */
+/* What is true of any render_mesh, and a model to make render_meshes of. What is made ends with the test. */
 #ifndef FIXTURE_RENDER_MESH_H
 #define FIXTURE_RENDER_MESH_H
+
+#include "fixture_end.h"
 
 #include <throng/render/render_mesh.h>
 
@@ -17,13 +19,13 @@ typedef struct stick {
     th_model model;
 } stick;
 
-/* Without meshes and textures; both materials are plain. The caller frees it with free(). */
+/* Without meshes and textures; both materials are plain. */
 stick *make_stick(void);
 
 /* A vertex at a place, on one bone. */
 th_vertex stick_vertex(float x, float y, float z, uint16_t bone);
 
-/* The test fails unless it can be created. Free with th_render_mesh_destroy. */
+/* The test fails unless it can be created. */
 th_render_mesh *create_render_mesh(const th_model *model);
 
 bool has_warning(const th_render_mesh *render_mesh, const char *part);
@@ -34,7 +36,7 @@ void check_render_mesh(const th_model *model, const th_render_mesh *render_mesh)
 /* Level 0 has the triangles of the model, no more and no fewer, with all that their vertices have. */
 void check_same_triangles(const th_model *model, const th_render_mesh *render_mesh);
 
-/* Palettes of the poses that errors are measured in, one behind the other; the caller frees them with free(). */
+/* Palettes of the poses that errors are measured in, one behind the other. */
 enum { ERROR_POSES = 3 };
 th_dmat34 *make_error_poses(const th_model *model);
 

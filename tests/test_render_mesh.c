@@ -21,6 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
+TestSuite(render_mesh, .fini = end_all);
+
+END_BY(th_model_free)
+
 /* ---- real models ---- */
 
 static void check_errors(const th_model *model, const th_render_mesh *render_mesh)
@@ -30,24 +34,23 @@ static void check_errors(const th_model *model, const th_render_mesh *render_mes
         for (uint32_t p = 0; p < ERROR_POSES; p++)
             cr_expect_leq(farthest_from_level(render_mesh, l, palettes + p * model->bone_count),
                           (double)render_mesh->lod_error[l] * 1.00001, "%s, level %u, pose %u", model->name, l, p);
-    free(palettes);
 }
 
-static void check_whole(const th_model *model)
+static th_render_mesh *check_whole(const th_model *model)
 {
     th_render_mesh *render_mesh = create_render_mesh(model);
     check_render_mesh(model, render_mesh);
     check_same_triangles(model, render_mesh);
     if (render_mesh->vertex_count < (is_nightly() ? 3000 : 1000)) /* each vertex against each triangle */
         check_errors(model, render_mesh);
-    th_render_mesh_destroy(render_mesh);
+    return render_mesh;
 }
 
 static th_model *make_human(void)
 {
     th_model *model;
     cr_assert_eq(th_human_create(&model, NULL), TH_OK);
-    return model;
+    return at_end(end_by_th_model_free, model);
 }
 
 /* The human with a texture of 64 x 64 pixels. */
@@ -96,19 +99,10 @@ Test(render_mesh, of_a_joint_level_has_the_images_of_its_model)
     cr_assert_eq(shared->material_count, alone->material_count);
     cr_expect_arr_eq(shared->materials, alone->materials, alone->material_count * sizeof *alone->materials);
     th_render_mesh_destroy(shared);
-    th_render_mesh_destroy(alone);
     cr_expect_eq(base->images[0].width, 64, "and they stay");
     cr_expect_str_eq(base->images[0].name, "skin.tga");
-    th_render_mesh_destroy(base);
     th_joint_lod_destroy(lod);
     th_model_free(s.human);
-}
-
-Test(render_mesh, has_all_of_the_human)
-{
-    th_model *human = make_human();
-    check_whole(human);
-    th_model_free(human);
 }
 
 Test(render_mesh, says_how_far_the_levels_of_the_human_are_off)
@@ -129,9 +123,6 @@ Test(render_mesh, says_how_far_the_levels_of_the_human_are_off)
         cr_expect_geq(2 * lods[l].index_count + 60, lods[l - 1].index_count, "level %u drops too much at once", l);
     }
     cr_expect_leq(lods[TH_RENDER_MESH_LODS - 1].index_count / 3, 200);
-    free(palettes);
-    th_render_mesh_destroy(render_mesh);
-    th_model_free(human);
 }
 
 /* Vertices alone do not show a triangle that spans from one leg to the other. */
@@ -144,9 +135,6 @@ Test(render_mesh, coarse_levels_of_the_human_stay_on_its_surface)
         for (uint32_t p = 0; p < ERROR_POSES; p++)
             cr_expect_leq(farthest_from_mesh(render_mesh, l, palettes + p * human->bone_count),
                           1.5 * (double)render_mesh->lod_error[l], "level %u, pose %u", l, p);
-    free(palettes);
-    th_render_mesh_destroy(render_mesh);
-    th_model_free(human);
 }
 
 Test(render_mesh, two_levels_double_the_limit)
@@ -171,9 +159,7 @@ Test(render_mesh, has_all_of_files)
                                         "glTF2/BoxTextured-glTF-Binary/BoxTextured.glb",
                                         "glTF2/ClearCoat-glTF/ClearCoatTest.gltf"};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
-        th_model *model = import_good(testmodel(files[f]));
-        check_whole(model);
-        th_model_free(model);
+        check_whole(at_end(end_by_th_model_free, import_good(testmodel(files[f]))));
     }
 }
 
@@ -188,22 +174,42 @@ static void check_equal(const th_render_mesh *a, const th_render_mesh *b)
     cr_expect_eq(a->line_end_count, b->line_end_count);
 }
 
-Test(render_mesh, is_the_same_every_time)
+/* Every time the same. */
+Test(render_mesh, has_all_of_the_human)
 {
-    th_model *human = make_human();
-    th_render_mesh *one = create_render_mesh(human), *other = create_render_mesh(human);
-    check_equal(one, other);
-    th_render_mesh_destroy(one);
-    th_render_mesh_destroy(other);
-    th_model_free(human);
+    const th_model *human = make_human();
+    check_whole(human);
+    check_equal(create_render_mesh(human), create_render_mesh(human));
 }
 
 /* ---- small and odd models ---- */
 
-static void check_stick(stick *s, uint32_t mesh_count)
+static th_render_mesh *check_stick(stick *s, uint32_t mesh_count)
 {
     s->model.mesh_count = mesh_count;
-    check_whole(&s->model);
+    return check_whole(&s->model);
+}
+
+static void hang(stick *s, int mesh, const char *name, const th_vertex *vertices, uint32_t vertex_count,
+                 const uint32_t *indices, uint32_t index_count)
+{
+    s->meshes[mesh] = (th_mesh){.name = name,
+                                .vertex_count = vertex_count,
+                                .index_count = index_count,
+                                .vertices = vertices,
+                                .indices = indices};
+}
+
+/* One triangle, on a joint in the middle, whose corners can be changed. */
+static th_vertex *hang_card(stick *s, const char *name)
+{
+    static const uint32_t indices[] = {0, 1, 2};
+    th_vertex *corners = borrow(3 * sizeof *corners);
+    for (int c = 0; c < 3; c++)
+        corners[c] = stick_vertex((float)(c == 1), (float)(c == 2), 0, 10);
+    hang(s, 0, name, corners, 3, indices, 3);
+    s->model.mesh_count = 1;
+    return corners;
 }
 
 Test(render_mesh, of_nothing_is_empty)
@@ -219,13 +225,10 @@ Test(render_mesh, of_nothing_is_empty)
     cr_expect_eq(render_mesh->line_end_count, 2 * (STICK_JOINTS - 1));
     for (uint32_t b = 0; b < render_mesh->bone_count; b++)
         cr_expect_eq(render_mesh->bones[b].radius, -1);
-    th_render_mesh_destroy(render_mesh);
 
     s->model.bone_count = 0;
     render_mesh = create_render_mesh(&s->model);
     cr_expect(!render_mesh->bones && !render_mesh->line_ends && render_mesh->line_end_count == 0);
-    th_render_mesh_destroy(render_mesh);
-    free(s);
     th_render_mesh_destroy(NULL);
 }
 
@@ -234,24 +237,15 @@ Test(render_mesh, takes_one_triangle_and_leaves_out_none)
     stick *s = make_stick();
     th_vertex corners[] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 1), stick_vertex(-0.0F, 1, 0, 299)};
     const uint32_t indices[] = {0, 1, 2};
-    s->meshes[0] = (th_mesh){
-        .name = "none", .material = 0, .vertex_count = 3, .index_count = 0, .vertices = corners, .indices = NULL};
-    s->meshes[1] = (th_mesh){
-        .name = "one", .material = 1, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
-    s->meshes[2] = (th_mesh){.name = "nothing at all",
-                             .material = 0,
-                             .vertex_count = 0,
-                             .index_count = 0,
-                             .vertices = NULL,
-                             .indices = NULL};
-    check_stick(s, 3);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    hang(s, 0, "none", corners, 3, NULL, 0);
+    hang(s, 1, "one", corners, 3, indices, 3);
+    hang(s, 2, "nothing at all", NULL, 0, NULL, 0);
+    s->meshes[1].material = 1;
+    const th_render_mesh *render_mesh = check_stick(s, 3);
     cr_expect_eq(render_mesh->part_count, 1);
     cr_expect_eq(render_mesh->parts[0].material, 1);
     cr_expect_eq(render_mesh->materials[1].image, TH_NO_INDEX);
     cr_expect_arr_eq(render_mesh->materials[1].base_color, s->materials[1].base_color, sizeof(float[4]));
-    th_render_mesh_destroy(render_mesh);
-    free(s);
 }
 
 Test(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices)
@@ -263,13 +257,9 @@ Test(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices
     v[6] = v[0];
     memset(v[5].normal, 0, sizeof v[5].normal);
     const uint32_t indices[] = {0, 0, 1, 1, 1, 1, 0, 1, 3, 0, 1, 6, 5, 1, 2};
-    s->meshes[0] = (th_mesh){
-        .name = "odd", .material = 0, .vertex_count = 7, .index_count = 15, .vertices = v, .indices = indices};
-    check_stick(s, 1);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    hang(s, 0, "odd", v, 7, indices, 15);
+    th_render_mesh *render_mesh = check_stick(s, 1);
     cr_expect_eq(render_mesh->vertex_count, 5, "4 is in no triangle, 6 is 0 again");
-    th_render_mesh_destroy(render_mesh);
-    free(s);
 }
 
 Test(render_mesh, takes_any_heap_of_triangles)
@@ -291,16 +281,10 @@ Test(render_mesh, takes_any_heap_of_triangles)
         for (int i = 0; i < 3 * TRIANGLES_OF_HEAP; i++)
             indices[i] = (uint32_t)random_between(&state, 0, VERTICES_OF_HEAP);
         for (int m = 0; m < 3; m++)
-            s->meshes[m] = (th_mesh){.name = "heap",
-                                     .material = 0,
-                                     .vertex_count = VERTICES_OF_HEAP,
-                                     .index_count = TRIANGLES_OF_HEAP / 3 * 3,
-                                     .vertices = v,
-                                     .indices = indices + 500 * m};
+            hang(s, m, "heap", v, VERTICES_OF_HEAP, indices + 500 * m, TRIANGLES_OF_HEAP / 3 * 3);
         s->model.mesh_count = 3;
         check_whole(&s->model);
     }
-    free(s);
 }
 
 /* ---- morph targets ---- */
@@ -387,8 +371,6 @@ Test(render_mesh, has_the_deltas_of_morph_targets_by_vertex)
                  mesh->parts[0].vertex_count);
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
         check_twin(&w, mesh, &mesh->vertices[v]);
-    th_render_mesh_destroy(mesh);
-    free(s);
 }
 
 /* ---- vertices ---- */
@@ -400,10 +382,8 @@ static th_render_mesh *pack_one(stick *s, th_vertex vertex)
     th_vertex corners[3] = {vertex, vertex, vertex};
     corners[1].position[0] += 1;
     corners[2].position[1] += 1;
-    s->meshes[0] = (th_mesh){
-        .name = "one", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
-    check_stick(s, 1);
-    return create_render_mesh(&s->model);
+    hang(s, 0, "one", corners, 3, indices, 3);
+    return check_stick(s, 1);
 }
 
 Test(render_mesh, weights_lose_as_little_as_can_be)
@@ -428,9 +408,7 @@ Test(render_mesh, weights_lose_as_little_as_can_be)
         memcpy(vertex.weight, cases[c].weight, sizeof cases[c].weight);
         th_render_mesh *render_mesh = pack_one(s, vertex);
         cr_expect_arr_eq(render_mesh->vertices[0].weight, cases[c].want, 4, "case %zu", c);
-        th_render_mesh_destroy(render_mesh);
     }
-    free(s);
 }
 
 Test(render_mesh, weights_of_any_kind_sum_to_255)
@@ -451,9 +429,8 @@ Test(render_mesh, weights_of_any_kind_sum_to_255)
         for (uint32_t k = 1; k <= last; k++)
             descending &= vertex.weight[k] <= vertex.weight[k - 1];
         if (descending)
-            th_render_mesh_destroy(pack_one(s, vertex));
+            pack_one(s, vertex);
     }
-    free(s);
 }
 
 static void check_uv(stick *s, float u, float v, double near_u, double near_v)
@@ -464,7 +441,6 @@ static void check_uv(stick *s, float u, float v, double near_u, double near_v)
     th_render_mesh *render_mesh = pack_one(s, vertex);
     cr_expect_float_eq((double)th_half_to_float(render_mesh->vertices[0].uv[0]), near_u, 0x1p-12, "%g", (double)u);
     cr_expect_float_eq((double)th_half_to_float(render_mesh->vertices[0].uv[1]), near_v, 0x1p-12, "%g", (double)v);
-    th_render_mesh_destroy(render_mesh);
 }
 
 Test(render_mesh, texture_coordinates_move_next_to_the_image)
@@ -475,21 +451,15 @@ Test(render_mesh, texture_coordinates_move_next_to_the_image)
     check_uv(s, -0.75F, 1000.25F, 0.25, 0.25);
     check_uv(s, 1e6F, -1e9F, 0, 0);
     check_uv(s, 3e38F, -3e38F, 0, 0);
-    free(s);
 }
 
 Test(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
 {
     stick *s = make_stick();
-    static const uint32_t indices[] = {0, 1, 2};
-    th_vertex corners[3] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 0), stick_vertex(0, 1, 0, 0)};
+    th_vertex *corners = hang_card(s, "road");
     corners[1].uv[0] = 4001.3F;
-    s->meshes[0] = (th_mesh){
-        .name = "road", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
-    s->model.mesh_count = 1;
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->warning_count, 0, "there is no image");
-    th_render_mesh_destroy(render_mesh);
 
     /* A TGA of 100 x 1 pixels. */
     uint8_t tga[18 + 300] = {[2] = 2, [12] = 100, [14] = 1, [16] = 24};
@@ -500,15 +470,12 @@ Test(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
     cr_assert_eq(render_mesh->image_count, 1);
     cr_expect_str_eq(render_mesh->images[0].name, "road.tga");
     cr_expect(has_warning(render_mesh, "mesh road: texture coordinates are rounded by up to 30 pixels"));
-    th_render_mesh_destroy(render_mesh);
 
     corners[1].uv[0] = 3e38F;
     render_mesh = create_render_mesh(&s->model);
     check_render_mesh(&s->model, render_mesh);
     for (uint32_t v = 0; v < render_mesh->vertex_count; v++)
         cr_expect(isfinite(th_half_to_float(render_mesh->vertices[v].uv[0])));
-    th_render_mesh_destroy(render_mesh);
-    free(s);
 }
 
 /* ---- culling ---- */
@@ -517,18 +484,13 @@ static th_culling culling_of(stick *s)
 {
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     const th_culling culling = render_mesh->parts[0].culling;
-    th_render_mesh_destroy(render_mesh);
     return culling;
 }
 
 Test(render_mesh, culls_what_is_never_seen)
 {
     stick *s = make_stick();
-    static const uint32_t indices[] = {0, 1, 2};
-    th_vertex corners[3] = {stick_vertex(0, 0, 0, 10), stick_vertex(1, 0, 0, 10), stick_vertex(0, 1, 0, 10)};
-    s->meshes[0] = (th_mesh){
-        .name = "card", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
-    s->model.mesh_count = 1;
+    th_vertex *corners = hang_card(s, "card");
     cr_expect_eq(culling_of(s), TH_CULL_BACK);
     s->joints[9].rest.m[0] = -1;
     cr_expect_eq(culling_of(s), TH_CULL_FRONT, "below a mirrored joint");
@@ -539,13 +501,11 @@ Test(render_mesh, culls_what_is_never_seen)
     corners[2].bone[0] = 10;
     s->materials[0].double_sided = true;
     cr_expect_eq(culling_of(s), TH_CULL_NONE);
-    free(s);
 }
 
 Test(render_mesh, culls_nothing_that_a_clip_mirrors)
 {
     stick *s = make_stick();
-    static const uint32_t indices[] = {0, 1, 2};
     static const double times[] = {0, 1};
     static const float none[] = {0, 0, 0}, upright[] = {0, 0, 0, 1};
     float scales[] = {1, 1, 1, 1, 1, 1};
@@ -555,16 +515,12 @@ Test(render_mesh, culls_nothing_that_a_clip_mirrors)
                                 .scale = {.key_count = 2, .times = times, .values = scales}};
     const th_clip clip = {
         .name = "turn", .duration_ticks = 1, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
-    th_vertex corners[3] = {stick_vertex(0, 0, 0, 10), stick_vertex(1, 0, 0, 10), stick_vertex(0, 1, 0, 10)};
-    s->meshes[0] = (th_mesh){
-        .name = "card", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
-    s->model.mesh_count = 1;
+    hang_card(s, "card");
     s->model.clips = &clip;
     s->model.clip_count = 1;
     cr_expect_eq(culling_of(s), TH_CULL_BACK);
     scales[4] = -1;
     cr_expect_eq(culling_of(s), TH_CULL_NONE);
-    free(s);
 }
 
 Test(render_mesh, keeps_what_alpha_means)
@@ -577,8 +533,6 @@ Test(render_mesh, keeps_what_alpha_means)
     const th_render_mesh_material *material = &render_mesh->materials[1];
     cr_expect(material->alpha == TH_ALPHA_MASK && material->alpha_cutoff == 0.25F && material->emissive[2] == 2);
     cr_expect_eq(render_mesh->materials[0].alpha, TH_ALPHA_OPAQUE);
-    th_render_mesh_destroy(render_mesh);
-    free(s);
 }
 
 /* ---- levels of detail ---- */
@@ -628,21 +582,23 @@ static void add_ball_mesh(ball *b, int half, int rings, int sides, th_mesh *out)
                      .indices = b->indices[half]};
 }
 
+static ball *hang_ball(stick *s)
+{
+    ball *b = borrow(sizeof *b);
+    for (int half = 0; half < 2; half++)
+        add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
+    return b;
+}
+
 Test(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
 {
     stick *s = make_stick();
-    ball *b = calloc(1, sizeof *b);
-    for (int half = 0; half < 2; half++)
-        add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
-    check_stick(s, 2);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    hang_ball(s);
+    th_render_mesh *render_mesh = check_stick(s, 2);
     cr_assert_eq(render_mesh->part_count, 2);
     cr_assert_geq(render_mesh->lod_count, 3);
     for (uint32_t l = 0; l < render_mesh->lod_count; l++)
         cr_expect_eq(count_open_edges(render_mesh, l, true), 0, "level %u", l);
-    th_render_mesh_destroy(render_mesh);
-    free(b);
-    free(s);
 }
 
 /* Two triangles meet at a seam, and one stands alone. */
@@ -659,23 +615,17 @@ Test(render_mesh, an_island_continues_across_seams)
 Test(render_mesh, levels_have_no_gaps_at_rest_where_weights_differ)
 {
     stick *s = make_stick();
-    ball *b = calloc(1, sizeof *b);
-    for (int half = 0; half < 2; half++) {
-        add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
+    ball *b = hang_ball(s);
+    for (int half = 0; half < 2; half++)
         for (uint32_t v = 0; v < s->meshes[half].vertex_count; v++) {
             th_vertex *to = &b->vertices[half][v];
             to->bone[0] = half == 0 || to->position[1] < -0.999F ? 10 : 11;
             memcpy(to->weight, (float[TH_MAX_INFLUENCES]){1}, sizeof to->weight);
         }
-    }
-    check_stick(s, 2);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    th_render_mesh *render_mesh = check_stick(s, 2);
     cr_assert_geq(render_mesh->lod_count, 3);
     for (uint32_t l = 0; l < render_mesh->lod_count; l++)
         cr_expect_eq(count_open_edges(render_mesh, l, false), 0, "level %u", l);
-    th_render_mesh_destroy(render_mesh);
-    free(b);
-    free(s);
 }
 
 /* A drum, upright: a flat top, a narrow rim that is rounded, and a side. */
@@ -739,10 +689,9 @@ static double tilt_on_top(const th_render_mesh_vertex *v, const uint32_t *index,
 Test(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
 {
     stick *s = make_stick();
-    drum *d = calloc(1, sizeof *d);
+    drum *d = borrow(sizeof *d);
     add_drum(d, &s->meshes[0]);
-    check_stick(s, 1);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    th_render_mesh *render_mesh = check_stick(s, 1);
     cr_assert_geq(render_mesh->lod_count, 3);
     for (uint32_t l = 1; render_mesh->lod_error[l] < 0.1F; l++) { /* beyond, the top is no longer flat */
         const th_render_mesh_lod *lod = &render_mesh->parts[0].lods[l];
@@ -753,9 +702,6 @@ Test(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
         cr_expect_lt(most, 31 * M_PI / 180, "level %u, %u triangles: %g degrees", l, lod->index_count / 3,
                      most * 180 / M_PI);
     }
-    th_render_mesh_destroy(render_mesh);
-    free(d);
-    free(s);
 }
 
 static th_render_mesh_vertex surface_vertex(double x, double y, double z, uint32_t normal)
@@ -806,9 +752,7 @@ Test(render_mesh, new_normals_are_means_by_area)
 Test(render_mesh, errors_are_in_scene_units)
 {
     stick *s = make_stick();
-    ball *b = calloc(1, sizeof *b);
-    for (int half = 0; half < 2; half++)
-        add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
+    hang_ball(s);
     s->model.mesh_count = 2;
     th_render_mesh *small = create_render_mesh(&s->model);
     for (int i = 0; i < 3; i++)
@@ -819,28 +763,20 @@ Test(render_mesh, errors_are_in_scene_units)
     cr_expect_eq(memcmp(small->vertices, large->vertices, small->vertex_count * sizeof *small->vertices), 0);
     for (uint32_t l = 1; l < small->lod_count; l++)
         cr_expect_eq(large->lod_error[l], 128 * small->lod_error[l]);
-    th_render_mesh_destroy(small);
-    th_render_mesh_destroy(large);
-    free(b);
-    free(s);
 }
 
 /* Turned about the root, some of it would lie beyond the largest float. */
 Test(render_mesh, has_no_levels_where_numbers_end)
 {
     stick *s = make_stick();
-    ball *b = calloc(1, sizeof *b);
+    ball *b = borrow(sizeof *b);
     add_ball_mesh(b, 0, 24, 36, &s->meshes[0]);
     for (uint32_t v = 0; v < s->meshes[0].vertex_count; v++)
         for (int i = 0; i < 3; i++)
             b->vertices[0][v].position[i] = b->vertices[0][v].position[i] * 1e37F + (i < 2 ? 2.8e38F : 0);
     s->model.size = 2e37;
-    check_stick(s, 1);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    th_render_mesh *render_mesh = check_stick(s, 1);
     cr_expect_eq(render_mesh->lod_count, 1);
-    th_render_mesh_destroy(render_mesh);
-    free(b);
-    free(s);
 }
 
 /* A straight tube with a knee: flat along its length, as it was bound. */
@@ -865,19 +801,11 @@ Test(render_mesh, levels_keep_the_rings_that_bend)
         for (int k = 0; k < 6; k++)
             indices[count++] = two[k];
     }
-    s->meshes[0] = (th_mesh){.name = "tube",
-                             .material = 0,
-                             .vertex_count = RINGS_OF_TUBE * SIDES_OF_TUBE,
-                             .index_count = count,
-                             .vertices = v,
-                             .indices = indices};
-    check_stick(s, 1);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    hang(s, 0, "tube", v, RINGS_OF_TUBE * SIDES_OF_TUBE, indices, count);
+    th_render_mesh *render_mesh = check_stick(s, 1);
     for (uint32_t l = 1; l < render_mesh->lod_count && 12 * render_mesh->parts[0].lods[l].index_count >= count; l++)
         cr_expect_leq(render_mesh->lod_error[l], 0.02F, "level %u", l);
     cr_expect_geq(render_mesh->lod_count, 5);
-    th_render_mesh_destroy(render_mesh);
-    free(s);
 }
 
 /* The second ball is out of reach of the first one's joints, and so small that its own size is the limit: its fifteen
@@ -885,7 +813,7 @@ Test(render_mesh, levels_keep_the_rings_that_bend)
 Test(render_mesh, meshes_without_a_common_bind_get_their_own_levels)
 {
     stick *s = make_stick();
-    ball *b = calloc(2, sizeof *b);
+    ball *b = borrow(2 * sizeof *b);
     for (int m = 0; m < 2; m++) {
         add_ball_mesh(&b[m], 0, m == 0 ? 24 : 4, m == 0 ? 36 : 5, &s->meshes[m]);
         for (uint32_t v = 0; m == 1 && v < s->meshes[1].vertex_count; v++) {
@@ -895,8 +823,7 @@ Test(render_mesh, meshes_without_a_common_bind_get_their_own_levels)
                 b[1].vertices[0][v].position[i] *= 0.01F;
         }
     }
-    check_stick(s, 2);
-    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    th_render_mesh *render_mesh = check_stick(s, 2);
     cr_assert_geq(render_mesh->lod_count, 3);
     const th_render_mesh_part *coarse = &render_mesh->parts[1];
     for (uint32_t l = 1; l < render_mesh->lod_count; l++) {
@@ -906,9 +833,6 @@ Test(render_mesh, meshes_without_a_common_bind_get_their_own_levels)
             cr_expect_eq(memcmp(&coarse->lods[l], &coarse->lods[0], sizeof *coarse->lods), 0, "level %u", l);
         cr_expect_gt(render_mesh->parts[0].lods[l].error, 0);
     }
-    th_render_mesh_destroy(render_mesh);
-    free(b);
-    free(s);
 }
 
 /* ---- skeleton ---- */
@@ -930,7 +854,7 @@ Test(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
 {
     th_model *human = make_human();
     th_render_mesh *render_mesh = create_render_mesh(human);
-    double *reach = malloc(human->bone_count * sizeof *reach);
+    double *reach = borrow(human->bone_count * sizeof *reach);
     for (uint32_t b = 0; b < human->bone_count; b++) {
         const th_dmat34 inverse_bind = th_dmat34_from(human->bones[b].inverse_bind);
         double joint[3];
@@ -948,9 +872,6 @@ Test(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
         cr_expect_geq((double)render_mesh->bones[b].radius, reach[b]);
         cr_expect_float_eq((double)render_mesh->bones[b].radius, reach[b], 1e-6);
     }
-    free(reach);
-    th_render_mesh_destroy(render_mesh);
-    th_model_free(human);
 }
 
 /* The human's palettes are rigid: spheres stay as large as they are. */
@@ -987,8 +908,6 @@ Test(render_mesh, spheres_of_binds_bound_any_pose)
         }
     free(pose);
     free(palette);
-    th_render_mesh_destroy(render_mesh);
-    th_model_free(human);
 }
 
 static bool is_above(const th_model *model, uint32_t joint, uint32_t above)
@@ -1044,7 +963,6 @@ Test(render_mesh, lines_follow_the_joints_from_palettes_alone)
         th_render_mesh *render_mesh = create_render_mesh(model);
         check_lines(model, render_mesh);
         cr_expect_eq(render_mesh->line_end_count, 2 * count_lines(model), "seed %u", (unsigned)seed);
-        th_render_mesh_destroy(render_mesh);
         th_model_free(model);
     }
 }
@@ -1060,8 +978,6 @@ Test(render_mesh, lines_pass_over_binds_without_a_place)
     cr_expect_eq(render_mesh->line_ends[1].bone, 2);
     cr_expect(render_mesh->bones[1].radius >= 1 && render_mesh->bones[1].radius < 1.5F,
               "about one of the three vertices");
-    th_render_mesh_destroy(render_mesh);
-    free(s);
 }
 
 /* ---- errors ---- */
@@ -1071,7 +987,7 @@ Test(render_mesh, reports_that_memory_is_out)
 {
     static uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
     stick *s = make_stick();
-    ball *b = calloc(1, sizeof *b);
+    ball *b = borrow(sizeof *b);
     for (uint32_t half = 0; half < 2; half++) {
         add_ball_mesh(b, (int)half, 12, 18, &s->meshes[half]);
         s->textures[half] = (th_texture){"it", half == 0 ? tga : NULL, half == 0 ? sizeof tga : 0};
@@ -1099,9 +1015,6 @@ Test(render_mesh, reports_that_memory_is_out)
     }
     cr_log_info("%ld allocations", tried);
     cr_expect_gt(tried, 50);
-    th_render_mesh_destroy(whole);
-    free(b);
-    free(s);
 }
 
 Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
@@ -1120,5 +1033,4 @@ Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
     cr_expect_eq(th_render_mesh_create(&s->model, NULL, &render_mesh, &err), TH_ERR_LIMIT);
     cr_expect_null(render_mesh);
     cr_expect_str_eq(err.text, "stick: 536870912 triangles, the limit is 357913941");
-    free(s);
 }
