@@ -1,4 +1,5 @@
 /* Nobody who is visible is left out, few are listed who are not, and the lists are in order. */
+#include "fixture_end.h"
 #include "random_model.h"
 
 #include <throng/render/cull.h>
@@ -39,7 +40,9 @@ static void make_crowd(void)
     }
 }
 
-TestSuite(cull, .init = make_crowd);
+TestSuite(cull, .init = make_crowd, .fini = end_all);
+
+END_BY(th_cull_destroy)
 
 static th_cull *create_for(uint32_t count, th_isa isa)
 {
@@ -53,12 +56,20 @@ static th_cull *create_for(uint32_t count, th_isa isa)
                          .lod_count = LODS,
                          .isa = isa};
     cr_assert_eq(th_cull_create(&desc, &cull, &err), TH_OK, "%s", err.text);
-    return cull;
+    return at_end(end_by_th_cull_destroy, cull);
 }
 
 static th_cull *create(uint32_t count)
 {
     return create_for(count, TH_ISA_AUTO);
+}
+
+/* Everybody stands where he is. */
+static th_cull *create_placed(th_isa isa)
+{
+    th_cull *cull = create_for(COUNT, isa);
+    th_cull_move(cull, 0, COUNT, transforms);
+    return cull;
 }
 
 static th_camera random_camera(void)
@@ -78,6 +89,12 @@ static th_cull_view view_of(const th_camera *camera)
     th_camera_eye(camera, view.eye);
     th_camera_frustum(camera, ASPECT, &view.frustum);
     return view;
+}
+
+static th_cull_view random_view(void)
+{
+    const th_camera camera = random_camera();
+    return view_of(&camera);
 }
 
 static void run(th_cull *cull, const th_cull_view *view, const th_cull_light *light)
@@ -155,8 +172,7 @@ static void mark(const th_cull *cull, bool shadow_only, bool *marked)
 Test(cull, never_loses_who_is_seen)
 {
     static bool visible[COUNT];
-    th_cull *cull = create(COUNT);
-    th_cull_move(cull, 0, COUNT, transforms);
+    th_cull *cull = create_placed(TH_ISA_AUTO);
     uint32_t checked = 0, listed = 0;
     for (int round = 0; round < 60; round++) {
         th_camera camera = random_camera();
@@ -173,7 +189,6 @@ Test(cull, never_loses_who_is_seen)
             }
     }
     cr_expect(checked > 20000 && listed < 2 * checked, "%u visible, %u listed", checked, listed);
-    th_cull_destroy(cull);
 }
 
 /* How far the instance's sphere, moved onto its axis, reaches into the frustum, in the worst direction; in double. */
@@ -197,11 +212,9 @@ static double reach(const th_frustum *frustum, uint32_t i)
 Test(cull, lists_nobody_outside_of_a_plane)
 {
     static bool visible[COUNT];
-    th_cull *cull = create(COUNT);
-    th_cull_move(cull, 0, COUNT, transforms);
+    th_cull *cull = create_placed(TH_ISA_AUTO);
     for (int round = 0; round < 60; round++) {
-        th_camera camera = random_camera();
-        th_cull_view view = view_of(&camera);
+        const th_cull_view view = random_view();
         run(cull, &view, NULL);
         mark(cull, false, visible);
         for (uint32_t i = 0; i < COUNT; i++) {
@@ -209,7 +222,6 @@ Test(cull, lists_nobody_outside_of_a_plane)
             cr_expect(fabs(in) < 1e-3 || visible[i] == (in > 0), "round %d: %u, %g", round, i, in);
         }
     }
-    th_cull_destroy(cull);
 }
 
 /* ---- who throws a shadow ---- */
@@ -260,8 +272,7 @@ static bool any_cast(const float clip[16], const float map[16], const th_cull_li
 Test(cull, never_loses_a_shadow_that_is_seen)
 {
     static bool visible[COUNT], casts[COUNT];
-    th_cull *cull = create(COUNT);
-    th_cull_move(cull, 0, COUNT, transforms);
+    th_cull *cull = create_placed(TH_ISA_AUTO);
     uint32_t checked = 0, listed = 0;
     for (int round = 0; round < 60; round++) {
         th_camera camera = random_camera();
@@ -282,7 +293,6 @@ Test(cull, never_loses_a_shadow_that_is_seen)
         }
     }
     cr_expect(checked > 800 && listed < 4 * checked, "%u are casters, %u listed", checked, listed);
-    th_cull_destroy(cull);
 }
 
 /* The camera looks down at a spot, the light comes from +X: who stands there throws his shadow in, on the other side or
@@ -313,7 +323,6 @@ Test(cull, casters_stand_on_the_side_of_the_light)
     th_frustum_from_matrix(map, &light.map);
     run(cull, &view, &light);
     cr_expect_eq(th_cull_listed_count(cull), 0);
-    th_cull_destroy(cull);
 }
 
 /* ---- how they are listed ---- */
@@ -341,12 +350,10 @@ static uint32_t lod_at(const th_cull_view *view, double px)
 
 Test(cull, groups_by_figure_and_size_in_order)
 {
-    th_cull *cull = create(COUNT);
-    th_cull_move(cull, 0, COUNT, transforms);
+    th_cull *cull = create_placed(TH_ISA_AUTO);
     uint32_t of_level[2][LODS] = {0};
     for (int round = 0; round < 20; round++) {
-        th_camera camera = random_camera();
-        th_cull_view view = view_of(&camera);
+        const th_cull_view view = random_view();
         float map[16];
         const th_cull_light light = random_light(map);
         run(cull, &view, &light);
@@ -376,7 +383,6 @@ Test(cull, groups_by_figure_and_size_in_order)
     }
     for (int n = 0; n < 2 * LODS; n++)
         cr_expect_gt(of_level[n / LODS][n % LODS], 20, "level %d: %u", n, of_level[n / LODS][n % LODS]);
-    th_cull_destroy(cull);
 }
 
 static void expect_same(const th_cull *a, const th_cull *b)
@@ -391,12 +397,10 @@ static void expect_same(const th_cull *a, const th_cull *b)
 
 Test(cull, is_the_same_in_any_pieces)
 {
-    th_camera camera = random_camera();
-    th_cull_view view = view_of(&camera);
+    const th_cull_view view = random_view();
     float map[16];
     const th_cull_light light = random_light(map);
-    th_cull *whole = create(COUNT), *pieces = create(COUNT);
-    th_cull_move(whole, 0, COUNT, transforms);
+    th_cull *whole = create_placed(TH_ISA_AUTO), *pieces = create(COUNT);
     for (uint32_t begin = 0; begin < COUNT; begin += 100)
         th_cull_move(pieces, begin, begin + 100, transforms + begin);
     run(whole, &view, &light);
@@ -406,28 +410,21 @@ Test(cull, is_the_same_in_any_pieces)
     for (uint32_t b = th_cull_block_count(pieces); b-- > 0;)
         th_cull_scatter(pieces, b, b + 1);
     expect_same(whole, pieces);
-    th_cull_destroy(whole);
-    th_cull_destroy(pieces);
 }
 
 Test(cull, is_the_same_with_any_instruction_set)
 {
     if (!th_isa_available(TH_ISA_AVX2))
         cr_skip_test("one instruction set is compiled for this machine");
-    th_cull *scalar = create_for(COUNT, TH_ISA_SCALAR), *best = create(COUNT);
-    th_cull_move(scalar, 0, COUNT, transforms);
-    th_cull_move(best, 0, COUNT, transforms);
+    th_cull *scalar = create_placed(TH_ISA_SCALAR), *best = create_placed(TH_ISA_AUTO);
     for (int round = 0; round < 60; round++) {
-        th_camera camera = random_camera();
-        th_cull_view view = view_of(&camera);
+        const th_cull_view view = random_view();
         float map[16];
         const th_cull_light light = random_light(map);
         run(scalar, &view, round % 3 ? &light : NULL);
         run(best, &view, round % 3 ? &light : NULL);
         expect_same(scalar, best);
     }
-    th_cull_destroy(scalar);
-    th_cull_destroy(best);
 }
 
 /* Blocks grow with the crowd, so that their number does not. */
@@ -463,8 +460,7 @@ Test(cull, has_few_blocks_for_many)
 Test(cull, sees_who_moved_along_z)
 {
     th_cull *moved = create(COUNT), *walked = create(COUNT);
-    th_camera camera = random_camera();
-    th_cull_view view = view_of(&camera);
+    const th_cull_view view = random_view();
     th_cull_move(walked, 0, COUNT, transforms);
     for (uint32_t i = 0; i < COUNT; i++)
         th_cull_z(walked)[i] = transforms[i].position[2] = between(-60, 60);
@@ -472,8 +468,6 @@ Test(cull, sees_who_moved_along_z)
     run(moved, &view, NULL);
     run(walked, &view, NULL);
     expect_same(moved, walked);
-    th_cull_destroy(moved);
-    th_cull_destroy(walked);
 }
 
 /* ---- edges ---- */
@@ -496,7 +490,6 @@ Test(cull, shows_who_is_nowhere_and_all_to_a_camera_that_is)
         view.frustum.plane[p][3] = (float)NAN;
     run(cull, &view, NULL);
     cr_expect_eq(th_cull_visible_count(cull), 10);
-    th_cull_destroy(cull);
 }
 
 Test(cull, works_for_any_number)
@@ -509,7 +502,6 @@ Test(cull, works_for_any_number)
         th_cull_move(cull, 0, counts[n], transforms);
         run(cull, &view, NULL);
         cr_expect_eq(th_cull_visible_count(cull), counts[n]);
-        th_cull_destroy(cull);
     }
     th_cull_destroy(NULL);
 }

@@ -63,6 +63,19 @@ static th_frame_writer *open_good(const char *name, uint32_t frame_count)
 
 #define expect_ok(result, err) cr_expect_eq(result, TH_OK, "%s", (err).text)
 
+/* Adds frames until one fails, or all of them and closes. */
+static th_result shoot(const char *name, uint32_t frames, th_error *err)
+{
+    th_frame_writer *writer = open_good(name, frames);
+    th_result result = TH_OK;
+    for (uint32_t i = 0; i < frames && result == TH_OK; i++)
+        result = th_frame_writer_add(writer, noise, err);
+    if (result == TH_OK)
+        return th_frame_writer_close(writer, err);
+    th_frame_writer_abandon(writer);
+    return result;
+}
+
 /* ---- pictures ---- */
 
 static void expect_picture(const char *name, const uint8_t *rgba)
@@ -121,10 +134,8 @@ Test(frame_writer, numbers_pictures)
             expect_picture(names[n][i + 1], noise);
         }
     }
-    th_frame_writer *writer = open_good("only%02d.png", 1);
     th_error err = {0};
-    expect_ok(th_frame_writer_add(writer, noise, &err), err);
-    expect_ok(th_frame_writer_close(writer, &err), err);
+    expect_ok(shoot("only%02d.png", 1, &err), err);
     expect_picture("only00.png", noise);
 }
 
@@ -216,14 +227,11 @@ static struct rlimit limit_files(rlim_t bytes)
 Test(frame_writer, keeps_the_old_picture_when_the_new_one_does_not_fit)
 {
     th_error err = {0};
-    th_frame_writer *writer = open_good("a%d.png", 1);
-    expect_ok(th_frame_writer_add(writer, noise, &err), err);
-    expect_ok(th_frame_writer_close(writer, &err), err);
-
+    expect_ok(shoot("a%d.png", 1, &err), err);
     static uint8_t other[4 * PIXELS];
     for (size_t i = 0; i < sizeof other; i++)
         other[i] = noise[sizeof noise - 1 - i];
-    writer = open_good("a%d.png", 1);
+    th_frame_writer *writer = open_good("a%d.png", 1);
     struct rlimit before = limit_files(1000);
     cr_expect_eq(th_frame_writer_add(writer, other, &err), TH_ERR_INPUT);
     setrlimit(RLIMIT_FSIZE, &before);
@@ -273,19 +281,6 @@ Test(frame_writer, says_that_ffmpeg_is_missing)
     setenv("PATH", folder, 1);
     th_frame_writer_desc desc = desc_of("a.mp4", 2);
     expect_refused(&desc, TH_ERR_ENVIRONMENT, "ffmpeg");
-}
-
-/* Adds frames until one fails, or all of them and closes. */
-static th_result shoot(const char *name, uint32_t frames, th_error *err)
-{
-    th_frame_writer *writer = open_good(name, frames);
-    th_result result = TH_OK;
-    for (uint32_t i = 0; i < frames && result == TH_OK; i++)
-        result = th_frame_writer_add(writer, noise, err);
-    if (result == TH_OK)
-        return th_frame_writer_close(writer, err);
-    th_frame_writer_abandon(writer);
-    return result;
 }
 
 /* SIGPIPE would end the test. More frames than a socket holds, or few enough that only closing tells. */
