@@ -5,9 +5,7 @@
 #include <throng/anim/crowd.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
-#include <throng/anim/layer.h>
 #include <throng/anim/sandbox.h>
-#include <throng/anim/synthetic.h>
 #include <throng/jobs/jobs.h>
 
 #include <criterion/criterion.h>
@@ -28,74 +26,9 @@ TestSuite(cli, .init = make_folder, .fini = remove_folder);
 #define SMALL "synthetic:joints=4"
 #define QUICK "--count 10 --repetitions 2 --frames 1 "
 
-/* ---- usage ---- */
+/* What is said of command lines: tests/golden/documents/messages.txt. */
 
-Test(cli, misuse_is_exit_code_2_and_says_what_helps)
-{
-    expect(2, "bnech", "unknown command bnech; did you mean bench?");
-    expect(2, "frobnicate", "unknown command frobnicate; `throng help` lists them");
-    expect(2, "--json", "a command comes first");
-    expect(2, "help insepct", "did you mean inspect?");
-    expect(2, "help bench scale", "help takes one command");
-    expect(2, "scale --thread 2", "unknown option --thread; did you mean --threads?");
-    expect(2, "pose --clip wlak", "no clip \"wlak\"; did you mean \"walk\"?");
-    expect(2, "pose --clip 99", "no clip \"99\"; `throng inspect` lists a model's clips");
-    expect(2, "pose --clip all", "pose shows one clip at a time");
-    expect(2, "bench --filter nothing", "no entry matches \"nothing\"");
-    expect(2, "inspect synthetic:joints=0", "synthetic:joints takes a whole number from 1 to 1000, not \"0\"");
-    expect(2, "bench --model synthetic:shap=star", "synthetic has no key \"shap\"; did you mean shape?");
-    expect(2, "scale --model synthetic:depth=9,joints=8", "synthetic:depth of a tree of 8 joints takes 2 to 8, not 9");
-    expect(2, "render --model human --model synthetic:depth=2,shape=chain", "synthetic:depth is for shape=tree");
-    expect(2, "pose --animation synthetic:", "synthetic takes KEY=VALUE,..., not \"\"");
-    expect(2, "pose --layer wlak,weight=1", "no clip \"wlak\"; did you mean \"walk\"?");
-    expect(2, "pose --layer walk,weight=2", "--layer weight takes a number from 0 to 1, not \"2\"");
-    expect(2, "pose --layer walk,wieght=1", "--layer has no key \"wieght\"; did you mean weight?");
-    expect(2, "pose --layer walk,mask=belly", "--layer mask: no joint \"belly\"");
-    expect(2, "pose --layer walk,0.5", "--layer takes CLIP,KEY=VALUE,..., not \"0.5\" after the clip");
-    expect(2, "pose --layer walk,mode=ad", "--layer mode takes override, add or add-rest, not \"ad\"");
-    expect(2, "pose --layer walk --clip run", "pose shows --clip or --layer, not both");
-    cr_expect_eq(throng(""), 2);
-    cr_expect(strstr(err, "usage: throng COMMAND"), "%s", err);
-    cr_expect_str_eq(out, "");
-}
-
-Test(cli, help_and_version_go_to_standard_output)
-{
-    static const char *const calls[] = {"help",      "help help",   "--help",           "-h",
-                                        "help pose", "pose --help", "pose -h --time 3", "help synthetic"};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        expect(0, calls[i], "");
-        cr_expect(strstr(out, "usage: throng ") || strstr(out, "joints=64"), "%s", calls[i]);
-        cr_expect_str_eq(err, "");
-    }
-    expect(0, "--version", "");
-    cr_expect_eq(strncmp(out, "throng 0.", 9), 0, "%s", out);
-}
-
-Test(cli, help_is_100_columns_wide_at_most)
-{
-    static const char *const commands[] = {"",       "bench", "compare", "demo",   "inspect",   "pose",
-                                           "render", "scale", "serve",   "stress", "synthetic", "view"};
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        char arguments[32];
-        snprintf(arguments, sizeof arguments, "help %s", commands[i]);
-        expect(0, arguments, "");
-        expect_narrow(out);
-    }
-}
-
-Test(cli, unusable_files_are_exit_code_3)
-{
-    expect(3, "inspect missing.glb", "missing.glb");
-    expect(3, "pose --animation missing.bvh", "missing.bvh");
-    expect(3, "scale --model .", "");
-    expect(3, "inspect --out missing/file", "cannot write missing/file: No such file or directory");
-    expect(3, "inspect --out .", "cannot write .: Is a directory");
-    FILE *file = fopen("broken.glb", "w");
-    fputs("glTF, or so it says", file);
-    fclose(file);
-    expect(3, "inspect broken.glb", "broken.glb");
-}
+/* ---- what the machine lacks or takes away ---- */
 
 Test(cli, what_the_machine_lacks_is_exit_code_4)
 {
@@ -106,10 +39,6 @@ Test(cli, what_the_machine_lacks_is_exit_code_4)
         if (!th_isa_available((th_isa)isa))
             expect(4, line, name);
     }
-    expect(4, "inspect " SMALL " >/dev/full", "cannot write standard output: No space left on device");
-    expect(4, "inspect --json " SMALL " >/dev/full", "cannot write standard output: No space left on device");
-    expect(4, "help >/dev/full", "cannot write standard output");
-    expect(4, "inspect " SMALL " >&-", "cannot write standard output");
 }
 
 Test(cli, openmp_with_fewer_threads_than_asked_for_is_exit_code_4)
@@ -183,38 +112,6 @@ Test(cli, out_replaces_the_file_in_one_step)
                  "nothing else is left");
 }
 
-/* Also where it has another name. */
-Test(cli, two_results_do_not_replace_each_other)
-{
-    cr_assert_eq(system("echo old >old.json; ln -s old.json link.html"), 0);
-    expect(2, "bench --out old.json --trace ./old.json", "--out and --trace are the same file, ./old.json");
-    expect(2, "bench --out new.json --trace ./new.json", "--out and --trace are the same file, ./new.json");
-    expect(2, "stress --out old.json --out link.html", "--out and --out are the same file, link.html");
-    expect(2, "render --out a.png --trace a.png", "--out and --trace are the same file, a.png");
-    slurp("old.json", out, sizeof out);
-    cr_expect_str_eq(out, "old\n");
-}
-
-/* Nor where the name is one of a file that is not there yet, nor where a file has two names of its own. */
-Test(cli, links_do_not_hide_that_results_are_one_file)
-{
-    cr_assert_eq(system("ln -s new.json link.html; echo old >old.json; ln old.json hard.html; mkdir folder"), 0);
-    expect(2, "bench --out new.json --out link.html", "--out and --out are the same file, link.html");
-    expect(2, "bench --out old.json --out hard.html", "--out and --out are the same file, hard.html");
-    expect(2, "bench --out folder/../a.json --trace a.json", "--out and --trace are the same file, a.json");
-}
-
-Test(cli, results_do_not_replace_what_is_read)
-{
-    cr_assert_eq(system(TEST_HUMAN " " SMALL " model.glb"), 0);
-    expect(2, "pose --model model.glb --out ./model.glb", "--out would replace model.glb, which is to be read");
-    expect(2, "bench --model human --model model.glb --trace model.glb", "--trace would replace model.glb");
-    expect(2, "inspect " SMALL " --animation model.glb --out ./model.glb", "--out would replace model.glb");
-    expect(0, "inspect model.glb", "");
-    expect(0, "pose --model human --out human", "");
-    expect(0, "pose --model human --out human", "");
-}
-
 /* A link to /dev/full passes the look before, and takes nothing. */
 Test(cli, one_result_that_cannot_be_written_leaves_the_others)
 {
@@ -228,116 +125,6 @@ Test(cli, one_result_that_cannot_be_written_leaves_the_others)
     cr_expect(strstr(out, "limit/write_cached"), "%s", out);
     cr_expect_eq(access("throng/baselines/kept.json", R_OK), 0);
     cr_expect_eq(access("t.json", R_OK), 0);
-}
-
-/* Nothing is lost there. */
-Test(cli, a_device_may_be_named_twice)
-{
-    cr_assert_eq(symlink("/dev/null", "null.json"), 0);
-    expect(0, "scale --count 8 --threads 1 --dry-run --out null.json --trace /dev/null", "");
-}
-
-/* A pipe stands for all that is no file. Never a device: should this fail, a privileged user would lose it. */
-Test(cli, out_writes_through_what_is_no_file)
-{
-    static char got[1 << 16];
-    cr_assert_eq(mkfifo("pipe", 0600), 0);
-    const int reader = open("pipe", O_RDWR | O_NONBLOCK);
-    json_decref(document("inspect " SMALL " --json --out pipe"));
-    struct stat status;
-    cr_assert_eq(stat("pipe", &status), 0);
-    cr_expect(S_ISFIFO(status.st_mode));
-    const ssize_t bytes = read(reader, got, sizeof got);
-    cr_expect(bytes == (ssize_t)strlen(out) && memcmp(got, out, strlen(out)) == 0);
-    close(reader);
-}
-
-Test(cli, out_keeps_the_old_file_when_the_new_one_cannot_be_finished)
-{
-    char command[512];
-    snprintf(command, sizeof command,
-             "echo old >kept; echo old >kept.json; (ulimit -f 1; trap '' XFSZ; '%s' inspect " SMALL
-             " --out kept >.out 2>.err)",
-             TEST_PROGRAM);
-    cr_expect_eq(WEXITSTATUS(system(command)), 3);
-    slurp(".err", err, sizeof err);
-    cr_expect(strstr(err, "cannot write kept: File too large"), "%s", err);
-    /* A document that fits the buffer fails only when that is flushed. */
-    snprintf(command, sizeof command,
-             "(ulimit -f 0; trap '' XFSZ; '%s' inspect --out kept.json 2>&1 >pipe.out) | cat >.err", TEST_PROGRAM);
-    cr_expect_eq(system("mkfifo pipe.out; cat pipe.out >.out &"), 0);
-    cr_expect_eq(system(command), 0);
-    slurp(".err", err, sizeof err);
-    cr_expect(strstr(err, "cannot write kept.json: File too large"), "%s", err);
-    slurp("kept", out, sizeof out);
-    cr_expect_str_eq(out, "old\n");
-    slurp("kept.json", out, sizeof out);
-    cr_expect_str_eq(out, "old\n");
-    cr_expect_eq(system("rm pipe.out; test \"$(ls)\" = \"$(printf 'kept\\nkept.json')\""), 0, "nothing else is left");
-}
-
-/* ---- inspect ---- */
-
-Test(cli, inspect_tells_the_model)
-{
-    th_model *small;
-    th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
-    desc.joints = 4;
-    cr_assert_eq(th_synthetic_create(&desc, &small, NULL), TH_OK);
-    json_t *json = document("inspect --json " SMALL);
-    cr_expect_eq(json_integer_value(json_object_get(json, "joint_count")), small->joint_count);
-    cr_expect_eq(json_array_size(json_object_get(json, "joints")), small->joint_count);
-    cr_expect_eq(json_array_size(json_object_get(json, "clips")), small->clip_count);
-    cr_expect_eq(json_array_size(json_object_get(json, "meshes")), small->mesh_count);
-    const json_t *clip = json_array_get(json_object_get(json, "clips"), 0);
-    cr_expect_str_eq(json_string_value(json_object_get(clip, "name")), small->clips[0].name);
-    cr_expect(json_is_number(json_object_get(clip, "max_error_mm")));
-    cr_expect(json_is_integer(json_object_get(clip, "splines")));
-    json_decref(json);
-
-    expect(0, "inspect " SMALL, "");
-    cr_expect(strstr(out, small->clips[0].name) && strstr(out, small->joints[3].name));
-    th_model_free(small);
-}
-
-#define JOINTS "synthetic:joints=24"
-
-Test(cli, inspect_lists_the_joint_levels)
-{
-    json_t *json = document("inspect --json " JOINTS);
-    const json_t *levels = json_object_get(json, "joint_levels");
-    int64_t bones = INT64_MAX;
-    cr_expect_geq(json_array_size(levels), 3);
-    for (size_t i = 0; i < json_array_size(levels); i++) {
-        const json_t *level = json_array_get(levels, i);
-        cr_expect_lt(json_integer_value(json_object_get(level, "bones")), bones);
-        bones = json_integer_value(json_object_get(level, "bones"));
-        cr_expect_leq(json_number_value(json_object_get(level, "error")),
-                      json_number_value(json_object_get(level, "error_limit")));
-        cr_expect_eq(json_array_size(json_object_get(level, "held")) > 0, i > 0);
-    }
-    json_decref(json);
-    expect(0, "inspect " JOINTS, "");
-    cr_expect(strstr(out, "joint level") && strstr(out, "joint_003, joint_006"), "%s", out);
-}
-
-/* Every command that takes a model takes one made to order. */
-Test(cli, models_made_to_order_are_models)
-{
-    json_t *doc = document("inspect synthetic:joints=9,shape=star,clips=2 --json");
-    cr_expect_eq(json_integer_value(json_object_get(doc, "joint_count")), 9);
-    cr_expect_eq(json_array_size(json_object_get(doc, "clips")), 2);
-    cr_expect_str_eq(json_string_value(json_object_get(doc, "name")), "synthetic:joints=9,shape=star,clips=2");
-    json_decref(doc);
-    doc = document("pose --json --model synthetic:shape=chain,joints=5 --animation synthetic:clips=2,keys=9 --clip 2");
-    cr_expect_eq(json_array_size(json_object_get(doc, "joints")), 5);
-    json_decref(doc);
-    doc = document("bench --json --count 8 --repetitions 1 --frames 1 --filter '^pose/scalar/f32$' --model " SMALL " "
-                   "--model synthetic:joints=3 --model human");
-    json_decref(doc);
-    expect(0, "scale --count 8 --threads 1 --dry-run --model synthetic:moving=0,scale=on", "");
-    expect(0, "inspect synthetic:moving=0", "");
-    cr_expect(!strstr(out, "nan"), "%s", out);
 }
 
 /* ---- the importer's sandbox ---- */
@@ -367,23 +154,6 @@ Test(cli, a_kernel_without_landlock_is_one_warning)
     cr_expect_str_eq(err, ""); /* nothing was imported */
     expect(0, "pose --animation model.glb --animation model.glb model.glb", "");
     cr_expect_eq(count_of(err, "no Landlock"), 1, "%s", err);
-}
-
-Test(cli, files_outside_are_for_who_asks_for_them)
-{
-    cr_assert_eq(system(TEST_HUMAN " " SMALL " model.glb"), 0);
-    cr_assert_eq(mkdir("inner", 0700), 0);
-    FILE *file = fopen("inner/model.gltf", "w");
-    fputs("{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"mesh\":0}],"
-          "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],\"accessors\":[{\"bufferView\":0,"
-          "\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,"
-          "\"byteLength\":36}],\"buffers\":[{\"byteLength\":36,\"uri\":\"../model.glb\"}]}",
-          file);
-    fclose(file);
-    expect(3, "inspect inner/model.gltf", "names \"../model.glb\", which is outside of the model's folder");
-    expect(0, "inspect inner/model.gltf --allow-outside", "");
-    unlink("inner/model.gltf");
-    rmdir("inner");
 }
 
 /* ---- pose ---- */
@@ -444,10 +214,6 @@ Test(cli, pose_interpolates_as_told)
                  th_interpolation_name((th_interpolation)how));
         compare_pose(line, "walk", 0.37, (th_interpolation)how, 0);
     }
-    expect(0, "pose --interpolation cubic", "");
-    cr_expect(strstr(out, ", exact, cubic\n"), "%s", out);
-    expect(0, "pose --interpolation authored", "");
-    cr_expect(strstr(out, ", exact\n"), "%s", out);
 }
 
 Test(cli, pose_prints_what_the_kernels_write)
@@ -459,51 +225,6 @@ Test(cli, pose_prints_what_the_kernels_write)
         if (th_isa_available((th_isa)isa))
             compare_pose(line, "walk", 0.37, TH_INTERPOLATION_AUTHORED, 2e-4);
     }
-}
-
-/* The oracle of test_layers.c covers what a blend is; this, that the options are the layers. */
-Test(cli, pose_blends_layers)
-{
-    static const char *const line = "pose --layer walk,weight=0.75 --layer run,weight=0.25,time=0.5 "
-                                    "--layer wave,mode=add,mask=clavicle_l --time 0.2 --json";
-    th_model *human;
-    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    float *weights = calloc(human->joint_count, sizeof *weights);
-    th_mask_from_joint(human, th_model_find_joint(human, "clavicle_l"), weights);
-    const th_mask mask = {"clavicle_l", weights};
-    static const char *const names[] = {"walk", "run", "wave"};
-    static const double times[] = {0.2, 0.5, 0.2};
-    th_layer layers[] = {{.weight = 0.75F, .mask = TH_NO_MASK},
-                         {.weight = 0.25F, .mask = TH_NO_MASK},
-                         {.weight = 1, .mode = TH_LAYER_ADD, .mask = 0}};
-    for (int k = 0; k < 3; k++) {
-        layers[k].clip = (uint16_t)th_model_find_clip(human, names[k]);
-        const th_clip *clip = &human->clips[layers[k].clip];
-        layers[k].ratio = th_clip_ticks(clip, times[k]) / clip->duration_ticks;
-    }
-    th_dmat34 *pose = calloc(human->joint_count, sizeof *pose);
-    th_exact_layers(human, layers, 3, &mask, TH_INTERPOLATION_AUTHORED, pose, NULL);
-    th_exact_resolve(human, pose, pose);
-    json_t *exact = document(line), *joints = json_object_get(exact, "joints");
-    cr_expect_eq(json_array_size(json_object_get(exact, "layers")), 3);
-    cr_expect(json_is_null(json_object_get(exact, "clip")));
-    for (uint32_t j = 0; j < human->joint_count; j++)
-        expect_matrix(json_array_get(joints, j), "model", pose[j].m, 0);
-    char compiled_line[256];
-    snprintf(compiled_line, sizeof compiled_line, "%s --sampling compiled", line);
-    json_t *compiled = document(compiled_line);
-    for (uint32_t j = 0; j < human->joint_count; j++) {
-        const json_t *wanted = json_object_get(json_array_get(joints, j), "palette");
-        double palette[12];
-        for (size_t i = 0; i < 12; i++)
-            palette[i] = json_real_value(json_array_get(wanted, i));
-        expect_matrix(json_array_get(json_object_get(compiled, "joints"), j), "palette", palette, 4e-4);
-    }
-    json_decref(exact);
-    json_decref(compiled);
-    free(pose);
-    free(weights);
-    th_model_free(human);
 }
 
 /* ---- bench and scale ---- */
@@ -543,44 +264,9 @@ Test(cli, scale_compares_schedulers_counts_and_grains)
     cr_expect_eq(json_integer_value(json_object_get(json_array_get(curves, 7), "characters")), 10);
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(curves, 7), "scheduler")), "serial");
     json_decref(scale);
-    expect(2, "scale --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 --threads 1-4",
-           "scale compares at most 240 points, not 256: 4 of schedulers and threads x 16 counts x 4 grains");
-    expect(2, "scale --scheduler work-stealing,openmp-static --threads 1-40",
-           "scale has at most 1024 threads together, not the 1640");
-}
-
-Test(cli, scale_refuses_weak_scaling_of_one_thread)
-{
-    expect(2, "scale --count 10/thread --scheduler work-stealing,serial",
-           "--count N/thread compares numbers of threads, but the serial scheduler always has one");
-    expect(2, "scale --count 10/rank", "--count N/rank is of throng-mpi");
-}
-
-Test(cli, scale_counts_one_thread_and_one_point_for_the_serial_scheduler)
-{
-    expect(2,
-           "scale --scheduler work-stealing,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 "
-           "--threads 1-3",
-           "not 256: 4 of schedulers and threads x 16 counts x 4 grains");
-    expect(0,
-           "scale --scheduler work-stealing,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4,5 "
-           "--threads 1,2 --dry-run --model " SMALL,
-           "");
 }
 
 /* ---- how often, and what is written ---- */
-
-Test(cli, contradicting_ways_to_measure_are_exit_code_2)
-{
-    expect(2, "scale --precision 2 --repetitions 3", "so --precision cannot be given with it");
-    expect(2, "bench --repetitions 3 --max-time 1", "so --max-time cannot be given with it");
-    expect(2, "scale --frames 3 --repetition-time 1", "so --repetition-time cannot be given with it");
-    expect(2, "bench --frames 3 --repetition-time 1", "so --repetition-time cannot be given with it");
-    expect(2, "bench --precision 0", "--precision takes a number from 0.01 to 100, not \"0\"");
-    expect(2, "bench --out result.xml",
-           "--out takes a file whose name ends in .json, .csv, .md or .html, not \"result.xml\"");
-    expect(2, "scale --out result", "--out takes a file whose name ends in .json, .csv, .md or .html, not \"result\"");
-}
 
 Test(cli, precision_and_times_decide_how_often)
 {
@@ -593,21 +279,6 @@ Test(cli, precision_and_times_decide_how_often)
     row = json_array_get(json_object_get(content, "benchmarks"), 0);
     cr_expect_leq(json_integer_value(json_object_get(row, "repetitions")), 18);
     json_decref(content);
-}
-
-Test(cli, a_page_is_refused_before_anything_is_measured)
-{
-    expect(2, "bench --out page.pdf",
-           "--out takes a file whose name ends in .json, .csv, .md or .html, not \"page.pdf\"");
-    expect(2, "bench --out a.html --out b.html", "--out can be given once for a page, and once for the result");
-    expect(2, "bench --out a.json --out b.csv", "--out can be given once for a page, and once for the result");
-    expect(2, "render --out page.html", "--out takes a file whose name ends in .png");
-    expect(3, "bench " QUICK "--filter limit --out missing/page.html",
-           "cannot write missing/page.html: No such file or directory");
-    expect(3, "compare a b --out missing/page.html", "cannot write missing/page.html: No such file or directory");
-    cr_expect_eq(system("mkdir folder.html"), 0);
-    expect(3, "scale " QUICK "--out folder.html", "cannot write folder.html: Is a directory");
-    cr_expect_eq(system("rmdir folder.html; test -z \"$(ls)\""), 0, "nothing is left");
 }
 
 static void expect_page(const char *path, const char *part)
@@ -644,20 +315,30 @@ Test(cli, a_page_is_beside_the_other_results)
     expect_page("page.html", "<code>throng compare a.json a.json --out page.html</code>");
 }
 
-Test(cli, out_keeps_the_old_page_when_the_new_one_cannot_be_finished)
+Test(cli, out_keeps_the_old_file_when_the_new_one_cannot_be_finished)
 {
-    char command[512];
+    /* A document that fits the buffer fails only when that is flushed: so must one of no block at all. */
+    static const struct {
+        const char *command, *file;
+        int blocks;
+    } cases[] = {{"inspect --out kept.json", "kept.json", 1},
+                 {"inspect " SMALL " --out kept.json", "kept.json", 0},
+                 {"compare a.json a.json --out kept.html", "kept.html", 1}};
     expect(0, "bench " QUICK "--filter limit --out a.json", "");
-    snprintf(
-        command, sizeof command,
-        "echo old >kept.html; (ulimit -f 1; trap '' XFSZ; '%s' compare a.json a.json --out kept.html >.out 2>.err)",
-        TEST_PROGRAM);
-    cr_expect_eq(WEXITSTATUS(system(command)), 3);
-    slurp(".err", err, sizeof err);
-    cr_expect(strstr(err, "cannot write kept.html: File too large"), "%s", err);
-    slurp("kept.html", out, sizeof out);
-    cr_expect_str_eq(out, "old\n");
-    cr_expect_eq(system("test \"$(ls)\" = \"$(printf 'a.json\nkept.html')\""), 0, "nothing else is left");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char command[512], wanted[128];
+        snprintf(command, sizeof command,
+                 "echo old >%s; (ulimit -f %d; trap '' XFSZ; '%s' %s; echo $? >&2) 2>&1 >/dev/null | cat >.err",
+                 cases[i].file, cases[i].blocks, TEST_PROGRAM, cases[i].command);
+        cr_assert_eq(system(command), 0);
+        slurp(".err", err, sizeof err);
+        snprintf(wanted, sizeof wanted, "throng: cannot write %s: File too large\n3\n", cases[i].file);
+        cr_expect_str_eq(err, wanted);
+        slurp(cases[i].file, out, sizeof out);
+        cr_expect_str_eq(out, "old\n");
+        cr_assert_eq(unlink(cases[i].file), 0);
+        cr_expect_eq(system("test \"$(ls)\" = a.json"), 0, "nothing else is left");
+    }
 }
 
 Test(cli, out_is_what_the_name_says)
@@ -683,91 +364,41 @@ Test(cli, out_is_what_the_name_says)
     }
 }
 
-/* A document that a strict reader takes, in `out`; no number in it is none. */
-static void expect_strict(const char *what)
-{
-    json_error_t error;
-    json_t *json = json_loads(out, JSON_REJECT_DUPLICATES, &error);
-    cr_expect_neq(json, NULL, "%s: %s in line %d", what, error.text, error.line);
-    json_decref(json);
-    cr_expect_not(strstr(out, "nan") || strstr(out, "NaN") || strstr(out, "nfinity"), "%s", what);
-}
-
-Test(cli, documents_are_strict_json)
-{
-    static const char *const commands[] = {
-        "bench --json " QUICK "--filter '^pose|limit|chunk|^jobs/frame.*/serial' --model " SMALL,
-        "scale --json " QUICK "--threads 1 --model " SMALL,
-        "stress --json --dry-run --count 10 --threads 1,2 --model " SMALL,
-        "inspect --json " SMALL,
-        "pose --json",
-    };
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        expect(0, commands[i], "");
-        expect_strict(commands[i]);
-    }
-}
-
 Test(cli, dry_run_checks_all_and_times_nothing)
 {
-    expect(0, "bench --dry-run --count 10 --filter ^pose --model " SMALL " --out dry.json", "");
-    expect_narrow(out);
-    cr_expect(strstr(out, "pose/tutorial") && strstr(out, "nothing was timed"), "%s", out);
-    cr_expect_not(strstr(out, "ns/bone"), "%s", out);
-    slurp("dry.json", out, sizeof out);
-    expect_strict("dry.json");
-    expect(0, "scale --dry-run --count 10 --threads 1-3 --model " SMALL, "");
-    cr_expect(strstr(out, "scale/threads:3") && strstr(out, "nothing was timed"), "%s", out);
-    cr_expect_not(strstr(out, "speed-up"), "%s", out);
-}
-
-/* Joins the lines of `out`, which are wrapped. */
-static void unwrap(void)
-{
-    char *to = out;
-    for (const char *from = out; *from;) {
-        const bool is_end = *from == '\n';
-        *to++ = is_end ? ' ' : *from;
-        from += is_end ? 1 + strspn(from + 1, " ") : 1;
+    static const char *const commands[][2] = {{"bench --filter ^pose", "pose/tutorial"},
+                                              {"scale --threads 1-3", "scale/threads:3"},
+                                              {"stress --threads 1-3", "stress/threads:3"}};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "%s --dry-run --count 10 --model " SMALL, commands[i][0]);
+        expect(0, line, "");
+        expect_narrow(out);
+        cr_expect(strstr(out, commands[i][1]) && strstr(out, "nothing was timed"), "%s", out);
     }
-    *to = '\0';
-}
-
-static void expect_placement(const char *options, const char *placement)
-{
-    char arguments[256];
-    snprintf(arguments, sizeof arguments, "scale --json --dry-run --count 10 --model " SMALL " %s", options);
-    json_t *scale = document(arguments), *scene = json_object_get(json_object_get(scale, "context"), "scene");
-    cr_expect_str_eq(json_string_value(json_object_get(scene, "placement")), placement, "%s", options);
-    json_decref(scale);
 }
 
 Test(cli, scale_says_where_its_workers_were)
 {
-    expect_placement("--threads 1,2", "workers");
-    cr_expect_str_eq(err, "");
-    expect_placement("--threads 1,2,3 --placement spread", "spread");
-    cr_expect_str_eq(err, "");
-    expect_placement("--scheduler serial --placement cores", "none");
-    cr_expect(strstr(err, "--placement makes no difference to the serial scheduler"), "%s", err);
-    expect(0, "scale --count 10 --dry-run --placement spread --model " SMALL, "");
-    unwrap();
-    cr_expect(
-        strstr(out, " kernel, f32 palettes, work-stealing scheduler, placement spread, chunks of 2 x 16 characters"),
-        "%s", out);
+    static const char *const cases[][2] = {{"--threads 1,2", "workers"},
+                                           {"--threads 1,2,3 --placement spread", "spread"},
+                                           {"--scheduler serial --placement cores", "none"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "scale --json --dry-run --count 10 --model " SMALL " %s", cases[i][0]);
+        json_t *scale = document(arguments), *scene = json_object_get(json_object_get(scale, "context"), "scene");
+        cr_expect_str_eq(json_string_value(json_object_get(scene, "placement")), cases[i][1], "%s", arguments);
+        json_decref(scale);
+    }
 }
 
 Test(cli, stress_fails_where_the_budget_is_not_held)
 {
     expect(1, "stress --budget-ms 0.001 --frames 299 --threads 1",
            "stress/threads:1: not even one character can meet 0.001 ms");
-    unwrap();
-    cr_expect(strstr(out, "Not even one posed character meets 0.001 ms (1e+06 Hz)"), "%s", out);
+    cr_expect(strstr(out, "(1e+06"), "the verdict, whose lines are wrapped, has the rate: %s", out);
     expect(1, "stress --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
            "stress/threads:2: this many characters do not meet");
-    unwrap();
-    cr_expect(strstr(out, "100 posed characters do not meet 0.001 ms"), "%s", out);
-    cr_expect(strstr(out, "human, 52 bones; "), "%s", out);
 }
 
 Test(cli, stress_keeps_to_the_memory_it_is_given)
@@ -775,6 +406,7 @@ Test(cli, stress_keeps_to_the_memory_it_is_given)
     expect(0, "stress --budget-ms 10000 --frames 299 --threads 1 --max-memory 1 --dry-run", "");
     expect(4, "stress --budget-ms 10000 --frames 299 --threads 1 --max-memory 1 --count 1000",
            "1000 characters take 0.00");
+    expect(4, "stress --count 1000000000", "1000000000 characters take ");
 }
 
 Test(cli, stress_writes_one_document)
@@ -796,35 +428,12 @@ Test(cli, stress_writes_one_document)
     json_decref(stress);
     slurp("s.csv", text, sizeof text);
     cr_expect(strstr(text, row), "%s", text);
-    expect(0, "stress --dry-run --count 10 --threads 1-3", "");
-    cr_expect(strstr(out, "stress/threads:3") && strstr(out, "nothing was timed"), "%s", out);
 }
 
-Test(cli, stress_refuses_what_cannot_be)
-{
-    expect(2, "stress --frames 298", "--frames takes a whole number from 299 to 100000, not \"298\"");
-    expect(2, "stress --budget-ms 0", "--budget-ms takes a number from 0.001 to 10000, not \"0\"");
-    expect(2, "stress --repetitions 3", "stress takes no --repetitions; that is an option of bench and scale");
-    expect(4, "stress --count 1000000000", "1000000000 characters take ");
-    expect(2, "stress --size 320x180", "--size needs --draw");
-    expect(2, "stress --error 10", "--error needs --draw");
-    expect(2, "stress --animation-budget 1", "--animation-budget needs --draw");
-    expect(2, "stress --draw --counters", "--counters counts posed frames; leave --draw away");
-    expect(2, "stress --look lod", "stress takes no --look; that is an option of render and view");
-}
-
-Test(cli, what_is_one_is_no_plural)
-{
-    expect(0, "scale --count 1 --threads 1 --dry-run --model " SMALL, "");
-    cr_expect(strstr(out, "1 character: synthetic"), "%s", out);
-}
-
+/* The warnings: tests/golden/documents/messages.txt. */
 Test(cli, who_lacks_the_clip_that_was_chosen_is_named)
 {
-    expect(0, "scale --count 2 --threads 1 --dry-run --clip walk --model human --model synthetic:joints=3", "");
-    cr_expect(strstr(err, "throng: synthetic:joints=3 has no clip \"walk\": it stands in its rest pose\n"), "%s", err);
-    cr_expect(strstr(out, "human (52 bones, clip walk of 7), synthetic:joints=3 (3 bones, rest pose)"), "%s", out);
-    expect(0, "scale --count 2 --threads 1 --dry-run --model human --model synthetic:joints=3", "");
-    cr_expect_str_eq(err, "");
-    cr_expect(strstr(out, "human (52 bones, 7 clips), synthetic:joints=3 (3 bones, 1 clip)"), "%s", out);
+    expect(0, "scale --count 1 --threads 1 --dry-run --clip walk --model human --model synthetic:joints=3", "");
+    cr_expect(strstr(out, "1 character: human (52 bones, clip walk of 7), synthetic:joints=3 (3 bones, rest pose)"),
+              "%s", out);
 }
