@@ -1,5 +1,5 @@
+#include <core/random.h>
 #include <throng/anim/crowd.h>
-#include <throng/core/random.h>
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
  * runs their code over numbers that count. */
 #include "crowd_data.h"
 
-#include <throng/anim/ceilings.h>
+#include <anim/ceilings.h>
 
 /* Operations. */
 enum {

@@ -1,4 +1,4 @@
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <throng/core/cache_line.h>
 

@@ -1,4 +1,4 @@
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include <throng/core/file.h>
+#include <core/file.h>
 
 #include <assert.h>
 #include <errno.h>

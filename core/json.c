@@ -1,6 +1,6 @@
-#include <throng/core/json.h>
+#include <core/json.h>
 
-#include <throng/core/text_format.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include <throng/core/subprocess.h>
+#include <core/subprocess.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include <throng/core/suggest.h>
+#include <core/suggest.h>
 
 #include <assert.h>
 #include <ctype.h>

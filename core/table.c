@@ -1,4 +1,4 @@
-#include <throng/core/table.h>
+#include <core/table.h>
 
 #include <assert.h>
 #include <stdarg.h>

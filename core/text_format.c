@@ -1,4 +1,4 @@
-#include <throng/core/text_format.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <ctype.h>

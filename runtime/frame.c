@@ -1,7 +1,7 @@
 #include <throng/runtime/frame.h>
 
+#include <core/text_format.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/text_format.h>
 
 #include <assert.h>
 #include <errno.h>

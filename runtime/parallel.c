@@ -1,4 +1,4 @@
-#include <throng/runtime/parallel.h>
+#include <runtime/parallel.h>
 
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 #include <throng/runtime/tracer.h>
 
+#include <core/clock.h>
+#include <core/json.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
 
 #include <assert.h>
 #include <math.h>

@@ -12,8 +12,7 @@ function(th_library name)
         get_target_property(folder ${module} SOURCE_DIR)
         if(EXISTS ${folder}/include)
             target_include_directories(lib${name} INTERFACE $<BUILD_INTERFACE:${folder}/include>)
-            install(DIRECTORY ${folder}/include/throng TYPE INCLUDE FILES_MATCHING PATTERN "*.h"
-                REGEX "core/(build_checks|file|json|subprocess|suggest|table|text_format)[.]h" EXCLUDE) # of our programs
+            install(DIRECTORY ${folder}/include/throng TYPE INCLUDE)
         endif()
     endforeach()
     if(NOT BUILD_SHARED_LIBS)

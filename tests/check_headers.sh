@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_headers.sh "C COMPILER" "C++ COMPILER" FOLDER...: every public header in the folders compiles alone, as C17 and
+# check_headers.sh "C COMPILER" "C++ COMPILER" FOLDER...: every header in the folders compiles alone, as C17 and
 # as C++17, and so do all of them together, in alphabetical order and in the opposite one. So any two can be included
 # together. An empty compiler is left out.
 set -eu
@@ -9,7 +9,7 @@ includes=
 headers=
 for folder in "$@"; do
     includes="$includes -I$folder"
-    headers="$headers $(cd "$folder" && find throng -name '*.h' | sort)"
+    headers="$headers $(cd "$folder" && find -- * -name '*.h' | sort)"
 done
 [ -n "$headers" ] || {
     echo "no headers in $*" >&2

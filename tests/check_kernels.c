@@ -10,8 +10,8 @@
 #include "fixture_crowd.h"
 #include "fixture_morph.h"
 
+#include <core/random.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/random.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Linked to, registers OpenMP's schedulers before main. */
-#include <throng/bench/baselines.h>
+#include <bench/baselines.h>
 
 __attribute__((constructor)) static void register_baselines(void)
 {

@@ -3,9 +3,9 @@
 #ifndef FIXTURE_MADE_UP_H
 #define FIXTURE_MADE_UP_H
 
-#include <throng/bench/rank_scaling.h>
-#include <throng/bench/scale.h>
-#include <throng/bench/stress.h>
+#include <bench/rank_scaling.h>
+#include <bench/scale.h>
+#include <bench/stress.h>
 
 /* Eight CPUs that nobody else uses, at a clock that stands still. */
 th_context made_up_machine(void);

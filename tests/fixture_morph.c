@@ -1,6 +1,6 @@
 #include "fixture_morph.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "fixture_render_mesh.h"
 
+#include <core/half.h>
 #include <throng/anim/exact.h>
-#include <throng/core/half.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "fixture_result_file.h"
 
-#include <throng/core/random.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
 #ifndef FIXTURE_RESULT_FILE_H
 #define FIXTURE_RESULT_FILE_H
 
-#include <throng/bench/result_file.h>
+#include <bench/result_file.h>
 
 /* A time in nanoseconds, for a row, a process and a repetition. */
 typedef double made_up_time(uint32_t row, uint32_t process, uint32_t repetition);

@@ -2,7 +2,7 @@
 #ifndef FIXTURE_TEXT_H
 #define FIXTURE_TEXT_H
 
-#include <throng/core/text_format.h>
+#include <core/text_format.h>
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "fixture_nightly.h"
 #include "fixture_server.h"
 
-#include <throng/core/clock.h>
-#include <throng/core/random.h>
+#include <core/clock.h>
+#include <core/random.h>
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "random_model.h"
 
+#include <core/arena.h>
 #include <throng/anim/exact.h>
-#include <throng/core/arena.h>
 
 #include <math.h>
 #include <stdio.h>

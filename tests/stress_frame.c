@@ -1,8 +1,8 @@
 /* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
  * or without, with shared poses and with poses that are held. For ThreadSanitizer as well. */
+#include <core/clock.h>
 #include <throng/anim/human.h>
-#include <throng/core/clock.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/pose_plan.h>
 #include <throng/runtime/scene.h>

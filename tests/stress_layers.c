@@ -1,10 +1,10 @@
 /* A crowd that plays layers, on random pools: stress_layers [SECONDS [SEED]]. Some play a clip, some blend, some
  * through a mask, some add. Whatever the number of threads and the grain, the palettes of a frame have one hash on one
  * instruction set. For ThreadSanitizer as well. */
+#include <core/clock.h>
+#include <core/random.h>
 #include <throng/anim/human.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/clock.h>
-#include <throng/core/random.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>
 

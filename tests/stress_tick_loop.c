@@ -3,10 +3,10 @@
 #include "src/serve/memory_budget.h"
 #include "src/serve/simulation/simulation_controller.h"
 
+#include <core/clock.h>
+#include <core/random.h>
+#include <serve/model_registry.h>
 #include <throng/anim/human.h>
-#include <throng/core/clock.h>
-#include <throng/core/random.h>
-#include <throng/serve/model_registry.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -5,9 +5,9 @@
 #include "random_model.h"
 #include "render/view/crowd_view_parts.h"
 
+#include <anim/clip_choice.h>
 #include <throng/anim/behaviour.h>
 #include <throng/anim/bounds.h>
-#include <throng/anim/clip_choice.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
 #include <throng/render/crowd_view.h>

@@ -5,12 +5,12 @@
 #include "fixture_text.h"
 #include "random_model.h"
 
-#include <throng/anim/ceilings.h>
+#include <anim/ceilings.h>
+#include <bench/bench.h>
+#include <bench/validate.h>
+#include <bench/validate_run.h>
+#include <core/json.h>
 #include <throng/anim/synthetic.h>
-#include <throng/bench/bench.h>
-#include <throng/bench/validate.h>
-#include <throng/bench/validate_run.h>
-#include <throng/core/json.h>
 #include <throng/runtime/frame.h>
 
 #include <criterion/criterion.h>

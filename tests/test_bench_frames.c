@@ -1,9 +1,9 @@
 /* The bench's entries that draw, in tiny pictures. Times are not looked at. */
 #include "fixture_coarse_human.h"
-#include "src/cli/bench_frames.h"
-#include "src/cli/options.h"
+#include "src/cli/commands/bench_frames.h"
+#include <cli/options.h>
 
-#include <throng/bench/bench.h>
+#include <bench/bench.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Statistics, JSON and tables against values worked out by hand. */
-#include <throng/bench/stats.h>
-#include <throng/core/json.h>
-#include <throng/core/random.h>
-#include <throng/core/table.h>
+#include <bench/stats.h>
+#include <core/json.h>
+#include <core/random.h>
+#include <core/table.h>
 
 #include <criterion/criterion.h>
 

@@ -2,8 +2,8 @@
  */
 #include "fixture_memory.h"
 
+#include <core/random.h>
 #include <throng/anim/blend_space.h>
-#include <throng/core/random.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The search for what holds a budget, on made-up frame times: many trials by seed, so chance has no say in a test. */
 #include "fixture_nightly.h"
 
-#include <throng/bench/capacity.h>
-#include <throng/core/random.h>
+#include <bench/capacity.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

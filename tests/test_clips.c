@@ -2,7 +2,7 @@
 #include "anim/compile/compiled_data.h"
 #include "random_model.h"
 
-#include <throng/runtime/parallel.h>
+#include <runtime/parallel.h>
 
 #include <criterion/criterion.h>
 

@@ -2,8 +2,8 @@
 #include "fixture_nightly.h"
 #include "fixture_result_file.h"
 
-#include <throng/bench/compare.h>
-#include <throng/core/random.h>
+#include <bench/compare.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -4,9 +4,9 @@
 #include "fixture_counters.h"
 #include "fixture_human.h"
 
-#include <throng/bench/bench.h>
-#include <throng/bench/counters.h>
-#include <throng/bench/stress.h>
+#include <bench/bench.h>
+#include <bench/counters.h>
+#include <bench/stress.h>
 
 #include <criterion/criterion.h>
 

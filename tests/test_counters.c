@@ -5,7 +5,7 @@
 #include "bench/scaling/worker_counters.h"
 #include "bench/suites/jobs_figures.h"
 
-#include <throng/bench/interference.h>
+#include <bench/interference.h>
 
 #include <criterion/criterion.h>
 

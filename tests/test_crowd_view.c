@@ -6,9 +6,9 @@
 #include "render/view/crowd_view_parts.h"
 #include "render/view/indirect.h"
 #include "render/view/upload.h"
-#include "src/cli/options.h"
+#include <cli/options.h>
 
-#include <throng/anim/clip_choice.h>
+#include <anim/clip_choice.h>
 #include <throng/render/crowd_view.h>
 #include <throng/render/ring.h>
 

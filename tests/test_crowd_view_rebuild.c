@@ -2,7 +2,7 @@
 #include "fixture_coarse_human.h"
 #include "fixture_gl.h"
 #include "render/view/crowd_view_parts.h"
-#include "src/cli/model_set.h"
+#include <cli/model_set.h>
 
 #include <throng/render/crowd_view.h>
 

@@ -2,7 +2,7 @@
 #include "fixture_end.h"
 #include "random_model.h"
 
-#include <throng/render/cull.h>
+#include <render/cull.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

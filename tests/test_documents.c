@@ -4,10 +4,10 @@
 #include "fixture_result_file.h"
 #include "fixture_text.h"
 
-#include <throng/bench/bench.h>
-#include <throng/bench/compare.h>
-#include <throng/core/json.h>
-#include <throng/core/random.h>
+#include <bench/bench.h>
+#include <bench/compare.h>
+#include <core/json.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

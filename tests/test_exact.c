@@ -4,8 +4,8 @@
 
 #include "anim/exact_cursor.h"
 
+#include <bench/tutorial.h>
 #include <throng/anim/exact.h>
-#include <throng/bench/tutorial.h>
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* Entries that a program brings into the bench, by two that only count what is done with them. */
+#include <bench/bench.h>
 #include <throng/anim/human.h>
-#include <throng/bench/bench.h>
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* `throng bench --external`: a program that does as it should, and many that do not. None of them may hold up the
  * bench, spoil its other entries or stay behind. */
 #include "fixture_program.h"
-#include "src/cli/external_program.h"
+#include "src/cli/commands/external_program.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Files replaced as a whole or not at all, whatever comes between. */
 #include "fixture_folder.h"
 
-#include <throng/core/file.h>
+#include <core/file.h>
 
 #include <criterion/criterion.h>
 #include <errno.h>

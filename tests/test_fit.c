@@ -1,6 +1,6 @@
 /* Fits of scaling laws to made-up data whose law is known. */
-#include <throng/bench/fit.h>
-#include <throng/core/random.h>
+#include <bench/fit.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
 #include "fixture_gl.h"
 #include "render/gl/gl_backend.h"
 
-#include <throng/render/gpu_clock.h>
+#include <render/gpu_clock.h>
 
 #include <criterion/criterion.h>
 #include <glad/gl.h>

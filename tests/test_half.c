@@ -1,5 +1,5 @@
 /* Half precision, held against its definition. */
-#include <throng/core/half.h>
+#include <core/half.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "fixture_golden.h"
 #include "fixture_memory.h"
 
-#include <throng/render/hud.h>
+#include <render/hud.h>
 
 #include <criterion/criterion.h>
 #include <glad/gl.h>

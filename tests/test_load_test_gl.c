@@ -1,8 +1,8 @@
 /* Crowds drawn for the stress test, in tiny pictures. */
 #include "fixture_coarse_human.h"
 #include "fixture_gl.h"
-#include "src/cli/load_test_gl.h"
-#include "src/cli/options.h"
+#include "src/cli/commands/load_test_gl.h"
+#include <cli/options.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

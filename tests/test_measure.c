@@ -1,8 +1,8 @@
 /* Rounds, their order and their end, on subjects that say themselves how long they took. */
 #include "fixture_nightly.h"
 
-#include <throng/bench/measure.h>
-#include <throng/core/random.h>
+#include <bench/measure.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -5,12 +5,12 @@
 #include "fixture_memory.h"
 #include "fixture_result_file.h"
 
+#include <bench/compare.h>
+#include <bench/page.h>
 #include <throng/anim/crowd.h>
 #include <throng/anim/human.h>
 #include <throng/anim/joint_lod.h>
 #include <throng/anim/synthetic.h>
-#include <throng/bench/compare.h>
-#include <throng/bench/page.h>
 #include <throng/runtime/frame.h>
 
 #include <criterion/criterion.h>

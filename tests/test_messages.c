@@ -5,8 +5,8 @@
 #include "fixture_text.h"
 #include "src/cli/complete.h"
 #include "src/cli/help.h"
-#include "src/cli/options.h"
 #include "src/cli/synthetic_text.h"
+#include <cli/options.h>
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 #include "random_model.h"
 
-#include <throng/anim/clip_choice.h>
+#include <anim/clip_choice.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/model.h>
 

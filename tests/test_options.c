@@ -1,11 +1,11 @@
 /* The command line in process: every option, every kind of mistake. */
 #include "src/cli/help.h"
 #include "src/cli/measure_options.h"
-#include "src/cli/option.h"
-#include "src/cli/options.h"
 #include "src/cli/processes.h"
+#include <cli/option.h>
+#include <cli/options.h>
 
-#include <throng/core/suggest.h>
+#include <core/suggest.h>
 
 #include <criterion/criterion.h>
 

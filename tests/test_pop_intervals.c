@@ -4,7 +4,7 @@
 #include "bench/scaling/resample.h"
 #include "fixture_nightly.h"
 
-#include <throng/core/random.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* The rank test against tables of the literature, against enumeration, and against itself. */
-#include <throng/bench/rank_test.h>
-#include <throng/core/random.h>
+#include <bench/rank_test.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
 #include "fixture_human.h"
 #include "fixture_made_up.h"
 
-#include <throng/bench/rank_scaling.h>
+#include <bench/rank_scaling.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>
 

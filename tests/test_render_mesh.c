@@ -9,10 +9,10 @@
 #include "render/mesh/islands.h"
 #include "render/mesh/pack.h"
 
+#include <core/half.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
 #include <throng/anim/joint_lod.h>
-#include <throng/core/half.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

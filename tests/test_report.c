@@ -1,6 +1,6 @@
 /* Reports on made-up figures: what makes them doubtful. How all is said: test_documents. */
-#include <throng/bench/report.h>
-#include <throng/core/json.h>
+#include <bench/report.h>
+#include <core/json.h>
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 /* Records: what is written is read back, and what is no result is refused with words that help. */
 #include "fixture_result_file.h"
 
-#include <throng/core/random.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -3,9 +3,9 @@
 #include "bench/scaling/ablation.h"
 #include "fixture_small.h"
 
-#include <throng/bench/student.h>
+#include <bench/student.h>
+#include <core/json.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/json.h>
 
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
 /* Schedulers of jobs/ entries in processes of their own, started from the real program. */
 #include "bench/suites/scheduler_process.h"
 
-#include <throng/bench/bench.h>
-#include <throng/bench/scheduler_process.h>
+#include <bench/bench.h>
+#include <bench/scheduler_process.h>
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "fixture_gl.h"
 #include "fixture_memory.h"
 #include "render/view/crowd_view_parts.h"
-#include "src/cli/options.h"
+#include <cli/options.h>
 
 #include <throng/anim/skin_error.h>
 #include <throng/core/cache_line.h>

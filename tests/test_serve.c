@@ -2,8 +2,8 @@
 #include "fixture_program.h"
 #include "fixture_server.h"
 
-#include <throng/bench/page.h>
-#include <throng/core/clock.h>
+#include <bench/page.h>
+#include <core/clock.h>
 
 #include <criterion/criterion.h>
 

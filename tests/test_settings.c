@@ -2,7 +2,7 @@
 #include "src/serve/http/api.h"
 #include "src/serve/http/embedded.h"
 
-#include <throng/serve/settings.h>
+#include <serve/settings.h>
 
 #include <criterion/criterion.h>
 

@@ -3,10 +3,10 @@
 #include "src/serve/memory_budget.h"
 #include "src/serve/simulation/simulation_controller.h"
 
+#include <core/clock.h>
+#include <serve/model_registry.h>
 #include <throng/anim/human.h>
-#include <throng/core/clock.h>
 #include <throng/runtime/scene.h>
-#include <throng/serve/model_registry.h>
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

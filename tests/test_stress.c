@@ -5,11 +5,11 @@
 #include "fixture_made_up.h"
 #include "fixture_small.h"
 
-#include <throng/bench/stress.h>
-#include <throng/bench/validate.h>
-#include <throng/bench/validate_run.h>
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
+#include <bench/stress.h>
+#include <bench/validate.h>
+#include <bench/validate_run.h>
+#include <core/clock.h>
+#include <core/json.h>
 
 #include <criterion/criterion.h>
 

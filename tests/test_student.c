@@ -1,6 +1,6 @@
 /* Student's t against tables, and intervals of logarithms against what is known of them. */
-#include <throng/bench/student.h>
-#include <throng/core/random.h>
+#include <bench/student.h>
+#include <core/random.h>
 
 #include <criterion/criterion.h>
 

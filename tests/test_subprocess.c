@@ -1,7 +1,7 @@
 /* Subprocesses: what they get of the caller, and that they never outlive it. */
 #include "fixture_folder.h"
 
-#include <throng/core/subprocess.h>
+#include <core/subprocess.h>
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
 #include "fixture_memory.h"
 #include "src/cli/synthetic_text.h"
 
+#include <core/random.h>
 #include <throng/anim/compiled_model.h>
 #include <throng/anim/exact.h>
-#include <throng/core/random.h>
 
 #include <criterion/criterion.h>
 

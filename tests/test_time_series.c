@@ -3,7 +3,7 @@
 #include "src/serve/simulation/seqlock.h"
 #include "src/serve/simulation/tick_loop.h"
 
-#include <throng/bench/histogram.h>
+#include <bench/histogram.h>
 
 #include <criterion/criterion.h>
 

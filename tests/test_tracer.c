@@ -2,9 +2,9 @@
 #include "fixture_jobs.h"
 #include "fixture_memory.h"
 #include "fixture_trace.h"
-#include "src/cli/run.h"
+#include <cli/run.h>
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 #include <throng/runtime/tracer.h>
 
 #include <criterion/criterion.h>

@@ -2,8 +2,8 @@
  * less time than writing their palettes. */
 #include "random_model.h"
 
-#include <throng/bench/validate.h>
-#include <throng/bench/validate_run.h>
+#include <bench/validate.h>
+#include <bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/runtime/frame.h>
 

@@ -11,7 +11,7 @@
 #include "fixture_crowd.h"
 #include "fixture_morph.h"
 
-#include <throng/anim/ceilings.h>
+#include <anim/ceilings.h>
 
 #include <criterion/criterion.h>
 

@@ -3,7 +3,7 @@
 
 #include "compile/compiled_data.h"
 
-#include <throng/core/random.h>
+#include <core/random.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "routine.h"
 
-#include <throng/core/random.h>
+#include <core/random.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The clips: tables of motion, and the keys generated from them. */
 #include "parts.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * one behind them. Sections are those of the glTF 2.0 specification. */
 #include "glb.h"
 
-#include <throng/core/file.h>
+#include <core/file.h>
 
 #include <assert.h>
 #include <jansson.h>

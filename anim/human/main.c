@@ -6,10 +6,10 @@
 #include "glb.h"
 #include "parts.h"
 
+#include <core/arena.h>
+#include <core/file.h>
 #include <throng/anim/archive.h>
 #include <throng/anim/synthetic.h>
-#include <throng/core/arena.h>
-#include <throng/core/file.h>
 
 #include <stdio.h>
 #include <stdlib.h>

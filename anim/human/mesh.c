@@ -3,7 +3,7 @@
  * not be evenly spaced, so rings are dense where a limb bends and sparse where it is straight. */
 #include "parts.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assert.h>
 #include <stdlib.h>

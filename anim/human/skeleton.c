@@ -1,7 +1,7 @@
 /* The skeleton, in a T-pose (arms out, palms down), in which limbs and shapes are easiest to define. */
 #include "parts.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assert.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * them go together. Colours are sRGB; clothes are muted, because the sun of a picture makes them lighter. */
 #include "parts.h"
 
-#include <throng/core/arena.h>
-#include <throng/core/random.h>
+#include <core/arena.h>
+#include <core/random.h>
 
 #include <assert.h>
 #include <string.h>

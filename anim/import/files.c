@@ -1,6 +1,6 @@
 #include "files.h"
 
-#include "gltf.h"
+#include "gltf/gltf.h"
 #include "ipc.h"
 
 #include <errno.h>

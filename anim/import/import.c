@@ -4,7 +4,7 @@
 
 #include <throng/anim/archive.h>
 
-#include <throng/core/subprocess.h>
+#include <core/subprocess.h>
 
 #include <assert.h>
 #include <ctype.h>

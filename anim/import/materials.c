@@ -1,7 +1,7 @@
 /* Materials: a name, colours, a texture, and what alpha means. Images stay encoded as in the file (PNG, JPEG, ...); the
  * renderer decodes them. */
 #include "files.h"
-#include "gltf_json.h"
+#include "gltf/gltf_json.h"
 #include "ipc.h"
 #include "scene.h"
 

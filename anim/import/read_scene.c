@@ -3,7 +3,7 @@
 #include "ipc.h"
 #include "scene.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>

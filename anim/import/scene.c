@@ -2,7 +2,7 @@
 
 #include "ipc.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <stdarg.h>
 #include <string.h>

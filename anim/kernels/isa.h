@@ -4,7 +4,7 @@
 
 #include "pose.h"
 
-#include <throng/anim/ceilings.h>
+#include <anim/ceilings.h>
 
 /* isa: available, and not TH_ISA_AUTO. */
 const th_kernels *th_isa_kernels(th_isa isa);

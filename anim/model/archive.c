@@ -4,7 +4,7 @@
  * Errors are sticky: after a failure all later visits do nothing. It is checked once, at the end. */
 #include <throng/anim/archive.h>
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assert.h>
 #include <stdlib.h>

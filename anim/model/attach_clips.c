@@ -1,6 +1,6 @@
 /* Attaches clips of one model to another, by names of joints and morph targets. */
+#include <core/arena.h>
 #include <throng/anim/model.h>
-#include <throng/core/arena.h>
 
 #include <assert.h>
 #include <math.h>

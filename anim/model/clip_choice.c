@@ -1,5 +1,5 @@
-#include <throng/anim/clip_choice.h>
-#include <throng/core/suggest.h>
+#include <anim/clip_choice.h>
+#include <core/suggest.h>
 
 #include <assert.h>
 #include <stdlib.h>

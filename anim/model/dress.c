@@ -1,7 +1,7 @@
 #include <throng/anim/model.h>
 
-#include <throng/core/arena.h>
-#include <throng/core/random.h>
+#include <core/arena.h>
+#include <core/random.h>
 
 #include <assert.h>
 #include <math.h>

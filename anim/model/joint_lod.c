@@ -5,7 +5,7 @@
 #include "reduced_model.h"
 #include "vertices.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "morph.h"
 
+#include <core/arena.h>
 #include <throng/anim/exact.h>
-#include <throng/core/arena.h>
 
 #include <assert.h>
 #include <float.h>

@@ -1,6 +1,6 @@
 #include "reduced_model.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #ifndef TH_ANIM_SYNTHETIC_PARTS_H
 #define TH_ANIM_SYNTHETIC_PARTS_H
 
+#include <core/arena.h>
+#include <core/random.h>
 #include <throng/anim/synthetic.h>
-#include <throng/core/arena.h>
-#include <throng/core/random.h>
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_BASELINES_BASELINES_H
 #define TH_BENCH_BASELINES_BASELINES_H
 
-#include <throng/bench/baselines.h>
+#include <bench/baselines.h>
 
 void th_openmp_register(void); /* `omp for` over the chunks, under each of three schedules */
 

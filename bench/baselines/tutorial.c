@@ -1,8 +1,8 @@
-#include <throng/bench/tutorial.h>
+#include <bench/tutorial.h>
 
+#include <core/arena.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/palette.h>
-#include <throng/core/arena.h>
 
 #include <assert.h>
 #include <math.h>

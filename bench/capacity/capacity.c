@@ -1,4 +1,4 @@
-#include <throng/bench/capacity.h>
+#include <bench/capacity.h>
 
 #include <assert.h>
 #include <math.h>

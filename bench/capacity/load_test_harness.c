@@ -1,6 +1,6 @@
 #include "load_test_harness.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "measure/runqueue_delay.h"
 #include "suites/shared_crowd.h"
 
-#include <throng/bench/stress.h>
+#include <bench/stress.h>
 
 typedef struct th_load_test {
     const th_stress_desc *desc;

@@ -1,13 +1,13 @@
-#include <throng/bench/stress.h>
+#include <bench/stress.h>
 
 #include "load_test_harness.h"
 #include "report/own_json.h"
 #include "report/scene_json.h"
 #include "stress_headline.h"
 
-#include <throng/bench/validate_run.h>
-#include <throng/core/json.h>
-#include <throng/core/text_format.h>
+#include <bench/validate_run.h>
+#include <core/json.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>

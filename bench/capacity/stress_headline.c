@@ -1,6 +1,6 @@
 #include "stress_headline.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_CAPACITY_STRESS_HEADLINE_H
 #define TH_BENCH_CAPACITY_STRESS_HEADLINE_H
 
-#include <throng/bench/stress.h>
+#include <bench/stress.h>
 
 /* Writes stress->headline, about one of its points, from this and the report. point: NULL if the palettes of all are
  * wrong. */

@@ -1,12 +1,12 @@
-#include <throng/bench/compare.h>
+#include <bench/compare.h>
 
 #include "compare_warnings.h"
 #include "environment_diff.h"
 
+#include <bench/student.h>
+#include <core/json.h>
+#include <core/text_format.h>
 #include <throng/anim/crowd.h>
-#include <throng/bench/student.h>
-#include <throng/core/json.h>
-#include <throng/core/text_format.h>
 #include <throng/jobs/jobs.h>
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 
 #include "environment_diff.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <math.h>
 #include <string.h>

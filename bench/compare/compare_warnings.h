@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_COMPARE_COMPARE_WARNINGS_H
 #define TH_BENCH_COMPARE_COMPARE_WARNINGS_H
 
-#include <throng/bench/compare.h>
+#include <bench/compare.h>
 
 /* Texts of one sentence; NULL when memory is out. */
 json_t *th_compare_warnings(const th_comparison *comparison);

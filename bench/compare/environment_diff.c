@@ -1,7 +1,7 @@
 #include "environment_diff.h"
 
-#include <throng/core/json.h>
-#include <throng/core/text_format.h>
+#include <core/json.h>
+#include <core/text_format.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_COMPARE_ENVIRONMENT_DIFF_H
 #define TH_BENCH_COMPARE_ENVIRONMENT_DIFF_H
 
-#include <throng/bench/result_file.h>
+#include <bench/result_file.h>
 
 /* Texts about conditions that must not differ but do; NULL when memory is out. Where a result has no times, only
  * conditions that palettes depend on matter. */

@@ -1,4 +1,4 @@
-#include <throng/bench/result_file.h>
+#include <bench/result_file.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Merges the results of several processes, into one report or one result file. */
-#include <throng/bench/result_file.h>
+#include <bench/result_file.h>
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "calibrated_work.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <assert.h>
 #include <stdlib.h>

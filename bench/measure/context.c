@@ -1,12 +1,12 @@
-#include <throng/bench/context.h>
+#include <bench/context.h>
 
 #include "build.h"
 #include "commit.h"
 #include "process_json.h"
 
+#include <core/clock.h>
+#include <core/json.h>
 #include <throng/anim/crowd.h>
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 #include "counted_frames.h"
 
+#include <core/clock.h>
+#include <core/json.h>
+#include <core/text_format.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
-#include <throng/core/text_format.h>
 
 #include <assert.h>
 #include <errno.h>

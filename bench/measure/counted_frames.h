@@ -3,8 +3,8 @@
 #ifndef TH_BENCH_MEASURE_COUNTED_FRAMES_H
 #define TH_BENCH_MEASURE_COUNTED_FRAMES_H
 
-#include <throng/bench/counters.h>
-#include <throng/bench/report.h>
+#include <bench/counters.h>
+#include <bench/report.h>
 #include <throng/runtime/frame.h>
 
 typedef struct th_worker_counts th_worker_counts;

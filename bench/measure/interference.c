@@ -1,6 +1,6 @@
-#include <throng/bench/interference.h>
+#include <bench/interference.h>
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 #include <throng/jobs/jobs.h>
 
 #include <assert.h>

@@ -1,9 +1,9 @@
-#include <throng/bench/measure.h>
+#include <bench/measure.h>
 
 #include "core_clock.h"
 
-#include <throng/core/clock.h>
-#include <throng/core/random.h>
+#include <core/clock.h>
+#include <core/random.h>
 
 #include <assert.h>
 #include <math.h>

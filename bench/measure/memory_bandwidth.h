@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_MEASURE_MEMORY_BANDWIDTH_H
 #define TH_BENCH_MEASURE_MEMORY_BANDWIDTH_H
 
-#include <throng/bench/scale.h>
+#include <bench/scale.h>
 
 /* The number of kinds that this build supports; they are the first ones. */
 uint32_t th_bandwidth_kind_count(void);

@@ -1,6 +1,6 @@
 #include "process_json.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <errno.h>
 #include <sched.h>

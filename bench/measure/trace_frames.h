@@ -3,7 +3,7 @@
 #ifndef TH_BENCH_MEASURE_TRACE_FRAMES_H
 #define TH_BENCH_MEASURE_TRACE_FRAMES_H
 
-#include <throng/bench/report.h>
+#include <bench/report.h>
 #include <throng/runtime/tracer.h>
 
 /* Enough frames to see a worker come late, but few enough that a whole bench run fits into a trace. The first limit

@@ -1,6 +1,6 @@
 #include "wait_quiescent.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include <throng/bench/rank_scaling.h>
+#include <bench/rank_scaling.h>
 
 #include "report/scene_json.h"
 #include "scaling/pop_factors.h"

@@ -1,4 +1,4 @@
-#include <throng/bench/rank_scaling.h>
+#include <bench/rank_scaling.h>
 
 #include <assert.h>
 

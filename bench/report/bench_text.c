@@ -5,8 +5,8 @@
 #include "row_figures.h"
 #include "tables.h"
 
-#include <throng/bench/bench.h>
-#include <throng/bench/rank_test.h>
+#include <bench/bench.h>
+#include <bench/rank_test.h>
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "figures.h"
 #include "tables.h"
 
-#include <throng/bench/compare.h>
+#include <bench/compare.h>
 
 #include <assert.h>
 #include <math.h>

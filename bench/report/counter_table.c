@@ -3,7 +3,7 @@
 #include "figures.h"
 #include "tables.h"
 
-#include <throng/bench/counters.h>
+#include <bench/counters.h>
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_REPORT_COUNTER_TABLE_H
 #define TH_BENCH_REPORT_COUNTER_TABLE_H
 
-#include <throng/bench/report.h>
+#include <bench/report.h>
 
 /* A blank line, entries that have counters, and what is missing of them; nothing where there are none. False
  * when memory is out. */

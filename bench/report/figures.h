@@ -3,8 +3,8 @@
 #ifndef TH_BENCH_REPORT_FIGURES_H
 #define TH_BENCH_REPORT_FIGURES_H
 
-#include <throng/core/json.h>
-#include <throng/core/table.h>
+#include <core/json.h>
+#include <core/table.h>
 
 typedef struct th_value {
     enum {

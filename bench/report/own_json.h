@@ -2,8 +2,8 @@
 #ifndef TH_BENCH_REPORT_OWN_JSON_H
 #define TH_BENCH_REPORT_OWN_JSON_H
 
-#include <throng/bench/scale.h>
-#include <throng/bench/stress.h>
+#include <bench/scale.h>
+#include <bench/stress.h>
 
 json_t *th_scale_own_json(const th_scale *scale, const th_scale_curve *curve, uint32_t point);
 json_t *th_stress_own_json(const th_stress *stress, uint32_t point);

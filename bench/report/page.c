@@ -1,8 +1,8 @@
-#include <throng/bench/page.h>
+#include <bench/page.h>
 
 #include "page_embedded.h"
 
-#include <throng/core/text_format.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <string.h>

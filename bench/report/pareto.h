@@ -3,7 +3,7 @@
 #ifndef TH_BENCH_REPORT_PARETO_H
 #define TH_BENCH_REPORT_PARETO_H
 
-#include <throng/bench/report.h>
+#include <bench/report.h>
 
 /* What people do not see. */
 #define TH_PARETO_PX 0.5

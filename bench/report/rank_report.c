@@ -2,8 +2,8 @@
 #include "figures.h"
 #include "tables.h"
 
-#include <throng/bench/rank_scaling.h>
-#include <throng/core/json.h>
+#include <bench/rank_scaling.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <inttypes.h>

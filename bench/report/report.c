@@ -1,6 +1,6 @@
-#include <throng/bench/report.h>
+#include <bench/report.h>
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <assert.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef TH_BENCH_REPORT_ROOFLINE_H
 #define TH_BENCH_REPORT_ROOFLINE_H
 
-#include <throng/bench/report.h>
+#include <bench/report.h>
 
 enum { TH_ROOFLINE_MAX_POINTS = 32, TH_ROOFLINE_LEVELS = 4 };
 

@@ -4,7 +4,7 @@
 
 #include "figures.h"
 
-#include <throng/bench/report.h>
+#include <bench/report.h>
 
 typedef enum th_row_view {
     TH_ROW_JSON = 1,      /* each JSON row of the entry: a repetition or a statistic */

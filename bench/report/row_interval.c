@@ -1,6 +1,6 @@
 #include "row_interval.h"
 
-#include <throng/bench/student.h>
+#include <bench/student.h>
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_REPORT_ROW_INTERVAL_H
 #define TH_BENCH_REPORT_ROW_INTERVAL_H
 
-#include <throng/bench/report.h>
+#include <bench/report.h>
 
 /* The median of each process, of several. Without memory, or where a time is 0, there are none. th_samples_fini. */
 th_samples th_row_medians(const th_row *row);

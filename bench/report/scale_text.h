@@ -4,7 +4,7 @@
 
 #include "figures.h"
 
-#include <throng/bench/scale.h>
+#include <bench/scale.h>
 
 /* The points of a curve whose palettes were right. */
 json_t *th_scale_points_json(const th_scale *scale, const th_scale_curve *curve);

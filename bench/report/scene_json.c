@@ -1,6 +1,6 @@
 #include "report/scene_json.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 /* The palette of a character in single precision, as in a crowd. */
 static size_t character_bytes(const th_model *model)

@@ -3,7 +3,7 @@
 #ifndef TH_BENCH_REPORT_TABLES_H
 #define TH_BENCH_REPORT_TABLES_H
 
-#include <throng/core/text_format.h>
+#include <core/text_format.h>
 
 #include <stdbool.h>
 #include <stddef.h>

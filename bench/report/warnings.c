@@ -2,9 +2,9 @@
 #include "row_figures.h"
 #include "row_interval.h"
 
-#include <throng/bench/rank_test.h>
-#include <throng/bench/report.h>
-#include <throng/core/json.h>
+#include <bench/rank_test.h>
+#include <bench/report.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <math.h>

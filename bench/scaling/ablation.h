@@ -6,7 +6,7 @@
 #ifndef TH_BENCH_SCALING_ABLATION_H
 #define TH_BENCH_SCALING_ABLATION_H
 
-#include <throng/bench/scale.h>
+#include <bench/scale.h>
 
 /* A crowd split into crowds of one batch each; each writes to the start of the memory it is given. */
 typedef struct th_batch_crowds {

@@ -1,9 +1,9 @@
 /* The bottleneck of a scaling experiment, in words. */
 #include "share_text.h"
 
-#include <throng/bench/scale.h>
-#include <throng/bench/student.h>
-#include <throng/core/text_format.h>
+#include <bench/scale.h>
+#include <bench/student.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "report/own_json.h"
 #include "report/row_interval.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <assert.h>
 

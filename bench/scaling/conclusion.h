@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_SCALING_CONCLUSION_H
 #define TH_BENCH_SCALING_CONCLUSION_H
 
-#include <throng/bench/scale.h>
+#include <bench/scale.h>
 
 /* Fits the curves: to the repetitions, or with several processes to their medians. Fails when memory is out. */
 th_result th_scale_fit(th_scale *scale, th_error *err);

@@ -2,7 +2,7 @@
 
 #include "worker_counters.h"
 
-#include <throng/bench/pop.h>
+#include <bench/pop.h>
 
 #include <assert.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "conclusion.h"
 #include "pop_factors.h"
 
-#include <throng/core/random.h>
+#include <core/random.h>
 
 #include <math.h>
 #include <stdlib.h>

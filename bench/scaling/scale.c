@@ -1,4 +1,4 @@
-#include <throng/bench/scale.h>
+#include <bench/scale.h>
 
 #include "conclusion.h"
 #include "experiment.h"
@@ -7,10 +7,10 @@
 #include "report/scene_json.h"
 #include "resample.h"
 
-#include <throng/bench/validate_run.h>
-#include <throng/core/json.h>
-#include <throng/core/table.h>
-#include <throng/core/text_format.h>
+#include <bench/validate_run.h>
+#include <core/json.h>
+#include <core/table.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_SCALING_SCALE_FIGURES_H
 #define TH_BENCH_SCALING_SCALE_FIGURES_H
 
-#include <throng/bench/scale.h>
+#include <bench/scale.h>
 
 /* What a row counted in all repetitions. */
 typedef struct th_scale_counts {

@@ -4,7 +4,7 @@
 #include "measure/memory_bandwidth.h"
 #include "scale_figures.h"
 
-#include <throng/bench/student.h>
+#include <bench/student.h>
 
 #include <assert.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "measure/wait_quiescent.h"
 #include "worker_counters.h"
 
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
+#include <core/clock.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TH_BENCH_SCALING_SHARE_TEXT_H
 #define TH_BENCH_SCALING_SHARE_TEXT_H
 
-#include <throng/bench/fit.h>
+#include <bench/fit.h>
 
 /* "94 % [90, 97]", "1.2 % [1.1, 1.3]", "94 % [no interval]", "-" where it is unknown. */
 typedef struct th_share_text {

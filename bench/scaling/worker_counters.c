@@ -1,7 +1,7 @@
 #include "worker_counters.h"
 
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
+#include <core/clock.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-#include <throng/bench/fit.h>
+#include <bench/fit.h>
 
-#include <throng/bench/stats.h>
-#include <throng/core/random.h>
+#include <bench/stats.h>
+#include <core/random.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include <throng/bench/histogram.h>
+#include <bench/histogram.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include <throng/bench/rank_test.h>
+#include <bench/rank_test.h>
 
 #include <assert.h>
 #include <math.h>

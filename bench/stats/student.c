@@ -1,4 +1,4 @@
-#include <throng/bench/student.h>
+#include <bench/student.h>
 
 #include <assert.h>
 #include <math.h>

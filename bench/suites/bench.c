@@ -1,4 +1,4 @@
-#include <throng/bench/bench.h>
+#include <bench/bench.h>
 
 #include "measure/calibrated_work.h"
 #include "measure/counted_frames.h"

@@ -1,10 +1,10 @@
 /* The ceiling/ entries: how much arithmetic one core does, and how many bytes it moves at each level of the caches. */
 #include "registry.h"
 
-#include <throng/anim/ceilings.h>
-#include <throng/bench/context.h>
+#include <anim/ceilings.h>
+#include <bench/context.h>
+#include <core/json.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/json.h>
 
 #include <stdio.h>
 #include <stdlib.h>

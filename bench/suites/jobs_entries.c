@@ -3,7 +3,7 @@
 #include "registry.h"
 #include "scheduler_process.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The joints/ entries, on the best kernel: what joint levels of detail save. */
 #include "pose_benchmark.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #include "layer_mix.h"
 #include "shared_crowd.h"
 
-#include <throng/anim/ceilings.h>
-#include <throng/bench/validate_run.h>
+#include <anim/ceilings.h>
+#include <bench/validate_run.h>
+#include <core/json.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/json.h>
 #include <throng/runtime/frame.h>
 
 #include <stdio.h>

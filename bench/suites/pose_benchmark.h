@@ -4,7 +4,7 @@
 
 #include "registry.h"
 
-#include <throng/bench/tutorial.h>
+#include <bench/tutorial.h>
 
 typedef struct th_pose_benchmark {
     const th_shared_scene *shared;

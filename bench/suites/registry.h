@@ -5,7 +5,7 @@
 
 #include "fixture.h"
 
-#include <throng/bench/bench.h>
+#include <bench/bench.h>
 #include <throng/jobs/jobs.h>
 #include <throng/runtime/frame.h>
 

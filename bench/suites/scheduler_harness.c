@@ -2,7 +2,7 @@
 
 #include "measure/wait_quiescent.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 #include <throng/runtime/frame.h>
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 
 #include "measure/calibrated_work.h"
 
-#include <throng/bench/measure.h>
+#include <bench/measure.h>
 #include <throng/jobs/jobs.h>
 
 #include <stdalign.h>

@@ -2,9 +2,9 @@
 
 #include "registry.h"
 
-#include <throng/bench/scheduler_process.h>
-#include <throng/core/clock.h>
-#include <throng/core/subprocess.h>
+#include <bench/scheduler_process.h>
+#include <core/clock.h>
+#include <core/subprocess.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "pose_benchmark.h"
 #include "shared_crowd.h"
 
-#include <throng/bench/validate_run.h>
-#include <throng/core/json.h>
+#include <bench/validate_run.h>
+#include <core/json.h>
 #include <throng/runtime/frame.h>
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "shared_crowd.h"
 
-#include <throng/bench/validate.h>
-#include <throng/bench/validate_run.h>
+#include <bench/validate.h>
+#include <bench/validate_run.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include <throng/bench/validate_run.h>
+#include <bench/validate_run.h>
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <assert.h>
 #include <math.h>

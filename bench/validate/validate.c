@@ -1,9 +1,9 @@
-#include <throng/bench/validate.h>
+#include <bench/validate.h>
 
+#include <core/random.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/layer.h>
 #include <throng/anim/weights.h>
-#include <throng/core/random.h>
 
 #include <assert.h>
 #include <math.h>

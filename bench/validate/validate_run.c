@@ -1,8 +1,8 @@
-#include <throng/bench/validate_run.h>
+#include <bench/validate_run.h>
 
-#include <throng/bench/validate.h>
-#include <throng/core/clock.h>
-#include <throng/core/random.h>
+#include <bench/validate.h>
+#include <core/clock.h>
+#include <core/random.h>
 #include <throng/runtime/frame.h>
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 
 #include "video.h"
 
-#include <throng/core/file.h>
+#include <core/file.h>
 
 #include <assert.h>
 #include <math.h>

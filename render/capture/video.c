@@ -4,8 +4,8 @@
  * MP4 output must seek. Its messages go to a file in memory, because an unread pipe could fill up. */
 #include "video.h"
 
-#include <throng/core/file.h>
-#include <throng/core/subprocess.h>
+#include <core/file.h>
+#include <core/subprocess.h>
 
 #include <assert.h>
 #include <errno.h>

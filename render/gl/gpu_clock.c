@@ -1,4 +1,4 @@
-#include <throng/render/gpu_clock.h>
+#include <render/gpu_clock.h>
 
 #include <assert.h>
 #include <glad/gl.h>

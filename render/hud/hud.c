@@ -1,6 +1,6 @@
 /* Letters and panels are rectangles of 16 bytes, and all of them are one instanced draw. So later ones lie on top, and
  * text needs no order of its own. */
-#include <throng/render/hud.h>
+#include <render/hud.h>
 
 #include "gl/program.h"
 #include "hud_box.h"

@@ -2,7 +2,7 @@
 #ifndef TH_RENDER_HUD_HUD_BOX_H
 #define TH_RENDER_HUD_HUD_BOX_H
 
-#include <throng/render/hud.h>
+#include <render/hud.h>
 
 /* Pixels; right and bottom are exclusive. */
 typedef struct th_hud_edges {

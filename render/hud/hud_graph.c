@@ -1,6 +1,6 @@
 #include "hud_box.h"
 
-#include <throng/render/hud.h>
+#include <render/hud.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "pack.h"
 
-#include <throng/core/half.h>
+#include <core/half.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "crowd_view_parts.h"
 #include "tint.h"
 
+#include <core/clock.h>
 #include <throng/anim/playback.h>
-#include <throng/core/clock.h>
 #include <throng/render/camera_fit.h>
 
 #include <assert.h>

@@ -1,9 +1,9 @@
 #include "crowd_view_parts.h"
 #include "tint.h"
 
-#include <throng/core/build_checks.h>
-#include <throng/core/random.h>
-#include <throng/runtime/parallel.h>
+#include <core/build_checks.h>
+#include <core/random.h>
+#include <runtime/parallel.h>
 
 #include <assert.h>
 #include <math.h>

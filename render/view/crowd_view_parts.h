@@ -7,9 +7,9 @@
 #include "screen_error.h"
 #include "surroundings.h"
 
+#include <render/cull.h>
 #include <throng/anim/joint_lod.h>
 #include <throng/render/crowd_view.h>
-#include <throng/render/cull.h>
 #include <throng/runtime/animation_budget.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/pose_plan.h>

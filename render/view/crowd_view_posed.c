@@ -2,7 +2,7 @@
  * joint_lod they have at a level of detail of the mesh the joint level of the same error limit; a budget chooses. */
 #include "crowd_view_parts.h"
 
-#include <throng/runtime/parallel.h>
+#include <runtime/parallel.h>
 
 #include <stdlib.h>
 

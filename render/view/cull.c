@@ -1,4 +1,4 @@
-#include <throng/render/cull.h>
+#include <render/cull.h>
 
 #include "cull_test.h"
 

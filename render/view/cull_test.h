@@ -3,7 +3,7 @@
 #ifndef TH_RENDER_VIEW_CULL_TEST_H
 #define TH_RENDER_VIEW_CULL_TEST_H
 
-#include <throng/render/cull.h>
+#include <render/cull.h>
 
 enum { TH_CULL_TILE = 512, TH_CULL_CAMERA_PLANES = 6, TH_CULL_PLANES = 12 };
 

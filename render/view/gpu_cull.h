@@ -11,7 +11,7 @@
 
 #include "indirect.h"
 
-#include <throng/render/cull.h>
+#include <render/cull.h>
 #include <throng/render/gpu_evaluator.h>
 #include <throng/render/layout.h>
 

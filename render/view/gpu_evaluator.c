@@ -4,9 +4,9 @@
 #include "gl/buffer.h"
 #include "gl/program.h"
 
+#include <core/clock.h>
+#include <render/gpu_clock.h>
 #include <shaders.h>
-#include <throng/core/clock.h>
-#include <throng/render/gpu_clock.h>
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "layout_stadium.h"
 
+#include <core/random.h>
 #include <throng/anim/playback.h>
-#include <throng/core/random.h>
 
 #include <assert.h>
 #include <math.h>

@@ -8,10 +8,10 @@
 #ifndef TH_RENDER_VIEW_SCREEN_ERROR_H
 #define TH_RENDER_VIEW_SCREEN_ERROR_H
 
+#include <render/cull.h>
 #include <throng/anim/skin_error.h>
 #include <throng/render/camera.h>
 #include <throng/render/crowd_renderer.h>
-#include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/pose_plan.h>
 #include <throng/runtime/scene.h>

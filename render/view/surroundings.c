@@ -2,8 +2,8 @@
 
 #include "layout_stadium.h"
 
+#include <core/random.h>
 #include <glad/gl.h>
-#include <throng/core/random.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "baseline.h"
 
-#include <throng/core/file.h>
+#include <core/file.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-#include "command.h"
+#include <cli/command.h>
 
-#include <throng/core/table.h>
+#include <core/table.h>
 
 #include <stdarg.h>
 #include <stdio.h>

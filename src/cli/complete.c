@@ -2,8 +2,8 @@
 
 #include "baseline.h"
 #include "help.h"
-#include "options.h"
 #include "synthetic_text.h"
+#include <cli/options.h>
 
 #include <dirent.h>
 #include <string.h>

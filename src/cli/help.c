@@ -1,6 +1,6 @@
 #include "help.h"
 
-#include <throng/core/text_format.h>
+#include <core/text_format.h>
 
 #include <string.h>
 

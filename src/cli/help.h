@@ -2,8 +2,8 @@
 #ifndef TH_CLI_HELP_H
 #define TH_CLI_HELP_H
 
-#include "command.h"
-#include "option.h"
+#include <cli/command.h>
+#include <cli/option.h>
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "interrupt.h"
 
-#include <throng/core/subprocess.h>
+#include <core/subprocess.h>
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
 #include "layer_text.h"
 
-#include "option.h"
+#include <cli/option.h>
 
-#include <throng/anim/clip_choice.h>
+#include <anim/clip_choice.h>
+#include <core/suggest.h>
 #include <throng/anim/exact.h>
-#include <throng/core/suggest.h>
 
 #include <stddef.h>
 #include <stdio.h>

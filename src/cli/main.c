@@ -1,15 +1,15 @@
 /* throng COMMAND [OPTIONS]: finds the command, parses its options and runs it. */
+#include "commands/snapshot_renderer.h"
 #include "complete.h"
 #include "help.h"
-#include "options.h"
-#include "snapshot_renderer.h"
 #include "synthetic_text.h"
+#include <cli/options.h>
 
-#include <throng/bench/baselines.h>
-#include <throng/bench/context.h>
-#include <throng/bench/scheduler_process.h>
-#include <throng/core/suggest.h>
-#include <throng/serve/snapshot_ipc.h>
+#include <bench/baselines.h>
+#include <bench/context.h>
+#include <bench/scheduler_process.h>
+#include <core/suggest.h>
+#include <serve/snapshot_ipc.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
-#include "model_set.h"
+#include <cli/model_set.h>
 
-#include "command.h"
 #include "synthetic_text.h"
+#include <cli/command.h>
 
+#include <anim/clip_choice.h>
 #include <throng/anim/archive.h>
-#include <throng/anim/clip_choice.h>
 #include <throng/anim/human.h>
 #include <throng/anim/import.h>
 

@@ -1,12 +1,12 @@
-#include "option.h"
+#include <cli/option.h>
 
 #include "baseline.h"
-#include "model_set.h"
-#include "output.h"
 #include "synthetic_text.h"
+#include <cli/model_set.h>
+#include <cli/output.h>
 
-#include <throng/core/suggest.h>
-#include <throng/core/text_format.h>
+#include <core/suggest.h>
+#include <core/text_format.h>
 #include <throng/render/target.h>
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-#include "options.h"
+#include <cli/options.h>
 
 #include <throng/anim/joint_lod.h>
 #include <throng/runtime/pose_plan.h>

@@ -1,10 +1,10 @@
-#include "options.h"
+#include <cli/options.h>
 
 #include "baseline.h"
 
-#include <throng/core/file.h>
-#include <throng/core/suggest.h>
-#include <throng/core/text_format.h>
+#include <core/file.h>
+#include <core/suggest.h>
+#include <core/text_format.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
-#include "output.h"
+#include <cli/output.h>
 
 #include "baseline.h"
 #include "interrupt.h"
 
-#include <throng/bench/page.h>
-#include <throng/bench/result_file.h>
-#include <throng/core/file.h>
-#include <throng/core/json.h>
+#include <bench/page.h>
+#include <bench/result_file.h>
+#include <core/file.h>
+#include <core/json.h>
 
 #include <errno.h>
 #include <stdlib.h>

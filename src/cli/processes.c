@@ -3,7 +3,7 @@
 #include "interrupt.h"
 #include "progress.h"
 
-#include <throng/core/subprocess.h>
+#include <core/subprocess.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 #ifndef TH_CLI_PROCESSES_H
 #define TH_CLI_PROCESSES_H
 
-#include "run.h"
+#include <cli/run.h>
 
-#include <throng/bench/measure.h>
-#include <throng/bench/result_file.h>
+#include <bench/measure.h>
+#include <bench/result_file.h>
 
 #define TH_PROCESSES_REPETITION_MS 1.0
 

@@ -1,6 +1,6 @@
 #include "progress.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "run.h"
+#include <cli/run.h>
 
-#include <throng/bench/context.h>
-#include <throng/core/file.h>
-#include <throng/core/table.h>
+#include <bench/context.h>
+#include <core/file.h>
+#include <core/table.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "synthetic_text.h"
 
-#include "option.h"
+#include <cli/option.h>
 
-#include <throng/core/suggest.h>
+#include <core/suggest.h>
 
 #include <stddef.h>
 #include <string.h>

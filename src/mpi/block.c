@@ -1,7 +1,7 @@
 #include "block.h"
 
-#include <throng/bench/validate.h>
-#include <throng/bench/validate_run.h>
+#include <bench/validate.h>
+#include <bench/validate_run.h>
 
 #include <assert.h>
 #include <string.h>

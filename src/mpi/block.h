@@ -2,7 +2,7 @@
 #ifndef TH_MPI_BLOCK_H
 #define TH_MPI_BLOCK_H
 
-#include <throng/bench/rank_scaling.h>
+#include <bench/rank_scaling.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>
 

@@ -1,9 +1,9 @@
 #include "job.h"
 
-#include "cli/command.h"
+#include <cli/command.h>
 
-#include <throng/core/clock.h>
-#include <throng/core/text_format.h>
+#include <core/clock.h>
+#include <core/text_format.h>
 
 #include <math.h>
 #include <sched.h>

@@ -6,7 +6,7 @@
 #ifndef TH_MPI_JOB_H
 #define TH_MPI_JOB_H
 
-#include <throng/bench/rank_scaling.h>
+#include <bench/rank_scaling.h>
 #include <throng/core/error.h>
 
 #include <mpi.h>

@@ -1,10 +1,10 @@
 /* throng-mpi scale|stress [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
-#include "cli/options.h"
 #include "models.h"
 #include "study.h"
+#include <cli/options.h>
 
-#include <throng/bench/baselines.h>
-#include <throng/bench/context.h>
+#include <bench/baselines.h>
+#include <bench/context.h>
 
 #include <stdlib.h>
 #include <string.h>

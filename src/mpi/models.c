@@ -1,6 +1,6 @@
 #include "models.h"
 
-#include "cli/command.h"
+#include <cli/command.h>
 
 #include <throng/anim/archive.h>
 

@@ -1,12 +1,12 @@
 #include "study.h"
 
 #include "block.h"
-#include "cli/command.h"
 #include "cpus.h"
+#include <cli/command.h>
 
+#include <core/clock.h>
+#include <core/random.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/clock.h>
-#include <throng/core/random.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include <throng/serve/log.h>
+#include <serve/log.h>
 
-#include <throng/core/table.h>
+#include <core/table.h>
 
 #include <assert.h>
 #include <stdarg.h>

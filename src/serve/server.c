@@ -1,4 +1,4 @@
-#include <throng/serve/server.h>
+#include <serve/server.h>
 
 #include "http/acceptor.h"
 #include "http/address.h"
@@ -10,7 +10,7 @@
 #include "server_state.h"
 #include "thread.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -8,8 +8,8 @@
 #include "simulation/simulation_controller.h"
 #include "simulation/snapshot_service.h"
 
-#include <throng/bench/context.h>
-#include <throng/serve/model_registry.h>
+#include <bench/context.h>
+#include <serve/model_registry.h>
 
 enum { TH_STATUS_MIN = 100, TH_STATUS_COUNT = 500 };
 

@@ -3,8 +3,8 @@
 #include "server_state.h"
 #include "thread.h"
 
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
+#include <core/clock.h>
+#include <core/json.h>
 
 #include <math.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "async_rebuild.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "history.h"
 
-#include <throng/bench/stats.h>
+#include <bench/stats.h>
 
 #include <assert.h>
 #include <math.h>

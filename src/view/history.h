@@ -2,7 +2,7 @@
 #ifndef TH_VIEW_HISTORY_H
 #define TH_VIEW_HISTORY_H
 
-#include <throng/bench/histogram.h>
+#include <bench/histogram.h>
 
 #include <stdint.h>
 

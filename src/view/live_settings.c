@@ -1,7 +1,7 @@
 #include "live_settings.h"
 
-#include <throng/core/table.h>
-#include <throng/core/text_format.h>
+#include <core/table.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef TH_VIEW_LIVE_SETTINGS_H
 #define TH_VIEW_LIVE_SETTINGS_H
 
-#include "cli/model_set.h"
 #include "controls.h"
+#include <cli/model_set.h>
 
 typedef struct th_live_settings {
     th_crowd_view_desc crowd; /* its models and clips are filled in when it is built */

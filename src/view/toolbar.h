@@ -5,7 +5,7 @@
 
 #include "controls.h"
 
-#include <throng/render/hud.h>
+#include <render/hud.h>
 
 /* Draws the buttons in the lower right corner of a picture, in rows that are as wide as it allows, and writes where
  * they are. cursor: in pixels of the picture; the button under it is brighter. Returns the height that they take. */

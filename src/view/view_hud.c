@@ -1,6 +1,6 @@
 #include "view_hud.h"
 
-#include <throng/core/table.h>
+#include <core/table.h>
 
 #include <math.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "live_settings.h"
 #include "viewpoint.h"
 
-#include <throng/render/hud.h>
+#include <render/hud.h>
 
 /* Values that would change too fast to read; updated a few times a second. */
 typedef struct th_hud_readings {

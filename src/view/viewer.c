@@ -3,16 +3,16 @@
 #include "viewer.h"
 
 #include "async_rebuild.h"
-#include "cli/command.h"
 #include "screenshot.h"
 #include "toolbar.h"
 #include "view_hud.h"
 #include "window.h"
+#include <cli/command.h>
 
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
-#include <throng/core/table.h>
-#include <throng/render/gpu_clock.h>
+#include <core/clock.h>
+#include <core/json.h>
+#include <core/table.h>
+#include <render/gpu_clock.h>
 #include <throng/runtime/frame.h>
 
 #include <assert.h>

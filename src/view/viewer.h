@@ -2,8 +2,8 @@
 #ifndef TH_VIEW_VIEWER_H
 #define TH_VIEW_VIEWER_H
 
-#include "cli/model_set.h"
 #include "live_settings.h"
+#include <cli/model_set.h>
 
 #include <throng/render/target.h>
 

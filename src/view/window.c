@@ -1,6 +1,6 @@
 #include "window.h"
 
-#include <throng/core/build_checks.h>
+#include <core/build_checks.h>
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>

@@ -2,7 +2,7 @@
  * damaged RUNS times, and cut off at every byte, or at RUNS of them. To be run against a build with sanitizers. */
 #include "fuzz.h"
 
-#include <throng/core/random.h>
+#include <core/random.h>
 
 #include <dirent.h>
 #include <stdio.h>

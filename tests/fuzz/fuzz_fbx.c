@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "importer.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 static void import(const char *path)
 {

@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 
-#include <throng/serve/settings.h>
+#include <serve/settings.h>
 
 #include <arpa/inet.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A command line: a line for each word. */
-#include "cli/options.h"
+#include <cli/options.h>
 
 #include "fuzz.h"
 

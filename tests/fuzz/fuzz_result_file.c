@@ -1,5 +1,5 @@
 /* Result files: one that is read is compared with itself, and shown. */
-#include <throng/bench/compare.h>
+#include <bench/compare.h>
 
 #include "fuzz.h"
 

@@ -5,7 +5,7 @@
 #include "anim/import/ipc.h"
 #include "anim/import/scene.h"
 
-#include <throng/core/arena.h>
+#include <core/arena.h>
 
 #include <assimp/cimport.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 
 #include "head.h"
 
-#include <throng/core/clock.h>
+#include <core/clock.h>
 
 #include <errno.h>
 #include <stdlib.h>

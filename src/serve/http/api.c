@@ -2,8 +2,8 @@
 
 #include "embedded.h"
 
-#include <throng/core/json.h>
-#include <throng/serve/log.h>
+#include <core/json.h>
+#include <serve/log.h>
 
 #include <assert.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 
 #include "acceptor.h"
 
-#include <throng/bench/page.h>
-#include <throng/core/clock.h>
-#include <throng/serve/log.h>
+#include <bench/page.h>
+#include <core/clock.h>
+#include <serve/log.h>
 
 #include <limits.h>
 #include <microhttpd.h>

@@ -1,7 +1,7 @@
 #include "token.h"
 
-#include <throng/core/text_format.h>
-#include <throng/serve/log.h>
+#include <core/text_format.h>
+#include <serve/log.h>
 
 #include <errno.h>
 #include <stdio.h>

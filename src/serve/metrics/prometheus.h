@@ -2,7 +2,7 @@
 #ifndef TH_SERVE_METRICS_PROMETHEUS_H
 #define TH_SERVE_METRICS_PROMETHEUS_H
 
-#include <throng/bench/histogram.h>
+#include <bench/histogram.h>
 
 #include <stdio.h>
 

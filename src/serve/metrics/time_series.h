@@ -3,7 +3,7 @@
 #ifndef TH_SERVE_METRICS_TIME_SERIES_H
 #define TH_SERVE_METRICS_TIME_SERIES_H
 
-#include <throng/bench/histogram.h>
+#include <bench/histogram.h>
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "results.h"
 
-#include <throng/serve/log.h>
+#include <serve/log.h>
 
 #include <assert.h>
 #include <dirent.h>

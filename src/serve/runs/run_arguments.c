@@ -2,7 +2,7 @@
  * file. */
 #include "run_manager.h"
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <math.h>

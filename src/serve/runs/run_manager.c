@@ -5,10 +5,10 @@
 #include "results.h"
 #include "thread.h"
 
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
-#include <throng/core/subprocess.h>
-#include <throng/serve/log.h>
+#include <core/clock.h>
+#include <core/json.h>
+#include <core/subprocess.h>
+#include <serve/log.h>
 
 #include <errno.h>
 #include <fcntl.h>

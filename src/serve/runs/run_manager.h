@@ -4,7 +4,7 @@
 
 #include "simulation/simulation_controller.h"
 
-#include <throng/serve/model_registry.h>
+#include <serve/model_registry.h>
 
 typedef struct th_run_manager th_run_manager;
 

@@ -1,9 +1,9 @@
-#include <throng/serve/model_cache.h>
+#include <serve/model_cache.h>
 
 #include "memory_budget.h"
 
-#include <throng/core/arena.h>
-#include <throng/serve/model_registry.h>
+#include <core/arena.h>
+#include <serve/model_registry.h>
 
 #include <assert.h>
 #include <stdlib.h>

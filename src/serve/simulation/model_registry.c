@@ -1,6 +1,6 @@
-#include <throng/serve/model_registry.h>
+#include <serve/model_registry.h>
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <dirent.h>

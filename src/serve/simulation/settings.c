@@ -1,6 +1,6 @@
-#include <throng/serve/settings.h>
+#include <serve/settings.h>
 
-#include <throng/core/json.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <math.h>

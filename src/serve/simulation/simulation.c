@@ -2,9 +2,9 @@
 
 #include "memory_budget.h"
 
-#include <throng/anim/clip_choice.h>
-#include <throng/core/random.h>
-#include <throng/core/text_format.h>
+#include <anim/clip_choice.h>
+#include <core/random.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef TH_SERVE_SIMULATION_SIMULATION_H
 #define TH_SERVE_SIMULATION_SIMULATION_H
 
+#include <serve/simulation_desc.h>
 #include <throng/runtime/frame.h>
-#include <throng/serve/simulation_desc.h>
 
 /* Read only, except for the one thread that animates, which uses the frame, the jobs and the palettes. */
 typedef struct th_simulation {

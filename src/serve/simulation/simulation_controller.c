@@ -2,10 +2,10 @@
 
 #include "thread.h"
 
-#include <throng/core/clock.h>
-#include <throng/core/json.h>
-#include <throng/core/text_format.h>
-#include <throng/serve/log.h>
+#include <core/clock.h>
+#include <core/json.h>
+#include <core/text_format.h>
+#include <serve/log.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "memory_budget.h"
 
+#include <core/subprocess.h>
 #include <throng/anim/archive.h>
-#include <throng/core/subprocess.h>
 
 #include <assert.h>
 #include <errno.h>

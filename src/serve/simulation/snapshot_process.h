@@ -2,8 +2,8 @@
 #ifndef TH_SERVE_SIMULATION_SNAPSHOT_PROCESS_H
 #define TH_SERVE_SIMULATION_SNAPSHOT_PROCESS_H
 
-#include <throng/serve/model_cache.h>
-#include <throng/serve/snapshot_ipc.h>
+#include <serve/model_cache.h>
+#include <serve/snapshot_ipc.h>
 
 #include <sys/types.h>
 

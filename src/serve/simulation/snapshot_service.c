@@ -4,9 +4,9 @@
 #include "snapshot_process.h"
 #include "thread.h"
 
-#include <throng/core/arena.h>
-#include <throng/core/clock.h>
-#include <throng/serve/log.h>
+#include <core/arena.h>
+#include <core/clock.h>
+#include <serve/log.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 
 #include "seqlock.h"
 
+#include <core/clock.h>
 #include <throng/core/cache_line.h>
-#include <throng/core/clock.h>
 
 #include <assert.h>
 #include <errno.h>

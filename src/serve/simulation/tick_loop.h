@@ -9,7 +9,7 @@
 
 #include "metrics/time_series.h"
 #include "simulation.h"
-#include <throng/bench/histogram.h>
+#include <bench/histogram.h>
 
 typedef struct th_tick_loop th_tick_loop;
 

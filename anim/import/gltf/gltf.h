@@ -1,0 +1,109 @@
+/* The glTF 2.0 reader (Khronos, glTF 2.0 Specification, 2021): builds Assimp's aiScene from the file, and keeps what
+ * that has no place for. What other files use of it is in scene.h.
+ *
+ *    gltf.c             decides what is glTF 2.0; required extensions
+ *    gltf_json.c        the JSON, and checked numbers of it
+ *    gltf_types.c       types of its members
+ *    gltf_buffer.c      bytes: buffers and buffer views, EXT_meshopt_compression
+ *    gltf_accessor.c    numbers: accessors of all kinds, sparse ones too
+ *    gltf_nodes.c       the node tree, EXT_mesh_gpu_instancing
+ *    gltf_materials.c   materials, textures and images
+ *    gltf_meshes.c      primitives and skins; gltf_targets.c, gltf_draco.cpp, gltf_normals.c
+ *    gltf_clips.c       animations
+ * A file that breaks a rule that we rely on is given up, with a message that names the place. */
+#ifndef TH_ANIM_IMPORT_GLTF_H
+#define TH_ANIM_IMPORT_GLTF_H
+
+#include "gltf_json.h"
+#include "import/scene.h"
+
+#include <stddef.h>
+
+typedef struct gltf_bytes {
+    const uint8_t *at;   /* NULL: not read yet */
+    size_t size, stride; /* 0: elements are close together */
+} gltf_bytes;
+
+/* A channel of a clip, beside Assimp's aiNodeAnim of the same index. */
+typedef struct gltf_channel {
+    uint32_t joint; /* TH_NO_INDEX: the node is not in the scene */
+    authorship keys;
+    float *spline[3]; /* for translation, rotation and scale: see read_spline() */
+} gltf_channel;
+
+struct gltf {
+    scene *s;
+    const json_t *file;
+    struct aiScene *ai;
+    gltf_bytes chunk; /* the second one of a .glb file */
+    gltf_bytes *buffers, *views;
+    struct aiNode **node; /* by index in the file; NULL: not in the scene */
+    th_trs *rest;         /* by joint */
+    bool *has_rest;       /* by joint: the node has no matrix */
+    gltf_channel **clips;
+    weight_keys **weight_keys;   /* by clip */
+    uint32_t *weight_key_counts; /* by clip */
+    const json_t **drawing;      /* by joint: the node of the file if it draws a mesh */
+};
+
+/* ---- JSON ---- */
+
+/* Gives up if a member has another type than the format gives it. */
+void gltf_check_types(gltf *g);
+
+/* A reference from `object` into one of the file's lists; TH_NO_INDEX if there is none. Gives up if it leads nowhere.
+ */
+uint32_t gltf_link(const gltf *g, const json_t *object, const char *member, const char *list, const char *what);
+
+/* A number of bytes or elements; `otherwise` if it is missing. */
+size_t gltf_size(const json_t *object, const char *member, size_t otherwise, const char *what);
+
+const json_t *gltf_list(const gltf *g, const char *list);
+const json_t *gltf_extension(const json_t *object, const char *name);
+
+/* Whether a list of names has this one. */
+bool gltf_names(const gltf *g, const char *list, const char *name);
+
+/* Reads up to `count` numbers of a list; the others stay. */
+void gltf_numbers(const json_t *list, double out[], size_t count);
+
+/* Copies a string of the file, cut off if it is too long for Assimp's. */
+struct aiString gltf_string(const char *text);
+
+/* ---- bytes and numbers ---- */
+
+/* Replaces %20 and the like. */
+char *gltf_decode_percents(scene *s, const char *uri);
+
+gltf_bytes gltf_read_uri(gltf *g, const char *uri);
+gltf_bytes gltf_read_view(gltf *g, uint32_t view, const char *what);
+
+/* Kinds of numbers that an accessor may store where floats are meant. */
+enum { GLTF_FLOAT = 1, GLTF_UNORM = 2, GLTF_SNORM = 4, GLTF_INTEGER = 8 };
+
+/* How many elements an accessor has. */
+size_t gltf_count(const gltf *g, uint32_t accessor, const char *what);
+
+/* Reads all elements. kinds: what is allowed. *width: the numbers of an element, 0 for any; gets what it is. */
+float *gltf_read_floats(gltf *g, uint32_t accessor, uint32_t kinds, uint32_t *width, const char *what);
+uint32_t *gltf_read_integers(gltf *g, uint32_t accessor, uint32_t width, const char *what);
+
+/* ---- parts of the scene, in this order ---- */
+
+void gltf_build_nodes(gltf *g);
+void gltf_build_materials(gltf *g);
+void gltf_build_meshes(gltf *g);
+void gltf_build_clips(gltf *g);
+
+/* Reads the morph targets of a primitive whose vertices are read. */
+void gltf_read_targets(gltf *g, const json_t *mesh, uint32_t index, const json_t *primitive, struct aiMesh *out);
+
+/* The texture coordinates that the base colour of a material uses. */
+typedef struct gltf_uv {
+    uint32_t set;
+    double offset[2], scale[2], rotation; /* KHR_texture_transform */
+} gltf_uv;
+
+gltf_uv gltf_base_uv(const gltf *g, uint32_t material);
+
+#endif

@@ -1,0 +1,182 @@
+/* throng bench: the speed and accuracy of poses, and the cost of the job system. */
+#include "bench_frames.h"
+#include "bench_programs.h"
+#include "cli/interrupt.h"
+#include "cli/measure_options.h"
+#include "cli/processes.h"
+#include "cli/progress.h"
+#include <cli/options.h>
+
+#include <bench/bench.h>
+#include <bench/scheduler_process.h>
+#include <core/clock.h>
+#include <core/file.h>
+#include <core/json.h>
+
+#include <signal.h>
+
+enum { DRAWN = 20 }; /* characters in the pictures of frame/ entries */
+
+#define PROGRAM_TIMEOUT_S 60.0 /* for an answer of an external program */
+
+/* ---- measuring ---- */
+
+static bool write_report(const void *result, th_form form, FILE *file)
+{
+    switch (form) {
+    case TH_FORM_JSON:
+        return th_output_json(th_report_json(result), 12, file);
+    case TH_FORM_CSV:
+        return th_report_csv(result, file);
+    default:
+        return th_bench_print(result, (th_format)form, file);
+    }
+}
+
+/* Whether this machine skips every requested entry. */
+static bool is_all_skipped(const th_report *report)
+{
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        count += report->rows[r].skipped;
+    return count == report->row_count;
+}
+
+/* What external programs compute is no interference. */
+static th_result measure_with(const th_bench_programs *programs, const th_bench_desc *desc, th_report *report,
+                              th_error *err)
+{
+    const uint64_t begin_ns = th_clock_ns();
+    const double begin_s = th_bench_programs_cpu_s(programs);
+    const th_result result = th_bench_run(desc, report, err);
+    const double wall_s = (double)(th_clock_ns() - begin_ns) / 1e9;
+    const double own_load = (th_bench_programs_cpu_s(programs) - begin_s) / wall_s;
+    if (result == TH_OK && own_load > 0) {
+        const double load = report->interference.external_cpu_load - own_load;
+        report->interference.external_cpu_load = load < 0 ? 0 : load; /* NaN stays */
+    }
+    return result;
+}
+
+static th_result merge(void *report, const th_result_file *other, th_error *err)
+{
+    return th_result_file_merge_into(other, report, err);
+}
+
+/* Text is printed while it is measured, if this process measures all of it. */
+typedef struct live {
+    th_bench_printer printer;
+    bool is_wanted, is_used;
+} live;
+
+static void print_finished(void *ctx, const th_report *report, uint32_t first, uint32_t count)
+{
+    live *l = ctx;
+    th_progress_end();
+    th_bench_printer_add(&l->printer, report, first, count);
+    l->is_used = l->printer.last != NULL;
+}
+
+/* What write_rest gets. */
+typedef struct live_result {
+    live *live;
+    const th_report *report;
+} live_result;
+
+static live live_of(const th_options *o, uint32_t processes)
+{
+    return (live){
+        .printer = {.format = TH_FORMAT_TEXT, .file = stdout},
+        .is_wanted = !o->output.json && processes == 1 && !o->measure.is_dry_run,
+    };
+}
+
+/* Text of which the tables are already printed. */
+static bool write_rest(const void *result, th_form form, FILE *file)
+{
+    const live_result *both = result;
+    if (file == stdout && both->live->is_used)
+        return th_bench_printer_end(&both->live->printer, both->report);
+    return write_report(both->report, form, file);
+}
+
+static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,
+                     th_bench_programs *programs, uint32_t processes)
+{
+    th_error err;
+    th_report report;
+    th_bench_frames frames;
+    th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
+    if (!th_run_has_option(run, "count"))
+        drawn.count = DRAWN;
+    const th_scene_desc scene = th_model_set_scene_desc(model_set, &o->crowd);
+    th_bench_frames_init(&frames, &drawn, &o->picture, &scene);
+    const th_external_benchmarks drawing = th_bench_frames_external(&frames);
+    const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
+    live shown = live_of(o, processes);
+    if (o->output.out || o->output.report || o->output.save)
+        signal(SIGPIPE, SIG_IGN); /* files are written although nobody reads the text any more */
+    static const char *const scheduler_program[] = {"/proc/self/exe", TH_SCHEDULER_COMMAND, NULL};
+    const th_bench_desc desc = {
+        .scheduler_program = scheduler_program,
+        .scene = scene,
+        .threads = o->crowd.jobs.threads,
+        .measure = *measure,
+        .counters = o->counters,
+        .tracer = run->tracer,
+        .filter = o->filter,
+        .external = &external,
+        .finished = shown.is_wanted ? print_finished : NULL,
+        .finished_ctx = &shown,
+    };
+    th_progress_begin();
+    const th_result result = measure_with(programs, &desc, &report, &err);
+    th_bench_frames_fini(&frames);
+    th_progress_end();
+    if (result != TH_OK)
+        return th_fail_with(&err);
+    int code = report.is_partial ? th_interrupt_code() : TH_EXIT_ENVIRONMENT;
+    const bool has_result = !is_all_skipped(&report);
+    if (!has_result)
+        th_complain("%s", th_report_skipped(&report)->failure);
+    else
+        code = th_processes_add(run, processes, merge, &report, &report);
+    if (has_result && code == TH_EXIT_GOOD)
+        code = th_output_report(run, &o->output, write_rest, &(live_result){&shown, &report}, &report);
+    th_report_fini(&report);
+    return code;
+}
+
+static int measure_entries(const th_options *o, th_run *run, th_bench_programs *programs)
+{
+    const th_external_benchmarks drawing = th_bench_frames_external(NULL);
+    const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
+    const th_bench_names names = th_bench_list(o->filter, &external);
+    if (names.count == 0) {
+        th_complain("no entry matches \"%s\"; `throng bench --dry-run` lists them all", o->filter);
+        return TH_EXIT_USAGE;
+    }
+    th_measure_desc measure = o->measure;
+    const uint32_t processes = th_processes_plan(o->bench.processes, o->output.save, &measure);
+    measure.seed = o->crowd.seed;
+    int code = th_measure_options_complete(run, &measure);
+    if (code != TH_EXIT_GOOD)
+        return code;
+    th_model_set model_set;
+    th_error err;
+    const th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
+    code = result == TH_OK ? run_bench(o, run, &model_set, &measure, programs, processes) : th_fail_with(&err);
+    th_model_set_fini(&model_set);
+    return code;
+}
+
+int th_command_bench(const th_options *o, th_run *run)
+{
+    const th_bench_programs_desc desc = {o->bench.programs.paths, o->bench.programs.count, PROGRAM_TIMEOUT_S};
+    th_bench_programs *programs;
+    th_error err;
+    const th_result result = th_bench_programs_start(&desc, &programs, &err);
+    const int code = result == TH_OK ? measure_entries(o, run, programs) : th_fail_with(&err);
+    th_bench_programs_stop(programs);
+    return code;
+}

@@ -1,0 +1,331 @@
+/* throng demo: a camera path over the scenes, in a window or as a film, and a card of figures at its end. */
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "picture.h"
+#include "view/history.h"
+#include "view/tour.h"
+#include "view/window.h"
+#include <cli/options.h>
+
+#include <bench/context.h>
+#include <core/clock.h>
+#include <core/json.h>
+#include <core/table.h>
+#include <core/text_format.h>
+#include <render/hud.h>
+#include <throng/anim/human.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOFTWARE_COUNT 1000u
+#define CARD_S         6.0  /* how long the card is shown, */
+#define CARD_PART      0.25 /* but no longer than this part of the whole */
+
+/* What the card says. */
+typedef struct figures {
+    uint32_t characters, threads;
+    uint64_t frames;
+    double bones_per_s, p50_ms, p99_ms;
+    char cpu[96], renderer[128];
+} figures;
+
+typedef struct demo {
+    const th_options *options;
+    uint32_t most; /* characters of the largest crowd */
+    th_frame_writer_desc file;
+    th_picture picture; /* of a film */
+    th_window *window;  /* otherwise */
+    th_gl *gl;          /* of either */
+    th_canvas canvas;
+    th_model *model;
+    th_crowd_view *crowd_views[TH_TOUR_SHOTS];
+    th_hud *hud;
+    th_frame_writer *writer;
+    uint8_t *pixels;
+    th_history history;
+    uint64_t frames, bones, evaluate_ns;
+    bool has_card;
+    figures figures; /* from when the card is first shown */
+} demo;
+
+static bool is_film(const demo *d)
+{
+    return d->file.path != NULL;
+}
+
+/* ---- the scenes ---- */
+
+/* As `throng render` draws by default. */
+static th_result make_crowd_view(demo *d, uint32_t shot, th_error *err)
+{
+    th_options render;
+    th_run none;
+    const th_result result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
+    if (result != TH_OK)
+        return result;
+    th_crowd_view_desc desc = render.crowd;
+    th_crowd_view_desc_set_scene(&desc, th_tour[shot].scene);
+    desc.behaviour = th_tour[shot].behaviour;
+    desc.count = th_tour_count(&th_tour[shot], d->most);
+    desc.jobs = d->options->crowd.jobs;
+    desc.shadow_pixels = d->options->crowd.shadow_pixels;
+    desc.models[0] = d->model;
+    desc.clips[0] = TH_NO_INDEX;
+    desc.model_count = 1;
+    return th_crowd_view_create(&desc, d->gl, &d->crowd_views[shot], err);
+}
+
+static th_result open_canvas(demo *d, th_error *err)
+{
+    const th_options *o = d->options;
+    if (!is_film(d)) {
+        const th_result result = th_window_open(&o->picture, &d->window, err);
+        if (result != TH_OK) {
+            th_append(err->text, sizeof err->text, "; --out demo.mp4 writes a film instead");
+            return result;
+        }
+        d->gl = th_window_gl(d->window);
+        return TH_OK;
+    }
+    th_result result = th_frame_writer_open(&d->file, &d->writer, err);
+    if (result == TH_OK)
+        result = th_picture_open(&d->picture, &o->picture, err);
+    if (result != TH_OK)
+        return result;
+    d->gl = d->picture.gl;
+    d->canvas = (th_canvas){d->picture.target, o->picture.width, o->picture.height, 1};
+    d->pixels = malloc(th_target_bytes(d->picture.target));
+    return d->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+}
+
+static th_result begin(demo *d, bool has_count, th_error *err)
+{
+    th_result result = open_canvas(d, err);
+    if (result == TH_OK)
+        result = th_human_create(&d->model, err);
+    if (result != TH_OK)
+        return result;
+    d->most = has_count || !th_gl_get_info(d->gl)->software ? d->options->crowd.count : SOFTWARE_COUNT;
+    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS && result == TH_OK; shot++)
+        result = make_crowd_view(d, shot, err);
+    return result == TH_OK ? th_hud_create(d->gl, TH_HUD_MIN_TEXT_PX, &d->hud, err) : result;
+}
+
+static void end(demo *d)
+{
+    free(d->pixels);
+    th_frame_writer_abandon(d->writer);
+    th_hud_destroy(d->hud);
+    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS; shot++)
+        th_crowd_view_destroy(d->crowd_views[shot]);
+    th_model_free(d->model);
+    th_window_close(d->window);
+    th_picture_close(&d->picture);
+}
+
+/* ---- figures ---- */
+
+static void take_figures(demo *d)
+{
+    figures *f = &d->figures;
+    th_context context;
+    th_context_read(&context);
+    *f = (figures){.characters = d->most,
+                   .threads = th_jobs_threads(th_crowd_view_jobs(d->crowd_views[TH_TOUR_SHOTS - 1])),
+                   .frames = d->frames,
+                   .bones_per_s = d->evaluate_ns > 0 ? (double)d->bones * 1e9 / (double)d->evaluate_ns : 0,
+                   .p50_ms = th_history_all(&d->history, 0.5),
+                   .p99_ms = th_history_all(&d->history, 0.99)};
+    snprintf(f->cpu, sizeof f->cpu, "%s", context.cpu[0] ? context.cpu : "an unknown CPU");
+    snprintf(f->renderer, sizeof f->renderer, "%s", th_gl_get_info(d->gl)->renderer);
+}
+
+static void write_figures(const figures *f, char *text, size_t size)
+{
+    snprintf(text, size,
+             "characters  %s\n"
+             "poses       %.0f million bones a second\n"
+             "frames      %.1f ms median, %.1f ms p99, of %llu\n"
+             "machine     %s, %u thread%s\n"
+             "pictures    %s\n",
+             th_digits_from(f->characters).text, f->bones_per_s / 1e6, f->p50_ms, f->p99_ms,
+             (unsigned long long)f->frames, f->cpu, f->threads, th_plural(f->threads), f->renderer);
+}
+
+static void draw_card(const demo *d)
+{
+    const th_rgba dark = {14, 18, 24, 216}, light = {240, 242, 244, 255}, warm = {255, 196, 110, 255};
+    const float line = th_hud_line_px(d->hud);
+    char text[512];
+    write_figures(&d->figures, text, sizeof text);
+    const float width = th_hud_text_width(d->hud, text) + 4 * line, height = 11 * line;
+    const float x = ((float)d->canvas.width - width) / 2, y = ((float)d->canvas.height - height) / 2;
+    th_hud_panel(d->hud, x, y, width, height, dark);
+    th_hud_text(d->hud, x + 2 * line, y + 1.5F * line, warm, "Throng");
+    th_hud_text(d->hud, x + 2 * line, y + 4 * line, light, text);
+}
+
+/* ---- frames ---- */
+
+static th_result draw_hud(demo *d, uint32_t shot, th_error *err)
+{
+    const float px = roundf(fminf(fmaxf((float)d->canvas.height / 36, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX));
+    const th_result result = th_hud_set_text_px(d->hud, px, err);
+    char text[96];
+    if (result != TH_OK)
+        return result;
+    th_target_bind_resolved(d->canvas.target);
+    th_hud_begin(d->hud, d->canvas.width, d->canvas.height);
+    if (d->has_card) {
+        draw_card(d);
+    } else {
+        snprintf(text, sizeof text, "%s, %s characters", th_layout_name(th_tour[shot].scene),
+                 th_digits_from(th_tour_count(&th_tour[shot], d->most)).text);
+        th_hud_panel(d->hud, px, (float)d->canvas.height - 3 * px, th_hud_text_width(d->hud, text) + 2 * px, 2 * px,
+                     (th_rgba){14, 18, 24, 150});
+        th_hud_text(d->hud, 2 * px, (float)d->canvas.height - 2.5F * px, (th_rgba){240, 242, 244, 255}, text);
+    }
+    th_hud_end(d->hud);
+    return TH_OK;
+}
+
+static void add_stats(demo *d, const th_crowd_view *crowd_view, uint64_t began_ns)
+{
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(crowd_view);
+    const float ms[TH_FRAME_PARTS] = {[TH_FRAME_PRESENT] = (float)(th_clock_ns() - began_ns) / 1e6F};
+    th_history_add(&d->history, ms);
+    d->bones += stats.bones;
+    d->evaluate_ns += stats.evaluate_ns;
+    d->frames++;
+}
+
+static double length_s(const demo *d)
+{
+    return d->file.frame_count / d->file.frames_per_s;
+}
+
+/* part: of the whole, from 0 to 1 */
+static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
+{
+    const uint64_t began_ns = th_clock_ns();
+    const uint32_t shot = th_tour_shot_at(part);
+    const th_canvas *c = &d->canvas;
+    th_crowd_view *crowd_view = d->crowd_views[shot];
+    const th_camera scene = th_crowd_view_camera(crowd_view, (float)c->width / (float)c->height, HUGE_VAL);
+    th_camera camera = th_tour_camera(&th_tour[shot], &scene, d->model->size, part);
+    th_crowd_view_fit_depth(crowd_view, &camera);
+    if (!th_crowd_view_frame(crowd_view, time_s, &camera, c->target, c->width, c->height))
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a frame");
+    th_target_resolve(c->target);
+    if (!d->has_card && d->frames > 0 && part >= 1 - fmin(CARD_S / length_s(d), CARD_PART)) {
+        take_figures(d);
+        d->has_card = true;
+    }
+    const th_result result = draw_hud(d, shot, err);
+    if (is_film(d)) {
+        th_target_read(c->target, d->pixels);
+    } else {
+        th_target_show(c->target, d->gl);
+        th_gl_swap(d->gl);
+    }
+    add_stats(d, crowd_view, began_ns);
+    return result;
+}
+
+static th_result make_film(demo *d, th_error *err)
+{
+    const uint32_t count = d->file.frame_count;
+    const bool is_seen = th_progress_wanted();
+    th_result result = TH_OK;
+    for (uint32_t frame = 0; frame < count && result == TH_OK && !th_interrupt_is_requested(); frame++) {
+        result = draw_frame(d, count > 1 ? (double)frame / (count - 1) : 1, frame / d->file.frames_per_s, err);
+        if (result == TH_OK)
+            result = th_frame_writer_add(d->writer, d->pixels, err);
+        if (is_seen && frame + 1 < count)
+            th_progress_show("%3u %% of %u frame%s", 100 * (frame + 1) / count, count, th_plural(count));
+    }
+    th_progress_end();
+    if (result != TH_OK || th_interrupt_is_requested())
+        return result;
+    th_frame_writer *writer = d->writer;
+    d->writer = NULL;
+    return th_frame_writer_close(writer, err);
+}
+
+/* Escape ends it, as closing the window does. */
+static bool is_left(const demo *d)
+{
+    bool is_left = th_window_closing(d->window) || th_interrupt_is_requested();
+    for (th_action action; (action = th_controls_next(th_window_controls(d->window))) != TH_ACTION_NONE;)
+        is_left = is_left || action == TH_ACTION_QUIT;
+    return is_left;
+}
+
+static th_result show(demo *d, th_error *err)
+{
+    const double seconds = length_s(d);
+    const uint64_t begin_ns = th_clock_ns();
+    th_result result = TH_OK;
+    th_window_set_title(d->window, "Throng - demo");
+    for (double s = 0; s < seconds && result == TH_OK && !is_left(d); s = (double)(th_clock_ns() - begin_ns) / 1e9) {
+        const th_canvas *canvas;
+        th_window_poll(d->window, d->canvas.target ? 0 : 0.1);
+        result = th_window_fit(d->window, &canvas, err);
+        d->canvas = canvas ? *canvas : (th_canvas){0};
+        if (result == TH_OK && canvas)
+            result = draw_frame(d, s / seconds, s, err);
+    }
+    return result;
+}
+
+/* ---- the command ---- */
+
+static json_t *demo_json(const demo *d)
+{
+    const figures *f = &d->figures;
+    return json_pack("{s:o, s:f, s:o, s:f, s:{s:f, s:f}, s:o, s:i, s:o, s:b, s:o}", "out", th_json_text(d->file.path),
+                     "seconds", length_s(d), "characters", th_json_count(f->characters), "bones_per_s", f->bones_per_s,
+                     "frame_ms", "p50", f->p50_ms, "p99", f->p99_ms, "frames", th_json_count(f->frames), "threads",
+                     (int)f->threads, "cpu", th_json_text(f->cpu), "software", (int)th_gl_get_info(d->gl)->software,
+                     "renderer", th_json_text(f->renderer));
+}
+
+static bool write_demo(const void *result, th_form form, FILE *file)
+{
+    const demo *d = result;
+    char text[512];
+    if (form != TH_FORM_TEXT)
+        return th_output_json(demo_json(d), 6, file);
+    write_figures(&d->figures, text, sizeof text);
+    fputs(text, file);
+    return true;
+}
+
+int th_command_demo(const th_options *o, th_run *run)
+{
+    th_error err;
+    demo d = {.options = o, .file = o->render};
+    d.file.width = o->picture.width;
+    d.file.height = o->picture.height;
+    if (is_film(&d) && th_frame_writer_check(&d.file, &err) != TH_OK) { /* can fail only because of the options */
+        th_complain("%s", err.text);
+        return TH_EXIT_USAGE;
+    }
+    th_interrupt_begin();
+    th_result result = begin(&d, th_run_has_option(run, "count"), &err);
+    if (result == TH_OK)
+        result = is_film(&d) ? make_film(&d, &err) : show(&d, &err);
+    if (result == TH_OK)
+        result = th_gl_check(d.gl, "while the crowd was drawn", &err);
+    int code = result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    if (result == TH_OK && th_interrupt_is_requested())
+        code = th_interrupt_code();
+    if (code == TH_EXIT_GOOD && !d.has_card)
+        take_figures(&d); /* left early */
+    if (code == TH_EXIT_GOOD)
+        code = th_output_write(run, &o->output, write_demo, &d);
+    end(&d);
+    return code;
+}
