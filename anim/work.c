@@ -1,5 +1,5 @@
-/* The work of posing a crowd, by constants of what kernels do (kernels/pose_body.h, pose_quat.h). tests/test_work.c
- * runs their code over numbers that count. */
+/* The work of posing a crowd, by constants of what kernels do (kernels/pose_body.h, pose_quat.h).
+ * tests/unit/anim/test_work.c runs their code over numbers that count. */
 #include "crowd_data.h"
 
 #include <anim/ceilings.h>

@@ -1,4 +1,5 @@
-/* What we read of FBX files ourselves, beside Assimp. */
+/* Inside, since the program around it has a process, which hides what is wrong. What we read of FBX files ourselves,
+ * beside Assimp. */
 #include "anim/import/fbx_records.h"
 
 #include "fuzz.h"

@@ -1,4 +1,5 @@
-/* glTF files, both kinds: everything that reads them. */
+/* Inside, since the program around it has a process, which hides what is wrong. glTF files, both kinds: everything
+ * that reads them. */
 #include "anim/import/scene.h"
 
 #include "fuzz.h"

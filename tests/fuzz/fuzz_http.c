@@ -1,5 +1,5 @@
-/* What of a request is ours, behind libmicrohttpd: a line each for method, path and the headers that count (empty: not
- * there), then the body. */
+/* Inside, since libmicrohttpd would refuse most of these bytes first. What of a request is ours, behind
+ * libmicrohttpd: a line each for method, path and the headers that count (empty: not there), then the body. */
 #include "src/serve/http/api.h"
 #include "src/serve/runs/run_manager.h"
 

@@ -1,4 +1,5 @@
-/* Textures: PNG, JPEG, BMP, TGA and WebP. There are pixels, or a message that can be printed. */
+/* Inside, since models reach it only in a process of its own. Textures: PNG, JPEG, BMP, TGA and WebP. There are
+ * pixels, or a message that can be printed. */
 #include "render/mesh/image.h"
 
 #include "fuzz.h"

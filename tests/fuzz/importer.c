@@ -1,5 +1,6 @@
-/* throng-import leaves freeing to the end of its process. Here every allocation goes through --wrap into a list, which
- * is freed after each file, and every array is a block of exactly its size. */
+/* Inside, since it takes the place of the importer's process. throng-import leaves freeing to the end of its
+ * process. Here every allocation goes through --wrap into a list, which is freed after each file, and every array is
+ * a block of exactly its size. */
 #include "importer.h"
 
 #include "anim/import/ipc.h"

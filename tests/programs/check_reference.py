@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""check_reference.py THRONG SOURCE: the reference scenes. Their hashes and the matrices of conformance are those that are
+published, submissions are what they should be, and scripts/results-page shows them and notices other work.
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+THRONG, SOURCE = (os.path.abspath(path) for path in sys.argv[1:])
+REFERENCE = f"{SOURCE}/docs/reference"
+FOX = os.path.join(os.environ.get("THRONG_MODELS", ""), "Fox.glb")
+HAS_FOX = os.path.exists(FOX)
+
+
+def run(*words, code=0):
+    r = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, THRONG_PROGRESS="off"))
+    assert r.returncode == code, (words, r.returncode, r.stderr[-2000:], r.stdout[-2000:])
+    return r.stdout
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def check_hashes():
+    scenes = load(f"{REFERENCE}/throng-1.json")["scenes"]
+    words = ["--model", FOX] if HAS_FOX else []
+    options = ["--dry-run", "--keys", "16", "--seed", "7", "--count", "3"]  # a reference scene is what it is
+    document = json.loads(run(THRONG, "bench", "--json", "--filter", "^throng-1/.*_1k/", *options, *words))
+    seen = set()
+    for row in document["benchmarks"]:
+        _, scene, how = row["run_name"].split("/")
+        if row.get("error_occurred") or row.get("skipped"):
+            assert scene.startswith("fox") and not HAS_FOX, row
+            continue
+        isa = document["context"]["isa"] if how == "all_threads" else how
+        assert row["palette_hash"] == scenes[scene]["palette_hash"][isa], (row["run_name"], row["palette_hash"])
+        assert (row["characters"], row["bones"]) == (scenes[scene]["characters"], scenes[scene]["bones"])
+        seen.add((scene, how))
+    assert {("human_1k", "scalar"), ("human_1k", "all_threads"), ("blend_1k", "scalar")} <= seen, seen
+    assert (("fox_1k", "scalar") in seen) == HAS_FOX
+
+
+def check_conformance(folder):
+    tool = f"{SOURCE}/scripts/conformance"
+    for name, model in (("human", "human"), ("fox", FOX)):
+        if model == FOX and not HAS_FOX:
+            continue
+        stored = f"{REFERENCE}/conformance/{name}.json"
+        for options, bound, code in (([], "0.0001", 0), (["--sampling=compiled"], "0.1", 0),
+                                     (["--interpolation=step"], "0.1", 1)):
+            with open(f"{folder}/found.json", "w", encoding="utf-8") as file:
+                file.write(run(tool, "write", THRONG, model, *options))
+            run(tool, "compare", stored, f"{folder}/found.json", bound, code=code)
+
+
+def check_submission(folder):
+    quick = ["--filter", "^throng-1/(human|fox)_1k", "--repetitions", "3", "--frames", "1"]
+    path, second = (f"{folder}/results/{name}/throng-1.json" for name in ("one", "two"))
+    for file in (path, second):
+        os.makedirs(os.path.dirname(file))
+        run(THRONG, "bench", "--out", file, *quick)
+    both = run(f"{SOURCE}/scripts/results-page", f"{folder}/results")
+    for machine in (path, second):
+        assert f"cores ({os.path.basename(os.path.dirname(machine))})<" in both, both
+    shutil.rmtree(os.path.dirname(second))
+    document = load(path)
+    return path, document
+
+
+def check_page(folder, path, document):
+    def page(code=0):
+        return run(f"{SOURCE}/scripts/results-page", f"{folder}/results", code=code)
+
+    def store():
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+
+    shown = page()
+    assert "<td>same work" in shown and "other palettes" not in shown
+    medians = {r["run_name"]: r for r in document["benchmarks"] if r.get("aggregate_name") == "median"}
+    for how in (document["context"]["isa"], "all_threads"):
+        assert f">{1e3 / medians[f'throng-1/human_1k/{how}']['ns_per_bone']:,.0f}<" in shown, how
+    document["context"]["cpu_model"] = "<script>"
+    medians["throng-1/human_1k/all_threads"]["palette_hash"] = "0123456789abcdef"
+    store()
+    shown = page()
+    assert "other palettes: human_1k/all_threads" in shown and "<td>same work" not in shown and "<script>" not in shown
+    document["context"]["partial"] = True
+    store()
+    page(code=1)
+
+
+def check_schemas(path):
+    judge = [sys.executable, f"{SOURCE}/tests/programs/check_schema.py"]
+    if subprocess.run([sys.executable, "-c", "import jsonschema"], capture_output=True).returncode != 0:
+        judge[0] = "/usr/bin/python3"
+        if subprocess.run([judge[0], "-c", "import jsonschema"], capture_output=True).returncode != 0:
+            print("skipped: no Python with jsonschema")
+            return
+    run(*judge, f"{REFERENCE}/schema/throng-1.json", f"{REFERENCE}/throng-1.json")
+    run(*judge, f"{REFERENCE}/schema/conformance-1.json", *glob.glob(f"{REFERENCE}/conformance/*.json"))
+    run(*judge, f"{REFERENCE}/schema/result-1.json", path)
+
+
+def main():
+    check_hashes()
+    with tempfile.TemporaryDirectory() as folder:
+        check_conformance(folder)
+        path, document = check_submission(folder)
+        check_schemas(path)
+        check_page(folder, path, document)
+
+
+main()

@@ -1,0 +1,110 @@
+# throng from outside.
+foreach(name baseline cli compare_run demo gbench interrupt palettes render schema serve trace)
+    set(with fixture_program)
+    if(name STREQUAL serve)
+        list(APPEND with fixture_server)
+    elseif(name STREQUAL trace)
+        list(APPEND with fixture_trace)
+    endif()
+    th_suite(${name} th::bench th::render PkgConfig::JANSSON PkgConfig::SECCOMP NEEDS throng human WITH ${with})
+endforeach()
+# What it says, held against golden/documents: help, completion, messages, models.
+th_suite(messages th_cli PkgConfig::JANSSON INSIDE NEEDS throng human WITH fixture_document fixture_program)
+find_file(COMPARE_PY compare.py PATHS /usr/share/benchmark PATH_SUFFIXES benchmark
+    DOC "Google Benchmark's, to test our documents with (Debian: libbenchmark-tools, and python3-scipy)")
+target_compile_definitions(test_gbench PRIVATE TEST_COMPARE_PY="$<$<BOOL:${COMPARE_PY}>:${COMPARE_PY}>")
+set(schema ${PROJECT_SOURCE_DIR}/docs/reference/schema/result-1.json)
+target_compile_definitions(test_schema PRIVATE
+    TEST_CHECK="${CMAKE_CURRENT_LIST_DIR}/check_schema.py" TEST_SCHEMA="${schema}")
+# A window, with somebody who uses it (xdotool). Xvfb lets the test read its screen.
+th_suite(view th::human PkgConfig::JANSSON SCREEN NEEDS throng human WITH fixture_program fixture_trace)
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/test_view.c PROPERTIES
+    COMPILE_OPTIONS -Wno-unused-function) # stb's
+add_executable(fuzz_serve ${CMAKE_CURRENT_LIST_DIR}/fuzz_serve.c)
+th_share(fuzz_serve fixture_server)
+target_link_libraries(fuzz_serve PRIVATE th::bench th_places th_warnings)
+add_dependencies(fuzz_serve throng)
+add_test(NAME fuzz_serve COMMAND fuzz_serve)
+
+if(TARGET throng-mpi)
+    add_library(fail_allocation MODULE ${CMAKE_CURRENT_LIST_DIR}/fail_allocation.c)
+    set_target_properties(fail_allocation PROPERTIES C_VISIBILITY_PRESET default)
+    target_link_libraries(fail_allocation PRIVATE th_warnings th_codegen)
+    add_test(NAME mpi COMMAND ${CMAKE_CURRENT_LIST_DIR}/mpi.py
+        $<TARGET_FILE:throng-mpi> $<TARGET_FILE:throng> $<TARGET_FILE:fail_allocation> ${schema})
+    set_tests_properties(mpi PROPERTIES SKIP_RETURN_CODE 77)
+endif()
+
+# th_script(NAME FILE ARGUMENT...): a script of Python that may say what it skipped.
+function(th_script name file)
+    add_test(NAME ${name} COMMAND ${with_skips} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/${file} ${ARGN})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+endfunction()
+if(Python3_FOUND)
+    set(serve_scripts serve_attacks serve_stop)
+    if(NOT THRONG_SANITIZE) # which takes memory of its own, and without limits
+        list(APPEND serve_scripts serve_memory)
+    endif()
+    foreach(script ${serve_scripts})
+        add_test(NAME ${script} COMMAND
+            ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/${script}.py $<TARGET_FILE:throng>)
+        set_tests_properties(${script} PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+    endforeach()
+    # The manual pages and completion in real shells, against the program's help and its parser.
+    th_script(manual check_documents.py manual $<TARGET_FILE:throng> ${PROJECT_BINARY_DIR}/man)
+    foreach(shell bash zsh)
+        th_script(completion_${shell} check_documents.py
+            ${shell} $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR}/scripts/completion.${shell})
+    endforeach()
+    th_script(reference check_reference.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
+    th_script(integrations check_integrations.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
+    # The pages in a browser, which also parses every script of theirs.
+    if(NOT THRONG_SANITIZE)
+        th_script(browser ../browser/pages.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
+    endif()
+    # Whether the deliberate faults are noticed is for scripts/test long.
+    find_program(git_path git NO_CACHE)
+    if(git_path)
+        add_test(NAME mutants_apply COMMAND
+            ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run --check)
+    endif()
+endif()
+# glTF against an evaluator that shares nothing with us, and whether it would notice.
+if(Python3_FOUND AND EXISTS ${THRONG_TESTMODELS}/glTF2)
+    set(reference ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/gltf_reference.py)
+    set(models ${THRONG_TESTMODELS}/glTF2)
+    file(GLOB reference_models ${models}/simple_skin/*.gltf ${models}/cameras/*.gltf ${models}/BoxTexcoords-glTF/*.gltf
+        ${models}/textureTransform/*.gltf ${models}/2CylinderEngine-glTF-Binary/*.glb)
+    add_test(NAME gltf_reference COMMAND sh -c [["$@" ${THRONG_MODELS:+"$THRONG_MODELS"/*.gl*}]]
+        gltf_reference ${reference} $<TARGET_FILE:throng> ${CMAKE_CURRENT_SOURCE_DIR}/data/draco.glb
+        ${CMAKE_CURRENT_SOURCE_DIR}/data/morph.glb ${reference_models})
+    add_test(NAME gltf_reference_notices COMMAND ${reference} --option --interpolation=step $<TARGET_FILE:throng>
+        ${models}/simple_skin/simple_skin.gltf)
+    set_tests_properties(gltf_reference_notices PROPERTIES PASS_REGULAR_EXPRESSION "0 right, 1 wrong")
+endif()
+
+# What is installed.
+find_program(SYSTEMD_ANALYZE systemd-analyze)
+if(SYSTEMD_ANALYZE)
+    add_test(NAME unit
+        COMMAND ${SYSTEMD_ANALYZE} security --offline=true --threshold=20 ${PROJECT_BINARY_DIR}/throng.service)
+else()
+    message(STATUS "systemd-analyze is not installed: the unit is not tested")
+endif()
+if(NOT THRONG_SANITIZE AND CMAKE_READELF)
+    add_test(NAME hardening COMMAND ${CMAKE_CURRENT_LIST_DIR}/check_hardening.sh ${CMAKE_READELF}
+        $<TARGET_FILE:throng> $<TARGET_FILE:throng-import>)
+endif()
+# Every header alone and all of them together, in C and in C++; an installed tree, used from outside.
+set(include_folders core jobs anim runtime render bench src/serve)
+list(TRANSFORM include_folders REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/include")
+add_test(NAME headers COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_headers.sh "${CMAKE_C_COMPILER}" "${CMAKE_CXX_COMPILER}"
+    ${include_folders})
+if(NOT THRONG_SANITIZE)
+    set(screen)
+    if(XVFB_RUN)
+        set(screen ${CMAKE_CURRENT_SOURCE_DIR}/with_screen.sh)
+    endif()
+    add_test(NAME install
+        COMMAND ${CMAKE_CURRENT_LIST_DIR}/install.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${screen})
+endif()

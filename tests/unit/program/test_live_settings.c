@@ -1,0 +1,223 @@
+/* Inside, since a window's keys are made up. What keys make of settings. */
+#include "src/view/live_settings.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static th_clip one[] = {{.name = "idle"}, {.name = "walk"}, {.name = "idle"}};
+static th_clip other[] = {{.name = "walk"}, {.name = "jump"}};
+static th_model models[] = {{.name = "one", .clip_count = 3, .clips = one},
+                            {.name = "bare"},
+                            {.name = "other", .clip_count = 2, .clips = other}};
+static const th_model_set model_set = {.models = {&models[0], &models[1], &models[2]}, .count = 3};
+static th_live_settings start, settings;
+
+static void set(void)
+{
+    start = (th_live_settings){.crowd = {.count = 100, .jobs = {.threads = 2}, .shadow_pixels = 512}};
+    settings = start;
+}
+
+TestSuite(live_settings, .init = set);
+
+static bool apply(th_action action)
+{
+    return th_live_settings_apply(&settings, action, &model_set, &start);
+}
+
+Test(live_settings, sizes_of_the_crowd)
+{
+    cr_expect(apply(TH_ACTION_DOUBLE));
+    cr_expect_eq(settings.crowd.count, 200);
+    cr_expect(apply(TH_ACTION_HALVE));
+    cr_expect(apply(TH_ACTION_MORE));
+    cr_expect_eq(settings.crowd.count, 110);
+    cr_expect(apply(TH_ACTION_FEWER));
+    cr_expect_eq(settings.crowd.count, 99);
+    settings.crowd.count = 5;
+    cr_expect(apply(TH_ACTION_MORE));
+    cr_expect_eq(settings.crowd.count, 6);
+    settings.crowd.count = 1;
+    cr_expect(!apply(TH_ACTION_HALVE) && !apply(TH_ACTION_FEWER));
+    cr_expect_eq(settings.crowd.count, 1);
+    settings.crowd.count = 999999;
+    cr_expect(apply(TH_ACTION_DOUBLE));
+    cr_expect_eq(settings.crowd.count, 1000000);
+    cr_expect(!apply(TH_ACTION_MORE));
+}
+
+static bool blend(th_action action)
+{
+    return th_live_settings_blend(&settings, action, &model_set);
+}
+
+Test(live_settings, the_pace_of_a_blend)
+{
+    char text[128];
+    cr_expect(!blend(TH_ACTION_FASTER_PACE)); /* nothing is blended */
+    settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
+    settings.crowd.blend.pace = 0.1;
+    cr_expect(blend(TH_ACTION_SLOWER_PACE));
+    cr_expect_eq(settings.crowd.blend.pace, 0);
+    cr_expect(!blend(TH_ACTION_SLOWER_PACE));
+    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect_float_eq(settings.crowd.blend.pace, 0.2, 1e-12);
+    th_live_settings_describe(&settings, text, sizeof text);
+    cr_expect(strstr(text, "blend at 0.2"), "%s", text);
+    cr_expect(!blend(TH_ACTION_DOUBLE) && !apply(TH_ACTION_FASTER_PACE));
+}
+
+Test(live_settings, the_weights_of_a_blend)
+{
+    char text[128];
+    settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
+    cr_expect(!blend(TH_ACTION_MORE_WEIGHT)); /* of no clip */
+    settings.clip = "jump";
+    cr_expect(blend(TH_ACTION_MORE_WEIGHT));
+    cr_assert_eq(settings.crowd.blend.clip_count, 3);
+    cr_expect_str_eq(settings.crowd.blend.clips[0].name, "jump");
+    cr_expect_eq(settings.crowd.blend.clips[0].weight, 1.25);
+    cr_expect_str_eq(settings.crowd.blend.clips[1].name, "idle");
+    cr_expect_eq(settings.crowd.blend.clips[1].weight, 1);
+    cr_expect_str_eq(settings.crowd.blend.clips[2].name, "walk");
+    th_live_settings_describe(&settings, text, sizeof text);
+    cr_expect(strstr(text, "blend, weight 1.25"), "%s", text);
+    for (int n = 0; n < 5; n++)
+        cr_expect(blend(TH_ACTION_LESS_WEIGHT));
+    cr_expect(!blend(TH_ACTION_LESS_WEIGHT));
+    cr_expect_eq(settings.crowd.blend.clips[0].weight, 0);
+    settings.crowd.blend.clips[0].weight = 0.25;
+    settings.crowd.blend.clips[1].weight = settings.crowd.blend.clips[2].weight = 0;
+    cr_expect(!blend(TH_ACTION_LESS_WEIGHT)); /* something has to play */
+    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect_eq(settings.crowd.blend.clip_count, 0);
+}
+
+Test(live_settings, threads_within_what_there_can_be)
+{
+    cr_expect(apply(TH_ACTION_MORE_THREADS));
+    cr_expect_eq(settings.crowd.jobs.threads, 3);
+    settings.crowd.jobs.threads = 1;
+    cr_expect(!apply(TH_ACTION_FEWER_THREADS));
+    settings.crowd.jobs.threads = TH_JOBS_MAX_THREADS;
+    cr_expect(!apply(TH_ACTION_MORE_THREADS));
+}
+
+/* As in a build that has not all of them. */
+bool __wrap_th_scheduler_available(th_scheduler scheduler);
+bool __wrap_th_scheduler_available(th_scheduler scheduler)
+{
+    return scheduler == TH_SCHEDULER_WORK_STEALING || scheduler == TH_SCHEDULER_SERIAL ||
+           scheduler == TH_SCHEDULER_OPENMP_STATIC;
+}
+
+Test(live_settings, schedulers_that_the_build_has_and_no_others)
+{
+    static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_OPENMP_STATIC, TH_SCHEDULER_WORK_STEALING};
+    for (int k = 0; k < 3; k++) {
+        cr_expect(apply(TH_ACTION_NEXT_SCHEDULER));
+        cr_expect_eq(settings.crowd.jobs.scheduler, round[k]);
+    }
+    cr_expect(apply(TH_ACTION_PREVIOUS_SCHEDULER));
+    cr_expect_eq(settings.crowd.jobs.scheduler, TH_SCHEDULER_OPENMP_STATIC);
+}
+
+/* `count` steps forward are a round, and each step back is one. */
+static void expect_round(th_action next, th_action previous, const unsigned *value, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++) {
+        cr_expect_eq(*value, k);
+        cr_expect(apply(next));
+    }
+    for (unsigned k = 0; k < count; k++) {
+        cr_expect(apply(previous));
+        cr_expect_eq(*value, count - 1 - k);
+    }
+}
+
+Test(live_settings, choices_go_round)
+{
+    expect_round(TH_ACTION_NEXT_INTERPOLATION, TH_ACTION_PREVIOUS_INTERPOLATION,
+                 (unsigned *)&settings.crowd.compile.interpolation, TH_INTERPOLATION_COUNT);
+    expect_round(TH_ACTION_NEXT_LAYOUT, TH_ACTION_PREVIOUS_LAYOUT, (unsigned *)&settings.crowd.layout, TH_LAYOUT_COUNT);
+    expect_round(TH_ACTION_NEXT_LOOK, TH_ACTION_PREVIOUS_LOOK, (unsigned *)&settings.crowd.look, TH_LOOK_COUNT);
+    for (int k = 0; k <= TH_PALETTE_COUNT; k++) {
+        cr_expect_eq(settings.crowd.palette, (th_palette)k);
+        cr_expect(apply(TH_ACTION_PALETTE));
+    }
+    cr_expect_eq(settings.crowd.palette, TH_PALETTE_F32);
+}
+
+Test(live_settings, shadows_come_back_as_they_were)
+{
+    cr_expect(apply(TH_ACTION_SHADOWS));
+    cr_expect_eq(settings.crowd.shadow_pixels, 0);
+    cr_expect(apply(TH_ACTION_SHADOWS));
+    cr_expect_eq(settings.crowd.shadow_pixels, 512);
+    start.crowd.shadow_pixels = settings.crowd.shadow_pixels = 0;
+    cr_expect(apply(TH_ACTION_SHADOWS));
+    cr_expect_gt(settings.crowd.shadow_pixels, 0);
+}
+
+static void expect_clips(th_action action, const char *const *names, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        cr_expect(apply(action));
+        if (names[k])
+            cr_expect_str_eq(settings.clip, names[k]);
+        else
+            cr_expect_eq(settings.clip, NULL);
+    }
+}
+
+Test(live_settings, clips_of_all_models_each_name_once)
+{
+    static const char *const forward[] = {"idle", "walk", "jump", NULL, "idle"};
+    static const char *const back[] = {NULL, "jump", "walk", "idle", NULL};
+    expect_clips(TH_ACTION_NEXT_CLIP, forward, 5);
+    expect_clips(TH_ACTION_PREVIOUS_CLIP, back, 5);
+    settings.clip = "1"; /* walk, by number */
+    expect_clips(TH_ACTION_NEXT_CLIP, forward + 2, 1);
+    settings.clip = "all";
+    expect_clips(TH_ACTION_PREVIOUS_CLIP, back + 1, 1);
+}
+
+Test(live_settings, no_clips_are_a_mix_of_none)
+{
+    const th_model_set bare = {.models = {&models[1]}, .count = 1};
+    th_live_settings_apply(&settings, TH_ACTION_NEXT_CLIP, &bare, &start);
+    cr_expect_eq(settings.clip, NULL);
+}
+
+Test(live_settings, leaves_alone_what_is_others_business)
+{
+    static const th_action others[] = {TH_ACTION_NONE, TH_ACTION_QUIT, TH_ACTION_PAUSE, TH_ACTION_CAMERA};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        cr_expect(!apply(others[k]));
+    cr_expect_eq(memcmp(&settings, &start, sizeof start), 0);
+}
+
+static void expect_description(const char *text)
+{
+    char got[256];
+    th_live_settings_describe(&settings, got, sizeof got);
+    cr_expect_str_eq(got, text);
+}
+
+Test(live_settings, says_what_is_out_of_the_ordinary)
+{
+    settings.crowd.count = 12345;
+    expect_description("12,345 characters, 2 threads");
+    settings = (th_live_settings){.crowd = {.count = 1,
+                                            .jobs = {.threads = 1, .scheduler = TH_SCHEDULER_SERIAL},
+                                            .palette = TH_PALETTE_QUAT16,
+                                            .compile = {.interpolation = TH_INTERPOLATION_NLERP},
+                                            .layout = TH_LAYOUT_RING,
+                                            .look = TH_LOOK_LOD},
+                                  .clip = "walk"};
+    expect_description("1 character, 1 thread, serial, quat16, nlerp, walk, ring, lod, no shadows");
+    char cut[20];
+    th_live_settings_describe(&settings, cut, sizeof cut);
+    cr_expect_str_eq(cut, "1 character, 1 thre");
+}

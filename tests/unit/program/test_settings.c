@@ -1,0 +1,403 @@
+/* Inside, since a server for each document would be slow. What clients send: settings, runs, names and paths. */
+#include "src/serve/http/api.h"
+#include "src/serve/http/embedded.h"
+
+#include <serve/settings.h>
+
+#include <criterion/criterion.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static const th_limits limits = {1000, 4, 1 << 30};
+static th_error err;
+
+static th_settings first_settings(void)
+{
+    return (th_settings){.count = 10, .threads = 1, .rate_hz = 60, .models = {"human"}, .model_count = 1};
+}
+
+static th_result patch(th_settings *s, const char *text)
+{
+    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+    cr_assert(json, "%s", text);
+    const th_result result = th_settings_patch(s, json, &limits, &err);
+    json_decref(json);
+    return result;
+}
+
+Test(settings, a_patch_changes_what_it_names)
+{
+    th_settings s = first_settings();
+    cr_expect_eq(patch(&s, "{\"count\": 1000, \"rate_hz\": 0, \"paused\": true, \"models\": [\"a\", \"b\"],"
+                           " \"clips\": {\"walk\": 3, \"run\": 0.5, \"sit\": 0}, \"interpolation\": \"slerp\","
+                           " \"behaviour\": \"fade\", \"pace\": 2.5}"),
+                 TH_OK);
+    cr_expect_eq(s.count, 1000);
+    cr_expect_eq(s.threads, 1);
+    cr_expect_eq(s.rate_hz, 0);
+    cr_expect(s.paused);
+    cr_expect_eq(s.model_count, 2);
+    cr_expect_str_eq(s.models[1], "b");
+    cr_expect_eq(s.clip_count, 2, "a weight of 0 is no clip");
+    cr_expect_str_eq(s.clips[1].name, "run");
+    cr_expect_eq(s.clips[1].weight, 0.5);
+    cr_expect_eq(s.interpolation, TH_INTERPOLATION_SLERP);
+    cr_expect_eq(s.behaviour, TH_BEHAVIOUR_FADE);
+    cr_expect_eq(s.pace, 2.5);
+    cr_expect_eq(patch(&s, "{\"clips\": {}}"), TH_OK);
+    cr_expect_eq(s.clip_count, 0);
+}
+
+Test(settings, nonsense_changes_nothing)
+{
+    static const struct {
+        const char *text;
+        th_result result;
+    } cases[] = {
+        {"[]", TH_ERR_INPUT},
+        {"3", TH_ERR_INPUT},
+        {"{\"cont\": 5}", TH_ERR_INPUT},
+        {"{\"count\": 0}", TH_ERR_INPUT},
+        {"{\"count\": -5}", TH_ERR_INPUT},
+        {"{\"count\": 1.5}", TH_ERR_INPUT},
+        {"{\"count\": \"five\"}", TH_ERR_INPUT},
+        {"{\"count\": 1001}", TH_ERR_LIMIT},
+        {"{\"count\": 9223372036854775807}", TH_ERR_LIMIT},
+        {"{\"threads\": 5}", TH_ERR_LIMIT},
+        {"{\"rate_hz\": 0.01}", TH_ERR_INPUT},
+        {"{\"rate_hz\": -1}", TH_ERR_INPUT},
+        {"{\"rate_hz\": 1001}", TH_ERR_INPUT},
+        {"{\"rate_hz\": null}", TH_ERR_INPUT},
+        {"{\"paused\": 1}", TH_ERR_INPUT},
+        {"{\"models\": []}", TH_ERR_INPUT},
+        {"{\"models\": \"human\"}", TH_ERR_INPUT},
+        {"{\"models\": [1]}", TH_ERR_INPUT},
+        {"{\"models\": [\"\"]}", TH_ERR_INPUT},
+        {"{\"models\": [\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]}", TH_ERR_LIMIT},
+        {"{\"clips\": [\"walk\"]}", TH_ERR_INPUT},
+        {"{\"clips\": {\"walk\": -1}}", TH_ERR_INPUT},
+        {"{\"clips\": {\"walk\": \"1\"}}", TH_ERR_INPUT},
+        {"{\"clips\": {\"walk\": 0}}", TH_ERR_INPUT},
+        {"{\"interpolation\": \"linear\"}", TH_ERR_INPUT},
+        {"{\"interpolation\": 1}", TH_ERR_INPUT},
+        {"{\"behaviour\": \"walk\"}", TH_ERR_INPUT},
+        {"{\"behaviour\": 2}", TH_ERR_INPUT},
+        {"{\"pace\": -1}", TH_ERR_INPUT},
+        {"{\"pace\": 1001}", TH_ERR_INPUT},
+        {"{\"pace\": \"fast\"}", TH_ERR_INPUT},
+        {"{\"count\": 20, \"threads\": 0}", TH_ERR_INPUT},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        th_settings s = first_settings();
+        const th_settings before = s;
+        cr_expect_eq(patch(&s, cases[c].text), cases[c].result, "%s", cases[c].text);
+        cr_expect_eq(memcmp(&s, &before, sizeof s), 0, "%s", cases[c].text);
+    }
+}
+
+Test(settings, as_json_they_are_their_own_patch)
+{
+    th_settings s = first_settings(), copy = first_settings();
+    cr_expect_eq(patch(&s, "{\"count\": 77, \"clips\": {\"walk\": 3, \"run\": 0.5}, \"rate_hz\": 33.5,"
+                           " \"behaviour\": \"graph\", \"pace\": 0.5}"),
+                 TH_OK);
+    json_t *json = th_settings_json(&s);
+    cr_expect_eq(th_settings_patch(&copy, json, &limits, &err), TH_OK);
+    cr_expect(th_settings_same_crowd(&s, &copy));
+    cr_expect_eq(copy.rate_hz, 33.5);
+    cr_expect_eq(copy.behaviour, TH_BEHAVIOUR_GRAPH);
+    cr_expect_eq(copy.pace, 0.5);
+    json_decref(json);
+    copy.clips[1].weight = 1;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.count++;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.threads++;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.interpolation = TH_INTERPOLATION_STEP;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.behaviour = TH_BEHAVIOUR_NONE;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.clips[1].weight = 1;
+    th_settings blend = s;
+    copy.behaviour = blend.behaviour = TH_BEHAVIOUR_BLEND;
+    cr_expect(th_settings_same_crowd(&blend, &copy) && !th_settings_same_blend(&blend, &copy));
+    copy = blend;
+    cr_expect(th_settings_same_blend(&blend, &copy));
+    copy.pace = 3;
+    cr_expect(th_settings_same_crowd(&blend, &copy) && !th_settings_same_blend(&blend, &copy));
+    copy = s;
+    copy.models[0][0] = 'x';
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.rate_hz = 1;
+    copy.paused = true;
+    cr_expect(th_settings_same_crowd(&s, &copy));
+}
+
+/* ---- runs ---- */
+
+static const char *const kinds[] = {"scale", NULL};
+static const th_model_registry human = {.files = {"human"}, .file_count = 1};
+static th_run_manager_desc manager = {.kinds = kinds, .registry = &human, .limits = {1000, 4, 1 << 30}};
+
+static void expect_arguments(const char *request, const char *wanted)
+{
+    char line[512] = "";
+    json_t *json = json_loads(request, JSON_DECODE_ANY, NULL);
+    cr_assert(json, "%s", request);
+    err.text[0] = '\0';
+    char **words = th_run_arguments(&manager, json, &err);
+    for (char **w = words; w && *w; w++) {
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", *w);
+        free(*w);
+    }
+    cr_expect_eq(words == NULL, wanted == NULL, "%s: %s", request, err.text);
+    if (wanted)
+        cr_expect_str_eq(line, wanted);
+    else
+        cr_expect_str_neq(err.text, "");
+    free(words);
+    json_decref(json);
+}
+
+Test(run_arguments, options_become_words)
+{
+    expect_arguments("{\"kind\": \"scale\", \"pause\": false, \"options\": {\"count\": 1000, \"threads\": \"1,2-4\","
+                     " \"isa\": \"avx2\", \"seed\": 9000000000000000, \"clip\": \"a b\", \"models\": [\"human\"]}}",
+                     "scale --json --count=1000 --threads=1,2-4 --isa=avx2 --seed=9000000000000000 --clip=a b "
+                     "--model=human ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"behaviour\": \"blend\"}}",
+                     "scale --json --count=5 --behaviour=blend ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"budget_ms\": 2.5}}",
+                     "scale --json --count=5 --budget-ms=2.5 ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": "
+                     "\"work-stealing,serial\","
+                     " \"max_time\": 0.5}}",
+                     "scale --json --count=10,100 --grain=2 --scheduler=work-stealing,serial --max-time=0.5 ");
+}
+
+Test(run_arguments, what_is_left_to_the_command_keeps_to_the_limits)
+{
+    static const char *const both[] = {"scale", "stress", NULL};
+    manager.kinds = both;
+    expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=1000 ");
+    expect_arguments("{\"kind\": \"stress\"}", "stress --json --max-memory=1074 ");
+    manager.limits.max_count = 50000;
+    expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=10000 ");
+}
+
+Test(run_arguments, every_run_has_what_the_server_was_told)
+{
+    static const char *const fixed[] = {"animation", "a b.glb", "import-timeout", "2.5", NULL};
+    manager.fixed = fixed;
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5}}",
+                     "scale --json --count=5 --animation=a b.glb --import-timeout=2.5 ");
+}
+
+Test(run_arguments, what_could_do_harm_or_makes_no_sense_is_refused)
+{
+    static const char *const requests[] = {
+        "[]",
+        "{}",
+        "{\"kind\": 1}",
+        "{\"kind\": \"stress\"}",
+        "{\"kind\": \"serve\"}",
+        "{\"kind\": \"scale\", \"more\": 1}",
+        "{\"kind\": \"scale\", \"pause\": \"no\"}",
+        "{\"kind\": \"scale\", \"options\": []}",
+        "{\"kind\": \"scale\", \"options\": {\"out\": \"/etc/passwd\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"report\": \"/tmp/x.html\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": \"10,100000000\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": \"10-20\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": 1.5}}",
+        "{\"kind\": \"scale\", \"options\": {\"scheduler\": \"work-stealing;serial\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"isa\": \"avx2,sse4\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"max_time\": 601}}",
+        "{\"kind\": \"scale\", \"options\": {\"animation\": \"/etc/passwd\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"model\": \"/etc/passwd\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"models\": [\"/etc/passwd\"]}}",
+        "{\"kind\": \"scale\", \"options\": {\"models\": \"human\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": 1001}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": \"five\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": 1.5}}",
+        "{\"kind\": \"scale\", \"options\": {\"repetitions\": 1001}}",
+        "{\"kind\": \"scale\", \"options\": {\"threads\": \"5\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"threads\": \"1-99\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"threads\": 2}}",
+        "{\"kind\": \"scale\", \"options\": {\"threads\": \"1;rm\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"isa\": \"avx2 --out=x\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"isa\": \"\"}}",
+    };
+    for (size_t r = 0; r < sizeof requests / sizeof *requests; r++)
+        expect_arguments(requests[r], NULL);
+}
+
+/* ---- models ---- */
+
+static char folder[] = "/tmp/throng-models-XXXXXX";
+
+static void enter_folder(void)
+{
+    cr_assert(mkdtemp(folder) && chdir(folder) == 0);
+}
+
+static void leave_folder(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+Test(model_registry, names_lead_to_files_of_the_folders_and_nowhere_else, .init = enter_folder, .fini = leave_folder)
+{
+    char path[PATH_MAX];
+    mkdir("models", 0700);
+    mkdir("models/deep.glb", 0700);
+    mkdir("secret", 0700); /* as long as models: only its letters tell */
+    mkdir("models-more", 0700);
+    static const char *const files[] = {"models/a.glb",          "models/.hidden.glb", "secret.glb",
+                                        "models/deep.glb/b.glb", "secret/b.glb",       "models-more/b.glb"};
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        fclose(fopen(files[f], "w"));
+    cr_assert_eq(symlink("../secret.glb", "models/out.glb"), 0);
+    cr_assert_eq(symlink("../secret/b.glb", "models/out1.glb"), 0);
+    cr_assert_eq(symlink("../models-more/b.glb", "models/out2.glb"), 0);
+    cr_assert_eq(symlink("a.glb", "models/in.glb"), 0);
+    cr_assert_eq(mkfifo("models/pipe.glb", 0600), 0);
+    const th_model_registry c = {
+        .files = {"human", "somewhere/fox.glb"}, .file_count = 2, .folders = {"models"}, .folder_count = 1};
+
+    cr_expect_eq(th_model_registry_find(&c, "human", path, NULL), TH_OK);
+    cr_expect_str_eq(path, "human");
+    cr_expect_eq(th_model_registry_find(&c, "fox.glb", path, NULL), TH_OK);
+    cr_expect_str_eq(path, "somewhere/fox.glb");
+    cr_expect_eq(th_model_registry_find(&c, "a.glb", path, NULL), TH_OK);
+    cr_expect(strstr(path, "/models/a.glb"), "%s", path);
+    cr_expect_eq(th_model_registry_find(&c, "in.glb", path, NULL), TH_OK);
+    static const char *const wrong[] = {"out.glb",
+                                        "out1.glb",
+                                        "out2.glb",
+                                        ".hidden.glb",
+                                        "deep.glb",
+                                        "deep.glb/b.glb",
+                                        "../secret.glb",
+                                        "secret.glb",
+                                        "pipe.glb",
+                                        "/etc/passwd",
+                                        "",
+                                        ".",
+                                        "..",
+                                        "somewhere/fox.glb"};
+    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++)
+        cr_expect_eq(th_model_registry_find(&c, wrong[w], path, NULL), TH_ERR_INPUT, "%s", wrong[w]);
+
+    json_t *names = th_model_registry_json(&c);
+    char *text = json_dumps(names, JSON_COMPACT);
+    cr_expect_str_eq(text, "[\"human\",\"fox.glb\",\"a.glb\",\"in.glb\"]");
+    free(text);
+    json_decref(names);
+}
+
+Test(model_registry, a_name_is_that_of_one_file, .init = enter_folder, .fini = leave_folder)
+{
+    th_model_registry c = {.files = {"human", "models/hero.glb", "models/hero.glb"},
+                           .file_count = 3,
+                           .folders = {"models", "more"},
+                           .folder_count = 2};
+    static const char *const files[] = {"models/hero.glb", "models/a.glb", "more/hero.glb", "more/a.glb", "more/b.glb"};
+    mkdir("models", 0700);
+    mkdir("more", 0700);
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        fclose(fopen(files[f], "w"));
+    cr_expect_eq(th_model_registry_check(&c, &err), TH_OK, "the same file twice is no other");
+    json_t *names = th_model_registry_json(&c);
+    char *text = json_dumps(names, JSON_COMPACT);
+    cr_expect_str_eq(text, "[\"human\",\"hero.glb\",\"a.glb\",\"b.glb\"]");
+    free(text);
+    json_decref(names);
+    c.files[2] = "more/hero.glb";
+    cr_expect_eq(th_model_registry_check(&c, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "models/hero.glb") && strstr(err.text, "more/hero.glb"), "%s", err.text);
+}
+
+/* ---- routes ---- */
+
+Test(routes, paths_are_matched_whole)
+{
+    static const struct {
+        const char *method, *path, *found; /* found: NULL for none */
+        uint32_t id;
+    } cases[] = {
+        {"GET", "/", "/", 0},
+        {"HEAD", "/metrics", "/metrics", 0},
+        {"GET", "/api/", NULL, 0},
+        {"DELETE", "/api/runs/12", "/api/runs/{id}", 12},
+        {"GET", "/api/runs/999999999/result", "/api/runs/{id}/result", 999999999},
+        {"GET", "/api/runs/", NULL, 0},
+        {"GET", "/api/runs/0", NULL, 0},
+        {"GET", "/api/runs/01", NULL, 0},
+        {"GET", "/api/runs/-1", NULL, 0},
+        {"GET", "/api/runs/1/", NULL, 0},
+        {"GET", "/api/runs/1x", NULL, 0},
+        {"GET", "/api/runs/4294967297", NULL, 0},
+        {"GET", "/metrics/", NULL, 0},
+        {"GET", "//metrics", NULL, 0},
+        {"GET", "/api/%73tate", NULL, 0},
+        {"GET", "/api/runs/../state", NULL, 0},
+        {"GET", "", NULL, 0},
+        {"POST", "/metrics", NULL, 0},
+        {"get", "/metrics", NULL, 0},
+    };
+    th_methods allow;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint32_t id = 0;
+        const th_route *r = th_route_find(cases[c].method, cases[c].path, &id, &allow);
+        cr_expect_eq(r != NULL, cases[c].found != NULL, "%s", cases[c].path);
+        if (r && cases[c].found) {
+            cr_expect_str_eq(r->path, cases[c].found);
+            cr_expect_eq(id, cases[c].id);
+        }
+    }
+    th_route_find("PUT", "/api/settings", &(uint32_t){0}, &allow);
+    cr_expect_str_eq(allow.text, "GET, HEAD, PATCH");
+    th_route_find("PUT", "/nothing", &(uint32_t){0}, &allow);
+    cr_expect_str_eq(allow.text, "");
+}
+
+Test(routes, the_description_has_each_of_them_and_no_other)
+{
+    json_t *doc = json_loadb((const char *)th_embedded_openapi, th_embedded_openapi_size, JSON_REJECT_DUPLICATES, NULL);
+    json_t *paths = json_object_get(doc, "paths"), *path, *operation, *ids = json_object();
+    const char *name, *method;
+    size_t described = 0, count = 0;
+    cr_assert(paths);
+    for (const th_route *r = th_route_table; r->method; r++, count++) {
+        char lower[16] = "";
+        for (size_t i = 0; r->method[i]; i++)
+            lower[i] = (char)(r->method[i] | 0x20);
+        operation = json_object_get(json_object_get(paths, r->path), lower);
+        cr_expect(operation, "%s %s", r->method, r->path);
+        cr_expect_eq(json_is_array(json_object_get(operation, "security")), r->access.open, "%s", r->path);
+        cr_expect_eq(json_object_get(operation, "requestBody") != NULL, r->access.has_body, "%s", r->path);
+        const char *id = json_string_value(json_object_get(operation, "operationId"));
+        cr_assert(id && id[0] && strspn(id, LETTERS) == strlen(id), "%s %s", r->method, r->path);
+        cr_expect_eq(json_object_set_new(ids, id, json_null()), 0);
+    }
+    cr_expect_eq(json_object_size(ids), count, "generated clients need a name for each");
+    json_decref(ids);
+    json_object_foreach(paths, name, path) json_object_foreach(path, method, operation) described +=
+        strcmp(method, "parameters") != 0;
+    cr_expect_eq(described, count);
+    json_decref(doc);
+}

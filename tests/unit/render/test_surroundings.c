@@ -1,0 +1,152 @@
+/* Inside, since what stands around is only drawn. What stands around a crowd is in nobody's way, and under the feet
+ * of spectators are the rows of a stand. */
+#include "render/view/layout_stadium.h"
+#include "render/view/surroundings.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+enum { COUNT = 700 };
+
+static const double unit = 0.5; /* scene units in a metre */
+static const th_locomotion locomotions[] = {
+    {.sphere = {{0, 0.45f, 0}, 0.5f}, .reach = 0.38f, .scale = 1, .speed = 0.6f},
+    {.sphere = {{0, 0.45f, 0}, 0.5f}, .reach = 0.38f, .scale = 1},
+};
+static th_instance_motion motions[COUNT];
+static th_instance_transform placed[COUNT];
+static th_layout layout;
+static th_shape shape;
+
+static void build(th_layout_kind kind)
+{
+    for (uint32_t i = 0; i < COUNT; i++)
+        motions[i] = (th_instance_motion){.locomotion = i % 3 == 0, .speed = 1};
+    layout = th_layout_make(&(th_layout_desc){.kind = kind,
+                                              .seed = 3,
+                                              .locomotions = locomotions,
+                                              .locomotion_count = 2,
+                                              .motions = motions,
+                                              .count = COUNT});
+    th_layout_place(&layout, 0, COUNT, 0, placed);
+    th_surroundings_build(&layout, unit, &shape);
+    cr_assert(!shape.failed && shape.index_count % 6 == 0 && shape.vertex_count == shape.index_count / 6 * 4);
+}
+
+static void clear(void)
+{
+    th_shape_fini(&shape);
+}
+
+TestSuite(surroundings, .fini = clear);
+
+/* The four corners of quad q. */
+static const th_shape_vertex *quad(uint32_t q)
+{
+    return &shape.vertices[4 * q];
+}
+
+static uint32_t quad_count(void)
+{
+    return shape.vertex_count / 4;
+}
+
+Test(surroundings, are_of_scenes_only)
+{
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
+        build(kind);
+        cr_expect_eq(shape.vertex_count > 0, th_surroundings_has(kind), "%s", th_layout_name(kind));
+        cr_expect_eq(th_surroundings_has(kind), kind != TH_LAYOUT_GRID && kind != TH_LAYOUT_RING);
+        clear();
+    }
+}
+
+/* Lanes may meander by a metre or two, and who stands on the pavement has room. */
+Test(surroundings, leave_a_street_free)
+{
+    build(TH_LAYOUT_STREET);
+    double widest = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+        widest = fmax(widest, fabs((double)placed[i].position[0]));
+    for (uint32_t v = 0; v < shape.vertex_count; v++) {
+        const float *p = shape.vertices[v].position;
+        cr_expect((double)p[1] > 2.5 * unit || fabs((double)p[0]) > layout.lanes / 2 * layout.lane_width + 2 * unit,
+                  "in the lanes at %g, %g", (double)p[0], (double)p[2]);
+        cr_expect((double)p[1] > 2.5 * unit || fabs((double)p[0]) > widest + 0.3 * unit, "in the way at %g, %g",
+                  (double)p[0], (double)p[2]);
+    }
+}
+
+Test(surroundings, leave_groups_in_a_plaza_free)
+{
+    build(TH_LAYOUT_PLAZA);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        double nearest = HUGE_VAL;
+        for (uint32_t v = 0; v < shape.vertex_count; v++) {
+            const float *p = shape.vertices[v].position;
+            if ((double)p[1] < 2 * unit)
+                nearest = fmin(nearest,
+                               hypot((double)(p[0] - placed[i].position[0]), (double)(p[2] - placed[i].position[2])));
+        }
+        cr_expect_gt(nearest, 0.5 * unit, "%u is %g away from something", i, nearest);
+    }
+}
+
+/* Whether a point lies in a flat quad that faces up, seen from above. */
+static bool is_under(const th_shape_vertex *q, const float at[3])
+{
+    int left = 0, right = 0;
+    for (int c = 0; c < 4; c++) {
+        const float *a = q[c].position, *b = q[(c + 1) % 4].position;
+        const float turn = (b[0] - a[0]) * (at[2] - a[2]) - (b[2] - a[2]) * (at[0] - a[0]);
+        left += turn >= 0;
+        right += turn <= 0;
+    }
+    return q[0].normal[1] == 127 && (left == 4 || right == 4);
+}
+
+Test(surroundings, carry_every_spectator)
+{
+    build(TH_LAYOUT_STADIUM);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        float nearest = HUGE_VALF;
+        for (uint32_t q = 0; q < quad_count(); q++)
+            if (is_under(quad(q), placed[i].position))
+                nearest = fminf(nearest, fabsf(quad(q)->position[1] - placed[i].position[1]));
+        cr_expect_lt(nearest, 1e-4f, "%u stands %g above or below a row", i, (double)nearest);
+    }
+}
+
+/* Above 0 if the first triangle of a quad is counter-clockwise where its normal points to the viewer. */
+static float turn_of(uint32_t q)
+{
+    const uint32_t *index = &shape.indices[6 * q];
+    const float *a = shape.vertices[index[0]].position, *b = shape.vertices[index[1]].position,
+                *c = shape.vertices[index[2]].position;
+    float sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        sum += quad(q)->normal[i] * ((b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]));
+    }
+    return sum;
+}
+
+/* Solids are seen from outside, stands from the pitch. */
+Test(surroundings, face_outwards)
+{
+    static const double centre[3] = {1, 2, 3}, half[3] = {0.5, 1, 2};
+    th_shape_box(&shape, centre, half, 0.7, (th_paint)TH_PAINT(1, 2, 3));
+    th_shape_cone(&shape, centre, 1, 0.5, 3, 8, (th_paint)TH_PAINT(1, 2, 3));
+    th_shape_ball(&shape, centre, 2, (th_paint)TH_PAINT(1, 2, 3));
+    for (uint32_t q = 0; q < quad_count(); q++) {
+        float towards = 0, length = 0;
+        for (int i = 0; i < 3; i++) {
+            const float middle = (quad(q)[0].position[i] + quad(q)[2].position[i]) / 2;
+            towards += quad(q)->normal[i] * (middle - (float)centre[i]);
+            length += (float)(quad(q)->normal[i] * quad(q)->normal[i]);
+        }
+        cr_expect_gt(towards, 0, "quad %u", q);
+        cr_expect_geq(turn_of(q), 0, "quad %u is seen from behind", q);
+        cr_expect_lt(fabsf(sqrtf(length) - 127), 2);
+    }
+}
