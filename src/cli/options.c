@@ -160,7 +160,7 @@ static void set_defaults(th_options *options, const th_command *command)
 {
     *options = (struct th_options){
         .crowd = {.blend.pace = TH_DEFAULT_PACE, .far_lod = 4, .hold = 1},
-        .camera = {{(double)NAN, (double)NAN, (double)NAN}, {(double)NAN, (double)NAN, (double)NAN}},
+        .camera = {.from = {(double)NAN, (double)NAN, (double)NAN}, .to = {(double)NAN, (double)NAN, (double)NAN}},
     };
     for (const th_option *o = th_option_table; o->name; o++)
         if ((o->commands & command->bit) && o->fallback)

@@ -211,7 +211,7 @@ Test(render, draws_the_skeleton_of_a_model_without_a_mesh)
 /* What the driver lacks; other complaints: tests/golden/documents/messages.txt. */
 Test(render, says_how_many_samples_there_are)
 {
-    static const char *const commands[] = {"render --count 1 --size 16x16 " RIG, "stress --draw --frames 299",
+    static const char *const commands[] = {("render --count 1 --size 16x16 " RIG), "stress --draw --frames 299",
                                            "bench --filter ^frame/ --repetitions 1"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char line[128];

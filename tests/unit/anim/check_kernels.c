@@ -502,8 +502,7 @@ int main(int argc, char **argv)
         if (th_isa_available((th_isa)isa))
             printf(" %s", th_isa_name((th_isa)isa));
     printf(", at most %.2g of the size and joints away from scalar; %u with quaternions (%u of 16 bytes), at most %.2g "
-           "away from "
-           "matrices; clips compiled:",
+           "away from matrices; clips compiled:",
            farthest, rigid, small, farthest_quat);
     if (models == MODELS && (rigid < 300 || small < 200)) {
         fprintf(stderr, "check_kernels: hardly any models have quaternions\n");
