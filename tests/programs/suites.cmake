@@ -2,7 +2,7 @@
 foreach(name baseline cli compare_run demo gbench interrupt palettes render schema serve trace)
     set(with fixture_program)
     if(name STREQUAL serve)
-        list(APPEND with fixture_server)
+        list(APPEND with fixture_document fixture_server)
     elseif(name STREQUAL trace)
         list(APPEND with fixture_trace)
     endif()

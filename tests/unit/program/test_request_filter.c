@@ -14,155 +14,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static th_request_filter filter;
-static th_rejection rejection;
-
-static th_request_headers plain_headers(void)
-{
-    return (th_request_headers){.method = "GET", .path = "/api/state", .host = "127.0.0.1:8347"};
-}
-
-static unsigned status_of(const th_request_headers *headers, th_access access)
-{
-    rejection.status = 0;
-    if (th_request_filter_check_headers(&filter, headers, &rejection) &&
-        th_request_filter_check_access(&filter, headers, access, &rejection))
-        return 200;
-    return rejection.status;
-}
-
-Test(request_filter, host_is_an_address_localhost_or_a_name_of_ours)
+/* What libmicrohttpd lets nobody send; the rest: tests/golden/documents/requests.txt. */
+Test(request_filter, refuses_what_the_library_does)
 {
     static const struct {
-        const char *host;
+        const char *host, *length, *encoding;
         unsigned status;
-    } cases[] = {
-        {"127.0.0.1:8347", 200},
-        {"localhost", 200},
-        {"LOCALHOST:1", 200},
-        {"[::1]:8347", 200},
-        {"192.168.0.7", 200},
-        {"throng.example", 200},
-        {"evil.example", 421},
-        {"127.0.0.1.evil.example", 421},
-        {"localhost.evil", 421},
-        {"throng.example.:1", 421},
-        {"", 421},
-        {"[::1", 421},
-        {"localhost:80x", 421},
-        {"localhost@evil", 421},
-        {NULL, 400},
-    };
-    filter.hosts[filter.host_count++] = "throng.example";
+    } cases[] = {{"localhost", "5", NULL, 200},
+                 {NULL, "5", NULL, 400},
+                 {"localhost", "99999999999999999999999", NULL, 413},
+                 {"localhost", "0", "chunked", 400}};
+    const th_request_filter filter = {0};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_request_headers headers = plain_headers();
-        headers.host = cases[c].host;
-        cr_expect_eq(status_of(&headers, (th_access){0}), cases[c].status, "%s: %u", cases[c].host, rejection.status);
+        th_rejection rejection = {.status = 200};
+        const th_request_headers headers = {.method = "PATCH",
+                                            .path = "/api/settings",
+                                            .host = cases[c].host,
+                                            .content_type = "application/json",
+                                            .content_length = cases[c].length,
+                                            .transfer_encoding = cases[c].encoding};
+        if (th_request_filter_check_headers(&filter, &headers, &rejection))
+            th_request_filter_check_access(&filter, &headers, (th_access){.has_body = true}, &rejection);
+        cr_expect_eq(rejection.status, cases[c].status, "case %zu: %u", c, rejection.status);
     }
-}
-
-Test(request_filter, an_origin_must_be_the_host)
-{
-    static const struct {
-        const char *origin;
-        unsigned status;
-    } cases[] = {
-        {"http://127.0.0.1:8347", 200},
-        {"https://127.0.0.1:8347", 200},
-        {"http://127.0.0.1:8348", 403},
-        {"http://evil.example", 403},
-        {"null", 403},
-        {"", 403},
-        {"http://127.0.0.1", 403},
-        {"http://127.0.0.1:8347.evil", 403},
-        {"file://127.0.0.1:8347", 403},
-    };
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_request_headers headers = plain_headers();
-        headers.origin = cases[c].origin;
-        cr_expect_eq(status_of(&headers, (th_access){.open = true}), cases[c].status, "%s", cases[c].origin);
-    }
-}
-
-Test(request_filter, requests_that_other_sites_cause_reach_only_what_is_open)
-{
-    th_request_headers headers = plain_headers();
-    headers.fetch_site = "cross-site";
-    cr_expect_eq(status_of(&headers, (th_access){0}), 403);
-    cr_expect_eq(status_of(&headers, (th_access){.open = true}), 200);
-    headers.fetch_site = "same-site";
-    cr_expect_eq(status_of(&headers, (th_access){0}), 403);
-    headers.fetch_site = "same-origin";
-    cr_expect_eq(status_of(&headers, (th_access){0}), 200);
-    headers.fetch_site = "none";
-    cr_expect_eq(status_of(&headers, (th_access){0}), 200);
-}
-
-Test(request_filter, a_token_is_asked_for_but_by_what_is_open)
-{
-    static const struct {
-        const char *authorization;
-        unsigned status;
-    } cases[] = {
-        {"Bearer correct-horse-battery", 200},
-        {"bearer correct-horse-battery", 200},
-        {"Bearer correct-horse-batterz", 401},
-        {"Bearer correct-horse-batter", 401},
-        {"Bearer correct-horse-batteryy", 401},
-        {"Bearer ", 401},
-        {"Basic correct-horse-battery", 401},
-        {"correct-horse-battery", 401},
-        {"", 401},
-        {"Bearer correct-horse-batterycorrect-horse-battery", 401},
-        {NULL, 401},
-    };
-    strcpy(filter.token.text, "correct-horse-battery");
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_request_headers headers = plain_headers();
-        headers.authorization = cases[c].authorization;
-        cr_expect_eq(status_of(&headers, (th_access){0}), cases[c].status, "%s", cases[c].authorization);
-        cr_expect_eq(status_of(&headers, (th_access){.open = true}), 200);
-    }
-}
-
-Test(request_filter, a_body_is_json_of_a_length_that_is_known_and_bearable)
-{
-    static const struct {
-        const char *type, *length, *encoding;
-        unsigned status;
-    } cases[] = {
-        {"application/json", "16384", NULL, 200},
-        {"Application/JSON; charset=utf-8", "0", NULL, 200},
-        {"application/json", NULL, "chunked", 200},
-        {"application/json", "16385", NULL, 413},
-        {"application/json", "99999999999999999999999", NULL, 413},
-        {"application/json", NULL, NULL, 411},
-        {"text/plain", "5", NULL, 415},
-        {"application/jsonp", "5", NULL, 415},
-        {"application/x-www-form-urlencoded", "5", NULL, 415},
-        {NULL, "5", NULL, 415},
-    };
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_request_headers headers = plain_headers();
-        headers.content_type = cases[c].type;
-        headers.content_length = cases[c].length;
-        headers.transfer_encoding = cases[c].encoding;
-        cr_expect_eq(status_of(&headers, (th_access){.has_body = true}), cases[c].status, "%s %s", cases[c].type,
-                     cases[c].length);
-    }
-}
-
-Test(request_filter, what_can_be_read_two_ways_is_refused)
-{
-    th_request_headers headers = plain_headers();
-    headers.repeats = true;
-    cr_expect_eq(status_of(&headers, (th_access){0}), 400);
-    cr_expect_str_eq(rejection.code, "ambiguous");
-    headers.repeats = false;
-    headers.content_length = "0";
-    headers.transfer_encoding = "chunked";
-    cr_expect_eq(status_of(&headers, (th_access){0}), 400);
-    cr_expect_str_eq(rejection.code, "ambiguous");
 }
 
 /* ---- token and address ---- */
