@@ -200,25 +200,6 @@ Test(compare, processes_at_different_clocks_are_compared_at_one)
     end(&p);
 }
 
-/* Every process has the same clock, a tenth quicker on the second day, and its times follow. */
-Test(compare, a_change_of_the_core_clock_is_no_change)
-{
-    pair p = pair_of(1, 12, steady, steady_again);
-    th_row *row = &p.reports[1].rows[0];
-    stretch(&p, 0, 0.9);
-    for (uint32_t i = 0; i < row->core_clock_ns.count; i++)
-        row->core_clock_ns.values[i] *= 0.9;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_EQUIVALENT);
-    cr_expect_float_eq(core_of(&p, 0)->change, 0, 0.01);
-    forget(&p);
-    row->core_clock_ns.count = 0; /* not known: then it is the time that counts */
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_FASTER);
-    cr_expect(is_warned(p.result.warnings, "the core clock is not in both results"));
-    end(&p);
-}
-
 /* Other programs stretch wall time. With more than one thread, or a driver that draws, there is nothing else. */
 Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
 {
@@ -432,34 +413,6 @@ static double stalling(uint32_t row, uint32_t process, uint32_t repetition)
     return steady_again(row, process, repetition) * (repetition % 10 == 7 ? 3 : 1);
 }
 
-Test(compare, rare_stalls_are_slower_by_mean_and_tail)
-{
-    pair p = pair_of(1, 12, steady, stalling);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_SLOWER);
-    expect_estimate(&p, 0, TH_ESTIMATOR_CORE, TH_VERDICT_EQUIVALENT);
-    expect_estimate(&p, 0, TH_ESTIMATOR_MEAN, TH_VERDICT_SLOWER);
-    expect_estimate(&p, 0, TH_ESTIMATOR_TAIL, TH_VERDICT_SLOWER);
-    char text[128] = "";
-    th_change_describe(&p.result.changes[0], text, sizeof text);
-    cr_expect_str_eq(text, "slower: mean, tail");
-    end(&p);
-}
-
-/* What waits has no CPU time. */
-Test(compare, waiting_is_slower_by_the_tail)
-{
-    pair p = pair_of(1, 12, steady, steady_again);
-    for (uint32_t i = 0; i < p.reports[1].rows[0].real_ns.count; i++)
-        p.reports[1].rows[0].real_ns.values[i] *= i % 8 == 0 ? 2 : 1;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_SLOWER);
-    expect_estimate(&p, 0, TH_ESTIMATOR_CORE, TH_VERDICT_EQUIVALENT);
-    expect_estimate(&p, 0, TH_ESTIMATOR_MEAN, TH_VERDICT_EQUIVALENT);
-    expect_estimate(&p, 0, TH_ESTIMATOR_TAIL, TH_VERDICT_SLOWER);
-    end(&p);
-}
-
 /* The slower half of the repetitions of one side is as slow as the core of the other. */
 static double slow_core(uint32_t row, uint32_t process, uint32_t repetition)
 {
@@ -471,29 +424,6 @@ static double even(uint32_t row, uint32_t process, uint32_t repetition)
     return steady(row, process, repetition) * (repetition % 2 ? 0.999 : 1.001);
 }
 
-Test(compare, the_core_alone_can_be_slower)
-{
-    pair p = pair_of(1, 12, slow_core, even);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_SLOWER);
-    expect_estimate(&p, 0, TH_ESTIMATOR_CORE, TH_VERDICT_SLOWER);
-    expect_estimate(&p, 0, TH_ESTIMATOR_MEAN, TH_VERDICT_EQUIVALENT);
-    end(&p);
-}
-
-/* The tail of a busy machine says little, which is no reason to doubt the rest. */
-Test(compare, an_inconclusive_tail_leaves_an_entry_equivalent)
-{
-    pair p = pair_of(1, 12, steady, steady_again);
-    for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < p.reports[side].rows[0].real_ns.count; i++)
-            p.reports[side].rows[0].real_ns.values[i] *= 1 + 2 * th_random_unit((uint64_t)side + 5, i / 20);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_estimate(&p, 0, TH_ESTIMATOR_TAIL, TH_VERDICT_INCONCLUSIVE);
-    expect_verdict(&p, 0, TH_VERDICT_EQUIVALENT);
-    end(&p);
-}
-
 /* A faster core with means that scatter too much to tell whether there are stalls now. */
 static double unsteady_mean(uint32_t row, uint32_t process, uint32_t repetition)
 {
@@ -501,34 +431,53 @@ static double unsteady_mean(uint32_t row, uint32_t process, uint32_t repetition)
     return 0.9 * steady_again(row, process, repetition) * stall;
 }
 
-Test(compare, a_faster_core_does_not_make_up_for_an_unknown_mean)
+/* Waiting, which takes no CPU time: an eighth of the repetitions twice as long; whole processes, as on a busy machine,
+ * whose tail says little, which is no reason to doubt the rest. */
+static double waiting(int side, uint32_t i)
 {
-    pair p = pair_of(1, 12, steady, unsteady_mean);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_estimate(&p, 0, TH_ESTIMATOR_CORE, TH_VERDICT_FASTER);
-    expect_estimate(&p, 0, TH_ESTIMATOR_MEAN, TH_VERDICT_INCONCLUSIVE);
-    expect_verdict(&p, 0, TH_VERDICT_INCONCLUSIVE);
-    end(&p);
+    return side == 1 && i % 8 == 0 ? 2 : 1;
+}
+
+static double busy(int side, uint32_t i)
+{
+    return 1 + 2 * th_random_unit((uint64_t)side + 5, i / 20);
+}
+
+Test(compare, an_entry_is_what_its_estimators_are)
+{
+    enum { EQUAL = TH_VERDICT_EQUIVALENT, SLOWER = TH_VERDICT_SLOWER, UNSURE = TH_VERDICT_INCONCLUSIVE };
+    static const struct {
+        made_up_time *old_ns, *new_ns;
+        double (*wall)(int side, uint32_t i);
+        const char *told;
+        uint32_t processes;
+        int core, mean, tail; /* -1: any */
+    } cases[] = {
+        {steady, stalling, NULL, "slower: mean, tail", 12, EQUAL, SLOWER, SLOWER},
+        {steady, steady_again, waiting, "slower: tail", 12, EQUAL, EQUAL, SLOWER},
+        {slow_core, even, NULL, "slower: core", 12, SLOWER, EQUAL, -1},
+        {steady, steady_again, busy, "equivalent", 12, EQUAL, -1, UNSURE},
+        {steady, unsteady_mean, NULL, "inconclusive: mean", 12, TH_VERDICT_FASTER, UNSURE, -1},
+        {steady, steady_again, NULL, "inconclusive: 7 processes", 7, UNSURE, UNSURE, UNSURE},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        pair p = pair_of(1, cases[c].processes, cases[c].old_ns, cases[c].new_ns);
+        for (int side = 0; side < 2 && cases[c].wall; side++)
+            for (uint32_t i = 0; i < p.reports[side].rows[0].real_ns.count; i++)
+                p.reports[side].rows[0].real_ns.values[i] *= cases[c].wall(side, i);
+        cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+        const int wanted[] = {cases[c].core, cases[c].mean, cases[c].tail};
+        for (int e = 0; e < TH_ESTIMATOR_COUNT; e++)
+            if (wanted[e] >= 0)
+                expect_estimate(&p, 0, (th_estimator)e, (th_verdict)wanted[e]);
+        char text[128] = "";
+        th_change_describe(&p.result.changes[0], text, sizeof text);
+        cr_expect_eq(strncmp(text, cases[c].told, strlen(cases[c].told)), 0, "case %zu: %s", c, text);
+        end(&p);
+    }
 }
 
 /* ---- processes ---- */
-
-Test(compare, few_processes_decide_nothing)
-{
-    pair p = pair_of(2, 7, steady, steady_again);
-    stretch(&p, 0, 2);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_INCONCLUSIVE);
-    expect_verdict(&p, 1, TH_VERDICT_INCONCLUSIVE);
-    cr_expect(isnan(core_of(&p, 0)->interval.low) && isnan(core_of(&p, 0)->p));
-    cr_expect_float_eq(core_of(&p, 0)->change, 1, 0.02);
-    char text[128] = "";
-    th_change_describe(&p.result.changes[0], text, sizeof text);
-    cr_expect_str_eq(text, "inconclusive: 7 processes");
-    cr_expect(is_warned(p.result.warnings, "fewer than 8 processes on a side decide nothing"));
-    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_INCONCLUSIVE);
-    end(&p);
-}
 
 /* Each stricter choice has the failures of those before it. */
 Test(compare, fail_on_says_what_fails)

@@ -466,7 +466,7 @@ static th_result_file *doubtful_file(bool is_new)
         th_row *row = &report.rows[r];
         for (uint32_t i = 0; i < row->real_ns.count; i++)
             row->cpu_ns.values[i] *= is_new ? 1.1 : 1;
-        row->core_clock_ns.count = is_new ? row->core_clock_ns.count : 0;
+        row->core_clock_ns.count = is_new ? 0 : row->core_clock_ns.count;
     }
     json_t *document = document_of(&report);
     if (is_new)
