@@ -91,42 +91,9 @@ static double check_levels(const json_t *json, const char *what)
     return count;
 }
 
-Test(render, document_says_what_was_drawn)
-{
-    json_t *json = document("render " RIG " --count 30 --size 64x36 --frames 2 --out f%d.png --json");
-    cr_expect_eq(json_integer_value(json_object_get(json, "characters")), 30);
-    cr_expect_eq(json_integer_value(json_object_get(json, "width")), 64);
-    check_levels(json, "listed");
-    check_levels(json, "drawn");
-    cr_expect(json_is_string(json_object_get(json, "renderer")));
-    cr_expect_eq(json_object_size(json_object_get(json, "ms_per_frame")), 6);
-    json_decref(json);
-}
-
 static double real(const json_t *json, const char *key)
 {
     return json_real_value(json_object_get(json, key));
-}
-
-/* Who shares is not evaluated; with a behaviour nobody shares, and that is said. */
-Test(render, counts_shared_poses_apart)
-{
-    json_t *all = document("render " RIG " --count 300 --size 64x36 --camera ,,0.05 --out f.png --json");
-    json_t *few = document("render " RIG " --count 300 --size 64x36 --share 30 --camera ,,0.05 --out f.png --json");
-    json_t *none = document(
-        "render " RIG " --count 300 --size 64x36 --share 30 --camera ,,0.05 --behaviour graph --out f.png --json");
-    const double listed = check_levels(all, "listed");
-    cr_expect(real(all, "evaluated_per_frame") == listed && real(all, "shared_per_frame") == 0);
-    cr_expect_eq(check_levels(few, "listed"), listed);
-    cr_expect_lt(real(few, "evaluated_per_frame"), 0.9 * listed);
-    cr_expect_eq(real(few, "evaluated_per_frame") + real(few, "shared_per_frame"), listed);
-    cr_expect_float_eq(real(few, "palette_bytes_per_frame") / real(all, "palette_bytes_per_frame"),
-                       real(few, "evaluated_per_frame") / listed, 1e-9);
-    cr_expect_eq(real(few, "apart_per_frame"), 0);
-    cr_expect(real(none, "shared_per_frame") == 0 && real(none, "apart_per_frame") > 0);
-    json_decref(all);
-    json_decref(few);
-    json_decref(none);
 }
 
 static double sum_of(const json_t *json, const char *key)
@@ -138,40 +105,49 @@ static double sum_of(const json_t *json, const char *key)
     return sum;
 }
 
-/* Bones that are left out are not counted, and who holds a pose is not evaluated. */
-Test(render, counts_what_a_budget_saves)
+/* Who shares or holds a pose is not evaluated; with a behaviour nobody shares, and that is said. More are listed than
+ * drawn where shadows come in from outside. */
+Test(render, document_counts_who_was_drawn_and_how)
 {
-    json_t *all = document("render " RIG " --count 300 --size 64x36 --frames 4 --out f%d.png --json");
-    json_t *few = document("render " RIG " --count 300 --size 64x36 --frames 4 --out f%d.png --json "
-                           "--animation-budget bones:1500");
-    const double listed = check_levels(all, "listed");
-    cr_expect_eq(real(all, "bones_per_frame"), 20 * listed);
-    cr_expect_eq(real(all, "held_per_frame"), 0);
-    cr_expect_eq(sum_of(all, "listed_by_joint_level"), listed);
-    cr_expect_eq(sum_of(few, "listed_by_joint_level"), listed);
-    cr_expect_lt(real(few, "bones_per_frame"), 0.5 * real(all, "bones_per_frame"));
-    cr_expect_eq(real(few, "evaluated_per_frame") + real(few, "shared_per_frame") + real(few, "held_per_frame"),
-                 listed);
-    cr_expect_gt(real(few, "shared_per_frame") + real(few, "held_per_frame"), 0);
-    json_decref(all);
-    json_decref(few);
-}
-
-/* The camera looks at some of the crowd: more are listed than drawn, as shadows come in from outside, but no more
- * than are drawn where there are no shadows. */
-Test(render, leaves_out_who_is_out_of_sight)
-{
-    const char *street = "render " RIG " --count 3000 --size 64x36 --camera ,40,3 --out f.png --json";
-    char no_shadow[256];
-    snprintf(no_shadow, sizeof no_shadow, "%s --shadow 0", street);
-    json_t *json = document(street), *unlit = document(no_shadow);
-    const double listed = check_levels(json, "listed"), drawn = check_levels(json, "drawn");
-    cr_expect(drawn > 100 && drawn < 1500 && listed > drawn && listed < 1.5 * drawn, "%g listed, %g drawn", listed,
-              drawn);
-    cr_expect_eq(check_levels(unlit, "listed"), drawn);
-    cr_expect_eq(check_levels(unlit, "drawn"), drawn);
-    json_decref(json);
-    json_decref(unlit);
+    static const struct {
+        const char *options;
+        bool saves, keeps_apart, has_fewer_bones, has_shadows_of_others;
+    } cases[] = {
+        {"--count 300", false, false, false, false},
+        {"--count 300 --camera ,,0.05 --share 30", true, false, false, false},
+        {"--count 300 --camera ,,0.05 --share 30 --behaviour graph", false, true, false, false},
+        {"--count 300 --frames 4 --animation-budget bones:1500", true, false, true, false},
+        {"--count 3000 --camera ,40,3", false, false, false, true},
+        {"--count 3000 --camera ,40,3 --shadow 0", false, false, false, false},
+    };
+    double bytes = 0;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char line[256];
+        snprintf(line, sizeof line, "render " RIG " --size 64x36 --out f%%d.png --json %s", cases[c].options);
+        json_t *json = document(line);
+        const double listed = check_levels(json, "listed"), drawn = check_levels(json, "drawn");
+        const double evaluated = real(json, "evaluated_per_frame"), bones = real(json, "bones_per_frame");
+        const double held = real(json, "held_per_frame"), saved = real(json, "shared_per_frame") + held;
+        const int characters = atoi(cases[c].options + strlen("--count "));
+        cr_expect_eq(json_integer_value(json_object_get(json, "width")), 64);
+        cr_expect_eq(json_integer_value(json_object_get(json, "characters")), characters);
+        cr_expect(json_is_string(json_object_get(json, "renderer")));
+        cr_expect_eq(json_object_size(json_object_get(json, "ms_per_frame")), 6);
+        cr_expect_eq(evaluated + saved, listed, "%s", line);
+        cr_expect_eq(sum_of(json, "listed_by_joint_level"), listed, "%s", line);
+        cr_expect(cases[c].saves ? evaluated < 0.9 * listed : saved == 0, "%s: %g of %g", line, saved, listed);
+        cr_expect(held == 0 || cases[c].has_fewer_bones, "%s", line);
+        cr_expect_eq(drawn < 0.5 * characters, characters == 3000, "%s", line);
+        cr_expect_eq(real(json, "apart_per_frame") > 0, cases[c].keeps_apart, "%s", line);
+        cr_expect(cases[c].has_fewer_bones ? bones < 10 * listed : bones == 20 * evaluated, "%s: %g", line, bones);
+        cr_expect(cases[c].has_shadows_of_others ? drawn < listed && listed < 1.5 * drawn : listed == drawn, "%s: %g",
+                  line, drawn);
+        bytes = c == 0 ? real(json, "palette_bytes_per_frame") / evaluated : bytes;
+        cr_expect(cases[c].has_fewer_bones ||
+                      fabs(real(json, "palette_bytes_per_frame") - bytes * evaluated) < 1e-9 * bytes * evaluated,
+                  "%s", line);
+        json_decref(json);
+    }
 }
 
 /* In the middle of a ring there is nobody. */
