@@ -160,7 +160,8 @@ static const char *shown(const held_case *c, uint32_t g, uint32_t k)
            place->palette * part.range.stride;
 }
 
-/* When each instance was last posed, and in which model, TH_NO_INDEX if it shared: kept by the rules alone. */
+/* When each instance was last posed, and in which model, TH_NO_INDEX if it shared: kept by the rules alone. So the work
+ * is spread over the frames, and whoever begins to hold does so at once. */
 typedef struct reference {
     int posed[COUNT];
     uint32_t model[COUNT];
@@ -247,59 +248,6 @@ Test(held_poses, follow_those_of_frames_that_hold_nothing)
         }
         case_fini(&c);
     }
-}
-
-/* A budget that begins to hold poses has to save at once. */
-Test(held_poses, save_in_the_first_frame)
-{
-    static const uint32_t off[GROUPS] = {1, 1, 1, 1, 1}, on[GROUPS] = {2, 2, 2, 2, 2};
-    held_case c;
-    case_init(&c, 2, 0, &(th_pose_plan_desc){.most_hold = 2});
-    for (uint32_t n = 0; n < 2; n++) {
-        list_frame(&c, n, false, n == 0 ? off : on);
-        pose(&c, n);
-        cr_expect_eq(th_pose_plan_counts(c.plan).held, n == 0 ? 0 : COUNT / 2);
-    }
-    case_fini(&c);
-}
-
-/* Each is posed once in `hold` frames, and each frame poses as many. */
-Test(held_poses, spread_the_work_over_the_frames)
-{
-    enum { HOLD = 4 };
-    static const uint32_t holds[GROUPS] = {HOLD, HOLD, HOLD, HOLD, HOLD};
-    held_case c;
-    case_init(&c, 2, 0, &(th_pose_plan_desc){.most_hold = HOLD});
-    for (uint32_t n = 0; n < 12; n++) {
-        list_frame(&c, n, false, holds);
-        pose(&c, n);
-        const uint32_t evaluated = th_pose_plan_counts(c.plan).evaluated;
-        if (n == 0)
-            cr_expect_eq(evaluated, COUNT, "nothing is there to be held");
-        else
-            cr_expect(evaluated == COUNT / HOLD || evaluated == COUNT / HOLD + 1, "frame %u: %u", n, evaluated);
-    }
-    case_fini(&c);
-}
-
-Test(held_poses, come_anew_into_sight)
-{
-    static const uint32_t holds[GROUPS] = {8, 8, 8, 8, 8};
-    held_case c;
-    case_init(&c, 1, 0, &(th_pose_plan_desc){.most_hold = 8});
-    list_frame(&c, 0, false, holds);
-    pose(&c, 0);
-    for (uint32_t n = 1; n <= 9; n++) { /* nobody is in sight */
-        for (uint32_t g = 0; g < GROUPS; g++)
-            c.groups[g].first = c.groups[g].count = 0;
-        pose(&c, n);
-        cr_expect_eq(th_pose_plan_counts(c.plan).evaluated, 0);
-    }
-    list_frame(&c, 0, false, holds);
-    pose(&c, 10);
-    cr_expect_eq(th_pose_plan_counts(c.plan).evaluated, COUNT);
-    cr_expect_eq(th_pose_plan_counts(c.plan).held, 0);
-    case_fini(&c);
 }
 
 Test(held_poses, are_posed_anew_after_what_was_kept_is_lost)
