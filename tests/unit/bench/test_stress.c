@@ -85,6 +85,7 @@ Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
         cr_expect_eq(stress.report.rows[i].palette_hash, stress.report.rows[0].palette_hash);
     }
     cr_expect_str_eq(stress.report.rows[1].name, "stress/threads:2");
+    cr_expect_float_eq(number(stress.report.scene, "budget_ms"), 0.1, 1e-9, "a condition of a comparison");
     th_stress_fini(&stress);
 }
 
@@ -723,17 +724,4 @@ static void print_headlines(FILE *out)
 Test(stress, headlines_are_the_stored_ones)
 {
     check_documents("stress", &(golden_document){"headlines.txt", print_headlines}, 1);
-}
-
-/* In each row, as trackers of benchmarks look at rows alone. */
-Test(stress, rows_say_what_the_budget_was_and_how_many_were_late)
-{
-    const th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
-    th_stress stress = run(&desc);
-    const json_t *own = stress.report.rows[0].own;
-    cr_expect_float_eq(number(own, "budget_ms"), 0.1, 1e-9);
-    cr_expect_eq(number(own, "deadline_misses"), stress.points[0].ticks.missed);
-    cr_expect_eq(number(own, "preempted"), stress.points[0].preempted);
-    cr_expect_float_eq(number(stress.report.scene, "budget_ms"), 0.1, 1e-9, "a condition of a comparison");
-    th_stress_fini(&stress);
 }
