@@ -177,6 +177,7 @@ uint64_t __wrap_th_runqueue_delay_max(const th_runqueue_delay *delay)
 Test(stress, frames_that_were_preempted_are_counted_and_count)
 {
     static const uint64_t ns[10] = {0, 20000, 99999, 110000, 5000000, 0, 99999, 119999, 0, 30000};
+    static const uint64_t all_ns[10] = {100000, 100000, 100000, 100000, 100000, 100000, 100000, 100000, 100000, 100000};
     th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
     delay_ns = ns;
     th_stress stress = run(&desc);
@@ -185,8 +186,17 @@ Test(stress, frames_that_were_preempted_are_counted_and_count)
     expect_point(&stress, 0, 20);
     cr_expect_eq(stress.preemption_threshold_ns, 1e5);
     cr_expect(p->preempted >= tens * 3 && p->preempted <= (tens + 1) * 3, "%u", p->preempted);
+    cr_expect_gt(p->unpreempted.count, 0);
     th_stress_fini(&stress);
 
+    delay_ns = all_ns;
+    stress = run(&desc);
+    p = &stress.points[0];
+    cr_expect_eq(p->preempted, p->ticks.frames);
+    cr_expect_eq(p->unpreempted.count, 0, "its p99 is of nothing");
+    th_stress_fini(&stress);
+
+    delay_ns = ns;
     desc.budget_ns = 12e6;
     th_load_test load_test = prepared(&desc);
     const uint32_t before = load_test.preempted;

@@ -108,6 +108,18 @@ Test(partition, are_of_equal_cost_up_to_a_chunk)
     }
 }
 
+Test(partition, of_equal_items_are_equal)
+{
+    static const uint32_t costs[12] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+    uint32_t partition[12];
+    for (uint32_t threads = 1; threads <= 12; threads++) {
+        const uint32_t each = 12 / threads;
+        th_jobs_partition(threads, each * threads, 1, costs, partition);
+        for (uint32_t w = 1; w < threads; w++)
+            cr_expect_eq(partition[w - 1], w * each, "worker %u of %u", w, threads);
+    }
+}
+
 typedef struct hits {
     uint8_t of[MANY];
 } hits;
