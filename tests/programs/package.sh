@@ -2,7 +2,9 @@
 # package.sh [--install]: builds the Debian packages of the files that git tracks, in a temporary folder; lintian judges
 # them; unpacked into a folder they are used from there. --install: installed on this machine too, as root, and purged.
 set -eu
-. "$(dirname "$(readlink -f "$0")")/../../scripts/setup.sh"
+here=$(dirname "$(readlink -f "$0")")
+. "$here/../../scripts/setup.sh"
+root=$(dirname "$(dirname "$here")")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
