@@ -4,7 +4,7 @@ add_executable(check_kernels unit/anim/check_kernels.c fixtures/fixture_crowd.c 
 target_link_libraries(check_kernels PRIVATE th::anim th_inside th_places th_warnings m)
 set(models 1500)
 if(CMAKE_CROSSCOMPILING) # an emulator is slow
-    set(models 500)
+    set(models 200)
 endif()
 add_test(NAME kernels COMMAND check_kernels ${golden}/kernels.txt ${models})
 # The bytes of the embedded human depend on no compiler, processor or C library.
