@@ -145,6 +145,8 @@ DRAWN = '''(all => all.every(canvas => canvas.getContext("2d").getImageData(0, 0
 # {title: [points of each legend entry]}
 POINTS = '''Object.fromEntries([...document.querySelectorAll("figure:has(canvas)")].map(figure => [figure.querySelector("h3").textContent,
     Object.fromEntries(Chart.getChart(figure.querySelector("canvas")).data.datasets.map(set => [set.label, set.data.length]))]))'''
+# On one CPU two threads are too many to explain what they lose.
+ALONE = len(os.sched_getaffinity(0)) == 1
 DOCUMENT = 'JSON.parse(document.querySelector("#result").textContent)'
 
 
@@ -159,6 +161,8 @@ def has_the_points(page, name):
         scaling = document['scaling']
         wanted = {'Speed-up': 2, 'Efficiency': 2, 'Memory bandwidth': len(scaling['memory_bytes_per_s']),
                   'Ablations': 6, 'Losses': 5, 'One frame, chunk by chunk': len([row for row in document['benchmarks'] if row.get('trace')][-1]['trace'])}
+        if ALONE:
+            del wanted['Losses'], wanted['Ablations']
         found = {title: sum(points[title].values()) if title in ('Losses', 'One frame, chunk by chunk') else next(iter(points[title].values()))
                  for title in wanted}
     elif name == 'stress':
@@ -173,7 +177,8 @@ def has_the_points(page, name):
 
 
 def is_drawn(page, name):
-    check(page.value(DRAWN) >= {'bench1': 2, 'scale': 8}.get(name, 1), f'{name}: all plots are drawn')
+    plots = page.value(DRAWN)
+    check(plots >= {'bench1': 2, 'scale': 3 if ALONE else 8}.get(name, 1), f'{name}: all plots are drawn, not {plots}')
     check(page.value('[...document.querySelectorAll("canvas")].every(c => c.ariaLabel.length > 20)'), f'{name}: plots have texts')
     check(page.value('[...document.querySelectorAll("table")].every(t => t.querySelector("thead th") && t.querySelector("tbody th"))'),
           f'{name}: tables have headings')
