@@ -31,14 +31,9 @@ def includes(file):
 
 
 def looks_inside(file):
-    """A private header that it includes."""
-    for kind, name in includes(file):
-        if kind == '"':
-            for header in private:
-                if header == name or (header.endswith("/" + name) and not os.path.exists(f"{os.path.dirname(file)}/{name}")
-                                      and "/" in name):
-                    return header
-    return None
+    """A private header that it includes, by whichever path."""
+    return next((header for kind, name in includes(file) if not os.path.exists(f"{os.path.dirname(file)}/{name}")
+                 for header in private if kind == '"' and f"/{header}".endswith(f"/{name}")), None)
 
 
 for file in code:

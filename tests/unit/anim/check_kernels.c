@@ -79,8 +79,8 @@ static void expect_bytes(const crowd_fixture *s, const unsigned char *want, cons
     expect_guard(s);
 }
 
-/* The numbers of each palette from byte `begin` on are `value` up to the end of its last cache line. What is left of
- * its stride nobody writes, but with 0 those who play exact. */
+/* The numbers of each palette from byte `begin` on are `value` up to the end of its last cache line. The rest of its
+ * stride is not written; where the crowd plays exact clips, it may be 0. */
 static void expect_rest(const crowd_fixture *s, size_t begin, size_t used, float value, const char *what)
 {
     const size_t stride = s->count > 0 ? s->palette_bytes / s->count : 0, end = th_cache_line_round(used);

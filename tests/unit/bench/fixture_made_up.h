@@ -24,7 +24,8 @@ typedef struct made_up_curve {
 
 /* On n threads a frame of 1000 characters takes (1 + sigma (n - 1) + kappa n (n - 1)) / n ms: the Universal Scalability
  * Law. Of what is lost, six tenths are imbalance, two are wake-ups, two are serial. Intervals are 1 % to either side.
- * is_weak: so many characters a thread. wrong: the point whose palettes are; 0: none. th_scale_fini. */
+ * is_weak: the curves' characters are for each thread. wrong: the point whose palettes are wrong; 0: none. Call
+ * th_scale_fini in the end. */
 typedef struct made_up_scale_desc {
     const made_up_curve *curves;
     uint32_t curve_count, processes, wrong;
