@@ -3,11 +3,25 @@
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* AddressSanitizer is told what is allocated of a block, so that it finds what reaches past one array into the next. */
+#ifdef __SANITIZE_ADDRESS__
+#define HAS_ASAN 1
+#elif defined __has_feature
+#define HAS_ASAN __has_feature(address_sanitizer)
+#endif
+#if HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#define GAP TH_CACHE_LINE
+#else
+#define ASAN_POISON_MEMORY_REGION(memory, size)   ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(memory, size) ((void)0)
+#define GAP                                       0
+#endif
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 
@@ -22,6 +36,7 @@ typedef union block {
 
 struct th_arena {
     block *blocks; /* the first one is being filled */
+    bool is_failed;
 };
 
 th_arena *th_arena_create(void)
@@ -38,6 +53,11 @@ void th_arena_destroy(th_arena *arena)
         free(b);
     }
     free(arena);
+}
+
+bool th_arena_failed(const th_arena *arena)
+{
+    return !arena || arena->is_failed;
 }
 
 size_t th_arena_bytes(const th_arena *arena)
@@ -57,40 +77,46 @@ static block *add_block(th_arena *arena, size_t bytes)
     block *b = aligned_alloc(TH_CACHE_LINE, sizeof(block) + size);
     if (!b)
         return NULL;
+    ASAN_POISON_MEMORY_REGION(b + 1, size);
     block **place = is_large && arena->blocks ? &arena->blocks->next : &arena->blocks;
     *b = (block){.next = *place, .size = size};
     return *place = b;
 }
 
-/* alignment: a power of two, at most that of a block. */
-static void *allocate(th_arena *arena, size_t count, size_t size, size_t alignment)
+/* alignment: a power of two, at most that of a block. gap: bytes left free behind it. */
+static void *allocate(th_arena *arena, size_t count, size_t size, size_t alignment, size_t gap)
 {
-    assert(arena && size > 0);
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+    assert(size > 0);
+    if (!arena)
         return NULL;
+    size_t bytes;
+    const bool is_too_large = __builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2;
     block *b = arena->blocks;
     size_t begin = b ? (b->used + alignment - 1) & ~(alignment - 1) : 0;
-    if (!b || begin > b->size || b->size - begin < bytes) {
-        b = add_block(arena, bytes);
+    if (!is_too_large && (!b || begin > b->size || b->size - begin < bytes + gap)) {
+        b = add_block(arena, bytes + gap);
         begin = 0;
     }
-    if (!b)
+    if (is_too_large || !b) {
+        arena->is_failed = true;
         return NULL;
-    b->used = begin + bytes;
+    }
+    b->used = begin + bytes + gap;
     assert(b->used <= b->size);
-    return memset((char *)(b + 1) + begin, 0, bytes);
+    void *memory = (char *)(b + 1) + begin;
+    ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
+    return memset(memory, 0, bytes);
 }
 
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
 {
-    return allocate(arena, count, size, TH_CACHE_LINE);
+    return allocate(arena, count, size, TH_CACHE_LINE, GAP);
 }
 
 void *th_arena_pack(th_arena *arena, size_t count, size_t size)
 {
     const size_t alignment = size & -size;
-    return allocate(arena, count, size, alignment < TH_CACHE_LINE ? alignment : TH_CACHE_LINE);
+    return allocate(arena, count, size, alignment < TH_CACHE_LINE ? alignment : TH_CACHE_LINE, 0);
 }
 
 void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size)
@@ -120,7 +146,7 @@ char *th_arena_format(th_arena *arena, const char *format, ...)
 
 char *th_arena_vformat(th_arena *arena, const char *format, va_list args)
 {
-    assert(arena && format);
+    assert(format);
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, again);

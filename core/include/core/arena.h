@@ -1,10 +1,12 @@
-/* An arena: allocations that are freed all together. Not thread-safe. */
+/* An arena: allocations that are freed all together. Not thread-safe. A constructor takes all its memory from one and
+ * asks once, before it fills it, whether any allocation failed. */
 #ifndef THRONG_CORE_ARENA_H
 #define THRONG_CORE_ARENA_H
 
 #include <throng/core/api.h>
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 TH_API_BEGIN
@@ -17,11 +19,14 @@ th_arena *th_arena_create(void);
 /* Frees the arena and everything allocated from it. NULL is allowed. */
 void th_arena_destroy(th_arena *arena);
 
+/* Whether any allocation from it has returned NULL, also where the arena itself is NULL. */
+bool th_arena_failed(const th_arena *arena);
+
 /* Bytes that the arena has allocated from the system. */
 size_t th_arena_bytes(const th_arena *arena);
 
 /* Returns `count` zeroed elements of `size` bytes, above 0, aligned to 64 bytes, also for a count of 0. Returns NULL
- * when out of memory or when count * size overflows. */
+ * when out of memory, when count * size overflows, and for an arena of NULL. */
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 
 /* The same with nothing between elements of one size: aligned to the largest power of two that divides `size`, which
