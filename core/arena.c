@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* AddressSanitizer is told what is allocated of a block, so that it finds what reaches past one array into the next. */
-#ifdef __SANITIZE_ADDRESS__
-#define HAS_ASAN 1
-#elif defined __has_feature
-#define HAS_ASAN __has_feature(address_sanitizer)
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1 /* as gcc does itself */
 #endif
-#if HAS_ASAN
+#endif
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define GAP TH_CACHE_LINE
 #else
