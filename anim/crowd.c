@@ -1,6 +1,5 @@
 #include "crowd_data.h"
 
-#include "compile/weights.h"
 #include "kernels/isa.h"
 
 #include <throng/anim/exact.h>

@@ -10,8 +10,6 @@
 
 #include "crowd_data.h"
 
-#include "compile/frames.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -68,6 +68,35 @@ struct th_compiled_model {
     th_arena *arena;
 };
 
+/* Number of keys that a joint has in a frame. flags: of its op. */
+static inline uint32_t th_joint_keys(uint16_t flags)
+{
+    return (uint32_t)__builtin_popcount(flags & (TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION));
+}
+
+/* Palette entries that hold the morph weights of a model, twelve each. Their keys come last in a frame. */
+static inline uint32_t th_weights_entries(const th_model *model)
+{
+    return th_palette_entries(0, model->weight_count);
+}
+
+/* Numbers in a frame. */
+static inline size_t th_frame_numbers(const th_program *program)
+{
+    return program->frame_bytes / th_keys_bytes(program->keys) * TH_KEY;
+}
+
+static inline bool th_is_cubic(const th_program *program)
+{
+    return program->curve == TH_INTERPOLATION_CUBIC;
+}
+
+/* Number of frames of a compiled clip: the ends of the intervals, and two beyond them for CUBIC. */
+static inline uint32_t th_frames_count(const th_program *program, uint32_t intervals)
+{
+    return intervals + 1 + (th_is_cubic(program) ? 2 : 0);
+}
+
 /* Files store times in single precision. In a stepped clip each frame begins early by this part of the time since 0, so
  * that a key shows at its nominal time and at its stored time. */
 #define TH_TIME_ROUNDING 0x1p-22

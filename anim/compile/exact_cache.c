@@ -9,49 +9,26 @@
 
 #define MOST_BYTES ((size_t)64 << 20)
 
-bool th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation)
+void th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation, th_arena *arena)
 {
     assert(cache && model);
-    const size_t joints = model->joint_count + 1u, bones = model->bone_count + 1u;
     *cache = (th_exact_cache){
         .model = model,
         .interpolation = interpolation,
-        .moves = malloc(joints * sizeof(bool)),
-        .local = malloc(joints * sizeof(th_dmat34)),
-        .pose = malloc(joints * sizeof(th_dmat34)),
-        .cursors = malloc(joints * sizeof(th_exact_cursor)),
-        .bones = malloc(bones * sizeof(uint32_t)),
-        .inverse_binds = malloc(bones * sizeof(th_dmat34)),
-        .rest = malloc(bones * sizeof(th_dmat34)),
+        .moves = th_arena_new(arena, bool, model->joint_count),
+        .local = th_arena_new(arena, th_dmat34, model->joint_count),
+        .pose = th_arena_new(arena, th_dmat34, model->joint_count),
+        .cursors = th_arena_new(arena, th_exact_cursor, model->joint_count),
+        .bones = th_arena_new(arena, uint32_t, model->bone_count),
+        .inverse_binds = th_arena_new(arena, th_dmat34, model->bone_count),
+        .rest = th_arena_new(arena, th_dmat34, model->bone_count),
     };
-    return cache->moves && cache->local && cache->pose && cache->cursors && cache->bones && cache->inverse_binds &&
-           cache->rest;
 }
 
 void th_exact_cache_fini(th_exact_cache *cache)
 {
-    free(cache->moves);
-    free(cache->local);
-    free(cache->pose);
-    free(cache->cursors);
-    free(cache->bones);
-    free(cache->inverse_binds);
-    free(cache->rest);
     free(cache->palettes);
-    free(cache->ticks);
-    free(cache->places);
-}
-
-static void find_moving_joints(th_exact_cache *cache)
-{
-    const th_model *model = cache->model;
-    const th_clip *clip = cache->clip;
-    memset(cache->moves, 0, model->joint_count * sizeof *cache->moves);
-    for (uint32_t i = 0; clip && i < clip->channel_count; i++)
-        cache->moves[clip->channels[i].joint] = true;
-    for (uint32_t j = 0; j < model->joint_count; j++)
-        if (model->joints[j].parent != TH_NO_INDEX)
-            cache->moves[j] |= cache->moves[model->joints[j].parent];
+    free(cache->slots);
 }
 
 /* Appends the bones of joints that move, or of those that do not. Returns how many there are then. */
@@ -70,41 +47,42 @@ static uint32_t append_bones(th_exact_cache *cache, uint32_t count, bool moving)
     return count;
 }
 
-static void begin_at_rest(th_exact_cache *cache)
-{
-    for (uint32_t j = 0; j < cache->model->joint_count; j++)
-        cache->local[j] = th_dmat34_from(cache->model->joints[j].rest);
-    th_exact_resolve(cache->model, cache->local, cache->pose);
-    find_moving_joints(cache);
-    cache->moving_count = append_bones(cache, 0, true);
-    append_bones(cache, cache->moving_count, false);
-    th_exact_cursors_reset(cache->cursors, cache->clip ? cache->clip->channel_count : 0);
-}
-
 bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t times)
 {
     assert(cache && cache->pose);
-    const size_t palette_bytes = (cache->model->bone_count + 1u) * sizeof(th_dmat34);
+    const th_model *model = cache->model;
+    const size_t palette_bytes = (model->bone_count + 1u) * sizeof(th_dmat34);
     size_t slots = 1;
     while (slots < times && 2 * slots * palette_bytes <= MOST_BYTES)
         slots *= 2;
     if (slots > cache->capacity) {
         free(cache->palettes);
-        free(cache->ticks);
-        free(cache->places);
+        free(cache->slots);
         cache->palettes = th_huge_page_alloc(slots * palette_bytes);
-        cache->ticks = malloc(slots * sizeof *cache->ticks);
-        cache->places = malloc(slots * sizeof *cache->places);
+        cache->slots = malloc(slots * sizeof *cache->slots);
         cache->capacity = slots;
     }
+    if (!cache->palettes || !cache->slots)
+        return false;
     cache->clip = clip;
-    cache->slots = slots;
+    cache->slot_count = slots;
     cache->used = 0;
-    begin_at_rest(cache);
-    const bool ok = cache->palettes && cache->ticks && cache->places;
-    for (size_t i = 0; ok && i < cache->slots; i++)
-        cache->ticks[i] = (double)NAN;
-    return ok;
+    for (size_t i = 0; i < slots; i++)
+        cache->slots[i].ticks = (double)NAN;
+
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        cache->local[j] = th_dmat34_from(model->joints[j].rest);
+    th_exact_resolve(model, cache->local, cache->pose);
+    memset(cache->moves, 0, model->joint_count * sizeof *cache->moves);
+    for (uint32_t i = 0; clip && i < clip->channel_count; i++)
+        cache->moves[clip->channels[i].joint] = true;
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        if (model->joints[j].parent != TH_NO_INDEX)
+            cache->moves[j] |= cache->moves[model->joints[j].parent];
+    cache->moving_count = append_bones(cache, 0, true);
+    append_bones(cache, cache->moving_count, false);
+    th_exact_cursors_reset(cache->cursors, clip ? clip->channel_count : 0);
+    return true;
 }
 
 /* The slot that has the palette, else an empty one nearby, else one to overwrite. */
@@ -117,17 +95,27 @@ static size_t find_slot(const th_exact_cache *cache, double ticks)
     hash *= UINT64_C(0x9E3779B97F4A7C15);
     hash ^= hash >> 32;
     for (uint64_t i = 0; i < NEARBY; i++) {
-        const size_t slot = (hash + i) & (cache->slots - 1);
-        if (cache->ticks[slot] == ticks || isnan(cache->ticks[slot]))
+        const size_t slot = (hash + i) & (cache->slot_count - 1);
+        if (cache->slots[slot].ticks == ticks || isnan(cache->slots[slot].ticks))
             return slot;
     }
-    return hash & (cache->slots - 1);
+    return hash & (cache->slot_count - 1);
 }
 
-/* Poses the joints that move. The same numbers as th_exact_pose and th_exact_palette give. */
-static void find_palette(th_exact_cache *cache, double ticks, th_dmat34 *palette)
+const th_dmat34 *th_exact_cache_palette(th_exact_cache *cache, double ticks, bool *kept)
 {
+    assert(cache && cache->palettes && cache->slots && kept);
     const th_model *model = cache->model;
+    th_exact_slot *slot = &cache->slots[find_slot(cache, ticks)];
+    if (isnan(slot->ticks))
+        slot->place = cache->used++;
+    th_dmat34 *palette = cache->palettes + slot->place * cache->moving_count;
+    *kept = slot->ticks == ticks;
+    if (*kept)
+        return palette;
+    slot->ticks = ticks;
+
+    /* Poses the joints that move. The same numbers as th_exact_pose and th_exact_palette give. */
     for (uint32_t i = 0; cache->clip && i < cache->clip->channel_count; i++) {
         const th_channel *channel = &cache->clip->channels[i];
         th_trs trs;
@@ -142,18 +130,5 @@ static void find_palette(th_exact_cache *cache, double ticks, th_dmat34 *palette
     }
     for (uint32_t i = 0; i < cache->moving_count; i++)
         palette[i] = th_dmat34_mul(cache->pose[model->bones[cache->bones[i]].joint], cache->inverse_binds[i]);
-}
-
-const th_dmat34 *th_exact_cache_palette(th_exact_cache *cache, double ticks, bool *kept)
-{
-    assert(cache && cache->palettes && cache->ticks && cache->places && kept);
-    const size_t slot = find_slot(cache, ticks);
-    if (isnan(cache->ticks[slot]))
-        cache->places[slot] = cache->used++;
-    th_dmat34 *palette = cache->palettes + cache->places[slot] * cache->moving_count;
-    *kept = cache->ticks[slot] == ticks;
-    if (!*kept)
-        find_palette(cache, ticks, palette);
-    cache->ticks[slot] = ticks;
     return palette;
 }

@@ -4,7 +4,14 @@
 
 #include "exact_cursor.h"
 
+#include <core/arena.h>
+
 #include <stdbool.h>
+
+typedef struct th_exact_slot {
+    double ticks; /* NaN: empty */
+    size_t place; /* its palette */
+} th_exact_slot;
 
 /* A hash table by time. When it is full, a new palette replaces another one. Bones that the clip leaves at rest are
  * kept once. */
@@ -20,14 +27,14 @@ typedef struct th_exact_cache {
     th_dmat34 *inverse_binds, *rest; /* of `bones`; rest: the palette entries of those at rest */
     th_dmat34 *palettes;             /* moving_count each, in the order in which they were computed */
     size_t used;                     /* palettes */
-    double *ticks;                   /* by slot; NaN: empty */
-    size_t *places;                  /* by slot: its palette */
-    size_t slots;                    /* a power of two */
-    size_t capacity;                 /* of slots */
+    th_exact_slot *slots;
+    size_t slot_count; /* a power of two */
+    size_t capacity;   /* of slots */
 } th_exact_cache;
 
-/* Returns false if out of memory. Call th_exact_cache_begin before the first palette. */
-bool th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation);
+/* The arena may have failed afterwards; it must outlive the cache. Call th_exact_cache_begin before the first palette.
+ */
+void th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation, th_arena *arena);
 void th_exact_cache_fini(th_exact_cache *cache);
 
 /* Empties the cache for another clip, NULL for the rest pose. times: how many palettes may be worth keeping. Returns

@@ -1,24 +1,14 @@
 #include "frames.h"
 
-#include "exact_cursor.h"
-#include "weights.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of floats in a frame of 32-bit keys. */
-static size_t frame_numbers(const th_compiled_model *compiled)
-{
-    return compiled->program.frame_bytes / th_keys_bytes(compiled->program.keys) * TH_KEY;
-}
-
 /* ---- keys ---- */
 
-/* Writes the keys of one joint; returns the position of the next joint's. before: earlier keys of the same joint, or
- * NULL; rotations take the nearer sign. */
-static float *write_keys(const th_compiled_track *track, const th_trs *trs, const float *before, float *out)
+/* Writes the keys of one joint. before: earlier keys of the same joint, or NULL; rotations take the nearer sign. */
+static void write_keys(const th_compiled_track *track, const th_trs *trs, const float *before, float *out)
 {
     if (track->flags & TH_JOINT_OP_ROTATION) {
         double q[4], dot = 0;
@@ -39,23 +29,11 @@ static float *write_keys(const th_compiled_track *track, const th_trs *trs, cons
         th_dmat34_point(&track->from_parent, trs->translation, t);
         for (int i = 0; i < 3; i++)
             *out++ = (float)(t[i] + track->offset[i]);
-        *out++ = 0;
+        *out = 0;
     }
-    return out;
 }
 
-/* The keys of a joint that the clip leaves at rest are those of the frame before. */
-static float *repeat_keys(const th_compiled_track *track, const float *before, float *out)
-{
-    const float *const end = before + ((track->flags & TH_JOINT_OP_ROTATION) ? TH_KEY : 0) +
-                             ((track->flags & TH_JOINT_OP_SCALE) ? TH_KEY : 0) +
-                             ((track->flags & TH_JOINT_OP_TRANSLATION) ? TH_KEY : 0);
-    while (before != end)
-        *out++ = *before++;
-    return out;
-}
-
-/* cursors: of the clip's channels. weights: scratch for those of the model. */
+/* before: a frame before it; NULL: none. cursors: of the clip's channels. weights: scratch for those of the model. */
 static void write_frame(const th_compiled_model *compiled, const th_clip *clip, double ticks, const float *before,
                         th_exact_cursor *cursors, double *weights, float *out)
 {
@@ -63,53 +41,44 @@ static void write_frame(const th_compiled_model *compiled, const th_clip *clip, 
     const th_channel *end = clip ? channel + clip->channel_count : NULL;
     for (uint32_t m = 0; m < compiled->track_count; m++) {
         const th_compiled_track *track = &compiled->tracks[m];
+        const size_t numbers = TH_KEY * th_joint_keys(track->flags);
         while (channel != end && channel->joint < track->joint)
             channel++;
         const bool moves = channel != end && channel->joint == track->joint;
         th_trs trs = track->rest;
         if (moves)
             th_exact_cursor_channel(&cursors[channel - clip->channels], channel, ticks, compiled->interpolation, &trs);
-        float *next = moves || !before ? write_keys(track, &trs, before, out) : repeat_keys(track, before, out);
-        before = before ? before + (next - out) : NULL;
-        out = next;
+        if (moves || !before)
+            write_keys(track, &trs, before, out);
+        else
+            memcpy(out, before, numbers * sizeof *out);
+        before = before ? before + numbers : NULL;
+        out += numbers;
     }
-    if (compiled->weight_entry_count > 0) {
+    if (compiled->weight_entry_count > 0)
         th_exact_weights(compiled->model, clip, ticks, compiled->interpolation, weights);
-        th_weights_write_keys(compiled, weights, out);
-    }
+    for (uint32_t e = 0; e < compiled->weight_entry_count; e++)
+        for (uint32_t i = 0; i < TH_ENTRY; i++) {
+            const uint32_t w = compiled->weight_entries[e] * TH_ENTRY + i;
+            *out++ = w < compiled->model->weight_count ? (float)weights[w] : 0;
+        }
 }
 
 /* ---- frames ---- */
 
-/* Clamps to the range. The compiler measures the error that this causes. */
-static int16_t pack(double value, float base, float span)
-{
-    const double n = span > 0 ? round((value - (double)base) / (double)span) : 0;
-    return (int16_t)fmax(-32767, fmin(32767, n));
-}
-
+/* 16 bits are clamped to the range. The compiler measures the error that this causes. */
 static void store_frame(const th_compiled_model *compiled, const float *frame, char *out)
 {
     if (compiled->program.keys == TH_KEYS_32) {
         memcpy(out, frame, compiled->program.frame_bytes);
         return;
     }
-    for (size_t i = 0; i < frame_numbers(compiled); i++) {
+    for (size_t i = 0; i < th_frame_numbers(&compiled->program); i++) {
         const th_key_range *range = &compiled->program.ranges[i / TH_KEY];
-        const int16_t n = pack((double)frame[i], range->base[i % TH_KEY], range->span[i % TH_KEY]);
-        memcpy(out + i * sizeof n, &n, sizeof n);
-    }
-}
-
-static void load_frame(const th_compiled_model *compiled, const char *frame, float *out)
-{
-    if (compiled->program.keys == TH_KEYS_32)
-        memcpy(out, frame, compiled->program.frame_bytes);
-    for (size_t i = 0; compiled->program.keys == TH_KEYS_16 && i < frame_numbers(compiled); i++) {
-        const th_key_range *range = &compiled->program.ranges[i / TH_KEY];
-        int16_t n;
-        memcpy(&n, frame + i * sizeof n, sizeof n);
-        out[i] = range->base[i % TH_KEY] + range->span[i % TH_KEY] * (float)n;
+        const float base = range->base[i % TH_KEY], span = range->span[i % TH_KEY];
+        const double n = span > 0 ? round(((double)frame[i] - (double)base) / (double)span) : 0;
+        const int16_t stored = (int16_t)fmax(-32767, fmin(32767, n));
+        memcpy(out + i * sizeof stored, &stored, sizeof stored);
     }
 }
 
@@ -117,20 +86,9 @@ static void load_frame(const th_compiled_model *compiled, const char *frame, flo
 static void store_beyond(const th_compiled_model *compiled, const float *last, const float *before, float *frame,
                          char *out)
 {
-    for (size_t i = 0; i < frame_numbers(compiled); i++)
+    for (size_t i = 0; i < th_frame_numbers(&compiled->program); i++)
         frame[i] = 2 * last[i] - before[i];
     store_frame(compiled, frame, out);
-}
-
-static bool is_cubic(const th_program *program)
-{
-    return program->curve == TH_INTERPOLATION_CUBIC;
-}
-
-uint32_t th_frames_count(const th_program *program, uint32_t intervals)
-{
-    assert(intervals > 0);
-    return intervals + 1 + (is_cubic(program) ? 2 : 0);
 }
 
 double th_frames_ticks(const th_compiled_clip *compiled_clip, const th_stretch *stretch, double frame)
@@ -141,136 +99,128 @@ double th_frames_ticks(const th_compiled_clip *compiled_clip, const th_stretch *
     return fmin(duration, stretch->begin * duration + duration * (frame - stretch->first_frame) / rate);
 }
 
-/* Clip time of frame `f` of all. *stretch: that of the frame before. */
-static double frame_ticks(const th_compiled_clip *compiled_clip, const th_stretch **stretch, uint32_t f)
+void th_frame_writer_begin(th_frame_writer *writer, const void *first)
 {
-    const double late = compiled_clip->is_stepped ? TH_STEPPED_KEY_TOLERANCE / 2 : 0;
-    *stretch += f > (*stretch)->last_frame;
-    return th_frames_ticks(compiled_clip, *stretch, f + late);
-}
-
-bool th_frame_writer_init(th_frame_writer *writer, const th_compiled_model *compiled,
-                          const th_compiled_clip *compiled_clip, const void *first, th_exact_cursor *cursors, void *out)
-{
-    assert(writer && compiled && compiled_clip && cursors && out);
+    assert(writer && writer->compiled && writer->compiled_clip && writer->cursors && writer->numbers && writer->out);
+    const th_compiled_clip *compiled_clip = writer->compiled_clip;
+    const th_program *program = &writer->compiled->program;
+    const size_t numbers = th_frame_numbers(program);
     assert(compiled_clip->interval_count > 0);
-    assert((uintptr_t)out % 16 == 0);
-    assert(compiled_clip->stretch_count == 1 || !(is_cubic(&compiled->program) || compiled_clip->is_stepped));
-    const size_t numbers = frame_numbers(compiled);
-    *writer = (th_frame_writer){.compiled = compiled,
-                                .compiled_clip = compiled_clip,
-                                .cursors = cursors,
-                                .stretch = compiled_clip->stretches,
-                                .numbers = malloc(3 * numbers * sizeof(float) + 1),
-                                .weights = malloc(compiled->model->weight_count * sizeof(double) + 1),
-                                .out = out};
-    if (!writer->numbers || !writer->weights)
-        return false;
+    assert((uintptr_t)writer->out % 16 == 0);
+    assert(compiled_clip->stretch_count == 1 || !(th_is_cubic(program) || compiled_clip->is_stepped));
+    writer->stretch = compiled_clip->stretches;
     writer->now = writer->numbers;
     writer->before = writer->now + numbers;
     writer->beyond = writer->before + numbers;
+    writer->written = 0;
     /* Signs start from the rest pose, so that all clips have similar ranges. */
-    if (first)
-        load_frame(compiled, first, writer->before);
-    else
-        write_frame(compiled, NULL, 0, NULL, cursors, writer->weights, writer->before);
-    return true;
+    if (!first)
+        write_frame(writer->compiled, NULL, 0, NULL, writer->cursors, writer->weights, writer->before);
+    else if (program->keys == TH_KEYS_32)
+        memcpy(writer->before, first, program->frame_bytes);
+    for (size_t i = 0; first && program->keys == TH_KEYS_16 && i < numbers; i++) {
+        const th_key_range *range = &program->ranges[i / TH_KEY];
+        int16_t n;
+        memcpy(&n, (const char *)first + i * sizeof n, sizeof n);
+        writer->before[i] = range->base[i % TH_KEY] + range->span[i % TH_KEY] * (float)n;
+    }
 }
 
-void th_frame_writer_fini(th_frame_writer *writer)
+uint32_t th_frame_writer_reach(th_frame_writer *w, uint32_t interval)
 {
-    free(writer->numbers);
-    free(writer->weights);
-}
-
-static void write_next(th_frame_writer *w)
-{
+    assert(w && interval < w->compiled_clip->interval_count);
     const th_compiled_model *compiled = w->compiled;
+    const th_compiled_clip *compiled_clip = w->compiled_clip;
     const size_t bytes = compiled->program.frame_bytes;
-    const bool cubic = is_cubic(&compiled->program);
-    const uint32_t f = w->written++;
-    char *at = w->out + (f + (size_t)cubic) * bytes;
-    write_frame(compiled, w->compiled_clip->clip, frame_ticks(w->compiled_clip, &w->stretch, f), w->before, w->cursors,
-                w->weights, w->now);
-    store_frame(compiled, w->now, at);
-    if (cubic && f == 1)
-        store_beyond(compiled, w->before, w->now, w->beyond, w->out);
-    if (cubic && f == w->compiled_clip->interval_count)
-        store_beyond(compiled, w->now, w->before, w->beyond, at + bytes);
-    float *swap = w->now;
-    w->now = w->before;
-    w->before = swap;
-}
-
-uint32_t th_frame_writer_reach(th_frame_writer *writer, uint32_t interval)
-{
-    assert(writer && interval < writer->compiled_clip->interval_count);
-    const uint32_t before = writer->written, all = writer->compiled_clip->interval_count + 1;
-    const uint32_t needed = interval + (is_cubic(&writer->compiled->program) ? 3 : 2);
-    while (writer->written < needed && writer->written < all)
-        write_next(writer);
-    return writer->written - before;
+    const bool cubic = th_is_cubic(&compiled->program);
+    const double late = compiled_clip->is_stepped ? TH_STEPPED_KEY_TOLERANCE / 2 : 0;
+    const uint32_t written = w->written, needed = interval + (cubic ? 3 : 2);
+    while (w->written < needed && w->written < compiled_clip->interval_count + 1) {
+        const uint32_t f = w->written++;
+        char *at = w->out + (f + (size_t)cubic) * bytes;
+        w->stretch += f > w->stretch->last_frame;
+        write_frame(compiled, compiled_clip->clip, th_frames_ticks(compiled_clip, w->stretch, f + late), w->before,
+                    w->cursors, w->weights, w->now);
+        store_frame(compiled, w->now, at);
+        if (cubic && f == 1)
+            store_beyond(compiled, w->before, w->now, w->beyond, w->out);
+        if (cubic && f == compiled_clip->interval_count)
+            store_beyond(compiled, w->now, w->before, w->beyond, at + bytes);
+        float *swap = w->now;
+        w->now = w->before;
+        w->before = swap;
+    }
+    return w->written - written;
 }
 
 /* ---- ranges ---- */
 
-enum { JOINT_KEYS = 3 };
+typedef struct numbers {
+    double at[3 * TH_KEY];
+} numbers;
 
-typedef struct joint_keys {
-    float numbers[JOINT_KEYS * TH_KEY];
-} joint_keys;
-
-/* The range of a joint's keys over the clips seen so far. */
+/* The range of some numbers of a frame, those of a joint or one weight, over the moments of a clip. */
 typedef struct extremes {
     const th_compiled_model *compiled;
-    const th_compiled_track *track;
+    const th_compiled_track *track; /* of a joint, */
     const th_channel *channel;
-    th_exact_cursor cursor; /* of the channel */
-    th_key_range *ranges;   /* base: minimum so far; span: maximum so far */
-    joint_keys now, rest;
-    size_t count;
+    th_exact_cursor cursor;        /* of the channel */
+    const th_weight_track *weight; /* or this one */
+    double duration;
+    th_key_range *ranges; /* of all; base: minimum so far; span: maximum so far */
+    size_t first, count;  /* of the numbers */
+    numbers now, rest;
     int64_t *budget;
 } extremes;
 
-static void add_keys(extremes *x, const joint_keys *keys)
+static void add_numbers(extremes *x, const numbers *added)
 {
     for (size_t i = 0; i < x->count; i++) {
-        th_key_range *range = &x->ranges[i / TH_KEY];
-        range->base[i % TH_KEY] = fminf(range->base[i % TH_KEY], keys->numbers[i]);
-        range->span[i % TH_KEY] = fmaxf(range->span[i % TH_KEY], keys->numbers[i]);
+        const size_t n = x->first + i;
+        float *base = &x->ranges[n / TH_KEY].base[n % TH_KEY], *span = &x->ranges[n / TH_KEY].span[n % TH_KEY];
+        *base = fminf(*base, (float)added->at[i]);
+        *span = fmaxf(*span, (float)added->at[i]);
     }
 }
 
 static void add_moment(extremes *x, double ticks)
 {
-    th_trs trs;
-    const joint_keys before = x->now;
-    th_exact_cursor_channel(&x->cursor, x->channel, ticks, x->compiled->interpolation, &trs);
-    write_keys(x->track, &trs, before.numbers, x->now.numbers);
-    add_keys(x, &x->now);
+    if (x->weight) {
+        x->now.at[0] = th_exact_weight(x->weight, ticks, x->compiled->interpolation);
+    } else {
+        float before[3 * TH_KEY], now[3 * TH_KEY];
+        th_trs trs;
+        for (size_t i = 0; i < 3 * TH_KEY; i++)
+            before[i] = (float)x->now.at[i];
+        th_exact_cursor_channel(&x->cursor, x->channel, ticks, x->compiled->interpolation, &trs);
+        write_keys(x->track, &trs, before, now);
+        for (size_t i = 0; i < x->count; i++)
+            x->now.at[i] = (double)now[i];
+    }
+    add_numbers(x, &x->now);
     --*x->budget;
 }
 
-/* Adds the keys beyond an end of a cubic curve, as if it were compiled on the grid of this track. */
+/* Adds what is beyond an end of a cubic curve, as if it were compiled on the grid of this track. */
 static void add_beyond(extremes *x, double end, double inner)
 {
-    joint_keys beyond;
-    if (!is_cubic(&x->compiled->program))
+    numbers beyond;
+    if (!th_is_cubic(&x->compiled->program))
         return;
     add_moment(x, end);
-    const joint_keys last = x->now;
+    const numbers last = x->now;
     add_moment(x, inner);
     for (size_t i = 0; i < x->count; i++)
-        beyond.numbers[i] = 2 * last.numbers[i] - x->now.numbers[i];
-    add_keys(x, &beyond);
+        beyond.at[i] = 2 * last.at[i] - x->now.at[i];
+    add_numbers(x, &beyond);
     x->now = last;
 }
 
 /* Adds the keys, and between keys the extremes where the curve may leave their range. */
-static void add_track(extremes *x, const th_track *track, bool bends, double duration)
+static void add_track(extremes *x, const th_track *track, bool bends)
 {
     assert(track->key_count > 0);
-    const bool cubic = is_cubic(&x->compiled->program) || track->tangents;
+    const bool cubic = th_is_cubic(&x->compiled->program) || track->tangents;
     const int parts = cubic ? 16 : bends ? 4 : 1;
     const uint32_t last = track->key_count - 1;
     x->now = x->rest;
@@ -281,67 +231,64 @@ static void add_track(extremes *x, const th_track *track, bool bends, double dur
         for (int part = 0; part < parts; part++)
             add_moment(x, time + (next - time) * part / parts);
     }
-    add_beyond(x, duration, track->times[last > 0 && !(track->times[last] < duration) ? last - 1 : last]);
-}
-
-static void begin_joint(extremes *x, const th_compiled_track *track, th_key_range *ranges)
-{
-    x->track = track;
-    x->ranges = ranges;
-    x->count = (size_t)(write_keys(track, &track->rest, NULL, x->rest.numbers) - x->rest.numbers);
-    assert(x->count > 0 && x->count <= JOINT_KEYS * TH_KEY && x->count % TH_KEY == 0);
-}
-
-static void add_clip(extremes *x, const th_clip *clip, th_key_range *ranges)
-{
-    const th_channel *channel = clip->channels, *end = channel + clip->channel_count;
-    for (uint32_t m = 0; m < x->compiled->track_count; m++) {
-        begin_joint(x, &x->compiled->tracks[m], ranges);
-        ranges += x->count / TH_KEY;
-        while (channel != end && channel->joint < x->track->joint)
-            channel++;
-        if (channel == end || channel->joint != x->track->joint)
-            continue;
-        x->channel = channel;
-        th_exact_cursors_reset(&x->cursor, 1);
-        add_track(x, &channel->translation, false, clip->duration_ticks);
-        add_track(x, &channel->rotation, true, clip->duration_ticks);
-        add_track(x, &channel->scale, false, clip->duration_ticks);
-    }
-}
-
-/* Returns the first range that is no joint's. */
-static th_key_range *begin_ranges(extremes *x, th_key_range *ranges)
-{
-    for (uint32_t m = 0; m < x->compiled->track_count; m++) {
-        begin_joint(x, &x->compiled->tracks[m], ranges);
-        ranges += x->count / TH_KEY;
-        for (size_t i = 0; i < x->count; i++)
-            x->ranges[i / TH_KEY].base[i % TH_KEY] = x->ranges[i / TH_KEY].span[i % TH_KEY] = x->rest.numbers[i];
-    }
-    return ranges;
+    add_beyond(x, x->duration, track->times[last > 0 && !(track->times[last] < x->duration) ? last - 1 : last]);
 }
 
 bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
 {
     assert(compiled && budget);
     assert(compiled->program.keys == TH_KEYS_16 && !compiled->program.ranges);
+    const th_model *model = compiled->model;
     const float steps = 65000; /* of 65,535: the rest is a margin for curves that leave the sampled range */
-    const size_t count = compiled->program.frame_bytes / th_keys_bytes(TH_KEYS_16);
-    th_key_range *ranges = th_arena_new(compiled->arena, th_key_range, count);
-    extremes x = {.compiled = compiled, .budget = budget};
-    if (!ranges)
-        return false;
-    compiled->program.ranges = ranges;
-    th_weights_find_ranges(compiled, begin_ranges(&x, ranges), budget);
-    for (uint32_t c = 0; *budget > 0 && c < compiled->model->clip_count; c++)
-        add_clip(&x, &compiled->model->clips[c], ranges);
-    for (size_t i = 0; i < count * TH_KEY; i++) {
+    const size_t count = th_frame_numbers(&compiled->program);
+    th_key_range *ranges = th_arena_new(compiled->arena, th_key_range, count / TH_KEY);
+    float *rest = malloc(count * sizeof *rest + 1);
+    double *weights = malloc(model->weight_count * sizeof *weights + 1);
+    const bool ok = ranges && rest && weights;
+    if (ok)
+        write_frame(compiled, NULL, 0, NULL, NULL, weights, rest);
+    for (size_t i = 0; ok && i < count; i++)
+        ranges[i / TH_KEY].base[i % TH_KEY] = ranges[i / TH_KEY].span[i % TH_KEY] = rest[i];
+    for (uint32_t c = 0; ok && *budget > 0 && c < model->clip_count; c++) {
+        const th_clip *clip = &model->clips[c];
+        const th_channel *channel = clip->channels, *end = channel + clip->channel_count;
+        extremes x = {.compiled = compiled, .duration = clip->duration_ticks, .ranges = ranges, .budget = budget};
+        for (uint32_t m = 0; m < compiled->track_count; m++, x.first += x.count) {
+            x.track = &compiled->tracks[m];
+            x.count = TH_KEY * th_joint_keys(x.track->flags);
+            while (channel != end && channel->joint < x.track->joint)
+                channel++;
+            if (channel == end || channel->joint != x.track->joint)
+                continue;
+            x.channel = channel;
+            th_exact_cursors_reset(&x.cursor, 1);
+            for (size_t i = 0; i < x.count; i++)
+                x.rest.at[i] = (double)rest[x.first + i];
+            add_track(&x, &channel->translation, false);
+            add_track(&x, &channel->rotation, true);
+            add_track(&x, &channel->scale, false);
+        }
+        const size_t joints = x.first;
+        for (uint32_t t = 0, e = 0; *budget > 0 && t < clip->weight_track_count; t++) {
+            x.weight = &clip->weight_tracks[t];
+            while (e < compiled->weight_entry_count && compiled->weight_entries[e] < x.weight->weight / TH_ENTRY)
+                e++;
+            if (e == compiled->weight_entry_count || compiled->weight_entries[e] != x.weight->weight / TH_ENTRY)
+                continue; /* no clip moves a weight of its entry */
+            x.first = joints + e * TH_ENTRY + x.weight->weight % TH_ENTRY;
+            x.count = 1;
+            add_track(&x, &x.weight->track, false);
+        }
+    }
+    for (size_t i = 0; ok && i < count; i++) {
         float *base = &ranges[i / TH_KEY].base[i % TH_KEY], *span = &ranges[i / TH_KEY].span[i % TH_KEY];
         const float least = *base, most = *span;
         *base = (least + most) / 2;
         *span = (most - least) / steps;
         ranges[i / TH_KEY].share_span[i % TH_KEY] = -*span / TH_SHARES;
     }
-    return true;
+    compiled->program.ranges = ranges;
+    free(rest);
+    free(weights);
+    return ok;
 }

@@ -9,7 +9,6 @@
 #include "exact_cache.h"
 #include "frames.h"
 #include "kernels/isa.h"
-#include "stretches.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/weights.h>
@@ -64,10 +63,12 @@ typedef struct cell_grid {
 struct th_resampler {
     const th_compiled_model *compiled;
     const th_model *model;
+    th_arena *arena;
     probe *probes; /* one per bone */
     th_exact_cache cache;
     const th_kernels *kernels;
     double *reaches, *weights; /* of weights: th_weight_reaches; exact values, then errors */
+    float *frames;             /* three of keys, for th_frame_writer */
     float *palettes;           /* MEASURED_AT_ONCE palettes */
     float *matrices;           /* for as many times as the kernel has lanes */
     size_t palette_floats;
@@ -77,34 +78,16 @@ struct th_resampler {
 
 /* ---- error ---- */
 
-/* Returns false for a joint that is flattened at rest, a way to hide parts: no point of its mesh can be 3 cm away. */
-static bool set_probe(const th_resampler *c, const th_bone *bone, probe *p)
-{
-    th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
-    th_dmat34_invert(&inverse_bind, &mesh_from_joint);
-    th_dmat34 rest = th_dmat34_mul(c->cache.pose[bone->joint], inverse_bind), scene;
-    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
-    *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
-    if (!th_dmat34_invert(&rest, &scene))
-        return false;
-    /* Converts 3 cm in the scene to mesh space. */
-    for (int axis = 0; axis < 3; axis++)
-        for (int row = 0; row < 3; row++)
-            p->half[row][axis] = scene.m[4 * row + axis] * shell;
-    return true;
-}
-
 /* A box of vertices. */
 typedef struct box {
     float low[3], high[3];
 } box;
 
-static box *find_boxes(const th_model *model)
+static void find_boxes(const th_model *model, box *boxes)
 {
-    box *boxes = malloc((model->bone_count + 1u) * sizeof *boxes);
-    for (uint32_t b = 0; boxes && b < model->bone_count; b++)
+    for (uint32_t b = 0; b < model->bone_count; b++)
         boxes[b] = (box){{HUGE_VALF, HUGE_VALF, HUGE_VALF}, {-HUGE_VALF, -HUGE_VALF, -HUGE_VALF}};
-    for (uint32_t m = 0; boxes && m < model->mesh_count; m++)
+    for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
             const th_vertex *vertex = &model->meshes[m].vertices[v];
             for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++)
@@ -114,33 +97,40 @@ static box *find_boxes(const th_model *model)
                     *high = fmaxf(*high, vertex->position[i]);
                 }
         }
-    return boxes;
 }
 
-/* Extends the probe to the box. Without vertices it stays a point. */
-static void hold_box(const box *vertices, probe *p)
+/* boxes: scratch, by bone. */
+static void set_probes(th_resampler *c, box *boxes)
 {
-    for (int i = 0; i < 3 && vertices->low[i] <= vertices->high[i]; i++) {
-        const double low = (double)vertices->low[i], high = (double)vertices->high[i];
-        p->center[i] = (low + high) / 2;
-        p->half[i][i] = (high - low) / 2;
-    }
-}
-
-/* Returns false if out of memory. */
-static bool set_probes(th_resampler *c)
-{
-    box *boxes = NULL;
+    const double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
+    bool has_boxes = false;
     th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->cache.pose);
     for (uint32_t b = 0; b < c->model->bone_count; b++) {
-        if (set_probe(c, &c->model->bones[b], &c->probes[b]))
+        const th_bone *bone = &c->model->bones[b];
+        probe *p = &c->probes[b];
+        th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
+        th_dmat34_invert(&inverse_bind, &mesh_from_joint);
+        const th_dmat34 rest = th_dmat34_mul(c->cache.pose[bone->joint], inverse_bind);
+        th_dmat34 scene;
+        *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
+        if (th_dmat34_invert(&rest, &scene)) {
+            /* Converts 3 cm in the scene to mesh space. */
+            for (int axis = 0; axis < 3; axis++)
+                for (int row = 0; row < 3; row++)
+                    p->half[row][axis] = scene.m[4 * row + axis] * shell;
             continue;
-        if (!boxes && !(boxes = find_boxes(c->model)))
-            return false;
-        hold_box(&boxes[b], &c->probes[b]);
+        }
+        /* A joint that is flattened at rest, a way to hide parts: no point of its mesh can be 3 cm away. The probe is
+         * the box of its vertices, and without vertices a point. */
+        if (!has_boxes)
+            find_boxes(c->model, boxes);
+        has_boxes = true;
+        for (int i = 0; i < 3 && boxes[b].low[i] <= boxes[b].high[i]; i++) {
+            const double low = (double)boxes[b].low[i], high = (double)boxes[b].high[i];
+            p->center[i] = (low + high) / 2;
+            p->half[i][i] = (high - low) / 2;
+        }
     }
-    free(boxes);
-    return true;
 }
 
 /* The square of the largest distance between where the probe is and where it should be. */
@@ -171,27 +161,6 @@ static double duration_of(const th_compiled_clip *compiled_clip)
     return compiled_clip->clip ? compiled_clip->clip->duration_ticks : 0;
 }
 
-/* Updates *w with the error of weights at a time. palette: what is played. */
-static void measure_weights(th_resampler *c, const th_clip *clip, double ticks, const float *palette, th_worst *w)
-{
-    uint32_t joint = 0;
-    th_exact_weights(c->model, clip, ticks, c->compiled->interpolation, c->weights);
-    for (uint32_t i = 0; i < c->model->weight_count; i++)
-        c->weights[i] -= (double)palette[c->model->bone_count * TH_ENTRY + i];
-    const double error = th_weight_error(c->model, c->reaches, c->weights, &joint);
-    if (error > w->error)
-        *w = (th_worst){error, ticks, joint};
-}
-
-/* Writes the frames that a time needs. */
-static void reach_frames(th_resampler *c, th_frame_writer *frames, double ratio)
-{
-    float alpha;
-    const uint32_t interval = th_compiled_clip_interval(frames->compiled_clip, ratio, &alpha);
-    const uint32_t written = th_frame_writer_reach(frames, interval);
-    c->budget -= (int64_t)written * c->compiled->track_count / FRAMES_OF_A_POSE;
-}
-
 /* Updates *w with the errors at up to MEASURED_AT_ONCE times, of which errors[] gets the largest at each. */
 static void measure_some(th_resampler *c, th_frame_writer *frames, const double *ticks, uint32_t count, double *errors,
                          th_worst *w)
@@ -206,7 +175,10 @@ static void measure_some(th_resampler *c, th_frame_writer *frames, const double 
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
             const double at = ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
-            reach_frames(c, frames, ratio);
+            float alpha;
+            const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
+            const uint32_t written = th_frame_writer_reach(frames, interval);
+            c->budget -= (int64_t)written * compiled->track_count / FRAMES_OF_A_POSE;
             th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
         }
         th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_PALETTE_F32},
@@ -215,18 +187,25 @@ static void measure_some(th_resampler *c, th_frame_writer *frames, const double 
     for (uint32_t i = 0; i < count; i++) {
         bool kept;
         const th_dmat34 *exact = th_exact_cache_palette(&c->cache, ticks[i], &kept);
+        const float *palette = c->palettes + i * c->palette_floats;
         th_worst here = {0};
         /* Bones at rest have one error, so that once in a while is enough. */
         const uint32_t moving = c->cache.moving_count, measured = i == 0 ? c->model->bone_count : moving;
         for (uint32_t k = 0; k < measured; k++) {
             const uint32_t b = c->cache.bones[k];
-            const float *played = c->palettes + i * c->palette_floats + b * TH_ENTRY;
-            const double error = probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache.rest[k], played);
+            const double error =
+                probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache.rest[k], palette + b * TH_ENTRY);
             if (error > here.error)
                 here = (th_worst){error, ticks[i], c->model->bones[b].joint};
         }
         here.error = sqrt(here.error);
-        measure_weights(c, compiled_clip->clip, ticks[i], c->palettes + i * c->palette_floats, &here);
+        uint32_t joint = 0;
+        th_exact_weights(c->model, compiled_clip->clip, ticks[i], compiled->interpolation, c->weights);
+        for (uint32_t k = 0; k < c->model->weight_count; k++)
+            c->weights[k] -= (double)palette[c->model->bone_count * TH_ENTRY + k];
+        const double error = th_weight_error(c->model, c->reaches, c->weights, &joint);
+        if (error > here.error)
+            here = (th_worst){error, ticks[i], joint};
         if (here.error > w->error)
             *w = here;
         errors[i] = here.error;
@@ -296,42 +275,12 @@ static size_t first_measured(const schedule *s, double ticks)
     return low;
 }
 
-/* Drops the last bits, so that the same time is found in the cache if it was computed another way. */
-static double round_ticks(const th_compiled_clip *compiled_clip, double ticks)
-{
-    const double parts = 0x1p44 / duration_of(compiled_clip);
-    return round(ticks * parts) / parts;
-}
-
-/* Measures at a quarter and three quarters of each interval: there normalised linear interpolation differs most from
- * slerp; in the middle they agree. A spline usually differs most from a straight line in the middle. A held frame
- * differs most from moving tracks at its ends, which also show whether it begins with its key. */
-static void measure_between(measurement *m, const th_stretch *stretch, const schedule *s)
+/* Measures a clip whose stretches cover the span. Stops early once beyond the bound, or goes on to tell which cells
+ * are: see measurement. */
+static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, const schedule *s, const cell_grid *grid)
 {
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75},
                         ends[] = {TH_STEPPED_KEY_TOLERANCE, 1 - TH_STEPPED_KEY_TOLERANCE};
-    const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
-    const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
-    const th_compiled_clip *compiled_clip = m->frames->compiled_clip;
-    for (uint32_t f = stretch->first_frame; f < stretch->last_frame && goes_on(m); f++)
-        for (uint32_t p = 0; p < part_count; p++)
-            measure_at(m, round_ticks(compiled_clip, th_frames_ticks(compiled_clip, stretch, f + parts[p])));
-}
-
-/* Measures at the scheduled times within the span, in four sweeps. The first meets the middle of two cells, so that
- * cells that fail cost little. */
-static void measure_scheduled(measurement *m, span over, const schedule *s)
-{
-    const size_t first = first_measured(s, over.begin);
-    for (size_t k = 0; k < 4; k++)
-        for (size_t i = first + (k + 2) % 4; i < s->count && s->times[i] <= over.end && goes_on(m); i += 4)
-            measure_at(m, s->times[i]);
-}
-
-/* Measures a clip whose stretches cover the span. Stops early once beyond the bound, or goes on to tell which cells
- * are: see measurement. Of frames further apart than cells, the scheduled times tell enough of these. */
-static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, const schedule *s, const cell_grid *grid)
-{
     const th_compiled_clip *compiled_clip = frames->compiled_clip;
     const double group = grid ? round(grid->per_clip / compiled_clip->stretches->rate) : 0;
     measurement m = {.c = c, .frames = frames, .grid = grid, .group = (uint32_t)fmax(1, group)};
@@ -339,9 +288,30 @@ static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, con
         measure_at(&m, c->suspect);
         measure_batch(&m);
     }
-    measure_scheduled(&m, over, s);
-    for (uint32_t i = 0; i < compiled_clip->stretch_count && over.end > over.begin && m.group == 1; i++)
-        measure_between(&m, &compiled_clip->stretches[i], s);
+
+    /* The scheduled times, in four sweeps. The first meets the middle of two cells, so that cells that fail cost
+     * little. */
+    const size_t first = first_measured(s, over.begin);
+    for (size_t k = 0; k < 4; k++)
+        for (size_t i = first + (k + 2) % 4; i < s->count && s->times[i] <= over.end && goes_on(&m); i += 4)
+            measure_at(&m, s->times[i]);
+
+    /* A quarter and three quarters of each interval: there normalised linear interpolation differs most from slerp; in
+     * the middle they agree. A spline usually differs most from a straight line in the middle. A held frame differs
+     * most from moving tracks at its ends, which also show whether it begins with its key. Of frames further apart than
+     * cells, the scheduled times tell enough of these. */
+    const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
+    const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
+    const double units = 0x1p44 / duration_of(compiled_clip);
+    for (uint32_t i = 0; i < compiled_clip->stretch_count && over.end > over.begin && m.group == 1; i++) {
+        const th_stretch *stretch = &compiled_clip->stretches[i];
+        for (uint32_t f = stretch->first_frame; f < stretch->last_frame && goes_on(&m); f++)
+            for (uint32_t p = 0; p < part_count; p++) {
+                /* Drops the last bits, so that the same time is found in the cache if it was computed another way. */
+                const double ticks = th_frames_ticks(compiled_clip, stretch, f + parts[p]);
+                measure_at(&m, round(ticks * units) / units);
+            }
+    }
     measure_batch(&m);
     return m.worst;
 }
@@ -359,12 +329,6 @@ static bool same_value(const th_track *track, size_t width, uint32_t a, uint32_t
     return memcmp(track->values + a * width, track->values + b * width, width * sizeof *track->values) == 0;
 }
 
-/* Whether the times of a track are those of another. Most tracks of a file have the same. */
-static bool same_times(const th_track *a, const th_track *b)
-{
-    return a->key_count == b->key_count && memcmp(a->times, b->times, a->key_count * sizeof *a->times) == 0;
-}
-
 /* Times of the keys within a clip. */
 typedef struct key_times {
     double *times, duration;
@@ -375,34 +339,15 @@ typedef struct key_times {
 
 static void add_times(key_times *t, const th_track *track, size_t width)
 {
-    if (!t->jumps && t->last && same_times(t->last, track))
+    /* Most tracks of a file have the same times. */
+    if (!t->jumps && t->last && t->last->key_count == track->key_count &&
+        memcmp(t->last->times, track->times, track->key_count * sizeof *track->times) == 0)
         return;
     for (uint32_t k = 0; k < track->key_count; k++)
         if (track->times[k] > 0 && track->times[k] < t->duration &&
             !(t->jumps && same_value(track, width, k, k > 0 ? k - 1 : 0)))
             t->times[t->count++] = track->times[k];
     t->last = track->key_count > 1 ? track : t->last;
-}
-
-/* Adds them all, and sorts them. Returns how many are distinct. */
-static size_t collect_times(key_times *t, const th_clip *clip)
-{
-    t->times[t->count++] = 0;
-    t->times[t->count++] = clip->duration_ticks;
-    for (uint32_t i = 0; i < clip->channel_count; i++) {
-        const th_channel *channel = &clip->channels[i];
-        add_times(t, &channel->translation, 3);
-        add_times(t, &channel->rotation, 4);
-        add_times(t, &channel->scale, 3);
-    }
-    for (uint32_t i = 0; i < clip->weight_track_count; i++)
-        add_times(t, &clip->weight_tracks[i].track, 1);
-    qsort(t->times, t->count, sizeof *t->times, compare_doubles);
-    size_t distinct = 1;
-    for (size_t i = 1; i < t->count; i++)
-        if (t->times[i] > t->times[distinct - 1])
-            t->times[distinct++] = t->times[i];
-    return distinct;
 }
 
 /* Authored times closer than this count as equal. */
@@ -412,20 +357,10 @@ static double noise_of(const schedule *s)
     return 1e-5 * s->times[s->authored - 1];
 }
 
-enum { MOST_PARTS = 3 };
-
-/* Adds `parts` of each interval between authored times, except intervals that come from rounding. */
-static void add_between(schedule *s, const double *parts, size_t count)
-{
-    const double shortest = s->is_stepped ? noise_of(s) : 0;
-    for (size_t i = 1; i < s->authored; i++)
-        for (size_t p = 0; p < count && s->times[i] - s->times[i - 1] > shortest; p++)
-            s->times[s->count++] = s->times[i - 1] + (s->times[i] - s->times[i - 1]) * parts[p];
-}
-
 /* Returns times == NULL if out of memory; otherwise the caller frees times. */
 static schedule schedule_of(const th_clip *clip, bool is_stepped)
 {
+    enum { MOST_PARTS = 3 };
     static const double middles[] = {0.5}, quarters[MOST_PARTS] = {0.5, 0.25, 0.75};
     size_t most = 2;
     bool splines = false;
@@ -441,16 +376,37 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     double *times = malloc((2 + MOST_PARTS) * most * sizeof *times);
     if (!times)
         return (schedule){0};
+
     key_times keys = {.times = times, .duration = clip->duration_ticks, .jumps = is_stepped};
-    const size_t distinct = collect_times(&keys, clip);
+    times[keys.count++] = 0;
+    times[keys.count++] = clip->duration_ticks;
+    for (uint32_t i = 0; i < clip->channel_count; i++) {
+        const th_channel *channel = &clip->channels[i];
+        add_times(&keys, &channel->translation, 3);
+        add_times(&keys, &channel->rotation, 4);
+        add_times(&keys, &channel->scale, 3);
+    }
+    for (uint32_t i = 0; i < clip->weight_track_count; i++)
+        add_times(&keys, &clip->weight_tracks[i].track, 1);
     assert(keys.count <= most);
+    qsort(times, keys.count, sizeof *times, compare_doubles);
+    size_t distinct = 1;
+    for (size_t i = 1; i < keys.count; i++)
+        if (times[i] > times[distinct - 1])
+            times[distinct++] = times[i];
+
     schedule s = {
         .times = times, .authored = distinct, .count = distinct, .splines = splines, .is_stepped = is_stepped};
     if (!is_stepped || distinct == 1) {
         memcpy(times + distinct, times, distinct * sizeof *times);
         s.count += distinct;
     }
-    add_between(&s, splines ? quarters : middles, splines ? MOST_PARTS : 1);
+    /* Parts of each interval between authored times, except intervals that come from rounding. */
+    const double *parts = splines ? quarters : middles, shortest = is_stepped ? noise_of(&s) : 0;
+    const size_t part_count = splines ? MOST_PARTS : 1;
+    for (size_t i = 1; i < distinct; i++)
+        for (size_t p = 0; p < part_count && times[i] - times[i - 1] > shortest; p++)
+            times[s.count++] = times[i - 1] + (times[i] - times[i - 1]) * parts[p];
     assert(s.count <= (2 + MOST_PARTS) * most);
     qsort(times + distinct, s.count - distinct, sizeof *times, compare_doubles);
     return s;
@@ -519,19 +475,14 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
 
 /* ---- attempts ---- */
 
-/* Frames are written twice: for an attempt, and to be kept. */
-static size_t most_clip_bytes(const th_compiled_model *compiled)
-{
-    const size_t most = compiled->max_bytes, used = th_arena_bytes(compiled->arena);
-    const size_t room = most == 0 ? SIZE_MAX : most > used ? (most - used) / 2 : 0;
-    return room < MAX_CLIP_BYTES ? room : MAX_CLIP_BYTES;
-}
-
 static bool fits(const th_resampler *c, double intervals)
 {
     const th_compiled_model *compiled = c->compiled;
-    return intervals <= MAX_INTERVALS &&
-           intervals <= (double)most_clip_bytes(compiled) / (double)(compiled->program.frame_bytes + 1);
+    /* Frames are written twice: for an attempt, and to be kept. */
+    const size_t most = compiled->max_bytes, used = th_arena_bytes(compiled->arena);
+    const size_t room = most == 0 ? SIZE_MAX : most > used ? (most - used) / 2 : 0;
+    const size_t most_bytes = room < MAX_CLIP_BYTES ? room : MAX_CLIP_BYTES;
+    return intervals <= MAX_INTERVALS && intervals <= (double)most_bytes / (double)(compiled->program.frame_bytes + 1);
 }
 
 /* Ends the clip with one more stretch. */
@@ -551,38 +502,31 @@ static void add_stretch(th_compiled_clip *compiled_clip, span over, uint32_t int
         compiled_clip->stretches[i].begin = HUGE_VAL;
 }
 
-/* Writes the frames of an attempt while it measures them. Returns false if out of memory. */
-static bool write_and_measure(th_resampler *c, th_resampled *a, span over, const schedule *s, const cell_grid *grid,
-                              const char *first)
-{
-    th_frame_writer frames;
-    a->compiled_clip.keys = a->keys;
-    const bool ok = th_frame_writer_init(&frames, c->compiled, &a->compiled_clip, first, c->cache.cursors, a->keys);
-    if (ok) {
-        a->worst = measure(c, &frames, over, s, grid);
-        if (grid) /* which may not have seen all of them */
-            th_frame_writer_reach(&frames, a->compiled_clip.interval_count - 1);
-    }
-    th_frame_writer_fini(&frames);
-    return ok;
-}
-
-/* Tries stretches that cover `over`. grid: see measurement; then keys that miss the bound are kept, too. first: see
- * th_frame_writer_init. */
+/* Tries stretches that cover `over`: writes their frames while it measures them. grid: see measurement; then keys that
+ * miss the bound are kept, too. first: see th_frame_writer_begin. */
 static th_resampled try_stretches(th_resampler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
                                   const cell_grid *grid, const char *first)
 {
     assert(compiled_clip->interval_count > 0 && compiled_clip->interval_count <= MAX_INTERVALS);
     const th_compiled_model *compiled = c->compiled;
-    const size_t frames = th_frames_count(&compiled->program, compiled_clip->interval_count);
+    const size_t frame_count = th_frames_count(&compiled->program, compiled_clip->interval_count);
     th_resampled a = {.compiled_clip = *compiled_clip, .reason = TOO_LONG};
     if (c->budget <= 0)
         return a;
-    a.keys = malloc(frames * compiled->program.frame_bytes + 1);
-    if (!a.keys || !write_and_measure(c, &a, over, s, grid, first)) {
-        free(a.keys);
+    a.keys = malloc(frame_count * compiled->program.frame_bytes + 1);
+    if (!a.keys)
         return (th_resampled){.out_of_memory = true};
-    }
+    a.compiled_clip.keys = a.keys;
+    th_frame_writer frames = {.compiled = compiled,
+                              .compiled_clip = &a.compiled_clip,
+                              .cursors = c->cache.cursors,
+                              .numbers = c->frames,
+                              .weights = c->weights,
+                              .out = a.keys};
+    th_frame_writer_begin(&frames, first);
+    a.worst = measure(c, &frames, over, s, grid);
+    if (grid) /* which may not have seen all of them */
+        th_frame_writer_reach(&frames, a.compiled_clip.interval_count - 1);
     c->suspect = a.worst.ticks;
     if (c->budget > 0 && (grid || a.worst.error <= compiled->bound))
         return a;
@@ -667,6 +611,54 @@ static th_resampled find_rate(th_resampler *c, const th_clip *clip, const schedu
     return best.keys ? best : try_intervals(c, clip, holds, s);
 }
 
+/* ---- stretches ---- */
+
+/* Sets the level of each cell, along the path of least cost (A. Viterbi, 1967). A change of level costs as much as
+ * `change` frames. from: room for a level by cell and level. */
+static void find_path(const uint8_t *need, uint32_t cell_count, const double *frames, uint32_t level_count,
+                      double change, uint8_t *from, uint8_t *path)
+{
+    double cost[TH_MOST_LEVELS] = {0};
+    uint32_t cheapest = 0;
+    for (uint32_t i = 0; i < cell_count; i++) {
+        const uint32_t before = cheapest;
+        const double changed = cost[before] + change;
+        for (uint32_t level = 0; level < level_count; level++) {
+            const bool changes = changed < cost[level];
+            from[(size_t)i * level_count + level] = (uint8_t)(changes ? before : level);
+            cost[level] = level < need[i] ? HUGE_VAL : (changes ? changed : cost[level]) + frames[level];
+        }
+        cheapest = 0;
+        for (uint32_t level = 1; level < level_count; level++)
+            cheapest = cost[level] < cost[cheapest] ? level : cheapest;
+    }
+    for (uint32_t i = cell_count, level = cheapest; i-- > 0; level = from[(size_t)i * level_count + level])
+        path[i] = (uint8_t)level;
+}
+
+uint32_t th_stretches_choose(const uint8_t *need, uint32_t cell_count, const double *frames, uint32_t level_count,
+                             uint32_t most, th_cells *out)
+{
+    assert(need && frames && out && cell_count > 0 && most > 0);
+    assert(level_count > 0 && level_count <= TH_MOST_LEVELS);
+    uint8_t *path = malloc((size_t)cell_count * (1 + level_count));
+    if (!path)
+        return 0;
+    uint32_t count = most + 1;
+    for (double change = 2; count > most; change *= 2) {
+        find_path(need, cell_count, frames, level_count, change, path + cell_count, path);
+        count = 0;
+        for (uint32_t begin = 0, end; begin < cell_count; begin = end, count++) {
+            for (end = begin + 1; end < cell_count && path[end] == path[begin]; end++)
+                ;
+            if (count < most)
+                out[count] = (th_cells){begin, end, path[begin]};
+        }
+    }
+    free(path);
+    return count;
+}
+
 /* ---- several rates ---- */
 
 enum {
@@ -710,23 +702,6 @@ static void add_level(survey *v, double frames)
 {
     if (v->level_count < TH_MOST_LEVELS)
         v->frames[v->level_count++] = frames;
-}
-
-/* Halves of the usual rate, its doubles below the rate of the grid that contains all keys, then the rates that one rate
- * would try. */
-static void set_levels(survey *v)
-{
-    const cell_grid *g = &v->grid;
-    const double rate_hz = g->per_clip / g->duration * v->clip->ticks_per_second, all = common_intervals(v->schedule);
-    const double times = round(all / g->per_clip), most = 64;
-    const bool nested = times > 1 && times <= most && fabs(times * g->per_clip - all) < 0.5;
-    const double common = nested ? times : 1;
-    for (int i = ONE; i > 0; i--)
-        add_level(v, 1.0 / (1 << i));
-    for (double frames = 1; frames < common; frames *= 2)
-        add_level(v, frames);
-    for (double frames = common; frames <= common * MAX_REFINEMENT || frames * rate_hz <= MAX_RATE_HZ; frames *= 2)
-        add_level(v, frames);
 }
 
 static const char *frame_at(const survey *v, uint32_t cell)
@@ -795,14 +770,6 @@ static bool try_groups(survey *v, uint32_t level)
     return true;
 }
 
-/* Whether the cell of the largest error is lost at any level. */
-static bool is_hopeless(survey *v)
-{
-    const double cell = v->c->suspect / v->grid.duration * v->grid.per_clip;
-    const uint32_t worst_cell = (uint32_t)fmin(v->grid.cells - 1.0, cell);
-    return !check_cells(v, worst_cell, worst_cell + 1, v->level_count - 1) || v->grid.fails[worst_cell];
-}
-
 /* *one: an attempt of one frame a cell; the caller frees its keys. Returns false if some cell needs more than there is,
  * or without memory or budget. */
 static bool find_needs(survey *v, th_resampled *one)
@@ -812,8 +779,14 @@ static bool find_needs(survey *v, th_resampled *one)
     const bool holds = one->keys && one->worst.error <= v->c->compiled->bound;
     for (uint32_t i = 0; i < v->grid.cells; i++)
         v->need[i] = (uint8_t)(v->grid.fails[i] ? v->level_count : ONE);
-    if (!one->keys || (!holds && is_hopeless(v)))
+    if (!one->keys)
         return false;
+    if (!holds) { /* The cell of the largest error may be lost at any level. */
+        const double cell = v->c->suspect / v->grid.duration * v->grid.per_clip;
+        const uint32_t worst_cell = (uint32_t)fmin(v->grid.cells - 1.0, cell);
+        if (!check_cells(v, worst_cell, worst_cell + 1, v->level_count - 1) || v->grid.fails[worst_cell])
+            return false;
+    }
     for (uint32_t level = ONE + 1; !holds && level < v->level_count; level++)
         if (!try_level(v, level))
             return false;
@@ -823,8 +796,9 @@ static bool find_needs(survey *v, th_resampled *one)
     return !memchr(v->need, (int)v->level_count, v->grid.cells);
 }
 
-/* Finds few intervals that meet the bound from cell `begin` on, beginning at a level. Returns 0 if there are none. */
-static uint32_t find_intervals(survey *v, uint32_t begin, double cells, uint32_t level)
+/* Ends the clip with a stretch from cell `begin` on, with few intervals that meet the bound; tries rates from a level
+ * on. Returns false if none does. */
+static bool append(survey *v, uint32_t begin, double cells, uint32_t level, th_compiled_clip *compiled_clip)
 {
     th_resampler *c = v->c;
     const span over = {line_at(&v->grid, begin), line_at(&v->grid, begin + cells)};
@@ -835,7 +809,7 @@ static uint32_t find_intervals(survey *v, uint32_t begin, double cells, uint32_t
     for (; level < v->level_count && holds == 0 && c->budget > 0; level++) {
         const double intervals = ceil(cells * v->frames[level]);
         if (!fits(c, intervals))
-            return 0;
+            return false;
         th_resampled a = try_part(c, v->clip, over, (uint32_t)intervals, v->schedule, NULL, first);
         free(a.keys);
         *(a.keys ? &holds : &fails) = (uint32_t)intervals;
@@ -846,47 +820,38 @@ static uint32_t find_intervals(survey *v, uint32_t begin, double cells, uint32_t
         free(a.keys);
         *(a.keys ? &holds : &fails) = middle;
     }
-    return holds;
+    if (holds == 0 || !fits(c, (double)compiled_clip->interval_count + holds))
+        return false;
+    add_stretch(compiled_clip, over, holds);
+    return true;
 }
 
 /* Several rates must save this part of the frames of one rate, and as many frames. */
 #define SAVES        0.25
 #define SAVES_FRAMES 32
 
-/* Chooses the stretches. Returns their number, 0 if they would not save enough. *most: frames of the highest level. */
-static uint32_t choose_runs(const survey *v, th_cells runs[TH_MAX_STRETCHES], double *most)
+/* Chooses the stretches, and tries them if they save enough. *most: frames of the highest level. */
+static th_resampled try_runs(survey *v, double *most)
 {
-    const bool rest = v->grid.per_clip > v->grid.cells; /* the shorter cell at the end is a stretch of its own */
+    const cell_grid *g = &v->grid;
+    th_cells runs[TH_MAX_STRETCHES];
+    const bool rest = g->per_clip > g->cells; /* the shorter cell at the end is a stretch of its own */
     const uint32_t count =
-        th_stretches_choose(v->need, v->grid.cells, v->frames, v->level_count, TH_MAX_STRETCHES - rest, runs);
+        th_stretches_choose(v->need, g->cells, v->frames, v->level_count, TH_MAX_STRETCHES - rest, runs);
     double several = 0;
     *most = 0;
     for (uint32_t i = 0; i < count; i++) {
         several += (runs[i].end - runs[i].begin) * v->frames[runs[i].level];
         *most = fmax(*most, v->frames[runs[i].level]);
     }
-    const double one = *most * v->grid.cells;
-    return count + rest > 1 && several <= (1 - SAVES) * one && several <= one - SAVES_FRAMES ? count : 0;
-}
-
-/* Ends the clip with a stretch from cell `begin` on. Returns false if no rate holds the bound. */
-static bool append(survey *v, uint32_t begin, double cells, uint32_t level, th_compiled_clip *compiled_clip)
-{
-    const uint32_t intervals = find_intervals(v, begin, cells, level);
-    if (intervals == 0 || !fits(v->c, (double)compiled_clip->interval_count + intervals))
-        return false;
-    add_stretch(compiled_clip, (span){line_at(&v->grid, begin), line_at(&v->grid, begin + cells)}, intervals);
-    return true;
-}
-
-static th_resampled try_runs(survey *v, const th_cells *runs, uint32_t count)
-{
-    const cell_grid *g = &v->grid;
+    const double one = *most * g->cells;
+    if (count == 0 || count + rest == 1 || several > (1 - SAVES) * one || several > one - SAVES_FRAMES)
+        return (th_resampled){0};
     th_compiled_clip compiled_clip = {.clip = v->clip};
     for (uint32_t i = 0; i < count; i++)
         if (!append(v, runs[i].begin, runs[i].end - runs[i].begin, runs[i].level, &compiled_clip))
             return (th_resampled){0};
-    if (g->per_clip > g->cells && !append(v, g->cells, g->per_clip - g->cells, ONE, &compiled_clip))
+    if (rest && !append(v, g->cells, g->per_clip - g->cells, ONE, &compiled_clip))
         return (th_resampled){0};
     return try_stretches(v->c, &compiled_clip, (span){0, g->duration}, v->schedule, NULL, NULL);
 }
@@ -897,7 +862,6 @@ static th_resampled try_runs(survey *v, const th_cells *runs, uint32_t count)
 static th_resampled find_rates(th_resampler *c, const th_clip *clip, const schedule *s, th_resampled *one,
                                uint32_t *known)
 {
-    th_cells runs[TH_MAX_STRETCHES];
     th_resampled a = {0};
     *known = 0;
     *one = a;
@@ -907,14 +871,25 @@ static th_resampled find_rates(th_resampler *c, const th_clip *clip, const sched
     survey v = {.c = c, .clip = clip, .schedule = s, .grid = grid_of(s, authored)};
     if (v.grid.cells < 2 || v.grid.cells >= MAX_INTERVALS)
         return a;
-    set_levels(&v);
-    v.need = malloc(v.grid.cells);
-    v.grid.fails = malloc(v.grid.cells);
-    if (v.need && v.grid.fails && find_needs(&v, one)) {
+
+    /* Levels: halves of the usual rate, its doubles below the rate of the grid that contains all keys, then the rates
+     * that one rate would try. */
+    const double rate_hz = v.grid.per_clip / v.grid.duration * clip->ticks_per_second, all = common_intervals(s);
+    const double times = round(all / v.grid.per_clip), most_times = 64;
+    const bool nested = times > 1 && times <= most_times && fabs(times * v.grid.per_clip - all) < 0.5;
+    const double common = nested ? times : 1;
+    for (int i = ONE; i > 0; i--)
+        add_level(&v, 1.0 / (1 << i));
+    for (double frames = 1; frames < common; frames *= 2)
+        add_level(&v, frames);
+    for (double frames = common; frames <= common * MAX_REFINEMENT || frames * rate_hz <= MAX_RATE_HZ; frames *= 2)
+        add_level(&v, frames);
+
+    v.need = malloc(2 * (size_t)v.grid.cells);
+    v.grid.fails = v.need ? v.need + v.grid.cells : NULL;
+    if (v.need && find_needs(&v, one)) {
         double most;
-        const uint32_t count = choose_runs(&v, runs, &most);
-        if (count > 0)
-            a = try_runs(&v, runs, count);
+        a = try_runs(&v, &most);
         if (v.grid.per_clip == authored)
             *known = (uint32_t)fmax(1, most);
     }
@@ -923,7 +898,6 @@ static th_resampled find_rates(th_resampler *c, const th_clip *clip, const sched
         one->keys = NULL;
     }
     free(v.need);
-    free(v.grid.fails);
     return a;
 }
 
@@ -992,36 +966,40 @@ void th_resampler_destroy(th_resampler *resampler)
 {
     if (!resampler)
         return;
-    free(resampler->probes);
-    free(resampler->reaches);
-    free(resampler->weights);
     th_exact_cache_fini(&resampler->cache);
-    free(resampler->palettes);
-    free(resampler->matrices);
-    free(resampler);
+    free(resampler->reaches);
+    th_arena_destroy(resampler->arena);
 }
 
 th_resampler *th_resampler_create(const th_compiled_model *compiled)
 {
     assert(compiled && compiled->program.ops);
     const th_model *model = compiled->model;
-    th_resampler *c = calloc(1, sizeof *c);
-    if (!c)
+    th_arena *arena = th_arena_create();
+    th_resampler *c = th_arena_new(arena, th_resampler, 1);
+    if (!c) {
+        th_arena_destroy(arena);
         return NULL;
+    }
+    c->arena = arena;
     c->compiled = compiled;
     c->model = model;
     c->kernels =
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
     c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
-    c->probes = calloc(model->bone_count + 1u, sizeof *c->probes);
+    c->probes = th_arena_new(arena, probe, model->bone_count);
     c->reaches = th_weight_reaches(model);
-    c->weights = calloc(model->weight_count + 1u, sizeof *c->weights);
-    c->palettes = th_cache_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
-    c->matrices = th_cache_line_alloc(th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width) *
-                                      sizeof *c->matrices);
-    if (th_exact_cache_init(&c->cache, model, compiled->interpolation) && c->probes && c->reaches && c->weights &&
-        c->palettes && c->matrices && set_probes(c))
-        return c;
-    th_resampler_destroy(c);
-    return NULL;
+    c->weights = th_arena_new(arena, double, model->weight_count);
+    c->frames = th_arena_new(arena, float, 3 * th_frame_numbers(&compiled->program));
+    c->palettes = th_arena_new(arena, float, c->palette_floats *MEASURED_AT_ONCE);
+    c->matrices =
+        th_arena_new(arena, float, th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width));
+    box *boxes = th_arena_new(arena, box, model->bone_count);
+    th_exact_cache_init(&c->cache, model, compiled->interpolation, arena);
+    if (!c->reaches || th_arena_failed(arena)) {
+        th_resampler_destroy(c);
+        return NULL;
+    }
+    set_probes(c, boxes);
+    return c;
 }

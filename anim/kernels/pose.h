@@ -13,7 +13,7 @@
  * rotation of D_j is conj(x_parent) q x_j, which is linear in the authored q. So keys are transformed into this space
  * once, when the clip is compiled, and interpolating them there gives exactly the same result. The translation of D_j
  * is R_D c_j + T', with c_j constant and T' linear in the authored translation. Where this is impossible (animated
- * scale), X_j is the identity, D_j is L_j, and the product with B remains. compiled_model.c decides for each joint.
+ * scale), X_j is the identity, D_j is L_j, and the product with B remains. compile.c decides for each joint.
  *
  * Usually T' = -c_j: the joint is attached to its parent where the bind pose has it. Then D_j rotates about the point a
  * = -c_j. With R the linear part of M and t its translation,

@@ -2,7 +2,7 @@
  * or to one. */
 #include "anim/compile/compiled_data.h"
 #include "anim/compile/exact_cache.h"
-#include "anim/compile/stretches.h"
+#include "anim/compile/resample.h"
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 #include "random_model.h"
@@ -413,10 +413,12 @@ Test(resample, stretches_save_frames)
 Test(resample, palettes_are_those_of_their_time)
 {
     arm *a = make_regular_arm(301, 9, nowhere);
+    th_arena *arena = th_arena_create();
     th_exact_cache cache;
     uint64_t seed = 4;
     uint32_t hits = 0;
-    cr_assert(th_exact_cache_init(&cache, &a->model, TH_INTERPOLATION_AUTHORED));
+    th_exact_cache_init(&cache, &a->model, TH_INTERPOLATION_AUTHORED, arena);
+    cr_assert(!th_arena_failed(arena));
     for (size_t room = 256; room > 0; room /= 16) {
         cr_assert(th_exact_cache_begin(&cache, room > 1 ? &a->clip : NULL, room));
         for (int n = 0; n < 2000; n++) {
@@ -435,6 +437,7 @@ Test(resample, palettes_are_those_of_their_time)
     }
     cr_expect_gt(hits, 1700, "%u", hits);
     th_exact_cache_fini(&cache);
+    th_arena_destroy(arena);
     free(a);
 }
 
@@ -449,9 +452,11 @@ Test(resample, palettes_of_what_moves_and_what_rests)
         few.channels += few.channel_count * 2 / 3;
         few.channel_count -= few.channel_count * 2 / 3;
         th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *want = calloc(model->bone_count, sizeof *want);
+        th_arena *arena = th_arena_create();
         th_exact_cache cache;
         bool kept;
-        cr_assert(th_exact_cache_init(&cache, model, TH_INTERPOLATION_AUTHORED));
+        th_exact_cache_init(&cache, model, TH_INTERPOLATION_AUTHORED, arena);
+        cr_assert(!th_arena_failed(arena));
         cr_assert(th_exact_cache_begin(&cache, &few, 4));
         for (int n = 0; n < 9; n++) {
             const double ticks = few.duration_ticks * n / 8;
@@ -465,6 +470,7 @@ Test(resample, palettes_of_what_moves_and_what_rests)
         }
         resting += cache.moving_count < model->bone_count;
         th_exact_cache_fini(&cache);
+        th_arena_destroy(arena);
         free(pose);
         free(want);
         th_model_free(model);

@@ -1,4 +1,4 @@
-#include "quat_program.h"
+#include "quat.h"
 
 #include <throng/anim/exact.h>
 
@@ -55,41 +55,6 @@ typedef struct builder {
     float (*bone_places)[3];
 } builder;
 
-/* The point about which D rotates. Of an op that does not rotate, that of a bone, which then needs no product. */
-static void choose_places(const builder *b)
-{
-    for (uint32_t bone = b->model->bone_count; bone-- > 0;)
-        for (int i = 0; i < 3 && b->sources[bone].product == TH_NO_PRODUCT; i++)
-            b->places[b->sources[bone].op][i] = (double)b->bone_places[bone][i];
-    for (uint32_t i = 0; i < b->program->op_count; i++) {
-        const th_joint_op *op = &b->program->ops[i];
-        for (int k = 0; k < 3 && (op->flags & TH_JOINT_OP_ROTATION); k++)
-            b->places[i][k] = op->flags & TH_JOINT_OP_PIVOT ? (double)op->offset[k] : -(double)op->offset[k];
-    }
-}
-
-/* D b, without the translation that comes from a key. */
-static void move_place(const th_joint_op *op, const double place[3], double out[3])
-{
-    th_dmat34 d = matrix_from(op->local);
-    for (int row = 0; row < 3 && (op->flags & TH_JOINT_OP_TRANSLATION); row++)
-        d.m[4 * row + 3] = 0;
-    for (int row = 0; row < 3; row++)
-        out[row] = d.m[4 * row + 3];
-    if (op->flags & TH_JOINT_OP_PIVOT)
-        memcpy(out, place, 3 * sizeof *out);
-    if (!(op->flags & TH_JOINT_OP_ROTATION))
-        th_dmat34_point(&d, place, out);
-}
-
-static bool is_constant(const th_track *track, double value)
-{
-    bool constant = !track->tangents;
-    for (uint32_t k = 0; constant && k < 3 * track->key_count; k++)
-        constant = fabs((double)track->values[k] / value - 1) < RIGID;
-    return constant;
-}
-
 /* The scale of D where it comes from keys, which in many files hold nothing but rounding. Returns false if they hold
  * more. */
 static bool find_scale(const th_model *model, const th_compiled_track *track, similarity *out)
@@ -107,39 +72,16 @@ static bool find_scale(const th_model *model, const th_compiled_track *track, si
             else
                 end = middle;
         }
-        if (at < clip->channel_count && clip->channels[at].joint == track->joint &&
-            !is_constant(&clip->channels[at].scale, rest.scale))
+        if (at == clip->channel_count || clip->channels[at].joint != track->joint)
+            continue;
+        const th_track *scale = &clip->channels[at].scale;
+        if (scale->tangents)
             return false;
+        for (uint32_t k = 0; k < 3 * scale->key_count; k++)
+            if (!(fabs((double)scale->values[k] / rest.scale - 1) < RIGID))
+                return false;
     }
     out->scale = rest.scale * track->scale;
-    return true;
-}
-
-/* track: of an op that moves. Returns false if D is no similarity. */
-static bool set_op(const builder *b, uint32_t index, const th_compiled_track *track)
-{
-    const th_joint_op *op = &b->program->ops[index];
-    const bool is_root = op->parent == TH_NO_PARENT;
-    const uint32_t keys_before = (op->flags & TH_JOINT_OP_ROTATION ? 1 : 0) + (op->flags & TH_JOINT_OP_SCALE ? 1 : 0);
-    similarity d = IDENTITY;
-    if ((op->flags & TH_JOINT_OP_SCALE) && !find_scale(b->model, track, &d))
-        return false;
-    if (!(op->flags & TH_JOINT_OP_ROTATION) && !similarity_from(matrix_from(op->local), &d))
-        return false;
-    th_quat_op *out = &b->ops[index];
-    const double parent_scale = is_root ? 1 : (double)b->ops[op->parent].scale;
-    double moved[3];
-    move_place(op, b->places[index], moved);
-    *out = (th_quat_op){.parent_scale = (float)parent_scale,
-                        .scale = (float)(parent_scale * d.scale),
-                        .translation_key = op->key + keys_before * (uint32_t)th_keys_bytes(b->program->keys),
-                        .flags = op->flags & TH_JOINT_OP_MOVES,
-                        .parent = op->parent,
-                        .key = op->key};
-    for (int i = 0; i < 4; i++)
-        out->rotation[i] = (float)d.rotation[i];
-    for (int i = 0; i < 3; i++)
-        out->step[i] = (float)(parent_scale * (moved[i] - (is_root ? 0 : b->places[op->parent][i])));
     return true;
 }
 
@@ -181,40 +123,6 @@ static th_quat_product product_of(const builder *b, uint32_t bone)
     return out;
 }
 
-/* Counts the products of each op, then places them side by side. Returns their number. */
-static uint32_t count_products(const builder *b)
-{
-    uint32_t count = 0;
-    for (uint32_t bone = 0; bone < b->model->bone_count; bone++)
-        b->ops[b->sources[bone].op].product_count += !is_direct(b, bone);
-    for (uint32_t i = 0; i < b->program->op_count; i++) {
-        b->ops[i].product = count;
-        count += b->ops[i].product_count;
-    }
-    return count;
-}
-
-/* rows: those of th_quat_program. Rows that pad the last cache line come from the zeros behind all products. */
-static void place_products(const builder *b, uint32_t count, th_quat_product *products, uint32_t *rows)
-{
-    const uint32_t used = 2 * b->model->bone_count, zero = b->program->op_count + count;
-    for (uint32_t i = 0; i < b->program->op_count; i++)
-        b->ops[i].product_count = 0;
-    for (uint32_t bone = 0; bone < b->model->bone_count; bone++) {
-        uint32_t slot = b->sources[bone].op;
-        if (!is_direct(b, bone)) {
-            th_quat_op *op = &b->ops[slot];
-            const uint32_t product = op->product + op->product_count++;
-            products[product] = product_of(b, bone);
-            slot = b->program->op_count + product;
-        }
-        rows[2 * bone] = 2 * slot * TH_ROW_BYTES;
-        rows[2 * bone + 1] = (2 * slot + 1) * TH_ROW_BYTES;
-    }
-    for (uint32_t i = used; i < used + TH_CACHE_LINE_ROWS; i++)
-        rows[i] = 2 * zero * TH_ROW_BYTES;
-}
-
 void th_find_ready(const th_program *program, const th_entry_source *sources, uint32_t entry_rows, uint32_t *ready)
 {
     const uint32_t blocks = (program->op_count + TH_BLOCK - 1) / TH_BLOCK;
@@ -234,45 +142,62 @@ void th_find_ready(const th_program *program, const th_entry_source *sources, ui
  * are. */
 static uint32_t set_ops(const builder *b, const th_compiled_track *track, const uint32_t *joints)
 {
+    const th_program *program = b->program;
     for (uint32_t bone = 0; bone < b->model->bone_count; bone++)
         if (!th_bone_place(&b->model->bones[bone], b->bone_places[bone]))
             return b->model->bones[bone].joint;
-    choose_places(b);
-    for (uint32_t i = 0; i < b->program->op_count; i++) {
-        if (!set_op(b, i, track))
+
+    /* The point about which D rotates. Of an op that does not rotate, that of a bone, which then needs no product. */
+    for (uint32_t bone = b->model->bone_count; bone-- > 0;)
+        for (int i = 0; i < 3 && b->sources[bone].product == TH_NO_PRODUCT; i++)
+            b->places[b->sources[bone].op][i] = (double)b->bone_places[bone][i];
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        const th_joint_op *op = &program->ops[i];
+        for (int k = 0; k < 3 && (op->flags & TH_JOINT_OP_ROTATION); k++)
+            b->places[i][k] = op->flags & TH_JOINT_OP_PIVOT ? (double)op->offset[k] : -(double)op->offset[k];
+    }
+
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        const th_joint_op *op = &program->ops[i];
+        const bool is_root = op->parent == TH_NO_PARENT;
+        similarity d = IDENTITY;
+        if ((op->flags & TH_JOINT_OP_SCALE) && !find_scale(b->model, track, &d))
             return joints[i];
-        track += (b->program->ops[i].flags & TH_JOINT_OP_MOVES) != 0;
+        if (!(op->flags & TH_JOINT_OP_ROTATION) && !similarity_from(matrix_from(op->local), &d))
+            return joints[i];
+
+        /* D b, without the translation that comes from a key. */
+        double moved[3];
+        th_dmat34 local = matrix_from(op->local);
+        for (int row = 0; row < 3; row++) {
+            local.m[4 * row + 3] = op->flags & TH_JOINT_OP_TRANSLATION ? 0 : local.m[4 * row + 3];
+            moved[row] = local.m[4 * row + 3];
+        }
+        if (op->flags & TH_JOINT_OP_PIVOT)
+            memcpy(moved, b->places[i], sizeof moved);
+        if (!(op->flags & TH_JOINT_OP_ROTATION))
+            th_dmat34_point(&local, b->places[i], moved);
+
+        const double parent_scale = is_root ? 1 : (double)b->ops[op->parent].scale;
+        const uint32_t keys_before = th_joint_keys(op->flags & (TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE));
+        th_quat_op *out = &b->ops[i];
+        *out = (th_quat_op){.parent_scale = (float)parent_scale,
+                            .scale = (float)(parent_scale * d.scale),
+                            .translation_key = op->key + keys_before * (uint32_t)th_keys_bytes(program->keys),
+                            .flags = op->flags & TH_JOINT_OP_MOVES,
+                            .parent = op->parent,
+                            .key = op->key};
+        for (int k = 0; k < 4; k++)
+            out->rotation[k] = (float)d.rotation[k];
+        for (int k = 0; k < 3; k++)
+            out->step[k] = (float)(parent_scale * (moved[k] - (is_root ? 0 : b->places[op->parent][k])));
+        track += (op->flags & TH_JOINT_OP_MOVES) != 0;
     }
     similarity s;
     for (uint32_t bone = 0; bone < b->model->bone_count; bone++)
         if (!similarity_from(product_matrix(b, bone), &s))
             return b->model->bones[bone].joint;
     return TH_NO_INDEX;
-}
-
-static const char *describe(th_arena *arena, const th_model *model, uint32_t joint)
-{
-    return th_arena_format(arena, "joint %s is scaled, sheared or mirrored", model->joints[joint].name);
-}
-
-static th_result create_program(const builder *b, th_compiled_model *compiled, th_quat_program *quat, th_error *err)
-{
-    const th_program *program = b->program;
-    quat->ops = b->ops;
-    quat->steps = 1 / th_palette_step(b->model->size);
-    quat->product_count = count_products(b);
-    th_quat_product *products = th_arena_new(compiled->arena, th_quat_product, quat->product_count);
-    uint32_t *rows = th_arena_new(compiled->arena, uint32_t, 2 * b->model->bone_count + TH_CACHE_LINE_ROWS);
-    uint32_t *ready = th_arena_new(compiled->arena, uint32_t, program->op_count / TH_BLOCK + 1);
-    if (!products || !rows || !ready)
-        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", b->model->name);
-    place_products(b, quat->product_count, products, rows);
-    th_find_ready(program, b->sources, 2, ready);
-    quat->products = products;
-    quat->rows = rows;
-    quat->ready = ready;
-    compiled->program.quat = quat;
-    return TH_OK;
 }
 
 /* ---- the range of 16 bytes ---- */
@@ -298,51 +223,28 @@ static void measure_pose(const th_model *model, const th_dmat34 *pose, double *m
             *most = fmax(*most, fabs(pose[model->bones[b].joint].m[i]) / range);
 }
 
-/* pose: scratch. */
-static void measure_clip(const th_model *model, const th_clip *clip, th_interpolation interpolation, th_dmat34 *pose,
-                         double *most)
-{
-    const uint32_t fair = RANGE_BUDGET / model->joint_count / (model->clip_count + 1);
-    const uint32_t samples = fair < 2 ? 2 : fair > RANGE_SAMPLES ? RANGE_SAMPLES : fair;
-    for (uint32_t k = 0; k < samples; k++) {
-        th_exact_pose(model, clip, clip->duration_ticks * k / (samples - 1), interpolation, pose);
-        measure_pose(model, pose, most);
-    }
-}
-
 /* How far from the origin a joint may get, and how much what hangs on it may be scaled. */
 typedef struct reach {
     double distance, scale;
 } reach;
 
-static double longest(const th_track *track)
-{
-    double most = 0;
-    for (size_t k = 0; k < track->key_count; k++) {
-        const float *v = track->values + 3 * k;
-        most = fmax(most, hypot(hypot((double)v[0], (double)v[1]), (double)v[2]));
-    }
-    return most;
-}
-
-static double largest(const th_track *track)
-{
-    double most = 0;
-    for (size_t i = 0; i < 3 * (size_t)track->key_count; i++)
-        most = fmax(most, fabs((double)track->values[i]));
-    return most;
-}
-
 /* A joint's reach from its parent; infinite where curves may leave their keys. channel: NULL if it is at rest. */
 static reach own_reach(const th_joint *joint, const th_channel *channel, th_interpolation interpolation)
 {
+    reach own = {0};
     if (!channel) {
         const th_dmat34 rest = th_dmat34_from(joint->rest);
         return (reach){hypot(hypot(rest.m[3], rest.m[7]), rest.m[11]), th_dmat34_stretch(&rest)};
     }
     if (interpolation == TH_INTERPOLATION_CUBIC || channel->translation.tangents || channel->scale.tangents)
         return (reach){HUGE_VAL, HUGE_VAL};
-    return (reach){longest(&channel->translation), largest(&channel->scale)};
+    for (size_t k = 0; k < channel->translation.key_count; k++) {
+        const float *v = channel->translation.values + 3 * k;
+        own.distance = fmax(own.distance, hypot(hypot((double)v[0], (double)v[1]), (double)v[2]));
+    }
+    for (size_t i = 0; i < 3 * (size_t)channel->scale.key_count; i++)
+        own.scale = fmax(own.scale, fabs((double)channel->scale.values[i]));
+    return own;
 }
 
 /* Whether the bones of a clip stay within the range wherever its rotations point. That spares most clips the
@@ -364,63 +266,93 @@ static bool stays_near(const th_model *model, const th_clip *clip, th_interpolat
     return true;
 }
 
-/* Sets quat16_obstacle if a bone is scaled, or leaves the range. */
-static th_result check_range(const builder *b, th_compiled_model *compiled)
+bool th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,
+                            th_arena *scratch)
 {
-    const th_model *model = b->model;
+    assert(compiled && joints && sources);
+    const th_model *model = compiled->model;
+    const th_program *program = &compiled->program;
+    th_arena *arena = compiled->arena;
+    if (model->weight_count > 0) {
+        compiled->quat_obstacle = compiled->quat16_obstacle = "its palettes hold weights of morph targets";
+        return true;
+    }
+    const builder b = {.model = model,
+                       .program = program,
+                       .sources = sources,
+                       .places = th_arena_alloc(scratch, program->op_count, sizeof *b.places),
+                       .ops = th_arena_new(arena, th_quat_op, program->op_count),
+                       .bone_places = th_arena_alloc(scratch, model->bone_count, sizeof *b.bone_places)};
+    th_quat_program *quat = th_arena_new(arena, th_quat_program, 1);
+    if (th_arena_failed(arena) || th_arena_failed(scratch))
+        return false;
+    const uint32_t joint = set_ops(&b, compiled->tracks, joints);
+    if (joint != TH_NO_INDEX) {
+        compiled->quat_obstacle = compiled->quat16_obstacle =
+            th_arena_format(arena, "joint %s is scaled, sheared or mirrored", model->joints[joint].name);
+        return !th_arena_failed(arena);
+    }
+
+    /* The products of an op lie side by side. */
+    for (uint32_t bone = 0; bone < model->bone_count; bone++)
+        b.ops[sources[bone].op].product_count += !is_direct(&b, bone);
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        b.ops[i].product = quat->product_count;
+        quat->product_count += b.ops[i].product_count;
+        b.ops[i].product_count = 0;
+    }
+    const uint32_t used = 2 * model->bone_count, zero = program->op_count + quat->product_count;
+    th_quat_product *products = th_arena_new(arena, th_quat_product, quat->product_count);
+    uint32_t *rows = th_arena_new(arena, uint32_t, used + TH_CACHE_LINE_ROWS);
+    uint32_t *ready = th_arena_new(arena, uint32_t, program->op_count / TH_BLOCK + 1);
+    th_dmat34 *pose = th_arena_new(scratch, th_dmat34, model->joint_count);
+    reach *reaches = th_arena_new(scratch, reach, model->joint_count);
+    if (th_arena_failed(arena) || th_arena_failed(scratch))
+        return false;
     for (uint32_t bone = 0; bone < model->bone_count; bone++) {
-        const float scale = is_direct(b, bone) ? b->ops[b->sources[bone].op].scale : product_of(b, bone).scale;
+        uint32_t slot = sources[bone].op;
+        float scale = b.ops[slot].scale;
+        if (!is_direct(&b, bone)) {
+            th_quat_op *op = &b.ops[slot];
+            const uint32_t product = op->product + op->product_count++;
+            products[product] = product_of(&b, bone);
+            scale = products[product].scale;
+            slot = program->op_count + product;
+        }
+        rows[2 * bone] = 2 * slot * TH_ROW_BYTES;
+        rows[2 * bone + 1] = (2 * slot + 1) * TH_ROW_BYTES;
         if (fabs((double)scale - 1) > RIGID)
             compiled->quat16_obstacle = "it is scaled as a whole";
     }
-    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
-    reach *reaches = calloc(model->joint_count, sizeof *reaches);
-    const bool ok = pose && reaches;
+    /* Rows that pad the last cache line come from the zeros behind all products. */
+    for (uint32_t i = used; i < used + TH_CACHE_LINE_ROWS; i++)
+        rows[i] = 2 * zero * TH_ROW_BYTES;
+    th_find_ready(program, sources, 2, ready);
+    quat->ops = b.ops;
+    quat->steps = 1 / th_palette_step(model->size);
+    quat->products = products;
+    quat->rows = rows;
+    quat->ready = ready;
+    compiled->program.quat = quat;
+
+    /* Do places stay within the range of 16 bytes? */
     double most = 0;
-    if (ok) {
-        th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
-        measure_pose(model, pose, &most);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    measure_pose(model, pose, &most);
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const th_clip *clip = &model->clips[c];
+        if (stays_near(model, clip, compiled->interpolation, reaches))
+            continue;
+        const uint32_t fair = RANGE_BUDGET / model->joint_count / (model->clip_count + 1);
+        const uint32_t samples = fair < 2 ? 2 : fair > RANGE_SAMPLES ? RANGE_SAMPLES : fair;
+        for (uint32_t k = 0; k < samples; k++) {
+            th_exact_pose(model, clip, clip->duration_ticks * k / (samples - 1), compiled->interpolation, pose);
+            measure_pose(model, pose, &most);
+        }
     }
-    for (uint32_t c = 0; ok && c < model->clip_count; c++)
-        if (!stays_near(model, &model->clips[c], compiled->interpolation, reaches))
-            measure_clip(model, &model->clips[c], compiled->interpolation, pose, &most);
-    free(pose);
-    free(reaches);
     if (most > RANGE_PART && !compiled->quat16_obstacle)
         compiled->quat16_obstacle = "a clip carries it too far from the origin";
-    return ok ? TH_OK : TH_ERR_MEMORY;
-}
-
-th_result th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,
-                                 th_error *err)
-{
-    assert(compiled && sources);
-    const th_model *model = compiled->model;
-    if (model->weight_count > 0) {
-        compiled->quat_obstacle = compiled->quat16_obstacle = "its palettes hold weights of morph targets";
-        return TH_OK;
-    }
-    th_arena *arena = compiled->arena;
-    builder b = {.model = model, .program = &compiled->program, .sources = sources};
-    b.ops = th_arena_new(arena, th_quat_op, compiled->program.op_count);
-    b.bone_places = calloc(model->bone_count + 1u, sizeof *b.bone_places);
-    b.places = calloc(compiled->program.op_count + 1u, sizeof *b.places);
-    th_quat_program *quat = th_arena_new(arena, th_quat_program, 1);
-    th_result result = TH_ERR_MEMORY;
-    if (b.ops && b.bone_places && b.places && quat) {
-        const uint32_t joint = set_ops(&b, compiled->tracks, joints);
-        result = TH_OK;
-        if (joint == TH_NO_INDEX)
-            result = create_program(&b, compiled, quat, err);
-        else if (!(compiled->quat_obstacle = describe(arena, model, joint)))
-            result = TH_ERR_MEMORY;
-        compiled->quat16_obstacle = compiled->quat_obstacle;
-        if (result == TH_OK && joint == TH_NO_INDEX)
-            result = check_range(&b, compiled);
-    }
-    free(b.places);
-    free(b.bone_places);
-    return result == TH_OK ? TH_OK : th_fail(err, result, "%s: out of memory", model->name);
+    return true;
 }
 
 /* ---- distances of keys ---- */
@@ -455,30 +387,24 @@ static double least_dot(const th_program *program, const th_compiled_clip *compi
     return least;
 }
 
-/* Whether all rotations of a clip are within an eighth of a turn of `axis` in four dimensions. */
-static bool is_around(const th_program *program, const th_compiled_clip *compiled_clip, size_t at, const double axis[4])
-{
-    for (uint32_t i = 0; compiled_clip->keys && i <= compiled_clip->interval_count; i++) {
-        double a[TH_KEY];
-        read_key(program, compiled_clip->keys + (size_t)i * program->frame_bytes, at, a);
-        if (!(a[0] * axis[0] + a[1] * axis[1] + a[2] * axis[2] + a[3] * axis[3] > 0.7072))
-            return false;
-    }
-    return true;
-}
-
-/* Whether that is so of all clips, around the rest pose. */
+/* Whether all rotations of all clips are within an eighth of a turn of the rest pose, in four dimensions. */
 static bool is_aligned(const th_compiled_model *compiled, size_t at)
 {
     const th_program *program = &compiled->program;
     const uint32_t rest = compiled->model->clip_count;
-    bool aligned = compiled->compiled_clips[rest].keys;
-    double axis[TH_KEY];
-    if (aligned)
-        read_key(program, compiled->compiled_clips[rest].keys, at, axis);
-    for (uint32_t c = 0; aligned && c <= rest; c++)
-        aligned = is_around(program, &compiled->compiled_clips[c], at, axis);
-    return aligned;
+    double axis[TH_KEY], a[TH_KEY];
+    if (!compiled->compiled_clips[rest].keys)
+        return false;
+    read_key(program, compiled->compiled_clips[rest].keys, at, axis);
+    for (uint32_t c = 0; c <= rest; c++) {
+        const th_compiled_clip *compiled_clip = &compiled->compiled_clips[c];
+        for (uint32_t i = 0; compiled_clip->keys && i <= compiled_clip->interval_count; i++) {
+            read_key(program, compiled_clip->keys + (size_t)i * program->frame_bytes, at, a);
+            if (!(a[0] * axis[0] + a[1] * axis[1] + a[2] * axis[2] + a[3] * axis[3] > 0.7072))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* Only NLERP: of a slerp and of cubic curves the length is another. */

@@ -1,6 +1,6 @@
 /* The program in the quaternion form (kernels/pose.h), made from that of matrices. Private to anim. */
-#ifndef TH_ANIM_COMPILE_QUAT_PROGRAM_H
-#define TH_ANIM_COMPILE_QUAT_PROGRAM_H
+#ifndef TH_ANIM_COMPILE_QUAT_H
+#define TH_ANIM_COMPILE_QUAT_H
 
 #include "compiled_data.h"
 
@@ -11,10 +11,11 @@ typedef struct th_entry_source {
     uint32_t op, product;
 } th_entry_source;
 
-/* Sets program.quat, or quat_obstacle if a joint is more than rotated, moved and scaled by a constant.
- * joints: by op. sources: by palette entry. TH_ERR_MEMORY. */
-th_result th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,
-                                 th_error *err);
+/* Sets program.quat, or quat_obstacle if a joint is more than rotated, moved and scaled by a constant; and
+ * quat16_obstacle, too, if a bone is scaled or leaves the range. joints: by op. sources: by palette entry. false: out
+ * of memory. */
+bool th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,
+                            th_arena *scratch);
 
 /* Marks the ops of both forms whose rotation keys are near in all compiled clips. Call when these are complete. */
 void th_program_mark_near(th_compiled_model *compiled);
