@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TOUCHING    0.003 /* a point on the ground: this far above the lowest, times the model's size */
 #define MOST_POINTS 10000u
@@ -51,16 +50,6 @@ void th_feet_find_ground(th_feet *f, const uint32_t *clips, uint32_t count)
         }
 }
 
-/* Some hundred poses of all points of a large mesh would take seconds. */
-static void keep_some_points(th_ground_contacts *points)
-{
-    const size_t step = (points->count + MOST_POINTS - 1) / MOST_POINTS;
-    size_t kept = 0;
-    for (size_t n = 0; n < points->count; n += step)
-        points->point[kept++] = points->point[n];
-    points->count = kept;
-}
-
 bool th_feet_init(th_feet *f, const th_model *model, th_interpolation interpolation, uint32_t clip)
 {
     double begin = 0;
@@ -68,26 +57,28 @@ bool th_feet_init(th_feet *f, const th_model *model, th_interpolation interpolat
     if (!th_bounds_proxy_init(&f->proxy, model, interpolation) ||
         !th_ground_contacts_init(&f->points, &f->proxy, &model->clips[clip], &moments))
         return false;
-    keep_some_points(&f->points);
-    f->before = calloc(f->points.count + 1, sizeof *f->before);
-    f->now = calloc(f->points.count + 1, sizeof *f->now);
-    f->moved = calloc(f->points.count + 1, sizeof *f->moved);
-    f->slid = calloc(f->points.count + 1, sizeof *f->slid);
-    f->local = calloc((size_t)model->joint_count + 1, sizeof *f->local);
-    f->weights = calloc((size_t)model->weight_count + 1, sizeof *f->weights);
-    return f->before && f->now && f->moved && f->slid && f->local && f->weights;
+    /* Some hundred poses of all points of a large mesh would take seconds. */
+    const size_t step = (f->points.count + MOST_POINTS - 1) / MOST_POINTS;
+    size_t kept = 0;
+    for (size_t n = 0; n < f->points.count; n += step)
+        f->points.point[kept++] = f->points.point[n];
+    f->points.count = kept;
+    f->arena = th_arena_create();
+    f->before = th_arena_alloc(f->arena, kept, sizeof *f->before);
+    f->now = th_arena_alloc(f->arena, kept, sizeof *f->now);
+    f->moved = th_arena_new(f->arena, double, kept);
+    f->slid = th_arena_alloc(f->arena, kept, sizeof *f->slid);
+    f->local = th_arena_new(f->arena, th_dmat34, model->joint_count);
+    f->weights = th_arena_new(f->arena, double, model->weight_count);
+    f->poses = th_arena_new(f->arena, th_dmat34, (size_t)model->joint_count * TH_GAIT_LEAD_POSES);
+    return !th_arena_failed(f->arena);
 }
 
 void th_feet_fini(th_feet *f)
 {
     th_ground_contacts_fini(&f->points);
     th_bounds_proxy_fini(&f->proxy);
-    free(f->before);
-    free(f->now);
-    free(f->moved);
-    free(f->slid);
-    free(f->local);
-    free(f->weights);
+    th_arena_destroy(f->arena);
 }
 
 /* In both poses. */
@@ -116,11 +107,6 @@ double th_feet_step(const th_feet *f, double heading_rad)
     }
     qsort(f->moved, count, sizeof *f->moved, th_compare_doubles);
     return count > 0 ? f->moved[count * 2 / 3] : (double)NAN;
-}
-
-void th_feet_stand(th_feet *f)
-{
-    memset(f->slid, 0, f->points.count * sizeof *f->slid);
 }
 
 double th_feet_slide(th_feet *f, double heading_rad, double step)

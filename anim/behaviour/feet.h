@@ -4,6 +4,7 @@
 
 #include "model/bounds_private.h"
 
+#include <core/arena.h>
 #include <throng/anim/layer.h>
 
 typedef struct th_feet {
@@ -15,7 +16,11 @@ typedef struct th_feet {
     double (*slid)[2]; /* X and Z, since the point came to stand */
     th_dmat34 *local;
     double *weights;
+    th_dmat34 *poses; /* scratch of th_gait_lead */
+    th_arena *arena;
 } th_feet;
+
+#define TH_GAIT_LEAD_POSES 64u
 
 /* clip: the one whose first pose shows which points may touch. false: out of memory; th_feet_fini must follow. */
 bool th_feet_init(th_feet *feet, const th_model *model, th_interpolation interpolation, uint32_t clip);
@@ -34,10 +39,8 @@ void th_feet_find_ground(th_feet *feet, const uint32_t *clips, uint32_t count);
  * to leave the ground or to reach it, the other one counts, which moves back faster. NAN if none is on the ground. */
 double th_feet_step(const th_feet *feet, double heading_rad);
 
-/* All points come to stand anew. */
-void th_feet_stand(th_feet *feet);
 /* Adds how far the points on the ground have slid since the pose before, while the character moved by `step`. Returns
- * the longest slide of a point since it came to stand. */
+ * the longest slide of a point since it came to stand: feet->slid. */
 double th_feet_slide(th_feet *feet, double heading_rad, double step);
 
 /* Marks the points on the ground in the first pose of a clip, in feet->moved, and returns their number. */

@@ -2,12 +2,10 @@
  * stride in a loop, move back at the pace. */
 #include "mix.h"
 
-#include "feet.h"
 #include "transition.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PHASES      32u  /* poses in which a stride is measured */
@@ -25,27 +23,6 @@ static void add_sample(th_pace_space *s, const th_pace_sample *added)
     const double last = s->count > 0 ? s->samples[s->count - 1].speed : -1;
     if (s->count < TH_PACE_SAMPLES && added->speed > last * (1 + LEAST_APART))
         s->samples[s->count++] = *added;
-}
-
-static void find_gaits(th_pace_space *s, const th_model *model, const th_repertoire *repertoire,
-                       th_interpolation interpolation, th_dmat34 *poses)
-{
-    for (uint32_t g = 0; g < repertoire->gait_count; g++) {
-        const uint32_t clip = repertoire->gaits[g].clip, first = repertoire->gaits[0].clip;
-        s->gaits[s->gait_count++] =
-            (th_pace_sample){.clip = clip,
-                             .speed = repertoire->gaits[g].speed,
-                             .lead = g > 0 ? th_gait_lead(model, interpolation, first, clip, poses) : 0,
-                             .length_s = th_clip_length_s(model, clip)};
-    }
-}
-
-static void find_samples(th_pace_space *s, const th_model *model, uint32_t idle)
-{
-    if (idle != TH_NO_INDEX)
-        add_sample(s, &(th_pace_sample){.clip = idle, .length_s = th_clip_length_s(model, idle)});
-    for (uint32_t g = 0; g < s->gait_count; g++)
-        add_sample(s, &s->gaits[g]);
 }
 
 /* ---- strides ---- */
@@ -73,13 +50,6 @@ static double own_stride(const th_pace_sample *sample)
     return sample->speed * sample->length_s;
 }
 
-/* The mean of those of the clips. */
-static double mean_stride(const th_pace_space *s, place at)
-{
-    const double low = own_stride(&s->samples[at.low]);
-    return at.part > 0 ? low + at.part * (own_stride(&s->samples[at.low + 1]) - low) : low;
-}
-
 static void pose(th_feet *f, const th_pace_space *s, place at, double phase)
 {
     th_layer layers[2];
@@ -97,9 +67,12 @@ static void pose(th_feet *f, const th_pace_space *s, place at, double phase)
     th_feet_pose(f, layers, count);
 }
 
+/* Of the blend at a place between samples. */
 static double measure_stride(th_feet *f, const th_pace_space *s, place at, double heading_rad)
 {
-    const double mean = mean_stride(s, at);
+    /* The mean of those of the clips. */
+    const double low = own_stride(&s->samples[at.low]);
+    const double mean = at.part > 0 ? low + at.part * (own_stride(&s->samples[at.low + 1]) - low) : low;
     double stride = 0;
     if (!(mean > 0))
         return 0;
@@ -112,19 +85,6 @@ static double measure_stride(th_feet *f, const th_pace_space *s, place at, doubl
     return fabs(stride - mean) < PLAUSIBLE * mean ? stride : mean;
 }
 
-static void measure_strides(th_feet *f, th_pace_space *s, double heading_rad)
-{
-    uint32_t clips[TH_PACE_SAMPLES];
-    for (uint32_t k = 0; k < s->count; k++)
-        clips[k] = s->samples[k].clip;
-    th_feet_find_ground(f, clips, s->count);
-    for (uint32_t n = 0; n <= (s->count - 1) * TH_PACE_STEPS; n++) {
-        const uint32_t low = n / TH_PACE_STEPS, last = s->count > 1 && low == s->count - 1;
-        const place at = {low - last, last ? 1 : (double)(n % TH_PACE_STEPS) / TH_PACE_STEPS};
-        s->strides[n] = measure_stride(f, s, at, heading_rad);
-    }
-}
-
 static double stride_at(const th_pace_space *s, place at)
 {
     const double x = at.part * TH_PACE_STEPS;
@@ -134,24 +94,40 @@ static double stride_at(const th_pace_space *s, place at)
 }
 
 bool th_pace_space_make(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
-                        th_pace_space *out)
+                        th_pace_space *s)
 {
-    assert(model && repertoire && out);
-    *out = (th_pace_space){0};
+    assert(model && repertoire && s);
+    *s = (th_pace_space){0};
     if (repertoire->gait_count == 0)
         return true;
     th_feet f = {0};
-    th_dmat34 *poses = calloc((size_t)model->joint_count * TH_GAIT_LEAD_POSES + 1, sizeof *poses);
-    const uint32_t first = repertoire->idle != TH_NO_INDEX ? repertoire->idle : repertoire->gaits[0].clip;
-    const bool good = th_feet_init(&f, model, interpolation, first) && poses;
-    if (good) {
-        find_gaits(out, model, repertoire, interpolation, poses);
-        find_samples(out, model, repertoire->idle);
-        measure_strides(&f, out, repertoire->heading_rad);
+    const uint32_t idle = repertoire->idle, slowest = repertoire->gaits[0].clip;
+    if (!th_feet_init(&f, model, interpolation, idle != TH_NO_INDEX ? idle : slowest)) {
+        th_feet_fini(&f);
+        return false;
+    }
+    if (idle != TH_NO_INDEX)
+        add_sample(s, &(th_pace_sample){.clip = idle, .length_s = th_clip_length_s(model, idle)});
+    for (uint32_t g = 0; g < repertoire->gait_count; g++) {
+        const th_gait *gait = &repertoire->gaits[g];
+        s->gaits[s->gait_count++] = (th_pace_sample){.clip = gait->clip,
+                                                     .speed = gait->speed,
+                                                     .lead = g > 0 ? th_gait_lead(&f, slowest, gait->clip) : 0,
+                                                     .length_s = th_clip_length_s(model, gait->clip)};
+        add_sample(s, &s->gaits[g]);
+    }
+
+    uint32_t clips[TH_PACE_SAMPLES];
+    for (uint32_t k = 0; k < s->count; k++)
+        clips[k] = s->samples[k].clip;
+    th_feet_find_ground(&f, clips, s->count);
+    for (uint32_t n = 0; n <= (s->count - 1) * TH_PACE_STEPS; n++) {
+        const uint32_t low = n / TH_PACE_STEPS, last = s->count > 1 && low == s->count - 1;
+        const place at = {low - last, last ? 1 : (double)(n % TH_PACE_STEPS) / TH_PACE_STEPS};
+        s->strides[n] = measure_stride(&f, s, at, repertoire->heading_rad);
     }
     th_feet_fini(&f);
-    free(poses);
-    return good;
+    return true;
 }
 
 /* ---- what is asked for ---- */
@@ -160,18 +136,9 @@ typedef struct wish {
     const th_model *model;
     const th_pace_space *space;
     const th_blend *blend;
-    place at;
     bool has_pace; /* otherwise weights count */
+    place at;      /* of the pace */
 } wish;
-
-static wish wish_of(const th_model *model, const th_pace_space *space, const th_blend *blend)
-{
-    wish w = {.model = model, .space = space, .blend = blend};
-    w.has_pace = blend->clip_count == 0 && space->count > 0;
-    if (w.has_pace)
-        w.at = place_of(space, blend->pace);
-    return w;
-}
 
 static double wanted_weight(const wish *w, uint32_t clip)
 {
@@ -202,14 +169,6 @@ static float weight_at(const th_mix *mix, const th_mix_clip *clip, double time_s
     return clip->from + (clip->to - clip->from) * x;
 }
 
-static float weight_before(const th_mix *mix, uint32_t clip, double time_s)
-{
-    for (uint32_t k = 0; k < mix->count; k++)
-        if (mix->clips[k].clip == clip)
-            return weight_at(mix, &mix->clips[k], time_s);
-    return 0;
-}
-
 /* Whoever is asked for comes before all that only fade out. */
 static float importance(const th_mix_clip *clip)
 {
@@ -232,67 +191,7 @@ static void add_clip(th_mix *mix, const th_mix_clip *added)
     mix->clips[mix->count++] = *added;
 }
 
-static void add_clips(th_mix *mix, const th_mix *before, const wish *w, double time_s)
-{
-    for (uint32_t c = 0; c < w->model->clip_count && c < TH_REST_CLIP; c++) {
-        const th_pace_sample *gait = gait_of(w->space, c);
-        const th_mix_clip clip = {.lead = gait ? gait->lead : 0,
-                                  .rate = gait ? 0 : 1 / th_clip_length_s(w->model, c),
-                                  .from = weight_before(before, c, time_s),
-                                  .to = (float)wanted_weight(w, c),
-                                  .clip = (uint16_t)c};
-        if (clip.from > 0 || clip.to > 0)
-            add_clip(mix, &clip);
-    }
-}
-
-/* Makes both sums of weights 1. Without weights before, those after are there at once. */
-static void normalise(th_mix *mix)
-{
-    double from = 0, to = 0;
-    for (uint32_t k = 0; k < mix->count; k++) {
-        from += (double)mix->clips[k].from;
-        to += (double)mix->clips[k].to;
-    }
-    if (!(to > 0))
-        mix->count = 0;
-    for (uint32_t k = 0; k < mix->count; k++) {
-        th_mix_clip *clip = &mix->clips[k];
-        clip->to = (float)((double)clip->to / to);
-        clip->from = from > 0 ? (float)((double)clip->from / from) : clip->to;
-    }
-}
-
 /* ---- rates ---- */
-
-/* Somebody who stands leaves the rate to the gait that fades out, or in later: its feet slow down with its weight, as
- * the character does. */
-static void set_pace(th_mix *mix, const wish *w)
-{
-    const th_pace_space *s = w->space;
-    const bool may_stand = !(s->samples[0].speed > 0);
-    const double slowest = s->samples[may_stand].speed;
-    double pace = w->blend->pace;
-    mix->speed[1] = pace;
-    if (may_stand)
-        pace = pace > 0 ? fmax(pace, LEAST_PACE * slowest) : slowest;
-    mix->rate[1] = pace > 0 ? pace / stride_at(s, place_of(s, pace)) : 0;
-}
-
-static void set_rates(th_mix *mix, const wish *w)
-{
-    double weight = 0, rate = 0, stride = 0;
-    for (uint32_t k = 0; k < mix->count; k++) {
-        const th_pace_sample *gait = gait_of(w->space, mix->clips[k].clip);
-        if (!gait)
-            continue;
-        weight += (double)mix->clips[k].to;
-        rate += (double)mix->clips[k].to / gait->length_s;
-        stride += (double)mix->clips[k].to * own_stride(gait);
-    }
-    mix->rate[1] = weight > 0 ? rate / weight : mix->rate[0];
-    mix->speed[1] = mix->rate[1] * stride;
-}
 
 /* The integral of what goes over from rate[0] to rate[1], since the change began. */
 static double advanced(const th_mix *mix, const double rate[2], double time_s)
@@ -313,8 +212,8 @@ void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, 
 {
     assert(mix && model && space && blend);
     const th_mix before = *mix;
-    const bool is_first = !(before.duration_s > 0);
-    const wish w = wish_of(model, space, blend);
+    const bool is_first = !(before.duration_s > 0), has_pace = blend->clip_count == 0 && space->count > 0;
+    const wish w = {model, space, blend, has_pace, has_pace ? place_of(space, blend->pace) : (place){0}};
     *mix = (th_mix){.begin_s = time_s, .duration_s = TH_FADE_S};
     if (!is_first) {
         mix->phase = before.phase + advanced(&before, before.rate, time_s);
@@ -322,12 +221,57 @@ void th_mix_set(th_mix *mix, const th_model *model, const th_pace_space *space, 
         mix->rate[0] = rate_at(&before, before.rate, time_s);
         mix->speed[0] = rate_at(&before, before.speed, time_s);
     }
-    add_clips(mix, &before, &w, time_s);
-    normalise(mix);
-    if (w.has_pace)
-        set_pace(mix, &w);
-    else
-        set_rates(mix, &w);
+
+    for (uint32_t c = 0; c < model->clip_count && c < TH_REST_CLIP; c++) {
+        const th_pace_sample *gait = gait_of(space, c);
+        th_mix_clip clip = {.lead = gait ? gait->lead : 0,
+                            .rate = gait ? 0 : 1 / th_clip_length_s(model, c),
+                            .to = (float)wanted_weight(&w, c),
+                            .clip = (uint16_t)c};
+        for (uint32_t k = 0; k < before.count; k++)
+            if (before.clips[k].clip == c)
+                clip.from = weight_at(&before, &before.clips[k], time_s);
+        if (clip.from > 0 || clip.to > 0)
+            add_clip(mix, &clip);
+    }
+
+    /* Makes both sums of weights 1. Without weights before, those after are there at once. */
+    double from = 0, to = 0;
+    for (uint32_t k = 0; k < mix->count; k++) {
+        from += (double)mix->clips[k].from;
+        to += (double)mix->clips[k].to;
+    }
+    if (!(to > 0))
+        mix->count = 0;
+    for (uint32_t k = 0; k < mix->count; k++) {
+        th_mix_clip *clip = &mix->clips[k];
+        clip->to = (float)((double)clip->to / to);
+        clip->from = from > 0 ? (float)((double)clip->from / from) : clip->to;
+    }
+
+    if (has_pace) {
+        /* Somebody who stands leaves the rate to the gait that fades out, or in later: its feet slow down with its
+         * weight, as the character does. */
+        const bool may_stand = !(space->samples[0].speed > 0);
+        const double slowest = space->samples[may_stand].speed;
+        double pace = blend->pace;
+        mix->speed[1] = pace;
+        if (may_stand)
+            pace = pace > 0 ? fmax(pace, LEAST_PACE * slowest) : slowest;
+        mix->rate[1] = pace > 0 ? pace / stride_at(space, place_of(space, pace)) : 0;
+    } else {
+        double weight = 0, rate = 0, stride = 0;
+        for (uint32_t k = 0; k < mix->count; k++) {
+            const th_pace_sample *gait = gait_of(space, mix->clips[k].clip);
+            if (!gait)
+                continue;
+            weight += (double)mix->clips[k].to;
+            rate += (double)mix->clips[k].to / gait->length_s;
+            stride += (double)mix->clips[k].to * own_stride(gait);
+        }
+        mix->rate[1] = weight > 0 ? rate / weight : mix->rate[0];
+        mix->speed[1] = mix->rate[1] * stride;
+    }
     if (is_first) {
         mix->rate[0] = mix->rate[1];
         mix->speed[0] = mix->speed[1];

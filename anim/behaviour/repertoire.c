@@ -1,3 +1,4 @@
+#include <core/arena.h>
 #include <throng/anim/bounds.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/repertoire.h>
@@ -28,6 +29,7 @@ typedef struct survey {
     double *turned, *moved;  /* [joint] largest differences from idle */
     bool *stands;            /* [joint] carries what stands on the ground, or has such a joint below it */
     th_dmat34 *pose;
+    double *low; /* [joint] */
 } survey;
 
 /* ---- poses ---- */
@@ -40,16 +42,12 @@ static void sample(const survey *s, uint32_t clip, double part, th_trs *out)
         th_dmat34_decompose(&s->pose[j], &out[j]);
 }
 
-static double angle_between(const double a[4], const double b[4])
-{
-    const double dot = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
-    return 2 * acos(fmin(dot, 1));
-}
-
 /* How much a joint differs in s->now from s->idle. */
 static double turned(const survey *s, uint32_t joint)
 {
-    return angle_between(s->idle[joint].rotation, s->now[joint].rotation);
+    const double *a = s->idle[joint].rotation, *b = s->now[joint].rotation;
+    const double dot = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
+    return 2 * acos(fmin(dot, 1));
 }
 
 static double moved(const survey *s, uint32_t joint)
@@ -88,28 +86,10 @@ static bool is_called(const char *name, const char *word)
     return false;
 }
 
-/* How much a clip moves: the sum over the joints, from its own first pose. */
-static double movement(survey *s, uint32_t clip)
-{
-    double sum = 0;
-    sample(s, clip, 0, s->idle);
-    compare(s, clip);
-    for (uint32_t j = 0; j < s->model->joint_count; j++)
-        sum += s->turned[j] + s->moved[j] / s->model->size;
-    return sum;
-}
-
 /* Clips of a single pose, such as the one to bind in, are nothing to play. */
 static bool moves(const survey *s, uint32_t clip)
 {
     return s->model->clips[clip].duration_ticks > 0 && s->movements[clip] > LEAST_MOVEMENT;
-}
-
-/* Larger for names that say more clearly that the clip is an idle one. */
-static int clarity(const char *name)
-{
-    const int shortness = 1000 - (int)fmin((double)strlen(name), 999);
-    return is_called(name, "idle") ? 2000 + shortness : is_called(name, "stand") ? 1000 + shortness : 0;
 }
 
 static void find_idle(survey *s)
@@ -117,7 +97,10 @@ static void find_idle(survey *s)
     double least = HUGE_VAL;
     int clearest = 0;
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
-        const int clear = clarity(s->model->clips[c].name);
+        /* Larger for names that say more clearly that the clip is an idle one. */
+        const char *name = s->model->clips[c].name;
+        const int said = is_called(name, "idle") ? 3000 : is_called(name, "stand") ? 2000 : 0;
+        const int clear = said > 0 ? said - (int)fmin((double)strlen(name), 999) : 0;
         if (!stands(s, c) || clear < clearest)
             continue;
         if (clear > clearest || s->movements[c] < least) {
@@ -170,14 +153,12 @@ static void find_gaits(survey *s)
 
 /* The lowest point of a vertex's own position in the idle pose decides which joints carry feet. A model without
  * vertices stands on its lowest joints. */
-static bool find_feet(survey *s)
+static void find_feet(survey *s)
 {
     const th_model *model = s->model;
     const th_clip *clip = &model->clips[s->out->idle];
     th_dmat34 *pose = s->pose;
-    double *low = calloc((size_t)model->joint_count + 1, sizeof *low), lowest = HUGE_VAL;
-    if (!low)
-        return false;
+    double *low = s->low, lowest = HUGE_VAL;
     th_exact_pose(model, clip, 0, s->interpolation, pose);
     for (uint32_t j = 0; j < model->joint_count; j++)
         low[j] = model->mesh_count > 0 ? HUGE_VAL : pose[j].m[7];
@@ -198,8 +179,6 @@ static bool find_feet(survey *s)
         if (s->stands[j] && model->joints[j].parent != TH_NO_INDEX)
             s->stands[model->joints[j].parent] = true;
     }
-    free(low);
-    return true;
 }
 
 /* Adds the mask of the joints in s->turned that move, with all joints below them, and the opposite. false: out of
@@ -208,9 +187,11 @@ static bool add_masks(survey *s, const char *name)
 {
     const th_model *model = s->model;
     th_repertoire *r = s->out;
-    float *moved = calloc((size_t)model->joint_count + 1, sizeof *moved);
-    float *others = calloc((size_t)model->joint_count + 1, sizeof *others);
-    for (uint32_t j = 0; j < model->joint_count && moved && others; j++) {
+    float *moved = calloc(2 * ((size_t)model->joint_count + 1), sizeof *moved); /* of both */
+    if (!moved)
+        return false;
+    float *others = moved + model->joint_count + 1;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
         const uint32_t parent = model->joints[j].parent;
         const bool below = parent != TH_NO_INDEX && moved[parent] > 0;
         moved[j] = below || (!s->stands[j] && s->turned[j] > MOVED_RAD);
@@ -218,7 +199,7 @@ static bool add_masks(survey *s, const char *name)
     }
     r->masks[r->mask_count++] = (th_mask){name, moved};
     r->masks[r->mask_count++] = (th_mask){name, others};
-    return moved && others;
+    return true;
 }
 
 /* Whether the legs stand as in the idle clip, and something else moves. */
@@ -238,8 +219,7 @@ static bool find_gestures(survey *s)
     th_repertoire *r = s->out;
     if (r->idle == TH_NO_INDEX)
         return true;
-    if (!find_feet(s))
-        return false;
+    find_feet(s);
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
         if (c == r->idle || !stands(s, c) || !moves(s, c))
             continue;
@@ -258,70 +238,56 @@ static bool find_gestures(survey *s)
 
 /* ---- all ---- */
 
-static bool survey_init(survey *s)
-{
-    const size_t joints = (size_t)s->model->joint_count + 1, clips = (size_t)s->model->clip_count + 1;
-    th_repertoire *r = s->out;
-    s->motions = calloc(clips, sizeof *s->motions);
-    s->movements = calloc(clips, sizeof *s->movements);
-    s->idle = calloc(joints, sizeof *s->idle);
-    s->now = calloc(joints, sizeof *s->now);
-    s->turned = calloc(joints, sizeof *s->turned);
-    s->moved = calloc(joints, sizeof *s->moved);
-    s->stands = calloc(joints, sizeof *s->stands);
-    s->pose = calloc(joints, sizeof *s->pose);
-    r->gaits = calloc(clips, sizeof *r->gaits);
-    r->stands = calloc(clips, sizeof *r->stands);
-    r->gestures = calloc(clips, sizeof *r->gestures);
-    r->masks = calloc(TH_MAX_MASKS + 1, sizeof *r->masks);
-    return s->motions && s->movements && s->idle && s->now && s->turned && s->moved && s->stands && s->pose &&
-           r->gaits && r->stands && r->gestures && r->masks;
-}
-
-static void survey_fini(survey *s)
-{
-    free(s->motions);
-    free(s->movements);
-    free(s->idle);
-    free(s->now);
-    free(s->turned);
-    free(s->moved);
-    free(s->stands);
-    free(s->pose);
-}
-
-static th_result find_all(survey *s, th_error *err)
-{
-    bool good = survey_init(s);
-    th_result result = TH_OK;
-    for (uint32_t c = 0; c < s->model->clip_count && good && result == TH_OK; c++) {
-        result = th_clip_root_motion(s->model, c, s->interpolation, &s->motions[c], err);
-        if (result == TH_OK && stands(s, c))
-            s->movements[c] = movement(s, c);
-    }
-    if (result != TH_OK)
-        return result;
-    if (good) {
-        find_idle(s);
-        find_gaits(s);
-        good = find_gestures(s);
-    }
-    return good ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for what %s can do", s->model->name);
-}
-
 th_result th_repertoire_create(const th_model *model, th_interpolation interpolation, th_repertoire **out,
                                th_error *err)
 {
     assert(model && out && (unsigned)interpolation < TH_INTERPOLATION_COUNT);
-    *out = calloc(1, sizeof **out);
-    if (!*out)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for what %s can do", model->name);
-    (*out)->idle = TH_NO_INDEX;
-    survey s = {.model = model, .interpolation = interpolation, .out = *out};
-    const th_result result = find_all(&s, err);
-    survey_fini(&s);
+    const size_t clips = (size_t)model->clip_count + 1, joints = model->joint_count;
+    th_arena *scratch = th_arena_create();
+    th_repertoire *r = *out = calloc(1, sizeof *r);
+    survey s = {
+        .model = model,
+        .interpolation = interpolation,
+        .out = r,
+        .motions = th_arena_new(scratch, th_root_motion, clips),
+        .movements = th_arena_new(scratch, double, clips),
+        .idle = th_arena_new(scratch, th_trs, joints),
+        .now = th_arena_new(scratch, th_trs, joints),
+        .turned = th_arena_new(scratch, double, joints),
+        .moved = th_arena_new(scratch, double, joints),
+        .stands = th_arena_new(scratch, bool, joints),
+        .pose = th_arena_new(scratch, th_dmat34, joints),
+        .low = th_arena_new(scratch, double, joints),
+    };
+    bool good = r && !th_arena_failed(scratch);
+    if (good) {
+        r->idle = TH_NO_INDEX;
+        r->gaits = calloc(clips, sizeof *r->gaits);
+        r->stands = calloc(clips, sizeof *r->stands);
+        r->gestures = calloc(clips, sizeof *r->gestures);
+        r->masks = calloc(TH_MAX_MASKS + 1, sizeof *r->masks);
+        good = r->gaits && r->stands && r->gestures && r->masks;
+    }
+    th_result result = TH_OK;
+    for (uint32_t c = 0; c < model->clip_count && good && result == TH_OK; c++) {
+        result = th_clip_root_motion(model, c, interpolation, &s.motions[c], err);
+        if (result != TH_OK || !stands(&s, c))
+            continue;
+        sample(&s, c, 0, s.idle); /* movement is from the first pose on */
+        compare(&s, c);
+        for (uint32_t j = 0; j < model->joint_count; j++)
+            s.movements[c] += s.turned[j] + s.moved[j] / model->size;
+    }
+    if (good && result == TH_OK) {
+        find_idle(&s);
+        find_gaits(&s);
+        good = find_gestures(&s);
+    }
+    th_arena_destroy(scratch);
+    if (!good)
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for what %s can do", model->name);
     if (result != TH_OK) {
-        th_repertoire_destroy(*out);
+        th_repertoire_destroy(r);
         *out = NULL;
     }
     return result;
@@ -331,7 +297,7 @@ void th_repertoire_destroy(th_repertoire *repertoire)
 {
     if (!repertoire)
         return;
-    for (uint32_t m = 0; m < repertoire->mask_count; m++)
+    for (uint32_t m = 0; m < repertoire->mask_count; m += 2) /* with the opposite one */
         free((void *)(uintptr_t)repertoire->masks[m].weights);
     free(repertoire->gaits);
     free(repertoire->stands);

@@ -1,10 +1,13 @@
-/* A routine: a closed sequence of clips. Private to anim. */
+/* Routines: closed sequences of clips, and all those of a model. Private to anim. */
 #ifndef TH_ANIM_BEHAVIOUR_ROUTINE_H
 #define TH_ANIM_BEHAVIOUR_ROUTINE_H
 
+#include "mix.h"
 #include "transition.h"
 
 #define TH_GESTURE_FADE_S 0.3
+
+#define TH_BEHAVIOUR_SALT 0x6265686176u /* keeps the streams apart from the crowd's of the same seed */
 
 /* A power of two, because parts are found by bisection. */
 #define TH_ROUTINE_PARTS 64u
@@ -29,19 +32,16 @@ typedef struct th_routine {
     double least, most;      /* distance from where the mean speed would lead, over the routine */
 } th_routine;
 
-/* What a routine is made from. */
-typedef struct th_routine_plan {
-    const th_model *model;
+struct th_routines {
+    const th_compiled_model *compiled;
     const th_repertoire *repertoire; /* NULL: only fades between all clips */
-    double speed;                    /* mean over the ground; 0: in place */
-    uint64_t seed;
-    /* The transition between two clips; NULL: out of memory. */
-    const th_transition *(*transition)(void *ctx, uint32_t from, uint32_t to);
-    void *ctx;
-} th_routine_plan;
-
-/* false: out of memory. */
-bool th_routine_make(const th_routine_plan *plan, th_routine *out);
+    th_pace_space *space;            /* NULL: no blend, and the rest is valid */
+    double speed, deviation;         /* speed: mean over the ground; 0: in place */
+    uint64_t bytes, max_bytes;
+    bool is_full;                /* max_bytes have been reached */
+    th_transition **transitions; /* [from][to] those that some routine uses */
+    th_routine routines[];       /* [TH_ROUTINES], and none for a blend */
+};
 
 /* The part at a time within the routine. */
 static inline uint32_t th_routine_part_at(const th_routine *routine, double time_s)

@@ -1,11 +1,10 @@
 #include "transition.h"
-#include "feet.h"
 
 #include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #define STEPS  TH_TRANSITION_STEPS
 #define START  0.42 /* a transition between standing and walking, in lengths of the gait */
@@ -81,12 +80,6 @@ void th_transition_fade(const th_model *model, uint32_t from, uint32_t to, th_tr
 
 /* ---- gaits in step ---- */
 
-static void pose_at(const th_model *model, th_interpolation interpolation, uint32_t clip, double ratio, th_dmat34 *out)
-{
-    const th_clip *c = &model->clips[clip];
-    th_exact_pose(model, c, th_ratio_wrapped(ratio) * c->duration_ticks, interpolation, out);
-}
-
 /* Sum of squared distances of joints. */
 static double difference(const th_model *model, const th_dmat34 *a, const th_dmat34 *b)
 {
@@ -97,19 +90,21 @@ static double difference(const th_model *model, const th_dmat34 *a, const th_dma
     return sum;
 }
 
-double th_gait_lead(const th_model *model, th_interpolation interpolation, uint32_t a, uint32_t b, th_dmat34 *poses)
+double th_gait_lead(th_feet *f, uint32_t a, uint32_t b)
 {
     enum { N = TH_GAIT_LEAD_POSES / 2 };
+    const th_model *model = f->proxy.model;
     const size_t joints = model->joint_count;
     double best = 0, least = HUGE_VAL;
-    for (uint32_t n = 0; n < N; n++) {
-        pose_at(model, interpolation, a, (double)n / N, poses + n * joints);
-        pose_at(model, interpolation, b, (double)n / N, poses + (N + n) * joints);
+    for (uint32_t n = 0; n < 2 * N; n++) {
+        const th_clip *clip = &model->clips[n < N ? a : b];
+        th_exact_pose(model, clip, (double)(n % N) / N * clip->duration_ticks, f->proxy.interpolation,
+                      f->poses + n * joints);
     }
     for (uint32_t lead = 0; lead < N; lead++) {
         double sum = 0;
         for (uint32_t n = 0; n < N; n++)
-            sum += difference(model, poses + n * joints, poses + (N + (n + lead) % N) * joints);
+            sum += difference(model, f->poses + n * joints, f->poses + (N + (n + lead) % N) * joints);
         best = sum < least ? (double)lead / N : best;
         least = fmin(sum, least);
     }
@@ -128,43 +123,25 @@ static void blend(th_feet *f, const th_transition *t, uint32_t step)
     th_feet_pose(f, layers, 2);
 }
 
-/* The weighted speed of the clips, for steps in which nothing is on the ground. */
-static double step_of_clips(const th_transition *t, const double *speeds, const double *lengths_s, uint32_t step)
-{
-    const double to = (double)th_transition_weight(t, (step - 0.5) / STEPS);
-    return (1 - to) * speeds[0] * (t->from_ratios[step] - t->from_ratios[step - 1]) * lengths_s[0] +
-           to * speeds[1] * (t->to_ratios[step] - t->to_ratios[step - 1]) * lengths_s[1];
-}
-
 /* Returns how far a point slides that stands, at most. Gives up where that is `limit`: the rest is not set then. */
 static double set_travel(th_feet *f, double heading_rad, const double *speeds, const double *lengths_s, double limit,
                          th_transition *t)
 {
     double most = 0;
     blend(f, t, 0);
-    th_feet_stand(f);
+    memset(f->slid, 0, f->points.count * sizeof *f->slid);
     for (uint32_t k = 1; k <= STEPS && most < limit; k++) {
         blend(f, t, k);
-        const double of_feet = th_feet_step(f, heading_rad);
-        const double step = isnan(of_feet) ? step_of_clips(t, speeds, lengths_s, k) : of_feet;
+        double step = th_feet_step(f, heading_rad);
+        if (isnan(step)) { /* Nothing is on the ground: the weighted speed of the clips. */
+            const double to = (double)th_transition_weight(t, (k - 0.5) / STEPS);
+            step = (1 - to) * speeds[0] * (t->from_ratios[k] - t->from_ratios[k - 1]) * lengths_s[0] +
+                   to * speeds[1] * (t->to_ratios[k] - t->to_ratios[k - 1]) * lengths_s[1];
+        }
         t->travel[k] = t->travel[k - 1] + step;
         most = fmax(most, th_feet_slide(f, heading_rad, step));
     }
     return most;
-}
-
-/* A foot that touches the ground for a moment, before it carries or after, would make the character lurch. The whole
- * distance stays as it is. */
-static void smooth_travel(th_transition *t)
-{
-    for (uint32_t pass = 0; pass < SMOOTHED; pass++) {
-        double before = t->travel[0];
-        for (uint32_t k = 1; k < STEPS; k++) {
-            const double now = t->travel[k];
-            t->travel[k] = (before + 2 * now + t->travel[k + 1]) / 4;
-            before = now;
-        }
-    }
 }
 
 /* ---- where feet pass each other ---- */
@@ -205,43 +182,6 @@ static double passing(th_feet *f, uint32_t gait, uint32_t stand)
 
 /* ---- between clips that stand ---- */
 
-/* How far the marked points are from where they were before, along the ground, at most. */
-static double slide_of_feet(const th_feet *f, size_t count)
-{
-    double most = 0;
-    for (size_t k = 0; k < count; k++) {
-        const size_t n = (size_t)f->moved[k];
-        most = fmax(most, hypot(f->now[n][0] - f->before[n][0], f->now[n][2] - f->before[n][2]));
-    }
-    return most;
-}
-
-/* The position in a clip that the middle of a fade into it, or out of it, must have so that feet move least. Feet that
- * stand in both poses do not in their blend, where legs are bent differently. length: of the fade, in clip lengths. */
-static double calmest(th_feet *f, uint32_t idle, uint32_t clip, double length)
-{
-    double best = 0, least = HUGE_VAL;
-    const size_t count = th_feet_mark_standing(f, idle);
-    const th_layer stand = {.weight = 1, .clip = (uint16_t)idle, .mask = TH_NO_MASK};
-    for (uint32_t n = 0; n < FADES; n++) {
-        double slide = 0;
-        for (int quarter = 1; quarter < 4; quarter++) {
-            const float part = (float)quarter / 4;
-            th_layer layers[2] = {stand, stand};
-            layers[0].weight = 1 - part;
-            layers[1].weight = part;
-            layers[1].clip = (uint16_t)clip;
-            layers[1].ratio = th_ratio_wrapped((double)n / FADES + ((double)part - 0.5) * length);
-            th_feet_pose(f, &stand, 1);
-            th_feet_pose(f, layers, 2);
-            slide = fmax(slide, slide_of_feet(f, count));
-        }
-        best = slide < least ? (double)n / FADES : best;
-        least = fmin(slide, least);
-    }
-    return best;
-}
-
 /* Whether the moment of a fade may be chosen: the clip is not over meanwhile, and one need not wait for long. */
 static bool may_wait(const th_model *model, const th_repertoire *repertoire, uint32_t clip)
 {
@@ -251,88 +191,101 @@ static bool may_wait(const th_model *model, const th_repertoire *repertoire, uin
     return false;
 }
 
-/* One of the two is the idle clip. */
+/* One of the two is the idle clip. The middle of the fade is where feet move least. Feet that stand in both poses do
+ * not in their blend, where legs are bent differently. */
 static void stand_differently(th_feet *f, const th_repertoire *repertoire, const double *lengths_s, th_transition *t)
 {
     const bool out_of_idle = t->from == repertoire->idle;
     const uint32_t clip = out_of_idle ? t->to : t->from;
-    const double length = t->duration_s / lengths_s[out_of_idle];
-    const double begin = th_ratio_wrapped(calmest(f, repertoire->idle, clip, length) - length / 2);
+    const double length = t->duration_s / lengths_s[out_of_idle]; /* of the fade, in clip lengths */
+    double calmest = 0, least = HUGE_VAL;
+    const size_t count = th_feet_mark_standing(f, repertoire->idle);
+    const th_layer stand = {.weight = 1, .clip = (uint16_t)repertoire->idle, .mask = TH_NO_MASK};
+    for (uint32_t n = 0; n < FADES; n++) {
+        double slide = 0; /* of the marked points, along the ground, at most */
+        for (int quarter = 1; quarter < 4; quarter++) {
+            const float part = (float)quarter / 4;
+            th_layer layers[2] = {stand, stand};
+            layers[0].weight = 1 - part;
+            layers[1].weight = part;
+            layers[1].clip = (uint16_t)clip;
+            layers[1].ratio = th_ratio_wrapped((double)n / FADES + ((double)part - 0.5) * length);
+            th_feet_pose(f, &stand, 1);
+            th_feet_pose(f, layers, 2);
+            for (size_t k = 0; k < count; k++) {
+                const double *before = f->before[(size_t)f->moved[k]], *now = f->now[(size_t)f->moved[k]];
+                slide = fmax(slide, hypot(now[0] - before[0], now[2] - before[2]));
+            }
+        }
+        calmest = slide < least ? (double)n / FADES : calmest;
+        least = fmin(slide, least);
+    }
+    const double begin = th_ratio_wrapped(calmest - length / 2);
     if (out_of_idle) {
         run(t, begin, steady(1 / lengths_s[1]), t->to_ratios);
-    } else {
-        t->from_ratio = begin;
-        for (uint32_t k = 0; k <= STEPS; k++)
-            t->from_ratios[k] += begin;
+        return;
     }
+    t->from_ratio = begin;
+    for (uint32_t k = 0; k <= STEPS; k++)
+        t->from_ratios[k] += begin;
 }
 
 /* ---- with a gait ---- */
 
-/* Walking begins and ends where the foot in the air passes above where it stood or will stand. The character stands on
- * the other foot while the weights change most, and walks while they do not. */
-static void start(double passing_at, const double *lengths_s, th_transition *out)
+/* One of the two walks. Walking begins and ends where the foot in the air passes above where it stood or will stand.
+ * The character stands on the other foot while the weights change most, and walks while they do not. */
+static void walk_differently(th_feet *f, const th_repertoire *repertoire, const double *lengths_s, th_transition *t)
 {
-    out->duration_s = START * lengths_s[1];
-    out->weight_end = 1 - APART;
-    run(out, 0, steady(1 / lengths_s[0]), out->from_ratios);
-    run(out, passing_at, (ramp){0, 1 / lengths_s[1], APART, 1}, out->to_ratios);
-}
-
-static void stop(double passing_at, const double *lengths_s, th_transition *out)
-{
-    const ramp slower = {1 / lengths_s[0], 0, 0, 1 - APART};
-    out->duration_s = START * lengths_s[0];
-    out->weight_begin = APART;
-    run(out, 0, slower, out->from_ratios);
-    out->from_ratio = th_ratio_wrapped(passing_at - out->from_ratios[STEPS]);
-    run(out, out->from_ratio, slower, out->from_ratios);
-    run(out, 0, steady(1 / lengths_s[1]), out->to_ratios);
-}
-
-/* Takes a step: the longer it took, the further would the blend move a foot that stands. */
-static void change_gait(double begin, double lead, const double *lengths_s, th_transition *out)
-{
-    const ramp common = {1 / lengths_s[0], 1 / lengths_s[1], 0, 1};
-    out->duration_s = (lengths_s[0] + lengths_s[1]) / 4;
-    out->from_ratio = begin;
-    run(out, begin, common, out->from_ratios);
-    run(out, begin + lead, common, out->to_ratios);
-}
-
-/* Begins where feet slide least. */
-static void change_gait_calmly(th_feet *f, double heading_rad, double lead, const double *speeds,
-                               const double *lengths_s, th_transition *out)
-{
-    double least = HUGE_VAL;
-    for (uint32_t n = 0; n < BEGINS; n++) {
-        th_transition t = *out;
-        change_gait((double)n / BEGINS, lead, lengths_s, &t);
-        const double slide = set_travel(f, heading_rad, speeds, lengths_s, least, &t);
-        if (slide < least)
-            *out = t;
-        least = fmin(slide, least);
-    }
-}
-
-/* One of the two walks. poses: for th_gait_lead. */
-static void walk_differently(th_feet *f, const th_repertoire *repertoire, const double *lengths_s, th_dmat34 *poses,
-                             th_transition *t)
-{
-    const th_model *model = f->proxy.model;
     const double speeds[2] = {th_repertoire_speed(repertoire, t->from), th_repertoire_speed(repertoire, t->to)};
+    const double rates[2] = {1 / lengths_s[0], 1 / lengths_s[1]}, heading_rad = repertoire->heading_rad;
     th_feet_find_ground(f, (const uint32_t[2]){t->from, t->to}, 2);
-    if (speeds[0] > 0 && speeds[1] > 0) {
-        const double lead = th_gait_lead(model, f->proxy.interpolation, t->from, t->to, poses);
-        change_gait_calmly(f, repertoire->heading_rad, lead, speeds, lengths_s, t);
+    const bool changes_gait = speeds[0] > 0 && speeds[1] > 0;
+    if (changes_gait) {
+        /* A change of gait takes a step: the longer it took, the further would the blend move a foot that stands. It
+         * begins where feet slide least. */
+        const double lead = th_gait_lead(f, t->from, t->to);
+        double least = HUGE_VAL;
+        for (uint32_t n = 0; n < BEGINS; n++) {
+            const ramp common = {rates[0], rates[1], 0, 1};
+            th_transition tried = *t;
+            tried.duration_s = (lengths_s[0] + lengths_s[1]) / 4;
+            tried.from_ratio = (double)n / BEGINS;
+            run(&tried, tried.from_ratio, common, tried.from_ratios);
+            run(&tried, tried.from_ratio + lead, common, tried.to_ratios);
+            const double slide = set_travel(f, heading_rad, speeds, lengths_s, least, &tried);
+            if (slide < least)
+                *t = tried;
+            least = fmin(slide, least);
+        }
+    } else if (speeds[0] > 0) {
+        const ramp slower = {rates[0], 0, 0, 1 - APART};
+        const double passing_at = passing(f, t->from, t->to);
+        t->duration_s = START * lengths_s[0];
+        t->weight_begin = APART;
+        run(t, 0, slower, t->from_ratios);
+        t->from_ratio = th_ratio_wrapped(passing_at - t->from_ratios[STEPS]);
+        run(t, t->from_ratio, slower, t->from_ratios);
+        run(t, 0, steady(rates[1]), t->to_ratios);
     } else {
-        if (speeds[0] > 0)
-            stop(passing(f, t->from, t->to), lengths_s, t);
-        else
-            start(passing(f, t->to, t->from), lengths_s, t);
-        set_travel(f, repertoire->heading_rad, speeds, lengths_s, HUGE_VAL, t);
+        const double passing_at = passing(f, t->to, t->from);
+        t->duration_s = START * lengths_s[1];
+        t->weight_end = 1 - APART;
+        run(t, 0, steady(rates[0]), t->from_ratios);
+        run(t, passing_at, (ramp){0, rates[1], APART, 1}, t->to_ratios);
     }
-    smooth_travel(t);
+    if (!changes_gait)
+        set_travel(f, heading_rad, speeds, lengths_s, HUGE_VAL, t);
+
+    /* A foot that touches the ground for a moment, before it carries or after, would make the character lurch. The
+     * whole distance stays as it is. */
+    for (uint32_t pass = 0; pass < SMOOTHED; pass++) {
+        double before = t->travel[0];
+        for (uint32_t k = 1; k < STEPS; k++) {
+            const double now = t->travel[k];
+            t->travel[k] = (before + 2 * now + t->travel[k + 1]) / 4;
+            before = now;
+        }
+    }
 }
 
 bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, th_interpolation interpolation,
@@ -345,13 +298,11 @@ bool th_transition_walk(const th_model *model, const th_repertoire *repertoire, 
     if (stands && !may_wait(model, repertoire, from) && !may_wait(model, repertoire, to))
         return true;
     th_feet f = {0};
-    th_dmat34 *poses = calloc((size_t)model->joint_count * TH_GAIT_LEAD_POSES + 1, sizeof *poses);
-    const bool good = th_feet_init(&f, model, interpolation, from) && poses;
+    const bool good = th_feet_init(&f, model, interpolation, from);
     if (good && stands)
         stand_differently(&f, repertoire, lengths_s, out);
     else if (good)
-        walk_differently(&f, repertoire, lengths_s, poses, out);
+        walk_differently(&f, repertoire, lengths_s, out);
     th_feet_fini(&f);
-    free(poses);
     return good;
 }

@@ -2,6 +2,8 @@
 #ifndef TH_ANIM_BEHAVIOUR_TRANSITION_H
 #define TH_ANIM_BEHAVIOUR_TRANSITION_H
 
+#include "feet.h"
+
 #include <throng/anim/behaviour.h>
 
 #include <math.h>
@@ -45,9 +47,8 @@ static inline double th_ratio_wrapped(double ratio)
     return ratio - floor(ratio);
 }
 
-/* How far the second gait is ahead when the two are in step. poses: TH_GAIT_LEAD_POSES of the model's joints. */
-#define TH_GAIT_LEAD_POSES 64u
-double th_gait_lead(const th_model *model, th_interpolation interpolation, uint32_t a, uint32_t b, th_dmat34 *poses);
+/* How far the second gait is ahead when the two are in step. */
+double th_gait_lead(th_feet *feet, uint32_t a, uint32_t b);
 
 /* Speed of the clip, 0 if it stands. */
 double th_repertoire_speed(const th_repertoire *repertoire, uint32_t clip);
