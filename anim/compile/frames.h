@@ -1,5 +1,4 @@
-/* Frames: a clip sampled at the frames of its stretches, as keys in the kernel's space and format.  * Private to anim.
- */
+/* Frames: a clip sampled at the frames of its stretches, as keys in the kernel's space and format. Private to anim. */
 #ifndef TH_ANIM_COMPILE_FRAMES_H
 #define TH_ANIM_COMPILE_FRAMES_H
 

@@ -161,59 +161,6 @@ static double duration_of(const th_compiled_clip *compiled_clip)
     return compiled_clip->clip ? compiled_clip->clip->duration_ticks : 0;
 }
 
-/* Updates *w with the errors at up to MEASURED_AT_ONCE times, of which errors[] gets the largest at each. */
-static void measure_some(th_resampler *c, th_frame_writer *frames, const double *ticks, uint32_t count, double *errors,
-                         th_worst *w)
-{
-    assert(count > 0 && count <= MEASURED_AT_ONCE && MEASURED_AT_ONCE % c->kernels->width == 0);
-    const th_compiled_model *compiled = c->compiled;
-    const th_compiled_clip *compiled_clip = frames->compiled_clip;
-    const double duration = duration_of(compiled_clip);
-    for (uint32_t first = 0; first < count; first += c->kernels->width) {
-        th_lanes lanes;
-        char *palettes[TH_MAX_WIDTH];
-        for (uint32_t i = 0; i < c->kernels->width; i++) {
-            palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
-            const double at = ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
-            float alpha;
-            const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
-            const uint32_t written = th_frame_writer_reach(frames, interval);
-            c->budget -= (int64_t)written * compiled->track_count / FRAMES_OF_A_POSE;
-            th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
-        }
-        th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_PALETTE_F32},
-                        c->matrices, palettes);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        bool kept;
-        const th_dmat34 *exact = th_exact_cache_palette(&c->cache, ticks[i], &kept);
-        const float *palette = c->palettes + i * c->palette_floats;
-        th_worst here = {0};
-        /* Bones at rest have one error, so that once in a while is enough. */
-        const uint32_t moving = c->cache.moving_count, measured = i == 0 ? c->model->bone_count : moving;
-        for (uint32_t k = 0; k < measured; k++) {
-            const uint32_t b = c->cache.bones[k];
-            const double error =
-                probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache.rest[k], palette + b * TH_ENTRY);
-            if (error > here.error)
-                here = (th_worst){error, ticks[i], c->model->bones[b].joint};
-        }
-        here.error = sqrt(here.error);
-        uint32_t joint = 0;
-        th_exact_weights(c->model, compiled_clip->clip, ticks[i], compiled->interpolation, c->weights);
-        for (uint32_t k = 0; k < c->model->weight_count; k++)
-            c->weights[k] -= (double)palette[c->model->bone_count * TH_ENTRY + k];
-        const double error = th_weight_error(c->model, c->reaches, c->weights, &joint);
-        if (error > here.error)
-            here = (th_worst){error, ticks[i], joint};
-        if (here.error > w->error)
-            *w = here;
-        errors[i] = here.error;
-        c->budget -= kept ? (c->model->joint_count + 1) / 2 : c->model->joint_count; /* see TH_COMPILE_BUDGET */
-        c->budget -= c->model->weight_count;
-    }
-}
-
 /* An interval of clip time, in ticks. */
 typedef struct span {
     double begin, end;
@@ -224,7 +171,7 @@ typedef struct measurement {
     th_resampler *c;
     th_frame_writer *frames;
     const cell_grid *grid; /* gets what fails; NULL: stops at the first that does */
-    uint32_t group;        /* cells in a frame's interval */
+    uint32_t frame_cells;  /* cells in a frame's interval */
     double ticks[MEASURED_AT_ONCE];
     uint32_t count;
     th_worst worst;
@@ -235,26 +182,71 @@ static bool goes_on(const measurement *m)
     return m->c->budget > 0 && (m->grid || m->worst.error <= m->c->compiled->bound);
 }
 
-static uint8_t *group_at(const measurement *m, double ticks)
+static uint8_t *fails_at(const measurement *m, double ticks)
 {
     const double cell = fmin(m->grid->cells - 1.0, ticks / m->grid->duration * m->grid->per_clip);
-    return m->grid->fails + (uint32_t)cell / m->group * m->group;
+    return m->grid->fails + (uint32_t)cell / m->frame_cells * m->frame_cells;
 }
 
+/* Measures what has been collected. */
 static void measure_batch(measurement *m)
 {
-    double errors[MEASURED_AT_ONCE];
-    if (m->count == 0)
-        return;
-    measure_some(m->c, m->frames, m->ticks, m->count, errors, &m->worst);
-    for (uint32_t i = 0; m->grid && i < m->count; i++)
-        *group_at(m, m->ticks[i]) |= errors[i] > m->c->compiled->bound;
+    th_resampler *c = m->c;
+    const uint32_t count = m->count;
+    assert(count <= MEASURED_AT_ONCE && MEASURED_AT_ONCE % c->kernels->width == 0);
+    const th_compiled_model *compiled = c->compiled;
+    const th_compiled_clip *compiled_clip = m->frames->compiled_clip;
+    const double duration = duration_of(compiled_clip);
+    for (uint32_t first = 0; first < count; first += c->kernels->width) {
+        th_lanes lanes;
+        char *palettes[TH_MAX_WIDTH];
+        for (uint32_t i = 0; i < c->kernels->width; i++) {
+            palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
+            const double at = m->ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
+            float alpha;
+            const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
+            const uint32_t written = th_frame_writer_reach(m->frames, interval);
+            c->budget -= (int64_t)written * compiled->track_count / FRAMES_OF_A_POSE;
+            th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
+        }
+        th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_PALETTE_F32},
+                        c->matrices, palettes);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool kept;
+        const th_dmat34 *exact = th_exact_cache_palette(&c->cache, m->ticks[i], &kept);
+        const float *palette = c->palettes + i * c->palette_floats;
+        th_worst here = {0};
+        /* Bones at rest have one error, so that once in a while is enough. */
+        const uint32_t moving = c->cache.moving_count, measured = i == 0 ? c->model->bone_count : moving;
+        for (uint32_t k = 0; k < measured; k++) {
+            const uint32_t b = c->cache.bones[k];
+            const double error =
+                probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache.rest[k], palette + b * TH_ENTRY);
+            if (error > here.error)
+                here = (th_worst){error, m->ticks[i], c->model->bones[b].joint};
+        }
+        here.error = sqrt(here.error);
+        uint32_t joint = 0;
+        th_exact_weights(c->model, compiled_clip->clip, m->ticks[i], compiled->interpolation, c->weights);
+        for (uint32_t k = 0; k < c->model->weight_count; k++)
+            c->weights[k] -= (double)palette[c->model->bone_count * TH_ENTRY + k];
+        const double error = th_weight_error(c->model, c->reaches, c->weights, &joint);
+        if (error > here.error)
+            here = (th_worst){error, m->ticks[i], joint};
+        if (here.error > m->worst.error)
+            m->worst = here;
+        if (m->grid)
+            *fails_at(m, m->ticks[i]) |= here.error > compiled->bound;
+        c->budget -= kept ? (c->model->joint_count + 1) / 2 : c->model->joint_count; /* see TH_COMPILE_BUDGET */
+        c->budget -= c->model->weight_count;
+    }
     m->count = 0;
 }
 
 static void measure_at(measurement *m, double ticks)
 {
-    if (m->grid && *group_at(m, ticks))
+    if (m->grid && *fails_at(m, ticks))
         return;
     m->ticks[m->count++] = ticks;
     if (m->count == MEASURED_AT_ONCE)
@@ -282,8 +274,8 @@ static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, con
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75},
                         ends[] = {TH_STEPPED_KEY_TOLERANCE, 1 - TH_STEPPED_KEY_TOLERANCE};
     const th_compiled_clip *compiled_clip = frames->compiled_clip;
-    const double group = grid ? round(grid->per_clip / compiled_clip->stretches->rate) : 0;
-    measurement m = {.c = c, .frames = frames, .grid = grid, .group = (uint32_t)fmax(1, group)};
+    const double frame_cells = grid ? round(grid->per_clip / compiled_clip->stretches->rate) : 0;
+    measurement m = {.c = c, .frames = frames, .grid = grid, .frame_cells = (uint32_t)fmax(1, frame_cells)};
     if (!grid && c->suspect >= over.begin && c->suspect <= over.end) {
         measure_at(&m, c->suspect);
         measure_batch(&m);
@@ -303,7 +295,7 @@ static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, con
     const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
     const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
     const double units = 0x1p44 / duration_of(compiled_clip);
-    for (uint32_t i = 0; i < compiled_clip->stretch_count && over.end > over.begin && m.group == 1; i++) {
+    for (uint32_t i = 0; i < compiled_clip->stretch_count && over.end > over.begin && m.frame_cells == 1; i++) {
         const th_stretch *stretch = &compiled_clip->stretches[i];
         for (uint32_t f = stretch->first_frame; f < stretch->last_frame && goes_on(&m); f++)
             for (uint32_t p = 0; p < part_count; p++) {
@@ -744,8 +736,8 @@ static bool try_level(survey *v, uint32_t level)
     return true;
 }
 
-/* Whether all cells of a group need the level. */
-static bool group_needs(const survey *v, uint32_t begin, uint32_t size, uint32_t level)
+/* Whether `size` cells from `begin` on all need the level. */
+static bool all_need(const survey *v, uint32_t begin, uint32_t size, uint32_t level)
 {
     for (uint32_t i = begin; i < begin + size; i++)
         if (i >= v->grid.cells || v->need[i] != level)
@@ -754,11 +746,11 @@ static bool group_needs(const survey *v, uint32_t begin, uint32_t size, uint32_t
 }
 
 /* Tries a level of one frame in several cells wherever the next one holds. */
-static bool try_groups(survey *v, uint32_t level)
+static bool try_wider(survey *v, uint32_t level)
 {
     const uint32_t size = 1u << (ONE - level);
     for (uint32_t begin = 0, end; begin < v->grid.cells; begin = end) {
-        for (end = begin; end - begin < MOST_RUN && group_needs(v, end, size, level + 1); end += size)
+        for (end = begin; end - begin < MOST_RUN && all_need(v, end, size, level + 1); end += size)
             ;
         if (end > begin && !check_cells(v, begin, end, level))
             return false;
@@ -791,7 +783,7 @@ static bool find_needs(survey *v, th_resampled *one)
         if (!try_level(v, level))
             return false;
     for (uint32_t level = ONE; level-- > 0;)
-        if (!try_groups(v, level))
+        if (!try_wider(v, level))
             return false;
     return !memchr(v->need, (int)v->level_count, v->grid.cells);
 }

@@ -57,17 +57,6 @@ Test(compiled_model, a_tighter_bound_takes_more_frames_and_is_held)
     th_model_free(model);
 }
 
-Test(compiled_model, the_human_compiles_whole)
-{
-    th_model *model;
-    cr_assert_eq(th_human_create(&model, NULL), TH_OK);
-    th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
-    for (uint32_t c = 0; c < model->clip_count; c++)
-        cr_assert(th_compiled_model_clip_report(compiled, c)->compiled, "%s", model->clips[c].name);
-    th_compiled_model_destroy(compiled);
-    th_model_free(model);
-}
-
 /* The largest error of a clip, looked for at many times. Its one joint has no parent and bones with the identity. */
 static double dense_error(crowd_fixture *s, const th_clip *clip)
 {
@@ -644,49 +633,43 @@ Test(quaternions, are_refused_where_joints_are_scaled)
     expect_obstacle(&desc, "scaled", "scaled");
 }
 
-/* way: of the root; a hand hangs `arm` from it along x. far: whether it gets where 16 bytes end, at twice the model's
- * size. */
-static void expect_far(const th_track *way, float arm, th_interpolation interpolation, bool far)
-{
-    th_joint joints[] = {root_joint, {"hand", 0, TH_MAT34_IDENTITY}};
-    joints[1].rest.m[3] = arm;
-    const th_bone bone = {1, TH_MAT34_IDENTITY};
-    const th_channel channel = moving_channel(0, *way);
-    const th_clip clip = clip_of(&channel, 1, way->times[way->key_count - 1], 1);
-    th_model model = model_of(joints, &bone, 2, &clip);
-    model.bone_count = 1;
-    th_compiled_model *compiled = make_compiled_as(&model, (th_compiled_model_desc){.interpolation = interpolation});
-    expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
-    expect_refusal(compiled, TH_PALETTE_QUAT16, far, "too far");
-    th_compiled_model_destroy(compiled);
-}
-
-Test(quaternions, of_16_bytes_are_refused_where_they_end)
-{
-    static const double times[] = {0, 1};
-    static const float near[] = {0, 0, 0, 1.5F, 0, 0}, far[] = {0, 0, 0, 2, 0, 0};
-    expect_far(&(th_track){2, times, near, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, false);
-    expect_far(&(th_track){2, times, far, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, true);
-}
-
-Test(quaternions, of_16_bytes_are_refused_for_what_hangs_on_a_joint_that_goes_far)
-{
-    static const double times[] = {0, 1};
-    static const float way[] = {0, 0, 0, 1, 0, 0};
-    expect_far(&(th_track){2, times, way, NULL, false}, 0.5F, TH_INTERPOLATION_AUTHORED, false);
-    expect_far(&(th_track){2, times, way, NULL, false}, 1, TH_INTERPOLATION_AUTHORED, true);
-    expect_far(&(th_track){2, times, way, NULL, false}, -1.5F, TH_INTERPOLATION_AUTHORED, false);
-}
-
-/* From keys that lie near: to 2 in the middle of the spline, to 1.9 between the inner keys of the other. */
-Test(quaternions, of_16_bytes_are_refused_where_curves_go_far)
+/* 16 bytes end at twice the model's size. A hand hangs `arm` along x from a root that goes a way. Curves get far from
+ * keys that lie near: to 2 in the middle of the spline, to 1.9 between the inner keys of the hill. */
+Test(quaternions, of_16_bytes_are_refused_for_what_goes_too_far)
 {
     static const double times[] = {0, 1, 2, 3};
-    static const float still[6] = {0}, tangents[] = {0, 0, 0, 8, 0, 0, -8, 0, 0, 0, 0, 0},
+    static const float near[] = {0, 0, 0, 1.5F, 0, 0}, far[] = {0, 0, 0, 2, 0, 0}, way[] = {0, 0, 0, 1, 0, 0},
+                       still[6] = {0}, tangents[] = {0, 0, 0, 8, 0, 0, -8, 0, 0, 0, 0, 0},
                        hill[] = {0, 0, 0, 1.7F, 0, 0, 1.7F, 0, 0, 0, 0, 0};
-    expect_far(&(th_track){2, times, still, tangents, false}, 0, TH_INTERPOLATION_AUTHORED, true);
-    expect_far(&(th_track){4, times, hill, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, false);
-    expect_far(&(th_track){4, times, hill, NULL, false}, 0, TH_INTERPOLATION_CUBIC, true);
+    const struct {
+        th_track way; /* of the root */
+        float arm;
+        th_interpolation interpolation;
+        bool far;
+    } cases[] = {
+        {{2, times, near, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, false},
+        {{2, times, far, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, true},
+        {{2, times, way, NULL, false}, 0.5F, TH_INTERPOLATION_AUTHORED, false},
+        {{2, times, way, NULL, false}, 1, TH_INTERPOLATION_AUTHORED, true},
+        {{2, times, way, NULL, false}, -1.5F, TH_INTERPOLATION_AUTHORED, false},
+        {{2, times, still, tangents, false}, 0, TH_INTERPOLATION_AUTHORED, true},
+        {{4, times, hill, NULL, false}, 0, TH_INTERPOLATION_AUTHORED, false},
+        {{4, times, hill, NULL, false}, 0, TH_INTERPOLATION_CUBIC, true},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        th_joint joints[] = {root_joint, {"hand", 0, TH_MAT34_IDENTITY}};
+        joints[1].rest.m[3] = cases[n].arm;
+        const th_bone bone = {1, TH_MAT34_IDENTITY};
+        const th_channel channel = moving_channel(0, cases[n].way);
+        const th_clip clip = clip_of(&channel, 1, times[cases[n].way.key_count - 1], 1);
+        th_model model = model_of(joints, &bone, 2, &clip);
+        model.bone_count = 1;
+        th_compiled_model *compiled =
+            make_compiled_as(&model, (th_compiled_model_desc){.interpolation = cases[n].interpolation});
+        expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
+        expect_refusal(compiled, TH_PALETTE_QUAT16, cases[n].far, "too far");
+        th_compiled_model_destroy(compiled);
+    }
 }
 
 /* Half a step of 1.7 um along each axis of the place, and next to nothing of the rotation. */
