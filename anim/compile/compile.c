@@ -2,7 +2,7 @@
  * move, and in which space each is computed; then clips and masks in the order of its ops. */
 #include "compiled_data.h"
 #include "frames.h"
-#include "model/in_place.h"
+#include "model/motion.h"
 #include "quat.h"
 #include "resample.h"
 

@@ -41,39 +41,30 @@ static void fail(archive *a, const char *failure)
         a->failure = failure;
 }
 
-static bool reserve(archive *a, size_t more)
-{
-    assert(!a->arena && a->used <= a->size);
-    if (more <= a->size - a->used)
-        return true;
-    size_t size = (a->used + more) * 3 / 2 + 4096;
-    uint8_t *bytes = size > a->used ? realloc(a->bytes, size) : NULL;
-    if (!bytes) {
-        fail(a, no_memory);
-        return false;
-    }
-    a->bytes = bytes;
-    a->size = size;
-    return true;
-}
-
 static void visit(archive *a, void *data, size_t size)
 {
     assert(a->used <= a->size);
     assert(data || size == 0 || a->failure);
     if (a->failure || size == 0)
         return;
-    if (a->arena) {
-        if (size > a->size - a->used) {
-            fail(a, "cut short");
+    if (a->arena && size > a->size - a->used) {
+        fail(a, "cut short");
+        return;
+    }
+    if (size > a->size - a->used) {
+        const size_t grown = (a->used + size) * 3 / 2 + 4096;
+        uint8_t *bytes = grown > a->used ? realloc(a->bytes, grown) : NULL;
+        if (!bytes) {
+            fail(a, no_memory);
             return;
         }
-        memcpy(data, a->bytes + a->used, size);
-    } else {
-        if (!reserve(a, size))
-            return;
-        memcpy(a->bytes + a->used, data, size);
+        a->bytes = bytes;
+        a->size = grown;
     }
+    if (a->arena)
+        memcpy(data, a->bytes + a->used, size);
+    else
+        memcpy(a->bytes + a->used, data, size);
     a->used += size;
 }
 
@@ -325,48 +316,17 @@ uint64_t th_archive_size(const uint8_t bytes[TH_ARCHIVE_HEAD_BYTES])
     return read_head(bytes, &h) ? h.size : 0;
 }
 
-static bool is_error(uint32_t result)
-{
-    switch (result) {
-    case TH_ERR_INPUT:
-    case TH_ERR_LIMIT:
-    case TH_ERR_MEMORY:
-    case TH_ERR_ENVIRONMENT:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Reads what follows the head. If it returns TH_OK, the caller owns *model. */
-static th_result read_body(archive *a, th_result result, th_model **model, th_error *err)
-{
-    const char *text = "";
-    *model = room(a, 1, sizeof **model, 1);
-    if (result == TH_OK && *model)
-        visit_model(a, *model);
-    else
-        visit_text(a, &text);
-    if (!a->failure && a->used != a->size)
-        fail(a, "too long");
-    if (a->failure == no_memory)
-        return th_fail(err, TH_ERR_MEMORY, "out of memory");
-    if (a->failure)
-        return th_fail(err, TH_ERR_INPUT, "the importer's answer is damaged: %s", a->failure);
-    if (result != TH_OK)
-        return th_fail(err, result, "%s", text);
-    (*model)->arena = a->arena;
-    return th_model_check(*model, err);
-}
-
 th_result th_archive_read(const uint8_t *bytes, size_t size, th_model **out, th_error *err)
 {
     assert(out && (bytes || size == 0));
     *out = NULL;
     head h;
-    if (size < sizeof h || !read_head(bytes, &h) || h.size != size || (h.result != TH_OK && !is_error(h.result)))
+    bool is_known = size >= sizeof h && read_head(bytes, &h) && h.size == size;
+    if (is_known)
+        is_known = h.result == TH_OK || h.result == TH_ERR_INPUT || h.result == TH_ERR_LIMIT ||
+                   h.result == TH_ERR_MEMORY || h.result == TH_ERR_ENVIRONMENT;
+    if (!is_known)
         return th_fail(err, TH_ERR_INPUT, "the importer's answer is damaged: not an archive of this version");
-
     archive a = {.bytes = (uint8_t *)bytes,
                  .used = sizeof h,
                  .size = size,
@@ -374,11 +334,28 @@ th_result th_archive_read(const uint8_t *bytes, size_t size, th_model **out, th_
                  .left = 3 * size + sizeof(th_model)}; /* a quarter of TH_ARCHIVE_GROWTH is for ends of blocks */
     if (!a.arena)
         return th_fail(err, TH_ERR_MEMORY, "out of memory");
-    th_model *model;
-    th_result result = read_body(&a, (th_result)h.result, &model, err);
-    if (result != TH_OK)
-        th_arena_destroy(a.arena);
+    const char *text = "";
+    th_model *model = room(&a, 1, sizeof *model, 1);
+    if (h.result == TH_OK && model)
+        visit_model(&a, model);
     else
+        visit_text(&a, &text);
+    if (!a.failure && a.used != a.size)
+        fail(&a, "too long");
+    th_result result = TH_OK;
+    if (a.failure == no_memory) {
+        result = th_fail(err, TH_ERR_MEMORY, "out of memory");
+    } else if (a.failure) {
+        result = th_fail(err, TH_ERR_INPUT, "the importer's answer is damaged: %s", a.failure);
+    } else if (h.result != TH_OK) {
+        result = th_fail(err, (th_result)h.result, "%s", text);
+    } else {
+        model->arena = a.arena;
+        result = th_model_check(model, err);
+    }
+    if (result == TH_OK)
         *out = model;
+    else
+        th_arena_destroy(a.arena);
     return result;
 }

@@ -1,8 +1,9 @@
-/* Shared by bounds.c and root_motion.c: the moments at which a clip is examined, and the proxy that is examined.
- * Private to anim. */
+/* What bounds.c, motion.c and the feet of behaviours examine: a proxy of the model in the poses of a clip. Private to
+ * anim. */
 #ifndef TH_ANIM_MODEL_BOUNDS_PRIVATE_H
 #define TH_ANIM_MODEL_BOUNDS_PRIVATE_H
 
+#include <core/arena.h>
 #include <throng/anim/bounds.h>
 
 /* Moments of a clip, in ticks. Odd indices are midpoints of their neighbours; the last index is even. */
@@ -12,9 +13,9 @@ typedef struct th_moments {
 } th_moments;
 
 /* Divides each interval between keys into the same even number of parts, or the clip into equal ones. One moment for
- * the rest pose (NULL). clip_count: clips that share the budget. Returns false if out of memory. */
+ * the rest pose (NULL). clip_count: clips that share the budget. Returns false if out of memory. Free the ticks in
+ * either case. */
 bool th_moments_init(th_moments *moments, const th_model *model, const th_clip *clip, uint32_t clip_count);
-void th_moments_fini(th_moments *moments);
 
 int th_compare_doubles(const void *a, const void *b); /* for qsort */
 
@@ -30,6 +31,7 @@ typedef struct th_bounds_morph {
 typedef struct th_bounds_proxy {
     const th_model *model;
     th_interpolation interpolation;
+    th_arena *arena; /* owns the arrays */
     uint32_t sphere_count;
     uint32_t *joint;          /* by sphere */
     th_bounds_sphere *sphere; /* in joint space */
@@ -47,14 +49,6 @@ void th_bounds_proxy_fini(th_bounds_proxy *b);
 
 void th_bounds_proxy_pose(th_bounds_proxy *b, const th_clip *clip, double ticks);
 
-/* For bounds_proxy.c, whose spheres are still by bone, and palette holds inverse bind matrices. Returns false if out of
- * memory. (bounds_morphs.c) */
-bool th_bounds_morphs_init(th_bounds_proxy *b);
-void th_bounds_morphs_pose(th_bounds_proxy *b, const th_clip *clip, double ticks);
-
-/* How much larger than at rest a sphere is, in joint space. *at: begins at 0 and is kept from a sphere to the next. */
-double th_bounds_morphs_growth(const th_bounds_proxy *b, uint32_t sphere, size_t *at);
-
 /* Points that may touch the ground: vertices, or joints if there are none. */
 typedef struct th_ground_contact {
     const th_vertex *vertex; /* NULL: a joint */
@@ -70,6 +64,7 @@ typedef struct th_ground_block {
 } th_ground_block;
 
 typedef struct th_ground_contacts {
+    th_arena *arena; /* owns the arrays */
     th_ground_contact *point;
     size_t count;
     th_ground_block *block; /* of TH_GROUND_BLOCK points each, as th_ground_contacts_init lists them */

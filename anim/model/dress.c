@@ -1,4 +1,4 @@
-#include <throng/anim/model.h>
+#include "vertices.h"
 
 #include <core/arena.h>
 #include <core/random.h>
@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define APPEARANCES_STREAM 0x6C6F6F6B73u /* apart from what else is drawn from a seed */
 
@@ -51,46 +50,39 @@ static bool is_worn(const th_appearance_region *regions, const th_vertex *vertex
     return regions[vertex->color[TH_APPEARANCE_REGION]].tightness != TH_APPEARANCE_NOT_WORN;
 }
 
-/* Keeps the vertices and triangles that are worn. */
-static bool dress_mesh(const th_appearances *appearances, const th_appearance_region *regions, th_arena *arena,
-                       th_mesh *mesh)
-{
-    th_vertex *vertices = th_arena_new(arena, th_vertex, mesh->vertex_count);
-    uint32_t *indices = th_arena_new(arena, uint32_t, mesh->index_count);
-    uint32_t *kept = malloc((mesh->vertex_count + 1u) * sizeof *kept), vertex_count = 0, index_count = 0;
-    const bool ok = vertices && indices && kept;
-    for (uint32_t v = 0; ok && v < mesh->vertex_count; v++) {
-        kept[v] = vertex_count;
-        if (is_worn(regions, &mesh->vertices[v]))
-            vertices[vertex_count++] = dress_vertex(appearances, regions, &mesh->vertices[v]);
-    }
-    for (uint32_t i = 0; ok && i < mesh->index_count; i++)
-        if (is_worn(regions, &mesh->vertices[mesh->indices[i]]))
-            indices[index_count++] = kept[mesh->indices[i]];
-    free(kept);
-    mesh->vertices = vertices;
-    mesh->vertex_count = vertex_count;
-    mesh->indices = indices;
-    mesh->index_count = index_count;
-    return ok;
-}
-
 th_result th_model_dress(const th_model *model, uint32_t appearance, th_model **out, th_error *err)
 {
     assert(model && appearance < model->appearances.count && out);
-    th_arena *arena = th_arena_create();
-    th_model *dressed = arena ? th_arena_new(arena, th_model, 1) : NULL;
-    th_mesh *meshes = dressed ? th_arena_copy(arena, model->meshes, model->mesh_count, sizeof *meshes) : NULL;
     const th_appearance_region *regions =
         model->appearances.regions + (size_t)appearance * model->appearances.region_count;
-    bool ok = meshes;
-    for (uint32_t m = 0; ok && m < model->mesh_count; m++)
-        ok = dress_mesh(&model->appearances, regions, arena, &meshes[m]);
+    th_arena *arena = th_arena_create();
+    th_model *dressed = th_arena_copy(arena, model, 1, sizeof *dressed);
+    th_mesh *meshes = th_arena_copy(arena, model->meshes, model->mesh_count, sizeof *meshes);
+    uint32_t *kept = calloc(th_vertices_count(model) + 1u, sizeof *kept); /* by vertex of a mesh: its new index */
+    bool ok = kept && !th_arena_failed(arena);
+    for (uint32_t m = 0; ok && m < model->mesh_count; m++) {
+        const th_mesh *from = &model->meshes[m];
+        th_vertex *vertices = th_arena_new(arena, th_vertex, from->vertex_count);
+        uint32_t *indices = th_arena_new(arena, uint32_t, from->index_count), vertex_count = 0, index_count = 0;
+        ok = !th_arena_failed(arena);
+        for (uint32_t v = 0; ok && v < from->vertex_count; v++) {
+            kept[v] = vertex_count;
+            if (is_worn(regions, &from->vertices[v]))
+                vertices[vertex_count++] = dress_vertex(&model->appearances, regions, &from->vertices[v]);
+        }
+        for (uint32_t i = 0; ok && i < from->index_count; i++)
+            if (is_worn(regions, &from->vertices[from->indices[i]]))
+                indices[index_count++] = kept[from->indices[i]];
+        meshes[m].vertices = vertices;
+        meshes[m].vertex_count = vertex_count;
+        meshes[m].indices = indices;
+        meshes[m].index_count = index_count;
+    }
+    free(kept);
     if (!ok) {
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "there is no memory left for an appearance of %s", model->name);
     }
-    *dressed = *model;
     dressed->arena = arena;
     dressed->appearances = (th_appearances){0};
     dressed->meshes = meshes;

@@ -1,7 +1,12 @@
-#include "morph.h"
+#include <throng/anim/model.h>
 
+#include "vertices.h"
+
+#include <anim/clip_choice.h>
 #include <core/arena.h>
+#include <core/suggest.h>
 #include <throng/anim/exact.h>
+#include <throng/anim/weights.h>
 
 #include <assert.h>
 #include <float.h>
@@ -33,221 +38,31 @@ uint32_t th_model_find_clip(const th_model *model, const char *name)
     return TH_NO_INDEX;
 }
 
-/* ---- size ---- */
-
-typedef struct extent {
-    double low[3], high[3];
-} extent;
-
-static void extent_add(extent *e, const double point[3])
+uint32_t th_clip_find(const th_model *model, const char *text)
 {
-    for (int i = 0; i < 3; i++) {
-        e->low[i] = fmin(e->low[i], point[i]);
-        e->high[i] = fmax(e->high[i], point[i]);
+    assert(model && text);
+    const uint32_t clip = th_model_find_clip(model, text);
+    if (clip != TH_NO_INDEX || text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
+        return clip;
+    const unsigned long number = strtoul(text, NULL, 10);
+    return number < model->clip_count ? (uint32_t)number : TH_NO_INDEX;
+}
+
+th_result th_clip_not_found(const char *text, th_model *const *models, uint32_t count, th_error *err)
+{
+    assert(text && (models || count == 0));
+    th_suggestion s = {.typed = text};
+    uint32_t clips = 0;
+    for (uint32_t m = 0; m < count; m++) {
+        clips += models[m]->clip_count;
+        for (uint32_t c = 0; c < models[m]->clip_count; c++)
+            th_suggestion_consider(&s, models[m]->clips[c].name);
     }
-}
-
-static void extent_add_joint(extent *e, const th_dmat34 *pose, uint32_t joint)
-{
-    extent_add(e, (double[3]){pose[joint].m[3], pose[joint].m[7], pose[joint].m[11]});
-}
-
-/* The rest pose of a model. */
-typedef struct rest {
-    const th_model *model;
-    th_dmat34 *pose, *palette;
-    double *weights, (*positions)[3]; /* positions: room for the vertices of the largest mesh */
-} rest;
-
-/* Adds the vertices, and the joints that they follow. */
-static void extent_add_mesh(extent *e, const rest *r, const th_mesh *mesh)
-{
-    th_morph_positions(mesh, r->weights, r->positions);
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const th_vertex *vertex = &mesh->vertices[v];
-        double skinned[3] = {0, 0, 0}, part[3];
-        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
-            extent_add_joint(e, r->pose, r->model->bones[vertex->bone[k]].joint);
-            th_dmat34_point(&r->palette[vertex->bone[k]], r->positions[v], part);
-            for (int i = 0; i < 3; i++)
-                skinned[i] += (double)vertex->weight[k] * part[i];
-        }
-        extent_add(e, skinned);
-    }
-}
-
-static void rest_fini(rest *r)
-{
-    free(r->pose);
-    free(r->weights);
-    free(r->positions);
-}
-
-/* Returns false if out of memory. */
-static bool rest_init(rest *r, const th_model *model)
-{
-    uint32_t vertices = 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        vertices = model->meshes[m].vertex_count > vertices ? model->meshes[m].vertex_count : vertices;
-    *r = (rest){.model = model,
-                .pose = calloc((size_t)model->joint_count + model->bone_count + 1, sizeof *r->pose),
-                .weights = calloc((size_t)model->weight_count + 1, sizeof *r->weights),
-                .positions = calloc((size_t)vertices + 1, sizeof *r->positions)};
-    if (!r->pose || !r->weights || !r->positions) {
-        rest_fini(r);
-        return false;
-    }
-    r->palette = r->pose + model->joint_count;
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, r->pose);
-    th_exact_palette(model, r->pose, r->palette);
-    th_exact_weights(model, NULL, 0, TH_INTERPOLATION_AUTHORED, r->weights);
-    return true;
-}
-
-double th_model_measure(const th_model *model)
-{
-    assert(model);
-    extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
-    rest r;
-    if (!rest_init(&r, model))
-        return 0;
-    for (uint32_t j = 0; model->mesh_count == 0 && j < model->joint_count; j++)
-        extent_add_joint(&e, r.pose, j);
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        extent_add_mesh(&e, &r, &model->meshes[m]);
-    rest_fini(&r);
-
-    double size = 0;
-    for (int i = 0; i < 3; i++)
-        size = fmax(size, e.high[i] - e.low[i]);
-    return isnormal(size) ? size : 1;
-}
-
-/* ---- check ---- */
-
-static bool all_finite(const float *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return false;
-    return true;
-}
-
-static th_result check_joints(const th_model *model, th_error *err)
-{
-    if (model->joint_count == 0)
-        return th_fail(err, TH_ERR_INPUT, "the model has no joint");
-    if (model->joint_count > TH_MAX_JOINTS)
-        return th_fail(err, TH_ERR_LIMIT, "%u joints, the limit is %u", model->joint_count, TH_MAX_JOINTS);
-    for (uint32_t j = 0; j < model->joint_count; j++) {
-        const th_joint *joint = &model->joints[j];
-        if (!joint->name || !joint->name[0])
-            return th_fail(err, TH_ERR_INPUT, "joint %u has no name", j);
-        /* Depth first: the parent is the previous joint or one of its ancestors. */
-        uint32_t ancestor = j == 0 ? TH_NO_INDEX : j - 1;
-        while (ancestor != TH_NO_INDEX && ancestor != joint->parent)
-            ancestor = model->joints[ancestor].parent;
-        if (ancestor != joint->parent)
-            return th_fail(err, TH_ERR_INPUT, "joint %u (%s) is out of order", j, joint->name);
-        if (!all_finite(joint->rest.m, 12))
-            return th_fail(err, TH_ERR_INPUT, "joint %s: the rest transform is not finite", joint->name);
-    }
-    return TH_OK;
-}
-
-static th_result check_binds(const th_model *model, th_error *err)
-{
-    if (model->bone_count > TH_MAX_BONES)
-        return th_fail(err, TH_ERR_LIMIT, "%u bones, the limit is %u", model->bone_count, TH_MAX_BONES);
-    for (uint32_t b = 0; b < model->bone_count; b++) {
-        const th_bone *bone = &model->bones[b];
-        if (bone->joint >= model->joint_count)
-            return th_fail(err, TH_ERR_INPUT, "bone %u names joint %u of %u", b, bone->joint, model->joint_count);
-        if (b > 0 && bone->joint < bone[-1].joint)
-            return th_fail(err, TH_ERR_INPUT, "bone %u is out of order", b);
-        if (!all_finite(bone->inverse_bind.m, 12))
-            return th_fail(err, TH_ERR_INPUT, "bone %u: the matrix is not finite", b);
-    }
-    return TH_OK;
-}
-
-static th_result check_vertex(const th_model *model, const th_mesh *mesh, uint32_t index, th_error *err)
-{
-    const th_vertex *v = &mesh->vertices[index];
-    float sum = 0;
-    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
-        sum += v->weight[k];
-        if (v->bone[k] >= model->bone_count || !(v->weight[k] >= 0) || (k > 0 && v->weight[k] > v->weight[k - 1]))
-            return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: bad influence %u", mesh->name, index, k);
-    }
-    if (!(fabsf(sum - 1) < 1e-3f))
-        return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: weights sum to %g", mesh->name, index, (double)sum);
-    if (!all_finite(v->position, 3) || !all_finite(v->normal, 3) || !all_finite(v->uv, 2))
-        return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u is not finite", mesh->name, index);
-    return TH_OK;
-}
-
-static bool target_ok(const th_model *model, const th_mesh *mesh, uint32_t t)
-{
-    const th_morph_target *target = &mesh->targets[t];
-    if (target->weight >= model->weight_count || (t > 0 && target->weight <= target[-1].weight))
-        return false;
-    for (uint32_t d = 0; d < target->delta_count; d++) {
-        const th_morph_delta *delta = &target->deltas[d];
-        if (delta->vertex >= mesh->vertex_count || (d > 0 && delta->vertex <= delta[-1].vertex) ||
-            !all_finite(delta->position, 3) || !all_finite(delta->normal, 3))
-            return false;
-    }
-    return true;
-}
-
-static th_result check_targets(const th_model *model, const th_mesh *mesh, uint64_t *deltas, th_error *err)
-{
-    for (uint32_t t = 0; t < mesh->target_count; t++) {
-        if (!target_ok(model, mesh, t))
-            return th_fail(err, TH_ERR_INPUT, "mesh %s: bad morph target %u", mesh->name, t);
-        *deltas += mesh->targets[t].delta_count;
-        if (*deltas > TH_MAX_DELTAS)
-            return th_fail(err, TH_ERR_LIMIT, "morph targets move more than %u vertices", TH_MAX_DELTAS);
-    }
-    return TH_OK;
-}
-
-static th_result check_weights(const th_model *model, th_error *err)
-{
-    if (model->weight_count > TH_MAX_WEIGHTS)
-        return th_fail(err, TH_ERR_LIMIT, "%u morph weights, the limit is %u", model->weight_count, TH_MAX_WEIGHTS);
-    for (uint32_t w = 0; w < model->weight_count; w++) {
-        const th_weight *weight = &model->weights[w];
-        if (!weight->name || weight->joint >= model->joint_count || (w > 0 && weight->joint < weight[-1].joint) ||
-            !isfinite(weight->rest))
-            return th_fail(err, TH_ERR_INPUT, "morph weight %u: bad name, joint or value", w);
-    }
-    return TH_OK;
-}
-
-static th_result check_meshes(const th_model *model, th_error *err)
-{
-    uint64_t vertices = 0, deltas = 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++) {
-        const th_mesh *mesh = &model->meshes[m];
-        vertices += mesh->vertex_count;
-        if (vertices > TH_MAX_VERTICES)
-            return th_fail(err, TH_ERR_LIMIT, "more than %u vertices", TH_MAX_VERTICES);
-        if (!mesh->name || mesh->material >= model->material_count || mesh->index_count % 3 != 0)
-            return th_fail(err, TH_ERR_INPUT, "mesh %u: bad name, material or index count", m);
-        for (uint32_t v = 0; v < mesh->vertex_count; v++)
-            if (check_vertex(model, mesh, v, err) != TH_OK)
-                return TH_ERR_INPUT;
-        for (uint32_t i = 0; i < mesh->index_count; i++)
-            if (mesh->indices[i] >= mesh->vertex_count)
-                return th_fail(err, TH_ERR_INPUT, "mesh %s: index %u names vertex %u of %u", mesh->name, i,
-                               mesh->indices[i], mesh->vertex_count);
-        const th_result result = check_targets(model, mesh, &deltas, err);
-        if (result != TH_OK)
-            return result;
-    }
-    return TH_OK;
+    if (s.best)
+        return th_fail(err, TH_ERR_USAGE, "no clip \"%s\"; did you mean \"%s\"?", text, s.best);
+    if (clips == 0)
+        return th_fail(err, TH_ERR_USAGE, "no clip \"%s\": there is no clip at all", text);
+    return th_fail(err, TH_ERR_USAGE, "no clip \"%s\"; `throng inspect` lists a model's clips", text);
 }
 
 bool th_bone_place(const th_bone *bone, float out[3])
@@ -280,26 +95,168 @@ const char *th_alpha_name(th_alpha alpha)
     return names[alpha];
 }
 
-static bool look_ok(const th_material *material)
+/* ---- vertices at rest and morphed ---- */
+
+void th_morph_positions(const th_mesh *mesh, const double *weights, double (*out)[3])
 {
-    const float *light = material->emissive;
-    return (unsigned)material->alpha < TH_ALPHA_COUNT && all_finite(&material->alpha_cutoff, 1) &&
-           material->alpha_cutoff >= 0 && all_finite(light, 3) && light[0] >= 0 && light[1] >= 0 && light[2] >= 0;
+    assert(mesh && out && (weights || mesh->target_count == 0));
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        for (int i = 0; i < 3; i++)
+            out[v][i] = (double)mesh->vertices[v].position[i];
+    for (uint32_t t = 0; t < mesh->target_count; t++) {
+        const th_morph_target *target = &mesh->targets[t];
+        const double weight = weights[target->weight];
+        for (uint32_t d = 0; weight != 0 && d < target->delta_count; d++)
+            for (int i = 0; i < 3; i++)
+                out[target->deltas[d].vertex][i] += weight * (double)target->deltas[d].position[i];
+    }
 }
 
-static th_result check_materials(const th_model *model, th_error *err)
+static void add_joint(th_box *extent, const th_dmat34 *pose)
 {
-    for (uint32_t m = 0; m < model->material_count; m++) {
-        const th_material *material = &model->materials[m];
-        if (!material->name || !all_finite(material->base_color, 4) ||
-            (material->texture != TH_NO_INDEX && material->texture >= model->texture_count))
-            return th_fail(err, TH_ERR_INPUT, "material %u: bad name, colour or texture", m);
-        if (!look_ok(material))
-            return th_fail(err, TH_ERR_INPUT, "material %s: bad alpha or emissive colour", material->name);
+    th_box_add(extent, (double[3]){pose->m[3], pose->m[7], pose->m[11]});
+}
+
+double th_model_measure(const th_model *model)
+{
+    assert(model);
+    uint32_t most_vertices = 0;
+    for (uint32_t m = 0; m < model->mesh_count; m++)
+        if (model->meshes[m].vertex_count > most_vertices)
+            most_vertices = model->meshes[m].vertex_count;
+    th_arena *arena = th_arena_create();
+    th_dmat34 *pose = th_arena_new(arena, th_dmat34, model->joint_count),
+              *palette = th_arena_new(arena, th_dmat34, model->bone_count);
+    double *weights = th_arena_new(arena, double, model->weight_count),
+           (*positions)[3] = th_arena_alloc(arena, most_vertices, sizeof *positions);
+    if (th_arena_failed(arena)) {
+        th_arena_destroy(arena);
+        return 0;
     }
-    for (uint32_t t = 0; t < model->texture_count; t++)
-        if (!model->textures[t].name || (!model->textures[t].bytes && model->textures[t].byte_count > 0))
-            return th_fail(err, TH_ERR_INPUT, "texture %u: bad name or size", t);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_palette(model, pose, palette);
+    th_exact_weights(model, NULL, 0, TH_INTERPOLATION_AUTHORED, weights);
+
+    th_box extent = TH_BOX_EMPTY;
+    for (uint32_t j = 0; model->mesh_count == 0 && j < model->joint_count; j++)
+        add_joint(&extent, &pose[j]);
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        th_morph_positions(&model->meshes[m], weights, positions);
+        for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+            const th_vertex *vertex = &model->meshes[m].vertices[v];
+            double skinned[3] = {0, 0, 0}, part[3];
+            for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
+                add_joint(&extent, &pose[model->bones[vertex->bone[k]].joint]);
+                th_dmat34_point(&palette[vertex->bone[k]], positions[v], part);
+                for (int i = 0; i < 3; i++)
+                    skinned[i] += (double)vertex->weight[k] * part[i];
+            }
+            th_box_add(&extent, skinned);
+        }
+    }
+    th_arena_destroy(arena);
+
+    double size = 0;
+    for (int i = 0; i < 3; i++)
+        size = fmax(size, extent.high[i] - extent.low[i]);
+    return isnormal(size) ? size : 1;
+}
+
+double *th_weight_reaches(const th_model *model)
+{
+    assert(model);
+    double *reaches = calloc((size_t)model->weight_count + 1, sizeof *reaches);
+    th_dmat34 *pose = calloc((size_t)model->joint_count + model->bone_count + 1, sizeof *pose);
+    if (!reaches || !pose) {
+        free(reaches);
+        free(pose);
+        return NULL;
+    }
+    th_dmat34 *palette = pose + model->joint_count;
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_palette(model, pose, palette);
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        double scale = 0; /* the largest of the bones that the mesh follows */
+        for (uint32_t v = 0; v < mesh->vertex_count && mesh->target_count > 0; v++)
+            for (uint32_t k = 0; k < TH_MAX_INFLUENCES && mesh->vertices[v].weight[k] > 0; k++)
+                scale = fmax(scale, th_dmat34_stretch(&palette[mesh->vertices[v].bone[k]]));
+        for (uint32_t t = 0; t < mesh->target_count; t++) {
+            double *reach = &reaches[mesh->targets[t].weight];
+            for (uint32_t d = 0; d < mesh->targets[t].delta_count; d++) {
+                const float *by = mesh->targets[t].deltas[d].position;
+                const double x = (double)by[0], y = (double)by[1], z = (double)by[2];
+                *reach = fmax(*reach, scale * sqrt(x * x + y * y + z * z));
+            }
+        }
+    }
+    free(pose);
+    return reaches;
+}
+
+double th_weight_error(const th_model *model, const double *reaches, const double *errors, uint32_t *out_joint)
+{
+    assert(model && ((reaches && errors) || model->weight_count == 0));
+    double largest = 0, sum = 0;
+    for (uint32_t w = 0; w < model->weight_count; w++) {
+        const uint32_t joint = model->weights[w].joint;
+        if (!isfinite(errors[w]))
+            return HUGE_VAL;
+        sum = w > 0 && model->weights[w - 1].joint == joint ? sum : 0;
+        sum += fabs(errors[w]) * reaches[w];
+        if (!(sum > largest))
+            continue;
+        largest = sum;
+        if (out_joint)
+            *out_joint = joint;
+    }
+    return largest;
+}
+
+/* ---- check ---- */
+
+static bool all_finite(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+/* deltas: of the meshes before; updated. */
+static th_result check_mesh(const th_model *model, const th_mesh *mesh, uint64_t *deltas, th_error *err)
+{
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        const th_vertex *v = &mesh->vertices[i];
+        float sum = 0;
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
+            sum += v->weight[k];
+            if (v->bone[k] >= model->bone_count || !(v->weight[k] >= 0) || (k > 0 && v->weight[k] > v->weight[k - 1]))
+                return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: bad influence %u", mesh->name, i, k);
+        }
+        if (!(fabsf(sum - 1) < 1e-3f))
+            return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: weights sum to %g", mesh->name, i, (double)sum);
+        if (!all_finite(v->position, 3) || !all_finite(v->normal, 3) || !all_finite(v->uv, 2))
+            return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u is not finite", mesh->name, i);
+    }
+    for (uint32_t i = 0; i < mesh->index_count; i++)
+        if (mesh->indices[i] >= mesh->vertex_count)
+            return th_fail(err, TH_ERR_INPUT, "mesh %s: index %u names vertex %u of %u", mesh->name, i,
+                           mesh->indices[i], mesh->vertex_count);
+    for (uint32_t t = 0; t < mesh->target_count; t++) {
+        const th_morph_target *target = &mesh->targets[t];
+        bool good = target->weight < model->weight_count && (t == 0 || target->weight > target[-1].weight);
+        for (uint32_t d = 0; good && d < target->delta_count; d++) {
+            const th_morph_delta *delta = &target->deltas[d];
+            good = delta->vertex < mesh->vertex_count && (d == 0 || delta->vertex > delta[-1].vertex) &&
+                   all_finite(delta->position, 3) && all_finite(delta->normal, 3);
+        }
+        if (!good)
+            return th_fail(err, TH_ERR_INPUT, "mesh %s: bad morph target %u", mesh->name, t);
+        *deltas += target->delta_count;
+        if (*deltas > TH_MAX_DELTAS)
+            return th_fail(err, TH_ERR_LIMIT, "morph targets move more than %u vertices", TH_MAX_DELTAS);
+    }
     return TH_OK;
 }
 
@@ -358,21 +315,10 @@ static th_result check_clip(const th_model *model, const th_clip *clip, th_error
     return TH_OK;
 }
 
-static bool vertices_have_regions(const th_mesh *mesh, uint32_t region_count)
-{
-    for (uint32_t i = 0; i < mesh->index_count; i++) {
-        const uint8_t region = mesh->vertices[mesh->indices[i]].color[TH_APPEARANCE_REGION];
-        if (region >= region_count || region != mesh->vertices[mesh->indices[i - i % 3]].color[TH_APPEARANCE_REGION])
-            return false;
-    }
-    return true;
-}
-
+/* Of a model that has some. */
 static th_result check_appearances(const th_model *model, th_error *err)
 {
     const th_appearances *appearances = &model->appearances;
-    if (appearances->count == 0)
-        return TH_OK;
     if (appearances->count > TH_MAX_APPEARANCES || appearances->region_count > TH_MAX_REGIONS)
         return th_fail(err, TH_ERR_LIMIT, "%u appearances of %u regions, the limits are %u and %u", appearances->count,
                        appearances->region_count, TH_MAX_APPEARANCES, TH_MAX_REGIONS);
@@ -386,27 +332,91 @@ static th_result check_appearances(const th_model *model, th_error *err)
             return th_fail(err, TH_ERR_INPUT,
                            "material %s is transparent or has a texture, in a model with appearances",
                            model->materials[m].name);
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        if (model->meshes[m].target_count > 0 || !vertices_have_regions(&model->meshes[m], appearances->region_count))
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        bool good = mesh->target_count == 0;
+        for (uint32_t i = 0; good && i < mesh->index_count; i++) {
+            const uint8_t region = mesh->vertices[mesh->indices[i]].color[TH_APPEARANCE_REGION],
+                          first = mesh->vertices[mesh->indices[i - i % 3]].color[TH_APPEARANCE_REGION];
+            good = region < appearances->region_count && region == first;
+        }
+        if (!good)
             return th_fail(err, TH_ERR_INPUT, "mesh %s has morph targets, or triangles of no region or of several",
-                           model->meshes[m].name);
+                           mesh->name);
+    }
     return TH_OK;
 }
 
 th_result th_model_check(const th_model *model, th_error *err)
 {
     assert(model);
-    th_result result = check_joints(model, err);
-    if (result == TH_OK)
-        result = check_binds(model, err);
-    if (result == TH_OK)
-        result = check_weights(model, err);
-    if (result == TH_OK)
-        result = check_materials(model, err);
-    if (result == TH_OK)
-        result = check_meshes(model, err);
-    if (result == TH_OK)
-        result = check_appearances(model, err);
+    if (model->joint_count == 0)
+        return th_fail(err, TH_ERR_INPUT, "the model has no joint");
+    if (model->joint_count > TH_MAX_JOINTS)
+        return th_fail(err, TH_ERR_LIMIT, "%u joints, the limit is %u", model->joint_count, TH_MAX_JOINTS);
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_joint *joint = &model->joints[j];
+        if (!joint->name || !joint->name[0])
+            return th_fail(err, TH_ERR_INPUT, "joint %u has no name", j);
+        /* Depth first: the parent is the previous joint or one of its ancestors. */
+        uint32_t ancestor = j == 0 ? TH_NO_INDEX : j - 1;
+        while (ancestor != TH_NO_INDEX && ancestor != joint->parent)
+            ancestor = model->joints[ancestor].parent;
+        if (ancestor != joint->parent)
+            return th_fail(err, TH_ERR_INPUT, "joint %u (%s) is out of order", j, joint->name);
+        if (!all_finite(joint->rest.m, 12))
+            return th_fail(err, TH_ERR_INPUT, "joint %s: the rest transform is not finite", joint->name);
+    }
+
+    if (model->bone_count > TH_MAX_BONES)
+        return th_fail(err, TH_ERR_LIMIT, "%u bones, the limit is %u", model->bone_count, TH_MAX_BONES);
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_bone *bone = &model->bones[b];
+        if (bone->joint >= model->joint_count)
+            return th_fail(err, TH_ERR_INPUT, "bone %u names joint %u of %u", b, bone->joint, model->joint_count);
+        if (b > 0 && bone->joint < bone[-1].joint)
+            return th_fail(err, TH_ERR_INPUT, "bone %u is out of order", b);
+        if (!all_finite(bone->inverse_bind.m, 12))
+            return th_fail(err, TH_ERR_INPUT, "bone %u: the matrix is not finite", b);
+    }
+
+    if (model->weight_count > TH_MAX_WEIGHTS)
+        return th_fail(err, TH_ERR_LIMIT, "%u morph weights, the limit is %u", model->weight_count, TH_MAX_WEIGHTS);
+    for (uint32_t w = 0; w < model->weight_count; w++) {
+        const th_weight *weight = &model->weights[w];
+        if (!weight->name || weight->joint >= model->joint_count || (w > 0 && weight->joint < weight[-1].joint) ||
+            !isfinite(weight->rest))
+            return th_fail(err, TH_ERR_INPUT, "morph weight %u: bad name, joint or value", w);
+    }
+
+    for (uint32_t m = 0; m < model->material_count; m++) {
+        const th_material *material = &model->materials[m];
+        if (!material->name || !all_finite(material->base_color, 4) ||
+            (material->texture != TH_NO_INDEX && material->texture >= model->texture_count))
+            return th_fail(err, TH_ERR_INPUT, "material %u: bad name, colour or texture", m);
+        const float *light = material->emissive;
+        if ((unsigned)material->alpha >= TH_ALPHA_COUNT || !all_finite(&material->alpha_cutoff, 1) ||
+            !(material->alpha_cutoff >= 0) || !all_finite(light, 3) ||
+            !(light[0] >= 0 && light[1] >= 0 && light[2] >= 0))
+            return th_fail(err, TH_ERR_INPUT, "material %s: bad alpha or emissive colour", material->name);
+    }
+    for (uint32_t t = 0; t < model->texture_count; t++)
+        if (!model->textures[t].name || (!model->textures[t].bytes && model->textures[t].byte_count > 0))
+            return th_fail(err, TH_ERR_INPUT, "texture %u: bad name or size", t);
+
+    uint64_t vertices = 0, deltas = 0;
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        vertices += mesh->vertex_count;
+        if (vertices > TH_MAX_VERTICES)
+            return th_fail(err, TH_ERR_LIMIT, "more than %u vertices", TH_MAX_VERTICES);
+        if (!mesh->name || mesh->material >= model->material_count || mesh->index_count % 3 != 0)
+            return th_fail(err, TH_ERR_INPUT, "mesh %u: bad name, material or index count", m);
+        const th_result result = check_mesh(model, mesh, &deltas, err);
+        if (result != TH_OK)
+            return result;
+    }
+    th_result result = model->appearances.count > 0 ? check_appearances(model, err) : TH_OK;
     if (result == TH_OK && model->clip_count > TH_MAX_CLIPS)
         result = th_fail(err, TH_ERR_LIMIT, "%u clips, the limit is %u", model->clip_count, TH_MAX_CLIPS);
     for (uint32_t c = 0; result == TH_OK && c < model->clip_count; c++)

@@ -8,6 +8,7 @@
 
 #include "vertices.h"
 
+#include <core/arena.h>
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
@@ -45,6 +46,7 @@ typedef struct cluster {
 
 struct th_skin {
     const th_model *model;
+    th_arena *arena;        /* owns the arrays */
     th_skin *drawn;         /* the same points of the joint level that is drawn, without clusters; NULL: this one is */
     th_palette_base *bases; /* [bone] */
     point *points;          /* one more than there are, for the ends of the last one's lists */
@@ -65,36 +67,27 @@ typedef struct source {
     uint32_t order; /* makes sorting deterministic */
 } source;
 
-static void mark_morphed(const th_mesh *mesh, source *vertices)
-{
-    for (uint32_t t = 0; t < mesh->target_count; t++)
-        for (uint32_t d = 0; d < mesh->targets[t].delta_count; d++)
-            vertices[mesh->targets[t].deltas[d].vertex].is_morphed = true;
-}
-
-/* Lists all points; out: room for all. */
+/* Lists all points; out: room for all. Returns their number. */
 static uint32_t list_sources(const th_model *model, source *out)
 {
     uint32_t count = 0;
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
+        source *first = out + count;
         for (uint32_t v = 0; v < mesh->vertex_count; v++, count++) {
             const th_vertex *vertex = &mesh->vertices[v];
             out[count] = (source){.mesh = m, .vertex = v, .bone = vertex->bone[0], .order = count};
             memcpy(out[count].position, vertex->position, sizeof out[count].position);
         }
-        mark_morphed(mesh, out + count - mesh->vertex_count);
+        for (uint32_t t = 0; t < mesh->target_count; t++)
+            for (uint32_t d = 0; d < mesh->targets[t].delta_count; d++)
+                first[mesh->targets[t].deltas[d].vertex].is_morphed = true;
     }
     for (uint32_t b = 0; b < model->bone_count && model->mesh_count == 0; b++) {
         out[count] = (source){.mesh = TH_NO_INDEX, .bone = b, .order = count};
         count += th_bone_place(&model->bones[b], out[count].position);
     }
     return count;
-}
-
-static uint32_t count_sources(const th_model *model)
-{
-    return model->mesh_count == 0 ? model->bone_count : th_vertices_count(model);
 }
 
 static int by_bone(const void *a, const void *b)
@@ -107,45 +100,36 @@ static int by_bone(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static int by_axis(const source *x, const source *y, int axis)
+static int by_axis(const void *a, const void *b, void *axis)
 {
-    if (x->position[axis] != y->position[axis])
-        return x->position[axis] < y->position[axis] ? -1 : 1;
+    const source *x = a, *y = b;
+    const float one = x->position[*(const int *)axis], other = y->position[*(const int *)axis];
+    if (one != other)
+        return one < other ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static int by_x(const void *a, const void *b)
+/* Splits points of one bone across their longest side until they are few enough for a cluster. */
+static void split(th_skin *skin, source *sources, uint32_t first, uint32_t count)
 {
-    return by_axis(a, b, 0);
-}
-
-static int by_y(const void *a, const void *b)
-{
-    return by_axis(a, b, 1);
-}
-
-static int by_z(const void *a, const void *b)
-{
-    return by_axis(a, b, 2);
-}
-
-static void find_box(const source *sources, uint32_t count, float low[3], float high[3])
-{
+    float low[3], high[3];
     for (int i = 0; i < 3; i++)
-        low[i] = high[i] = sources[0].position[i];
-    for (uint32_t s = 1; s < count; s++)
+        low[i] = high[i] = sources[first].position[i];
+    for (uint32_t s = first + 1; s < first + count; s++)
         for (int i = 0; i < 3; i++) {
             low[i] = fminf(low[i], sources[s].position[i]);
             high[i] = fmaxf(high[i], sources[s].position[i]);
         }
-}
-
-static void add_cluster(th_skin *skin, const source *sources, uint32_t first, uint32_t count)
-{
+    if (count > CLUSTER) {
+        int axis = high[1] - low[1] > high[0] - low[0] ? 1 : 0;
+        axis = high[2] - low[2] > high[axis] - low[axis] ? 2 : axis;
+        qsort_r(sources + first, count, sizeof *sources, by_axis, &axis);
+        split(skin, sources, first, count / 2);
+        split(skin, sources, first + count / 2, count - count / 2);
+        return;
+    }
     cluster *c = &skin->clusters[skin->cluster_count++];
-    float low[3], high[3];
     *c = (cluster){.first = first, .count = count, .is_morphed = sources[first].is_morphed};
-    find_box(sources + first, count, low, high);
     for (int i = 0; i < 3; i++)
         c->centre[i] = (low[i] + high[i]) / 2;
     for (uint32_t s = first; s < first + count; s++) {
@@ -153,46 +137,6 @@ static void add_cluster(th_skin *skin, const source *sources, uint32_t first, ui
         c->radius = fmaxf(c->radius, hypotf(hypotf(p[0] - c->centre[0], p[1] - c->centre[1]), p[2] - c->centre[2]));
     }
     c->radius *= SLACK;
-}
-
-/* Splits points of one bone across their longest side until they are few enough. */
-static void split(th_skin *skin, source *sources, uint32_t first, uint32_t count)
-{
-    static int (*const orders[])(const void *, const void *) = {by_x, by_y, by_z};
-    float low[3], high[3];
-    if (count <= CLUSTER) {
-        add_cluster(skin, sources, first, count);
-        return;
-    }
-    find_box(sources + first, count, low, high);
-    int axis = high[1] - low[1] > high[0] - low[0] ? 1 : 0;
-    axis = high[2] - low[2] > high[axis] - low[axis] ? 2 : axis;
-    qsort(sources + first, count, sizeof *sources, orders[axis]);
-    split(skin, sources, first, count / 2);
-    split(skin, sources, first + count / 2, count - count / 2);
-}
-
-static void make_clusters(th_skin *skin, source *sources)
-{
-    qsort(sources, skin->point_count, sizeof *sources, by_bone);
-    for (uint32_t first = 0, end; first < skin->point_count; first = end) {
-        for (end = first + 1; end < skin->point_count; end++)
-            if (sources[end].bone != sources[first].bone || sources[end].is_morphed != sources[first].is_morphed)
-                break;
-        split(skin, sources, first, end - first);
-    }
-}
-
-static uint32_t add_influences(th_skin *skin, const source *s, uint32_t count)
-{
-    if (s->mesh == TH_NO_INDEX) { /* only of models that have no levels */
-        skin->influences[count++] = (influence){(uint16_t)s->bone, 1};
-        return count;
-    }
-    const th_vertex *vertex = &skin->model->meshes[s->mesh].vertices[s->vertex];
-    for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++)
-        skin->influences[count++] = (influence){vertex->bone[k], vertex->weight[k]};
-    return count;
 }
 
 /* Its delta of a target, or NULL. */
@@ -209,119 +153,73 @@ static const th_morph_delta *find_delta(const th_morph_target *target, uint32_t 
     return low < target->delta_count && target->deltas[low].vertex == vertex ? &target->deltas[low] : NULL;
 }
 
-static uint32_t add_deltas(th_skin *skin, const source *s, uint32_t count)
-{
-    if (!s->is_morphed)
-        return count;
-    const th_mesh *mesh = &skin->model->meshes[s->mesh];
-    for (uint32_t t = 0; t < mesh->target_count; t++) {
-        const th_morph_delta *found = find_delta(&mesh->targets[t], s->vertex);
-        if (!found)
-            continue;
-        skin->deltas[count] = (delta){.weight = mesh->targets[t].weight};
-        memcpy(skin->deltas[count++].position, found->position, sizeof found->position);
-    }
-    return count;
-}
-
+/* Points in the order of the sources, with what moves them in this skin's model. */
 static void make_points(th_skin *skin, const source *sources)
 {
     uint32_t influences = 0, deltas = 0;
     for (uint32_t p = 0; p < skin->point_count; p++) {
-        point *at = &skin->points[p];
         const source *s = &sources[p];
-        const bool is_vertex = s->mesh != TH_NO_INDEX;
-        memcpy(at->position, is_vertex ? skin->model->meshes[s->mesh].vertices[s->vertex].position : s->position,
-               sizeof at->position);
+        point *at = &skin->points[p];
         at->first_influence = influences;
         at->first_delta = deltas;
-        influences = add_influences(skin, &sources[p], influences);
-        deltas = add_deltas(skin, &sources[p], deltas);
+        if (s->mesh == TH_NO_INDEX) { /* only of models that have no levels */
+            memcpy(at->position, s->position, sizeof at->position);
+            skin->influences[influences++] = (influence){(uint16_t)s->bone, 1};
+            continue;
+        }
+        const th_mesh *mesh = &skin->model->meshes[s->mesh];
+        const th_vertex *vertex = &mesh->vertices[s->vertex];
+        memcpy(at->position, vertex->position, sizeof at->position);
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++)
+            skin->influences[influences++] = (influence){vertex->bone[k], vertex->weight[k]};
+        for (uint32_t t = 0; s->is_morphed && t < mesh->target_count; t++) {
+            const th_morph_delta *found = find_delta(&mesh->targets[t], s->vertex);
+            if (!found)
+                continue;
+            skin->deltas[deltas] = (delta){.weight = mesh->targets[t].weight};
+            memcpy(skin->deltas[deltas++].position, found->position, sizeof found->position);
+        }
     }
     skin->points[skin->point_count] = (point){.first_influence = influences, .first_delta = deltas};
 }
 
-/* All bones of a cluster's points. */
-static void list_bones(th_skin *skin, cluster *c)
-{
-    c->first_bone = skin->bone_total;
-    const uint32_t end = skin->points[c->first + c->count].first_influence;
-    for (uint32_t k = skin->points[c->first].first_influence; k < end; k++) {
-        const uint16_t bone = skin->influences[k].bone;
-        uint32_t b = 0;
-        while (b < c->bone_count && skin->bones[c->first_bone + b] != bone)
-            b++;
-        if (b == c->bone_count)
-            skin->bones[c->first_bone + c->bone_count++] = bone;
-    }
-    skin->bone_total += c->bone_count;
-}
-
-static size_t count_deltas(const th_model *model)
-{
-    size_t count = 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        for (uint32_t t = 0; t < model->meshes[m].target_count; t++)
-            count += model->meshes[m].targets[t].delta_count;
-    return count;
-}
-
-static size_t count_influences(const th_model *model)
-{
-    size_t count = model->mesh_count == 0 ? model->bone_count : 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++)
-            for (uint32_t k = 0; k < TH_MAX_INFLUENCES && model->meshes[m].vertices[v].weight[k] > 0; k++)
-                count++;
-    return count;
-}
-
-static bool allocate(th_skin *skin, uint32_t sources)
-{
-    const size_t influences = count_influences(skin->model);
-    skin->bases = calloc(skin->model->bone_count + 1u, sizeof *skin->bases);
-    skin->points = calloc((size_t)sources + 1, sizeof *skin->points);
-    skin->influences = calloc(influences + 1, sizeof *skin->influences);
-    skin->deltas = calloc(count_deltas(skin->model) + 1, sizeof *skin->deltas);
-    skin->clusters = calloc((size_t)sources + 1, sizeof *skin->clusters);
-    skin->bones = calloc(influences + 1, sizeof *skin->bones);
-    return skin->bases && skin->points && skin->influences && skin->deltas && skin->clusters && skin->bones;
-}
-
-/* A skin without points. NULL: no memory. */
+/* A skin without points, but with room for them. NULL: no memory. */
 static th_skin *begin_skin(const th_model *model, uint32_t most)
 {
-    th_skin *skin = calloc(1, sizeof *skin);
-    if (!skin)
-        return NULL;
-    skin->model = model;
-    if (!allocate(skin, most)) {
-        th_skin_destroy(skin);
+    size_t influences = model->mesh_count == 0 ? model->bone_count : 0, deltas = 0;
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        for (uint32_t v = 0; v < mesh->vertex_count; v++)
+            for (uint32_t k = 0; k < TH_MAX_INFLUENCES && mesh->vertices[v].weight[k] > 0; k++)
+                influences++;
+        for (uint32_t t = 0; t < mesh->target_count; t++)
+            deltas += mesh->targets[t].delta_count;
+    }
+    th_arena *arena = th_arena_create();
+    th_skin *skin = th_arena_new(arena, th_skin, 1);
+    const th_skin made = {.model = model,
+                          .arena = arena,
+                          .bases = th_arena_new(arena, th_palette_base, model->bone_count),
+                          .points = th_arena_new(arena, point, (size_t)most + 1),
+                          .influences = th_arena_new(arena, influence, influences),
+                          .deltas = th_arena_new(arena, delta, deltas),
+                          .clusters = th_arena_new(arena, cluster, most),
+                          .bones = th_arena_new(arena, uint16_t, influences)};
+    if (th_arena_failed(arena)) {
+        th_arena_destroy(arena);
         return NULL;
     }
+    *skin = made;
     for (uint32_t b = 0; b < model->bone_count; b++)
         skin->bases[b] = th_model_palette_base(model, b);
     return skin;
-}
-
-static void fill_skin(th_skin *skin, source *sources)
-{
-    skin->point_count = list_sources(skin->model, sources);
-    make_clusters(skin, sources);
-    make_points(skin, sources);
-    for (uint32_t c = 0; c < skin->cluster_count; c++)
-        list_bones(skin, &skin->clusters[c]);
-    if (!skin->drawn)
-        return;
-    skin->drawn->point_count = skin->point_count;
-    make_points(skin->drawn, sources);
 }
 
 th_result th_skin_create(const th_model *model, const th_model *drawn_as, th_skin **out, th_error *err)
 {
     assert(model && out);
     const bool is_level = drawn_as && drawn_as != model;
-    const uint32_t most = count_sources(model);
+    const uint32_t most = model->mesh_count == 0 ? model->bone_count : th_vertices_count(model);
     th_skin *skin = begin_skin(model, most);
     source *sources = calloc((size_t)most + 1, sizeof *sources);
     *out = NULL;
@@ -332,7 +230,36 @@ th_result th_skin_create(const th_model *model, const th_model *drawn_as, th_ski
         free(sources);
         return th_fail(err, TH_ERR_MEMORY, "%s: no memory for its skin", model->name);
     }
-    fill_skin(skin, sources);
+
+    /* Clusters have points of one bone, and points that move to targets are apart. */
+    skin->point_count = list_sources(model, sources);
+    qsort(sources, skin->point_count, sizeof *sources, by_bone);
+    for (uint32_t first = 0, end; first < skin->point_count; first = end) {
+        for (end = first + 1; end < skin->point_count; end++)
+            if (sources[end].bone != sources[first].bone || sources[end].is_morphed != sources[first].is_morphed)
+                break;
+        split(skin, sources, first, end - first);
+    }
+    make_points(skin, sources);
+
+    /* All bones of the points of each. */
+    for (cluster *c = skin->clusters; c < skin->clusters + skin->cluster_count; c++) {
+        const uint32_t end = skin->points[c->first + c->count].first_influence;
+        uint16_t *bones = skin->bones + skin->bone_total;
+        c->first_bone = skin->bone_total;
+        for (uint32_t k = skin->points[c->first].first_influence; k < end; k++) {
+            uint32_t b = 0;
+            while (b < c->bone_count && bones[b] != skin->influences[k].bone)
+                b++;
+            if (b == c->bone_count)
+                bones[c->bone_count++] = skin->influences[k].bone;
+        }
+        skin->bone_total += c->bone_count;
+    }
+    if (skin->drawn) {
+        skin->drawn->point_count = skin->point_count;
+        make_points(skin->drawn, sources);
+    }
     free(sources);
     *out = skin;
     return TH_OK;
@@ -343,13 +270,7 @@ void th_skin_destroy(th_skin *skin)
     if (!skin)
         return;
     th_skin_destroy(skin->drawn);
-    free(skin->bases);
-    free(skin->points);
-    free(skin->influences);
-    free(skin->deltas);
-    free(skin->clusters);
-    free(skin->bones);
-    free(skin);
+    th_arena_destroy(skin->arena);
 }
 
 uint32_t th_skin_vertex_count(const th_skin *skin)
@@ -405,27 +326,6 @@ size_t th_skin_scratch_bytes(const th_skin *skin)
                                skin->model->bone_count * sizeof(bone_motion) + skin->cluster_count * sizeof(float) + 1);
 }
 
-static work work_in(const th_skin *skin, void *scratch)
-{
-    work w = {.motions = scratch};
-    w.entries[0] = (th_mat34 *)(void *)(w.motions + skin->model->bone_count);
-    w.entries[1] = w.entries[0] + entry_count(skin);
-    w.bounds = (float *)(void *)(w.entries[1] + entry_count(skin));
-    return w;
-}
-
-static lens lens_of(const th_skin_screen *screen)
-{
-    lens l = {.half_width = screen->width / 2, .half_height = screen->height / 2, .near_z = screen->near_z};
-    for (int col = 0; col < 4; col++) {
-        l.matrix.m[col] = screen->clip_from_model[4 * col] * l.half_width;
-        l.matrix.m[4 + col] = screen->clip_from_model[4 * col + 1] * l.half_height;
-        l.matrix.m[8 + col] = screen->clip_from_model[4 * col + 3];
-    }
-    l.corner = hypotf(l.half_width, l.half_height);
-    return l;
-}
-
 /* False if a number is not finite. */
 static bool read_palette(const th_skin *skin, th_skin_palette palette, th_mat34 *out)
 {
@@ -441,7 +341,7 @@ static bool read_palette(const th_skin *skin, th_skin_palette palette, th_mat34 
 }
 
 /* The rotation and scale of l, and what `a` does before. */
-static th_mat34 through(const lens *l, const th_mat34 *a)
+static th_mat34 turn_through(const lens *l, const th_mat34 *a)
 {
     th_mat34 out;
     for (int row = 0; row < 12; row += 4) {
@@ -449,6 +349,15 @@ static th_mat34 through(const lens *l, const th_mat34 *a)
         for (int col = 0; col < 4; col++)
             out.m[row + col] = r[0] * a->m[col] + r[1] * a->m[4 + col] + r[2] * a->m[8 + col];
     }
+    return out;
+}
+
+/* All of l, and what `a` does before. */
+static th_mat34 see_through(const lens *l, const th_mat34 *a)
+{
+    th_mat34 out = turn_through(l, a);
+    for (int i = 3; i < 12; i += 4)
+        out.m[i] += l->matrix.m[i];
     return out;
 }
 
@@ -463,26 +372,6 @@ static stretch stretch_of(const th_mat34 *a)
     const float *x = a->m, *y = a->m + 4, *z = a->m + 8;
     const float half = (dot(x, x) - dot(y, y)) / 2, mean = (dot(x, x) + dot(y, y)) / 2, skew = dot(x, y);
     return (stretch){SLACK * sqrtf(mean + sqrtf(half * half + skew * skew)), SLACK * sqrtf(dot(z, z))};
-}
-
-static void find_motions(const th_skin *skin, const lens *l, const work *w)
-{
-    for (uint32_t b = 0; b < skin->model->bone_count; b++) {
-        const th_mat34 *drawn = &w->entries[0][b], *full = &w->entries[1][b];
-        bone_motion *m = &w->motions[b];
-        th_mat34 moved;
-        for (int i = 0; i < 12; i++)
-            moved.m[i] = drawn->m[i] - full->m[i];
-        m->drawn = through(l, drawn);
-        m->full = through(l, full);
-        for (int i = 3; i < 12; i += 4) {
-            m->drawn.m[i] += l->matrix.m[i];
-            m->full.m[i] += l->matrix.m[i];
-        }
-        m->moved = through(l, &moved);
-        m->moved_stretch = stretch_of(&m->moved);
-        m->full_stretch = stretch_of(&m->full);
-    }
 }
 
 static inline void transform(const th_mat34 *a, const float p[3], float out[3])
@@ -582,20 +471,12 @@ typedef struct side {
     th_mat34 *entries, *bones; /* bones: through the lens */
 } side;
 
-static side side_in(const th_skin *skin, th_mat34 *memory)
-{
-    return (side){skin, memory, memory + entry_count(skin)};
-}
-
 static bool read_side(const side *s, th_skin_palette palette, const lens *l)
 {
     if (!read_palette(s->skin, palette, s->entries))
         return false;
-    for (uint32_t b = 0; b < s->skin->model->bone_count; b++) {
-        s->bones[b] = through(l, &s->entries[b]);
-        for (int i = 3; i < 12; i += 4)
-            s->bones[b].m[i] += l->matrix.m[i];
-    }
+    for (uint32_t b = 0; b < s->skin->model->bone_count; b++)
+        s->bones[b] = see_through(l, &s->entries[b]);
     return true;
 }
 
@@ -618,8 +499,10 @@ static void place_point(const side *s, uint32_t index, float out[3])
 static float measure_level(const th_skin *skin, th_skin_palette drawn, th_skin_palette full, const lens *l,
                            void *scratch)
 {
-    const side as_drawn = side_in(skin->drawn, scratch);
-    const side as_full = side_in(skin, as_drawn.bones + skin->drawn->model->bone_count);
+    th_mat34 *memory = scratch;
+    const side as_drawn = {skin->drawn, memory, memory + entry_count(skin->drawn)};
+    memory = as_drawn.bones + skin->drawn->model->bone_count;
+    const side as_full = {skin, memory, memory + entry_count(skin)};
     if (!read_side(&as_drawn, drawn, l) || !read_side(&as_full, full, l))
         return HUGE_VALF;
     float most = 0, a[3], b[3];
@@ -638,15 +521,35 @@ float th_skin_error_px(const th_skin *skin, th_skin_palette drawn, th_skin_palet
 {
     assert(skin && drawn.entries && full.entries && screen && scratch);
     assert(screen->width > 0 && screen->height > 0 && screen->near_z > 0);
-    const lens l = lens_of(screen);
+    lens l = {.half_width = screen->width / 2, .half_height = screen->height / 2, .near_z = screen->near_z};
+    for (int col = 0; col < 4; col++) {
+        l.matrix.m[col] = screen->clip_from_model[4 * col] * l.half_width;
+        l.matrix.m[4 + col] = screen->clip_from_model[4 * col + 1] * l.half_height;
+        l.matrix.m[8 + col] = screen->clip_from_model[4 * col + 3];
+    }
+    l.corner = hypotf(l.half_width, l.half_height);
     if (skin->drawn)
         return measure_level(skin, drawn, full, &l, scratch);
-    const work w = work_in(skin, scratch);
+
+    work w = {.motions = scratch};
+    w.entries[0] = (th_mat34 *)(void *)(w.motions + skin->model->bone_count);
+    w.entries[1] = w.entries[0] + entry_count(skin);
+    w.bounds = (float *)(void *)(w.entries[1] + entry_count(skin));
     if (!read_palette(skin, drawn, w.entries[0]) || !read_palette(skin, full, w.entries[1]))
         return HUGE_VALF;
     if (skin->cluster_count == 0 || memcmp(w.entries[0], w.entries[1], entry_count(skin) * sizeof(th_mat34)) == 0)
         return 0;
-    find_motions(skin, &l, &w);
+    for (uint32_t b = 0; b < skin->model->bone_count; b++) {
+        bone_motion *m = &w.motions[b];
+        th_mat34 moved;
+        for (int i = 0; i < 12; i++)
+            moved.m[i] = w.entries[0][b].m[i] - w.entries[1][b].m[i];
+        m->drawn = see_through(&l, &w.entries[0][b]);
+        m->full = see_through(&l, &w.entries[1][b]);
+        m->moved = turn_through(&l, &moved);
+        m->moved_stretch = stretch_of(&m->moved);
+        m->full_stretch = stretch_of(&m->full);
+    }
     uint32_t first = 0;
     for (uint32_t c = 0; c < skin->cluster_count; c++) {
         w.bounds[c] = bound_of(skin, &w, &l, &skin->clusters[c]);

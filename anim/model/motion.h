@@ -1,6 +1,6 @@
 /* Clips that carry the model away, played in place. Private to anim. */
-#ifndef TH_ANIM_MODEL_IN_PLACE_H
-#define TH_ANIM_MODEL_IN_PLACE_H
+#ifndef TH_ANIM_MODEL_MOTION_H
+#define TH_ANIM_MODEL_MOTION_H
 
 #include <core/arena.h>
 #include <throng/anim/interpolation.h>

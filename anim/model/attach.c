@@ -1,0 +1,347 @@
+/* Attaches clips of one model to another, by names of joints and morph targets. Both arenas keep their failures, so
+ * that most of what is copied is not checked where it is copied. */
+#include <core/arena.h>
+#include <throng/anim/model.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where a donor's joints find their like ---- */
+
+#define NO_TARGET TH_NO_INDEX
+#define AMBIGUOUS (TH_NO_INDEX - 1)
+
+static int compare_names(const void *a, const void *b, void *joints)
+{
+    const th_joint *list = joints;
+    return strcmp(list[*(const uint32_t *)a].name, list[*(const uint32_t *)b].name);
+}
+
+/* Returns the base's joint of this name, NO_TARGET or AMBIGUOUS. by_name: its joints, sorted. */
+static uint32_t find_target(const th_model *base, const uint32_t *by_name, const char *name)
+{
+    uint32_t low = 0, high = base->joint_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (strcmp(base->joints[by_name[middle]].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == base->joint_count || strcmp(base->joints[by_name[low]].name, name) != 0)
+        return NO_TARGET;
+    bool alone = low + 1 == base->joint_count || strcmp(base->joints[by_name[low + 1]].name, name) != 0;
+    return alone ? by_name[low] : AMBIGUOUS;
+}
+
+/* The first weight of a joint, or weight_count. */
+static uint32_t first_weight(const th_model *model, uint32_t joint)
+{
+    uint32_t w = 0;
+    while (w < model->weight_count && model->weights[w].joint != joint)
+        w++;
+    return w;
+}
+
+/* Returns the base's weight for the donor's: that of a joint and target of the same names, or else the only one of this
+ * target, NO_TARGET or AMBIGUOUS. Targets without names are told by their order. targets: of joints. */
+static uint32_t find_weight(const th_model *base, const th_model *donor, uint32_t weight, const uint32_t *targets)
+{
+    const char *name = donor->weights[weight].name;
+    const uint32_t donor_joint = donor->weights[weight].joint, joint = targets[donor_joint];
+    const uint32_t first = first_weight(base, joint), nth = first + weight - first_weight(donor, donor_joint);
+    if (!name[0] && nth < base->weight_count && base->weights[nth].joint == joint && !base->weights[nth].name[0])
+        return nth;
+    uint32_t found = NO_TARGET;
+    for (uint32_t w = 0; name[0] && w < base->weight_count; w++) {
+        if (strcmp(base->weights[w].name, name) != 0)
+            continue;
+        if (base->weights[w].joint == joint)
+            return w;
+        found = found == NO_TARGET ? w : AMBIGUOUS;
+    }
+    return found;
+}
+
+/* ---- tracks ---- */
+
+static th_track copy_track(th_arena *arena, const th_track *from, size_t width)
+{
+    th_track to = *from;
+    to.times = th_arena_copy(arena, from->times, from->key_count, sizeof *from->times);
+    to.values = th_arena_copy(arena, from->values, from->key_count, width * sizeof *from->values);
+    if (from->tangents)
+        to.tangents = th_arena_copy(arena, from->tangents, from->key_count, 2 * width * sizeof *from->tangents);
+    return to;
+}
+
+/* A track with one key. */
+static th_track constant_track(th_arena *arena, const double value[], size_t width)
+{
+    float *values = th_arena_new(arena, float, width);
+    for (size_t i = 0; values && i < width; i++)
+        values[i] = (float)value[i];
+    return (th_track){.key_count = 1, .times = th_arena_new(arena, double, 1), .values = values};
+}
+
+static double likeness(const double a[4], const float b[4])
+{
+    double dot = 0;
+    for (int i = 0; i < 4; i++)
+        dot += a[i] * (double)b[i];
+    return fabs(dot);
+}
+
+/* Decomposes the rest transform in the way that fits the donor's keys: with the same signs of scale or, if the clip
+ * animates scale, with the nearest rotation. */
+static th_trs split_like(const th_mat34 *rest, const th_channel *like)
+{
+    assert(like->scale.key_count > 0 && like->rotation.key_count > 0);
+    th_dmat34 matrix = th_dmat34_from(*rest);
+    th_trs best;
+    const float *s = like->scale.values;
+    th_dmat34_decompose_like(&matrix, (double[3]){(double)s[0], (double)s[1], (double)s[2]}, &best);
+    if (like->filled & TH_SCALE)
+        return best;
+    for (int flips = 0; flips < 8; flips++) {
+        th_trs other;
+        double signs[3] = {flips & 1 ? -1 : 1, flips & 2 ? -1 : 1, flips & 4 ? -1 : 1};
+        th_dmat34_decompose_like(&matrix, signs, &other);
+        if (likeness(other.rotation, like->rotation.values) > likeness(best.rotation, like->rotation.values))
+            best = other;
+    }
+    return best;
+}
+
+/* ---- clips ---- */
+
+/* Channels without a target. */
+typedef struct unmatched {
+    uint32_t count;
+    const char *first; /* joint of the first such channel */
+} unmatched;
+
+typedef struct attachment {
+    th_arena *arena; /* of the new model */
+    const th_model *base, *donor;
+    const uint32_t *targets; /* by joint of the donor */
+    bool *taken;             /* by joint of the base, then by weight: has a track in the current clip */
+    unmatched missing, ambiguous;
+} attachment;
+
+static void copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
+{
+    th_channel *channels = th_arena_copy(arena, from->channels, from->channel_count, sizeof *channels);
+    th_weight_track *weights = th_arena_copy(arena, from->weight_tracks, from->weight_track_count, sizeof *weights);
+    *to = *from;
+    to->name = th_arena_string(arena, from->name);
+    to->channels = channels;
+    to->weight_tracks = weights;
+    for (uint32_t c = 0; channels && c < from->channel_count; c++) {
+        channels[c].translation = copy_track(arena, &from->channels[c].translation, 3);
+        channels[c].rotation = copy_track(arena, &from->channels[c].rotation, 4);
+        channels[c].scale = copy_track(arena, &from->channels[c].scale, 3);
+    }
+    for (uint32_t t = 0; weights && t < from->weight_track_count; t++)
+        weights[t].track = copy_track(arena, &from->weight_tracks[t].track, 1);
+}
+
+/* Counts a channel that has no target. Returns whether it has one. */
+static bool matches(attachment *l, uint32_t target, const char *name)
+{
+    unmatched *left = target == NO_TARGET ? &l->missing : target == AMBIGUOUS ? &l->ambiguous : NULL;
+    if (left)
+        left->first = left->count++ ? left->first : name;
+    return !left;
+}
+
+static int compare_channels(const void *a, const void *b)
+{
+    const th_channel *x = a, *y = b;
+    return (x->joint > y->joint) - (x->joint < y->joint);
+}
+
+static int compare_weight_tracks(const void *a, const void *b)
+{
+    const th_weight_track *x = a, *y = b;
+    return (x->weight > y->weight) - (x->weight < y->weight);
+}
+
+/* If several channels target one joint, or several tracks one weight, the first wins. Tracks with keys of the file are
+ * copied; filled ones take the value of the base. */
+static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
+{
+    const th_model *base = l->base, *donor = l->donor;
+    th_arena *arena = l->arena;
+    th_channel *channels = th_arena_new(arena, th_channel, from->channel_count);
+    th_weight_track *weights = th_arena_new(arena, th_weight_track, from->weight_track_count);
+    *to = *from;
+    to->name = th_arena_string(arena, from->name);
+    to->channels = channels;
+    to->weight_tracks = weights;
+    to->channel_count = to->weight_track_count = 0;
+    for (uint32_t c = 0; channels && c < from->channel_count; c++) {
+        const th_channel *channel = &from->channels[c];
+        assert(channel->joint < donor->joint_count);
+        const uint32_t target = l->targets[channel->joint], filled = channel->filled;
+        if (!matches(l, target, donor->joints[channel->joint].name) || l->taken[target])
+            continue;
+        assert(target < base->joint_count);
+        l->taken[target] = true;
+        const th_trs own = split_like(&base->joints[target].rest, channel);
+        channels[to->channel_count++] = (th_channel){
+            .joint = target,
+            .filled = filled,
+            .translation = filled & TH_TRANSLATION ? constant_track(arena, own.translation, 3)
+                                                   : copy_track(arena, &channel->translation, 3),
+            .rotation = filled & TH_ROTATION ? constant_track(arena, own.rotation, 4)
+                                             : copy_track(arena, &channel->rotation, 4),
+            .scale = filled & TH_SCALE ? constant_track(arena, own.scale, 3) : copy_track(arena, &channel->scale, 3)};
+    }
+    bool *taken = l->taken + base->joint_count;
+    for (uint32_t t = 0; weights && t < from->weight_track_count; t++) {
+        const uint32_t weight = from->weight_tracks[t].weight, target = find_weight(base, donor, weight, l->targets);
+        const char *name = donor->weights[weight].name, *node = donor->joints[donor->weights[weight].joint].name;
+        if (!matches(l, target, name[0] ? name : node) || taken[target])
+            continue;
+        taken[target] = true;
+        weights[to->weight_track_count++] =
+            (th_weight_track){target, copy_track(arena, &from->weight_tracks[t].track, 1)};
+    }
+    memset(l->taken, 0, ((size_t)base->joint_count + base->weight_count) * sizeof *l->taken);
+    if (channels)
+        qsort(channels, to->channel_count, sizeof *channels, compare_channels);
+    if (weights)
+        qsort(weights, to->weight_track_count, sizeof *weights, compare_weight_tracks);
+}
+
+/* ---- the rest of a model ---- */
+
+/* A deep copy of everything except clips and warnings. */
+static void copy_base(th_arena *arena, const th_model *base, th_model *out)
+{
+    th_joint *joints = th_arena_copy(arena, base->joints, base->joint_count, sizeof *joints);
+    th_weight *weights = th_arena_copy(arena, base->weights, base->weight_count, sizeof *weights);
+    th_mesh *meshes = th_arena_copy(arena, base->meshes, base->mesh_count, sizeof *meshes);
+    th_material *materials = th_arena_copy(arena, base->materials, base->material_count, sizeof *materials);
+    th_texture *textures = th_arena_copy(arena, base->textures, base->texture_count, sizeof *textures);
+    if (th_arena_failed(arena))
+        return;
+    *out = *base;
+    out->arena = arena;
+    out->name = th_arena_string(arena, base->name);
+    out->joints = joints;
+    out->bones = th_arena_copy(arena, base->bones, base->bone_count, sizeof *base->bones);
+    out->weights = weights;
+    out->meshes = meshes;
+    out->materials = materials;
+    out->textures = textures;
+    th_appearances *looks = &out->appearances;
+    looks->regions =
+        th_arena_copy(arena, looks->regions, (size_t)looks->count * looks->region_count, sizeof *looks->regions);
+    looks->statures = th_arena_copy(arena, looks->statures, looks->count, sizeof *looks->statures);
+    for (uint32_t j = 0; j < base->joint_count; j++)
+        joints[j].name = th_arena_string(arena, joints[j].name);
+    for (uint32_t w = 0; w < base->weight_count; w++)
+        weights[w].name = th_arena_string(arena, weights[w].name);
+    for (uint32_t m = 0; m < base->mesh_count; m++) {
+        th_mesh *mesh = &meshes[m];
+        th_morph_target *targets = th_arena_copy(arena, mesh->targets, mesh->target_count, sizeof *targets);
+        for (uint32_t t = 0; targets && t < mesh->target_count; t++)
+            targets[t].deltas =
+                th_arena_copy(arena, targets[t].deltas, targets[t].delta_count, sizeof *targets[t].deltas);
+        mesh->name = th_arena_string(arena, mesh->name);
+        mesh->vertices = th_arena_copy(arena, mesh->vertices, mesh->vertex_count, sizeof *mesh->vertices);
+        mesh->indices = th_arena_copy(arena, mesh->indices, mesh->index_count, sizeof *mesh->indices);
+        mesh->targets = targets;
+    }
+    for (uint32_t m = 0; m < base->material_count; m++)
+        materials[m].name = th_arena_string(arena, materials[m].name);
+    for (uint32_t t = 0; t < base->texture_count; t++) {
+        textures[t].name = th_arena_string(arena, textures[t].name);
+        if (textures[t].bytes)
+            textures[t].bytes = th_arena_copy(arena, textures[t].bytes, textures[t].byte_count, 1);
+    }
+}
+
+static const char *warn_unmatched(const attachment *l, const unmatched *left, const char *matches)
+{
+    bool one = left->count == 1;
+    return th_arena_format(l->arena, "%s: %u %s %s of %s and %s left out (%s%s)", l->donor->name, left->count,
+                           one ? "channel matches" : "channels match", matches, l->base->name, one ? "was" : "were",
+                           one ? "" : "first: ", left->first);
+}
+
+static void copy_warnings(const attachment *l, th_model *out)
+{
+    const th_model *base = l->base, *donor = l->donor;
+    const char **warnings =
+        th_arena_new(l->arena, const char *, (size_t)base->warning_count + donor->warning_count + 2);
+    if (!warnings)
+        return;
+    out->warnings = warnings;
+    for (uint32_t n = 0; n < base->warning_count; n++)
+        *warnings++ = th_arena_string(l->arena, base->warnings[n]);
+    for (uint32_t n = 0; n < donor->warning_count; n++)
+        *warnings++ = th_arena_format(l->arena, "%s: %s", donor->name, donor->warnings[n]);
+    if (l->missing.count > 0)
+        *warnings++ = warn_unmatched(l, &l->missing, "no joint");
+    if (l->ambiguous.count > 0)
+        *warnings++ = warn_unmatched(l, &l->ambiguous, "several joints");
+    out->warning_count = (uint32_t)(warnings - out->warnings);
+}
+
+th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err)
+{
+    assert(base && donor && out);
+    *out = NULL;
+    if (donor->clip_count == 0)
+        return th_fail(err, TH_ERR_INPUT, "%s: there is no clip to attach", donor->name);
+    const uint64_t total = (uint64_t)base->clip_count + donor->clip_count;
+    if (total > TH_MAX_CLIPS)
+        return th_fail(err, TH_ERR_LIMIT, "%s: %llu clips with those of %s, the limit is %u", base->name,
+                       (unsigned long long)total, donor->name, TH_MAX_CLIPS);
+    th_arena *arena = th_arena_create(), *scratch = th_arena_create();
+    uint32_t *by_name = th_arena_new(scratch, uint32_t, base->joint_count),
+             *targets = th_arena_new(scratch, uint32_t, donor->joint_count);
+    bool *taken = th_arena_new(scratch, bool, (size_t)base->joint_count + base->weight_count);
+    th_model *model = th_arena_new(arena, th_model, 1);
+    th_clip *clips = th_arena_new(arena, th_clip, total);
+    bool ok = !th_arena_failed(arena) && !th_arena_failed(scratch);
+    th_result result = TH_OK;
+    if (ok) {
+        for (uint32_t j = 0; j < base->joint_count; j++)
+            by_name[j] = j;
+        qsort_r(by_name, base->joint_count, sizeof *by_name, compare_names, (void *)base->joints);
+        for (uint32_t j = 0; j < donor->joint_count; j++)
+            targets[j] = find_target(base, by_name, donor->joints[j].name);
+        copy_base(arena, base, model);
+        for (uint32_t c = 0; c < base->clip_count; c++)
+            copy_clip(arena, &base->clips[c], &clips[c]);
+    }
+    attachment l = {.arena = arena, .base = base, .donor = donor, .targets = targets, .taken = taken};
+    for (uint32_t c = 0; ok && result == TH_OK && c < donor->clip_count; c++) {
+        th_clip *clip = &clips[base->clip_count + c];
+        attach_clip(&l, &donor->clips[c], clip);
+        ok = !th_arena_failed(arena);
+        if (ok && clip->channel_count == 0 && clip->weight_track_count == 0)
+            result = th_fail(err, TH_ERR_INPUT, "%s: no channel of clip %s matches a joint of %s", donor->name,
+                             clip->name, base->name);
+    }
+    if (ok && result == TH_OK) {
+        copy_warnings(&l, model);
+        model->clips = clips;
+        model->clip_count = (uint32_t)total;
+        ok = !th_arena_failed(arena);
+    }
+    th_arena_destroy(scratch);
+    if (!ok)
+        result = th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
+    if (result == TH_OK)
+        *out = model;
+    else
+        th_arena_destroy(arena);
+    return result;
+}
