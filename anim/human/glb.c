@@ -78,19 +78,6 @@ static void put_number(glb *g, double number)
     put(g, &(float){(float)number}, sizeof(float));
 }
 
-/* The least and the greatest of what was put, by component. */
-static void set_bounds(glb *g, json_t *accessor, size_t count, size_t width)
-{
-    const float *values = (const float *)(g->bytes + g->start);
-    double low[3], high[3];
-    for (size_t i = 0; i < count * width; i++) {
-        low[i % width] = i < width ? (double)values[i] : fmin(low[i % width], (double)values[i]);
-        high[i % width] = i < width ? (double)values[i] : fmax(high[i % width], (double)values[i]);
-    }
-    set(g, accessor, "min", numbers(g, low, width));
-    set(g, accessor, "max", numbers(g, high, width));
-}
-
 /* Of what was put since begin. Returns its index. */
 static json_int_t end(glb *g, const char *type, int component, size_t count, int target)
 {
@@ -102,8 +89,16 @@ static json_int_t end(glb *g, const char *type, int component, size_t count, int
     json_t *accessor = json_pack("{s:I, s:i, s:I, s:s}", "bufferView", add(g, g->document, "bufferViews", view),
                                  "componentType", component, "count", (json_int_t)count, "type", type);
     const size_t width = strcmp(type, "SCALAR") == 0 ? 1 : strcmp(type, "VEC3") == 0 ? 3 : 0;
-    if (component == F32 && width > 0 && !g->failed)
-        set_bounds(g, accessor, count, width);
+    if (component == F32 && width > 0 && !g->failed) { /* the least and the greatest of it, by component */
+        const float *values = (const float *)(g->bytes + g->start);
+        double low[3], high[3];
+        for (size_t i = 0; i < count * width; i++) {
+            low[i % width] = i < width ? (double)values[i] : fmin(low[i % width], (double)values[i]);
+            high[i % width] = i < width ? (double)values[i] : fmax(high[i % width], (double)values[i]);
+        }
+        set(g, accessor, "min", numbers(g, low, width));
+        set(g, accessor, "max", numbers(g, high, width));
+    }
     if (component == U8)
         set(g, accessor, "normalized", json_true());
     g->start = g->byte_count;
@@ -257,22 +252,6 @@ static void add_track(glb *g, animation *a, const th_track *track, uint32_t join
     add_channel(g, a, input, end(g, width == 4 ? "VEC4" : "VEC3", F32, track->key_count, PLAIN), joint, path);
 }
 
-/* All weights of the mesh have the same keys. */
-static void add_weights(glb *g, animation *a)
-{
-    const th_clip *clip = a->clip;
-    const uint32_t count = g->model->meshes[0].target_count, key_count = clip->weight_tracks[0].track.key_count;
-    assert(clip->weight_track_count == count);
-    const json_int_t input = times(g, a, &clip->weight_tracks[0].track);
-    begin(g);
-    for (uint32_t i = 0; i < key_count; i++)
-        for (uint32_t t = 0; t < count; t++) {
-            assert(clip->weight_tracks[t].weight == g->model->meshes[0].targets[t].weight);
-            put_number(g, (double)clip->weight_tracks[t].track.values[i]);
-        }
-    add_channel(g, a, input, end(g, "SCALAR", F32, (size_t)key_count * count, PLAIN), g->model->joint_count, "weights");
-}
-
 /* A clip that moves nothing is left out: an animation has a channel. */
 static void add_clip(glb *g, const th_clip *clip, const th_trs *rest)
 {
@@ -284,8 +263,20 @@ static void add_clip(glb *g, const th_clip *clip, const th_trs *rest)
         add_track(g, &a, &channel->rotation, channel->joint, "rotation", still->rotation);
         add_track(g, &a, &channel->scale, channel->joint, "scale", still->scale);
     }
-    if (clip->weight_track_count > 0 && g->model->mesh_count > 0)
-        add_weights(g, &a);
+    if (clip->weight_track_count > 0 && g->model->mesh_count > 0) { /* all weights of the mesh have the same keys */
+        const th_weight_track *tracks = clip->weight_tracks;
+        const uint32_t count = g->model->meshes[0].target_count, key_count = tracks[0].track.key_count;
+        assert(clip->weight_track_count == count);
+        const json_int_t input = times(g, &a, &tracks[0].track);
+        begin(g);
+        for (uint32_t i = 0; i < key_count; i++)
+            for (uint32_t t = 0; t < count; t++) {
+                assert(tracks[t].weight == g->model->meshes[0].targets[t].weight);
+                put_number(g, (double)tracks[t].track.values[i]);
+            }
+        add_channel(g, &a, input, end(g, "SCALAR", F32, (size_t)key_count * count, PLAIN), g->model->joint_count,
+                    "weights");
+    }
     const bool moves = json_array_size(a.channels) > 0;
     json_t *json = json_pack("{s:s, s:o, s:o}", "name", clip->name, "samplers", a.samplers, "channels", a.channels);
     if (moves)
@@ -296,65 +287,58 @@ static void add_clip(glb *g, const th_clip *clip, const th_trs *rest)
 
 /* ---- the file ---- */
 
-/* Header: magic, version, length; chunks: length, type, data padded to 4 bytes (section 4.4). */
-static th_result write_chunks(const char *path, char *json, char *bytes, size_t byte_count, th_error *err)
+static void add_all(glb *g, const th_trs *rest)
 {
-    const size_t json_bytes = strlen(json), json_padding = -json_bytes & 3, padding = -byte_count & 3,
-                 binary = byte_count > 0 ? 8 + byte_count + padding : 0;
-    uint32_t header[] = {0x46546c67, 2, (uint32_t)(20 + json_bytes + json_padding + binary),
-                         (uint32_t)(json_bytes + json_padding), 0x4e4f534a},
-             chunk[] = {(uint32_t)(byte_count + padding), 0x004e4942};
-    char spaces[] = "   ", zeros[] = {0, 0, 0};
-    const struct iovec parts[] = {{header, sizeof header}, {json, json_bytes},  {spaces, json_padding},
-                                  {chunk, sizeof chunk},   {bytes, byte_count}, {zeros, padding}};
-    return th_file_replace(path, parts, binary > 0 ? 6 : 3, err);
-}
-
-static void add_all(glb *g)
-{
-    th_trs *rest = calloc(g->model->joint_count, sizeof *rest);
-    g->failed |= !rest;
-    for (uint32_t j = 0; rest && j < g->model->joint_count; j++) {
-        th_dmat34 matrix = th_dmat34_from(g->model->joints[j].rest);
-        th_dmat34_decompose(&matrix, &rest[j]);
-    }
-    if (rest)
-        add_nodes(g, rest);
-    if (rest && g->model->mesh_count > 0) {
+    add_nodes(g, rest);
+    if (g->model->mesh_count > 0) {
         add_skin(g);
         add_mesh(g);
     }
-    for (uint32_t c = 0; rest && c < g->model->clip_count; c++)
+    for (uint32_t c = 0; c < g->model->clip_count; c++)
         add_clip(g, &g->model->clips[c], rest);
     if (g->byte_count > 0)
         add(g, g->document, "buffers", json_pack("{s:I}", "byteLength", (json_int_t)g->byte_count));
-    free(rest);
-}
-
-static th_result write_model(const th_model *model, const char *path, th_error *err)
-{
-    glb g = {.model = model, .document = json_pack("{s:{s:s, s:s}}", "asset", "version", "2.0", "generator", "throng")};
-    g.stream = open_memstream(&g.bytes, &g.byte_count);
-    if (g.document && g.stream)
-        add_all(&g);
-    if (g.stream)
-        g.failed |= fclose(g.stream) != 0;
-    /* Nine digits reproduce every float exactly. */
-    char *json = g.failed ? NULL : json_dumps(g.document, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    th_result result = json ? write_chunks(path, json, g.bytes, g.byte_count, err)
-                            : th_fail(err, TH_ERR_MEMORY, "cannot write %s: out of memory", path);
-    free(json);
-    free(g.bytes);
-    json_decref(g.document);
-    return result;
 }
 
 th_result th_glb_write(const th_model *model, const char *path, th_error *err)
 {
     th_model *dressed = NULL;
     th_result result = model->appearances.count > 0 ? th_model_dress(model, 0, &dressed, err) : TH_OK;
-    if (result == TH_OK)
-        result = write_model(dressed ? dressed : model, path, err);
+    if (result != TH_OK)
+        return result;
+    glb g = {.model = dressed ? dressed : model,
+             .document = json_pack("{s:{s:s, s:s}}", "asset", "version", "2.0", "generator", "throng")};
+    g.stream = open_memstream(&g.bytes, &g.byte_count);
+    th_trs *rest = calloc(model->joint_count, sizeof *rest);
+    for (uint32_t j = 0; rest && j < model->joint_count; j++) {
+        th_dmat34 matrix = th_dmat34_from(model->joints[j].rest);
+        th_dmat34_decompose(&matrix, &rest[j]);
+    }
+    g.failed = !rest || !g.document || !g.stream;
+    if (!g.failed)
+        add_all(&g, rest);
+    if (g.stream)
+        g.failed |= fclose(g.stream) != 0;
+    /* Nine digits reproduce every float exactly. */
+    char *json = g.failed ? NULL : json_dumps(g.document, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    if (json) {
+        /* Header: magic, version, length; chunks: length, type, data padded to 4 bytes (section 4.4). */
+        const size_t json_bytes = strlen(json), json_padding = -json_bytes & 3, padding = -g.byte_count & 3,
+                     binary = g.byte_count > 0 ? 8 + g.byte_count + padding : 0;
+        uint32_t header[] = {0x46546c67, 2, (uint32_t)(20 + json_bytes + json_padding + binary),
+                             (uint32_t)(json_bytes + json_padding), 0x4e4f534a},
+                 chunk[] = {(uint32_t)(g.byte_count + padding), 0x004e4942};
+        char spaces[] = "   ", zeros[] = {0, 0, 0};
+        const struct iovec parts[] = {{header, sizeof header}, {json, json_bytes},      {spaces, json_padding},
+                                      {chunk, sizeof chunk},   {g.bytes, g.byte_count}, {zeros, padding}};
+        result = th_file_replace(path, parts, binary > 0 ? 6 : 3, err);
+    } else {
+        result = th_fail(err, TH_ERR_MEMORY, "cannot write %s: out of memory", path);
+    }
+    free(json);
+    free(rest);
+    free(g.bytes);
+    json_decref(g.document);
     th_model_free(dressed);
     return result;
 }

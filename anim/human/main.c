@@ -17,27 +17,19 @@
 
 /* ---- the human ---- */
 
-static bool add_material(th_model *model)
-{
-    th_material *material = th_arena_new(model->arena, th_material, 1);
-    if (!material)
-        return false;
-    /* White: the colours are in the appearances. Here and there the surface is open: at silhouettes a back shows. */
-    *material =
-        (th_material){.name = TH_HUMAN_NAME, .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX, .double_sided = true};
-    model->materials = material;
-    model->material_count = 1;
-    return true;
-}
-
 static th_result create_human(th_model **out, th_error *err)
 {
     th_arena *arena = th_arena_create();
-    th_model *model = arena ? th_arena_new(arena, th_model, 1) : NULL;
-    if (model)
-        *model = (th_model){.name = TH_HUMAN_NAME, .arena = arena};
-    if (!model || !th_human_add_skeleton(model) || !add_material(model) || !th_human_add_mesh(model) ||
-        !th_human_add_appearances(model) || !th_human_add_clips(model) || (model->size = th_model_measure(model)) == 0)
+    th_model *model = th_arena_new(arena, th_model, 1);
+    th_material *material = th_arena_new(arena, th_material, 1);
+    if (th_arena_failed(arena))
+        return th_fail(err, TH_ERR_MEMORY, "out of memory");
+    /* White: the colours are in the appearances. Here and there the surface is open: at silhouettes a back shows. */
+    *material =
+        (th_material){.name = TH_HUMAN_NAME, .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX, .double_sided = true};
+    *model = (th_model){.name = TH_HUMAN_NAME, .arena = arena, .materials = material, .material_count = 1};
+    if (!th_human_add_skeleton(model) || !th_human_add_mesh(model) || !th_human_add_appearances(model) ||
+        !th_human_add_clips(model) || (model->size = th_model_measure(model)) == 0)
         return th_fail(err, TH_ERR_MEMORY, "out of memory");
     *out = model;
     return th_model_check(model, err);
@@ -100,19 +92,6 @@ static th_result create_synthetic(char *text, th_model **out, th_error *err)
 
 /* ---- files ---- */
 
-static th_result write_model(const th_model *model, const char *path, th_error *err)
-{
-    const size_t length = strlen(path);
-    if (length > 4 && strcmp(path + length - 4, ".glb") == 0)
-        return th_glb_write(model, path, err);
-    size_t size = 0;
-    uint8_t *bytes = th_archive_write(model, &size);
-    th_result result = bytes ? th_file_replace(path, &(struct iovec){bytes, size}, 1, err)
-                             : th_fail(err, TH_ERR_MEMORY, "out of memory");
-    free(bytes);
-    return result;
-}
-
 int main(int argc, char **argv)
 {
     const char *const prefix = TH_SYNTHETIC_NAME ":";
@@ -124,8 +103,16 @@ int main(int argc, char **argv)
     th_error err;
     th_model *model = NULL;
     th_result result = is_synthetic ? create_synthetic(argv[1], &model, &err) : create_human(&model, &err);
-    if (result == TH_OK)
-        result = write_model(model, argv[argc - 1], &err);
+    const char *path = argv[argc - 1], *dot = strrchr(path, '.');
+    if (result == TH_OK && dot && strcmp(dot, ".glb") == 0) {
+        result = th_glb_write(model, path, &err);
+    } else if (result == TH_OK) {
+        size_t size = 0;
+        uint8_t *bytes = th_archive_write(model, &size);
+        result = bytes ? th_file_replace(path, &(struct iovec){bytes, size}, 1, &err)
+                       : th_fail(&err, TH_ERR_MEMORY, "out of memory");
+        free(bytes);
+    }
     if (result != TH_OK)
         fprintf(stderr, "human: %s\n", err.text);
     th_model_free(model);

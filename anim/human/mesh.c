@@ -1,6 +1,12 @@
-/* Polygons from the distance functions of shape.c, by surface nets (S. Gibson, Constrained Elastic Surface Nets, 1998):
- * one vertex in every grid cell that the surface crosses, one quad across every grid edge that it cuts. Grid lines need
- * not be evenly spaced, so rings are dense where a limb bends and sparse where it is straight. */
+/* The surface of the body and its polygons.
+ *
+ * The surface is implicit, of soft tubes (J. Bloomenthal, Introduction to Implicit Surfaces, 1997). The tubes of a part
+ * are joined with I. Quilez's quadratic smooth minimum, so that shoulders, crotch and finger webs need no special
+ * treatment. The same blend gives the skin weights.
+ *
+ * Polygons come by surface nets (S. Gibson, Constrained Elastic Surface Nets, 1998): one vertex in every grid cell that
+ * the surface crosses, one quad across every grid edge that it cuts. Grid lines need not be evenly spaced, so rings are
+ * dense where a limb bends and sparse where it is straight. */
 #include "parts.h"
 
 #include <core/arena.h>
@@ -9,11 +15,145 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_TUBES    8 /* of a part */
 #define MAX_VERTICES 8000
 #define MAX_INDICES  (6 * MAX_VERTICES)
 #define MAX_LINES    64
 #define MAX_POINTS   40000
 #define NO_REGION    255 /* of a vertex that no triangle uses yet */
+
+/* ---- the surface ---- */
+
+static th_human_station station_slope(const th_human_tube *t, uint32_t i)
+{
+    const th_human_station *a = &t->stations[i > 0 ? i - 1 : i],
+                           *b = &t->stations[i + 1 < t->station_count ? i + 1 : i];
+    double per_metre = 1 / dot(sub(b->centre, a->centre), t->axis);
+    return (th_human_station){scale(sub(b->centre, a->centre), per_metre), (b->width - a->width) * per_metre,
+                              (b->depth - a->depth) * per_metre, (b->slack - a->slack) * per_metre};
+}
+
+/* The cross-section at the point of the tube closest to `along`. Slopes are finite differences, which makes the surface
+ * smooth across stations. */
+static th_human_station section_at(const th_human_tube *t, double along)
+{
+    assert(t->station_count > 0);
+    const th_human_station *s = t->stations, *last = s + t->station_count - 1;
+    if (along <= dot(s->centre, t->axis))
+        return *s;
+    if (along >= dot(last->centre, t->axis))
+        return *last;
+    while (along > dot(s[1].centre, t->axis))
+        s++;
+
+    uint32_t i = (uint32_t)(s - t->stations);
+    th_human_station a = s[0], b = s[1], da = station_slope(t, i), db = station_slope(t, i + 1);
+    double width = dot(sub(b.centre, a.centre), t->axis), at = (along - dot(a.centre, t->axis)) / width;
+    return (th_human_station){{hermite(a.centre.x, b.centre.x, da.centre.x, db.centre.x, width, at),
+                               hermite(a.centre.y, b.centre.y, da.centre.y, db.centre.y, width, at),
+                               hermite(a.centre.z, b.centre.z, da.centre.z, db.centre.z, width, at)},
+                              hermite(a.width, b.width, da.width, db.width, width, at),
+                              hermite(a.depth, b.depth, da.depth, db.depth, width, at),
+                              hermite(a.slack, b.slack, da.slack, db.slack, width, at)};
+}
+
+/* First-order distance to an ellipsoid. The third axis counts only beyond the ends of the tube. */
+static double tube_distance(const th_human_tube *t, vec3 point)
+{
+    th_human_station s = section_at(t, dot(point, t->axis));
+    vec3 from_centre = sub(point, s.centre), radius = {s.width, s.depth, t->cap};
+    vec3 r = {dot(from_centre, t->side) / radius.x, dot(from_centre, cross(t->axis, t->side)) / radius.y,
+              dot(from_centre, t->axis) / radius.z};
+    double round = length(r);
+    double steepness = length((vec3){r.x / radius.x, r.y / radius.y, r.z / radius.z});
+    if (steepness < 1e-9)
+        return -fmin(radius.x, radius.y);
+    double box = sqrt(sqrt(r.x * r.x * r.x * r.x + r.y * r.y * r.y * r.y + r.z * r.z * r.z * r.z));
+    return (round + t->boxiness * (box - round) - 1) * round / steepness;
+}
+
+static double smooth_min(double a, double b, double width)
+{
+    double overlap = fmax(width - fabs(a - b), 0);
+    return fmin(a, b) - overlap * overlap / (4 * width);
+}
+
+/* Approximate distance to the surface: negative inside, exact in sign, smooth in space. */
+static double distance_to(const th_human_part *part, vec3 point)
+{
+    assert(part->tube_count > 0 && !part->tubes[0].carve);
+    if (!part->pair)
+        point.x = fabs(point.x);
+    double distance = tube_distance(&part->tubes[0], point);
+    for (uint32_t i = 1; i < part->tube_count; i++) {
+        const th_human_tube *t = &part->tubes[i];
+        double d = tube_distance(t, point);
+        distance = t->carve ? -smooth_min(-distance, d, t->blend) : smooth_min(distance, d, t->blend);
+    }
+    return distance;
+}
+
+/* How much each tube counts at a point, by how near it is; the sum is 1. */
+static void find_shares(const th_human_part *part, vec3 point, double shares[MAX_TUBES])
+{
+    assert(part->tube_count <= MAX_TUBES);
+    double total = 0, nearest = HUGE_VAL;
+    for (uint32_t i = 0; i < part->tube_count; i++) {
+        shares[i] = tube_distance(&part->tubes[i], point);
+        if (!part->tubes[i].carve)
+            nearest = fmin(nearest, shares[i]);
+    }
+    for (uint32_t i = 0; i < part->tube_count; i++) {
+        double closeness = fmax(1 - (shares[i] - nearest) / (1.5 * part->tubes[i].blend), 0);
+        shares[i] = part->tubes[i].carve ? 0 : closeness * closeness;
+        total += shares[i];
+    }
+    for (uint32_t i = 0; i < part->tube_count; i++)
+        shares[i] /= total;
+}
+
+/* The weight of each joint at a point near the part; the sum is 1. Near the midline both sides contribute, so that both
+ * legs move the seat of the trousers equally. */
+static void find_weights(const th_human_part *part, vec3 point, double weights[J_COUNT])
+{
+    const double left = part->pair ? 1 : smoothstep(-part->midline, part->midline, point.x);
+    memset(weights, 0, J_COUNT * sizeof *weights);
+    for (int side = 0; side < 2; side++, point.x = -point.x) {
+        const bool is_right = side == 1;
+        const double share = is_right ? 1 - left : left;
+        double shares[MAX_TUBES];
+        if (!(share > 0))
+            continue;
+        find_shares(part, point, shares);
+        for (uint32_t t = 0; t < part->tube_count; t++) {
+            const th_human_chain *c = &th_human_chains[part->tubes[t].chain];
+            double reached = 1; /* the part of the weight that belongs to this link or a later one */
+            for (uint32_t i = 0; shares[t] > 0 && c->links[i].joint != J_NONE; i++) {
+                const uint32_t joint = c->links[i].joint, next = c->links[i + 1].joint;
+                const double soft = c->links[i + 1].soft;
+                double beyond = 0;
+                if (next != J_NONE)
+                    beyond = smoothstep(-soft, soft, dot(sub(point, th_human_joint_position(next)), c->axis));
+                weights[is_right ? mirror_joint(joint) : joint] += share * shares[t] * reached * (1 - beyond);
+                reached *= beyond;
+            }
+        }
+    }
+}
+
+/* How far the surface may move inwards at a point near the part, in metres; see th_human_station. */
+static double slack_at(const th_human_part *part, vec3 point)
+{
+    double shares[MAX_TUBES], slack = 0;
+    if (!part->pair)
+        point.x = fabs(point.x);
+    find_shares(part, point, shares);
+    for (uint32_t i = 0; i < part->tube_count; i++)
+        slack += shares[i] * fmax(section_at(&part->tubes[i], dot(point, part->tubes[i].axis)).slack, 0);
+    return slack;
+}
+
+/* ---- vertices ---- */
 
 /* Scratch; the results are copied to the arena. */
 typedef struct builder {
@@ -28,50 +168,19 @@ typedef struct builder {
     uint32_t cell_vertex[MAX_POINTS]; /* by the grid point at the cell's lowest corner */
 } builder;
 
-static void lay_lines(builder *b, const th_human_part *part)
-{
-    uint32_t stride = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        const th_human_lines *grid = &part->grid[axis];
-        uint32_t n = 0;
-        b->lines[axis][n++] = grid->from;
-        for (int run = 0; run < 6; run++)
-            while (grid->runs[run].step > 0 && b->lines[axis][n - 1] < grid->runs[run].to) {
-                assert(n < MAX_LINES);
-                b->lines[axis][n] = b->lines[axis][n - 1] + grid->runs[run].step;
-                n++;
-            }
-        b->line_count[axis] = n;
-        b->stride[axis] = stride;
-        stride *= n;
-    }
-    assert(stride <= MAX_POINTS);
-}
-
 static vec3 grid_point(const builder *b, uint32_t x, uint32_t y, uint32_t z)
 {
     return (vec3){b->lines[0][x], b->lines[1][y], b->lines[2][z]};
 }
 
-static void measure_distances(builder *b, const th_human_part *part)
-{
-    uint32_t i = 0;
-    for (uint32_t z = 0; z < b->line_count[2]; z++)
-        for (uint32_t y = 0; y < b->line_count[1]; y++)
-            for (uint32_t x = 0; x < b->line_count[0]; x++)
-                b->distance[i++] = th_human_part_distance(part, grid_point(b, x, y, z));
-}
-
-/* ---- vertices ---- */
-
 /* Distance and gradient, sampled at the corners of a small tetrahedron. */
 static double distance_and_gradient(const th_human_part *part, vec3 p, vec3 *out_gradient)
 {
     const double h = 2e-4;
-    double a = th_human_part_distance(part, add(p, (vec3){h, -h, -h}));
-    double b = th_human_part_distance(part, add(p, (vec3){-h, -h, h}));
-    double c = th_human_part_distance(part, add(p, (vec3){-h, h, -h}));
-    double d = th_human_part_distance(part, add(p, (vec3){h, h, h}));
+    double a = distance_to(part, add(p, (vec3){h, -h, -h}));
+    double b = distance_to(part, add(p, (vec3){-h, -h, h}));
+    double c = distance_to(part, add(p, (vec3){-h, h, -h}));
+    double d = distance_to(part, add(p, (vec3){h, h, h}));
     *out_gradient = scale((vec3){a - b - c + d, -a - b + c + d, -a + b - c + d}, 1 / (4 * h));
     return (a + b + c + d) / 4;
 }
@@ -100,27 +209,6 @@ static bool cell_crossing(const builder *b, const uint32_t cell[3], uint32_t poi
         return false;
     *out = scale(sum, 1.0 / crossings);
     return true;
-}
-
-/* The four largest weights, descending, rescaled to sum 1. */
-static void set_influences(th_vertex *v, const double weights[J_COUNT])
-{
-    double kept[4] = {0, 0, 0, 0}, sum = 0;
-    for (uint32_t j = 0; j < J_COUNT; j++) {
-        if (weights[j] <= kept[3])
-            continue;
-        int k = 3;
-        for (; k > 0 && weights[j] > kept[k - 1]; k--) {
-            kept[k] = kept[k - 1];
-            v->bone[k] = v->bone[k - 1];
-        }
-        kept[k] = weights[j];
-        v->bone[k] = (uint16_t)j;
-    }
-    for (int k = 0; k < 4; k++)
-        sum += kept[k];
-    for (int k = 0; k < 4; k++)
-        v->weight[k] = (float)(kept[k] / sum);
 }
 
 /* Sides of zones that pass through the cell: the vertex lies on them, so that edges of the mesh do. */
@@ -176,30 +264,29 @@ static th_vertex make_vertex(const th_human_part *part, vec3 p)
                    .normal = {(float)n.x, (float)n.y, (float)n.z},
                    .uv = {(float)(0.5 + p.x / 2), (float)(1 - p.y / 2)}};
     v.color[TH_APPEARANCE_SHADE] = 255;
-    v.color[TH_APPEARANCE_SLACK] = (uint8_t)lrint(255 * clamp(th_human_part_slack(part, p) / TH_HUMAN_SLACK, 0, 1));
+    v.color[TH_APPEARANCE_SLACK] = (uint8_t)lrint(255 * clamp(slack_at(part, p) / TH_HUMAN_SLACK, 0, 1));
     v.color[TH_APPEARANCE_REGION] = NO_REGION;
     double weights[J_COUNT];
-    th_human_part_weights(part, p, weights);
-    set_influences(&v, weights);
-    return v;
-}
+    find_weights(part, p, weights);
 
-static void add_vertices(builder *b, const th_human_part *part)
-{
-    uint32_t cell[3];
-    for (cell[2] = 0; cell[2] + 1 < b->line_count[2]; cell[2]++)
-        for (cell[1] = 0; cell[1] + 1 < b->line_count[1]; cell[1]++)
-            for (cell[0] = 0; cell[0] + 1 < b->line_count[0]; cell[0]++) {
-                uint32_t point = cell[0] + cell[1] * b->stride[1] + cell[2] * b->stride[2];
-                vec3 p;
-                if (!cell_crossing(b, cell, point, &p))
-                    continue;
-                double cut[3];
-                find_cuts(b, part, cell, p, cut);
-                assert(b->vertex_count < MAX_VERTICES);
-                b->cell_vertex[point] = b->vertex_count;
-                b->vertices[b->vertex_count++] = make_vertex(part, project(part, p, cut));
-            }
+    /* The four largest weights, descending, rescaled to sum 1. */
+    double kept[4] = {0, 0, 0, 0}, sum = 0;
+    for (uint32_t j = 0; j < J_COUNT; j++) {
+        if (weights[j] <= kept[3])
+            continue;
+        int k = 3;
+        for (; k > 0 && weights[j] > kept[k - 1]; k--) {
+            kept[k] = kept[k - 1];
+            v.bone[k] = v.bone[k - 1];
+        }
+        kept[k] = weights[j];
+        v.bone[k] = (uint16_t)j;
+    }
+    for (int k = 0; k < 4; k++)
+        sum += kept[k];
+    for (int k = 0; k < 4; k++)
+        v.weight[k] = (float)(kept[k] / sum);
+    return v;
 }
 
 /* ---- triangles ---- */
@@ -216,24 +303,6 @@ static void add_triangle(builder *b, uint32_t v0, uint32_t v1, uint32_t v2)
     b->indices[b->index_count++] = v0;
     b->indices[b->index_count++] = v1;
     b->indices[b->index_count++] = v2;
-}
-
-/* The region of a quad: that of its middle. */
-static th_human_region region_of(const builder *b, const th_human_part *part, const uint32_t q[4])
-{
-    double at[3] = {0, 0, 0};
-    for (int corner = 0; corner < 4; corner++)
-        for (int axis = 0; axis < 3; axis++)
-            at[axis] += (double)b->vertices[q[corner]].position[axis] / 4;
-    at[0] = fabs(at[0]);
-    th_human_region region = part->region;
-    for (uint32_t i = 0; i < part->zone_count; i++) {
-        const th_human_zone *z = &part->zones[i];
-        if (at[0] >= z->low.x && at[0] <= z->high.x && at[1] >= z->low.y && at[1] <= z->high.y && at[2] >= z->low.z &&
-            at[2] <= z->high.z)
-            region = z->region;
-    }
-    return region;
 }
 
 /* The vertex, or its copy of this region. */
@@ -253,23 +322,73 @@ static uint32_t in_region(builder *b, uint32_t vertex, th_human_region region)
     return vertex;
 }
 
-/* Splits the quad along the shorter diagonal. */
+/* Splits the quad along the shorter diagonal. Its region is that of its middle. */
 static void add_quad(builder *b, const th_human_part *part, const uint32_t q[4])
 {
-    assert(q[0] < b->vertex_count && q[1] < b->vertex_count && q[2] < b->vertex_count && q[3] < b->vertex_count);
-    const th_human_region region = region_of(b, part, q);
+    double at[3] = {0, 0, 0};
+    for (int corner = 0; corner < 4; corner++) {
+        assert(q[corner] < b->vertex_count);
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] += (double)b->vertices[q[corner]].position[axis] / 4;
+    }
+    at[0] = fabs(at[0]);
+    th_human_region region = part->region;
+    for (const th_human_zone *z = part->zones; z < part->zones + part->zone_count; z++)
+        if (at[0] >= z->low.x && at[0] <= z->high.x && at[1] >= z->low.y && at[1] <= z->high.y && at[2] >= z->low.z &&
+            at[2] <= z->high.z)
+            region = z->region;
     const uint32_t c[4] = {in_region(b, q[0], region), in_region(b, q[1], region), in_region(b, q[2], region),
                            in_region(b, q[3], region)};
-    uint32_t first = distance_between(b, c[0], c[2]) <= distance_between(b, c[1], c[3]) ? 0 : 1;
+    const uint32_t first = distance_between(b, c[0], c[2]) <= distance_between(b, c[1], c[3]) ? 0 : 1;
     add_triangle(b, c[first], c[first + 1], c[first + 2]);
     add_triangle(b, c[first], c[first + 2], c[(first + 3) % 4]);
 }
 
-/* The four cells around each cut edge, counter-clockwise seen from the edge's outer end. Edges at the border of the
- * grid have fewer cells, but are never cut: the grid surrounds the part. */
-static void add_quads(builder *b, const th_human_part *part)
+/* ---- parts ---- */
+
+static void add_part(builder *b, const th_human_part *part)
 {
+    const uint32_t first_vertex = b->vertex_count, first_index = b->index_count;
+    uint32_t stride = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        const th_human_lines *grid = &part->grid[axis];
+        uint32_t n = 0;
+        b->lines[axis][n++] = grid->from;
+        for (int run = 0; run < 6; run++)
+            while (grid->runs[run].step > 0 && b->lines[axis][n - 1] < grid->runs[run].to) {
+                assert(n < MAX_LINES);
+                b->lines[axis][n] = b->lines[axis][n - 1] + grid->runs[run].step;
+                n++;
+            }
+        b->line_count[axis] = n;
+        b->stride[axis] = stride;
+        stride *= n;
+    }
+    assert(stride <= MAX_POINTS);
+
+    double *distance = b->distance;
+    for (uint32_t z = 0; z < b->line_count[2]; z++)
+        for (uint32_t y = 0; y < b->line_count[1]; y++)
+            for (uint32_t x = 0; x < b->line_count[0]; x++)
+                *distance++ = distance_to(part, grid_point(b, x, y, z));
+
     uint32_t at[3];
+    for (at[2] = 0; at[2] + 1 < b->line_count[2]; at[2]++)
+        for (at[1] = 0; at[1] + 1 < b->line_count[1]; at[1]++)
+            for (at[0] = 0; at[0] + 1 < b->line_count[0]; at[0]++) {
+                uint32_t point = at[0] + at[1] * b->stride[1] + at[2] * b->stride[2];
+                vec3 p;
+                if (!cell_crossing(b, at, point, &p))
+                    continue;
+                double cut[3];
+                find_cuts(b, part, at, p, cut);
+                assert(b->vertex_count < MAX_VERTICES);
+                b->cell_vertex[point] = b->vertex_count;
+                b->vertices[b->vertex_count++] = make_vertex(part, project(part, p, cut));
+            }
+
+    /* The four cells around each cut edge, counter-clockwise seen from the edge's outer end. Edges at the border of the
+     * grid have fewer cells, but are never cut: the grid surrounds the part. */
     for (at[2] = 0; at[2] + 1 < b->line_count[2]; at[2]++)
         for (at[1] = 0; at[1] + 1 < b->line_count[1]; at[1]++)
             for (at[0] = 0; at[0] + 1 < b->line_count[0]; at[0]++)
@@ -284,13 +403,10 @@ static void add_quads(builder *b, const th_human_part *part)
                     uint32_t into[4] = {*(cell - u - v), *(cell - u), *cell, *(cell - v)};
                     add_quad(b, part, inside ? out_of : into);
                 }
-}
 
-/* ---- parts ---- */
-
-/* Mirrors everything from the given vertex and index on, for the right side. */
-static void add_mirror_image(builder *b, uint32_t first_vertex, uint32_t first_index)
-{
+    if (!part->pair)
+        return;
+    /* The right side is the mirror image. */
     uint32_t vertex_count = b->vertex_count - first_vertex, index_count = b->index_count - first_index;
     assert(b->vertex_count + vertex_count <= MAX_VERTICES && b->index_count + index_count <= MAX_INDICES);
     for (uint32_t i = 0; i < vertex_count; i++) {
@@ -307,17 +423,6 @@ static void add_mirror_image(builder *b, uint32_t first_vertex, uint32_t first_i
         const uint32_t *t = b->indices + first_index + i;
         add_triangle(b, t[0] + vertex_count, t[2] + vertex_count, t[1] + vertex_count);
     }
-}
-
-static void add_part(builder *b, const th_human_part *part)
-{
-    uint32_t first_vertex = b->vertex_count, first_index = b->index_count;
-    lay_lines(b, part);
-    measure_distances(b, part);
-    add_vertices(b, part);
-    add_quads(b, part);
-    if (part->pair)
-        add_mirror_image(b, first_vertex, first_index);
 }
 
 bool th_human_add_mesh(th_model *model)

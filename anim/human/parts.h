@@ -4,11 +4,9 @@
  *   main.c        builds the model and writes it
  *   skeleton.c    joints and bones, from one table
  *   body.c        the shape of the body: tables of tubes that blend into each other
- *   shape.c       distance to those tubes, and skin weights derived from them
- *   mesh.c        polygons from those distances
+ *   mesh.c        distance to those tubes, skin weights derived from them, and polygons
  *   wardrobe.c    the appearances: which colours and which parts individuals have
- *   pose.c        the pose at a phase of a clip: waves for the body, inverse kinematics for the legs
- *   clips.c       the motions: tables of waves and footsteps, and the keys generated from them
+ *   clips.c       the motions: tables of waves and footsteps, poses of these, and the keys generated from them
  *   elementary.c  sine and exponential, correctly rounded
  *
  * human.c alone is part of the library: it reads what main.c wrote. */
@@ -242,62 +240,6 @@ typedef struct th_human_part {
 
 extern const th_human_part th_human_parts[];
 extern const uint32_t th_human_part_count;
-
-/* Approximate distance to the surface: negative inside, exact in sign, smooth in space. */
-double th_human_part_distance(const th_human_part *part, vec3 point);
-
-/* How far the surface may move inwards at a point near the part, in metres; see th_human_station. */
-double th_human_part_slack(const th_human_part *part, vec3 point);
-
-/* The weight of each joint at a point near the part; the sum is 1. */
-void th_human_part_weights(const th_human_part *part, vec3 point, double out_weights[J_COUNT]);
-
-/* ---- motion ---- */
-
-/* What a wave moves: rotations about the joint's own axes, in degrees, or the hips along the model's axes, in metres.
- * Signs are those of the left side. BEND: the tip moves to its front. TWIST: about the bone. TILT: sideways. */
-typedef enum th_human_motion { BEND, TWIST, TILT, MOVE_X, MOVE_Y, MOVE_Z } th_human_motion;
-
-/* ALTERNATE: the right side moves half a cycle later. */
-typedef enum th_human_side { BOTH, ALTERNATE, LEFT, RIGHT } th_human_side;
-
-/* mean + amplitude * sin(2 pi (cycles * phase + shift)). phase runs from 0 to 1 over the clip; cycles are whole, so
- * that it loops without a seam. */
-typedef struct th_human_wave {
-    uint32_t joint; /* on the midline or left */
-    th_human_side side;
-    th_human_motion motion;
-    double mean, amplitude, cycles, shift;
-} th_human_wave;
-
-/* A foot at one moment of its cycle, which starts when it touches the ground. */
-typedef struct th_human_footstep {
-    double phase;
-    double pitch; /* degrees; above 0 the foot stands on its heel, below on its ball */
-    double toe;   /* degrees that the toes bend up; -pitch keeps them flat on the ground */
-    double lift;  /* metres above the ground */
-} th_human_footstep;
-
-typedef struct th_human_gait {
-    double stride;  /* metres that the character advances per cycle */
-    double contact; /* fraction of the cycle in which the foot is on the ground */
-    double lead;    /* metres in front of the hips at which it touches down */
-    double spread;  /* from the midline to the ankle, metres */
-    double toe_out; /* degrees */
-    uint32_t step_count;
-    const th_human_footstep *steps;
-} th_human_gait;
-
-typedef struct th_human_clip {
-    const char *name;
-    uint32_t frames; /* of one cycle */
-    const th_human_gait *gait;
-    uint32_t wave_count;
-    const th_human_wave *waves;
-} th_human_clip;
-
-/* Computes the local transforms of all joints at a phase of the clip. rest: those at rest. */
-void th_human_pose(const th_human_clip *clip, double phase, const th_trs rest[J_COUNT], th_trs out[J_COUNT]);
 
 /* ---- the model ---- */
 

@@ -147,38 +147,6 @@ static void wear_long_top(th_appearance_region *appearance, const person *p, rgb
     wear(appearance, REGION_FOREARM, color, p->slimness);
 }
 
-static void wear_jacket(dice *d, th_appearance_region *appearance, const person *p)
-{
-    const double loose = 0.6 * p->slimness;
-    wear_top(appearance, PICK(d, COATS), loose);
-    appearance[REGION_FOREARM] = appearance[REGION_TORSO];
-    wear(appearance, REGION_FRONT, PICK(d, INNERS), loose + 0.3);
-    wear(appearance, REGION_COLLAR, SKINS[p->skin], 1);
-}
-
-static void wear_hoodie(dice *d, th_appearance_region *appearance, const person *p)
-{
-    const rgb color = PICK(d, TOPS);
-    wear_long_top(appearance, p, color);
-    wear(appearance, REGION_HOOD, color, 0);
-}
-
-static void wear_trousers(dice *d, th_appearance_region *appearance, const person *p)
-{
-    const rgb color = PICK(d, BOTTOMS);
-    const double tightness = p->slimness + (1 - p->slimness) * 0.25 * throw_dice(d, 3);
-    wear(appearance, REGION_HIPS, color, tightness);
-    wear(appearance, REGION_THIGH, color, tightness);
-    wear(appearance, REGION_SHIN, color, tightness);
-}
-
-static void wear_shorts(dice *d, th_appearance_region *appearance, const person *p)
-{
-    wear(appearance, REGION_HIPS, PICK(d, BOTTOMS), 0.6 * p->slimness);
-    appearance[REGION_THIGH] = appearance[REGION_HIPS];
-    wear(appearance, REGION_SHIN, SKINS[p->skin], 1);
-}
-
 /* Over bare legs or tights. */
 static void wear_skirt(dice *d, th_appearance_region *appearance, const person *p, rgb color)
 {
@@ -190,6 +158,7 @@ static void wear_skirt(dice *d, th_appearance_region *appearance, const person *
 
 static void draw_clothes(dice *d, const person *p, th_appearance_region *appearance)
 {
+    const rgb skin = SKINS[p->skin];
     wear(appearance, REGION_SHOE, PICK(d, SHOES), 0);
     wear(appearance, REGION_SOLE, PICK(d, SOLES), 0);
     if (p->has_long_hair && chance(d, 22)) { /* a dress */
@@ -199,20 +168,34 @@ static void draw_clothes(dice *d, const person *p, th_appearance_region *appeara
         return;
     }
     const uint32_t top = throw_dice(d, p->is_old ? 8 : 10);
-    if (top < 3)
+    if (top < 3) {
         wear_long_top(appearance, p, PICK(d, TOPS));
-    else if (top < 6)
-        wear_jacket(d, appearance, p);
-    else if (top < 8)
+    } else if (top < 6) { /* an open jacket */
+        const double loose = 0.6 * p->slimness;
+        wear_top(appearance, PICK(d, COATS), loose);
+        appearance[REGION_FOREARM] = appearance[REGION_TORSO];
+        wear(appearance, REGION_FRONT, PICK(d, INNERS), loose + 0.3);
+        wear(appearance, REGION_COLLAR, skin, 1);
+    } else if (top < 8) {
         wear_short_top(appearance, p, PICK(d, TOPS));
-    else
-        wear_hoodie(d, appearance, p);
-    if (p->has_long_hair && chance(d, 30))
+    } else {
+        const rgb color = PICK(d, TOPS);
+        wear_long_top(appearance, p, color);
+        wear(appearance, REGION_HOOD, color, 0);
+    }
+    if (p->has_long_hair && chance(d, 30)) {
         wear_skirt(d, appearance, p, PICK(d, SKIRTS));
-    else if (!p->is_old && chance(d, p->is_child ? 45 : 18))
-        wear_shorts(d, appearance, p);
-    else
-        wear_trousers(d, appearance, p);
+    } else if (!p->is_old && chance(d, p->is_child ? 45 : 18)) { /* shorts */
+        wear(appearance, REGION_HIPS, PICK(d, BOTTOMS), 0.6 * p->slimness);
+        appearance[REGION_THIGH] = appearance[REGION_HIPS];
+        wear(appearance, REGION_SHIN, skin, 1);
+    } else {
+        static const th_human_region trousers[] = {REGION_HIPS, REGION_THIGH, REGION_SHIN};
+        const rgb color = PICK(d, BOTTOMS);
+        const double tightness = p->slimness + (1 - p->slimness) * 0.25 * throw_dice(d, 3);
+        for (size_t i = 0; i < LENGTH(trousers); i++)
+            wear(appearance, trousers[i], color, tightness);
+    }
 }
 
 /* ---- the model ---- */
