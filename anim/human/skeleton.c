@@ -87,14 +87,6 @@ th_dmat34 th_human_bone_frame(vec3 origin, vec3 along, vec3 front)
     return (th_dmat34){{x.x, y.x, z.x, origin.x, x.y, y.y, z.y, origin.y, x.z, y.z, z.z, origin.z}};
 }
 
-static char *name_of(th_arena *arena, uint32_t joint)
-{
-    char *name = th_arena_string(arena, bone_of(joint).name);
-    if (name && !BONES[joint].name)
-        name[strlen(name) - 1] = 'r';
-    return name;
-}
-
 /* Every joint has one bone, with the same index. */
 bool th_human_add_skeleton(th_model *model)
 {
@@ -106,9 +98,12 @@ bool th_human_add_skeleton(th_model *model)
     th_dmat34 model_from_joint[J_COUNT], joint_from_model[J_COUNT];
     for (uint32_t j = 0; j < J_COUNT; j++) {
         bone b = bone_of(j);
-        joints[j].name = name_of(model->arena, j);
-        if (!joints[j].name)
+        char *name = th_arena_string(model->arena, b.name);
+        if (!name)
             return false;
+        if (!BONES[j].name)
+            name[strlen(name) - 1] = 'r';
+        joints[j].name = name;
         joints[j].parent = b.parent;
         model_from_joint[j] = th_human_bone_frame(b.head, sub(b.tail, b.head), b.front);
         th_dmat34_invert(&model_from_joint[j], &joint_from_model[j]);

@@ -5,6 +5,7 @@
 #include "src/cli/synthetic_text.h"
 
 #include <core/random.h>
+#include <throng/anim/archive.h>
 #include <throng/anim/compiled_model.h>
 #include <throng/anim/exact.h>
 
@@ -42,43 +43,15 @@ static uint32_t depth_of(const th_model *model)
     return deepest;
 }
 
-static uint64_t add_to_hash(uint64_t hash, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++) /* FNV-1a */
-        hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001B3u;
-    return hash;
-}
-
-static uint64_t add_track(uint64_t hash, const th_track *track, size_t width)
-{
-    hash = add_to_hash(hash, track->times, track->key_count * sizeof *track->times);
-    return add_to_hash(hash, track->values, track->key_count * width * sizeof *track->values);
-}
-
-/* Of everything that is played or drawn. */
+/* Of all that it has. */
 static uint64_t hash_of(const th_model *model)
 {
+    size_t size;
+    uint8_t *bytes = th_archive_write(model, &size);
     uint64_t hash = 0xCBF29CE484222325u;
-    for (uint32_t j = 0; j < model->joint_count; j++) {
-        hash = add_to_hash(hash, &model->joints[j].parent, sizeof model->joints[j].parent);
-        hash = add_to_hash(hash, &model->joints[j].rest, sizeof model->joints[j].rest);
-        hash = add_to_hash(hash, &model->bones[j].inverse_bind, sizeof model->bones[j].inverse_bind);
-    }
-    for (uint32_t m = 0; m < model->mesh_count; m++) {
-        const th_mesh *mesh = &model->meshes[m];
-        for (uint32_t v = 0; v < mesh->vertex_count; v++) { /* one influence each */
-            hash = add_to_hash(hash, &mesh->vertices[v], offsetof(th_vertex, bone[4]));
-            hash = add_to_hash(hash, mesh->vertices[v].weight, 4 * sizeof *mesh->vertices[v].weight);
-        }
-        hash = add_to_hash(hash, mesh->indices, mesh->index_count * sizeof *mesh->indices);
-    }
-    for (uint32_t c = 0; c < model->clip_count; c++)
-        for (uint32_t i = 0; i < model->clips[c].channel_count; i++) {
-            const th_channel *channel = &model->clips[c].channels[i];
-            hash = add_track(hash, &channel->translation, 3);
-            hash = add_track(hash, &channel->rotation, 4);
-            hash = add_track(hash, &channel->scale, 3);
-        }
+    for (size_t i = TH_ARCHIVE_HEAD_BYTES; i < size; i++) /* FNV-1a */
+        hash = (hash ^ bytes[i]) * 0x100000001B3u;
+    free(bytes);
     return hash;
 }
 
