@@ -273,12 +273,6 @@ void th_skin_destroy(th_skin *skin)
     th_arena_destroy(skin->arena);
 }
 
-uint32_t th_skin_vertex_count(const th_skin *skin)
-{
-    assert(skin);
-    return skin->point_count;
-}
-
 /* ---- measuring ---- */
 
 /* Rows of a matrix from model space: pixels from the picture's middle times depth, across and up, and the depth. */

@@ -258,17 +258,18 @@ static void check_pose(th_dmat34 pose, const th_trs *expected)
     cr_expect_lt(th_dmat34_distance(&pose, &matrix), 1e-6);
 }
 
+static th_channel one_key(const float move[3], const float turn[4], const float scale[3], uint32_t filled)
+{
+    return (th_channel){
+        0, {1, &zero, move, NULL, false}, {1, &zero, turn, NULL, false}, {1, &zero, scale, NULL, false}, filled};
+}
+
 Test(attach, what_the_clip_does_not_move_is_the_bases_own)
 {
     const th_trs tall = {{0, -5, 0}, {0, 0, 0, 1}, {1, 1, 1}}, small = {{0, -.5, 0}, {0, 0, 0, 1}, {2, 3, 4}};
-    const th_channel bend = {0,
-                             {1, &zero, no_move, NULL, false},
-                             {1, &zero, half_turn, NULL, false},
-                             {1, &zero, plain, NULL, false},
-                             TH_TRANSLATION | TH_SCALE};
+    const th_channel bend = one_key(no_move, half_turn, plain, TH_TRANSLATION | TH_SCALE),
+                     all = one_key(no_move, half_turn, plain, 0);
     check_pose(pose_attached(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
-    const th_channel all = {
-        0, {1, &zero, no_move, NULL, false}, {1, &zero, half_turn, NULL, false}, {1, &zero, plain, NULL, false}, 0};
     check_pose(pose_attached(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {1, 1, 1}});
 }
 
@@ -276,17 +277,9 @@ Test(attach, what_the_clip_does_not_move_is_the_bases_own)
 Test(attach, mirrors_stay_where_the_donor_has_them)
 {
     const th_trs rest = {{0, 1, 0}, {0, 0, 0, 1}, {-1, -1, 1}};
-    const th_channel turn = {0,
-                             {1, &zero, no_move, NULL, false},
-                             {1, &zero, no_turn, NULL, false},
-                             {1, &zero, flipped, NULL, false},
-                             TH_TRANSLATION | TH_SCALE};
+    const th_channel turn = one_key(no_move, no_turn, flipped, TH_TRANSLATION | TH_SCALE),
+                     stretch = one_key(no_move, no_turn, flipped, TH_TRANSLATION | TH_ROTATION);
     check_pose(pose_attached(&rest, &rest, &turn), &rest);
-    const th_channel stretch = {0,
-                                {1, &zero, no_move, NULL, false},
-                                {1, &zero, no_turn, NULL, false},
-                                {1, &zero, flipped, NULL, false},
-                                TH_TRANSLATION | TH_ROTATION};
     check_pose(pose_attached(&rest, &rest, &stretch), &rest);
 }
 

@@ -18,7 +18,6 @@ typedef struct th_skin th_skin;
 th_result th_skin_create(const th_model *model, const th_model *drawn_as, th_skin **out, th_error *err);
 void th_skin_destroy(th_skin *skin); /* NULL does nothing */
 
-uint32_t th_skin_vertex_count(const th_skin *skin);
 size_t th_skin_scratch_bytes(const th_skin *skin); /* for each concurrent caller of th_skin_error_px */
 
 /* The picture that a character is drawn into. */
