@@ -413,6 +413,7 @@ static void print_words_and_models(FILE *out)
         ":shape=star,seed=2",
         ":shape=chain,joints=300,scale=on",
         ":shape=star,joints=100,clips=3",
+        ":joints=20,clips=2,weights=9",
         ":joints=1000,depth=20,seed=7,moving=60",
         (":shape=star,joints=1000,clips=2,keys=7,rate=240,moving=0,scale=on,mesh=off,weights=9,seed="
          "18446744073709551615"),
