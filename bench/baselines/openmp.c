@@ -1,4 +1,7 @@
-#include "baselines.h"
+/* `omp for` over the chunks, under each of three schedules. */
+#include <bench/baselines.h>
+
+#ifdef _OPENMP
 
 #include <throng/jobs/scheduler.h>
 
@@ -87,7 +90,7 @@ static int run_static(void *scheduler, th_loop *loop)
     return run(loop, share_static);
 }
 
-void th_openmp_register(void)
+void th_baselines_register(void)
 {
     static const th_scheduler_ops dynamic = {create, run_dynamic, destroy}, guided = {create, run_guided, destroy},
                                   fixed = {create, run_static, destroy};
@@ -95,3 +98,11 @@ void th_openmp_register(void)
     th_scheduler_register(TH_SCHEDULER_OPENMP_GUIDED, &guided);
     th_scheduler_register(TH_SCHEDULER_OPENMP_STATIC, &fixed);
 }
+
+#else
+
+void th_baselines_register(void)
+{
+}
+
+#endif
