@@ -42,16 +42,15 @@ static const th_crowd_layers *layers_of(const th_validate_run_desc *t, uint64_t 
     return t->layers ? t->layers(t->ctx, frame) : NULL;
 }
 
-/* A frame's palettes, compared with three references. */
-typedef struct frame_errors {
-    th_validation truth;
-    th_validation scalar;   /* zero without a reference */
-    th_validation authored; /* zero if the scene is played as authored */
-} frame_errors;
-
-static th_result measure_errors(const th_validate_run_desc *t, uint64_t frame, uint64_t seed, const void *reference,
-                                bool overrides, frame_errors *out, th_error *err)
+/* A frame's palettes, compared with the double-precision evaluation, with the file as authored where the scene is
+ * played otherwise, and with `reference` where there is one. Fills the palettes with a pattern first, so that earlier
+ * contents cannot pass. seed: draws the characters. */
+static th_result validate_frame(const th_validate_run_desc *t, uint64_t frame, uint64_t seed, const void *reference,
+                                th_row *row, th_error *err)
 {
+    th_validation truth = {0}, authored = {0}, scalar = {0};
+    memset(t->palette, 0xff, th_crowd_palette_bytes(t->crowd));
+    t->run(t->ctx, frame);
     th_validation_desc desc = {
         .scene = t->scene,
         .crowd = t->crowd,
@@ -61,36 +60,24 @@ static th_result measure_errors(const th_validate_run_desc *t, uint64_t frame, u
         .sample = TH_VALIDATE_SAMPLE,
         .seed = seed,
     };
-    *out = (frame_errors){0};
-    th_result result = th_validate_palettes(&desc, &out->truth, err);
+    th_result result = th_validate_palettes(&desc, &truth, err);
     desc.as_authored = true;
-    if (result == TH_OK && overrides)
-        result = th_validate_palettes(&desc, &out->authored, err);
+    if (result == TH_OK && row->overrides)
+        result = th_validate_palettes(&desc, &authored, err);
     desc.as_authored = false;
     desc.reference = reference;
     desc.sample = UINT32_MAX;
     if (result == TH_OK && reference)
-        result = th_validate_palettes(&desc, &out->scalar, err);
-    return result;
-}
-
-/* Fills the palettes with a pattern first, so that earlier contents cannot pass. seed: draws the characters. */
-static th_result validate_frame(const th_validate_run_desc *t, uint64_t frame, uint64_t seed, const void *reference,
-                                th_row *row, th_error *err)
-{
-    frame_errors v;
-    memset(t->palette, 0xff, th_crowd_palette_bytes(t->crowd));
-    t->run(t->ctx, frame);
-    const th_result result = measure_errors(t, frame, seed, reference, row->overrides, &v, err);
+        result = th_validate_palettes(&desc, &scalar, err);
     row->palette_hash = th_crowd_hash(t->crowd, t->palette);
     if (seed == FIXED) {
-        row->max_error = fmax(row->max_error, v.truth.max_error);
-        row->error_vs_source = fmax(row->error_vs_source, v.authored.max_error);
+        row->max_error = fmax(row->max_error, truth.max_error);
+        row->error_vs_source = fmax(row->error_vs_source, authored.max_error);
     }
-    if (v.truth.excess > 1)
-        describe_failure(t, frame, &v.truth, "the double-precision reference", row);
-    else if (v.scalar.excess > 1)
-        describe_failure(t, frame, &v.scalar, "the scalar kernel", row);
+    if (truth.excess > 1)
+        describe_failure(t, frame, &truth, "the double-precision reference", row);
+    else if (scalar.excess > 1)
+        describe_failure(t, frame, &scalar, "the scalar kernel", row);
     return result;
 }
 
@@ -131,4 +118,34 @@ th_result th_validate_left(const th_validate_run_desc *t, uint64_t frame, th_row
     if (found.excess > 1 && !row->failure[0])
         describe_failure(t, frame, &found, "the double-precision reference after it was timed", row);
     return result;
+}
+
+/* Long enough for the clock, and few: the fastest is the floor. */
+enum { FILLS = 7, FILLED_BYTES = 1 << 20 };
+
+/* What the clock of the core may have gained since the fills. */
+#define NOISE 0.1
+
+void th_validate_floor(th_crowd *crowd, void *palette, th_row *row)
+{
+    assert(crowd && palette && row && row->threads > 0);
+    const th_writes writes = th_crowd_writes(crowd);
+    const uint32_t times = (uint32_t)(FILLED_BYTES / (th_crowd_palette_bytes(crowd) + 1)) + 1;
+    if (row->failure[0] || row->real_ns.count == 0)
+        return;
+    double fill_ns = HUGE_VAL;
+    for (int i = 0; i < 2 * FILLS; i++) {
+        th_crowd_set_writes(crowd, i < FILLS ? TH_WRITES_CACHED : TH_WRITES_STREAMED);
+        const uint64_t begin = th_clock_ns();
+        for (uint32_t t = 0; t < times; t++)
+            th_crowd_fill(crowd, 0, th_crowd_batch_count(crowd), (float)t, palette);
+        fill_ns = fmin(fill_ns, (double)(th_clock_ns() - begin) / times);
+    }
+    th_crowd_set_writes(crowd, writes);
+    const double high_ns = th_median_interval(&row->real_ns).high, floor_ns = fill_ns / row->threads;
+    if (high_ns < floor_ns * (1 - NOISE))
+        snprintf(row->failure, sizeof row->failure,
+                 "a frame takes %.3g us, but writing its palettes and nothing else takes %.3g us: it cannot have posed "
+                 "all of them",
+                 high_ns / 1e3, floor_ns / 1e3);
 }
