@@ -5,10 +5,10 @@
 #ifndef TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 #define TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 
-#include "measure/counted_frames.h"
-#include "measure/runqueue_delay.h"
+#include "measure/untimed_frames.h"
 #include "suites/shared_crowd.h"
 
+#include <bench/interference.h>
 #include <bench/stress.h>
 
 typedef struct th_load_test {

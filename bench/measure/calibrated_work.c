@@ -58,17 +58,6 @@ static double cost_of(th_costs costs, uint32_t item, uint32_t count)
     return 1;
 }
 
-static void shuffle(uint32_t *values, uint32_t count)
-{
-    uint64_t state = 1;
-    for (uint32_t i = count; i > 1; i--) {
-        state = th_work_steps(state, 1);
-        const uint32_t j = (uint32_t)((state >> 33) % i), kept = values[j];
-        values[j] = values[i - 1];
-        values[i - 1] = kept;
-    }
-}
-
 th_work *th_work_create(uint32_t count, uint32_t item_ns, th_costs costs, double steps_per_us)
 {
     assert(steps_per_us > 0);
@@ -81,8 +70,13 @@ th_work *th_work_create(uint32_t count, uint32_t item_ns, th_costs costs, double
     const double steps_per_cost = steps_per_us * item_ns / 1000 * count / sum;
     for (uint32_t i = 0; i < count; i++)
         work->steps[i] = (uint32_t)(cost_of(costs, i, count) * steps_per_cost + 0.5);
-    if (costs == TH_COSTS_RANDOM)
-        shuffle(work->steps, count);
+    uint64_t state = 1;
+    for (uint32_t i = count; costs == TH_COSTS_RANDOM && i > 1; i--) { /* shuffles them */
+        state = th_work_steps(state, 1);
+        const uint32_t other = (uint32_t)((state >> 33) % i), last = work->steps[i - 1];
+        work->steps[i - 1] = work->steps[other];
+        work->steps[other] = last;
+    }
     work->count = count;
     work->checksum = work->nothing = 0;
     th_work_do(work, 0, count, &work->checksum);

@@ -2,7 +2,6 @@
 
 #include "build.h"
 #include "commit.h"
-#include "process_json.h"
 
 #include <core/clock.h>
 #include <core/json.h>
@@ -11,6 +10,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <hwloc.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -34,61 +35,9 @@ static void read_line(const char *path, char *out, size_t size)
         fclose(file);
 }
 
-/* The word in brackets, for text like "always [madvise] never". */
-static void read_chosen(const char *path, char *out, size_t size)
-{
-    char line[128];
-    read_line(path, line, sizeof line);
-    const char *chosen = strchr(line, '[');
-    snprintf(out, size, "%.*s", chosen ? (int)strcspn(chosen + 1, "]") : 0, chosen ? chosen + 1 : "");
-}
-
 static th_boost boost_of(const char *text, char on)
 {
     return text[0] == '\0' ? TH_BOOST_UNKNOWN : text[0] == on ? TH_BOOST_ON : TH_BOOST_OFF;
-}
-
-static void read_system(th_context *c)
-{
-    struct utsname name;
-    char text[16];
-    if (uname(&name) == 0)
-        snprintf(c->system, sizeof c->system, "%.16s %.64s", name.sysname, name.release);
-    confstr(_CS_GNU_LIBC_VERSION, c->libc, sizeof c->libc);
-    c->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-    c->clock_step_ns = th_clock_resolution_ns();
-    read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", c->huge_pages, sizeof c->huge_pages);
-    read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", c->clock_source,
-              sizeof c->clock_source);
-    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", c->governor, sizeof c->governor);
-    read_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof text);
-    c->boost = boost_of(text, '1');
-    if (c->boost == TH_BOOST_UNKNOWN) {
-        read_line("/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof text);
-        c->boost = boost_of(text, '0');
-    }
-}
-
-static void read_moment(th_context *c)
-{
-    time_t now = time(NULL);
-    struct tm local;
-    localtime_r(&now, &local);
-    strftime(c->date, sizeof c->date, "%Y-%m-%dT%H:%M:%S%z", &local);
-    size_t length = strlen(c->date); /* +0200 becomes +02:00 */
-    if (length >= 5 && length + 1 < sizeof c->date) {
-        memmove(c->date + length - 1, c->date + length - 2, 3);
-        c->date[length - 2] = ':';
-    }
-    if (gethostname(c->host, sizeof c->host - 1) != 0)
-        c->host[0] = '\0';
-    if (readlink("/proc/self/exe", c->executable, sizeof c->executable - 1) < 0)
-        c->executable[0] = '\0';
-    errno = 0;
-    const int nice = getpriority(PRIO_PROCESS, 0);
-    c->nice = errno ? 0 : nice;
-    if (getloadavg(c->load, 3) < 0)
-        memset(c->load, 0, sizeof c->load);
 }
 
 /* Keeps the value of the first CPU. */
@@ -132,34 +81,6 @@ static void read_cpuinfo(th_context *c)
         fclose(file);
 }
 
-static const char *cache_type(hwloc_obj_cache_type_t type)
-{
-    switch (type) {
-    case HWLOC_OBJ_CACHE_DATA:
-        return "Data";
-    case HWLOC_OBJ_CACHE_INSTRUCTION:
-        return "Instruction";
-    default:
-        return "Unified";
-    }
-}
-
-static void read_caches(th_context *c, hwloc_topology_t topology)
-{
-    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE,
-                                             HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        hwloc_obj_t cache = hwloc_get_obj_by_type(topology, types[i], 0);
-        if (!cache)
-            continue;
-        th_cache *out = &c->caches[c->cache_count++];
-        snprintf(out->type, sizeof out->type, "%s", cache_type(cache->attr->cache.type));
-        out->level = cache->attr->cache.depth;
-        out->bytes = cache->attr->cache.size;
-        out->sharing = (uint32_t)hwloc_bitmap_weight(cache->cpuset);
-    }
-}
-
 static uint32_t count_objects(hwloc_topology_t topology, hwloc_obj_type_t type)
 {
     int count = hwloc_get_nbobjs_by_type(topology, type);
@@ -168,65 +89,94 @@ static uint32_t count_objects(hwloc_topology_t topology, hwloc_obj_type_t type)
 
 static void read_topology(th_context *c)
 {
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE,
+                                             HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0)
         return;
     hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
-    if (hwloc_topology_load(topology) == 0) {
-        c->cores = count_objects(topology, HWLOC_OBJ_CORE);
-        c->threads_per_core = c->cores ? count_objects(topology, HWLOC_OBJ_PU) / c->cores : 0;
-        c->numa_nodes = count_objects(topology, HWLOC_OBJ_NUMANODE);
-        hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-        const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-        snprintf(c->cpu, sizeof c->cpu, "%s", model ? model : "");
-        for (size_t n = strlen(c->cpu); n > 0 && c->cpu[n - 1] == ' ';) /* a virtual machine may fill it up */
-            c->cpu[--n] = '\0';
-        read_caches(c, topology);
+    if (hwloc_topology_load(topology) != 0) {
+        hwloc_topology_destroy(topology);
+        return;
+    }
+    c->cores = count_objects(topology, HWLOC_OBJ_CORE);
+    c->threads_per_core = c->cores ? count_objects(topology, HWLOC_OBJ_PU) / c->cores : 0;
+    c->numa_nodes = count_objects(topology, HWLOC_OBJ_NUMANODE);
+    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    snprintf(c->cpu, sizeof c->cpu, "%s", model ? model : "");
+    for (size_t n = strlen(c->cpu); n > 0 && c->cpu[n - 1] == ' ';) /* a virtual machine may fill it up */
+        c->cpu[--n] = '\0';
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        hwloc_obj_t cache = hwloc_get_obj_by_type(topology, types[i], 0);
+        if (!cache)
+            continue;
+        const hwloc_obj_cache_type_t type = cache->attr->cache.type;
+        th_cache *out = &c->caches[c->cache_count++];
+        snprintf(out->type, sizeof out->type, "%s",
+                 type == HWLOC_OBJ_CACHE_DATA          ? "Data"
+                 : type == HWLOC_OBJ_CACHE_INSTRUCTION ? "Instruction"
+                                                       : "Unified");
+        out->level = cache->attr->cache.depth;
+        out->bytes = cache->attr->cache.size;
+        out->sharing = (uint32_t)hwloc_bitmap_weight(cache->cpuset);
     }
     hwloc_topology_destroy(topology);
 }
 
-void th_context_read(th_context *context)
+void th_context_read(th_context *c)
 {
-    assert(context);
-    *context = (th_context){.cpus = th_cpus_read()};
-    read_moment(context);
-    read_system(context);
-    read_cpuinfo(context);
-    read_topology(context);
-}
+    assert(c);
+    *c = (th_context){.cpus = th_cpus_read()};
 
-static json_t *caches_json(const th_context *c)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < c->cache_count; i++) {
-        const th_cache *cache = &c->caches[i];
-        array = th_json_append(array, json_pack("{s:s, s:i, s:o, s:i}", "type", cache->type, "level", cache->level,
-                                                "size", th_json_count(cache->bytes), "num_sharing", cache->sharing));
+    /* The moment. */
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    strftime(c->date, sizeof c->date, "%Y-%m-%dT%H:%M:%S%z", &local);
+    size_t length = strlen(c->date); /* +0200 becomes +02:00 */
+    if (length >= 5 && length + 1 < sizeof c->date) {
+        memmove(c->date + length - 1, c->date + length - 2, 3);
+        c->date[length - 2] = ':';
     }
-    return array;
+    if (gethostname(c->host, sizeof c->host - 1) != 0)
+        c->host[0] = '\0';
+    if (readlink("/proc/self/exe", c->executable, sizeof c->executable - 1) < 0)
+        c->executable[0] = '\0';
+    errno = 0;
+    const int nice = getpriority(PRIO_PROCESS, 0);
+    c->nice = errno ? 0 : nice;
+    if (getloadavg(c->load, 3) < 0)
+        memset(c->load, 0, sizeof c->load);
+
+    /* The system. */
+    struct utsname name;
+    char line[128], text[16];
+    if (uname(&name) == 0)
+        snprintf(c->system, sizeof c->system, "%.16s %.64s", name.sysname, name.release);
+    confstr(_CS_GNU_LIBC_VERSION, c->libc, sizeof c->libc);
+    c->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+    c->clock_step_ns = th_clock_resolution_ns();
+    read_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
+    const char *chosen = strchr(line, '['); /* "always [madvise] never" */
+    snprintf(c->huge_pages, sizeof c->huge_pages, "%.*s", chosen ? (int)strcspn(chosen + 1, "]") : 0,
+             chosen ? chosen + 1 : "");
+    read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", c->clock_source,
+              sizeof c->clock_source);
+    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", c->governor, sizeof c->governor);
+    read_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof text);
+    c->boost = boost_of(text, '1');
+    if (c->boost == TH_BOOST_UNKNOWN) {
+        read_line("/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof text);
+        c->boost = boost_of(text, '0');
+    }
+
+    /* The processor. */
+    read_cpuinfo(c);
+    read_topology(c);
 }
 
-/* Names, order and meaning as in Google Benchmark. */
-static json_t *common_json(const th_context *c)
-{
-#ifdef NDEBUG
-    const char *build = "release";
-#else
-    const char *build = "debug";
-#endif
-    bool scaling = c->governor[0] && strcmp(c->governor, "performance") != 0;
-    return json_pack("{s:s, s:o, s:o, s:i, s:i, s:b, s:o, s:o, s:s, s:s, s:i, s:i}", "date", c->date, "host_name",
-                     th_json_text(c->host), "executable", th_json_text(c->executable), "num_cpus", c->cpus.online,
-                     "mhz_per_cpu", (int)c->mhz, "cpu_scaling_enabled", scaling, "caches", caches_json(c), "load_avg",
-                     th_json_reals(c->load, 3), "library_version", TH_BUILD_VERSION, "library_build_type", build,
-                     "json_schema_version", 1, "throng_schema_version", TH_SCHEMA_VERSION);
-}
-
-static json_t *boost_json(th_boost boost)
-{
-    return boost == TH_BOOST_UNKNOWN ? json_null() : json_boolean(boost == TH_BOOST_ON);
-}
+/* ---- as JSON ---- */
 
 /* A number in decimal digits; null if unknown. */
 static json_t *number_json(const char *digits)
@@ -234,34 +184,118 @@ static json_t *number_json(const char *digits)
     return digits[0] ? json_integer(strtol(digits, NULL, 10)) : json_null();
 }
 
-static json_t *identity_json(const th_context *c)
-{
-    return json_pack("{s:o, s:o, s:o, s:o}", "cpu_family", number_json(c->cpu_family), "cpu_model_number",
-                     number_json(c->cpu_model_number), "cpu_stepping", number_json(c->cpu_stepping), "cpu_microcode",
-                     th_json_text_if_any(c->cpu_microcode));
-}
-
 static json_t *machine_json(const th_context *c)
 {
     json_t *json =
         json_pack("{s:o, s:i, s:i, s:b, s:i, s:o, s:o, s:b, s:i, s:o, s:i}", "cpu_model", th_json_text(c->cpu), "cores",
                   c->cores, "threads_per_core", c->threads_per_core, "smt", c->threads_per_core > 1, "numa_nodes",
-                  c->numa_nodes, "governor", th_json_text_if_any(c->governor), "boost", boost_json(c->boost),
-                  "virtual_machine", c->virtual_machine, "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
+                  c->numa_nodes, "governor", th_json_text_if_any(c->governor), "boost",
+                  c->boost == TH_BOOST_UNKNOWN ? json_null() : json_boolean(c->boost == TH_BOOST_ON), "virtual_machine",
+                  c->virtual_machine, "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
                   c->cpus.quota > 0 ? th_json_real(c->cpus.quota) : json_null(), "usable_cpus", c->cpus.usable);
-    return th_json_merge(json, json_pack("{s:o, s:s, s:i, s:o, s:o, s:o}", "system", th_json_text_if_any(c->system),
+    json = th_json_merge(json, json_pack("{s:o, s:s, s:i, s:o, s:o, s:o}", "system", th_json_text_if_any(c->system),
                                          "libc", c->libc, "page_size", (int)c->page_bytes, "huge_pages",
                                          th_json_text_if_any(c->huge_pages), "clock_source",
                                          th_json_text_if_any(c->clock_source), "clock_step_ns",
                                          th_json_count(c->clock_step_ns)));
+    return th_json_merge(json,
+                         json_pack("{s:o, s:o, s:o, s:o}", "cpu_family", number_json(c->cpu_family), "cpu_model_number",
+                                   number_json(c->cpu_model_number), "cpu_stepping", number_json(c->cpu_stepping),
+                                   "cpu_microcode", th_json_text_if_any(c->cpu_microcode)));
+}
+
+/* The words of the command line. */
+static json_t *command_json(void)
+{
+    json_t *words = json_array();
+    char *word = NULL;
+    size_t room = 0;
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    while (file && getdelim(&word, &room, '\0', file) > 0)
+        words = th_json_append(words, th_json_text(word));
+    free(word);
+    if (file)
+        fclose(file);
+    return words;
+}
+
+/* The variables that schedulers and renderers read: of OpenMP (also GNU's and LLVM's own), and of Mesa's software
+ * renderer. A name may be any bytes too, and JSON takes only UTF-8. */
+static json_t *environment_json(void)
+{
+    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "LIBOMP_", "LP_NUM_THREADS="};
+    json_t *variables = json_object();
+    for (char **variable = environ; *variable; variable++) {
+        const char *value = strchr(*variable, '=');
+        bool is_recorded = false;
+        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+            is_recorded = is_recorded || strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0;
+        if (!is_recorded || !value)
+            continue;
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", (int)(value - *variable), *variable);
+        json_t *key = th_json_text(name);
+        variables = th_json_set(variables, key ? json_string_value(key) : "", key ? th_json_text(value + 1) : NULL);
+        json_decref(key);
+    }
+    return variables;
+}
+
+static const char *policy_name(int policy)
+{
+    switch (policy & ~SCHED_RESET_ON_FORK) {
+    case SCHED_OTHER:
+        return "other";
+    case SCHED_BATCH:
+        return "batch";
+    case SCHED_IDLE:
+        return "idle";
+    case SCHED_FIFO:
+        return "fifo";
+    case SCHED_RR:
+        return "rr";
+    default:
+        return NULL;
+    }
 }
 
 json_t *th_context_json(const th_context *c)
 {
     assert(c);
-    json_t *build =
-        json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", TH_BUILD_COMPILER, "compiler_flags", TH_BUILD_FLAGS,
-                  "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa", th_isa_name(th_isa_best()));
-    json_t *json = th_json_merge(common_json(c), th_json_merge(machine_json(c), identity_json(c)));
-    return th_json_merge(th_json_merge(json, build), th_process_json());
+
+    /* Names, order and meaning as in Google Benchmark. */
+#ifdef NDEBUG
+    const char *type = "release";
+#else
+    const char *type = "debug";
+#endif
+    const bool is_scaling = c->governor[0] && strcmp(c->governor, "performance") != 0;
+    json_t *caches = json_array();
+    for (uint32_t i = 0; i < c->cache_count; i++) {
+        const th_cache *cache = &c->caches[i];
+        caches = th_json_append(caches, json_pack("{s:s, s:i, s:o, s:i}", "type", cache->type, "level", cache->level,
+                                                  "size", th_json_count(cache->bytes), "num_sharing", cache->sharing));
+    }
+    json_t *json =
+        json_pack("{s:s, s:o, s:o, s:i, s:i, s:b, s:o, s:o, s:s, s:s, s:i, s:i}", "date", c->date, "host_name",
+                  th_json_text(c->host), "executable", th_json_text(c->executable), "num_cpus", c->cpus.online,
+                  "mhz_per_cpu", (int)c->mhz, "cpu_scaling_enabled", is_scaling, "caches", caches, "load_avg",
+                  th_json_reals(c->load, 3), "library_version", TH_BUILD_VERSION, "library_build_type", type,
+                  "json_schema_version", 1, "throng_schema_version", TH_SCHEMA_VERSION);
+
+    json = th_json_merge(json, machine_json(c));
+    json = th_json_merge(json, json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", TH_BUILD_COMPILER, "compiler_flags",
+                                         TH_BUILD_FLAGS, "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa",
+                                         th_isa_name(th_isa_best())));
+
+    /* This process, and how this thread is scheduled. */
+    struct sched_param parameters = {0};
+    const int policy = sched_getscheduler(0);
+    sched_getparam(0, &parameters);
+    errno = 0;
+    const int nice = getpriority(PRIO_PROCESS, 0);
+    return th_json_merge(json, json_pack("{s:o, s:o, s:o, s:i, s:o}", "command", command_json(), "environment",
+                                         environment_json(), "scheduling_policy",
+                                         th_json_text(policy < 0 ? NULL : policy_name(policy)), "scheduling_priority",
+                                         parameters.sched_priority, "nice", errno ? json_null() : json_integer(nice)));
 }

@@ -1,7 +1,6 @@
 #include "memory_bandwidth.h"
 
-#include "wait_quiescent.h"
-
+#include <bench/interference.h>
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
@@ -40,26 +39,22 @@ static size_t lesser(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A cgroup may allow less than the machine has, and kills a process that uses more. */
-static size_t most_bytes(void)
-{
-    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    const size_t available = th_memory_available(), most = lesser((size_t)1 << 30, machine / 8);
-    return available > 0 ? lesser(most, available / 2) : most;
-}
-
-/* The largest cache is the last level; counts as many of it as all CPUs have. */
+/* Four times the caches, of which the largest is the last level; counts as many of it as all CPUs have. At most an
+ * eighth of the machine, and half of what is available: a cgroup may allow less than the machine has, and kills a
+ * process that uses more. */
 size_t th_bandwidth_default_bytes(const th_context *context)
 {
     assert(context);
-    const size_t least = (size_t)32 << 20;
-    size_t caches = 0;
+    const size_t least = (size_t)32 << 20, available = th_memory_available();
+    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t most = lesser((size_t)1 << 30, machine / 8), caches = 0;
+    most = available > 0 ? lesser(most, available / 2) : most;
     for (uint32_t i = 0; i < context->cache_count; i++) {
         const th_cache *c = &context->caches[i];
         const uint32_t sharing = c->sharing ? c->sharing : 1, count = (context->cpus.online + sharing - 1) / sharing;
         caches = c->bytes * count > caches ? c->bytes * count : caches;
     }
-    return lesser(4 * caches > least ? 4 * caches : least, most_bytes());
+    return lesser(4 * caches > least ? 4 * caches : least, most);
 }
 
 size_t th_bandwidth_round(size_t bytes)
@@ -144,16 +139,22 @@ static void end_repetition(void *ctx)
     th_jobs_frame_end(m->jobs);
 }
 
-static th_result measure(const th_bandwidth_desc *desc, block *b, th_row *rows, th_error *err)
+th_result th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *err)
 {
     static th_jobs_fn *const moves[] = {write_chunks, read_chunks, stream_chunks};
     _Static_assert(sizeof moves / sizeof *moves == TH_BANDWIDTH_COUNT, "a way for each");
+    assert(desc && rows);
+    assert(desc->pools && desc->pool_count > 0);
+    assert(desc->bytes > 0 && desc->bytes == th_bandwidth_round(desc->bytes));
     const uint32_t kinds = th_bandwidth_kind_count(), count = desc->pool_count * kinds;
+    block b = {th_huge_page_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
+    if (!b.memory)
+        return th_fail(err, TH_ERR_MEMORY, "no memory to measure the bandwidth of: %zu MB", desc->bytes / 1000000);
     transfer *transfers = calloc(count, sizeof *transfers);
     th_subject *subjects = calloc(count, sizeof *subjects);
     const bool room = transfers && subjects;
     for (uint32_t i = 0; room && i < count; i++) {
-        transfers[i] = (transfer){desc->pools[i / kinds], b, moves[i % kinds], desc->waits_quiescent};
+        transfers[i] = (transfer){desc->pools[i / kinds], &b, moves[i % kinds], desc->waits_quiescent};
         subjects[i] = (th_subject){
             .before = begin_repetition, .run = move, .after = end_repetition, .ctx = &transfers[i], .row = &rows[i]};
     }
@@ -163,18 +164,6 @@ static th_result measure(const th_bandwidth_desc *desc, block *b, th_row *rows, 
     }
     free(transfers);
     free(subjects);
-    return room ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to measure %u bandwidths", count);
-}
-
-th_result th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *err)
-{
-    assert(desc && rows);
-    assert(desc->pools && desc->pool_count > 0);
-    assert(desc->bytes > 0 && desc->bytes == th_bandwidth_round(desc->bytes));
-    block b = {th_huge_page_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
-    if (!b.memory)
-        return th_fail(err, TH_ERR_MEMORY, "no memory to measure the bandwidth of: %zu MB", desc->bytes / 1000000);
-    const th_result result = measure(desc, &b, rows, err);
     free(b.memory);
-    return result;
+    return room ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to measure %u bandwidths", count);
 }

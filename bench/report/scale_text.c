@@ -1,6 +1,6 @@
 #include "scale_text.h"
 #include "counter_table.h"
-#include "measure/counted_frames.h"
+#include "measure/untimed_frames.h"
 #include "own_json.h"
 #include "row_interval.h"
 #include "scaling/share_text.h"

@@ -1,9 +1,8 @@
 #include "scaling_config.h"
 
-#include "measure/trace_frames.h"
-#include "measure/wait_quiescent.h"
 #include "worker_counters.h"
 
+#include <bench/interference.h>
 #include <core/clock.h>
 #include <core/json.h>
 

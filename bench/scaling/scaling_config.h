@@ -4,7 +4,7 @@
 #define TH_BENCH_SCALING_SCALING_CONFIG_H
 
 #include "ablation.h"
-#include "measure/counted_frames.h"
+#include "measure/untimed_frames.h"
 #include "scale_figures.h"
 #include "suites/shared_crowd.h"
 

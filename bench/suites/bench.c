@@ -1,8 +1,7 @@
 #include <bench/bench.h>
 
 #include "measure/calibrated_work.h"
-#include "measure/counted_frames.h"
-#include "measure/trace_frames.h"
+#include "measure/untimed_frames.h"
 #include "registry.h"
 #include "report/scene_json.h"
 

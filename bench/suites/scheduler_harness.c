@@ -1,7 +1,6 @@
 #include "scheduler_harness.h"
 
-#include "measure/wait_quiescent.h"
-
+#include <bench/interference.h>
 #include <core/clock.h>
 #include <throng/runtime/frame.h>
 

@@ -3,7 +3,6 @@
 #include "registry.h"
 
 #include <bench/scheduler_process.h>
-#include <core/clock.h>
 #include <core/subprocess.h>
 
 #include <assert.h>
@@ -61,47 +60,26 @@ static th_result create_entry(server *s, const request *asked, th_error *err)
     return s->entry->create(s->entry, &desc, &fixture, &s->row, err);
 }
 
-static th_lap run(const th_entry *e, const request *asked)
-{
-    th_lap sum = {0};
-    const uint64_t cpu_ns = th_clock_cpu_ns(), start_ns = th_clock_ns();
-    for (uint32_t i = 0; i < asked->iterations; i++) {
-        if (!e->lap) {
-            e->run(e->subject, asked->first + i);
-            continue;
-        }
-        const th_lap lap = e->lap(e->subject, asked->first + i);
-        sum.real_ns += lap.real_ns;
-        sum.cpu_ns += lap.cpu_ns;
-    }
-    const uint64_t real_ns = th_clock_ns() - start_ns;
-    return e->lap ? sum : (th_lap){real_ns, th_clock_cpu_ns() - cpu_ns};
-}
-
-static void serve(server *s, const request *asked, answer *out)
-{
-    *out = (answer){.result = TH_OK};
-    if (asked->task == CREATE)
-        out->result = create_entry(s, asked, &out->err);
-    else if (asked->task == BEFORE)
-        s->entry->before(s->entry->subject);
-    else if (asked->task == RUN)
-        out->lap = run(s->entry, asked);
-    else
-        s->entry->after(s->entry->subject);
-    if (asked->task == AFTER)
-        out->times = th_scheduler_harness_times(s->entry->subject);
-    out->threads = s->row.threads;
-    memcpy(out->failure, s->row.failure, sizeof out->failure);
-}
-
 int th_scheduler_process_main(void)
 {
     request asked;
-    answer told;
     server *s = calloc(1, sizeof *s);
     while (s && recv(STDIN_FILENO, &asked, sizeof asked, 0) == sizeof asked && (s->entry || asked.task == CREATE)) {
-        serve(s, &asked, &told);
+        answer told = {.result = TH_OK};
+        if (asked.task == CREATE)
+            told.result = create_entry(s, &asked, &told.err);
+        else if (asked.task == BEFORE)
+            s->entry->before(s->entry->subject);
+        else if (asked.task == RUN)
+            told.lap = th_measure_frames(&(th_measure_desc){.lap = s->entry->lap},
+                                         &(th_subject){.run = s->entry->run, .ctx = s->entry->subject}, asked.first,
+                                         asked.iterations);
+        else
+            s->entry->after(s->entry->subject);
+        if (asked.task == AFTER)
+            told.times = th_scheduler_harness_times(s->entry->subject);
+        told.threads = s->row.threads;
+        memcpy(told.failure, s->row.failure, sizeof told.failure);
         send(STDIN_FILENO, &told, sizeof told, MSG_NOSIGNAL);
     }
     if (s && s->entry && s->entry->subject)
@@ -132,26 +110,19 @@ static void end(th_scheduler_process *p)
         snprintf(p->row->failure, sizeof p->row->failure, "its process was ended by signal %d", WTERMSIG(status));
 }
 
-static bool exchange(th_scheduler_process *p, const request *asked)
-{
-    ssize_t got;
-    if (p->pid <= 0 || send(p->socket, asked, sizeof *asked, MSG_NOSIGNAL) != sizeof *asked)
-        return false;
-    do
-        got = recv(p->socket, &p->last, sizeof p->last, 0);
-    while (got < 0 && errno == EINTR);
-    return got == sizeof p->last;
-}
-
 /* A process that is not in its turn is woken for this request alone. */
 static bool ask(th_scheduler_process *p, const request *asked)
 {
+    ssize_t got = -1;
     if (p->row->failure[0])
         return false;
     if (!p->is_turn && p->pid > 0)
         kill(p->pid, SIGCONT);
-    const bool is_answered = exchange(p, asked);
-    if (!is_answered) {
+    if (p->pid > 0 && send(p->socket, asked, sizeof *asked, MSG_NOSIGNAL) == sizeof *asked)
+        do
+            got = recv(p->socket, &p->last, sizeof p->last, 0);
+        while (got < 0 && errno == EINTR);
+    if (got != sizeof p->last) {
         end(p);
         if (!p->row->failure[0])
             snprintf(p->row->failure, sizeof p->row->failure, "its process does not answer");
@@ -197,8 +168,14 @@ th_scheduler_times th_scheduler_process_times(const th_scheduler_process *proces
     return process->last.times;
 }
 
-static th_result start(th_scheduler_process *p, const th_scheduler_process_desc *desc, th_error *err)
+th_result th_scheduler_process_create(const th_scheduler_process_desc *desc, th_scheduler_process **out, th_error *err)
 {
+    assert(desc && desc->program && desc->program[0] && desc->entry && desc->row && out);
+    th_scheduler_process *p = *out = calloc(1, sizeof *p);
+    if (!p)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", desc->entry);
+    p->row = desc->row;
+
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot create a socket: %s", strerror(errno));
@@ -211,26 +188,15 @@ static th_result start(th_scheduler_process *p, const th_scheduler_process_desc 
     const int error = th_subprocess_start(&child, &p->pid);
     close(ends[1]);
     p->socket = ends[0];
-    if (!error)
-        return TH_OK;
-    close(ends[0]);
-    p->pid = 0;
-    return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start %s: %s", desc->program[0], strerror(error));
-}
+    if (error) {
+        close(ends[0]);
+        p->pid = 0;
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start %s: %s", desc->program[0], strerror(error));
+    }
 
-th_result th_scheduler_process_create(const th_scheduler_process_desc *desc, th_scheduler_process **out, th_error *err)
-{
-    assert(desc && desc->program && desc->program[0] && desc->entry && desc->row && out);
-    th_scheduler_process *p = *out = calloc(1, sizeof *p);
     request asked = {.task = CREATE, .threads = desc->threads, .steps_per_us = desc->steps_per_us};
-    if (!p)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", desc->entry);
-    p->row = desc->row;
     assert(strlen(desc->entry) < sizeof asked.entry);
     memcpy(asked.entry, desc->entry, strlen(desc->entry) + 1);
-    const th_result result = start(p, desc, err);
-    if (result != TH_OK)
-        return result;
     if (ask(p, &asked) && p->last.result != TH_OK)
         return th_fail(err, p->last.result, "%s", p->last.err.text);
     return TH_OK;

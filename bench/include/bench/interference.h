@@ -1,9 +1,11 @@
-/* CPU load of other programs, steal and throttling during a measurement. */
+/* What else runs during a measurement: CPU load of other programs, steal and throttling; how long threads wait for a
+ * CPU; and waiting until this process is idle. */
 #ifndef THRONG_BENCH_INTERFERENCE_H
 #define THRONG_BENCH_INTERFERENCE_H
 
 #include <throng/core/api.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 TH_API_BEGIN
@@ -29,6 +31,31 @@ th_interference th_interference_between(const th_interference_mark *begin, const
 
 /* The interference since `begin`. */
 th_interference th_interference_end(const th_interference_mark *begin);
+
+/* Run-queue delay: how long threads of this process wait for a CPU while they are runnable.
+ *
+ * The kernel adds it up for each thread (/proc/PID/task/TID/schedstat, second number), from when the thread becomes
+ * runnable until it runs. This shows preemption and its length, but also the wake-up latency: up to some 0.05 ms where
+ * the CPU slept. Involuntary context switches are no substitute: on a quiet machine nearly all of them are kernel
+ * threads that end after 0.01 to 0.03 ms. */
+typedef struct th_runqueue_delay {
+    int *files;          /* [thread] */
+    uint64_t *marked_ns; /* [thread] */
+    uint32_t count;
+} th_runqueue_delay;
+
+/* Opens the counters of all current threads. False, with nothing to close, when the system does not report them. */
+bool th_runqueue_delay_open(th_runqueue_delay *delay);
+void th_runqueue_delay_close(th_runqueue_delay *delay); /* zero is fine */
+
+/* The largest delay of any thread between begin and max, in nanoseconds. Each call takes a microsecond a thread. */
+void th_runqueue_delay_begin(th_runqueue_delay *delay);
+uint64_t th_runqueue_delay_max(const th_runqueue_delay *delay);
+
+/* Waits until no other thread of this process runs. OpenMP's threads spin on after a call (GCC's for some milliseconds,
+ * LLVM's for 200) and would take CPUs from what is measured next. They can be configured to spin forever, hence a limit
+ * of 0.24 s. Takes at least 4 ms: the kernel accounts a running thread's time at ticks, which may be that far apart. */
+void th_wait_quiescent(void);
 
 TH_API_END
 

@@ -78,6 +78,9 @@ typedef struct th_measure_desc {
 /* Initializes a report with room for the samples, and notes in it how they are measured. */
 th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err);
 
+/* Runs frames from `first` on and returns their time, by the subject's clock or by ours. */
+th_lap th_measure_frames(const th_measure_desc *desc, const th_subject *subject, uint64_t first, uint32_t iterations);
+
 /* Warms up each subject first: runs that find the number of iterations, then a whole repetition. None of them counts.
  * count: at most TH_MEASURE_MAX_SUBJECTS. Returns false if `stop` ended it; rows without a sample are then skipped. */
 enum { TH_MEASURE_MAX_SUBJECTS = 256 };

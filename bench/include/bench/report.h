@@ -34,7 +34,7 @@ typedef struct th_row {
     uint32_t iterations_timed_at_once; /* iterations between two clock readings: all of them, or 1 */
     th_samples real_ns;                /* one sample a repetition, of one iteration */
     th_samples cpu_ns;
-    th_samples core_clock_ns; /* as th_core_clock_ns, at each repetition; empty: unknown */
+    th_samples core_clock_ns; /* a step of the core at each repetition (measure.c); empty: unknown */
     /* Of each repetition; empty: unknown. start_ns: since begin_ns of its process; order: its place in its round, from
      * 0. */
     th_samples start_ns, order;

@@ -11,7 +11,7 @@ th_suite(measure th::bench)
 th_suite(counters th::bench INSIDE WRAP fopen pread sched_getaffinity)
 th_suite(counted_frames th::bench INSIDE WITH fixture_counters fixture_human
     WRAP syscall read th_crowd_update th_jobs_frame_begin)
-th_suite(runqueue_delay th::bench INSIDE WRAP pread)
+th_suite(runqueue_delay th::bench WRAP pread)
 th_suite(validate th::bench WITH random_model)
 th_suite(bench th::bench INSIDE WITH fixture_baselines fixture_memory fixture_small random_model
     WRAP th_crowd_update th_compiled_model_create)

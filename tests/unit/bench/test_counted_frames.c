@@ -1,7 +1,7 @@
 /* Inside, since the system's counters are replaced below it. Counted frames, of a thread and of bench and stress,
  * against page faults: each call that poses a part of the crowd makes some, and in these tests the processor counts
  * them as instructions (fixture_counters.h). */
-#include "bench/measure/counted_frames.h"
+#include "bench/measure/untimed_frames.h"
 #include "fixture_counters.h"
 #include "fixture_human.h"
 

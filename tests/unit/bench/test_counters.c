@@ -1,6 +1,5 @@
 /* Inside, since the figures are computed before they reach a report. Figures that users read, from counters written
  * by hand. */
-#include "bench/measure/runqueue_delay.h"
 #include "bench/scaling/pop_factors.h"
 #include "bench/scaling/scale_figures.h"
 #include "bench/scaling/worker_counters.h"

@@ -1,5 +1,5 @@
-/* Inside, since the system's answer is replaced below it. Two threads that both want the one CPU they may use. */
-#include "bench/measure/runqueue_delay.h"
+/* Two threads that both want the one CPU they may use; and a system that does not count, by the linker's --wrap. */
+#include <bench/interference.h>
 
 #include <criterion/criterion.h>
 

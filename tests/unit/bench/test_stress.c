@@ -2,11 +2,11 @@
  * a budget is up to the machine, and no test asks. */
 #include "bench/capacity/load_test_harness.h"
 #include "bench/capacity/stress_headline.h"
-#include "bench/measure/runqueue_delay.h"
 #include "fixture_document.h"
 #include "fixture_made_up.h"
 #include "fixture_small.h"
 
+#include <bench/interference.h>
 #include <bench/stress.h>
 #include <bench/validate.h>
 #include <bench/validate_run.h>

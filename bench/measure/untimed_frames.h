@@ -1,12 +1,16 @@
-/* Additional frames that are counted, never timed. Each worker reads its own counters before and after what it does in
- * a frame, and nothing of its waits is counted: spinning executes instructions, too. Private to bench. */
-#ifndef TH_BENCH_MEASURE_COUNTED_FRAMES_H
-#define TH_BENCH_MEASURE_COUNTED_FRAMES_H
+/* Additional frames that are counted or traced, never timed: that would add to their times. Private to bench. */
+#ifndef TH_BENCH_MEASURE_UNTIMED_FRAMES_H
+#define TH_BENCH_MEASURE_UNTIMED_FRAMES_H
 
 #include <bench/counters.h>
 #include <bench/report.h>
 #include <throng/runtime/frame.h>
+#include <throng/runtime/tracer.h>
 
+/* ---- counted ---- */
+
+/* Each worker reads its own counters before and after what it does in a frame, and nothing of its waits is counted:
+ * spinning executes instructions, too. */
 typedef struct th_worker_counts th_worker_counts;
 
 /* For up to `workers` workers. A worker opens its counters in its first frame. */
@@ -32,5 +36,16 @@ bool th_counted_frames_describe(const th_counted_frames *frames, th_row *row);
 void th_counted_frames_end(const th_worker_counts *counts, th_report *report);
 
 json_t *th_counters_json(const th_counters *counters);
+
+/* ---- traced ---- */
+
+/* Enough frames to see a worker come late, but few enough that a whole bench run fits into a trace. The first limit
+ * that is reached ends them. */
+enum { TH_TRACED_FRAMES = 16, TH_TRACED_NS = 5000000, TH_TRACED_EVENTS = 1500 };
+
+/* Runs frames in a trace group with the row's name, with the chunks of `jobs` (may be NULL) and, where the row has
+ * bones, a counter of nanoseconds per bone. Does nothing when tracer is NULL. */
+void th_trace_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
+                     void *ctx);
 
 #endif

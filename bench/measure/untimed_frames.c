@@ -1,4 +1,4 @@
-#include "counted_frames.h"
+#include "untimed_frames.h"
 
 #include <core/clock.h>
 #include <core/json.h>
@@ -179,16 +179,7 @@ static th_counters counters_of(const th_worker_counts *c, uint32_t begin, uint32
     return out;
 }
 
-/* ---- running ---- */
-
-static void run(const th_counted_frames *f, uint64_t frame)
-{
-    if (!f->frame)
-        begin_work(f->counts, 0);
-    f->run(f->ctx, frame);
-    if (!f->frame)
-        end_work(f->counts, 0);
-}
+/* ---- counting frames ---- */
 
 /* NULL when memory is out, as `json` then was. */
 static json_t *set_counters(json_t *json, const th_counters *counters)
@@ -207,30 +198,30 @@ void th_counted_frames_run(const th_counted_frames *f, th_counters *out, json_t 
 {
     assert(f && f->counts && f->run && out && out_by_worker);
     th_worker_counts *c = f->counts;
-    uint64_t frames = 0;
+    uint64_t frame = 0, begin_ns = 0;
     if (f->frame)
         th_frame_observe(f->frame, &(th_frame_observer){begin_work, end_work, c});
-    run(f, 0);
-    for (uint32_t w = 0; w < c->count; w++)
-        memset(c->workers[w].sums, 0, sizeof c->workers[w].sums);
-    const uint64_t begin_ns = th_clock_ns();
-    while (frames < LEAST_COUNTED_FRAMES || th_clock_ns() - begin_ns < COUNTED_NS)
-        run(f, ++frames);
+    for (; frame <= LEAST_COUNTED_FRAMES || th_clock_ns() - begin_ns < COUNTED_NS; frame++) {
+        if (!f->frame)
+            begin_work(c, 0);
+        f->run(f->ctx, frame);
+        if (!f->frame)
+            end_work(c, 0);
+        if (frame > 0)
+            continue;
+        for (uint32_t w = 0; w < c->count; w++) /* the first frame opened them, and does not count */
+            memset(c->workers[w].sums, 0, sizeof c->workers[w].sums);
+        begin_ns = th_clock_ns();
+    }
     if (f->frame)
         th_frame_observe(f->frame, NULL);
-    *out = counters_of(c, 0, c->count, frames);
+    *out = counters_of(c, 0, c->count, frame - 1);
     *out_by_worker = json_array();
     for (uint32_t w = 0; w < c->count; w++) {
-        const th_counters own = counters_of(c, w, w + 1, frames);
+        const th_counters own = counters_of(c, w, w + 1, frame - 1);
         if (own.values[TH_COUNTER_CPU_NS] > 0) /* the worker had work */
             *out_by_worker = th_json_append(*out_by_worker, set_counters(json_pack("{s:i}", "worker", (int)w), &own));
     }
-}
-
-/* NULL when memory is out. */
-static json_t *with(json_t *fields, const char *name, json_t *value)
-{
-    return th_json_set(fields ? fields : json_object(), name, value);
 }
 
 bool th_counted_frames_describe(const th_counted_frames *f, th_row *row)
@@ -238,8 +229,8 @@ bool th_counted_frames_describe(const th_counted_frames *f, th_row *row)
     th_counters counters;
     json_t *by_worker;
     th_counted_frames_run(f, &counters, &by_worker);
-    row->own = with(row->own, "counters", th_counters_json(&counters));
-    row->once = with(row->once, "counters_by_worker", by_worker);
+    row->own = th_json_set(row->own ? row->own : json_object(), "counters", th_counters_json(&counters));
+    row->once = th_json_set(row->once ? row->once : json_object(), "counters_by_worker", by_worker);
     return row->own && row->once;
 }
 
@@ -248,67 +239,47 @@ bool th_counted_frames_describe(const th_counted_frames *f, th_row *row)
 /* Written to kernel.perf_event_paranoid; what cannot be read is 2, the default. */
 static int paranoia(void)
 {
-    int level = 2;
+    int level;
     FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
-    if (file) {
-        if (fscanf(file, "%d", &level) != 1)
-            level = 2;
+    const bool is_read = file && fscanf(file, "%d", &level) == 1;
+    if (file)
         fclose(file);
-    }
-    return level;
+    return is_read ? level : 2;
 }
 
-/* Why perf_event_open failed, and what to do, as a part of a sentence. */
-static void describe_error(int error, char *text, size_t size)
+/* Why perf_event_open failed, and what to do, as a part of a sentence. text: room for it. */
+static const char *reason_of(int error, char *text, size_t size)
 {
     switch (error) {
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
-        snprintf(text, size,
-                 "this machine has none, as most virtual machines; run on hardware, or let the hypervisor "
-                 "pass on its counters");
-        return;
+        return "this machine has none, as most virtual machines; run on hardware, or let the hypervisor pass on its "
+               "counters";
     case EACCES:
         snprintf(text, size,
                  "kernel.perf_event_paranoid is %d; set it to 2 or less with sysctl, or give the program CAP_PERFMON",
                  paranoia());
-        return;
+        return text;
     case EPERM:
-        snprintf(text, size,
-                 "not permitted, as in most containers; allow perf_event_open in the seccomp profile and add "
-                 "CAP_PERFMON");
-        return;
+        return "not permitted, as in most containers; allow perf_event_open in the seccomp profile and add CAP_PERFMON";
     case ENOSYS:
-        snprintf(text, size,
-                 "the system has no perf_event_open: a kernel without CONFIG_PERF_EVENTS, or a sandbox that "
-                 "hides it");
-        return;
+        return "the system has no perf_event_open: a kernel without CONFIG_PERF_EVENTS, or a sandbox that hides it";
     case EMFILE:
     case ENFILE:
-        snprintf(text, size, "no file descriptor is left; raise the limit with ulimit -n");
-        return;
+        return "no file descriptor is left; raise the limit with ulimit -n";
     case EBUSY:
-        snprintf(text, size, "another program has reserved them; end it");
-        return;
+        return "another program has reserved them; end it";
     default:
         snprintf(text, size, "perf_event_open says: %s", strerror(error));
+        return text;
     }
-}
-
-/* The counter's name for people. */
-static const char *written(int counter, char *text, size_t size)
-{
-    snprintf(text, size, "%s", th_counter_name((th_counter)counter));
-    for (char *c = text; *c; c++)
-        *c = *c == '_' ? ' ' : *c;
-    return text;
 }
 
 /* A sentence for each error, with the counters that have it. */
 void th_counted_frames_end(const th_worker_counts *c, th_report *report)
 {
-    char *text = report->counters_missing;
+    char *text = report->counters_missing, why[200], name[32];
     const size_t size = sizeof report->counters_missing;
     text[0] = '\0';
     for (int e = 0; e < TH_COUNTER_PROCESSOR_COUNT; e++) {
@@ -319,12 +290,41 @@ void th_counted_frames_end(const th_worker_counts *c, th_report *report)
         if (is_said)
             continue;
         th_append(text, size, "%sNot counted:", text[0] ? " " : "");
-        for (int i = e; i < TH_COUNTER_PROCESSOR_COUNT; i++)
-            if (error_of(c, i) == error)
-                th_append(text, size, "%s %s", i == e ? "" : ",", written(i, (char[32]){0}, 32));
-        char why[200];
-        describe_error(error, why, sizeof why);
+        for (int i = e; i < TH_COUNTER_PROCESSOR_COUNT; i++) {
+            if (error_of(c, i) != error)
+                continue;
+            snprintf(name, sizeof name, "%s", th_counter_name((th_counter)i));
+            for (char *at = name; (at = strchr(at, '_'));)
+                *at = ' ';
+            th_append(text, size, "%s %s", i == e ? "" : ",", name);
+        }
         const char *code = strerrorname_np(error);
-        th_append(text, size, " (%s): %s.", code ? code : "unknown error", why);
+        th_append(text, size, " (%s): %s.", code ? code : "unknown error", reason_of(error, why, sizeof why));
     }
+}
+
+/* ---- tracing frames ---- */
+
+void th_trace_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
+                     void *ctx)
+{
+    assert(row && run);
+    if (!tracer)
+        return;
+    const uint64_t first_event = th_tracer_recorded(tracer);
+    uint64_t frame = 0, spent_ns = 0;
+    th_tracer_group(tracer, row->name);
+    do {
+        th_tracer_frame_begin(tracer, jobs, frame);
+        const uint64_t begin = th_tracer_begin(tracer, "run");
+        run(ctx, frame);
+        const uint64_t end = th_tracer_end(tracer);
+        th_tracer_frame_end(tracer, jobs);
+        spent_ns += end - begin;
+        if (row->bones > 0)
+            th_tracer_count(tracer, "ns per bone", (double)(end - begin) / (double)row->bones);
+        frame++;
+    } while (frame < TH_TRACED_FRAMES && spent_ns < TH_TRACED_NS &&
+             th_tracer_recorded(tracer) - first_event < TH_TRACED_EVENTS);
+    th_tracer_group(tracer, NULL);
 }
