@@ -9,20 +9,55 @@
 #include <regex.h>
 #include <string.h>
 
-/* ---- which entries ---- */
+/* ---- the program's own entries (external_benchmark.h) ---- */
 
-static uint32_t keep_matching(th_entry *entries, uint32_t count, const char *filter)
+static th_result create_external(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                                 th_error *err)
 {
-    regex_t regex;
-    if (!filter || regcomp(&regex, filter, REG_EXTENDED | REG_NOSUB) != 0)
-        return count;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (regexec(&regex, entries[i].name, 0, NULL, 0) == 0)
-            entries[kept++] = entries[i];
-    regfree(&regex);
-    return kept;
+    const th_external_benchmark *benchmark = entry->variant;
+    th_error reason;
+    (void)fixture, (void)err;
+    row->time_unit = "ms";
+    if (benchmark->create(benchmark, desc->external->ctx, row, &entry->subject, &reason) == TH_OK)
+        return TH_OK;
+    row->skipped = true;
+    snprintf(row->failure, sizeof row->failure, "%.*s", (int)sizeof row->failure - 1, reason.text);
+    return TH_OK;
 }
+
+static void summarize_external(const th_entry *entry, const th_row *baseline, th_row *row)
+{
+    const th_external_benchmark *benchmark = entry->variant;
+    benchmark->summarize(entry->subject, baseline, row);
+}
+
+/* of_poses: those that are compared with pose/, or all others. */
+static uint32_t list_external(const th_external_benchmarks *external, bool of_poses, th_entry *entries)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; external && i < external->count; i++) {
+        const th_external_benchmark *benchmark = &external->entries[i];
+        if ((benchmark->shape == NULL) != of_poses)
+            continue;
+        th_entry *e = &entries[count++];
+        *e = (th_entry){
+            .shape = benchmark->shape,
+            .variant = benchmark,
+            .is_baseline = benchmark->is_baseline,
+            .create = create_external,
+            .before = benchmark->before,
+            .run = benchmark->run,
+            .timed_run = benchmark->timed_run,
+            .after = benchmark->after,
+            .summarize = summarize_external,
+            .destroy = benchmark->destroy,
+        };
+        snprintf(e->name, sizeof e->name, "%s", benchmark->name);
+    }
+    return count;
+}
+
+/* ---- which entries ---- */
 
 typedef struct plan {
     th_entry entries[TH_BENCH_MAX_ENTRIES];
@@ -33,8 +68,16 @@ typedef struct plan {
 /* Keeps those of `count` new entries at the end that match the filter. */
 static uint32_t add(plan *p, uint32_t count, const char *filter)
 {
+    regex_t regex;
     assert(p->count + count <= TH_BENCH_MAX_ENTRIES);
-    const uint32_t kept = keep_matching(p->entries + p->count, count, filter);
+    const bool filters = filter && regcomp(&regex, filter, REG_EXTENDED | REG_NOSUB) == 0;
+    const th_entry *added = p->entries + p->count;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!filters || regexec(&regex, added[i].name, 0, NULL, 0) == 0)
+            p->entries[p->count + kept++] = added[i];
+    if (filters)
+        regfree(&regex);
     p->count += kept;
     return kept;
 }
@@ -43,20 +86,13 @@ static void plan_init(plan *p, const char *filter, const th_external_benchmarks 
 {
     *p = (plan){.count = 0};
     p->pose_count = add(p, th_pose_entries(p->entries), filter);
-    if (external)
-        p->external_count = add(p, th_external_entries(external, true, p->entries + p->count), filter);
+    p->external_count = add(p, list_external(external, true, p->entries + p->count), filter);
     add(p, th_ceiling_entries(p->entries + p->count), filter);
-    p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
-    p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
-    p->pose_count += add(p, th_morph_entries(p->entries + p->count), filter);
-    p->pose_count += add(p, th_joint_entries(p->entries + p->count), filter);
-    p->pose_count += add(p, th_blend_entries(p->entries + p->count), filter);
-    p->pose_count += add(p, th_share_entries(p->entries + p->count), filter);
+    p->pose_count += add(p, th_variation_entries(p->entries + p->count), filter);
     if (filter && strncmp(filter, "^" TH_REFERENCE_PREFIX, strlen("^" TH_REFERENCE_PREFIX)) == 0)
         add(p, th_reference_entries(p->entries + p->count), filter);
     p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
-    if (external)
-        p->external_count += add(p, th_external_entries(external, false, p->entries + p->count), filter);
+    p->external_count += add(p, list_external(external, false, p->entries + p->count), filter);
 }
 
 th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *external)
@@ -71,32 +107,25 @@ th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *e
 
 /* ---- running them ---- */
 
-/* Progress of the whole run: which comparison is in progress, of how many. */
-typedef struct progress {
-    const th_measure_desc *outer;
+/* A run, and which comparison is in progress, of how many. */
+typedef struct bench_run {
+    const th_bench_desc *desc;
+    plan plan;
+    th_fixture fixture;
+    th_worker_counts *counters; /* NULL: nothing is counted */
+    th_report *report;
     uint32_t comparison, comparisons;
-    uint32_t first, count, entries; /* of the comparison, and of all */
-} progress;
+    uint32_t first, count; /* entries of the comparison */
+} bench_run;
 
 static void tell_progress(void *ctx, const th_measure_state *state)
 {
-    const progress *p = ctx;
+    const bench_run *r = ctx;
     th_measure_state told = *state;
-    told.comparison = p->comparison;
-    told.comparisons = p->comparisons;
-    told.done = (p->first + state->done * p->count) / p->entries;
-    p->outer->progress(p->outer->progress_ctx, &told);
-}
-
-static void summarize(const th_entry *entries, uint32_t count, th_row *rows)
-{
-    const th_row *baseline = NULL;
-    for (uint32_t i = 0; i < count; i++)
-        if (entries[i].is_baseline && !rows[i].failure[0])
-            baseline = &rows[i];
-    for (uint32_t i = 0; i < count; i++)
-        if (entries[i].summarize && !rows[i].failure[0])
-            entries[i].summarize(&entries[i], baseline, &rows[i]);
+    told.comparison = r->comparison;
+    told.comparisons = r->comparisons;
+    told.done = (r->first + state->done * r->count) / r->plan.count;
+    r->desc->measure.progress(r->desc->measure.progress_ctx, &told);
 }
 
 static void run_entry(void *entry, uint64_t frame)
@@ -108,23 +137,36 @@ static void run_entry(void *entry, uint64_t frame)
         e->run(e->subject, frame);
 }
 
-static th_result count_entries(th_entry *entries, uint32_t count, th_row *rows, th_worker_counts *counters,
-                               th_error *err)
+/* Times the entries, then counts and traces additional frames. */
+static th_result measure_group(bench_run *r, th_entry *entries, th_row *rows, const th_subject *subjects, th_error *err)
 {
-    for (uint32_t i = 0; counters && i < count; i++) {
+    th_tracer *tracer = r->desc->tracer;
+    th_measure_desc measure = r->desc->measure;
+    measure.lap = entries->lap;
+    measure.progress = measure.progress ? tell_progress : NULL;
+    measure.progress_ctx = r;
+    th_tracer_next(tracer, "measure");
+    r->report->is_partial = !th_measure(&measure, subjects, r->count);
+
+    const th_row *baseline = NULL;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (entries[i].is_baseline && !rows[i].failure[0])
+            baseline = &rows[i];
+    for (uint32_t i = 0; i < r->count && !measure.is_dry_run; i++)
+        if (entries[i].summarize && !rows[i].failure[0])
+            entries[i].summarize(&entries[i], baseline, &rows[i]);
+
+    for (uint32_t i = 0; i < r->count && r->counters && !r->report->is_partial; i++) {
         th_entry *e = &entries[i];
         if (!e->frame || rows[i].real_ns.count == 0 || rows[i].failure[0])
             continue;
-        const th_counted_frames frames = {counters, e->frame(e->subject), run_entry, e};
+        const th_counted_frames frames = {r->counters, e->frame(e->subject), run_entry, e};
         if (!th_counted_frames_describe(&frames, &rows[i]))
             return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", e->name);
     }
-    return TH_OK;
-}
 
-static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer)
-{
-    for (uint32_t i = 0; tracer && i < count; i++) {
+    th_tracer_next(tracer, "trace");
+    for (uint32_t i = 0; i < r->count && tracer; i++) {
         th_entry *e = &entries[i];
         if (rows[i].failure[0])
             continue;
@@ -134,56 +176,45 @@ static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows,
         if (e->after)
             e->after(e->subject);
     }
+    return TH_OK;
 }
 
-/* Adds all scenes before the first entry is made, since all entries write to the same memory. */
-static th_result prepare_fixture(th_fixture *fixture, th_entry *entries, uint32_t count, th_error *err)
+/* Entries that are compared are measured together. Nothing else exists meanwhile: other entries' threads might run. */
+static th_result run_group(bench_run *r, th_error *err)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    th_entry *entries = r->plan.entries + r->first;
+    th_row *rows = r->report->rows + r->first;
+    th_subject subjects[TH_BENCH_MAX_ENTRIES];
+    th_result result = TH_OK;
+    th_tracer_begin(r->desc->tracer, "prepare");
+
+    /* All scenes come before the first entry, since all entries write to the same memory. */
+    for (uint32_t i = 0; i < r->count && result == TH_OK; i++) {
         th_entry *e = &entries[i];
-        th_scene_desc scene = fixture->requested;
+        th_scene_desc scene = r->fixture.requested;
         if (!e->set_scene)
             continue;
-        th_result result = e->needs_levels ? th_fixture_find_levels(fixture, err) : TH_OK;
+        result = e->needs_levels ? th_fixture_find_levels(&r->fixture, err) : TH_OK;
         if (result != TH_OK)
-            return result;
-        e->set_scene(e, fixture, &scene);
-        result = th_fixture_add(fixture, &scene, &e->shared, err);
-        if (result != TH_OK)
-            return result;
+            break;
+        e->set_scene(e, &r->fixture, &scene);
+        result = th_fixture_add(&r->fixture, &scene, &e->shared, err);
     }
-    return th_fixture_allocate(fixture, err);
-}
+    if (result == TH_OK)
+        result = th_fixture_allocate(&r->fixture, err);
 
-static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_fixture *fixture,
-                           th_worker_counts *counters, th_report *report, uint32_t first, th_error *err)
-{
-    th_row *rows = report->rows + first;
-    th_subject subjects[TH_BENCH_MAX_ENTRIES];
-    th_tracer_begin(desc->tracer, "prepare");
-    th_result result = prepare_fixture(fixture, entries, count, err);
-    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
-        const th_entry *e = &entries[i];
-        result = e->create(&entries[i], desc, fixture, &rows[i], err);
+    for (uint32_t i = 0; i < r->count && result == TH_OK; i++) {
+        th_entry *e = &entries[i];
+        result = e->create(e, r->desc, &r->fixture, &rows[i], err);
         subjects[i] = (th_subject){e->before, e->run, e->timed_run, e->after, e->check, e->subject, &rows[i]};
     }
-    if (result == TH_OK) {
-        th_measure_desc measure = desc->measure;
-        measure.lap = entries->lap;
-        th_tracer_next(desc->tracer, "measure");
-        report->is_partial = !th_measure(&measure, subjects, count);
-        if (!measure.is_dry_run)
-            summarize(entries, count, rows);
-        if (!report->is_partial)
-            result = count_entries(entries, count, rows, counters, err);
-        th_tracer_next(desc->tracer, "trace");
-        trace_entries(entries, count, rows, desc->tracer);
-    }
-    for (uint32_t i = 0; i < count; i++)
+    if (result == TH_OK)
+        result = measure_group(r, entries, rows, subjects, err);
+    for (uint32_t i = 0; i < r->count; i++)
         if (entries[i].subject)
             entries[i].destroy(entries[i].subject);
-    th_fixture_clear(fixture);
-    th_tracer_end(desc->tracer);
+    th_fixture_clear(&r->fixture);
+    th_tracer_end(r->desc->tracer);
     return result;
 }
 
@@ -196,80 +227,66 @@ static uint32_t group_length(const plan *p, uint32_t first)
     return end - first;
 }
 
-/* What is drawn is known once something was. */
-static void describe_picture(const th_external_benchmarks *external, th_report *out)
+static th_result run_groups(bench_run *r, th_error *err)
 {
-    json_decref(out->picture);
-    out->picture = external->describe(external->ctx);
-}
-
-/* Entries that are compared are measured together. Nothing else exists meanwhile: other entries' threads might run. */
-static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_worker_counts *counters,
-                            th_report *out, th_error *err)
-{
-    const volatile sig_atomic_t *stop = desc->measure.stop;
-    th_bench_desc inner = *desc;
-    progress told = {.outer = &desc->measure, .entries = p->count};
-    inner.measure.progress = desc->measure.progress ? tell_progress : NULL;
-    inner.measure.progress_ctx = &told;
+    const th_bench_desc *desc = r->desc;
+    const plan *p = &r->plan;
+    th_report *out = r->report;
     for (uint32_t i = 0; i < p->count; i += group_length(p, i))
-        told.comparisons++;
-    th_result result = TH_OK;
-    for (uint32_t i = 0; i < p->count && result == TH_OK && !out->is_partial; i += told.count) {
-        told.comparison++;
-        told.first = i;
-        told.count = group_length(p, i);
-        out->is_partial = stop && *stop;
-        if (!out->is_partial)
-            result = run_group(p->entries + i, told.count, &inner, fixture, counters, out, i, err);
-        if (result == TH_OK && i + told.count > p->count - p->external_count)
-            describe_picture(desc->external, out);
-        if (result == TH_OK && desc->finished)
-            desc->finished(desc->finished_ctx, out, i, told.count);
+        r->comparisons++;
+    for (; r->first < p->count; r->first += r->count) {
+        r->comparison++;
+        r->count = group_length(p, r->first);
+        out->is_partial = desc->measure.stop && *desc->measure.stop;
+        const th_result result = out->is_partial ? TH_OK : run_group(r, err);
+        if (result != TH_OK)
+            return result;
+        if (r->first + r->count > p->count - p->external_count && desc->external->describe) {
+            json_decref(out->picture); /* what is drawn is known once something was */
+            out->picture = desc->external->describe(desc->external->ctx);
+        }
+        if (desc->finished)
+            desc->finished(desc->finished_ctx, out, r->first, r->count);
+        if (out->is_partial)
+            break;
     }
     if (out->is_partial)
         th_report_interrupt(out);
-    return result;
-}
-
-static th_result run_all(plan *p, const th_bench_desc *desc, th_worker_counts *counters, th_report *out, th_error *err)
-{
-    th_fixture fixture;
-    th_result result = th_fixture_init(&fixture, &desc->scene, err);
-    fixture.steps_per_us = p->jobs_count > 0 ? th_work_calibrate() : 0;
-    for (uint32_t i = 0; i < p->count; i++)
-        memcpy(out->rows[i].name, p->entries[i].name, sizeof out->rows[i].name);
-    if (p->pose_count + p->external_count > 0)
-        out->scene = th_scene_json(NULL, &desc->scene); /* without what compiling shows */
-    if (result == TH_OK)
-        result = run_groups(p, desc, &fixture, counters, out, err);
-    if (result == TH_OK && out->scene) {
-        json_decref(out->scene);
-        out->scene =
-            th_scene_json(fixture.base_scenes[TH_SAMPLING_COMPILED][desc->scene.compile.interpolation], &desc->scene);
-    }
-    th_fixture_fini(&fixture);
-    return result;
+    return TH_OK;
 }
 
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 {
     assert(desc && out);
-    plan p;
-    plan_init(&p, desc->filter, desc->external);
-    th_result result = th_measure_report(&desc->measure, p.count, out, err);
+    bench_run r = {.desc = desc, .report = out};
+    plan *p = &r.plan;
+    plan_init(p, desc->filter, desc->external);
+    th_result result = th_measure_report(&desc->measure, p->count, out, err);
     if (result != TH_OK)
         return result;
-    th_worker_counts *counters = NULL;
     if (desc->counters && !desc->measure.is_dry_run)
-        result = th_worker_counts_create(TH_JOBS_MAX_THREADS, &counters, err);
+        result = th_worker_counts_create(TH_JOBS_MAX_THREADS, &r.counters, err);
     const th_interference_mark begin = th_interference_begin();
     if (result == TH_OK)
-        result = run_all(&p, desc, counters, out, err);
+        result = th_fixture_init(&r.fixture, &desc->scene, err);
+    r.fixture.steps_per_us = p->jobs_count > 0 ? th_work_calibrate() : 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        memcpy(out->rows[i].name, p->entries[i].name, sizeof out->rows[i].name);
+    const bool has_scene = p->pose_count + p->external_count > 0;
+    if (has_scene)
+        out->scene = th_scene_json(NULL, &desc->scene); /* without what compiling shows */
+    if (result == TH_OK)
+        result = run_groups(&r, err);
+    if (result == TH_OK && has_scene) {
+        json_decref(out->scene);
+        out->scene =
+            th_scene_json(r.fixture.base_scenes[TH_SAMPLING_COMPILED][desc->scene.compile.interpolation], &desc->scene);
+    }
+    th_fixture_fini(&r.fixture);
     out->interference = th_interference_end(&begin);
-    if (result == TH_OK && counters)
-        th_counted_frames_end(counters, out);
-    th_worker_counts_destroy(counters);
+    if (result == TH_OK && r.counters)
+        th_counted_frames_end(r.counters, out);
+    th_worker_counts_destroy(r.counters);
     if (result != TH_OK)
         th_report_fini(out);
     return result;

@@ -114,33 +114,29 @@ static void destroy(void *subject)
     free(c);
 }
 
-static th_entry *add(th_entry *entries, uint32_t *count, th_isa isa, const level *l,
-                     void (*run)(void *subject, uint64_t frame))
-{
-    th_entry *e = &entries[(*count)++];
-    *e = (th_entry){.isa = isa,
-                    .variant = l,
-                    .shape = levels,
-                    .create = create,
-                    .run = run,
-                    .summarize = summarize,
-                    .destroy = destroy};
-    return e;
-}
-
 uint32_t th_ceiling_entries(th_entry *entries)
 {
+    const th_entry e = {.shape = levels, .create = create, .summarize = summarize, .destroy = destroy};
     uint32_t count = 0;
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
-        if (th_isa_available((th_isa)isa)) {
-            th_entry *e = add(entries, &count, (th_isa)isa, NULL, multiply_add);
-            snprintf(e->name, sizeof e->name, "ceiling/multiply_add/%s", th_isa_name((th_isa)isa));
-        }
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        if (!th_isa_available((th_isa)isa))
+            continue;
+        th_entry *multiply = &entries[count++];
+        *multiply = e;
+        multiply->isa = (th_isa)isa;
+        multiply->run = multiply_add;
+        snprintf(multiply->name, sizeof e.name, "ceiling/multiply_add/%s", th_isa_name((th_isa)isa));
+    }
     for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
-        th_entry *e = add(entries, &count, th_isa_best(), &levels[l], read_memory);
-        snprintf(e->name, sizeof e->name, "ceiling/read/%s", levels[l].name);
-        e = add(entries, &count, th_isa_best(), &levels[l], write_memory);
-        snprintf(e->name, sizeof e->name, "ceiling/write/%s", levels[l].name);
+        th_entry *both = &entries[count];
+        both[0] = both[1] = e;
+        both[0].isa = both[1].isa = th_isa_best();
+        both[0].variant = both[1].variant = &levels[l];
+        both[0].run = read_memory;
+        both[1].run = write_memory;
+        snprintf(both[0].name, sizeof e.name, "ceiling/read/%s", levels[l].name);
+        snprintf(both[1].name, sizeof e.name, "ceiling/write/%s", levels[l].name);
+        count += 2;
     }
     return count;
 }

@@ -1,33 +1,48 @@
 #include "fixture.h"
 
-#include "half_masks.h"
-
 #include <throng/anim/human.h>
+#include <throng/anim/layer.h>
 #include <throng/anim/synthetic.h>
 #include <throng/core/cache_line.h>
 #include <throng/runtime/frame.h>
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 const uint32_t th_fixture_weights[TH_FIXTURE_MORPHS] = {0, 16, 64};
 
-/* As many joints as the human has. */
-static th_result create_morphs(th_fixture *fixture, th_error *err)
-{
-    th_result result = TH_OK;
-    for (int i = 0; i < TH_FIXTURE_MORPHS && result == TH_OK; i++) {
-        th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
-        desc.joints = 52;
-        desc.weights = th_fixture_weights[i];
-        result = th_synthetic_create(&desc, &fixture->morphs[i], err);
-    }
-    return result;
-}
-
 static uint32_t mask_count(const th_scene_desc *requested)
 {
     return requested->model_count < TH_MAX_MASKS ? requested->model_count : TH_MAX_MASKS;
+}
+
+/* A mask for each model: about half of its joints, those below one of them. Any of the models may be compiled with all
+ * of them: each has weights for as many joints as the largest model has. One block; NULL if out of memory. */
+static th_mask *create_half_masks(const th_model *const *models, uint32_t count)
+{
+    size_t most = 0;
+    for (uint32_t m = 0; m < count; m++)
+        most = models[m]->joint_count > most ? models[m]->joint_count : most;
+    th_mask *masks = calloc(1, count * (sizeof *masks + most * sizeof(float)) + 1);
+    float *weights = masks ? (float *)(void *)(masks + count) : NULL;
+    for (uint32_t m = 0; masks && m < count; m++, weights += most) {
+        const th_model *model = models[m];
+        const float half = (float)model->joint_count / 2;
+        uint32_t best = 0;
+        masks[m] = (th_mask){"half", weights};
+        for (uint32_t j = model->joint_count;
+             j-- > 0;) { /* meanwhile how many joints there are below each, and itself */
+            weights[j] += 1;
+            if (model->joints[j].parent != TH_NO_INDEX)
+                weights[model->joints[j].parent] += weights[j];
+        }
+        for (uint32_t j = 1; j < model->joint_count; j++)
+            best = fabsf(weights[j] - half) < fabsf(weights[best] - half) ? j : best;
+        if (model->joint_count > 0)
+            th_mask_from_joint(model, best, weights);
+    }
+    return masks;
 }
 
 th_result th_fixture_init(th_fixture *fixture, const th_scene_desc *requested, th_error *err)
@@ -36,11 +51,17 @@ th_result th_fixture_init(th_fixture *fixture, const th_scene_desc *requested, t
     fixture->requested.compile.sampling = TH_SAMPLING_COMPILED;
     fixture->requested.compiled_models = NULL;
     fixture->first_clips = calloc((size_t)requested->model_count + 1, sizeof *fixture->first_clips);
-    fixture->masks = th_half_masks_create(requested->models, mask_count(requested));
+    fixture->masks = create_half_masks(requested->models, mask_count(requested));
     if (!fixture->first_clips || !fixture->masks)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a fixture");
-    const th_result result = th_human_create(&fixture->human, err);
-    return result == TH_OK ? create_morphs(fixture, err) : result;
+    th_result result = th_human_create(&fixture->human, err);
+    for (int i = 0; i < TH_FIXTURE_MORPHS && result == TH_OK; i++) {
+        th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+        desc.joints = 52; /* as many as the human has */
+        desc.weights = th_fixture_weights[i];
+        result = th_synthetic_create(&desc, &fixture->morphs[i], err);
+    }
+    return result;
 }
 
 void th_fixture_fini(th_fixture *fixture)
@@ -81,56 +102,37 @@ th_result th_fixture_find_levels(th_fixture *fixture, th_error *err)
 
 /* ---- shared scenes ---- */
 
-static th_result find_base_scene(th_fixture *fixture, const th_scene_desc *desc, const th_scene **out, th_error *err)
+th_result th_fixture_add(th_fixture *fixture, const th_scene_desc *desc, const th_shared_scene **out, th_error *err)
 {
-    th_scene **base = &fixture->base_scenes[desc->compile.sampling][desc->compile.interpolation];
-    th_scene_desc empty = *desc;
-    empty.instance_count = 0;
-    empty.compile.masks = fixture->masks;
-    empty.compile.mask_count = mask_count(&fixture->requested);
-    const th_result result = *base ? TH_OK : th_scene_create(&empty, base, err);
-    *out = *base;
-    return result;
-}
-
-static th_shared_scene *find_shared(th_fixture *fixture, const th_scene_desc *desc)
-{
+    const th_compiled_model_desc *compile = &desc->compile;
     for (uint32_t i = 0; i < fixture->shared_count; i++) {
         const th_scene_desc *d = &fixture->shared_scenes[i].desc;
-        if (d->compile.sampling == desc->compile.sampling && d->compile.interpolation == desc->compile.interpolation &&
+        *out = &fixture->shared_scenes[i];
+        if (d->compile.sampling == compile->sampling && d->compile.interpolation == compile->interpolation &&
             d->instance_count == desc->instance_count && d->clips == desc->clips && d->models == desc->models)
-            return &fixture->shared_scenes[i];
+            return TH_OK;
     }
-    return NULL;
-}
-
-static th_result create_shared(th_fixture *fixture, const th_scene_desc *desc, th_shared_scene *shared, th_error *err)
-{
-    const th_scene *base;
-    *shared = (th_shared_scene){.desc = *desc};
+    assert(fixture->shared_count < TH_FIXTURE_MAX_SCENES);
+    th_shared_scene *shared = &fixture->shared_scenes[fixture->shared_count++];
     th_scene_desc shared_desc = *desc;
     th_result result = TH_OK;
+    *shared = (th_shared_scene){.desc = *desc};
+    *out = shared;
     if (desc->models == fixture->requested.models) {
-        result = find_base_scene(fixture, desc, &base, err);
+        th_scene **base = &fixture->base_scenes[compile->sampling][compile->interpolation];
+        th_scene_desc empty = *desc;
+        empty.instance_count = 0;
+        empty.compile.masks = fixture->masks;
+        empty.compile.mask_count = mask_count(&fixture->requested);
+        result = *base ? TH_OK : th_scene_create(&empty, base, err);
         if (result != TH_OK)
             return result;
-        shared_desc.compiled_models = base->compiled_models;
+        shared_desc.compiled_models = (*base)->compiled_models;
     }
     result = th_scene_create(&shared_desc, &shared->scene, err);
     if (result == TH_OK)
         result = th_scene_crowd(shared->scene, TH_ISA_SCALAR, TH_PALETTE_F32, &shared->plain, err);
     return result;
-}
-
-th_result th_fixture_add(th_fixture *fixture, const th_scene_desc *desc, const th_shared_scene **out, th_error *err)
-{
-    *out = find_shared(fixture, desc);
-    if (*out)
-        return TH_OK;
-    assert(fixture->shared_count < TH_FIXTURE_MAX_SCENES);
-    th_shared_scene *shared = &fixture->shared_scenes[fixture->shared_count++];
-    *out = shared;
-    return create_shared(fixture, desc, shared, err);
 }
 
 /* ---- palettes ---- */

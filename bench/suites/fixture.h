@@ -19,7 +19,7 @@ typedef struct th_shared_scene {
 typedef struct th_fixture {
     th_scene_desc requested; /* with compiled sampling */
     uint32_t *first_clips;   /* for th_scene_desc.clips: the first clip of each model */
-    th_mask *masks;          /* of the requested models, as th_half_masks_create makes them */
+    th_mask *masks;          /* of the requested models: half of the joints of each */
     /* Scenes without instances, for their compiled models. Made when first needed and kept, as compiling may take
      * seconds. */
     th_scene *base_scenes[TH_SAMPLING_EXACT + 1][TH_INTERPOLATION_COUNT];

@@ -1,5 +1,4 @@
 /* The jobs/ entries: a table of operations, and of the schedulers that run them. */
-#include "jobs_figures.h"
 #include "registry.h"
 #include "scheduler_process.h"
 
@@ -129,21 +128,17 @@ static const shape shapes[] = {
 
 /* ---- the entries ---- */
 
-static uint32_t threads_of(const method *w, uint32_t requested)
-{
-    const uint32_t most = 2 * th_cpus_read().usable;
-    if (w->is_oversubscribed)
-        return most < TH_JOBS_MAX_THREADS ? most : TH_JOBS_MAX_THREADS;
-    return w->is_alone ? 1 : requested;
-}
-
 static th_result create_harness(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
                                 th_error *err)
 {
     const shape *s = entry->shape;
     const variant *r = entry->variant;
+    const method *m = s->method;
+    const uint32_t twice = 2 * th_cpus_read().usable, most = twice < TH_JOBS_MAX_THREADS ? twice : TH_JOBS_MAX_THREADS;
     const th_jobs_desc jobs = {
-        .threads = threads_of(s->method, desc->threads),
+        .threads = m->is_oversubscribed ? most
+                   : m->is_alone        ? 1
+                                        : desc->threads,
         .scheduler = r->scheduler,
         .placement = TH_PLACEMENT_WORKERS,
     };
@@ -154,7 +149,7 @@ static th_result create_harness(th_entry *entry, const th_bench_desc *desc, cons
         .item_ns = s->item_ns,
         .costs = s->costs,
         .is_traced = r->is_traced,
-        .is_awaited = s->method->is_awaited,
+        .is_awaited = m->is_awaited,
         .is_alone = fixture->is_scheduler_process,
         .steps_per_us = fixture->steps_per_us,
         .row = row,
@@ -165,10 +160,19 @@ static th_result create_harness(th_entry *entry, const th_bench_desc *desc, cons
     return result;
 }
 
-static th_result create_process(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
-                                th_error *err)
+/* In a process of its own; but a tracer needs the pool in this process. */
+static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                        th_error *err)
 {
     const variant *r = entry->variant;
+    row->time_unit = "ns";
+    if (!desc->scheduler_program || desc->tracer) {
+        if (!r->policy || fixture->is_scheduler_process)
+            return create_harness(entry, desc, fixture, row, err);
+        row->skipped = true;
+        snprintf(row->failure, sizeof row->failure, "%s needs a process of its own, with %s", entry->name, r->policy);
+        return TH_OK;
+    }
     const th_scheduler_process_desc process = {
         .program = desc->scheduler_program,
         .variables = r->policy ? (const char *const[]){r->policy, NULL} : NULL,
@@ -190,26 +194,6 @@ static th_result create_process(th_entry *entry, const th_bench_desc *desc, cons
     return result;
 }
 
-/* A tracer needs the pool in this process. */
-static th_result create_subject(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
-                                th_error *err)
-{
-    const variant *r = entry->variant;
-    row->time_unit = "ns";
-    if (desc->scheduler_program && !desc->tracer)
-        return create_process(entry, desc, fixture, row, err);
-    if (!r->policy || fixture->is_scheduler_process)
-        return create_harness(entry, desc, fixture, row, err);
-    row->skipped = true;
-    snprintf(row->failure, sizeof row->failure, "%s needs a process of its own, with %s", entry->name, r->policy);
-    return TH_OK;
-}
-
-static th_scheduler_times times_of(const th_entry *entry)
-{
-    const bool is_process = entry->destroy == th_scheduler_process_destroy;
-    return is_process ? th_scheduler_process_times(entry->subject) : th_scheduler_harness_times(entry->subject);
-}
 static json_t *figure(json_t *json, bool applies, const char *name, double value)
 {
     return applies ? th_json_set(json, name, th_json_real(value)) : json;
@@ -219,7 +203,9 @@ static void summarize(const th_entry *entry, const th_row *baseline, th_row *row
 {
     const shape *s = entry->shape;
     const method *m = s->method;
-    const th_scheduler_times told = times_of(entry);
+    const bool is_process = entry->destroy == th_scheduler_process_destroy;
+    const th_scheduler_times told =
+        is_process ? th_scheduler_process_times(entry->subject) : th_scheduler_harness_times(entry->subject);
     const th_jobs_times times = {
         .ns = th_samples_stats(&row->real_ns).median,
         .p90_ns = told.p90_ns,
@@ -241,36 +227,31 @@ static void summarize(const th_entry *entry, const th_row *baseline, th_row *row
     row->own = json;
 }
 
-static uint32_t add(th_entry *entries, const shape *s)
-{
-    uint32_t count = 0;
-    for (const variant *r = s->method->variants; !r->name || r->name[0]; r++) {
-        if (!th_scheduler_available(r->scheduler) || (r->policy && s->method->is_busy) ||
-            (r->is_baseline && s->method->is_awaited))
-            continue;
-        th_entry *e = &entries[count++];
-        *e = (th_entry){
-            .shape = s,
-            .variant = r,
-            .is_baseline = r->is_baseline,
-            .create = create_subject,
-            .before = s->method->before,
-            .run = s->method->run,
-            .lap = s->method->lap,
-            .after = s->method->after,
-            .summarize = summarize,
-            .pool = th_scheduler_harness_pool,
-            .destroy = th_scheduler_harness_destroy,
-        };
-        snprintf(e->name, sizeof e->name, "jobs/%s/%s", s->name, r->name ? r->name : th_scheduler_name(r->scheduler));
-    }
-    return count;
-}
-
 uint32_t th_jobs_entries(th_entry *entries)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        count += add(entries + count, &shapes[i]);
+    for (const shape *s = shapes; s < shapes + sizeof shapes / sizeof *shapes; s++) {
+        const method *m = s->method;
+        for (const variant *r = m->variants; !r->name || r->name[0]; r++) {
+            if (!th_scheduler_available(r->scheduler) || (r->policy && m->is_busy) || (r->is_baseline && m->is_awaited))
+                continue;
+            th_entry *e = &entries[count++];
+            *e = (th_entry){
+                .shape = s,
+                .variant = r,
+                .is_baseline = r->is_baseline,
+                .create = create,
+                .before = m->before,
+                .run = m->run,
+                .lap = m->lap,
+                .after = m->after,
+                .summarize = summarize,
+                .pool = th_scheduler_harness_pool,
+                .destroy = th_scheduler_harness_destroy,
+            };
+            snprintf(e->name, sizeof e->name, "jobs/%s/%s", s->name,
+                     r->name ? r->name : th_scheduler_name(r->scheduler));
+        }
+    }
     return count;
 }

@@ -41,21 +41,11 @@ struct th_entry {
     void (*destroy)(void *subject);
 };
 
-enum { TH_BENCH_MAX_BLENDS = 16 }; /* entries of blend/ */
-
 /* Fill in the entries that this machine supports; return their number. */
-uint32_t th_pose_entries(th_entry *entries);    /* pose/ and limit/ */
-uint32_t th_ceiling_entries(th_entry *entries); /* ceiling/ */
-uint32_t th_interp_entries(th_entry *entries);  /* interp/ */
-uint32_t th_crowd_entries(th_entry *entries);   /* crowd/, play/ and clips/ */
-uint32_t th_morph_entries(th_entry *entries);   /* morph/ */
-uint32_t th_joint_entries(th_entry *entries);   /* joints/ */
-uint32_t th_blend_entries(th_entry *entries);   /* blend/ */
-uint32_t th_share_entries(th_entry *entries);   /* share/ */
-uint32_t th_jobs_entries(th_entry *entries);    /* jobs/ */
-uint32_t th_reference_entries(th_entry *entries);
-
-/* of_poses: those that are compared with pose/, or all others. */
-uint32_t th_external_entries(const th_external_benchmarks *external, bool of_poses, th_entry *entries);
+uint32_t th_pose_entries(th_entry *entries);      /* pose/ and limit/ */
+uint32_t th_variation_entries(th_entry *entries); /* interp/, crowd/, play/, clips/, morph/, joints/, blend/, share/ */
+uint32_t th_reference_entries(th_entry *entries); /* throng-1/ */
+uint32_t th_ceiling_entries(th_entry *entries);   /* ceiling/ */
+uint32_t th_jobs_entries(th_entry *entries);      /* jobs/ */
 
 #endif

@@ -56,19 +56,27 @@ static void keep_span(const th_span *span, void *ctx)
 
 /* ---- creating ---- */
 
-static th_result create_work(th_scheduler_harness *harness, const th_scheduler_harness_desc *desc, th_error *err)
+th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_scheduler_harness **out, th_error *err)
 {
+    assert(desc->row && out && desc->steps_per_us > 0);
+    th_scheduler_harness *harness = *out = aligned_alloc(alignof(th_scheduler_harness), sizeof *harness);
+    if (!harness)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", desc->row->name);
+    memset(harness, 0, sizeof *harness);
+    harness->row = desc->row;
+    harness->is_alone = desc->is_alone;
+    harness->job = (th_job){.fn = desc->item_ns > 0  ? do_work
+                                  : desc->is_awaited ? await_second
+                                                     : do_nothing,
+                            .ctx = harness,
+                            .count = desc->items,
+                            .grain = desc->grain};
     harness->serial_steps = (uint32_t)(SERIAL_US * desc->steps_per_us);
-    harness->job.fn = desc->is_awaited ? await_second : do_nothing;
-    if (desc->item_ns == 0)
-        return TH_OK;
-    harness->job.fn = do_work;
-    harness->work = th_work_create(desc->items, desc->item_ns, desc->costs, desc->steps_per_us);
-    return harness->work ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u items of work", desc->items);
-}
-
-static th_result create_threads(th_scheduler_harness *harness, const th_scheduler_harness_desc *desc, th_error *err)
-{
+    if (desc->item_ns > 0) {
+        harness->work = th_work_create(desc->items, desc->item_ns, desc->costs, desc->steps_per_us);
+        if (!harness->work)
+            return th_fail(err, TH_ERR_MEMORY, "no memory for %u items of work", desc->items);
+    }
     harness->row->threads = 1;
     if (!desc->jobs)
         return TH_OK;
@@ -84,22 +92,6 @@ static th_result create_threads(th_scheduler_harness *harness, const th_schedule
     return TH_OK;
 }
 
-th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_scheduler_harness **out, th_error *err)
-{
-    assert(desc->row && out && desc->steps_per_us > 0);
-    th_scheduler_harness *harness = *out = aligned_alloc(alignof(th_scheduler_harness), sizeof *harness);
-    if (!harness)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", desc->row->name);
-    memset(harness, 0, sizeof *harness);
-    harness->row = desc->row;
-    harness->is_alone = desc->is_alone;
-    harness->job = (th_job){.ctx = harness, .count = desc->items, .grain = desc->grain};
-    th_result result = create_work(harness, desc, err);
-    if (result == TH_OK)
-        result = create_threads(harness, desc, err);
-    return result;
-}
-
 void th_scheduler_harness_destroy(void *ctx)
 {
     th_scheduler_harness *harness = ctx;
@@ -110,11 +102,6 @@ void th_scheduler_harness_destroy(void *ctx)
 }
 
 /* ---- before and after ---- */
-
-static void sleep_ns(uint64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
-}
 
 static void call(th_scheduler_harness *harness)
 {
@@ -128,12 +115,7 @@ static void call(th_scheduler_harness *harness)
         job.fn(i, i + 1, 0, job.ctx);
 }
 
-static void wait_quiescent(const th_scheduler_harness *harness)
-{
-    if (!harness->is_alone)
-        th_wait_quiescent();
-}
-
+/* Runs a call, whose threads then know their work. */
 static void warm_up(th_scheduler_harness *harness)
 {
     call(harness);
@@ -147,14 +129,17 @@ static void warm_up(th_scheduler_harness *harness)
 
 void th_scheduler_harness_prepare(void *ctx)
 {
-    wait_quiescent(ctx);
-    warm_up(ctx);
+    th_scheduler_harness *harness = ctx;
+    if (!harness->is_alone)
+        th_wait_quiescent();
+    warm_up(harness);
 }
 
 void th_scheduler_harness_prepare_frame(void *ctx)
 {
     th_scheduler_harness *harness = ctx;
-    wait_quiescent(harness);
+    if (!harness->is_alone)
+        th_wait_quiescent();
     th_jobs_frame_begin(harness->jobs);
     warm_up(harness);
 }
@@ -220,22 +205,6 @@ static th_lap lap_end(th_lap begin)
     return (th_lap){.real_ns = real_ns - begin.real_ns, .cpu_ns = th_clock_cpu_ns() - begin.cpu_ns};
 }
 
-static void keep_call(th_scheduler_harness *harness, uint64_t ns)
-{
-    if (harness->call_count == harness->call_capacity) {
-        const size_t capacity = harness->call_capacity ? 2 * harness->call_capacity : 256;
-        double *more = realloc(harness->call_ns, capacity * sizeof *more);
-        if (!more) {
-            snprintf(harness->row->failure, sizeof harness->row->failure, "no memory for the times of %zu calls",
-                     capacity);
-            return;
-        }
-        harness->call_ns = more;
-        harness->call_capacity = capacity;
-    }
-    harness->call_ns[harness->call_count++] = (double)ns;
-}
-
 th_lap th_scheduler_harness_timed_call(void *ctx, uint64_t frame)
 {
     th_scheduler_harness *harness = ctx;
@@ -243,15 +212,27 @@ th_lap th_scheduler_harness_timed_call(void *ctx, uint64_t frame)
     th_lap lap = lap_begin();
     call(harness);
     lap = lap_end(lap);
-    if (harness->is_measured)
-        keep_call(harness, lap.real_ns);
+    if (!harness->is_measured)
+        return lap;
+    if (harness->call_count == harness->call_capacity) {
+        const size_t capacity = harness->call_capacity ? 2 * harness->call_capacity : 256;
+        double *more = realloc(harness->call_ns, capacity * sizeof *more);
+        if (!more) {
+            snprintf(harness->row->failure, sizeof harness->row->failure, "no memory for the times of %zu calls",
+                     capacity);
+            return lap;
+        }
+        harness->call_ns = more;
+        harness->call_capacity = capacity;
+    }
+    harness->call_ns[harness->call_count++] = (double)lap.real_ns;
     return lap;
 }
 
 static void sleep_and_watch(th_scheduler_harness *harness, uint64_t ns)
 {
     th_lap lap = lap_begin();
-    sleep_ns(ns);
+    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
     lap = lap_end(lap);
     if (harness->is_measured) {
         harness->idle_ns += lap.real_ns;
@@ -331,5 +312,19 @@ th_scheduler_times th_scheduler_harness_times(const th_scheduler_harness *harnes
         .idle_ns = harness->idle_ns,
         .idle_cpu_ns = harness->idle_cpu_ns,
         .p90_ns = th_quantile(harness->call_ns, harness->call_count, 0.9),
+    };
+}
+
+th_jobs_figures th_jobs_figures_of(const th_jobs_times *t)
+{
+    assert(t->threads > 0 && t->usable_cpus > 0);
+    const double cpus = t->threads < t->usable_cpus ? t->threads : t->usable_cpus;
+    return (th_jobs_figures){
+        .speed_up = t->baseline_ns / t->ns,
+        .efficiency = t->baseline_ns / (cpus * t->ns),
+        .efficiency_at_p90 = t->baseline_ns / (cpus * t->p90_ns),
+        .overhead_ns = t->ns - t->baseline_ns / cpus,
+        .chunk_ns = (t->ns - t->baseline_ns) / t->chunks,
+        .idle_cores = (double)t->idle_cpu_ns / (double)t->idle_ns,
     };
 }

@@ -3,13 +3,15 @@
 #ifndef TH_BENCH_SUITES_SHARED_CROWD_H
 #define TH_BENCH_SUITES_SHARED_CROWD_H
 
+#include <core/arena.h>
 #include <throng/runtime/pose_plan.h>
 #include <throng/runtime/scene.h>
 
 typedef struct th_shared_crowd {
     const th_scene *scene;
     th_pose_plan *plan;
-    uint32_t *list; /* all instances, by model */
+    th_arena *arena; /* of what follows */
+    uint32_t *list;  /* all instances, by model */
     th_pose_group *groups;
     th_layer *layers; /* what instances show, to be checked */
     uint8_t *counts;
@@ -21,7 +23,8 @@ typedef struct th_shared_crowd {
 /* Memory for each character. */
 #define TH_SHARED_CROWD_BYTES (2 * sizeof(uint32_t) + TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1)
 
-/* Call th_shared_crowd_fini in any case. scene, crowd: borrowed. Errors: as th_pose_plan_create. */
+/* Call th_shared_crowd_fini in any case; zero is fine for it. scene, crowd: borrowed. Errors: as th_pose_plan_create.
+ */
 th_result th_shared_crowd_init(th_shared_crowd *s, const th_scene *scene, th_crowd *crowd, double share_hz,
                                th_error *err);
 void th_shared_crowd_fini(th_shared_crowd *s);

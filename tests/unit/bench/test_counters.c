@@ -3,7 +3,7 @@
 #include "bench/scaling/pop_factors.h"
 #include "bench/scaling/scale_figures.h"
 #include "bench/scaling/worker_counters.h"
-#include "bench/suites/jobs_figures.h"
+#include "bench/suites/scheduler_harness.h"
 
 #include <bench/interference.h>
 
