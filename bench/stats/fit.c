@@ -83,20 +83,7 @@ static double cost(const problem *p, const curve *l)
     return sum;
 }
 
-/* The best gamma for a given sigma and kappa. The law is linear in gamma. */
-static double best_gamma(const problem *p, const curve *l)
-{
-    const curve unit = {1, l->sigma, l->kappa};
-    double xy = 0, xx = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        const observation *s = &p->observations[i];
-        const double x = throughput(&unit, s->threads) * s->weight;
-        xy += x * s->throughput * s->weight;
-        xx += x * x;
-    }
-    return xy / xx;
-}
-
+/* The best point of a grid, each with the best gamma for its sigma and kappa: the law is linear in gamma. */
 static curve search_grid(const problem *p)
 {
     static const double sigmas[] = {0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 1};
@@ -105,8 +92,15 @@ static curve search_grid(const problem *p)
     curve best = {0};
     for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++)
         for (size_t k = 0; k < kappa_count; k++) {
-            curve l = {.sigma = sigmas[s], .kappa = kappas[k]};
-            l.gamma = best_gamma(p, &l);
+            curve l = {1, sigmas[s], kappas[k]};
+            double xy = 0, xx = 0;
+            for (uint32_t i = 0; i < p->count; i++) {
+                const observation *o = &p->observations[i];
+                const double x = throughput(&l, o->threads) * o->weight;
+                xy += x * o->throughput * o->weight;
+                xx += x * x;
+            }
+            l.gamma = xy / xx;
             if (best.gamma == 0 || cost(p, &l) < cost(p, &best))
                 best = l;
         }
@@ -177,15 +171,7 @@ static void solve(const normal *n, double damping, double step[PARAMETERS])
     }
 }
 
-static curve moved(const curve *from, const double step[PARAMETERS])
-{
-    return (curve){
-        .gamma = from->gamma + step[0],
-        .sigma = fmin(fmax(from->sigma + step[1], 0), 1),
-        .kappa = fmax(from->kappa + step[2], 0),
-    };
-}
-
+/* Levenberg and Marquardt's method. */
 static curve descend(const problem *p, curve from)
 {
     double damping = 1e-3, at = cost(p, &from);
@@ -194,7 +180,11 @@ static curve descend(const problem *p, curve from)
         double step[PARAMETERS];
         hold(&n, p, &from);
         solve(&n, damping, step);
-        const curve to = moved(&from, step);
+        const curve to = {
+            .gamma = from.gamma + step[0],
+            .sigma = fmin(fmax(from.sigma + step[1], 0), 1),
+            .kappa = fmax(from.kappa + step[2], 0),
+        };
         const double there = cost(p, &to);
         if (!(there < at)) {
             damping *= 10;
@@ -211,13 +201,6 @@ static curve descend(const problem *p, curve from)
 }
 
 /* ---- the points ---- */
-
-/* Relative standard error of the median, for a normal distribution: 1.4826 MAD is the standard deviation, and the
- * standard error of a median is 1.2533 times that of a mean. */
-static double relative_error(const th_stats *stats)
-{
-    return fmax(1.4826 * 1.2533 * th_stats_relative_mad(stats) / sqrt(stats->count), LEAST_ERROR);
-}
 
 static double per_second(double items, double time_ns)
 {
@@ -240,17 +223,6 @@ static void points_fini(points *p)
     free(p->observations);
 }
 
-static bool read_times(points *p, uint32_t i)
-{
-    const th_fit_point *given = &p->given[i];
-    if (!th_samples_init(&p->times[i], given->repetitions))
-        return false;
-    for (uint32_t r = 0; r < given->repetitions; r++)
-        th_samples_add(&p->times[i], given->time_ns[r]);
-    p->fewest = given->repetitions < p->fewest ? given->repetitions : p->fewest;
-    return true;
-}
-
 static bool points_init(points *p, const th_fit_point *given, uint32_t count)
 {
     *p = (points){.given = given, .count = count, .fewest = UINT32_MAX};
@@ -259,11 +231,19 @@ static bool points_init(points *p, const th_fit_point *given, uint32_t count)
     if (!p->times || !p->observations)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!read_times(p, i))
+        const uint32_t repetitions = given[i].repetitions;
+        if (!th_samples_init(&p->times[i], repetitions))
             return false;
+        for (uint32_t r = 0; r < repetitions; r++)
+            th_samples_add(&p->times[i], given[i].time_ns[r]);
+        p->fewest = repetitions < p->fewest ? repetitions : p->fewest;
+
+        /* Relative standard error of the median, for a normal distribution: 1.4826 MAD is the standard deviation, and
+         * the standard error of a median is 1.2533 times that of a mean. */
         const th_stats stats = th_samples_stats(&p->times[i]);
+        const double error = 1.4826 * 1.2533 * th_stats_relative_mad(&stats) / sqrt(stats.count);
         p->observations[i] =
-            (observation){given[i].threads, per_second(given[i].items, stats.median), relative_error(&stats)};
+            (observation){given[i].threads, per_second(given[i].items, stats.median), fmax(error, LEAST_ERROR)};
         p->scale = fmax(p->scale, p->observations[i].throughput);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -298,10 +278,13 @@ static double left_out(uint32_t repetitions)
     return 0.5 * erfc(t * sqrt(n / v) / sqrt(2.0));
 }
 
-/* Fits medians of resampled repetitions, RESAMPLES times. values: [figure][resample]; medians: [point][resample]. */
-static void resample(const points *p, const problem *fitted, const curve *start, uint64_t seed, double *values,
-                     double *medians)
+/* Fits medians of resampled repetitions, RESAMPLES times: a bootstrap. */
+static bool bound(const points *p, const problem *fitted, const curve *best, uint64_t seed, th_estimate *const out[])
 {
+    double *values = calloc(((size_t)FIGURES + p->count) * RESAMPLES, sizeof *values); /* [figure][resample], then */
+    double *medians = values + (size_t)FIGURES * RESAMPLES;                            /* [point][resample] */
+    if (!values)
+        return false;
     for (uint32_t i = 0; i < p->count; i++)
         th_resample_medians(&p->times[i], th_random_bits(seed, i), RESAMPLES, medians + (size_t)i * RESAMPLES);
     for (uint32_t r = 0; r < RESAMPLES; r++) {
@@ -309,19 +292,11 @@ static void resample(const points *p, const problem *fitted, const curve *start,
         for (uint32_t i = 0; i < p->count; i++)
             fitted->observations[i].throughput =
                 per_second(p->given[i].items, medians[(size_t)i * RESAMPLES + r]) / p->scale;
-        const curve l = descend(fitted, *start);
+        const curve l = descend(fitted, *best);
         figures_of(&l, p->scale, figures);
         for (int f = 0; f < FIGURES; f++)
             values[f * RESAMPLES + (int)r] = figures[f];
     }
-}
-
-static bool bound(const points *p, const problem *fitted, const curve *best, uint64_t seed, th_estimate *const out[])
-{
-    double *values = calloc(((size_t)FIGURES + p->count) * RESAMPLES, sizeof *values);
-    if (!values)
-        return false;
-    resample(p, fitted, best, seed, values, values + (size_t)FIGURES * RESAMPLES);
     const double part = fmax(left_out(p->fewest), 1.0 / RESAMPLES);
     for (int f = 0; f < FIGURES; f++) {
         out[f]->low = th_quantile(values + f * RESAMPLES, RESAMPLES, part);
@@ -333,32 +308,26 @@ static bool bound(const points *p, const problem *fitted, const curve *best, uin
 
 /* ---- the fit ---- */
 
-static void rate(const problem *p, const curve *l, th_fit *out)
-{
-    double mean = 0, residual = 0, total = 0, relative = 0;
-    for (uint32_t i = 0; i < p->count; i++)
-        mean += p->observations[i].throughput / p->count;
-    for (uint32_t i = 0; i < p->count; i++) {
-        const double x = p->observations[i].throughput, off = x - throughput(l, p->observations[i].threads);
-        residual += off * off;
-        relative += off / x * (off / x);
-        total += (x - mean) * (x - mean);
-    }
-    out->rms = sqrt(relative / p->count);
-    out->r_squared = total > 1e-12 * p->count ? 1 - residual / total : (double)NAN;
-}
-
 static bool fit_points(const points *p, uint64_t seed, th_fit *out)
 {
     const problem fitted = {out->law, p->observations, p->count};
     th_estimate *const estimates[FIGURES] = {&out->gamma, &out->sigma, &out->kappa, &out->peak_threads,
                                              &out->peak_throughput};
     const curve best = descend(&fitted, search_grid(&fitted));
-    double figures[FIGURES];
+    double figures[FIGURES], mean = 0, residual = 0, total = 0, relative = 0;
     figures_of(&best, p->scale, figures);
     for (int f = 0; f < FIGURES; f++)
         estimates[f]->value = figures[f];
-    rate(&fitted, &best, out);
+    for (uint32_t i = 0; i < p->count; i++)
+        mean += p->observations[i].throughput / p->count;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const double x = p->observations[i].throughput, off = x - throughput(&best, p->observations[i].threads);
+        residual += off * off;
+        relative += off / x * (off / x);
+        total += (x - mean) * (x - mean);
+    }
+    out->rms = sqrt(relative / p->count);
+    out->r_squared = total > 1e-12 * p->count ? 1 - residual / total : (double)NAN;
     return p->fewest < 2 || bound(p, &fitted, &best, seed, estimates);
 }
 

@@ -34,33 +34,26 @@ static void rank(ranking *r, const double *a, const double *b)
     }
 }
 
-/* ---- exact ---- */
-
-/* ways[k * (most + 1) + s]: the number of ways to choose k of the values so far with doubled ranks that add up to s. At
- * most 50 over 25, which a double holds exactly. */
-static void count_ways(const ranking *r, uint32_t chosen, uint32_t most, double *ways)
-{
-    const size_t stride = (size_t)most + 1;
-    ways[0] = 1;
-    for (uint32_t v = 0; v < r->all; v++)
-        for (uint32_t k = v + 1 < chosen ? v + 1 : chosen; k > 0; k--)
-            for (uint32_t s = r->doubled[v]; s <= most; s++)
-                ways[k * stride + s] += ways[(k - 1) * stride + s - r->doubled[v]];
-}
-
 /* Counts the choices of the smaller set. By symmetry its sum deviates from the mean as far as that of the larger one.
  * NaN when memory is out. */
 static double exact_p(const ranking *r)
 {
     const uint32_t chosen = r->counts[0] < r->counts[1] ? r->counts[0] : r->counts[1];
     const uint32_t most = chosen * (2 * r->all - chosen + 1); /* largest sum of doubled ranks: the last ones */
-    double *ways = calloc(((size_t)chosen + 1) * ((size_t)most + 1), sizeof *ways);
+    const size_t stride = (size_t)most + 1;
+    /* ways[k * stride + s]: the number of ways to choose k of the values so far with doubled ranks that add up to s. At
+     * most 50 over 25, which a double holds exactly. */
+    double *ways = calloc(((size_t)chosen + 1) * stride, sizeof *ways);
     if (!ways)
         return (double)NAN;
-    count_ways(r, chosen, most, ways);
+    ways[0] = 1;
+    for (uint32_t v = 0; v < r->all; v++)
+        for (uint32_t k = v + 1 < chosen ? v + 1 : chosen; k > 0; k--)
+            for (uint32_t s = r->doubled[v]; s <= most; s++)
+                ways[k * stride + s] += ways[(k - 1) * stride + s - r->doubled[v]];
     const double distance = fabs((double)r->sum - (double)r->counts[0] * (r->all + 1));
     const double mean = (double)chosen * (r->all + 1);
-    const double *last = ways + (size_t)chosen * ((size_t)most + 1);
+    const double *last = ways + (size_t)chosen * stride;
     double far = 0, all = 0;
     for (uint32_t s = 0; s <= most; s++) {
         all += last[s];
@@ -69,8 +62,6 @@ static double exact_p(const ranking *r)
     free(ways);
     return far / all;
 }
-
-/* ---- normal ---- */
 
 static double normal_p(const ranking *r, double u)
 {

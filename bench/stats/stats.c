@@ -87,22 +87,6 @@ double th_quantile(double *values, size_t count, double part)
 
 /* ---- statistics ---- */
 
-static double deviation(const double *values, uint32_t count, double mean)
-{
-    double squares = 0;
-    for (uint32_t i = 0; i < count; i++)
-        squares += (values[i] - mean) * (values[i] - mean);
-    return count > 1 ? sqrt(squares / (count - 1)) : (double)NAN;
-}
-
-static uint32_t count_outliers(const double *distances, uint32_t count, double mad)
-{
-    uint32_t outliers = 0;
-    for (uint32_t i = 0; i < count; i++)
-        outliers += 0.6745 * distances[i] > 3.5 * mad;
-    return outliers;
-}
-
 th_stats th_samples_stats(const th_samples *samples)
 {
     assert(samples);
@@ -111,7 +95,7 @@ th_stats th_samples_stats(const th_samples *samples)
     if (n == 0)
         return (th_stats){0, nan, nan, nan, nan, nan, nan, nan, nan, nan, 0};
 
-    double *sorted = sort(samples);
+    double *sorted = sort(samples), squares = 0;
     th_stats stats = {
         .count = n,
         .min = sorted[0],
@@ -122,14 +106,17 @@ th_stats th_samples_stats(const th_samples *samples)
     };
     for (uint32_t i = 0; i < n; i++)
         stats.mean += sorted[i] / n;
-    stats.stddev = deviation(sorted, n, stats.mean);
+    for (uint32_t i = 0; i < n; i++)
+        squares += (sorted[i] - stats.mean) * (sorted[i] - stats.mean);
+    stats.stddev = n > 1 ? sqrt(squares / (n - 1)) : nan;
     stats.cv = stats.mean > 0 ? stats.stddev / stats.mean : nan;
     double *distances = sorted;
     for (uint32_t i = 0; i < n; i++)
         distances[i] = fabs(sorted[i] - stats.median);
     qsort(distances, n, sizeof *distances, ascending);
     stats.mad = middle_of(distances, n);
-    stats.outliers = count_outliers(distances, n, stats.mad);
+    for (uint32_t i = 0; i < n; i++)
+        stats.outliers += 0.6745 * distances[i] > 3.5 * stats.mad;
     return stats;
 }
 
@@ -152,22 +139,20 @@ static uint32_t index_of_rank(const uint32_t *tally, uint32_t rank)
     return i;
 }
 
-static double resampled_median(const double *sorted, uint32_t count, uint32_t *tally, uint64_t seed)
-{
-    memset(tally, 0, count * sizeof *tally);
-    for (uint32_t i = 0; i < count; i++)
-        tally[(th_random_bits(seed, i) >> 32) * count >> 32]++;
-    const double upper = sorted[index_of_rank(tally, count / 2)];
-    return count % 2 ? upper : (sorted[index_of_rank(tally, count / 2 - 1)] + upper) / 2;
-}
-
 void th_resample_medians(const th_samples *samples, uint64_t seed, uint32_t count, double *out)
 {
     assert(samples && samples->count > 0 && (out || count == 0));
+    const uint32_t n = samples->count;
     const double *sorted = sort(samples);
     uint32_t *tally = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity);
-    for (uint32_t r = 0; r < count; r++)
-        out[r] = resampled_median(sorted, samples->count, tally, th_random_bits(seed, r));
+    for (uint32_t r = 0; r < count; r++) {
+        const uint64_t draws = th_random_bits(seed, r);
+        memset(tally, 0, n * sizeof *tally);
+        for (uint32_t i = 0; i < n; i++)
+            tally[(th_random_bits(draws, i) >> 32) * n >> 32]++;
+        const double upper = sorted[index_of_rank(tally, n / 2)];
+        out[r] = n % 2 ? upper : (sorted[index_of_rank(tally, n / 2 - 1)] + upper) / 2;
+    }
 }
 
 /* The confidence interval of resampled values. Sorts them. */

@@ -14,8 +14,6 @@ typedef struct subject {
     const th_model *model;
     const th_dmat34 *pose;   /* reference joint transforms */
     const th_dmat34 *wanted; /* reference palette of the bones */
-    const double *weights;   /* reference */
-    const double *reaches;   /* th_weight_reaches */
     th_palette format;
     const char *palette;
     double shell, bound;
@@ -69,31 +67,6 @@ static void add_error(const subject *s, double error, double away, uint32_t join
     }
 }
 
-/* errors: scratch, weight_count elements. */
-static void validate_weights(const subject *s, double *errors, th_validation *validation)
-{
-    const size_t entry_bytes = th_palette_entry_bytes(s->format);
-    const char *at = s->palette + s->model->bone_count * entry_bytes;
-    th_mat34 entry;
-    for (uint32_t w = 0; w < s->model->weight_count; w++) {
-        if (w % 12 == 0)
-            th_palette_read(s->format, at + w / 12 * entry_bytes, NULL, entry.m);
-        errors[w] = (double)entry.m[w % 12] - s->weights[w];
-    }
-    uint32_t joint = 0;
-    add_error(s, th_weight_error(s->model, s->reaches, errors, &joint), 0, joint, validation);
-}
-
-static void validate_bones(const subject *s, th_validation *validation)
-{
-    for (uint32_t b = 0; b < s->model->bone_count; b++) {
-        const uint32_t joint = s->model->bones[b].joint;
-        const double *pose = s->pose[joint].m;
-        const double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
-        add_error(s, entry_error(s, b), away, joint, validation);
-    }
-}
-
 /* What an instance plays. A clip is one layer. */
 typedef struct play {
     const th_layer *layers;
@@ -117,9 +90,8 @@ static void find_play(const th_validation_desc *desc, uint32_t i, double ticks, 
 
 /* The allowed error of compiled clips; it applies when the reference is the authored clips. Clips that are blended are
  * off by no more than the worst of them. A layer that adds brings its own error and that of where it starts. */
-static double bound_of(const th_scene *scene, uint32_t instance, const play *p)
+static double bound_of(const th_compiled_model *compiled, const play *p)
 {
-    const th_compiled_model *compiled = scene->compiled_models[scene->instances[instance].model];
     double blended = 0, added = 0;
     for (uint32_t k = 0; k < p->count; k++) {
         const th_layer *layer = &p->layers[k];
@@ -131,17 +103,6 @@ static double bound_of(const th_scene *scene, uint32_t instance, const play *p)
             added += exact ? 0 : 2 * (double)layer->weight;
     }
     return (blended + added) * th_compiled_model_bound(compiled);
-}
-
-static th_interpolation interpolation_of(const th_validation_desc *desc, uint32_t instance)
-{
-    const th_compiled_model *compiled = desc->scene->compiled_models[desc->scene->instances[instance].model];
-    return desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_compiled_model_interpolation(compiled);
-}
-
-static const th_mask *masks_of(const th_validation_desc *desc, uint32_t instance)
-{
-    return th_compiled_model_masks(desc->scene->compiled_models[desc->scene->instances[instance].model]);
 }
 
 /* Memory for the references of one instance. */
@@ -185,49 +146,64 @@ static bool workspace_init(workspace *w, const th_scene *scene)
     return false;
 }
 
-/* Replaces exact references by palettes in single precision. */
-static void take_reference(const th_model *model, const th_mat34 *palette, th_dmat34 *bones, double *weights)
-{
-    for (uint32_t b = 0; b < model->bone_count; b++)
-        bones[b] = th_dmat34_from(palette[b]);
-    for (uint32_t i = 0; i < model->weight_count; i++)
-        weights[i] = (double)palette[model->bone_count + i / 12].m[i % 12];
-}
-
 /* Validates one instance at `ticks` of its clip. */
 static th_validation validate_at(const th_validation_desc *desc, uint32_t i, double ticks, const workspace *w)
 {
+    const uint32_t m = desc->scene->instances[i].model;
     const th_model *model = th_scene_model(desc->scene, i);
     const th_clip *clip = th_scene_clip(desc->scene, i);
-    th_dmat34 *wanted = w->pose + model->joint_count;
+    const th_compiled_model *compiled = desc->scene->compiled_models[m];
+    const th_interpolation mode =
+        desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_compiled_model_interpolation(compiled);
     const size_t offset = th_crowd_palette_offset(desc->crowd, i);
+    th_dmat34 *wanted = w->pose + model->joint_count;
+    double *weights = w->weights, *errors = w->weights + w->most_weights;
     play p;
     find_play(desc, i, ticks, &p);
     if (desc->layers) {
-        th_exact_layers(model, p.layers, p.count, masks_of(desc, i), interpolation_of(desc, i), w->pose, w->weights);
+        th_exact_layers(model, p.layers, p.count, th_compiled_model_masks(compiled), mode, w->pose, weights);
         th_exact_resolve(model, w->pose, w->pose);
     } else {
-        th_exact_pose(model, clip, ticks, interpolation_of(desc, i), w->pose);
-        th_exact_weights(model, clip, ticks, interpolation_of(desc, i), w->weights);
+        th_exact_pose(model, clip, ticks, mode, w->pose);
+        th_exact_weights(model, clip, ticks, mode, weights);
     }
     th_exact_palette(model, w->pose, wanted);
-    if (desc->reference)
-        take_reference(model, (const th_mat34 *)((const char *)desc->reference + offset), wanted, w->weights);
+    if (desc->reference) { /* palettes in single precision, instead of exact ones */
+        const th_mat34 *palette = (const th_mat34 *)((const char *)desc->reference + offset);
+        for (uint32_t b = 0; b < model->bone_count; b++)
+            wanted[b] = th_dmat34_from(palette[b]);
+        for (uint32_t k = 0; k < model->weight_count; k++)
+            weights[k] = (double)palette[model->bone_count + k / 12].m[k % 12];
+    }
+
     const subject s = {
         .model = model,
         .pose = w->pose,
         .wanted = wanted,
-        .weights = w->weights,
-        .reaches = w->reaches[desc->scene->instances[i].model],
         .format = th_crowd_palette(desc->crowd),
         .palette = (const char *)desc->palette + offset,
         .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
-        .bound = desc->reference ? 0 : bound_of(desc->scene, i, &p),
+        .bound = desc->reference ? 0 : bound_of(compiled, &p),
     };
     th_validation validation = {.instance = i};
-    validate_bones(&s, &validation);
-    if (model->weight_count > 0)
-        validate_weights(&s, w->weights + w->most_weights, &validation);
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const uint32_t joint = model->bones[b].joint;
+        const double *pose = w->pose[joint].m;
+        const double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
+        add_error(&s, entry_error(&s, b), away, joint, &validation);
+    }
+    if (model->weight_count == 0)
+        return validation;
+    const size_t entry_bytes = th_palette_entry_bytes(s.format);
+    th_mat34 entry;
+    for (uint32_t k = 0; k < model->weight_count; k++) {
+        if (k % 12 == 0)
+            th_palette_read(s.format, s.palette + (model->bone_count + k / 12) * entry_bytes, NULL, entry.m);
+        errors[k] = (double)entry.m[k % 12] - weights[k];
+    }
+    uint32_t joint = 0;
+    const double error = th_weight_error(model, w->reaches[m], errors, &joint);
+    add_error(&s, error, 0, joint, &validation);
     return validation;
 }
 
@@ -244,14 +220,6 @@ static th_validation validate_around(const th_validation_desc *desc, uint32_t i,
     return best;
 }
 
-/* The k-th of `checked` instances. */
-static uint32_t draw_instance(const th_validation_desc *desc, uint32_t k, uint32_t count, uint32_t checked)
-{
-    const uint64_t first = (uint64_t)k * count / checked, end = (k + (uint64_t)1) * count / checked;
-    assert(first < end);
-    return (uint32_t)(first + th_random_bits(desc->seed, k) % (end - first));
-}
-
 th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err)
 {
     assert(desc && desc->scene && desc->crowd && desc->palette && validation);
@@ -261,7 +229,10 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
     const uint32_t count = desc->scene->instance_count, checked = count < desc->sample ? count : desc->sample;
     for (uint32_t k = 0; k < checked; k++) {
-        const th_validation one = validate_around(desc, draw_instance(desc, k, count, checked), &w);
+        const uint64_t first = (uint64_t)k * count / checked, end = (k + (uint64_t)1) * count / checked;
+        assert(first < end);
+        const uint32_t drawn = (uint32_t)(first + th_random_bits(desc->seed, k) % (end - first));
+        const th_validation one = validate_around(desc, drawn, &w);
         const double max_error = fmax(validation->max_error, one.max_error);
         if (one.excess > validation->excess)
             *validation = one;
