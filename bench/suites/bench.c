@@ -9,7 +9,7 @@
 #include <regex.h>
 #include <string.h>
 
-/* ---- the program's own entries (external_benchmark.h) ---- */
+/* ---- the program's own entries ---- */
 
 static th_result create_external(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
                                  th_error *err)

@@ -43,46 +43,46 @@ static const variant tracing[] = {
 /* How an operation runs: run or lap as in th_subject, and its additional fields. */
 typedef struct method {
     const variant *variants;
-    void (*before)(void *harness);
     void (*run)(void *harness, uint64_t frame);
     th_lap (*lap)(void *harness, uint64_t frame);
-    void (*after)(void *harness);
+    uint32_t sleep_ms;      /* ahead of an iteration */
     bool is_alone;          /* runs on one thread */
     bool is_oversubscribed; /* twice as many threads as usable CPUs */
     bool is_awaited;        /* waits for a second thread, which serial has not */
     bool is_busy;           /* however threads wait */
+    bool is_frame;          /* a repetition is one frame */
     /* Additional fields: */
     bool has_speed_up, has_overhead, has_chunk_cost, has_idle, has_p90;
 } method;
 
-#define IN_CALLS                                                                                                       \
-    .before = th_scheduler_harness_prepare, .run = th_scheduler_harness_call, .after = th_scheduler_harness_check
-#define IN_LAPS(function) .before = th_scheduler_harness_prepare, .lap = function, .after = th_scheduler_harness_check
+#define CALLS(of) .variants = (of), .run = th_scheduler_harness_call
+#define WAKES(function, ms)                                                                                            \
+    .variants = schedulers, .lap = (function), .sleep_ms = (ms), .is_awaited = true, .has_idle = true
 
-static const method fork_join = {.variants = schedulers, IN_CALLS};
-static const method work = {
-    .variants = schedulers, IN_CALLS, .is_busy = true, .has_speed_up = true, .has_overhead = true};
-static const method chunk = {.variants = loops, IN_CALLS, .is_alone = true, .has_chunk_cost = true};
-static const method trace = {.variants = tracing, IN_CALLS, .is_alone = true, .has_chunk_cost = true};
-static const method wake = {
-    .variants = schedulers, IN_LAPS(th_scheduler_harness_wake), .is_awaited = true, .has_idle = true};
-static const method wake_asleep = {
-    .variants = schedulers, IN_LAPS(th_scheduler_harness_wake_asleep), .is_awaited = true, .has_idle = true};
-static const method wake_frame = {
-    .variants = schedulers, IN_LAPS(th_scheduler_harness_wake_frame), .is_awaited = true, .has_idle = true};
+static const method fork_join = {CALLS(schedulers)};
+static const method work = {CALLS(schedulers), .is_busy = true, .has_speed_up = true, .has_overhead = true};
+static const method chunk = {CALLS(loops), .is_alone = true, .has_chunk_cost = true};
+static const method trace = {CALLS(tracing), .is_alone = true, .has_chunk_cost = true};
+static const method wake = {WAKES(th_scheduler_harness_wake, 2)};
+static const method wake_asleep = {WAKES(th_scheduler_harness_wake, 20)}; /* threads that spin for a while then sleep */
+static const method wake_frame = {WAKES(th_scheduler_harness_wake_frame, 2)};
 static const method stages = {
     .variants = schedulers,
-    .before = th_scheduler_harness_prepare_frame,
     .run = th_scheduler_harness_stages,
-    .after = th_scheduler_harness_check_frame,
+    .is_frame = true,
     .has_speed_up = true,
     .has_overhead = true,
 };
 static const method frame = {
-    .variants = schedulers, IN_LAPS(th_scheduler_harness_frame), .has_speed_up = true, .has_idle = true};
+    .variants = schedulers,
+    .lap = th_scheduler_harness_frame,
+    .sleep_ms = 14,
+    .has_speed_up = true,
+    .has_idle = true,
+};
 static const method oversubscribed = {
     .variants = schedulers,
-    IN_LAPS(th_scheduler_harness_timed_call),
+    .lap = th_scheduler_harness_timed_call,
     .is_oversubscribed = true,
     .is_busy = true,
     .has_speed_up = true,
@@ -150,6 +150,8 @@ static th_result create_harness(th_entry *entry, const th_bench_desc *desc, cons
         .costs = s->costs,
         .is_traced = r->is_traced,
         .is_awaited = m->is_awaited,
+        .is_frame = m->is_frame,
+        .sleep_ns = m->sleep_ms * UINT64_C(1000000),
         .is_alone = fixture->is_scheduler_process,
         .steps_per_us = fixture->steps_per_us,
         .row = row,
@@ -241,10 +243,10 @@ uint32_t th_jobs_entries(th_entry *entries)
                 .variant = r,
                 .is_baseline = r->is_baseline,
                 .create = create,
-                .before = m->before,
+                .before = th_scheduler_harness_prepare,
                 .run = m->run,
                 .lap = m->lap,
-                .after = m->after,
+                .after = th_scheduler_harness_check,
                 .summarize = summarize,
                 .pool = th_scheduler_harness_pool,
                 .destroy = th_scheduler_harness_destroy,

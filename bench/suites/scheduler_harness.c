@@ -11,11 +11,7 @@
 
 enum { STAGES = 3, SERIAL_US = 100 };
 
-#define MS           1000000u
-#define WAKE_SLEEP   (2 * MS)
-#define ASLEEP_SLEEP (20 * MS) /* threads that spin for a while have gone to sleep */
-#define FRAME_SLEEP  (14 * MS)
-#define GIVE_UP      (1000 * MS)
+#define GIVE_UP_NS 1000000000u
 
 /* ---- what runs in the chunks ---- */
 
@@ -44,7 +40,7 @@ static int await_second(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
         return 0;
     }
     while (atomic_load(&harness->arrived_ns) == 0 && !harness->has_missed)
-        harness->has_missed = th_clock_ns() - now > GIVE_UP;
+        harness->has_missed = th_clock_ns() - now > GIVE_UP_NS;
     return 0;
 }
 
@@ -65,6 +61,8 @@ th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_
     memset(harness, 0, sizeof *harness);
     harness->row = desc->row;
     harness->is_alone = desc->is_alone;
+    harness->is_frame = desc->is_frame;
+    harness->sleep_ns = desc->sleep_ns;
     harness->job = (th_job){.fn = desc->item_ns > 0  ? do_work
                                   : desc->is_awaited ? await_second
                                                      : do_nothing,
@@ -115,9 +113,13 @@ static void call(th_scheduler_harness *harness)
         job.fn(i, i + 1, 0, job.ctx);
 }
 
-/* Runs a call, whose threads then know their work. */
-static void warm_up(th_scheduler_harness *harness)
+void th_scheduler_harness_prepare(void *ctx)
 {
+    th_scheduler_harness *harness = ctx;
+    if (!harness->is_alone)
+        th_wait_quiescent();
+    if (harness->is_frame)
+        th_jobs_frame_begin(harness->jobs);
     call(harness);
     if (harness->jobs)
         th_jobs_stats_reset(harness->jobs);
@@ -127,23 +129,6 @@ static void warm_up(th_scheduler_harness *harness)
     harness->is_measured = true;
 }
 
-void th_scheduler_harness_prepare(void *ctx)
-{
-    th_scheduler_harness *harness = ctx;
-    if (!harness->is_alone)
-        th_wait_quiescent();
-    warm_up(harness);
-}
-
-void th_scheduler_harness_prepare_frame(void *ctx)
-{
-    th_scheduler_harness *harness = ctx;
-    if (!harness->is_alone)
-        th_wait_quiescent();
-    th_jobs_frame_begin(harness->jobs);
-    warm_up(harness);
-}
-
 /* Checks that the pool handed out every item, and, by checksums, that every item was done exactly once. */
 void th_scheduler_harness_check(void *ctx)
 {
@@ -151,6 +136,8 @@ void th_scheduler_harness_check(void *ctx)
     th_worker_stats stats[TH_JOBS_MAX_THREADS];
     uint64_t items = 0, sum = 0;
     const uint64_t wanted = harness->calls * harness->job.count;
+    if (harness->is_frame)
+        th_jobs_frame_end(harness->jobs);
     if (!harness->jobs)
         return;
     th_jobs_stats(harness->jobs, stats);
@@ -169,13 +156,6 @@ void th_scheduler_harness_check(void *ctx)
         snprintf(failure, size, "the trace saw %llu chunks", (unsigned long long)harness->traced);
     else if (harness->has_missed)
         snprintf(failure, size, "no second thread came within a second");
-}
-
-void th_scheduler_harness_check_frame(void *ctx)
-{
-    th_scheduler_harness *harness = ctx;
-    th_jobs_frame_end(harness->jobs);
-    th_scheduler_harness_check(harness);
 }
 
 /* ---- iterations ---- */
@@ -229,10 +209,10 @@ th_lap th_scheduler_harness_timed_call(void *ctx, uint64_t frame)
     return lap;
 }
 
-static void sleep_and_watch(th_scheduler_harness *harness, uint64_t ns)
+static void sleep_and_watch(th_scheduler_harness *harness)
 {
     th_lap lap = lap_begin();
-    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = (long)harness->sleep_ns}, NULL);
     lap = lap_end(lap);
     if (harness->is_measured) {
         harness->idle_ns += lap.real_ns;
@@ -259,14 +239,7 @@ static th_lap call_and_await(th_scheduler_harness *harness)
 th_lap th_scheduler_harness_wake(void *ctx, uint64_t frame)
 {
     (void)frame;
-    sleep_and_watch(ctx, WAKE_SLEEP);
-    return call_and_await(ctx);
-}
-
-th_lap th_scheduler_harness_wake_asleep(void *ctx, uint64_t frame)
-{
-    (void)frame;
-    sleep_and_watch(ctx, ASLEEP_SLEEP);
+    sleep_and_watch(ctx);
     return call_and_await(ctx);
 }
 
@@ -274,7 +247,7 @@ th_lap th_scheduler_harness_wake_frame(void *ctx, uint64_t frame)
 {
     th_scheduler_harness *harness = ctx;
     (void)frame;
-    sleep_and_watch(harness, WAKE_SLEEP);
+    sleep_and_watch(harness);
     th_jobs_frame_begin(harness->jobs);
     work_alone(harness);
     const th_lap lap = call_and_await(harness);
@@ -286,7 +259,7 @@ th_lap th_scheduler_harness_wake_frame(void *ctx, uint64_t frame)
 th_lap th_scheduler_harness_frame(void *ctx, uint64_t frame)
 {
     th_scheduler_harness *harness = ctx;
-    sleep_and_watch(harness, FRAME_SLEEP);
+    sleep_and_watch(harness);
     th_lap begin = lap_begin();
     th_jobs_frame_begin(harness->jobs);
     const th_lap waking = lap_end(begin);

@@ -19,7 +19,8 @@ typedef struct th_scheduler_harness {
     th_job job;    /* what one call runs */
     th_work *work; /* the work of its items; NULL: none */
     th_row *row;   /* gets a failure when items were missed or repeated */
-    bool is_traced, is_alone;
+    bool is_traced, is_alone, is_frame;
+    uint64_t sleep_ns;
     uint32_t serial_steps; /* 100 microseconds, for frames that begin with serial work */
     /* Calls in this repetition. From here on the caller writes; on lines of its own, apart from what workers read. */
     alignas(128) uint64_t calls;
@@ -44,6 +45,8 @@ typedef struct th_scheduler_harness_desc {
     th_costs costs;
     bool is_traced, is_awaited; /* trace every chunk; the caller waits for a second thread */
     bool is_alone;              /* no other threads of this process may still spin */
+    bool is_frame;              /* a repetition is one frame */
+    uint64_t sleep_ns;          /* of the caller, ahead of an iteration that wakes threads */
     double steps_per_us;
     th_row *row;
 } th_scheduler_harness_desc;
@@ -61,22 +64,17 @@ void th_scheduler_harness_destroy(void *harness);
 void th_scheduler_harness_prepare(void *harness);
 void th_scheduler_harness_check(void *harness);
 
-/* The same for a repetition that is one frame. */
-void th_scheduler_harness_prepare_frame(void *harness);
-void th_scheduler_harness_check_frame(void *harness);
-
 /* One call; three calls; one call whose time is recorded. */
 void th_scheduler_harness_call(void *harness, uint64_t frame);
 void th_scheduler_harness_stages(void *harness, uint64_t frame);
 th_lap th_scheduler_harness_timed_call(void *harness, uint64_t frame);
 
-/* The time from a call until a second thread runs a chunk, after a sleep of 2 ms. _asleep: of 20 ms. _frame: a frame
- * begins after the sleep, and 100 us of serial work precede the call. */
+/* The time from a call until a second thread runs a chunk, after the sleep. _frame: a frame begins after the sleep, and
+ * 100 us of serial work precede the call. */
 th_lap th_scheduler_harness_wake(void *harness, uint64_t frame);
-th_lap th_scheduler_harness_wake_asleep(void *harness, uint64_t frame);
 th_lap th_scheduler_harness_wake_frame(void *harness, uint64_t frame);
 
-/* A frame after a sleep of 14 ms: 100 us of serial work, then three calls. */
+/* A frame after the sleep: 100 us of serial work, then three calls. */
 th_lap th_scheduler_harness_frame(void *harness, uint64_t frame);
 
 /* The pool to trace; NULL where it is traced already. */

@@ -2,7 +2,6 @@
 
 #include "registry.h"
 
-#include <bench/scheduler_process.h>
 #include <core/subprocess.h>
 
 #include <assert.h>

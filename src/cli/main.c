@@ -6,8 +6,8 @@
 #include <cli/options.h>
 
 #include <bench/baselines.h>
+#include <bench/bench.h>
 #include <bench/context.h>
-#include <bench/scheduler_process.h>
 #include <core/suggest.h>
 #include <serve/snapshot_ipc.h>
 

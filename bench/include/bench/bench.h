@@ -18,13 +18,12 @@
  *                        the filter begins with "^throng-1/"
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison: see docs/notes/measuring.md
  *
- * and the program's own entries (external_benchmark.h): frames, and other programs.
+ * and the program's own entries (th_external_benchmark): frames, and other programs.
  *
  * Frame i shows the crowd at i / TH_FRAME_RATE, so no result can be reused from frame to frame. */
 #ifndef THRONG_BENCH_BENCH_H
 #define THRONG_BENCH_BENCH_H
 
-#include <bench/external_benchmark.h>
 #include <bench/measure.h>
 #include <core/table.h>
 #include <throng/core/api.h>
@@ -33,13 +32,44 @@
 
 TH_API_BEGIN
 
+/* External benchmarks: entries that the program adds to those of this library, such as frames that are drawn, or
+ * another program's poses. They are filtered like the others. */
+typedef struct th_external_benchmark th_external_benchmark;
+struct th_external_benchmark {
+    const char *name; /* "what/how", shorter than 64 bytes */
+    const void *what; /* the program's, for create */
+    /* Adjacent entries with equal `shape` are compared: created together, measured interleaved, destroyed together.
+     * NULL: compared with pose/ and limit/ and listed behind them; all others come last. */
+    const void *shape;
+    bool is_baseline; /* the entry that others of its shape are compared with; at most one */
+    /* Creates the subject. Fills in the row's unit, threads, characters and bones, and `failure` if a check fails. If
+     * create itself fails, the entry is left out and the reason goes into the report. *out is destroyed in either case;
+     * the row outlives it. */
+    th_result (*create)(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err);
+    /* As in th_subject. */
+    void (*before)(void *subject);
+    void (*run)(void *subject, uint64_t frame);
+    th_lap (*timed_run)(void *subject, uint64_t first, uint32_t iterations);
+    void (*after)(void *subject);
+    /* Adds fields to the row. baseline: NULL when it was not measured. */
+    void (*summarize)(void *subject, const th_row *baseline, th_row *row);
+    void (*destroy)(void *subject);
+};
+
+typedef struct th_external_benchmarks {
+    const th_external_benchmark *entries;
+    uint32_t count;
+    void *ctx;                      /* the program's, for create; not used to list entries */
+    json_t *(*describe)(void *ctx); /* th_report.picture, called after each comparison; NULL: no picture */
+} th_external_benchmarks;
+
 typedef struct th_bench_desc {
     /* Its compile.sampling is ignored: both kinds are measured, and compiled as needed. */
     th_scene_desc scene;
     uint32_t threads; /* for the jobs/ entries */
-    /* Arguments of a program that calls th_scheduler_process_main (scheduler_process.h), ending with NULL, the first
-     * its path: each scheduler of a jobs/ entry runs in a process of its own, which is stopped when it is not its turn.
-     * NULL, or with a tracer: all run in this process, and entries that need their own are skipped. */
+    /* Arguments of a program that calls th_scheduler_process_main, ending with NULL, the first its path: each scheduler
+     * of a jobs/ entry runs in a process of its own, which is stopped when it is not its turn. NULL, or with a tracer:
+     * all run in this process, and entries that need their own are skipped. */
     const char *const *scheduler_program;
     th_measure_desc measure;
     const char *filter;                     /* extended regular expression, valid; NULL: all */
@@ -69,6 +99,14 @@ th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *e
 /* Checks, then times. If measure.stop ends it, the report is partial. The row of an entry that fails its check says so.
  * Call th_report_fini in the end if it returned TH_OK. */
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err);
+
+/* The process of one scheduler, for the jobs/ entries. Threads that spin after a call would take their CPU from the
+ * scheduler whose turn comes next, and a runtime reads how its threads shall wait only when its process starts. */
+#define TH_SCHEDULER_COMMAND "bench-scheduler" /* in no help: the first argument of the process */
+
+/* What a program calls when it was started as th_bench_desc.scheduler_program, after th_baselines_register: answers on
+ * its standard input until that is closed. Returns the exit code. */
+int th_scheduler_process_main(void);
 
 /* Tables for people, as text or Markdown. False when memory is out. */
 bool th_bench_print(const th_report *report, th_format format, FILE *file);

@@ -8,7 +8,6 @@
 #include <cli/options.h>
 
 #include <bench/bench.h>
-#include <bench/scheduler_process.h>
 #include <core/clock.h>
 #include <core/file.h>
 #include <core/json.h>

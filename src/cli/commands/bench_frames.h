@@ -22,7 +22,7 @@
 
 #include "picture.h"
 
-#include <bench/external_benchmark.h>
+#include <bench/bench.h>
 
 enum { TH_BENCH_FRAMES_CROWDS = 3 };
 

@@ -5,7 +5,7 @@
 #ifndef TH_CLI_BENCH_PROGRAMS_H
 #define TH_CLI_BENCH_PROGRAMS_H
 
-#include <bench/external_benchmark.h>
+#include <bench/bench.h>
 
 enum { TH_BENCH_PROGRAMS_MAX_ENTRIES = 32 }; /* of all programs */
 

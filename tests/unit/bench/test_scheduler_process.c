@@ -3,7 +3,6 @@
 #include "bench/suites/scheduler_process.h"
 
 #include <bench/bench.h>
-#include <bench/scheduler_process.h>
 
 #include <criterion/criterion.h>
 #include <signal.h>
