@@ -31,6 +31,19 @@ static th_scene_desc scene_of(uint32_t count)
     return (th_scene_desc){.models = models, .model_count = 1, .instance_count = count, .seed = 7};
 }
 
+static th_report report_of(const th_bench_desc *desc)
+{
+    th_report report;
+    cr_assert_eq(th_bench_run(desc, &report, &err), TH_OK, "%s", err.text);
+    return report;
+}
+
+static th_report report_on(th_scene_desc scene, const char *filter)
+{
+    return report_of(
+        &(th_bench_desc){.scene = scene, .measure = {.repetitions = 1, .iterations = 1}, .filter = filter});
+}
+
 /* ---- frame ---- */
 
 /* A scene with all that it takes to animate it. */
@@ -207,10 +220,9 @@ Test(bench, trial_finds_who_stands_still_in_either_frame)
 Test(bench, scene_that_stands_still_is_fine)
 {
     static const uint32_t no_clip[] = {UINT32_MAX - 1};
-    th_bench_desc desc = {.scene = scene_of(10), .measure = {.repetitions = 1, .iterations = 1}, .filter = "scalar"};
-    desc.scene.clips = no_clip;
-    th_report report;
-    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    th_scene_desc scene = scene_of(10);
+    scene.clips = no_clip;
+    th_report report = report_on(scene, "scalar");
     cr_expect_str_eq(report.rows[0].failure, "");
     cr_expect(report.rows[0].checked && !report.rows[0].moving);
     th_report_fini(&report);
@@ -249,15 +261,10 @@ static double field(const json_t *row, const char *name)
 
 static th_report run(const char *filter, uint32_t repetitions)
 {
-    th_report report;
-    th_bench_desc desc = {
-        .scene = scene_of(10),
-        .threads = 2,
-        .measure = {.repetitions = repetitions, .iterations = 2},
-        .filter = filter,
-    };
-    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
-    return report;
+    return report_of(&(th_bench_desc){.scene = scene_of(10),
+                                      .threads = 2,
+                                      .measure = {.repetitions = repetitions, .iterations = 2},
+                                      .filter = filter});
 }
 
 Test(bench, lists_what_the_filter_lets_through)
@@ -323,14 +330,6 @@ th_result __wrap_th_compiled_model_create(const th_compiled_model_desc *desc, th
     else
         rigs_compiled[desc->interpolation]++;
     return __real_th_compiled_model_create(desc, out, e);
-}
-
-static th_report report_on(th_scene_desc scene, const char *filter)
-{
-    th_report report;
-    const th_bench_desc desc = {.scene = scene, .measure = {.repetitions = 1, .iterations = 1}, .filter = filter};
-    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
-    return report;
 }
 
 static const th_row *row_of(const th_report *report, const char *name)
@@ -588,11 +587,9 @@ Test(bench, one_wrong_character_is_found)
 /* Of a repetition of MOMENTS frames of this entry. */
 static void note_moments(const char *filter)
 {
-    th_report report;
-    const th_bench_desc desc = {
-        .scene = scene_of(3), .measure = {.repetitions = 1, .iterations = MOMENTS}, .filter = filter};
     moment_count = 0;
-    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    th_report report = report_of(
+        &(th_bench_desc){.scene = scene_of(3), .measure = {.repetitions = 1, .iterations = MOMENTS}, .filter = filter});
     cr_assert_gt(moment_count, MOMENTS);
     th_report_fini(&report);
 }
@@ -801,10 +798,8 @@ Test(bench, figures_need_what_they_are_held_against)
 
 Test(bench, jobs_run_on_one_thread)
 {
-    th_bench_desc desc = {
-        .threads = 1, .measure = {.repetitions = 1, .iterations = 1}, .filter = "^jobs/(wake|stages)"};
-    th_report report;
-    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    th_report report = report_of(&(th_bench_desc){
+        .threads = 1, .measure = {.repetitions = 1, .iterations = 1}, .filter = "^jobs/(wake|stages)"});
     for (uint32_t i = 0; i < report.row_count; i++)
         if (!report.rows[i].skipped) {
             cr_expect_str_eq(report.rows[i].failure, "");
@@ -900,23 +895,19 @@ static void note_progress(void *ctx, const th_measure_state *state)
 
 Test(bench, progress_goes_through_all_comparisons)
 {
-    th_bench_desc desc = {
+    th_report report = report_of(&(th_bench_desc){
         .threads = 2,
         .measure = {.repetitions = 3, .iterations = 1, .progress = note_progress},
         .filter = "^jobs/fork_join",
-    };
-    th_report report;
-    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    });
     cr_expect(told == 9 && last_comparison == 3 && last_rounds == 3, "%u", told);
     th_report_fini(&report);
 }
 
 Test(bench, dry_run_checks_all_and_times_nothing)
 {
-    const th_bench_desc desc = {
-        .scene = scene_of(20), .threads = 2, .measure = {.is_dry_run = true}, .filter = "^[^j]|^jobs/fork_join:2/"};
-    th_report report;
-    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    th_report report = report_of(&(th_bench_desc){
+        .scene = scene_of(20), .threads = 2, .measure = {.is_dry_run = true}, .filter = "^[^j]|^jobs/fork_join:2/"});
     for (uint32_t r = 0; r < report.row_count; r++) {
         const th_row *row = &report.rows[r];
         if (row->skipped)
