@@ -16,75 +16,38 @@
 
 _Static_assert(sizeof(th_key_range) == TH_DEVICE_RANGE_WORDS * sizeof(uint32_t), "ranges are copied");
 
-/* ---- slots ---- */
+/* What is found out about each op. */
+typedef struct op_places {
+    uint32_t *last_child; /* 0: none */
+    uint32_t *slot_of;    /* NO_SLOT: nobody reads its M later */
+    uint32_t *depth;
+    uint32_t slot_count, level_count; /* most slots at a time */
+} op_places;
 
-typedef struct slots {
-    uint32_t *last_child; /* by op; 0: none */
-    uint32_t *slot_of;    /* by op; NO_SLOT: nobody reads its M later */
-    bool *taken;          /* by slot */
-    uint32_t count;       /* most at a time */
-} slots;
-
-static uint32_t take_slot(slots *s)
+/* A last child may take the slot of its parent, which it has read by then. taken: by slot, all false. */
+static void find_places(const th_program *program, bool *taken, op_places *p)
 {
-    uint32_t slot = 0;
-    while (s->taken[slot])
-        slot++;
-    s->taken[slot] = true;
-    s->count = slot + 1 > s->count ? slot + 1 : s->count;
-    return slot;
-}
-
-/* A last child may take the slot of its parent, which it has read by then. */
-static void assign_slots(const th_program *program, slots *s)
-{
-    for (uint32_t i = 0; i < program->op_count; i++)
-        if (program->ops[i].parent != TH_NO_PARENT)
-            s->last_child[program->ops[i].parent] = i;
     for (uint32_t i = 0; i < program->op_count; i++) {
         const uint32_t parent = program->ops[i].parent;
-        if (parent != TH_NO_PARENT && s->last_child[parent] == i)
-            s->taken[s->slot_of[parent]] = false;
-        s->slot_of[i] = s->last_child[i] > 0 ? take_slot(s) : TH_DEVICE_NO_SLOT;
+        if (parent != TH_NO_PARENT)
+            p->last_child[parent] = i;
+        p->depth[i] = parent == TH_NO_PARENT ? 0 : p->depth[parent] + 1;
+        p->level_count = p->depth[i] + 1 > p->level_count ? p->depth[i] + 1 : p->level_count;
     }
-}
-
-static bool slots_init(slots *s, const th_program *program)
-{
-    const size_t count = (size_t)program->op_count + 1;
-    *s = (slots){calloc(count, sizeof *s->last_child), calloc(count, sizeof *s->slot_of),
-                 calloc(count, sizeof *s->taken), 0};
-    if (!s->last_child || !s->slot_of || !s->taken)
-        return false;
-    assign_slots(program, s);
-    return true;
-}
-
-static void slots_fini(slots *s)
-{
-    free(s->last_child);
-    free(s->slot_of);
-    free(s->taken);
-}
-
-/* ---- levels ---- */
-
-typedef struct levels {
-    uint32_t *depth; /* by op */
-    uint32_t count;
-} levels;
-
-static bool levels_init(levels *l, const th_program *program)
-{
-    *l = (levels){calloc((size_t)program->op_count + 1, sizeof *l->depth), 0};
-    if (!l->depth)
-        return false;
     for (uint32_t i = 0; i < program->op_count; i++) {
         const uint32_t parent = program->ops[i].parent;
-        l->depth[i] = parent == TH_NO_PARENT ? 0 : l->depth[parent] + 1;
-        l->count = l->depth[i] + 1 > l->count ? l->depth[i] + 1 : l->count;
+        if (parent != TH_NO_PARENT && p->last_child[parent] == i)
+            taken[p->slot_of[parent]] = false;
+        p->slot_of[i] = TH_DEVICE_NO_SLOT;
+        if (p->last_child[i] == 0)
+            continue;
+        uint32_t slot = 0;
+        while (taken[slot])
+            slot++;
+        taken[slot] = true;
+        p->slot_of[i] = slot;
+        p->slot_count = slot + 1 > p->slot_count ? slot + 1 : p->slot_count;
     }
-    return true;
 }
 
 /* ---- words ---- */
@@ -93,8 +56,7 @@ static bool levels_init(levels *l, const th_program *program)
 typedef struct writer {
     const th_program *program;
     th_pose_form form;
-    const slots *slots;
-    const levels *levels;
+    const op_places *places;
     uint32_t *words;
     uint32_t product_count, range_count;
     uint32_t products, ranges, outputs, level_words, results; /* at which word they begin */
@@ -149,16 +111,16 @@ static void put_outputs(const writer *w)
 
 static void put_levels(const writer *w)
 {
-    const levels *l = w->levels;
+    const op_places *p = w->places;
     const uint32_t ops = w->program->op_count;
-    uint32_t *begins = w->words + w->level_words, at = w->level_words + l->count + 1;
+    uint32_t *begins = w->words + w->level_words, at = w->level_words + p->level_count + 1;
     for (uint32_t i = 0; i < ops; i++)
-        begins[l->depth[i]]++;
-    for (uint32_t level = 0; level < l->count; level++)
+        begins[p->depth[i]]++;
+    for (uint32_t level = 0; level < p->level_count; level++)
         begins[level] = at += begins[level];
-    begins[l->count] = at;
+    begins[p->level_count] = at;
     for (uint32_t i = ops; i-- > 0;)
-        w->words[--begins[l->depth[i]]] = i;
+        w->words[--begins[p->depth[i]]] = i;
     assert(at == w->results);
 }
 
@@ -188,14 +150,6 @@ static void put_quat_op(const writer *w, uint32_t i, uint32_t *words)
     put_floats(words, TH_DEVICE_SCALE, &op->scale, 1);
 }
 
-static void put_product(const writer *w, uint32_t p, uint32_t *words)
-{
-    if (w->form == TH_POSE_QUATS)
-        put_floats(words, TH_DEVICE_PRODUCT_NUMBERS, w->program->quat->products[p].rotation, 8);
-    else
-        put_floats(words, TH_DEVICE_PRODUCT_NUMBERS, w->program->products[p], 12);
-}
-
 _Static_assert(sizeof(th_quat_product) == 8 * sizeof(float), "rotation, step and scale follow each other");
 
 static void put_ops(const writer *w)
@@ -208,48 +162,45 @@ static void put_ops(const writer *w)
             put_quat_op(w, i, words);
         else
             put_matrix_op(w, i, words);
-        words[TH_DEVICE_PARENT_SLOT] = parent == TH_NO_PARENT ? TH_DEVICE_NO_SLOT : w->slots->slot_of[parent];
-        words[TH_DEVICE_SLOT] = w->slots->slot_of[i];
+        words[TH_DEVICE_PARENT_SLOT] = parent == TH_NO_PARENT ? TH_DEVICE_NO_SLOT : w->places->slot_of[parent];
+        words[TH_DEVICE_SLOT] = w->places->slot_of[i];
         words[TH_DEVICE_PARENT] = parent == TH_NO_PARENT ? 0 : parent;
         for (uint32_t p = 0; p < words[TH_DEVICE_PRODUCT_COUNT]; p++)
             product_words(w, words[TH_DEVICE_PRODUCT] + p)[TH_DEVICE_PRODUCT_OP] = i;
     }
     for (uint32_t p = 0; p < w->product_count; p++)
-        put_product(w, p, product_words(w, p));
+        if (w->form == TH_POSE_QUATS)
+            put_floats(product_words(w, p), TH_DEVICE_PRODUCT_NUMBERS, program->quat->products[p].rotation, 8);
+        else
+            put_floats(product_words(w, p), TH_DEVICE_PRODUCT_NUMBERS, program->products[p], 12);
 }
 
-static void put_header(const writer *w)
+static bool put_words(const th_program *program, th_pose_form form, const op_places *places, th_device_program *out)
 {
-    const th_program *program = w->program;
-    w->words[TH_DEVICE_OP_COUNT] = program->op_count;
-    w->words[TH_DEVICE_FRAME_KEYS] = (uint32_t)(program->frame_bytes / th_keys_bytes(program->keys));
-    w->words[TH_DEVICE_ENTRY_COUNT] = program->entry_count;
-    w->words[TH_DEVICE_PRODUCTS] = w->products;
-    w->words[TH_DEVICE_RANGES] = w->ranges;
-    w->words[TH_DEVICE_OUTPUTS] = w->outputs;
-    w->words[TH_DEVICE_LEVEL_COUNT] = w->levels->count;
-    w->words[TH_DEVICE_LEVELS] = w->level_words;
-    w->words[TH_DEVICE_RESULTS] = w->results;
-    if (w->form == TH_POSE_QUATS)
-        put_floats(w->words, TH_DEVICE_PLACE_STEPS, &program->quat->steps, 1);
-}
-
-static bool put_words(const th_program *program, th_pose_form form, const slots *s, const levels *l,
-                      th_device_program *out)
-{
-    writer w = {.program = program, .form = form, .slots = s, .levels = l};
+    writer w = {.program = program, .form = form, .places = places};
+    const size_t key_bytes = th_keys_bytes(program->keys);
     w.product_count = form == TH_POSE_QUATS ? program->quat->product_count : program->product_count;
-    w.range_count = program->keys == TH_KEYS_16 ? (uint32_t)(program->frame_bytes / th_keys_bytes(TH_KEYS_16)) : 0;
+    w.range_count = program->keys == TH_KEYS_16 ? (uint32_t)(program->frame_bytes / key_bytes) : 0;
     w.products = TH_DEVICE_HEADER + program->op_count * TH_DEVICE_OP_WORDS;
     w.ranges = w.products + w.product_count * TH_DEVICE_PRODUCT_WORDS;
     w.outputs = w.ranges + w.range_count * TH_DEVICE_RANGE_WORDS;
     w.level_words = w.outputs + program->entry_count;
-    w.results = w.level_words + l->count + 1 + program->op_count;
+    w.results = w.level_words + places->level_count + 1 + program->op_count;
     out->word_count = (size_t)w.results + program->entry_count;
     out->words = w.words = calloc(out->word_count, sizeof *out->words);
     if (!w.words)
         return false;
-    put_header(&w);
+    w.words[TH_DEVICE_OP_COUNT] = program->op_count;
+    w.words[TH_DEVICE_FRAME_KEYS] = (uint32_t)(program->frame_bytes / key_bytes);
+    w.words[TH_DEVICE_ENTRY_COUNT] = program->entry_count;
+    w.words[TH_DEVICE_PRODUCTS] = w.products;
+    w.words[TH_DEVICE_RANGES] = w.ranges;
+    w.words[TH_DEVICE_OUTPUTS] = w.outputs;
+    w.words[TH_DEVICE_LEVEL_COUNT] = places->level_count;
+    w.words[TH_DEVICE_LEVELS] = w.level_words;
+    w.words[TH_DEVICE_RESULTS] = w.results;
+    if (form == TH_POSE_QUATS)
+        put_floats(w.words, TH_DEVICE_PLACE_STEPS, &program->quat->steps, 1);
     put_ops(&w);
     put_outputs(&w);
     put_levels(&w);
@@ -289,15 +240,18 @@ th_result th_device_program_init(const th_compiled_model *compiled, th_palette p
     assert(!th_compiled_model_obstacle(compiled, palette));
     const th_program *program = &compiled->program;
     *out = (th_device_program){.keys = program->keys, .curve = program->curve};
-    slots s;
-    levels l;
-    const bool has_slots = slots_init(&s, program), has_levels = levels_init(&l, program);
-    const bool ok = has_slots && has_levels && put_words(program, th_pose_form_of(palette), &s, &l, out) &&
-                    copy_frames(compiled, out);
-    out->slot_count = s.count > 0 ? s.count : 1;
+    const size_t ops = program->op_count;
+    th_arena *arena = th_arena_create();
+    op_places places = {.last_child = th_arena_new(arena, uint32_t, ops),
+                        .slot_of = th_arena_new(arena, uint32_t, ops),
+                        .depth = th_arena_new(arena, uint32_t, ops)};
+    bool *taken = th_arena_new(arena, bool, ops), ok = !th_arena_failed(arena);
+    if (ok)
+        find_places(program, taken, &places);
+    ok = ok && put_words(program, th_pose_form_of(palette), &places, out) && copy_frames(compiled, out);
+    out->slot_count = places.slot_count > 0 ? places.slot_count : 1;
     out->op_count = program->op_count > 0 ? program->op_count : 1;
-    slots_fini(&s);
-    free(l.depth);
+    th_arena_destroy(arena);
     if (ok)
         return TH_OK;
     th_device_program_fini(out);
@@ -316,15 +270,15 @@ void th_device_program_fini(th_device_program *program)
 void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count && (out || begin == end));
-    batch b = {.group = crowd->groups};
+    batch b = {.model = crowd->models};
     for (uint32_t k = begin; k < end; k++) {
-        b = batch_at(b.group, k);
+        b = batch_at(b.model, k);
         for (uint32_t i = b.first; i < b.first + b.count; i++) {
-            const crowd_member *member = &crowd->members[i];
+            const crowd_character *character = &crowd->active[i];
             th_device_cursor cursor;
-            cursor.frame = member->compiled_clip->first_frame +
-                           th_compiled_clip_interval(member->compiled_clip, th_playback_ratio(member->playback, time_s),
-                                                     &cursor.alpha);
+            cursor.frame = character->compiled_clip->first_frame +
+                           th_compiled_clip_interval(character->compiled_clip,
+                                                     th_playback_ratio(character->playback, time_s), &cursor.alpha);
             out[i] = cursor; /* one whole store: the memory may be write-combined */
         }
     }
@@ -333,27 +287,21 @@ void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double t
 _Static_assert(sizeof(th_device_stretch) == sizeof(th_stretch) && TH_DEVICE_STRETCHES == TH_MAX_STRETCHES,
                "stretches are copied");
 
-/* Each model's clips, then its rest pose. */
-static uint32_t clip_count(const crowd_group *group)
-{
-    return group->compiled->model->clip_count + 1;
-}
-
 uint32_t th_crowd_device_clip_count(const th_crowd *crowd)
 {
     assert(crowd);
     uint32_t count = 0;
-    for (uint32_t g = 0; g < crowd->group_count; g++)
-        count += clip_count(&crowd->groups[g]);
+    for (uint32_t m = 0; m < crowd->model_count; m++)
+        count += clip_count(&crowd->models[m]);
     return count;
 }
 
 void th_crowd_device_clips(const th_crowd *crowd, th_device_clip *out)
 {
-    assert(crowd && (out || crowd->group_count == 0));
-    for (uint32_t g = 0; g < crowd->group_count; g++)
-        for (uint32_t c = 0; c < clip_count(&crowd->groups[g]); c++) {
-            const th_compiled_clip *clip = &crowd->groups[g].compiled->compiled_clips[c];
+    assert(crowd && (out || crowd->model_count == 0));
+    for (uint32_t m = 0; m < crowd->model_count; m++)
+        for (uint32_t c = 0; c < clip_count(&crowd->models[m]); c++) {
+            const th_compiled_clip *clip = &crowd->models[m].compiled->compiled_clips[c];
             *out = (th_device_clip){
                 .first_frame = clip->first_frame, .is_stepped = clip->is_stepped, .seeks_stretch = clip->seeks_stretch};
             memcpy(out++->stretches, clip->stretches, sizeof clip->stretches);
@@ -364,36 +312,31 @@ void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out)
 {
     assert(crowd && (out || crowd->instance_count == 0));
     for (uint32_t i = 0; i < crowd->instance_count; i++) {
-        const crowd_member *member = &crowd->all[i];
-        const crowd_group *own = &crowd->groups[crowd->group_of[i]];
-        uint32_t clip = (uint32_t)(member->compiled_clip - own->compiled->compiled_clips);
-        for (const crowd_group *group = crowd->groups; group < own; group++)
-            clip += clip_count(group);
-        out[i] = (th_device_playback){member->playback.phase, member->playback.speed, clip, 0};
+        const crowd_character *character = &crowd->characters[i];
+        const crowd_model *own = &crowd->models[crowd->model_of[i]];
+        uint32_t clip = (uint32_t)(character->compiled_clip - own->compiled->compiled_clips);
+        for (const crowd_model *model = crowd->models; model < own; model++)
+            clip += clip_count(model);
+        out[i] = (th_device_playback){character->playback.phase, character->playback.speed, clip, 0};
     }
 }
 
-static th_result refuse_exact(const th_compiled_model *compiled, const th_compiled_clip *clip, th_error *err)
-{
-    return th_fail(err, TH_ERR_INPUT, "%s plays %s from its authored keys", compiled->model->name,
-                   clip->clip ? clip->clip->name : "its rest pose");
-}
-
-/* Of the clips of a group only those count that are played by an instance which may be posed in it. */
+/* Of the clips of a model only those count that are played by an instance which may be posed in it. */
 th_result th_crowd_check_device(const th_crowd *crowd, const uint32_t *of, th_error *err)
 {
     assert(crowd);
-    for (uint32_t g = 0; g < crowd->group_count; g++) {
-        const th_compiled_model *compiled = crowd->groups[g].compiled;
-        const uint32_t own = of ? of[g] : g;
-        assert(own < crowd->group_count && clip_count(&crowd->groups[own]) == clip_count(&crowd->groups[g]));
-        for (uint32_t i = 0; crowd->groups[g].exact && i < crowd->instance_count; i++) {
-            const th_compiled_clip *clips = crowd->groups[own].compiled->compiled_clips;
-            if (crowd->group_of[i] != own)
+    for (uint32_t m = 0; m < crowd->model_count; m++) {
+        const th_compiled_model *compiled = crowd->models[m].compiled;
+        const uint32_t own = of ? of[m] : m;
+        assert(own < crowd->model_count && clip_count(&crowd->models[own]) == clip_count(&crowd->models[m]));
+        for (uint32_t i = 0; crowd->models[m].plays_exact && i < crowd->instance_count; i++) {
+            const th_compiled_clip *clips = crowd->models[own].compiled->compiled_clips;
+            if (crowd->model_of[i] != own)
                 continue;
-            const th_compiled_clip *clip = &compiled->compiled_clips[crowd->all[i].compiled_clip - clips];
+            const th_compiled_clip *clip = &compiled->compiled_clips[crowd->characters[i].compiled_clip - clips];
             if (!clip->keys)
-                return refuse_exact(compiled, clip, err);
+                return th_fail(err, TH_ERR_INPUT, "%s plays %s from its authored keys", compiled->model->name,
+                               clip->clip ? clip->clip->name : "its rest pose");
         }
     }
     return TH_OK;

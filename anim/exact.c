@@ -1,8 +1,18 @@
+/* The reference: authored keys, joints and layers in double precision, step by step as their headers define them. It
+ * shares no code with the kernels, which are checked against it. */
 #include "exact_cursor.h"
+
+#include <throng/anim/layer.h>
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+
+const char *th_interpolation_name(th_interpolation interpolation)
+{
+    static const char *const names[TH_INTERPOLATION_COUNT] = {"authored", "step", "nlerp", "slerp", "cubic"};
+    return (unsigned)interpolation < TH_INTERPOLATION_COUNT ? names[interpolation] : "unknown";
+}
 
 double th_clip_ticks(const th_clip *clip, double time_s)
 {
@@ -108,18 +118,7 @@ static void turn_towards(const double neighbour[4], double q[4])
         q[i] = -q[i];
 }
 
-/* Loads the four keys that shape an interval. At the ends of the track the outer ones repeat the interval's own. */
-static void load_four(const th_track *track, const uint32_t keys[4], uint32_t width, double out[4][4])
-{
-    for (int n = 0; n < 4; n++)
-        (width == 4 ? load_rotation(track, keys[n], out[n]) : load(track, keys[n], width, out[n]));
-    if (width == 4) {
-        turn_towards(out[1], out[0]);
-        turn_towards(out[1], out[2]);
-        turn_towards(out[2], out[3]);
-    }
-}
-
+/* Shaped by four keys. At the ends of the track the outer ones repeat the interval's own. */
 static void sample_catmull_rom(const th_track *track, interval at, uint32_t width, double out[])
 {
     if (at.from == at.to) {
@@ -131,7 +130,13 @@ static void sample_catmull_rom(const th_track *track, interval at, uint32_t widt
                               at.to + 1 < track->key_count ? at.to + 1 : at.to};
     double h[4], v[4][4], length = times[at.to] - times[at.from];
     hermite(at.t, h);
-    load_four(track, keys, width, v);
+    for (int n = 0; n < 4; n++)
+        (width == 4 ? load_rotation(track, keys[n], v[n]) : load(track, keys[n], width, v[n]));
+    if (width == 4) {
+        turn_towards(v[1], v[0]);
+        turn_towards(v[1], v[2]);
+        turn_towards(v[2], v[3]);
+    }
     h[1] *= length / (times[at.to] - times[keys[0]]); /* at most 1, however close the keys are */
     h[3] *= length / (times[keys[3]] - times[at.from]);
     for (uint32_t i = 0; i < width; i++)
@@ -170,64 +175,46 @@ static void sample_vector(const th_track *track, double ticks, th_interpolation 
         out[i] = a[i] + at.t * (b[i] - a[i]);
 }
 
-/* Where the curve passes through 0, which is not a rotation, the previous key holds. */
-static void sample_cubic_rotation(const th_track *track, interval at, double out[4])
-{
-    sample_cubic(track, at, 4, out);
-    if (!th_quat_normalize(out))
-        load_rotation(track, at.from, out);
-}
-
-static bool is_slerp(th_interpolation mode)
-{
-    return mode != TH_INTERPOLATION_STEP && mode != TH_INTERPOLATION_NLERP;
-}
-
-static void load_arc(const th_track *track, interval at, th_interpolation mode, th_quat_arc *out)
-{
-    load_rotation(track, at.from, out->from);
-    load_rotation(track, at.to, out->to);
-    if (is_slerp(mode))
-        *out = th_quat_arc_between(out->from, out->to);
-    else
-        turn_towards(out->from, out->to);
-}
-
-static void sample_arc(const th_track *track, interval at, th_interpolation mode, th_exact_cursor *cursor)
-{
-    const th_quat_arc *arc = &cursor->arc;
-    double *out = cursor->turned;
-    if (at.from == at.to) {
-        load_rotation(track, at.from, out);
-        th_quat_normalize(out); /* as at the end of an arc */
-        return;
-    }
-    if (at.from != cursor->arc_key)
-        load_arc(track, at, mode, &cursor->arc);
-    cursor->arc_key = at.from;
-    if (is_slerp(mode)) {
-        th_quat_arc_at(arc, at.t, out);
-        return;
-    }
-    for (int i = 0; i < 4; i++)
-        out[i] = arc->from[i] + at.t * (arc->to[i] - arc->from[i]);
-    th_quat_normalize(out);
-}
-
 /* Leaves the rotation in cursor->turned. */
 static void sample_rotation(const th_track *track, double ticks, th_interpolation interpolation,
                             th_exact_cursor *cursor)
 {
     const th_interpolation mode = mode_of(track, interpolation);
     const interval at = find_interval(track, ticks, mode, cursor->rotation);
+    double *out = cursor->turned;
     if (at.from == cursor->rotation && at.t == cursor->t)
         return;
     cursor->rotation = at.from;
     cursor->t = at.t;
-    if (mode == TH_INTERPOLATION_CUBIC)
-        sample_cubic_rotation(track, at, cursor->turned);
-    else
-        sample_arc(track, at, mode, cursor);
+    if (mode == TH_INTERPOLATION_CUBIC) {
+        sample_cubic(track, at, 4, out);
+        if (!th_quat_normalize(out)) /* the curve passes through 0, which is no rotation: the previous key holds */
+            load_rotation(track, at.from, out);
+        return;
+    }
+    if (at.from == at.to) {
+        load_rotation(track, at.from, out);
+        th_quat_normalize(out); /* as at the end of an arc */
+        return;
+    }
+    th_quat_arc *arc = &cursor->arc;
+    const bool is_slerp = mode != TH_INTERPOLATION_STEP && mode != TH_INTERPOLATION_NLERP;
+    if (at.from != cursor->arc_key) {
+        load_rotation(track, at.from, arc->from);
+        load_rotation(track, at.to, arc->to);
+        if (is_slerp)
+            *arc = th_quat_arc_between(arc->from, arc->to);
+        else
+            turn_towards(arc->from, arc->to);
+        cursor->arc_key = at.from;
+    }
+    if (is_slerp) {
+        th_quat_arc_at(arc, at.t, out);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        out[i] = arc->from[i] + at.t * (arc->to[i] - arc->from[i]);
+    th_quat_normalize(out);
 }
 
 void th_exact_cursors_reset(th_exact_cursor *cursors, size_t count)
@@ -316,4 +303,195 @@ void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *o
     assert(pose != out);
     for (uint32_t b = 0; b < model->bone_count; b++)
         out[b] = th_dmat34_mul(pose[model->bones[b].joint], th_dmat34_from(model->bones[b].inverse_bind));
+}
+
+/* ---- layers ---- */
+
+const char *th_layer_mode_name(th_layer_mode mode)
+{
+    static const char *const names[TH_LAYER_MODE_COUNT] = {"override", "add", "add-rest"};
+    assert((unsigned)mode < TH_LAYER_MODE_COUNT);
+    return names[mode];
+}
+
+void th_mask_from_joint(const th_model *model, uint32_t joint, float *weights)
+{
+    assert(model && weights && joint < model->joint_count);
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const uint32_t parent = model->joints[j].parent;
+        weights[j] = j == joint || (j > joint && parent != TH_NO_INDEX && weights[parent] > 0) ? 1 : 0;
+    }
+}
+
+static const th_clip *clip_of(const th_model *model, const th_layer *layer)
+{
+    assert(layer->clip == TH_REST_CLIP || layer->clip < model->clip_count);
+    return layer->clip == TH_REST_CLIP ? NULL : &model->clips[layer->clip];
+}
+
+/* channel: of the same joint, whose signs of scales the rest transform gets; NULL: any signs. */
+static th_trs rest_of(const th_model *model, uint32_t joint, const th_channel *channel)
+{
+    static const float positive[3] = {1, 1, 1};
+    const float *signs = channel ? channel->scale.values : positive;
+    const double like[3] = {(double)signs[0], (double)signs[1], (double)signs[2]};
+    const th_dmat34 matrix = th_dmat34_from(model->joints[joint].rest);
+    th_trs rest;
+    th_dmat34_decompose_like(&matrix, like, &rest);
+    return rest;
+}
+
+const char *th_layer_add_obstacle(const th_model *model, uint32_t clip, th_layer_mode mode)
+{
+    assert(model && clip < model->clip_count && (mode == TH_LAYER_ADD || mode == TH_LAYER_ADD_REST));
+    const th_clip *c = &model->clips[clip];
+    for (uint32_t i = 0; i < c->channel_count; i++) {
+        th_trs start = rest_of(model, c->channels[i].joint, &c->channels[i]);
+        if (mode == TH_LAYER_ADD)
+            th_exact_channel(&c->channels[i], 0, TH_INTERPOLATION_AUTHORED, &start);
+        if (start.scale[0] == 0 || start.scale[1] == 0 || start.scale[2] == 0)
+            return model->joints[c->channels[i].joint].name;
+    }
+    return NULL;
+}
+
+/* Layers of a model that become one pose. */
+typedef struct layered_pose {
+    const th_model *model;
+    const th_layer *layers;
+    uint32_t count;
+    th_interpolation interpolation;
+} layered_pose;
+
+/* A joint's transform in a layer. */
+static th_trs transform_of(const layered_pose *p, uint32_t layer, const th_channel *channel, const th_trs *rest,
+                           double ratio)
+{
+    th_trs out = *rest;
+    const th_clip *clip = clip_of(p->model, &p->layers[layer]);
+    if (channel)
+        th_exact_channel(channel, ratio * clip->duration_ticks, p->interpolation, &out);
+    th_quat_normalize(out.rotation);
+    return out;
+}
+
+static void blend_transform(const th_trs *layer, double weight, th_trs *sum, double *total)
+{
+    const double *q = layer->rotation, *s = sum->rotation;
+    const double sign = q[0] * s[0] + q[1] * s[1] + q[2] * s[2] + q[3] * s[3] < 0 ? -1 : 1;
+    for (int i = 0; i < 4; i++)
+        sum->rotation[i] += weight * sign * layer->rotation[i];
+    for (int i = 0; i < 3; i++) {
+        sum->translation[i] += weight * layer->translation[i];
+        sum->scale[i] += weight * layer->scale[i];
+    }
+    *total += weight;
+}
+
+static void add_transform(const th_trs *layer, const th_trs *start, double weight, th_trs *sum)
+{
+    const double *r = start->rotation, back[4] = {-r[0], -r[1], -r[2], r[3]};
+    double d[4];
+    th_quat_mul(back, layer->rotation, d);
+    const double factor = d[3] < 0 ? -weight : weight;
+    for (int i = 0; i < 4; i++)
+        d[i] = factor * d[i] + (i == 3 ? 1 - weight : 0);
+    th_quat_mul(sum->rotation, d, sum->rotation);
+    th_quat_normalize(sum->rotation);
+    for (int i = 0; i < 3; i++) {
+        sum->translation[i] += weight * (layer->translation[i] - start->translation[i]);
+        sum->scale[i] *= 1 + weight * (layer->scale[i] / start->scale[i] - 1);
+    }
+}
+
+static double weight_of(const th_layer *layer, const th_mask *masks, uint32_t joint)
+{
+    return (double)layer->weight * (layer->mask == TH_NO_MASK ? 1 : (double)masks[layer->mask].weights[joint]);
+}
+
+static th_trs blend_joint(const layered_pose *p, const th_mask *masks, uint32_t joint, const th_trs rest,
+                          const th_channel *const *channels)
+{
+    th_trs sum = {0};
+    double total = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const th_trs trs = transform_of(p, i, channels[i], &rest, p->layers[i].ratio);
+        if (p->layers[i].mode == TH_LAYER_OVERRIDE)
+            blend_transform(&trs, weight_of(&p->layers[i], masks, joint), &sum, &total);
+    }
+    if (total < (double)TH_REST_WEIGHT)
+        blend_transform(&rest, (double)TH_REST_WEIGHT - total, &sum, &total);
+    th_quat_normalize(sum.rotation);
+    for (int i = 0; i < 3; i++) {
+        sum.translation[i] /= total;
+        sum.scale[i] /= total;
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->layers[i].mode == TH_LAYER_OVERRIDE)
+            continue;
+        const th_trs trs = transform_of(p, i, channels[i], &rest, p->layers[i].ratio);
+        const th_trs start = transform_of(p, i, p->layers[i].mode == TH_LAYER_ADD ? channels[i] : NULL, &rest, 0);
+        add_transform(&trs, &start, weight_of(&p->layers[i], masks, joint), &sum);
+    }
+    return sum;
+}
+
+static double morph_weight(const layered_pose *p, uint32_t layer, uint32_t weight, double ratio)
+{
+    const th_clip *clip = clip_of(p->model, &p->layers[layer]);
+    for (uint32_t t = 0; clip && t < clip->weight_track_count; t++)
+        if (clip->weight_tracks[t].weight == weight)
+            return th_exact_weight(&clip->weight_tracks[t], ratio * clip->duration_ticks, p->interpolation);
+    return (double)p->model->weights[weight].rest;
+}
+
+static double blend_morph_weight(const layered_pose *p, uint32_t weight)
+{
+    const double rest = (double)p->model->weights[weight].rest;
+    double sum = 0, total = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const double w = p->layers[i].mode == TH_LAYER_OVERRIDE ? (double)p->layers[i].weight : 0;
+        sum += w * morph_weight(p, i, weight, p->layers[i].ratio);
+        total += w;
+    }
+    if (total < (double)TH_REST_WEIGHT) {
+        sum += ((double)TH_REST_WEIGHT - total) * rest;
+        total = (double)TH_REST_WEIGHT;
+    }
+    sum /= total;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const th_layer *layer = &p->layers[i];
+        const double start = layer->mode == TH_LAYER_ADD ? morph_weight(p, i, weight, 0) : rest;
+        if (layer->mode != TH_LAYER_OVERRIDE)
+            sum += (double)layer->weight * (morph_weight(p, i, weight, layer->ratio) - start);
+    }
+    return sum;
+}
+
+void th_exact_layers(const th_model *model, const th_layer *layers, uint32_t count, const th_mask *masks,
+                     th_interpolation interpolation, th_dmat34 *out_local, double *out_weights)
+{
+    assert(model && (layers || count == 0) && count <= TH_MAX_LAYERS && out_local);
+    assert(out_weights || model->weight_count == 0);
+    const layered_pose p = {model, layers, count, interpolation};
+    const th_channel *next[TH_MAX_LAYERS], *end[TH_MAX_LAYERS]; /* of each clip, ascending by joint */
+    for (uint32_t i = 0; i < count; i++) {
+        const th_clip *clip = clip_of(model, &layers[i]);
+        next[i] = clip ? clip->channels : NULL;
+        end[i] = clip ? clip->channels + clip->channel_count : NULL;
+    }
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_channel *channels[TH_MAX_LAYERS], *any = NULL;
+        out_local[j] = th_dmat34_from(model->joints[j].rest); /* which may be sheared */
+        for (uint32_t i = count; i-- > 0;) {
+            channels[i] = next[i] != end[i] && next[i]->joint == j ? next[i]++ : NULL;
+            any = channels[i] ? channels[i] : any;
+        }
+        if (any) {
+            const th_trs trs = blend_joint(&p, masks, j, rest_of(model, j, any), channels);
+            out_local[j] = th_dmat34_from_trs(&trs);
+        }
+    }
+    for (uint32_t w = 0; w < model->weight_count; w++)
+        out_weights[w] = blend_morph_weight(&p, w);
 }

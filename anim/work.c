@@ -77,11 +77,11 @@ th_crowd_work th_crowd_count_work(const th_crowd *crowd)
 {
     assert(crowd);
     th_crowd_work sum = {0};
-    for (const crowd_group *group = crowd->groups; group != crowd->groups + crowd->group_count; group++) {
-        const th_crowd_work one = work_of_one(&group->compiled->program, crowd->format);
+    for (const crowd_model *model = crowd->models; model != crowd->models + crowd->model_count; model++) {
+        const th_crowd_work one = work_of_one(&model->compiled->program, crowd->format);
         uint64_t count = 0;
-        for (uint32_t i = group->first_member; i < group->first_member + group->member_count; i++)
-            count += crowd->members[i].compiled_clip->keys != NULL;
+        for (uint32_t i = model->first; i < model->first + model->count; i++)
+            count += crowd->active[i].compiled_clip->keys != NULL;
         sum.flops += count * one.flops;
         sum.key_bytes += count * one.key_bytes;
         sum.palette_bytes += count * one.palette_bytes;

@@ -1,0 +1,494 @@
+/* A frame: batches of characters become palettes.
+ *
+ * Characters of a batch are posed in lanes: a kernel works on as many as fit a register. Those who play layers share
+ * lanes with others that have as many, out of several batches. Characters whose clip plays exact are computed one by
+ * one, from authored keys. */
+#include "crowd_data.h"
+
+#include <throng/anim/exact.h>
+#include <throng/core/cache_line.h>
+
+#include <string.h>
+
+/* ---- from authored keys ---- */
+
+/* Writes the exact local transforms of all joints, then the weights, twelve in place of a matrix. */
+static void sample_exact(const th_compiled_model *compiled, const th_clip *clip, double ratio, th_dmat34 *out)
+{
+    const th_model *model = compiled->model;
+    const double ticks = clip ? ratio * clip->duration_ticks : 0;
+    th_dmat34 *weights = out + model->joint_count;
+    memset(weights, 0, th_weights_entries(model) * sizeof *weights);
+    th_exact_sample(model, clip, ticks, compiled->interpolation, out);
+    th_exact_weights(model, clip, ticks, compiled->interpolation, weights->m);
+}
+
+/* Resolves what sample_exact writes, and writes the palette. scratch: th_crowd_scratch_bytes; local may be its
+ * beginning. */
+static void resolve_exact(const th_crowd *crowd, const crowd_model *of, const th_dmat34 *local, char *palette,
+                          char *scratch)
+{
+    const th_model *model = of->compiled->model;
+    const size_t entry_bytes = th_palette_entry_bytes(crowd->format);
+    th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
+    char *whole = scratch + of->scratch_bytes;
+    th_exact_resolve(model, local, pose);
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_bone *bone = &model->bones[b];
+        th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bone->joint], th_dmat34_from(bone->inverse_bind)));
+        const th_palette_base base = th_model_palette_base(model, b);
+        th_palette_write(crowd->format, entry.m, &base, whole + b * entry_bytes);
+    }
+    for (uint32_t e = 0; e < th_weights_entries(model); e++) {
+        th_mat34 entry = th_mat34_from(local[model->joint_count + e]);
+        th_palette_write(crowd->format, entry.m, NULL, whole + (model->bone_count + e) * entry_bytes);
+    }
+    memset(whole + of->palette_bytes, 0, of->palette_stride - of->palette_bytes);
+    if (crowd->streamed)
+        crowd->kernels->stream(palette, whole, of->palette_stride);
+    else
+        memcpy(palette, whole, of->palette_stride);
+}
+
+/* ---- one clip each ---- */
+
+_Static_assert(TH_MAX_WIDTH <= MAX_BATCH, "one character fills all lanes");
+
+/* Finds the characters of a batch whose clips are compiled, and returns how many. If they are fewer than lanes, the
+ * first one fills the rest, and is posed several times, to the same bytes. */
+static uint32_t find_compiled(const th_crowd *crowd, const batch *b, uint32_t places[MAX_BATCH])
+{
+    uint32_t count = 0;
+    assert(b->count <= MAX_BATCH);
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (crowd->active[i].compiled_clip->keys)
+            places[count++] = i;
+    for (uint32_t i = count; count > 0 && i < crowd->kernels->width; i++)
+        places[i] = places[0];
+    return count;
+}
+
+/* Where the n-th lanes begin among those places. The last ones overlap those before to be full: posing a character
+ * twice gives the same bytes. */
+static uint32_t first_lane(uint32_t n, uint32_t count, uint32_t width)
+{
+    assert(width > 0 && width <= TH_MAX_WIDTH && n * width < count);
+    if (n * width + width <= count)
+        return n * width;
+    return count > width ? count - width : 0;
+}
+
+static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
+{
+    const crowd_model *model = b->model;
+    const th_program *program = &model->compiled->program;
+    const th_output output = {crowd->format, crowd->streamed, crowd->prefetches};
+    const uint32_t width = crowd->kernels->width;
+    uint32_t places[MAX_BATCH]; /* not zeroed, because that takes a tenth of the time of find_compiled */
+    const uint32_t count = find_compiled(crowd, b, places);
+    for (uint32_t i = b->first; count < b->count && i < b->first + b->count; i++) {
+        const crowd_character *character = &crowd->active[i];
+        if (character->compiled_clip->keys)
+            continue;
+        th_dmat34 *local = (th_dmat34 *)(void *)scratch;
+        sample_exact(model->compiled, character->compiled_clip->clip, th_playback_ratio(character->playback, time_s),
+                     local);
+        resolve_exact(crowd, model, local, palettes + palette_offset(model, i), scratch);
+    }
+    for (uint32_t n = 0; n * width < count; n++) {
+        const uint32_t *lanes = places + first_lane(n, count, width);
+        th_lanes keys;
+        char *out[TH_MAX_WIDTH];
+        for (uint32_t i = 0; i < width; i++) {
+            const crowd_character *character = &crowd->active[lanes[i]];
+            th_compiled_clip_seek(character->compiled_clip, program->frame_bytes,
+                                  th_playback_ratio(character->playback, time_s), &keys, i);
+            out[i] = palettes + palette_offset(model, lanes[i]);
+        }
+        th_kernels_pose(crowd->kernels, program, &keys, NULL, output, (float *)(void *)scratch, out);
+    }
+}
+
+/* Call after the last palette. Cached writes need no fence, and would wait for their own stores. */
+static void finish_writes(const th_crowd *crowd)
+{
+    if (crowd->streamed)
+        crowd->kernels->fence();
+}
+
+void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
+{
+    assert(crowd && begin <= end && end <= crowd->batch_count);
+    assert(begin == end || (palette && scratch && palette != scratch));
+    assert((uintptr_t)palette % TH_CACHE_LINE == 0 && (uintptr_t)scratch % TH_CACHE_LINE == 0);
+    batch b = {.model = crowd->models};
+    for (uint32_t i = begin; i < end; i++) {
+        b = batch_at(b.model, i);
+        pose_batch(crowd, &b, time_s, palette, scratch);
+    }
+    finish_writes(crowd);
+}
+
+/* ---- layers ---- */
+
+/* Batches whose characters are sorted together: enough that few lanes wait, few enough for the stack. */
+#define WINDOW     16u
+#define MAX_WINDOW ((WINDOW - 1) * BATCH + MAX_BATCH)
+
+/* What a character plays: the layers that count, which are those with a weight. */
+typedef struct layered {
+    const th_layer *layers;
+    const th_compiled_clip *single; /* one clip: that of the only layer, or without layers its own; NULL: several */
+    double ratio;                   /* in this clip */
+    uint32_t place;
+    uint8_t override_count, add_count;
+    uint8_t order[TH_MAX_LAYERS]; /* those that override, then those that add */
+} layered;
+
+/* The characters of some batches of one model. */
+typedef struct window {
+    const th_crowd *crowd;
+    const crowd_model *model;
+    const th_compiled_clip *rest;
+    double time_s;
+    uint32_t count;
+    layered characters[MAX_WINDOW];
+    uint16_t sorted[MAX_WINDOW];
+} window;
+
+static const th_compiled_clip *clip_of(const crowd_model *model, const th_layer *layer)
+{
+    const uint32_t count = model->compiled->model->clip_count;
+    assert(layer->clip == TH_REST_CLIP || layer->clip < count);
+    return &model->compiled->compiled_clips[layer->clip == TH_REST_CLIP ? count : layer->clip];
+}
+
+static const th_layer *layer_at(const layered *character, uint32_t index)
+{
+    return &character->layers[character->order[index]];
+}
+
+/* A shared pose has none. */
+static uint32_t layer_count(const th_crowd *crowd, uint32_t place, const th_crowd_layers *table)
+{
+    const uint32_t instance = crowd->instance_of[place];
+    return instance == TH_NO_INDEX ? 0 : table->counts[instance];
+}
+
+/* Returns whether some clip plays exact. out: written in place and not read at once, because a load of what several
+ * smaller stores have written waits. */
+static bool read_layers(const window *w, const th_crowd_layers *table, uint32_t place, layered *out)
+{
+    const crowd_character *own = &w->crowd->active[place];
+    const uint32_t count = layer_count(w->crowd, place, table);
+    const th_layer *layers = count > 0 ? table->layers + (size_t)w->crowd->instance_of[place] * table->stride : NULL;
+    const th_layer *first = layers;
+    uint32_t override_count = 0, add_count = 0;
+    uint8_t adds[TH_MAX_LAYERS];
+    bool is_exact = false;
+    assert(count <= TH_MAX_LAYERS && count <= table->stride);
+    for (uint32_t i = 0; i < count; i++) {
+        assert(layers[i].weight >= 0 && layers[i].weight <= 1 && layers[i].ratio >= 0 && layers[i].ratio <= 1);
+        assert(layers[i].mask == TH_NO_MASK || layers[i].mask < w->model->compiled->mask_count);
+        if (!(layers[i].weight > 0))
+            continue;
+        is_exact |= !clip_of(w->model, &layers[i])->keys;
+        if (layers[i].mode != TH_LAYER_OVERRIDE) {
+            adds[add_count++] = (uint8_t)i;
+            continue;
+        }
+        first = override_count == 0 ? &layers[i] : first;
+        out->order[override_count++] = (uint8_t)i;
+    }
+    for (uint32_t i = 0; i < add_count; i++)
+        out->order[override_count + i] = adds[i];
+    out->layers = layers;
+    out->place = place;
+    out->override_count = (uint8_t)override_count;
+    out->add_count = (uint8_t)add_count;
+    if (count == 0) {
+        out->single = own->compiled_clip;
+        out->ratio = th_playback_ratio(own->playback, w->time_s);
+        return !own->compiled_clip->keys;
+    }
+    if (override_count == 1 && add_count == 0 && first->mask == TH_NO_MASK && first->weight >= TH_REST_WEIGHT) {
+        out->single = clip_of(w->model, first);
+        out->ratio = first->ratio;
+        return is_exact;
+    }
+    out->single = NULL;
+    return is_exact || !w->rest->keys;
+}
+
+/* A single clip is sampled as pose_batch does it: blending it with nothing would round it once more. */
+static void pose_exact(const window *w, const layered *character, char *palettes, char *scratch)
+{
+    const th_compiled_model *compiled = w->model->compiled;
+    th_dmat34 *local = (th_dmat34 *)(void *)scratch, *weights = local + compiled->model->joint_count;
+    if (character->single) {
+        sample_exact(compiled, character->single->clip, character->ratio, local);
+    } else {
+        const uint32_t count = character->override_count + character->add_count;
+        th_layer layers[TH_MAX_LAYERS];
+        for (uint32_t i = 0; i < count; i++)
+            layers[i] = *layer_at(character, i);
+        memset(weights, 0, th_weights_entries(compiled->model) * sizeof *weights);
+        th_exact_layers(compiled->model, layers, count, compiled->masks, compiled->interpolation, local, weights->m);
+    }
+    resolve_exact(w->crowd, w->model, local, palettes + palette_offset(w->model, character->place), scratch);
+}
+
+/* Frames of a stepped clip hold until the next one, of which the last has none. Playback never gets there, as clips
+ * repeat; a layer may stand there. */
+static void seek(const window *w, const th_compiled_clip *clip, double ratio, th_lanes *lanes, uint32_t lane)
+{
+    const th_program *program = &w->model->compiled->program;
+    th_compiled_clip_seek(clip, program->frame_bytes, ratio, lanes, lane);
+    if (ratio < 1 || !clip->is_stepped)
+        return;
+    if (program->curve == TH_INTERPOLATION_STEP)
+        lanes->frame[lane] = th_lanes_at(lanes, (int)lane, program->frame_bytes);
+    else
+        th_lanes_set(lanes, lane, lanes->frame[lane], 1);
+}
+
+/* Points a lane at the frame that a layer starts from, not at the one before it that cubic curves begin with. */
+static void seek_start(const window *w, const th_compiled_clip *clip, th_lanes *lanes, uint32_t lane)
+{
+    const th_program *program = &w->model->compiled->program;
+    seek(w, clip, 0, lanes, lane);
+    if (program->curve == TH_INTERPOLATION_CUBIC)
+        lanes->frame[lane] = th_lanes_at(lanes, (int)lane, program->frame_bytes);
+}
+
+/* Sets what lanes play, layer by layer. A lane without a layer that others have plays nothing in it. */
+static void set_layering(const window *w, const layered *const lanes[TH_MAX_WIDTH], th_layering *out)
+{
+    static const th_layer nothing[] = {{.clip = TH_REST_CLIP, .mask = TH_NO_MASK},
+                                       {.clip = TH_REST_CLIP, .mask = TH_NO_MASK, .mode = TH_LAYER_ADD_REST}};
+    const th_compiled_model *compiled = w->model->compiled;
+    const uint32_t width = w->crowd->kernels->width;
+    out->override_count = 1;
+    out->add_count = 0;
+    out->has_rest = false;
+    for (uint32_t i = 0; i < width; i++) {
+        const layered *character = lanes[i];
+        float sum = 0;
+        out->override_count =
+            character->override_count > out->override_count ? character->override_count : out->override_count;
+        out->add_count = character->add_count > out->add_count ? character->add_count : out->add_count;
+        for (uint32_t k = 0; k < character->override_count; k++)
+            sum += layer_at(character, k)->mask == TH_NO_MASK ? layer_at(character, k)->weight : 0;
+        /* The rest pose may have to fill up some joint's weights, whatever the order in which the kernel sums. */
+        out->has_rest |= !(sum > TH_REST_WEIGHT * 1.0001F);
+    }
+    for (uint32_t i = 0; out->has_rest && i < width; i++)
+        seek_start(w, w->rest, &out->rest, i);
+    for (uint32_t k = 0; k < out->override_count + out->add_count; k++) {
+        const bool adds = k >= out->override_count;
+        const uint32_t index = adds ? k - out->override_count : k;
+        th_lane_layer *set = &out->layers[k];
+        set->is_masked = false;
+        for (uint32_t i = 0; i < width; i++) {
+            const layered *of = lanes[i];
+            const uint32_t has = adds ? of->add_count : of->override_count, first = adds ? of->override_count : 0;
+            const th_layer *layer = index < has ? layer_at(of, first + index) : &nothing[adds];
+            const th_compiled_clip *clip = clip_of(w->model, layer);
+            seek(w, clip, layer->ratio, &set->keys, i);
+            if (layer->mode != TH_LAYER_OVERRIDE)
+                seek_start(w, layer->mode == TH_LAYER_ADD ? clip : w->rest, &set->start, i);
+            const uint32_t mask = layer->mask == TH_NO_MASK ? compiled->mask_count : layer->mask;
+            set->masks.frame[i] = compiled->mask_weights[mask];
+            set->is_masked |= mask != compiled->mask_count;
+            set->weight[i] = layer->weight;
+        }
+    }
+}
+
+enum { KINDS = 1 + (TH_MAX_LAYERS + 1) * (TH_MAX_LAYERS + 1) };
+
+/* Single clips first, then by the numbers of layers. */
+static uint32_t kind_of(const layered *character)
+{
+    return character->single ? 0 : 1 + character->override_count * (TH_MAX_LAYERS + 1) + character->add_count;
+}
+
+static void pose_window(window *w, const batch *b, const th_crowd_layers *table, char *palettes, char *scratch)
+{
+    const th_crowd *crowd = w->crowd;
+    const th_output output = {crowd->format, crowd->streamed, crowd->prefetches};
+    const uint32_t width = crowd->kernels->width;
+    w->count = 0;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        layered *character = &w->characters[w->count];
+        if (read_layers(w, table, i, character))
+            pose_exact(w, character, palettes, scratch);
+        else
+            w->count++;
+    }
+
+    /* Those who play as many layers share lanes. */
+    uint16_t begins[KINDS + 1] = {0};
+    for (uint32_t i = 0; i < w->count; i++)
+        begins[kind_of(&w->characters[i]) + 1]++;
+    for (uint32_t k = 0; k < KINDS; k++)
+        begins[k + 1] = (uint16_t)(begins[k + 1] + begins[k]);
+    const uint32_t single_count = begins[1];
+    for (uint32_t i = 0; i < w->count; i++)
+        w->sorted[begins[kind_of(&w->characters[i])]++] = (uint16_t)i;
+
+    for (uint32_t first = 0, end; first<w->count; first = end - first> width ? first + width : end) {
+        const bool are_single = first < single_count;
+        const layered *lanes[TH_MAX_WIDTH]; /* unused ones repeat the first */
+        char *out[TH_MAX_WIDTH];
+        th_lanes keys;
+        th_layering layering;
+        end = are_single ? single_count : w->count;
+        for (uint32_t i = 0; i < width; i++) {
+            lanes[i] = &w->characters[w->sorted[first + i < end ? first + i : first]];
+            out[i] = palettes + palette_offset(w->model, lanes[i]->place);
+            if (are_single)
+                seek(w, lanes[i]->single, lanes[i]->ratio, &keys, i);
+        }
+        if (!are_single)
+            set_layering(w, lanes, &layering);
+        th_kernels_pose(crowd->kernels, &w->model->compiled->program, &keys, are_single ? NULL : &layering, output,
+                        (float *)(void *)scratch, out);
+    }
+}
+
+void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
+                            const th_crowd_layers *layers, void *palette, void *scratch)
+{
+    assert(crowd && begin <= end && end <= crowd->batch_count);
+    assert(begin == end || (layers && layers->counts && layers->layers && palette && scratch && palette != scratch));
+    assert((uintptr_t)palette % TH_CACHE_LINE == 0 && (uintptr_t)scratch % TH_CACHE_LINE == 0);
+    window w; /* not zeroed, which would take longer than some batches */
+    w.crowd = crowd;
+    w.time_s = time_s;
+    batch b = {.model = crowd->models};
+    for (uint32_t i = begin, next; i < end; i = next) {
+        b = batch_at(b.model, i);
+        next = i + 1;
+        bool has_layers = false;
+        for (uint32_t k = b.first; k < b.first + b.count; k++)
+            has_layers |= layer_count(crowd, k, layers) > 0;
+        if (!has_layers) { /* so that whoever plays one clip pays nothing for layers */
+            pose_batch(crowd, &b, time_s, palette, scratch);
+            continue;
+        }
+        w.model = b.model;
+        w.rest = &b.model->compiled->compiled_clips[b.model->compiled->model->clip_count];
+        for (; next < end && next - i < WINDOW && next - b.model->first_batch < b.model->batch_count; next++)
+            b.count += batch_at(b.model, next).count;
+        pose_window(&w, &b, layers, palette, scratch);
+    }
+    finish_writes(crowd);
+}
+
+/* ---- in two halves ---- */
+
+/* Offset of the pose of the n-th lanes of a batch. */
+static size_t pose_offset(const batch *b, uint32_t n, th_pose_form form, uint32_t width)
+{
+    assert(n * width < MAX_BATCH);
+    const size_t lanes = th_pose_floats(form, b->model->compiled->program.op_count, width) * sizeof(float);
+    return b->model->pose_offset + b->index * b->model->pose_stride + n * lanes;
+}
+
+/* Offset of the pose of a character that plays exact. */
+static size_t exact_offset(const crowd_model *model, uint32_t place)
+{
+    assert(model->plays_exact && place - model->first < model->count);
+    return model->exact_offset + (place - model->first) * model->exact_stride;
+}
+
+void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses)
+{
+    assert(crowd && begin <= end && end <= crowd->batch_count);
+    assert(begin == end || poses);
+    assert((uintptr_t)poses % TH_CACHE_LINE == 0);
+    const th_pose_form form = th_pose_form_of(crowd->format);
+    const uint32_t width = crowd->kernels->width;
+    batch b = {.model = crowd->models};
+    for (uint32_t k = begin; k < end; k++) {
+        b = batch_at(b.model, k);
+        const th_compiled_model *compiled = b.model->compiled;
+        const th_program *program = &compiled->program;
+        uint32_t places[MAX_BATCH];
+        const uint32_t count = find_compiled(crowd, &b, places);
+        for (uint32_t n = 0; program->op_count > 0 && n * width < count; n++) {
+            const uint32_t *lanes = places + first_lane(n, count, width);
+            th_lanes keys;
+            for (uint32_t i = 0; i < width; i++) {
+                const crowd_character *character = &crowd->active[lanes[i]];
+                th_compiled_clip_seek(character->compiled_clip, program->frame_bytes,
+                                      th_playback_ratio(character->playback, time_s), &keys, i);
+            }
+            crowd->kernels->sample[form][program->keys][program->curve](
+                program, 0, program->op_count, &keys,
+                (float *)(void *)((char *)poses + pose_offset(&b, n, form, width)));
+        }
+        for (uint32_t i = b.first; i < b.first + b.count; i++) {
+            const crowd_character *character = &crowd->active[i];
+            if (!character->compiled_clip->keys)
+                sample_exact(compiled, character->compiled_clip->clip, th_playback_ratio(character->playback, time_s),
+                             (th_dmat34 *)(void *)((char *)poses + exact_offset(b.model, i)));
+        }
+    }
+}
+
+void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
+                      void *scratch)
+{
+    assert(crowd && begin <= end && end <= crowd->batch_count);
+    assert(begin == end || (poses && palette && scratch));
+    assert(begin == end || (palette != poses && scratch != poses && palette != scratch));
+    assert((uintptr_t)poses % TH_CACHE_LINE == 0 && (uintptr_t)palette % TH_CACHE_LINE == 0 &&
+           (uintptr_t)scratch % TH_CACHE_LINE == 0);
+    const th_kernels *kernels = crowd->kernels;
+    const th_pose_form form = th_pose_form_of(crowd->format);
+    const uint32_t width = kernels->width;
+    float *matrices = scratch;
+    batch b = {.model = crowd->models};
+    for (uint32_t k = begin; k < end; k++) {
+        b = batch_at(b.model, k);
+        const th_program *program = &b.model->compiled->program;
+        const uint32_t ops = program->op_count;
+        uint32_t places[MAX_BATCH];
+        const uint32_t count = find_compiled(crowd, &b, places);
+        for (uint32_t n = 0; ops > 0 && n * width < count; n++) {
+            const uint32_t *lanes = places + first_lane(n, count, width);
+            char *out[TH_MAX_WIDTH];
+            for (uint32_t i = 0; i < width; i++)
+                out[i] = (char *)palette + palette_offset(b.model, lanes[i]);
+            th_kernels_begin(kernels, program, form, matrices);
+            kernels->resolve[form](program, 0, ops,
+                                   (const float *)(const void *)((const char *)poses + pose_offset(&b, n, form, width)),
+                                   matrices, NULL);
+            kernels->write[crowd->format][crowd->streamed](program, 0, th_program_ready(program, form, ops - 1),
+                                                           matrices, out);
+        }
+        for (uint32_t i = b.first; i < b.first + b.count; i++)
+            if (!crowd->active[i].compiled_clip->keys)
+                resolve_exact(crowd, b.model,
+                              (const th_dmat34 *)(const void *)((const char *)poses + exact_offset(b.model, i)),
+                              (char *)palette + palette_offset(b.model, i), scratch);
+    }
+    finish_writes(crowd);
+}
+
+void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette)
+{
+    assert(crowd && begin <= end && end <= crowd->batch_count);
+    assert((begin == end || palette) && (uintptr_t)palette % TH_CACHE_LINE == 0);
+    th_fill_fn *const fill = crowd->kernels->fill[crowd->streamed];
+    batch b = {.model = crowd->models};
+    for (uint32_t k = begin; k < end; k++) {
+        b = batch_at(b.model, k);
+        for (uint32_t i = b.first; i < b.first + b.count; i++)
+            fill((float *)((char *)palette + palette_offset(b.model, i)),
+                 th_cache_line_round(b.model->palette_bytes) / sizeof(float), value);
+    }
+    finish_writes(crowd);
+}
