@@ -1,5 +1,6 @@
 #include <throng/runtime/frame.h>
 
+#include <core/arena.h>
 #include <core/text_format.h>
 #include <throng/core/cache_line.h>
 
@@ -12,6 +13,7 @@
 struct th_frame {
     const th_crowd *crowd;
     th_jobs *jobs;
+    th_arena *arena; /* holds all but scratch and layers */
     uint32_t grain;
     double time_s; /* arguments of this frame, read by the workers */
     void *palette;
@@ -26,15 +28,7 @@ struct th_frame {
     uint8_t *layer_counts;
     uint8_t *workers;           /* [batch]: worker that ran it; NULL: not recorded */
     th_frame_observer observer; /* begin: NULL without one */
-    th_jobs_fn *observed;       /* what it observes */
 };
-
-/* Rejects more than the machine's memory: Linux overcommits, and kills a process that uses more than there is. */
-static void *allocate_large(size_t bytes)
-{
-    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    return bytes < machine ? th_cache_line_alloc(bytes) : NULL;
-}
 
 _Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
 
@@ -49,58 +43,50 @@ static void partition_batches(th_frame *frame)
     frame->partitioned = count;
 }
 
-static bool allocate(th_frame *frame, const th_frame_desc *desc)
-{
-    const size_t batches = frame->capacity;
-    frame->scratch = th_cache_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
-    if (desc->workers)
-        frame->workers = calloc(batches + 1, sizeof *frame->workers);
-    if (desc->behaviour) {
-        const size_t instances = th_crowd_instance_count(frame->crowd);
-        const uint32_t stride = th_behaviour_layer_stride(desc->behaviour);
-        frame->layers = calloc(instances * stride + 1, sizeof *frame->layers);
-        frame->layer_counts = calloc(instances + 1, 1);
-        frame->table = (th_crowd_layers){frame->layers, frame->layer_counts, stride};
-    }
-    frame->costs = calloc(batches + 1, sizeof *frame->costs);
-    frame->partition = calloc(th_jobs_threads(frame->jobs), sizeof *frame->partition);
-    return frame->scratch && frame->costs && frame->partition && (frame->workers || !desc->workers) &&
-           (!desc->behaviour || (frame->layers && frame->layer_counts));
-}
-
-/* With a behaviour, instances with the same number of layers are posed together as far as a chunk reaches, and share
- * lanes. More than a few chunks a thread would be needed to balance them. */
-static uint32_t default_grain(const th_frame_desc *desc)
-{
-    enum { CHUNKS = 4 };
-    const uint32_t most = th_crowd_batch_count(desc->crowd) / (CHUNKS * th_jobs_threads(desc->jobs));
-    if (!desc->behaviour || most < TH_FRAME_DEFAULT_GRAIN)
-        return TH_FRAME_DEFAULT_GRAIN;
-    return most < TH_FRAME_BEHAVIOUR_GRAIN ? most : TH_FRAME_BEHAVIOUR_GRAIN;
-}
-
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
     assert(desc && desc->crowd && desc->jobs && out);
+    const uint32_t threads = th_jobs_threads(desc->jobs), capacity = th_crowd_most_batches(desc->crowd);
+    const uint32_t stride = desc->behaviour ? th_behaviour_layer_stride(desc->behaviour) : 0;
+    const size_t instances = th_crowd_instance_count(desc->crowd);
     *out = NULL;
-    th_frame *frame = malloc(sizeof *frame);
-    if (!frame)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a frame");
-    *frame = (th_frame){
+
+    /* With a behaviour, instances with the same number of layers are posed together as far as a chunk reaches, and
+     * share lanes. More than a few chunks a thread would be needed to balance them. */
+    enum { CHUNKS = 4 };
+    uint32_t grain = TH_FRAME_DEFAULT_GRAIN;
+    if (desc->behaviour) {
+        const uint32_t most = th_crowd_batch_count(desc->crowd) / (CHUNKS * threads);
+        grain = most < TH_FRAME_DEFAULT_GRAIN     ? TH_FRAME_DEFAULT_GRAIN
+                : most < TH_FRAME_BEHAVIOUR_GRAIN ? most
+                                                  : TH_FRAME_BEHAVIOUR_GRAIN;
+    }
+
+    th_arena *arena = th_arena_create();
+    th_frame frame = {
         .crowd = desc->crowd,
         .jobs = desc->jobs,
-        .behaviour = desc->behaviour,
-        .grain = desc->grain ? desc->grain : default_grain(desc),
+        .arena = arena,
+        .grain = desc->grain ? desc->grain : grain,
         .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(desc->crowd)),
-        .capacity = th_crowd_most_batches(desc->crowd),
+        .costs = th_arena_new(arena, uint32_t, capacity),
+        .partition = th_arena_new(arena, uint32_t, threads),
+        .capacity = capacity,
+        .behaviour = desc->behaviour,
+        .layer_counts = desc->behaviour ? th_arena_new(arena, uint8_t, instances) : NULL,
+        .workers = desc->workers ? th_arena_new(arena, uint8_t, capacity) : NULL,
     };
-    if (!allocate(frame, desc)) {
-        th_frame_destroy(frame);
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %u characters on %u threads",
-                       th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
+    /* Not from the arena, which touches its pages: they are to be placed near the worker that writes them first. */
+    frame.scratch = th_cache_line_alloc(frame.scratch_stride * threads);
+    frame.layers = desc->behaviour ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
+    frame.table = (th_crowd_layers){frame.layers, frame.layer_counts, stride};
+    th_frame *made = th_arena_copy(arena, &frame, 1, sizeof frame);
+    if (th_arena_failed(arena) || !frame.scratch || (desc->behaviour && !frame.layers)) {
+        th_frame_destroy(&frame);
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %zu characters on %u threads", instances, threads);
     }
-    partition_batches(frame);
-    *out = frame;
+    partition_batches(made);
+    *out = made;
     return TH_OK;
 }
 
@@ -108,62 +94,37 @@ void th_frame_destroy(th_frame *frame)
 {
     if (!frame)
         return;
-    free(frame->workers);
     free(frame->layers);
-    free(frame->layer_counts);
-    free(frame->costs);
-    free(frame->partition);
     free(frame->scratch);
-    free(frame);
+    th_arena_destroy(frame->arena);
 }
 
-static void record_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
+static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
+    th_frame *frame = ctx;
+    void *scratch = frame->scratch + worker * frame->scratch_stride;
     assert(begin < end && end <= frame->capacity && worker < th_jobs_threads(frame->jobs));
+    if (frame->observer.begin)
+        frame->observer.begin(frame->observer.ctx, worker);
+    for (uint32_t b = begin; frame->behaviour && b < end; b++) {
+        const uint32_t *instances, count = th_crowd_batch_instances(frame->crowd, b, &instances);
+        for (uint32_t k = 0; k < count; k++) {
+            const uint32_t i = instances[k];
+            if (i == TH_NO_INDEX) /* a shared pose */
+                continue;
+            th_layer *layers = frame->layers + (size_t)i * frame->table.stride;
+            frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
+        }
+    }
+    if (frame->behaviour)
+        th_crowd_update_layers(frame->crowd, begin, end, frame->time_s, &frame->table, frame->palette, scratch);
+    else
+        th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
     if (frame->workers)
         memset(frame->workers + begin, (int)worker, end - begin);
-}
-
-/* Sets what the instances of a batch play. */
-static void set_layers(th_frame *frame, uint32_t batch)
-{
-    const uint32_t *instances, count = th_crowd_batch_instances(frame->crowd, batch, &instances);
-    for (uint32_t k = 0; k < count; k++) {
-        const uint32_t i = instances[k];
-        if (i == TH_NO_INDEX) /* a shared pose */
-            continue;
-        th_layer *layers = frame->layers + (size_t)i * frame->table.stride;
-        frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
-    }
-}
-
-static int behave_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    th_frame *frame = ctx;
-    void *scratch = frame->scratch + worker * frame->scratch_stride;
-    for (uint32_t b = begin; b < end; b++)
-        set_layers(frame, b);
-    th_crowd_update_layers(frame->crowd, begin, end, frame->time_s, &frame->table, frame->palette, scratch);
-    record_worker(frame, begin, end, worker);
+    if (frame->observer.begin)
+        frame->observer.end(frame->observer.ctx, worker);
     return 0;
-}
-
-static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    th_frame *frame = ctx;
-    void *scratch = frame->scratch + worker * frame->scratch_stride;
-    th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
-    record_worker(frame, begin, end, worker);
-    return 0;
-}
-
-static int observe_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    const th_frame *frame = ctx;
-    frame->observer.begin(frame->observer.ctx, worker);
-    const int result = frame->observed(begin, end, worker, ctx);
-    frame->observer.end(frame->observer.ctx, worker);
-    return result;
 }
 
 void th_frame_animate(th_frame *frame, double time_s, void *palette)
@@ -173,9 +134,8 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     frame->palette = palette;
     if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
         partition_batches(frame); /* the active instances have changed */
-    frame->observed = frame->behaviour ? behave_batches : animate_batches;
     const th_job job = {
-        .fn = frame->observer.begin ? observe_batches : frame->observed,
+        .fn = pose_batches,
         .ctx = frame,
         .count = frame->partitioned,
         .grain = frame->grain,
@@ -230,8 +190,10 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
 th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
 {
     assert(crowd && out);
-    size_t bytes = th_crowd_palette_bytes(crowd);
-    *out = allocate_large(bytes);
+    const size_t bytes = th_crowd_palette_bytes(crowd);
+    /* Linux overcommits, and kills a process that uses more than there is. */
+    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    *out = bytes < machine ? th_cache_line_alloc(bytes) : NULL;
     if (*out)
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB",
