@@ -7,18 +7,14 @@
  * its place, where characters are drawn together that read palettes of one frame. */
 #include <throng/runtime/pose_plan.h>
 
+#include <core/arena.h>
+
 #include <assert.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    WORD = 64,
-    WORDS = 16,
-    LISTED = 128,
-    LISTED_WORDS = LISTED / WORD
-}; /* bits; in a chunk: words, listed
-      characters, words of them */
+enum { WORD = 64 };                                              /* bits */
+enum { WORDS = 16, LISTED = 128, LISTED_WORDS = LISTED / WORD }; /* of a chunk: words, characters, words of those */
 
 typedef struct model_palettes {
     uint32_t first;         /* among the active instances of the crowd */
@@ -44,6 +40,7 @@ typedef struct age_set {
 } age_set;
 
 struct th_pose_plan {
+    th_arena *arena; /* holds all of this, but not what is borrowed and `sharing` */
     th_crowd *crowd;
     th_sharing *sharing; /* NULL: nobody shares */
     size_t most_bytes;
@@ -74,64 +71,53 @@ struct th_pose_plan {
 
 /* ---- creating ---- */
 
-static bool allocate_hold(th_pose_plan *plan)
-{
-    const size_t count = th_crowd_instance_count(plan->crowd), words = count / WORD + 1;
-    plan->last = calloc(count + 1, sizeof *plan->last);
-    plan->places = calloc(count + 1, sizeof *plan->places);
-    plan->ranges = calloc((size_t)TH_POSE_MAX_HOLD * plan->model_count + 1, sizeof *plan->ranges);
-    plan->posed_in = calloc((size_t)TH_POSE_MAX_HOLD * plan->group_capacity + 1, sizeof *plan->posed_in);
-    bool ok = plan->last && plan->places && plan->ranges && plan->posed_in;
-    for (uint32_t a = 0; a < plan->most_hold; a++) {
-        plan->ages[a].bits = calloc(words + 1, sizeof *plan->ages[a].bits);
-        plan->ages[a].before = calloc(words + 1, sizeof *plan->ages[a].before);
-        ok = ok && plan->ages[a].bits && plan->ages[a].before;
-    }
-    for (size_t i = 0; ok && i < count; i++)
-        plan->last[i].model = TH_NO_INDEX;
-    return ok;
-}
-
-static bool allocate(th_pose_plan *plan, const th_pose_plan_desc *desc)
-{
-    plan->models = calloc((size_t)plan->model_count + 1, sizeof *plan->models);
-    plan->counts = calloc((size_t)plan->model_count + 1, sizeof *plan->counts);
-    plan->groups = calloc((size_t)desc->most_groups + 1, sizeof *plan->groups);
-    if (!plan->models || !plan->counts || !plan->groups || (plan->most_hold > 0 && !allocate_hold(plan)))
-        return false;
-    if (!plan->sharing)
-        return true;
-    const size_t words = th_sharing_key_count(plan->sharing) / WORD;
-    plan->keys = calloc(words + 1, sizeof *plan->keys);
-    plan->before = calloc(words + 1, sizeof *plan->before);
-    plan->key_ranges = calloc((size_t)desc->most_groups + 1, sizeof *plan->key_ranges);
-    plan->palettes = calloc((size_t)th_crowd_instance_count(plan->crowd) + 1, sizeof *plan->palettes);
-    return plan->keys && plan->before && plan->key_ranges && plan->palettes;
-}
-
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err)
 {
     assert(desc && desc->crowd && out && desc->most_hold <= TH_POSE_MAX_HOLD);
+    const size_t models = th_crowd_model_count(desc->crowd), count = th_crowd_instance_count(desc->crowd);
     *out = NULL;
-    th_pose_plan *plan = calloc(1, sizeof *plan);
-    if (!plan)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a plan of poses");
-    plan->crowd = desc->crowd;
-    plan->most_bytes = desc->most_bytes;
-    plan->model_count = th_crowd_model_count(desc->crowd);
-    plan->group_capacity = desc->most_groups;
-    plan->most_hold = desc->most_hold;
-    th_result result = TH_OK;
-    if (desc->rates.count > 0)
-        result = th_sharing_create(desc->crowd, &desc->rates, &plan->sharing, err);
-    if (result == TH_OK && !allocate(plan, desc))
-        result = th_fail(err, TH_ERR_MEMORY, "no memory to share or hold the poses of %u characters",
-                         th_crowd_instance_count(desc->crowd));
-    if (result == TH_OK)
-        *out = plan;
-    else
-        th_pose_plan_destroy(plan);
-    return result;
+    th_sharing *sharing = NULL;
+    const th_result result =
+        desc->rates.count > 0 ? th_sharing_create(desc->crowd, &desc->rates, &sharing, err) : TH_OK;
+    if (result != TH_OK)
+        return result;
+    th_arena *arena = th_arena_create();
+    th_pose_plan plan = {.arena = arena,
+                         .crowd = desc->crowd,
+                         .sharing = sharing,
+                         .most_bytes = desc->most_bytes,
+                         .model_count = (uint32_t)models,
+                         .models = th_arena_new(arena, model_palettes, models),
+                         .counts = th_arena_new(arena, uint32_t, models),
+                         .groups = th_arena_new(arena, th_pose_palettes, desc->most_groups),
+                         .group_capacity = desc->most_groups,
+                         .most_hold = desc->most_hold};
+    if (sharing) {
+        const size_t words = th_sharing_key_count(sharing) / WORD;
+        plan.keys = th_arena_alloc(arena, words, sizeof *plan.keys);
+        plan.before = th_arena_new(arena, uint32_t, words);
+        plan.key_ranges = th_arena_new(arena, key_range, desc->most_groups);
+        plan.palettes = th_arena_new(arena, uint32_t, count);
+    }
+    if (desc->most_hold > 0) {
+        const size_t words = count / WORD + 1; /* one behind the last character, so that it has a rank */
+        plan.last = th_arena_new(arena, last_pose, count);
+        plan.places = th_arena_new(arena, th_pose_place, count);
+        plan.ranges = th_arena_new(arena, th_palette_range, TH_POSE_MAX_HOLD * models);
+        plan.posed_in = th_arena_new(arena, uint32_t, (size_t)TH_POSE_MAX_HOLD * desc->most_groups);
+        for (uint32_t a = 0; a < desc->most_hold; a++)
+            plan.ages[a] = (age_set){th_arena_new(arena, uint64_t, words), th_arena_new(arena, uint32_t, words)};
+    }
+    for (size_t i = 0; plan.last && i < count; i++)
+        plan.last[i].model = TH_NO_INDEX;
+    *out = th_arena_copy(arena, &plan, 1, sizeof plan);
+    if (th_arena_failed(arena)) {
+        *out = NULL;
+        th_sharing_destroy(sharing);
+        th_arena_destroy(arena);
+        return th_fail(err, TH_ERR_MEMORY, "no memory to share or hold the poses of %zu characters", count);
+    }
+    return TH_OK;
 }
 
 void th_pose_plan_destroy(th_pose_plan *plan)
@@ -139,44 +125,14 @@ void th_pose_plan_destroy(th_pose_plan *plan)
     if (!plan)
         return;
     th_sharing_destroy(plan->sharing);
-    free(plan->models);
-    free(plan->counts);
-    free(plan->groups);
-    free(plan->keys);
-    free(plan->before);
-    free(plan->key_ranges);
-    free(plan->palettes);
-    free(plan->last);
-    free(plan->places);
-    free(plan->ranges);
-    free(plan->posed_in);
-    for (uint32_t a = 0; a < plan->most_hold; a++) {
-        free(plan->ages[a].bits);
-        free(plan->ages[a].before);
-    }
-    free(plan);
+    th_arena_destroy(plan->arena);
 }
 
-/* ---- the set of keys ---- */
-
-/* A thread writes a word only where its key is missing, so that threads seldom wait for each other's. */
-static void add_key(th_pose_plan *plan, uint32_t key)
-{
-    _Atomic uint64_t *word = &plan->keys[key / WORD];
-    const uint64_t bit = UINT64_C(1) << key % WORD;
-    if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
-        atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
-}
+/* ---- who shares ---- */
 
 static uint64_t keys_of(const th_pose_plan *plan, uint32_t word)
 {
     return atomic_load_explicit(&plan->keys[word], memory_order_relaxed); /* the job that wrote it has ended */
-}
-
-static uint32_t palette_of(const th_pose_plan *plan, uint32_t key)
-{
-    const uint64_t below = keys_of(plan, key / WORD) & ((UINT64_C(1) << key % WORD) - 1);
-    return plan->before[key / WORD] + (uint32_t)__builtin_popcountll(below);
 }
 
 /* The part of a group that lies within [begin, end) of the list. Moves *begin behind it. */
@@ -200,52 +156,47 @@ static int add_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
             continue;
         th_sharing_keys(plan->sharing, group->model, group->rate, plan->list + first, begin - first, plan->time_s,
                         plan->palettes + first);
-        for (uint32_t k = first; k < begin; k++)
-            add_key(plan, plan->palettes[k]);
+        /* A thread writes a word only where its key is missing, so that threads seldom wait for each other's. */
+        for (uint32_t k = first; k < begin; k++) {
+            _Atomic uint64_t *word = &plan->keys[plan->palettes[k] / WORD];
+            const uint64_t bit = UINT64_C(1) << plan->palettes[k] % WORD;
+            if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
+                atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+        }
     }
     return 0;
 }
 
-/* Puts the keys of a group that shares among the ranges. There are few. */
-static void use_keys(th_pose_plan *plan, const th_pose_group *group)
+/* Finds the keys of those who share, and counts the shared palettes of each model. */
+static void find_shared(th_pose_plan *plan, th_jobs *jobs)
 {
-    const th_sharing_range keys = th_sharing_range_of(plan->sharing, group->model, group->rate);
-    const key_range range = {
-        .model = group->model, .first = keys.first / WORD, .count = (keys.end - keys.first) / WORD};
-    uint32_t at = plan->key_range_count;
-    for (uint32_t r = 0; r < plan->key_range_count; r++)
-        if (plan->key_ranges[r].first == range.first)
-            return;
-    for (; at > 0 && plan->key_ranges[at - 1].first > range.first; at--)
-        plan->key_ranges[at] = plan->key_ranges[at - 1];
-    plan->key_ranges[at] = range;
-    plan->key_range_count++;
-}
-
-/* Empties the set of keys that may come. */
-static void clear_keys(th_pose_plan *plan)
-{
-    uint32_t words = 0;
+    /* The ranges of keys that may come, in order, each once. There are few. */
+    key_range *ranges = plan->key_ranges;
     plan->key_range_count = 0;
-    for (uint32_t g = 0; g < plan->listed_groups; g++)
-        if (plan->listed[g].shares)
-            use_keys(plan, &plan->listed[g]);
-    for (uint32_t r = 0; r < plan->key_range_count; r++) {
-        key_range *range = &plan->key_ranges[r];
-        memset((void *)(plan->keys + range->first), 0, range->count * sizeof *plan->keys);
-        range->before = words;
-        words += range->count;
+    for (uint32_t g = 0; g < plan->listed_groups; g++) {
+        const th_pose_group *group = &plan->listed[g];
+        if (!group->shares)
+            continue;
+        const th_sharing_range keys = th_sharing_range_of(plan->sharing, group->model, group->rate);
+        uint32_t at = 0;
+        while (at < plan->key_range_count && ranges[at].first < keys.first / WORD)
+            at++;
+        if (at < plan->key_range_count && ranges[at].first == keys.first / WORD)
+            continue;
+        memmove(&ranges[at + 1], &ranges[at], (plan->key_range_count++ - at) * sizeof *ranges);
+        ranges[at] = (key_range){group->model, keys.first / WORD, (keys.end - keys.first) / WORD, 0};
     }
-    plan->key_words = words;
-}
+    plan->key_words = 0;
+    for (key_range *range = ranges; range < ranges + plan->key_range_count; range++) {
+        memset((void *)(plan->keys + range->first), 0, range->count * sizeof *plan->keys);
+        range->before = plan->key_words;
+        plan->key_words += range->count;
+    }
+    th_jobs_for(jobs, plan->listed_count, LISTED, add_listed, plan);
 
-/* Counts the shared palettes of each model. */
-static void sum_keys(th_pose_plan *plan)
-{
     for (uint32_t m = 0; m < plan->model_count; m++)
         plan->models[m].shared = 0;
-    for (uint32_t r = 0; r < plan->key_range_count; r++) {
-        const key_range *range = &plan->key_ranges[r];
+    for (const key_range *range = ranges; range < ranges + plan->key_range_count; range++) {
         uint32_t sum = plan->models[range->model].shared;
         for (uint32_t w = range->first; w < range->first + range->count; w++) {
             plan->before[w] = sum;
@@ -269,17 +220,6 @@ static uint32_t posed_in(const th_pose_plan *plan, uint32_t group, uint32_t fram
     return plan->posed_in[(size_t)frame * plan->group_capacity + group];
 }
 
-/* Frames since an instance was posed as its group was then; 0: it is posed anew. */
-static uint32_t age_of(const th_pose_plan *plan, const th_pose_group *group, uint32_t instance)
-{
-    const last_pose *last = &plan->last[instance];
-    const uint32_t age = plan->frame - last->frame;
-    if (group->shares || group->hold <= 1 || plan->models[group->model].holds_none || age >= group->hold ||
-        (plan->frame + instance) % group->hold == 0)
-        return 0;
-    return last->model == posed_in(plan, (uint32_t)(group - plan->listed), age) ? age : 0;
-}
-
 static int find_ages(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
@@ -290,7 +230,14 @@ static int find_ages(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
         for (uint32_t k = w * WORD; k < plan->listed_count && k < (w + 1) * WORD; k++) {
             while (k - group->first >= group->count)
                 group++;
-            const uint32_t age = age_of(plan, group, plan->list[k]);
+            /* Frames since the instance was posed, as its group was then; 0: it is posed anew. */
+            const uint32_t instance = plan->list[k];
+            const last_pose *last = &plan->last[instance];
+            uint32_t age = plan->frame - last->frame;
+            if (group->shares || group->hold <= 1 || plan->models[group->model].holds_none || age >= group->hold ||
+                (plan->frame + instance) % group->hold == 0 ||
+                last->model != posed_in(plan, (uint32_t)(group - plan->listed), age))
+                age = 0;
             plan->places[k].frames_ago = age;
             bits[age] |= UINT64_C(1) << k % WORD;
         }
@@ -313,7 +260,6 @@ static uint32_t count_of(const th_pose_plan *plan, const th_pose_group *group, u
     return rank_of(plan, age, group->first + group->count) - rank_of(plan, age, group->first);
 }
 
-/* There is a word behind the last character, so that it has a rank. */
 static void sort_by_age(th_pose_plan *plan, th_jobs *jobs)
 {
     const uint32_t words = plan->listed_count / WORD + 1;
@@ -333,26 +279,22 @@ static uint32_t posed_count(const th_pose_plan *plan, const th_pose_group *group
     return plan->last ? count_of(plan, group, 0) : group->count;
 }
 
-/* Whether the palettes of a model can be bound at once, so that who reads which can be said. */
-static bool fit(const th_pose_plan *plan, uint32_t model, uint32_t group_count)
-{
-    size_t palettes = plan->models[model].shared;
-    for (uint32_t g = 0; g < group_count; g++) {
-        const th_pose_group *group = &plan->listed[g];
-        const bool shares = group->shares && plan->models[model].shared > 0;
-        palettes += group->model == model && !shares ? posed_count(plan, group) : 0;
-    }
-    return plan->most_bytes == 0 || palettes * th_crowd_palettes(plan->crowd, model).stride <= plan->most_bytes;
-}
-
-static void decide_holds(th_pose_plan *plan, th_jobs *jobs, uint32_t group_count)
+/* Finds who holds a pose. The palettes of a model must fit into most_bytes to be bound at once, so that who reads which
+ * can be said. */
+static void find_held(th_pose_plan *plan, th_jobs *jobs)
 {
     bool all_fit = true;
     for (uint32_t m = 0; m < plan->model_count; m++)
         plan->models[m].holds_none = false;
     sort_by_age(plan, jobs);
-    for (uint32_t m = 0; m < plan->model_count; m++) {
-        plan->models[m].holds_none = !fit(plan, m, group_count);
+    for (uint32_t m = 0; m < plan->model_count && plan->most_bytes > 0; m++) {
+        size_t palettes = plan->models[m].shared;
+        for (uint32_t g = 0; g < plan->listed_groups; g++) {
+            const th_pose_group *group = &plan->listed[g];
+            const bool shares = group->shares && plan->models[m].shared > 0;
+            palettes += group->model == m && !shares ? count_of(plan, group, 0) : 0;
+        }
+        plan->models[m].holds_none = palettes * th_crowd_palettes(plan->crowd, m).stride > plan->most_bytes;
         all_fit &= !plan->models[m].holds_none;
     }
     if (!all_fit)
@@ -360,48 +302,6 @@ static void decide_holds(th_pose_plan *plan, th_jobs *jobs, uint32_t group_count
 }
 
 /* ---- palettes ---- */
-
-static void place_palettes(th_pose_plan *plan, uint32_t group_count)
-{
-    uint32_t listed = 0, active = 0, held = 0;
-    for (uint32_t m = 0; m < plan->model_count; m++)
-        plan->models[m].count = plan->models[m].shared;
-    for (uint32_t g = 0; g < group_count; g++) {
-        const th_pose_group *group = &plan->listed[g];
-        model_palettes *model = &plan->models[group->model];
-        assert(group->first == listed && group->model < plan->model_count);
-        const bool shares = group->shares && model->shared > 0;
-        const uint32_t posed = shares ? 0 : posed_count(plan, group);
-        plan->groups[g] =
-            (th_pose_palettes){.first = shares ? 0 : model->count,
-                               .are_shared = shares,
-                               .are_held = plan->last && !shares && group->hold > 1 && !model->holds_none};
-        model->count += posed;
-        held += shares ? 0 : group->count - posed;
-        listed += group->count;
-    }
-    for (uint32_t m = 0; m < plan->model_count; m++) {
-        plan->models[m].first = active;
-        plan->counts[m] = plan->models[m].count;
-        active += plan->models[m].count;
-    }
-    plan->stats = (th_pose_counts){active, listed - active - held, held};
-    th_crowd_set_active_counts(plan->crowd, plan->counts);
-}
-
-/* Once the crowd knows the numbers. */
-static void find_ranges(th_pose_plan *plan, uint32_t group_count)
-{
-    for (uint32_t g = 0; g < group_count; g++) {
-        const th_pose_group *group = &plan->listed[g];
-        th_pose_palettes *palettes = &plan->groups[g];
-        th_palette_range range = th_crowd_palettes(plan->crowd, group->model);
-        range.offset += palettes->first * range.stride;
-        range.count = palettes->are_shared ? plan->models[group->model].shared : posed_count(plan, group);
-        palettes->range = range;
-        palettes->first += plan->models[group->model].first;
-    }
-}
 
 /* Words of the ranges, one range after the other. */
 static int activate_words(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
@@ -424,24 +324,6 @@ static int activate_words(uint32_t begin, uint32_t end, uint32_t worker, void *c
     return 0;
 }
 
-/* Replaces keys by palettes. */
-static void read_shared(th_pose_plan *plan, uint32_t model, uint32_t begin, uint32_t end)
-{
-    for (uint32_t k = begin; k < end; k++)
-        plan->palettes[k] = plan->models[model].first + palette_of(plan, plan->palettes[k]);
-    th_crowd_set_palettes_of(plan->crowd, model, plan->list + begin, plan->palettes + begin, end - begin);
-}
-
-/* Those of a group that hold no pose. active: of the first of the group. */
-static void activate_posed(const th_pose_plan *plan, const th_pose_group *group, uint32_t active, uint32_t begin,
-                           uint32_t end)
-{
-    const uint32_t rank = rank_of(plan, 0, group->first);
-    for (uint32_t k = begin; k < end; k++)
-        if (plan->ages[0].bits[k / WORD] >> k % WORD & 1)
-            th_crowd_set_active_in(plan->crowd, group->model, active + rank_of(plan, 0, k) - rank, plan->list + k, 1);
-}
-
 static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
@@ -450,13 +332,23 @@ static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *
     while (begin < end) {
         const uint32_t first = part_of(&group, &begin, end);
         const th_pose_palettes *palettes = &plan->groups[group - plan->listed];
-        const uint32_t active = palettes->first + first - group->first;
-        if (palettes->are_shared)
-            read_shared(plan, group->model, first, begin);
-        else if (palettes->are_held)
-            activate_posed(plan, group, palettes->first, first, begin);
-        else
-            th_crowd_set_active_in(plan->crowd, group->model, active, plan->list + first, begin - first);
+        const uint32_t rank = palettes->are_held ? rank_of(plan, 0, group->first) : 0;
+        if (!palettes->are_shared && !palettes->are_held)
+            th_crowd_set_active_in(plan->crowd, group->model, palettes->first + first - group->first,
+                                   plan->list + first, begin - first);
+        for (uint32_t k = first; palettes->are_held && k < begin; k++)
+            if (plan->ages[0].bits[k / WORD] >> k % WORD & 1)
+                th_crowd_set_active_in(plan->crowd, group->model, palettes->first + rank_of(plan, 0, k) - rank,
+                                       plan->list + k, 1);
+        if (!palettes->are_shared)
+            continue;
+        for (uint32_t k = first; k < begin; k++) { /* replaces keys by palettes */
+            const uint32_t key = plan->palettes[k];
+            const uint64_t below = keys_of(plan, key / WORD) & ((UINT64_C(1) << key % WORD) - 1);
+            plan->palettes[k] =
+                plan->models[group->model].first + plan->before[key / WORD] + (uint32_t)__builtin_popcountll(below);
+        }
+        th_crowd_set_palettes_of(plan->crowd, group->model, plan->list + first, plan->palettes + first, begin - first);
     }
     return 0;
 }
@@ -474,15 +366,46 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     plan->listed = groups;
     plan->listed_count = count;
     plan->listed_groups = group_count;
-    if (plan->sharing) {
-        clear_keys(plan);
-        th_jobs_for(jobs, count, LISTED, add_listed, plan);
-        sum_keys(plan);
-    }
+    if (plan->sharing)
+        find_shared(plan, jobs);
     if (plan->last)
-        decide_holds(plan, jobs, group_count);
-    place_palettes(plan, group_count);
-    find_ranges(plan, group_count);
+        find_held(plan, jobs);
+
+    /* How many palettes a model has, and which of them are a group's. */
+    uint32_t listed = 0, active = 0, held = 0;
+    for (uint32_t m = 0; m < plan->model_count; m++)
+        plan->models[m].count = plan->models[m].shared;
+    for (uint32_t g = 0; g < group_count; g++) {
+        const th_pose_group *group = &groups[g];
+        model_palettes *model = &plan->models[group->model];
+        assert(group->first == listed && group->model < plan->model_count);
+        const bool shares = group->shares && model->shared > 0;
+        const uint32_t posed = shares ? 0 : posed_count(plan, group);
+        plan->groups[g] =
+            (th_pose_palettes){.first = shares ? 0 : model->count,
+                               .are_shared = shares,
+                               .are_held = plan->last && !shares && group->hold > 1 && !model->holds_none};
+        model->count += posed;
+        held += shares ? 0 : group->count - posed;
+        listed += group->count;
+    }
+    for (uint32_t m = 0; m < plan->model_count; m++) {
+        plan->models[m].first = active;
+        plan->counts[m] = plan->models[m].count;
+        active += plan->models[m].count;
+    }
+    plan->stats = (th_pose_counts){active, listed - active - held, held};
+    th_crowd_set_active_counts(plan->crowd, plan->counts);
+
+    /* Where they are, once the crowd knows the numbers. */
+    for (uint32_t g = 0; g < group_count; g++) {
+        const model_palettes *model = &plan->models[groups[g].model];
+        th_pose_palettes *palettes = &plan->groups[g];
+        palettes->range = th_crowd_palettes(plan->crowd, groups[g].model);
+        palettes->range.offset += palettes->first * palettes->range.stride;
+        palettes->range.count = palettes->are_shared ? model->shared : posed_count(plan, &groups[g]);
+        palettes->first += model->first;
+    }
     if (plan->sharing)
         th_jobs_for(jobs, plan->key_words, WORDS, activate_words, plan);
     th_jobs_for(jobs, count, LISTED, activate_listed, plan);
@@ -496,48 +419,35 @@ void th_pose_plan_begin(th_pose_plan *plan, uint32_t number)
     plan->frame = number;
 }
 
-/* Of listed characters [begin, end) of a group. */
-static void keep_poses(th_pose_plan *plan, uint32_t g, uint32_t begin, uint32_t end)
-{
-    const th_pose_group *group = &plan->listed[g];
-    const uint32_t palette = plan->groups[g].first - plan->models[group->model].first;
-    uint32_t at[TH_POSE_MAX_HOLD] = {group->first};
-    for (uint32_t a = 1; a < group->hold; a++)
-        at[a] = at[a - 1] + count_of(plan, group, a - 1);
-    for (uint32_t k = begin; k < end; k++) {
-        th_pose_place *place = &plan->places[k];
-        last_pose *last = &plan->last[plan->list[k]];
-        const uint32_t age = place->frames_ago, rank = rank_of(plan, age, k) - rank_of(plan, age, group->first);
-        if (age == 0)
-            *last = (last_pose){plan->frame, group->model, palette + rank};
-        place->palette = last->palette;
-        place->at = at[age] + rank;
-    }
-}
-
-/* The same for a group of which nobody holds a pose in this frame. Palettes that are shared, or more than can be bound,
- * are not read later; neither are those of frames before, so that nobody steps back. */
-static void keep_posed(th_pose_plan *plan, uint32_t g, uint32_t begin, uint32_t end)
-{
-    const th_pose_group *group = &plan->listed[g];
-    const uint32_t palette = plan->groups[g].first - plan->models[group->model].first;
-    const bool may_be_held = !plan->groups[g].are_shared && !plan->models[group->model].holds_none;
-    const uint32_t model = may_be_held ? group->model : TH_NO_INDEX;
-    for (uint32_t k = begin; k < end; k++)
-        plan->last[plan->list[k]] = (last_pose){plan->frame, model, palette + k - group->first};
-}
-
 static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
     const th_pose_group *group = plan->listed;
     (void)worker;
     while (begin < end) {
-        const uint32_t first = part_of(&group, &begin, end), g = (uint32_t)(group - plan->listed);
-        if (plan->groups[g].are_held)
-            keep_poses(plan, g, first, begin);
-        else
-            keep_posed(plan, g, first, begin);
+        const uint32_t first = part_of(&group, &begin, end);
+        const th_pose_palettes *palettes = &plan->groups[group - plan->listed];
+        const uint32_t palette = palettes->first - plan->models[group->model].first;
+        /* Palettes that are shared, or more than can be bound, are not read later; neither are those of frames before,
+         * so that nobody steps back. */
+        const bool may_be_held = !palettes->are_shared && !plan->models[group->model].holds_none;
+        for (uint32_t k = first; !palettes->are_held && k < begin; k++)
+            plan->last[plan->list[k]] =
+                (last_pose){plan->frame, may_be_held ? group->model : TH_NO_INDEX, palette + k - group->first};
+        if (!palettes->are_held)
+            continue;
+        uint32_t at[TH_POSE_MAX_HOLD] = {group->first};
+        for (uint32_t a = 1; a < group->hold; a++)
+            at[a] = at[a - 1] + count_of(plan, group, a - 1);
+        for (uint32_t k = first; k < begin; k++) {
+            th_pose_place *place = &plan->places[k];
+            last_pose *last = &plan->last[plan->list[k]];
+            const uint32_t age = place->frames_ago, rank = rank_of(plan, age, k) - rank_of(plan, age, group->first);
+            if (age == 0)
+                *last = (last_pose){plan->frame, group->model, palette + rank};
+            place->palette = last->palette;
+            place->at = at[age] + rank;
+        }
     }
     return 0;
 }
