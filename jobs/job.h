@@ -1,4 +1,4 @@
-/* A call as schedulers see it, and the counters of their workers. */
+/* A call as schedulers see it, the counters of their workers, and who is one. */
 #ifndef TH_JOBS_JOB_H
 #define TH_JOBS_JOB_H
 
@@ -77,7 +77,13 @@ static inline uint64_t th_worker_counters_end(th_worker_counters *counters, uint
 }
 
 void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_worker_counters *counters);
-void th_call_fail(th_call *call, int error);
+
+static inline void th_call_fail(th_call *call, int error)
+{
+    assert(error != 0);
+    int none = 0;
+    atomic_compare_exchange_strong_explicit(&call->error, &none, error, memory_order_relaxed, memory_order_relaxed);
+}
 
 /* Runs `length` items from `begin` on, chunk by chunk, until one fails or the items of the job end. */
 static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, uint32_t worker,
@@ -99,5 +105,21 @@ static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, u
         begin = next;
     }
 }
+
+/* Which worker of which pool the running thread is, so that a nested call can detect that it is one.
+ *
+ * A list, innermost first, because a job of one pool may call another. The records are on the stacks of their
+ * threads. */
+typedef struct th_worker_tls {
+    const th_jobs *jobs;
+    uint32_t worker;
+    const struct th_worker_tls *outer;
+} th_worker_tls;
+
+void th_worker_tls_enter(th_worker_tls *tls, const th_jobs *jobs, uint32_t worker);
+void th_worker_tls_leave(const th_worker_tls *tls);
+
+/* NULL if the thread is not inside a job of this pool. */
+const th_worker_tls *th_worker_tls_find(const th_jobs *jobs);
 
 #endif

@@ -7,7 +7,6 @@
 #include "pool.h"
 #include "scheduler.h"
 #include "topology/affinity.h"
-#include "worker_tls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,50 +27,6 @@ struct th_jobs {
     th_worker_counters worker_counters[]; /* one per thread */
 };
 
-static uint32_t resolve_threads(const th_jobs_desc *desc)
-{
-    if (desc->scheduler == TH_SCHEDULER_SERIAL)
-        return 1;
-    if (desc->threads > 0)
-        return desc->threads;
-    const uint32_t usable = th_cpus_read().usable;
-    return usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
-}
-
-/* The other runtimes end the process if the system refuses a thread. So this starts the same number of threads
- * first. */
-static int try_threads(th_jobs *jobs)
-{
-    th_pool *pool;
-    const int error = th_pool_create(jobs, jobs->threads, jobs->worker_counters, &pool);
-    th_pool_destroy(pool);
-    memset(jobs->worker_counters, 0, jobs->threads * sizeof *jobs->worker_counters);
-    return error;
-}
-
-static int start_threads(th_jobs *jobs)
-{
-    assert(jobs->threads > 1 && jobs->threads <= TH_JOBS_MAX_THREADS);
-    if (jobs->scheduler == TH_SCHEDULER_WORK_STEALING)
-        return th_pool_create(jobs, jobs->threads, jobs->worker_counters, &jobs->pool);
-    const th_scheduler_ops *ops = th_scheduler_find(jobs->scheduler);
-    assert(ops); /* th_jobs_create asked for it */
-    int error = try_threads(jobs);
-    if (!error)
-        error = ops->create(jobs->threads, &jobs->other);
-    if (!error)
-        jobs->ops = ops;
-    return error;
-}
-
-static int pin_workers(th_jobs *jobs, th_placement placement)
-{
-    pthread_t threads[TH_JOBS_MAX_THREADS];
-    if (jobs->pool)
-        th_pool_threads(jobs->pool, threads);
-    return th_affinity_create(placement, jobs->threads - 1, jobs->pool ? threads : NULL, &jobs->affinity);
-}
-
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
 {
     assert(desc && out);
@@ -83,7 +38,11 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     if (!th_scheduler_available(desc->scheduler))
         return ENOTSUP;
 
-    const uint32_t threads = resolve_threads(desc);
+    uint32_t threads = desc->scheduler == TH_SCHEDULER_SERIAL ? 1 : desc->threads;
+    if (threads == 0) {
+        const uint32_t usable = th_cpus_read().usable;
+        threads = usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
+    }
     const size_t bytes = sizeof(th_jobs) + threads * sizeof(th_worker_counters);
     th_jobs *jobs = aligned_alloc(TH_FALSE_SHARING_BYTES, bytes);
     if (!jobs)
@@ -92,9 +51,26 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     jobs->scheduler = desc->scheduler;
     jobs->threads = threads;
     pthread_mutex_init(&jobs->turn, NULL);
-    int error = threads > 1 ? start_threads(jobs) : 0;
-    if (!error && threads > 1)
-        error = pin_workers(jobs, desc->placement);
+    int error = 0;
+    if (threads > 1)
+        error = th_pool_create(jobs, threads, jobs->worker_counters, &jobs->pool);
+    if (jobs->pool && desc->scheduler != TH_SCHEDULER_WORK_STEALING) {
+        /* The other runtimes end the process if the system refuses a thread. So the same number of threads was started
+         * first. */
+        th_pool_destroy(jobs->pool);
+        jobs->pool = NULL;
+        memset(jobs->worker_counters, 0, threads * sizeof *jobs->worker_counters);
+        const th_scheduler_ops *ops = th_scheduler_find(desc->scheduler);
+        assert(ops); /* it is available */
+        error = ops->create(threads, &jobs->other);
+        jobs->ops = error ? NULL : ops;
+    }
+    if (!error && threads > 1) {
+        pthread_t workers[TH_JOBS_MAX_THREADS];
+        if (jobs->pool)
+            th_pool_threads(jobs->pool, workers);
+        error = th_affinity_create(desc->placement, threads - 1, jobs->pool ? workers : NULL, &jobs->affinity);
+    }
     if (error) {
         th_jobs_destroy(jobs);
         return error;
@@ -129,78 +105,52 @@ static const th_trace *trace_of(const th_jobs *jobs)
     return jobs->trace.fn ? &jobs->trace : NULL;
 }
 
-/* Runs on the calling thread alone, for any worker. */
-static int run_inline(th_jobs *jobs, const th_job *job, uint32_t worker)
+int th_jobs_run(th_jobs *jobs, const th_job *job)
 {
-    assert(worker < jobs->threads);
-    th_call call = {.job = *job, .trace = trace_of(jobs)};
-    th_call_run(&call, 0, job->count, worker, &jobs->worker_counters[worker]);
-    return call.error;
-}
+    assert(jobs && job && job->fn);
+    if (job->count == 0)
+        return 0;
+    th_call call = {.job = *job};
+    call.job.grain = job->grain ? job->grain : 1;
+    const th_worker_tls *within = th_worker_tls_find(jobs);
+    if (within) { /* a nested call; afterwards the enclosing chunk continues at its old mark */
+        th_worker_counters *counters = &jobs->worker_counters[within->worker];
+        const uint64_t mark = counters->mark;
+        counters->mark = th_clock_ticks();
+        call.trace = trace_of(jobs);
+        th_call_run(&call, 0, call.job.count, within->worker, counters);
+        counters->mark = mark;
+        return call.error;
+    }
 
-static int run_alone(th_jobs *jobs, const th_job *job, uint64_t start)
-{
-    const uint64_t from = th_worker_counters_begin(&jobs->worker_counters[0]);
-    const int error = run_inline(jobs, job, 0);
-    th_worker_counters_end(&jobs->worker_counters[0], from, start);
-    return error;
-}
-
-static int run_other(th_jobs *jobs, const th_job *job, uint64_t start)
-{
-    assert(jobs->ops);
-    th_loop loop = {.jobs = jobs,
-                    .threads = jobs->threads,
-                    .call = {.job = *job, .trace = trace_of(jobs)},
-                    .worker_counters = jobs->worker_counters,
-                    .affinity = jobs->affinity,
-                    .start = start};
-    const int error = jobs->ops->run(jobs->other, &loop);
-    return loop.call.error ? loop.call.error : error;
-}
-
-static int run_outermost(th_jobs *jobs, const th_job *job)
-{
-    assert(!th_worker_tls_find(jobs)); /* from inside fn it would wait for its own turn */
     int error;
     th_worker_tls tls;
     pthread_mutex_lock(&jobs->turn);
     th_worker_tls_enter(&tls, jobs, 0);
     const uint64_t start = th_clock_ticks();
     th_affinity_avoid_caller(jobs->affinity);
-    if (jobs->threads == 1 || job->count <= job->grain)
-        error = run_alone(jobs, job, start);
-    else if (jobs->ops)
-        error = run_other(jobs, job, start);
-    else
-        error = th_pool_run(jobs->pool, job, trace_of(jobs), start);
+    call.trace = trace_of(jobs);
+    if (jobs->threads == 1 || call.job.count <= call.job.grain) {
+        const uint64_t from = th_worker_counters_begin(&jobs->worker_counters[0]);
+        th_call_run(&call, 0, call.job.count, 0, &jobs->worker_counters[0]);
+        th_worker_counters_end(&jobs->worker_counters[0], from, start);
+        error = call.error;
+    } else if (jobs->ops) {
+        th_loop loop = {.jobs = jobs,
+                        .threads = jobs->threads,
+                        .call = {.job = call.job, .trace = call.trace},
+                        .worker_counters = jobs->worker_counters,
+                        .affinity = jobs->affinity,
+                        .start = start};
+        error = jobs->ops->run(jobs->other, &loop);
+        error = loop.call.error ? loop.call.error : error;
+    } else {
+        error = th_pool_run(jobs->pool, &call.job, call.trace, start);
+    }
     jobs->called += th_clock_ticks() - start;
     th_worker_tls_leave(&tls);
     pthread_mutex_unlock(&jobs->turn);
     return error;
-}
-
-/* The enclosing chunk continues at its old mark. */
-static int run_nested(th_jobs *jobs, const th_job *job, uint32_t worker)
-{
-    assert(th_worker_tls_find(jobs)->worker == worker);
-    th_worker_counters *counters = &jobs->worker_counters[worker];
-    const uint64_t mark = counters->mark;
-    counters->mark = th_clock_ticks();
-    const int error = run_inline(jobs, job, worker);
-    counters->mark = mark;
-    return error;
-}
-
-int th_jobs_run(th_jobs *jobs, const th_job *job)
-{
-    assert(jobs && job && job->fn);
-    if (job->count == 0)
-        return 0;
-    th_job whole = *job;
-    whole.grain = job->grain ? job->grain : 1;
-    const th_worker_tls *tls = th_worker_tls_find(jobs);
-    return tls ? run_nested(jobs, &whole, tls->worker) : run_outermost(jobs, &whole);
 }
 
 void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *partition)
@@ -293,4 +243,46 @@ void th_jobs_trace(th_jobs *jobs, th_trace_fn *fn, void *ctx)
     assert(jobs);
     assert(!th_worker_tls_find(jobs));
     jobs->trace = (th_trace){.fn = fn, .ctx = ctx, .rate = th_clock_rate_read()};
+}
+
+void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_worker_counters *counters)
+{
+    assert(call->trace && call->trace->fn);
+    assert(begin < end && end <= call->job.count);
+    const th_trace *trace = call->trace;
+    const uint64_t start = counters->mark;
+    counters->mark = th_clock_ticks();
+    const th_span span = {
+        .start_ns = th_clock_moment_ns(&trace->rate, start),
+        .end_ns = th_clock_moment_ns(&trace->rate, counters->mark),
+        .begin = begin,
+        .end = end,
+        .worker = worker,
+    };
+    trace->fn(&span, trace->ctx);
+}
+
+/* ---- which worker this thread is ---- */
+
+static _Thread_local const th_worker_tls *innermost;
+
+void th_worker_tls_enter(th_worker_tls *tls, const th_jobs *jobs, uint32_t worker)
+{
+    assert(tls && jobs && worker < TH_JOBS_MAX_THREADS);
+    *tls = (th_worker_tls){.jobs = jobs, .worker = worker, .outer = innermost};
+    innermost = tls;
+}
+
+void th_worker_tls_leave(const th_worker_tls *tls)
+{
+    assert(innermost == tls); /* records are left in the reverse order */
+    innermost = tls->outer;
+}
+
+const th_worker_tls *th_worker_tls_find(const th_jobs *jobs)
+{
+    const th_worker_tls *tls = innermost;
+    while (tls && tls->jobs != jobs)
+        tls = tls->outer;
+    return tls;
 }

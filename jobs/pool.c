@@ -1,32 +1,32 @@
 /* The work-stealing scheduler.
  *
- * A call's chunks are divided into one contiguous partition per worker. The unit is a block: one chunk, or several if a
- * call has more chunks than a range can number. Every worker takes its own blocks from the front. A worker without work
- * steals the back half of another's range, starting with its neighbour, and stops after a full round without success.
+ * A call's chunks are divided into one contiguous partition per worker. If they are more than a range can number,
+ * several count as one, here and below. Every worker takes its own chunks from the front. A worker without work steals
+ * the back half of another's range, starting with its neighbour, and stops after a full round without success.
  *
- *     blocks  0 ........ 24 ....... 49 ....... 74 ....... 99
+ *     chunks  0 ........ 24 ....... 49 ....... 74 ....... 99
  *     initial   | worker 0 | worker 1 | worker 2 | worker 3 |
  *     later     |***#------|**********|****#-----|**#-------|     * done   # running   - free
  *                    ^ worker 1 steals the back half of these
  *
- * While all workers have work, none writes to another's cache line: a block costs a fifth of what it costs with one
+ * While all workers have work, none writes to another's cache line: a chunk costs a fifth of what it costs with one
  * shared counter, and the same items stay with the same worker from call to call (cache, NUMA first touch).
  *
  * A call does not wait for sleeping workers, which need 30 to 60 microseconds to wake. So the caller does not write the
- * partitions to the workers; the call, {epoch, 0, blocks}, implies them: a range with an older epoch is untouched and
+ * partitions to the workers; the call, {epoch, 0, chunks}, implies them: a range with an older epoch is untouched and
  * stands for the initial partition. The first to take from it, owner or thief, writes the rest with the new epoch. A
- * worker that comes late finds no work or the call finished, and has written nothing. The call ends when all its blocks
+ * worker that comes late finds no work or the call finished, and has written nothing. The call ends when all its chunks
  * have been run; the caller waits only for this count.
  *
  * The alternative, partitions written by the caller and workers that sign in and out, is simpler and has no limit on
- * blocks. It was slower: 0.70 microseconds instead of 0.56 for 2 empty chunks, because the caller must stop new workers
+ * chunks. It was slower: 0.70 microseconds instead of 0.56 for 2 empty chunks, because the caller must stop new workers
  * and wait for those inside, and writes a cache line per worker on every call. Prefetching lines, a short wait before
  * the first steal, and a single line for all data of a call made no difference. Each further line that changes owner
  * costs 0.1 to 0.2 microseconds.
  *
  * With many workers the end of a call is what takes long, because all of them are at the same few lines. So those of a
  * group of eight subtract from unfinished together: whoever comes while another one of the group waits for that line
- * leaves its blocks to it. And who finds nothing in a group says so, and others pass it by until somebody there steals
+ * leaves its chunks to it. And who finds nothing in a group says so, and others pass it by until somebody there steals
  * again. In simulated time (docs/notes/schedulers.md) an empty call on 128 cores takes 4.5 microseconds, not 14.6, and
  * a frame of 10,000 characters keeps 64 cores busy for 82 % of it instead of 72.
  *
@@ -35,13 +35,13 @@
  *   opened: written by the caller, once per call. The store publishes the call, unfinished and everything the caller
  *     did before; its partner is the load in next_call. Sequentially consistent, for the eventcount.
  *
- *   range: a thread that takes a block knows that the call is not over until it has subtracted this block from
- *     unfinished. The caller rewrites call, start and block only after that, so they may be read like plain variables.
+ *   range: a thread that takes a chunk knows that the call is not over until it has subtracted this chunk from
+ *     unfinished. The caller rewrites call, start and stride only after that, so they may be read like plain variables.
  *     Release and acquire for one reason: a thread that reads a range of a later epoch must also see the later call,
  *     otherwise it would take the range for untouched (see free_part).
  *
  *   is_weighted, partition_starts: read before it is certain that the call is not over. Values of a later call give a
- *     wrong partition, which has no effect: every participant has at least one block, so after the end of a call all
+ *     wrong partition, which has no effect: every participant has at least one chunk, so after the end of a call all
  *     its ranges have been touched, and the exchange fails. This is also why the caller's partition is copied.
  *
  *   emptied: a hint; a wrong one costs a thief the work of that group, or a look. Relaxed.
@@ -62,7 +62,6 @@
 #include "eventcount.h"
 #include "range.h"
 #include "topology/cpus.h"
-#include "worker_tls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -72,7 +71,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, BATCH_NS = 2500 };
+enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, TAKE_NS = 2500 };
 
 /* Starts near the end, so that every pool soon wraps around: the wrap is not a rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
@@ -84,7 +83,7 @@ enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, BATCH_NS = 2500 };
 
 /* Workers whose numbers are next to each other, as are their CPUs where they are placed. */
 typedef struct group {
-    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) done;    /* blocks that are not yet subtracted from unfinished */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) done;    /* chunks that are not yet subtracted from unfinished */
     alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) emptied; /* the epoch of the call in which nothing was left */
 } group;
 
@@ -95,23 +94,23 @@ typedef struct worker {
 } worker;
 
 struct th_pool {
-    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) opened; /* all blocks, as a range; empty: the workers end */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) opened; /* all chunks, as a range; empty: the workers end */
     _Atomic(uint32_t) frames_begun, frames_ended;
     alignas(TH_FALSE_SHARING_BYTES) th_call call;
-    uint64_t start;                                               /* of the call, in ticks */
-    uint32_t block;                                               /* items per block */
-    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) unfinished; /* blocks */
+    uint64_t start;  /* of the call, in ticks */
+    uint32_t stride; /* items of a chunk, or of several that count as one */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) unfinished; /* chunks */
     th_eventcount finish_event;
     alignas(TH_FALSE_SHARING_BYTES) th_eventcount call_event;
     alignas(TH_FALSE_SHARING_BYTES) const th_jobs *jobs;
     th_worker_counters *worker_counters; /* one per thread */
     uint64_t spin_ns, frame_spin_ns;
-    uint64_t batch_ticks;
+    uint64_t take_ticks; /* TAKE_NS */
     uint32_t threads;
     uint32_t started; /* workers that run */
     _Atomic(bool) is_weighted;
     _Atomic(uint16_t)
-        partition_starts[TH_JOBS_MAX_THREADS]; /* first block of each worker's partition, if the call is weighted */
+        partition_starts[TH_JOBS_MAX_THREADS]; /* first chunk of each worker's partition, if the call is weighted */
     group groups[TH_JOBS_MAX_THREADS / MAX_GROUP + 1];
     worker workers[];
 };
@@ -160,44 +159,31 @@ static bool take(th_pool *pool, th_range call, uint32_t index, th_range_split *s
     }
 }
 
-/* Fills the worker's empty range with half of the victim's. */
-static bool steal_from(th_pool *pool, th_range call, uint32_t self, uint32_t victim)
-{
-    th_worker_counters *counters = &pool->worker_counters[self];
-    th_range taken;
-    if (!take(pool, call, victim, th_range_split_back, UINT32_MAX, &taken)) {
-        th_counter_add(&counters->misses, 1);
-        return false;
-    }
-    counters->steals++; /* before the store: after it, others may take all of it and end the call */
-    atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
-    return true;
-}
-
-/* Tries the workers of a group in turn. In its own group, worker `self` begins with the next one. */
-static bool steal_in_group(th_pool *pool, th_range call, uint32_t self, uint32_t index)
-{
-    const uint32_t first = index * TH_POOL_GROUP, rest = participants(pool, call) - first;
-    const uint32_t count = rest < TH_POOL_GROUP ? rest : TH_POOL_GROUP;
-    for (uint32_t i = 1; i <= count; i++) {
-        const uint32_t victim = first + (self + i) % count;
-        if (victim != self && steal_from(pool, call, self, victim))
-            return true;
-    }
-    return false;
-}
-
-/* With fewer participants than workers every partition is one block, so a worker without a partition never has anything
- * to steal. The caller looks whether the call is over after each group, since it is the one that is waited for. */
+/* Fills the worker's empty range with half of another's, group by group, of which its own is the first, where it begins
+ * with the next worker. With fewer participants than workers every partition is one chunk, so a worker without a
+ * partition never has anything to steal. The caller looks whether the call is over after each group, since it is the
+ * one that is waited for. */
 static bool steal(th_pool *pool, th_range call, uint32_t self)
 {
+    th_worker_counters *counters = &pool->worker_counters[self];
     const uint32_t groups = (participants(pool, call) - 1) / TH_POOL_GROUP + 1, own = self / TH_POOL_GROUP % groups;
     for (uint32_t i = 0; i < groups; i++) {
-        const uint32_t index = (own + i) % groups;
+        const uint32_t index = (own + i) % groups, first = index * TH_POOL_GROUP;
+        const uint32_t rest = participants(pool, call) - first, count = rest < TH_POOL_GROUP ? rest : TH_POOL_GROUP;
         _Atomic(uint32_t) *emptied = &pool->groups[index].emptied;
         if (i > 0 && atomic_load_explicit(emptied, memory_order_relaxed) == call.epoch)
             continue;
-        if (steal_in_group(pool, call, self, index)) {
+        for (uint32_t k = 1; k <= count; k++) {
+            const uint32_t victim = first + (self + k) % count;
+            th_range taken;
+            if (victim == self)
+                continue;
+            if (!take(pool, call, victim, th_range_split_back, UINT32_MAX, &taken)) {
+                th_counter_add(&counters->misses, 1);
+                continue;
+            }
+            counters->steals++; /* before the store: after it, others may take all of it and end the call */
+            atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
             if (groups > 1)
                 atomic_store_explicit(&pool->groups[own].emptied, call.epoch - 1, memory_order_relaxed);
             return true;
@@ -210,25 +196,7 @@ static bool steal(th_pool *pool, th_range call, uint32_t self)
     return false;
 }
 
-/* The state of a worker in a call. */
-typedef struct worker_state {
-    uint64_t from;  /* when its last range ended, in ticks; 0 before the first */
-    uint32_t batch; /* blocks to take next from the front of its own range */
-} worker_state;
-
-/* Sets the batch: one block, or as many as take BATCH_NS together. Blocks taken in a batch cannot be stolen, but in a
- * call of cheap chunks taking them one by one would cost more than running them. */
-static uint32_t next_batch(const th_pool *pool, uint32_t batch, uint32_t got, uint64_t ticks)
-{
-    assert(batch > 0 && got > 0);
-    if (got < batch) /* at the end of a range, which is not representative */
-        return batch;
-    if (ticks < pool->batch_ticks / 2)
-        return batch <= TH_RANGE_MAX ? 2 * batch : batch;
-    return ticks > pool->batch_ticks && batch > 1 ? batch / 2 : batch;
-}
-
-/* Subtracts blocks that have been run. Returns whether they were the last ones. */
+/* Subtracts chunks that have been run. Returns whether they were the last ones. */
 static bool subtract(th_pool *pool, uint32_t done)
 {
     if (atomic_fetch_sub(&pool->unfinished, done) != done)
@@ -238,7 +206,7 @@ static bool subtract(th_pool *pool, uint32_t done)
 }
 
 /* The same by way of the worker's group: whoever adds to what others are about to subtract leaves that to them. They
- * may be late for it: then it is the next call's blocks that they subtract. */
+ * may be late for it: then it is the next call's chunks that they subtract. */
 static bool subtract_together(th_pool *pool, uint32_t self, uint32_t done)
 {
     _Atomic(uint32_t) *together = &pool->groups[self / TH_POOL_GROUP].done;
@@ -252,36 +220,47 @@ static bool subtract_together(th_pool *pool, uint32_t self, uint32_t done)
     return is_over;
 }
 
-/* Runs the rest of the worker's own range. Returns false if the call is over: then stealing would only take cache lines
- * from the threads that open the next call. */
-static bool run_range(th_pool *pool, th_range call, uint32_t self, worker_state *s)
+/* How many chunks to take next from the front of the own range: one, or as many as take TAKE_NS together. Chunks that
+ * are taken together cannot be stolen, but in a call of cheap ones taking them one by one would cost more than running
+ * them. got: of `most`; ticks: that they took. */
+static uint32_t next_most(const th_pool *pool, uint32_t most, uint32_t got, uint64_t ticks)
 {
-    th_range blocks;
-    if (!take(pool, call, self, th_range_split_front, s->batch, &blocks))
-        return true;
-    th_worker_counters *counters = &pool->worker_counters[self];
-    const uint32_t length = pool->block;
-    const uint64_t start = th_worker_counters_begin(counters);
-    uint64_t now = start;
-    uint32_t done = 0;
-    do {
-        const uint64_t before = now;
-        const uint32_t count = th_range_length(blocks);
-        th_call_run(&pool->call, blocks.begin * length, count * length, self, counters);
-        done += count;
-        now = th_clock_ticks();
-        s->batch = next_batch(pool, s->batch, count, now - before);
-    } while (take(pool, call, self, th_range_split_front, s->batch, &blocks));
-    th_worker_counters_add_time(counters, start, now, s->from ? s->from : pool->start);
-    s->from = now;
-    return !(pool->threads > TH_POOL_GROUP ? subtract_together(pool, self, done) : subtract(pool, done));
+    assert(most > 0 && got > 0);
+    if (got < most) /* at the end of a range, which is not representative */
+        return most;
+    if (ticks < pool->take_ticks / 2)
+        return most <= TH_RANGE_MAX ? 2 * most : most;
+    return ticks > pool->take_ticks && most > 1 ? most / 2 : most;
 }
 
+/* Runs the worker's own range, then what it steals, until nothing is left or the call is over: then stealing would only
+ * take cache lines from the threads that open the next call. */
 static void work(th_pool *pool, th_range call, uint32_t self)
 {
-    worker_state s = {.batch = 1};
-    while (run_range(pool, call, self, &s) && steal(pool, call, self))
-        ;
+    th_worker_counters *counters = &pool->worker_counters[self];
+    uint32_t most = 1;
+    uint64_t from = 0; /* when its last range ended */
+    do {
+        th_range chunks;
+        if (!take(pool, call, self, th_range_split_front, most, &chunks))
+            continue;
+        const uint64_t start = th_worker_counters_begin(counters);
+        const uint32_t stride = pool->stride; /* of this call, which has a chunk left */
+        uint64_t now = start;
+        uint32_t done = 0;
+        do {
+            const uint64_t before = now;
+            const uint32_t count = th_range_length(chunks);
+            th_call_run(&pool->call, chunks.begin * stride, count * stride, self, counters);
+            done += count;
+            now = th_clock_ticks();
+            most = next_most(pool, most, count, now - before);
+        } while (take(pool, call, self, th_range_split_front, most, &chunks));
+        th_worker_counters_add_time(counters, start, now, from ? from : pool->start);
+        from = now;
+        if (pool->threads > TH_POOL_GROUP ? subtract_together(pool, self, done) : subtract(pool, done))
+            return;
+    } while (steal(pool, call, self));
 }
 
 /* ---- the workers' side ---- */
@@ -345,32 +324,41 @@ static void mark_ranges(th_pool *pool, uint32_t epoch)
         atomic_store_explicit(&pool->workers[i].range, empty, memory_order_release);
 }
 
-static th_range open_call(th_pool *pool, uint32_t blocks)
+static th_range open_call(th_pool *pool, uint32_t chunks)
 {
-    assert(blocks <= TH_RANGE_MAX);
+    assert(chunks <= TH_RANGE_MAX);
     const uint32_t epoch = th_range_unpack(atomic_load_explicit(&pool->opened, memory_order_relaxed)).epoch;
     if (epoch % (UINT32_MAX / 2 + 1) == 0)
         mark_ranges(pool, epoch);
-    const th_range call = {.epoch = epoch + 1, .end = blocks};
+    const th_range call = {.epoch = epoch + 1, .end = chunks};
     atomic_store(&pool->opened, th_range_pack(call));
     return call;
 }
 
-/* Each participant gets at least one block, whatever job->partition says. */
-static void set_partition(th_pool *pool, const th_job *job, uint32_t blocks)
+int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
 {
-    assert(pool->block > 0);
-    const uint32_t count = blocks < pool->threads ? blocks : pool->threads;
-    uint32_t split = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        const uint32_t wanted = job->partition[i - 1] / pool->block, least = split + 1, most = blocks - (count - i);
+    assert(job->fn && job->count > 0 && job->grain > 0);
+    pool->call.job = *job;
+    pool->call.trace = trace;
+    atomic_store_explicit(&pool->call.error, 0, memory_order_relaxed);
+    pool->start = start;
+    const uint32_t together = (th_job_chunks(job) - 1) / TH_RANGE_MAX + 1; /* that count as one */
+    const uint32_t chunks = (th_job_chunks(job) - 1) / together + 1;
+    pool->stride = job->grain * together;
+    atomic_store_explicit(&pool->unfinished, chunks, memory_order_relaxed);
+    if (atomic_load_explicit(&pool->is_weighted, memory_order_relaxed) != (job->partition != NULL))
+        atomic_store_explicit(&pool->is_weighted, job->partition != NULL, memory_order_relaxed);
+    const uint32_t count = chunks < pool->threads ? chunks : pool->threads;
+    for (uint32_t i = 1, split = 0; job->partition && i < count; i++) {
+        /* Each participant gets at least one chunk, whatever job->partition says. */
+        const uint32_t wanted = job->partition[i - 1] / pool->stride, least = split + 1, most = chunks - (count - i);
         split = wanted < least ? least : wanted > most ? most : wanted;
         atomic_store_explicit(&pool->partition_starts[i], (uint16_t)split, memory_order_relaxed);
     }
-}
 
-static void wait_for_others(th_pool *pool)
-{
+    const th_range call = open_call(pool, chunks);
+    th_eventcount_notify(&pool->call_event, participants(pool, call) - 1);
+    work(pool, call, 0);
     th_spin spin = {0};
     while (atomic_load(&pool->unfinished) > 0) {
         if (th_spin_again(&spin, spin_limit_ns(pool)))
@@ -380,28 +368,6 @@ static void wait_for_others(th_pool *pool)
             park(&pool->finish_event, key, &pool->worker_counters[0]);
         th_eventcount_finish_wait(&pool->finish_event);
     }
-}
-
-int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
-{
-    assert(job->fn && job->count > 0 && job->grain > 0);
-    const uint32_t chunks = th_job_chunks(job);
-    const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks per block */
-    const uint32_t blocks = (chunks - 1) / together + 1;
-    pool->call.job = *job;
-    pool->call.trace = trace;
-    atomic_store_explicit(&pool->call.error, 0, memory_order_relaxed);
-    pool->start = start;
-    pool->block = job->grain * together;
-    atomic_store_explicit(&pool->unfinished, blocks, memory_order_relaxed);
-    if (atomic_load_explicit(&pool->is_weighted, memory_order_relaxed) != (job->partition != NULL))
-        atomic_store_explicit(&pool->is_weighted, job->partition != NULL, memory_order_relaxed);
-    if (job->partition)
-        set_partition(pool, job, blocks);
-    const th_range call = open_call(pool, blocks);
-    th_eventcount_notify(&pool->call_event, participants(pool, call) - 1);
-    work(pool, call, 0);
-    wait_for_others(pool);
     return atomic_load_explicit(&pool->call.error, memory_order_relaxed);
 }
 
@@ -422,27 +388,6 @@ void th_pool_frame_end(th_pool *pool)
 }
 
 /* ---- starting and ending ---- */
-
-/* With all signals blocked: they belong to the program's own threads. */
-static int start_workers(th_pool *pool)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV); /* faults of the thread itself, for handlers such as AddressSanitizer's */
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = 0;
-    for (uint32_t i = 1; i < pool->threads && !error; i++) {
-        worker *next = &pool->workers[i];
-        next->pool = pool;
-        error = pthread_create(&next->thread, NULL, worker_main, next);
-        pool->started += !error;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error ? EAGAIN : 0;
-}
 
 int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *worker_counters, th_pool **out)
 {
@@ -466,8 +411,25 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *wo
     mark_ranges(pool, FIRST_EPOCH);
     for (uint32_t i = 0; i < sizeof pool->groups / sizeof *pool->groups; i++)
         atomic_init(&pool->groups[i].emptied, FIRST_EPOCH);
-    const int error = start_workers(pool);
-    pool->batch_ticks = th_clock_ticks_in(BATCH_NS);
+
+    /* The workers start with all signals blocked, which belong to the program's own threads, but for faults of the
+     * thread itself, for handlers such as AddressSanitizer's. */
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = 0;
+    for (uint32_t i = 1; i < threads && !error; i++) {
+        worker *next = &pool->workers[i];
+        next->pool = pool;
+        error = pthread_create(&next->thread, NULL, worker_main, next) ? EAGAIN : 0;
+        pool->started += !error;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pool->take_ticks = th_clock_ticks_in(TAKE_NS);
     if (error) {
         th_pool_destroy(pool);
         return error;

@@ -1,10 +1,11 @@
-/* A range of blocks of one call, packed into a word for atomic exchange.
+/* A range of chunks of one call, packed into a word for atomic exchange.
  *
  *      63      32 31   16 15    0
  *     |  epoch   | begin |  end  |
  *
  * The epoch identifies the call, so that a late thread cannot confuse the ranges of two calls. It takes half of the
- * word: with 16 bits it could wrap around while a thread is preempted. That leaves 65,535 blocks per call. */
+ * word: with 16 bits it could wrap around while a thread is preempted. That leaves 65,535 chunks per call; a call of
+ * more takes several as one. */
 #ifndef TH_JOBS_RANGE_H
 #define TH_JOBS_RANGE_H
 
@@ -51,7 +52,7 @@ static inline th_range th_range_partition(th_range whole, uint32_t index, uint32
     };
 }
 
-/* Splits a part of at most `most` blocks (not 0) off a range that is not empty, and returns it. */
+/* Splits a part of at most `most` chunks (not 0) off a range that is not empty, and returns it. */
 typedef th_range th_range_split(th_range *range, uint32_t most);
 
 /* From the front, for the owner: half, rounded up, so that something is left to steal. */
@@ -63,7 +64,7 @@ static inline th_range th_range_split_front(th_range *range, uint32_t most)
     return (th_range){.epoch = range->epoch, .begin = first, .end = range->begin};
 }
 
-/* From the back, for a thief: half, rounded down, but at least one. Stolen blocks are invisible to others until they
+/* From the back, for a thief: half, rounded down, but at least one. Stolen chunks are invisible to others until they
  * are stored, so they should not be more than what is left. */
 static inline th_range th_range_split_back(th_range *range, uint32_t most)
 {

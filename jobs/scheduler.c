@@ -1,7 +1,5 @@
 #include "scheduler.h"
 
-#include "worker_tls.h"
-
 #include <assert.h>
 #include <stddef.h>
 

@@ -16,7 +16,7 @@ typedef struct explore_plan {
     uint32_t threads;
     bool spins;
     explore_start start;
-    uint32_t range_max; /* blocks a call; 0: as many as can be */
+    uint32_t range_max; /* chunks that are numbered; 0: as many as can be */
     uint32_t group;     /* workers that end together, for at most 32 threads; 0: 8 */
     uint32_t callers;   /* 0 counts as 1 */
     uint32_t earlier;   /* calls before the ones that are explored: after 101 the epoch is 0 */

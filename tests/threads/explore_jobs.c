@@ -39,7 +39,7 @@ static const struct small {
     {{.name = "three-again", .threads = 3, .start = EXPLORE_SPINNING, .spins = true, .calls = 2, .count = 4}, 0},
     {{.name = "four-asleep", .threads = 4, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4}, 0},
     {{.name = "weighted", .threads = 3, .calls = 1, .count = 4, .is_weighted = true}, 0},
-    {{.name = "blocks", .threads = 2, .start = EXPLORE_ASLEEP, .range_max = 3, .calls = 1, .count = 7}, 1},
+    {{.name = "many chunks", .threads = 2, .start = EXPLORE_ASLEEP, .range_max = 3, .calls = 1, .count = 7}, 1},
     {{.name = "group", .threads = 3, .group = 2, .spins = true, .start = EXPLORE_SPINNING, .calls = 1, .count = 4}, 0},
     {{.name = "group-again", .threads = 4, .group = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 5}, -1},
     {{.name = "fails", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 3, .fails = 2}, 1},

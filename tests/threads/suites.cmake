@@ -28,7 +28,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT THRONG_SANITIZE MATCHES
     target_sources(explore_jobs PRIVATE $<TARGET_OBJECTS:explored_pool>)
     target_link_libraries(explore_jobs PRIVATE th::bench th_inside th_places PkgConfig::HWLOC th_warnings)
     target_compile_definitions(explore_jobs PRIVATE $<TARGET_PROPERTY:th_jobs,COMPILE_DEFINITIONS>)
-    foreach(file clock eventcount job jobs pool worker_tls)
+    foreach(file clock eventcount jobs pool)
         set(file ${PROJECT_SOURCE_DIR}/jobs/${file}.c)
         if(NOT file IN_LIST jobs_sources)
             message(FATAL_ERROR "${file} is to be explored, and is no source of th_jobs")

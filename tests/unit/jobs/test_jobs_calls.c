@@ -140,7 +140,7 @@ Test(partition, cover_every_item_once)
     for (uint32_t threads = 2; threads <= 16; threads++) {
         th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, threads);
         for (int call = 0; call < 200; call++) {
-            const bool is_huge = call == 0; /* several chunks to a block */
+            const bool is_huge = call == 0; /* several chunks count as one */
             const uint32_t count = is_huge ? MANY : 1 + next_random(1000), grain = is_huge ? 1 : 1 + next_random(9);
             for (uint32_t i = 0; i < 1000; i++)
                 costs[i] = next_random(10);
