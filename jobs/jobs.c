@@ -6,7 +6,7 @@
 #include "job.h"
 #include "pool.h"
 #include "scheduler.h"
-#include "topology/affinity.h"
+#include "topology/placement.h"
 
 #include <assert.h>
 #include <errno.h>

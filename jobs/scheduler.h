@@ -3,7 +3,7 @@
 #define TH_JOBS_SCHEDULER_H
 
 #include "job.h"
-#include "topology/affinity.h"
+#include "topology/placement.h"
 
 #include <throng/jobs/scheduler.h>
 

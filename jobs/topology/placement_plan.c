@@ -17,8 +17,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* ---- what there is to choose from ---- */
-
 typedef struct candidate {
     hwloc_obj_t pu;
     uint32_t round; /* cores: number of threads of the same core that come first */
@@ -31,43 +29,11 @@ typedef struct candidates {
     hwloc_obj_t caller; /* NULL: not in the topology */
 } candidates;
 
-static int find_candidates(const th_topology *machine, candidates *out)
-{
-    const int most = hwloc_get_nbobjs_by_type(machine->topology, HWLOC_OBJ_PU);
-    *out = (candidates){.all = calloc((size_t)most, sizeof *out->all)};
-    if (!out->all)
-        return ENOMEM;
-    out->caller = hwloc_get_pu_obj_by_os_index(machine->topology, machine->here);
-    hwloc_obj_t pu = NULL;
-    while ((pu = hwloc_get_next_obj_by_type(machine->topology, HWLOC_OBJ_PU, pu)))
-        if (pu != out->caller && hwloc_bitmap_isset(machine->allowed, pu->os_index))
-            out->all[out->count++].pu = pu;
-    return 0;
-}
-
-/* ---- compact, cores ---- */
-
-static void measure_nearness(const th_topology *machine, candidates *p)
-{
-    for (uint32_t i = 0; p->caller && i < p->count; i++)
-        p->all[i].nearness = hwloc_get_common_ancestor_obj(machine->topology, p->caller, p->all[i].pu)->depth;
-}
-
 /* Virtual machines may have no cores; then each CPU is its own core. */
 static hwloc_obj_t core_of(const th_topology *machine, hwloc_obj_t pu)
 {
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine->topology, HWLOC_OBJ_CORE, pu);
     return core ? core : pu;
-}
-
-static void count_rounds(const th_topology *machine, candidates *p)
-{
-    hwloc_obj_t callers = p->caller ? core_of(machine, p->caller) : NULL, core = NULL;
-    for (uint32_t i = 0; i < p->count; i++) {
-        hwloc_obj_t before = core;
-        core = core_of(machine, p->all[i].pu);
-        p->all[i].round = core == before ? p->all[i - 1].round + 1 : core == callers;
-    }
 }
 
 static int compare_candidates(const void *a, const void *b)
@@ -116,32 +82,7 @@ static hwloc_obj_t child_above(hwloc_obj_t ancestor, hwloc_obj_t object)
     return object;
 }
 
-/* Whether the load is lower on the side of a, where the paths from the machine down to a and b separate. */
-static bool is_emptier(const th_topology *machine, const load_map *m, hwloc_obj_t a, hwloc_obj_t b)
-{
-    hwloc_obj_t fork = hwloc_get_common_ancestor_obj(machine->topology, a, b);
-    return *load_of(m, child_above(fork, a)) < *load_of(m, child_above(fork, b));
-}
-
-/* At least one CPU must be free. */
-static hwloc_obj_t find_least_loaded(const th_topology *machine, const load_map *m, const candidates *p)
-{
-    hwloc_obj_t best = NULL;
-    int least = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        hwloc_obj_t pu = p->all[i].pu;
-        if (*load_of(m, pu) > 0)
-            continue;
-        const int depth = shared_depth(m, pu);
-        if (!best || depth < least || (depth == least && is_emptier(machine, m, pu, best))) {
-            best = pu;
-            least = depth;
-        }
-    }
-    assert(best);
-    return best;
-}
-
+/* At least `wanted` CPUs must be free. */
 static int spread(const th_topology *machine, const candidates *p, uint32_t wanted, uint32_t *cpus)
 {
     load_map m = {.width = (size_t)hwloc_get_nbobjs_by_type(machine->topology, HWLOC_OBJ_PU)};
@@ -151,9 +92,24 @@ static int spread(const th_topology *machine, const candidates *p, uint32_t want
     if (p->caller)
         occupy(&m, p->caller);
     for (uint32_t i = 0; i < wanted; i++) {
-        hwloc_obj_t pu = find_least_loaded(machine, &m, p);
-        occupy(&m, pu);
-        cpus[i] = pu->os_index;
+        hwloc_obj_t best = NULL;
+        int least = 0;
+        for (uint32_t k = 0; k < p->count; k++) {
+            hwloc_obj_t pu = p->all[k].pu;
+            if (*load_of(&m, pu) > 0)
+                continue;
+            const int depth = shared_depth(&m, pu);
+            bool is_better = !best || depth < least;
+            if (best && depth == least) { /* the less loaded side, where the paths from the machine down separate */
+                hwloc_obj_t fork = hwloc_get_common_ancestor_obj(machine->topology, pu, best);
+                is_better = *load_of(&m, child_above(fork, pu)) < *load_of(&m, child_above(fork, best));
+            }
+            best = is_better ? pu : best;
+            least = is_better ? depth : least;
+        }
+        assert(best);
+        occupy(&m, best);
+        cpus[i] = best->os_index;
     }
     free(m.loads);
     return 0;
@@ -167,18 +123,30 @@ int th_placement_plan(th_placement placement, const th_topology *machine, uint32
     assert(placement > TH_PLACEMENT_WORKERS && placement < TH_PLACEMENT_COUNT);
     assert(machine && machine->topology && machine->allowed && count);
     assert(cpus || workers == 0);
-    candidates p;
     *count = 0;
-    int error = find_candidates(machine, &p);
-    if (error)
-        return error;
+    const int most = hwloc_get_nbobjs_by_type(machine->topology, HWLOC_OBJ_PU);
+    candidates p = {.all = calloc((size_t)most, sizeof *p.all),
+                    .caller = hwloc_get_pu_obj_by_os_index(machine->topology, machine->here)};
+    if (!p.all)
+        return ENOMEM;
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(machine->topology, HWLOC_OBJ_PU, pu));)
+        if (pu != p.caller && hwloc_bitmap_isset(machine->allowed, pu->os_index))
+            p.all[p.count++].pu = pu;
     const uint32_t wanted = workers < p.count ? workers : p.count;
+    int error = 0;
     if (placement == TH_PLACEMENT_SPREAD) {
         error = spread(machine, &p, wanted, cpus);
     } else {
-        measure_nearness(machine, &p);
-        if (placement == TH_PLACEMENT_CORES)
-            count_rounds(machine, &p);
+        hwloc_obj_t callers = p.caller ? core_of(machine, p.caller) : NULL, core = NULL;
+        for (uint32_t i = 0; i < p.count; i++) {
+            candidate *c = &p.all[i];
+            hwloc_obj_t before = core;
+            core = core_of(machine, c->pu);
+            if (p.caller)
+                c->nearness = hwloc_get_common_ancestor_obj(machine->topology, p.caller, c->pu)->depth;
+            if (placement == TH_PLACEMENT_CORES)
+                c->round = core == before ? c[-1].round + 1 : core == callers;
+        }
         qsort(p.all, p.count, sizeof *p.all, compare_candidates);
         for (uint32_t i = 0; i < wanted; i++)
             cpus[i] = p.all[i].pu->os_index;
@@ -204,26 +172,19 @@ static int read_topology(hwloc_topology_t *out)
     return error;
 }
 
-static int read_allowed(hwloc_cpuset_t *out)
-{
-    *out = hwloc_bitmap_alloc();
-    const th_cpu_mask mask = th_cpu_mask_read();
-    int error = *out ? 0 : ENOMEM;
-    for (uint32_t cpu = 0; mask.set && cpu < mask.cpus && !error; cpu++)
-        if (CPU_ISSET_S(cpu, mask.bytes, mask.set) && hwloc_bitmap_set(*out, cpu) != 0)
-            error = ENOMEM;
-    th_cpu_mask_free(mask);
-    return error;
-}
-
 int th_placement_plan_here(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {
     hwloc_topology_t topology;
-    hwloc_cpuset_t allowed = NULL;
     int error = read_topology(&topology);
     if (error)
         return error;
-    error = read_allowed(&allowed);
+    hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
+    const th_cpu_mask mask = th_cpu_mask_read();
+    error = allowed ? 0 : ENOMEM;
+    for (uint32_t cpu = 0; mask.set && cpu < mask.cpus && !error; cpu++)
+        if (CPU_ISSET_S(cpu, mask.bytes, mask.set) && hwloc_bitmap_set(allowed, cpu) != 0)
+            error = ENOMEM;
+    th_cpu_mask_free(mask);
     if (!error) {
         const th_topology machine = {topology, allowed, (uint32_t)here};
         error = th_placement_plan(placement, &machine, workers, cpus, count);
