@@ -23,29 +23,6 @@ typedef struct target {
     sigset_t heard_before;
 } target;
 
-/* A signal that ends the program would leave the temporary file behind, so signals are blocked until it is gone.
- * O_TMPFILE would avoid that, but not all file systems support it, and a file without a name cannot atomically replace
- * another. Not for files written in place, because writing to a pipe may block for any time. */
-static void go_deaf(target *t)
-{
-    assert(!t->deaf);
-    sigset_t all;
-    sigfillset(&all);
-    t->deaf = pthread_sigmask(SIG_SETMASK, &all, &t->heard_before) == 0;
-}
-
-/* SIGXFSZ goes to this thread alone, and write() already failed with EFBIG. */
-static void hear_again(target *t)
-{
-    if (!t->deaf)
-        return;
-    sigset_t file_size;
-    sigemptyset(&file_size);
-    sigaddset(&file_size, SIGXFSZ);
-    sigtimedwait(&file_size, NULL, &(struct timespec){0, 0});
-    pthread_sigmask(SIG_SETMASK, &t->heard_before, NULL);
-}
-
 static void target_close(target *t)
 {
     if (t->fd >= 0)
@@ -54,20 +31,32 @@ static void target_close(target *t)
         unlink(t->temporary);
     free(t->temporary);
     free(t->path);
-    hear_again(t);
+    if (!t->deaf)
+        return;
+    /* SIGXFSZ goes to this thread alone, and write() already failed with EFBIG. */
+    sigset_t file_size;
+    sigemptyset(&file_size);
+    sigaddset(&file_size, SIGXFSZ);
+    sigtimedwait(&file_size, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &t->heard_before, NULL);
 }
 
 /* Creates a new file beside the path. Unlike mkstemp(), leaves the permissions to the umask. */
 static bool open_temporary(target *t)
 {
-    assert(t->fd < 0 && !t->temporary);
+    assert(t->fd < 0 && !t->temporary && !t->deaf);
     assert(t->path[0] == '/'); /* resolved, so the folder is known */
     /* Does not contain the file's own name, which could make it too long. */
     const size_t folder_length = (size_t)(strrchr(t->path, '/') + 1 - t->path), size = folder_length + 64;
     t->temporary = malloc(size);
     if (!t->temporary)
         return false;
-    go_deaf(t);
+    /* A signal that ends the program would leave the temporary file behind, so signals are blocked until it is gone.
+     * O_TMPFILE would avoid that, but not all file systems support it, and a file without a name cannot atomically
+     * replace another. Not for files written in place, because writing to a pipe may block for any time. */
+    sigset_t all;
+    sigfillset(&all);
+    t->deaf = pthread_sigmask(SIG_SETMASK, &all, &t->heard_before) == 0;
     for (unsigned attempt = 0; t->fd < 0 && attempt < 1000; attempt++) {
         snprintf(t->temporary, size, "%.*sthrong.%ld-%u.tmp", (int)folder_length, t->path, (long)getpid(), attempt);
         t->fd = open(t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -88,17 +77,6 @@ static char *join(const char *folder, size_t length, const char *name)
     return asprintf(&path, "%.*s%s", (int)length, folder, name) < 0 ? NULL : path;
 }
 
-/* Handles a file that does not exist in a folder that does. */
-static char *resolve_new(const char *path, size_t folder_length)
-{
-    char *folder = join(path, folder_length, "."), *real = folder ? realpath(folder, NULL) : NULL, *whole = NULL;
-    if (real && asprintf(&whole, "%s/%s", real, path + folder_length) < 0)
-        whole = NULL;
-    free(real);
-    free(folder);
-    return whole;
-}
-
 char *th_file_resolve(const char *path)
 {
     assert(path);
@@ -108,8 +86,15 @@ char *th_file_resolve(const char *path)
     const char *slash = strrchr(path, '/');
     const size_t folder_length = slash ? (size_t)(slash + 1 - path) : 0;
     const ssize_t length = readlink(path, text, sizeof text - 1);
-    if (length < 0)
-        return resolve_new(path, folder_length);
+    if (length < 0) { /* a file that does not exist, in a folder that does */
+        char *folder = join(path, folder_length, "."), *whole = NULL;
+        real = folder ? realpath(folder, NULL) : NULL;
+        if (real && asprintf(&whole, "%s/%s", real, path + folder_length) < 0)
+            whole = NULL;
+        free(real);
+        free(folder);
+        return whole;
+    }
     text[length] = '\0';
     char *next = join(path, text[0] == '/' ? 0 : folder_length, text);
     if (next)
@@ -151,33 +136,28 @@ static bool target_open(target *t, const char *path)
     return access(t->path, W_OK) == 0 && open_temporary(t) && fchmod(t->fd, status.st_mode & 0777) == 0;
 }
 
-static bool write_all(int fd, const char *bytes, size_t count)
+static th_result refuse(const char *path, th_error *err)
 {
-    while (count > 0) {
-        ssize_t written = write(fd, bytes, count);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            count -= (size_t)written;
+    const char *why = errno == ENXIO ? "nobody reads this pipe" : strerror(errno);
+    return th_fail(err, errno == ENOMEM ? TH_ERR_MEMORY : TH_ERR_INPUT, "cannot write %s: %s", path, why);
+}
+
+/* On failure errno says why. The caller closes the target in either case. */
+static bool target_replace(target *t, const struct iovec *parts, int part_count)
+{
+    assert(t->fd >= 0);
+    for (int i = 0; i < part_count; i++) {
+        const char *bytes = parts[i].iov_base, *end = bytes + parts[i].iov_len;
+        while (bytes < end) {
+            const ssize_t written = write(t->fd, bytes, (size_t)(end - bytes));
+            if (written < 0 && errno != EINTR)
+                return false;
+            bytes += written > 0 ? written : 0;
         }
     }
-    return true;
-}
-
-static bool target_write(target *t, const struct iovec *parts, int part_count)
-{
-    assert(t->fd >= 0);
-    for (int i = 0; i < part_count; i++)
-        if (!write_all(t->fd, parts[i].iov_base, parts[i].iov_len))
-            return false;
-    return !t->temporary || fsync(t->fd) == 0;
-}
-
-static bool target_commit(target *t)
-{
-    assert(t->fd >= 0);
-    int fd = t->fd;
+    if (t->temporary && fsync(t->fd) != 0)
+        return false;
+    const int fd = t->fd;
     t->fd = -1;
     if (close(fd) != 0)
         return false;
@@ -190,19 +170,12 @@ static bool target_commit(target *t)
     return true;
 }
 
-static th_result refuse(const char *path, th_error *err)
-{
-    const char *why = errno == ENXIO ? "nobody reads this pipe" : strerror(errno);
-    return th_fail(err, errno == ENOMEM ? TH_ERR_MEMORY : TH_ERR_INPUT, "cannot write %s: %s", path, why);
-}
-
 th_result th_file_replace(const char *path, const struct iovec *parts, int part_count, th_error *err)
 {
     assert(path && parts && part_count > 0);
     target t;
-    th_result result = TH_OK;
-    if (!target_open(&t, path) || !target_write(&t, parts, part_count) || !target_commit(&t))
-        result = refuse(path, err);
+    const bool is_replaced = target_open(&t, path) && target_replace(&t, parts, part_count);
+    const th_result result = is_replaced ? TH_OK : refuse(path, err);
     target_close(&t);
     return result;
 }

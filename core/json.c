@@ -140,53 +140,34 @@ typedef struct writer {
     bool failed;
 } writer;
 
-static void write_line(writer *w, const json_t *value)
+static void write_value(writer *w, const json_t *value, int depth)
 {
-    if (json_dumpf(value, w->file, w->flags) != 0)
-        w->failed = true;
-}
-
-static void write_value(writer *w, const json_t *value, int depth);
-
-static void write_object(writer *w, const json_t *object, int depth)
-{
-    const char *key, *separator = "{";
+    const bool is_object = json_is_object(value);
+    if (is_flat(value)) {
+        w->failed |= json_dumpf(value, w->file, w->flags) != 0;
+        return;
+    }
+    const char *key, *separator = is_object ? "{" : "[";
+    size_t index;
     json_t *child;
-    json_object_foreach((json_t *)object, key, child)
+    /* One of the two loops has nothing to visit. */
+    json_object_foreach((json_t *)value, key, child)
     {
         fprintf(w->file, "%s\n%*s", separator, 2 * depth + 2, "");
         json_t *name = json_string(key); /* quotes and escapes the key */
-        write_line(w, name);
+        w->failed |= json_dumpf(name, w->file, w->flags) != 0;
         json_decref(name);
         fputs(": ", w->file);
         write_value(w, child, depth + 1);
         separator = ",";
     }
-    fprintf(w->file, "\n%*s}", 2 * depth, "");
-}
-
-static void write_array(writer *w, const json_t *array, int depth)
-{
-    const char *separator = "[";
-    size_t index;
-    json_t *child;
-    json_array_foreach(array, index, child)
+    json_array_foreach(value, index, child)
     {
         fprintf(w->file, "%s\n%*s", separator, 2 * depth + 2, "");
         write_value(w, child, depth + 1);
         separator = ",";
     }
-    fprintf(w->file, "\n%*s]", 2 * depth, "");
-}
-
-static void write_value(writer *w, const json_t *value, int depth)
-{
-    if (is_flat(value))
-        write_line(w, value);
-    else if (json_is_object(value))
-        write_object(w, value, depth);
-    else
-        write_array(w, value, depth);
+    fprintf(w->file, "\n%*s%c", 2 * depth, "", is_object ? '}' : ']');
 }
 
 bool th_json_write(const json_t *document, int digits, FILE *file)

@@ -20,12 +20,6 @@ static size_t count_of(const char *const *words)
     return count;
 }
 
-static bool has_same_name(const char *a, const char *b)
-{
-    const size_t length = strcspn(a, "=");
-    return strncmp(a, b, length + 1) == 0;
-}
-
 /* Without the caller's variables that are replaced: programs differ in which of two they take. */
 static const char **make_environment(const char *const *variables, bool only)
 {
@@ -40,7 +34,7 @@ static const char **make_environment(const char *const *variables, bool only)
     for (char **own = environ; !only && *own; own++) {
         bool is_replaced = false;
         for (size_t i = 0; i < more; i++)
-            is_replaced |= has_same_name(variables[i], *own);
+            is_replaced |= strncmp(variables[i], *own, strcspn(variables[i], "=") + 1) == 0;
         if (!is_replaced)
             environment[count++] = *own;
     }
@@ -62,15 +56,6 @@ static bool set_files(const int *files)
     return close_range(TH_SUBPROCESS_FILES, ~0U, 0) == 0;
 }
 
-static void reset_signals(void)
-{
-    sigset_t none;
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Runs between vfork and exec, in the caller's memory: system calls only. */
 static _Noreturn void become(const th_subprocess_desc *d, const char *const *environment, pid_t parent,
                              volatile int *error)
@@ -78,7 +63,11 @@ static _Noreturn void become(const th_subprocess_desc *d, const char *const *env
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent && set_files(d->files)) {
-        reset_signals();
+        sigset_t none;
+        for (int s = 1; s < NSIG; s++)
+            signal(s, SIG_DFL);
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
         execvpe(d->program, (char *const *)d->arguments, (char *const *)environment);
     }
     *error = errno;

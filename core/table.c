@@ -1,5 +1,7 @@
 #include <core/table.h>
 
+#include <core/arena.h>
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +10,8 @@
 enum { MAX_COLUMNS = 128, MAX_CELL = 512 };
 
 struct th_table {
-    char **cells; /* row by row; the first row is the heading */
+    th_arena *arena; /* holds the table and its texts */
+    char **cells;    /* row by row; the first row is the heading */
     size_t cell_count, capacity;
     int column_count;
     bool right[MAX_COLUMNS];
@@ -18,10 +21,21 @@ struct th_table {
 
 /* ---- filling ---- */
 
+static th_table *create(void)
+{
+    th_arena *arena = th_arena_create();
+    th_table *table = th_arena_new(arena, th_table, 1);
+    if (table)
+        table->arena = arena;
+    else
+        th_arena_destroy(arena);
+    return table;
+}
+
 th_table *th_table_create(const char *columns)
 {
     assert(columns);
-    th_table *table = calloc(1, sizeof *table);
+    th_table *table = create();
     if (!table)
         return NULL;
     int count = 1;
@@ -45,23 +59,8 @@ void th_table_destroy(th_table *table)
 {
     if (!table)
         return;
-    for (size_t i = 0; i < table->cell_count; i++)
-        free(table->cells[i]);
     free(table->cells);
-    free(table);
-}
-
-static bool reserve(th_table *table)
-{
-    if (table->cell_count < table->capacity)
-        return true;
-    size_t capacity = table->capacity ? 2 * table->capacity : 64;
-    char **cells = realloc(table->cells, capacity * sizeof *cells);
-    if (!cells)
-        return false;
-    table->cells = cells;
-    table->capacity = capacity;
-    return true;
+    th_arena_destroy(table->arena);
 }
 
 void th_table_cell(th_table *table, const char *format, ...)
@@ -74,11 +73,17 @@ void th_table_cell(th_table *table, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    char *cell = reserve(table) ? strdup(th_printable(text, clean, sizeof clean)) : NULL;
+    if (table->cell_count == table->capacity) {
+        const size_t capacity = table->capacity ? 2 * table->capacity : 64;
+        char **cells = realloc(table->cells, capacity * sizeof *cells);
+        table->cells = cells ? cells : table->cells;
+        table->capacity = cells ? capacity : table->capacity;
+    }
+    const size_t size = strlen(th_printable(text, clean, sizeof clean)) + 1;
+    char *cell = table->cell_count < table->capacity ? th_arena_pack(table->arena, size, 1) : NULL;
+    table->failed = !cell;
     if (cell)
-        table->cells[table->cell_count++] = cell;
-    else
-        table->failed = true;
+        table->cells[table->cell_count++] = memcpy(cell, clean, size);
 }
 
 void th_table_gap(th_table *table)
@@ -87,56 +92,40 @@ void th_table_gap(th_table *table)
         th_table_cell(table, "%s", "");
 }
 
-static void add_number(th_table *table, const json_t *value)
+th_table *th_table_from_objects(const json_t *objects)
 {
-    if (json_is_integer(value))
-        th_table_cell(table, "%lld", (long long)json_integer_value(value));
-    else
-        th_table_cell(table, "%.12g", json_real_value(value));
-}
-
-static void add_value(th_table *table, const json_t *value)
-{
-    if (json_is_number(value))
-        add_number(table, value);
-    else if (json_is_boolean(value))
-        th_table_cell(table, "%d", json_is_true(value));
-    else
-        th_table_cell(table, "%s", json_is_string(value) ? json_string_value(value) : "");
-}
-
-/* All names in any of the objects: an object with the type of each as its value. */
-static json_t *all_names(const json_t *objects)
-{
-    json_t *names = json_object(), *object, *value;
+    assert(!objects || json_array_size(objects) > 0);
+    /* All names in any of the objects, each with whether some value is a text. */
+    json_t *names = objects ? json_object() : NULL, *object, *value, *is_text;
     size_t index;
     const char *name;
     bool whole = names != NULL;
     json_array_foreach(objects, index, object) json_object_foreach(object, name, value)
     {
-        const bool is_text = json_is_string(value) || json_is_true(json_object_get(names, name));
-        whole = whole && json_object_set_new(names, name, json_boolean(is_text)) == 0;
+        const bool has_text = json_is_string(value) || json_is_true(json_object_get(names, name));
+        whole = whole && json_object_set_new(names, name, json_boolean(has_text)) == 0;
     }
-    if (!whole)
+    th_table *table = whole && json_object_size(names) <= MAX_COLUMNS ? create() : NULL;
+    if (!table) {
         json_decref(names);
-    return whole ? names : NULL;
-}
-
-th_table *th_table_from_objects(const json_t *objects)
-{
-    assert(!objects || json_array_size(objects) > 0);
-    json_t *names = objects ? all_names(objects) : NULL, *object, *is_text;
-    th_table *table = names && json_object_size(names) <= MAX_COLUMNS ? calloc(1, sizeof *table) : NULL;
-    size_t index;
-    const char *name;
-    if (table) {
-        json_object_foreach(names, name, is_text)
-        {
-            table->right[table->column_count++] = !json_is_true(is_text);
-            th_table_cell(table, "%s", name);
-        }
-        json_array_foreach(objects, index, object) json_object_foreach(names, name, is_text)
-            add_value(table, json_object_get(object, name));
+        return NULL;
+    }
+    json_object_foreach(names, name, is_text)
+    {
+        table->right[table->column_count++] = !json_is_true(is_text);
+        th_table_cell(table, "%s", name);
+    }
+    json_array_foreach(objects, index, object) json_object_foreach(names, name, is_text)
+    {
+        value = json_object_get(object, name);
+        if (json_is_integer(value))
+            th_table_cell(table, "%lld", (long long)json_integer_value(value));
+        else if (json_is_real(value))
+            th_table_cell(table, "%.12g", json_real_value(value));
+        else if (json_is_boolean(value))
+            th_table_cell(table, "%d", json_is_true(value));
+        else
+            th_table_cell(table, "%s", json_is_string(value) ? json_string_value(value) : "");
     }
     json_decref(names);
     return table;
@@ -144,18 +133,10 @@ th_table *th_table_from_objects(const json_t *objects)
 
 /* ---- writing ---- */
 
-/* Counts code points. A terminal shows each as one column in all scripts that we format. */
-static int text_width(const char *text)
-{
-    int width = 0;
-    for (; *text; text++)
-        width += (*text & 0xC0) != 0x80;
-    return width;
-}
-
+/* A terminal shows each code point as one column in all scripts that we format. */
 static void print_padded(const char *text, int width, bool right, FILE *file)
 {
-    const int missing = width - text_width(text), padding = missing > 0 ? missing : 0;
+    const int missing = width - (int)th_utf8_length(text), padding = missing > 0 ? missing : 0;
     fprintf(file, "%*s%s%*s", right ? padding : 0, "", text, right ? 0 : padding, "");
 }
 
@@ -173,80 +154,13 @@ static int used_columns(const th_table *table, char *const *row, th_format forma
     return used;
 }
 
-static void print_text(const th_table *table, char *const *row, const int *widths, th_format format, FILE *file)
-{
-    const int used = used_columns(table, row, format);
-    for (int c = 0; c < used; c++) {
-        if (is_hidden(table, c, format))
-            continue;
-        fputs("  ", file);
-        print_padded(row[c], c + 1 < used || table->right[c] ? widths[c] : 0, table->right[c], file);
-    }
-    fputc('\n', file);
-}
-
-static void print_markdown(const th_table *table, char *const *row, const int *widths, FILE *file)
-{
-    char escaped[2 * MAX_CELL];
-    for (int c = 0; c < table->column_count; c++) {
-        fputs(c == 0 ? "| " : " | ", file);
-        print_padded(th_markdown_escape(row[c], escaped), widths[c], table->right[c], file);
-    }
-    fputs(" |\n", file);
-}
-
-/* The line below the headings, with the alignment of each column. */
-static void print_rule(const th_table *table, const int *widths, FILE *file)
-{
-    for (int c = 0; c < table->column_count; c++) {
-        fputs(table->right[c] ? "|-" : "|:", file);
-        for (int i = 0; i < widths[c]; i++)
-            fputc('-', file);
-        fputc(table->right[c] ? ':' : '-', file);
-    }
-    fputs("|\n", file);
-}
-
-static void print_csv_cell(const char *text, FILE *file)
-{
-    const bool quoted = strpbrk(text, ",\"") != NULL;
-    fputs(quoted ? "\"" : "", file);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', file);
-        fputc(*text, file);
-    }
-    fputs(quoted ? "\"" : "", file);
-}
-
-static void print_csv(const th_table *table, char *const *row, FILE *file)
-{
-    for (int c = 0; c < table->column_count; c++) {
-        fputs(c == 0 ? "" : ",", file);
-        print_csv_cell(row[c], file);
-    }
-    fputs("\r\n", file);
-}
-
-static void print_html(const th_table *table, char *const *row, bool is_head, FILE *file)
-{
-    fputs(is_head ? "<thead><tr>" : "<tr>", file);
-    for (int c = 0; c < table->column_count; c++) {
-        const char *kind = is_head && row[c][0] ? "th scope=\"col\"" : !is_head && c == 0 ? "th scope=\"row\"" : "td";
-        fprintf(file, "<%s%s>", kind, table->right[c] ? " class=\"right\"" : "");
-        th_html_escape(row[c], file);
-        fprintf(file, "</%.2s>", kind);
-    }
-    fputs(is_head ? "</tr></thead>\n<tbody>\n" : "</tr>\n", file);
-}
-
 static void measure_widths(const th_table *table, th_format format, size_t rows, int *widths)
 {
     const size_t columns = (size_t)table->column_count;
     char escaped[2 * MAX_CELL];
     for (size_t i = 0; i < rows * columns; i++) {
         const char *cell = table->cells[i];
-        const int width = text_width(format == TH_FORMAT_MARKDOWN ? th_markdown_escape(cell, escaped) : cell);
+        const int width = (int)th_utf8_length(format == TH_FORMAT_MARKDOWN ? th_markdown_escape(cell, escaped) : cell);
         if (widths[i % columns] < width)
             widths[i % columns] = width;
     }
@@ -255,18 +169,59 @@ static void measure_widths(const th_table *table, th_format format, size_t rows,
 static void write_row(const th_table *table, size_t r, const int *widths, th_format format, FILE *file)
 {
     char *const *row = table->cells + r * (size_t)table->column_count;
-    if (format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE)
-        print_text(table, row, widths, format, file);
-    else if (used_columns(table, row, format) == 0)
+    char escaped[2 * MAX_CELL];
+    const int count = table->column_count, used = used_columns(table, row, format);
+    const bool is_head = r == 0, *right = table->right;
+    if (format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE) {
+        for (int c = 0; c < used; c++) {
+            if (is_hidden(table, c, format))
+                continue;
+            fputs("  ", file);
+            print_padded(row[c], c + 1 < used || right[c] ? widths[c] : 0, right[c], file);
+        }
+        fputc('\n', file);
         return;
-    else if (format == TH_FORMAT_CSV)
-        print_csv(table, row, file);
-    else if (format == TH_FORMAT_HTML)
-        print_html(table, row, r == 0, file);
-    else
-        print_markdown(table, row, widths, file);
-    if (r == 0 && format == TH_FORMAT_MARKDOWN)
-        print_rule(table, widths, file);
+    }
+    if (used == 0)
+        return;
+    if (format == TH_FORMAT_CSV) {
+        for (int c = 0; c < count; c++) {
+            const char *quote = strpbrk(row[c], ",\"") ? "\"" : "";
+            fprintf(file, "%s%s", c == 0 ? "" : ",", quote);
+            for (const char *text = row[c]; *text; text++)
+                fprintf(file, "%s%c", *text == '"' ? "\"" : "", *text);
+            fputs(quote, file);
+        }
+        fputs("\r\n", file);
+        return;
+    }
+    if (format == TH_FORMAT_HTML) {
+        fputs(is_head ? "<thead><tr>" : "<tr>", file);
+        for (int c = 0; c < count; c++) {
+            const char *kind = is_head && row[c][0] ? "th scope=\"col\""
+                               : !is_head && c == 0 ? "th scope=\"row\""
+                                                    : "td";
+            fprintf(file, "<%s%s>", kind, right[c] ? " class=\"right\"" : "");
+            th_html_escape(row[c], file);
+            fprintf(file, "</%.2s>", kind);
+        }
+        fputs(is_head ? "</tr></thead>\n<tbody>\n" : "</tr>\n", file);
+        return;
+    }
+    for (int c = 0; c < count; c++) {
+        fputs(c == 0 ? "| " : " | ", file);
+        print_padded(th_markdown_escape(row[c], escaped), widths[c], right[c], file);
+    }
+    fputs(" |\n", file);
+    if (!is_head)
+        return;
+    for (int c = 0; c < count; c++) { /* the line below the headings, with the alignment of each column */
+        fputs(right[c] ? "|-" : "|:", file);
+        for (int i = 0; i < widths[c]; i++)
+            fputc('-', file);
+        fputc(right[c] ? ':' : '-', file);
+    }
+    fputs("|\n", file);
 }
 
 bool th_table_write(const th_table *table, th_format format, FILE *file)

@@ -94,8 +94,6 @@ char *th_markdown_escape(const char *text, char *out)
     return out;
 }
 
-/* ---- HTML ---- */
-
 void th_html_escape(const char *text, FILE *file)
 {
     assert(text && file);
@@ -138,18 +136,6 @@ static size_t line_bytes(const char *text, uint32_t columns)
     return at;
 }
 
-static void write_lines(const char *text, FILE *file)
-{
-    static const char indent[] = "  ";
-    size_t bytes = line_bytes(text, TH_TEXT_COLUMNS);
-    fprintf(file, "%.*s\n", (int)bytes, text);
-    for (text += bytes; *text; text += bytes) {
-        text += *text == ' ';
-        bytes = line_bytes(text, TH_TEXT_COLUMNS - (sizeof indent - 1));
-        fprintf(file, "%s%.*s\n", indent, (int)bytes, text);
-    }
-}
-
 void th_write_line(FILE *file, th_format format, const char *line, ...)
 {
     assert(file && line);
@@ -167,7 +153,14 @@ void th_write_line(FILE *file, th_format format, const char *line, ...)
         th_html_escape(clean, file);
         fputs("</p>\n", file);
     } else if (format == TH_FORMAT_TEXT) {
-        write_lines(clean, file);
+        static const char indent[] = "  ";
+        size_t bytes = line_bytes(clean, TH_TEXT_COLUMNS);
+        fprintf(file, "%.*s\n", (int)bytes, clean);
+        for (const char *rest = clean + bytes; *rest; rest += bytes) {
+            rest += *rest == ' ';
+            bytes = line_bytes(rest, TH_TEXT_COLUMNS - (sizeof indent - 1));
+            fprintf(file, "%s%.*s\n", indent, (int)bytes, rest);
+        }
     } else {
         fprintf(file, "%s\n", clean);
     }
