@@ -71,11 +71,7 @@ static th_result read_samples(const th_blend_space_desc *desc, samples *s, th_er
             return th_fail(err, TH_ERR_INPUT, "sample %u of a blend space is at (%g, %g), which is not within +-%g", i,
                            at.x, at.y, TH_BLEND_SPACE_MAX_POSITION);
     }
-    return TH_OK;
-}
 
-static th_result round_samples(samples *s, th_error *err)
-{
     point low = s->at[0], high = low;
     for (uint32_t i = 1; i < s->count; i++) {
         low = (point){fmin(low.x, s->at[i].x), fmin(low.y, s->at[i].y)};
@@ -138,17 +134,6 @@ static bool is_delaunay(const samples *s, uint32_t i, uint32_t j, uint32_t k)
     return area != 0;
 }
 
-static void find_triangles(th_blend_space *space, const samples *s)
-{
-    for (uint32_t i = 0; i < s->count; i++)
-        for (uint32_t j = i + 1; j < s->count; j++)
-            for (uint32_t k = j + 1; k < s->count; k++)
-                if (is_delaunay(s, i, j, k)) {
-                    assert(space->simplex_count < MAX_SIMPLICES);
-                    space->simplices[space->simplex_count++] = (simplex){.sample = {i, j, k}};
-                }
-}
-
 static bool is_border(const th_blend_space *space, uint32_t a, uint32_t b)
 {
     uint32_t triangles = 0;
@@ -173,20 +158,6 @@ static bool is_flat_border(const th_blend_space *space, const samples *s, const 
             return true;
     }
     return false;
-}
-
-/* Where all triangles are flat, all go: the longest of their sides would otherwise be opposite two obtuse angles, and
- * then the corner at the one lies in the circle of the other. */
-static void remove_flat_border(th_blend_space *space, const samples *s)
-{
-    for (uint32_t t = 0; t < space->simplex_count;) {
-        if (!is_flat_border(space, s, &space->simplices[t])) {
-            t++;
-            continue;
-        }
-        space->simplices[t] = space->simplices[--space->simplex_count];
-        t = 0; /* its neighbours are at the border now */
-    }
 }
 
 /* ---- gradients ---- */
@@ -223,20 +194,32 @@ static void connect_line(th_blend_space *space, const samples *s)
     add_edge(space, s, lowest, highest);
 }
 
-static bool has_triangle(const th_blend_space *space, uint32_t sample)
-{
-    for (const simplex *t = space->simplices; t < space->simplices + space->simplex_count; t++)
-        if (t->sample[0] == sample || t->sample[1] == sample || t->sample[2] == sample)
-            return true;
-    return false;
-}
-
 static th_result connect_plane(th_blend_space *space, const samples *s, th_error *err)
 {
-    find_triangles(space, s);
-    remove_flat_border(space, s);
     for (uint32_t i = 0; i < s->count; i++)
-        if (!has_triangle(space, i))
+        for (uint32_t j = i + 1; j < s->count; j++)
+            for (uint32_t k = j + 1; k < s->count; k++)
+                if (is_delaunay(s, i, j, k)) {
+                    assert(space->simplex_count < MAX_SIMPLICES);
+                    space->simplices[space->simplex_count++] = (simplex){.sample = {i, j, k}};
+                }
+
+    /* Where all triangles are flat, all go: the longest of their sides would otherwise be opposite two obtuse angles,
+     * and then the corner at the one lies in the circle of the other. */
+    for (uint32_t t = 0; t < space->simplex_count;) {
+        if (!is_flat_border(space, s, &space->simplices[t])) {
+            t++;
+            continue;
+        }
+        space->simplices[t] = space->simplices[--space->simplex_count];
+        t = 0; /* its neighbours are at the border now */
+    }
+
+    bool has_triangle[MAX_SAMPLES] = {false};
+    for (const simplex *t = space->simplices; t < space->simplices + space->simplex_count; t++)
+        has_triangle[t->sample[0]] = has_triangle[t->sample[1]] = has_triangle[t->sample[2]] = true;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!has_triangle[i])
             return th_fail(err, TH_ERR_INPUT,
                            "sample %u of a blend space is on one line with those around it; samples on a line have one "
                            "dimension",
@@ -260,8 +243,6 @@ th_result th_blend_space_create(const th_blend_space_desc *desc, th_blend_space 
     *out = NULL;
     samples s = {.count = desc->sample_count};
     th_result result = read_samples(desc, &s, err);
-    if (result == TH_OK)
-        result = round_samples(&s, err);
     if (result != TH_OK)
         return result;
     th_blend_space *space = calloc(1, sizeof *space);

@@ -124,44 +124,35 @@ static void put_levels(const writer *w)
     assert(at == w->results);
 }
 
-static void put_matrix_op(const writer *w, uint32_t i, uint32_t *words)
-{
-    const th_joint_op *op = &w->program->ops[i];
-    words[TH_DEVICE_FLAGS] = op->flags;
-    words[TH_DEVICE_KEY] = op->key / (uint32_t)th_keys_bytes(w->program->keys);
-    words[TH_DEVICE_PRODUCT] = op->product;
-    words[TH_DEVICE_PRODUCT_COUNT] = op->product_count;
-    put_floats(words, TH_DEVICE_LOCAL, op->local, 12);
-    put_floats(words, TH_DEVICE_OFFSET, op->offset, 3);
-}
-
-static void put_quat_op(const writer *w, uint32_t i, uint32_t *words)
-{
-    const th_quat_op *op = &w->program->quat->ops[i];
-    const uint32_t key_bytes = (uint32_t)th_keys_bytes(w->program->keys);
-    words[TH_DEVICE_FLAGS] = op->flags;
-    words[TH_DEVICE_KEY] = op->key / key_bytes;
-    words[TH_DEVICE_TRANSLATION_KEY] = op->translation_key / key_bytes;
-    words[TH_DEVICE_PRODUCT] = op->product;
-    words[TH_DEVICE_PRODUCT_COUNT] = op->product_count;
-    put_floats(words, TH_DEVICE_ROTATION, op->rotation, 4);
-    put_floats(words, TH_DEVICE_STEP, op->step, 3);
-    put_floats(words, TH_DEVICE_PARENT_SCALE, &op->parent_scale, 1);
-    put_floats(words, TH_DEVICE_SCALE, &op->scale, 1);
-}
-
 _Static_assert(sizeof(th_quat_product) == 8 * sizeof(float), "rotation, step and scale follow each other");
 
 static void put_ops(const writer *w)
 {
     const th_program *program = w->program;
+    const uint32_t key_bytes = (uint32_t)th_keys_bytes(program->keys);
     for (uint32_t i = 0; i < program->op_count; i++) {
         uint32_t *words = w->words + TH_DEVICE_HEADER + i * TH_DEVICE_OP_WORDS;
         const uint32_t parent = program->ops[i].parent;
-        if (w->form == TH_POSE_QUATS)
-            put_quat_op(w, i, words);
-        else
-            put_matrix_op(w, i, words);
+        if (w->form == TH_POSE_QUATS) {
+            const th_quat_op *op = &program->quat->ops[i];
+            words[TH_DEVICE_FLAGS] = op->flags;
+            words[TH_DEVICE_KEY] = op->key / key_bytes;
+            words[TH_DEVICE_TRANSLATION_KEY] = op->translation_key / key_bytes;
+            words[TH_DEVICE_PRODUCT] = op->product;
+            words[TH_DEVICE_PRODUCT_COUNT] = op->product_count;
+            put_floats(words, TH_DEVICE_ROTATION, op->rotation, 4);
+            put_floats(words, TH_DEVICE_STEP, op->step, 3);
+            put_floats(words, TH_DEVICE_PARENT_SCALE, &op->parent_scale, 1);
+            put_floats(words, TH_DEVICE_SCALE, &op->scale, 1);
+        } else {
+            const th_joint_op *op = &program->ops[i];
+            words[TH_DEVICE_FLAGS] = op->flags;
+            words[TH_DEVICE_KEY] = op->key / key_bytes;
+            words[TH_DEVICE_PRODUCT] = op->product;
+            words[TH_DEVICE_PRODUCT_COUNT] = op->product_count;
+            put_floats(words, TH_DEVICE_LOCAL, op->local, 12);
+            put_floats(words, TH_DEVICE_OFFSET, op->offset, 3);
+        }
         words[TH_DEVICE_PARENT_SLOT] = parent == TH_NO_PARENT ? TH_DEVICE_NO_SLOT : w->places->slot_of[parent];
         words[TH_DEVICE_SLOT] = w->places->slot_of[i];
         words[TH_DEVICE_PARENT] = parent == TH_NO_PARENT ? 0 : parent;

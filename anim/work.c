@@ -29,45 +29,33 @@ static const struct {
     [TH_INTERPOLATION_CUBIC] = {4, {28, 36}, {28, 36}},
 };
 
-static void add_keys(const th_program *program, uint32_t rotations, uint32_t others, th_crowd_work *sum)
-{
-    sum->flops += rotations * of_key[program->curve].rotation[program->keys] +
-                  others * of_key[program->curve].flops[program->keys];
-    sum->key_bytes += (rotations + others) * of_key[program->curve].frames * th_keys_bytes(program->keys);
-}
-
-static void add_matrix(const th_program *program, const th_joint_op *op, th_crowd_work *sum)
-{
-    const uint32_t rotations = (op->flags & TH_JOINT_OP_ROTATION) != 0, scales = (op->flags & TH_JOINT_OP_SCALE) != 0,
-                   translations = (op->flags & TH_JOINT_OP_TRANSLATION) != 0,
-                   weights = op->flags & TH_JOINT_OP_WEIGHTS ? TH_ENTRY / TH_KEY : 0;
-    add_keys(program, rotations, scales + translations + weights, sum);
-    sum->flops += rotations * LINEAR + scales * SCALE + (op->flags & TH_JOINT_OP_OFFSET ? OFFSET : 0);
-    sum->flops += op->flags & TH_JOINT_OP_PIVOT ? PIVOT : op->parent != TH_NO_PARENT ? PRODUCT : 0;
-    sum->flops += op->product_count * PRODUCT;
-}
-
-static void add_quat(const th_program *program, const th_quat_op *op, th_crowd_work *sum)
-{
-    const uint32_t rotations = (op->flags & TH_JOINT_OP_ROTATION) != 0,
-                   translations = (op->flags & TH_JOINT_OP_TRANSLATION) != 0;
-    add_keys(program, rotations, translations, sum);
-    sum->flops += rotations * (op->flags & TH_JOINT_OP_NEAR ? NEAR_UNIT : UNIT) + translations * MOVE;
-    sum->flops += ((op->parent != TH_NO_PARENT) + op->product_count) * FOLLOW;
-}
-
 static th_crowd_work work_of_one(const th_program *program, th_palette format)
 {
     const size_t entry_bytes = th_palette_entry_bytes(format);
+    const bool is_quats = th_pose_form_of(format) == TH_POSE_QUATS;
     th_crowd_work sum = {.palette_bytes = th_cache_line_round(program->entry_count * entry_bytes)};
     for (uint32_t k = 0; k < program->op_count; k++) {
         const th_joint_op *op = &program->ops[k];
+        const th_quat_op *quat = is_quats ? &program->quat->ops[k] : NULL;
+        const uint32_t flags = quat ? quat->flags : op->flags;
+        const uint32_t rotations = (flags & TH_JOINT_OP_ROTATION) != 0,
+                       translations = (flags & TH_JOINT_OP_TRANSLATION) != 0,
+                       scales = !quat && (flags & TH_JOINT_OP_SCALE) != 0,
+                       weights = !quat && (flags & TH_JOINT_OP_WEIGHTS) != 0 ? TH_ENTRY / TH_KEY : 0;
+        const uint32_t others = translations + scales + weights;
         const bool begins = k % TH_BLOCK == 0 || (op->flags & ~op[-1].flags & TH_JOINT_OP_WEIGHTS);
         sum.flops += begins && program->curve != TH_INTERPOLATION_CUBIC ? ALPHAS : 0;
-        if (th_pose_form_of(format) == TH_POSE_QUATS)
-            add_quat(program, &program->quat->ops[k], &sum);
-        else
-            add_matrix(program, op, &sum);
+        sum.flops += rotations * of_key[program->curve].rotation[program->keys] +
+                     others * of_key[program->curve].flops[program->keys];
+        sum.key_bytes += (rotations + others) * of_key[program->curve].frames * th_keys_bytes(program->keys);
+        if (quat) {
+            sum.flops += rotations * (flags & TH_JOINT_OP_NEAR ? NEAR_UNIT : UNIT) + translations * MOVE;
+            sum.flops += ((quat->parent != TH_NO_PARENT) + quat->product_count) * FOLLOW;
+        } else {
+            sum.flops += rotations * LINEAR + scales * SCALE + (flags & TH_JOINT_OP_OFFSET ? OFFSET : 0);
+            sum.flops += flags & TH_JOINT_OP_PIVOT ? PIVOT : op->parent != TH_NO_PARENT ? PRODUCT : 0;
+            sum.flops += op->product_count * PRODUCT;
+        }
     }
     sum.flops += format == TH_PALETTE_QUAT16 ? sum.palette_bytes / entry_bytes * PACK : 0;
     return sum;

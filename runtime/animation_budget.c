@@ -1,5 +1,6 @@
 #include <throng/runtime/animation_budget.h>
 
+#include <core/arena.h>
 #include <throng/anim/exact.h>
 
 #include <assert.h>
@@ -25,31 +26,6 @@ double th_budget_tolerance_px(uint32_t tolerance)
 
 /* ---- motion ---- */
 
-static double fastest(const th_model *model, const th_dmat34 *from, const th_dmat34 *to)
-{
-    double most2 = 0;
-    for (uint32_t b = 0; b < model->bone_count; b++) {
-        const double *p = from[model->bones[b].joint].m, *q = to[model->bones[b].joint].m;
-        const double x = q[3] - p[3], y = q[7] - p[7], z = q[11] - p[11];
-        most2 = fmax(most2, x * x + y * y + z * z);
-    }
-    return sqrt(most2);
-}
-
-/* Returns the number of speeds, in model sizes per second. */
-static uint32_t measure_clip(const th_model *model, const th_clip *clip, th_dmat34 *poses[2], double *speeds)
-{
-    const double step_s = clip->duration_ticks / clip->ticks_per_second / MOMENTS;
-    if (!(step_s > 0))
-        return 0;
-    for (uint32_t n = 0; n <= MOMENTS; n++) {
-        th_exact_pose(model, clip, clip->duration_ticks * n / MOMENTS, TH_INTERPOLATION_AUTHORED, poses[n % 2]);
-        if (n > 0)
-            speeds[n - 1] = fastest(model, poses[(n - 1) % 2], poses[n % 2]) / step_s / model->size;
-    }
-    return MOMENTS;
-}
-
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -59,20 +35,34 @@ static int ascending(const void *a, const void *b)
 bool th_budget_motion(const th_model *model, double *out)
 {
     assert(model && out);
-    const size_t joints = model->joint_count;
-    th_dmat34 *poses = calloc(2 * joints + 1, sizeof *poses);
-    double *speeds = calloc((size_t)model->clip_count * MOMENTS + 1, sizeof *speeds);
+    th_arena *arena = th_arena_create();
+    th_dmat34 *poses[2] = {th_arena_new(arena, th_dmat34, model->joint_count),
+                           th_arena_new(arena, th_dmat34, model->joint_count)};
+    double *speeds = th_arena_new(arena, double, (size_t)model->clip_count *MOMENTS); /* in model sizes per second */
+    const bool ok = !th_arena_failed(arena);
     size_t count = 0;
-    for (uint32_t c = 0; poses && speeds && c < model->clip_count; c++)
-        count += measure_clip(model, &model->clips[c], (th_dmat34 *[]){poses, poses + joints}, speeds + count);
-    const bool ok = poses && speeds;
+    for (uint32_t c = 0; ok && c < model->clip_count; c++) {
+        const th_clip *clip = &model->clips[c];
+        const double step_s = clip->duration_ticks / clip->ticks_per_second / MOMENTS;
+        for (uint32_t n = 0; step_s > 0 && n <= MOMENTS; n++) {
+            const th_dmat34 *from = poses[(n + 1) % 2], *to = poses[n % 2];
+            double most2 = 0;
+            th_exact_pose(model, clip, clip->duration_ticks * n / MOMENTS, TH_INTERPOLATION_AUTHORED, poses[n % 2]);
+            for (uint32_t b = 0; n > 0 && b < model->bone_count; b++) {
+                const double *p = from[model->bones[b].joint].m, *q = to[model->bones[b].joint].m;
+                const double x = q[3] - p[3], y = q[7] - p[7], z = q[11] - p[11];
+                most2 = fmax(most2, x * x + y * y + z * z);
+            }
+            if (n > 0)
+                speeds[count++] = sqrt(most2) / step_s / model->size;
+        }
+    }
     *out = 0;
-    if (ok && count > 0) {
+    if (count > 0) {
         qsort(speeds, count, sizeof *speeds, ascending);
         *out = speeds[(count - 1) * 95 / 100];
     }
-    free(poses);
-    free(speeds);
+    th_arena_destroy(arena);
     return ok;
 }
 

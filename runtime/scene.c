@@ -57,7 +57,7 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
     return TH_OK;
 }
 
-static th_result create_routines(th_scene *scene, const th_scene_desc *desc, th_error *err)
+static th_result create_behaviour(th_scene *scene, const th_scene_desc *desc, th_error *err)
 {
     scene->borrows_routines = desc->routines != NULL;
     scene->routines = calloc((size_t)scene->compiled_model_count + 1, sizeof *scene->routines);
@@ -67,21 +67,11 @@ static th_result create_routines(th_scene *scene, const th_scene_desc *desc, th_
         const th_routines_desc routines = {
             .compiled = scene->compiled_models[m], .kind = desc->behaviour, .seed = desc->seed};
         th_routines *made = NULL;
-        th_result result = desc->routines ? TH_OK : th_routines_create(&routines, &made, err);
+        const th_result result = desc->routines ? TH_OK : th_routines_create(&routines, &made, err);
         if (result != TH_OK)
             return result;
         scene->routines[m] = desc->routines ? desc->routines[m] : made;
     }
-    return TH_OK;
-}
-
-static th_result create_behaviour(th_scene *scene, const th_scene_desc *desc, th_error *err)
-{
-    if (desc->behaviour == TH_BEHAVIOUR_NONE)
-        return TH_OK;
-    const th_result result = create_routines(scene, desc, err);
-    if (result != TH_OK)
-        return result;
     const th_behaviour_desc behaviour = {scene->routines, scene->instances, scene->instance_count, desc->seed,
                                          desc->blend};
     return th_behaviour_create(&behaviour, &scene->behaviour, err);
@@ -98,7 +88,7 @@ th_result th_scene_create(const th_scene_desc *desc, th_scene **out, th_error *e
     th_result result = create_compiled_models(scene, desc, err);
     if (result == TH_OK)
         result = scatter_instances(scene, desc, err);
-    if (result == TH_OK)
+    if (result == TH_OK && desc->behaviour != TH_BEHAVIOUR_NONE)
         result = create_behaviour(scene, desc, err);
     if (result == TH_OK)
         *out = scene;

@@ -90,21 +90,15 @@ void th_tracer_destroy(th_tracer *tracer)
     free(tracer);
 }
 
-static uint32_t find_group(const th_tracer *tracer, const char *name)
-{
-    uint32_t index = 0;
-    while (index < tracer->group_count && strcmp(tracer->groups[index].name, name) != 0)
-        index++;
-    return index;
-}
-
 void th_tracer_group(th_tracer *tracer, const char *name)
 {
     if (!tracer)
         return;
     for (uint32_t d = 0; d < tracer->depth; d++)
         assert(tracer->open[d].kind != FRAME);
-    tracer->current = name ? find_group(tracer, name) : 0;
+    tracer->current = 0;
+    while (name && tracer->current < tracer->group_count && strcmp(tracer->groups[tracer->current].name, name) != 0)
+        tracer->current++;
     if (tracer->current < tracer->group_count)
         return;
     char *copy = strdup(name);
@@ -297,7 +291,6 @@ th_tracer_extent th_tracer_get_extent(const th_tracer *tracer)
 /* ---- writing ---- */
 
 typedef struct writer {
-    const th_tracer *tracer;
     FILE *file;
     bool has_any; /* events */
     bool failed;  /* out of memory */
@@ -347,52 +340,10 @@ static void write_name(writer *w, const char *what, uint32_t g, uint32_t worker,
     fprintf(w->file, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%u}}", what, order);
 }
 
-/* Idle threads get a name too, so that they show in the viewer. */
-static void write_names(writer *w)
-{
-    for (uint32_t g = 0; g < w->tracer->group_count; g++) {
-        write_name(w, "process", g, 0, w->tracer->groups[g].name, g);
-        write_name(w, "thread", g, 0, "main", 0);
-        for (uint32_t worker = 1; worker < w->tracer->groups[g].threads; worker++) {
-            char name[32];
-            snprintf(name, sizeof name, "worker %u", worker);
-            write_name(w, "thread", g, worker, name, worker);
-        }
-    }
-}
-
-static void write_event(writer *w, const placed *p)
-{
-    const event *e = p->event;
-    begin_event(w, e->kind == COUNTER ? 'C' : 'X', e->group, p->worker);
-    write_us(w, "ts", e->start_ns - w->tracer->created_ns);
-    if (e->kind != COUNTER)
-        write_us(w, "dur", e->end_ns - e->start_ns);
-    fprintf(w->file, ",\"cat\":\"%s\",\"name\":", categories[e->kind]);
-    write_text(w, e->name);
-    if (e->kind == CHUNK)
-        fprintf(w->file, ",\"args\":{\"begin\":%u,\"end\":%u}", e->items[0], e->items[1]);
-    else if (e->kind == FRAME)
-        fprintf(w->file, ",\"args\":{\"frame\":%llu}", (unsigned long long)e->number);
-    else if (e->kind == COUNTER)
-        fprintf(w->file, ",\"args\":{\"value\":%.12g}", e->value);
-    fputc('}', w->file);
-}
-
-static void write_head(writer *w, const char *producer, uint64_t now_ns)
-{
-    const th_tracer_extent extent = th_tracer_get_extent(w->tracer);
-    fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":", w->file);
-    write_text(w, producer);
-    write_us(w, "wall_us", now_ns - w->tracer->created_ns);
-    write_us(w, "complete_from_us", extent.complete_from_ns);
-    fprintf(w->file, ",\"dropped_events\":%llu},\n\"traceEvents\":[", (unsigned long long)extent.dropped);
-}
-
 th_result th_tracer_write(th_tracer *tracer, const char *producer, FILE *file, th_error *err)
 {
     assert(tracer && producer && file);
-    writer w = {.tracer = tracer, .file = file, .failed = tracer->out_of_memory};
+    writer w = {.file = file, .failed = tracer->out_of_memory};
     const uint64_t now_ns = th_clock_ns();
     while (tracer->depth > 0)
         close_span(tracer, now_ns);
@@ -400,13 +351,40 @@ th_result th_tracer_write(th_tracer *tracer, const char *producer, FILE *file, t
     placed *events = malloc((count + 1) * sizeof *events);
     w.failed = w.failed || !events;
     if (!w.failed) {
+        const th_tracer_extent extent = th_tracer_get_extent(tracer);
         collect(tracer, events);
         qsort(events, count, sizeof *events, compare);
-        write_head(&w, producer, now_ns);
-        write_names(&w);
+        fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":", file);
+        write_text(&w, producer);
+        write_us(&w, "wall_us", now_ns - tracer->created_ns);
+        write_us(&w, "complete_from_us", extent.complete_from_ns);
+        fprintf(file, ",\"dropped_events\":%llu},\n\"traceEvents\":[", (unsigned long long)extent.dropped);
     }
-    for (uint64_t i = 0; i < count && !w.failed; i++)
-        write_event(&w, &events[i]);
+    for (uint32_t g = 0; !w.failed && g < tracer->group_count; g++) {
+        write_name(&w, "process", g, 0, tracer->groups[g].name, g);
+        write_name(&w, "thread", g, 0, "main", 0);
+        for (uint32_t worker = 1; worker < tracer->groups[g].threads; worker++) { /* idle ones too, so that they show */
+            char name[32];
+            snprintf(name, sizeof name, "worker %u", worker);
+            write_name(&w, "thread", g, worker, name, worker);
+        }
+    }
+    for (uint64_t i = 0; i < count && !w.failed; i++) {
+        const event *e = events[i].event;
+        begin_event(&w, e->kind == COUNTER ? 'C' : 'X', e->group, events[i].worker);
+        write_us(&w, "ts", e->start_ns - tracer->created_ns);
+        if (e->kind != COUNTER)
+            write_us(&w, "dur", e->end_ns - e->start_ns);
+        fprintf(file, ",\"cat\":\"%s\",\"name\":", categories[e->kind]);
+        write_text(&w, e->name);
+        if (e->kind == CHUNK)
+            fprintf(file, ",\"args\":{\"begin\":%u,\"end\":%u}", e->items[0], e->items[1]);
+        else if (e->kind == FRAME)
+            fprintf(file, ",\"args\":{\"frame\":%llu}", (unsigned long long)e->number);
+        else if (e->kind == COUNTER)
+            fprintf(file, ",\"args\":{\"value\":%.12g}", e->value);
+        fputc('}', file);
+    }
     fputs("]}\n", file);
     free(events);
     return w.failed && !ferror(file) ? th_fail(err, TH_ERR_MEMORY, "no memory for a trace") : TH_OK;
