@@ -1,4 +1,4 @@
-#include "ipc.h"
+#include "importer.h"
 #include "scene.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* Clips: all channels of the file, with keys as th_track requires: finite, ascending, unit rotations. */
-#include "ipc.h"
+#include "importer.h"
 #include "scene.h"
 #include "tracks.h"
 

@@ -1,7 +1,7 @@
 /* Warnings for what an FBX file requests and Assimp 5.2.5 does not support. The importer does not support it either,
  * but warns, because such a file plays wrong. Assimp's scene does not show it, so the file is parsed for it. */
 #include "fbx_records.h"
-#include "gltf/gltf_json.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdlib.h>

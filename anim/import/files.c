@@ -1,7 +1,7 @@
 #include "files.h"
 
 #include "gltf/gltf.h"
-#include "ipc.h"
+#include "importer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,6 +126,26 @@ int open_beside(scene *s, const char *name)
 void give_up_outside(const char *name)
 {
     give_up(TH_ERR_INPUT, "names \"%.160s\", which is outside of the model's folder (--allow-outside reads it)", name);
+}
+
+/* ---- whole files ---- */
+
+char *th_read_whole_file(const char *path, size_t *out_size)
+{
+    return th_read_open_file(open(path, O_RDONLY | O_CLOEXEC), out_size);
+}
+
+char *th_read_open_file(int file, size_t *out_size)
+{
+    struct stat status;
+    const size_t size = file >= 0 && fstat(file, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
+    char *bytes = size > 0 ? malloc(size) : NULL;
+    ssize_t got = 1;
+    for (*out_size = 0; bytes && *out_size < size && got > 0; *out_size += got > 0 ? (size_t)got : 0)
+        got = read(file, bytes + *out_size, size - *out_size);
+    if (file >= 0)
+        close(file);
+    return bytes;
 }
 
 /* ---- for Assimp ---- */

@@ -20,6 +20,12 @@ int open_beside(scene *s, const char *name);
 /* For such a name, if the model is nothing without it. */
 _Noreturn void give_up_outside(const char *name);
 
+/* Reads a whole regular file into memory from malloc. NULL if it cannot be read or is empty. */
+char *th_read_whole_file(const char *path, size_t *out_size);
+
+/* The same of an open file, which it closes; -1: returns NULL. */
+char *th_read_open_file(int file, size_t *out_size);
+
 /* For Assimp. The first name that led outside, where no other place had such a file, is s->refused. */
 struct aiFileIO assimp_files(scene *s);
 

@@ -1,6 +1,6 @@
 /* All nodes of the file become joints, depth first. References to them are by name; resolve_references() decides which
  * node is meant if several have that name. */
-#include "ipc.h"
+#include "importer.h"
 #include "scene.h"
 
 #include <assert.h>

@@ -1,8 +1,7 @@
 /* Materials: a name, colours, a texture, and what alpha means. Images stay encoded as in the file (PNG, JPEG, ...); the
  * renderer decodes them. */
 #include "files.h"
-#include "gltf/gltf_json.h"
-#include "ipc.h"
+#include "importer.h"
 #include "scene.h"
 
 #include <assimp/GltfMaterial.h>

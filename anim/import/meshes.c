@@ -2,7 +2,7 @@
  *
  * A mesh with weights follows its bones wherever its node is, so it is imported once. A mesh without weights follows
  * its node: every node that uses it gets a copy, bound to that node only. */
-#include "ipc.h"
+#include "importer.h"
 #include "morphs.h"
 #include "scene.h"
 

@@ -4,7 +4,7 @@
  * known which nodes have some. */
 #include "morphs.h"
 
-#include "ipc.h"
+#include "importer.h"
 
 #include <assert.h>
 #include <math.h>

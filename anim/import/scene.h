@@ -1,9 +1,9 @@
 /* A file on its way from Assimp's aiScene to th_model: declarations shared by the parts of throng-import.
  *
- * read_scene.c runs the parts in this order, and each fills its part of the model:
+ * scene.c runs the parts in this order, and each fills its part of the model:
  *    gltf.c         builds the aiScene of a glTF 2.0 file itself; gltf.h names its parts. Assimp reads other formats
- *    mdl.c, fbx_pivots.c, fbx_space.c
- *                   repair the nodes of these formats
+ *    fbx_pivots.c, fbx_space.c
+ *                   repair the nodes of FBX
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
  *    meshes.c       vertices, triangles, the bones (bones.c) that they use, morph targets and weights (morphs.c)
@@ -11,10 +11,11 @@
  * All of them use
  *    names.c        clean, distinct names
  *    warnings.c     warnings about everything that was repaired or dropped
- * None of them returns an error: see ipc.h. */
+ * None of them returns an error: see importer.h. */
 #ifndef TH_ANIM_IMPORT_SCENE_H
 #define TH_ANIM_IMPORT_SCENE_H
 
+#include "importer.h"
 #include "warnings.h"
 
 #include <throng/anim/model.h>
@@ -95,19 +96,14 @@ typedef struct scene {
     warning_log warnings;
 } scene;
 
-/* Returns the finished, checked model. (read_scene.c) */
+/* Returns the finished, checked model. */
 const th_model *read_scene(const char *path);
 
-/* Reads a glTF 2.0 file; returns NULL for other formats. (gltf.c) */
-const struct aiScene *read_gltf(scene *s);
+/* Reads a glTF 2.0 file; returns false for other formats. (gltf.c) */
+bool read_gltf(scene *s);
 
 /* Computes smooth normals of a mesh and of its morph targets if it has none. (gltf_normals.c) */
 void make_normals(scene *s, struct aiMesh *mesh);
-
-/* Zeroed memory that lives as long as the model. */
-#define make(s, type, count) ((type *)make_array((s), (count), sizeof(type)))
-void *make_array(scene *s, size_t count, size_t size);
-__attribute__((format(printf, 2, 3))) const char *make_string(scene *s, const char *format, ...);
 
 /* Returns a string of the file as clean UTF-8 without control characters. Two results are equal exactly if the file's
  * bytes are. */
@@ -122,9 +118,6 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 
 /* Whether Assimp read the file as a format whose name begins with `name`. The file extension does not matter. */
 bool has_format(const scene *s, const char *name);
-
-/* Restores the hierarchy where Assimp lists the bones of a skeleton as siblings. (mdl.c) */
-void reparent_mdl_bones(scene *s);
 
 /* Parses an FBX file a second time, for what Assimp drops. (fbx_limits.c) */
 void read_fbx(scene *s);

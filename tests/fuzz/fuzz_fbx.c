@@ -9,8 +9,13 @@
 
 static void import(const char *path)
 {
+    /* What Assimp would say of the file. */
+    struct aiString key = {18, "SourceAsset_Format"}, format = {12, "Autodesk FBX"};
+    struct aiMetadataEntry value = {AI_AISTRING, &format};
+    struct aiMetadata about = {1, &key, &value};
+    const struct aiScene ai = {.mMetaData = &about};
     th_model model = {.arena = th_arena_create()};
-    scene s = {.model = &model, .path = path};
+    scene s = {.ai = &ai, .model = &model, .path = path};
     if (!model.arena)
         return;
     read_fbx(&s);
@@ -19,7 +24,6 @@ static void import(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    importer_is_fbx = true;
     importer_run(data, size, import);
     return 0;
 }

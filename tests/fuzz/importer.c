@@ -3,7 +3,7 @@
  * a block of exactly its size. */
 #include "importer.h"
 
-#include "anim/import/ipc.h"
+#include "anim/import/importer.h"
 #include "anim/import/scene.h"
 
 #include <core/arena.h>
@@ -27,7 +27,6 @@ typedef struct block {
     void *memory; /* what was allocated for it */
 } block;
 
-bool importer_is_fbx;
 static jmp_buf end_of_import;
 static bool is_running;
 static block *blocks;
@@ -141,13 +140,6 @@ const char *make_string(scene *s, const char *format, ...)
     if (!text)
         give_up_memory();
     return text;
-}
-
-bool has_format(const scene *s, const char *name)
-{
-    (void)s;
-    (void)name;
-    return importer_is_fbx;
 }
 
 /* read_scene() hands on what is wrong with a finished model, which no file should achieve, but for numbers that

@@ -2,11 +2,8 @@
 #ifndef FUZZ_IMPORTER_H
 #define FUZZ_IMPORTER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-extern bool importer_is_fbx; /* what Assimp would say of the file */
 
 /* Calls fn with the path of a file of these bytes, until it returns or gives up. Then frees what it has allocated. */
 void importer_run(const uint8_t *data, size_t size, void (*fn)(const char *path));

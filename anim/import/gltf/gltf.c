@@ -1,6 +1,7 @@
 /* What is glTF 2.0, and what such a file needs of its reader (sections 3.2, 3.12 and 4.4). */
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/files.h"
+#include "import/importer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,14 +127,15 @@ static const json_t *load(scene *s, gltf_bytes *chunk)
     return is_binary(bytes, size) || (version && version[0] == '2') ? file : NULL;
 }
 
-const struct aiScene *read_gltf(scene *s)
+bool read_gltf(scene *s)
 {
     gltf_bytes chunk;
     const json_t *file = load(s, &chunk);
     if (!file)
-        return NULL;
+        return false;
     gltf *g = s->gltf = make(s, gltf, 1);
     *g = (gltf){.s = s, .file = file, .chunk = chunk, .ai = make(s, struct aiScene, 1)};
+    s->ai = g->ai;
     g->buffers = make(s, gltf_bytes, json_array_size(gltf_list(g, "buffers")) + 1);
     g->views = make(s, gltf_bytes, json_array_size(gltf_list(g, "bufferViews")) + 1);
     gltf_check_types(g);
@@ -142,5 +144,14 @@ const struct aiScene *read_gltf(scene *s)
     gltf_build_materials(g);
     gltf_build_meshes(g);
     gltf_build_clips(g);
-    return g->ai;
+    if (!g->ai->mRootNode)
+        give_up(TH_ERR_INPUT, "there is no node in it");
+    for (unsigned m = 0; m < g->ai->mNumMeshes; m++) {
+        struct aiMesh *mesh = g->ai->mMeshes[m];
+        const char *label = label_mesh(s, m);
+        warn(s, WARN_MESH_NO_NORMALS, (mesh->mPrimitiveTypes & aiPrimitiveType_TRIANGLE) && !mesh->mNormals, "mesh %s",
+             label);
+        make_normals(s, mesh);
+    }
+    return true;
 }

@@ -1,6 +1,6 @@
 /* The numbers behind a glTF accessor (section 3.6.2). */
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <string.h>
 

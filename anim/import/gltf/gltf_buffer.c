@@ -1,7 +1,7 @@
 /* The bytes of a glTF file's buffers and buffer views (sections 3.6.1 and 4.4). */
 #include "gltf.h"
 #include "import/files.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <errno.h>
 #include <meshoptimizer.h>

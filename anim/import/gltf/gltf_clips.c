@@ -1,6 +1,6 @@
 /* Animations (section 3.11): keys as Assimp's, and beside them which are in the file and how they are joined. */
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <stdlib.h>
 #include <string.h>

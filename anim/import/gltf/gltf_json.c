@@ -1,12 +1,9 @@
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define JSON_MAX_BYTES ((size_t)256 << 20)
 
@@ -38,24 +35,6 @@ json_t *parse_gltf_json(const char *bytes, size_t size, char *why, size_t why_si
     free(text);
     snprintf(why, why_size, "%s (line %d)", error.text, error.line);
     return json;
-}
-
-char *th_read_whole_file(const char *path, size_t *out_size)
-{
-    return th_read_open_file(open(path, O_RDONLY | O_CLOEXEC), out_size);
-}
-
-char *th_read_open_file(int file, size_t *out_size)
-{
-    struct stat status;
-    const size_t size = file >= 0 && fstat(file, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
-    char *bytes = size > 0 ? malloc(size) : NULL;
-    ssize_t got = 1;
-    for (*out_size = 0; bytes && *out_size < size && got > 0; *out_size += got > 0 ? (size_t)got : 0)
-        got = read(file, bytes + *out_size, size - *out_size);
-    if (file >= 0)
-        close(file);
-    return bytes;
 }
 
 uint32_t gltf_index_of(const json_t *number)

@@ -9,12 +9,6 @@
  * is ignored, integers may have any length (a very long one makes all numbers reals), and strings may be Latin-1. */
 json_t *parse_gltf_json(const char *bytes, size_t size, char *why, size_t why_size);
 
-/* Reads a whole regular file into memory from malloc. NULL if it cannot be read or is empty. */
-char *th_read_whole_file(const char *path, size_t *out_size);
-
-/* The same of an open file, which it closes; -1: returns NULL. */
-char *th_read_open_file(int file, size_t *out_size);
-
 /* An index as a number of the JSON; TH_NO_INDEX if it is none. */
 uint32_t gltf_index_of(const json_t *number);
 

@@ -1,6 +1,6 @@
 /* Materials and their textures (sections 3.8 and 3.9), as properties of Assimp's. */
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <assimp/material.h>
 #include <string.h>

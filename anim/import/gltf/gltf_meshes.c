@@ -1,7 +1,7 @@
 /* Meshes and skins (section 3.7): one of Assimp's meshes for each primitive, with each skin that it is used with. */
 #include "gltf.h"
 #include "gltf_draco.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The node tree (section 3.5). Nodes lie in one array, depth first, so a node's index there is its joint. */
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <stdlib.h>
 #include <string.h>

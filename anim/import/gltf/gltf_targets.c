@@ -1,6 +1,6 @@
 /* Morph targets (section 3.7.2.2) as Assimp's aiAnimMesh, but with differences instead of positions. */
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Checks that members of the JSON have the types and lengths that the format gives them, so that other code need not
  * tell a member of a wrong type from one that is missing. Indices and sizes are checked where they are used. */
 #include "gltf.h"
-#include "import/ipc.h"
+#include "import/importer.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * (fixture_attack.h). */
 #include "fixture_attack.h"
 
-#include "anim/import/ipc.h"
+#include "anim/import/importer.h"
 
 #include <assimp/cimport.h>
 #include <errno.h>
