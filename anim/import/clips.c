@@ -1,153 +1,306 @@
 /* Clips: all channels of the file, with keys as th_track requires: finite, ascending, unit rotations. */
-#include "importer.h"
-#include "scene.h"
-#include "tracks.h"
+#include "clips.h"
 
 #include <assert.h>
 #include <assimp/cimport.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- from Assimp ---- */
-
-static track read_vectors(scene *s, const char *where, const struct aiVectorKey *keys, uint32_t count)
+track make_track(uint32_t width, uint32_t count)
 {
-    track t = begin_track(s, where, 3, keys ? count : 0);
-    for (uint32_t k = 0; k < t.count; k++) {
-        struct aiVector3D v = keys[k].mValue;
-        t.keys[k] = (key){keys[k].mTime, {v.x, v.y, v.z}, k};
-    }
+    assert(width == 1 || width == 3 || width == 4);
+    track t = {.width = width, .count = count, .keys = calloc((size_t)count + 1, sizeof(key))};
+    if (!t.keys)
+        give_up_memory();
     return t;
 }
 
-static track read_quaternions(scene *s, const char *where, const struct aiQuatKey *keys, uint32_t count)
+/* ---- tracks ---- */
+
+static int compare_keys(const void *a, const void *b)
 {
-    track t = begin_track(s, where, 4, keys ? count : 0);
+    const key *x = a, *y = b;
+    int order = (x->time > y->time) - (x->time < y->time);
+    return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Normalises rotations and makes neighbours take the shorter arc. A zero rotation takes the value before it, or the
+ * first valid one if it is at the start. Almost every file is off by about 1e-4, which is not worth a warning. */
+static void make_rotations_good(const clip *c, track *t, const char *where)
+{
+    assert(t->width == 4 && t->count > 0);
+    uint32_t zero = 0, scaled = 0;
+    double before[4] = {0, 0, 0, 1};
+    bool any = false;
+    for (uint32_t k = 0; k < t->count && !any; k++) {
+        for (int i = 0; i < 4; i++)
+            before[i] = (double)t->keys[k].value[i];
+        any = th_quat_normalize(before);
+    }
+    if (!any)
+        memcpy(before, (double[4]){0, 0, 0, 1}, sizeof before);
+    for (uint32_t k = 0; k < t->count; k++) {
+        float *value = t->keys[k].value;
+        double q[4] = {(double)value[0], (double)value[1], (double)value[2], (double)value[3]};
+        double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!th_quat_normalize(q)) {
+            memcpy(q, before, sizeof q);
+            zero++;
+        } else if (fabs(length - 1) > 1e-3) {
+            scaled++;
+        }
+        double dot = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
+        for (int i = 0; i < 4; i++) {
+            before[i] = dot < 0 ? -q[i] : q[i];
+            value[i] = (float)before[i];
+        }
+    }
+    warn(c->s, WARN_ROTATION_ZERO, zero, "%s", where);
+    warn(c->s, WARN_ROTATION_LENGTH, scaled, "%s", where);
+}
+
+static bool is_zero_rotation(const float q[4])
+{
+    double length2 = 0;
+    for (int i = 0; i < 4; i++)
+        length2 += (double)q[i] * (double)q[i];
+    return length2 < 1e-11;
+}
+
+/* Keeps the rotations of a spline, because length and sign are part of the curve. Only zero is invalid. */
+static void replace_zero_rotations(const clip *c, track *t, const char *where)
+{
+    static const float none[4] = {0, 0, 0, 1};
+    const float *before = NULL;
+    uint32_t zero = 0;
+    for (uint32_t k = 0; k < t->count && !before; k++)
+        if (!is_zero_rotation(t->keys[k].value))
+            before = t->keys[k].value;
+    for (uint32_t k = 0; k < t->count; k++) {
+        float *value = t->keys[k].value;
+        if (is_zero_rotation(value)) {
+            memcpy(value, before ? before : none, sizeof none);
+            zero++;
+        }
+        before = value;
+    }
+    warn(c->s, WARN_ROTATION_ZERO, zero, "%s", where);
+}
+
+/* Converts tangents to change per tick and makes them finite. The in-tangent of the first key and the out-tangent of
+ * the last are never used and become 0. */
+static const float *finish_tangents(const clip *c, const track *t, const char *where)
+{
+    assert(t->spline && t->count > 1 && c->ticks_per_second > 0);
+    const uint32_t width = t->width;
+    uint32_t broken = 0;
+    float *tangents = make(c->s, float, 2 * (size_t)t->count * width);
+    for (uint32_t k = 0; k < t->count; k++)
+        for (uint32_t side = 0; side < 2; side++) {
+            const float *in = t->spline + (3 * (size_t)t->keys[k].order + 2 * side) * width;
+            bool used = side ? k + 1 < t->count : k > 0, good = true;
+            for (uint32_t i = 0; i < width; i++)
+                good &= isfinite(in[i]);
+            for (uint32_t i = 0; used && good && i < width; i++)
+                tangents[(2 * (size_t)k + side) * width + i] = (float)((double)in[i] / c->ticks_per_second);
+            broken += used && !good;
+        }
+    warn(c->s, WARN_TANGENT_NOT_FINITE, broken, "%s", where);
+    return tangents;
+}
+
+/* Repairs the keys and frees them. where: for warnings. rest: the value if no key is left; then *filled is set. */
+static th_track finish_track(clip *c, track *t, const char *where, const double rest[], bool *filled)
+{
+    scene *s = c->s;
+    uint32_t kept = 0, unsorted = 0;
+    for (uint32_t k = 0; k < t->count; k++) {
+        bool good = isfinite(t->keys[k].time);
+        for (uint32_t i = 0; i < t->width; i++)
+            good &= isfinite(t->keys[k].value[i]);
+        if (good)
+            t->keys[kept++] = t->keys[k];
+    }
+    warn(s, WARN_KEY_NOT_FINITE, t->count - kept, "%s", where);
+    c->is_repaired |= kept < t->count;
+    t->count = kept;
+
+    for (uint32_t k = 1; k < t->count; k++)
+        unsorted += t->keys[k].time < t->keys[k - 1].time;
+    warn(s, WARN_KEY_UNSORTED, unsorted, "%s", where);
+    c->is_repaired |= unsorted > 0;
+    if (unsorted > 0)
+        qsort(t->keys, t->count, sizeof *t->keys, compare_keys);
+
+    /* Of several keys with equal times the last is kept: its value holds from that time on. */
+    kept = 0;
+    for (uint32_t k = 0; k < t->count; k++)
+        if (k + 1 == t->count || t->keys[k + 1].time > t->keys[k].time)
+            t->keys[kept++] = t->keys[k];
+    warn(s, WARN_KEY_REPEATED, t->count - kept, "%s", where);
+    c->is_repaired |= kept < t->count;
+    t->count = kept;
+
+    *filled = t->count == 0;
+    if (*filled) {
+        t->keys[0] = (key){.time = 0};
+        for (uint32_t i = 0; i < t->width; i++)
+            t->keys[0].value[i] = (float)rest[i];
+        t->count = 1;
+    }
+    const bool spline = t->spline && t->count > 1;
+    if (t->width == 4)
+        (spline ? replace_zero_rotations : make_rotations_good)(c, t, where);
+
+    double *times = make(s, double, t->count);
+    float *values = make(s, float, (size_t)t->count * t->width);
+    for (uint32_t k = 0; k < t->count; k++) {
+        times[k] = t->keys[k].time;
+        memcpy(values + (size_t)k * t->width, t->keys[k].value, t->width * sizeof *values);
+    }
+    const float *tangents = spline ? finish_tangents(c, t, where) : NULL;
+    free(t->keys);
+    return (th_track){t->count, times, values, tangents, t->steps && t->count > 1};
+}
+
+/* ---- channels ---- */
+
+bool can_move(const clip *c, uint32_t joint, const char *node)
+{
+    const bool lost = joint == TH_NO_INDEX, repeated = !lost && c->taken[joint];
+    warn(c->s, WARN_CHANNEL_LOST, lost, "clip %s, node %s", c->name, node);
+    warn(c->s, WARN_CHANNEL_REPEATED, repeated, "clip %s, node %s", c->name, node);
+    return !lost && !repeated;
+}
+
+void add_channel(clip *c, uint32_t joint, track parts[3], const th_trs *rest)
+{
+    const th_joint *j = &c->s->model->joints[joint];
+    const char *where = make_string(c->s, "clip %s, node %s", c->name, j->name);
+    const track *rotation = &parts[1], *scale = &parts[2];
+    /* Else it is decomposed to match the existing keys. A transform has several decompositions, and mixing parts of two
+     * gives a third transform. Without rotation keys, the scale keys show on which axis a mirror belongs. */
+    th_trs decomposed;
+    if (!rest) {
+        const th_dmat34 matrix = th_dmat34_from(j->rest);
+        double like[3] = {1, 1, 1};
+        for (int i = 0; i < 3 && scale->count > 0; i++)
+            like[i] = (double)scale->keys[0].value[i];
+        const double shear = rotation->count > 0 || scale->count == 0
+                                 ? th_dmat34_decompose(&matrix, &decomposed)
+                                 : th_dmat34_decompose_like(&matrix, like, &decomposed);
+        const bool stands_in = rotation->count == 0 || scale->count == 0;
+        warn(c->s, WARN_REST_SHEARED, stands_in && shear > 1e-4, "%s", where);
+        rest = &decomposed;
+    }
+    bool filled[3];
+    th_channel *out = &c->channels[c->channel_count++];
+    out->joint = joint;
+    out->translation = finish_track(c, &parts[0], where, rest->translation, &filled[0]);
+    out->rotation = finish_track(c, &parts[1], where, rest->rotation, &filled[1]);
+    out->scale = finish_track(c, &parts[2], where, rest->scale, &filled[2]);
+    out->filled = (filled[0] ? TH_TRANSLATION : 0) | (filled[1] ? TH_ROTATION : 0) | (filled[2] ? TH_SCALE : 0);
+    c->taken[joint] = true;
+}
+
+void add_weight_track(clip *c, uint32_t weight, const char *node, track *t)
+{
+    th_weight_track *out = &c->weight_tracks[weight];
+    const char *where = make_string(c->s, "clip %s, node %s", c->name, node);
+    const double rest = (double)c->s->model->weights[weight].rest;
+    bool filled;
+    const th_track done = finish_track(c, t, where, &rest, &filled);
+    warn(c->s, WARN_CHANNEL_REPEATED, out->track.key_count > 0, "%s", where);
+    if (out->track.key_count == 0 && !filled)
+        *out = (th_weight_track){weight, done};
+}
+
+/* ---- from Assimp ---- */
+
+static track read_vectors(const struct aiVectorKey *keys, uint32_t count, const struct aiVector3D *still)
+{
+    const bool is_still = count == 1 && keys->mTime == 0 && memcmp(&keys->mValue, still, sizeof *still) == 0;
+    track t = make_track(3, keys && !is_still ? count : 0);
+    for (uint32_t k = 0; k < t.count; k++)
+        t.keys[k] = (key){keys[k].mTime, {keys[k].mValue.x, keys[k].mValue.y, keys[k].mValue.z}, k};
+    return t;
+}
+
+static track read_rotations(const struct aiQuatKey *keys, uint32_t count, const struct aiQuaternion *still)
+{
+    const bool is_still = count == 1 && keys->mTime == 0 && memcmp(&keys->mValue, still, sizeof *still) == 0;
+    track t = make_track(4, keys && !is_still ? count : 0);
     for (uint32_t k = 0; k < t.count; k++) {
-        struct aiQuaternion q = keys[k].mValue;
+        const struct aiQuaternion q = keys[k].mValue;
         t.keys[k] = (key){keys[k].mTime, {q.x, q.y, q.z, q.w}, k};
     }
     return t;
 }
 
-/* ---- what the file leaves out ---- */
-
-static bool same_vector(const struct aiVectorKey *k, const struct aiVector3D *v)
+static void read_channels(clip *c, const struct aiAnimation *in)
 {
-    return k->mTime == 0 && memcmp(&k->mValue, v, sizeof *v) == 0;
+    scene *s = c->s;
+    reference *targets = make(s, reference, in->mNumChannels);
+    for (unsigned i = 0; i < in->mNumChannels; i++)
+        targets[i] = (reference){.name = read_name(s, in->mChannels[i]->mNodeName.data)};
+    c->channels = make(s, th_channel, in->mNumChannels);
+    resolve_references(s, targets, in->mNumChannels, make_string(s, "a channel of clip %s", c->name));
+    for (unsigned i = 0; i < in->mNumChannels; i++) {
+        const struct aiNodeAnim *channel = in->mChannels[i];
+        const uint32_t joint = targets[i].joint;
+        if (!can_move(c, joint, targets[i].name))
+            continue;
+        /* Parts of the transform that the file does not move Assimp gives one key, taken from its own decomposition of
+         * the node's transform, and they are recognised by it. */
+        struct aiVector3D translation, scale;
+        struct aiQuaternion rotation;
+        aiDecomposeMatrix(&s->nodes.node[joint]->mTransformation, &scale, &rotation, &translation);
+        track parts[3] = {read_vectors(channel->mPositionKeys, channel->mNumPositionKeys, &translation),
+                          read_rotations(channel->mRotationKeys, channel->mNumRotationKeys, &rotation),
+                          read_vectors(channel->mScalingKeys, channel->mNumScalingKeys, &scale)};
+        add_channel(c, joint, parts, NULL);
+    }
 }
 
-/* Parts of the transform that the file moves. Assimp gives the others one key, taken from its own decomposition of the
- * node's transform, and they are recognised by it. */
-static uint32_t moved_parts(const struct aiNodeAnim *in, const struct aiNode *node)
+static void read_morph_channels(clip *c, const struct aiAnimation *in)
 {
-    struct aiVector3D translation, scale;
-    struct aiQuaternion rotation;
-    aiDecomposeMatrix(&node->mTransformation, &scale, &rotation, &translation);
-    const struct aiQuatKey *turn = in->mRotationKeys;
-    bool no_translation = in->mNumPositionKeys == 1 && same_vector(in->mPositionKeys, &translation);
-    bool no_rotation =
-        in->mNumRotationKeys == 1 && turn->mTime == 0 && memcmp(&turn->mValue, &rotation, sizeof rotation) == 0;
-    bool no_scale = in->mNumScalingKeys == 1 && same_vector(in->mScalingKeys, &scale);
-    return (no_translation ? 0 : TH_TRANSLATION) | (no_rotation ? 0 : TH_ROTATION) | (no_scale ? 0 : TH_SCALE);
-}
-
-/* Decomposes the rest transform to match the existing keys. A transform has several decompositions, and mixing parts of
- * two gives a third transform. Without rotation keys, the scale keys show on which axis a mirror belongs. */
-static double split_rest(const th_mat34 *rest, const track *rotation, const track *scale, th_trs *out)
-{
-    th_dmat34 matrix = th_dmat34_from(*rest);
-    if (rotation->count > 0 || scale->count == 0)
-        return th_dmat34_decompose(&matrix, out);
-    const float *first = scale->keys[0].value;
-    return th_dmat34_decompose_like(&matrix, (double[3]){(double)first[0], (double)first[1], (double)first[2]}, out);
-}
-
-/* ---- channels ---- */
-
-/* A clip while it is built. */
-typedef struct clip_work {
-    scene *s;
-    uint32_t index; /* in the file */
-    const char *name;
-    double rate;   /* ticks per second */
-    bool repaired; /* key times were changed */
-} clip_work;
-
-static void read_curve(const clip_work *w, const authorship *a, uint32_t channel, uint32_t part, track *t)
-{
-    t->steps = a->steps & part;
-    if (a->splines & part)
-        t->spline = read_spline(w->s, w->index, channel, part);
-}
-
-static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32_t index, uint32_t joint)
-{
-    assert(joint < w->s->model->joint_count && w->rate > 0);
-    scene *s = w->s;
-    const char *where = make_string(s, "clip %s, node %s", w->name, s->model->joints[joint].name);
-    authorship a = {0};
-    if (s->gltf)
-        find_authorship(s, w->index, index, &a);
-    else
-        a.moved = moved_parts(in, s->nodes.node[joint]);
-    uint32_t moved = a.moved;
-    track translation = read_vectors(s, where, in->mPositionKeys, moved & TH_TRANSLATION ? in->mNumPositionKeys : 0);
-    track rotation = read_quaternions(s, where, in->mRotationKeys, moved & TH_ROTATION ? in->mNumRotationKeys : 0);
-    track scale = read_vectors(s, where, in->mScalingKeys, moved & TH_SCALE ? in->mNumScalingKeys : 0);
-    read_curve(w, &a, index, TH_TRANSLATION, &translation);
-    read_curve(w, &a, index, TH_ROTATION, &rotation);
-    read_curve(w, &a, index, TH_SCALE, &scale);
-
-    double shear = a.has_rest ? 0 : split_rest(&s->model->joints[joint].rest, &rotation, &scale, &a.rest);
-    bool stands_in = rotation.count == 0 || scale.count == 0;
-    warn(s, WARN_REST_SHEARED, stands_in && shear > 1e-4, "%s", where);
-
-    th_channel out = {.joint = joint,
-                      .translation = finish_track(&translation, a.rest.translation, w->rate),
-                      .rotation = finish_track(&rotation, a.rest.rotation, w->rate),
-                      .scale = finish_track(&scale, a.rest.scale, w->rate)};
-    out.filled =
-        (translation.filled ? TH_TRANSLATION : 0) | (rotation.filled ? TH_ROTATION : 0) | (scale.filled ? TH_SCALE : 0);
-    w->repaired |= translation.repaired || rotation.repaired || scale.repaired;
-    return out;
+    scene *s = c->s;
+    reference *targets = make(s, reference, in->mNumMorphMeshChannels);
+    for (unsigned i = 0; i < in->mNumMorphMeshChannels; i++) {
+        struct aiString name = in->mMorphMeshChannels[i]->mName;
+        char *mesh = strrchr(name.data, '*'); /* Assimp writes the number of the mesh behind the name of the node */
+        if (mesh)
+            *mesh = '\0';
+        targets[i] = (reference){.name = read_name(s, name.data)};
+    }
+    resolve_references(s, targets, in->mNumMorphMeshChannels, make_string(s, "a channel of clip %s", c->name));
+    for (unsigned i = 0; i < in->mNumMorphMeshChannels; i++) {
+        const struct aiMeshMorphAnim *channel = in->mMorphMeshChannels[i];
+        warn(s, WARN_CHANNEL_LOST, targets[i].joint == TH_NO_INDEX, "clip %s, node %s", c->name, targets[i].name);
+        if (targets[i].joint == TH_NO_INDEX)
+            continue;
+        const weight_set *set = &s->weights[targets[i].joint];
+        warn(s, WARN_CHANNEL_MORPHS, set->count == 0, "clip %s, node %s", c->name, targets[i].name);
+        for (uint32_t w = 0; w < set->count; w++) {
+            track t = make_track(1, channel->mNumKeys);
+            t.count = 0;
+            for (unsigned k = 0; k < channel->mNumKeys; k++) { /* which names some of the targets */
+                const struct aiMeshMorphKey *in_key = &channel->mKeys[k];
+                unsigned v = 0;
+                while (v < in_key->mNumValuesAndWeights && in_key->mValues[v] != w)
+                    v++;
+                if (v == in_key->mNumValuesAndWeights)
+                    continue;
+                t.keys[t.count] = (key){in_key->mTime, {(float)in_key->mWeights[v]}, t.count};
+                t.count++;
+            }
+            add_weight_track(c, set->first + w, targets[i].name, &t);
+        }
+    }
 }
 
 /* ---- clips ---- */
-
-static double last_time(const th_channel *c)
-{
-    assert(c->translation.key_count > 0 && c->rotation.key_count > 0 && c->scale.key_count > 0);
-    double last = c->translation.times[c->translation.key_count - 1];
-    last = fmax(last, c->rotation.times[c->rotation.key_count - 1]);
-    return fmax(last, c->scale.times[c->scale.key_count - 1]);
-}
-
-/* The duration in the file may be longer than its keys (a pause before the loop). It is ignored if it would cut keys
- * off, or if it was computed from keys that had to be repaired. */
-static double read_duration(scene *s, const struct aiAnimation *in, const th_clip *clip, bool repaired)
-{
-    double last = 0, given = in->mDuration;
-    for (uint32_t c = 0; c < clip->channel_count; c++)
-        last = fmax(last, last_time(&clip->channels[c]));
-    for (uint32_t w = 0; w < clip->weight_track_count; w++) {
-        const th_track *keys = &clip->weight_tracks[w].track;
-        last = fmax(last, keys->times[keys->key_count - 1]);
-    }
-    bool good = isfinite(given) && given >= last * (1 - 1e-6) && !repaired;
-    if (good)
-        return given;
-    warn(s, WARN_CLIP_DURATION, !(given == last), "clip %s", clip->name);
-    return last;
-}
-
-static double read_rate(const struct aiAnimation *in)
-{
-    bool good = isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0;
-    return good ? in->mTicksPerSecond : 25;
-}
 
 static int compare_channels(const void *a, const void *b)
 {
@@ -155,70 +308,75 @@ static int compare_channels(const void *a, const void *b)
     return (x->joint > y->joint) - (x->joint < y->joint);
 }
 
-static reference *read_targets(scene *s, const struct aiAnimation *in, uint32_t index, const char *clip)
-{
-    authorship unused;
-    reference *targets = make(s, reference, in->mNumChannels);
-    for (unsigned c = 0; c < in->mNumChannels; c++)
-        targets[c] = (reference){.name = read_name(s, &in->mChannels[c]->mNodeName),
-                                 .joint = s->gltf ? find_authorship(s, index, c, &unused) : TH_NO_INDEX};
-    if (!s->gltf)
-        resolve_references(s, targets, in->mNumChannels, make_string(s, "a channel of clip %s", clip));
-    return targets;
-}
-
-static bool is_empty(const th_clip *clip)
-{
-    return clip->channel_count == 0 && clip->weight_track_count == 0;
-}
-
+/* Reads a clip that has a name. It may be empty. */
 static void read_clip(scene *s, uint32_t index, th_clip *out)
 {
-    const struct aiAnimation *in = s->ai->mAnimations[index];
-    const reference *targets = read_targets(s, in, index, out->name);
-    th_channel *channels = make(s, th_channel, in->mNumChannels);
-    bool *taken = make(s, bool, s->nodes.count);
-    clip_work work = {.s = s, .index = index, .name = out->name, .rate = read_rate(in)};
-    for (unsigned c = 0; c < in->mNumChannels; c++) {
-        uint32_t joint = targets[c].joint;
-        if (joint == TH_NO_INDEX) {
-            warn(s, WARN_CHANNEL_LOST, 1, "clip %s, node %s", out->name, targets[c].name);
-        } else if (taken[joint]) {
-            warn(s, WARN_CHANNEL_REPEATED, 1, "clip %s, node %s", out->name, targets[c].name);
-        } else {
-            taken[joint] = true;
-            channels[out->channel_count++] = read_channel(&work, in->mChannels[c], c, joint);
-        }
+    const struct aiAnimation *in = s->gltf ? NULL : s->ai->mAnimations[index];
+    clip c = {.s = s,
+              .name = out->name,
+              .ticks_per_second = 25,
+              .taken = make(s, bool, s->nodes.count),
+              .weight_tracks = make(s, th_weight_track, s->model->weight_count)};
+    bool has_rate = true;
+    if (s->gltf) {
+        read_gltf_clip(&c, index);
+    } else {
+        c.duration = in->mDuration;
+        has_rate = isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0;
+        c.ticks_per_second = has_rate ? in->mTicksPerSecond : 25;
+        read_channels(&c, in);
+        if (in->mNumMorphMeshChannels > 0)
+            read_morph_channels(&c, in);
     }
-    assert(out->channel_count <= in->mNumChannels);
-    qsort(channels, out->channel_count, sizeof *channels, compare_channels);
-    out->channels = channels;
-    read_weight_tracks(s, index, work.rate, &work.repaired, out);
-    if (is_empty(out))
+    qsort(c.channels, c.channel_count, sizeof *c.channels, compare_channels);
+    out->channels = c.channels;
+    out->channel_count = c.channel_count;
+    for (uint32_t w = 0; w < s->model->weight_count; w++)
+        if (c.weight_tracks[w].track.key_count > 0)
+            c.weight_tracks[out->weight_track_count++] = c.weight_tracks[w];
+    out->weight_tracks = c.weight_tracks;
+    if (out->channel_count == 0 && out->weight_track_count == 0)
         return;
-    out->ticks_per_second = work.rate;
-    warn(s, WARN_CLIP_RATE, work.rate != in->mTicksPerSecond, "clip %s", out->name);
-    out->duration_ticks = read_duration(s, in, out, work.repaired);
+    out->ticks_per_second = c.ticks_per_second;
+    warn(s, WARN_CLIP_RATE, !has_rate, "clip %s", out->name);
+
+    /* The duration in the file may be longer than its keys (a pause before the loop). It is ignored if it would cut
+     * keys off, or if it was computed from keys that had to be repaired. */
+    double last = 0;
+    for (uint32_t k = 0; k < out->channel_count; k++) {
+        const th_channel *channel = &out->channels[k];
+        const th_track *parts[] = {&channel->translation, &channel->rotation, &channel->scale};
+        for (int p = 0; p < 3; p++)
+            last = fmax(last, parts[p]->times[parts[p]->key_count - 1]);
+    }
+    for (uint32_t w = 0; w < out->weight_track_count; w++) {
+        const th_track *keys = &out->weight_tracks[w].track;
+        last = fmax(last, keys->times[keys->key_count - 1]);
+    }
+    const bool good = isfinite(c.duration) && c.duration >= last * (1 - 1e-6) && !c.is_repaired;
+    out->duration_ticks = good ? c.duration : last;
+    warn(s, WARN_CLIP_DURATION, !good && !(c.duration == last), "clip %s", out->name);
 }
 
 void read_clips(scene *s)
 {
-    if (s->ai->mNumAnimations > TH_MAX_CLIPS)
-        give_up(TH_ERR_LIMIT, "%u clips, the limit is %u", s->ai->mNumAnimations, TH_MAX_CLIPS);
-    th_clip *clips = make(s, th_clip, s->ai->mNumAnimations);
+    const uint32_t given = s->gltf ? count_gltf_clips(s) : s->ai->mNumAnimations;
+    if (given > TH_MAX_CLIPS)
+        give_up(TH_ERR_LIMIT, "%u clips, the limit is %u", given, TH_MAX_CLIPS);
+    th_clip *clips = make(s, th_clip, given);
     uint32_t count = 0;
-    for (unsigned a = 0; a < s->ai->mNumAnimations; a++) {
-        const struct aiAnimation *in = s->ai->mAnimations[a];
-        th_clip *clip = &clips[count];
-        *clip = (th_clip){.name = read_name(s, &in->mName)};
-        if (!clip->name[0]) {
-            clip->name = make_string(s, "clip_%u", a);
-            warn(s, WARN_CLIP_UNNAMED, 1, "%s", clip->name);
+    for (uint32_t i = 0; i < given; i++) {
+        th_clip *out = &clips[count];
+        *out = (th_clip){.name = read_name(s, s->gltf ? name_gltf_clip(s, i) : s->ai->mAnimations[i]->mName.data)};
+        if (!out->name[0]) {
+            out->name = make_string(s, "clip_%u", i);
+            warn(s, WARN_CLIP_UNNAMED, 1, "%s", out->name);
         }
-        read_clip(s, a, clip);
-        warn(s, WARN_CLIP_MESHES, in->mNumMeshChannels > 0, "clip %s", clip->name);
-        warn(s, WARN_CLIP_EMPTY, is_empty(clip), "clip %s", clip->name);
-        count += !is_empty(clip);
+        read_clip(s, i, out);
+        const bool is_empty = out->channel_count == 0 && out->weight_track_count == 0;
+        warn(s, WARN_CLIP_MESHES, !s->gltf && s->ai->mAnimations[i]->mNumMeshChannels > 0, "clip %s", out->name);
+        warn(s, WARN_CLIP_EMPTY, is_empty, "clip %s", out->name);
+        count += !is_empty;
     }
     s->model->clips = clips;
     s->model->clip_count = count;

@@ -157,8 +157,12 @@ static void confine_files(const confines *c, int abi)
     /* linux/landlock.h, of the kernel that this is built on, may be older than the kernel that it runs on. */
     const struct {
         uint64_t files, tcp, scopes;
-    } rights = {((uint64_t)1 << (abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13)) - 1, BIND_AND_CONNECT,
-                ABSTRACT_SOCKETS_AND_SIGNALS};
+    } rights = {((uint64_t)1 << (abi >= 5   ? 16
+                                 : abi >= 3 ? 15
+                                 : abi >= 2 ? 14
+                                            : 13)) -
+                    1,
+                BIND_AND_CONNECT, ABSTRACT_SOCKETS_AND_SIGNALS};
     const size_t size = sizeof(uint64_t) * (abi >= 6 ? 3 : abi >= 4 ? 2 : 1);
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%.*s", folder_length(c->path), c->path);
@@ -206,13 +210,12 @@ static void confine_calls(const th_sandbox *kernel)
         int call;
         unsigned count;
         struct scmp_arg_cmp arguments[2];
-    } calls_by_argument[] = {
-        {SCMP_SYS(openat), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, WRITES, 0)}},
-        {SCMP_SYS(mmap), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
-        {SCMP_SYS(mprotect), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
-        {SCMP_SYS(fcntl), 1, {SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)}},
-        {SCMP_SYS(prlimit64), 2, {SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A2(SCMP_CMP_EQ, 0, 0)}},
-        {SCMP_SYS(tgkill), 1, {SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)}}};
+    } calls_by_argument[] = {{SCMP_SYS(openat), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, WRITES, 0)}},
+                             {SCMP_SYS(mmap), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
+                             {SCMP_SYS(mprotect), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
+                             {SCMP_SYS(fcntl), 1, {SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)}},
+                             {SCMP_SYS(prlimit64), 2, {SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A2(SCMP_CMP_EQ, 0, 0)}},
+                             {SCMP_SYS(tgkill), 1, {SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)}}};
 
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     int result = filter ? 0 : -ENOMEM;

@@ -43,7 +43,7 @@ static void add_node(scene *s, th_joint *joints, const struct aiNode *node, uint
     uint32_t j = n->count++;
     assert(parent == TH_NO_INDEX || parent < j);
     n->node[j] = node;
-    n->name[j] = read_name(s, &node->mName);
+    n->name[j] = read_name(s, node->mName.data);
     joints[j] = (th_joint){n->name[j], parent, read_matrix(s, &node->mTransformation, n->name[j])};
     n->rest[j] = th_dmat34_from(joints[j].rest);
     if (parent != TH_NO_INDEX)

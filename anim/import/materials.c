@@ -1,10 +1,9 @@
 /* Materials: a name, colours, a texture, and what alpha means. Images stay encoded as in the file (PNG, JPEG, ...); the
  * renderer decodes them. */
-#include "files.h"
-#include "importer.h"
-#include "scene.h"
+#include "materials.h"
 
-#include <assimp/GltfMaterial.h>
+#include "files.h"
+
 #include <assimp/material.h>
 #include <errno.h>
 #include <math.h>
@@ -41,29 +40,6 @@ static bool share_picture(scene *s, struct picture_source from, th_texture *out)
     return false;
 }
 
-/* ---- pictures inside the file ---- */
-
-/* Raw BGRA pixels become TGA type 2 with the first row on top, the simplest container that every image library reads
- * (Truevision, TGA File Format Specification, version 2.0, 1991). */
-static void wrap_pixels(scene *s, const struct aiTexture *picture, th_texture *out)
-{
-    uint32_t w = picture->mWidth, h = picture->mHeight;
-    if (w > UINT16_MAX || h > UINT16_MAX || (size_t)w * h * 4 > TEXTURE_MAX_BYTES) {
-        warn(s, WARN_TEXTURE_LARGE, 1, "%s", out->name);
-        return;
-    }
-    enum { BGRA = 32, ALPHA_BITS = 8, TOP_FIRST = 0x20, TRUE_COLOUR = 2 };
-    const uint8_t head[18] = {
-        [2] = TRUE_COLOUR,        [12] = (uint8_t)w, [13] = (uint8_t)(w >> 8),     [14] = (uint8_t)h,
-        [15] = (uint8_t)(h >> 8), [16] = BGRA,       [17] = ALPHA_BITS | TOP_FIRST};
-    size_t size = (size_t)w * h * sizeof *picture->pcData;
-    uint8_t *bytes = make(s, uint8_t, sizeof head + size);
-    memcpy(bytes, head, sizeof head);
-    memcpy(bytes + sizeof head, picture->pcData, size);
-    out->bytes = bytes;
-    out->byte_count = sizeof head + size;
-}
-
 static const char *file_part(const char *path)
 {
     const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
@@ -71,7 +47,7 @@ static const char *file_part(const char *path)
     return last ? last + 1 : path;
 }
 
-/* "*3" is an index. FBX names embedded images by their original path. */
+/* A picture inside the file. "*3" is an index. FBX names embedded images by their original path. */
 static const struct aiTexture *find_embedded(const scene *s, const char *name)
 {
     unsigned count = s->ai->mNumTextures;
@@ -87,8 +63,7 @@ static const struct aiTexture *find_embedded(const scene *s, const char *name)
     return NULL;
 }
 
-/* ---- pictures beside the file ---- */
-
+/* A picture beside the file. */
 static bool read_picture(scene *s, const char *name, th_texture *out, bool *outside)
 {
     const int file = open_beside(s, name);
@@ -114,14 +89,31 @@ static bool read_picture(scene *s, const char *name, th_texture *out, bool *outs
 static void find_picture(scene *s, th_texture *out)
 {
     const struct aiTexture *embedded = find_embedded(s, out->name);
-    if (embedded && embedded->pcData && share_picture(s, (struct picture_source){.embedded = embedded->pcData}, out))
+    const uint8_t *inside = embedded ? (const uint8_t *)embedded->pcData : NULL;
+    if (inside && share_picture(s, (struct picture_source){.embedded = inside}, out))
         return;
-    if (embedded && embedded->pcData && embedded->mHeight > 0) {
-        wrap_pixels(s, embedded, out);
+    if (inside && embedded->mHeight > 0) {
+        /* Raw BGRA pixels become TGA type 2 with the first row on top, the simplest container that every image library
+         * reads (Truevision, TGA File Format Specification, version 2.0, 1991). */
+        const uint32_t w = embedded->mWidth, h = embedded->mHeight;
+        if (w > UINT16_MAX || h > UINT16_MAX || (size_t)w * h * 4 > TEXTURE_MAX_BYTES) {
+            warn(s, WARN_TEXTURE_LARGE, 1, "%s", out->name);
+            return;
+        }
+        enum { BGRA = 32, ALPHA_BITS = 8, TOP_FIRST = 0x20, TRUE_COLOUR = 2 };
+        const uint8_t head[18] = {
+            [2] = TRUE_COLOUR,        [12] = (uint8_t)w, [13] = (uint8_t)(w >> 8),     [14] = (uint8_t)h,
+            [15] = (uint8_t)(h >> 8), [16] = BGRA,       [17] = ALPHA_BITS | TOP_FIRST};
+        const size_t size = (size_t)w * h * sizeof *embedded->pcData;
+        uint8_t *bytes = make(s, uint8_t, sizeof head + size);
+        memcpy(bytes, head, sizeof head);
+        memcpy(bytes + sizeof head, inside, size);
+        out->bytes = bytes;
+        out->byte_count = sizeof head + size;
         return;
     }
-    if (embedded && embedded->pcData && embedded->mWidth > 0) {
-        out->bytes = (const uint8_t *)embedded->pcData;
+    if (inside && embedded->mWidth > 0) {
+        out->bytes = inside;
         out->byte_count = embedded->mWidth;
         return;
     }
@@ -129,9 +121,7 @@ static void find_picture(scene *s, th_texture *out)
     const bool found =
         read_picture(s, out->name, out, &outside) || read_picture(s, file_part(out->name), out, &outside);
     warn(s, WARN_TEXTURE_OUTSIDE, outside && !embedded && out->name[0] != '*', "%s", out->name);
-    if (found)
-        return;
-    warn(s, WARN_TEXTURE_MISSING, 1, "%s", out->name);
+    warn(s, WARN_TEXTURE_MISSING, !found, "%s", out->name);
 }
 
 /* A TGA has no signature. What its header begins with: the length of a text, whether there is a palette, and how pixels
@@ -150,10 +140,8 @@ static bool is_drawable(const th_texture *texture)
     return texture->byte_count >= 4 && bytes[1] <= 1 && (bytes[2] & ~8u) - 1 < 3;
 }
 
-/* ---- materials ---- */
-
 /* A picture that several names mean is one texture, of the first name. */
-static uint32_t find_texture(scene *s, th_texture *textures, const char *name)
+uint32_t find_texture(scene *s, th_texture *textures, const char *name)
 {
     for (uint32_t t = 0; t < s->model->texture_count; t++)
         if (strcmp(textures[t].name, name) == 0)
@@ -168,39 +156,60 @@ static uint32_t find_texture(scene *s, th_texture *textures, const char *name)
     return s->model->texture_count++;
 }
 
+/* ---- materials ---- */
+
+void set_base_color(scene *s, const float rgba[4], th_material *out)
+{
+    const bool good = isfinite(rgba[0]) && isfinite(rgba[1]) && isfinite(rgba[2]) && isfinite(rgba[3]);
+    warn(s, WARN_COLOR_NOT_FINITE, !good, "material %s", out->name);
+    for (int i = 0; i < 4; i++)
+        out->base_color[i] = good ? rgba[i] : 1;
+}
+
+/* Without the texture, its factor, which is white as a rule, would make all of the material glow. */
+void set_emissive(scene *s, const float rgb[3], bool is_textured, th_material *out)
+{
+    const bool good = isfinite(rgb[0]) && isfinite(rgb[1]) && isfinite(rgb[2]);
+    warn(s, WARN_EMISSIVE_TEXTURE, is_textured, "material %s", out->name);
+    warn(s, WARN_COLOR_NOT_FINITE, !is_textured && !good, "material %s", out->name);
+    for (int i = 0; i < 3 && good && !is_textured; i++)
+        out->emissive[i] = fmaxf(rgb[i], 0);
+}
+
 static const char *texture_name(scene *s, const struct aiMaterial *in, enum aiTextureType type)
 {
     struct aiString text = {0};
     aiGetMaterialString(in, AI_MATKEY_TEXTURE(type, 0), &text);
-    return text.data[0] ? read_name(s, &text) : "";
+    return text.data[0] ? read_name(s, text.data) : "";
 }
 
-static void read_gltf_alpha(const struct aiMaterial *in, const char *mode, th_material *out)
+static void read_material(scene *s, const struct aiMaterial *in, th_texture *textures, th_material *out)
 {
-    float cutoff;
-    unsigned one = 1;
-    out->alpha = strcmp(mode, "MASK") == 0    ? TH_ALPHA_MASK
-                 : strcmp(mode, "BLEND") == 0 ? TH_ALPHA_BLEND
-                                              : TH_ALPHA_OPAQUE;
-    if (aiGetMaterialFloatArray(in, AI_MATKEY_GLTF_ALPHACUTOFF, &cutoff, &one) == aiReturn_SUCCESS && isfinite(cutoff))
-        out->alpha_cutoff = fmaxf(cutoff, 0);
-}
+    struct aiString text = {0};
+    struct aiColor4D c = {1, 1, 1, 1}, light = {0, 0, 0, 1};
+    unsigned one[] = {1, 1, 1}; /* numbers to read, and read */
+    aiGetMaterialString(in, AI_MATKEY_NAME, &text);
+    out->name = read_name(s, text.data);
+    if (aiGetMaterialColor(in, AI_MATKEY_BASE_COLOR, &c) != aiReturn_SUCCESS)
+        aiGetMaterialColor(in, AI_MATKEY_COLOR_DIFFUSE, &c);
+    set_base_color(s, (float[4]){c.r, c.g, c.b, c.a}, out);
 
-/* Formats other than glTF have an opacity, and say in many ways that a texture's alpha counts. Exporters disagree on
- * whether 0 is opaque; what is invisible would not have been exported. */
-static void read_alpha(scene *s, const struct aiMaterial *in, const char *base, th_material *out)
-{
-    struct aiString mode = {0};
+    const char *base = texture_name(s, in, aiTextureType_BASE_COLOR);
+    if (!base[0])
+        base = texture_name(s, in, aiTextureType_DIFFUSE);
+    out->texture = base[0] ? find_texture(s, textures, base) : TH_NO_INDEX;
+
+    int both = 1; /* a format that does not say: as most programs show it */
+    aiGetMaterialIntegerArray(in, AI_MATKEY_TWOSIDED, &both, &one[0]);
+    out->double_sided = both != 0;
+
+    /* An opacity, and many ways to say that a texture's alpha counts. Exporters disagree on whether 0 is opaque; what
+     * is invisible would not have been exported. */
     float opacity = 1;
     int flags = 0;
-    unsigned one = 1; /* number to read, and read */
     out->alpha_cutoff = 0.5F;
-    if (aiGetMaterialString(in, AI_MATKEY_GLTF_ALPHAMODE, &mode) == aiReturn_SUCCESS) {
-        read_gltf_alpha(in, mode.data, out);
-        return;
-    }
-    aiGetMaterialFloatArray(in, AI_MATKEY_OPACITY, &opacity, &one);
-    aiGetMaterialIntegerArray(in, AI_MATKEY_TEXFLAGS(aiTextureType_DIFFUSE, 0), &flags, &one);
+    aiGetMaterialFloatArray(in, AI_MATKEY_OPACITY, &opacity, &one[1]);
+    aiGetMaterialIntegerArray(in, AI_MATKEY_TEXFLAGS(aiTextureType_DIFFUSE, 0), &flags, &one[1]);
     const char *from = texture_name(s, in, aiTextureType_OPACITY);
     const bool own = from[0] && strcmp(from, base) != 0;
     warn(s, WARN_OPACITY_ZERO, opacity <= 0, "material %s", out->name);
@@ -211,62 +220,25 @@ static void read_alpha(scene *s, const struct aiMaterial *in, const char *base, 
     } else if (base[0] && ((from[0] && !own) || (flags & aiTextureFlags_UseAlpha))) {
         out->alpha = TH_ALPHA_MASK;
     }
-}
 
-/* Without the texture, its factor, which is white as a rule, would make all of the material glow. */
-static void read_emissive(scene *s, const struct aiMaterial *in, th_material *out)
-{
-    struct aiColor4D c = {0, 0, 0, 1};
     float strength = 1;
-    unsigned one = 1;
-    if (texture_name(s, in, aiTextureType_EMISSIVE)[0] || texture_name(s, in, aiTextureType_EMISSION_COLOR)[0]) {
-        warn(s, WARN_EMISSIVE_TEXTURE, 1, "material %s", out->name);
-        return;
-    }
-    aiGetMaterialColor(in, AI_MATKEY_COLOR_EMISSIVE, &c);
-    aiGetMaterialFloatArray(in, AI_MATKEY_EMISSIVE_INTENSITY, &strength, &one);
-    const float e[3] = {strength * c.r, strength * c.g, strength * c.b};
-    if (isfinite(e[0]) && isfinite(e[1]) && isfinite(e[2]))
-        memcpy(out->emissive, (float[3]){fmaxf(e[0], 0), fmaxf(e[1], 0), fmaxf(e[2], 0)}, sizeof out->emissive);
-    else
-        warn(s, WARN_COLOR_NOT_FINITE, 1, "material %s", out->name);
-}
-
-static void read_material(scene *s, const struct aiMaterial *in, th_texture *textures, th_material *out)
-{
-    struct aiString text = {0};
-    struct aiColor4D c = {1, 1, 1, 1};
-    aiGetMaterialString(in, AI_MATKEY_NAME, &text);
-    out->name = read_name(s, &text);
-    if (aiGetMaterialColor(in, AI_MATKEY_BASE_COLOR, &c) != aiReturn_SUCCESS)
-        aiGetMaterialColor(in, AI_MATKEY_COLOR_DIFFUSE, &c);
-    if (!isfinite(c.r) || !isfinite(c.g) || !isfinite(c.b) || !isfinite(c.a)) {
-        warn(s, WARN_COLOR_NOT_FINITE, 1, "material %s", out->name);
-        c = (struct aiColor4D){1, 1, 1, 1};
-    }
-    memcpy(out->base_color, (float[4]){c.r, c.g, c.b, c.a}, sizeof out->base_color);
-
-    const char *base = texture_name(s, in, aiTextureType_BASE_COLOR);
-    if (!base[0])
-        base = texture_name(s, in, aiTextureType_DIFFUSE);
-    out->texture = base[0] ? find_texture(s, textures, base) : TH_NO_INDEX;
-
-    unsigned one = 1;
-    int both = 1; /* a format that does not say: as most programs show it */
-    aiGetMaterialIntegerArray(in, AI_MATKEY_TWOSIDED, &both, &one);
-    out->double_sided = both != 0;
-    read_alpha(s, in, base, out);
-    read_emissive(s, in, out);
+    const bool glows =
+        texture_name(s, in, aiTextureType_EMISSIVE)[0] || texture_name(s, in, aiTextureType_EMISSION_COLOR)[0];
+    aiGetMaterialColor(in, AI_MATKEY_COLOR_EMISSIVE, &light);
+    aiGetMaterialFloatArray(in, AI_MATKEY_EMISSIVE_INTENSITY, &strength, &one[2]);
+    set_emissive(s, (float[3]){strength * light.r, strength * light.g, strength * light.b}, glows, out);
 }
 
 void read_materials(scene *s)
 {
-    uint32_t count = s->ai->mNumMaterials;
+    uint32_t count = s->gltf ? count_gltf_materials(s) : s->ai->mNumMaterials;
     th_texture *textures = make(s, th_texture, count);
     th_material *materials = make(s, th_material, count + 1);
     s->model->textures = textures;
     s->picture_sources = make(s, struct picture_source, count);
-    for (uint32_t m = 0; m < count; m++)
+    if (s->gltf)
+        read_gltf_materials(s, textures, materials);
+    for (uint32_t m = 0; !s->gltf && m < count; m++)
         read_material(s, s->ai->mMaterials[m], textures, &materials[m]);
     if (count == 0) /* meshes refer to a material, so there must be one */
         materials[count++] =

@@ -81,7 +81,7 @@ static reference *read_bones(scene *s, const work *w, th_mat34 *inverse_binds)
     reference *bones = scratch(w->ai->mNumBones, sizeof *bones);
     for (unsigned b = 0; b < w->ai->mNumBones; b++) {
         const struct aiBone *bone = w->ai->mBones[b];
-        bones[b].name = read_name(s, &bone->mName);
+        bones[b].name = read_name(s, bone->mName.data);
         inverse_binds[b] = read_matrix(s, &bone->mOffsetMatrix, bones[b].name);
         bones[b].inverse_bind = &inverse_binds[b];
         if (s->gltf)
@@ -327,7 +327,7 @@ static void weld_mesh(scene *s, work *w, th_mesh *out)
 
 static void finish_mesh(scene *s, work *w, th_mesh *out)
 {
-    out->name = read_name(s, &w->ai->mName);
+    out->name = read_name(s, w->ai->mName.data);
     out->material = w->ai->mMaterialIndex < s->model->material_count ? w->ai->mMaterialIndex : 0;
     read_vertices(s, w);
     read_triangles(s, w);

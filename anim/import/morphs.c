@@ -120,7 +120,7 @@ static void add_weights(scene *s, const struct aiMesh *mesh, uint32_t joint)
                            : s->fbx ? find_fbx_weight(s, &to->mName, to->mWeight)
                                     : to->mWeight;
         warn(s, WARN_MORPH_NOT_FINITE, isfinite(rest) == 0, "node %s", s->model->joints[joint].name);
-        weights[t] = (th_weight){read_name(s, &to->mName), joint, isfinite(rest) ? rest : 0};
+        weights[t] = (th_weight){read_name(s, to->mName.data), joint, isfinite(rest) ? rest : 0};
     }
     *set = (weight_set){.count = mesh->mNumAnimMeshes, .weights = weights};
 }

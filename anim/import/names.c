@@ -79,12 +79,12 @@ static void clean_up(const char *raw, char *out)
     }
 }
 
-const char *read_name(scene *s, const struct aiString *in)
+const char *read_name(scene *s, const char *text)
 {
     known_names *t = &s->names;
-    size_t length = strnlen(in->data, sizeof in->data - 1);
+    size_t length = strnlen(text, sizeof((struct aiString *)0)->data - 1);
     char *raw = make(s, char, length + 1);
-    memcpy(raw, in->data, length);
+    memcpy(raw, text, length);
     name_entry *entry = make(s, name_entry, 1);
     *entry = (name_entry){.raw = raw};
     const name_entry *known = remember(&t->by_raw, entry, compare_raw);
@@ -104,6 +104,6 @@ const char *read_name(scene *s, const struct aiString *in)
 
 const char *label_mesh(scene *s, uint32_t mesh)
 {
-    const char *name = read_name(s, &s->ai->mMeshes[mesh]->mName);
+    const char *name = read_name(s, s->ai->mMeshes[mesh]->mName.data);
     return name[0] ? name : make_string(s, "#%u", mesh);
 }

@@ -55,26 +55,6 @@ typedef struct weight_set {
     th_weight *weights;
 } weight_set;
 
-/* The keys of all weights of a node in a clip of a glTF file. Of a spline each has its in-tangents, in change per
- * second, its values and its out-tangents. */
-typedef struct weight_keys {
-    uint32_t joint;   /* TH_NO_INDEX: the node is not in the scene */
-    const char *node; /* its name */
-    uint32_t width;   /* numbers a key */
-    uint32_t count;
-    const float *times; /* in ticks */
-    const float *values;
-    bool steps, splines;
-} weight_keys;
-
-/* What a glTF file says about the keys of one channel (gltf_clips.c). Members are bits TH_TRANSLATION and so on. */
-typedef struct authorship {
-    uint32_t moved;          /* parts with keys in the file */
-    uint32_t steps, splines; /* parts whose keys hold until the next, or that are splines; all others are linear */
-    bool has_rest;           /* the node has no matrix; then */
-    th_trs rest;             /* its transform as the file decomposes it */
-} authorship;
-
 typedef struct gltf gltf;
 struct fbx_record;
 struct picture_source;
@@ -99,15 +79,12 @@ typedef struct scene {
 /* Returns the finished, checked model. */
 const th_model *read_scene(const char *path);
 
-/* Reads a glTF 2.0 file; returns false for other formats. (gltf.c) */
+/* Reads a glTF 2.0 file; returns false for other formats. (gltf/gltf_file.c) */
 bool read_gltf(scene *s);
-
-/* Computes smooth normals of a mesh and of its morph targets if it has none. (gltf_normals.c) */
-void make_normals(scene *s, struct aiMesh *mesh);
 
 /* Returns a string of the file as clean UTF-8 without control characters. Two results are equal exactly if the file's
  * bytes are. */
-const char *read_name(scene *s, const struct aiString *text);
+const char *read_name(scene *s, const char *text);
 
 /* The name of a mesh in warnings, or "#3" if it has none. */
 const char *label_mesh(scene *s, uint32_t mesh);
@@ -136,20 +113,7 @@ void read_materials(scene *s);
 void read_meshes(scene *s);
 void read_clips(scene *s);
 
-/* For a glTF file: what it says about a channel. Returns the channel's joint; TH_NO_INDEX: not in the scene. */
-uint32_t find_authorship(const scene *s, uint32_t clip, uint32_t channel, authorship *out);
-
-/* Returns the keys of a part that find_authorship reports as a spline: for each key of the track its in-tangent, value
- * and out-tangent, 4 floats each for rotations, else 3. Tangents are changes per second. */
-const float *read_spline(const scene *s, uint32_t clip, uint32_t channel, uint32_t part);
-
-/* Adds the tracks of weights to a clip that has a name. Sets *repaired if key times were changed. (weight_tracks.c) */
-void read_weight_tracks(scene *s, uint32_t clip, double ticks_per_second, bool *repaired, th_clip *out);
-
-/* For a glTF file: the keys of weights of a clip. (gltf_clips.c) */
-const weight_keys *find_weight_keys(const scene *s, uint32_t clip, uint32_t *out_count);
-
-/* For a glTF file: the weight of a target, by index, that the node of a mesh has. (gltf_targets.c) */
+/* For a glTF file: the weight of a target, by index, that the node of a mesh has. (gltf/gltf_meshes.c) */
 float find_gltf_weight(const scene *s, uint32_t joint, uint32_t index, float otherwise);
 
 /* For an FBX file: the weight at rest of the channel that Assimp names a target after. (fbx_weights.c) */

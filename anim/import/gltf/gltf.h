@@ -1,35 +1,25 @@
-/* The glTF 2.0 reader (Khronos, glTF 2.0 Specification, 2021): builds Assimp's aiScene from the file, and keeps what
- * that has no place for. What other files use of it is in scene.h.
+/* The glTF 2.0 reader (Khronos, glTF 2.0 Specification, 2021). Nodes and meshes become those of Assimp's aiScene, since
+ * joints.c and meshes.c do the same with them whichever format they are of. Materials and animations, of which they
+ * hold less than the file says, become those of the model at once. What other files use of it is in scene.h and
+ * clips.h.
  *
- *    gltf.c             decides what is glTF 2.0; required extensions
- *    gltf_json.c        the JSON, and checked numbers of it
- *    gltf_types.c       types of its members
- *    gltf_buffer.c      bytes: buffers and buffer views, EXT_meshopt_compression
- *    gltf_accessor.c    numbers: accessors of all kinds, sparse ones too
+ *    gltf_file.c        decides what is glTF 2.0; JSON, bytes, numbers
  *    gltf_nodes.c       the node tree, EXT_mesh_gpu_instancing
+ *    gltf_meshes.c      primitives, morph targets, skins, normals; gltf_draco.cpp
  *    gltf_materials.c   materials, textures and images
- *    gltf_meshes.c      primitives and skins; gltf_targets.c, gltf_draco.cpp, gltf_normals.c
  *    gltf_clips.c       animations
  * A file that breaks a rule that we rely on is given up, with a message that names the place. */
 #ifndef TH_ANIM_IMPORT_GLTF_H
 #define TH_ANIM_IMPORT_GLTF_H
 
-#include "gltf_json.h"
 #include "import/scene.h"
 
-#include <stddef.h>
+#include <jansson.h>
 
 typedef struct gltf_bytes {
     const uint8_t *at;   /* NULL: not read yet */
     size_t size, stride; /* 0: elements are close together */
 } gltf_bytes;
-
-/* A channel of a clip, beside Assimp's aiNodeAnim of the same index. */
-typedef struct gltf_channel {
-    uint32_t joint; /* TH_NO_INDEX: the node is not in the scene */
-    authorship keys;
-    float *spline[3]; /* for translation, rotation and scale: see read_spline() */
-} gltf_channel;
 
 struct gltf {
     scene *s;
@@ -37,19 +27,22 @@ struct gltf {
     struct aiScene *ai;
     gltf_bytes chunk; /* the second one of a .glb file */
     gltf_bytes *buffers, *views;
-    struct aiNode **node; /* by index in the file; NULL: not in the scene */
-    th_trs *rest;         /* by joint */
-    bool *has_rest;       /* by joint: the node has no matrix */
-    gltf_channel **clips;
-    weight_keys **weight_keys;   /* by clip */
-    uint32_t *weight_key_counts; /* by clip */
-    const json_t **drawing;      /* by joint: the node of the file if it draws a mesh */
+    struct aiNode **node;   /* by index in the file; NULL: not in the scene */
+    th_trs *rest;           /* by joint */
+    bool *has_rest;         /* by joint: the node has no matrix */
+    const json_t **drawing; /* by joint: the node of the file if it draws a mesh */
 };
 
 /* ---- JSON ---- */
 
-/* Gives up if a member has another type than the format gives it. */
-void gltf_check_types(gltf *g);
+/* An index as a number of the JSON; TH_NO_INDEX if it is none. */
+uint32_t gltf_index_of(const json_t *number);
+
+/* A member that refers to an object by index; TH_NO_INDEX if missing. */
+uint32_t gltf_index(const json_t *object, const char *member);
+
+/* The object an index refers to, or NULL. */
+const json_t *gltf_at(const json_t *list, uint32_t index);
 
 /* A reference from `object` into one of the file's lists; TH_NO_INDEX if there is none. Gives up if it leads nowhere.
  */
@@ -91,12 +84,10 @@ uint32_t *gltf_read_integers(gltf *g, uint32_t accessor, uint32_t width, const c
 /* ---- parts of the scene, in this order ---- */
 
 void gltf_build_nodes(gltf *g);
-void gltf_build_materials(gltf *g);
 void gltf_build_meshes(gltf *g);
-void gltf_build_clips(gltf *g);
 
-/* Reads the morph targets of a primitive whose vertices are read. */
-void gltf_read_targets(gltf *g, const json_t *mesh, uint32_t index, const json_t *primitive, struct aiMesh *out);
+/* The joint of a node of the file; TH_NO_INDEX: it is not in the scene. */
+uint32_t gltf_joint(const gltf *g, uint32_t node);
 
 /* The texture coordinates that the base colour of a material uses. */
 typedef struct gltf_uv {

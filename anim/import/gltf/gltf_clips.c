@@ -1,65 +1,38 @@
-/* Animations (section 3.11): keys as Assimp's, and beside them which are in the file and how they are joined. */
+/* Animations (section 3.11). */
 #include "gltf.h"
-#include "import/importer.h"
+#include "import/clips.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A channel of the file. A later one for the same part of the same node replaces it. */
-typedef struct source {
-    uint32_t node, part;
-    size_t order;
-    uint32_t times, values; /* accessors */
-    bool step, spline;
-} source;
-
-/* An animation while it is read. */
-typedef struct reader {
-    gltf *g;
-    uint32_t index;
-    struct aiAnimation *out;
-    gltf_channel *channels;
-    weight_keys *weights;
-    uint32_t weight_count;
-    struct {
-        const char *target, *times, *keys, *weights;
-    } names; /* for messages; made once, not for each of a thousand channels */
-} reader;
 
 enum { TICKS_PER_SECOND = 1000 };
 
 /* The part of a node that is no transform; the others are TH_TRANSLATION and so on. Sorted, it is a node's last. */
 enum { WEIGHTS = 8 };
 
-static void name_parts(reader *r)
-{
-    scene *s = r->g->s;
-    r->names.target = make_string(s, "the target of animation %u", r->index);
-    r->names.times = make_string(s, "the key times of animation %u", r->index);
-    r->names.keys = make_string(s, "the keys of animation %u", r->index);
-    r->names.weights = make_string(s, "the weights of animation %u", r->index);
-}
+/* A channel of the file. A later one for the same part of the same node replaces it. */
+typedef struct source {
+    uint32_t node, part;
+    size_t order;
+    uint32_t times_accessor, values_accessor;
+    bool steps, spline;
+    uint32_t count;     /* of the keys */
+    uint32_t width;     /* numbers a key; of a spline each has three times as many */
+    const float *times; /* in ticks */
+    const float *values;
+} source;
 
-/* ---- channels of the file ---- */
-
-static uint32_t part_of(const json_t *channel)
+static uint32_t part_of(const json_t *target)
 {
-    const char *path = json_string_value(json_object_get(json_object_get(channel, "target"), "path"));
-    return path && strcmp(path, "weights") == 0 ? WEIGHTS : gltf_part(channel);
-}
-
-static source read_source(const reader *r, const json_t *animation, const json_t *channel, size_t order)
-{
-    const json_t *target = json_object_get(channel, "target");
-    const json_t *sampler = gltf_at(json_object_get(animation, "samplers"), gltf_index(channel, "sampler"));
-    const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
-    return (source){.node = gltf_link(r->g, target, "node", "nodes", r->names.target),
-                    .part = part_of(channel),
-                    .order = order,
-                    .times = gltf_link(r->g, sampler, "input", "accessors", r->names.times),
-                    .values = gltf_link(r->g, sampler, "output", "accessors", r->names.keys),
-                    .step = mode && strcmp(mode, "STEP") == 0,
-                    .spline = mode && strcmp(mode, "CUBICSPLINE") == 0};
+    static const struct {
+        const char *path;
+        uint32_t part;
+    } parts[] = {{"translation", TH_TRANSLATION}, {"rotation", TH_ROTATION}, {"scale", TH_SCALE}, {"weights", WEIGHTS}};
+    const char *path = json_string_value(json_object_get(target, "path"));
+    for (size_t i = 0; path && i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(path, parts[i].path) == 0)
+            return parts[i].part;
+    return 0;
 }
 
 static int compare_sources(const void *a, const void *b)
@@ -72,202 +45,147 @@ static int compare_sources(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool has_keys(const reader *r, const source *c)
+static const char *name_node(const gltf *g, uint32_t node)
 {
-    return c->times != TH_NO_INDEX && c->values != TH_NO_INDEX &&
-           gltf_count(r->g, c->times, r->names.times) <= gltf_count(r->g, c->values, r->names.keys);
+    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
+    return read_name(g->s, g->node[node] ? g->node[node]->mName.data
+                           : name        ? name
+                                         : make_string(g->s, "nodes[%u]", node));
 }
 
-/* Lists the channels that can be played, sorted by node and part. Warns about the others. */
-static size_t list_sources(reader *r, const json_t *animation, source *out)
+/* Lists the channels that can be played, sorted by node and part, with their keys. Warns about the others. Returns how
+ * many there are. */
+static size_t read_sources(gltf *g, clip *c, uint32_t index, source *out)
 {
-    scene *s = r->g->s;
-    const json_t *list = json_object_get(animation, "channels"), *channel;
-    size_t c, count = 0, kept = 0;
-    json_array_foreach(list, c, channel)
+    scene *s = g->s;
+    /* For messages; made once, not for each of a thousand channels. */
+    const char *animation = make_string(s, "animation %u", index),
+               *target = make_string(s, "the target of %s", animation),
+               *times = make_string(s, "the key times of %s", animation),
+               *keys = make_string(s, "the keys of %s", animation),
+               *weights = make_string(s, "the weights of %s", animation);
+    const json_t *json = gltf_at(gltf_list(g, "animations"), index), *channel;
+    size_t i, count = 0, kept = 0;
+    json_array_foreach(json_object_get(json, "channels"), i, channel)
     {
-        const source found = read_source(r, animation, channel, c);
-        const bool aimed = found.node != TH_NO_INDEX && found.part;
-        warn(s, WARN_CHANNEL_UNAIMED, !aimed, "animation %u", r->index);
-        if (!aimed)
+        const json_t *aim = json_object_get(channel, "target");
+        const json_t *sampler = gltf_at(json_object_get(json, "samplers"), gltf_index(channel, "sampler"));
+        const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
+        const source found = {.node = gltf_link(g, aim, "node", "nodes", target),
+                              .part = part_of(aim),
+                              .order = i,
+                              .times_accessor = gltf_link(g, sampler, "input", "accessors", times),
+                              .values_accessor = gltf_link(g, sampler, "output", "accessors", keys),
+                              .steps = mode && strcmp(mode, "STEP") == 0,
+                              .spline = mode && strcmp(mode, "CUBICSPLINE") == 0};
+        const bool is_aimed = found.node != TH_NO_INDEX && found.part;
+        warn(s, WARN_CHANNEL_UNAIMED, !is_aimed, "%s", animation);
+        if (!is_aimed)
             continue;
-        const bool keyed = has_keys(r, &found);
-        warn(s, WARN_CHANNEL_KEYLESS, !keyed, "animation %u", r->index);
-        out[count] = found;
-        count += keyed;
+        const bool is_keyed = found.times_accessor != TH_NO_INDEX && found.values_accessor != TH_NO_INDEX &&
+                              gltf_count(g, found.times_accessor, times) <= gltf_count(g, found.values_accessor, keys);
+        warn(s, WARN_CHANNEL_KEYLESS, !is_keyed, "%s", animation);
+        if (is_keyed)
+            out[count++] = found;
     }
     qsort(out, count, sizeof *out, compare_sources);
-    for (c = 0; c < count; c++)
-        if (c + 1 == count || out[c].node != out[c + 1].node || out[c].part != out[c + 1].part)
-            out[kept++] = out[c];
-    warn(s, WARN_CHANNEL_REPLACED, count - kept, "animation %u", r->index);
+    for (i = 0; i < count; i++)
+        if (i + 1 == count || out[i].node != out[i + 1].node || out[i].part != out[i + 1].part)
+            out[kept++] = out[i];
+    warn(s, WARN_CHANNEL_REPLACED, count - kept, "%s", animation);
+
+    for (source *each = out; each < out + kept; each++) {
+        const bool turns = each->part == TH_ROTATION, morphs = each->part == WEIGHTS;
+        const size_t key_count = gltf_count(g, each->times_accessor, times), rows = key_count * (each->spline ? 3 : 1),
+                     elements = gltf_count(g, each->values_accessor, morphs ? weights : keys);
+        uint32_t one = 1;
+        each->width = morphs ? 1 : turns ? 4 : 3;
+        if (each->spline && !morphs && elements != rows)
+            give_up(TH_ERR_INPUT, "clip %s, node %s: a CUBICSPLINE of %zu keys needs %zu elements, accessor %u has %zu",
+                    read_name(s, name_gltf_clip(s, index)), name_node(g, each->node), key_count, rows,
+                    each->values_accessor, elements);
+        float *ticks = gltf_read_floats(g, each->times_accessor, GLTF_FLOAT, &one, times);
+        each->values = gltf_read_floats(g, each->values_accessor,
+                                        turns || morphs ? GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM : GLTF_FLOAT,
+                                        &each->width, morphs ? weights : keys);
+        if (morphs) /* a key has as many weights as there are numbers; 0: they do not fit */
+            each->width = rows > 0 && elements % rows == 0 ? (uint32_t)(elements / rows) : 0;
+        for (size_t k = 0; k < key_count; k++)
+            ticks[k] *= TICKS_PER_SECOND;
+        if (key_count > 0 && (double)ticks[key_count - 1] > c->duration)
+            c->duration = (double)ticks[key_count - 1];
+        each->count = (uint32_t)key_count;
+        each->times = ticks;
+    }
     return kept;
 }
 
-/* ---- keys ---- */
-
-static void check_spline(const reader *r, const source *c, size_t keys, const char *node)
+/* The keys of `width` of its numbers, from `first` on. */
+static track read_keys(scene *s, const source *from, uint32_t first, uint32_t width)
 {
-    const size_t elements = gltf_count(r->g, c->values, r->names.keys);
-    if (elements != 3 * keys)
-        give_up(TH_ERR_INPUT, "clip %s, node %s: a CUBICSPLINE of %zu keys needs %zu elements, accessor %u has %zu",
-                read_name(r->g->s, &r->out->mName), node, keys, 3 * keys, c->values, elements);
-}
-
-static void read_rotations(struct aiNodeAnim *out, const float *times, const float *values, size_t count, size_t stride)
-{
-    for (size_t k = 0; k < count; k++) {
-        const float *v = values + k * stride;
-        out->mRotationKeys[k] = (struct aiQuatKey){(double)(times[k] * TICKS_PER_SECOND), {v[3], v[0], v[1], v[2]}};
+    track t = make_track(width, from->count);
+    float *spline = from->spline ? make(s, float, 3 * (size_t)from->count * width + 1) : NULL;
+    t.steps = from->steps;
+    t.spline = spline;
+    for (uint32_t k = 0; k < from->count; k++) {
+        const size_t row = from->spline ? 3 * (size_t)k : k;
+        t.keys[k] = (key){.time = (double)from->times[k], .order = k};
+        memcpy(t.keys[k].value, from->values + (row + from->spline) * from->width + first, width * sizeof(float));
+        for (size_t i = 0; spline && i < 3; i++)
+            memcpy(spline + (row + i) * width, from->values + (row + i) * from->width + first, width * sizeof(float));
     }
+    return t;
 }
 
-static void read_vectors(struct aiVectorKey *out, const float *times, const float *values, size_t count, size_t stride)
+uint32_t count_gltf_clips(const scene *s)
 {
-    for (size_t k = 0; k < count; k++) {
-        const float *v = values + k * stride;
-        out[k] = (struct aiVectorKey){(double)(times[k] * TICKS_PER_SECOND), {v[0], v[1], v[2]}};
+    return (uint32_t)json_array_size(gltf_list(s->gltf, "animations"));
+}
+
+const char *name_gltf_clip(const scene *s, uint32_t index)
+{
+    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(s->gltf, "animations"), index), "name"));
+    return name ? name : "";
+}
+
+void read_gltf_clip(clip *c, uint32_t index)
+{
+    scene *s = c->s;
+    gltf *g = s->gltf;
+    const json_t *json = gltf_at(gltf_list(g, "animations"), index);
+    const size_t most = json_array_size(json_object_get(json, "channels"));
+    source *sources = make(s, source, most + 1);
+    const size_t count = read_sources(g, c, index, sources);
+    c->ticks_per_second = TICKS_PER_SECOND;
+    c->channels = make(s, th_channel, count + 1);
+
+    for (const source *at = sources, *end = sources + count; at < end;) {
+        const uint32_t node = at->node, joint = gltf_joint(g, node);
+        const bool moves = at->part != WEIGHTS && can_move(c, joint, name_node(g, node));
+        track parts[3] = {{.width = 3}, {.width = 4}, {.width = 3}};
+        for (int p = 0; p < 3 && moves; p++) {
+            const bool has_keys = at < end && at->node == node && at->part == 1U << p;
+            parts[p] = has_keys ? read_keys(s, at++, 0, parts[p].width) : make_track(parts[p].width, 0);
+        }
+        if (moves)
+            add_channel(c, joint, parts, g->has_rest[joint] ? &g->rest[joint] : NULL);
+        while (at < end && at->node == node)
+            at++;
     }
-}
-
-static void extend_clip(reader *r, const float *times, size_t count)
-{
-    if (count > 0 && (double)(times[count - 1] * TICKS_PER_SECOND) > r->out->mDuration)
-        r->out->mDuration = (double)(times[count - 1] * TICKS_PER_SECOND);
-}
-
-static void read_part(reader *r, const source *c, struct aiNodeAnim *out, gltf_channel *channel)
-{
-    scene *s = r->g->s;
-    const bool turns = c->part == TH_ROTATION;
-    const size_t count = gltf_count(r->g, c->times, r->names.times);
-    uint32_t one = 1, width = turns ? 4 : 3;
-    if (c->spline)
-        check_spline(r, c, count, read_name(s, &out->mNodeName));
-    const float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, r->names.times);
-    float *values = gltf_read_floats(r->g, c->values, turns ? GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM : GLTF_FLOAT, &width,
-                                     r->names.keys);
-    const float *first = c->spline ? values + width : values;
-    const size_t stride = c->spline ? 3 * width : width;
-    if (turns) {
-        out->mNumRotationKeys = (unsigned)count;
-        out->mRotationKeys = make(s, struct aiQuatKey, count + 1);
-        read_rotations(out, times, first, count, stride);
-    } else {
-        struct aiVectorKey *keys = make(s, struct aiVectorKey, count + 1);
-        read_vectors(keys, times, first, count, stride);
-        *(c->part == TH_SCALE ? &out->mNumScalingKeys : &out->mNumPositionKeys) = (unsigned)count;
-        *(c->part == TH_SCALE ? &out->mScalingKeys : &out->mPositionKeys) = keys;
-    }
-    extend_clip(r, times, count);
-    channel->keys.moved |= c->part;
-    channel->keys.steps |= c->step ? c->part : 0;
-    channel->keys.splines |= c->spline ? c->part : 0;
-    channel->spline[turns ? 1 : c->part == TH_SCALE ? 2 : 0] = c->spline ? values : NULL;
-}
-
-static struct aiString name_node(const gltf *g, uint32_t node)
-{
-    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
-    return g->node[node] ? g->node[node]->mName : gltf_string(name ? name : make_string(g->s, "nodes[%u]", node));
-}
-
-/* How many weights a key has: as many as there are numbers. weight_tracks.c checks that the targets are as many. */
-static void read_weights(reader *r, const source *c)
-{
-    const gltf *g = r->g;
-    const struct aiNode *ai = g->node[c->node];
-    const struct aiString name = name_node(g, c->node);
-    const size_t count = gltf_count(g, c->times, r->names.times), numbers = gltf_count(g, c->values, r->names.weights),
-                 rows = count * (c->spline ? 3 : 1);
-    uint32_t one = 1;
-    float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, r->names.times);
-    const float *values =
-        gltf_read_floats(r->g, c->values, GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM, &one, r->names.weights);
-    extend_clip(r, times, count);
-    for (size_t k = 0; k < count; k++)
-        times[k] *= TICKS_PER_SECOND;
-    r->weights[r->weight_count++] =
-        (weight_keys){.joint = ai ? (uint32_t)(ai - g->ai->mRootNode) : TH_NO_INDEX,
-                      .node = read_name(g->s, &name),
-                      .width = rows > 0 && numbers % rows == 0 ? (uint32_t)(numbers / rows) : 0,
-                      .count = (uint32_t)count,
-                      .times = times,
-                      .values = values,
-                      .steps = c->step,
-                      .splines = c->spline};
-}
-
-/* ---- clips ---- */
-
-static void begin_channel(reader *r, uint32_t node, struct aiNodeAnim *out, gltf_channel *channel)
-{
-    const gltf *g = r->g;
-    const struct aiNode *ai = g->node[node];
-    out->mNodeName = name_node(g, node);
-    channel->joint = ai ? (uint32_t)(ai - g->ai->mRootNode) : TH_NO_INDEX;
-    if (ai)
-        channel->keys = (authorship){.has_rest = g->has_rest[channel->joint], .rest = g->rest[channel->joint]};
-}
-
-static void read_animation(gltf *g, uint32_t index, struct aiAnimation *out)
-{
-    const json_t *animation = gltf_at(gltf_list(g, "animations"), index);
-    const char *name = json_string_value(json_object_get(animation, "name"));
-    const size_t most = json_array_size(json_object_get(animation, "channels"));
-    reader r = {g, index, out, make(g->s, gltf_channel, most + 1), make(g->s, weight_keys, most + 1), 0, {0}};
-    name_parts(&r);
-    source *sources = make(g->s, source, most + 1);
-    out->mName = gltf_string(name ? name : "");
-    out->mTicksPerSecond = TICKS_PER_SECOND;
-    out->mChannels = make(g->s, struct aiNodeAnim *, most + 1);
-    const size_t count = list_sources(&r, animation, sources);
-    for (size_t c = 0; c < count; c++) {
-        if (sources[c].part == WEIGHTS) {
-            read_weights(&r, &sources[c]);
+    for (const source *at = sources; at < sources + count; at++) {
+        if (at->part != WEIGHTS)
             continue;
+        const uint32_t joint = gltf_joint(g, at->node);
+        const char *node = name_node(g, at->node);
+        warn(s, WARN_CHANNEL_LOST, joint == TH_NO_INDEX, "clip %s, node %s", c->name, node);
+        if (joint == TH_NO_INDEX)
+            continue;
+        const weight_set *set = &s->weights[joint];
+        const bool fits = set->count > 0 && set->count == at->width;
+        warn(s, WARN_CHANNEL_MORPHS, !fits, "clip %s, node %s", c->name, node);
+        for (uint32_t w = 0; fits && w < set->count; w++) {
+            track t = read_keys(s, at, w, 1);
+            add_weight_track(c, set->first + w, node, &t);
         }
-        if (c == 0 || sources[c].node != sources[c - 1].node) {
-            struct aiNodeAnim *channel = make(g->s, struct aiNodeAnim, 1);
-            begin_channel(&r, sources[c].node, channel, &r.channels[out->mNumChannels]);
-            out->mChannels[out->mNumChannels++] = channel;
-        }
-        read_part(&r, &sources[c], out->mChannels[out->mNumChannels - 1], &r.channels[out->mNumChannels - 1]);
     }
-    g->clips[index] = r.channels;
-    g->weight_keys[index] = r.weights;
-    g->weight_key_counts[index] = r.weight_count;
-}
-
-void gltf_build_clips(gltf *g)
-{
-    const uint32_t count = (uint32_t)json_array_size(gltf_list(g, "animations"));
-    g->ai->mAnimations = make(g->s, struct aiAnimation *, count + 1);
-    g->ai->mNumAnimations = count;
-    g->clips = make(g->s, gltf_channel *, count + 1);
-    g->weight_keys = make(g->s, weight_keys *, count + 1);
-    g->weight_key_counts = make(g->s, uint32_t, count + 1);
-    for (uint32_t a = 0; a < count; a++) {
-        g->ai->mAnimations[a] = make(g->s, struct aiAnimation, 1);
-        read_animation(g, a, g->ai->mAnimations[a]);
-    }
-}
-
-/* ---- queries of clips.c and weight_tracks.c ---- */
-
-const weight_keys *find_weight_keys(const scene *s, uint32_t clip, uint32_t *out_count)
-{
-    *out_count = s->gltf->weight_key_counts[clip];
-    return s->gltf->weight_keys[clip];
-}
-
-uint32_t find_authorship(const scene *s, uint32_t clip, uint32_t channel, authorship *out)
-{
-    *out = s->gltf->clips[clip][channel].keys;
-    return s->gltf->clips[clip][channel].joint;
-}
-
-const float *read_spline(const scene *s, uint32_t clip, uint32_t channel, uint32_t part)
-{
-    return s->gltf->clips[clip][channel].spline[part == TH_ROTATION ? 1 : part == TH_SCALE ? 2 : 0];
 }

@@ -1,11 +1,19 @@
 /* Meshes and skins (section 3.7): one of Assimp's meshes for each primitive, with each skin that it is used with. */
 #include "gltf.h"
 #include "gltf_draco.h"
-#include "import/importer.h"
+#include "import/materials.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(sizeof(struct aiVector3D) == 3 * sizeof(float), "read as three floats");
+
+#ifdef TH_HAVE_DRACO
+static const bool has_draco = true;
+#else
+static const bool has_draco = false;
+#endif
 
 /* A primitive while it is read. */
 typedef struct primitive {
@@ -13,7 +21,7 @@ typedef struct primitive {
     const json_t *json;
     uint32_t mesh, skin;
     struct aiMesh *out;
-    bool quantized; /* by KHR_mesh_quantization */
+    uint32_t integers; /* kinds that may stand for positions: KHR_mesh_quantization */
     gltf_draco *draco;
     const json_t *draco_ids; /* by attribute */
 } primitive;
@@ -23,15 +31,44 @@ static const char *label(const primitive *p, const char *part)
     return make_string(p->g->s, "the %s of mesh %u", part, p->mesh);
 }
 
-/* ---- KHR_draco_mesh_compression ---- */
+/* ---- attributes ---- */
 
-#ifdef TH_HAVE_DRACO
-static const bool has_draco = true;
-#else
-static const bool has_draco = false;
-#endif
+/* Returns an attribute of every vertex, as floats or, if `kinds` is 0, integers; NULL if there is none. attributes: of
+ * the primitive or of a morph target. draco_id: where the attribute is in a compressed mesh; TH_NO_INDEX: it is not. */
+static void *read_attribute(const primitive *p, const json_t *attributes, const char *name, uint32_t draco_id,
+                            uint32_t kinds, uint32_t *width, const char *what)
+{
+    gltf *g = p->g;
+    const uint32_t accessor = gltf_link(g, attributes, name, "accessors", what);
+    if (accessor == TH_NO_INDEX)
+        return NULL;
+    if (p->draco && draco_id != TH_NO_INDEX) {
+        const uint32_t there = gltf_draco_width(p->draco, draco_id);
+        if (there == 0 || (*width && *width != there))
+            give_up(TH_ERR_INPUT, "%s: no such attribute is compressed", what);
+        *width = there;
+        void *out = make(g->s, float, gltf_draco_vertices(p->draco) * there + 1);
+        const json_t *json = gltf_at(gltf_list(g, "accessors"), accessor);
+        const bool normalized = json_is_true(json_object_get(json, "normalized"));
+        if (!(kinds ? gltf_draco_floats(p->draco, draco_id, normalized, out)
+                    : gltf_draco_integers(p->draco, draco_id, out)))
+            give_up(TH_ERR_INPUT, "%s cannot be decoded", what);
+        return out;
+    }
+    const size_t count = gltf_count(g, accessor, what);
+    if (count != p->out->mNumVertices)
+        give_up(TH_ERR_INPUT, "%s (accessor %u) are %zu, for %u vertices", what, accessor, count, p->out->mNumVertices);
+    return kinds ? (void *)gltf_read_floats(g, accessor, kinds, width, what)
+                 : (void *)gltf_read_integers(g, accessor, *width, what);
+}
 
-/* A file that does not require the extension has the numbers uncompressed too. */
+static void *read_own(const primitive *p, const char *name, uint32_t kinds, uint32_t *width)
+{
+    return read_attribute(p, json_object_get(p->json, "attributes"), name, gltf_index(p->draco_ids, name), kinds, width,
+                          label(p, name));
+}
+
+/* A file that does not require the extension KHR_draco_mesh_compression has the numbers uncompressed too. */
 static void open_draco(primitive *p)
 {
     const json_t *packed = gltf_extension(p->json, "KHR_draco_mesh_compression");
@@ -48,99 +85,47 @@ static void open_draco(primitive *p)
     p->draco_ids = json_object_get(packed, "attributes");
 }
 
-/* Returns floats, or integers if `kinds` is 0; NULL if the attribute is not compressed. */
-static void *read_draco(const primitive *p, const char *name, uint32_t accessor, uint32_t kinds, uint32_t *width)
+static void read_vertices(const primitive *p, uint32_t material)
 {
-    const uint32_t id = gltf_index(p->draco_ids, name);
-    if (!p->draco || id == TH_NO_INDEX)
-        return NULL;
-    const uint32_t there = gltf_draco_width(p->draco, id);
-    if (there == 0 || (*width && *width != there))
-        give_up(TH_ERR_INPUT, "%s: no such attribute is compressed", label(p, name));
-    *width = there;
-    void *out = make(p->g->s, float, gltf_draco_vertices(p->draco) * there + 1);
-    const json_t *json = gltf_at(gltf_list(p->g, "accessors"), accessor);
-    const bool normalized = json_is_true(json_object_get(json, "normalized"));
-    if (!(kinds ? gltf_draco_floats(p->draco, id, normalized, out) : gltf_draco_integers(p->draco, id, out)))
-        give_up(TH_ERR_INPUT, "%s cannot be decoded", label(p, name));
-    return out;
-}
-
-/* ---- attributes ---- */
-
-/* Returns an attribute of every vertex, as floats or, if `kinds` is 0, integers; NULL if the primitive has none. */
-static void *read_attribute(const primitive *p, const char *name, uint32_t kinds, uint32_t *width)
-{
-    const char *what = label(p, name);
-    const uint32_t accessor = gltf_link(p->g, json_object_get(p->json, "attributes"), name, "accessors", what);
-    if (accessor == TH_NO_INDEX)
-        return NULL;
-    void *packed = read_draco(p, name, accessor, kinds, width);
-    if (packed)
-        return packed;
-    const size_t count = gltf_count(p->g, accessor, what);
-    if (count != p->out->mNumVertices)
-        give_up(TH_ERR_INPUT, "%s (accessor %u) are %zu, for %u vertices", what, accessor, count, p->out->mNumVertices);
-    return kinds ? (void *)gltf_read_floats(p->g, accessor, kinds, width, what)
-                 : (void *)gltf_read_integers(p->g, accessor, *width, what);
-}
-
-static void count_vertices(primitive *p)
-{
+    gltf *g = p->g;
+    struct aiMesh *out = p->out;
     const char *what = label(p, "POSITION");
-    const uint32_t accessor = gltf_link(p->g, json_object_get(p->json, "attributes"), "POSITION", "accessors", what);
+    const uint32_t accessor = gltf_link(g, json_object_get(p->json, "attributes"), "POSITION", "accessors", what);
     const size_t count = accessor == TH_NO_INDEX ? 0
                          : p->draco              ? gltf_draco_vertices(p->draco)
-                                                 : gltf_count(p->g, accessor, what);
+                                                 : gltf_count(g, accessor, what);
     if (count > TH_MAX_VERTICES)
         give_up(TH_ERR_LIMIT, "more than %u vertices", TH_MAX_VERTICES);
-    p->out->mNumVertices = (unsigned)count;
-}
+    out->mNumVertices = (unsigned)count;
 
-static void read_uvs(const primitive *p, uint32_t material)
-{
-    const gltf_uv base = gltf_base_uv(p->g, material);
-    const uint32_t integers = p->quantized ? GLTF_INTEGER | GLTF_SNORM : 0;
-    uint32_t width = 2;
-    const float *uvs =
-        read_attribute(p, make_string(p->g->s, "TEXCOORD_%u", base.set), GLTF_FLOAT | GLTF_UNORM | integers, &width);
-    if (!uvs)
-        return;
-    struct aiVector3D *out = make(p->g->s, struct aiVector3D, p->out->mNumVertices + 1);
+    uint32_t three = 3, two = 2, width = 0;
+    out->mVertices = read_own(p, "POSITION", GLTF_FLOAT | p->integers, &three);
+    out->mNormals = read_own(p, "NORMAL", GLTF_FLOAT | (p->integers & GLTF_SNORM), &three);
+
+    const gltf_uv base = gltf_base_uv(g, material);
+    const float *uvs = read_own(p, make_string(g->s, "TEXCOORD_%u", base.set),
+                                GLTF_FLOAT | GLTF_UNORM | (p->integers & (GLTF_INTEGER | GLTF_SNORM)), &two);
     const double c = cos(base.rotation), s = sin(base.rotation);
-    for (uint32_t v = 0; v < p->out->mNumVertices; v++) {
-        const double x = (double)uvs[2 * v] * base.scale[0], y = (double)uvs[2 * v + 1] * base.scale[1];
-        out[v].x = (float)(base.offset[0] + c * x + s * y);
-        out[v].y = (float)(base.offset[1] - s * x + c * y);
+    if (uvs) {
+        out->mTextureCoords[0] = make(g->s, struct aiVector3D, count + 1);
+        out->mNumUVComponents[0] = 2;
     }
-    p->out->mTextureCoords[0] = out;
-    p->out->mNumUVComponents[0] = 2;
-}
+    for (size_t v = 0; uvs && v < count; v++) {
+        const double x = (double)uvs[2 * v] * base.scale[0], y = (double)uvs[2 * v + 1] * base.scale[1];
+        out->mTextureCoords[0][v].x = (float)(base.offset[0] + c * x + s * y);
+        out->mTextureCoords[0][v].y = (float)(base.offset[1] - s * x + c * y);
+    }
 
-static void read_colors(const primitive *p)
-{
-    uint32_t width = 0;
-    const float *colors = read_attribute(p, "COLOR_0", GLTF_FLOAT | GLTF_UNORM, &width);
+    const float *colors = read_own(p, "COLOR_0", GLTF_FLOAT | GLTF_UNORM, &width);
     if (!colors)
         return;
     if (width != 3 && width != 4)
         give_up(TH_ERR_INPUT, "%s are not three or four floats each", label(p, "COLOR_0"));
-    p->out->mColors[0] = make(p->g->s, struct aiColor4D, p->out->mNumVertices + 1);
-    for (uint32_t v = 0; v < p->out->mNumVertices; v++) {
-        const float *in = colors + (size_t)v * width;
-        p->out->mColors[0][v] = (struct aiColor4D){in[0], in[1], in[2], width == 4 ? in[3] : 1};
+    out->mColors[0] = make(g->s, struct aiColor4D, count + 1);
+    for (size_t v = 0; v < count; v++) {
+        const float *in = colors + v * width;
+        out->mColors[0][v] = (struct aiColor4D){in[0], in[1], in[2], width == 4 ? in[3] : 1};
     }
-}
-
-static void read_attributes(const primitive *p, uint32_t material)
-{
-    _Static_assert(sizeof(struct aiVector3D) == 3 * sizeof(float), "read as three floats");
-    const uint32_t integers = p->quantized ? GLTF_INTEGER | GLTF_UNORM | GLTF_SNORM : 0;
-    uint32_t width = 3;
-    p->out->mVertices = read_attribute(p, "POSITION", GLTF_FLOAT | integers, &width);
-    p->out->mNormals = read_attribute(p, "NORMAL", GLTF_FLOAT | (integers & GLTF_SNORM), &width);
-    read_uvs(p, material);
-    read_colors(p);
 }
 
 /* ---- triangles ---- */
@@ -151,34 +136,23 @@ static uint32_t *read_indices(const primitive *p, size_t *out_count)
 {
     const char *what = label(p, "indices");
     const uint32_t accessor = gltf_link(p->g, p->json, "indices", "accessors", what);
-    if (p->draco) {
-        *out_count = 3 * gltf_draco_triangles(p->draco);
-        uint32_t *out = make(p->g->s, uint32_t, *out_count + 1);
-        gltf_draco_indices(p->draco, out);
-        return out;
-    }
-    if (accessor != TH_NO_INDEX) {
+    if (accessor != TH_NO_INDEX && !p->draco) {
         *out_count = gltf_count(p->g, accessor, what);
         return gltf_read_integers(p->g, accessor, 1, what);
     }
-    *out_count = p->out->mNumVertices;
+    *out_count = p->draco ? 3 * gltf_draco_triangles(p->draco) : p->out->mNumVertices;
     uint32_t *out = make(p->g->s, uint32_t, *out_count + 1);
-    for (uint32_t i = 0; i < *out_count; i++)
+    if (p->draco)
+        gltf_draco_indices(p->draco, out);
+    for (uint32_t i = 0; !p->draco && i < *out_count; i++)
         out[i] = i;
     return out;
 }
 
-/* Writes the corners of triangle f. */
-static void write_corners(uint32_t mode, const uint32_t *in, size_t f, uint32_t out[3])
-{
-    const size_t odd = f % 2;
-    const size_t corners[3][3] = {{3 * f, 3 * f + 1, 3 * f + 2}, {f, f + 1 + odd, f + 2 - odd}, {f + 1, f + 2, 0}};
-    for (int i = 0; i < 3; i++)
-        out[i] = in[corners[mode - TRIANGLES][i]];
-}
-
 static void read_faces(const primitive *p)
 {
+    scene *s = p->g->s;
+    struct aiMesh *out = p->out;
     size_t count = 0;
     const uint32_t given = gltf_index(p->json, "mode"), mode = given == TH_NO_INDEX || p->draco ? TRIANGLES : given;
     const uint32_t *indices = read_indices(p, &count);
@@ -186,61 +160,162 @@ static void read_faces(const primitive *p)
         give_up(TH_ERR_INPUT, "%s is %u, which the format does not know", label(p, "mode"), mode);
     if (mode < TRIANGLES) {
         const size_t pairs = mode == LINES ? count / 2 : mode == LINE_STRIP ? count - (count > 0) : count;
-        p->out->mPrimitiveTypes = mode == POINTS ? aiPrimitiveType_POINT : aiPrimitiveType_LINE;
-        warn(p->g->s, WARN_FACE_DROPPED, pairs, "mesh %s", p->out->mName.data);
+        out->mPrimitiveTypes = mode == POINTS ? aiPrimitiveType_POINT : aiPrimitiveType_LINE;
+        warn(s, WARN_FACE_DROPPED, pairs, "mesh %s", out->mName.data);
         return;
     }
     const size_t faces = mode == TRIANGLES ? count / 3 : count < 3 ? 0 : count - 2;
-    warn(p->g->s, WARN_FACE_DROPPED, mode == TRIANGLES && count % 3, "mesh %s", p->out->mName.data);
-    uint32_t *corners = make(p->g->s, uint32_t, 3 * faces + 1);
-    p->out->mFaces = make(p->g->s, struct aiFace, faces + 1);
-    p->out->mNumFaces = (unsigned)faces;
-    p->out->mPrimitiveTypes = aiPrimitiveType_TRIANGLE;
-    for (size_t f = 0; f < faces; f++) {
-        write_corners(mode, indices, f, corners + 3 * f);
-        p->out->mFaces[f] = (struct aiFace){3, corners + 3 * f};
+    warn(s, WARN_FACE_DROPPED, mode == TRIANGLES && count % 3, "mesh %s", out->mName.data);
+    uint32_t *corners = make(s, uint32_t, 3 * faces + 1);
+    out->mFaces = make(s, struct aiFace, faces + 1);
+    out->mNumFaces = (unsigned)faces;
+    out->mPrimitiveTypes = aiPrimitiveType_TRIANGLE;
+    for (size_t f = 0; f < faces; f++, corners += 3) {
+        const size_t odd = f % 2;
+        const size_t from[3][3] = {{3 * f, 3 * f + 1, 3 * f + 2}, {f, f + 1 + odd, f + 2 - odd}, {f + 1, f + 2, 0}};
+        for (int i = 0; i < 3; i++)
+            corners[i] = indices[from[mode - TRIANGLES][i]];
+        out->mFaces[f] = (struct aiFace){3, corners};
     }
+}
+
+/* ---- morph targets (section 3.7.2.2), with differences where Assimp's aiAnimMesh has positions ---- */
+
+static float weight_of(const json_t *owner, size_t index)
+{
+    return (float)json_number_value(json_array_get(json_object_get(owner, "weights"), index));
+}
+
+static void read_targets(const primitive *p, const json_t *mesh)
+{
+    scene *s = p->g->s;
+    struct aiMesh *out = p->out;
+    const json_t *list = json_object_get(p->json, "targets"), *attributes,
+                 *names = json_object_get(json_object_get(mesh, "extras"), "targetNames");
+    const size_t count = json_array_size(list);
+    const bool many = count > TH_MAX_WEIGHTS;
+    size_t i;
+    warn(s, WARN_MORPH_MANY, many, "mesh %s", out->mName.data);
+    if (count == 0 || many || out->mNumVertices == 0)
+        return;
+    struct aiAnimMesh *targets = make(s, struct aiAnimMesh, count);
+    out->mAnimMeshes = make(s, struct aiAnimMesh *, count);
+    out->mNumAnimMeshes = (unsigned)count;
+    const char *positions = label(p, "POSITION of a morph target"), *normals = label(p, "NORMAL of a morph target");
+    uint32_t three = 3;
+    json_array_foreach(list, i, attributes)
+    {
+        const char *name = json_string_value(json_array_get(names, i));
+        out->mAnimMeshes[i] = &targets[i];
+        targets[i].mName = gltf_string(name ? name : "");
+        targets[i].mWeight = weight_of(mesh, i);
+        targets[i].mNumVertices = out->mNumVertices;
+        targets[i].mVertices =
+            read_attribute(p, attributes, "POSITION", TH_NO_INDEX, GLTF_FLOAT | p->integers, &three, positions);
+        if (out->mNormals)
+            targets[i].mNormals = read_attribute(p, attributes, "NORMAL", TH_NO_INDEX,
+                                                 GLTF_FLOAT | (p->integers & GLTF_SNORM), &three, normals);
+    }
+}
+
+float find_gltf_weight(const scene *s, uint32_t joint, uint32_t index, float otherwise)
+{
+    const json_t *node = s->gltf->drawing[joint];
+    return json_object_get(node, "weights") ? weight_of(node, index) : otherwise;
+}
+
+/* ---- normals, where a mesh has none: at each place the mean of those of all triangles ---- */
+
+/* A vertex, sorted by its place. */
+typedef struct corner {
+    float place[3];
+    uint32_t vertex;
+} corner;
+
+static int compare_places(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(float[3]));
+}
+
+/* Adds the normal of a triangle, of unit length, to its vertices. */
+static void add_normal(const struct aiMesh *mesh, const struct aiVector3D *positions, const unsigned *v,
+                       struct aiVector3D *sums)
+{
+    if (v[0] >= mesh->mNumVertices || v[1] >= mesh->mNumVertices || v[2] >= mesh->mNumVertices)
+        return; /* meshes.c drops it */
+    const struct aiVector3D a = positions[v[0]], b = positions[v[1]], c = positions[v[2]];
+    const float u[3] = {b.x - a.x, b.y - a.y, b.z - a.z}, w[3] = {c.x - a.x, c.y - a.y, c.z - a.z};
+    const float n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
+    const float length = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int i = 0; i < 3 && isnormal(length); i++) {
+        sums[v[i]].x += n[0] / length;
+        sums[v[i]].y += n[1] / length;
+        sums[v[i]].z += n[2] / length;
+    }
+}
+
+/* corners: sorted. positions: those of the mesh, or moved by a target; vertices at one place stay together. */
+static void sum_normals(const struct aiMesh *mesh, const struct aiVector3D *positions, const corner *corners,
+                        struct aiVector3D *out)
+{
+    for (unsigned f = 0; f < mesh->mNumFaces; f++)
+        add_normal(mesh, positions, mesh->mFaces[f].mIndices, out);
+    for (size_t first = 0, end; first < mesh->mNumVertices; first = end) {
+        struct aiVector3D sum = {0, 0, 0};
+        for (end = first; end < mesh->mNumVertices && compare_places(&corners[first], &corners[end]) == 0; end++) {
+            const struct aiVector3D n = out[corners[end].vertex];
+            sum = (struct aiVector3D){sum.x + n.x, sum.y + n.y, sum.z + n.z};
+        }
+        for (size_t i = first; i < end; i++)
+            out[corners[i].vertex] = sum;
+    }
+}
+
+static float length_of(struct aiVector3D v)
+{
+    const float length = sqrtf(v.x * v.x + v.y * v.y + v.z * v.z);
+    return isnormal(length) ? length : 0;
+}
+
+/* Sets what the target adds to normals: with them a normal has the length that it has without. */
+static void make_target_normals(scene *s, const struct aiMesh *mesh, const corner *corners, struct aiAnimMesh *target)
+{
+    const size_t count = mesh->mNumVertices;
+    struct aiVector3D *moved = make(s, struct aiVector3D, count), *normals = make(s, struct aiVector3D, count);
+    for (size_t v = 0; v < count; v++) {
+        const struct aiVector3D p = mesh->mVertices[v], d = target->mVertices[v];
+        moved[v] = (struct aiVector3D){p.x + d.x, p.y + d.y, p.z + d.z};
+    }
+    sum_normals(mesh, moved, corners, normals);
+    for (size_t v = 0; v < count; v++) {
+        const struct aiVector3D n = mesh->mNormals[v], m = normals[v];
+        const float length = length_of(m), scale = length > 0 ? length_of(n) / length : 0;
+        normals[v] = scale > 0 ? (struct aiVector3D){m.x * scale - n.x, m.y * scale - n.y, m.z * scale - n.z}
+                               : (struct aiVector3D){0, 0, 0};
+    }
+    target->mNormals = normals;
+}
+
+/* Computes smooth normals of a mesh and of its morph targets if it has none. */
+static void make_normals(scene *s, struct aiMesh *mesh)
+{
+    if (mesh->mNormals || !mesh->mVertices || mesh->mNumFaces == 0)
+        return;
+    const size_t count = mesh->mNumVertices;
+    corner *corners = make(s, corner, count + 1);
+    mesh->mNormals = make(s, struct aiVector3D, count + 1);
+    for (uint32_t v = 0; v < count; v++) { /* adding 0 makes a negative 0 positive */
+        const struct aiVector3D p = mesh->mVertices[v];
+        corners[v] = (corner){{p.x + 0, p.y + 0, p.z + 0}, v};
+    }
+    qsort(corners, count, sizeof *corners, compare_places);
+    sum_normals(mesh, mesh->mVertices, corners, mesh->mNormals);
+    for (unsigned t = 0; t < mesh->mNumAnimMeshes; t++)
+        if (mesh->mAnimMeshes[t]->mVertices)
+            make_target_normals(s, mesh, corners, mesh->mAnimMeshes[t]);
 }
 
 /* ---- skins ---- */
-
-static struct aiBone *make_bone(const primitive *p, const json_t *joints, size_t index, const float *matrices)
-{
-    const gltf *g = p->g;
-    const uint32_t node = gltf_index_of(json_array_get(joints, index));
-    if (node >= json_array_size(gltf_list(g, "nodes")))
-        give_up(TH_ERR_INPUT, "joint %zu of skin %u is out of bounds", index, p->skin);
-    struct aiBone *out = make(g->s, struct aiBone, 1);
-    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
-    out->mNode = g->node[node];
-    out->mName = out->mNode ? out->mNode->mName : gltf_string(name ? name : "");
-    float rows[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-    for (size_t i = 0; i < 16 && matrices; i++)
-        rows[i] = matrices[16 * index + i % 4 * 4 + i / 4];
-    memcpy(&out->mOffsetMatrix, rows, sizeof rows);
-    return out;
-}
-
-static void read_skin(const primitive *p)
-{
-    gltf *g = p->g;
-    const json_t *skin = gltf_at(gltf_list(g, "skins"), p->skin), *joints = json_object_get(skin, "joints");
-    const char *what = make_string(g->s, "the inverse bind matrices of skin %u", p->skin);
-    const uint32_t accessor = gltf_link(g, skin, "inverseBindMatrices", "accessors", what);
-    const size_t count = json_array_size(joints);
-    const float *matrices = NULL;
-    if (accessor != TH_NO_INDEX) {
-        uint32_t width = 16;
-        matrices = gltf_read_floats(g, accessor, GLTF_FLOAT, &width, what);
-        if (gltf_count(g, accessor, what) < count)
-            give_up(TH_ERR_INPUT, "%s (accessor %u) are %zu, for %zu joints", what, accessor,
-                    gltf_count(g, accessor, what), count);
-    }
-    p->out->mBones = make(g->s, struct aiBone *, count + 1);
-    p->out->mNumBones = (unsigned)count;
-    for (size_t b = 0; b < count; b++)
-        p->out->mBones[b] = make_bone(p, joints, b, matrices);
-}
 
 /* Distributes the weights of one set, four a vertex, to the bones. count_only: counts them first. */
 static void deal_weights(const primitive *p, const uint32_t *joints, const float *weights, bool count_only)
@@ -258,61 +333,62 @@ static void deal_weights(const primitive *p, const uint32_t *joints, const float
     }
 }
 
-static void read_weights(const primitive *p)
+static void read_skin(const primitive *p)
 {
     enum { SETS = 8 };
+    gltf *g = p->g;
     const uint32_t *joints[SETS];
     const float *weights[SETS];
     uint32_t sets = 0, width = 4;
     for (; sets < SETS; sets++) {
-        joints[sets] = read_attribute(p, make_string(p->g->s, "JOINTS_%u", sets), 0, &width);
-        weights[sets] = read_attribute(p, make_string(p->g->s, "WEIGHTS_%u", sets), GLTF_FLOAT | GLTF_UNORM, &width);
+        joints[sets] = read_own(p, make_string(g->s, "JOINTS_%u", sets), 0, &width);
+        weights[sets] = read_own(p, make_string(g->s, "WEIGHTS_%u", sets), GLTF_FLOAT | GLTF_UNORM, &width);
         if (!joints[sets] || !weights[sets])
             break;
     }
     if (sets == 0)
         return;
-    read_skin(p);
+
+    const json_t *skin = gltf_at(gltf_list(g, "skins"), p->skin), *list = json_object_get(skin, "joints");
+    const char *what = make_string(g->s, "the inverse bind matrices of skin %u", p->skin);
+    const uint32_t accessor = gltf_link(g, skin, "inverseBindMatrices", "accessors", what);
+    const size_t count = json_array_size(list);
+    const float *matrices = NULL;
+    if (accessor != TH_NO_INDEX) {
+        width = 16;
+        matrices = gltf_read_floats(g, accessor, GLTF_FLOAT, &width, what);
+        if (gltf_count(g, accessor, what) < count)
+            give_up(TH_ERR_INPUT, "%s (accessor %u) are %zu, for %zu joints", what, accessor,
+                    gltf_count(g, accessor, what), count);
+    }
+    p->out->mBones = make(g->s, struct aiBone *, count + 1);
+    p->out->mNumBones = (unsigned)count;
+    for (size_t b = 0; b < count; b++) {
+        const uint32_t node = gltf_index_of(json_array_get(list, b));
+        if (node >= json_array_size(gltf_list(g, "nodes")))
+            give_up(TH_ERR_INPUT, "joint %zu of skin %u is out of bounds", b, p->skin);
+        struct aiBone *bone = p->out->mBones[b] = make(g->s, struct aiBone, 1);
+        const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
+        bone->mNode = g->node[node];
+        bone->mName = bone->mNode ? bone->mNode->mName : gltf_string(name ? name : "");
+        float rows[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+        for (size_t i = 0; i < 16 && matrices; i++)
+            rows[i] = matrices[16 * b + i % 4 * 4 + i / 4];
+        memcpy(&bone->mOffsetMatrix, rows, sizeof rows);
+    }
+
     for (uint32_t set = 0; set < sets; set++)
         deal_weights(p, joints[set], weights[set], true);
-    for (unsigned b = 0; b < p->out->mNumBones; b++) {
+    for (size_t b = 0; b < count; b++) {
         struct aiBone *bone = p->out->mBones[b];
-        bone->mWeights = make(p->g->s, struct aiVertexWeight, bone->mNumWeights + 1);
+        bone->mWeights = make(g->s, struct aiVertexWeight, bone->mNumWeights + 1);
         bone->mNumWeights = 0;
     }
     for (uint32_t set = 0; set < sets; set++)
         deal_weights(p, joints[set], weights[set], false);
 }
 
-/* ---- meshes ---- */
-
-static struct aiString name_mesh(const gltf *g, const json_t *mesh, uint32_t index, size_t part, size_t parts)
-{
-    const char *name = json_string_value(json_object_get(mesh, "name"));
-    if (!name || !name[0])
-        name = make_string(g->s, "meshes[%u]", index);
-    return gltf_string(parts > 1 ? make_string(g->s, "%.1000s-%zu", name, part) : name);
-}
-
-static struct aiMesh *read_primitive(gltf *g, uint32_t mesh, uint32_t skin, const json_t *json, struct aiString name)
-{
-    primitive p = {.g = g, .json = json, .mesh = mesh, .skin = skin};
-    p.quantized = gltf_names(g, "extensionsUsed", "KHR_mesh_quantization");
-    p.out = make(g->s, struct aiMesh, 1);
-    p.out->mName = name;
-    const uint32_t material = gltf_link(g, json, "material", "materials", label(&p, "material"));
-    p.out->mMaterialIndex = material == TH_NO_INDEX ? g->ai->mNumMaterials - 1 : material;
-    open_draco(&p);
-    count_vertices(&p);
-    read_attributes(&p, material);
-    read_faces(&p);
-    gltf_read_targets(g, gltf_at(gltf_list(g, "meshes"), mesh), mesh, json, p.out);
-    if (skin != TH_NO_INDEX)
-        read_weights(&p);
-    return p.out;
-}
-
-/* ---- which nodes use them ---- */
+/* ---- meshes, and which nodes use them ---- */
 
 /* A mesh and skin, and a node that they stand at. */
 typedef struct use {
@@ -358,31 +434,48 @@ static size_t list_uses(const gltf *g, use *out)
     return count;
 }
 
-static void append(gltf *g, struct aiMesh *mesh)
-{
-    struct aiScene *ai = g->ai;
-    if ((ai->mNumMeshes & (ai->mNumMeshes - 1)) == 0) { /* a power of two, or none: full */
-        struct aiMesh **more = make(g->s, struct aiMesh *, 2 * (size_t)ai->mNumMeshes + 1);
-        memcpy(more, ai->mMeshes ? ai->mMeshes : more, ai->mNumMeshes * sizeof(*more));
-        ai->mMeshes = more;
-    }
-    ai->mMeshes[ai->mNumMeshes++] = mesh;
-}
-
 /* Reads the mesh with the skin of these uses, which is the same. */
-static void read_mesh(gltf *g, uint32_t index, const use *uses, size_t count)
+static void read_mesh(gltf *g, uint32_t index, const use *uses, size_t use_count)
 {
+    scene *s = g->s;
+    struct aiScene *ai = g->ai;
     const json_t *mesh = gltf_at(gltf_list(g, "meshes"), index), *list = json_object_get(mesh, "primitives"), *json;
-    const size_t primitives = json_array_size(list);
-    const unsigned first = g->ai->mNumMeshes;
+    const size_t count = json_array_size(list);
+    const char *name = json_string_value(json_object_get(mesh, "name"));
+    if (!name || !name[0])
+        name = make_string(s, "meshes[%u]", index);
+    unsigned *indices = make(s, unsigned, count + 1);
     size_t i;
-    json_array_foreach(list, i, json) append(g, read_primitive(g, index, count ? uses[0].skin : TH_NO_INDEX, json,
-                                                               name_mesh(g, mesh, index, i, primitives)));
-    unsigned *indices = make(g->s, unsigned, primitives + 1);
-    for (i = 0; i < primitives; i++)
-        indices[i] = first + (unsigned)i;
-    for (i = 0; i < count; i++) {
-        uses[i].node->mNumMeshes = (unsigned)primitives;
+    json_array_foreach(list, i, json)
+    {
+        struct aiMesh *out = make(s, struct aiMesh, 1);
+        primitive p = {.g = g, .json = json, .mesh = index, .skin = use_count ? uses[0].skin : TH_NO_INDEX, .out = out};
+        if (gltf_names(g, "extensionsUsed", "KHR_mesh_quantization"))
+            p.integers = GLTF_INTEGER | GLTF_UNORM | GLTF_SNORM;
+        out->mName = gltf_string(count > 1 ? make_string(s, "%.1000s-%zu", name, i) : name);
+        const uint32_t material = gltf_link(g, json, "material", "materials", label(&p, "material"));
+        /* One for meshes without stands last. */
+        out->mMaterialIndex = material == TH_NO_INDEX ? count_gltf_materials(s) - 1 : material;
+        open_draco(&p);
+        read_vertices(&p, material);
+        read_faces(&p);
+        read_targets(&p, mesh);
+        if (p.skin != TH_NO_INDEX)
+            read_skin(&p);
+
+        if ((ai->mNumMeshes & (ai->mNumMeshes - 1)) == 0) { /* a power of two, or none: full */
+            struct aiMesh **more = make(s, struct aiMesh *, 2 * (size_t)ai->mNumMeshes + 1);
+            memcpy(more, ai->mMeshes ? ai->mMeshes : more, ai->mNumMeshes * sizeof(*more));
+            ai->mMeshes = more;
+        }
+        indices[i] = ai->mNumMeshes;
+        ai->mMeshes[ai->mNumMeshes++] = out;
+        const bool is_bare = (out->mPrimitiveTypes & aiPrimitiveType_TRIANGLE) && !out->mNormals;
+        warn(s, WARN_MESH_NO_NORMALS, is_bare, "mesh %s", label_mesh(s, indices[i]));
+        make_normals(s, out);
+    }
+    for (i = 0; i < use_count; i++) {
+        uses[i].node->mNumMeshes = (unsigned)count;
         uses[i].node->mMeshes = indices;
     }
 }

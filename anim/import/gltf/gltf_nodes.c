@@ -1,6 +1,5 @@
 /* The node tree (section 3.5). Nodes lie in one array, depth first, so a node's index there is its joint. */
 #include "gltf.h"
-#include "import/importer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,47 +19,6 @@ typedef struct tree {
 static const char *label(const tree *t, uint32_t node)
 {
     return make_string(t->g->s, "node %u", node);
-}
-
-/* Every node has one parent at most, and roots have none, so that no walk from the roots meets a node twice. */
-static void find_parents(tree *t)
-{
-    size_t n, c;
-    const json_t *node, *child;
-    t->parent = make(t->g->s, uint32_t, json_array_size(t->nodes) + 1);
-    memset(t->parent, 0xff, json_array_size(t->nodes) * sizeof *t->parent);
-    json_array_foreach(t->nodes, n, node) json_array_foreach(json_object_get(node, "children"), c, child)
-    {
-        const uint32_t index = gltf_index_of(child);
-        if (index >= json_array_size(t->nodes))
-            give_up(TH_ERR_INPUT, "node %zu has a child that is out of bounds", n);
-        uint32_t *parent = &t->parent[index];
-        if (*parent != TH_NO_INDEX)
-            give_up(TH_ERR_INPUT, "node %u is a child of node %u and of node %zu", index, *parent, n);
-        *parent = (uint32_t)n;
-    }
-}
-
-/* The scene's roots, or all nodes without a parent if the file has no scene. */
-static uint32_t list_roots(const tree *t, uint32_t *roots)
-{
-    const gltf *g = t->g;
-    size_t i;
-    uint32_t count = 0, shown = gltf_link(g, g->file, "scene", "scenes", "the file");
-    const json_t *root, *given = gltf_at(gltf_list(g, "scenes"), shown == TH_NO_INDEX ? 0 : shown);
-    for (uint32_t n = 0; !given && n < json_array_size(t->nodes); n++)
-        if (t->parent[n] == TH_NO_INDEX)
-            roots[count++] = n;
-    json_array_foreach(json_object_get(given, "nodes"), i, root)
-    {
-        const uint32_t index = gltf_index_of(root);
-        if (index >= json_array_size(t->nodes) || i >= json_array_size(t->nodes))
-            give_up(TH_ERR_INPUT, "the scene has a root that is out of bounds");
-        if (t->parent[index] != TH_NO_INDEX)
-            give_up(TH_ERR_INPUT, "node %u is a root of the scene and a child of node %u", index, t->parent[index]);
-        roots[count++] = index;
-    }
-    return count;
 }
 
 /* ---- transforms ---- */
@@ -174,15 +132,6 @@ static size_t count_instances(const tree *t, uint32_t index, const json_t *attri
     return 0;
 }
 
-/* The most nodes that there may be: those of the file, their instances and a root. */
-static uint32_t count_nodes(const tree *t)
-{
-    size_t n, count = 1;
-    const json_t *node;
-    json_array_foreach(t->nodes, n, node) count += 1 + count_instances(t, (uint32_t)n, instances_of(node));
-    return count < TH_MAX_JOINTS ? (uint32_t)count : TH_MAX_JOINTS;
-}
-
 static void begin_node(tree *t, uint32_t index, struct aiNode *parent)
 {
     const json_t *node = json_array_get(t->nodes, index);
@@ -222,28 +171,69 @@ static void build(tree *t, uint32_t root, struct aiNode *parent)
 
 void gltf_build_nodes(gltf *g)
 {
+    scene *s = g->s;
     tree t = {.g = g, .nodes = gltf_list(g, "nodes")};
     const size_t given = json_array_size(t.nodes);
+    size_t n, i;
+    const json_t *node, *child;
     if (given == 0 && !gltf_list(g, "scenes"))
         return;
-    find_parents(&t);
-    t.capacity = count_nodes(&t);
-    uint32_t *roots = make(g->s, uint32_t, given + 1);
-    const uint32_t count = list_roots(&t, roots);
-    t.out = make(g->s, struct aiNode, t.capacity);
-    g->node = make(g->s, struct aiNode *, given + 1);
-    t.next = make(g->s, uint32_t, given + 1);
-    g->rest = make(g->s, th_trs, t.capacity);
-    g->has_rest = make(g->s, bool, t.capacity);
+
+    /* Every node has one parent at most, and roots have none, so that no walk from the roots meets a node twice. */
+    t.parent = make(s, uint32_t, given + 1);
+    memset(t.parent, 0xff, given * sizeof *t.parent);
+    json_array_foreach(t.nodes, n, node) json_array_foreach(json_object_get(node, "children"), i, child)
+    {
+        const uint32_t index = gltf_index_of(child);
+        if (index >= given)
+            give_up(TH_ERR_INPUT, "node %zu has a child that is out of bounds", n);
+        uint32_t *parent = &t.parent[index];
+        if (*parent != TH_NO_INDEX)
+            give_up(TH_ERR_INPUT, "node %u is a child of node %u and of node %zu", index, *parent, n);
+        *parent = (uint32_t)n;
+    }
+
+    /* The most nodes that there may be: those of the file, their instances and a root. */
+    size_t most = 1;
+    json_array_foreach(t.nodes, n, node) most += 1 + count_instances(&t, (uint32_t)n, instances_of(node));
+    t.capacity = most < TH_MAX_JOINTS ? (uint32_t)most : TH_MAX_JOINTS;
+
+    /* The scene's roots, or all nodes without a parent if the file has no scene. */
+    uint32_t *roots = make(s, uint32_t, given + 1), count = 0;
+    const uint32_t shown = gltf_link(g, g->file, "scene", "scenes", "the file");
+    const json_t *root, *view = gltf_at(gltf_list(g, "scenes"), shown == TH_NO_INDEX ? 0 : shown);
+    for (uint32_t r = 0; !view && r < given; r++)
+        if (t.parent[r] == TH_NO_INDEX)
+            roots[count++] = r;
+    json_array_foreach(json_object_get(view, "nodes"), i, root)
+    {
+        const uint32_t index = gltf_index_of(root);
+        if (index >= given || i >= given)
+            give_up(TH_ERR_INPUT, "the scene has a root that is out of bounds");
+        if (t.parent[index] != TH_NO_INDEX)
+            give_up(TH_ERR_INPUT, "node %u is a root of the scene and a child of node %u", index, t.parent[index]);
+        roots[count++] = index;
+    }
+
+    t.out = make(s, struct aiNode, t.capacity);
+    t.next = make(s, uint32_t, given + 1);
+    g->node = make(s, struct aiNode *, given + 1);
+    g->rest = make(s, th_trs, t.capacity);
+    g->has_rest = make(s, bool, t.capacity);
     g->ai->mRootNode = t.out;
-    struct aiNode *root = NULL;
+    struct aiNode *made_up = NULL;
     if (count != 1) {
-        root = add_node(&t, NULL, gltf_string("ROOT"), count);
+        made_up = add_node(&t, NULL, gltf_string("ROOT"), count);
         read_transform(&t, NULL, 0);
     }
     for (uint32_t r = 0; r < count; r++) {
         if (g->node[roots[r]])
             give_up(TH_ERR_INPUT, "node %u is twice a root of the scene", roots[r]);
-        build(&t, roots[r], root);
+        build(&t, roots[r], made_up);
     }
+}
+
+uint32_t gltf_joint(const gltf *g, uint32_t node)
+{
+    return g->node[node] ? (uint32_t)(g->node[node] - g->ai->mRootNode) : TH_NO_INDEX;
 }

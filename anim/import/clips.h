@@ -1,0 +1,53 @@
+/* Clips while they are built: clips.c reads those of Assimp, gltf/gltf_clips.c those of glTF. */
+#ifndef TH_ANIM_IMPORT_CLIPS_H
+#define TH_ANIM_IMPORT_CLIPS_H
+
+#include "scene.h"
+
+/* One key of any kind: x y z, x y z w, or one number. */
+typedef struct key {
+    double time; /* in ticks */
+    float value[4];
+    uint32_t order; /* in the file, for a stable sort */
+} key;
+
+/* The keys of a file, in any order and state. */
+typedef struct track {
+    uint32_t width; /* 3, 4 for rotations, 1 for weights */
+    uint32_t count;
+    key *keys;
+    bool steps;          /* keys hold until the next one */
+    const float *spline; /* by order of the keys, for each its in-tangent, value and out-tangent, in change per second;
+                            NULL: no spline */
+} track;
+
+typedef struct clip {
+    scene *s;
+    const char *name;
+    double duration, ticks_per_second; /* as the file says */
+    bool is_repaired;                  /* key times were changed */
+    uint32_t channel_count;
+    th_channel *channels;           /* with room for all of the file */
+    bool *taken;                    /* by joint: has a channel */
+    th_weight_track *weight_tracks; /* by weight; without keys: the clip does not move it */
+} clip;
+
+/* Makes room for keys, which the caller fills in. */
+track make_track(uint32_t width, uint32_t count);
+
+/* Whether a joint that the file calls `node`, or TH_NO_INDEX, can have a channel; warns if not. */
+bool can_move(const clip *c, uint32_t joint, const char *node);
+
+/* Adds a channel of translation, rotation and scale. rest: the joint's transform as the file decomposes it; NULL: it
+ * does not. */
+void add_channel(clip *c, uint32_t joint, track parts[3], const th_trs *rest);
+
+/* Adds a track of a weight unless an earlier channel moves it or there is no key. */
+void add_weight_track(clip *c, uint32_t weight, const char *node, track *t);
+
+/* For a glTF file. (gltf/gltf_clips.c) */
+uint32_t count_gltf_clips(const scene *s);
+const char *name_gltf_clip(const scene *s, uint32_t index);
+void read_gltf_clip(clip *c, uint32_t index);
+
+#endif
