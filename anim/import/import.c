@@ -47,18 +47,6 @@ static const char *shown(const char *path)
 
 /* ---- checks before starting ---- */
 
-static th_import_desc with_defaults(const th_import_desc *desc)
-{
-    th_import_desc d = *desc;
-    if (!(d.timeout_s > 0))
-        d.timeout_s = TH_IMPORT_DEFAULT_TIMEOUT_S;
-    if (d.memory_bytes == 0)
-        d.memory_bytes = TH_IMPORT_DEFAULT_MEMORY;
-    if (d.answer_bytes == 0)
-        d.answer_bytes = d.memory_bytes;
-    return d;
-}
-
 /* Opens the file instead of calling stat, so that "permission denied" shows here. O_NONBLOCK, because it may be a
  * fifo. */
 static th_result check_file(const th_import_desc *d, th_error *err)
@@ -147,23 +135,6 @@ static bool find_importer(char path[PATH_MAX])
 
 /* ---- the child ---- */
 
-/* What it takes to start: where libraries are, and how they and sanitizers behave. Everything else is none of its
- * business. */
-enum { MAX_VARIABLES = 5 };
-
-static void copy_variables(const char *out[MAX_VARIABLES])
-{
-    static const char *const names[MAX_VARIABLES] = {
-        "LD_LIBRARY_PATH=", "GLIBC_TUNABLES=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
-    for (int n = 0; n < MAX_VARIABLES; n++) {
-        char **own = environ;
-        while (*own && strncmp(*own, names[n], strlen(names[n])) != 0)
-            own++;
-        if (*own)
-            *out++ = *own;
-    }
-}
-
 static th_result start(const th_import_desc *d, const char *importer, child *c, th_error *err)
 {
     char true_path[PATH_MAX], memory[24], seconds[24];
@@ -174,8 +145,20 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
     snprintf(memory, sizeof memory, "%" PRIu64, d->memory_bytes);
     snprintf(seconds, sizeof seconds, "%.0f", ceil(fmin(d->timeout_s, 1e6)));
     const char *arguments[] = {importer, file, memory, seconds, d->allow_outside ? "outside" : NULL, NULL};
-    const char *variables[MAX_VARIABLES + 1] = {NULL};
-    copy_variables(variables);
+
+    /* What it takes to start: where libraries are, and how they and sanitizers behave. Everything else is none of its
+     * business. */
+    static const char *const names[] = {
+        "LD_LIBRARY_PATH=", "GLIBC_TUNABLES=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
+    enum { COUNT = sizeof names / sizeof *names };
+    const char *variables[COUNT + 1] = {NULL};
+    for (int n = 0, kept = 0; n < COUNT; n++) {
+        char **own = environ;
+        while (*own && strncmp(*own, names[n], strlen(names[n])) != 0)
+            own++;
+        if (*own)
+            variables[kept++] = *own;
+    }
 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -193,14 +176,6 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
     return TH_OK;
 }
 
-/* The answer is complete or no longer wanted. */
-static int stop(child *c)
-{
-    assert(c->pid > 0);
-    close(c->answer);
-    return th_subprocess_kill(c->pid);
-}
-
 /* ---- reading the answer ---- */
 
 static double seconds_of(clockid_t clock)
@@ -209,19 +184,14 @@ static double seconds_of(clockid_t clock)
     return clock_gettime(clock, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec : 0;
 }
 
-/* It has one thread, so it cannot use more time of a processor than passes. */
-static double seconds_left(const child *c, const th_import_desc *d)
-{
-    clockid_t clock;
-    const double used = clock_getcpuclockid(c->pid, &clock) == 0 ? seconds_of(clock) : 0;
-    return fmin(d->timeout_s - used, c->deadline_s - seconds_of(CLOCK_MONOTONIC));
-}
-
 /* Returns false if nothing can be read in time. */
 static bool wait_readable(const child *c, const th_import_desc *d)
 {
     for (;;) {
-        const double left_s = seconds_left(c, d);
+        /* It has one thread, so it cannot use more time of a processor than passes. */
+        clockid_t clock;
+        const double used_s = clock_getcpuclockid(c->pid, &clock) == 0 ? seconds_of(clock) : 0;
+        const double left_s = fmin(d->timeout_s - used_s, c->deadline_s - seconds_of(CLOCK_MONOTONIC));
         if (!(left_s > 0))
             return false;
         struct pollfd p = {.fd = c->answer, .events = POLLIN};
@@ -235,30 +205,9 @@ static bool wait_readable(const child *c, const th_import_desc *d)
 
 typedef enum outcome { COMPLETE, ENDED, RUBBISH, STRANGE, NO_MEMORY, TOO_LARGE, TIMED_OUT } outcome;
 
-/* Allocates room for the rest once the head is complete. Untouched memory costs nothing, so a false length does no
- * harm. */
-static outcome grow(answer *a, const th_import_desc *d)
-{
-    assert(a->used == TH_ARCHIVE_HEAD_BYTES && a->size == a->used);
-    uint64_t size = th_archive_size(a->bytes);
-    if (size == 0)
-        return STRANGE;
-    if (size <= a->size || size > d->memory_bytes)
-        return RUBBISH;
-    a->size = size;
-    if (size > d->answer_bytes)
-        return TOO_LARGE;
-    uint8_t *bytes = realloc(a->bytes, size);
-    if (!bytes)
-        return NO_MEMORY;
-    a->bytes = bytes;
-    return COMPLETE;
-}
-
 static outcome listen_to(const child *c, const th_import_desc *d, answer *a)
 {
     *a = (answer){.bytes = malloc(TH_ARCHIVE_HEAD_BYTES), .size = TH_ARCHIVE_HEAD_BYTES};
-    outcome grown;
     if (!a->bytes)
         return NO_MEMORY;
     while (a->used < a->size) {
@@ -270,8 +219,22 @@ static outcome listen_to(const child *c, const th_import_desc *d, answer *a)
         if (got <= 0)
             return ENDED;
         a->used += (size_t)got;
-        if (a->used == TH_ARCHIVE_HEAD_BYTES && (grown = grow(a, d)) != COMPLETE)
-            return grown;
+        if (a->used != TH_ARCHIVE_HEAD_BYTES)
+            continue;
+
+        /* The head is complete. Untouched memory costs nothing, so a false length does no harm. */
+        const uint64_t size = th_archive_size(a->bytes);
+        if (size == 0)
+            return STRANGE;
+        if (size <= a->size || size > d->memory_bytes)
+            return RUBBISH;
+        a->size = size;
+        if (size > d->answer_bytes)
+            return TOO_LARGE;
+        uint8_t *bytes = realloc(a->bytes, size);
+        if (!bytes)
+            return NO_MEMORY;
+        a->bytes = bytes;
     }
     return COMPLETE;
 }
@@ -304,20 +267,18 @@ static th_result explain_ending(const th_import_desc *d, const child *c, const c
     return th_fail(err, TH_ERR_INPUT, "%s: the importer crashed (%c%s)", shown(d->path), tolower(cause[0]), cause + 1);
 }
 
-static th_result read_answer(const th_import_desc *d, const answer *a, th_model **out, th_error *err)
-{
-    assert(a->used == a->size);
-    th_error inner;
-    th_result result = th_archive_read(a->bytes, a->size, out, &inner);
-    return result == TH_OK ? TH_OK : th_fail(err, result, "%s: %s", shown(d->path), inner.text);
-}
-
 th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
 {
     assert(desc && desc->path && out);
     assert(desc->timeout_s >= 0);
     *out = NULL;
-    th_import_desc d = with_defaults(desc);
+    th_import_desc d = *desc;
+    if (!(d.timeout_s > 0))
+        d.timeout_s = TH_IMPORT_DEFAULT_TIMEOUT_S;
+    if (d.memory_bytes == 0)
+        d.memory_bytes = TH_IMPORT_DEFAULT_MEMORY;
+    if (d.answer_bytes == 0)
+        d.answer_bytes = d.memory_bytes;
     th_result result = check_file(&d, err);
     char beside[PATH_MAX];
     const char *importer = d.importer ? d.importer : beside;
@@ -333,11 +294,15 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
         return result;
 
     answer a;
+    th_error inner;
     outcome heard = listen_to(&c, &d, &a);
-    int status = stop(&c);
+    close(c.answer); /* complete or no longer wanted */
+    int status = th_subprocess_kill(c.pid);
     switch (heard) {
     case COMPLETE:
-        result = read_answer(&d, &a, out, err);
+        result = th_archive_read(a.bytes, a.size, out, &inner);
+        if (result != TH_OK)
+            th_fail(err, result, "%s: %s", shown(d.path), inner.text);
         break;
     case ENDED:
         result = explain_ending(&d, &c, importer, status, err);
