@@ -1,8 +1,5 @@
 #include "files.h"
 
-#include "gltf/gltf.h"
-#include "importer.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,12 +29,25 @@ int folder_length(const char *path)
 
 /* ---- names ---- */
 
-/* Drops the last part. */
-static size_t shorten(const char *path, size_t length)
+const char *file_part(const char *path)
 {
-    while (length > 0 && path[--length] != '/')
-        ;
-    return length;
+    const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
+    const char *last = slash > backslash ? slash : backslash;
+    return last ? last + 1 : path;
+}
+
+char *decode_percents(scene *s, const char *uri)
+{
+    char *text = (char *)make_string(s, "%s", uri), *out = text;
+    for (const char *c = uri; *c; c++) {
+        unsigned code;
+        const bool escaped = c[0] == '%' && c[1] && c[2] && strspn(c + 1, "0123456789abcdefABCDEF") >= 2 &&
+                             sscanf(c + 1, "%2x", &code) == 1 && code > 0;
+        *out++ = escaped ? (char)code : *c;
+        c += escaped ? 2 : 0;
+    }
+    *out = '\0';
+    return text;
 }
 
 /* Writes the name without "." and "..", with slashes between its parts. Returns false if it is absolute, has a drive or
@@ -53,8 +63,9 @@ static bool normalize(const char *name, char out[PATH_MAX])
         const bool up = length == 2 && memcmp(part, "..", 2) == 0, stays = length == 1 && *part == '.';
         if ((up && used == 0) || used + length + 2 > PATH_MAX)
             return false;
-        if (up)
-            used = shorten(out, used);
+        if (up) /* drops the last part */
+            while (used > 0 && out[--used] != '/')
+                ;
         else if (!stays)
             used += (size_t)sprintf(out + used, "%s%.*s", used ? "/" : "", (int)length, part);
         part += length;
@@ -82,17 +93,6 @@ static int walk(int folder, char *path)
     return at;
 }
 
-static int open_below(int folder, char *path)
-{
-    const struct open_how how = {.flags = READ_ONLY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    long file = syscall(SYS_openat2, folder, path, &how, sizeof how);
-    if (file < 0 && (errno == ENOSYS || errno == EPERM))
-        file = walk(folder, path);
-    if (file < 0 && errno == ELOOP)
-        errno = EXDEV;
-    return (int)file;
-}
-
 static int check_regular(int file)
 {
     struct stat status;
@@ -108,13 +108,18 @@ int open_beside(scene *s, const char *name)
     char path[PATH_MAX];
     const char *folder_name = make_string(s, "%.*s", folder_length(s->path), s->path);
     const int folder = open(folder_name[0] ? folder_name : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const struct open_how how = {.flags = READ_ONLY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     int file = -1;
     if (folder < 0)
         return -1;
-    if (normalize(gltf_decode_percents(s, name), path) && normalize(name, path))
-        file = open_below(folder, path);
-    else
-        errno = EXDEV;
+    errno = EXDEV;
+    if (normalize(decode_percents(s, name), path) && normalize(name, path)) {
+        file = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+        if (file < 0 && (errno == ENOSYS || errno == EPERM))
+            file = walk(folder, path);
+        if (file < 0 && errno == ELOOP)
+            errno = EXDEV;
+    }
     if (file < 0 && outside_is_allowed)
         file = openat(folder, name, READ_ONLY);
     const int error = errno;
@@ -192,18 +197,6 @@ static void flush_file(struct aiFile *file)
     (void)file;
 }
 
-static const char *base_name(const char *name)
-{
-    const char *slash = strrchr(name, '/'), *backslash = strrchr(name, '\\');
-    const char *last = slash > backslash ? slash : backslash;
-    return last ? last + 1 : name;
-}
-
-static bool is_refused_one(const scene *s, const char *name)
-{
-    return s->refused && strcmp(base_name(name), base_name(s->refused)) == 0;
-}
-
 /* Assimp looks for a name in several places: with the model's folder before it, also where that is there already, and
  * then for its last parts behind the folder and a slash too many. Only in a search is that slash not the name's own. */
 static int open_named(scene *s, const char *name)
@@ -217,7 +210,7 @@ static int open_named(scene *s, const char *name)
     const int file = is_model ? check_regular(open(s->path, READ_ONLY)) : open_beside(s, name);
     if (file < 0 && errno == EXDEV && !s->refused)
         s->refused = make_string(s, "%s", name);
-    else if (file >= 0 && is_refused_one(s, name))
+    else if (file >= 0 && s->refused && strcmp(file_part(name), file_part(s->refused)) == 0)
         s->refused = NULL;
     s->is_searching = file < 0;
     return file;

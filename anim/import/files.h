@@ -13,6 +13,12 @@ void allow_files_outside(void);
 /* How much of the path is its folder, with the slash. */
 int folder_length(const char *path);
 
+/* The path without its folders, whichever slashes are between them. */
+const char *file_part(const char *path);
+
+/* Replaces %20 and the like. */
+char *decode_percents(scene *s, const char *uri);
+
 /* Opens a regular file for reading, by its name in the model: relative to the model's folder. Returns -1 and errno if
  * there is none; EXDEV: the name, or a link on its way, leads out of the folder. */
 int open_beside(scene *s, const char *name);

@@ -1,6 +1,5 @@
 /* All nodes of the file become joints, depth first. References to them are by name; resolve_references() decides which
  * node is meant if several have that name. */
-#include "importer.h"
 #include "scene.h"
 
 #include <assert.h>
@@ -119,23 +118,12 @@ void read_joints(scene *s)
     s->model->joint_count = count;
 }
 
-/* Appends numbers to the names of all but the first. */
-static void number_holders(scene *s, const uint32_t *held_by, uint32_t holders)
-{
-    assert(holders > 0);
-    th_joint *joints = (th_joint *)s->model->joints;
-    for (uint32_t h = 1; h < holders; h++) {
-        th_joint *joint = &joints[held_by[h]];
-        joint->name = unused_name(s, make_string(s, "%s#%u", joint->name, h + 1));
-        warn(s, WARN_NODE_RENAMED, 1, "%s", joint->name);
-    }
-}
-
 /* Numbers the joints that share a name to which a bone, a weight or a channel refers, so that clips of another file
  * find the right one. Other names stay unchanged. */
 void make_joint_names_unique(scene *s)
 {
     const th_model *model = s->model;
+    th_joint *joints = (th_joint *)model->joints;
     nodes *n = &s->nodes;
     bool *used = make(s, bool, n->count);
     for (uint32_t b = 0; b < model->bone_count; b++)
@@ -152,18 +140,17 @@ void make_joint_names_unique(scene *s)
         bool referred_to = false;
         for (uint32_t h = 0; h < holders; h++)
             referred_to |= used[held_by[h]];
-        if (referred_to && n->name[held_by[0]][0]) /* joints without a name have got one */
-            number_holders(s, held_by, holders);
+        if (!referred_to || !n->name[held_by[0]][0]) /* joints without a name have got one */
+            continue;
+        for (uint32_t h = 1; h < holders; h++) { /* the first keeps it */
+            th_joint *joint = &joints[held_by[h]];
+            joint->name = unused_name(s, make_string(s, "%s#%u", joint->name, h + 1));
+            warn(s, WARN_NODE_RENAMED, 1, "%s", joint->name);
+        }
     }
 }
 
 /* ---- references ---- */
-
-static bool beneath(const nodes *n, uint32_t joint, uint32_t root)
-{
-    assert(joint < n->count && root < n->count);
-    return root <= joint && joint < n->end[root];
-}
 
 /* The lowest joint with all resolved references below it, or TH_NO_INDEX if there are none. */
 static uint32_t common_root(const scene *s, const reference *references, uint32_t count)
@@ -175,30 +162,26 @@ static uint32_t common_root(const scene *s, const reference *references, uint32_
             continue;
         if (root == TH_NO_INDEX)
             root = joint;
-        while (!beneath(&s->nodes, joint, root))
+        while (joint < root || joint >= s->nodes.end[root])
             root = s->model->joints[root].parent;
     }
     return root;
 }
 
-/* Whether the bone was bound in this joint's rest pose. Exporters print about six digits. */
-static bool rests_at_bind(const scene *s, uint32_t joint, const th_mat34 *inverse_bind)
-{
-    th_dmat34 product = th_dmat34_mul(s->nodes.rest[joint], th_dmat34_from(*inverse_bind)),
-              identity = TH_DMAT34_IDENTITY;
-    double far = 1;
-    for (int row = 0; row < 3; row++)
-        far = fmax(far, fabs(s->nodes.rest[joint].m[4 * row + 3]));
-    return th_dmat34_distance(&product, &identity) < 1e-4 * far;
-}
-
 /* The only candidate that rests where the bone was bound, or TH_NO_INDEX. */
 static uint32_t choose_by_bind(const scene *s, const reference *r, const uint32_t *candidates, uint32_t count)
 {
+    const th_dmat34 identity = TH_DMAT34_IDENTITY;
     uint32_t chosen = TH_NO_INDEX, fitting = 0;
-    for (uint32_t c = 0; c < count && r->inverse_bind; c++)
-        if (rests_at_bind(s, candidates[c], r->inverse_bind) && ++fitting)
+    for (uint32_t c = 0; c < count && r->inverse_bind; c++) {
+        const th_dmat34 *rest = &s->nodes.rest[candidates[c]];
+        const th_dmat34 product = th_dmat34_mul(*rest, th_dmat34_from(*r->inverse_bind));
+        double far = 1; /* exporters print about six digits */
+        for (int row = 0; row < 3; row++)
+            far = fmax(far, fabs(rest->m[4 * row + 3]));
+        if (th_dmat34_distance(&product, &identity) < 1e-4 * far && ++fitting)
             chosen = candidates[c];
+    }
     return fitting == 1 ? chosen : TH_NO_INDEX;
 }
 
@@ -233,11 +216,6 @@ static const char *path_of(scene *s, uint32_t joint, int levels)
     return make_string(s, "%s/%s", above, j->name);
 }
 
-static const char *describe(scene *s, uint32_t joint)
-{
-    return make_string(s, "node %u at %s", joint, path_of(s, joint, 3));
-}
-
 void resolve_references(scene *s, reference *references, uint32_t count, const char *whose)
 {
     assert(references || count == 0);
@@ -255,7 +233,8 @@ void resolve_references(scene *s, reference *references, uint32_t count, const c
         if (references[r].joint == TH_NO_INDEX)
             references[r].joint = choose_by_root(s, held_by, holders, root);
         if (references[r].joint == TH_NO_INDEX)
-            give_up(TH_ERR_INPUT, "%s refers to a node named \"%s\", which may be %s or %s", whose, references[r].name,
-                    describe(s, held_by[0]), describe(s, held_by[1]));
+            give_up(TH_ERR_INPUT, "%s refers to a node named \"%s\", which may be node %u at %s or node %u at %s",
+                    whose, references[r].name, held_by[0], path_of(s, held_by[0], 3), held_by[1],
+                    path_of(s, held_by[1], 3));
     }
 }

@@ -40,13 +40,6 @@ static bool share_picture(scene *s, struct picture_source from, th_texture *out)
     return false;
 }
 
-static const char *file_part(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
-    const char *last = slash > backslash ? slash : backslash;
-    return last ? last + 1 : path;
-}
-
 /* A picture inside the file. "*3" is an index. FBX names embedded images by their original path. */
 static const struct aiTexture *find_embedded(const scene *s, const char *name)
 {

@@ -1,9 +1,10 @@
-/* Meshes: vertices with their weights, and triangles.
+/* Meshes: vertices with their weights, triangles, the bones that they use, and morph targets.
  *
  * A mesh with weights follows its bones wherever its node is, so it is imported once. A mesh without weights follows
- * its node: every node that uses it gets a copy, bound to that node only. */
-#include "importer.h"
-#include "morphs.h"
+ * its node: every node that uses it gets a copy, bound to that node only.
+ *
+ * The meshes of a node share the weights of their morph targets. They are listed by node while meshes are read, and
+ * numbered at the end, when it is known which nodes have some. */
 #include "scene.h"
 
 #include <assert.h>
@@ -13,12 +14,20 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* The largest weights of one vertex, descending, and the sum of all. */
+typedef struct influence {
+    uint16_t bone[TH_MAX_INFLUENCES];
+    float weight[TH_MAX_INFLUENCES];
+    float sum;
+    uint32_t count;
+} influence;
+
 /* A mesh while it is built. Scratch arrays come from malloc, because meshes are large and the arena never shrinks. */
 typedef struct work {
     const struct aiMesh *ai;
-    const char *label;            /* for warnings */
-    uint32_t joint;               /* joint of the mesh's node */
-    struct influence *influences; /* by vertex */
+    const char *label;     /* for warnings */
+    uint32_t joint;        /* joint of the mesh's node */
+    influence *influences; /* by vertex */
     th_vertex *vertices;
     uint32_t *indices;
     uint32_t index_count;
@@ -33,25 +42,56 @@ static void *scratch(size_t count, size_t size)
     return memory;
 }
 
-/* ---- weights ---- */
+/* ---- bones ---- */
 
-/* The largest weights of one vertex, descending, and the sum of all. */
-typedef struct influence {
-    uint16_t bone[TH_MAX_INFLUENCES];
-    float weight[TH_MAX_INFLUENCES];
-    float sum;
-    uint32_t count;
-} influence;
-
-static void swap_influences(influence *v, int a, int b)
+/* Returns the index of the bone with this joint and matrix, which is added if it is new. Preliminary until
+ * finish_bones. */
+static uint16_t find_bone(scene *s, uint32_t joint, th_mat34 inverse_bind)
 {
-    uint16_t bone = v->bone[a];
-    float weight = v->weight[a];
-    v->bone[a] = v->bone[b];
-    v->weight[a] = v->weight[b];
-    v->bone[b] = bone;
-    v->weight[b] = weight;
+    assert(joint < s->nodes.count && s->bones.count <= s->bones.capacity);
+    bone_list *b = &s->bones;
+    if (b->count == b->capacity) {
+        const bone_list old = *b;
+        b->capacity = 2 * old.capacity + 64;
+        b->bone = make(s, th_bone, b->capacity);
+        b->next = make(s, uint32_t, b->capacity);
+        if (old.count > 0) {
+            memcpy(b->bone, old.bone, old.count * sizeof *b->bone);
+            memcpy(b->next, old.next, old.count * sizeof *b->next);
+        }
+    }
+    uint32_t *link = &b->first[joint];
+    for (; *link != TH_NO_INDEX; link = &b->next[*link])
+        if (memcmp(&b->bone[*link].inverse_bind, &inverse_bind, sizeof inverse_bind) == 0)
+            return (uint16_t)*link;
+    if (b->count == TH_MAX_BONES)
+        give_up(TH_ERR_LIMIT, "more than %u bones", TH_MAX_BONES);
+    b->bone[b->count] = (th_bone){joint, inverse_bind};
+    b->next[b->count] = TH_NO_INDEX;
+    *link = b->count;
+    return (uint16_t)b->count++;
 }
+
+/* Stores the bones in the model, sorted by joint: one list per joint exists already. Returns a map from preliminary to
+ * final indices. */
+static const uint16_t *finish_bones(scene *s)
+{
+    const bone_list *b = &s->bones;
+    th_bone *sorted = make(s, th_bone, b->count);
+    uint16_t *final = make(s, uint16_t, b->count);
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < s->nodes.count; j++)
+        for (uint32_t i = b->first[j]; i != TH_NO_INDEX; i = b->next[i]) {
+            final[i] = (uint16_t)count;
+            sorted[count++] = b->bone[i];
+        }
+    assert(count == b->count);
+    s->model->bones = sorted;
+    s->model->bone_count = count;
+    return final;
+}
+
+/* ---- weights ---- */
 
 /* Several bones of a mesh may map to one bone of the model; then their weights add up. */
 static void add_weight(influence *v, uint16_t bone, float weight)
@@ -72,15 +112,25 @@ static void add_weight(influence *v, uint16_t bone, float weight)
         v->bone[slot] = bone;
         v->weight[slot] = weight;
     }
-    for (; slot > 0 && v->weight[slot] > v->weight[slot - 1]; slot--)
-        swap_influences(v, slot, slot - 1);
+    for (; slot > 0 && v->weight[slot] > v->weight[slot - 1]; slot--) {
+        const uint16_t lesser_bone = v->bone[slot - 1];
+        const float lesser = v->weight[slot - 1];
+        v->bone[slot - 1] = v->bone[slot];
+        v->weight[slot - 1] = v->weight[slot];
+        v->bone[slot] = lesser_bone;
+        v->weight[slot] = lesser;
+    }
 }
 
-static reference *read_bones(scene *s, const work *w, th_mat34 *inverse_binds)
+/* Returns false if the mesh has none. */
+static bool read_weights(scene *s, work *w)
 {
-    reference *bones = scratch(w->ai->mNumBones, sizeof *bones);
-    for (unsigned b = 0; b < w->ai->mNumBones; b++) {
-        const struct aiBone *bone = w->ai->mBones[b];
+    const struct aiMesh *mesh = w->ai;
+    w->influences = scratch(mesh->mNumVertices, sizeof *w->influences);
+    th_mat34 *inverse_binds = scratch(mesh->mNumBones, sizeof *inverse_binds);
+    reference *bones = scratch(mesh->mNumBones, sizeof *bones);
+    for (unsigned b = 0; b < mesh->mNumBones; b++) {
+        const struct aiBone *bone = mesh->mBones[b];
         bones[b].name = read_name(s, bone->mName.data);
         inverse_binds[b] = read_matrix(s, &bone->mOffsetMatrix, bones[b].name);
         bones[b].inverse_bind = &inverse_binds[b];
@@ -88,25 +138,17 @@ static reference *read_bones(scene *s, const work *w, th_mat34 *inverse_binds)
             bones[b].joint = bone->mNode ? (uint32_t)(bone->mNode - s->ai->mRootNode) : TH_NO_INDEX;
     }
     if (!s->gltf)
-        resolve_references(s, bones, w->ai->mNumBones, make_string(s, "a bone of mesh %s", w->label));
-    return bones;
-}
+        resolve_references(s, bones, mesh->mNumBones, make_string(s, "a bone of mesh %s", w->label));
 
-static void read_weights(scene *s, work *w)
-{
-    w->influences = scratch(w->ai->mNumVertices, sizeof *w->influences);
-    th_mat34 *inverse_binds = scratch(w->ai->mNumBones, sizeof *inverse_binds);
-    reference *bones = read_bones(s, w, inverse_binds);
-    for (unsigned b = 0; b < w->ai->mNumBones; b++) {
-        const struct aiBone *bone = w->ai->mBones[b];
-        if (bones[b].joint == TH_NO_INDEX) {
-            warn(s, WARN_BONE_LOST, 1, "%s", bones[b].name);
+    for (unsigned b = 0; b < mesh->mNumBones; b++) {
+        const struct aiBone *bone = mesh->mBones[b];
+        warn(s, WARN_BONE_LOST, bones[b].joint == TH_NO_INDEX, "%s", bones[b].name);
+        if (bones[b].joint == TH_NO_INDEX)
             continue;
-        }
         uint16_t bone_index = find_bone(s, bones[b].joint, inverse_binds[b]);
         for (unsigned k = 0; k < bone->mNumWeights; k++) {
             struct aiVertexWeight weight = bone->mWeights[k];
-            if (weight.mVertexId >= w->ai->mNumVertices || !(weight.mWeight >= 0) || weight.mWeight > 1e30f)
+            if (weight.mVertexId >= mesh->mNumVertices || !(weight.mWeight >= 0) || weight.mWeight > 1e30f)
                 warn(s, WARN_WEIGHT_DROPPED, 1, "mesh %s, bone %s", w->label, bones[b].name);
             else if (weight.mWeight > 0)
                 add_weight(&w->influences[weight.mVertexId], bone_index, weight.mWeight);
@@ -114,28 +156,20 @@ static void read_weights(scene *s, work *w)
     }
     free(bones);
     free(inverse_binds);
-}
 
-static bool has_weights(const work *w)
-{
-    for (unsigned v = 0; v < w->ai->mNumVertices; v++)
-        if (w->influences[v].count > 0)
-            return true;
-    return false;
-}
-
-static void warn_of_weights(scene *s, const work *w)
-{
     uint64_t many = 0, sum = 0, none = 0;
-    for (unsigned v = 0; v < w->ai->mNumVertices; v++) {
+    for (unsigned v = 0; v < mesh->mNumVertices; v++) {
         const influence *i = &w->influences[v];
         many += i->count > TH_MAX_INFLUENCES;
         sum += i->count > 0 && fabsf(i->sum - 1) > 1e-3f;
         none += i->count == 0;
     }
+    if (none == mesh->mNumVertices)
+        return false;
     warn(s, WARN_WEIGHTS_MANY, many, "mesh %s", w->label);
     warn(s, WARN_WEIGHTS_SUM, sum, "mesh %s", w->label);
     warn(s, WARN_WEIGHTS_NONE, none, "mesh %s", w->label);
+    return true;
 }
 
 /* Scales weights to sum 1. A vertex without weights follows the mesh's node. Huge weights are scaled first, so that
@@ -164,18 +198,6 @@ static uint8_t to_byte(float value)
     return value >= 1 ? 255 : value > 0 ? (uint8_t)(value * 255 + 0.5f) : 0; /* NaN: 0 */
 }
 
-static void write_normal(const struct aiMesh *mesh, unsigned v, th_vertex *out, uint64_t *missing)
-{
-    struct aiVector3D n = mesh->mNormals ? mesh->mNormals[v] : (struct aiVector3D){0, 0, 0};
-    float length = sqrtf(n.x * n.x + n.y * n.y + n.z * n.z);
-    if (isnormal(length)) {
-        memcpy(out->normal, (float[3]){n.x / length, n.y / length, n.z / length}, sizeof out->normal);
-    } else {
-        memcpy(out->normal, (float[3]){0, 1, 0}, sizeof out->normal);
-        *missing += 1;
-    }
-}
-
 static void read_vertices(scene *s, work *w)
 {
     const struct aiMesh *mesh = w->ai;
@@ -185,7 +207,11 @@ static void read_vertices(scene *s, work *w)
         th_vertex *out = &w->vertices[v];
         struct aiVector3D p = mesh->mVertices[v];
         memcpy(out->position, (float[3]){p.x, p.y, p.z}, sizeof out->position);
-        write_normal(mesh, v, out, &bad_normals);
+        const struct aiVector3D n = mesh->mNormals ? mesh->mNormals[v] : (struct aiVector3D){0, 0, 0};
+        const float length = sqrtf(n.x * n.x + n.y * n.y + n.z * n.z);
+        const float normal[3] = {n.x / length, n.y / length, n.z / length}, up[3] = {0, 1, 0};
+        memcpy(out->normal, isnormal(length) ? normal : up, sizeof out->normal);
+        bad_normals += !isnormal(length);
         if (mesh->mTextureCoords[0]) {
             struct aiVector3D uv = mesh->mTextureCoords[0][v];
             bool good = isfinite(uv.x) && isfinite(uv.y);
@@ -272,6 +298,71 @@ static void repair_winding(scene *s, work *w)
     warn(s, WARN_WINDING, 1, "mesh %s", w->label);
 }
 
+/* ---- what a target adds to a vertex ---- */
+
+typedef struct delta {
+    float position[3], normal[3];
+} delta;
+
+static bool is_finite(const delta *d)
+{
+    const float *v = d->position;
+    return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]) && isfinite(d->normal[0]) && isfinite(d->normal[1]) &&
+           isfinite(d->normal[2]);
+}
+
+static void subtract(const struct aiVector3D *from, const struct aiVector3D *base, float out[3])
+{
+    out[0] = from->x - (base ? base->x : 0);
+    out[1] = from->y - (base ? base->y : 0);
+    out[2] = from->z - (base ? base->z : 0);
+}
+
+/* The targets of glTF hold differences, those of Assimp positions. Normals get unit length. */
+static delta delta_of(const scene *s, const struct aiMesh *mesh, unsigned target, uint32_t v)
+{
+    const struct aiAnimMesh *to = mesh->mAnimMeshes[target];
+    delta d = {{0}, {0}};
+    if (to->mVertices)
+        subtract(&to->mVertices[v], s->gltf ? NULL : &mesh->mVertices[v], d.position);
+    if (!to->mNormals || !mesh->mNormals)
+        return d;
+    const struct aiVector3D n = mesh->mNormals[v];
+    const float length = sqrtf(n.x * n.x + n.y * n.y + n.z * n.z);
+    subtract(&to->mNormals[v], s->gltf ? NULL : &n, d.normal);
+    for (int i = 0; i < 3; i++)
+        d.normal[i] = isnormal(length) ? d.normal[i] / length : 0;
+    return d;
+}
+
+static bool moves(const delta *d)
+{
+    const float *p = d->position, *n = d->normal;
+    const bool is_zero = p[0] == 0 && p[1] == 0 && p[2] == 0 && n[0] == 0 && n[1] == 0 && n[2] == 0;
+    return !is_zero && is_finite(d);
+}
+
+/* Whether all targets add the same to two vertices. Equal ones have equal hashes. */
+static bool same_deltas(const scene *s, const struct aiMesh *mesh, uint32_t a, uint32_t b)
+{
+    for (unsigned t = 0; t < mesh->mNumAnimMeshes; t++) {
+        const delta x = delta_of(s, mesh, t, a), y = delta_of(s, mesh, t, b);
+        if (memcmp(&x, &y, sizeof x) != 0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t hash_deltas(const scene *s, const struct aiMesh *mesh, uint32_t v)
+{
+    uint64_t hash = 0;
+    for (unsigned t = 0; t < mesh->mNumAnimMeshes; t++) {
+        const delta d = delta_of(s, mesh, t, v);
+        hash = XXH3_64bits_withSeed(&d, sizeof d, hash);
+    }
+    return hash;
+}
+
 /* ---- welding ---- */
 
 /* The vertices that differ, so far. The table maps hashes to index + 1; 0 is a free slot. */
@@ -323,44 +414,120 @@ static void weld_mesh(scene *s, work *w, th_mesh *out)
     out->index_count = w->index_count;
 }
 
-/* ---- meshes ---- */
+/* ---- morph targets ---- */
 
-static void finish_mesh(scene *s, work *w, th_mesh *out)
+/* For vertices and the node that are known by now. */
+static void read_targets(scene *s, const work *w, th_mesh *out)
 {
-    out->name = read_name(s, w->ai->mName.data);
-    out->material = w->ai->mMaterialIndex < s->model->material_count ? w->ai->mMaterialIndex : 0;
-    read_vertices(s, w);
-    read_triangles(s, w);
-    repair_winding(s, w);
-    weld_mesh(s, w, out);
-    read_targets(s, w->ai, w->label, w->joint, w->sources, out);
-    free(w->vertices);
-    free(w->indices);
-    free(w->sources);
+    const struct aiMesh *mesh = w->ai;
+    const unsigned count = mesh->mNumAnimMeshes;
+    uint64_t broken = 0, all = 0;
+    if (count == 0)
+        return;
+    th_morph_target *targets = make(s, th_morph_target, count);
+    for (unsigned t = 0; t < count; t++) {
+        uint32_t moved = 0, n = 0;
+        for (uint32_t v = 0; v < out->vertex_count; v++) {
+            const delta d = delta_of(s, mesh, t, w->sources[v]);
+            moved += moves(&d);
+            broken += !is_finite(&d);
+        }
+        th_morph_delta *deltas = make(s, th_morph_delta, moved);
+        for (uint32_t v = 0; v < out->vertex_count; v++) {
+            const delta d = delta_of(s, mesh, t, w->sources[v]);
+            if (!moves(&d))
+                continue;
+            deltas[n].vertex = v;
+            memcpy(deltas[n].position, d.position, sizeof d.position);
+            memcpy(deltas[n++].normal, d.normal, sizeof d.normal);
+        }
+        targets[t] = (th_morph_target){.weight = t, .delta_count = moved, .deltas = deltas};
+        all += moved;
+    }
+    warn(s, WARN_MORPH_NOT_FINITE, broken, "mesh %s", w->label);
+    const bool many = s->delta_count + all > TH_MAX_DELTAS;
+    warn(s, WARN_MORPH_MANY, many, "mesh %s", w->label);
+    if (many)
+        return;
+    s->delta_count += all;
+    out->targets = targets;
+    out->target_count = count;
+
+    /* The node needs a weight for each target. */
+    weight_set *set = &s->weights[w->joint];
+    if (count <= set->count)
+        return;
+    th_weight *weights = make(s, th_weight, count);
+    if (set->count > 0)
+        memcpy(weights, set->weights, set->count * sizeof *weights);
+    for (unsigned t = set->count; t < count; t++) {
+        const struct aiAnimMesh *to = mesh->mAnimMeshes[t];
+        const float rest = s->gltf  ? find_gltf_weight(s, w->joint, t, to->mWeight)
+                           : s->fbx ? find_fbx_weight(s, &to->mName, to->mWeight)
+                                    : to->mWeight;
+        warn(s, WARN_MORPH_NOT_FINITE, isfinite(rest) == 0, "node %s", s->model->joints[w->joint].name);
+        weights[t] = (th_weight){read_name(s, to->mName.data), w->joint, isfinite(rest) ? rest : 0};
+    }
+    *set = (weight_set){.count = count, .weights = weights};
 }
+
+/* Lists the weights of all nodes in the model, and sets what the targets of meshes refer to. A node whose weights do
+ * not fit has none. joints: of the nodes, by mesh. */
+static void finish_weights(scene *s, const uint32_t *joints, th_mesh *meshes, uint32_t count)
+{
+    uint32_t weight_count = 0;
+    for (uint32_t j = 0; j < s->nodes.count; j++) {
+        weight_set *set = &s->weights[j];
+        const bool many = set->count > TH_MAX_WEIGHTS - weight_count;
+        warn(s, WARN_MORPH_MANY, many, "node %s", s->model->joints[j].name);
+        set->count = many ? 0 : set->count;
+        set->first = weight_count;
+        weight_count += set->count;
+    }
+    th_weight *weights = make(s, th_weight, weight_count);
+    for (uint32_t j = 0; j < s->nodes.count; j++)
+        if (s->weights[j].count > 0)
+            memcpy(weights + s->weights[j].first, s->weights[j].weights, s->weights[j].count * sizeof *weights);
+    s->model->weights = weights;
+    s->model->weight_count = weight_count;
+    for (uint32_t m = 0; m < count; m++) {
+        const weight_set *set = &s->weights[joints[m]];
+        meshes[m].target_count = set->count > 0 ? meshes[m].target_count : 0;
+        for (uint32_t t = 0; t < meshes[m].target_count; t++)
+            ((th_morph_target *)meshes[m].targets)[t].weight += set->first;
+    }
+}
+
+/* ---- meshes ---- */
 
 /* users: joints of the nodes that refer to the mesh. Writes one th_mesh, or one per user; returns how many. */
 static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint32_t user_count, th_mesh *out)
 {
     assert(index < s->ai->mNumMeshes && user_count > 0);
-    work w = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index), .joint = users[0]};
-    read_weights(s, &w);
-    bool skinned = has_weights(&w);
-    if (skinned) {
-        warn_of_weights(s, &w);
-        warn(s, WARN_SKIN_REPEATED, user_count > 1, "mesh %s", w.label);
+    work common = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index)};
+    if (read_weights(s, &common)) {
+        warn(s, WARN_SKIN_REPEATED, user_count > 1, "mesh %s", common.label);
         user_count = 1;
     }
     uint64_t vertices = 0;
-    for (uint32_t u = 0; u < user_count; u++) {
-        work copy = w;
-        copy.joint = users[u];
-        finish_mesh(s, &copy, &out[u]);
-        vertices += out[u].vertex_count;
+    for (uint32_t u = 0; u < user_count; u++, out++) {
+        work w = common;
+        w.joint = users[u];
+        out->name = read_name(s, w.ai->mName.data);
+        out->material = w.ai->mMaterialIndex < s->model->material_count ? w.ai->mMaterialIndex : 0;
+        read_vertices(s, &w);
+        read_triangles(s, &w);
+        repair_winding(s, &w);
+        weld_mesh(s, &w, out);
+        read_targets(s, &w, out);
+        free(w.vertices);
+        free(w.indices);
+        free(w.sources);
+        vertices += out->vertex_count;
         if (vertices > TH_MAX_VERTICES)
             give_up(TH_ERR_LIMIT, "more than %u vertices", TH_MAX_VERTICES);
     }
-    free(w.influences);
+    free(common.influences);
     return user_count;
 }
 
@@ -394,7 +561,9 @@ void read_meshes(scene *s)
     th_mesh *meshes = make(s, th_mesh, user_count);
     uint32_t *joints = make(s, uint32_t, user_count); /* by mesh: of the node that draws it */
     uint32_t count = 0;
-    begin_weights(s);
+    s->weights = make(s, weight_set, s->nodes.count);
+    s->bones = (bone_list){.first = make(s, uint32_t, s->nodes.count)};
+    memset(s->bones.first, 0xff, s->nodes.count * sizeof *s->bones.first); /* TH_NO_INDEX */
     for (uint32_t m = 0; m < s->ai->mNumMeshes; m++) {
         const struct aiMesh *mesh = s->ai->mMeshes[m];
         bool unused = first[m] == first[m + 1];
@@ -412,6 +581,12 @@ void read_meshes(scene *s)
     s->model->mesh_count = count;
 
     assert(count <= user_count);
+    for (uint32_t j = 0; j < s->nodes.count && count == 0; j++) { /* so that there is a palette to look at */
+        th_dmat34 inverse = TH_DMAT34_IDENTITY;
+        const bool singular = !th_dmat34_invert(&s->nodes.rest[j], &inverse);
+        warn(s, WARN_BIND_INVERSE, singular, "%s", s->model->joints[j].name);
+        find_bone(s, j, th_mat34_from(inverse));
+    }
     const uint16_t *final = finish_bones(s);
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t v = 0; v < meshes[m].vertex_count; v++) {

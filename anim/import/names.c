@@ -1,7 +1,6 @@
 /* Names are printed and written to JSON, so they become clean UTF-8. Bones and channels of the file also find their
  * nodes by name, so different names must stay different: the result is stored for each byte sequence, and no clean text
  * is used for two of them. */
-#include "importer.h"
 #include "scene.h"
 
 #include <search.h>

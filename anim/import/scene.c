@@ -2,7 +2,6 @@
 #include "scene.h"
 
 #include "files.h"
-#include "importer.h"
 
 #include <core/arena.h>
 
@@ -149,11 +148,8 @@ const th_model *read_scene(const char *path)
     join_fbx_pivots(s);
     settle_fbx_space(s);
     read_joints(s);
-    begin_bones(s);
     read_materials(s);
     read_meshes(s);
-    if (model->mesh_count == 0)
-        add_bone_for_each_joint(s);
     read_clips(s);
     say_fbx_limits(s);
     make_joint_names_unique(s);

@@ -1,13 +1,12 @@
-/* A file on its way from Assimp's aiScene to th_model: declarations shared by the parts of throng-import.
+/* A file on its way to th_model: declarations shared by the parts of throng-import.
  *
  * scene.c runs the parts in this order, and each fills its part of the model:
- *    gltf.c         builds the aiScene of a glTF 2.0 file itself; gltf.h names its parts. Assimp reads other formats
- *    fbx_pivots.c, fbx_space.c
- *                   repair the nodes of FBX
+ *    gltf/          reads a glTF 2.0 file, see gltf/gltf.h. Assimp reads other formats
+ *    fbx_*.c        repair the nodes of FBX
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
- *    meshes.c       vertices, triangles, the bones (bones.c) that they use, morph targets and weights (morphs.c)
- *    clips.c        channels and keys; weight_tracks.c those of weights; tracks.c what a track is made of
+ *    meshes.c       vertices, triangles, the bones that they use, morph targets and weights
+ *    clips.c        channels and keys
  * All of them use
  *    names.c        clean, distinct names
  *    warnings.c     warnings about everything that was repaired or dropped
@@ -40,7 +39,7 @@ typedef struct known_names {
     uint32_t taken; /* how often a clean text was already used */
 } known_names;
 
-/* Bones in the order they are found; sorted by joint at the end. */
+/* Bones in the order they are found; sorted by joint at the end. (meshes.c) */
 typedef struct bone_list {
     uint32_t count, capacity;
     th_bone *bone;
@@ -135,18 +134,5 @@ typedef struct reference {
 /* Resolves all references of one mesh or one clip together, because those with a unique name show which skeleton is
  * meant. whose: for messages. Gives up if a reference stays ambiguous. */
 void resolve_references(scene *s, reference *references, uint32_t count, const char *whose);
-
-/* ---- bones ---- */
-
-void begin_bones(scene *s);
-
-/* Returns the index of the bone with this joint and matrix; adds it if new. Preliminary until finish_bones. */
-uint16_t find_bone(scene *s, uint32_t joint, th_mat34 inverse_bind);
-
-/* Sorts the bones by joint and stores them in the model. Returns a map from preliminary to final indices. */
-const uint16_t *finish_bones(scene *s);
-
-/* For a file without meshes: gives every joint a bone, so that there is a palette to look at. */
-void add_bone_for_each_joint(scene *s);
 
 #endif

@@ -65,9 +65,6 @@ struct aiString gltf_string(const char *text);
 
 /* ---- bytes and numbers ---- */
 
-/* Replaces %20 and the like. */
-char *gltf_decode_percents(scene *s, const char *uri);
-
 gltf_bytes gltf_read_uri(gltf *g, const char *uri);
 gltf_bytes gltf_read_view(gltf *g, uint32_t view, const char *what);
 

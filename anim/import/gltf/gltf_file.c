@@ -199,20 +199,6 @@ static gltf_bytes decode_base64(gltf *g, const char *text)
     return (gltf_bytes){out, size, 0};
 }
 
-char *gltf_decode_percents(scene *s, const char *uri)
-{
-    char *text = (char *)make_string(s, "%s", uri), *out = text;
-    for (const char *c = uri; *c; c++) {
-        unsigned code;
-        const bool escaped = c[0] == '%' && c[1] && c[2] && strspn(c + 1, "0123456789abcdefABCDEF") >= 2 &&
-                             sscanf(c + 1, "%2x", &code) == 1 && code > 0;
-        *out++ = escaped ? (char)code : *c;
-        c += escaped ? 2 : 0;
-    }
-    *out = '\0';
-    return text;
-}
-
 static gltf_bytes read_beside(scene *s, const char *name, const char *uri)
 {
     gltf_bytes bytes = {0};
@@ -226,7 +212,7 @@ static gltf_bytes read_beside(scene *s, const char *name, const char *uri)
 gltf_bytes gltf_read_uri(gltf *g, const char *uri)
 {
     if (strncmp(uri, "data:", 5) != 0) {
-        gltf_bytes bytes = read_beside(g->s, gltf_decode_percents(g->s, uri), uri);
+        gltf_bytes bytes = read_beside(g->s, decode_percents(g->s, uri), uri);
         return bytes.at ? bytes : read_beside(g->s, uri, uri);
     }
     const char *comma = strchr(uri, ',');

@@ -1,5 +1,6 @@
 /* Materials and their textures (sections 3.8 and 3.9). */
 #include "gltf.h"
+#include "import/files.h"
 #include "import/materials.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static const char *read_image(gltf *g, uint32_t index, struct aiTexture **textur
     const json_t *image = gltf_at(gltf_list(g, "images"), index);
     const char *uri = json_string_value(json_object_get(image, "uri"));
     if (uri && strncmp(uri, "data:", 5) != 0)
-        return gltf_decode_percents(g->s, uri);
+        return decode_percents(g->s, uri);
     const char *what = make_string(g->s, "image %u", index);
     const uint32_t view = gltf_link(g, image, "bufferView", "bufferViews", what);
     const gltf_bytes bytes = uri                   ? gltf_read_uri(g, uri)
