@@ -1,9 +1,7 @@
 #include <bench/stress.h>
 
 #include "load_test_harness.h"
-#include "report/own_json.h"
-#include "report/scene_json.h"
-#include "stress_headline.h"
+#include "report/figures.h"
 
 #include <bench/validate_run.h>
 #include <core/json.h>

@@ -1,6 +1,5 @@
 #include <bench/rank_scaling.h>
 
-#include "report/scene_json.h"
 #include "scaling/pop_factors.h"
 #include "scaling/worker_counters.h"
 

@@ -1,6 +1,5 @@
 /* A comparison as JSON, CSV and text. */
 #include "figures.h"
-#include "tables.h"
 
 #include <bench/compare.h>
 
@@ -117,12 +116,7 @@ json_t *th_comparison_json(const th_comparison *c)
 bool th_comparison_csv(const th_comparison *c, FILE *file)
 {
     assert(c && file);
-    json_t *changes = with_changes(th_sheet_json(0), c).objects;
-    th_table *table = th_table_from_objects(changes);
-    const bool written = th_table_write(table, TH_FORMAT_CSV, file);
-    th_table_destroy(table);
-    json_decref(changes);
-    return written;
+    return th_write_csv(with_changes(th_sheet_json(0), c).objects, file);
 }
 
 /* ---- text ---- */
@@ -140,95 +134,57 @@ static void print_source(const char *which, const th_result_file *results, th_fo
     th_write_line(file, format, "%s", line);
 }
 
-static void print_texts(const json_t *texts, const char *prefix, th_format format, FILE *file)
+bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
 {
-    size_t index;
-    const json_t *text;
-    json_array_foreach(texts, index, text) th_write_line(file, format, "%s: %s", prefix, json_string_value(text));
-}
+    assert(c && file);
+    print_source("old", c->old_results, format, file);
+    print_source("new", c->new_results, format, file);
+    fputc('\n', file);
+    th_sheet changes = with_changes(th_sheet_table(0), c);
+    const bool printed = th_sheet_write(&changes, format, file);
+    fputc('\n', file);
 
-void th_comparison_summarize(const th_comparison *c, char *out, size_t size)
-{
+    /* How many entries have each verdict. */
     const uint32_t *v = c->verdicts;
-    th_append(out, size, "%u slower, %u faster, %u equivalent, %u inconclusive", v[TH_VERDICT_SLOWER],
+    char line[512] = "";
+    const size_t size = sizeof line;
+    th_append(line, size, "%u slower, %u faster, %u equivalent, %u inconclusive", v[TH_VERDICT_SLOWER],
               v[TH_VERDICT_FASTER], v[TH_VERDICT_EQUIVALENT], v[TH_VERDICT_INCONCLUSIVE]);
     if (c->pixels[TH_PIXELS_WORSE])
-        th_append(out, size, ", %u with more pixels of error", c->pixels[TH_PIXELS_WORSE]);
+        th_append(line, size, ", %u with more pixels of error", c->pixels[TH_PIXELS_WORSE]);
     if (v[TH_VERDICT_UNTIMED])
-        th_append(out, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
+        th_append(line, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
     if (v[TH_VERDICT_BASELINE])
-        th_append(out, size, ", %u baseline%s", v[TH_VERDICT_BASELINE], th_plural(v[TH_VERDICT_BASELINE]));
+        th_append(line, size, ", %u baseline%s", v[TH_VERDICT_BASELINE], th_plural(v[TH_VERDICT_BASELINE]));
     if (v[TH_VERDICT_ONLY_OLD])
-        th_append(out, size, ", %u gone", v[TH_VERDICT_ONLY_OLD]);
+        th_append(line, size, ", %u gone", v[TH_VERDICT_ONLY_OLD]);
     if (v[TH_VERDICT_ONLY_NEW])
-        th_append(out, size, ", %u new", v[TH_VERDICT_ONLY_NEW]);
-}
+        th_append(line, size, ", %u new", v[TH_VERDICT_ONLY_NEW]);
+    th_write_line(file, format, "%s.%s", line, c->problems ? " WRONG:" : "");
 
-static bool is_worth_telling(const th_pixel_change *px)
-{
-    return px->verdict != TH_PIXELS_UNKNOWN && px->verdict != TH_PIXELS_EQUAL;
-}
-
-/* Errors on screen that are not equal. */
-static void print_pixels(const th_comparison *c, th_format format, FILE *file)
-{
+    /* What is wrong, and errors on screen that are not equal. */
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->changes[i].problem[0])
+            th_write_line(file, format, "%s: %s", c->changes[i].name, c->changes[i].problem);
     for (uint32_t i = 0; i < c->count; i++) {
         const th_pixel_change *px = &c->changes[i].pixels;
         char old_px[64] = "none", new_px[64] = "none";
+        if (px->verdict == TH_PIXELS_UNKNOWN || px->verdict == TH_PIXELS_EQUAL)
+            continue;
         if (isfinite(px->old_p99))
             snprintf(old_px, sizeof old_px, "p99 %.3g, max %.3g", px->old_p99, px->old_max);
         if (isfinite(px->new_p99))
             snprintf(new_px, sizeof new_px, "p99 %.3g, max %.3g", px->new_p99, px->new_max);
-        if (is_worth_telling(px))
-            th_write_line(file, format, "%s: error on screen %s: %s pixels, was %s", c->changes[i].name,
-                          th_pixel_verdict_name(px->verdict), new_px, old_px);
+        th_write_line(file, format, "%s: error on screen %s: %s pixels, was %s", c->changes[i].name,
+                      th_pixel_verdict_name(px->verdict), new_px, old_px);
     }
-}
-
-static void print_summary(const th_comparison *c, th_format format, FILE *file)
-{
-    char line[512] = "";
-    th_comparison_summarize(c, line, sizeof line);
-    th_write_line(file, format, "%s.%s", line, c->problems ? " WRONG:" : "");
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->changes[i].problem[0])
-            th_write_line(file, format, "%s: %s", c->changes[i].name, c->changes[i].problem);
-    print_pixels(c, format, file);
-}
-
-bool th_comparison_print_figures(const th_comparison *c, th_format format, FILE *file)
-{
-    th_sheet changes = with_changes(th_sheet_table(0), c);
-    const bool printed = th_sheet_write(&changes, format, file);
-    fputc('\n', file);
-    print_summary(c, format, file);
     th_write_line(
         file, format,
         "Core: 5th percentile; mean; tail: 95th percentile of wall time; with %.0f %% CI over processes. Slower, "
         "faster: p < %.2g over all of them together (Holm), by more than %.3g %% (core), %.3g %% (mean) or "
         "%.3g %% (tail). Equivalent: CI of core and mean within that.",
         100 * TH_CONFIDENCE, TH_COMPARE_ALPHA, 100 * c->threshold, 200 * c->threshold, 400 * c->threshold);
-    return printed;
-}
-
-void th_comparison_print_warnings(const th_comparison *c, th_format format, FILE *file)
-{
-    print_texts(c->differences, "differs", format, file);
-    print_texts(c->warnings, "warning", format, file);
-}
-
-void th_comparison_print_sides(const th_comparison *c, th_format format, FILE *file)
-{
-    print_source("old", c->old_results, format, file);
-    print_source("new", c->new_results, format, file);
-}
-
-bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
-{
-    assert(c && file);
-    th_comparison_print_sides(c, format, file);
-    fputc('\n', file);
-    const bool printed = th_comparison_print_figures(c, format, file);
-    th_comparison_print_warnings(c, format, file);
+    th_print_texts(c->differences, "differs", format, file);
+    th_print_texts(c->warnings, "warning", format, file);
     return printed;
 }

@@ -1,6 +1,5 @@
 /* Tables and document of the scaling over ranks. */
 #include "figures.h"
-#include "tables.h"
 
 #include <bench/rank_scaling.h>
 #include <core/json.h>
@@ -20,19 +19,38 @@ static double gather_bytes_per_s(const th_rank_point *p)
 
 /* ---- figures ---- */
 
+/* The part of each rank. */
+static th_sheet with_shares(th_sheet sheet, const th_rank_scaling *s, const th_rank_point *p)
+{
+    for (uint32_t r = 0; r < p->ranks; r++) {
+        const th_rank_share *share = &p->shares[r];
+        const th_figure figures[] = {
+            TH_FIGURE("rank", ">rank", TH_COUNT(r)),
+            TH_FIGURE("host", "<host", TH_TEXT(s->hosts[r])),
+            TH_FIGURE("characters", ">characters", TH_DIGITS(share->characters)),
+            TH_FIGURE("poses_us", ">poses us", TH_REAL(share->median_ns / 1e3, "%.1f")),
+            TH_FIGURE("p99_us", ">p99", TH_REAL(share->p99_ns / 1e3, "%.1f")),
+            TH_FIGURE("longest_us", ">longest", TH_REAL(share->max_ns / 1e3, "%.1f")),
+            TH_FIGURE("grind_ns", ">grind ns", TH_REAL(share->median_ns * s->threads / (double)share->bones, "%.2f")),
+        };
+        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
+    }
+    return sheet;
+}
+
 /* Views of a point: a table of stages, one of factors, JSON. */
 enum { STAGES = 1, FACTORS = 2, JSON = 4 };
 
 static void add_point(th_sheet *sheet, const th_rank_scaling *s, const th_rank_point *p)
 {
     const double *pop = p->pop.values;
+    json_t *shares = sheet->view == JSON ? with_shares(th_sheet_json(0), s, p).objects : NULL;
     char sum[40];
     snprintf(sum, sizeof sum, "%016" PRIx64 "%016" PRIx64, p->sum.high, p->sum.low);
     const th_figure figures[] = {
         {"ranks", ">ranks", TH_COUNT(p->ranks), STAGES | FACTORS | JSON},
         {"threads", NULL, TH_COUNT((uint64_t)p->ranks * s->threads), JSON},
-        {"characters", ">characters", TH_DIGITS(p->characters), STAGES},
-        {"characters", NULL, TH_COUNT(p->characters), JSON},
+        {"characters", ">characters", TH_DIGITS(p->characters), STAGES | JSON},
         {"poses_us", ">poses us", TH_REAL(p->frame_ns / 1e3, "%.1f"), STAGES | JSON},
         {"bare_barrier_us", ">barrier alone", TH_REAL(median_of(p, TH_RANK_BARE_BARRIER) / 1e3, "%.1f"), STAGES | JSON},
         {"gather_us", s->has_gather ? ">gather us" : NULL, TH_REAL(median_of(p, TH_RANK_GATHER) / 1e3, "%.1f"),
@@ -53,8 +71,10 @@ static void add_point(th_sheet *sheet, const th_rank_scaling *s, const th_rank_p
         {"grind_ns", ">grind ns", TH_REAL(p->grind_ns, "%.2f"), FACTORS | JSON},
         {"bones_per_s", NULL, TH_NUMBER(p->bones_per_s), JSON},
         {"palette_sum", NULL, TH_TEXT(sum), JSON},
+        {"shares", NULL, TH_JSON(shares), JSON},
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    json_decref(shares);
 }
 
 static th_sheet with_points(th_sheet sheet, const th_rank_scaling *s)
@@ -64,75 +84,34 @@ static th_sheet with_points(th_sheet sheet, const th_rank_scaling *s)
     return sheet;
 }
 
-static th_sheet with_shares(th_sheet sheet, const th_rank_scaling *s, const th_rank_point *p)
-{
-    for (uint32_t r = 0; r < p->ranks; r++) {
-        const th_rank_share *share = &p->shares[r];
-        const th_figure figures[] = {
-            TH_FIGURE("rank", ">rank", TH_COUNT(r)),
-            TH_FIGURE("host", "<host", TH_TEXT(s->hosts[r])),
-            TH_COLUMN(">characters", TH_DIGITS(share->characters)),
-            TH_FIELD("characters", TH_COUNT(share->characters)),
-            TH_FIGURE("poses_us", ">poses us", TH_REAL(share->median_ns / 1e3, "%.1f")),
-            TH_FIGURE("p99_us", ">p99", TH_REAL(share->p99_ns / 1e3, "%.1f")),
-            TH_FIGURE("longest_us", ">longest", TH_REAL(share->max_ns / 1e3, "%.1f")),
-            TH_FIGURE("grind_ns", ">grind ns", TH_REAL(share->median_ns * s->threads / (double)share->bones, "%.2f")),
-        };
-        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
-    }
-    return sheet;
-}
-
 /* ---- the document ---- */
 
 json_t *th_rank_scaling_json(const th_rank_scaling *s)
 {
     assert(s);
     const bool is_partial = s->rounds_done < s->rounds;
-    json_t *points = with_points(th_sheet_json(JSON), s).objects;
-    for (uint32_t i = 0; points && i < s->point_count && s->rounds_done > 0; i++) {
-        json_t *shares = with_shares(th_sheet_json(0), s, &s->points[i]).objects;
-        if (json_object_set_new(json_array_get(points, i), "shares", shares) != 0) {
-            json_decref(points);
-            points = NULL;
-        }
-    }
-    json_t *scaling = json_pack("{s:b, s:b, s:i, s:i, s:i, s:i, s:s, s:s, s:o}", "weak", s->is_weak, "partial",
-                                is_partial, "rounds", (int)s->rounds_done, "frames", (int)s->frames, "ranks",
-                                (int)s->ranks, "threads_per_rank", (int)s->threads, "isa", th_isa_name(s->isa),
-                                "palette", th_palette_name(s->palette), "points", points);
+    json_t *scaling =
+        json_pack("{s:b, s:b, s:i, s:i, s:i, s:i, s:s, s:s, s:o}", "weak", s->is_weak, "partial", is_partial, "rounds",
+                  (int)s->rounds_done, "frames", (int)s->frames, "ranks", (int)s->ranks, "threads_per_rank",
+                  (int)s->threads, "isa", th_isa_name(s->isa), "palette", th_palette_name(s->palette), "points",
+                  with_points(th_sheet_json(JSON), s).objects);
     json_t *context = th_json_set(th_report_context_json(&s->report), "partial", json_boolean(is_partial));
     return json_pack("{s:o, s:o}", "context", context, "rank_scaling", scaling);
 }
 
 /* ---- text ---- */
 
-static void print_merit(const th_rank_scaling *s, th_format format, FILE *file)
+bool th_rank_scaling_print(const th_rank_scaling *s, th_format format, FILE *file)
 {
-    const th_rank_point *p = &s->points[s->point_count - 1];
-    char efficiency[64];
-    snprintf(efficiency, sizeof efficiency, ", efficiency %.1f %%, %s scaling", 100 * p->efficiency,
-             s->is_weak ? "weak" : "strong");
-    th_write_line(file, format,
-                  "Figure of merit: %.4g bones/s on %u rank%s of %u thread%s, grind time %.4g ns a bone and thread%s.",
-                  p->bones_per_s, p->ranks, th_plural(p->ranks), s->threads, th_plural(s->threads), p->grind_ns,
-                  s->point_count > 1 ? efficiency : "");
-    th_write_line(file, format, "Palettes are those of rank 0 alone: sum %016" PRIx64 "%016" PRIx64 ".", p->sum.high,
-                  p->sum.low);
-    if (s->budget_ns > 0)
-        th_write_line(file, format, "%u characters %s %.4g ms: p99 %.4g ms of %u frames.", p->characters,
-                      th_rank_scaling_misses_budget(s) ? "do not meet" : "meet", s->budget_ns / 1e6, p->p99_ns / 1e6,
-                      p->stages[TH_RANK_POSES].count);
-}
-
-static bool print_figures(const void *result, th_format format, FILE *file)
-{
-    const th_rank_scaling *s = result;
+    assert(s && file);
+    if (s->rounds_done < s->rounds)
+        th_write_line(file, format, "Partial: %u of %u rounds were measured.", s->rounds_done, s->rounds);
     if (s->rounds_done == 0)
         return true;
     const th_rank_point *last = &s->points[s->point_count - 1];
     th_sheet stages = with_points(th_sheet_table(STAGES), s), factors = with_points(th_sheet_table(FACTORS), s),
              shares = with_shares(th_sheet_table(0), s, last);
+    th_report_print_conditions(&s->report, format, file);
     th_print_gap(format, file);
     bool printed = th_sheet_write(&stages, format, file);
     fputc('\n', file);
@@ -142,18 +121,19 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     th_print_gap(format, file);
     printed = th_sheet_write(&shares, format, file) && printed;
     fputc('\n', file);
-    print_merit(s, format, file);
+
+    char efficiency[64];
+    snprintf(efficiency, sizeof efficiency, ", efficiency %.1f %%, %s scaling", 100 * last->efficiency,
+             s->is_weak ? "weak" : "strong");
+    th_write_line(file, format,
+                  "Figure of merit: %.4g bones/s on %u rank%s of %u thread%s, grind time %.4g ns a bone and thread%s.",
+                  last->bones_per_s, last->ranks, th_plural(last->ranks), s->threads, th_plural(s->threads),
+                  last->grind_ns, s->point_count > 1 ? efficiency : "");
+    th_write_line(file, format, "Palettes are those of rank 0 alone: sum %016" PRIx64 "%016" PRIx64 ".", last->sum.high,
+                  last->sum.low);
+    if (s->budget_ns > 0)
+        th_write_line(file, format, "%u characters %s %.4g ms: p99 %.4g ms of %u frames.", last->characters,
+                      th_rank_scaling_misses_budget(s) ? "do not meet" : "meet", s->budget_ns / 1e6, last->p99_ns / 1e6,
+                      last->stages[TH_RANK_POSES].count);
     return printed;
-}
-
-const th_tables th_rank_tables = {NULL, print_figures};
-
-bool th_rank_scaling_print(const th_rank_scaling *s, th_format format, FILE *file)
-{
-    assert(s && file);
-    if (s->rounds_done < s->rounds)
-        th_write_line(file, format, "Partial: %u of %u rounds were measured.", s->rounds_done, s->rounds);
-    if (s->rounds_done > 0)
-        th_report_print_conditions(&s->report, format, file);
-    return print_figures(s, format, file);
 }

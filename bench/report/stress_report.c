@@ -1,41 +1,229 @@
-/* A stress test as JSON and text. */
-#include "counter_table.h"
+/* A stress test as JSON and text, and its result in one sentence. */
 #include "figures.h"
-#include "own_json.h"
-#include "tables.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* ---- figures ---- */
-
-static json_t *probe_json(const th_capacity_probe *p)
+const char *th_stress_frame_name(const th_stress *stress)
 {
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o}", "stage", th_capacity_stage_name(p->stage),
-                     "characters", (int)p->items, "ticks", (int)p->ticks.scheduled, "frames", (int)p->ticks.frames,
-                     "deadline_misses", (int)p->ticks.missed, "meets_budget", p->meets_budget, "median_ms",
-                     th_json_real(p->median_ns / 1e6), "p99_ms", th_json_real(p->p99_ns / 1e6), "frozen_ms",
-                     th_json_real(p->ticks.frozen_ns / 1e6));
+    assert(stress);
+    return stress->drawn ? "drawn" : "posed";
 }
+
+/* Whether poses were to be shared, or were, or were held. */
+static bool shares_poses(const th_stress *stress)
+{
+    bool shares = stress->share_hz > 0;
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        shares |= stress->points[i].poses.shared > 0 || stress->points[i].poses.held > 0;
+    return shares;
+}
+
+/* Rounds to the digits shown; outwards, so that the interval never becomes narrower. */
+static uint32_t round_to_digits(double value, bool up)
+{
+    const double unit = value >= 1000 ? pow(10, floor(log10(value)) - 2) : 1;
+    return (uint32_t)(unit * (up ? ceil(value / unit) : floor(value / unit)));
+}
+
+/* The confidence interval of a point's capacity (th_capacity.interval). False where it is unknown: not even one
+ * character meets the budget, or memory is the limit. */
+static bool interval_of(const th_stress_point *point, uint32_t *low, uint32_t *high)
+{
+    const th_interval *interval = &point->search.interval;
+    if (!(interval->low >= 0 && interval->high < 1e9) || point->out_of_memory)
+        return false;
+    *low = round_to_digits(interval->low, false);
+    *high = round_to_digits(interval->high, true);
+    return true;
+}
+
+/* ---- doubts ---- */
+
+/* Why another run may give another result at this point, as texts: the process froze, other programs had the CPUs, or
+ * the runs of the search differ. Empty: nothing was seen. NULL when memory is out. */
+static json_t *doubts_of(const th_stress *stress, const th_stress_point *point)
+{
+    json_t *doubts = json_array();
+    const th_capacity *search = &point->search;
+    const th_capacity_ticks *all = &search->ticks;
+    const th_interference *outside = &stress->report.interference;
+    const uint32_t cpus = stress->report.context.cpus.usable;
+    const double preempted = 100.0 * point->preempted / point->ticks.frames;
+    if (all->freezes > 0)
+        th_json_append_format(&doubts, "the process did not run for %.3g s in all, %.3g s at once",
+                              all->frozen_ns / 1e9, all->longest_freeze_ns / 1e9);
+    if (preempted > 100 * TH_CAPACITY_MISS_RATE)
+        th_json_append_format(&doubts, "in %.*f %% of the frames a thread waited for a CPU", preempted < 10, preempted);
+    if (outside->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
+        th_json_append_format(&doubts, "other programs used %.2f CPUs", outside->external_cpu_load);
+    if (outside->steal_cpu_load > 0.01)
+        th_json_append_format(&doubts, "the hypervisor withheld %.2f CPUs", outside->steal_cpu_load);
+    if (outside->throttled_s > 0)
+        th_json_append_format(&doubts, "the cgroup's quota throttled threads for %.2f s", outside->throttled_s);
+    if (cpus > 0 && point->threads > cpus)
+        th_json_append_format(&doubts, "%u threads share %u CPU%s", point->threads, cpus, th_plural(cpus));
+    if (search->runs > 0 && !search->is_stable)
+        th_json_append_format(&doubts, "the worst of %u runs suggests %s, the best %s", search->runs,
+                              th_digits_from(search->worst_run).text, th_digits_from(search->best_run).text);
+    return doubts;
+}
+
+/* Appends "not reproducible (...)" with these reasons, or nothing. */
+static void add_doubts(const th_stress *stress, const th_stress_point *point, char *line, size_t size)
+{
+    json_t *doubts = doubts_of(stress, point);
+    for (size_t i = 0; i < json_array_size(doubts); i++)
+        th_append(line, size, "%s%s", i == 0 ? "not reproducible (" : "; ",
+                  json_string_value(json_array_get(doubts, i)));
+    if (json_array_size(doubts) > 0)
+        th_append(line, size, ")");
+    json_decref(doubts);
+}
+
+/* ---- the headline ---- */
+
+/* "134,000 posed characters meet", "Not even one posed character meets", "20,000 drawn characters do not meet". */
+static void add_result(char *line, size_t size, const char *what, const th_stress_point *point)
+{
+    const bool one = point->characters == 1;
+    if (point->search.is_frozen) {
+        th_append(line, size, "Freezes failed every run, so it is unknown how many %s characters meet", what);
+        return;
+    }
+    if (point->characters == 0)
+        th_append(line, size, "Not even one %s character", what);
+    else
+        th_append(line, size, "%s %s character%s", th_digits_from(point->characters).text, what, one ? "" : "s");
+    if (point->meets_budget || point->characters == 0)
+        th_append(line, size, " %s", one || point->characters == 0 ? "meets" : "meet");
+    else
+        th_append(line, size, " %s not meet", one ? "does" : "do");
+}
+
+static void add_sentence(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
+{
+    enum { MOST_NAMES = 3 };
+    const double budget_ms = stress->budget_ns / 1e6;
+    const th_context *context = &stress->report.context;
+    const th_capacity_ticks *ticks = &point->ticks;
+    uint32_t low, high;
+    add_doubts(stress, point, line, size);
+    if (line[0]) {
+        line[0] = 'N';
+        th_append(line, size, ": ");
+    }
+    add_result(line, size, th_stress_frame_name(stress), point);
+    th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
+    if (shares_poses(stress))
+        th_append(line, size,
+                  point->poses.held > 0 ? ", of which %s are posed in a frame" : ", showing %s poses that they share",
+                  th_digits_from(point->poses.evaluated).text);
+    if (stress->share_hz > 0)
+        th_append(line, size, point->poses.held > 0 ? ", sharing at %g Hz" : " at %g Hz", stress->share_hz);
+    if (point->poses.tolerance_px > 0)
+        th_append(line, size, " within %g pixels", point->poses.tolerance_px);
+    if (point->error_count > 0)
+        th_append(line, size, ", with an error on screen of %.2g pixels (p99)", point->error.p99_px);
+    if (interval_of(point, &low, &high))
+        th_append(line, size, ", 95 %% CI %s to %s", th_digits_from(low).text, th_digits_from(high).text);
+
+    /* The allowed misses are fewer than one percent, because so few ticks leave uncertainty. So p99 may be within a
+     * budget that is not met; the headline then gives the misses. */
+    if (ticks->frames > 0 && point->characters > 0 && !point->meets_budget)
+        th_append(line, size, ", with %s of %s ticks missed where %u are allowed", th_digits_from(ticks->missed).text,
+                  th_digits_from(ticks->scheduled).text, th_capacity_allowed_misses(ticks->scheduled));
+    if (ticks->frames > 0)
+        th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
+    if (ticks->frames > 0 && ticks->missed > 0) /* of the picture, whatever the cause */
+        th_append(line, size, ", longest freeze %.4g ms,", ticks->longest_ns / 1e6);
+
+    th_append(line, size, " on %u thread%s (", point->threads, th_plural(point->threads));
+    const json_t *models = json_object_get(stress->report.scene, "models");
+    const size_t count = json_array_size(models);
+    for (size_t i = 0; i < count && i < MOST_NAMES; i++) {
+        const json_t *model = json_array_get(models, i);
+        const int bones = (int)json_integer_value(json_object_get(model, "bones"));
+        th_append(line, size, "%s%s, %d %s", i == 0 ? "" : "; ", json_string_value(json_object_get(model, "name")),
+                  bones, bones == 1 ? "bone" : "bones");
+    }
+    if (count > MOST_NAMES)
+        th_append(line, size, " and %zu more", count - MOST_NAMES);
+    if (stress->report.picture) {
+        th_append(line, size, "; ");
+        th_report_add_picture(stress->report.picture, line, size);
+    }
+    th_append(line, size, "; %s, %s, %s; throng %s)", context->cpu[0] ? context->cpu : "unknown CPU",
+              th_isa_name(stress->isa), th_palette_name(stress->palette), th_context_version());
+}
+
+/* What its short tests say; nothing of it is confirmed. */
+static void add_interrupted(char *line, size_t size, const th_stress *stress)
+{
+    const th_stress_point *point = th_stress_interrupted(stress);
+    const uint32_t passed = point->search.passed, failed = point->search.failed;
+    th_append(line, size, "%sThe search on %u thread%s was interrupted", line[0] ? ". " : "", point->threads,
+              th_plural(point->threads));
+    if (passed == 0 && failed == 0) {
+        th_append(line, size, " at its first tests");
+        return;
+    }
+    th_append(line, size, "; in its short tests, not confirmed, ");
+    if (passed > 0)
+        th_append(line, size, "%s character%s met the budget%s", th_digits_from(passed).text, th_plural(passed),
+                  failed > 0 ? " and " : "");
+    if (failed > 0)
+        th_append(line, size, "%s missed it", th_digits_from(failed).text);
+}
+
+void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
+{
+    stress->headline[0] = '\0';
+    if (point)
+        add_sentence(stress->headline, sizeof stress->headline, stress, point);
+    else if (th_report_failure(&stress->report))
+        th_append(stress->headline, sizeof stress->headline, "The palettes are wrong, so the times mean nothing.");
+    if (th_stress_interrupted(stress))
+        add_interrupted(stress->headline, sizeof stress->headline, stress);
+}
+
+/* ---- figures ---- */
 
 static json_t *probes_json(const th_capacity *search)
 {
-    json_t *probes = json_array();
-    for (uint32_t i = 0; i < search->probe_count; i++)
-        probes = th_json_append(probes, probe_json(&search->probes[i]));
-    return probes;
+    th_sheet sheet = th_sheet_json(0);
+    for (uint32_t i = 0; i < search->probe_count; i++) {
+        const th_capacity_probe *p = &search->probes[i];
+        const th_figure figures[] = {
+            TH_FIELD("stage", TH_TEXT(th_capacity_stage_name(p->stage))),
+            TH_FIELD("characters", TH_COUNT(p->items)),
+            TH_FIELD("ticks", TH_COUNT(p->ticks.scheduled)),
+            TH_FIELD("frames", TH_COUNT(p->ticks.frames)),
+            TH_FIELD("deadline_misses", TH_COUNT(p->ticks.missed)),
+            TH_FIELD("meets_budget", TH_FLAG(p->meets_budget)),
+            TH_FIELD("median_ms", TH_NUMBER_PER(p->median_ns, 1e6)),
+            TH_FIELD("p99_ms", TH_NUMBER_PER(p->p99_ns, 1e6)),
+            TH_FIELD("frozen_ms", TH_NUMBER_PER(p->ticks.frozen_ns, 1e6)),
+        };
+        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
+    }
+    return sheet.objects;
 }
 
 static json_t *errors_json(const th_stress_point *p)
 {
-    json_t *errors = json_array();
+    th_sheet sheet = th_sheet_json(0);
     for (uint32_t i = 0; i < p->error_count; i++) {
         const th_stress_error *e = &p->errors[i];
-        errors = th_json_append(errors, json_pack("{s:i, s:o, s:o, s:o}", "frame", (int)e->frame, "p50",
-                                                  th_json_real(e->p50_px), "p99", th_json_real(e->p99_px), "max",
-                                                  th_json_real(e->max_px)));
+        const th_figure figures[] = {
+            TH_FIELD("frame", TH_COUNT(e->frame)),
+            TH_FIELD("p50", TH_NUMBER(e->p50_px)),
+            TH_FIELD("p99", TH_NUMBER(e->p99_px)),
+            TH_FIELD("max", TH_NUMBER(e->max_px)),
+        };
+        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
     }
-    return errors;
+    return sheet.objects;
 }
 
 static th_value some(uint32_t number)
@@ -52,12 +240,12 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     const th_stress_point *p = &stress->points[index];
     uint32_t low = 0, high = 0;
     const th_capacity *search = &p->search;
-    const bool has_interval = th_stress_interval(p, &low, &high);
+    const bool has_interval = interval_of(p, &low, &high);
     const th_capacity_ticks *ticks = &p->ticks;
-    json_t *probes = sheet->view == TEST ? probes_json(search) : NULL, *doubts = th_stress_doubts(stress, p);
+    json_t *probes = sheet->view == TEST ? probes_json(search) : NULL, *doubts = doubts_of(stress, p);
     json_t *errors = sheet->view == TEST ? errors_json(p) : NULL;
     const unsigned measured = stress->error_every > 0 ? TABLE | JSON : 0;
-    const unsigned shared = th_stress_shares(stress) ? TABLE | TEST : 0;
+    const unsigned shared = shares_poses(stress) ? TABLE | TEST : 0;
     const double miss_rate_bound = th_capacity_miss_rate_bound(ticks->missed, ticks->scheduled);
     const th_figure figures[] = {
         {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
@@ -120,17 +308,6 @@ static th_sheet with_points(th_sheet sheet, const th_stress *stress)
 
 /* ---- JSON ---- */
 
-static json_t *count_or_null(uint32_t count)
-{
-    return count > 0 ? th_json_count(count) : json_null();
-}
-
-static json_t *interrupted_json(const th_stress_point *p)
-{
-    return json_pack("{s:i, s:o, s:o, s:o}", "threads", (int)p->threads, "passed", count_or_null(p->search.passed),
-                     "failed", count_or_null(p->search.failed), "probes", probes_json(&p->search));
-}
-
 json_t *th_stress_own_json(const th_stress *stress, uint32_t point)
 {
     th_sheet sheet = th_sheet_json(ROW);
@@ -153,14 +330,25 @@ json_t *th_stress_json(const th_stress *stress)
         "points", with_points(th_sheet_json(TEST), stress).objects);
     if (stress->error_every > 0)
         json = th_json_set(json, "error_every", th_json_count(stress->error_every));
-    if (interrupted)
-        json = th_json_set(json, "interrupted", interrupted_json(interrupted));
+    if (interrupted) {
+        const th_capacity *search = &interrupted->search;
+        json_t *probes = probes_json(search);
+        const th_figure figures[] = {
+            TH_FIELD("threads", TH_COUNT(interrupted->threads)),
+            TH_FIELD("passed", some(search->passed)),
+            TH_FIELD("failed", some(search->failed)),
+            TH_FIELD("probes", TH_JSON(probes)),
+        };
+        json = th_json_set(json, "interrupted", th_figures_json(figures, sizeof figures / sizeof *figures));
+        json_decref(probes);
+    }
     return th_json_set(th_report_json(&stress->report), "stress", json);
 }
 
 /* ---- text ---- */
 
-static void print_rule(const th_stress *stress, th_format format, FILE *file)
+/* What the figures mean. */
+static void print_notes(const th_stress *stress, th_format format, FILE *file)
 {
     th_write_line(
         file, format,
@@ -172,31 +360,19 @@ static void print_rule(const th_stress *stress, th_format format, FILE *file)
         100 * TH_CONFIDENCE, 100 * TH_CAPACITY_MISS_RATE, stress->budget_ns / 1e6,
         th_capacity_allowed_misses(stress->frames), th_digits_from(stress->frames).text, 100 * TH_CAPACITY_MISS_RATE,
         format == TH_FORMAT_TEXT ? "" : "Lost: missed ticks x budget. ", stress->preemption_threshold_ns / 1e6);
-}
-
-static void print_sharing(const th_stress *stress, th_format format, FILE *file)
-{
-    if (th_stress_shares(stress))
+    if (shares_poses(stress))
         th_write_line(
             file, format,
             "Evaluated: poses. Shared: characters beyond that, who show the pose of another; held: one of a frame "
             "before. Tolerance: pixels that a budget lets them be off. Share error: the farthest that sharing moves a "
             "bone, in scene "
             "units.");
-}
-
-static void print_errors(const th_stress *stress, th_format format, FILE *file)
-{
     if (stress->error_every > 0)
         th_write_line(file, format,
                       "Px: error on screen, in pixels between the skin of a visible character and its full evaluation: "
                       "p50, p99 and maximum over the characters of a frame, the largest of all measured frames. One "
                       "frame in %s is measured, afterwards, in frames that are not timed.",
                       th_digits_from(stress->error_every).text);
-}
-
-static void print_memory(const th_stress *stress, th_format format, FILE *file)
-{
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (stress->points[i].out_of_memory) {
             th_write_line(
@@ -215,7 +391,7 @@ static void print_warnings(const th_stress *stress, th_format format, FILE *file
         const th_stress_point *p = &stress->points[i];
         char doubts[1024] = "";
         if (!stress->report.rows[i].failure[0])
-            th_stress_add_doubts(stress, p, doubts, sizeof doubts);
+            add_doubts(stress, p, doubts, sizeof doubts);
         if (doubts[0])
             th_write_line(file, format, "warning: the result on %u thread%s is %s", p->threads, th_plural(p->threads),
                           doubts);
@@ -230,39 +406,30 @@ static void print_warnings(const th_stress *stress, th_format format, FILE *file
     }
 }
 
-static bool print_figures(const void *result, th_format format, FILE *file)
+bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
 {
-    const th_stress *stress = result;
-    th_sheet points = with_points(th_sheet_table(TABLE), stress);
-    th_print_gap(format, file);
-    bool printed = th_sheet_write(&points, format, file);
-    printed = th_counter_table_print(&stress->report, format, file) && printed;
-    fputc('\n', file);
-    print_rule(stress, format, file);
-    print_sharing(stress, format, file);
-    print_errors(stress, format, file);
-    print_memory(stress, format, file);
-    th_print_gap(format, file);
-    th_write_line(file, format, "%s", stress->headline);
-    th_print_gap(format, file);
-    print_warnings(stress, format, file);
-    return printed;
-}
-
-static void print_how(const void *result, th_format format, FILE *file)
-{
-    const th_stress *stress = result;
+    assert(stress && file);
+    bool printed;
+    th_report_print_conditions(&stress->report, format, file);
     th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames %s on ticks of %.4g ms",
                   th_isa_name(stress->isa), th_palette_name(stress->palette),
                   th_scheduler_name(TH_SCHEDULER_WORK_STEALING), th_placement_name(stress->placement),
                   th_stress_frame_name(stress), stress->budget_ns / 1e6);
     th_report_print_picture(stress->report.picture, format, file);
-}
-
-const th_tables th_stress_tables = {print_how, print_figures};
-
-bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
-{
-    assert(stress && file);
-    return th_tables_print(&th_stress_tables, &stress->report, stress, format, file);
+    if (stress->report.is_dry_run)
+        printed = th_report_print_dry_run(&stress->report, format, file);
+    else {
+        th_sheet points = with_points(th_sheet_table(TABLE), stress);
+        th_print_gap(format, file);
+        printed = th_sheet_write(&points, format, file);
+        printed = th_report_print_counters(&stress->report, format, file) && printed;
+        fputc('\n', file);
+        print_notes(stress, format, file);
+        th_print_gap(format, file);
+        th_write_line(file, format, "%s", stress->headline);
+        th_print_gap(format, file);
+        print_warnings(stress, format, file);
+    }
+    th_report_print_warnings(&stress->report, format, file);
+    return printed;
 }

@@ -1,10 +1,7 @@
 /* The warnings of a report, as text. */
-#include "row_figures.h"
-#include "row_interval.h"
+#include "figures.h"
 
 #include <bench/rank_test.h>
-#include <bench/report.h>
-#include <core/json.h>
 
 #include <assert.h>
 #include <math.h>
@@ -31,100 +28,6 @@ static percent percent_of(double part)
     percent p;
     snprintf(p.text, sizeof p.text, 100 * part < 10 ? "%.2g %%" : "%.0f %%", 100 * part);
     return p;
-}
-
-/* ---- the scene ---- */
-
-static void warn_of_clips(const json_t *scene, json_t **warnings)
-{
-    size_t index;
-    const json_t *model;
-    const char *sampling = json_string_value(json_object_get(scene, "sampling"));
-    json_array_foreach(json_object_get(scene, "models"), index, model)
-    {
-        const int exact = (int)json_integer_value(json_object_get(model, "exact_clips"));
-        const int clips = (int)json_integer_value(json_object_get(model, "clips"));
-        if (exact > 0 && strcmp(sampling, "compiled") == 0)
-            th_json_append_format(warnings,
-                                  "%d of %d clip%s of %s cannot be compiled within the error bound and play%s exact",
-                                  exact, clips, th_plural((uint64_t)clips),
-                                  json_string_value(json_object_get(model, "name")), exact == 1 ? "s" : "");
-    }
-}
-
-static bool stands_still(const th_report *report)
-{
-    for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].checked && !report->rows[r].moving && !report->rows[r].failure[0])
-            return true;
-    return false;
-}
-
-static void warn_of_interruption(const th_report *report, json_t **warnings)
-{
-    uint32_t timed = 0;
-    for (uint32_t r = 0; r < report->row_count; r++)
-        timed += report->rows[r].real_ns.count > 0;
-    if (report->is_partial)
-        th_json_append_format(warnings,
-                              "partial result: the measurement was interrupted; %u of %u entr%s measured, in "
-                              "%u process%s",
-                              timed, report->row_count, report->row_count == 1 ? "y was" : "ies were",
-                              report->process_count, report->process_count == 1 ? "" : "es");
-}
-
-static void warn_of_skipped(const th_report *report, json_t **warnings)
-{
-    const th_row *first = th_report_skipped(report);
-    uint32_t count = 0;
-    for (uint32_t r = 0; r < report->row_count; r++)
-        count += report->rows[r].skipped;
-    if (count > 1)
-        th_json_append_format(warnings, "%s and %u more were skipped: %s", first->name, count - 1, first->failure);
-    else if (count == 1)
-        th_json_append_format(warnings, "%s was skipped: %s", first->name, first->failure);
-}
-
-/* ---- the machine ---- */
-
-static void warn_of_clock(const th_context *c, json_t **warnings)
-{
-    const bool scales = c->governor[0] && strcmp(c->governor, "performance") != 0;
-    if (scales)
-        th_json_append_format(warnings, "the clock changes with the load (governor %s)", c->governor);
-    if (c->boost == TH_BOOST_ON)
-        th_json_append_format(warnings, "the clock changes with heat and with how many cores are busy (boost is on)");
-}
-
-static void warn_of_priority(int nice, json_t **warnings)
-{
-    if (nice > 0)
-        th_json_append_format(warnings, "nice %d: programs without it go first", nice);
-}
-
-static void warn_of_external_load(const th_report *report, json_t **warnings)
-{
-    const th_interference *n = &report->interference;
-    if (n->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
-        th_json_append_format(warnings, "external CPU load: other programs used %.2f CPUs", n->external_cpu_load);
-    else if (isnan(n->external_cpu_load) && report->context.load[0] > 0.5)
-        th_json_append_format(warnings, "the load average was %.1f before, and the external CPU load is unknown",
-                              report->context.load[0]);
-    if (n->steal_cpu_load > 0.01)
-        th_json_append_format(warnings, "steal: the hypervisor withheld %.2f CPUs", n->steal_cpu_load);
-    if (n->throttled_s > 0)
-        th_json_append_format(warnings, "the cgroup's quota throttled threads for %.2f s", n->throttled_s);
-}
-
-static void warn_of_threads(const th_report *report, json_t **warnings)
-{
-    const th_cpus *cpus = &report->context.cpus;
-    uint32_t threads = 0;
-    for (uint32_t r = 0; r < report->row_count; r++)
-        threads = report->rows[r].threads > threads ? report->rows[r].threads : threads;
-    if (threads > cpus->usable)
-        th_json_append_format(warnings, "%u threads share %u usable CPU%s, so they take turns", threads, cpus->usable,
-                              th_plural(cpus->usable));
 }
 
 /* ---- the samples ---- */
@@ -208,37 +111,86 @@ static void warn_of_samples(const th_report *report, json_t **warnings)
             percent_of(drifting.value).text);
 }
 
-/* Other programs say how long their frames took, and we know how long the answer took. */
-static void warn_of_told_times(const th_report *report, json_t **warnings)
-{
-    for (uint32_t r = 0; r < report->row_count; r++) {
-        const th_row *row = &report->rows[r];
-        const double share = th_row_own(row, "told_share");
-        if (is_timed(row) && share < LEAST_TOLD)
-            th_json_append_format(warnings, "%s says that its frames took at most %s of the time until its answers",
-                                  row->name, percent_of(share).text);
-    }
-}
+/* ---- all of them ---- */
 
 json_t *th_report_warnings(const th_report *report)
 {
     assert(report);
     json_t *warnings = json_array();
-    warn_of_interruption(report, &warnings);
-    warn_of_clips(report->scene, &warnings);
-    warn_of_skipped(report, &warnings);
-    if (stands_still(report))
+    const th_context *context = &report->context;
+    const th_row *skipped = th_report_skipped(report);
+    uint32_t timed = 0, skipped_count = 0, threads = 0;
+    bool stands_still = false;
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        timed += row->real_ns.count > 0;
+        skipped_count += row->skipped;
+        threads = row->threads > threads ? row->threads : threads;
+        stands_still = stands_still || (row->checked && !row->moving && !row->failure[0]);
+    }
+    if (report->is_partial)
+        th_json_append_format(&warnings,
+                              "partial result: the measurement was interrupted; %u of %u entr%s measured, in "
+                              "%u process%s",
+                              timed, report->row_count, report->row_count == 1 ? "y was" : "ies were",
+                              report->process_count, report->process_count == 1 ? "" : "es");
+
+    size_t index;
+    const json_t *model;
+    const char *sampling = json_string_value(json_object_get(report->scene, "sampling"));
+    json_array_foreach(json_object_get(report->scene, "models"), index, model)
+    {
+        const int exact = (int)json_integer_value(json_object_get(model, "exact_clips"));
+        const int clips = (int)json_integer_value(json_object_get(model, "clips"));
+        if (exact > 0 && strcmp(sampling, "compiled") == 0)
+            th_json_append_format(&warnings,
+                                  "%d of %d clip%s of %s cannot be compiled within the error bound and play%s exact",
+                                  exact, clips, th_plural((uint64_t)clips),
+                                  json_string_value(json_object_get(model, "name")), exact == 1 ? "s" : "");
+    }
+    if (skipped_count > 1)
+        th_json_append_format(&warnings, "%s and %u more were skipped: %s", skipped->name, skipped_count - 1,
+                              skipped->failure);
+    else if (skipped_count == 1)
+        th_json_append_format(&warnings, "%s was skipped: %s", skipped->name, skipped->failure);
+    if (stands_still)
         th_json_append_format(&warnings, "nothing moves: this is the cost of a crowd at rest");
     if (report->is_dry_run)
         return warnings;
+
+        /* The build and the machine. */
 #ifndef NDEBUG
     th_json_append_format(&warnings, "built with assertions; measure a Release build");
 #endif
-    warn_of_threads(report, &warnings);
-    warn_of_priority(report->context.nice, &warnings);
-    warn_of_external_load(report, &warnings);
-    warn_of_clock(&report->context, &warnings);
+    if (threads > context->cpus.usable)
+        th_json_append_format(&warnings, "%u threads share %u usable CPU%s, so they take turns", threads,
+                              context->cpus.usable, th_plural(context->cpus.usable));
+    if (context->nice > 0)
+        th_json_append_format(&warnings, "nice %d: programs without it go first", context->nice);
+    const th_interference *outside = &report->interference;
+    if (outside->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
+        th_json_append_format(&warnings, "external CPU load: other programs used %.2f CPUs",
+                              outside->external_cpu_load);
+    else if (isnan(outside->external_cpu_load) && context->load[0] > 0.5)
+        th_json_append_format(&warnings, "the load average was %.1f before, and the external CPU load is unknown",
+                              context->load[0]);
+    if (outside->steal_cpu_load > 0.01)
+        th_json_append_format(&warnings, "steal: the hypervisor withheld %.2f CPUs", outside->steal_cpu_load);
+    if (outside->throttled_s > 0)
+        th_json_append_format(&warnings, "the cgroup's quota throttled threads for %.2f s", outside->throttled_s);
+    if (context->governor[0] && strcmp(context->governor, "performance") != 0)
+        th_json_append_format(&warnings, "the clock changes with the load (governor %s)", context->governor);
+    if (context->boost == TH_BOOST_ON)
+        th_json_append_format(&warnings, "the clock changes with heat and with how many cores are busy (boost is on)");
+
     warn_of_samples(report, &warnings);
-    warn_of_told_times(report, &warnings);
+    /* Other programs say how long their frames took, and we know how long the answer took. */
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        const double share = th_row_own(row, "told_share");
+        if (is_timed(row) && share < LEAST_TOLD)
+            th_json_append_format(&warnings, "%s says that its frames took at most %s of the time until its answers",
+                                  row->name, percent_of(share).text);
+    }
     return warnings;
 }

@@ -1,5 +1,5 @@
 /* The bottleneck of a scaling experiment, in words. */
-#include "share_text.h"
+#include "report/figures.h"
 
 #include <bench/scale.h>
 #include <bench/student.h>

@@ -2,8 +2,7 @@
 
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
-#include "report/own_json.h"
-#include "report/row_interval.h"
+#include "report/figures.h"
 
 #include <core/json.h>
 

@@ -4,7 +4,6 @@
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
 #include "pop_factors.h"
-#include "report/scene_json.h"
 #include "resample.h"
 
 #include <bench/validate_run.h>

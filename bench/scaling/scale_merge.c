@@ -2,39 +2,15 @@
 #include "conclusion.h"
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
+#include "report/figures.h"
 #include "scale_figures.h"
 
 #include <bench/student.h>
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The figures of a point. name: its field in rows; NULL: it follows from the samples of a row. */
-static const struct {
-    const char *name;
-    size_t offset;
-    double unit;
-} fields[] = {
-    {NULL, offsetof(th_scale_point, frame_ns), 1},
-    {NULL, offsetof(th_scale_point, relative_mad), 1},
-    {"speed_up", offsetof(th_scale_point, speed_up), 1},
-    {"efficiency", offsetof(th_scale_point, efficiency), 1},
-    {"karp_flatt", offsetof(th_scale_point, karp_flatt), 1},
-    {"busy", offsetof(th_scale_point, busy), 1},
-    {"idle_at_end", offsetof(th_scale_point, idle_at_end), 1},
-    {"serial", offsetof(th_scale_point, serial), 1},
-    {"imbalance", offsetof(th_scale_point, imbalance), 1},
-    {"work_us_per_frame", offsetof(th_scale_point, work_ns), 1e3},
-};
-enum { FIELDS = sizeof fields / sizeof *fields };
-
-static double *field_of(th_scale_point *point, int field)
-{
-    return (double *)((char *)point + fields[field].offset);
-}
 
 /* ---- one process ---- */
 
@@ -58,19 +34,26 @@ static double number_of(const json_t *row, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static void read_point(const th_result_file *results, const char *name, th_scale_point *point)
+/* Fields that become means, and what follows from the samples. */
+static void read_point(const th_scale *scale, const th_scale_curve *curve, uint32_t index,
+                       const th_result_file *results, th_scale_point *point)
 {
+    const char *name = scale->report.rows[index].name;
     const json_t *row = row_named(results, name);
     const th_stats frame = th_samples_stats(&th_result_file_find(results, name)->real_ns);
-    for (int f = 0; f < FIELDS; f++)
-        if (fields[f].name)
-            *field_of(point, f) = number_of(row, fields[f].name) * fields[f].unit;
-    for (int f = 0; f < TH_POP_COUNT; f++)
-        point->pop.values[f] =
-            number_of(json_object_get(row_named(results, name), "pop"), th_pop_factor_name((th_pop_factor)f));
-    for (int i = 0; i < TH_COUNTER_COUNT; i++)
-        point->counters.values[i] =
-            number_of(json_object_get(row_named(results, name), "counters"), th_counter_name((th_counter)i));
+    th_scale_figures figures;
+    th_scale_figures_of(scale, curve, index, point, false, &figures);
+    for (uint32_t f = 0; f < figures.count; f++) {
+        const char *field = figures.all[f].name;
+        const th_value *value = &figures.all[f].value;
+        if (!field || !value->mean)
+            continue;
+        if (value->kind == TH_VALUE_REALS)
+            for (uint32_t i = 0; i < value->count; i++)
+                value->mean[i] = number_of(json_object_get(row, field), value->name(i));
+        else
+            *value->mean = number_of(row, field) * value->json_unit;
+    }
     point->frame_ns = frame.median;
     point->relative_mad = th_stats_relative_mad(&frame);
 }
@@ -105,8 +88,9 @@ static bool add_process(th_scale *scale, const th_result_file *results)
     th_scale_process *process = &scale->processes[scale->report.process_count - 1];
     if (!copy_figures(scale, process))
         return false;
-    for (uint32_t i = 0; i < scale->point_count; i++)
-        read_point(results, scale->report.rows[i].name, &process->points[i]);
+    for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
+        for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+            read_point(scale, curve, i, results, &process->points[i]);
     for (uint32_t part = 0; part < scale->part_count; part++)
         read_parts(scale, results, part, process);
     return true;
@@ -114,46 +98,26 @@ static bool add_process(th_scale *scale, const th_result_file *results)
 
 /* ---- all of them ---- */
 
-static th_estimate mean_factor(const th_scale *scale, uint32_t point, int factor)
+static void set_point(th_scale *scale, const th_scale_curve *curve, uint32_t index)
 {
-    double values[TH_REPORT_MAX_PROCESSES];
-    for (uint32_t p = 0; p < scale->report.process_count; p++)
-        values[p] = scale->processes[p].points[point].pop.values[factor];
-    return th_student_mean(values, scale->report.process_count);
-}
-
-static double mean_counter(const th_scale *scale, uint32_t point, int counter)
-{
-    double values[TH_REPORT_MAX_PROCESSES];
-    for (uint32_t p = 0; p < scale->report.process_count; p++)
-        values[p] = scale->processes[p].points[point].counters.values[counter];
-    return th_student_mean(values, scale->report.process_count).value;
-}
-
-static th_estimate mean_field(const th_scale *scale, uint32_t point, int field)
-{
-    double values[TH_REPORT_MAX_PROCESSES];
-    for (uint32_t p = 0; p < scale->report.process_count; p++)
-        values[p] = *field_of(&scale->processes[p].points[point], field);
-    return th_student_mean(values, scale->report.process_count);
-}
-
-static void set_point(th_scale *scale, uint32_t i)
-{
-    th_scale_point *point = &scale->points[i];
-    for (int f = 0; f < FIELDS; f++) {
-        const th_estimate mean = mean_field(scale, i, f);
-        *field_of(point, f) = mean.value;
-        if (fields[f].offset == offsetof(th_scale_point, efficiency))
-            point->efficiency_interval = (th_interval){mean.low, mean.high};
+    th_scale_point *point = &scale->points[index];
+    th_scale_figures figures;
+    th_scale_figures_of(scale, curve, index, point, false, &figures);
+    for (uint32_t f = 0; f < figures.count; f++) {
+        const th_value *value = &figures.all[f].value;
+        const uint32_t count = value->kind == TH_VALUE_REALS ? (uint32_t)value->count : 1;
+        for (uint32_t i = 0; i < count && value->mean; i++) {
+            /* At the same place in the point of each process. */
+            const size_t place = (size_t)((char *)&value->mean[i] - (char *)point);
+            double values[TH_REPORT_MAX_PROCESSES];
+            for (uint32_t p = 0; p < scale->report.process_count; p++)
+                memcpy(&values[p], (char *)&scale->processes[p].points[index] + place, sizeof values[p]);
+            const th_estimate mean = th_student_mean(values, scale->report.process_count);
+            value->mean[i] = mean.value;
+            if (value->interval)
+                value->interval[i] = (th_interval){mean.low, mean.high};
+        }
     }
-    for (int f = 0; f < TH_POP_COUNT; f++) {
-        const th_estimate mean = mean_factor(scale, i, f);
-        point->pop.values[f] = mean.value;
-        point->pop.intervals[f] = (th_interval){mean.low, mean.high};
-    }
-    for (int c = 0; c < TH_COUNTER_COUNT; c++)
-        point->counters.values[c] = mean_counter(scale, i, c);
 }
 
 static void set_ablation(th_scale *scale, uint32_t part, int a)
@@ -184,8 +148,9 @@ static void set_memory(th_scale *scale, const th_result_file *results)
 
 static void set_figures(th_scale *scale, const th_result_file *results)
 {
-    for (uint32_t i = 0; i < scale->point_count; i++)
-        set_point(scale, i);
+    for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
+        for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+            set_point(scale, curve, i);
     for (uint32_t part = 0; part < scale->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++)
             set_ablation(scale, part, a);

@@ -3,7 +3,6 @@
 #include "measure/calibrated_work.h"
 #include "measure/untimed_frames.h"
 #include "registry.h"
-#include "report/scene_json.h"
 
 #include <assert.h>
 #include <regex.h>

@@ -12,6 +12,7 @@
 #include <core/text_format.h>
 #include <throng/core/api.h>
 #include <throng/core/error.h>
+#include <throng/runtime/scene.h>
 
 TH_API_BEGIN
 
@@ -88,20 +89,12 @@ json_t *th_report_context_json(const th_report *report);
  * out. */
 bool th_report_csv(const th_report *report, FILE *file);
 
-/* Prints what was animated and on what machine, to stand above the tables. */
-void th_report_print_conditions(const th_report *report, th_format format, FILE *file);
-
-/* Appends th_report.picture to a line; prints it, or nothing for NULL. */
-void th_report_add_picture(const json_t *picture, char *line, size_t size);
-void th_report_print_picture(const json_t *picture, th_format format, FILE *file);
-
-/* Prints which palettes were right, after a dry run, which has no times. False when memory is out. */
-bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file);
-
-/* Reasons to doubt the result, as one-sentence texts; NULL when memory is out. print: writes them, to stand below the
- * tables. */
+/* Reasons to doubt the result, as one-sentence texts; NULL when memory is out. */
 json_t *th_report_warnings(const th_report *report);
-void th_report_print_warnings(const th_report *report, th_format format, FILE *file);
+
+/* th_report.scene. NULL when memory is out. scene: made from desc, with any number of instances; NULL when it was not
+ * compiled: then it is unknown which clips play exact. */
+json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc);
 
 /* The first row whose check failed, or NULL. */
 const th_row *th_report_failure(const th_report *report);

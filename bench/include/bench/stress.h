@@ -168,22 +168,8 @@ const th_stress_point *th_stress_interrupted(const th_stress *stress);
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err);
 void th_stress_fini(th_stress *stress);
 
-/* Whether poses were to be shared, or were, or were held. */
-bool th_stress_shares(const th_stress *stress);
-
 /* "posed", "drawn": what was timed. */
 const char *th_stress_frame_name(const th_stress *stress);
-
-/* The confidence interval of a point's capacity, rounded to three digits (th_capacity.interval). False where it is
- * unknown: not even one character meets the budget, or memory is the limit. */
-bool th_stress_interval(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high);
-
-/* Why another run may give another result at this point, as texts: the process froze, other programs had the CPUs, or
- * the runs of the search differ. Empty: nothing was seen. NULL when memory is out. */
-json_t *th_stress_doubts(const th_stress *stress, const th_stress_point *point);
-
-/* Appends "not reproducible (...)" with these reasons, or nothing. */
-void th_stress_add_doubts(const th_stress *stress, const th_stress_point *point, char *line, size_t size);
 
 /* The report's document with an additional object "stress", left out when nothing was timed. NULL when memory is
  * out. */

@@ -2,8 +2,7 @@
  * verdict of a measurement are private to bench: here they follow from figures made by hand. */
 #include "fixture_made_up.h"
 
-#include "bench/capacity/stress_headline.h"
-#include "bench/report/own_json.h"
+#include "bench/report/figures.h"
 #include "bench/scaling/conclusion.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* Inside, since a machine is made up whose frames cost what we say. The stress test with tiny crowds. How many hold
  * a budget is up to the machine, and no test asks. */
 #include "bench/capacity/load_test_harness.h"
-#include "bench/capacity/stress_headline.h"
+#include "bench/report/figures.h"
 #include "fixture_document.h"
 #include "fixture_made_up.h"
 #include "fixture_small.h"
