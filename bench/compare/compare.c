@@ -1,8 +1,5 @@
 #include <bench/compare.h>
 
-#include "compare_warnings.h"
-#include "environment_diff.h"
-
 #include <bench/student.h>
 #include <core/json.h>
 #include <core/text_format.h>
@@ -15,34 +12,177 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- processes ---- */
+/* The core clock is scaled away up to here without a word. */
+#define CORE_CLOCK_CHANGE 0.02
 
-/* The core clock that all times of an entry are scaled to; 0: they are not scaled. */
-static double common_core_clock(const th_result_file_entry *const sides[2])
+/* If nearly all entries have changed by this much in one direction, the machine has probably changed rather than all of
+ * the code. */
+#define COMMON_CHANGE 0.02
+enum { FEWEST_FOR_COMMON = 4 };
+
+/* ---- conditions: everything that times depend on besides the code ---- */
+
+/* "isa is avx2 in old.json and avx512 in new.json" */
+static void tell(json_t **texts, const char *what, const json_t *a, const json_t *b, const th_result_file *old_results,
+                 const th_result_file *new_results)
 {
-    const bool known = sides[0]->core_clock_ns.count > 0 && sides[1]->core_clock_ns.count > 0;
-    return known ? th_samples_stats(&sides[0]->core_clock_ns).median : 0;
+    enum { FLAGS = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6) };
+    char *first = a ? json_dumps(a, FLAGS) : strdup("unknown"), *second = b ? json_dumps(b, FLAGS) : strdup("unknown");
+    if (first && second)
+        th_json_append_format(texts, "%s is %.200s in %s and %.200s in %s", what, first, old_results->name, second,
+                              new_results->name);
+    else
+        *texts = th_json_append(*texts, NULL);
+    free(first);
+    free(second);
 }
+
+static bool is_same(const json_t *a, const json_t *b)
+{
+    return a == b || json_equal(a, b);
+}
+
+static void compare_fields(json_t **texts, const char *const *names, const th_result_file *old_results,
+                           const th_result_file *new_results)
+{
+    for (size_t i = 0; names[i]; i++) {
+        const json_t *a = json_object_get(old_results->context, names[i]);
+        const json_t *b = json_object_get(new_results->context, names[i]);
+        if (!is_same(a, b))
+            tell(texts, names[i], a, b, old_results, new_results);
+    }
+}
+
+/* A copy that keeps what was requested and drops what was found out. */
+static json_t *asked_of(const json_t *part)
+{
+    json_t *copy = json_deep_copy(part), *model;
+    size_t index;
+    json_object_del(copy, "ring_bytes");
+    json_array_foreach(json_object_get(copy, "models"), index, model)
+    {
+        json_object_del(model, "exact_clips");
+        json_object_del(model, "bytes_per_character");
+        json_object_del(model, "bytes_per_clip");
+    }
+    return copy;
+}
+
+/* A result may lack the part: one of the job system only has no scene, one without drawing no picture. */
+static void compare_part(json_t **texts, const char *part, const th_result_file *old_results,
+                         const th_result_file *new_results)
+{
+    json_t *a = asked_of(json_object_get(old_results->context, part)), *value;
+    json_t *b = asked_of(json_object_get(new_results->context, part)), *all = json_object();
+    const char *key;
+    if (a && b && (json_object_update(all, a) != 0 || json_object_update(all, b) != 0))
+        *texts = th_json_append(*texts, NULL);
+    json_object_foreach(all, key, value)
+    {
+        char name[96];
+        snprintf(name, sizeof name, "%s.%s", part, key);
+        if (!json_equal(json_object_get(a, key), json_object_get(b, key)))
+            tell(texts, name, json_object_get(a, key), json_object_get(b, key), old_results, new_results);
+    }
+    json_decref(all);
+    json_decref(a);
+    json_decref(b);
+}
+
+/* Texts about conditions that must not differ but do; NULL when memory is out. Where a result has no times, only
+ * conditions that palettes depend on matter. */
+static json_t *conflicts_of(const th_result_file *old_results, const th_result_file *new_results)
+{
+    static const char *const of_times[] = {"cpu_model",
+                                           "num_cpus",
+                                           "cores",
+                                           "threads_per_core",
+                                           "numa_nodes",
+                                           "caches",
+                                           "usable_cpus",
+                                           "cgroup_quota_cpus",
+                                           "virtual_machine",
+                                           "governor",
+                                           "boost",
+                                           "compiler",
+                                           "compiler_flags",
+                                           "build_type",
+                                           "library_build_type",
+                                           "isa",
+                                           "repetition_ms",
+                                           "repetition_frames",
+                                           NULL};
+    json_t *texts = json_array();
+    bool has_old_times = false, has_new_times = false;
+    for (uint32_t i = 0; i < old_results->entry_count; i++)
+        has_old_times = has_old_times || old_results->entries[i].real_ns.count > 0;
+    for (uint32_t i = 0; i < new_results->entry_count; i++)
+        has_new_times = has_new_times || new_results->entries[i].real_ns.count > 0;
+    if (has_old_times && has_new_times)
+        compare_fields(&texts, of_times, old_results, new_results);
+    compare_part(&texts, "scene", old_results, new_results);
+    compare_part(&texts, "picture", old_results, new_results);
+    for (uint32_t i = 0; i < new_results->entry_count; i++) {
+        const th_result_file_entry *b = &new_results->entries[i], *a = th_result_file_find(old_results, b->name);
+        char text[512];
+        if (!a || a->threads == 0 || b->threads == 0)
+            continue;
+        if (a->threads != b->threads) {
+            snprintf(text, sizeof text, "%.200s has %u thread%s in %.100s and %u in %.100s", b->name, a->threads,
+                     th_plural(a->threads), old_results->name, b->threads, new_results->name);
+            texts = th_json_append(texts, th_json_text(text));
+        }
+        if (a->characters != b->characters || a->bones != b->bones) {
+            snprintf(text, sizeof text, "%.200s has other characters in %.100s than in %.100s", b->name,
+                     new_results->name, old_results->name);
+            texts = th_json_append(texts, th_json_text(text));
+        }
+    }
+    return texts;
+}
+
+/* Which conditions are equal, so that errors and palettes can be compared. */
+typedef struct match {
+    bool scene;
+    bool isa;  /* for entries whose name does not say the kernel */
+    bool libc; /* it took part in making clips and models; palettes may differ in the last bit otherwise */
+} match;
+
+static match match_of(const th_result_file *old_results, const th_result_file *new_results)
+{
+    const json_t *a = old_results->context, *b = new_results->context;
+    json_t *texts = json_array();
+    compare_part(&texts, "scene", old_results, new_results);
+    const match shared = {
+        .scene = texts && json_array_size(texts) == 0,
+        .isa = is_same(json_object_get(a, "isa"), json_object_get(b, "isa")),
+        .libc = is_same(json_object_get(a, "libc"), json_object_get(b, "libc")),
+    };
+    json_decref(texts);
+    return shared;
+}
+
+/* ---- processes ---- */
 
 static bool has_prefix(const char *name, const char *prefix)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_other_scheduler(const char *scheduler)
-{
-    bool is_known = strcmp(scheduler, "plain") == 0; /* a loop without a scheduler */
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
-        is_known =
-            is_known || (s != TH_SCHEDULER_WORK_STEALING && strcmp(scheduler, th_scheduler_name((th_scheduler)s)) == 0);
-    return is_known;
-}
-
+/* Measures the machine or other code: a loop without a scheduler, and other schedulers. */
 static bool is_baseline(const char *name)
 {
-    return has_prefix(name, "limit/") || has_prefix(name, "ceiling/") || has_prefix(name, "external/") ||
-           has_prefix(name, "scale/memory_") ||
-           (has_prefix(name, "jobs/") && is_other_scheduler(strrchr(name, '/') + 1));
+    if (has_prefix(name, "limit/") || has_prefix(name, "ceiling/") || has_prefix(name, "external/") ||
+        has_prefix(name, "scale/memory_"))
+        return true;
+    if (!has_prefix(name, "jobs/"))
+        return false;
+    const char *scheduler = strrchr(name, '/') + 1;
+    bool is_other = strcmp(scheduler, "plain") == 0;
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        is_other =
+            is_other || (s != TH_SCHEDULER_WORK_STEALING && strcmp(scheduler, th_scheduler_name((th_scheduler)s)) == 0);
+    return is_other;
 }
 
 /* Drawing waits for the driver, which has threads of its own, so CPU time misses part of it. Google Benchmark marks
@@ -65,43 +205,32 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
     return th_quantile(scratch, count, part);
 }
 
-static double mean_of(const double *values, uint32_t count)
-{
-    double mean = 0;
-    for (uint32_t i = 0; i < count; i++)
-        mean += values[i] / count;
-    return mean;
-}
-
-/* A process's core clock is the first quartile of its samples: the fastest of many may be a misreading. scratch: room
- * for all samples. */
-static void add_processes(const th_result_file_entry *e, double core_clock_ns, double *scratch, process_values *out)
-{
-    const double *real_ns = e->real_ns.values, *times = is_wall_time(e) ? real_ns : e->cpu_ns.values;
-    for (uint32_t p = 0, first = 0; p < e->process_count; first = e->ends[p++]) {
-        const uint32_t count = e->ends[p] - first;
-        if (count == 0)
-            continue;
-        const double scale =
-            core_clock_ns > 0 ? core_clock_ns / quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
-        const double values[TH_ESTIMATOR_COUNT] = {
-            [TH_ESTIMATOR_CORE] = quantile_of(times + first, count, 0.05, scratch),
-            [TH_ESTIMATOR_MEAN] = mean_of(times + first, count),
-            [TH_ESTIMATOR_TAIL] = quantile_of(real_ns + first, count, 0.95, scratch),
-        };
-        for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
-            th_samples_add(&out->ns[i], values[i] * scale);
-    }
-}
-
+/* A process's core clock is the first quartile of its samples: the fastest of many may be a misreading. core_clock_ns:
+ * the clock that all times are scaled to; 0: they are not scaled. False when memory is out. */
 static bool values_init(process_values *v, const th_result_file_entry *e, double core_clock_ns)
 {
     double *scratch = malloc((e->real_ns.count + (size_t)1) * sizeof *scratch);
     bool room = scratch;
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
         room = th_samples_init(&v->ns[i], e->process_count) && room;
-    if (room)
-        add_processes(e, core_clock_ns, scratch, v);
+    const double *real_ns = e->real_ns.values, *times = is_wall_time(e) ? real_ns : e->cpu_ns.values;
+    for (uint32_t p = 0, first = 0; room && p < e->process_count; first = e->ends[p++]) {
+        const uint32_t count = e->ends[p] - first;
+        if (count == 0)
+            continue;
+        const double scale =
+            core_clock_ns > 0 ? core_clock_ns / quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
+        double mean = 0;
+        for (uint32_t i = 0; i < count; i++)
+            mean += times[first + i] / count;
+        const double values[TH_ESTIMATOR_COUNT] = {
+            [TH_ESTIMATOR_CORE] = quantile_of(times + first, count, 0.05, scratch),
+            [TH_ESTIMATOR_MEAN] = mean,
+            [TH_ESTIMATOR_TAIL] = quantile_of(real_ns + first, count, 0.95, scratch),
+        };
+        for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+            th_samples_add(&v->ns[i], values[i] * scale);
+    }
     free(scratch);
     return room;
 }
@@ -122,22 +251,6 @@ static double geometric_mean(const th_samples *ns)
     return exp(sum / ns->count);
 }
 
-static void estimate(const th_samples *old_ns, const th_samples *new_ns, const th_comparison *c,
-                     th_change_estimate *out)
-{
-    out->old_ns = geometric_mean(old_ns);
-    out->new_ns = geometric_mean(new_ns);
-    out->change = out->new_ns / out->old_ns - 1;
-    if (old_ns->count < TH_COMPARE_MIN_PROCESSES || new_ns->count < TH_COMPARE_MIN_PROCESSES)
-        return;
-    th_log_estimate log_change = th_log_difference(new_ns, old_ns);
-    log_change.error *= c->interleaved ? 1 : TH_COMPARE_DRIFT;
-    const th_interval ratio = th_log_interval(&log_change, 1 - (1 - TH_CONFIDENCE) / c->looks);
-    out->interval = (th_interval){ratio.low - 1, ratio.high - 1};
-    out->p = fmin(1, th_log_p(&log_change) * c->looks);
-    out->log_change = log_change;
-}
-
 static bool are_positive(const process_values *v)
 {
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
@@ -155,22 +268,21 @@ static void measure_change(const process_values values[2], const th_comparison *
         return;
     out->verdict = is_baseline(out->name) ? TH_VERDICT_BASELINE : TH_VERDICT_INCONCLUSIVE;
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
+        const th_samples *old_ns = &values[0].ns[i], *new_ns = &values[1].ns[i];
         th_change_estimate *e = &out->estimates[i];
-        estimate(&values[0].ns[i], &values[1].ns[i], c, e);
         e->verdict = out->verdict;
-        if (out->verdict == TH_VERDICT_BASELINE)
-            e->p = (double)NAN;
+        e->old_ns = geometric_mean(old_ns);
+        e->new_ns = geometric_mean(new_ns);
+        e->change = e->new_ns / e->old_ns - 1;
+        if (old_ns->count < TH_COMPARE_MIN_PROCESSES || new_ns->count < TH_COMPARE_MIN_PROCESSES)
+            continue;
+        e->log_change = th_log_difference(new_ns, old_ns);
+        e->log_change.error *= c->interleaved ? 1 : TH_COMPARE_DRIFT;
+        const th_interval ratio = th_log_interval(&e->log_change, 1 - (1 - TH_CONFIDENCE) / c->looks);
+        e->interval = (th_interval){ratio.low - 1, ratio.high - 1};
+        if (out->verdict != TH_VERDICT_BASELINE)
+            e->p = fmin(1, th_log_p(&e->log_change) * c->looks);
     }
-}
-
-static void check_errors(const th_result_file_entry *a, const th_result_file_entry *b, th_change *out)
-{
-    const double most = 1 + TH_COMPARE_ERROR_GROWTH;
-    if (b->max_error > a->max_error * most)
-        snprintf(out->problem, sizeof out->problem, "its error grew from %.3g to %.3g", a->max_error, b->max_error);
-    else if (b->error_vs_source > a->error_vs_source * most)
-        snprintf(out->problem, sizeof out->problem, "its error vs source grew from %.3g to %.3g", a->error_vs_source,
-                 b->error_vs_source);
 }
 
 /* ---- pixels ---- */
@@ -198,16 +310,7 @@ static th_pixel_verdict judge_pixels(const th_pixel_change *p, double threshold)
     return p99 < 0 || max < 0 ? TH_PIXELS_BETTER : TH_PIXELS_EQUAL;
 }
 
-static void compare_pixels(const th_result_file_entry *a, const th_result_file_entry *b,
-                           const th_environment_match *shared, double threshold, th_change *out)
-{
-    out->pixels =
-        (th_pixel_change){TH_PIXELS_UNKNOWN, a->error_px_p99, b->error_px_p99, a->error_px_max, b->error_px_max};
-    if (shared->scene && !a->failure && !b->failure)
-        out->pixels.verdict = judge_pixels(&out->pixels, threshold);
-}
-
-/* ---- palettes ---- */
+/* ---- palettes and errors ---- */
 
 static void set_failure(const th_result_file_entry *e, th_change *out)
 {
@@ -225,21 +328,26 @@ static bool names_kernel(const char *name)
     return false;
 }
 
-static void check_palettes(const th_result_file_entry *a, const th_result_file_entry *b,
-                           const th_environment_match *shared, th_change *out)
+static void check_palettes(const th_result_file_entry *a, const th_result_file_entry *b, const match *shared,
+                           th_change *out)
 {
+    const double most = 1 + TH_COMPARE_ERROR_GROWTH;
     const bool same_work = shared->scene && (shared->isa || names_kernel(b->name));
+    char *const problem = out->problem;
+    const size_t size = sizeof out->problem;
     if (b->failure)
         set_failure(b, out);
-    else if (a->failure)
-        return; /* its errors and palettes are wrong ones */
-    else if (same_work)
-        check_errors(a, b, out);
-    if (!out->problem[0] && same_work && shared->libc && a->palette_hash && b->palette_hash &&
-        strcmp(a->palette_hash, b->palette_hash) != 0)
-        snprintf(out->problem, sizeof out->problem, "its palettes changed: %s, was %s", b->palette_hash,
-                 a->palette_hash);
+    else if (a->failure || !same_work)
+        return; /* the errors and palettes of a failure are wrong ones */
+    else if (b->max_error > a->max_error * most)
+        snprintf(problem, size, "its error grew from %.3g to %.3g", a->max_error, b->max_error);
+    else if (b->error_vs_source > a->error_vs_source * most)
+        snprintf(problem, size, "its error vs source grew from %.3g to %.3g", a->error_vs_source, b->error_vs_source);
+    else if (shared->libc && a->palette_hash && b->palette_hash && strcmp(a->palette_hash, b->palette_hash) != 0)
+        snprintf(problem, size, "its palettes changed: %s, was %s", b->palette_hash, a->palette_hash);
 }
+
+/* ---- one entry ---- */
 
 static th_change unknown_change(const char *name, th_verdict verdict, double threshold)
 {
@@ -252,22 +360,19 @@ static th_change unknown_change(const char *name, th_verdict verdict, double thr
     return change;
 }
 
-static th_change new_entry(const th_result_file_entry *e, double threshold)
+static bool compare_entry(const th_result_file_entry *a, const th_result_file_entry *b, const match *shared,
+                          const th_comparison *c, th_change *out)
 {
-    th_change change = unknown_change(e->name, TH_VERDICT_ONLY_NEW, threshold);
-    if (e->failure)
-        set_failure(e, &change);
-    return change;
-}
-
-static bool compare_entry(const th_result_file_entry *a, const th_result_file_entry *b,
-                          const th_environment_match *shared, const th_comparison *c, th_change *out)
-{
-    const double core_clock_ns = common_core_clock((const th_result_file_entry *const[]){a, b});
-    process_values values[2];
     *out = unknown_change(b->name, TH_VERDICT_UNTIMED, c->threshold);
     check_palettes(a, b, shared, out);
-    compare_pixels(a, b, shared, c->threshold, out);
+    out->pixels =
+        (th_pixel_change){TH_PIXELS_UNKNOWN, a->error_px_p99, b->error_px_p99, a->error_px_max, b->error_px_max};
+    if (shared->scene && !a->failure && !b->failure)
+        out->pixels.verdict = judge_pixels(&out->pixels, c->threshold);
+
+    const bool has_clocks = a->core_clock_ns.count > 0 && b->core_clock_ns.count > 0;
+    const double core_clock_ns = has_clocks ? th_samples_stats(&a->core_clock_ns).median : 0;
+    process_values values[2];
     bool room = values_init(&values[0], a, core_clock_ns);
     room = values_init(&values[1], b, core_clock_ns) && room;
     if (room)
@@ -285,16 +390,6 @@ static int by_p(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Holm's correction: the smallest p is multiplied by the number of estimates, the next by one less, and so on; none may
- * be below the one before. */
-static void correct_for_number(th_change_estimate **tested, uint32_t count)
-{
-    double least = 0;
-    qsort(tested, count, sizeof *tested, by_p);
-    for (uint32_t i = 0; i < count; i++)
-        tested[i]->p = least = fmin(1, fmax(least, tested[i]->p * (count - i)));
-}
-
 /* risk: of a false alarm by this estimate alone. Thresholds are symmetric as ratios: 1.025 and 1 / 1.025. */
 static void classify(th_change_estimate *e, double risk)
 {
@@ -306,11 +401,6 @@ static void classify(th_change_estimate *e, double risk)
         e->verdict = TH_VERDICT_EQUIVALENT;
 }
 
-static bool is_not_slower(const th_change_estimate *e)
-{
-    return e->interval.high < e->threshold;
-}
-
 static th_verdict verdict_of(const th_change *c)
 {
     const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE], *mean = &c->estimates[TH_ESTIMATOR_MEAN];
@@ -320,7 +410,9 @@ static th_verdict verdict_of(const th_change *c)
     if (core->verdict == TH_VERDICT_EQUIVALENT && mean->verdict == TH_VERDICT_EQUIVALENT)
         return TH_VERDICT_EQUIVALENT;
     const bool one_is_faster = core->verdict == TH_VERDICT_FASTER || mean->verdict == TH_VERDICT_FASTER;
-    return one_is_faster && is_not_slower(core) && is_not_slower(mean) ? TH_VERDICT_FASTER : TH_VERDICT_INCONCLUSIVE;
+    return one_is_faster && core->interval.high < core->threshold && mean->interval.high < mean->threshold
+               ? TH_VERDICT_FASTER
+               : TH_VERDICT_INCONCLUSIVE;
 }
 
 static bool classify_all(th_comparison *c)
@@ -333,7 +425,13 @@ static bool classify_all(th_comparison *c)
         for (int e = 0; e < TH_ESTIMATOR_COUNT; e++)
             if (isfinite(c->changes[i].estimates[e].p))
                 tested[count++] = &c->changes[i].estimates[e];
-    correct_for_number(tested, count);
+
+    /* Holm's correction: the smallest p is multiplied by the number of estimates, the next by one less, and so on; none
+     * may be below the one before. */
+    double least = 0;
+    qsort(tested, count, sizeof *tested, by_p);
+    for (uint32_t i = 0; i < count; i++)
+        tested[i]->p = least = fmin(1, fmax(least, tested[i]->p * (count - i)));
     for (uint32_t i = 0; i < count; i++)
         classify(tested[i], TH_COMPARE_ALPHA / count / c->looks);
     free(tested);
@@ -343,51 +441,147 @@ static bool classify_all(th_comparison *c)
     return true;
 }
 
-static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, th_comparison *out)
+static bool compare_all(const th_compare_desc *desc, th_comparison *out)
 {
     const th_result_file *a = desc->old_results, *b = desc->new_results;
-    const th_environment_match shared = th_environment_match_of(a, b);
-    bool room = true;
+    const match shared = match_of(a, b);
+    regex_t regex;
+    const bool is_filtered = desc->filter && regcomp(&regex, desc->filter, REG_EXTENDED | REG_NOSUB) == 0;
+    out->changes = calloc((size_t)a->entry_count + b->entry_count, sizeof *out->changes);
+    bool room = out->changes;
     for (uint32_t i = 0; i < b->entry_count && room; i++) {
         const th_result_file_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
-        if (wanted && regexec(wanted, e->name, 0, NULL, 0) != 0)
+        if (is_filtered && regexec(&regex, e->name, 0, NULL, 0) != 0)
             continue;
         th_change *change = &out->changes[out->count++];
-        if (old)
+        if (old) {
             room = compare_entry(old, e, &shared, out, change);
-        else
-            *change = new_entry(e, out->threshold);
+            continue;
+        }
+        *change = unknown_change(e->name, TH_VERDICT_ONLY_NEW, out->threshold);
+        if (e->failure)
+            set_failure(e, change);
     }
     for (uint32_t i = 0; i < a->entry_count && room; i++)
         if (!th_result_file_find(b, a->entries[i].name) &&
-            (!wanted || regexec(wanted, a->entries[i].name, 0, NULL, 0) == 0))
+            (!is_filtered || regexec(&regex, a->entries[i].name, 0, NULL, 0) == 0))
             out->changes[out->count++] = unknown_change(a->entries[i].name, TH_VERDICT_ONLY_OLD, out->threshold);
+    if (is_filtered)
+        regfree(&regex);
     return room && classify_all(out);
 }
 
-static bool compare_all(const th_compare_desc *desc, th_comparison *out)
+/* ---- reasons to doubt the verdicts ---- */
+
+static bool is_timed(const th_change *c)
 {
-    regex_t regex;
-    const bool filtered = desc->filter && regcomp(&regex, desc->filter, REG_EXTENDED | REG_NOSUB) == 0;
-    const size_t most = (size_t)desc->old_results->entry_count + desc->new_results->entry_count;
-    out->changes = calloc(most, sizeof *out->changes);
-    const bool room = out->changes && compare_wanted(desc, filtered ? &regex : NULL, out);
-    if (filtered)
-        regfree(&regex);
-    return room;
+    return isfinite(c->estimates[TH_ESTIMATOR_CORE].change);
 }
 
-static void count_verdicts(th_comparison *c)
+/* The median core clock over all timed entries of one side, as medians of each entry; 0 if one has none. */
+static double core_clock_of(const th_comparison *c, const th_result_file *results)
 {
-    for (uint32_t i = 0; i < c->count; i++) {
-        c->verdicts[c->changes[i].verdict]++;
-        c->pixels[c->changes[i].pixels.verdict]++;
-        c->problems += c->changes[i].problem[0] != '\0';
+    th_samples clocks;
+    bool known = th_samples_init(&clocks, c->count);
+    for (uint32_t i = 0; i < c->count && known; i++) {
+        if (!is_timed(&c->changes[i]))
+            continue;
+        const th_result_file_entry *e = th_result_file_find(results, c->changes[i].name);
+        known = e->core_clock_ns.count > 0;
+        if (known)
+            th_samples_add(&clocks, th_samples_stats(&e->core_clock_ns).median);
     }
+    const double median = known && clocks.count > 0 ? th_samples_stats(&clocks).median : 0;
+    th_samples_fini(&clocks);
+    return median;
 }
 
-/* ---- comparability ---- */
+/* NULL when memory is out. */
+static json_t *warnings_of(const th_comparison *c)
+{
+    static const char *const conditions[] = {"host_name",  "system",       "libc", "page_size",
+                                             "huge_pages", "clock_source", NULL};
+    const th_result_file *const sides[2] = {c->old_results, c->new_results};
+    json_t *warnings = json_array();
+    compare_fields(&warnings, conditions, sides[0], sides[1]);
+    for (int s = 0; s < 2; s++)
+        if (json_is_true(json_object_get(sides[s]->context, "partial")))
+            th_json_append_format(&warnings, "%s is partial: its measurement was interrupted", sides[s]->name);
+    for (int s = 0; s < 2; s++) {
+        const double others = json_number_value(json_object_get(sides[s]->context, "external_cpu_load"));
+        if (others > TH_REPORT_EXTERNAL_CPU_LOAD)
+            th_json_append_format(&warnings, "external CPU load of %.2f CPUs while %s was measured", others,
+                                  sides[s]->name);
+    }
 
+    /* Palettes that only one result has cannot be compared. */
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < sides[0]->entry_count; i++) {
+        const th_result_file_entry *a = &sides[0]->entries[i], *b = th_result_file_find(sides[1], a->name);
+        missing += b && !a->failure && !b->failure && !a->palette_hash != !b->palette_hash ? 1 : 0;
+    }
+    if (missing > 0)
+        th_json_append_format(&warnings, "%u %s palettes in one result only; they are not compared", missing,
+                              missing == 1 ? "entry has" : "entries have");
+    const uint32_t *v = c->verdicts;
+    if (v[TH_VERDICT_EQUIVALENT] + v[TH_VERDICT_FASTER] + v[TH_VERDICT_INCONCLUSIVE] + v[TH_VERDICT_SLOWER] == 0)
+        return warnings;
+
+    /* Of times: the build, the clock, how many processes there are, and whether all entries changed. */
+    for (int s = 0; s < 2; s++) {
+        const char *build = json_string_value(json_object_get(sides[s]->context, "library_build_type"));
+        if (build && strcmp(build, "debug") == 0)
+            th_json_append_format(&warnings, "%s was built with assertions; measure a Release build", sides[s]->name);
+    }
+
+    /* Scaling would hide a program that makes the clock slower, as wide vector instructions may. */
+    const double old_clock = core_clock_of(c, sides[0]), new_clock = core_clock_of(c, sides[1]);
+    if (!(old_clock > 0 && new_clock > 0))
+        th_json_append_format(
+            &warnings,
+            "the core clock is not in both results, so a change of the clock looks like a change of the code");
+    else if (fabs(new_clock / old_clock - 1) > CORE_CLOCK_CHANGE)
+        th_json_append_format(&warnings,
+                              "the core clock was %.1f %% %s in %s: a step took %.3f ns, and %.3f ns in %s; times are "
+                              "scaled to one clock, which hides this",
+                              100 * fabs(new_clock / old_clock - 1), new_clock > old_clock ? "slower" : "faster",
+                              sides[1]->name, new_clock, old_clock, sides[0]->name);
+
+    bool too_few = false;
+    for (uint32_t i = 0; i < c->count; i++)
+        for (int s = 0; s < 2; s++)
+            too_few = too_few || (is_timed(&c->changes[i]) && c->changes[i].counts[s] < TH_COMPARE_MIN_PROCESSES);
+    if (too_few)
+        th_json_append_format(&warnings,
+                              "fewer than %d processes on a side decide nothing, as processes of one build differ by "
+                              "more than their repetitions; measure %d (bench --processes, compare --run)",
+                              TH_COMPARE_MIN_PROCESSES, TH_COMPARE_GOOD_PROCESSES);
+    for (int s = 0; s < 2; s++)
+        if (!sides[s]->is_ours)
+            th_json_append_format(&warnings, "%s was written by another program, in one process", sides[s]->name);
+
+    th_samples changes;
+    const bool has_room = th_samples_init(&changes, c->count);
+    for (uint32_t i = 0; has_room && i < c->count; i++)
+        if (is_timed(&c->changes[i]))
+            th_samples_add(&changes, c->changes[i].estimates[TH_ESTIMATOR_CORE].change);
+    if (changes.count >= FEWEST_FOR_COMMON) {
+        const double *sorted = th_samples_sorted(&changes);
+        const double low = sorted[changes.count / 10], high = sorted[changes.count - 1 - changes.count / 10];
+        const double least = low > 0 ? low : high < 0 ? high : 0; /* nine of ten entries changed at least this much */
+        if (fabs(least) > COMMON_CHANGE)
+            th_json_append_format(
+                &warnings,
+                "nearly all entries are at least %.1f %% %s: that looks like the machine, or like the compiler",
+                100 * fabs(least), least > 0 ? "slower" : "faster");
+    }
+    th_samples_fini(&changes);
+    return warnings;
+}
+
+/* ---- the comparison ---- */
+
+/* Names the first conditions that conflict. */
 static th_result reject_environments(const json_t *differences, th_error *err)
 {
     char text[sizeof err->text] = "";
@@ -398,16 +592,6 @@ static th_result reject_environments(const json_t *differences, th_error *err)
     if (count > shown)
         th_append(text, sizeof text, "; and %zu more", count - shown);
     return th_fail(err, TH_ERR_INPUT, "not measured under the same conditions: %s", text);
-}
-
-static th_result finish(th_comparison *c, th_error *err)
-{
-    count_verdicts(c);
-    if (c->verdicts[TH_VERDICT_ONLY_OLD] + c->verdicts[TH_VERDICT_ONLY_NEW] == c->count)
-        return th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common%s", c->old_results->name,
-                       c->new_results->name, c->count > 0 ? "" : " that the filter lets through");
-    c->warnings = th_compare_warnings(c);
-    return c->warnings ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for the warnings");
 }
 
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err)
@@ -421,14 +605,22 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
                            .looks = desc->looks > 0 ? desc->looks : 1,
                            .interleaved = desc->interleaved,
                            .fail_on = desc->fail_on};
-    out->differences = th_environment_conflicts(a, b);
+    out->differences = conflicts_of(a, b);
     th_result result = TH_OK;
     if (out->differences && json_array_size(out->differences) > 0 && !desc->force)
         result = reject_environments(out->differences, err);
     else if (!out->differences || !compare_all(desc, out))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u entries", a->entry_count + b->entry_count);
-    else
-        result = finish(out, err);
+    for (uint32_t i = 0; i < out->count && result == TH_OK; i++) {
+        out->verdicts[out->changes[i].verdict]++;
+        out->pixels[out->changes[i].pixels.verdict]++;
+        out->problems += out->changes[i].problem[0] != '\0';
+    }
+    if (result == TH_OK && out->verdicts[TH_VERDICT_ONLY_OLD] + out->verdicts[TH_VERDICT_ONLY_NEW] == out->count)
+        result = th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common%s", a->name, b->name,
+                         out->count > 0 ? "" : " that the filter lets through");
+    if (result == TH_OK && !(out->warnings = warnings_of(out)))
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the warnings");
     if (result != TH_OK)
         th_comparison_fini(out);
     return result;
@@ -474,28 +666,25 @@ const char *th_estimator_name(th_estimator estimator)
     return names[estimator];
 }
 
-/* Which estimators have the entry's verdict, of those that count for it. */
-static void name_estimators(const th_change *c, char *out, size_t size)
-{
-    const char *before = ": ";
-    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
-        const th_change_estimate *e = &c->estimates[i];
-        if (e->verdict != c->verdict || (i == TH_ESTIMATOR_TAIL && c->verdict != TH_VERDICT_SLOWER))
-            continue;
-        th_append(out, size, "%s%s", before, th_estimator_name((th_estimator)i));
-        if (c->verdict == TH_VERDICT_INCONCLUSIVE)
-            th_append(out, size, " sees %.1f %%", 100 * e->detectable);
-        before = ", ";
-    }
-}
-
 void th_change_describe(const th_change *c, char *out, size_t size)
 {
     assert(c && out);
     th_append(out, size, "%s", th_verdict_name(c->verdict));
     const uint32_t fewest = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
-    if (c->verdict == TH_VERDICT_INCONCLUSIVE && fewest < TH_COMPARE_MIN_PROCESSES)
+    const bool is_inconclusive = c->verdict == TH_VERDICT_INCONCLUSIVE;
+    if (is_inconclusive && fewest < TH_COMPARE_MIN_PROCESSES)
         th_append(out, size, ": %u process%s", fewest, fewest == 1 ? "" : "es");
-    else if (c->verdict == TH_VERDICT_INCONCLUSIVE || c->verdict == TH_VERDICT_SLOWER)
-        name_estimators(c, out, size);
+    else if (is_inconclusive || c->verdict == TH_VERDICT_SLOWER) {
+        /* Which estimators have the entry's verdict, of those that count for it. */
+        const char *before = ": ";
+        for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
+            const th_change_estimate *e = &c->estimates[i];
+            if (e->verdict != c->verdict || (i == TH_ESTIMATOR_TAIL && is_inconclusive))
+                continue;
+            th_append(out, size, "%s%s", before, th_estimator_name((th_estimator)i));
+            if (is_inconclusive)
+                th_append(out, size, " sees %.1f %%", 100 * e->detectable);
+            before = ", ";
+        }
+    }
 }
