@@ -1,7 +1,6 @@
 #include <bench/rank_scaling.h>
 
-#include "scaling/pop_factors.h"
-#include "scaling/worker_counters.h"
+#include "scaling/scale_figures.h"
 
 #include <assert.h>
 #include <math.h>

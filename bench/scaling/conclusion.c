@@ -1,15 +1,21 @@
+/* What follows from the figures of a scaling experiment. Of one process its rounds are resampled; of several each is
+ * one sample of each figure. */
 #include "conclusion.h"
 
-#include "experiment.h"
 #include "measure/memory_bandwidth.h"
 #include "report/figures.h"
 
-#include <core/json.h>
+#include <bench/student.h>
+#include <core/random.h>
 
 #include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* Seed of the bootstrap; any value will do. */
-#define FIT_SEED 1u
+/* Seeds of the bootstraps; any values will do. */
+#define FIT_SEED      1u
+#define RESAMPLE_SEED 2u
 
 /* ---- fits ---- */
 
@@ -116,4 +122,278 @@ void th_scale_conclude(th_scale *scale, const th_bottleneck_input *samples, uint
         snprintf(out->text, sizeof out->text, "The palettes are wrong, so the times mean nothing.");
     else
         th_bottleneck_analyze(&figures, samples, count, are_processes, out);
+}
+
+/* ---- resampled rounds ---- */
+
+enum { RESAMPLES = TH_BOTTLENECK_MAX_SAMPLES };
+
+/* What a subject did in the drawn rounds. */
+typedef struct drawn_rounds {
+    th_samples frame_ns, core_clock_ns;
+    th_worker_stats workers[TH_JOBS_MAX_THREADS];
+} drawn_rounds;
+
+/* The counts of a config in `count` drawn rounds. Counters are of frames of their own, not of rounds. */
+static th_scale_counts counts_of(const th_experiment *s, uint32_t config, const uint32_t *drawn, uint32_t count,
+                                 drawn_rounds *d)
+{
+    const th_row *row = &s->out->report.rows[config];
+    const th_scaling_config *c = &s->configs[config];
+    th_scale_counts counts = th_scaling_config_counts(c, row);
+    d->frame_ns.count = d->core_clock_ns.count = 0;
+    memset(d->workers, 0, row->threads * sizeof *d->workers);
+    for (uint32_t i = 0; i < count; i++) {
+        th_samples_add(&d->frame_ns, row->real_ns.values[drawn[i]]);
+        if (drawn[i] < row->core_clock_ns.count)
+            th_samples_add(&d->core_clock_ns, row->core_clock_ns.values[drawn[i]]);
+        for (uint32_t w = 0; w < row->threads; w++)
+            th_worker_add(&d->workers[w], &c->rounds[(size_t)drawn[i] * row->threads + w]);
+    }
+    counts.workers = d->workers;
+    counts.frame_ns = &d->frame_ns;
+    counts.core_clock_ns = &d->core_clock_ns;
+    return counts;
+}
+
+/* NaN where a value is not known. */
+static th_interval interval_of(double values[RESAMPLES])
+{
+    const double tail = (1 - TH_CONFIDENCE) / 2;
+    for (uint32_t i = 0; i < RESAMPLES; i++)
+        if (isnan(values[i]))
+            return (th_interval){(double)NAN, (double)NAN};
+    return (th_interval){th_quantile(values, RESAMPLES, tail), th_quantile(values, RESAMPLES, 1 - tail)};
+}
+
+th_result th_scale_resample(const th_experiment *s, th_error *err)
+{
+    th_scale *out = s->out;
+    const th_interval unknown = {(double)NAN, (double)NAN};
+    uint32_t rounds = TH_MEASURE_MAX_ROUNDS; /* of all subjects that did not fail */
+    for (uint32_t i = 0; i < th_experiment_config_count(s); i++) {
+        const th_row *row = &out->report.rows[i];
+        if (!row->failure[0])
+            rounds = row->real_ns.count < rounds ? row->real_ns.count : rounds;
+    }
+    for (uint32_t i = 0; i < out->point_count; i++)
+        out->points[i].efficiency_interval = unknown;
+    for (uint32_t part = 0; part < out->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++)
+            out->parts[part].shares[a] =
+                (th_estimate){out->parts[part].frame_ns[a] / out->points[th_scale_part_point(out, part)].frame_ns,
+                              unknown.low, unknown.high};
+
+    th_arena *arena = th_arena_create();
+    uint32_t *drawn = th_arena_new(arena, uint32_t, rounds);
+    drawn_rounds *first = th_arena_new(arena, drawn_rounds, 1), *other = th_arena_new(arena, drawn_rounds, 1);
+    th_scale_point *points = th_arena_new(arena, th_scale_point, out->point_count); /* of a resample */
+    double(*efficiencies)[RESAMPLES] = th_arena_alloc(arena, out->point_count, sizeof *efficiencies);
+    double(*factors)[TH_POP_COUNT][RESAMPLES] = th_arena_alloc(arena, out->point_count, sizeof *factors);
+    double(*shares)[TH_ABLATION_COUNT][RESAMPLES] = th_arena_alloc(arena, 2, sizeof *shares);
+    th_bottleneck_input *inputs = th_arena_new(arena, th_bottleneck_input, RESAMPLES);
+    bool has_room = !th_arena_failed(arena);
+    for (int i = 0; i < 2 && has_room; i++) {
+        drawn_rounds *d = i == 0 ? first : other;
+        has_room = th_samples_init(&d->frame_ns, rounds);
+        has_room = th_samples_init(&d->core_clock_ns, rounds) && has_room;
+    }
+    const bool has_rounds = rounds > 1 && !th_report_failure(&out->report);
+    for (uint32_t n = 0; n < RESAMPLES && has_room && has_rounds; n++) {
+        const uint64_t seed = th_random_bits(RESAMPLE_SEED, n);
+        for (uint32_t i = 0; i < rounds; i++)
+            drawn[i] = (uint32_t)((th_random_bits(seed, i) >> 32) * rounds >> 32);
+        for (const th_scale_curve *curve = out->curves; curve < out->curves + out->curve_count; curve++) {
+            const th_scale_counts base = counts_of(s, curve->first, drawn, rounds, first);
+            for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+                const th_scale_counts counts = counts_of(s, i, drawn, rounds, other);
+                points[i] = th_scale_point_of(&counts, &base, s->usable_cpus);
+                points[i].pop = th_pop_of(&counts, &base);
+                efficiencies[i][n] = points[i].efficiency;
+                for (int f = 0; f < TH_POP_COUNT; f++)
+                    factors[i][f][n] = points[i].pop.values[f];
+            }
+        }
+        th_scale_parts parts[2] = {{0}};
+        for (uint32_t part = 0; part < out->part_count; part++)
+            for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+                const uint32_t config = th_scale_part_row(out, part, (th_ablation)a);
+                const th_scale_counts counts = counts_of(s, config, drawn, rounds, other);
+                parts[part].frame_ns[a] = th_samples_stats(&other->frame_ns).median;
+                parts[part].work_ns[a] = th_scale_work_ns(&counts);
+                shares[part][a][n] = parts[part].frame_ns[a] / points[th_scale_part_point(out, part)].frame_ns;
+            }
+        inputs[n] = th_scale_input(out, points, parts);
+    }
+    for (uint32_t i = 0; i < out->point_count && has_room && has_rounds; i++) {
+        out->points[i].efficiency_interval = interval_of(efficiencies[i]);
+        for (int f = 0; f < TH_POP_COUNT; f++)
+            out->points[i].pop.intervals[f] = interval_of(factors[i][f]);
+    }
+    for (uint32_t part = 0; part < out->part_count && has_room && has_rounds; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            const th_interval share = interval_of(shares[part][a]);
+            out->parts[part].shares[a].low = share.low;
+            out->parts[part].shares[a].high = share.high;
+        }
+    if (has_room)
+        th_scale_conclude(out, inputs, has_rounds ? RESAMPLES : 0, false);
+    for (int i = 0; i < 2 && first && other; i++) {
+        th_samples_fini(i == 0 ? &first->frame_ns : &other->frame_ns);
+        th_samples_fini(i == 0 ? &first->core_clock_ns : &other->core_clock_ns);
+    }
+    th_arena_destroy(arena);
+    return has_room ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to resample %u rounds", rounds);
+}
+
+/* ---- several processes ---- */
+
+/* The first of an entry's rows, all of which have the fields of its own. */
+static const json_t *row_named(const th_result_file *results, const char *name)
+{
+    const json_t *row;
+    size_t index;
+    json_array_foreach(json_object_get(results->document, "benchmarks"), index, row)
+    {
+        const char *own = json_string_value(json_object_get(row, "run_name"));
+        if (own && strcmp(own, name) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static double number_of(const json_t *row, const char *name)
+{
+    const json_t *value = json_object_get(row, name);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* Fields that become means, and what follows from the samples. */
+static void read_point(const th_scale *scale, const th_scale_curve *curve, uint32_t index,
+                       const th_result_file *results, th_scale_point *point)
+{
+    const char *name = scale->report.rows[index].name;
+    const json_t *row = row_named(results, name);
+    const th_stats frame = th_samples_stats(&th_result_file_find(results, name)->real_ns);
+    th_scale_figures figures;
+    th_scale_figures_of(scale, curve, index, point, false, &figures);
+    for (uint32_t f = 0; f < figures.count; f++) {
+        const char *field = figures.all[f].name;
+        const th_value *value = &figures.all[f].value;
+        if (!field || !value->mean)
+            continue;
+        if (value->kind == TH_VALUE_REALS)
+            for (uint32_t i = 0; i < value->count; i++)
+                value->mean[i] = number_of(json_object_get(row, field), value->name(i));
+        else
+            *value->mean = number_of(row, field) * value->json_unit;
+    }
+    point->frame_ns = frame.median;
+    point->relative_mad = th_stats_relative_mad(&frame);
+}
+
+/* A copy of the figures that the scale holds, with those of another process in their place. */
+static bool add_process(th_scale *scale, const th_result_file *results)
+{
+    const bool is_second = !scale->processes;
+    const uint32_t last = scale->report.process_count - 1;
+    if (is_second)
+        scale->processes = calloc(TH_REPORT_MAX_PROCESSES, sizeof *scale->processes);
+    if (!scale->processes)
+        return false;
+    for (uint32_t p = is_second ? 0 : last; p <= last; p++) { /* the second one brings the first with it */
+        th_scale_process *process = &scale->processes[p];
+        *process =
+            (th_scale_process){calloc(scale->point_count, sizeof *process->points), {scale->parts[0], scale->parts[1]}};
+        if (!process->points)
+            return false;
+        memcpy(process->points, scale->points, scale->point_count * sizeof *process->points);
+    }
+    th_scale_process *process = &scale->processes[last];
+    for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
+        for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+            read_point(scale, curve, i, results, &process->points[i]);
+    for (uint32_t part = 0; part < scale->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            const char *name = scale->report.rows[th_scale_part_row(scale, part, (th_ablation)a)].name;
+            th_scale_parts *parts = &process->parts[part];
+            parts->frame_ns[a] = th_samples_stats(&th_result_file_find(results, name)->real_ns).median;
+            parts->work_ns[a] = number_of(row_named(results, name), "work_us_per_frame") * 1e3;
+            parts->shares[a].value = parts->frame_ns[a] / process->points[th_scale_part_point(scale, part)].frame_ns;
+        }
+    return true;
+}
+
+static void set_point(th_scale *scale, const th_scale_curve *curve, uint32_t index)
+{
+    th_scale_point *point = &scale->points[index];
+    th_scale_figures figures;
+    th_scale_figures_of(scale, curve, index, point, false, &figures);
+    for (uint32_t f = 0; f < figures.count; f++) {
+        const th_value *value = &figures.all[f].value;
+        const uint32_t count = value->kind == TH_VALUE_REALS ? (uint32_t)value->count : 1;
+        for (uint32_t i = 0; i < count && value->mean; i++) {
+            /* At the same place in the point of each process. */
+            const size_t place = (size_t)((char *)&value->mean[i] - (char *)point);
+            double values[TH_REPORT_MAX_PROCESSES];
+            for (uint32_t p = 0; p < scale->report.process_count; p++)
+                memcpy(&values[p], (char *)&scale->processes[p].points[index] + place, sizeof values[p]);
+            const th_estimate mean = th_student_mean(values, scale->report.process_count);
+            value->mean[i] = mean.value;
+            if (value->interval)
+                value->interval[i] = (th_interval){mean.low, mean.high};
+        }
+    }
+}
+
+static void set_ablation(th_scale *scale, uint32_t part, int a)
+{
+    const uint32_t count = scale->report.process_count;
+    double frames[TH_REPORT_MAX_PROCESSES], works[TH_REPORT_MAX_PROCESSES], shares[TH_REPORT_MAX_PROCESSES];
+    for (uint32_t p = 0; p < count; p++) {
+        const th_scale_parts *parts = &scale->processes[p].parts[part];
+        frames[p] = parts->frame_ns[a];
+        works[p] = parts->work_ns[a];
+        shares[p] = parts->shares[a].value;
+    }
+    scale->parts[part].frame_ns[a] = th_student_mean(frames, count).value;
+    scale->parts[part].work_ns[a] = th_student_mean(works, count).value;
+    scale->parts[part].shares[a] = th_student_mean(shares, count);
+}
+
+th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_error *err)
+{
+    assert(scale && results);
+    th_result result = th_result_file_merge_into(results, &scale->report, err);
+    if (result != TH_OK || scale->report.is_dry_run)
+        return result;
+    if (th_report_failure(&scale->report)) {
+        th_scale_conclude(scale, NULL, 0, true);
+        return TH_OK;
+    }
+    if (!add_process(scale, results))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the figures of %s", results->name);
+
+    const uint32_t count = scale->report.process_count;
+    for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
+        for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+            set_point(scale, curve, i);
+    for (uint32_t part = 0; part < scale->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++)
+            set_ablation(scale, part, a);
+    for (uint32_t i = 0; i < scale->memory_count; i++)
+        for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
+            const char *name = scale->report.rows[th_scale_memory_row(scale, i, (th_bandwidth_kind)k)].name;
+            double *mean = &scale->memory[i].bytes_per_s[k];
+            const double own = th_scale_bytes_per_s(scale->memory_bytes, &th_result_file_find(results, name)->real_ns);
+            *mean += (own - *mean) / count;
+        }
+
+    result = th_scale_fit(scale, err);
+    th_scale_describe_rows(scale);
+    th_bottleneck_input inputs[TH_REPORT_MAX_PROCESSES];
+    for (uint32_t p = 0; p < count; p++)
+        inputs[p] = th_scale_input(scale, scale->processes[p].points, scale->processes[p].parts);
+    th_scale_conclude(scale, inputs, count, true);
+    return result;
 }

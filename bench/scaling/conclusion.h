@@ -1,8 +1,8 @@
-/* What follows from the figures of a scaling experiment, measured in one process or merged. Private to bench. */
+/* What follows from the figures of a scaling experiment: laws, intervals and the bottleneck. Private to bench. */
 #ifndef TH_BENCH_SCALING_CONCLUSION_H
 #define TH_BENCH_SCALING_CONCLUSION_H
 
-#include <bench/scale.h>
+#include "experiment.h"
 
 /* Fits the curves: to the repetitions, or with several processes to their medians. Fails when memory is out. */
 th_result th_scale_fit(th_scale *scale, th_error *err);
@@ -15,5 +15,9 @@ th_bottleneck_input th_scale_input(const th_scale *scale, const th_scale_point *
 
 /* Sets the bottleneck. samples: as th_bottleneck_analyze. */
 void th_scale_conclude(th_scale *scale, const th_bottleneck_input *samples, uint32_t count, bool are_processes);
+
+/* Resamples whole rounds, sets the intervals of points and the shares of ablations from them, and analyzes the
+ * bottleneck. The points and ablations must have their values. Fails when memory is out. */
+th_result th_scale_resample(const th_experiment *experiment, th_error *err);
 
 #endif

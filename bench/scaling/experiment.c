@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- lists ---- */
+/* ---- curves and points ---- */
 
 uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
 {
@@ -20,67 +20,15 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
     return count;
 }
 
-static void fill_in_lists(th_experiment *s, const th_scale_desc *desc)
+/* The serial scheduler has one thread, whatever is requested. */
+static uint32_t thread_count(const th_experiment *s, th_scheduler scheduler)
 {
-    th_scale_desc *d = &s->desc;
-    *s = (th_experiment){.desc = *desc, .usable_cpus = th_cpus_read().usable};
-    s->characters[0] = desc->scene.instance_count;
-    if (!d->schedulers)
-        d->schedulers = s->scheduler, d->scheduler_count = 1;
-    if (!d->counts)
-        d->counts = s->characters, d->count_count = 1;
-    if (!d->grains)
-        d->grains = s->grain, d->grain_count = 1;
-    if (!d->threads)
-        d->threads = s->threads, d->thread_count = th_scale_threads(s->usable_cpus, s->threads);
+    return scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.thread_count;
 }
 
 static uint32_t crowd_count(const th_experiment *s)
 {
     return s->desc.count_count * (s->desc.is_weak ? s->desc.thread_count : 1);
-}
-
-uint32_t th_experiment_config_count(const th_experiment *s)
-{
-    return s->out->point_count + s->out->part_count * TH_ABLATION_COUNT;
-}
-
-void th_experiment_fini(th_experiment *s)
-{
-    for (uint32_t i = 0; s->configs && i < th_experiment_config_count(s); i++)
-        th_scaling_config_fini(&s->configs[i]);
-    for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)
-        th_jobs_destroy(s->pools[i]);
-    for (uint32_t i = 0; s->shared && i < crowd_count(s); i++)
-        th_shared_crowd_fini(&s->shared[i]);
-    for (int part = 0; part < 2; part++) {
-        th_crowd_destroy(s->evaluated[part]);
-        th_scene_destroy(s->evaluated_scenes[part]);
-    }
-    for (uint32_t i = 0; s->crowds && i < crowd_count(s); i++)
-        th_crowd_destroy(s->crowds[i]);
-    for (uint32_t i = crowd_count(s);
-         s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all, so it goes last */
-        th_scene_destroy(s->scenes[i]);
-    for (int part = 0; part < 2; part++)
-        th_batch_crowds_fini(&s->batch_crowds[part]);
-    th_recording_fini(&s->recording);
-    th_worker_counts_destroy(s->worker_counts);
-    free(s->shared);
-    free(s->counts);
-    free(s->configs);
-    free(s->pools);
-    free(s->crowds);
-    free(s->scenes);
-    free(s->palette);
-}
-
-/* ---- curves and points ---- */
-
-/* The serial scheduler has one thread, whatever is requested. */
-static uint32_t thread_count(const th_experiment *s, th_scheduler scheduler)
-{
-    return scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.thread_count;
 }
 
 uint32_t th_experiment_crowd(const th_experiment *s, uint32_t curve, uint32_t point)
@@ -95,39 +43,9 @@ uint32_t th_experiment_part_crowd(const th_experiment *s, uint32_t part)
     return th_experiment_crowd(s, 0, th_scale_part_point(s->out, part));
 }
 
-static th_scale_curve *curve_at(const th_experiment *s, uint32_t scheduler, uint32_t count, uint32_t grain)
+uint32_t th_experiment_config_count(const th_experiment *s)
 {
-    return &s->out->curves[(scheduler * s->desc.count_count + count) * s->desc.grain_count + grain];
-}
-
-static void lay_out_points(const th_experiment *s, th_scale_curve *curve)
-{
-    for (uint32_t t = 0; t < curve->count; t++) {
-        th_scale_point *p = &s->out->points[curve->first + t];
-        p->threads = curve->scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.threads[t];
-        p->characters = curve->characters * (s->desc.is_weak ? p->threads : 1);
-        p->oversubscribed = p->threads > s->usable_cpus;
-    }
-}
-
-static void lay_out_curves(const th_experiment *s)
-{
-    const th_scale_desc *d = &s->desc;
-    th_scale *out = s->out;
-    for (uint32_t i = 0; i < d->scheduler_count; i++)
-        for (uint32_t c = 0; c < d->count_count; c++)
-            for (uint32_t g = 0; g < d->grain_count; g++) {
-                th_scale_curve *curve = curve_at(s, i, c, g);
-                *curve = (th_scale_curve){
-                    .scheduler = d->schedulers[i],
-                    .characters = d->counts[c],
-                    .grain = d->grains[g] ? d->grains[g] : TH_FRAME_DEFAULT_GRAIN,
-                    .first = out->point_count,
-                    .count = thread_count(s, d->schedulers[i]),
-                };
-                out->point_count += curve->count;
-                lay_out_points(s, curve);
-            }
+    return s->out->point_count + s->out->part_count * TH_ABLATION_COUNT;
 }
 
 /* The point of the first curve with most threads that is not oversubscribed; else the first point. */
@@ -170,7 +88,24 @@ static th_result lay_out(th_experiment *s, th_error *err)
     out->memory = calloc(d->thread_count, sizeof *out->memory);
     if (!out->curves || !out->points || !out->memory)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %zu curves", curves);
-    lay_out_curves(s);
+    for (uint32_t c = 0; c < out->curve_count; c++) { /* by scheduler, then characters, then grain */
+        th_scale_curve *curve = &out->curves[c];
+        const th_scheduler scheduler = d->schedulers[c / d->grain_count / d->count_count];
+        const uint32_t grain = d->grains[c % d->grain_count];
+        *curve = (th_scale_curve){
+            .scheduler = scheduler,
+            .characters = d->counts[c / d->grain_count % d->count_count],
+            .grain = grain ? grain : TH_FRAME_DEFAULT_GRAIN,
+            .first = out->point_count,
+            .count = thread_count(s, scheduler),
+        };
+        for (uint32_t t = 0; t < curve->count; t++) {
+            th_scale_point *p = &out->points[out->point_count++];
+            p->threads = scheduler == TH_SCHEDULER_SERIAL ? 1 : d->threads[t];
+            p->characters = curve->characters * (d->is_weak ? p->threads : 1);
+            p->oversubscribed = p->threads > s->usable_cpus;
+        }
+    }
     const uint32_t last = last_point(out);
     out->part_count = last > 0 ? 2 : 1;
     out->memory_count = last + 1;
@@ -179,113 +114,60 @@ static th_result lay_out(th_experiment *s, th_error *err)
     return TH_OK;
 }
 
-/* ---- crowds, threads, configs ---- */
+/* ---- crowds ---- */
 
-static double checked_s(void)
-{
-    return TH_VALIDATE_FRAME / TH_FRAME_RATE;
-}
-
-/* The crowd of an ablation, and its scene. */
-static th_result find_ablated(th_experiment *s, uint32_t part, const th_scene **scene, const th_crowd **crowd,
-                              th_error *err)
-{
-    const uint32_t whole = th_experiment_part_crowd(s, part);
-    *scene = s->scenes[whole];
-    *crowd = s->crowds[whole];
-    if (!s->shared)
-        return TH_OK;
-    th_result result =
-        th_shared_crowd_evaluated(&s->shared[whole], &s->desc.scene, checked_s(), &s->evaluated_scenes[part], err);
-    if (result == TH_OK)
-        result = th_scene_crowd(s->evaluated_scenes[part], s->desc.isa, s->desc.palette, &s->evaluated[part], err);
-    *scene = s->evaluated_scenes[part];
-    *crowd = s->evaluated[part];
-    return result;
-}
-
-/* A second one only where both parts do not have the same crowd. */
-static th_result create_batch_crowds(th_experiment *s, th_error *err)
-{
-    th_result result = TH_OK;
-    for (uint32_t part = 0; part < s->out->part_count && result == TH_OK; part++) {
-        const th_scene *scene;
-        const th_crowd *crowd;
-        if (part > 0 && th_experiment_part_crowd(s, part) == th_experiment_part_crowd(s, 0))
-            continue;
-        result = find_ablated(s, part, &scene, &crowd, err);
-        if (result == TH_OK)
-            result = th_batch_crowds_init(&s->batch_crowds[part], scene, crowd, err);
-    }
-    return result;
-}
-
-static th_result share_poses(th_experiment *s, th_error *err)
-{
-    th_result result = TH_OK;
-    if (!(s->desc.share_hz > 0))
-        return TH_OK;
-    s->shared = calloc(crowd_count(s), sizeof *s->shared);
-    s->counts = calloc(crowd_count(s), sizeof *s->counts);
-    if (!s->shared || !s->counts)
-        return th_fail(err, TH_ERR_MEMORY, "no memory to share poses");
-    for (uint32_t i = 0; i < crowd_count(s) && result == TH_OK; i++)
-        result = th_shared_crowd_init(&s->shared[i], s->scenes[i], s->crowds[i], s->desc.share_hz, err);
-    return result;
-}
-
-/* Crowds then have the bones and bytes of the checked frame. Frames are made before, with room for all. */
-static void count_poses(th_experiment *s)
-{
-    for (uint32_t i = 0; s->shared && i < crowd_count(s); i++) {
-        th_shared_crowd_plan(&s->shared[i], s->pools[0], checked_s());
-        s->counts[i] = th_pose_plan_counts(s->shared[i].plan);
-    }
-}
+static const double checked_s = TH_VALIDATE_FRAME / TH_FRAME_RATE;
 
 th_pose_counts th_experiment_counts(const th_experiment *s, uint32_t crowd)
 {
     return s->shared ? s->counts[crowd] : (th_pose_counts){.evaluated = s->scenes[crowd]->instance_count};
 }
 
-/* Models are compiled once. The palette memory fits the largest crowd. */
 static th_result create_crowds(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
-    const uint32_t count = crowd_count(s);
     const th_crowd *largest = NULL;
     th_scene_desc scene = d->scene;
     th_result result = TH_OK;
-    s->scenes = calloc(count, sizeof(th_scene *));
-    s->crowds = calloc(count, sizeof(th_crowd *));
-    if (!s->scenes || !s->crowds)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u crowds", count);
-    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
+    for (uint32_t i = 0; i < crowd_count(s) && result == TH_OK; i++) {
         scene.instance_count =
             d->is_weak ? d->counts[i / d->thread_count] * d->threads[i % d->thread_count] : d->counts[i];
         result = th_scene_create(&scene, &s->scenes[i], err);
         if (result == TH_OK)
             result = th_scene_crowd(s->scenes[i], d->isa, d->palette, &s->crowds[i], err);
         if (result != TH_OK)
-            break;
-        scene.compiled_models = s->scenes[0]->compiled_models;
+            return result;
+        scene.compiled_models = s->scenes[0]->compiled_models; /* models are compiled once */
         if (!largest || th_crowd_palette_bytes(s->crowds[i]) > th_crowd_palette_bytes(largest))
             largest = s->crowds[i];
     }
-    if (result == TH_OK)
-        result = th_palette_create(largest, &s->palette, err);
-    if (result == TH_OK)
-        result = share_poses(s, err);
-    return result == TH_OK ? create_batch_crowds(s, err) : result;
+    result = th_palette_create(largest, &s->palette, err);
+    for (uint32_t i = 0; s->shared && i < crowd_count(s) && result == TH_OK; i++)
+        result = th_shared_crowd_init(&s->shared[i], s->scenes[i], s->crowds[i], d->share_hz, err);
+
+    /* What ablations pose. A second one only where both parts do not have the same crowd. */
+    for (uint32_t part = 0; part < s->out->part_count && result == TH_OK; part++) {
+        const uint32_t whole = th_experiment_part_crowd(s, part);
+        if (part > 0 && whole == th_experiment_part_crowd(s, 0))
+            continue;
+        th_scene **evaluated = &s->evaluated_scenes[part];
+        if (s->shared)
+            result = th_shared_crowd_evaluated(&s->shared[whole], &d->scene, checked_s, evaluated, err);
+        if (s->shared && result == TH_OK)
+            result = th_scene_crowd(*evaluated, d->isa, d->palette, &s->evaluated[part], err);
+        if (result == TH_OK)
+            result = th_batch_crowds_init(&s->batch_crowds[part], s->shared ? *evaluated : s->scenes[whole],
+                                          s->shared ? s->evaluated[part] : s->crowds[whole], err);
+    }
+    return result;
 }
+
+/* ---- threads and configs ---- */
 
 static th_result create_pools(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
     th_result result = TH_OK;
-    s->pools = calloc((size_t)d->scheduler_count * d->thread_count, sizeof(th_jobs *));
-    if (!s->pools)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u pools", d->thread_count);
     for (uint32_t i = 0; i < d->scheduler_count; i++)
         for (uint32_t t = 0; t < thread_count(s, d->schedulers[i]) && result == TH_OK; t++) {
             const th_jobs_desc jobs = {d->threads[t], d->schedulers[i], d->placement};
@@ -294,93 +176,146 @@ static th_result create_pools(th_experiment *s, th_error *err)
     return result;
 }
 
-/* Whether threads spin on after a call, as those of OpenMP do. */
-static bool has_spinners(const th_scale_desc *d)
+static void count_workers(th_experiment *s, th_scaling_config *config)
 {
-    for (uint32_t i = 0; i < d->scheduler_count; i++)
-        if (d->schedulers[i] != TH_SCHEDULER_WORK_STEALING && d->schedulers[i] != TH_SCHEDULER_SERIAL)
-            return true;
-    return false;
-}
-
-static uint32_t round_capacity(const th_measure_desc *measure)
-{
-    return measure->repetitions > 0 ? measure->repetitions : TH_MEASURE_MAX_ROUNDS;
-}
-
-static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t count, uint32_t grain, uint32_t t,
-                              th_error *err)
-{
-    const th_scale_curve *curve = curve_at(s, scheduler, count, grain);
-    const uint32_t crowd = th_experiment_crowd(s, (uint32_t)(curve - s->out->curves), t);
-    th_scaling_config *config = &s->configs[curve->first + t];
-    *config = (th_scaling_config){
-        .jobs = s->pools[scheduler * s->desc.thread_count + t],
-        .palette = s->palette,
-        .scene = s->scenes[crowd],
-        .crowd = s->crowds[crowd],
-        .shared = s->shared ? &s->shared[crowd] : NULL,
-        .round_capacity = round_capacity(&s->desc.measure),
-        .waits_quiescent = has_spinners(&s->desc),
-    };
-    const th_frame_desc frame = {.crowd = s->crowds[crowd], .jobs = config->jobs, .grain = curve->grain};
-    return th_scaling_config_whole(config, &frame, err);
-}
-
-static th_result create_part(th_experiment *s, uint32_t part, th_ablation ablation, th_error *err)
-{
-    const th_scaling_config *whole = &s->configs[th_scale_part_point(s->out, part)];
-    th_scaling_config *config = &s->configs[th_scale_part_row(s->out, part, ablation)];
-    *config = (th_scaling_config){
-        .jobs = whole->jobs,
-        .palette = whole->palette,
-        .round_capacity = whole->round_capacity,
-        .waits_quiescent = whole->waits_quiescent,
-    };
-    const uint32_t crowd = th_experiment_part_crowd(s, part);
-    const uint32_t owner = crowd == th_experiment_part_crowd(s, 0) ? 0 : part;
-    const th_crowd *posed = s->shared ? s->evaluated[owner] : s->crowds[crowd];
-    const th_ablated_frame_desc desc = {ablation, posed, &s->batch_crowds[owner], config->jobs,
-                                        s->out->curves[0].grain};
-    return th_scaling_config_part(config, &desc, err);
+    const uint32_t threads = th_jobs_threads(config->jobs);
+    config->sums = th_arena_new(s->arena, th_worker_stats, threads);
+    config->rounds = th_arena_new(s->arena, th_worker_stats, (size_t)config->round_capacity * threads);
 }
 
 static th_result create_configs(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
+    const th_scale *out = s->out;
     th_result result = TH_OK;
-    s->configs = calloc(th_experiment_config_count(s), sizeof *s->configs);
-    if (!s->configs)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", s->out->point_count);
+    bool has_spinners = false; /* threads that spin on after a call, as those of OpenMP do */
     for (uint32_t i = 0; i < d->scheduler_count; i++)
-        for (uint32_t c = 0; c < d->count_count; c++)
-            for (uint32_t g = 0; g < d->grain_count; g++)
-                for (uint32_t t = 0; t < curve_at(s, i, c, g)->count && result == TH_OK; t++)
-                    result = create_whole(s, i, c, g, t, err);
-    for (uint32_t part = 0; part < s->out->part_count; part++)
-        for (int a = 0; a < TH_ABLATION_COUNT && result == TH_OK; a++)
-            result = create_part(s, part, (th_ablation)a, err);
+        has_spinners =
+            has_spinners || (d->schedulers[i] != TH_SCHEDULER_WORK_STEALING && d->schedulers[i] != TH_SCHEDULER_SERIAL);
+    for (uint32_t c = 0; c < out->curve_count; c++) {
+        const th_scale_curve *curve = &out->curves[c];
+        const uint32_t first_pool = c / d->grain_count / d->count_count * d->thread_count;
+        for (uint32_t t = 0; t < curve->count && result == TH_OK; t++) {
+            const uint32_t crowd = th_experiment_crowd(s, c, t);
+            th_scaling_config *config = &s->configs[curve->first + t];
+            *config = (th_scaling_config){
+                .jobs = s->pools[first_pool + t],
+                .palette = s->palette,
+                .scene = s->scenes[crowd],
+                .crowd = s->crowds[crowd],
+                .shared = s->shared ? &s->shared[crowd] : NULL,
+                .round_capacity = d->measure.repetitions > 0 ? d->measure.repetitions : TH_MEASURE_MAX_ROUNDS,
+                .waits_quiescent = has_spinners,
+            };
+            const th_frame_desc frame = {.crowd = config->crowd, .jobs = config->jobs, .grain = curve->grain};
+            count_workers(s, config);
+            result = th_frame_create(&frame, &config->frame, err);
+        }
+    }
+    for (uint32_t part = 0; part < out->part_count; part++) {
+        const th_scaling_config *whole = &s->configs[th_scale_part_point(out, part)];
+        const uint32_t crowd = th_experiment_part_crowd(s, part);
+        const uint32_t owner = crowd == th_experiment_part_crowd(s, 0) ? 0 : part;
+        for (int a = 0; a < TH_ABLATION_COUNT && result == TH_OK; a++) {
+            th_scaling_config *config = &s->configs[th_scale_part_row(out, part, (th_ablation)a)];
+            *config = (th_scaling_config){
+                .jobs = whole->jobs,
+                .palette = whole->palette,
+                .round_capacity = whole->round_capacity,
+                .waits_quiescent = whole->waits_quiescent,
+            };
+            const th_ablated_frame_desc ablated = {(th_ablation)a, s->shared ? s->evaluated[owner] : s->crowds[crowd],
+                                                   &s->batch_crowds[owner], config->jobs, out->curves[0].grain};
+            count_workers(s, config);
+            result = th_ablated_frame_create(&ablated, &config->ablated, err);
+        }
+    }
     return result;
 }
 
+th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row)
+{
+    return (th_scale_counts){.workers = config->sums,
+                             .frame_ns = &row->real_ns,
+                             .iterations = row->iterations,
+                             .threads = row->threads,
+                             .characters = row->characters,
+                             .core_clock_ns = &row->core_clock_ns,
+                             .counters = config->counters_json ? &config->counters : NULL,
+                             .busiest = th_workers_busiest(config->sums, row->threads)};
+}
+
+/* ---- all of it ---- */
+
 th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_scale *out, th_error *err)
 {
-    fill_in_lists(s, desc);
-    s->out = out;
+    *s = (th_experiment){.desc = *desc, .usable_cpus = th_cpus_read().usable, .arena = th_arena_create(), .out = out};
+    th_scale_desc *d = &s->desc;
+    s->characters[0] = desc->scene.instance_count;
+    if (!d->schedulers)
+        d->schedulers = s->scheduler, d->scheduler_count = 1;
+    if (!d->counts)
+        d->counts = s->characters, d->count_count = 1;
+    if (!d->grains)
+        d->grains = s->grain, d->grain_count = 1;
+    if (!d->threads)
+        d->threads = s->threads, d->thread_count = th_scale_threads(s->usable_cpus, s->threads);
     th_result result = lay_out(s, err);
-    if (result == TH_OK)
-        result = create_crowds(s, err);
-    if (result == TH_OK)
-        result = create_pools(s, err);
-    if (result == TH_OK)
-        result = create_configs(s, err);
     if (result != TH_OK)
         return result;
-    const th_crowd *largest = s->crowds[th_experiment_crowd(s, 0, out->curves[0].count - 1)];
-    if (!th_recording_init(&s->recording, th_crowd_batch_count(largest), out->curves[0].grain))
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
+
+    const uint32_t crowds = crowd_count(s);
+    s->scenes = th_arena_new(s->arena, th_scene *, crowds);
+    s->crowds = th_arena_new(s->arena, th_crowd *, crowds);
+    s->shared = d->share_hz > 0 ? th_arena_new(s->arena, th_shared_crowd, crowds) : NULL;
+    s->counts = th_arena_new(s->arena, th_pose_counts, crowds);
+    s->pools = th_arena_new(s->arena, th_jobs *, (size_t)d->scheduler_count * d->thread_count);
+    s->configs = th_arena_new(s->arena, th_scaling_config, th_experiment_config_count(s));
+    if (!th_arena_failed(s->arena))
+        result = create_crowds(s, err);
+    if (!th_arena_failed(s->arena) && result == TH_OK)
+        result = create_pools(s, err);
+    if (!th_arena_failed(s->arena) && result == TH_OK) {
+        const th_crowd *largest = s->crowds[th_experiment_crowd(s, 0, out->curves[0].count - 1)];
+        const uint32_t batches = th_crowd_batch_count(largest), grain = out->curves[0].grain;
+        s->chunk_count = batches / grain + (batches % grain > 0);
+        s->spans = th_arena_new(s->arena, th_span, s->chunk_count);
+        result = create_configs(s, err);
+    }
+    if (th_arena_failed(s->arena) && result == TH_OK)
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for %u points", out->point_count);
     if (result == TH_OK && desc->counters)
-        result = th_worker_counts_create(s->desc.threads[s->desc.thread_count - 1], &s->worker_counts, err);
-    count_poses(s);
+        result = th_worker_counts_create(d->threads[d->thread_count - 1], &s->worker_counts, err);
+
+    /* Crowds then have the bones and bytes of the checked frame. Frames are made before, with room for all. */
+    for (uint32_t i = 0; s->shared && result == TH_OK && i < crowds; i++) {
+        th_shared_crowd_plan(&s->shared[i], s->pools[0], checked_s);
+        s->counts[i] = th_pose_plan_counts(s->shared[i].plan);
+    }
     return result;
+}
+
+void th_experiment_fini(th_experiment *s)
+{
+    for (uint32_t i = 0; s->configs && i < th_experiment_config_count(s); i++) {
+        th_frame_destroy(s->configs[i].frame);
+        th_ablated_frame_destroy(s->configs[i].ablated);
+        json_decref(s->configs[i].counters_json);
+    }
+    for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)
+        th_jobs_destroy(s->pools[i]);
+    for (uint32_t i = 0; s->shared && i < crowd_count(s); i++)
+        th_shared_crowd_fini(&s->shared[i]);
+    for (int part = 0; part < 2; part++) {
+        th_batch_crowds_fini(&s->batch_crowds[part]);
+        th_crowd_destroy(s->evaluated[part]);
+        th_scene_destroy(s->evaluated_scenes[part]);
+    }
+    for (uint32_t i = 0; s->crowds && i < crowd_count(s); i++)
+        th_crowd_destroy(s->crowds[i]);
+    for (uint32_t i = crowd_count(s); s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all: it goes last */
+        th_scene_destroy(s->scenes[i]);
+    th_worker_counts_destroy(s->worker_counts);
+    free(s->palette);
+    th_arena_destroy(s->arena);
 }

@@ -2,14 +2,40 @@
 #ifndef TH_BENCH_SCALING_EXPERIMENT_H
 #define TH_BENCH_SCALING_EXPERIMENT_H
 
-#include "scaling_config.h"
-#include "worker_counters.h"
+#include "ablation.h"
+#include "measure/untimed_frames.h"
+#include "scale_figures.h"
+#include "suites/shared_crowd.h"
+
+#include <core/arena.h>
+
+/* Threads that run whole frames or an ablation, and their counters. What is borrowed is the experiment's. */
+typedef struct th_scaling_config {
+    th_jobs *jobs;             /* borrowed */
+    th_frame *frame;           /* whole frames, or else: */
+    th_ablated_frame *ablated; /* an ablation */
+    void *palette;             /* the same for all configs; borrowed */
+    const th_scene *scene;     /* of the whole frames, and */
+    th_crowd *crowd;           /* its crowd; borrowed */
+    th_shared_crowd *shared;   /* of that crowd; NULL: each character is posed by itself; borrowed */
+    th_row *row;               /* of the whole frames */
+    th_hash128 palette_sum;    /* of the checked frame */
+    /* Before a repetition, waits until the threads of other configs are idle. */
+    bool waits_quiescent;
+    th_worker_stats *sums; /* [threads]; of all repetitions */
+    /* Of each thread in each repetition: [round * threads + thread]; room for so many rounds. */
+    th_worker_stats *rounds;
+    uint32_t round_count, round_capacity;
+    th_counters counters;  /* of one frame */
+    json_t *counters_json; /* the same by worker; NULL: not counted */
+} th_scaling_config;
 
 typedef struct th_experiment {
     th_scale_desc desc;        /* with its lists filled in, from: */
     th_scheduler scheduler[1]; /* lists of one value, or the default */
     uint32_t characters[1], grain[1], threads[TH_JOBS_MAX_THREADS];
     uint32_t usable_cpus;
+    th_arena *arena;                 /* has all arrays below */
     th_scene **scenes;               /* by number of characters; of weak scaling, then threads */
     th_crowd **crowds;               /* the same */
     th_shared_crowd *shared;         /* the same; NULL: poses are not shared. Then: */
@@ -21,26 +47,28 @@ typedef struct th_experiment {
     th_batch_crowds batch_crowds[2]; /* of the crowd at each part; the second one only if it is another */
     /* Of the points; then of the ablations of the first curve, by point, then ablation. */
     th_scaling_config *configs;
-    th_recording recording;
+    th_span *spans; /* room for the chunks of a frame of the first curve, by their first item */
+    uint32_t chunk_count;
     th_worker_counts *worker_counts; /* NULL: nothing is counted */
     th_scale *out;
 } th_experiment;
-
-/* Poses in a frame of the crowd with this index. */
-th_pose_counts th_experiment_counts(const th_experiment *experiment, uint32_t crowd);
 
 /* Lays out the curves, points, ablations and memory of `out`, which must be zero, and makes everything that runs. Call
  * th_experiment_fini in the end, even if it failed. */
 th_result th_experiment_init(th_experiment *experiment, const th_scale_desc *desc, th_scale *out, th_error *err);
 void th_experiment_fini(th_experiment *experiment);
 
-/* The index in `crowds` of the crowd of a curve's point, counted from 0. */
+/* The index in `crowds` of the crowd of a curve's point, counted from 0; the same at ablations `part`. */
 uint32_t th_experiment_crowd(const th_experiment *experiment, uint32_t curve, uint32_t point);
-
-/* The same at ablations `part`. */
 uint32_t th_experiment_part_crowd(const th_experiment *experiment, uint32_t part);
 
+/* Poses in a frame of the crowd with this index. */
+th_pose_counts th_experiment_counts(const th_experiment *experiment, uint32_t crowd);
+
 uint32_t th_experiment_config_count(const th_experiment *experiment);
+
+/* What the config counted in all repetitions of its row; borrows from both. */
+th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row);
 
 /* The point of the first curve where ablations `part` run: the first point, or the one with most threads that is not
  * oversubscribed. */

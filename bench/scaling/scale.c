@@ -1,14 +1,12 @@
 #include <bench/scale.h>
 
 #include "conclusion.h"
-#include "experiment.h"
 #include "measure/memory_bandwidth.h"
-#include "pop_factors.h"
-#include "resample.h"
 
+#include <bench/interference.h>
 #include <bench/validate_run.h>
+#include <core/clock.h>
 #include <core/json.h>
-#include <core/table.h>
 #include <core/text_format.h>
 
 #include <assert.h>
@@ -39,53 +37,99 @@ static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, 
     row->bones = th_crowd_bone_count(s->crowds[crowd]);
 }
 
-/* "scale/threads:2"; other varied parameters come before the threads. */
-static void name_point(const th_experiment *s, const th_scale_curve *curve, th_row *row)
-{
-    const size_t size = sizeof row->name;
-    size_t used = (size_t)snprintf(row->name, size, s->desc.is_weak ? "scale/weak/" : "scale/");
-    if (s->desc.scheduler_count > 1)
-        used += (size_t)snprintf(row->name + used, size - used, "%s/", th_scheduler_name(curve->scheduler));
-    if (s->desc.count_count > 1)
-        used += (size_t)snprintf(row->name + used, size - used, "count:%u/", curve->characters);
-    if (s->desc.grain_count > 1)
-        used += (size_t)snprintf(row->name + used, size - used, "grain:%u/", curve->grain);
-    snprintf(row->name + used, size - used, "threads:%u", row->threads);
-}
-
-static void set_point_rows(const th_experiment *s)
+static void set_rows(const th_experiment *s)
 {
     const th_scale *out = s->out;
-    for (uint32_t c = 0; c < out->curve_count; c++)
-        for (uint32_t p = out->curves[c].first; p < out->curves[c].first + out->curves[c].count; p++) {
-            set_crowd(s, th_experiment_crowd(s, c, p - out->curves[c].first), out->points[p].threads,
-                      &out->report.rows[p]);
-            name_point(s, &out->curves[c], &out->report.rows[p]);
+    const char *const weak = s->desc.is_weak ? "weak/" : "";
+    for (uint32_t c = 0; c < out->curve_count; c++) {
+        const th_scale_curve *curve = &out->curves[c];
+        for (uint32_t p = curve->first; p < curve->first + curve->count; p++) {
+            /* "scale/threads:2"; other varied parameters come before the threads. */
+            th_row *row = &out->report.rows[p];
+            const size_t size = sizeof row->name;
+            set_crowd(s, th_experiment_crowd(s, c, p - curve->first), out->points[p].threads, row);
+            row->name[0] = '\0';
+            th_append(row->name, size, "scale/%s", weak);
+            if (s->desc.scheduler_count > 1)
+                th_append(row->name, size, "%s/", th_scheduler_name(curve->scheduler));
+            if (s->desc.count_count > 1)
+                th_append(row->name, size, "count:%u/", curve->characters);
+            if (s->desc.grain_count > 1)
+                th_append(row->name, size, "grain:%u/", curve->grain);
+            th_append(row->name, size, "threads:%u", row->threads);
         }
-}
-
-static void set_part_rows(const th_experiment *s)
-{
-    for (uint32_t part = 0; part < s->out->part_count; part++)
+    }
+    for (uint32_t part = 0; part < out->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             th_row *row = part_row(s, part, a);
-            set_crowd(s, th_experiment_part_crowd(s, part), s->out->points[th_scale_part_point(s->out, part)].threads,
-                      row);
-            snprintf(row->name, sizeof row->name, "scale/%s%s/threads:%u", s->desc.is_weak ? "weak/" : "",
-                     th_ablation_name((th_ablation)a), row->threads);
+            set_crowd(s, th_experiment_part_crowd(s, part), out->points[th_scale_part_point(out, part)].threads, row);
+            snprintf(row->name, sizeof row->name, "scale/%s%s/threads:%u", weak, th_ablation_name((th_ablation)a),
+                     row->threads);
+        }
+    for (uint32_t i = 0; i < out->memory_count; i++)
+        for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
+            th_row *row = memory_row(s, i, k);
+            row->time_unit = "us";
+            row->threads = out->memory[i].threads;
+            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u",
+                     th_bandwidth_kind_name((th_bandwidth_kind)k), row->threads);
         }
 }
 
-static void set_memory_rows(const th_experiment *s)
+/* ---- frames ---- */
+
+static double time_of(uint64_t frame)
 {
-    for (uint32_t i = 0; i < s->out->memory_count; i++)
-        for (uint32_t t = 0; t < th_bandwidth_kind_count(); t++) {
-            th_row *row = memory_row(s, i, t);
-            row->time_unit = "us";
-            row->threads = s->out->memory[i].threads;
-            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u",
-                     th_bandwidth_kind_name((th_bandwidth_kind)t), row->threads);
-        }
+    return (double)frame / TH_FRAME_RATE;
+}
+
+/* A frame's two parts: who shares, and the poses. */
+static void plan(th_scaling_config *c, uint64_t frame)
+{
+    if (c->shared)
+        th_shared_crowd_plan(c->shared, c->jobs, time_of(frame));
+}
+
+static void pose(th_scaling_config *c, uint64_t frame)
+{
+    if (c->frame)
+        th_frame_animate(c->frame, time_of(frame), c->palette);
+    else
+        th_ablated_frame_run(c->ablated, time_of(frame), c->palette);
+}
+
+static void run_frame(void *config, uint64_t frame)
+{
+    plan(config, frame);
+    pose(config, frame);
+}
+
+/* Frames run within a frame of the pool, as in an application that draws. */
+static void begin_frames(th_scaling_config *c)
+{
+    if (c->waits_quiescent)
+        th_wait_quiescent();
+    th_jobs_frame_begin(c->jobs);
+}
+
+static void begin_repetition(void *config)
+{
+    th_scaling_config *c = config;
+    begin_frames(c);
+    run_frame(c, 0);
+    th_jobs_stats_reset(c->jobs);
+}
+
+static void end_repetition(void *config)
+{
+    th_scaling_config *c = config;
+    const uint32_t threads = th_jobs_threads(c->jobs);
+    assert(c->round_count < c->round_capacity);
+    th_worker_stats *round = &c->rounds[(size_t)c->round_count++ * threads];
+    th_jobs_stats(c->jobs, round);
+    for (uint32_t w = 0; w < threads; w++)
+        th_worker_add(&c->sums[w], &round[w]);
+    th_jobs_frame_end(c->jobs);
 }
 
 /* ---- checking ---- */
@@ -93,7 +137,7 @@ static void set_memory_rows(const th_experiment *s)
 static const th_crowd_layers *layers_at(void *config, uint64_t frame)
 {
     const th_scaling_config *c = config;
-    return th_shared_crowd_layers(c->shared, NULL, (double)frame / TH_FRAME_RATE);
+    return th_shared_crowd_layers(c->shared, NULL, time_of(frame));
 }
 
 static th_validate_run_desc validation_of(th_scaling_config *config)
@@ -102,7 +146,7 @@ static th_validate_run_desc validation_of(th_scaling_config *config)
         .scene = config->scene,
         .crowd = config->crowd,
         .palette = config->palette,
-        .run = th_scaling_config_run,
+        .run = run_frame,
         .layers = config->shared ? layers_at : NULL,
         .ctx = config,
     };
@@ -118,39 +162,26 @@ static void check_left(void *config, uint64_t frame)
         snprintf(c->row->failure, sizeof c->row->failure, "%.200s", err.text);
 }
 
-/* In a few frames up to the checked one. */
-static th_result measure_sharing(const th_experiment *s, th_scaling_config *c, th_error *err)
+/* first: the first row of the point's crowd, whose palettes it must have. */
+static th_result check_point(const th_experiment *s, uint32_t point, const th_row *first, th_error *err)
 {
-    th_result result = TH_OK;
-    for (uint64_t frame = 0; c->shared && result == TH_OK && frame <= TH_VALIDATE_FRAME;
-         frame += TH_VALIDATE_FRAME / 4) {
-        th_scaling_config_run(c, frame);
-        result = th_shared_crowd_measure(c->shared, c->crowd, s->palette, NULL, (double)frame / TH_FRAME_RATE, err);
+    th_scaling_config *c = &s->configs[point];
+    th_row *row = c->row = &s->out->report.rows[point];
+    const th_validate_run_desc validation = validation_of(c);
+    th_result result = th_validate_run(&validation, row, err);
+    c->palette_sum = th_crowd_sum(c->crowd, s->palette, 0);
+    if (!row->failure[0] && row->palette_hash != first->palette_hash)
+        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
+    if (!c->shared || row != first)
+        return result;
+    /* How far shared poses are off, in a few frames up to the checked one. */
+    for (uint64_t frame = 0; result == TH_OK && frame <= TH_VALIDATE_FRAME; frame += TH_VALIDATE_FRAME / 4) {
+        run_frame(c, frame);
+        result = th_shared_crowd_measure(c->shared, c->crowd, s->palette, NULL, time_of(frame), err);
     }
     return result;
 }
 
-static th_result check_point(const th_experiment *s, uint32_t point, const th_row *first, th_error *err)
-{
-    th_row *row = s->configs[point].row = &s->out->report.rows[point];
-    const th_validate_run_desc validation = validation_of(&s->configs[point]);
-    th_result result = th_validate_run(&validation, row, err);
-    s->configs[point].palette_sum = th_crowd_sum(s->configs[point].crowd, s->palette, 0);
-    if (!row->failure[0] && row->palette_hash != first->palette_hash)
-        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
-    if (result == TH_OK && row == first)
-        result = measure_sharing(s, &s->configs[point], err);
-    return result;
-}
-
-/* The first row of a crowd, for a point that is counted from the begin of its curve. */
-static const th_row *first_of_crowd(const th_experiment *s, uint32_t curve, uint32_t point)
-{
-    const uint32_t first = curve / s->desc.grain_count % s->desc.count_count * s->desc.grain_count;
-    return &s->out->report.rows[s->out->curves[first].first + (s->desc.is_weak ? point : 0)];
-}
-
-/* Points with the same crowd must have the palettes of the first of them. */
 static th_result check_points(const th_experiment *s, th_error *err)
 {
     const th_scale *out = s->out;
@@ -158,37 +189,32 @@ static th_result check_points(const th_experiment *s, th_error *err)
     /* First touch places a page near the thread that writes it first; the check below does so from this thread, so a
      * pool writes it before. */
     for (uint32_t c = 0; c < out->curve_count; c++)
-        th_scaling_config_run(&s->configs[out->curves[c].first + out->curves[c].count - 1], 0);
+        run_frame(&s->configs[out->curves[c].first + out->curves[c].count - 1], 0);
     for (uint32_t c = 0; c < out->curve_count; c++)
-        for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++)
-            result = check_point(s, out->curves[c].first + i, first_of_crowd(s, c, i), err);
+        for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++) {
+            const uint32_t same = c / s->desc.grain_count % s->desc.count_count * s->desc.grain_count;
+            const uint32_t first = out->curves[same].first + (s->desc.is_weak ? i : 0);
+            result = check_point(s, out->curves[c].first + i, &out->report.rows[first], err);
+        }
     return result;
 }
 
 /* ---- timing ---- */
 
-static th_measure_desc measure_desc(const th_experiment *s)
-{
-    th_measure_desc measure = s->desc.measure;
-    measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
-    return measure;
-}
-
-static th_result time_configs(const th_experiment *s, th_error *err)
+static th_result time_configs(const th_experiment *s, const th_measure_desc *measure, th_error *err)
 {
     const uint32_t count = th_experiment_config_count(s);
-    const th_measure_desc measure = measure_desc(s);
     th_subject *subjects = calloc(count, sizeof *subjects);
     if (!subjects)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", count);
     for (uint32_t i = 0; i < count; i++)
-        subjects[i] = (th_subject){.before = th_scaling_config_begin,
-                                   .run = th_scaling_config_run,
-                                   .after = th_scaling_config_end,
+        subjects[i] = (th_subject){.before = begin_repetition,
+                                   .run = run_frame,
+                                   .after = end_repetition,
                                    .check = s->configs[i].frame ? check_left : NULL,
                                    .ctx = &s->configs[i],
                                    .row = &s->out->report.rows[i]};
-    s->out->report.is_partial = !th_measure(&measure, subjects, count);
+    s->out->report.is_partial = !th_measure(measure, subjects, count);
     for (uint32_t i = 0; i < s->out->point_count; i++)
         th_validate_floor(s->configs[i].crowd, s->palette, &s->out->report.rows[i]);
     free(subjects);
@@ -196,152 +222,141 @@ static th_result time_configs(const th_experiment *s, th_error *err)
 }
 
 /* Bandwidth is measured with defaults of its own: the lengths requested for frames do not fit a pass over the block. */
-static th_measure_desc memory_measure_desc(const th_experiment *s)
-{
-    th_measure_desc measure = s->desc.measure;
-    measure.progress = NULL; /* too short for a progress line */
-    measure.iterations = 0;
-    measure.repetition_ns = REPETITION_NS;
-    if (measure.repetitions == 0 || measure.repetitions > MEMORY_REPETITIONS)
-        measure.repetitions = MEMORY_REPETITIONS;
-    return measure;
-}
-
 static th_result time_memory(const th_experiment *s, th_error *err)
 {
     th_jobs *pools[TH_JOBS_MAX_THREADS];
     th_scale *out = s->out;
-    const th_bandwidth_desc desc = {
+    th_bandwidth_desc desc = {
         .pools = pools,
         .pool_count = out->memory_count,
         .waits_quiescent = s->configs[0].waits_quiescent,
         .bytes = th_bandwidth_round(s->desc.memory_bytes ? s->desc.memory_bytes
                                                          : th_bandwidth_default_bytes(&out->report.context)),
-        .measure = memory_measure_desc(s),
+        .measure = s->desc.measure,
     };
+    desc.measure.progress = NULL; /* too short for a progress line */
+    desc.measure.iterations = 0;
+    desc.measure.repetition_ns = REPETITION_NS;
+    if (desc.measure.repetitions == 0 || desc.measure.repetitions > MEMORY_REPETITIONS)
+        desc.measure.repetitions = MEMORY_REPETITIONS;
     for (uint32_t i = 0; i < out->memory_count; i++)
         pools[i] = s->configs[i].jobs;
     out->memory_bytes = desc.bytes;
     return th_bandwidth_measure(&desc, memory_row(s, 0, 0), err);
 }
 
-/* ---- counting ---- */
-
+/* Additional frames of each point, which are counted. */
 static th_result count_points(const th_experiment *s, th_error *err)
 {
     th_scale *out = s->out;
-    for (uint32_t i = 0; i < out->point_count; i++)
-        if (!out->report.rows[i].failure[0] && !th_scaling_config_count(&s->configs[i], s->worker_counts))
+    for (uint32_t i = 0; i < out->point_count; i++) {
+        th_scaling_config *c = &s->configs[i];
+        const th_counted_frames frames = {s->worker_counts, c->frame, run_frame, c};
+        if (out->report.rows[i].failure[0])
+            continue;
+        begin_frames(c);
+        th_counted_frames_run(&frames, &c->counters, &c->counters_json);
+        th_jobs_frame_end(c->jobs);
+        if (!c->counters_json)
             return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", out->report.rows[i].name);
+    }
     th_counted_frames_end(s->worker_counts, &out->report);
     out->has_counters = true;
     return TH_OK;
 }
 
+/* ---- one recorded frame ---- */
+
+/* Each chunk has its own slot, so workers need no lock, and they rarely write to the same cache line. */
+static void record(const th_span *span, void *ctx)
+{
+    const th_experiment *s = ctx;
+    const uint32_t at = span->begin / s->out->curves[0].grain;
+    assert(at < s->chunk_count && s->spans[at].end_ns == 0);
+    if (at < s->chunk_count)
+        s->spans[at] = *span;
+}
+
+/* Records the poses of one more frame, not timed: [worker, begin, end, start_us, end_us] for each chunk. */
+static json_t *record_frame(th_experiment *s, th_scaling_config *c)
+{
+    memset(s->spans, 0, s->chunk_count * sizeof *s->spans);
+    th_jobs_frame_begin(c->jobs);
+    run_frame(c, 0);
+    plan(c, 1);
+    th_jobs_trace(c->jobs, record, s);
+    const double start_ns = (double)th_clock_ns();
+    pose(c, 1);
+    th_jobs_trace(c->jobs, NULL, NULL);
+    th_jobs_frame_end(c->jobs);
+    json_t *chunks = json_array();
+    for (const th_span *span = s->spans; span < s->spans + s->chunk_count; span++)
+        if (span->end_ns > 0)
+            chunks =
+                th_json_append(chunks, json_pack("[i, i, i, o, o]", (int)span->worker, (int)span->begin, (int)span->end,
+                                                 th_json_real(((double)span->start_ns - start_ns) / 1e3),
+                                                 th_json_real(((double)span->end_ns - start_ns) / 1e3)));
+    return chunks;
+}
+
 /* ---- results ---- */
 
-static void set_sharing(const th_experiment *s, uint32_t crowd, th_scale_point *point)
+static th_result summarize(th_experiment *s, th_error *err)
 {
-    point->shared = th_experiment_counts(s, crowd).shared;
-    point->share_error = s->shared ? s->shared[crowd].error : 0;
-}
-
-/* Records the poses of one more frame, not timed. */
-static json_t *trace_frame(const th_experiment *s, th_scaling_config *l)
-{
-    th_recording recording = s->recording;
-    th_jobs_frame_begin(l->jobs);
-    th_scaling_config_run(l, 0);
-    th_scaling_config_plan(l, 1);
-    th_recording_begin(&recording, l->jobs);
-    th_scaling_config_pose(l, 1);
-    th_recording_end(&recording, l->jobs);
-    th_jobs_frame_end(l->jobs);
-    return th_recording_json(&recording);
-}
-
-static json_t *once_json(const th_experiment *s, th_scaling_config *l, const th_row *row)
-{
-    const th_scale_counts counts = th_scaling_config_counts(l, row);
-    json_t *json = json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_scale_frames(&counts)),
-                             "trace", trace_frame(s, l));
-    return l->counters_json ? th_json_set(json, "counters_by_worker", json_incref(l->counters_json)) : json;
-}
-
-static void summarize_points(const th_experiment *s, const th_scale_curve *curve)
-{
-    const th_scale_counts first =
-        th_scaling_config_counts(&s->configs[curve->first], &s->out->report.rows[curve->first]);
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
-        const th_row *row = &s->out->report.rows[i];
-        const th_scale_counts counts = th_scaling_config_counts(&s->configs[i], row);
-        if (row->failure[0])
-            continue;
-        s->out->points[i] = th_scale_point_of(&counts, &first, s->usable_cpus);
-        s->out->points[i].pop = th_pop_of(&counts, &first);
-        s->out->points[i].counters = s->configs[i].counters;
-        s->out->points[i].palette_sum = s->configs[i].palette_sum;
-        set_sharing(s, th_experiment_crowd(s, (uint32_t)(curve - s->out->curves), i - curve->first),
-                    &s->out->points[i]);
+    th_scale *out = s->out;
+    for (uint32_t c = 0; c < out->curve_count; c++) {
+        const th_scale_curve *curve = &out->curves[c];
+        const th_scale_counts first =
+            th_scaling_config_counts(&s->configs[curve->first], &out->report.rows[curve->first]);
+        for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+            const th_scale_counts counts = th_scaling_config_counts(&s->configs[i], &out->report.rows[i]);
+            const uint32_t crowd = th_experiment_crowd(s, c, i - curve->first);
+            th_scale_point *point = &out->points[i];
+            if (out->report.rows[i].failure[0])
+                continue;
+            *point = th_scale_point_of(&counts, &first, s->usable_cpus);
+            point->pop = th_pop_of(&counts, &first);
+            point->counters = s->configs[i].counters;
+            point->palette_sum = s->configs[i].palette_sum;
+            point->shared = th_experiment_counts(s, crowd).shared;
+            point->share_error = s->shared ? s->shared[crowd].error : 0;
+        }
     }
-}
-
-/* Workers and trace of the first curve. */
-static void describe_workers(const th_experiment *s)
-{
-    for (uint32_t i = 0; i < s->out->curves[0].count; i++) {
-        th_row *row = &s->out->report.rows[i];
-        if (!row->failure[0])
-            row->once = once_json(s, &s->configs[i], row);
-    }
-}
-
-static void summarize_parts(const th_experiment *s)
-{
-    for (uint32_t p = 0; p < s->out->part_count; p++) {
-        th_scale_parts *parts = &s->out->parts[p];
+    for (uint32_t p = 0; p < out->part_count; p++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
-            th_row *row = part_row(s, p, a);
-            const th_scale_counts counts =
-                th_scaling_config_counts(&s->configs[th_scale_part_row(s->out, p, (th_ablation)a)], row);
-            parts->threads = row->threads;
-            parts->frame_ns[a] = th_samples_stats(counts.frame_ns).median;
-            parts->work_ns[a] = th_scale_work_ns(&counts);
+            const th_row *row = part_row(s, p, a);
+            const th_scaling_config *config = &s->configs[th_scale_part_row(out, p, (th_ablation)a)];
+            const th_scale_counts counts = th_scaling_config_counts(config, row);
+            out->parts[p].threads = row->threads;
+            out->parts[p].frame_ns[a] = th_samples_stats(counts.frame_ns).median;
+            out->parts[p].work_ns[a] = th_scale_work_ns(&counts);
         }
-    }
-}
-
-static void summarize_memory(const th_experiment *s)
-{
-    for (uint32_t i = 0; i < s->out->memory_count; i++)
-        for (uint32_t t = 0; t < TH_BANDWIDTH_COUNT; t++) {
-            const bool has_kind = t < th_bandwidth_kind_count();
-            s->out->memory[i].bytes_per_s[t] =
-                has_kind ? th_scale_bytes_per_s(s->out->memory_bytes, &memory_row(s, i, t)->real_ns) : (double)NAN;
+    for (uint32_t i = 0; i < out->memory_count; i++)
+        for (uint32_t k = 0; k < TH_BANDWIDTH_COUNT; k++) {
+            const bool has_kind = k < th_bandwidth_kind_count();
+            out->memory[i].bytes_per_s[k] =
+                has_kind ? th_scale_bytes_per_s(out->memory_bytes, &memory_row(s, i, k)->real_ns) : (double)NAN;
         }
-}
-
-static th_result summarize(const th_experiment *s, th_error *err)
-{
-    for (uint32_t c = 0; c < s->out->curve_count; c++)
-        summarize_points(s, &s->out->curves[c]);
-    summarize_parts(s);
-    summarize_memory(s);
-    th_result result = th_scale_fit(s->out, err);
+    th_result result = th_scale_fit(out, err);
     if (result == TH_OK)
         result = th_scale_resample(s, err);
     if (result != TH_OK)
         return result;
-    th_scale_describe_rows(s->out);
-    describe_workers(s);
-    return TH_OK;
-}
+    th_scale_describe_rows(out);
 
-static void trace_configs(const th_experiment *s)
-{
-    for (uint32_t i = 0; s->desc.tracer && i < th_experiment_config_count(s); i++)
-        if (!s->out->report.rows[i].failure[0])
-            th_scaling_config_trace(&s->configs[i], &s->out->report.rows[i], s->desc.tracer);
+    /* Workers and trace of the first curve. */
+    for (uint32_t i = 0; i < out->curves[0].count; i++) {
+        th_row *row = &out->report.rows[i];
+        th_scaling_config *config = &s->configs[i];
+        const th_scale_counts counts = th_scaling_config_counts(config, row);
+        if (row->failure[0])
+            continue;
+        json_t *workers = th_workers_json(config->sums, row->threads, th_scale_frames(&counts));
+        row->once = json_pack("{s:o, s:o}", "workers", workers, "trace", record_frame(s, config));
+        if (config->counters_json)
+            row->once = th_json_set(row->once, "counters_by_worker", json_incref(config->counters_json));
+    }
+    return TH_OK;
 }
 
 /* ---- the experiment ---- */
@@ -369,24 +384,23 @@ static void describe(const th_experiment *s)
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
 }
 
-static th_result run_experiment(const th_experiment *s, th_error *err)
+static th_result run_experiment(th_experiment *s, th_error *err)
 {
     th_scale *out = s->out;
     const uint32_t rows = th_experiment_config_count(s) + out->memory_count * th_bandwidth_kind_count();
-    const th_measure_desc measure = measure_desc(s);
+    th_measure_desc measure = s->desc.measure;
+    measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
     th_result result = th_measure_report(&measure, rows, &out->report, err);
     if (result != TH_OK)
         return result;
     describe(s);
-    set_point_rows(s);
-    set_part_rows(s);
-    set_memory_rows(s);
+    set_rows(s);
     th_tracer_next(s->desc.tracer, "check");
     result = check_points(s, err);
     th_tracer_next(s->desc.tracer, "measure");
     const th_interference_mark begin = th_interference_begin();
     if (result == TH_OK)
-        result = time_configs(s, err);
+        result = time_configs(s, &measure, err);
     out->report.interference = th_interference_end(&begin);
     if (result == TH_OK && !out->report.is_partial)
         result = time_memory(s, err);
@@ -397,8 +411,15 @@ static th_result run_experiment(const th_experiment *s, th_error *err)
     if (result == TH_OK && !out->report.is_dry_run)
         result = summarize(s, err);
     th_tracer_next(s->desc.tracer, "trace");
-    if (result == TH_OK)
-        trace_configs(s);
+    for (uint32_t i = 0; s->desc.tracer && result == TH_OK && i < th_experiment_config_count(s); i++) {
+        th_scaling_config *c = &s->configs[i];
+        if (out->report.rows[i].failure[0])
+            continue;
+        begin_frames(c);
+        run_frame(c, 0);
+        th_trace_frames(s->desc.tracer, &out->report.rows[i], c->jobs, run_frame, c);
+        th_jobs_frame_end(c->jobs);
+    }
     return result;
 }
 

@@ -4,6 +4,22 @@
 
 #include <bench/scale.h>
 
+/* ---- workers ---- */
+
+/* Adds all counters to a sum. */
+void th_worker_add(th_worker_stats *sum, const th_worker_stats *more);
+
+/* The sum over all workers. */
+th_worker_stats th_workers_total(const th_worker_stats *sums, uint32_t count);
+
+/* The worker with most work; the first of several. */
+uint32_t th_workers_busiest(const th_worker_stats *sums, uint32_t count);
+
+/* An object for each worker, with averages over `frames` frames. */
+json_t *th_workers_json(const th_worker_stats *sums, uint32_t count, double frames);
+
+/* ---- points ---- */
+
 /* What a row counted in all repetitions. */
 typedef struct th_scale_counts {
     const th_worker_stats *workers; /* [threads]; sums over all repetitions */
@@ -22,8 +38,9 @@ double th_scale_frames(const th_scale_counts *counts);
 /* Work time of all threads in one frame, in nanoseconds. */
 double th_scale_work_ns(const th_scale_counts *counts);
 
-/* The row's point, relative to the first of its curve, which may be the same. */
+/* The row's point, relative to the first of its curve, which may be the same; and its POP factors. */
 th_scale_point th_scale_point_of(const th_scale_counts *counts, const th_scale_counts *first, uint32_t usable_cpus);
+th_pop th_pop_of(const th_scale_counts *counts, const th_scale_counts *first);
 
 /* Bandwidth of passes over `bytes` bytes; pass_ns: mean time of a pass, for each repetition. */
 double th_scale_bytes_per_s(uint64_t bytes, const th_samples *pass_ns);

@@ -1,8 +1,6 @@
 /* Inside, since the figures are computed before they reach a report. Figures that users read, from counters written
  * by hand. */
-#include "bench/scaling/pop_factors.h"
 #include "bench/scaling/scale_figures.h"
-#include "bench/scaling/worker_counters.h"
 #include "bench/suites/scheduler_harness.h"
 
 #include <bench/interference.h>
