@@ -20,58 +20,47 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static th_result add_batch_crowd(th_batch_crowds *p, const th_scene *scene, const th_crowd *whole,
-                                 const th_instance *instances, uint32_t count, th_error *err)
-{
-    const th_crowd_desc desc = {
-        .compiled_models = scene->compiled_models,
-        .compiled_model_count = scene->compiled_model_count,
-        .instances = instances,
-        .instance_count = count,
-        .isa = th_crowd_isa(whole),
-        .palette = th_crowd_palette(whole),
-    };
-    const th_result result = th_crowd_create(&desc, &p->crowds[p->count], err);
-    if (result != TH_OK)
-        return result;
-    const th_crowd *batch_crowd = p->crowds[p->count++];
-    assert(th_crowd_batch_count(batch_crowd) == 1);
-    p->palette_bytes = larger(p->palette_bytes, th_crowd_palette_bytes(batch_crowd));
-    p->pose_bytes = larger(p->pose_bytes, th_crowd_pose_bytes(batch_crowd));
-    p->scratch_bytes = larger(p->scratch_bytes, th_crowd_scratch_bytes(batch_crowd));
-    return TH_OK;
-}
-
-/* The instances of a compiled model are consecutive in the whole crowd, th_crowd_batch_count of them to a batch. */
-static th_result cut_model(th_batch_crowds *p, const th_scene *scene, const th_crowd *whole, uint32_t model,
-                           th_instance *of_model, th_error *err)
-{
-    enum { BATCH = 16 };
-    uint32_t count = 0;
-    th_result result = TH_OK;
-    for (uint32_t i = 0; i < scene->instance_count; i++)
-        if (scene->instances[i].model == model)
-            of_model[count++] = scene->instances[i];
-    for (uint32_t first = 0, size; first < count && result == TH_OK; first += size) {
-        size = count - first < 2 * BATCH ? count - first : BATCH;
-        result = add_batch_crowd(p, scene, whole, of_model + first, size, err);
-    }
-    return result;
-}
-
 th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *scene, const th_crowd *whole,
                                th_error *err)
 {
+    enum { BATCH = 16 };
+    th_batch_crowds *p = batch_crowds;
     const uint32_t count = th_crowd_batch_count(whole);
-    *batch_crowds = (th_batch_crowds){.crowds = calloc((size_t)count + 1, sizeof *batch_crowds->crowds)};
+    *p = (th_batch_crowds){.crowds = calloc((size_t)count + 1, sizeof *p->crowds)};
     th_instance *of_model = calloc((size_t)scene->instance_count + 1, sizeof *of_model);
     th_result result = TH_OK;
-    if (!batch_crowds->crowds || !of_model)
+    if (!p->crowds || !of_model)
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u batch_crowds of a crowd", count);
-    for (uint32_t model = 0; model < scene->compiled_model_count && result == TH_OK; model++)
-        result = cut_model(batch_crowds, scene, whole, model, of_model, err);
+
+    /* The instances of a compiled model are consecutive in the whole crowd, BATCH of them to a batch; a last one of
+     * fewer is part of that before. */
+    for (uint32_t model = 0; model < scene->compiled_model_count && result == TH_OK; model++) {
+        uint32_t instances = 0;
+        for (uint32_t i = 0; i < scene->instance_count; i++)
+            if (scene->instances[i].model == model)
+                of_model[instances++] = scene->instances[i];
+        for (uint32_t first = 0, size; first < instances && result == TH_OK; first += size) {
+            size = instances - first < 2 * BATCH ? instances - first : BATCH;
+            const th_crowd_desc desc = {
+                .compiled_models = scene->compiled_models,
+                .compiled_model_count = scene->compiled_model_count,
+                .instances = of_model + first,
+                .instance_count = size,
+                .isa = th_crowd_isa(whole),
+                .palette = th_crowd_palette(whole),
+            };
+            result = th_crowd_create(&desc, &p->crowds[p->count], err);
+            if (result != TH_OK)
+                break;
+            const th_crowd *batch_crowd = p->crowds[p->count++];
+            assert(th_crowd_batch_count(batch_crowd) == 1);
+            p->palette_bytes = larger(p->palette_bytes, th_crowd_palette_bytes(batch_crowd));
+            p->pose_bytes = larger(p->pose_bytes, th_crowd_pose_bytes(batch_crowd));
+            p->scratch_bytes = larger(p->scratch_bytes, th_crowd_scratch_bytes(batch_crowd));
+        }
+    }
     free(of_model);
-    assert(result != TH_OK || batch_crowds->count == count);
+    assert(result != TH_OK || p->count == count);
     return result;
 }
 

@@ -94,19 +94,6 @@ static th_estimate estimate_of(const analysis *a, double value, double *samples)
     return (th_estimate){value, th_quantile(samples, a->count, tail), th_quantile(samples, a->count, 1 - tail)};
 }
 
-static void set_estimates(analysis *a)
-{
-    double values[FIGURE_COUNT], samples[TH_BOTTLENECK_MAX_SAMPLES];
-    for (int i = 0; i < FIGURE_COUNT; i++) {
-        for (uint32_t r = 0; r < a->count; r++) {
-            set_figures(&a->samples[r], values);
-            samples[r] = values[i];
-        }
-        set_figures(a->f, values);
-        a->figures[i] = estimate_of(a, values[i], samples);
-    }
-}
-
 /* The probability that at most `others` of the samples contradict what holds for half of all processes only. */
 static double sign_test(uint32_t others, uint32_t count)
 {
@@ -157,35 +144,32 @@ static const char *share_in(const analysis *a, int i, th_share_text *text)
 /* A share in the text, to be used once in a call. */
 #define SHARE(figure) share_in(a, (int)(figure), &(th_share_text){""})
 
+/* Adds to the text. */
+#define SAY(...) th_append(a->out->text, sizeof a->out->text, __VA_ARGS__)
+
 static void say_bandwidth(const analysis *a)
 {
     const th_bottleneck_input *f = a->f;
     const double bytes = f->palette_bytes * 1e9;
-    th_append(a->out->text, sizeof a->out->text,
-              " They are written at %.1f GB/s; writing them alone reaches %.1f, writing a large block %.1f.",
-              bytes / f->last.frame_ns / 1e9, bytes / f->parts.frame_ns[TH_ABLATION_WRITE] / 1e9,
-              f->memory.bytes_per_s[TH_BANDWIDTH_WRITE] / 1e9);
+    SAY(" They are written at %.1f GB/s; writing them alone reaches %.1f, writing a large block %.1f.",
+        bytes / f->last.frame_ns / 1e9, bytes / f->parts.frame_ns[TH_ABLATION_WRITE] / 1e9,
+        f->memory.bytes_per_s[TH_BANDWIDTH_WRITE] / 1e9);
 }
 
 /* The threads lose almost nothing to each other: says what limits a single one. */
 static th_bottleneck_kind say_scaling(const analysis *a)
 {
-    char *const text = a->out->text;
-    const size_t size = sizeof a->out->text;
     const th_estimate *in_cache = &a->figures[IN_CACHE];
     if (a->f->last.threads > a->f->base.threads)
-        th_append(text, size, " Almost nothing is lost between them.");
+        SAY(" Almost nothing is lost between them.");
     if (in_cache->high <= 1 - MOST) {
-        th_append(text, size,
-                  " Memory is the bottleneck: where palettes stay in the cache, a frame takes %s of its time.",
-                  SHARE(IN_CACHE));
+        SAY(" Memory is the bottleneck: where palettes stay in the cache, a frame takes %s of its time.",
+            SHARE(IN_CACHE));
         say_bandwidth(a);
         return TH_BOTTLENECK_MEMORY;
     }
     const bool is_clear = in_cache->low > 1 - MOST;
-    th_append(
-        text, size,
-        " %s: where palettes stay in the cache, a frame takes %s of its time; sampling alone takes %s, handing out "
+    SAY(" %s: where palettes stay in the cache, a frame takes %s of its time; sampling alone takes %s, handing out "
         "empty chunks %s.",
         is_clear ? "Computing is the bottleneck" : "Computing or memory, the bottleneck is unclear", SHARE(IN_CACHE),
         SHARE(SAMPLING), SHARE(EMPTY));
@@ -194,9 +178,7 @@ static th_bottleneck_kind say_scaling(const analysis *a)
 
 static void say_unclear(const analysis *a, const char *why)
 {
-    th_append(
-        a->out->text, sizeof a->out->text,
-        " The bottleneck is unclear: %s. Of the threads' time %s is lost; memory explains %s, shared cores or clock "
+    SAY(" The bottleneck is unclear: %s. Of the threads' time %s is lost; memory explains %s, shared cores or clock "
         "%s, imbalance %s, wake-ups %s, a serial part %s.",
         why, SHARE(LOST), SHARE(LOSSES + TH_BOTTLENECK_MEMORY), SHARE(LOSSES + TH_BOTTLENECK_CORES),
         SHARE(LOSSES + TH_BOTTLENECK_IMBALANCE), SHARE(LOSSES + TH_BOTTLENECK_WAKE_UPS),
@@ -205,39 +187,31 @@ static void say_unclear(const analysis *a, const char *why)
 
 static void say_loss(const analysis *a, th_bottleneck_kind kind)
 {
-    char *const text = a->out->text;
-    const size_t size = sizeof a->out->text;
     const th_bottleneck_input *f = a->f;
     const char *share = SHARE(LOSSES + kind);
     switch (kind) {
     case TH_BOTTLENECK_MEMORY:
-        th_append(text, size,
-                  " Memory is the bottleneck: %s of the threads' time. The same work takes %s longer in all, but %s "
-                  "where palettes stay in the cache.",
-                  share, SHARE(LONGER), SHARE(LONGER_IN_CACHE));
+        SAY(" Memory is the bottleneck: %s of the threads' time. The same work takes %s longer in all, but %s "
+            "where palettes stay in the cache.",
+            share, SHARE(LONGER), SHARE(LONGER_IN_CACHE));
         say_bandwidth(a);
         break;
     case TH_BOTTLENECK_CORES:
-        th_append(text, size,
-                  " The cores are the bottleneck: %s of the threads' time. The same work takes %s longer in all, and "
-                  "still %s where palettes stay in the cache. Threads share a core, or the clock falls.",
-                  share, SHARE(LONGER), SHARE(LONGER_IN_CACHE));
+        SAY(" The cores are the bottleneck: %s of the threads' time. The same work takes %s longer in all, and "
+            "still %s where palettes stay in the cache. Threads share a core, or the clock falls.",
+            share, SHARE(LONGER), SHARE(LONGER_IN_CACHE));
         break;
     case TH_BOTTLENECK_IMBALANCE:
-        th_append(text, size, " Imbalance is the bottleneck: threads wait %s of their time for the last one to finish.",
-                  share);
+        SAY(" Imbalance is the bottleneck: threads wait %s of their time for the last one to finish.", share);
         break;
     case TH_BOTTLENECK_WAKE_UPS:
-        th_append(
-            text, size,
-            " Wake-ups are the bottleneck: threads wait %s of their time for work. Empty chunks alone take %.1f us "
+        SAY(" Wake-ups are the bottleneck: threads wait %s of their time for work. Empty chunks alone take %.1f us "
             "of a frame's %.1f us.",
             share, f->parts.frame_ns[TH_ABLATION_EMPTY] / 1e3, f->last.frame_ns / 1e3);
         break;
     default:
         assert(kind == TH_BOTTLENECK_SERIAL);
-        th_append(text, size, " A serial part is the bottleneck: %s of a frame passes outside of calls, on one thread.",
-                  share);
+        SAY(" A serial part is the bottleneck: %s of a frame passes outside of calls, on one thread.", share);
     }
 }
 
@@ -270,21 +244,19 @@ static th_bottleneck_kind classify_loss(const analysis *a)
 /* What disturbed the measurement from outside slows work down and delays threads, so all else is moot. */
 static bool say_outside(const analysis *a)
 {
-    char *const text = a->out->text;
-    const size_t size = sizeof a->out->text;
     const th_interference *outside = &a->f->interference;
     if (outside->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
-        th_append(text, size, "Other programs used %.2f CPUs", outside->external_cpu_load);
+        SAY("Other programs used %.2f CPUs", outside->external_cpu_load);
     if (outside->steal_cpu_load > STEAL)
-        th_append(text, size, "%s %.2f CPUs", text[0] ? ", the hypervisor withheld" : "The hypervisor withheld",
-                  outside->steal_cpu_load);
+        SAY("%s %.2f CPUs", a->out->text[0] ? ", the hypervisor withheld" : "The hypervisor withheld",
+            outside->steal_cpu_load);
     if (outside->throttled_s > 0)
-        th_append(text, size, "%s for %.2f s",
-                  text[0] ? ", the cgroup's quota throttled threads" : "The cgroup's quota throttled threads",
-                  outside->throttled_s);
-    if (text[0])
-        th_append(text, size, ", so this says little about the work itself. ");
-    return text[0] != '\0';
+        SAY("%s for %.2f s",
+            a->out->text[0] ? ", the cgroup's quota throttled threads" : "The cgroup's quota throttled threads",
+            outside->throttled_s);
+    if (a->out->text[0])
+        SAY(", so this says little about the work itself. ");
+    return a->out->text[0] != '\0';
 }
 
 /* An impossible efficiency is no result: it says that the first point took too long. */
@@ -296,35 +268,15 @@ static void say_headline(const analysis *a)
     if (a->count > 0)
         snprintf(interval, sizeof interval, " [%.2f, %.2f]", speed_up->low, speed_up->high);
     if (base->threads == last->threads)
-        th_append(
-            a->out->text, sizeof a->out->text, "%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.",
-            last->threads, th_plural(last->threads),
+        SAY("%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.", last->threads, th_plural(last->threads),
             th_digits_from((uint64_t)round((double)a->f->characters * (1e9 / TH_FRAME_RATE) / last->frame_ns)).text);
     else if (a->out->is_impossible)
-        th_append(
-            a->out->text, sizeof a->out->text,
-            "Impossible: %u threads were %.2f%s times as fast as %u, %s efficiency. Most likely the first point was "
+        SAY("Impossible: %u threads were %.2f%s times as fast as %u, %s efficiency. Most likely the first point was "
             "disturbed; measure again.",
             last->threads, speed_up->value, interval, base->threads, SHARE(EFFICIENCY));
     else
-        th_append(a->out->text, sizeof a->out->text,
-                  "%u threads animate %.2f%s times as many characters as %u: %s efficiency.", last->threads,
-                  speed_up->value, interval, base->threads, SHARE(EFFICIENCY));
-}
-
-/* Only one thread count is not oversubscribed. */
-static th_bottleneck_kind say_alone(const analysis *a)
-{
-    const th_bottleneck_input *f = a->f;
-    if (f->last.threads >= f->usable_cpus) {
-        th_append(a->out->text, sizeof a->out->text, " Only %u CPU%s usable, so more threads cannot help.",
-                  f->usable_cpus, f->usable_cpus == 1 ? " is" : "s are");
-        return TH_BOTTLENECK_CPUS;
-    }
-    th_append(a->out->text, sizeof a->out->text,
-              " Too few points: %u CPUs are usable, but no other number of threads that was measured has a CPU each.",
-              f->usable_cpus);
-    return TH_BOTTLENECK_UNCLEAR;
+        SAY("%u threads animate %.2f%s times as many characters as %u: %s efficiency.", last->threads, speed_up->value,
+            interval, base->threads, SHARE(EFFICIENCY));
 }
 
 static th_bottleneck_kind find_kind(const analysis *a)
@@ -332,29 +284,18 @@ static th_bottleneck_kind find_kind(const analysis *a)
     const th_bottleneck_input *f = a->f;
     if (a->out->is_impossible)
         return TH_BOTTLENECK_UNCLEAR;
-    if (f->last.threads == f->base.threads && f->most_threads > f->usable_cpus)
-        return say_alone(a);
+    if (f->last.threads == f->base.threads && f->most_threads > f->usable_cpus) {
+        /* Only one thread count is not oversubscribed. */
+        if (f->last.threads >= f->usable_cpus) {
+            SAY(" Only %u CPU%s usable, so more threads cannot help.", f->usable_cpus,
+                f->usable_cpus == 1 ? " is" : "s are");
+            return TH_BOTTLENECK_CPUS;
+        }
+        SAY(" Too few points: %u CPUs are usable, but no other number of threads that was measured has a CPU each.",
+            f->usable_cpus);
+        return TH_BOTTLENECK_UNCLEAR;
+    }
     return a->count > 0 && a->figures[LOST].high < LITTLE ? say_scaling(a) : classify_loss(a);
-}
-
-/* Where fewer threads are faster, in enough of the samples. */
-static void say_fastest(const analysis *a)
-{
-    const uint32_t fastest = a->f->fastest_threads;
-    uint32_t others = a->count == 0;
-    for (uint32_t r = 0; r < a->count; r++)
-        others += a->samples[r].fastest_threads != fastest;
-    if (fastest != a->f->last.threads && is_significant(a, others))
-        th_append(a->out->text, sizeof a->out->text, " %u thread%s fastest.", fastest, fastest == 1 ? " is" : "s are");
-}
-
-/* From the same samples as the losses. */
-static th_estimate estimate_factor(const analysis *a, th_pop_factor factor)
-{
-    double samples[TH_BOTTLENECK_MAX_SAMPLES];
-    for (uint32_t r = 0; r < a->count; r++)
-        samples[r] = a->samples[r].last.pop.values[factor];
-    return estimate_of(a, a->f->last.pop.values[factor], samples);
 }
 
 /* Which factor of POP has lost most, where more than noise is lost, and more than noise by this factor. */
@@ -372,22 +313,16 @@ static void say_factor(const analysis *a)
     const th_pop_factor weakest = is_lost ? th_pop_weakest(&a->f->last.pop) : TH_POP_GLOBAL;
     if (weakest == TH_POP_GLOBAL)
         return;
-    const th_estimate share = estimate_factor(a, weakest);
+    double samples[TH_BOTTLENECK_MAX_SAMPLES]; /* of the same rounds as the losses */
+    for (uint32_t r = 0; r < a->count; r++)
+        samples[r] = a->samples[r].last.pop.values[weakest];
+    const th_estimate share = estimate_of(a, values[weakest], samples);
     if (share.high < 1) {
         a->out->factor = weakest;
-        th_append(a->out->text, sizeof a->out->text,
-                  " The weakest POP factor is %s, %s: parallel efficiency %.0f %%, computation scaling %.0f %%.",
-                  words[weakest], th_share_text_of(&share).text, 100 * values[TH_POP_PARALLEL],
-                  100 * values[TH_POP_COMPUTATION]);
+        SAY(" The weakest POP factor is %s, %s: parallel efficiency %.0f %%, computation scaling %.0f %%.",
+            words[weakest], th_share_text_of(&share).text, 100 * values[TH_POP_PARALLEL],
+            100 * values[TH_POP_COMPUTATION]);
     }
-}
-
-static void say_noise(const analysis *a)
-{
-    const double mad = fmax(a->f->base.relative_mad, a->f->last.relative_mad);
-    if (mad > LITTLE)
-        th_append(a->out->text, sizeof a->out->text,
-                  " The MAD of the repetitions is %.0f %% of the median: this is a rough result.", 100 * mad);
 }
 
 void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_input *samples, uint32_t count,
@@ -395,19 +330,36 @@ void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_inp
 {
     assert(f && out && (samples || count == 0) && count <= TH_BOTTLENECK_MAX_SAMPLES);
     assert(f->base.threads > 0 && f->base.threads <= f->last.threads);
-    analysis a = {.f = f, .samples = samples, .count = count, .are_processes = are_processes, .out = out};
+    analysis all = {.f = f, .samples = samples, .count = count, .are_processes = are_processes, .out = out}, *a = &all;
     *out = (th_bottleneck){.is_impossible = f->last.efficiency > TH_BOTTLENECK_MAX_EFFICIENCY};
-    set_estimates(&a);
-    out->speed_up = a.figures[SPEED_UP];
-    out->efficiency = a.figures[EFFICIENCY];
-    out->lost = a.figures[LOST];
+    double values[FIGURE_COUNT], of_samples[TH_BOTTLENECK_MAX_SAMPLES];
+    for (int i = 0; i < FIGURE_COUNT; i++) {
+        for (uint32_t r = 0; r < count; r++) {
+            set_figures(&samples[r], values);
+            of_samples[r] = values[i];
+        }
+        set_figures(f, values);
+        a->figures[i] = estimate_of(a, values[i], of_samples);
+    }
+    out->speed_up = a->figures[SPEED_UP];
+    out->efficiency = a->figures[EFFICIENCY];
+    out->lost = a->figures[LOST];
     for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
-        out->losses[l] = a.figures[LOSSES + l];
-    const bool is_disturbed = say_outside(&a);
-    say_headline(&a);
-    out->kind = is_disturbed ? TH_BOTTLENECK_EXTERNAL_LOAD : find_kind(&a);
+        out->losses[l] = a->figures[LOSSES + l];
+
+    const bool is_disturbed = say_outside(a);
+    say_headline(a);
+    out->kind = is_disturbed ? TH_BOTTLENECK_EXTERNAL_LOAD : find_kind(a);
     if (!is_disturbed)
-        say_factor(&a);
-    say_fastest(&a);
-    say_noise(&a);
+        say_factor(a);
+
+    /* Where fewer threads are faster, in enough of the samples. */
+    uint32_t others = count == 0;
+    for (uint32_t r = 0; r < count; r++)
+        others += samples[r].fastest_threads != f->fastest_threads;
+    if (f->fastest_threads != f->last.threads && is_significant(a, others))
+        SAY(" %u thread%s fastest.", f->fastest_threads, f->fastest_threads == 1 ? " is" : "s are");
+    const double mad = fmax(f->base.relative_mad, f->last.relative_mad);
+    if (mad > LITTLE)
+        SAY(" The MAD of the repetitions is %.0f %% of the median: this is a rough result.", 100 * mad);
 }
