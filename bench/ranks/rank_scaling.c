@@ -17,15 +17,24 @@ uint32_t th_rank_counts(uint32_t ranks, uint32_t out[TH_RANKS_MAX])
     return count;
 }
 
-static bool init_point(th_rank_point *point, uint32_t ranks, uint32_t frames)
+void th_rank_split(const th_instance *instances, uint32_t count, const uint32_t *costs, uint32_t ranks,
+                   uint32_t *bounds)
 {
-    point->ranks = ranks;
-    point->shares = calloc(ranks, sizeof *point->shares);
-    point->poses_ns = calloc((size_t)ranks * frames, sizeof *point->poses_ns);
-    bool has_room = point->shares && point->poses_ns;
-    for (int s = 0; s < TH_RANK_STAGE_COUNT; s++)
-        has_room = th_samples_init(&point->stages[s], frames) && has_room;
-    return has_room;
+    assert((instances || count == 0) && costs && ranks > 0 && bounds);
+    uint64_t total = 0, before = 0;
+    uint32_t rank = 1;
+    for (uint32_t i = 0; i < count; i++)
+        total += costs[instances[i].model];
+    bounds[0] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t cost = costs[instances[i].model];
+        /* A block ends before the character whose middle lies beyond the block's part of the cost. */
+        while (rank < ranks && (2 * before + cost) * ranks > 2 * total * rank)
+            bounds[rank++] = i;
+        before += cost;
+    }
+    while (rank <= ranks)
+        bounds[rank++] = count;
 }
 
 th_result th_rank_scaling_init(th_rank_scaling *s, const uint32_t *counts, th_error *err)
@@ -33,24 +42,29 @@ th_result th_rank_scaling_init(th_rank_scaling *s, const uint32_t *counts, th_er
     assert(s && counts && s->point_count > 0 && s->ranks > 0 && s->ranks <= TH_RANKS_MAX && s->rounds * s->frames > 0);
     if (th_report_init(&s->report, 0, 0, err) != TH_OK)
         return TH_ERR_MEMORY;
-    s->points = calloc(s->point_count, sizeof *s->points);
-    s->hosts = calloc(s->ranks, sizeof *s->hosts);
-    bool has_room = s->points && s->hosts;
-    for (uint32_t p = 0; has_room && p < s->point_count; p++)
-        has_room = init_point(&s->points[p], counts[p], s->rounds * s->frames);
+    const uint32_t frames = s->rounds * s->frames;
+    s->arena = th_arena_create();
+    s->points = th_arena_new(s->arena, th_rank_point, s->point_count);
+    s->hosts = th_arena_alloc(s->arena, s->ranks, sizeof *s->hosts);
+    bool has_room = s->points;
+    for (uint32_t p = 0; has_room && p < s->point_count; p++) {
+        th_rank_point *point = &s->points[p];
+        point->ranks = counts[p];
+        point->shares = th_arena_new(s->arena, th_rank_share, counts[p]);
+        point->poses_ns = th_arena_new(s->arena, double, (size_t)counts[p] * frames);
+        for (int stage = 0; stage < TH_RANK_STAGE_COUNT; stage++)
+            has_room = th_samples_init(&point->stages[stage], frames) && has_room;
+    }
+    has_room = has_room && !th_arena_failed(s->arena);
     return has_room ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for the frames of %u ranks", s->ranks);
 }
 
 void th_rank_scaling_fini(th_rank_scaling *s)
 {
-    for (uint32_t p = 0; s->points && p < s->point_count; p++) {
+    for (uint32_t p = 0; s->points && p < s->point_count; p++)
         for (int stage = 0; stage < TH_RANK_STAGE_COUNT; stage++)
             th_samples_fini(&s->points[p].stages[stage]);
-        free(s->points[p].poses_ns);
-        free(s->points[p].shares);
-    }
-    free(s->points);
-    free(s->hosts);
+    th_arena_destroy(s->arena);
     th_report_fini(&s->report);
     *s = (th_rank_scaling){0};
 }
@@ -64,34 +78,6 @@ void th_rank_scaling_describe(th_rank_scaling *s, const th_scene *scene, const t
 }
 
 /* ---- figures ---- */
-
-static void set_shares(th_rank_point *point, uint32_t frames, th_samples *samples)
-{
-    for (uint32_t r = 0; r < point->ranks; r++) {
-        samples->count = 0;
-        for (uint32_t f = 0; f < frames; f++)
-            th_samples_add(samples, point->poses_ns[(size_t)f * point->ranks + r]);
-        const th_stats stats = th_samples_stats(samples);
-        th_rank_share *share = &point->shares[r];
-        share->mean_ns = stats.mean;
-        share->median_ns = stats.median;
-        share->p99_ns = stats.p99;
-        share->max_ns = stats.max;
-    }
-}
-
-/* Where another rank is the slowest in each frame, frames are slower than any rank. */
-static double slowest_of(const th_rank_point *point, uint32_t frames, th_samples *samples)
-{
-    samples->count = 0;
-    for (uint32_t f = 0; f < frames; f++) {
-        double most = 0;
-        for (uint32_t r = 0; r < point->ranks; r++)
-            most = fmax(most, point->poses_ns[(size_t)f * point->ranks + r]);
-        th_samples_add(samples, most);
-    }
-    return th_samples_stats(samples).median;
-}
 
 /* The factors of POP with ranks for workers: useful time is poses, and what the same barrier takes without them is
  * waiting for messages. */
@@ -139,8 +125,26 @@ static void analyze(const th_rank_scaling *s, th_rank_point *p, uint32_t frames,
     for (int stage = 0; stage < TH_RANK_STAGE_COUNT; stage++)
         p->stages[stage].count = p->stages[stage].count < frames ? p->stages[stage].count : frames;
     const th_stats times = th_samples_stats(&p->stages[TH_RANK_POSES]);
-    set_shares(p, frames, samples);
-    p->slowest_ns = slowest_of(p, frames, samples);
+    for (uint32_t r = 0; r < p->ranks; r++) {
+        samples->count = 0;
+        for (uint32_t f = 0; f < frames; f++)
+            th_samples_add(samples, p->poses_ns[(size_t)f * p->ranks + r]);
+        const th_stats stats = th_samples_stats(samples);
+        th_rank_share *share = &p->shares[r];
+        share->mean_ns = stats.mean;
+        share->median_ns = stats.median;
+        share->p99_ns = stats.p99;
+        share->max_ns = stats.max;
+    }
+    /* Where another rank is the slowest in each frame, frames are slower than any rank. */
+    samples->count = 0;
+    for (uint32_t f = 0; f < frames; f++) {
+        double most = 0;
+        for (uint32_t r = 0; r < p->ranks; r++)
+            most = fmax(most, p->poses_ns[(size_t)f * p->ranks + r]);
+        th_samples_add(samples, most);
+    }
+    p->slowest_ns = th_samples_stats(samples).median;
     p->frame_ns = times.median;
     p->p99_ns = times.p99;
     p->bones_per_s = (double)p->bones / p->frame_ns * 1e9;

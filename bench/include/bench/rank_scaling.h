@@ -10,6 +10,7 @@
 #include <bench/pop.h>
 #include <bench/report.h>
 #include <bench/stats.h>
+#include <core/arena.h>
 #include <throng/anim/crowd.h>
 #include <throng/core/api.h>
 #include <throng/runtime/scene.h>
@@ -57,6 +58,7 @@ typedef struct th_rank_point {
 } th_rank_point;
 
 typedef struct th_rank_scaling {
+    th_arena *arena;  /* has the points and what they hold but samples */
     th_report report; /* conditions and scene; no rows */
     th_rank_point *points;
     uint32_t point_count;
