@@ -158,19 +158,6 @@ static double fill_factor(const search *s, uint32_t items, double ns)
     return (first + (items - first) * (s->desc->budget_ns - one_ns) / (ns - one_ns)) / items;
 }
 
-/* Drops the older half when the list is full. */
-static void add_capacity(search *s, const th_capacity_probe *p, double ns)
-{
-    th_samples *all = &s->capacities;
-    if (p->stage == TH_CAPACITY_BRACKET)
-        return;
-    if (all->count == all->capacity) {
-        all->count /= 2;
-        memmove(all->values, all->values + all->capacity - all->count, all->count * sizeof *all->values);
-    }
-    th_samples_add(all, p->items * fill_factor(s, p->items, ns));
-}
-
 /* Returns whether the frame was late without a freeze. */
 static bool run_frame(search *s, th_capacity_probe *p)
 {
@@ -179,7 +166,13 @@ static bool run_frame(search *s, th_capacity_probe *p)
     const double ns = frame.ns - frozen_part(&frame, budget_ns);
     th_capacity_add_latencies(&s->times, frame.ns, budget_ns);
     th_capacity_add_latencies(&s->unfrozen, ns, budget_ns);
-    add_capacity(s, p, ns);
+    th_samples *all = &s->capacities;
+    if (p->stage != TH_CAPACITY_BRACKET && all->count == all->capacity) { /* drops the older half of a full list */
+        all->count /= 2;
+        memmove(all->values, all->values + all->capacity - all->count, all->count * sizeof *all->values);
+    }
+    if (p->stage != TH_CAPACITY_BRACKET)
+        th_samples_add(all, p->items * fill_factor(s, p->items, ns));
     th_capacity_count(&p->ticks, &frame, budget_ns);
     if (s->desc->progress)
         s->desc->progress(s->desc->progress_ctx, p);
@@ -260,34 +253,25 @@ static th_result bracket(search *s, uint32_t *out_first)
     }
 }
 
-/* Doubles or halves until both have been seen, then bisects. */
-static uint32_t next_items(const search *s)
-{
-    const uint32_t passed = s->out->passed, failed = s->out->failed;
-    if (passed == 0)
-        return failed / 2;
-    if (failed == 0)
-        return passed > s->desc->most / 2 ? s->desc->most : 2 * passed;
-    return (uint32_t)fmax(sqrt((double)passed * failed), passed + 1.0);
-}
-
-static bool is_found(const search *s)
-{
-    const uint32_t passed = s->out->passed, failed = s->out->failed;
-    if (failed == 1 || passed == s->desc->most)
-        return true;
-    return passed > 0 && failed > 0 && (failed <= passed + 1 || failed <= passed * CLOSE);
-}
-
+/* Doubles or halves until both have been seen, then bisects until they are close. */
 static th_result bisect(search *s, uint32_t items)
 {
-    for (; !is_found(s) && !is_stopped(s); items = next_items(s)) {
+    const uint32_t most = s->desc->most;
+    uint32_t *const passed = &s->out->passed, *const failed = &s->out->failed;
+    while (*failed != 1 && *passed != most && !is_stopped(s)) {
         th_capacity_probe *p;
         const th_result result = sequential_test(s, items, &p);
-        if (result != TH_OK)
+        if (result != TH_OK || s->out->is_interrupted)
             return result;
-        if (!s->out->is_interrupted)
-            *(p->meets_budget ? &s->out->passed : &s->out->failed) = items;
+        *(p->meets_budget ? passed : failed) = items;
+        if (*passed > 0 && *failed > 0 && (*failed <= *passed + 1 || *failed <= *passed * CLOSE))
+            return TH_OK;
+        if (*passed == 0)
+            items = *failed / 2;
+        else if (*failed == 0)
+            items = *passed > most / 2 ? most : 2 * *passed;
+        else
+            items = (uint32_t)fmax(sqrt((double)*passed * *failed), *passed + 1.0);
     }
     return TH_OK;
 }
@@ -317,15 +301,6 @@ static bool meets_unfrozen(const search *s)
     return missed <= s->allowed;
 }
 
-/* Adds the items with which the 99th percentile of the run that has just ended would equal the budget; fewer than it
- * had if it failed without freezes, since fewer misses than that are allowed. */
-static void add_run_capacity(search *s, const th_capacity_probe *p)
-{
-    const double estimate = p->items * fill_factor(s, p->items, th_samples_stats(&s->unfrozen).p99);
-    s->run_capacities.count -= s->run_capacities.count == s->run_capacities.capacity;
-    th_samples_add(&s->run_capacities, meets_unfrozen(s) ? estimate : fmin(estimate, p->items * AFTER_FAILURE));
-}
-
 /* The most items with which all runs so far would have met the budget, without an outlier. */
 static uint32_t suggested(const search *s)
 {
@@ -349,13 +324,19 @@ static th_result confirm_runs(search *s, uint32_t items)
         const th_result result = confirm(s, items, &p);
         if (result != TH_OK || s->out->is_interrupted)
             return result;
-        add_run_capacity(s, p);
+
+        /* The items with which the run's 99th percentile would equal the budget; fewer than it had if it failed
+         * without freezes, since fewer misses than that are allowed. */
+        const bool would_meet = meets_unfrozen(s);
+        const double estimate = p->items * fill_factor(s, p->items, th_samples_stats(&s->unfrozen).p99);
+        s->run_capacities.count -= s->run_capacities.count == s->run_capacities.capacity;
+        th_samples_add(&s->run_capacities, would_meet ? estimate : fmin(estimate, p->items * AFTER_FAILURE));
         if (p->meets_budget && s->run_capacities.count >= (is_stable(s) ? FEW_RUNS : MANY_RUNS)) {
             s->out->items = items;
             keep(s, p);
             return TH_OK;
         }
-        frozen += !p->meets_budget && p->ticks.freezes > 0 && meets_unfrozen(s);
+        frozen += !p->meets_budget && p->ticks.freezes > 0 && would_meet;
         s->out->is_frozen = frozen == TH_CAPACITY_MAX_RUNS;
         if (s->out->is_frozen)
             return TH_OK;
@@ -413,29 +394,9 @@ static th_interval capacity_interval(const search *s)
                          fmax(by_blocks.high, fmax(best, mean + half_width))};
 }
 
-/* Leaves out probes that may have failed because of a freeze. */
-static void set_first_failing(th_capacity *c)
-{
-    for (uint32_t i = 0; i < c->probe_count; i++) {
-        const th_capacity_probe *p = &c->probes[i];
-        const bool has_failed = !p->meets_budget && p->ticks.freezes == 0;
-        if (has_failed && p->items > c->items && (c->first_failing == 0 || p->items < c->first_failing))
-            c->first_failing = p->items;
-    }
-}
-
 static uint32_t whole(const search *s, double items)
 {
     return round_down((uint32_t)fmin(items, s->desc->most));
-}
-
-static void set_run_range(search *s)
-{
-    const double *run_capacities = th_samples_sorted(&s->run_capacities);
-    s->out->runs = s->run_capacities.count;
-    s->out->worst_run = whole(s, run_capacities[0]);
-    s->out->best_run = whole(s, run_capacities[s->run_capacities.count - 1]);
-    s->out->is_stable = is_stable(s) || s->out->best_run == s->out->worst_run;
 }
 
 /* If no run met the budget, the last probe is the result. */
@@ -445,10 +406,19 @@ static void finish(search *s)
     if (c->items == 0)
         keep(s, &c->probes[c->probe_count - 1]);
     else {
+        const double *run_capacities = th_samples_sorted(&s->run_capacities);
+        c->runs = s->run_capacities.count;
+        c->worst_run = whole(s, run_capacities[0]);
+        c->best_run = whole(s, run_capacities[c->runs - 1]);
+        c->is_stable = is_stable(s) || c->best_run == c->worst_run;
         c->interval = capacity_interval(s);
-        set_run_range(s);
     }
-    set_first_failing(c);
+    for (uint32_t i = 0; i < c->probe_count; i++) {
+        const th_capacity_probe *p = &c->probes[i];
+        const bool has_failed = !p->meets_budget && p->ticks.freezes == 0; /* else a freeze may be why */
+        if (has_failed && p->items > c->items && (c->first_failing == 0 || p->items < c->first_failing))
+            c->first_failing = p->items;
+    }
     c->is_at_max = c->items > 0 && c->items == round_down(s->desc->most);
 }
 

@@ -114,24 +114,16 @@ static void free_palette(th_load_test *s)
     s->palette_bytes = 0;
 }
 
-static th_result reserve_palette(th_load_test *s, th_error *err)
-{
-    const size_t bytes = th_crowd_palette_bytes(s->crowd);
-    if (bytes <= s->palette_bytes)
-        return TH_OK;
-    free_palette(s);
-    const th_result result = th_palette_create(s->crowd, &s->palette, err);
-    s->palette_bytes = result == TH_OK ? bytes : 0;
-    return result;
-}
-
 th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_error *err)
 {
     assert(s->jobs && characters > 0);
     clear(s);
     th_result result = create_crowd(s, characters, &s->scene, &s->crowd, err);
-    if (result == TH_OK)
-        result = reserve_palette(s, err);
+    if (result == TH_OK && th_crowd_palette_bytes(s->crowd) > s->palette_bytes) {
+        free_palette(s);
+        result = th_palette_create(s->crowd, &s->palette, err);
+        s->palette_bytes = result == TH_OK ? th_crowd_palette_bytes(s->crowd) : 0;
+    }
     if (result == TH_OK)
         result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs, .behaviour = s->scene->behaviour},
                                  &s->frame, err);
@@ -140,47 +132,37 @@ th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_err
     return result;
 }
 
-static th_result prepare_renderer(th_load_test *s, uint32_t characters, th_error *err)
-{
-    const th_stress_renderer *renderer = s->desc->renderer;
-    clear(s);
-    free_palette(s); /* leaves the memory to the renderer */
-    return renderer->prepare(renderer->ctx, th_jobs_threads(s->jobs), characters, err);
-}
-
-/* Whether each thread can have its own CPU. Otherwise our own threads delay each other, and preemption cannot be
- * told. */
-static bool has_cpus(const th_load_test *s)
-{
-    return th_jobs_threads(s->jobs) <= th_cpus_read().usable && !(s->desc->renderer && s->desc->renderer->needs_cpus);
-}
-
 static void forget_frames(th_load_test *s)
 {
     s->real.count = s->cpu.count = s->latencies.count = s->unpreempted.count = s->preempted = 0;
 }
 
-static void warm_up(th_load_test *s)
-{
-    bool in_time = false;
-    for (int i = 0; i < MIN_WARM_UP || (i < MAX_WARM_UP && !in_time); i++)
-        in_time = th_load_test_frame(s).ns <= s->desc->budget_ns;
-    forget_frames(s);
-}
-
 th_result th_load_test_prepare(th_load_test *s, uint32_t characters, th_error *err)
 {
     assert(s->jobs && characters > 0);
-    const th_result result =
-        s->desc->renderer ? prepare_renderer(s, characters, err) : th_load_test_create_crowd(s, characters, err);
+    const th_stress_renderer *renderer = s->desc->renderer;
+    const uint32_t threads = th_jobs_threads(s->jobs);
+    th_result result;
+    if (renderer) {
+        clear(s);
+        free_palette(s); /* leaves the memory to the renderer */
+        result = renderer->prepare(renderer->ctx, threads, characters, err);
+    } else
+        result = th_load_test_create_crowd(s, characters, err);
     if (result != TH_OK)
         return result;
-    if (has_cpus(s))
+
+    /* Only where each thread can have its own CPU. Otherwise our own threads delay each other, and preemption cannot be
+     * told. */
+    if (threads <= th_cpus_read().usable && !(renderer && renderer->needs_cpus))
         th_runqueue_delay_open(&s->delay);
     forget_frames(s);
     s->number = 0;
     s->due_ns = th_clock_ns();
-    warm_up(s);
+    bool in_time = false;
+    for (int i = 0; i < MIN_WARM_UP || (i < MAX_WARM_UP && !in_time); i++)
+        in_time = th_load_test_frame(s).ns <= s->desc->budget_ns;
+    forget_frames(s);
     return TH_OK;
 }
 
@@ -212,11 +194,6 @@ void th_load_test_run(void *load_test, uint64_t frame)
         th_shared_crowd_plan(&s->shared, s->jobs, time_of(frame));
     th_frame_animate(s->frame, time_of(frame), s->palette);
     th_jobs_frame_end(s->jobs);
-}
-
-th_counted_frames th_load_test_counted_frames(th_load_test *s)
-{
-    return (th_counted_frames){s->counters, s->frame, th_load_test_run, s};
 }
 
 th_stress_poses th_load_test_poses(const th_load_test *s)
@@ -258,26 +235,6 @@ static void advance(th_load_test *s, double ns)
     s->due_ns += (uint64_t)((double)(1 + missed) * s->desc->budget_ns);
 }
 
-/* How long the process did not run: before it woke up, and while nobody used CPU time. But frames on a GPU may be
- * waited for without any. Threads that work at the same time hide some of it. */
-static double stopped_ns(const th_load_test *s, double asleep_ns, double awake_ns, double cpu_ns)
-{
-    const th_stress_renderer *renderer = s->desc->renderer;
-    return asleep_ns + (renderer && !renderer->needs_cpus ? 0 : fmax(0, awake_ns - cpu_ns));
-}
-
-static void keep(th_load_test *s, double ns, double cpu_ns)
-{
-    const double delay_ns = s->delay.count > 0 ? (double)th_runqueue_delay_max(&s->delay) : 0;
-    const bool preempted = delay_ns >= s->preemption_threshold_ns;
-    th_samples_add(&s->real, ns);
-    th_samples_add(&s->cpu, cpu_ns);
-    th_capacity_add_latencies(&s->latencies, ns, s->desc->budget_ns);
-    s->preempted += preempted;
-    if (s->delay.count > 0 && !preempted)
-        th_capacity_add_latencies(&s->unpreempted, ns, s->desc->budget_ns);
-}
-
 /* A late wake-up is part of the frame, so waiting for a CPU at its start can make it miss the deadline. Sleeping does
  * not count as waiting for a CPU. */
 th_capacity_frame th_load_test_frame(th_load_test *s)
@@ -288,25 +245,21 @@ th_capacity_frame th_load_test_frame(th_load_test *s)
     run(s);
     const uint64_t end = th_clock_ns();
     const double ns = (double)(end - tick), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
-    keep(s, ns, cpu_ns);
+    const double delay_ns = s->delay.count > 0 ? (double)th_runqueue_delay_max(&s->delay) : 0;
+    const bool preempted = delay_ns >= s->preemption_threshold_ns;
+    th_samples_add(&s->real, ns);
+    th_samples_add(&s->cpu, cpu_ns);
+    th_capacity_add_latencies(&s->latencies, ns, s->desc->budget_ns);
+    s->preempted += preempted;
+    if (s->delay.count > 0 && !preempted)
+        th_capacity_add_latencies(&s->unpreempted, ns, s->desc->budget_ns);
     advance(s, ns);
-    return (th_capacity_frame){ns, stopped_ns(s, (double)(begin - tick), (double)(end - begin), cpu_ns)};
-}
 
-/* ---- frames for a trace ---- */
-
-static void run_traced(th_load_test *s, th_tracer *tracer)
-{
-    if (s->desc->renderer) {
-        run(s); /* the renderer records it, as it has the tracer */
-        return;
-    }
-    th_tracer_frame_begin(tracer, s->jobs, s->number);
-    const uint64_t begin_ns = th_tracer_begin(tracer, "pose");
-    run(s);
-    const uint64_t ns = th_tracer_end(tracer) - begin_ns;
-    th_tracer_frame_end(tracer, s->jobs);
-    th_tracer_count(tracer, "ns per bone", (double)ns / (double)th_crowd_bone_count(s->crowd));
+    /* How long the process did not run: before it woke up, and while nobody used CPU time. But frames on a GPU may be
+     * waited for without any. Threads that work at the same time hide some of it. */
+    const double asleep_ns = (double)(begin - tick), awake_ns = (double)(end - begin);
+    const bool waits_for_gpu = s->desc->renderer && !s->desc->renderer->needs_cpus;
+    return (th_capacity_frame){ns, asleep_ns + (waits_for_gpu ? 0 : fmax(0, awake_ns - cpu_ns))};
 }
 
 void th_load_test_trace(th_load_test *s, th_tracer *tracer, const char *name, uint64_t events)
@@ -320,7 +273,16 @@ void th_load_test_trace(th_load_test *s, th_tracer *tracer, const char *name, ui
         renderer->trace(renderer->ctx, tracer);
     for (int i = 0; i < TRACED_FRAMES && (i == 0 || th_tracer_recorded(tracer) - first_event < events); i++) {
         wait_for_tick(s);
-        run_traced(s, tracer);
+        if (renderer)
+            run(s); /* the renderer records it, as it has the tracer */
+        else {
+            th_tracer_frame_begin(tracer, s->jobs, s->number);
+            const uint64_t begin_ns = th_tracer_begin(tracer, "pose");
+            run(s);
+            const uint64_t ns = th_tracer_end(tracer) - begin_ns;
+            th_tracer_frame_end(tracer, s->jobs);
+            th_tracer_count(tracer, "ns per bone", (double)ns / (double)th_crowd_bone_count(s->crowd));
+        }
         advance(s, (double)(th_clock_ns() - s->due_ns));
     }
     if (renderer)

@@ -59,10 +59,7 @@ th_capacity_frame th_load_test_frame(th_load_test *load_test);
  * frames. */
 void th_load_test_trace(th_load_test *load_test, th_tracer *tracer, const char *name, uint64_t events);
 
-/* Additional frames of the posed crowd, to be counted. */
-th_counted_frames th_load_test_counted_frames(th_load_test *load_test);
-
-/* For th_validate_run_desc.run: poses the crowd without a tick or timing. */
+/* For th_validate_run_desc.run and th_counted_frames: poses the crowd without a tick or timing. */
 void th_load_test_run(void *load_test, uint64_t frame);
 
 /* Of the posed crowd in the last frame. */

@@ -29,14 +29,6 @@ typedef struct stress_run {
 
 /* ---- memory ---- */
 
-static uint64_t usable_memory(const th_stress_desc *desc)
-{
-    const uint64_t available = th_memory_available();
-    if (desc->memory > 0)
-        return desc->memory;
-    return available > 0 ? available / 5 * 4 : UINT64_MAX;
-}
-
 static th_result find_most(stress_run *s, th_error *err)
 {
     th_stress *out = s->out;
@@ -44,7 +36,8 @@ static th_result find_most(stress_run *s, th_error *err)
     const th_result result = th_load_test_character_bytes(&s->load_test, &out->bytes_per_character, err);
     if (result != TH_OK)
         return result;
-    out->memory = usable_memory(s->desc);
+    const uint64_t available = th_memory_available();
+    out->memory = s->desc->memory > 0 ? s->desc->memory : available > 0 ? available / 5 * 4 : UINT64_MAX;
     const double fit = (double)out->memory / out->bytes_per_character;
     s->most = fit < 1 ? 1 : fit < MOST_CHARACTERS ? (uint32_t)fit : MOST_CHARACTERS;
     if (asked <= s->most)
@@ -66,17 +59,6 @@ static th_validate_run_desc validation_of(stress_run *s)
         .layers = s->desc->scene.behaviour || s->load_test.shared.plan ? th_load_test_layers : NULL,
         .ctx = &s->load_test,
     };
-}
-
-/* Judges what the last frame of the kept ones has left. Where frames are drawn, their memory cannot be read. */
-static void check_left(stress_run *s)
-{
-    const th_validate_run_desc validation = validation_of(s);
-    th_error err;
-    if (s->desc->renderer)
-        s->desc->renderer->check(s->desc->renderer->ctx, s->row);
-    else if (th_validate_left(&validation, s->load_test.number - 1, s->row, &err) != TH_OK)
-        snprintf(s->row->failure, sizeof s->row->failure, "%.200s", err.text);
 }
 
 static th_result check(stress_run *s, th_row *row, th_error *err)
@@ -126,7 +108,13 @@ static void copy(const th_samples *from, th_samples *to)
 static void keep(void *ctx)
 {
     stress_run *s = ctx;
-    check_left(s);
+    const th_validate_run_desc validation = validation_of(s);
+    th_error err;
+    /* Judges what the last frame has left. Where frames are drawn, their memory cannot be read. */
+    if (s->desc->renderer)
+        s->desc->renderer->check(s->desc->renderer->ctx, s->row);
+    else if (th_validate_left(&validation, s->load_test.number - 1, s->row, &err) != TH_OK)
+        snprintf(s->row->failure, sizeof s->row->failure, "%.200s", err.text);
     copy(&s->load_test.real, &s->row->real_ns);
     copy(&s->load_test.cpu, &s->row->cpu_ns);
     s->point->preempted_unknown = s->load_test.delay.count == 0;
@@ -204,43 +192,20 @@ static th_result measure_errors(stress_run *s, th_error *err)
     return result;
 }
 
-/* Draws a crowd where there is a renderer, for a dry run. */
-static th_result draw_once(stress_run *s, th_error *err)
-{
-    const uint32_t asked = s->desc->scene.instance_count;
-    if (!s->desc->renderer)
-        return TH_OK;
-    const th_result result = th_load_test_prepare(&s->load_test, asked ? asked : 1, err);
-    return result == TH_OK ? th_load_test_finish(&s->load_test, err) : result;
-}
-
-static th_result count(stress_run *s, th_error *err)
-{
-    const th_counted_frames frames = th_load_test_counted_frames(&s->load_test);
-    if (!frames.counts || th_counted_frames_describe(&frames, s->row))
-        return TH_OK;
-    return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", s->row->name);
-}
-
-/* Discards the times when palettes were wrong. */
-static void forget(const stress_run *s)
-{
-    free(s->point->errors);
-    *s->point = (th_stress_point){.threads = s->row->threads};
-    s->row->real_ns.count = s->row->cpu_ns.count = 0;
-}
-
 static th_result run_point(stress_run *s, th_error *err)
 {
     th_row *row = s->row;
     th_tracer *tracer = s->desc->tracer;
-    const uint32_t *confirmed = &s->point->search.confirmed.items;
+    const uint32_t asked = s->desc->scene.instance_count, *confirmed = &s->point->search.confirmed.items;
     th_tracer_next(tracer, "check");
     th_result result = th_load_test_set_threads(&s->load_test, s->point->threads, err);
     if (result == TH_OK)
         result = check_first(s, row, err);
-    if (result == TH_OK && s->out->report.is_dry_run)
-        result = draw_once(s, err);
+    if (result == TH_OK && s->out->report.is_dry_run && s->desc->renderer) {
+        result = th_load_test_prepare(&s->load_test, asked ? asked : 1, err);
+        if (result == TH_OK)
+            result = th_load_test_finish(&s->load_test, err);
+    }
     if (result != TH_OK || row->failure[0] || s->out->report.is_dry_run)
         return result;
     th_tracer_next(tracer, "search");
@@ -274,12 +239,17 @@ static th_result run_point(stress_run *s, th_error *err)
         row->bones = s->point->poses.bones;
     if (!s->desc->renderer)
         th_validate_floor(s->load_test.crowd, s->load_test.palette, row);
-    if (row->failure[0]) {
-        forget(s);
+    if (row->failure[0]) { /* the palettes are wrong, so the times mean nothing */
+        free(s->point->errors);
+        *s->point = (th_stress_point){.threads = row->threads};
+        row->real_ns.count = row->cpu_ns.count = 0;
         return TH_OK;
     }
     row->own = th_stress_own_json(s->out, (uint32_t)(s->point - s->out->points));
-    return count(s, err);
+    const th_counted_frames frames = {s->load_test.counters, s->load_test.frame, th_load_test_run, &s->load_test};
+    if (!frames.counts || th_counted_frames_describe(&frames, row))
+        return TH_OK;
+    return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", row->name);
 }
 
 /* ---- all of them ---- */
@@ -326,20 +296,13 @@ const th_stress_point *th_stress_interrupted(const th_stress *stress)
     return NULL;
 }
 
-/* The point for the headline; NULL if the palettes of all are wrong, or none is done. */
-static const th_stress_point *best_point(const th_stress *out)
-{
-    const th_stress_point *best = NULL;
-    for (uint32_t i = 0; i < out->point_count; i++)
-        if (!out->report.rows[i].failure[0] && (!best || out->points[i].characters > best->characters))
-            best = &out->points[i];
-    return best;
-}
-
 static void describe(stress_run *s)
 {
     th_stress *out = s->out;
-    const th_stress_point *best = best_point(out);
+    const th_stress_point *best = NULL; /* for the headline; NULL if the palettes of all are wrong, or none is done */
+    for (uint32_t i = 0; i < out->point_count; i++)
+        if (!out->report.rows[i].failure[0] && (!best || out->points[i].characters > best->characters))
+            best = &out->points[i];
     th_scene_desc scene = s->desc->scene;
     scene.instance_count = best ? best->characters : 0;
     if (scene.instance_count == 0)
