@@ -361,3 +361,50 @@ Test(result_file, there_is_a_most_of_processes)
     th_result_file_free(results);
     th_report_fini(&report);
 }
+
+/* ---- several processes, one result file ---- */
+
+Test(result_file, of_another_process_goes_into_a_result_file)
+{
+    th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 3, steady_again);
+    report.rows[0].own = json_pack("{s:f, s:f}", "error_px_p99", 0.5, "error_px_max", 2.0);
+    other.rows[0].own = json_pack("{s:f, s:f}", "error_px_p99", 0.75, "error_px_max", 1.0);
+    other.rows[0].max_error = 2e-4;
+    report.interference.external_cpu_load = 0.5;
+    other.interference.external_cpu_load = 0.1;
+    th_result_file *results = result_file_of(&report, "results"), *more = result_file_of(&other, "more");
+    const th_result_file_entry *e = &results->entries[0];
+    cr_assert_eq(th_result_file_append(results, more, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(e->real_ns.count, 7);
+    cr_expect_eq(e->core_clock_ns.count, 7);
+    cr_expect_float_eq(e->cpu_ns.values[6], steady_again(0, 0, 2), 1e-3);
+    cr_expect_eq(e->process_count, 2);
+    cr_expect_eq(e->ends[0], 4);
+    cr_expect_eq(e->ends[1], 7);
+    cr_expect_eq(e->max_error, 2e-4);
+    cr_expect_eq(e->error_px_p99, 0.75);
+    cr_expect_eq(e->error_px_max, 2);
+    cr_expect_float_eq(json_number_value(json_object_get(results->context, "external_cpu_load")), 0.3, 1e-9);
+    th_result_file_free(more);
+
+    other.rows[0].core_clock_ns.count = 0;
+    more = result_file_of(&other, "more");
+    cr_assert_eq(th_result_file_append(results, more, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(e->core_clock_ns.count, 0, "what one process lacks, all lack");
+    cr_expect_float_eq(json_number_value(json_object_get(results->context, "external_cpu_load")), 0.7 / 3, 1e-9);
+    th_result_file_free(more);
+
+    strcpy(other.rows[0].failure, "joint x is off");
+    more = result_file_of(&other, "more");
+    cr_assert_eq(th_result_file_append(results, more, &err), TH_OK, "%s", err.text);
+    th_result_file_free(more);
+    cr_expect_str_eq(e->failure, "joint x is off", "a copy");
+    strcpy(other.rows[0].name, "another");
+    more = result_file_of(&other, "more");
+    cr_expect_eq(th_result_file_append(results, more, &err), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, "more: no row/0 as in the process before");
+    th_result_file_free(more);
+    th_result_file_free(results);
+    th_report_fini(&other);
+    th_report_fini(&report);
+}

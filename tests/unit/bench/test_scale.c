@@ -270,7 +270,8 @@ static th_result_file *other_process(const th_scale *scale, double factor)
     json_t *document = th_scale_json(scale), *row;
     th_result_file *results;
     size_t index, field;
-    static const char *const fields[] = {"real_time", "efficiency", "work_us_per_frame"};
+    static const char *const fields[] = {"real_time", "speed_up",    "efficiency", "karp_flatt",       "busy",
+                                         "serial",    "idle_at_end", "imbalance",  "work_us_per_frame"};
     json_array_foreach(json_object_get(document, "benchmarks"), index, row)
     {
         for (field = 0; field < sizeof fields / sizeof *fields; field++)
@@ -327,7 +328,12 @@ Test(scale, figures_of_processes_are_their_means_with_intervals_of_student)
     expect_mean(&(th_interval){shares->low, shares->high}, shares->value, (double[]){share, share, share}, "share");
     cr_expect_float_eq(scale.points[1].frame_ns, 2 * point.frame_ns, 1e-3);
     cr_expect_float_eq(scale.points[1].work_ns, 2 * point.work_ns, 1e-3);
-    cr_expect_float_eq(scale.points[1].busy, point.busy, 1e-9);
+    const double of_first[] = {point.speed_up, point.karp_flatt,  point.busy,
+                               point.serial,   point.idle_at_end, point.imbalance};
+    const th_scale_point *p = &scale.points[1];
+    const double merged[] = {p->speed_up, p->karp_flatt, p->busy, p->serial, p->idle_at_end, p->imbalance};
+    for (size_t i = 0; i < sizeof merged / sizeof *merged; i++)
+        cr_expect_float_eq(merged[i], 2 * of_first[i], 1e-9, "figure %zu: %g, was %g", i, merged[i], of_first[i]);
     cr_expect_float_eq(scale.parts[0].work_ns[TH_ABLATION_WRITE], 2 * parts.work_ns[TH_ABLATION_WRITE], 1e-3);
     cr_expect_float_eq(scale.memory[0].bytes_per_s[TH_BANDWIDTH_WRITE], written * (1 + 1 / 2.0 + 1 / 3.0) / 3, 1);
     cr_expect_float_eq(number(scale.report.rows[1].own, "efficiency"), 2 * e, 1e-9);
