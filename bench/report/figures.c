@@ -76,10 +76,12 @@ static json_t *json_of(const th_value *value)
 
 static void add_cell(th_table *table, const th_value *value)
 {
-    const double shown = value->is_share ? 100 * value->real : value->real / value->unit;
-    if (value->kind == TH_VALUE_REAL && isfinite(shown) && strchr(value->format, '*'))
+    double shown = (double)NAN;
+    if (value->kind == TH_VALUE_REAL)
+        shown = value->is_share ? 100 * value->real : value->real / value->unit;
+    if (isfinite(shown) && strchr(value->format, '*'))
         th_table_cell(table, value->format, shown < 10 ? 2 : 0, shown);
-    else if (value->kind == TH_VALUE_REAL && isfinite(shown))
+    else if (isfinite(shown))
         th_table_cell(table, value->format, shown);
     else if (value->kind == TH_VALUE_ESTIMATE)
         th_table_cell(table, "%s", th_share_text_of(&value->estimate).text);

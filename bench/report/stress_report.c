@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <math.h>
 
-const char *th_stress_frame_name(const th_stress *stress)
+/* What was timed. */
+static const char *frame_name(const th_stress *stress)
 {
-    assert(stress);
     return stress->drawn ? "drawn" : "posed";
 }
 
@@ -113,7 +113,7 @@ static void add_sentence(char *line, size_t size, const th_stress *stress, const
         line[0] = 'N';
         th_append(line, size, ": ");
     }
-    add_result(line, size, th_stress_frame_name(stress), point);
+    add_result(line, size, frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
     if (shares_poses(stress))
         th_append(line, size,
@@ -248,7 +248,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     const unsigned shared = shares_poses(stress) ? TABLE | TEST : 0;
     const double miss_rate_bound = th_capacity_miss_rate_bound(ticks->missed, ticks->scheduled);
     const th_figure figures[] = {
-        {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
+        {"frame", NULL, TH_TEXT(frame_name(stress)), ROW},
         {"budget_ms", NULL, TH_NUMBER(stress->budget_ns / 1e6), ROW},
         {"threads", ">threads", TH_COUNT(p->threads), TABLE | TEST},
         {"characters", ">characters", TH_DIGITS(p->characters), TABLE | TEST},
@@ -323,7 +323,7 @@ json_t *th_stress_json(const th_stress *stress)
     const th_stress_point *interrupted = th_stress_interrupted(stress);
     json_t *json = json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", th_json_text(stress->headline), "frame",
-        th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6), "deadline_miss_rate_allowed",
+        frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6), "deadline_miss_rate_allowed",
         th_json_real(TH_CAPACITY_MISS_RATE), "confidence", th_json_real(TH_CONFIDENCE), "frames", (int)stress->frames,
         "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
         "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
@@ -414,7 +414,7 @@ bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
     th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames %s on ticks of %.4g ms",
                   th_isa_name(stress->isa), th_palette_name(stress->palette),
                   th_scheduler_name(TH_SCHEDULER_WORK_STEALING), th_placement_name(stress->placement),
-                  th_stress_frame_name(stress), stress->budget_ns / 1e6);
+                  frame_name(stress), stress->budget_ns / 1e6);
     th_report_print_picture(stress->report.picture, format, file);
     if (stress->report.is_dry_run)
         printed = th_report_print_dry_run(&stress->report, format, file);

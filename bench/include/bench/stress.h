@@ -168,9 +168,6 @@ const th_stress_point *th_stress_interrupted(const th_stress *stress);
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err);
 void th_stress_fini(th_stress *stress);
 
-/* "posed", "drawn": what was timed. */
-const char *th_stress_frame_name(const th_stress *stress);
-
 /* The report's document with an additional object "stress", left out when nothing was timed. NULL when memory is
  * out. */
 json_t *th_stress_json(const th_stress *stress);
