@@ -11,7 +11,7 @@
 
 enum { MIN_WARM_UP = 2, MAX_WARM_UP = 16, TRACED_FRAMES = 16 };
 
-/* A wake-up takes up to this long and also counts as run-queue delay (runqueue_delay.h). */
+/* A wake-up takes up to this long and also counts as run-queue delay (interference.h). */
 #define MIN_DELAY_NS 1e5
 
 th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_error *err)
