@@ -53,12 +53,6 @@ typedef struct th_server_state {
 void th_server_state_begin(th_server_state *state);
 void th_server_state_heartbeat(th_server_state *state);
 
-/* CPU time by activity; the calling thread counts as the server. */
-typedef struct th_cpu_usage {
-    double process_s, crowd_s, server_s, controller_s, pictures_s;
-} th_cpu_usage;
-th_cpu_usage th_server_state_cpu(th_server_state *state);
-
 json_t *th_state_json(th_server_state *state);
 json_t *th_models_json(th_server_state *state);
 json_t *th_history_json(th_server_state *state, uint32_t seconds);

@@ -1,5 +1,5 @@
 /* Inside, since values are written that no server has. Metrics as text. */
-#include "src/serve/metrics/prometheus.h"
+#include "src/serve/prometheus.h"
 
 #include <criterion/criterion.h>
 
@@ -24,8 +24,10 @@ static void expect_text(FILE *file, const char *wanted)
 Test(prometheus, a_number_has_help_type_and_sample)
 {
     FILE *file = open_text();
-    th_prometheus_number(file, "a_total", TH_METRIC_COUNTER, "How many.", 12345678901.0);
-    th_prometheus_number(file, "b_seconds", TH_METRIC_GAUGE, "How long.", 0.25);
+    th_prometheus_begin(file, "a_total", TH_METRIC_COUNTER, "How many.");
+    th_prometheus_sample(file, "a_total", 12345678901.0, NULL);
+    th_prometheus_begin(file, "b_seconds", TH_METRIC_GAUGE, "How long.");
+    th_prometheus_sample(file, "b_seconds", 0.25, NULL);
     expect_text(file, "# HELP a_total How many.\n# TYPE a_total counter\na_total 12345678901\n"
                       "# HELP b_seconds How long.\n# TYPE b_seconds gauge\nb_seconds 0.25\n");
 }

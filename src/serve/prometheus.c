@@ -12,25 +12,6 @@ void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, cons
     fprintf(file, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, types[type]);
 }
 
-static void write_label_value(FILE *file, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '\n')
-            fputs("\\n", file);
-        else if (*text == '"' || *text == '\\')
-            fprintf(file, "\\%c", *text);
-        else
-            fputc(*text, file);
-}
-
-/* before: '{' or ','. */
-static void write_label(FILE *file, char before, const char *name, const char *value)
-{
-    fprintf(file, "%c%s=\"", before, name);
-    write_label_value(file, value);
-    fputc('"', file);
-}
-
 /* Prints whole numbers exactly up to 2^53, the limit of doubles, which bytes of palettes can reach in two weeks. Beyond
  * that, twelve digits are enough. */
 static void write_value(FILE *file, double value)
@@ -42,17 +23,18 @@ void th_prometheus_sample(FILE *file, const char *name, double value, const char
 {
     assert(name);
     fputs(name, file);
-    for (int l = 0; labels && labels[l]; l += 2)
-        write_label(file, l ? ',' : '{', labels[l], labels[l + 1]);
+    for (int l = 0; labels && labels[l]; l += 2) {
+        fprintf(file, "%c%s=\"", l ? ',' : '{', labels[l]);
+        for (const char *c = labels[l + 1]; *c; c++)
+            if (*c == '\n')
+                fputs("\\n", file);
+            else
+                fprintf(file, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        fputc('"', file);
+    }
     if (labels && labels[0])
         fputc('}', file);
     write_value(file, value);
-}
-
-void th_prometheus_number(FILE *file, const char *name, th_metric_type type, const char *help, double value)
-{
-    th_prometheus_begin(file, name, type, help);
-    th_prometheus_sample(file, name, value, NULL);
 }
 
 void th_prometheus_histogram(FILE *file, const char *name, const char *help, const th_histogram *h)

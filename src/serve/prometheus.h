@@ -1,6 +1,6 @@
 /* Prometheus' text format, version 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-#ifndef TH_SERVE_METRICS_PROMETHEUS_H
-#define TH_SERVE_METRICS_PROMETHEUS_H
+#ifndef TH_SERVE_PROMETHEUS_H
+#define TH_SERVE_PROMETHEUS_H
 
 #include <bench/histogram.h>
 
@@ -13,9 +13,6 @@ void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, cons
 
 /* labels: pairs of name and value, ending with NULL; values may be any text. NULL: none. */
 void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[]);
-
-/* A complete metric with one sample. */
-void th_prometheus_number(FILE *file, const char *name, th_metric_type type, const char *help, double value);
 
 /* A complete histogram, in seconds, with a bucket for each power of two from 16 us to 33.6 s. */
 void th_prometheus_histogram(FILE *file, const char *name, const char *help, const th_histogram *histogram);
