@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_COUNT = 1000000 }; /* characters that a client may ask for; what memory there is limits them before */
-
 static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *err)
 {
     th_model_options options = *(const th_model_options *)ctx;
@@ -104,7 +102,6 @@ int th_command_serve(const th_options *o, th_run *run)
     th_error err;
     reading how;
     th_server_desc desc = o->serve.desc;
-    (void)run;
     desc.hosts = o->serve.hosts.paths;
     desc.host_count = o->serve.hosts.count;
     desc.run_kinds = run_kinds;
@@ -113,7 +110,8 @@ int th_command_serve(const th_options *o, th_run *run)
         .load = load, .load_ctx = (void *)&o->models, .compile = o->crowd.compile, .routines = {.seed = o->crowd.seed}};
     desc.controller.simulation =
         (th_simulation_desc){.isa = o->crowd.isa, .palette = o->crowd.palette, .seed = o->crowd.seed};
-    desc.limits.max_count = MAX_COUNT;
+    /* A client may ask for as many characters as the command line; what memory there is limits them before. */
+    desc.limits.max_count = (uint32_t)th_option_find(run->command, "count", strlen("count"))->high;
     desc.limits.max_threads = max_threads(o->crowd.jobs.threads);
     if (desc.limits.max_memory_bytes == 0)
         desc.limits.max_memory_bytes = th_memory_limit() / 4;

@@ -1,6 +1,7 @@
 #include <serve/settings.h>
 
 #include <core/json.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>
@@ -24,7 +25,7 @@ json_t *th_settings_json(const th_settings *s)
                      th_behaviour_name(s->behaviour), "pace", th_json_real(s->pace));
 }
 
-/* ---- one member ---- */
+/* ---- a patch ---- */
 
 static th_result read_whole(const char *name, const json_t *value, uint32_t most, uint32_t *out, th_error *err)
 {
@@ -33,17 +34,6 @@ static th_result read_whole(const char *name, const json_t *value, uint32_t most
     if (json_integer_value(value) > (json_int_t)most)
         return th_fail(err, TH_ERR_LIMIT, "%s is limited to %u here", name, most);
     *out = (uint32_t)json_integer_value(value);
-    return TH_OK;
-}
-
-static th_result read_rate(const json_t *value, double *out, th_error *err)
-{
-    const double rate = json_number_value(value);
-    const bool in_range = rate >= TH_SETTINGS_MIN_RATE_HZ && rate <= TH_SETTINGS_MAX_RATE_HZ;
-    if (!json_is_number(value) || !(rate == 0 || in_range))
-        return th_fail(err, TH_ERR_INPUT, "rate_hz is a number from %g to %g, or 0 for as fast as possible",
-                       TH_SETTINGS_MIN_RATE_HZ, TH_SETTINGS_MAX_RATE_HZ);
-    *out = rate;
     return TH_OK;
 }
 
@@ -101,69 +91,65 @@ static th_result read_clips(json_t *value, th_settings *s, th_error *err)
     return TH_OK;
 }
 
-static th_result read_interpolation(const json_t *value, th_interpolation *out, th_error *err)
+/* One of the names of an enum, in its order. */
+static th_result read_choice(const char *name, const json_t *value, const char *const *names, uint32_t count,
+                             uint32_t *out, th_error *err)
 {
+    char all[160] = "";
     const char *text = json_string_value(value);
-    for (unsigned i = 0; text && i < TH_INTERPOLATION_COUNT; i++)
-        if (strcmp(text, th_interpolation_name((th_interpolation)i)) == 0) {
-            *out = (th_interpolation)i;
+    for (uint32_t i = 0; i < count; i++) {
+        if (text && strcmp(text, names[i]) == 0) {
+            *out = i;
             return TH_OK;
         }
-    return th_fail(err, TH_ERR_INPUT, "interpolation is authored, step, nlerp, slerp or cubic");
-}
-
-static th_result read_behaviour(const json_t *value, th_behaviour_kind *out, th_error *err)
-{
-    const char *text = json_string_value(value);
-    for (unsigned b = 0; text && b < TH_BEHAVIOUR_KIND_COUNT; b++)
-        if (strcmp(text, th_behaviour_name((th_behaviour_kind)b)) == 0) {
-            *out = (th_behaviour_kind)b;
-            return TH_OK;
-        }
-    return th_fail(err, TH_ERR_INPUT, "behaviour is none, fade, graph or blend");
-}
-
-static th_result read_pace(const json_t *value, double *out, th_error *err)
-{
-    const double pace = json_number_value(value);
-    if (!json_is_number(value) || !(pace >= 0 && pace <= TH_SETTINGS_MAX_PACE))
-        return th_fail(err, TH_ERR_INPUT, "pace is a number from 0 to %g", TH_SETTINGS_MAX_PACE);
-    *out = pace;
-    return TH_OK;
-}
-
-static th_result read_paused(const json_t *value, bool *out, th_error *err)
-{
-    if (!json_is_boolean(value))
-        return th_fail(err, TH_ERR_INPUT, "paused is true or false");
-    *out = json_is_true(value);
-    return TH_OK;
+        th_append(all, sizeof all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
+    }
+    return th_fail(err, TH_ERR_INPUT, "%s is %s", name, all);
 }
 
 static th_result read_member(th_settings *s, const char *name, json_t *value, const th_limits *limits, th_error *err)
 {
+    const double number = json_number_value(value);
     if (strcmp(name, "count") == 0)
         return read_whole(name, value, limits->max_count, &s->count, err);
     if (strcmp(name, "threads") == 0)
         return read_whole(name, value, limits->max_threads, &s->threads, err);
-    if (strcmp(name, "rate_hz") == 0)
-        return read_rate(value, &s->rate_hz, err);
-    if (strcmp(name, "paused") == 0)
-        return read_paused(value, &s->paused, err);
     if (strcmp(name, "models") == 0)
         return read_models(value, s, err);
     if (strcmp(name, "clips") == 0)
         return read_clips(value, s, err);
-    if (strcmp(name, "interpolation") == 0)
-        return read_interpolation(value, &s->interpolation, err);
-    if (strcmp(name, "behaviour") == 0)
-        return read_behaviour(value, &s->behaviour, err);
-    if (strcmp(name, "pace") == 0)
-        return read_pace(value, &s->pace, err);
+    if (strcmp(name, "paused") == 0) {
+        s->paused = json_is_true(value);
+        return json_is_boolean(value) ? TH_OK : th_fail(err, TH_ERR_INPUT, "paused is true or false");
+    }
+    if (strcmp(name, "rate_hz") == 0) {
+        const bool in_range = number >= TH_SETTINGS_MIN_RATE_HZ && number <= TH_SETTINGS_MAX_RATE_HZ;
+        s->rate_hz = number;
+        if (json_is_number(value) && (number == 0 || in_range))
+            return TH_OK;
+        return th_fail(err, TH_ERR_INPUT, "rate_hz is a number from %g to %g, or 0 for as fast as possible",
+                       TH_SETTINGS_MIN_RATE_HZ, TH_SETTINGS_MAX_RATE_HZ);
+    }
+    if (strcmp(name, "pace") == 0) {
+        s->pace = number;
+        if (json_is_number(value) && number >= 0 && number <= TH_SETTINGS_MAX_PACE)
+            return TH_OK;
+        return th_fail(err, TH_ERR_INPUT, "pace is a number from 0 to %g", TH_SETTINGS_MAX_PACE);
+    }
+    if (strcmp(name, "interpolation") == 0) {
+        const char *names[TH_INTERPOLATION_COUNT];
+        for (unsigned i = 0; i < TH_INTERPOLATION_COUNT; i++)
+            names[i] = th_interpolation_name((th_interpolation)i);
+        return read_choice(name, value, names, TH_INTERPOLATION_COUNT, &s->interpolation, err);
+    }
+    if (strcmp(name, "behaviour") == 0) {
+        const char *names[TH_BEHAVIOUR_KIND_COUNT];
+        for (unsigned b = 0; b < TH_BEHAVIOUR_KIND_COUNT; b++)
+            names[b] = th_behaviour_name((th_behaviour_kind)b);
+        return read_choice(name, value, names, TH_BEHAVIOUR_KIND_COUNT, &s->behaviour, err);
+    }
     return th_fail(err, TH_ERR_INPUT, "there is no setting \"%.64s\"", name);
 }
-
-/* ---- all of them ---- */
 
 th_result th_settings_patch(th_settings *settings, const json_t *patch, const th_limits *limits, th_error *err)
 {
@@ -183,20 +169,14 @@ th_result th_settings_patch(th_settings *settings, const json_t *patch, const th
     return TH_OK;
 }
 
+/* ---- what they mean for the crowd ---- */
+
 static bool same_clips(const th_settings *a, const th_settings *b)
 {
     bool same = a->clip_count == b->clip_count;
     for (uint32_t c = 0; same && c < a->clip_count; c++)
         same =
             strcmp(a->clips[c].name, b->clips[c].name) == 0 && !islessgreater(a->clips[c].weight, b->clips[c].weight);
-    return same;
-}
-
-static bool same_models(const th_settings *a, const th_settings *b)
-{
-    bool same = a->model_count == b->model_count;
-    for (uint32_t m = 0; same && m < a->model_count; m++)
-        same = strcmp(a->models[m], b->models[m]) == 0;
     return same;
 }
 
@@ -217,7 +197,9 @@ bool th_settings_same_blend(const th_settings *a, const th_settings *b)
 
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b)
 {
-    return a->count == b->count && a->threads == b->threads && a->interpolation == b->interpolation &&
-           a->behaviour == b->behaviour && same_models(a, b) &&
-           (a->behaviour == TH_BEHAVIOUR_BLEND || same_clips(a, b));
+    bool same = a->count == b->count && a->threads == b->threads && a->interpolation == b->interpolation &&
+                a->behaviour == b->behaviour && a->model_count == b->model_count;
+    for (uint32_t m = 0; same && m < a->model_count; m++)
+        same = strcmp(a->models[m], b->models[m]) == 0;
+    return same && (a->behaviour == TH_BEHAVIOUR_BLEND || same_clips(a, b));
 }
