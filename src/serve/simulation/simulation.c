@@ -3,11 +3,129 @@
 #include "memory_budget.h"
 
 #include <anim/clip_choice.h>
+#include <core/arena.h>
 #include <core/random.h>
 #include <core/text_format.h>
+#include <serve/model_registry.h>
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- models ---- */
+
+static th_result too_large(const char *name, uint64_t bytes, uint64_t most_bytes, th_error *err)
+{
+    return th_fail(err, TH_ERR_LIMIT, "%s takes %.1f MB; %.1f MB are left for it", name, (double)bytes / 1e6,
+                   (double)most_bytes / 1e6);
+}
+
+/* Loads, compiles and finds what characters may do next, with at most that much memory. Compiling may try twice. */
+static th_result add_model(th_model_cache *model_cache, const th_model_cache_desc *desc, const char *name,
+                           uint64_t most_bytes, th_error *err)
+{
+    char path[PATH_MAX];
+    th_compiled_model *compiled;
+    const uint32_t m = model_cache->count;
+    th_result result = th_model_registry_find(desc->registry, name, path, err);
+    if (result == TH_OK)
+        result = desc->load(desc->load_ctx, path, most_bytes, &model_cache->models[m], err);
+    if (result != TH_OK)
+        return result;
+    model_cache->count++;
+    const size_t bytes = th_arena_bytes(model_cache->models[m]->arena);
+    if (bytes >= most_bytes)
+        return too_large(name, bytes, most_bytes, err);
+
+    th_compiled_model_desc compiled_desc = desc->compile;
+    compiled_desc.model = model_cache->models[m];
+    compiled_desc.interpolation = model_cache->interpolation;
+    compiled_desc.repertoire = compiled_desc.in_place = th_behaviour_needs_repertoire(model_cache->behaviour);
+    compiled_desc.max_bytes = (most_bytes - bytes + 1) / 2;
+    result = th_compiled_model_create(&compiled_desc, &compiled, err);
+    if (result != TH_OK)
+        return result;
+    const size_t compiled_bytes = th_compiled_model_bytes(compiled);
+    model_cache->compiled_models[m] = compiled;
+    model_cache->bytes += compiled_bytes;
+    model_cache->reserved += bytes + compiled_bytes;
+    strcpy(model_cache->names[m], name);
+    if (model_cache->behaviour == TH_BEHAVIOUR_NONE)
+        return TH_OK;
+
+    th_routines *routines;
+    th_routines_desc routines_desc = desc->routines;
+    routines_desc.compiled = compiled;
+    routines_desc.kind = model_cache->behaviour;
+    routines_desc.max_bytes = bytes + compiled_bytes < most_bytes ? most_bytes - bytes - compiled_bytes : 1;
+    result = th_routines_create(&routines_desc, &routines, err);
+    if (result != TH_OK || !routines)
+        return result;
+    model_cache->routines[m] = routines;
+    model_cache->bytes += th_routines_bytes(routines);
+    model_cache->reserved += th_routines_bytes(routines);
+    return TH_OK;
+}
+
+th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settings *settings, th_model_cache **out,
+                                th_error *err)
+{
+    assert(desc->registry && desc->memory && desc->load && out);
+    assert(settings->model_count > 0 && settings->model_count <= TH_SETTINGS_MODELS);
+    *out = NULL;
+    th_model_cache *model_cache = calloc(1, sizeof *model_cache);
+    if (!model_cache)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for models");
+    model_cache->users = 1;
+    model_cache->memory = desc->memory;
+    model_cache->interpolation = settings->interpolation;
+    model_cache->behaviour = settings->behaviour;
+    th_result result = TH_OK;
+    for (uint32_t m = 0; result == TH_OK && m < settings->model_count; m++) {
+        /* All that is left is reserved meanwhile. What a model needs besides its clips is small, but might be more. */
+        const uint64_t before = model_cache->reserved;
+        const uint64_t most = th_memory_reserve_part(desc->memory, TH_MEMORY_MODELS, 1);
+        result = add_model(model_cache, desc, settings->models[m], most, err);
+        if (model_cache->reserved - before > most) {
+            result = too_large(settings->models[m], model_cache->reserved - before, most, err);
+            model_cache->reserved = before;
+        }
+        th_memory_release(desc->memory, TH_MEMORY_MODELS, most - (model_cache->reserved - before));
+    }
+    if (result == TH_OK)
+        *out = model_cache;
+    else
+        th_model_cache_release(model_cache);
+    return result;
+}
+
+void th_model_cache_retain(th_model_cache *model_cache)
+{
+    __atomic_fetch_add(&model_cache->users, 1, __ATOMIC_RELAXED);
+}
+
+void th_model_cache_release(th_model_cache *model_cache)
+{
+    if (!model_cache || __atomic_fetch_sub(&model_cache->users, 1, __ATOMIC_ACQ_REL) > 1)
+        return;
+    for (uint32_t m = 0; m < model_cache->count; m++) {
+        th_routines_destroy((th_routines *)model_cache->routines[m]);
+        th_compiled_model_destroy((th_compiled_model *)model_cache->compiled_models[m]);
+        th_model_free(model_cache->models[m]);
+    }
+    th_memory_release(model_cache->memory, TH_MEMORY_MODELS, model_cache->reserved);
+    free(model_cache);
+}
+
+bool th_model_cache_matches(const th_model_cache *model_cache, const th_settings *settings)
+{
+    bool matches = model_cache->count == settings->model_count &&
+                   model_cache->interpolation == settings->interpolation &&
+                   model_cache->behaviour == settings->behaviour;
+    for (uint32_t m = 0; matches && m < model_cache->count; m++)
+        matches = strcmp(model_cache->names[m], settings->models[m]) == 0;
+    return matches;
+}
 
 /* ---- assigning clips ---- */
 
@@ -43,21 +161,6 @@ static uint32_t choose_clip(const th_settings *s, const th_model *model, uint64_
     return chosen;
 }
 
-/* An instance depends only on the seed and its index. So this scatters a whole crowd for each clip, and takes each
- * instance from the crowd of its clip. */
-static void assign_clip(const th_settings *s, const th_model_cache *model_cache, uint32_t model, uint32_t c,
-                        uint64_t seed, const uint8_t *chosen, th_instance *scattered, th_instance *out)
-{
-    const uint32_t clip = c < s->clip_count ? th_clip_find(model_cache->models[model], s->clips[c].name) : TH_NO_INDEX;
-    th_instances_scatter(model_cache->compiled_models, model_cache->count, clip, seed, scattered, s->count);
-    for (uint32_t i = model; i < s->count; i += model_cache->count)
-        if (chosen[i] == c) {
-            out[i] = scattered[i];
-            if (c == s->clip_count)
-                out[i].clip = TH_NO_INDEX; /* rest pose */
-        }
-}
-
 th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache *model_cache, uint64_t seed,
                                      th_instance *out, th_error *err)
 {
@@ -72,9 +175,19 @@ th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache 
         scattered && chosen ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
     for (uint32_t i = 0; result == TH_OK && i < s->count; i++)
         chosen[i] = (uint8_t)choose_clip(s, model_cache->models[i % model_cache->count], seed, i);
+    /* An instance depends only on the seed and its index. So a whole crowd is scattered for each clip, and each
+     * instance is taken from the crowd of its clip. The last one stands for the rest pose. */
     for (uint32_t m = 0; result == TH_OK && m < model_cache->count; m++)
-        for (uint32_t c = 0; c <= s->clip_count; c++)
-            assign_clip(s, model_cache, m, c, seed, chosen, scattered, out);
+        for (uint32_t c = 0; c <= s->clip_count; c++) {
+            const bool rests = c == s->clip_count;
+            const uint32_t clip = rests ? TH_NO_INDEX : th_clip_find(model_cache->models[m], s->clips[c].name);
+            th_instances_scatter(model_cache->compiled_models, model_cache->count, clip, seed, scattered, s->count);
+            for (uint32_t i = m; i < s->count; i += model_cache->count)
+                if (chosen[i] == c) {
+                    out[i] = scattered[i];
+                    out[i].clip = rests ? TH_NO_INDEX : out[i].clip;
+                }
+        }
     free(scattered);
     free(chosen);
     return result;
@@ -94,13 +207,6 @@ static uint64_t layers_bytes(const th_settings *s)
     return th_behaviour_most_layers(s->behaviour) * sizeof(th_layer) + 1;
 }
 
-static uint64_t instance_bytes(const th_settings *s)
-{
-    if (s->behaviour == TH_BEHAVIOUR_NONE)
-        return (uint64_t)s->count * INSTANCE_BYTES;
-    return s->count * (INSTANCE_BYTES + FOLLOWER_BYTES + layers_bytes(s)) + (s->model_count + 1) * MODEL_BYTES;
-}
-
 static th_result reserve(th_simulation *simulation, uint64_t bytes, th_error *err)
 {
     const uint32_t count = simulation->settings.count;
@@ -115,45 +221,6 @@ static th_result reserve(th_simulation *simulation, uint64_t bytes, th_error *er
     return TH_OK;
 }
 
-static th_result make_behaviour(th_simulation *simulation, const th_simulation_desc *desc, const th_instance *instances,
-                                th_error *err)
-{
-    const th_settings *s = &simulation->settings;
-    if (s->behaviour == TH_BEHAVIOUR_NONE)
-        return TH_OK;
-    const th_behaviour_desc behaviour = {simulation->model_cache->routines, instances, s->count, desc->seed,
-                                         th_settings_blend(s)};
-    const th_result result = th_behaviour_create(&behaviour, &simulation->behaviour, err);
-    assert(result != TH_OK || th_behaviour_bytes(simulation->behaviour) <=
-                                  (uint64_t)s->count * FOLLOWER_BYTES + (s->model_count + 1) * MODEL_BYTES);
-    return result;
-}
-
-static th_result make_crowd(th_simulation *simulation, const th_simulation_desc *desc, th_error *err)
-{
-    const th_settings *s = &simulation->settings;
-    th_instance *instances = calloc(s->count, sizeof *instances);
-    if (!instances)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
-    th_result result = th_simulation_check_clips(s, simulation->model_cache, err);
-    if (result == TH_OK)
-        result = th_simulation_assign_clips(s, simulation->model_cache, desc->seed, instances, err);
-    const th_crowd_desc crowd = {
-        .compiled_models = simulation->model_cache->compiled_models,
-        .compiled_model_count = simulation->model_cache->count,
-        .instances = instances,
-        .instance_count = s->count,
-        .isa = desc->isa,
-        .palette = desc->palette,
-    };
-    if (result == TH_OK)
-        result = th_crowd_create(&crowd, &simulation->crowd, err);
-    if (result == TH_OK)
-        result = make_behaviour(simulation, desc, instances, err);
-    free(instances);
-    return result;
-}
-
 th_result th_simulation_build(const th_simulation_desc *desc, const th_settings *settings, th_model_cache *model_cache,
                               th_simulation **out, th_error *err)
 {
@@ -163,13 +230,36 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
     th_simulation *simulation = calloc(1, sizeof *simulation);
     if (!simulation)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a crowd");
-    simulation->settings = *settings;
-    simulation->model_cache = model_cache;
-    simulation->memory = desc->memory;
+    *simulation = (th_simulation){.settings = *settings, .model_cache = model_cache, .memory = desc->memory};
     th_model_cache_retain(model_cache);
-    th_result result = reserve(simulation, instance_bytes(settings), err);
+
+    const bool behaves = settings->behaviour != TH_BEHAVIOUR_NONE;
+    const uint64_t follower_bytes = behaves ? FOLLOWER_BYTES + layers_bytes(settings) : 0;
+    const uint64_t model_bytes = behaves ? (settings->model_count + 1) * MODEL_BYTES : 0;
+    th_instance *instances = NULL;
+    th_result result = reserve(simulation, settings->count * (INSTANCE_BYTES + follower_bytes) + model_bytes, err);
+    if (result == TH_OK && !(instances = calloc(settings->count, sizeof *instances)))
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", settings->count);
     if (result == TH_OK)
-        result = make_crowd(simulation, desc, err);
+        result = th_simulation_check_clips(settings, model_cache, err);
+    if (result == TH_OK)
+        result = th_simulation_assign_clips(settings, model_cache, desc->seed, instances, err);
+    if (result == TH_OK)
+        result = th_crowd_create(&(th_crowd_desc){.compiled_models = model_cache->compiled_models,
+                                                  .compiled_model_count = model_cache->count,
+                                                  .instances = instances,
+                                                  .instance_count = settings->count,
+                                                  .isa = desc->isa,
+                                                  .palette = desc->palette},
+                                 &simulation->crowd, err);
+    if (result == TH_OK && behaves) {
+        const th_behaviour_desc behaviour = {model_cache->routines, instances, settings->count, desc->seed,
+                                             th_settings_blend(&simulation->settings)};
+        result = th_behaviour_create(&behaviour, &simulation->behaviour, err);
+        assert(result != TH_OK ||
+               th_behaviour_bytes(simulation->behaviour) <= settings->count * (uint64_t)FOLLOWER_BYTES + model_bytes);
+    }
+    free(instances);
     if (result == TH_OK)
         result = reserve(simulation, simulation->reserved + th_crowd_palette_bytes(simulation->crowd), err);
     if (result == TH_OK)

@@ -2,7 +2,7 @@
 #ifndef TH_SERVE_SIMULATION_SNAPSHOT_PROCESS_H
 #define TH_SERVE_SIMULATION_SNAPSHOT_PROCESS_H
 
-#include <serve/model_cache.h>
+#include "simulation.h"
 #include <serve/snapshot_ipc.h>
 
 #include <sys/types.h>
