@@ -36,39 +36,30 @@ typedef struct build_job {
     th_error err;
 } build_job;
 
-static void begin_build(th_controller *c)
+static void *build(void *arg)
 {
+    build_job *job = arg;
+    th_controller *c = job->controller;
     pthread_mutex_lock(&c->lock);
     c->building = true;
     c->helper = pthread_self();
     pthread_mutex_unlock(&c->lock);
-}
+    th_thread_lower_priority();
+    th_model_cache *model_cache = job->model_cache;
+    const bool matches = model_cache && th_model_cache_matches(model_cache, &job->settings);
+    if (!matches)
+        job->result = th_model_cache_create(&c->desc.model_cache, &job->settings, &model_cache, &job->err);
+    if (job->result == TH_OK)
+        job->result =
+            th_simulation_build(&c->desc.simulation, &job->settings, model_cache, &job->simulation, &job->err);
+    if (!matches)
+        th_model_cache_release(model_cache); /* the simulation has its own reference */
 
-/* Adds the helper's CPU time to the total at the moment it stops counting as a running thread. */
-static void end_build(th_controller *c)
-{
+    /* Its CPU time is added to the total at the moment it stops counting as a running thread. */
     pthread_mutex_lock(&c->lock);
     c->building = false;
     c->helpers_cpu_ns += th_thread_cpu_ns(c->helper);
     pthread_mutex_unlock(&c->lock);
-}
-
-static void *build(void *arg)
-{
-    build_job *job = arg;
-    begin_build(job->controller);
-    th_thread_lower_priority();
-    th_model_cache *model_cache = job->model_cache;
-    const bool fits = model_cache && th_model_cache_matches(model_cache, &job->settings);
-    if (!fits)
-        job->result =
-            th_model_cache_create(&job->controller->desc.model_cache, &job->settings, &model_cache, &job->err);
-    if (job->result == TH_OK)
-        job->result = th_simulation_build(&job->controller->desc.simulation, &job->settings, model_cache,
-                                          &job->simulation, &job->err);
-    if (!fits)
-        th_model_cache_release(model_cache); /* the simulation has its own reference */
-    end_build(job->controller);
     return NULL;
 }
 
@@ -125,53 +116,45 @@ static bool apply_blend(th_controller *c, const th_settings *wanted)
     return false;
 }
 
-static void finish_reconfiguration(th_controller *c, const build_job *job)
-{
-    if (job->result == TH_OK) {
-        apply(c, job->simulation);
-        c->state.done++;
-        c->state.error[0] = '\0';
-    } else {
-        c->state.failed++;
-        strcpy(c->state.error, job->err.text);
-        /* Withdraws this request, unless a later one has replaced it. */
-        if (th_settings_same_crowd(&c->state.requested, &job->settings) &&
-            th_settings_same_blend(&c->state.requested, &job->settings))
-            c->state.requested = c->state.settings;
-    }
-    c->state.reconfiguring =
-        !th_settings_same_crowd(&c->state.requested, &c->state.settings) || apply_blend(c, &c->state.requested);
-}
-
-static void reconfigure(th_controller *c, build_job *job)
-{
-    const uint64_t begin_ns = th_clock_ns();
-    build_simulation(job);
-    th_simulation *old = job->simulation ? th_tick_loop_swap(c->tick_loop, job->simulation) : NULL;
-    pthread_mutex_lock(&c->lock);
-    finish_reconfiguration(c, job);
-    pthread_mutex_unlock(&c->lock);
-    th_simulation_destroy(old);
-    if (job->result == TH_OK)
-        th_log(TH_LOG_INFO, "crowd of %u on %u thread%s is running, built in %.0f ms", job->settings.count,
-               job->settings.threads, th_plural(job->settings.threads), (double)(th_clock_ns() - begin_ns) / 1e6);
-    else
-        th_log(TH_LOG_WARNING, "crowd unchanged: %s", job->err.text);
-}
-
 static void *run_controller(void *arg)
 {
     th_controller *c = arg;
-    build_job job;
     pthread_mutex_lock(&c->lock);
     while (!c->stopped) {
         if (!c->state.reconfiguring) {
             pthread_cond_wait(&c->wake, &c->lock);
             continue;
         }
-        job = (build_job){.controller = c, .settings = c->state.requested, .model_cache = c->model_cache};
+        build_job job = {.controller = c, .settings = c->state.requested, .model_cache = c->model_cache};
         pthread_mutex_unlock(&c->lock);
-        reconfigure(c, &job);
+
+        const uint64_t begin_ns = th_clock_ns();
+        build_simulation(&job);
+        th_simulation *old = job.simulation ? th_tick_loop_swap(c->tick_loop, job.simulation) : NULL;
+
+        pthread_mutex_lock(&c->lock);
+        if (job.result == TH_OK) {
+            apply(c, job.simulation);
+            c->state.done++;
+            c->state.error[0] = '\0';
+        } else {
+            c->state.failed++;
+            strcpy(c->state.error, job.err.text);
+            /* Withdraws this request, unless a later one has replaced it. */
+            if (th_settings_same_crowd(&c->state.requested, &job.settings) &&
+                th_settings_same_blend(&c->state.requested, &job.settings))
+                c->state.requested = c->state.settings;
+        }
+        c->state.reconfiguring =
+            !th_settings_same_crowd(&c->state.requested, &c->state.settings) || apply_blend(c, &c->state.requested);
+        pthread_mutex_unlock(&c->lock);
+
+        th_simulation_destroy(old);
+        if (job.result == TH_OK)
+            th_log(TH_LOG_INFO, "crowd of %u on %u thread%s is running, built in %.0f ms", job.settings.count,
+                   job.settings.threads, th_plural(job.settings.threads), (double)(th_clock_ns() - begin_ns) / 1e6);
+        else
+            th_log(TH_LOG_WARNING, "crowd unchanged: %s", job.err.text);
         pthread_mutex_lock(&c->lock);
     }
     pthread_mutex_unlock(&c->lock);
@@ -206,22 +189,6 @@ void th_controller_hold(th_controller *c, bool held)
 
 /* ---- life ---- */
 
-static th_result begin(th_controller *c, th_simulation *simulation, th_error *err)
-{
-    th_result result = th_tick_loop_create(simulation, &c->tick_loop, err);
-    if (result != TH_OK) {
-        th_simulation_destroy(simulation);
-        return result;
-    }
-    const int error = pthread_create(&c->thread, NULL, run_controller, c);
-    if (error) {
-        th_simulation_destroy(th_tick_loop_destroy(c->tick_loop));
-        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
-    }
-    pthread_setname_np(c->thread, "throng-control");
-    return TH_OK;
-}
-
 static void free_controller(th_controller *c)
 {
     pthread_cond_destroy(&c->wake);
@@ -245,14 +212,22 @@ th_result th_controller_create(const th_controller_desc *desc, const th_settings
     if (result == TH_OK) {
         c->state.requested = c->state.settings = *settings;
         apply(c, job.simulation);
-        result = begin(c, job.simulation, &job.err);
+        result = th_tick_loop_create(job.simulation, &c->tick_loop, &job.err);
+        if (result != TH_OK)
+            th_simulation_destroy(job.simulation);
     }
-    if (result == TH_OK) {
-        *out = c;
-        return TH_OK;
+    const int error = result == TH_OK ? pthread_create(&c->thread, NULL, run_controller, c) : 0;
+    if (error) {
+        th_simulation_destroy(th_tick_loop_destroy(c->tick_loop));
+        result = th_fail(&job.err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
     }
-    free_controller(c);
-    return th_fail(err, result, "%s", job.err.text);
+    if (result != TH_OK) {
+        free_controller(c);
+        return th_fail(err, result, "%s", job.err.text);
+    }
+    pthread_setname_np(c->thread, "throng-control");
+    *out = c;
+    return TH_OK;
 }
 
 void th_controller_destroy(th_controller *c)
@@ -294,29 +269,25 @@ th_model_cache *th_controller_acquire_models(th_controller *c, th_settings *out_
     return model_cache;
 }
 
-static json_t *clips_json(const th_compiled_model *compiled)
-{
-    const th_model *model = th_compiled_model_source(compiled);
-    json_t *clips = json_array();
-    for (uint32_t c = 0; c < model->clip_count; c++) {
-        const th_clip *clip = &model->clips[c];
-        clips = th_json_append(clips, json_pack("{s:o, s:o, s:b}", "name", th_json_text(clip->name), "seconds",
-                                                th_json_real(clip->duration_ticks / clip->ticks_per_second), "exact",
-                                                !th_compiled_model_clip_report(compiled, c)->compiled));
-    }
-    return clips;
-}
-
 json_t *th_controller_models_json(th_controller *c)
 {
     json_t *models = json_array();
     pthread_mutex_lock(&c->lock);
-    for (uint32_t i = 0; i < c->model_cache->count; i++) {
-        const th_model *model = c->model_cache->models[i];
-        models =
-            th_json_append(models, json_pack("{s:o, s:i, s:i, s:o}", "name", th_json_text(c->model_cache->names[i]),
-                                             "joints", (int)model->joint_count, "bones", (int)model->bone_count,
-                                             "clips", clips_json(c->model_cache->compiled_models[i])));
+    for (uint32_t m = 0; m < c->model_cache->count; m++) {
+        const th_model *model = c->model_cache->models[m];
+        const th_compiled_model *compiled = c->model_cache->compiled_models[m];
+        const th_model *played = th_compiled_model_source(compiled);
+        json_t *clips = json_array();
+        for (uint32_t i = 0; i < played->clip_count; i++) {
+            const th_clip *clip = &played->clips[i];
+            const bool is_exact = !th_compiled_model_clip_report(compiled, i)->compiled;
+            const double duration_s = clip->duration_ticks / clip->ticks_per_second;
+            clips = th_json_append(clips, json_pack("{s:o, s:o, s:b}", "name", th_json_text(clip->name), "seconds",
+                                                    th_json_real(duration_s), "exact", is_exact));
+        }
+        models = th_json_append(
+            models, json_pack("{s:o, s:i, s:i, s:o}", "name", th_json_text(c->model_cache->names[m]), "joints",
+                              (int)model->joint_count, "bones", (int)model->bone_count, "clips", clips));
     }
     pthread_mutex_unlock(&c->lock);
     return models;

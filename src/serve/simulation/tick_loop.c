@@ -53,6 +53,60 @@ struct th_tick_loop {
     } second;
 };
 
+/* ---- the last hour ---- */
+
+th_second th_second_of(const th_second_counts *c)
+{
+    assert(c->begin_ns < c->end_ns && c->ticks);
+    const th_histogram *ticks = c->ticks;
+    const double span_s = (double)(c->end_ns - c->begin_ns) * 1e-9;
+    return (th_second){
+        .end_s = (double)c->end_ns * 1e-9,
+        .span_s = span_s,
+        .ticks = ticks->total,
+        .missed = c->missed,
+        .characters = c->characters,
+        .mean_s = ticks->total ? (double)ticks->sum_ns / (double)ticks->total * 1e-9 : 0,
+        .p50_s = th_histogram_quantile(ticks, 0.5) * 1e-9,
+        .p90_s = th_histogram_quantile(ticks, 0.9) * 1e-9,
+        .p99_s = th_histogram_quantile(ticks, 0.99) * 1e-9,
+        .max_s = (double)ticks->max_ns * 1e-9,
+        .max_start_delay_s = (double)c->max_start_delay_ns * 1e-9,
+        .busy = fmin(1, c->busy_s / span_s / (double)c->workers), /* workers may have become fewer meanwhile */
+        .paused = c->paused,
+    };
+}
+
+void th_time_series_add(th_time_series *t, const th_second *second)
+{
+    const uint64_t count = atomic_load_explicit(&t->count, memory_order_relaxed);
+    uint64_t words[TH_SECOND_WORDS];
+    memcpy(words, second, sizeof words);
+    for (uint32_t w = 0; w < TH_SECOND_WORDS; w++)
+        atomic_store_explicit(&t->words[count % TH_TIME_SERIES_SECONDS][w], words[w], memory_order_release);
+    atomic_store_explicit(&t->count, count + 1, memory_order_release);
+}
+
+uint32_t th_time_series_read(th_time_series *t, th_second *out, uint32_t most)
+{
+    const uint64_t count = atomic_load_explicit(&t->count, memory_order_acquire);
+    /* One slot is skipped, because the writer may be writing it. */
+    const uint64_t there = count < TH_TIME_SERIES_SECONDS ? count : TH_TIME_SERIES_SECONDS - 1;
+    const uint64_t first = count - (most < there ? most : there);
+    for (uint64_t s = first; s < count; s++) {
+        uint64_t words[TH_SECOND_WORDS];
+        for (uint32_t w = 0; w < TH_SECOND_WORDS; w++)
+            words[w] = atomic_load_explicit(&t->words[s % TH_TIME_SERIES_SECONDS][w], memory_order_acquire);
+        memcpy(&out[s - first], words, sizeof words);
+    }
+    /* During the read, the oldest slots may have been overwritten. */
+    const uint64_t now = atomic_load_explicit(&t->count, memory_order_relaxed);
+    const uint64_t oldest = now < TH_TIME_SERIES_SECONDS ? 0 : now - TH_TIME_SERIES_SECONDS + 1;
+    const uint64_t gone = oldest <= first ? 0 : oldest < count ? oldest - first : count - first;
+    memmove(out, out + gone, (size_t)(count - first - gone) * sizeof *out);
+    return (uint32_t)(count - first - gone);
+}
+
 /* ---- a second ---- */
 
 static void write_workers(th_tick_loop *loop)
@@ -83,8 +137,12 @@ static void begin_second(th_tick_loop *loop, uint64_t now_ns)
     loop->second.ticks = (th_histogram){0};
 }
 
-static void end_second(th_tick_loop *loop, uint64_t now_ns)
+static void publish(th_tick_loop *loop, uint64_t now_ns)
 {
+    loop->state.now_ns = now_ns - loop->start_ns;
+    th_seqlock_write(&loop->state_seqlock, &loop->state, sizeof loop->state);
+    if (now_ns - loop->second.begin_ns < SECOND_NS)
+        return;
     write_workers(loop);
     const th_second second = th_second_of(&(th_second_counts){
         .begin_ns = loop->second.begin_ns - loop->start_ns,
@@ -103,86 +161,46 @@ static void end_second(th_tick_loop *loop, uint64_t now_ns)
 
 /* ---- a tick ---- */
 
-static void take_next_simulation(th_tick_loop *loop)
-{
-    th_simulation *next = atomic_exchange_explicit(&loop->next, NULL, memory_order_acquire);
-    if (!next)
-        return;
-    write_workers(loop);
-    memcpy(loop->busy_before_s, loop->workers.busy_s, sizeof loop->busy_before_s);
-    loop->replaced = loop->simulation;
-    pthread_mutex_lock(&loop->blend_lock);
-    loop->simulation = next;
-    atomic_store_explicit(&loop->has_blend, false, memory_order_relaxed); /* it was for the one before */
-    pthread_mutex_unlock(&loop->blend_lock);
-    write_workers(loop);
-    sem_post(&loop->swapped);
-}
-
-static void sleep_until(uint64_t ns)
-{
-    const struct timespec when = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR)
-        ;
-}
-
-static void publish(th_tick_loop *loop, uint64_t now_ns)
-{
-    loop->state.now_ns = now_ns - loop->start_ns;
-    th_seqlock_write(&loop->state_seqlock, &loop->state, sizeof loop->state);
-    if (now_ns - loop->second.begin_ns >= SECOND_NS)
-        end_second(loop, now_ns);
-}
-
 uint64_t th_ticks_missed(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns)
 {
     assert(period_ns > 0);
     return now_ns > due_ns ? (now_ns - due_ns + period_ns - 1) / period_ns : 0;
 }
 
-static void skip_missed(th_tick_loop *loop, uint64_t period_ns, uint64_t now_ns)
-{
-    loop->due_ns += period_ns;
-    const uint64_t missed = th_ticks_missed(loop->due_ns, period_ns, now_ns);
-    loop->state.missed += missed;
-    loop->due_ns += missed * period_ns;
-}
-
-static void take_blend(th_tick_loop *loop)
-{
-    if (!atomic_exchange_explicit(&loop->has_blend, false, memory_order_acquire))
-        return;
-    pthread_mutex_lock(&loop->blend_lock);
-    const th_blend blend = th_settings_blend(&loop->blend);
-    if (loop->simulation->behaviour)
-        th_behaviour_set_blend(loop->simulation->behaviour, &blend, loop->state.crowd_s);
-    pthread_mutex_unlock(&loop->blend_lock);
-}
-
 static void tick(th_tick_loop *loop, uint64_t period_ns)
 {
     const uint64_t begin_ns = th_clock_ns(), due_ns = period_ns ? loop->due_ns : begin_ns;
-    const th_simulation *t = loop->simulation;
+    const th_simulation *simulation = loop->simulation;
     if (loop->last_due_ns)
         loop->state.crowd_s += (double)(due_ns - loop->last_due_ns) * 1e-9;
     loop->last_due_ns = due_ns;
-    take_blend(loop);
+    if (atomic_exchange_explicit(&loop->has_blend, false, memory_order_acquire)) {
+        pthread_mutex_lock(&loop->blend_lock);
+        const th_blend blend = th_settings_blend(&loop->blend);
+        if (simulation->behaviour)
+            th_behaviour_set_blend(simulation->behaviour, &blend, loop->state.crowd_s);
+        pthread_mutex_unlock(&loop->blend_lock);
+    }
 
-    th_jobs_frame_begin(t->jobs);
-    th_frame_animate(t->frame, loop->state.crowd_s, t->palettes);
-    th_jobs_frame_end(t->jobs);
+    th_jobs_frame_begin(simulation->jobs);
+    th_frame_animate(simulation->frame, loop->state.crowd_s, simulation->palettes);
+    th_jobs_frame_end(simulation->jobs);
 
     const uint64_t end_ns = th_clock_ns(), start_delay_ns = begin_ns - due_ns;
     th_histogram_add(&loop->durations, end_ns - begin_ns);
     th_histogram_add(&loop->start_delays, start_delay_ns);
     th_histogram_add(&loop->second.ticks, end_ns - begin_ns);
-    loop->second.start_delay_ns =
-        start_delay_ns > loop->second.start_delay_ns ? start_delay_ns : loop->second.start_delay_ns;
+    if (start_delay_ns > loop->second.start_delay_ns)
+        loop->second.start_delay_ns = start_delay_ns;
     loop->state.ticks++;
-    loop->state.characters += t->settings.count;
-    loop->state.palette_bytes += th_crowd_palette_bytes(t->crowd);
-    if (period_ns)
-        skip_missed(loop, period_ns, end_ns);
+    loop->state.characters += simulation->settings.count;
+    loop->state.palette_bytes += th_crowd_palette_bytes(simulation->crowd);
+    if (period_ns) {
+        loop->due_ns += period_ns;
+        const uint64_t missed = th_ticks_missed(loop->due_ns, period_ns, end_ns);
+        loop->state.missed += missed;
+        loop->due_ns += missed * period_ns;
+    }
     publish(loop, end_ns);
 }
 
@@ -200,9 +218,11 @@ static bool wait_for_tick(th_tick_loop *loop, uint64_t period_ns)
     loop->state.paused = paused;
     if (!paused && (period_ns == 0 || now_ns >= loop->due_ns))
         return true;
-    const uint64_t poll_ns = now_ns + POLL_NS;
-    const bool in_time = !paused && loop->due_ns <= poll_ns;
-    sleep_until(in_time ? loop->due_ns : poll_ns);
+    const bool in_time = !paused && loop->due_ns <= now_ns + POLL_NS;
+    const uint64_t until_ns = in_time ? loop->due_ns : now_ns + POLL_NS;
+    const struct timespec until = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
     if (!in_time)
         publish(loop, th_clock_ns());
     return in_time;
@@ -213,7 +233,18 @@ static void *tick_until_stopped(void *arg)
     th_tick_loop *loop = arg;
     prctl(PR_SET_TIMERSLACK, 1); /* otherwise sleeps end up to 50 us late */
     while (!atomic_load_explicit(&loop->stopped, memory_order_relaxed)) {
-        take_next_simulation(loop);
+        th_simulation *next = atomic_exchange_explicit(&loop->next, NULL, memory_order_acquire);
+        if (next) {
+            write_workers(loop);
+            memcpy(loop->busy_before_s, loop->workers.busy_s, sizeof loop->busy_before_s);
+            loop->replaced = loop->simulation;
+            pthread_mutex_lock(&loop->blend_lock);
+            loop->simulation = next;
+            atomic_store_explicit(&loop->has_blend, false, memory_order_relaxed); /* it was for the one before */
+            pthread_mutex_unlock(&loop->blend_lock);
+            write_workers(loop);
+            sem_post(&loop->swapped);
+        }
         const uint64_t period_ns = atomic_load_explicit(&loop->period_ns, memory_order_relaxed);
         if (wait_for_tick(loop, period_ns))
             tick(loop, period_ns);

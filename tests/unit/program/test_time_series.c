@@ -1,5 +1,4 @@
 /* Inside, since time is made up. Ticks counted: histograms, and the last hour by seconds. */
-#include "src/serve/metrics/time_series.h"
 #include "src/serve/simulation/seqlock.h"
 #include "src/serve/simulation/tick_loop.h"
 
