@@ -1,12 +1,14 @@
 #include "snapshot_service.h"
 
 #include "memory_budget.h"
-#include "snapshot_process.h"
 #include "thread.h"
 
 #include <core/arena.h>
 #include <core/clock.h>
+#include <core/subprocess.h>
 #include <serve/log.h>
+#include <serve/snapshot_ipc.h>
+#include <throng/anim/archive.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -14,12 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS 1000000000u
 #define IDLE_NS   60000000000u /* the process is ended after this time without a request */
 #define COOLDOWN  4u
+
+#define ANSWER_S     60         /* for a picture, with all that its first one needs */
+#define ANSWER_BYTES (4u << 20) /* at most: more than the pixels of the largest */
 
 /* A PNG that several replies may share. */
 typedef struct snapshot {
@@ -46,12 +53,48 @@ struct th_snapshot_service {
     snapshot *last;             /* NULL: none yet, or it failed */
     th_error why;               /* the reason for a failure */
     uint64_t taken_ns, next_ns; /* when it was taken, and when the next may start */
-    th_snapshot_process process;
-    uint64_t ended_cpu_ns; /* of processes that have ended */
+    pid_t pid;                  /* of the process; 0: none */
+    uint64_t ended_cpu_ns;      /* of processes that have ended */
 
-    uint64_t crowd_number; /* of the process's scene; used only by the thread */
-    uint64_t reserved;     /* for the process; used only by the thread */
+    /* used only by the thread */
+    int socket;            /* to the process */
+    uint64_t crowd_number; /* of its scene */
+    uint64_t reserved;     /* for it */
 };
+
+/* ---- bytes ---- */
+
+bool th_snapshot_send(int socket, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    while (size > 0) {
+        const ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        at += sent;
+        size -= (size_t)sent;
+    }
+    return true;
+}
+
+bool th_snapshot_receive(int socket, void *out, size_t size)
+{
+    char *at = out;
+    while (size > 0) {
+        const ssize_t got = recv(socket, at, size, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = EPIPE;
+        if (got <= 0)
+            return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
 
 /* ---- pictures ---- */
 
@@ -68,17 +111,48 @@ void th_snapshot_release(void *png)
 
 /* ---- the process ---- */
 
+/* CPU time that it has used. Until its end. */
+static uint64_t process_cpu_ns(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return 0;
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* Starts it from this thread, with which it ends and whose priority it inherits. Half of the memory that is left is the
+ * limit of its data. Mesa's software renderer would use all CPUs, which the crowd needs. */
 static th_result start(th_snapshot_service *s, th_error *err)
 {
-    th_snapshot_process fresh;
+    static const char *const words[] = {"throng", TH_SNAPSHOT_COMMAND, NULL};
+    static const char *const one_thread[] = {"LP_NUM_THREADS=0", NULL};
+    const struct timeval limit = {ANSWER_S, 0};
+    int ends[2];
+    pid_t pid;
     s->reserved = th_memory_reserve_part(s->fixed.simulation.memory, TH_MEMORY_PICTURES, 2);
-    const th_result result = th_snapshot_process_start(s->reserved, &fresh, err);
-    if (result != TH_OK)
-        return result;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "no sockets for the picture process: %s", strerror(errno));
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    const th_subprocess_desc desc = {
+        .program = "/proc/self/exe",
+        .arguments = words,
+        .variables = getenv("LP_NUM_THREADS") ? NULL : one_thread,
+        .files = {ends[1], -1, STDERR_FILENO},
+    };
+    const int error = th_subprocess_start(&desc, &pid);
+    close(ends[1]);
+    if (error) {
+        close(ends[0]);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start the picture process: %s", strerror(error));
+    }
+    th_memory_limit_process(pid, TH_PICTURES_BASE_BYTES + s->reserved);
+    s->socket = ends[0];
     pthread_mutex_lock(&s->lock);
-    s->process = fresh;
+    s->pid = pid;
     if (s->stopped)
-        kill(fresh.pid, SIGKILL);
+        kill(pid, SIGKILL);
     pthread_mutex_unlock(&s->lock);
     return TH_OK;
 }
@@ -87,20 +161,35 @@ static th_result start(th_snapshot_service *s, th_error *err)
 static void end(th_snapshot_service *s)
 {
     pthread_mutex_lock(&s->lock);
-    th_snapshot_process old = s->process;
-    if (old.pid)
-        s->ended_cpu_ns += th_snapshot_process_cpu_ns(old.pid);
-    s->process.pid = 0;
+    const pid_t pid = s->pid;
+    if (pid)
+        s->ended_cpu_ns += process_cpu_ns(pid);
+    s->pid = 0;
     pthread_mutex_unlock(&s->lock);
-    if (old.pid)
-        th_snapshot_process_end(&old);
+    if (pid) {
+        close(s->socket);
+        th_subprocess_kill(pid);
+    }
     th_memory_release(s->fixed.simulation.memory, TH_MEMORY_PICTURES, s->reserved);
     s->reserved = 0;
 }
 
+/* It has ended or is about to, or is too slow. */
+static th_result lost(const th_snapshot_service *s, th_error *err)
+{
+    siginfo_t how = {0};
+    if (errno == EAGAIN)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the picture process took more than %d s", ANSWER_S);
+    if (errno != EPIPE && errno != ECONNRESET)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the picture process cannot be reached: %s", strerror(errno));
+    while (waitid(P_PID, (id_t)s->pid, &how, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    return th_fail(err, TH_ERR_ENVIRONMENT, "the picture process ended with %s %d",
+                   how.si_code == CLD_EXITED ? "exit code" : "signal", how.si_status);
+}
+
 /* A model is an archive here while it is sent, one after the other. */
-static th_result send_models(th_snapshot_service *s, const th_snapshot_scene *scene, const th_model_cache *models,
-                             th_error *err)
+static th_result send_models(th_snapshot_service *s, const th_model_cache *models, th_error *err)
 {
     size_t most = 0;
     for (uint32_t m = 0; m < models->count; m++) {
@@ -110,7 +199,16 @@ static th_result send_models(th_snapshot_service *s, const th_snapshot_scene *sc
     if (!th_memory_reserve(s->fixed.simulation.memory, TH_MEMORY_PICTURES, most))
         return th_fail(err, TH_ERR_LIMIT, "a picture needs another %.1f MB to send a model; %.1f MB are left",
                        (double)most / 1e6, (double)th_memory_left(s->fixed.simulation.memory) / 1e6);
-    const th_result result = th_snapshot_process_set_scene(&s->process, scene, models, err);
+    th_result result = TH_OK;
+    for (uint32_t m = 0; result == TH_OK && m < models->count; m++) {
+        size_t size;
+        uint8_t *archive = th_archive_write(models->models[m], &size);
+        if (!archive)
+            result = th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+        else if (!th_snapshot_send(s->socket, archive, size))
+            result = lost(s, err);
+        free(archive);
+    }
     th_memory_release(s->fixed.simulation.memory, TH_MEMORY_PICTURES, most);
     return result;
 }
@@ -132,20 +230,34 @@ static th_result send_scene(th_snapshot_service *s, th_error *err)
     scene.compile.model = NULL;
     scene.compile.interpolation = settings.interpolation;
     th_result result = th_simulation_assign_clips(&settings, models, scene.seed, scene.instances, err);
+    if (result == TH_OK && !th_snapshot_send(s->socket, &scene, sizeof scene))
+        result = lost(s, err);
     if (result == TH_OK)
-        result = send_models(s, &scene, models, err);
+        result = send_models(s, models, err);
     th_model_cache_release(models);
     return result;
 }
 
-static th_result receive(th_snapshot_service *s, size_t size, snapshot **out, th_error *err)
+/* Waits for the answer to a request: a picture or an error. */
+static th_result ask(th_snapshot_service *s, const th_snapshot_request *request, snapshot **out, th_error *err)
 {
-    snapshot *fresh = malloc(sizeof *fresh + size);
+    th_snapshot_answer answer;
+    if (!th_snapshot_send(s->socket, request, sizeof *request) ||
+        !th_snapshot_receive(s->socket, &answer, sizeof answer))
+        return lost(s, err);
+    if (answer.result != TH_OK || answer.size > ANSWER_BYTES) {
+        err->code = TH_ERR_ENVIRONMENT;
+        memset(err->text, 0, sizeof err->text);
+        if (answer.size >= sizeof err->text || !th_snapshot_receive(s->socket, err->text, answer.size))
+            return lost(s, err);
+        return err->code;
+    }
+    snapshot *fresh = malloc(sizeof *fresh + answer.size);
     if (!fresh)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
     atomic_init(&fresh->users, 1);
-    fresh->size = size;
-    if (!th_snapshot_receive(s->process.socket, fresh->png, size)) {
+    fresh->size = answer.size;
+    if (!th_snapshot_receive(s->socket, fresh->png, answer.size)) {
         free(fresh);
         return th_fail(err, TH_ERR_ENVIRONMENT, "the picture process ended within a picture");
     }
@@ -153,21 +265,19 @@ static th_result receive(th_snapshot_service *s, size_t size, snapshot **out, th
     return TH_OK;
 }
 
-static th_result render(th_snapshot_service *s, picture_size o, snapshot **out, th_error *err)
+static th_result render(th_snapshot_service *s, picture_size size, snapshot **out, th_error *err)
 {
-    size_t size;
     th_result result = TH_OK;
-    if (s->process.pid && s->crowd_number != th_controller_read(s->controller).done)
+    if (s->pid && s->crowd_number != th_controller_read(s->controller).done)
         end(s);
-    if (!s->process.pid && (result = start(s, err)) == TH_OK)
+    if (!s->pid && (result = start(s, err)) == TH_OK)
         result = send_scene(s, err);
     th_tick_loop *loop = th_controller_tick_loop(s->controller);
-    th_snapshot_request request = {.time_s = th_tick_loop_read(loop).crowd_s, .width = o.width, .height = o.height};
+    th_snapshot_request request = {
+        .time_s = th_tick_loop_read(loop).crowd_s, .width = size.width, .height = size.height};
     th_tick_loop_save_blends(loop, request.blends);
     if (result == TH_OK)
-        result = th_snapshot_process_render(&s->process, &request, &size, err);
-    if (result == TH_OK)
-        result = receive(s, size, out, err);
+        result = ask(s, &request, out, err);
     if (result != TH_OK)
         end(s);
     return result;
@@ -178,7 +288,7 @@ static th_result render(th_snapshot_service *s, picture_size o, snapshot **out, 
 /* With the lock. */
 static uint64_t cpu_ns(const th_snapshot_service *s)
 {
-    const uint64_t living_ns = s->process.pid ? th_snapshot_process_cpu_ns(s->process.pid) : 0;
+    const uint64_t living_ns = s->pid ? process_cpu_ns(s->pid) : 0;
     return th_thread_cpu_ns(s->thread) + s->ended_cpu_ns + living_ns;
 }
 
@@ -214,17 +324,6 @@ static bool wait_until(th_snapshot_service *s, uint64_t ns)
     return pthread_cond_timedwait(&s->changed, &s->lock, &when) == ETIMEDOUT;
 }
 
-/* After a long time without requests. Unlocked, because requests must not wait for the end of a process. */
-static void drop_process(th_snapshot_service *s)
-{
-    pthread_mutex_unlock(&s->lock);
-    end(s);
-    pthread_mutex_lock(&s->lock);
-    release(s->last);
-    s->last = NULL;
-    s->taken_ns = 0;
-}
-
 static void *run_service(void *arg)
 {
     th_snapshot_service *s = arg;
@@ -236,21 +335,20 @@ static void *run_service(void *arg)
             serve_request(s);
         else if (s->pending.width)
             wait_until(s, s->next_ns);
-        else if (!s->process.pid)
+        else if (!s->pid)
             pthread_cond_wait(&s->changed, &s->lock);
-        else if (wait_until(s, s->taken_ns + IDLE_NS))
-            drop_process(s);
+        else if (wait_until(s, s->taken_ns + IDLE_NS)) {
+            pthread_mutex_unlock(&s->lock); /* requests must not wait for the end of a process */
+            end(s);
+            pthread_mutex_lock(&s->lock);
+            release(s->last);
+            s->last = NULL;
+            s->taken_ns = 0;
+        }
     }
     pthread_mutex_unlock(&s->lock);
     end(s);
     return NULL;
-}
-
-static bool is_recent(const th_snapshot_service *s, picture_size o)
-{
-    const uint64_t now_ns = th_clock_ns();
-    const bool is_same = !s->last || (s->size.width == o.width && s->size.height == o.height);
-    return is_same && s->taken_ns && now_ns < s->next_ns;
 }
 
 th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, uint32_t width, uint32_t height, char **out,
@@ -259,12 +357,13 @@ th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, uint32_t 
     assert(width >= TH_SNAPSHOT_MIN_SIDE && width <= TH_SNAPSHOT_MAX_WIDTH);
     assert(height >= TH_SNAPSHOT_MIN_SIDE && height <= TH_SNAPSHOT_MAX_HEIGHT);
     assert(out && out_size);
-    const picture_size o = {width, height};
     th_snapshot_status answer = TH_SNAPSHOT_PENDING;
     pthread_mutex_lock(&s->lock);
-    if (!is_recent(s, o)) {
+    const bool is_same = !s->last || (s->size.width == width && s->size.height == height);
+    const bool is_recent = s->taken_ns && th_clock_ns() < s->next_ns;
+    if (!is_same || !is_recent) {
         if (!s->pending.width && (s->current.width != width || s->current.height != height)) {
-            s->pending = o;
+            s->pending = (picture_size){width, height};
             pthread_cond_signal(&s->changed);
         }
     } else if (s->last) {
@@ -315,8 +414,8 @@ void th_snapshot_service_destroy(th_snapshot_service *s)
         return;
     pthread_mutex_lock(&s->lock);
     s->stopped = true;
-    if (s->process.pid)
-        kill(s->process.pid, SIGKILL); /* the thread may wait for its answer */
+    if (s->pid)
+        kill(s->pid, SIGKILL); /* the thread may wait for its answer */
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
