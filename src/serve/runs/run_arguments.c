@@ -69,28 +69,6 @@ static bool add(command_line *line, const char *name, const char *value)
     return copy != NULL;
 }
 
-static double max_of(const struct option *o, const th_limits *limits)
-{
-    return strcmp(o->name, "count") == 0 ? limits->max_count : o->kind == THREADS ? limits->max_threads : o->most;
-}
-
-static th_result add_number(command_line *line, const struct option *o, const json_t *value, const th_limits *limits,
-                            th_error *err)
-{
-    char text[32];
-    const double most = max_of(o, limits), number = json_number_value(value);
-    const bool real = o->kind == REAL;
-    if (real ? !json_is_number(value) : !json_is_integer(value))
-        return th_fail(err, TH_ERR_INPUT, "option %s is a %snumber", o->name, real ? "" : "whole ");
-    if (!(number >= 0 && number <= most))
-        return th_fail(err, TH_ERR_LIMIT, "option %s is limited to %.0f here", o->name, most);
-    if (!real)
-        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else
-        snprintf(text, sizeof text, "%.15g", number);
-    return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
-}
-
 /* Parses all numbers of a list such as 1,2,4-8 or 1,max. */
 static bool numbers_fit(const char *text, const char *characters, double most)
 {
@@ -103,24 +81,6 @@ static bool numbers_fit(const char *text, const char *characters, double most)
         number = end + strcspn(end, "0123456789");
     }
     return true;
-}
-
-static th_result add_text(command_line *line, const struct option *o, const json_t *value, const th_limits *limits,
-                          th_error *err)
-{
-    static const char words[] = ",abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", *word = words + 1;
-    const char *text = json_string_value(value);
-    if (!text || text[0] == '\0' || strlen(text) >= TH_SETTINGS_NAME ||
-        (o->kind == WORD && text[strspn(text, word)] != '\0') ||
-        (o->kind == WORDS && text[strspn(text, words)] != '\0'))
-        return th_fail(err, TH_ERR_INPUT, "option %s is a %s", o->name, o->kind == WORD ? "word" : "text");
-    if (o->kind == THREADS && !numbers_fit(text, "0123456789,-max", max_of(o, limits)))
-        return th_fail(err, TH_ERR_LIMIT, "option threads is a list such as \"1,2\" or \"1-%u\" of at most %u",
-                       limits->max_threads, limits->max_threads);
-    if (o->kind == LIST && !numbers_fit(text, "0123456789,", max_of(o, limits)))
-        return th_fail(err, TH_ERR_LIMIT, "option %s is a list such as \"100,1000\" of at most %.0f", o->name,
-                       max_of(o, limits));
-    return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
 }
 
 static th_result add_models(command_line *line, const json_t *names, const th_model_registry *registry, th_error *err)
@@ -146,16 +106,43 @@ static th_result add_models(command_line *line, const json_t *names, const th_mo
 static th_result add_option(command_line *line, const th_run_manager_desc *desc, const char *name, const json_t *value,
                             th_error *err)
 {
+    static const char words[] = ",abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", *word = words + 1;
     if (strcmp(name, "models") == 0)
         return add_models(line, value, desc->registry, err);
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const struct option *o = &options[i];
-        if (strcmp(o->name, name) != 0)
-            continue;
-        const bool number = o->kind == WHOLE || o->kind == REAL || (o->kind == LIST && !json_is_string(value));
-        return number ? add_number(line, o, value, &desc->limits, err) : add_text(line, o, value, &desc->limits, err);
+    const struct option *o = NULL;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strcmp(options[i].name, name) == 0)
+            o = &options[i];
+    if (!o)
+        return th_fail(err, TH_ERR_INPUT, "a run has no option \"%.64s\"", name);
+    const double most = strcmp(name, "count") == 0 ? desc->limits.max_count
+                        : o->kind == THREADS       ? desc->limits.max_threads
+                                                   : o->most;
+    const char *text = json_string_value(value);
+    char number[32];
+    if (o->kind == WHOLE || o->kind == REAL || (o->kind == LIST && !text)) {
+        const bool real = o->kind == REAL;
+        if (real ? !json_is_number(value) : !json_is_integer(value))
+            return th_fail(err, TH_ERR_INPUT, "option %s is a %snumber", name, real ? "" : "whole ");
+        if (!(json_number_value(value) >= 0 && json_number_value(value) <= most))
+            return th_fail(err, TH_ERR_LIMIT, "option %s is limited to %.0f here", name, most);
+        if (real)
+            snprintf(number, sizeof number, "%.15g", json_number_value(value));
+        else
+            snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        text = number;
+    } else {
+        if (!text || text[0] == '\0' || strlen(text) >= TH_SETTINGS_NAME ||
+            (o->kind == WORD && text[strspn(text, word)] != '\0') ||
+            (o->kind == WORDS && text[strspn(text, words)] != '\0'))
+            return th_fail(err, TH_ERR_INPUT, "option %s is a %s", name, o->kind == WORD ? "word" : "text");
+        if (o->kind == THREADS && !numbers_fit(text, "0123456789,-max", most))
+            return th_fail(err, TH_ERR_LIMIT, "option threads is a list such as \"1,2\" or \"1-%u\" of at most %u",
+                           desc->limits.max_threads, desc->limits.max_threads);
+        if (o->kind == LIST && !numbers_fit(text, "0123456789,", most))
+            return th_fail(err, TH_ERR_LIMIT, "option %s is a list such as \"100,1000\" of at most %.0f", name, most);
     }
-    return th_fail(err, TH_ERR_INPUT, "a run has no option \"%.64s\"", name);
+    return add(line, name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
 }
 
 static th_result check_kind(const th_run_manager_desc *desc, const char *kind, th_error *err)
@@ -190,26 +177,6 @@ static th_result check_members(const json_t *request, th_error *err)
     return TH_OK;
 }
 
-/* Applies the limits to defaults of the command too: a search for the largest crowd, and the count of scale. */
-static bool add_limit(command_line *line, const char *kind, const json_t *given, const th_limits *limits)
-{
-    char text[32];
-    if (strcmp(kind, "stress") == 0) {
-        snprintf(text, sizeof text, "%.0f", fmax(1, (double)limits->max_memory_bytes / 1e6));
-        return add(line, "max-memory", text);
-    }
-    snprintf(text, sizeof text, "%u", limits->max_count < SCALE_COUNT ? limits->max_count : SCALE_COUNT);
-    return strcmp(kind, "scale") != 0 || json_object_get(given, "count") || add(line, "count", text);
-}
-
-static bool add_fixed(command_line *line, const char *const *fixed)
-{
-    bool good = true;
-    for (; good && fixed && *fixed; fixed += 2)
-        good = add(line, fixed[0], fixed[1]);
-    return good;
-}
-
 char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_error *err)
 {
     assert(desc->kinds && request);
@@ -226,7 +193,20 @@ char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, 
         if (result == TH_OK)
             result = add_option(&line, desc, name, value, err);
     }
-    if (result == TH_OK && !(add_limit(&line, kind, given, &desc->limits) && add_fixed(&line, desc->fixed)))
+
+    /* The limits hold for defaults of the command too: of a search for the largest crowd, and the count of scale. */
+    char text[32];
+    bool fits = true;
+    if (result == TH_OK && strcmp(kind, "stress") == 0) {
+        snprintf(text, sizeof text, "%.0f", fmax(1, (double)desc->limits.max_memory_bytes / 1e6));
+        fits = add(&line, "max-memory", text);
+    } else if (result == TH_OK && strcmp(kind, "scale") == 0 && !json_object_get(given, "count")) {
+        snprintf(text, sizeof text, "%u", desc->limits.max_count < SCALE_COUNT ? desc->limits.max_count : SCALE_COUNT);
+        fits = add(&line, "count", text);
+    }
+    for (const char *const *fixed = desc->fixed; result == TH_OK && fits && fixed && *fixed; fixed += 2)
+        fits = add(&line, fixed[0], fixed[1]);
+    if (!fits)
         result = th_fail(err, TH_ERR_LIMIT, "too many options");
     char **words = calloc(line.count + 1, sizeof *words);
     for (size_t i = 0; i < line.count; i++)

@@ -2,7 +2,6 @@
 
 #include "leftovers.h"
 #include "memory_budget.h"
-#include "results.h"
 #include "thread.h"
 
 #include <core/clock.h>
@@ -10,6 +9,8 @@
 #include <core/subprocess.h>
 #include <serve/log.h>
 
+#include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -28,6 +29,10 @@
 #define KILL_TIMEOUT_NS 1000000000u    /* between SIGTERM and SIGKILL; a stop of the server has 1.5 s */
 #define STATUS_UNKNOWN  (127 << 8)     /* waitpid's status for a command that a shell could not start */
 
+#define RESULT_BYTES (32 << 20) /* maximum size of a document */
+
+enum { RESULT_KIND = 16, RESULT_STARTED = 24, RESULT_NAME = 64 };
+
 typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
 
 static const char *const state_names[] = {"running", "done", "failed", "cancelled"};
@@ -37,7 +42,7 @@ typedef struct run {
     run_state state;
     bool pause;
     json_t *request; /* NULL: none */
-    char started[TH_RESULT_STARTED];
+    char started[RESULT_STARTED];
     bool restored; /* from an earlier process: its outcome is unknown */
     uint64_t start_ns, end_ns;
     double progress; /* 0 to 1; below 0: unknown */
@@ -67,6 +72,143 @@ static run *find(th_run_manager *r, uint32_t id)
 {
     run *there = &r->kept[id % TH_RUNS_KEPT];
     return id != 0 && there->id == id ? there : NULL;
+}
+
+/* ---- the folder of results ---- */
+
+/* The file name of a run, without .json or .html: scale-20260131T120000Z-7 for run 7. started: 2026-01-31T12:00:00Z. */
+typedef struct result_name {
+    char text[RESULT_NAME];
+} result_name;
+
+static result_name result_name_of(const char *kind, const char *started, uint32_t id)
+{
+    assert(strlen(kind) < RESULT_KIND && strlen(started) < RESULT_STARTED);
+    result_name name;
+    char stamp[RESULT_STARTED];
+    int used = 0;
+    for (const char *c = started; *c && used + 1 < RESULT_STARTED; c++) /* 20260131T120000Z */
+        if (*c != '-' && *c != ':')
+            stamp[used++] = *c;
+    stamp[used] = '\0';
+    snprintf(name.text, sizeof name.text, "%s-%s-%u", kind, stamp, id);
+    return name;
+}
+
+/* What an earlier server process has left. */
+typedef struct earlier_result {
+    char kind[RESULT_KIND], started[RESULT_STARTED];
+    result_name name;
+    uint32_t id; /* the run's id at that time */
+} earlier_result;
+
+static bool parse_name(const char *file, const char *const *kinds, earlier_result *out)
+{
+    int year, month, day, hour, minute, second;
+    char rebuilt[RESULT_NAME + 8];
+    const size_t kind = strcspn(file, "-");
+    if (kind >= sizeof out->kind || sscanf(file + kind, "-%4d%2d%2dT%2d%2d%2dZ-%9u.json", &year, &month, &day, &hour,
+                                           &minute, &second, &out->id) != 7)
+        return false;
+    memcpy(out->kind, file, kind);
+    out->kind[kind] = '\0';
+    if (snprintf(out->started, sizeof out->started, "%04d-%02d-%02dT%02d:%02d:%02dZ", year, month, day, hour, minute,
+                 second) >= (int)sizeof out->started)
+        return false;
+    out->name = result_name_of(out->kind, out->started, out->id);
+    snprintf(rebuilt, sizeof rebuilt, "%s.json", out->name.text);
+    for (; *kinds; kinds++)
+        if (strcmp(*kinds, out->kind) == 0)
+            return strcmp(rebuilt, file) == 0;
+    return false;
+}
+
+/* Inserts in order. If there are too many, drops the oldest. */
+static uint32_t keep(earlier_result *kept, uint32_t count, const earlier_result *fresh)
+{
+    uint32_t place = count;
+    for (; place > 0; place--) {
+        const int order = strcmp(kept[place - 1].started, fresh->started);
+        if (order < 0 || (order == 0 && kept[place - 1].id <= fresh->id))
+            break;
+    }
+    if (count == TH_RUNS_KEPT - 1) {
+        if (place == 0)
+            return count;
+        memmove(kept, kept + 1, --place * sizeof *kept);
+    } else {
+        memmove(kept + place + 1, kept + place, (count++ - place) * sizeof *kept);
+    }
+    kept[place] = *fresh;
+    return count;
+}
+
+/* Opens a regular file of at most RESULT_BYTES that is not a link. Returns -1 and a reason on failure. */
+static int open_result(int folder, const char *file, const char **out_why)
+{
+    struct stat status;
+    const int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    *out_why = NULL;
+    if (fd < 0)
+        *out_why = strerror(errno);
+    else if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        *out_why = "not a regular file";
+    else if (status.st_size > RESULT_BYTES)
+        *out_why = "larger than 32 MB";
+    if (!*out_why || fd < 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int open_document(int folder, const char *file, bool *out_partial, const char **out_why)
+{
+    const int fd = open_result(folder, file, out_why);
+    json_t *whole = fd >= 0 ? json_loadfd(fd, 0, NULL) : NULL;
+    const bool good = json_is_array(json_object_get(whole, "benchmarks"));
+    *out_partial = json_is_true(json_object_get(json_object_get(whole, "context"), "partial"));
+    json_decref(whole);
+    if (fd < 0 || good)
+        return fd;
+    *out_why = "not a complete result";
+    close(fd);
+    return -1;
+}
+
+/* The newest results, from old to new: only regular files with valid names of kinds of run; logs incomplete results and
+ * skips them. Renumbers the runs, because several processes use the same numbers. */
+static void load_earlier(th_run_manager *r)
+{
+    earlier_result found[TH_RUNS_KEPT - 1], entry; /* one slot stays free for the next run */
+    uint32_t count = 0;
+    DIR *files = opendir(r->desc.results);
+    for (struct dirent *e; files && (e = readdir(files));)
+        if (parse_name(e->d_name, r->desc.kinds, &entry))
+            count = keep(found, count, &entry);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *why, *ignored;
+        char file[RESULT_NAME + 8], report[RESULT_NAME + 8];
+        bool is_partial;
+        snprintf(file, sizeof file, "%s.json", found[i].name.text);
+        snprintf(report, sizeof report, "%s.html", found[i].name.text);
+        const int document = open_document(dirfd(files), file, &is_partial, &why);
+        if (document < 0) {
+            th_log(TH_LOG_WARNING, "%s/%s is ignored: %s", r->desc.results, file, why);
+            continue;
+        }
+        run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
+        *one = (run){.id = r->last_id,
+                     .state = is_partial ? CANCELLED : DONE,
+                     .restored = true,
+                     .document = document,
+                     .report = open_result(dirfd(files), report, &ignored),
+                     .progress = 1};
+        one->request = json_pack("{s:s}", "kind", found[i].kind);
+        memcpy(one->started, found[i].started, sizeof one->started);
+        snprintf(one->file, sizeof one->file, "%s", file);
+    }
+    if (files)
+        closedir(files);
 }
 
 /* ---- the child ---- */
@@ -124,7 +266,7 @@ static run_state end_reason(th_run_manager *r, run *current)
 {
     struct stat status = {0};
     const bool slow = th_clock_ns() - current->start_ns > RUN_TIMEOUT_NS;
-    const bool large = fstat(current->document, &status) == 0 && status.st_size > TH_RESULT_BYTES;
+    const bool large = fstat(current->document, &status) == 0 && status.st_size > RESULT_BYTES;
     pthread_mutex_lock(&r->lock);
     const run_state state = r->cancelled || r->stopped ? CANCELLED : slow || large ? FAILED : DONE;
     if (state == FAILED)
@@ -178,57 +320,6 @@ static void remove_temporary(const th_run_manager *r, run *current, pid_t child)
     }
 }
 
-/* Opens the report; the descriptor stays valid after the folder is removed. */
-static void open_report(th_run_manager *r, run *current)
-{
-    const char *why;
-    if (!current->report_file[0])
-        return;
-    const int report = th_result_open(AT_FDCWD, current->report_file, &why);
-    pthread_mutex_lock(&r->lock);
-    current->report = report;
-    pthread_mutex_unlock(&r->lock);
-}
-
-/* The reason for a failure, if the run printed none. */
-static void explain(run *current, int status)
-{
-    if (WIFSIGNALED(status))
-        snprintf(current->message, sizeof current->message, "ended by signal %d", WTERMSIG(status));
-    else if (current->message[0] == '\0')
-        snprintf(current->message, sizeof current->message, "ended with exit code %d", WEXITSTATUS(status));
-}
-
-static void finish_run(th_run_manager *r, run *current, run_state state, int status)
-{
-    struct stat document = {0};
-    if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* discards a partial document */
-        th_log(TH_LOG_WARNING, "run %u: %s", current->id, strerror(errno));
-    fstat(current->document, &document);
-    pthread_mutex_lock(&r->lock);
-    current->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (state == DONE && current->exit_code != 0) {
-        state = FAILED;
-        explain(current, status);
-    }
-    current->state = state;
-    current->end_ns = th_clock_ns();
-    if (state == DONE)
-        current->progress = 1;
-    if (access(current->file, F_OK) != 0)
-        current->file[0] = '\0'; /* a run that failed, or was killed, may not have written it */
-    r->counts.done += state == DONE;
-    r->counts.failed += state == FAILED;
-    r->counts.cancelled += state == CANCELLED;
-    r->counts.active = 0;
-    r->active = r->cancelled = false;
-    th_memory_release(r->desc.memory, TH_MEMORY_RUNS, r->reserved);
-    pthread_mutex_unlock(&r->lock);
-    th_log(state == FAILED ? TH_LOG_WARNING : TH_LOG_INFO, "run %u %s after %.1f s%s%s", current->id,
-           state_names[state], (double)(current->end_ns - current->start_ns) * 1e-9, current->message[0] ? ": " : "",
-           current->message);
-}
-
 /* Starts this program with its standard error as a pipe, whose end to read from is non-blocking. Returns an errno
  * value. */
 static int start_child(const run *current, char **arguments, pid_t *out, int *out_stderr)
@@ -250,13 +341,6 @@ static int start_child(const run *current, char **arguments, pid_t *out, int *ou
     return error;
 }
 
-/* It imports models in a process of its own, which inherits the limit. */
-static void limit_memory(const th_run_manager *r, pid_t child)
-{
-    th_memory_limit_process(child,
-                            r->reserved / 2 + TH_RUN_BASE_BYTES + r->desc.limits.max_threads * TH_RUN_THREAD_BYTES);
-}
-
 static void execute(th_run_manager *r, run *current, char **arguments)
 {
     pid_t child = -1;
@@ -271,15 +355,50 @@ static void execute(th_run_manager *r, run *current, char **arguments)
         snprintf(current->message, sizeof current->message, "cannot start a process: %s", strerror(error));
         pthread_mutex_unlock(&r->lock);
     } else {
-        limit_memory(r, child);
+        /* It imports models in a process of its own, which inherits the limit. */
+        th_memory_limit_process(child,
+                                r->reserved / 2 + TH_RUN_BASE_BYTES + r->desc.limits.max_threads * TH_RUN_THREAD_BYTES);
         status = wait_for_child(r, current, child, stderr_fd, &state);
         close(stderr_fd);
     }
     if (current->pause)
         th_controller_hold(r->desc.controller, false);
-    open_report(r, current);
+
+    /* The report's descriptor stays valid after its folder is removed. */
+    const char *why;
+    const int report = current->report_file[0] ? open_result(AT_FDCWD, current->report_file, &why) : -1;
+    pthread_mutex_lock(&r->lock);
+    current->report = report;
+    pthread_mutex_unlock(&r->lock);
     remove_temporary(r, current, child);
-    finish_run(r, current, state, status);
+
+    if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* discards a partial document */
+        th_log(TH_LOG_WARNING, "run %u: %s", current->id, strerror(errno));
+    pthread_mutex_lock(&r->lock);
+    current->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (state == DONE && current->exit_code != 0) {
+        state = FAILED;
+        if (WIFSIGNALED(status))
+            snprintf(current->message, sizeof current->message, "ended by signal %d", WTERMSIG(status));
+        else if (current->message[0] == '\0') /* it has given no reason */
+            snprintf(current->message, sizeof current->message, "ended with exit code %d", WEXITSTATUS(status));
+    }
+    current->state = state;
+    current->end_ns = th_clock_ns();
+    if (state == DONE)
+        current->progress = 1;
+    if (access(current->file, F_OK) != 0)
+        current->file[0] = '\0'; /* a run that failed, or was killed, may not have written it */
+    r->counts.done += state == DONE;
+    r->counts.failed += state == FAILED;
+    r->counts.cancelled += state == CANCELLED;
+    r->counts.active = 0;
+    r->active = r->cancelled = false;
+    th_memory_release(r->desc.memory, TH_MEMORY_RUNS, r->reserved);
+    pthread_mutex_unlock(&r->lock);
+    th_log(state == FAILED ? TH_LOG_WARNING : TH_LOG_INFO, "run %u %s after %.1f s%s%s", current->id,
+           state_names[state], (double)(current->end_ns - current->start_ns) * 1e-9, current->message[0] ? ": " : "",
+           current->message);
 }
 
 static void free_arguments(char **arguments)
@@ -354,39 +473,15 @@ static bool begin(th_run_manager *r, const json_t *request, uint32_t id, th_erro
     return true;
 }
 
-/* Creates a temporary folder for the report, for a server without a results folder. */
-static bool make_folder(char folder[PATH_MAX])
-{
-    const char *where = getenv("TMPDIR");
-    if (snprintf(folder, PATH_MAX, "%s/throng-run-XXXXXX", where && where[0] == '/' ? where : "/tmp") >= PATH_MAX ||
-        !mkdtemp(folder))
-        return false;
-    th_leftovers_add(folder);
-    return true;
-}
-
-static void name_files(th_run_manager *r, run *fresh, const char *kind)
-{
-    char folder[PATH_MAX];
-    const th_result_name name = th_result_name_of(kind, fresh->started, fresh->id);
-    if (r->desc.results)
-        snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
-    if (r->desc.results || make_folder(folder))
-        snprintf(fresh->report_file, sizeof fresh->report_file, "%.*s/%s.html", PATH_MAX - TH_RESULT_NAME - 8,
-                 r->desc.results ? r->desc.results : folder, name.text);
-    else
-        th_log(TH_LOG_WARNING, "run %u has no report: no folder for it: %s", fresh->id, strerror(errno));
-}
-
-static char *option_of(const char *name, const char *file)
+static char *out_option(const char *file)
 {
     char word[PATH_MAX + 16];
-    snprintf(word, sizeof word, "--%s=%s", name, file);
+    snprintf(word, sizeof word, "--out=%s", file);
     return strdup(word);
 }
 
-/* Builds the argument array: program name, words, files. Moves the words to `out`, which the caller frees in any
- * case. */
+/* Names the files that a run writes and builds the argument array: program name, words, files. Moves the words to
+ * `out`, which the caller frees in any case. */
 static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char ***out)
 {
     size_t count = 0;
@@ -398,15 +493,34 @@ static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char
         free(all);
         return false;
     }
-    name_files(r, fresh, words[0]);
+
+    /* Without a folder of results the report goes to a temporary one. */
+    char folder[PATH_MAX];
+    const char *where = getenv("TMPDIR");
+    const result_name name = result_name_of(words[0], fresh->started, fresh->id);
+    bool has_folder = r->desc.results != NULL;
+    if (has_folder)
+        snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
+    else if (snprintf(folder, sizeof folder, "%s/throng-run-XXXXXX", where && where[0] == '/' ? where : "/tmp") <
+                 PATH_MAX &&
+             mkdtemp(folder)) {
+        th_leftovers_add(folder);
+        has_folder = true;
+    }
+    if (has_folder)
+        snprintf(fresh->report_file, sizeof fresh->report_file, "%.*s/%s.html", PATH_MAX - RESULT_NAME - 8,
+                 r->desc.results ? r->desc.results : folder, name.text);
+    else
+        th_log(TH_LOG_WARNING, "run %u has no report: no folder for it: %s", fresh->id, strerror(errno));
+
     memcpy(all + 1, words, count * sizeof *all);
     free(words);
     *out = all;
     bool good = true;
     if (fresh->file[0])
-        good = (all[++count] = option_of("out", fresh->file)) && good;
+        good = (all[++count] = out_option(fresh->file)) && good;
     if (fresh->report_file[0])
-        good = (all[++count] = option_of("out", fresh->report_file)) && good;
+        good = (all[++count] = out_option(fresh->report_file)) && good;
     return good;
 }
 
@@ -470,25 +584,6 @@ static void free_runs(th_run_manager *r)
 {
     for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
         free_run(&r->kept[i]);
-}
-
-/* Renumbers the runs, because several processes use the same numbers. */
-static void load_earlier(th_run_manager *r)
-{
-    th_result_entry entries[TH_RUNS_KEPT - 1]; /* one slot stays free for the next run */
-    const uint32_t count = th_results_read(r->desc.results, r->desc.kinds, entries, TH_RUNS_KEPT - 1);
-    for (uint32_t i = 0; i < count; i++) {
-        run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
-        *one = (run){.id = r->last_id,
-                     .state = entries[i].is_partial ? CANCELLED : DONE,
-                     .restored = true,
-                     .document = entries[i].document,
-                     .report = entries[i].report,
-                     .progress = 1};
-        one->request = json_pack("{s:s}", "kind", entries[i].kind);
-        memcpy(one->started, entries[i].started, sizeof one->started);
-        snprintf(one->file, sizeof one->file, "%s.json", entries[i].name.text);
-    }
 }
 
 th_result th_run_manager_create(const th_run_manager_desc *desc, th_run_manager **out, th_error *err)
