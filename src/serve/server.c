@@ -1,14 +1,9 @@
 #include <serve/server.h>
 
-#include "http/acceptor.h"
 #include "http/address.h"
-#include "http/events.h"
 #include "http/http.h"
-#include "http/request_filter.h"
-#include "leftovers.h"
-#include "sd_notify.h"
+#include "process.h"
 #include "server_state.h"
-#include "thread.h"
 
 #include <core/clock.h>
 
@@ -27,6 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Tells systemd of the service's state, if it runs under systemd. */
+#if TH_HAVE_SYSTEMD
+#include <systemd/sd-daemon.h>
+#else
+#define sd_notify(unset, state)        ((void)0)
+#define sd_notifyf(unset, format, ...) ((void)0)
+#endif
+
 #define HEARTBEAT_NS 1000000000u
 #define STOP_S       1.5 /* for an orderly stop; then the process ends without one */
 
@@ -43,10 +46,8 @@ typedef struct server {
     atomic_bool is_over; /* for the signal thread, with a SIGHUP: it ends */
     th_request_filter filter;
     th_server_state state;
-    th_events *events;
     th_http *http;
-    uint64_t heartbeat_ns; /* when the next one is due */
-    uint64_t tick_loop_ns; /* the tick loop's clock at the last one */
+    uint64_t tick_loop_ns; /* the tick loop's clock at the last heartbeat */
 } server;
 
 th_result th_server_check(const th_server_desc *desc, th_error *err)
@@ -63,66 +64,48 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
     return th_model_registry_check(&desc->registry, err);
 }
 
-/* ---- the heartbeat, once a second ---- */
+/* ---- the loop ---- */
 
-static void publish_state(server *s)
-{
-    json_t *json = th_state_json(&s->state);
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    if (text)
-        th_events_publish(s->events, "state", text);
-    free(text);
-    json_decref(json);
-}
-
-/* Reports the service alive only if the tick loop makes progress. */
-static void feed_watchdog(server *s)
-{
-    const uint64_t now_ns = th_tick_loop_read(th_controller_tick_loop(s->state.controller)).now_ns;
-    if (now_ns != s->tick_loop_ns)
-        th_sd_notify_watchdog();
-    s->tick_loop_ns = now_ns;
-}
-
+/* Once a second. */
 static void heartbeat(server *s)
 {
     th_server_state_heartbeat(&s->state);
-    s->state.http_stats.event_clients = th_events_clients(s->events);
-    s->state.http_stats.events_dropped = th_events_dropped(s->events);
-    publish_state(s);
-    feed_watchdog(s);
+    json_t *json = th_state_json(&s->state);
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    if (text)
+        th_http_publish(s->http, "state", text);
+    free(text);
+    json_decref(json);
+
+    /* The service is alive only if the tick loop makes progress. */
+    const uint64_t now_ns = th_tick_loop_read(th_controller_tick_loop(s->state.controller)).now_ns;
+    if (now_ns != s->tick_loop_ns)
+        sd_notify(0, "WATCHDOG=1");
+    s->tick_loop_ns = now_ns;
     th_http_wake(s->http);
     th_http_close_stalled(s->http);
 }
 
-/* ---- the loop ---- */
-
-static int wait_ms(server *s)
-{
-    const uint64_t now_ns = th_clock_ns();
-    const int to_heartbeat = now_ns < s->heartbeat_ns ? (int)((s->heartbeat_ns - now_ns) / 1000000 + 1) : 0;
-    const int to_http = th_http_timeout_ms(s->http);
-    return to_http >= 0 && to_http < to_heartbeat ? to_http : to_heartbeat;
-}
-
 static void loop(server *s)
 {
-    s->heartbeat_ns = th_clock_ns() + HEARTBEAT_NS;
+    uint64_t due_ns = th_clock_ns() + HEARTBEAT_NS;
+    const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
     th_server_state_begin(&s->state);
-    bool stops = false;
-    while (!stops) {
-        const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
+    for (bool stops = false; !stops;) {
         struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->stop_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
         uint64_t count;
-        poll(fds, 3, wait_ms(s));
+        const uint64_t now_ns = th_clock_ns();
+        const int to_heartbeat_ms = now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
+        const int to_http_ms = th_http_timeout_ms(s->http);
+        poll(fds, 3, to_http_ms >= 0 && to_http_ms < to_heartbeat_ms ? to_http_ms : to_heartbeat_ms);
         stops = fds[1].revents != 0;
         if (fds[2].revents && read(snapshot_fd, &count, sizeof count) > 0)
             th_http_wake(s->http);
-        if (th_clock_ns() >= s->heartbeat_ns) {
+        if (th_clock_ns() >= due_ns) {
             heartbeat(s);
-            s->heartbeat_ns += HEARTBEAT_NS;
-            if (s->heartbeat_ns < th_clock_ns())
-                s->heartbeat_ns = th_clock_ns() + HEARTBEAT_NS;
+            due_ns += HEARTBEAT_NS;
+            if (due_ns < th_clock_ns())
+                due_ns = th_clock_ns() + HEARTBEAT_NS;
         }
         th_http_run(s->http);
     }
@@ -185,49 +168,18 @@ static th_result start_signal_thread(server *s, th_error *err)
     return error ? th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error)) : TH_OK;
 }
 
-static void end_signal_thread(server *s)
-{
-    if (s->has_signal_thread) {
-        atomic_store(&s->is_over, true);
-        pthread_kill(s->signal_thread, SIGHUP);
-        pthread_join(s->signal_thread, NULL);
-    }
-    if (s->stop_fd >= 0)
-        close(s->stop_fd);
-}
-
 /* Returns large blocks to the system when they are freed; by default glibc raises the threshold with the size of freed
  * blocks. Raises the limit of descriptors, for connections. */
 static void set_process_limits(void)
 {
     struct rlimit files;
-    const rlim_t wanted = 2 * (TH_HTTP_CONNECTIONS + TH_ACCEPTOR_PENDING);
+    const rlim_t wanted = 2 * (TH_HTTP_CONNECTIONS + TH_HTTP_PENDING);
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
     mallopt(M_ARENA_MAX, 2);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
         files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-}
-
-static th_result check_folder(const th_server_desc *d, th_error *err)
-{
-    struct stat status;
-    if (d->results && (stat(d->results, &status) != 0 || !S_ISDIR(status.st_mode) || access(d->results, W_OK) != 0))
-        return th_fail(err, TH_ERR_INPUT, "--results %s is not a writable folder", d->results);
-    return TH_OK;
-}
-
-static th_result set_up_filter(server *s, th_error *err)
-{
-    static char machine[256];
-    const th_server_desc *d = s->desc;
-    for (uint32_t h = 0; h < d->host_count && h + 1 < TH_REQUEST_FILTER_HOSTS; h++)
-        s->filter.hosts[s->filter.host_count++] = d->hosts[h];
-    s->filter.listen = (struct sockaddr *)&s->address.bytes;
-    if (!th_address_is_loopback(s->filter.listen) && gethostname(machine, sizeof machine - 1) == 0)
-        s->filter.hosts[s->filter.host_count++] = machine;
-    return th_token_read(d->token_file, &s->filter.token, err);
 }
 
 static void set_up_state(server *s)
@@ -245,7 +197,7 @@ static void set_up_state(server *s)
     s->state.memory = (th_memory_budget)TH_MEMORY_BUDGET(d->limits.max_memory_bytes);
     s->state.fixed.model_cache.memory = s->state.fixed.simulation.memory = &s->state.memory;
     s->state.start_ns = th_clock_ns();
-    s->state.has_systemd = th_sd_notify_available();
+    s->state.has_systemd = TH_HAVE_SYSTEMD;
     strftime(s->state.started, sizeof s->state.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     th_context_read(&s->state.machine);
 }
@@ -254,17 +206,28 @@ static void set_up_state(server *s)
 static th_result start(server *s, th_error *err)
 {
     const th_server_desc *d = s->desc;
-    th_result result = check_folder(d, err);
-    if (result == TH_OK)
-        result = th_address_parse(d->listen, &s->address, err);
+    struct stat status;
+    if (d->results && (stat(d->results, &status) != 0 || !S_ISDIR(status.st_mode) || access(d->results, W_OK) != 0))
+        return th_fail(err, TH_ERR_INPUT, "--results %s is not a writable folder", d->results);
+    th_result result = th_address_parse(d->listen, &s->address, err);
     if (result == TH_OK)
         result = start_signal_thread(s, err);
     if (result == TH_OK)
         result = th_address_listen(&s->address, &s->listen_fd, err);
-    if (result == TH_OK)
-        result = set_up_filter(s, err);
     if (result != TH_OK)
         return result;
+
+    /* Who may ask. */
+    static char machine[256];
+    for (uint32_t h = 0; h < d->host_count && h + 1 < TH_REQUEST_FILTER_HOSTS; h++)
+        s->filter.hosts[s->filter.host_count++] = d->hosts[h];
+    s->filter.listen = (struct sockaddr *)&s->address.bytes;
+    if (!th_address_is_loopback(s->filter.listen) && gethostname(machine, sizeof machine - 1) == 0)
+        s->filter.hosts[s->filter.host_count++] = machine;
+    result = th_token_read(d->token_file, &s->filter.token, err);
+    if (result != TH_OK)
+        return result;
+
     s->address_text = th_address_print((struct sockaddr *)&s->address.bytes);
     set_process_limits();
     set_up_state(s);
@@ -281,10 +244,8 @@ static th_result start(server *s, th_error *err)
     th_thread_lower_priority();
     if (result == TH_OK)
         result = th_snapshot_service_create(s->state.controller, &s->state.fixed, &s->state.snapshots, err);
-    if (result == TH_OK && !(s->events = th_events_create()))
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for events");
     if (result == TH_OK) {
-        result = th_http_create(&s->filter, &s->state, s->events, s->listen_fd, &s->http, err);
+        result = th_http_create(&s->filter, &s->state, s->listen_fd, &s->http, err);
         s->listen_fd = -1; /* now owned by http, or closed */
     }
     return result;
@@ -294,11 +255,10 @@ static th_result start(server *s, th_error *err)
  * interrupted. */
 static void stop(server *s)
 {
-    th_sd_notify_stopping();
+    sd_notify(0, "STOPPING=1");
     if (s->state.controller)
         th_controller_hold(s->state.controller, true);
     if (s->http) {
-        th_events_close(s->events);
         th_http_close(s->http);
         th_http_run(s->http);
         th_http_run(s->http);
@@ -306,14 +266,19 @@ static void stop(server *s)
     th_http_destroy(s->http);
     if (s->listen_fd >= 0)
         close(s->listen_fd);
-    th_events_destroy(s->events);
     th_snapshot_service_destroy(s->state.snapshots);
     th_run_manager_destroy(s->state.run_manager);
     if (s->state.controller && th_controller_read(s->state.controller).reconfiguring)
         end_process(0);
     th_leftovers_remove(NULL);
     th_controller_destroy(s->state.controller);
-    end_signal_thread(s);
+    if (s->has_signal_thread) {
+        atomic_store(&s->is_over, true);
+        pthread_kill(s->signal_thread, SIGHUP);
+        pthread_join(s->signal_thread, NULL);
+    }
+    if (s->stop_fd >= 0)
+        close(s->stop_fd);
 }
 
 th_result th_server_run(const th_server_desc *desc, th_error *err)
@@ -332,7 +297,7 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
                s->filter.token.text[0]                 ? ", with a token"
                : s->address.bytes.ss_family == AF_UNIX ? ", for this user and root"
                                                        : ", open to every user of this machine");
-        th_sd_notify_ready(s->address_text.text);
+        sd_notifyf(0, "READY=1\nSTATUS=%s", s->address_text.text);
         atomic_store(&s->is_ready, true);
         loop(s);
     }

@@ -3,8 +3,8 @@
  * metrics follow https://prometheus.io/docs/practices/naming/ */
 #include "server_state.h"
 
+#include "process.h"
 #include "prometheus.h"
-#include "thread.h"
 
 #include <core/clock.h>
 #include <core/json.h>

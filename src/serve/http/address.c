@@ -1,6 +1,6 @@
 #include "address.h"
 
-#include "leftovers.h"
+#include "process.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

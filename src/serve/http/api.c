@@ -1,7 +1,5 @@
 #include "api.h"
 
-#include "embedded.h"
-
 #include <core/json.h>
 #include <serve/log.h>
 
@@ -58,16 +56,6 @@ static th_reply get_metrics(th_server_state *s, const th_request *r)
     return reply;
 }
 
-static bool draw_nonce(char out[TH_NONCE_LENGTH + 1])
-{
-    unsigned char bytes[TH_NONCE_LENGTH / 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return false;
-    for (size_t b = 0; b < sizeof bytes; b++)
-        snprintf(out + 2 * b, 3, "%02x", bytes[b]);
-    return true;
-}
-
 /* The page contains a placeholder nonce of the same length; each reply replaces it with its own. */
 static th_reply get_page(th_server_state *s, const th_request *r)
 {
@@ -75,8 +63,11 @@ static th_reply get_page(th_server_state *s, const th_request *r)
     _Static_assert(sizeof placeholder == TH_NONCE_LENGTH + 1, "replaced where it stands");
     (void)s, (void)r;
     th_reply reply = reply_copy(type_html, th_embedded_page, th_embedded_page_size);
-    if (!reply.body || !draw_nonce(reply.nonce))
+    unsigned char bytes[TH_NONCE_LENGTH / 2];
+    if (!reply.body || getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         return reply;
+    for (size_t b = 0; b < sizeof bytes; b++)
+        snprintf(reply.nonce + 2 * b, 3, "%02x", bytes[b]);
     char *at = reply.body, *end = reply.body + reply.size;
     while ((at = memmem(at, (size_t)(end - at), placeholder, TH_NONCE_LENGTH)))
         memcpy(at, reply.nonce, TH_NONCE_LENGTH);

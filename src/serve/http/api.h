@@ -42,6 +42,10 @@ typedef struct th_methods {
 } th_methods;
 const th_route *th_route_find(const char *method, const char *path, uint32_t *out_id, th_methods *out_allow);
 
+/* page.html and openapi.json of this folder, embedded in the program. */
+extern const unsigned char th_embedded_page[], th_embedded_openapi[];
+extern const size_t th_embedded_page_size, th_embedded_openapi_size;
+
 /* {"error": {"code", "message"}}. */
 th_reply th_reply_error(unsigned status, const char *code, const char *message);
 

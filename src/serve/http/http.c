@@ -1,11 +1,13 @@
 #include "http.h"
 
-#include "acceptor.h"
+#include "address.h"
 
 #include <bench/page.h>
 #include <core/clock.h>
 #include <serve/log.h>
 
+#include <assert.h>
+#include <errno.h>
 #include <limits.h>
 #include <microhttpd.h>
 #include <poll.h>
@@ -13,36 +15,44 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#define MEMORY_BYTES     131072u /* per connection: a head, what it is parsed to, and reply buffers; touched as used */
-#define IDLE_S           30u     /* without traffic in either direction */
+#define HEAD_NS          10000000000u /* from a connection's start to the end of the head of its request */
 #define REQUEST_NS       15000000000u /* from the end of the head to the end of the reply */
 #define HALF_CLOSED_NS   2000000000u  /* for a reply to a client that has closed its sending side */
 #define REPLY_TIMEOUT_NS 10000000000u /* for a reply that is not ready yet */
-#define DISCARD_BYTES    (1u << 20)   /* of a rejected body that is still read, so that the client sees the reason */
+#define IDLE_S           30u          /* without traffic in either direction */
+#define MEMORY_BYTES     131072u /* per connection: a head, what it is parsed to, and reply buffers; touched as used */
+#define DISCARD_BYTES    (1u << 20) /* of a rejected body that is still read, so that the client sees the reason */
 
-enum { WAITING = 64 }; /* connections that may wait for a reply, since they cannot be closed meanwhile */
+enum {
+    FROM_ONE_ADDRESS = 256,
+    WAITING = 64, /* connections that may wait for a reply, since they cannot be closed meanwhile */
+    EVENTS_KEPT = 8,
+    EVENT_CLIENTS = 512,
+    EPOLL_EVENTS = 64,
+};
 
-/* The library's idle timeout restarts with every byte; a deadline does not. */
+/* A connection until the head of its request is there and good (request_filter.h). So slow clients cost a descriptor
+ * and nothing else, and the library sees no malformed head. */
+typedef struct pending {
+    int fd;
+    bool is_rejected; /* its answer is sent: what comes is discarded, until the client has read the answer and closes */
+    uint64_t deadline_ns;
+    struct sockaddr_storage address;
+    socklen_t address_size;
+    TAILQ_ENTRY(pending) link;
+} pending;
+
+/* From then on. The library's idle timeout restarts with every byte; a deadline does not. */
 typedef struct connection {
     int fd;
     uint64_t deadline_ns; /* 0: none, as for event streams and while it waits for a reply */
     struct connection *next, **link;
 } connection;
-
-struct th_http {
-    struct MHD_Daemon *daemon;
-    th_acceptor *acceptor;
-    th_request_filter *filter;
-    th_server_state *state;
-    th_events *events;
-    connection *connections;
-    struct exchange *waiting; /* suspended until its reply is ready */
-    unsigned waiting_count;
-    bool closed;
-};
 
 /* One request and its reply. */
 typedef struct exchange {
@@ -56,6 +66,40 @@ typedef struct exchange {
     char body[TH_REQUEST_FILTER_BODY_BYTES];
     uint64_t body_bytes; /* received, kept or not */
 } exchange;
+
+/* Server-sent events (WHATWG HTML, section 9.2). Every event is a complete state. So the last few are stored once for
+ * all clients, and a slow client skips events: it delays no other and costs no memory. */
+typedef struct event {
+    uint32_t users;
+    size_t size;
+    char text[];
+} event;
+
+typedef struct event_client {
+    th_http *http;
+    struct MHD_Connection *connection;
+    struct event_client *next, **link; /* link: the pointer to this client */
+    uint64_t number;                   /* of the next event it gets */
+    event *current;                    /* the event being sent; NULL: none */
+    size_t sent;                       /* bytes of it that are sent */
+    bool sleeps;
+} event_client;
+
+struct th_http {
+    th_request_filter *filter;
+    th_server_state *state;
+    int listen_fd, epoll_fd;       /* epoll: of what is pending, and of the library */
+    TAILQ_HEAD(, pending) pending; /* the oldest first */
+    unsigned pending_count;
+    struct MHD_Daemon *daemon;
+    connection *connections;
+    exchange *waiting; /* suspended until its reply is ready */
+    unsigned waiting_count;
+    event *events[EVENTS_KEPT]; /* a ring buffer */
+    uint64_t event_count;       /* published since the start */
+    event_client *event_clients;
+    bool closed;
+};
 
 /* ---- replies ---- */
 
@@ -94,7 +138,7 @@ static void add_headers(struct MHD_Response *response, const th_reply *reply)
     MHD_add_response_header(response, "Content-Type", reply->type);
 }
 
-static void count(th_http *http, unsigned status)
+static void count_reply(th_http *http, unsigned status)
 {
     if (status >= TH_STATUS_MIN && status < TH_STATUS_MIN + TH_STATUS_COUNT)
         http->state->http_stats.requests[status - TH_STATUS_MIN]++;
@@ -117,17 +161,16 @@ static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const
         MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"throng\"");
     if (status == 405)
         MHD_add_response_header(response, "Allow", x->allow.text);
-    count(http, status);
+    count_reply(http, status);
     const enum MHD_Result queued = MHD_queue_response(c, status, response);
     MHD_destroy_response(response);
     return queued;
 }
 
 /* An answer without the library, which has not seen the request. */
-static void reject_head(void *ctx, int fd, const th_rejection *why)
+static void reject_head(th_http *http, int fd, const th_rejection *why)
 {
     char text[4096];
-    th_http *http = ctx;
     th_reply reply = th_reply_error(why->status, why->code, why->message);
     int length = snprintf(text, sizeof text, "HTTP/1.1 %u %s\r\nContent-Security-Policy: " POLICY "\r\n", why->status,
                           MHD_get_reason_phrase_for(why->status));
@@ -136,36 +179,125 @@ static void reject_head(void *ctx, int fd, const th_rejection *why)
     length += snprintf(text + length, sizeof text - (size_t)length, "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
                        reply.type, reply.size, reply.body ? reply.body : "");
     free(reply.body);
-    count(http, why->status);
+    count_reply(http, why->status);
     send(fd, text, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-static connection *connection_of(struct MHD_Connection *c)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
 }
 
 static void set_deadline(struct MHD_Connection *c, uint64_t deadline_ns)
 {
-    connection *own = connection_of(c);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    connection *own = info ? info->socket_context : NULL;
     if (own)
         own->deadline_ns = deadline_ns;
 }
 
+/* ---- events ---- */
+
+static void release(event *e)
+{
+    if (e && --e->users == 0)
+        free(e);
+}
+
+/* A client that has fallen behind skips events that are no longer in the ring, up to the newest: older states are of no
+ * use. */
+static ssize_t read_events(void *cls, uint64_t position, char *out, size_t most)
+{
+    event_client *client = cls;
+    th_http *http = client->http;
+    (void)position;
+    if (http->closed)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (!client->current && client->number >= http->event_count) {
+        client->sleeps = true;
+        MHD_suspend_connection(client->connection);
+        return 0;
+    }
+    if (!client->current) {
+        const uint64_t newest = http->event_count - 1;
+        if (http->event_count - client->number > EVENTS_KEPT) {
+            http->state->http_stats.events_dropped += newest - client->number;
+            client->number = newest;
+        }
+        client->current = http->events[client->number++ % EVENTS_KEPT];
+        client->current->users++;
+        client->sent = 0;
+    }
+    const size_t left = client->current->size - client->sent, size = left < most ? left : most;
+    memcpy(out, client->current->text + client->sent, size);
+    client->sent += size;
+    if (client->sent == client->current->size) {
+        release(client->current);
+        client->current = NULL;
+    }
+    return (ssize_t)size;
+}
+
+static void remove_event_client(void *cls)
+{
+    event_client *client = cls;
+    *client->link = client->next;
+    if (client->next)
+        client->next->link = client->link;
+    client->http->state->http_stats.event_clients--;
+    release(client->current);
+    free(client);
+}
+
+/* The last event at once, then all new ones. */
 static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, const exchange *x)
 {
     const th_reply as_stream = {.type = "text/event-stream; charset=utf-8"};
-    struct MHD_Response *response = th_events_response(http->events, c);
-    if (!response)
+    uint64_t *clients = &http->state->http_stats.event_clients;
+    event_client *client = *clients < EVENT_CLIENTS ? calloc(1, sizeof *client) : NULL;
+    struct MHD_Response *response =
+        client ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 8192, read_events, client, remove_event_client)
+               : NULL;
+    if (!response) {
+        free(client);
         return send_reply(http, c, x,
                           th_reply_error(503, "too_many_event_clients", "too many clients of the event stream"));
+    }
+    *client = (event_client){.http = http,
+                             .connection = c,
+                             .next = http->event_clients,
+                             .link = &http->event_clients,
+                             .number = http->event_count ? http->event_count - 1 : 0};
+    if (client->next)
+        client->next->link = &client->next;
+    http->event_clients = client;
+    ++*clients;
     add_headers(response, &as_stream);
     set_deadline(c, 0);
-    count(http, 200);
+    count_reply(http, 200);
     const enum MHD_Result queued = MHD_queue_response(c, 200, response);
     MHD_destroy_response(response);
     return queued;
+}
+
+static void wake_event_clients(th_http *http)
+{
+    for (event_client *client = http->event_clients; client; client = client->next)
+        if (client->sleeps) {
+            client->sleeps = false;
+            MHD_resume_connection(client->connection);
+        }
+}
+
+void th_http_publish(th_http *http, const char *name, const char *data)
+{
+    assert(name && data && !strpbrk(name, "\r\n") && !strpbrk(data, "\r\n"));
+    const size_t room = strlen(name) + strlen(data) + 64;
+    event *e = malloc(sizeof *e + room);
+    if (!e)
+        return;
+    e->users = 1;
+    e->size = (size_t)snprintf(e->text, room, "id: %llu\nevent: %s\ndata: %s\n\n",
+                               (unsigned long long)http->event_count, name, data);
+    event **place = &http->events[http->event_count++ % EVENTS_KEPT];
+    release(*place);
+    *place = e;
+    wake_event_clients(http);
 }
 
 /* ---- requests ---- */
@@ -195,26 +327,22 @@ static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const cha
 }
 
 /* Decides by the headers alone. Afterwards the exchange has a route or a rejection. */
-static void check_request(th_http *http, const th_request_headers *headers, exchange *x)
+static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const char *url, const char *method)
 {
     const th_rejection not_found = {404, "not_found", "there is no such path"};
     const th_rejection wrong_method = {405, "wrong_method", "this path does not support this method"};
-    if (!th_request_filter_check_headers(http->filter, headers, &x->rejection))
-        return;
-    if (!(x->route = th_route_find(headers->method, headers->path, &x->request.id, &x->allow)))
-        x->rejection = x->allow.text[0] ? wrong_method : not_found;
-    else
-        th_request_filter_check_access(http->filter, headers, x->route->access, &x->rejection);
-}
-
-static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const char *url, const char *method)
-{
     exchange *x = calloc(1, sizeof *x);
     if (!x)
         return NULL;
     th_request_headers headers = {.method = method, .path = url};
     MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &headers);
-    check_request(http, &headers, x);
+    if (th_request_filter_check_headers(http->filter, &headers, &x->rejection)) {
+        x->route = th_route_find(method, url, &x->request.id, &x->allow);
+        if (x->route)
+            th_request_filter_check_access(http->filter, &headers, x->route->access, &x->rejection);
+        else
+            x->rejection = x->allow.text[0] ? wrong_method : not_found;
+    }
     x->connection = c;
     x->begun_ns = th_clock_ns();
     x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
@@ -223,22 +351,7 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     return x;
 }
 
-/* The library calls again when the connection is resumed. */
-static enum MHD_Result wait_for_answer(th_http *http, exchange *x)
-{
-    if (http->closed || th_clock_ns() - x->begun_ns > REPLY_TIMEOUT_NS)
-        return send_reply(http, x->connection, x, th_reply_error(503, "too_slow", "this took too long; try again"));
-    if (http->waiting_count == WAITING)
-        return send_reply(http, x->connection, x,
-                          th_reply_error(503, "too_many_wait", "too many clients wait for this"));
-    x->next = http->waiting;
-    http->waiting = x;
-    http->waiting_count++;
-    set_deadline(x->connection, 0);
-    MHD_suspend_connection(x->connection);
-    return MHD_YES;
-}
-
+/* Of a reply that is not ready the library asks again when the connection is resumed. */
 static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, exchange *x)
 {
     if (!x->rejection.status && x->body_bytes > TH_REQUEST_FILTER_BODY_BYTES)
@@ -250,7 +363,18 @@ static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, 
     if (!x->route->answer)
         return stream_events(http, c, x);
     const th_reply reply = x->route->answer(http->state, &x->request);
-    return reply.status ? send_reply(http, c, x, reply) : wait_for_answer(http, x);
+    if (reply.status)
+        return send_reply(http, c, x, reply);
+    if (http->closed || th_clock_ns() - x->begun_ns > REPLY_TIMEOUT_NS)
+        return send_reply(http, c, x, th_reply_error(503, "too_slow", "this took too long; try again"));
+    if (http->waiting_count == WAITING)
+        return send_reply(http, c, x, th_reply_error(503, "too_many_wait", "too many clients wait for this"));
+    x->next = http->waiting;
+    http->waiting = x;
+    http->waiting_count++;
+    set_deadline(c, 0);
+    MHD_suspend_connection(c);
+    return MHD_YES;
 }
 
 void th_http_wake(th_http *http)
@@ -262,12 +386,6 @@ void th_http_wake(th_http *http)
         set_deadline(x->connection, th_clock_ns() + REQUEST_NS);
         MHD_resume_connection(x->connection);
     }
-}
-
-void th_http_close(th_http *http)
-{
-    http->closed = true;
-    th_http_wake(http);
 }
 
 /* Called once with the headers, then with every part of the body, then once more. */
@@ -293,7 +411,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
     return x->body_bytes > DISCARD_BYTES ? MHD_NO : MHD_YES;
 }
 
-/* ---- connections ---- */
+/* ---- connections of the library ---- */
 
 static void end_exchange(void *cls, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode code)
 {
@@ -303,50 +421,30 @@ static void end_exchange(void *cls, struct MHD_Connection *c, void **context, en
     *context = NULL;
 }
 
-static void open_connection(th_http *http, struct MHD_Connection *c, void **context)
+static void on_connection(void *cls, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code)
 {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-    connection *fresh = calloc(1, sizeof *fresh);
-    if (!fresh || !info)
-        return; /* it has no deadline then */
-    *fresh = (connection){info->connect_fd, th_clock_ns() + REQUEST_NS, http->connections, &http->connections};
-    if (fresh->next)
-        fresh->next->link = &fresh->next;
-    http->connections = fresh;
-    *context = fresh;
-}
-
-static void forget_connection(connection *gone)
-{
+    th_http *http = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+        connection *fresh = calloc(1, sizeof *fresh);
+        http->state->http_stats.connections++;
+        if (!fresh || !info)
+            return; /* it has no deadline then */
+        *fresh = (connection){info->connect_fd, th_clock_ns() + REQUEST_NS, http->connections, &http->connections};
+        if (fresh->next)
+            fresh->next->link = &fresh->next;
+        http->connections = fresh;
+        *context = fresh;
+        return;
+    }
+    connection *gone = *context;
+    http->state->http_stats.connections--;
     if (!gone)
         return;
     *gone->link = gone->next;
     if (gone->next)
         gone->next->link = gone->link;
     free(gone);
-}
-
-static void on_connection(void *cls, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code)
-{
-    th_http *http = cls;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        http->state->http_stats.connections++;
-        open_connection(http, c, context);
-    } else {
-        http->state->http_stats.connections--;
-        forget_connection(*context);
-    }
-}
-
-/* The library misses the end of a client that disconnects after half a request, because it arrives with the last bytes
- * and nothing follows. A client that only closed its sending side may still wait for a reply. */
-static void check_half_closed(th_http *http, uint64_t now_ns)
-{
-    for (connection *c = http->connections; c; c = c->next) {
-        struct pollfd end = {c->fd, POLLRDHUP, 0};
-        if (c->deadline_ns > now_ns + HALF_CLOSED_NS && poll(&end, 1, 0) == 1)
-            c->deadline_ns = now_ns + HALF_CLOSED_NS;
-    }
 }
 
 static void close_connection(th_http *http, connection *c)
@@ -356,43 +454,207 @@ static void close_connection(th_http *http, connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
+/* Where the library has as many connections as it may have, the one that takes longest is closed. */
+static void take_connection(th_http *http, const pending *p)
+{
+    const th_rejection full = {503, "too_many_connections", "too many connections; try again"};
+    const uint64_t *connections = &http->state->http_stats.connections;
+    if (*connections == TH_HTTP_CONNECTIONS) {
+        connection *oldest = NULL;
+        for (connection *c = http->connections; c; c = c->next)
+            if (c->deadline_ns && (!oldest || c->deadline_ns <= oldest->deadline_ns))
+                oldest = c;
+        if (oldest)
+            close_connection(http, oldest);
+        MHD_run(http->daemon);
+    }
+    if (*connections < TH_HTTP_CONNECTIONS) {
+        MHD_add_connection(http->daemon, p->fd, (const struct sockaddr *)&p->address,
+                           p->address_size); /* closes it on failure */
+        return;
+    }
+    reject_head(http, p->fd, &full);
+    close(p->fd);
+}
+
+/* ---- connections without a head ---- */
+
+/* Leaves the descriptor open. */
+static void forget(th_http *http, pending *p)
+{
+    epoll_ctl(http->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
+    TAILQ_REMOVE(&http->pending, p, link);
+    http->pending_count--;
+    free(p);
+}
+
+static void drop(th_http *http, pending *p)
+{
+    const int fd = p->fd;
+    forget(http, p);
+    close(fd);
+}
+
+/* Closing a connection with unread bytes resets it, and the client may never see the answer. */
+static void reject(th_http *http, pending *p, const th_rejection *why)
+{
+    reject_head(http, p->fd, why);
+    shutdown(p->fd, SHUT_WR);
+    p->is_rejected = true;
+}
+
+static void discard(th_http *http, pending *p)
+{
+    char bytes[4096];
+    ssize_t size;
+    do
+        size = recv(p->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    while (size > 0);
+    if (size == 0 || errno != EAGAIN)
+        drop(http, p);
+}
+
+/* Only looks at the bytes, which stay in the socket. */
+static void read_head(th_http *http, pending *p, bool has_ended)
+{
+    static char bytes[TH_HEAD_BYTES];
+    th_rejection why;
+    const ssize_t size = recv(p->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    if (size < 0 && errno == EAGAIN)
+        return;
+    const th_head_status status = size > 0 ? th_head_check(bytes, (size_t)size, &why) : TH_HEAD_INCOMPLETE;
+    if (status == TH_HEAD_GOOD) {
+        const pending there = *p;
+        forget(http, p);
+        take_connection(http, &there);
+    } else if (status == TH_HEAD_BAD) {
+        reject(http, p, &why);
+        discard(http, p);
+    } else if (size <= 0 || has_ended) {
+        drop(http, p);
+    }
+}
+
+static void listen_for(th_http *http, uint32_t events)
+{
+    struct epoll_event wanted = {events, {.ptr = http}};
+    epoll_ctl(http->epoll_fd, EPOLL_CTL_MOD, http->listen_fd, &wanted);
+}
+
+/* Without descriptors or memory: makes room if it can, and else tries again in a second, since a client that waits
+ * would wake the caller all the time. */
+static void make_room(th_http *http)
+{
+    if (http->pending_count > 0)
+        drop(http, TAILQ_FIRST(&http->pending));
+    else
+        listen_for(http, 0);
+}
+
+/* Returns false if nobody waits. */
+static bool accept_one(th_http *http)
+{
+    const th_rejection stranger = {403, "wrong_user", "this socket is for another user"};
+    pending *p = calloc(1, sizeof *p);
+    if (!p) {
+        make_room(http);
+        return false;
+    }
+    p->address_size = sizeof p->address;
+    p->fd = accept4(http->listen_fd, (struct sockaddr *)&p->address, &p->address_size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const bool is_unix = p->address.ss_family == AF_UNIX;
+    if (is_unix)
+        p->address_size =
+            sizeof(struct sockaddr_un); /* a client's has no path, and nobody may look for one behind it */
+
+    /* Edge-triggered, because a part of a head stays readable. With as many as may be pending a new one replaces the
+     * oldest. */
+    struct epoll_event wanted = {EPOLLIN | EPOLLRDHUP | EPOLLET, {.ptr = p}};
+    if (p->fd >= 0 && http->pending_count == TH_HTTP_PENDING)
+        drop(http, TAILQ_FIRST(&http->pending));
+    if (p->fd < 0 || epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, p->fd, &wanted) != 0) {
+        if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+            make_room(http);
+        if (p->fd >= 0)
+            close(p->fd);
+        free(p);
+        return false;
+    }
+    p->deadline_ns = th_clock_ns() + HEAD_NS;
+    TAILQ_INSERT_TAIL(&http->pending, p, link);
+    http->pending_count++;
+
+    /* Of a Unix socket only this user and root are clients. */
+    struct ucred client;
+    socklen_t size = sizeof client;
+    if (is_unix && (getsockopt(p->fd, SOL_SOCKET, SO_PEERCRED, &client, &size) != 0 ||
+                    (client.uid != 0 && client.uid != geteuid())))
+        reject(http, p, &stranger);
+    return true;
+}
+
+/* ---- work ---- */
+
+/* Accepts last, because that may drop a connection that has an event. */
+void th_http_run(th_http *http)
+{
+    struct epoll_event events[EPOLL_EVENTS];
+    bool accepts = false;
+    const int count = epoll_wait(http->epoll_fd, events, EPOLL_EVENTS, 0);
+    for (int e = 0; e < count; e++) {
+        pending *p = events[e].data.ptr; /* NULL: the library */
+        if (events[e].data.ptr == http)
+            accepts = true;
+        else if (p && p->is_rejected)
+            discard(http, p);
+        else if (p)
+            read_head(http, p, events[e].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+    }
+    for (int n = 0; accepts && n < EPOLL_EVENTS; n++)
+        accepts = accept_one(http);
+    MHD_run(http->daemon);
+}
+
 void th_http_close_stalled(th_http *http)
 {
     const uint64_t now_ns = th_clock_ns();
-    http->state->http_stats.stalled += th_acceptor_close_stalled(http->acceptor);
-    check_half_closed(http, now_ns);
+    listen_for(http, EPOLLIN);
+    for (pending *p; (p = TAILQ_FIRST(&http->pending)) && now_ns > p->deadline_ns; drop(http, p))
+        http->state->http_stats.stalled++;
+
+    /* The library misses the end of a client that disconnects after half a request, because it arrives with the last
+     * bytes and nothing follows. A client that only closed its sending side may still wait for a reply. */
+    for (connection *c = http->connections; c; c = c->next) {
+        struct pollfd end = {c->fd, POLLRDHUP, 0};
+        if (c->deadline_ns > now_ns + HALF_CLOSED_NS && poll(&end, 1, 0) == 1)
+            c->deadline_ns = now_ns + HALF_CLOSED_NS;
+    }
     for (connection *c = http->connections; c; c = c->next)
         if (c->deadline_ns && now_ns > c->deadline_ns)
             close_connection(http, c);
 }
 
-/* The library has as many connections as it may have: closes the one that takes longest. */
-static void make_room(th_http *http)
+void th_http_close(th_http *http)
 {
-    connection *oldest = NULL;
-    for (connection *c = http->connections; c; c = c->next)
-        if (c->deadline_ns && (!oldest || c->deadline_ns <= oldest->deadline_ns))
-            oldest = c;
-    if (oldest)
-        close_connection(http, oldest);
-    MHD_run(http->daemon);
+    http->closed = true;
+    wake_event_clients(http);
+    th_http_wake(http);
 }
 
-static void take_connection(void *ctx, int fd, const struct sockaddr *address, socklen_t size)
+int th_http_fd(const th_http *http)
 {
-    const th_rejection full = {503, "too_many_connections", "too many connections; try again"};
-    th_http *http = ctx;
-    if (http->state->http_stats.connections == TH_HTTP_CONNECTIONS)
-        make_room(http);
-    if (http->state->http_stats.connections < TH_HTTP_CONNECTIONS) {
-        MHD_add_connection(http->daemon, fd, address, size); /* closes it on failure */
-        return;
-    }
-    reject_head(http, fd, &full);
-    close(fd);
+    return http->epoll_fd;
 }
 
-/* ---- the daemon ---- */
+int th_http_timeout_ms(th_http *http)
+{
+    MHD_UNSIGNED_LONG_LONG ms;
+    if (MHD_get_timeout(http->daemon, &ms) != MHD_YES)
+        return -1;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/* ---- life ---- */
 
 /* Compares paths and queries without unescaping: no valid one needs escapes. */
 static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
@@ -406,23 +668,15 @@ static struct MHD_Daemon *start_daemon(th_http *http)
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle,
                             http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS,
                             MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                            th_address_is_loopback(http->filter->listen) ? 0u : (unsigned)TH_HTTP_FROM_ONE_ADDRESS,
+                            th_address_is_loopback(http->filter->listen) ? 0u : (unsigned)FROM_ONE_ADDRESS,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
                             IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
                             MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
                             http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
 }
 
-/* The acceptor's descriptor stands for the library's as well. */
-static bool join_descriptors(const th_http *http)
-{
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    struct epoll_event wakes = {EPOLLIN, {.ptr = NULL}};
-    return epoll_ctl(th_acceptor_fd(http->acceptor), EPOLL_CTL_ADD, info->epoll_fd, &wakes) == 0;
-}
-
-th_result th_http_create(th_request_filter *filter, th_server_state *state, th_events *events, int listen_fd,
-                         th_http **out, th_error *err)
+/* Its descriptor stands for the library's as well. */
+th_result th_http_create(th_request_filter *filter, th_server_state *state, int listen_fd, th_http **out, th_error *err)
 {
     *out = NULL;
     th_http *http = calloc(1, sizeof *http);
@@ -430,10 +684,16 @@ th_result th_http_create(th_request_filter *filter, th_server_state *state, th_e
         close(listen_fd);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
     }
-    *http = (th_http){.filter = filter, .state = state, .events = events};
-    const th_acceptor_desc acceptor = {listen_fd, http, take_connection, reject_head};
-    th_result result = th_acceptor_create(&acceptor, &http->acceptor, err);
-    if (result == TH_OK && (!(http->daemon = start_daemon(http)) || !join_descriptors(http)))
+    *http = (th_http){.filter = filter, .state = state, .listen_fd = listen_fd};
+    TAILQ_INIT(&http->pending);
+    th_result result = TH_OK;
+    struct epoll_event arrives = {EPOLLIN, {.ptr = http}}, wakes = {EPOLLIN, {.ptr = NULL}};
+    http->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (http->epoll_fd < 0 || epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, listen_fd, &arrives) != 0)
+        result = th_fail(err, TH_ERR_ENVIRONMENT, "no epoll: %s", strerror(errno));
+    else if (!(http->daemon = start_daemon(http)) ||
+             epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD,
+                       MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, &wakes) != 0)
         result = th_fail(err, TH_ERR_ENVIRONMENT, "libmicrohttpd does not start");
     if (result == TH_OK)
         *out = http;
@@ -446,27 +706,14 @@ void th_http_destroy(th_http *http)
 {
     if (!http)
         return;
-    th_acceptor_destroy(http->acceptor);
+    while (!TAILQ_EMPTY(&http->pending))
+        drop(http, TAILQ_FIRST(&http->pending));
+    if (http->epoll_fd >= 0)
+        close(http->epoll_fd);
+    close(http->listen_fd);
     if (http->daemon)
         MHD_stop_daemon(http->daemon);
+    for (int e = 0; e < EVENTS_KEPT; e++)
+        release(http->events[e]);
     free(http);
-}
-
-int th_http_fd(const th_http *http)
-{
-    return th_acceptor_fd(http->acceptor);
-}
-
-int th_http_timeout_ms(th_http *http)
-{
-    MHD_UNSIGNED_LONG_LONG ms;
-    if (MHD_get_timeout(http->daemon, &ms) != MHD_YES)
-        return -1;
-    return ms < INT_MAX ? (int)ms : INT_MAX;
-}
-
-void th_http_run(th_http *http)
-{
-    th_acceptor_run(http->acceptor);
-    MHD_run(http->daemon);
 }

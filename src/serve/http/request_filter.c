@@ -1,5 +1,8 @@
 #include "request_filter.h"
 
+#include <core/text_format.h>
+#include <serve/log.h>
+
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
@@ -7,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 
 static bool reject(th_rejection *out, unsigned status, const char *code, const char *message)
 {
@@ -14,7 +19,184 @@ static bool reject(th_rejection *out, unsigned status, const char *code, const c
     return false;
 }
 
-/* ---- names ---- */
+/* ---- the bytes of a head ---- */
+
+/* A line without its CRLF. */
+typedef struct line {
+    const char *text;
+    size_t length;
+} line;
+
+/* What the lines so far say. lengths: Content-Length and Transfer-Encoding. */
+typedef struct head {
+    unsigned minor_version, fields, hosts, lengths;
+} head;
+
+static bool malformed(th_rejection *out, const char *message)
+{
+    return reject(out, 400, "bad_request", message);
+}
+
+static size_t token_length(line l)
+{
+    static const char allowed[] = "!#$%&'*+-.^_`|~0123456789"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    size_t length = 0;
+    while (length < l.length && memchr(allowed, l.text[length], sizeof allowed - 1))
+        length++;
+    return length;
+}
+
+static bool is(line l, const char *word)
+{
+    return l.length == strlen(word) && strncasecmp(l.text, word, l.length) == 0;
+}
+
+static line behind(line l, size_t begin)
+{
+    return (line){l.text + begin, l.length - begin};
+}
+
+static bool check_request_line(head *h, line l, th_rejection *out)
+{
+    const size_t method = token_length(l);
+    if (method == 0 || method == l.length || l.text[method] != ' ')
+        return malformed(out, "the request line does not begin with a method");
+    line target = behind(l, method + 1);
+    size_t length = 0;
+    while (length < target.length && target.text[length] > ' ' && target.text[length] <= '~')
+        length++;
+    const line version = behind(target, length);
+    target.length = length;
+    h->minor_version = is(version, " HTTP/1.1");
+    if (length == 0 || (!is(version, " HTTP/1.0") && !is(version, " HTTP/1.1")))
+        return malformed(out, "the request line is not METHOD TARGET HTTP/1.1");
+    unsigned arguments = 1;
+    const char *query = memchr(target.text, '?', target.length);
+    for (const char *c = query; c && c < target.text + target.length; c++)
+        arguments += *c == '&';
+    return arguments <= TH_HEAD_ARGUMENTS || reject(out, 400, "bad_query", "a query has at most 400 arguments");
+}
+
+static bool is_number(line l)
+{
+    size_t digits = 0;
+    while (digits < l.length && l.text[digits] >= '0' && l.text[digits] <= '9')
+        digits++;
+    return digits == l.length && digits > 0 && digits < 20;
+}
+
+static bool check_field(head *h, line l, th_rejection *out)
+{
+    const size_t length = token_length(l);
+    if (length == 0 || length == l.length || l.text[length] != ':')
+        return malformed(out, "a header is not NAME: VALUE, or is folded");
+    const line name = {l.text, length};
+    line value = behind(l, length + 1);
+    while (value.length > 0 && (value.text[0] == ' ' || value.text[0] == '\t'))
+        value = behind(value, 1);
+    while (value.length > 0 && (value.text[value.length - 1] == ' ' || value.text[value.length - 1] == '\t'))
+        value.length--;
+    if (++h->fields > TH_HEAD_FIELDS)
+        return reject(out, 431, "too_many_headers", "a request has at most 100 headers");
+    h->hosts += is(name, "Host");
+    if (is(name, "Content-Length") && (++h->lengths, !is_number(value)))
+        return malformed(out, "Content-Length must be one number");
+    if (is(name, "Transfer-Encoding") && (++h->lengths, !is(value, "chunked") || h->minor_version == 0))
+        return malformed(out, "Transfer-Encoding must be chunked, of HTTP/1.1");
+    return true;
+}
+
+/* CRLF, and no other control character but tabs before it. */
+static bool is_text(const char *begin, const char *end)
+{
+    if (end == begin || end[-1] != '\r')
+        return false;
+    for (const char *c = begin; c < end - 1; c++)
+        if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f)
+            return false;
+    return true;
+}
+
+th_head_status th_head_check(const char *bytes, size_t size, th_rejection *out)
+{
+    head h = {0};
+    const char *at = bytes, *end;
+    while ((end = memchr(at, '\n', (size_t)(bytes + size - at)))) {
+        const line l = {at, (size_t)(end - at) - (end > at)};
+        if (!is_text(at, end)) {
+            malformed(out, "a line has a control character or no CRLF");
+            return TH_HEAD_BAD;
+        }
+        if (l.length == 0 && at > bytes) { /* the end: is it whole? */
+            if (h.hosts > 1 || h.lengths > 1)
+                reject(out, 400, "ambiguous", "a header that must be unique is repeated, or two lengths are given");
+            else if (h.hosts == 0 && h.minor_version > 0)
+                reject(out, 400, "no_host", "the request has no Host header");
+            else
+                return TH_HEAD_GOOD;
+            return TH_HEAD_BAD;
+        }
+        if (!(at == bytes ? check_request_line(&h, l, out) : check_field(&h, l, out)))
+            return TH_HEAD_BAD;
+        at = end + 1;
+    }
+    if (size < TH_HEAD_BYTES)
+        return TH_HEAD_INCOMPLETE;
+    if (at == bytes)
+        reject(out, 414, "too_long", "the target is too long");
+    else
+        reject(out, 431, "headers_too_large", "the headers have at most 32768 bytes");
+    return TH_HEAD_BAD;
+}
+
+/* ---- the token ---- */
+
+th_result th_token_read(const char *path, th_token *out, th_error *err)
+{
+    *out = (th_token){""};
+    if (!path)
+        return TH_OK;
+    struct stat status;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return th_fail(err, TH_ERR_INPUT, "cannot read %s: %s", path, strerror(errno));
+    if (fstat(fileno(file), &status) == 0 && (status.st_mode & (S_IRGRP | S_IROTH)))
+        th_log(TH_LOG_WARNING, "%s can be read by other users; use chmod 600", path);
+    char text[TH_TOKEN_MAX + 3] = ""; /* a line that is too long must not look like one that fits */
+    const bool there = fgets(text, sizeof text, file) != NULL;
+    fclose(file);
+    if (!there)
+        return th_fail(err, TH_ERR_INPUT, "%s is empty; its first line must be the token", path);
+    const size_t length = strcspn(text, "\r\n");
+    text[length] = '\0';
+    if (length < TH_TOKEN_MIN || length > TH_TOKEN_MAX)
+        return th_fail(err, TH_ERR_INPUT, "the token in %s has %zu character%s; %d to %d are needed", path, length,
+                       th_plural(length), TH_TOKEN_MIN, TH_TOKEN_MAX);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return th_fail(err, TH_ERR_INPUT, "the token in %s has a character that is not visible ASCII", path);
+    strcpy(out->text, text);
+    prctl(PR_SET_DUMPABLE, 0); /* no other program of this user may look into the memory that has it */
+    return TH_OK;
+}
+
+/* Whether "Bearer ..." (NULL: no such header) contains the token. Takes the same time for wrong and right tokens of the
+ * same length. */
+static bool token_matches(const th_token *token, const char *authorization)
+{
+    static const char scheme[] = "Bearer ";
+    if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0)
+        return false;
+    const char *shown = authorization + sizeof scheme - 1;
+    const size_t length = strlen(shown), wanted = strlen(token->text);
+    volatile size_t difference = length ^ wanted;
+    for (size_t i = 0; i < length; i++)
+        difference |= (size_t)(unsigned char)(shown[i] ^ token->text[wanted ? i % wanted : 0]);
+    return difference == 0;
+}
+
+/* ---- headers ---- */
 
 /* Removes the port and brackets from "name:port" or "[address]:port". */
 static bool host_name(const char *host, char *out, size_t size)
@@ -83,8 +265,16 @@ static bool is_json(const char *type)
     return *rest == '\0' || *rest == ';';
 }
 
-static bool body_allowed(const th_request_headers *headers, th_rejection *out)
+bool th_request_filter_check_access(const th_request_filter *filter, const th_request_headers *headers,
+                                    th_access access, th_rejection *out)
 {
+    const char *site = headers->fetch_site;
+    if (!access.open && site && strcasecmp(site, "same-origin") != 0 && strcasecmp(site, "none") != 0)
+        return reject(out, 403, "foreign_origin", "cross-origin requests are not allowed");
+    if (!access.open && filter->token.text[0] && !token_matches(&filter->token, headers->authorization))
+        return reject(out, 401, "no_token", "this needs the server's token: Authorization: Bearer TOKEN");
+    if (!access.has_body)
+        return true;
     if (!is_json(headers->content_type))
         return reject(out, 415, "not_json", "the body must have Content-Type: application/json");
     if (headers->transfer_encoding)
@@ -96,19 +286,4 @@ static bool body_allowed(const th_request_headers *headers, th_rejection *out)
     if (errno || length > TH_REQUEST_FILTER_BODY_BYTES)
         return reject(out, 413, "too_large", "a body has at most 16384 bytes");
     return true;
-}
-
-static bool from_elsewhere(const char *fetch_site)
-{
-    return fetch_site && strcasecmp(fetch_site, "same-origin") != 0 && strcasecmp(fetch_site, "none") != 0;
-}
-
-bool th_request_filter_check_access(const th_request_filter *filter, const th_request_headers *headers,
-                                    th_access access, th_rejection *out)
-{
-    if (!access.open && from_elsewhere(headers->fetch_site))
-        return reject(out, 403, "foreign_origin", "cross-origin requests are not allowed");
-    if (!access.open && filter->token.text[0] && !th_token_matches(&filter->token, headers->authorization))
-        return reject(out, 401, "no_token", "this needs the server's token: Authorization: Bearer TOKEN");
-    return !access.has_body || body_allowed(headers, out);
 }

@@ -1,8 +1,7 @@
 #include "run_manager.h"
 
-#include "leftovers.h"
 #include "memory_budget.h"
-#include "thread.h"
+#include "process.h"
 
 #include <core/clock.h>
 #include <core/json.h>

@@ -1,6 +1,6 @@
 #include "simulation_controller.h"
 
-#include "thread.h"
+#include "process.h"
 
 #include <core/clock.h>
 #include <core/json.h>

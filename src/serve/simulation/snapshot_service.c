@@ -1,7 +1,7 @@
 #include "snapshot_service.h"
 
 #include "memory_budget.h"
-#include "thread.h"
+#include "process.h"
 
 #include <core/arena.h>
 #include <core/clock.h>

@@ -1,6 +1,6 @@
 /* Inside, since libmicrohttpd would repair some of these bytes first. Heads of requests as bytes: what may be passed
  * on to a library that repairs what it reads. */
-#include "src/serve/http/head.h"
+#include "src/serve/http/request_filter.h"
 
 #include <criterion/criterion.h>
 

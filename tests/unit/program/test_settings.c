@@ -1,6 +1,5 @@
 /* Inside, since a server for each document would be slow. What clients send: settings, runs, names and paths. */
 #include "src/serve/http/api.h"
-#include "src/serve/http/embedded.h"
 
 #include <serve/settings.h>
 

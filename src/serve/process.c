@@ -1,13 +1,32 @@
-#include "leftovers.h"
+#include "process.h"
 
 #include <dirent.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* ---- threads ---- */
+
+void th_thread_lower_priority(void)
+{
+    const id_t self = (id_t)gettid(); /* on Linux a thread, unlike POSIX */
+    setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + TH_THREAD_NICE);
+}
+
+uint64_t th_thread_cpu_ns(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec time;
+    if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- leftovers ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct leftover {
@@ -28,18 +47,6 @@ unsigned th_remove_files(const char *folder, const char *prefix)
     return count;
 }
 
-/* Empties a folder again if a process that is being killed has written another file meanwhile. */
-static void discard(struct leftover *l)
-{
-    struct stat status;
-    const bool is_ours = lstat(l->path, &status) == 0 && status.st_dev == l->device && status.st_ino == l->file;
-    if (is_ours && !S_ISDIR(status.st_mode))
-        unlink(l->path);
-    while (is_ours && S_ISDIR(status.st_mode) && rmdir(l->path) != 0 && th_remove_files(l->path, "") > 0)
-        ;
-    l->path[0] = '\0';
-}
-
 void th_leftovers_add(const char *path)
 {
     struct stat status;
@@ -57,8 +64,18 @@ void th_leftovers_add(const char *path)
 void th_leftovers_remove(const char *path)
 {
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < TH_LEFTOVERS; i++)
-        if (all[i].path[0] && (!path || strcmp(all[i].path, path) == 0))
-            discard(&all[i]);
+    for (int i = 0; i < TH_LEFTOVERS; i++) {
+        struct leftover *l = &all[i];
+        struct stat status;
+        if (!l->path[0] || (path && strcmp(l->path, path) != 0))
+            continue;
+        const bool is_ours = lstat(l->path, &status) == 0 && status.st_dev == l->device && status.st_ino == l->file;
+        if (is_ours && !S_ISDIR(status.st_mode))
+            unlink(l->path);
+        /* A folder is emptied again if a process that is being killed has written another file meanwhile. */
+        while (is_ours && S_ISDIR(status.st_mode) && rmdir(l->path) != 0 && th_remove_files(l->path, "") > 0)
+            ;
+        l->path[0] = '\0';
+    }
     pthread_mutex_unlock(&lock);
 }
