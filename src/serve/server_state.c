@@ -404,16 +404,16 @@ json_t *th_state_json(th_server_state *s)
                              json_sprintf("%llu", (unsigned long long)fixed->simulation.seed), "error_bound_mm",
                              th_json_real((compile->bound_m > 0 ? compile->bound_m : TH_DEFAULT_BOUND_M) * 1000),
                              "ticks", "last_second", last_second, "last_minute", last_minute_json(s, ticks.missed));
-    const bool is_whole = rest && !to.failed && json_object_update_recursive(to.state, rest) == 0;
+    const char *name;
+    json_t *more;
+    bool is_whole = rest && !to.failed;
+    json_object_foreach(rest, name, more)
+    {
+        is_whole = is_whole && json_object_update(json_object_get(to.state, name), more) == 0;
+    }
     json_decref(rest);
     if (is_whole)
         return to.state;
     json_decref(to.state);
     return NULL;
-}
-
-json_t *th_models_json(th_server_state *s)
-{
-    return json_pack("{s:o, s:o}", "available", th_model_registry_json(&s->registry), "playing",
-                     th_controller_models_json(s->controller));
 }

@@ -54,7 +54,6 @@ void th_server_state_begin(th_server_state *state);
 void th_server_state_heartbeat(th_server_state *state);
 
 json_t *th_state_json(th_server_state *state);
-json_t *th_models_json(th_server_state *state);
 json_t *th_history_json(th_server_state *state, uint32_t seconds);
 
 /* All metrics for Prometheus, malloc'd; NULL if out of memory. */

@@ -42,23 +42,20 @@ static bool split(const char *text, char host[256], char port[8])
     return sscanf(port, "%u", &value) == 1 && value <= 65535;
 }
 
-static th_result parse_unix(const char *path, th_address *out, th_error *err)
-{
-    struct sockaddr_un *address = (struct sockaddr_un *)&out->bytes;
-    *out = (th_address){.size = sizeof *address};
-    if (path[0] == '\0' || strlen(path) >= sizeof address->sun_path)
-        return th_fail(err, TH_ERR_INPUT, "--listen " UNIX_PREFIX "PATH takes a path of 1 to %zu bytes, not \"%s\"",
-                       sizeof address->sun_path - 1, path);
-    address->sun_family = AF_UNIX;
-    strcpy(address->sun_path, path);
-    return TH_OK;
-}
-
 th_result th_address_parse(const char *text, th_address *out, th_error *err)
 {
     assert(text && out);
-    if (strncmp(text, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0)
-        return parse_unix(text + strlen(UNIX_PREFIX), out, err);
+    if (strncmp(text, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0) {
+        const char *path = text + strlen(UNIX_PREFIX);
+        struct sockaddr_un *address = (struct sockaddr_un *)&out->bytes;
+        *out = (th_address){.size = sizeof *address};
+        if (path[0] == '\0' || strlen(path) >= sizeof address->sun_path)
+            return th_fail(err, TH_ERR_INPUT, "--listen " UNIX_PREFIX "PATH takes a path of 1 to %zu bytes, not \"%s\"",
+                           sizeof address->sun_path - 1, path);
+        address->sun_family = AF_UNIX;
+        strcpy(address->sun_path, path);
+        return TH_OK;
+    }
     char host[256], port[8];
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -137,22 +134,17 @@ static bool bind_unix(int fd, const struct sockaddr_un *address)
     return is_bound && chmod(address->sun_path, 0600) == 0;
 }
 
-/* SO_REUSEADDR: an address with lingering connections of an earlier server can be used again at once. */
-static bool bind_internet(int fd, th_address *address)
-{
-    struct sockaddr *where = (struct sockaddr *)&address->bytes;
-    const int on = 1;
-    return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 && bind(fd, where, address->size) == 0 &&
-           getsockname(fd, where, &address->size) == 0;
-}
-
 th_result th_address_listen(th_address *address, int *out_fd, th_error *err)
 {
     assert(address->size > 0 && out_fd);
-    const struct sockaddr *where = (struct sockaddr *)&address->bytes;
-    const int fd = socket(where->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const bool is_bound = fd >= 0 && (where->sa_family == AF_UNIX ? bind_unix(fd, (const struct sockaddr_un *)where)
-                                                                  : bind_internet(fd, address));
+    struct sockaddr *where = (struct sockaddr *)&address->bytes;
+    const int on = 1, fd = socket(where->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* SO_REUSEADDR: an address with lingering connections of an earlier server can be used again at once. */
+    const bool is_bound = fd < 0 ? false
+                          : where->sa_family == AF_UNIX
+                              ? bind_unix(fd, (const struct sockaddr_un *)where)
+                              : setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                                    bind(fd, where, address->size) == 0 && getsockname(fd, where, &address->size) == 0;
     if (!is_bound || listen(fd, SOMAXCONN) != 0) {
         const int error = errno;
         if (fd >= 0)

@@ -95,7 +95,8 @@ static th_reply get_machine(th_server_state *s, const th_request *r)
 static th_reply get_models(th_server_state *s, const th_request *r)
 {
     (void)r;
-    return reply_json(200, th_models_json(s));
+    return reply_json(200, json_pack("{s:o, s:o}", "available", th_model_registry_json(&s->registry), "playing",
+                                     th_controller_models_json(s->controller)));
 }
 
 static th_reply get_settings(th_server_state *s, const th_request *r)

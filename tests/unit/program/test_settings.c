@@ -1,7 +1,7 @@
 /* Inside, since a server for each document would be slow. What clients send: settings, runs, names and paths. */
 #include "src/serve/http/api.h"
 
-#include <serve/settings.h>
+#include <cli/options.h>
 
 #include <criterion/criterion.h>
 
@@ -106,6 +106,22 @@ Test(settings, as_json_they_are_their_own_patch)
     cr_expect(th_settings_same_crowd(&s, &copy));
 }
 
+/* The option table has the same names, in the order of the enums. */
+Test(settings, choices_are_those_of_the_command_line)
+{
+    static const char *const names[] = {"interpolation", "behaviour"};
+    for (size_t n = 0; n < 2; n++) {
+        const th_option *option = th_option_find(th_command_find("serve"), names[n], strlen(names[n]));
+        for (uint32_t i = 0; option->choices[i]; i++) {
+            char text[64];
+            th_settings s = first_settings();
+            snprintf(text, sizeof text, "{\"%s\": \"%s\"}", names[n], option->choices[i]);
+            cr_expect_eq(patch(&s, text), TH_OK, "%s", text);
+            cr_expect_eq(n == 0 ? (uint32_t)s.interpolation : (uint32_t)s.behaviour, i, "%s", text);
+        }
+    }
+}
+
 /* ---- runs ---- */
 
 static const char *const kinds[] = {"scale", NULL};
@@ -156,6 +172,49 @@ Test(run_arguments, what_is_left_to_the_command_keeps_to_the_limits)
     expect_arguments("{\"kind\": \"stress\"}", "stress --json --max-memory=1074 ");
     manager.limits.max_count = 50000;
     expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=10000 ");
+    cr_expect_str_eq(th_option_find(th_command_find("scale"), "count", 5)->fallback, "10000");
+}
+
+/* What a request with this value of an option is told. */
+static const char *refusal(const char *name, json_t *value)
+{
+    json_t *request = json_pack("{s:s, s:{s:o}}", "kind", "scale", "options", name, value);
+    err.text[0] = '\0';
+    cr_expect_null(th_run_arguments(&manager, request, &err), "%s", name);
+    json_decref(request);
+    return err.text;
+}
+
+/* Names and ranges stand in the option table, in the list of what clients may ask for, and in the description of the
+ * API. */
+Test(run_arguments, options_are_those_of_the_commands_as_described)
+{
+    json_t *doc = json_loadb((const char *)th_embedded_openapi, th_embedded_openapi_size, JSON_REJECT_DUPLICATES, NULL);
+    json_t *request, *options, *property;
+    const char *name;
+    cr_assert_eq(json_unpack(doc, "{s:{s:{s:o}}}", "components", "schemas", "RunRequest", &request), 0);
+    cr_assert_eq(json_unpack(request, "{s:{s:{s:o}}}", "properties", "options", "properties", &options), 0);
+    manager.limits = (th_limits){1000000, 256, 1 << 30};
+    json_object_del(options, "models");
+    cr_assert_gt(json_object_size(options), 0);
+    for (const th_option *o = th_option_table; o->name; o++) {
+        char with_line[64];
+        snprintf(with_line, sizeof with_line, "%s", o->name);
+        for (char *c = with_line; *c; c++)
+            *c = *c == '-' ? '_' : *c;
+        if (!(o->commands & (TH_COMMAND_SCALE | TH_COMMAND_STRESS)))
+            continue;
+        property = json_object_get(options, with_line);
+        cr_expect_eq(strncmp(refusal(with_line, json_true()), "option ", 7) == 0, property != NULL, "%s: %s", o->name,
+                     err.text);
+        if (property && o->high > 0 && o->parse != th_parse_thread_list)
+            cr_expect(strstr(refusal(with_line, json_integer((json_int_t)o->high + 1)), "limited"), "%s: %s", o->name,
+                      err.text);
+        if (property)
+            json_object_set_new(property, "taken", json_true());
+    }
+    json_object_foreach(options, name, property) cr_expect(json_object_get(property, "taken"), "%s", name);
+    json_decref(doc);
 }
 
 Test(run_arguments, every_run_has_what_the_server_was_told)
