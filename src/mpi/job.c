@@ -63,16 +63,6 @@ void th_mpi_guard_end(void)
 
 /* ---- begin and end ---- */
 
-static bool are_masks_equal(MPI_Comm local)
-{
-    cpu_set_t own, all, any;
-    CPU_ZERO(&own);
-    sched_getaffinity(0, sizeof own, &own);
-    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BAND, local);
-    MPI_Allreduce(&own, &any, sizeof own, MPI_BYTE, MPI_BOR, local);
-    return CPU_EQUAL(&all, &any);
-}
-
 typedef struct host {
     char name[TH_HOST_MAX];
 } host;
@@ -82,21 +72,6 @@ static host own_host(void)
     host h = {""};
     gethostname(h.name, sizeof h.name - 1);
     return h;
-}
-
-static void find_hosts(th_mpi_job *job)
-{
-    MPI_Comm local;
-    int rank, size;
-    const host own = own_host();
-    MPI_Allgather(&own, sizeof own, MPI_CHAR, job->hosts, sizeof own, MPI_CHAR, job->world);
-    MPI_Comm_split_type(job->world, MPI_COMM_TYPE_SHARED, job->rank, MPI_INFO_NULL, &local);
-    MPI_Comm_rank(local, &rank);
-    MPI_Comm_size(local, &size);
-    job->shares_cpus = are_masks_equal(local);
-    MPI_Comm_free(&local);
-    job->local_rank = (uint32_t)rank;
-    job->local_ranks = (uint32_t)size;
 }
 
 void th_mpi_begin(th_mpi_job *job, double timeout_s)
@@ -117,7 +92,25 @@ void th_mpi_begin(th_mpi_job *job, double timeout_s)
                                                : "this MPI lacks MPI_THREAD_FUNNELED");
         MPI_Abort(job->world, TH_EXIT_ENVIRONMENT);
     }
-    find_hosts(job);
+
+    /* Who shares this host, and whether mpirun has bound them to CPUs. */
+    MPI_Comm local;
+    int local_rank, local_ranks;
+    cpu_set_t own, all, any;
+    const host here = own_host();
+    MPI_Allgather(&here, sizeof here, MPI_CHAR, job->hosts, sizeof here, MPI_CHAR, job->world);
+    MPI_Comm_split_type(job->world, MPI_COMM_TYPE_SHARED, job->rank, MPI_INFO_NULL, &local);
+    MPI_Comm_rank(local, &local_rank);
+    MPI_Comm_size(local, &local_ranks);
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BAND, local);
+    MPI_Allreduce(&own, &any, sizeof own, MPI_BYTE, MPI_BOR, local);
+    MPI_Comm_free(&local);
+    job->shares_cpus = CPU_EQUAL(&all, &any);
+    job->local_rank = (uint32_t)local_rank;
+    job->local_ranks = (uint32_t)local_ranks;
+
     th_mpi_guard_end();
     const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
@@ -135,27 +128,17 @@ void th_mpi_end(th_mpi_job *job)
 
 /* ---- the roll ---- */
 
-static void answer_roll_call(th_mpi_job *job)
-{
-    int is_called = 0;
-    if (job->rank == 0)
-        return;
-    MPI_Iprobe(0, ROLL_CALL, job->world, &is_called, MPI_STATUS_IGNORE);
-    if (!is_called)
-        return;
-    MPI_Recv(NULL, 0, MPI_BYTE, 0, ROLL_CALL, job->world, MPI_STATUS_IGNORE);
-    MPI_Send(NULL, 0, MPI_BYTE, 0, HERE, job->world);
-}
-
 static double since_s(uint64_t start_ns)
 {
     return (double)(th_clock_ns() - start_ns) / 1e9;
 }
 
-/* Which ranks answer within some time: is_here[rank]. */
-static int call_roll(th_mpi_job *job, double wait_s, bool *is_here)
+/* Rank 0 calls the roll and names who does not answer. Returns whether one is missing. */
+static bool complain_of_missing(th_mpi_job *job, double wait_s, const char *what)
 {
-    int missing = job->size - 1;
+    enum { NAMED = 8 };
+    static bool is_here[TH_RANKS_MAX];
+    int missing = job->size - 1, named = 0;
     const uint64_t start_ns = th_clock_ns();
     for (int r = 1; r < job->size; r++) {
         MPI_Request request;
@@ -172,16 +155,6 @@ static int call_roll(th_mpi_job *job, double wait_s, bool *is_here)
         missing -= !is_here[status.MPI_SOURCE];
         is_here[status.MPI_SOURCE] = true;
     }
-    return missing;
-}
-
-/* Rank 0. Returns whether one is missing. */
-static bool complain_of_missing(th_mpi_job *job, double wait_s, const char *what)
-{
-    enum { NAMED = 8 };
-    static bool is_here[TH_RANKS_MAX];
-    const int missing = call_roll(job, wait_s, is_here);
-    int named = 0;
     for (int r = 1; r < job->size && named < NAMED; r++)
         if (!is_here[r]) {
             th_complain("rank %d on %s does not answer, while rank 0 waits for %s: it has died, hangs or is cut off", r,
@@ -223,9 +196,16 @@ static _Noreturn void leave_job(th_mpi_job *job, const char *what)
 
 /* ---- waiting ---- */
 
+/* Answers a roll call, and ends the job or leaves it where this takes too long. */
 static void check(th_mpi_job *job, uint64_t start_ns, uint64_t *signal_ns, const char *what)
 {
-    answer_roll_call(job);
+    int is_called = 0;
+    if (job->rank > 0)
+        MPI_Iprobe(0, ROLL_CALL, job->world, &is_called, MPI_STATUS_IGNORE);
+    if (is_called) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, ROLL_CALL, job->world, MPI_STATUS_IGNORE);
+        MPI_Send(NULL, 0, MPI_BYTE, 0, HERE, job->world);
+    }
     if (received && *signal_ns == 0)
         *signal_ns = th_clock_ns();
     if (job->rank == 0) {

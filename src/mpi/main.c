@@ -1,10 +1,10 @@
 /* throng-mpi scale|stress [OPTIONS] [--timeout S]: the crowd on the ranks of an MPI job. */
-#include "models.h"
 #include "study.h"
 #include <cli/options.h>
 
 #include <bench/baselines.h>
 #include <bench/context.h>
+#include <throng/anim/archive.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,26 +68,18 @@ static bool take_timeout(int *argc, char **argv, double *out)
     return true;
 }
 
-static const char *find_refused(const th_run *run)
-{
-    for (uint32_t i = 0; i < run->option_count; i++) {
-        const char *const *name = measuring;
-        while (*name && strcmp(*name, run->options[i]) != 0)
-            name++;
-        if (!*name)
-            return run->options[i];
-    }
-    return NULL;
-}
-
 static th_result check(const command_line *c, th_error *err)
 {
     const th_options *o = &c->options;
     const bool is_stress = c->run.command->bit == TH_COMMAND_STRESS;
-    const char *refused = find_refused(&c->run);
-    if (refused)
-        return th_fail(err, TH_ERR_USAGE, "throng-mpi does not take --%s; throng-mpi --help lists what it takes",
-                       refused);
+    for (uint32_t i = 0; i < c->run.option_count; i++) {
+        const char *const *name = measuring;
+        while (*name && strcmp(*name, c->run.options[i]) != 0)
+            name++;
+        if (!*name)
+            return th_fail(err, TH_ERR_USAGE, "throng-mpi does not take --%s; throng-mpi --help lists what it takes",
+                           c->run.options[i]);
+    }
     const char *out = o->output.out;
     if (out && strlen(out) > 4 && strcmp(out + strlen(out) - 4, ".csv") == 0)
         return th_fail(err, TH_ERR_USAGE,
@@ -139,13 +131,60 @@ static void write_partial(void *ctx, th_rank_scaling *partial)
     th_output_write(&c->run, &c->options.output, write_scaling, partial);
 }
 
+/* ---- the models: rank 0 reads the files, all others get them from it ---- */
+
+static int share_model(th_mpi_job *job, th_model **model)
+{
+    th_error err;
+    th_result result = TH_OK;
+    uint8_t *bytes = NULL;
+    size_t written = 0;
+    if (job->rank == 0)
+        bytes = th_archive_write(*model, &written);
+    uint64_t size = written;
+    th_mpi_broadcast(job, &size, sizeof size, "the size of a model");
+    if (job->rank > 0)
+        bytes = malloc(size + 1);
+    int code = th_mpi_agree(job, bytes ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT, "no memory for a model");
+    if (code == TH_EXIT_GOOD) {
+        th_mpi_broadcast(job, bytes, size, "a model");
+        if (job->rank > 0)
+            result = th_archive_read(bytes, size, model, &err);
+        code = th_mpi_agree_on(job, result, &err);
+    }
+    free(bytes);
+    return code;
+}
+
+/* Returns an exit code, the same on all ranks, after rank 0 has complained. Call th_model_set_fini in any case. */
+static int share_models(th_mpi_job *job, const th_model_options *options, th_model_set *out)
+{
+    th_error err;
+    th_result result = TH_OK;
+    *out = (th_model_set){0};
+    if (job->rank == 0)
+        result = th_model_set_init(out, options, NULL, &err);
+    int code = th_mpi_agree_on(job, result, &err);
+    uint32_t count = out->count;
+    if (code == TH_EXIT_GOOD)
+        th_mpi_broadcast(job, &count, sizeof count, "the number of models");
+    for (uint32_t m = 0; m < count && code == TH_EXIT_GOOD; m++) {
+        code = share_model(job, &out->models[m]);
+        out->count = job->rank > 0 && out->models[m] ? m + 1 : out->count;
+    }
+    if (code == TH_EXIT_GOOD && job->rank > 0)
+        result = th_model_set_choose_clip(out, options->clip, &err);
+    return code == TH_EXIT_GOOD ? th_mpi_agree_on(job, result, &err) : code;
+}
+
 /* ---- the job ---- */
 
-static th_mpi_study_desc study_desc(const command_line *c, const th_model_set *models)
+static int study(th_mpi_job *job, command_line *c, const th_model_set *models)
 {
     const th_options *o = &c->options;
     const bool is_stress = c->run.command->bit == TH_COMMAND_STRESS;
     const th_thread_list *threads = is_stress ? &o->stress.threads : &o->scale.threads;
+    th_rank_scaling scaling = {0};
     th_mpi_study_desc desc = {
         .scene = th_model_set_scene_desc(models, &o->crowd),
         .isa = o->crowd.isa,
@@ -164,18 +203,11 @@ static th_mpi_study_desc study_desc(const command_line *c, const th_model_set *m
     } else {
         desc.scene.instance_count = (uint32_t)o->scale.counts.values[0];
     }
-    return desc;
-}
-
-static int study(th_mpi_job *job, command_line *c, const th_model_set *models)
-{
-    th_rank_scaling scaling = {0};
-    const th_mpi_study_desc desc = study_desc(c, models);
     snprintf(c->program, sizeof c->program, "mpirun -n %d throng-mpi", job->size);
     c->run.program = c->program;
     int code = th_mpi_study(job, &desc, write_partial, c, &scaling);
     if (job->rank == 0 && code == TH_EXIT_GOOD) {
-        code = th_output_write(&c->run, &c->options.output, write_scaling, &scaling);
+        code = th_output_write(&c->run, &o->output, write_scaling, &scaling);
         if (code == TH_EXIT_GOOD && th_rank_scaling_misses_budget(&scaling))
             code = TH_EXIT_CHECK;
     }
@@ -190,7 +222,7 @@ static int run(th_mpi_job *job, command_line *c)
     if (code == TH_EXIT_GOOD)
         code = th_mpi_agree_same(job, "command line", c->text);
     if (code == TH_EXIT_GOOD)
-        code = th_mpi_models(job, &c->options.models, &models);
+        code = share_models(job, &c->options.models, &models);
     if (code == TH_EXIT_GOOD)
         code = study(job, c, &models);
     th_model_set_fini(&models);

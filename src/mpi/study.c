@@ -1,22 +1,38 @@
 #include "study.h"
 
-#include "block.h"
-#include "cpus.h"
 #include <cli/command.h>
 
+#include <bench/validate.h>
+#include <bench/validate_run.h>
+#include <core/arena.h>
 #include <core/clock.h>
 #include <core/random.h>
 #include <throng/core/cache_line.h>
 
+#include <assert.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters that rank 0 poses at a time for the reference: their palettes need little memory. */
-enum { SLICE = 4096 };
+enum {
+    BATCH = 16,
+    SLICE = 4096, /* characters that rank 0 poses at a time for the reference: their palettes need little memory */
+    SAMPLE = 100, /* characters that each rank holds against the double-precision reference */
+};
+
+#define CHECKED_S (TH_VALIDATE_FRAME / TH_FRAME_RATE)
+
+/* A rank's block of the crowd at one point, on the rank's pool. */
+typedef struct block {
+    uint32_t first, count; /* characters of the whole crowd */
+    th_scene *scene;
+    th_crowd *crowd;
+    th_frame *frame;
+} block;
 
 typedef struct point {
     MPI_Comm comm; /* MPI_COMM_NULL: this rank takes no part */
-    th_mpi_block block;
+    block block;
     int *counts, *offsets; /* on rank 0: each rank's palettes, in cache lines */
     th_rank_point *out;
 } point;
@@ -26,8 +42,9 @@ typedef struct study {
     const th_mpi_study_desc *desc;
     th_rank_scaling *out;
     th_jobs *jobs;
-    th_scene *whole;
-    uint32_t *costs; /* [model] */
+    th_arena *arena; /* all arrays but palettes, whose pages are for those who write them first */
+    th_scene *whole; /* all characters, or more; blocks use its compiled models */
+    uint32_t *costs; /* of a character of each model, relative to others */
     point *points;
     void *palette, *gathered;
     double *poses_ns, *all_poses_ns; /* of a round: [frame]; on rank 0 [rank * frames + frame] */
@@ -50,125 +67,199 @@ static int agree(const study *s, bool has_room, const char *what)
     return th_mpi_agree(s->job, has_room ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT, text);
 }
 
-/* ---- threads ---- */
+static uint32_t characters_at(const study *s, uint32_t ranks)
+{
+    return s->desc->scene.instance_count * (s->desc->is_weak ? ranks : 1);
+}
 
+/* ---- blocks ---- */
+
+static th_scene_desc scene_of(const study *s, const th_instance *instances, uint32_t count)
+{
+    th_scene_desc scene = s->desc->scene;
+    scene.compiled_models = s->whole->compiled_models;
+    scene.instances = instances;
+    scene.instance_count = count;
+    return scene;
+}
+
+/* Call fini_block in the end, even if it failed. */
+static th_result init_block(const study *s, uint32_t first, uint32_t count, block *b, th_error *err)
+{
+    assert(first + count <= s->whole->instance_count);
+    const th_scene_desc scene = scene_of(s, s->whole->instances + first, count);
+    *b = (block){.first = first, .count = count};
+    th_result result = th_scene_create(&scene, &b->scene, err);
+    if (result == TH_OK)
+        result = th_scene_crowd(b->scene, s->desc->isa, s->desc->palette, &b->crowd, err);
+    if (result == TH_OK)
+        result = th_frame_create(&(th_frame_desc){.crowd = b->crowd, .jobs = s->jobs}, &b->frame, err);
+    return result;
+}
+
+static void fini_block(block *b)
+{
+    th_frame_destroy(b->frame);
+    th_crowd_destroy(b->crowd);
+    th_scene_destroy(b->scene);
+    *b = (block){0};
+}
+
+/* In the frame that is checked. */
+static void pose_block(const block *b, void *palette)
+{
+    memset(palette, 0xff, th_crowd_palette_bytes(b->crowd));
+    th_frame_animate(b->frame, CHECKED_S, palette);
+}
+
+/* Fails if these palettes are not those of the double-precision reference. */
+static th_result validate_block(const block *b, const void *palette, th_error *err)
+{
+    const th_validation_desc desc = {.scene = b->scene,
+                                     .crowd = b->crowd,
+                                     .palette = palette,
+                                     .time_s = CHECKED_S,
+                                     .sample = SAMPLE,
+                                     .seed = b->first};
+    th_validation found = {0};
+    const th_result result = th_validate_palettes(&desc, &found, err);
+    if (result != TH_OK || found.excess <= 1)
+        return result;
+    const th_model *model = th_scene_model(b->scene, found.instance);
+    return th_fail(err, TH_ERR_INPUT,
+                   "joint %s of character %u is %g units off the double-precision reference; %g are "
+                   "allowed",
+                   model->joints[found.joint].name, b->first + found.instance, found.excess * found.allowed,
+                   found.allowed);
+}
+
+/* ---- the crowd and its points ---- */
+
+/* Where mpirun has bound no rank, each one of a host gets CPUs of its own if there are enough. Returns whether its
+ * threads can have a CPU each. */
+static bool bind_threads(const th_mpi_job *job, uint32_t threads)
+{
+    cpu_set_t all, own;
+    const uint32_t first = job->local_rank * threads;
+    CPU_ZERO(&own);
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return false;
+    if (!job->shares_cpus)
+        return (uint32_t)CPU_COUNT(&all) >= threads;
+    if ((uint32_t)CPU_COUNT(&all) < job->local_ranks * threads)
+        return false;
+    for (uint32_t cpu = 0, n = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all)) {
+            if (n >= first && n < first + threads)
+                CPU_SET(cpu, &own);
+            n++;
+        }
+    return sched_setaffinity(0, sizeof own, &own) == 0;
+}
+
+/* Ranks of one host share no CPU if there are enough: those of the host are divided among them, where mpirun has not
+ * done so and no number of threads is given. */
 static int create_pool(study *s)
 {
     th_error err;
-    const uint32_t threads = th_mpi_threads(s->job, s->desc->threads);
-    const bool has_cpus = th_mpi_bind(s->job, threads);
+    char text[32];
+    const uint32_t usable = th_cpus_read().usable;
+    const uint32_t each = s->job->shares_cpus ? usable / s->job->local_ranks : usable;
+    const uint32_t threads = s->desc->threads ? s->desc->threads : each > 0 ? each : 1;
+    const bool has_cpus = bind_threads(s->job, threads);
     const th_jobs_desc jobs = {
         .threads = threads,
         .scheduler = TH_SCHEDULER_WORK_STEALING,
         .placement = has_cpus ? s->desc->placement : TH_PLACEMENT_NONE,
     };
-    char text[32];
     s->out->threads = threads;
     snprintf(text, sizeof text, "%u threads", threads);
     const int code = th_mpi_agree_same(s->job, "number of threads", text);
     return code == TH_EXIT_GOOD ? th_mpi_agree_on(s->job, th_threads_create(&jobs, &s->jobs, &err), &err) : code;
 }
 
-/* ---- points ---- */
-
-static uint32_t characters_at(const study *s, uint32_t ranks)
+/* The cost of a model is that of a batch whose characters have this model alone. */
+static th_result create_whole(study *s, th_error *err)
 {
-    return s->desc->scene.instance_count * (s->desc->is_weak ? ranks : 1);
-}
-
-static th_mpi_block_desc block_desc(const study *s, uint32_t first, uint32_t count)
-{
-    return (th_mpi_block_desc){
-        .whole = s->whole,
-        .scene = s->desc->scene,
-        .isa = s->desc->isa,
-        .palette = s->desc->palette,
-        .jobs = s->jobs,
-        .first = first,
-        .count = count,
-    };
-}
-
-static int create_whole(study *s)
-{
-    th_error err;
-    th_scene_desc scene = s->desc->scene;
-    scene.instance_count = characters_at(s, (uint32_t)s->job->size);
-    th_result result = th_scene_create(&scene, &s->whole, &err);
-    if (result == TH_OK) {
-        s->costs = calloc(s->whole->compiled_model_count, sizeof *s->costs);
-        const th_mpi_block_desc none = block_desc(s, 0, 0);
-        result = s->costs ? th_mpi_model_costs(&none, s->costs, &err) : th_fail(&err, TH_ERR_MEMORY, "no memory");
+    th_instance instances[BATCH];
+    th_scene_desc desc = s->desc->scene;
+    desc.instance_count = characters_at(s, (uint32_t)s->job->size);
+    th_result result = th_scene_create(&desc, &s->whole, err);
+    if (result != TH_OK)
+        return result;
+    s->costs = th_arena_new(s->arena, uint32_t, s->whole->compiled_model_count);
+    if (!s->costs)
+        return th_fail(err, TH_ERR_MEMORY, "no memory");
+    for (uint32_t m = 0; m < s->whole->compiled_model_count && result == TH_OK; m++) {
+        th_scene *scene = NULL;
+        th_crowd *crowd = NULL;
+        for (int i = 0; i < BATCH; i++)
+            instances[i] = (th_instance){.model = m, .clip = TH_NO_INDEX, .speed = 1};
+        const th_scene_desc alike = scene_of(s, instances, BATCH);
+        result = th_scene_create(&alike, &scene, err);
+        if (result == TH_OK)
+            result = th_scene_crowd(scene, s->desc->isa, s->desc->palette, &crowd, err);
+        if (result == TH_OK)
+            s->costs[m] = th_crowd_batch_cost(crowd, 0) + 1; /* a model without a joint costs something, too */
+        th_crowd_destroy(crowd);
+        th_scene_destroy(scene);
     }
-    return th_mpi_agree_on(s->job, result, &err);
+    return result;
 }
 
 typedef struct block_size {
     int lines, bones; /* palettes in cache lines */
 } block_size;
 
-/* What rank 0 has to know of the blocks. all: [ranks] room for their sizes. False if they are too large to gather. */
-static bool collect_blocks(const study *s, point *p, const uint32_t *bounds, block_size *all)
-{
-    const block_size own = {(int)(th_crowd_palette_bytes(p->block.crowd) / TH_CACHE_LINE),
-                            (int)th_crowd_bone_count(p->block.crowd)};
-    MPI_Request request;
-    MPI_Iallgather(&own, 2, MPI_INT, all, 2, MPI_INT, p->comm, &request);
-    th_mpi_wait(s->job, request, "the sizes of blocks");
-    uint64_t lines = 0;
-    for (uint32_t r = 0; r < p->out->ranks; r++) {
-        p->counts[r] = all[r].lines;
-        p->offsets[r] = (int)lines;
-        lines += (uint64_t)all[r].lines;
-        p->out->bones += (uint64_t)all[r].bones;
-        p->out->shares[r] = (th_rank_share){.characters = bounds[r + 1] - bounds[r], .bones = (uint64_t)all[r].bones};
-    }
-    p->out->palette_bytes = lines * TH_CACHE_LINE;
-    return lines <= INT32_MAX;
-}
-
-/* All ranks have agreed that there is room before any of them waits for the others' sizes. */
-static int exchange_blocks(const study *s, point *p, const uint32_t *bounds)
-{
-    const bool takes_part = p->comm != MPI_COMM_NULL;
-    block_size *all = calloc(p->out->ranks, sizeof *all);
-    p->counts = calloc(p->out->ranks, sizeof *p->counts);
-    p->offsets = calloc(p->out->ranks, sizeof *p->offsets);
-    int code = agree(s, all && p->counts && p->offsets, "the sizes of blocks");
-    if (code == TH_EXIT_GOOD) {
-        const bool fits = !takes_part || collect_blocks(s, p, bounds, all);
-        code = th_mpi_agree(s->job, fits ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT,
-                            "palettes of all ranks have 128 GiB or more; fewer characters can be gathered");
-    }
-    free(all);
-    return code;
-}
-
 static int create_point(study *s, point *p)
 {
     th_error err;
     th_result result = TH_OK;
     const uint32_t ranks = p->out->ranks, characters = characters_at(s, ranks);
-    uint32_t *bounds = calloc((size_t)ranks + 1, sizeof *bounds);
-    int code = agree(s, bounds != NULL, "blocks");
     const bool takes_part = (uint32_t)s->job->rank < ranks;
+    uint32_t *bounds = th_arena_new(s->arena, uint32_t, (size_t)ranks + 1);
+    block_size *all = th_arena_new(s->arena, block_size, ranks);
+    p->counts = th_arena_new(s->arena, int, ranks);
+    p->offsets = th_arena_new(s->arena, int, ranks);
     p->out->characters = characters;
-    if (code == TH_EXIT_GOOD) {
-        th_mpi_guard_begin(s->job);
-        MPI_Comm_split(s->job->world, takes_part ? 0 : MPI_UNDEFINED, s->job->rank, &p->comm);
-        th_mpi_guard_end();
-        th_rank_split(s->whole->instances, characters, s->costs, ranks, bounds);
-        if (takes_part) {
-            const uint32_t first = bounds[s->job->rank], end = bounds[s->job->rank + 1];
-            const th_mpi_block_desc desc = block_desc(s, first, end - first);
-            result = th_mpi_block_init(&p->block, &desc, &err);
-        }
-        code = th_mpi_agree_on(s->job, result, &err);
+    int code = agree(s, !th_arena_failed(s->arena), "blocks");
+    if (code != TH_EXIT_GOOD)
+        return code;
+    th_mpi_guard_begin(s->job);
+    MPI_Comm_split(s->job->world, takes_part ? 0 : MPI_UNDEFINED, s->job->rank, &p->comm);
+    th_mpi_guard_end();
+    th_rank_split(s->whole->instances, characters, s->costs, ranks, bounds);
+    if (takes_part) {
+        const uint32_t first = bounds[s->job->rank], end = bounds[s->job->rank + 1];
+        result = init_block(s, first, end - first, &p->block, &err);
     }
-    if (code == TH_EXIT_GOOD)
-        code = exchange_blocks(s, p, bounds);
-    free(bounds);
-    return code;
+    code = th_mpi_agree_on(s->job, result, &err);
+    if (code != TH_EXIT_GOOD)
+        return code;
+
+    /* What rank 0 has to know of the blocks. All ranks have agreed that there is room before any of them waits for the
+     * others' sizes. */
+    bool fits = true;
+    if (takes_part) {
+        const block_size own = {(int)(th_crowd_palette_bytes(p->block.crowd) / TH_CACHE_LINE),
+                                (int)th_crowd_bone_count(p->block.crowd)};
+        MPI_Request request;
+        MPI_Iallgather(&own, 2, MPI_INT, all, 2, MPI_INT, p->comm, &request);
+        th_mpi_wait(s->job, request, "the sizes of blocks");
+        uint64_t lines = 0;
+        for (uint32_t r = 0; r < ranks; r++) {
+            const uint64_t bones = (uint64_t)all[r].bones;
+            p->counts[r] = all[r].lines;
+            p->offsets[r] = (int)lines;
+            lines += (uint64_t)all[r].lines;
+            p->out->bones += bones;
+            p->out->shares[r] = (th_rank_share){.characters = bounds[r + 1] - bounds[r], .bones = bones};
+        }
+        p->out->palette_bytes = lines * TH_CACHE_LINE;
+        fits = lines <= INT32_MAX;
+    }
+    return th_mpi_agree(s->job, fits ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT,
+                        "palettes of all ranks have 128 GiB or more; fewer characters can be gathered");
 }
 
 static bool allocate(study *s)
@@ -181,15 +272,15 @@ static bool allocate(study *s)
         own = bytes > own ? bytes : own;
         all = p->out->palette_bytes > all ? p->out->palette_bytes : all;
     }
+    const bool gathers = is_root(s) && !s->desc->is_alone;
     s->palette = th_cache_line_alloc(own);
-    s->poses_ns = calloc(s->desc->frames, sizeof *s->poses_ns);
+    s->gathered = gathers ? th_cache_line_alloc(all) : NULL;
+    s->poses_ns = th_arena_new(s->arena, double, s->desc->frames);
     if (is_root(s)) {
-        s->gathered = s->desc->is_alone ? NULL : th_cache_line_alloc(all);
-        s->all_poses_ns = calloc((size_t)s->job->size * s->desc->frames, sizeof *s->all_poses_ns);
-        s->hashes = calloc(s->whole->instance_count + 1, sizeof *s->hashes);
+        s->all_poses_ns = th_arena_new(s->arena, double, (size_t)s->job->size * s->desc->frames);
+        s->hashes = th_arena_new(s->arena, th_hash128, s->whole->instance_count);
     }
-    return s->palette && s->poses_ns &&
-           (!is_root(s) || ((s->desc->is_alone || s->gathered) && s->all_poses_ns && s->hashes));
+    return s->palette && (s->gathered || !gathers) && !th_arena_failed(s->arena);
 }
 
 /* ---- checking ---- */
@@ -208,18 +299,17 @@ static th_result pose_alone(study *s, th_error *err)
     th_result result = TH_OK;
     const uint32_t count = s->whole->instance_count;
     for (uint32_t first = 0; first < count && result == TH_OK; first += SLICE) {
-        const th_mpi_block_desc desc = block_desc(s, first, count - first < SLICE ? count - first : SLICE);
-        th_mpi_block slice;
+        block slice;
         void *palette = NULL;
-        result = th_mpi_block_init(&slice, &desc, err);
+        result = init_block(s, first, count - first < SLICE ? count - first : SLICE, &slice, err);
         if (result == TH_OK)
             result = th_palette_create(slice.crowd, &palette, err);
         if (result == TH_OK)
-            th_mpi_block_pose(&slice, palette);
+            pose_block(&slice, palette);
         for (uint32_t i = 0; i < slice.count && result == TH_OK; i++)
             s->hashes[first + i] = th_crowd_instance_hash(slice.crowd, palette, i, first + i);
         free(palette);
-        th_mpi_block_fini(&slice);
+        fini_block(&slice);
     }
     return result;
 }
@@ -232,25 +322,12 @@ static th_hash128 sum_of(const th_hash128 *hashes, uint32_t count)
     return sum;
 }
 
-/* On rank 0: the first character that differs, and the rank that posed it. */
-static void complain_of_difference(const study *s, const point *p, const th_hash128 *all)
-{
-    uint32_t i = 0, r = 0, end = p->out->shares[0].characters;
-    while (i < p->out->characters && all[i].low == s->hashes[i].low && all[i].high == s->hashes[i].high)
-        i++;
-    while (i >= end && r + 1 < p->out->ranks)
-        end += p->out->shares[++r].characters;
-    th_complain("rank %u on %s poses character %u otherwise than rank 0 alone; it is the first that differs of %u, on "
-                "%u ranks",
-                r, s->job->hosts[r], i, p->out->characters, p->out->ranks);
-}
-
-/* Collects all hashes on rank 0, to find out which differ. */
+/* Collects all hashes on rank 0, which names the first character that differs, and the rank that posed it. */
 static void find_difference(study *s, const point *p, const th_hash128 *own)
 {
     MPI_Request request;
-    const uint32_t ranks = p->out->ranks;
-    th_hash128 *all = calloc(p->out->characters + 1, sizeof *all);
+    const uint32_t ranks = p->out->ranks, characters = p->out->characters;
+    th_hash128 *all = calloc(characters + 1, sizeof *all);
     int *counts = calloc(2 * (size_t)ranks, sizeof *counts);
     const int code = agree(s, all && counts, "all hashes");
     if (code == TH_EXIT_GOOD && p->comm != MPI_COMM_NULL) {
@@ -260,8 +337,15 @@ static void find_difference(study *s, const point *p, const th_hash128 *own)
         }
         MPI_Igatherv(own, (int)p->block.count, s->hash, all, counts, counts + ranks, s->hash, 0, p->comm, &request);
         th_mpi_wait(s->job, request, "hashes of palettes");
+        uint32_t i = 0, r = 0, end = p->out->shares[0].characters;
+        while (is_root(s) && i < characters && all[i].low == s->hashes[i].low && all[i].high == s->hashes[i].high)
+            i++;
+        while (i >= end && r + 1 < ranks)
+            end += p->out->shares[++r].characters;
         if (is_root(s))
-            complain_of_difference(s, p, all);
+            th_complain("rank %u on %s poses character %u otherwise than rank 0 alone; it is the first that differs of "
+                        "%u, on %u ranks",
+                        r, s->job->hosts[r], i, characters, ranks);
     }
     free(all);
     free(counts);
@@ -299,12 +383,12 @@ static int check_point(study *s, point *p)
     th_result result = TH_OK;
     const bool takes_part = p->comm != MPI_COMM_NULL;
     if (takes_part)
-        th_mpi_block_pose(&p->block, s->palette);
+        pose_block(&p->block, s->palette);
     const int code = compare_hashes(s, p);
     if (code != TH_EXIT_GOOD)
         return code;
     if (takes_part)
-        result = th_mpi_block_validate(&p->block, s->palette, &err);
+        result = validate_block(&p->block, s->palette, &err);
     const int why = result == TH_ERR_MEMORY ? TH_EXIT_ENVIRONMENT : TH_EXIT_CHECK;
     return th_mpi_agree(s->job, result == TH_OK ? TH_EXIT_GOOD : why, err.text);
 }
@@ -319,42 +403,39 @@ static int check_points(study *s)
 
 /* ---- measuring ---- */
 
-static bool has_poses(th_rank_stage stage)
-{
-    return stage == TH_RANK_POSES || stage == TH_RANK_GATHER;
-}
-
-static void collect(study *s, const point *p, th_rank_stage stage)
+static void run_frame(study *s, point *p, th_rank_stage stage, uint32_t round, uint32_t f)
 {
     MPI_Request request;
     const bool is_barrier = stage == TH_RANK_POSES || stage == TH_RANK_BARE_BARRIER;
+    th_mpi_barrier(s->job, p->comm, "the begin of a frame");
+    const uint64_t start_ns = th_clock_ns();
+    if (stage == TH_RANK_POSES || stage == TH_RANK_GATHER)
+        th_frame_animate(p->block.frame, (round * s->desc->frames + f) / TH_FRAME_RATE, s->palette);
+    const uint64_t posed_ns = th_clock_ns();
     if (is_barrier)
         MPI_Ibarrier(p->comm, &request);
     else
         MPI_Igatherv(s->palette, p->counts[s->job->rank], s->line, s->gathered, p->counts, p->offsets, s->line, 0,
                      p->comm, &request);
     th_mpi_wait(s->job, request, is_barrier ? "the end of a frame" : "palettes");
-}
-
-static void run_frame(study *s, point *p, th_rank_stage stage, uint32_t round, uint32_t f)
-{
-    th_mpi_barrier(s->job, p->comm, "the begin of a frame");
-    const uint64_t start_ns = th_clock_ns();
-    if (has_poses(stage))
-        th_frame_animate(p->block.frame, (round * s->desc->frames + f) / TH_FRAME_RATE, s->palette);
-    const uint64_t posed_ns = th_clock_ns();
-    collect(s, p, stage);
     if (is_root(s))
         th_samples_add(&p->out->stages[stage], (double)(th_clock_ns() - start_ns));
     if (stage == TH_RANK_POSES)
         s->poses_ns[f] = (double)(posed_ns - start_ns);
 }
 
-/* Each rank's poses go to rank 0 after the round, so that what was measured outlives a lost rank. */
-static void collect_poses(study *s, point *p, uint32_t round)
+static void run_point(study *s, point *p, uint32_t round)
 {
     MPI_Request request;
     const uint32_t frames = s->desc->frames, ranks = p->out->ranks;
+    const int stages = s->desc->is_alone ? 1 : TH_RANK_STAGE_COUNT;
+    for (int stage = 0; stage < stages; stage++) {
+        th_jobs_frame_begin(s->jobs);
+        for (uint32_t f = 0; f < frames; f++)
+            run_frame(s, p, (th_rank_stage)stage, round, f);
+        th_jobs_frame_end(s->jobs);
+    }
+    /* Each rank's poses go to rank 0 after the round, so that what was measured outlives a lost rank. */
     MPI_Igather(s->poses_ns, (int)frames, MPI_DOUBLE, s->all_poses_ns, (int)frames, MPI_DOUBLE, 0, p->comm, &request);
     th_mpi_wait(s->job, request, "times of poses");
     for (uint32_t r = 0; is_root(s) && r < ranks; r++)
@@ -362,21 +443,10 @@ static void collect_poses(study *s, point *p, uint32_t round)
             p->out->poses_ns[((size_t)round * frames + f) * ranks + r] = s->all_poses_ns[(size_t)r * frames + f];
 }
 
-static void run_point(study *s, point *p, uint32_t round)
+static void run_round(study *s, uint32_t round)
 {
-    const int stages = s->desc->is_alone ? 1 : TH_RANK_STAGE_COUNT;
-    for (int stage = 0; stage < stages; stage++) {
-        th_jobs_frame_begin(s->jobs);
-        for (uint32_t f = 0; f < s->desc->frames; f++)
-            run_frame(s, p, (th_rank_stage)stage, round, f);
-        th_jobs_frame_end(s->jobs);
-    }
-    collect_poses(s, p, round);
-}
-
-/* R. Durstenfeld, Algorithm 235: Random permutation, 1964. The same on all ranks. */
-static void shuffle(const study *s, uint32_t round, uint32_t *order)
-{
+    /* R. Durstenfeld, Algorithm 235: Random permutation, 1964. The same on all ranks. */
+    uint32_t order[TH_RANKS_MAX];
     const uint64_t seed = th_random_bits(s->desc->scene.seed, round);
     for (uint32_t i = 0; i < s->out->point_count; i++)
         order[i] = i;
@@ -385,12 +455,6 @@ static void shuffle(const study *s, uint32_t round, uint32_t *order)
         order[i - 1] = order[other];
         order[other] = last;
     }
-}
-
-static void run_round(study *s, uint32_t round)
-{
-    uint32_t order[TH_RANKS_MAX];
-    shuffle(s, round, order);
     for (uint32_t i = 0; i < s->out->point_count; i++) {
         point *p = &s->points[order[i]];
         MPI_Request request;
@@ -423,7 +487,8 @@ static int prepare(study *s)
     if (code != TH_EXIT_GOOD)
         return code;
     memcpy(out->hosts, s->job->hosts, out->ranks * sizeof *out->hosts);
-    s->points = calloc(out->point_count, sizeof *s->points);
+    s->arena = th_arena_create();
+    s->points = th_arena_new(s->arena, point, out->point_count);
     code = agree(s, s->points != NULL, "points");
     for (uint32_t i = 0; s->points && i < out->point_count; i++) {
         s->points[i].comm = MPI_COMM_NULL;
@@ -432,7 +497,7 @@ static int prepare(study *s)
     if (code == TH_EXIT_GOOD)
         code = create_pool(s);
     if (code == TH_EXIT_GOOD)
-        code = create_whole(s);
+        code = th_mpi_agree_on(s->job, create_whole(s, &err), &err);
     for (uint32_t i = 0; i < out->point_count && code == TH_EXIT_GOOD; i++)
         code = create_point(s, &s->points[i]);
     return code == TH_EXIT_GOOD ? agree(s, allocate(s), "palettes") : code;
@@ -463,9 +528,7 @@ static int run(study *s)
 static void fini(study *s)
 {
     for (uint32_t i = 0; s->points && i < s->out->point_count; i++) {
-        th_mpi_block_fini(&s->points[i].block);
-        free(s->points[i].counts);
-        free(s->points[i].offsets);
+        fini_block(&s->points[i].block);
         if (s->points[i].comm != MPI_COMM_NULL)
             MPI_Comm_free(&s->points[i].comm);
     }
@@ -474,13 +537,9 @@ static void fini(study *s)
     MPI_Type_free(&s->hash);
     th_scene_destroy(s->whole);
     th_jobs_destroy(s->jobs);
-    free(s->points);
-    free(s->costs);
+    th_arena_destroy(s->arena);
     free(s->palette);
     free(s->gathered);
-    free(s->poses_ns);
-    free(s->all_poses_ns);
-    free(s->hashes);
 }
 
 int th_mpi_study(th_mpi_job *job, const th_mpi_study_desc *desc, void (*lost)(void *ctx, th_rank_scaling *partial),
