@@ -65,7 +65,7 @@ struct th_pose_plan {
 
     double time_s; /* of this frame, like the rest */
     const uint32_t *list;
-    const th_pose_group *listed;
+    const th_draw_list *listed;
     uint32_t listed_count, listed_groups;
 };
 
@@ -89,14 +89,14 @@ th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out,
                          .model_count = (uint32_t)models,
                          .models = th_arena_new(arena, model_palettes, models),
                          .counts = th_arena_new(arena, uint32_t, models),
-                         .groups = th_arena_new(arena, th_pose_palettes, desc->most_groups),
-                         .group_capacity = desc->most_groups,
+                         .groups = th_arena_new(arena, th_pose_palettes, desc->most_lists),
+                         .group_capacity = desc->most_lists,
                          .most_hold = desc->most_hold};
     if (sharing) {
         const size_t words = th_sharing_key_count(sharing) / WORD;
         plan.keys = th_arena_alloc(arena, words, sizeof *plan.keys);
         plan.before = th_arena_new(arena, uint32_t, words);
-        plan.key_ranges = th_arena_new(arena, key_range, desc->most_groups);
+        plan.key_ranges = th_arena_new(arena, key_range, desc->most_lists);
         plan.palettes = th_arena_new(arena, uint32_t, count);
     }
     if (desc->most_hold > 0) {
@@ -104,7 +104,7 @@ th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out,
         plan.last = th_arena_new(arena, last_pose, count);
         plan.places = th_arena_new(arena, th_pose_place, count);
         plan.ranges = th_arena_new(arena, th_palette_range, TH_POSE_MAX_HOLD * models);
-        plan.posed_in = th_arena_new(arena, uint32_t, (size_t)TH_POSE_MAX_HOLD * desc->most_groups);
+        plan.posed_in = th_arena_new(arena, uint32_t, (size_t)TH_POSE_MAX_HOLD * desc->most_lists);
         for (uint32_t a = 0; a < desc->most_hold; a++)
             plan.ages[a] = (age_set){th_arena_new(arena, uint64_t, words), th_arena_new(arena, uint32_t, words)};
     }
@@ -136,7 +136,7 @@ static uint64_t keys_of(const th_pose_plan *plan, uint32_t word)
 }
 
 /* The part of a group that lies within [begin, end) of the list. Moves *begin behind it. */
-static uint32_t part_of(const th_pose_group **group, uint32_t *begin, uint32_t end)
+static uint32_t part_of(const th_draw_list **group, uint32_t *begin, uint32_t end)
 {
     while (*begin - (*group)->first >= (*group)->count)
         (*group)++;
@@ -148,7 +148,7 @@ static uint32_t part_of(const th_pose_group **group, uint32_t *begin, uint32_t e
 static int add_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
-    const th_pose_group *group = plan->listed;
+    const th_draw_list *group = plan->listed;
     (void)worker;
     while (begin < end) {
         const uint32_t first = part_of(&group, &begin, end);
@@ -174,7 +174,7 @@ static void find_shared(th_pose_plan *plan, th_jobs *jobs)
     key_range *ranges = plan->key_ranges;
     plan->key_range_count = 0;
     for (uint32_t g = 0; g < plan->listed_groups; g++) {
-        const th_pose_group *group = &plan->listed[g];
+        const th_draw_list *group = &plan->listed[g];
         if (!group->shares)
             continue;
         const th_sharing_range keys = th_sharing_range_of(plan->sharing, group->model, group->rate);
@@ -224,7 +224,7 @@ static int find_ages(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
     (void)worker;
-    const th_pose_group *group = plan->listed;
+    const th_draw_list *group = plan->listed;
     for (uint32_t w = begin; w < end; w++) {
         uint64_t bits[TH_POSE_MAX_HOLD] = {0};
         for (uint32_t k = w * WORD; k < plan->listed_count && k < (w + 1) * WORD; k++) {
@@ -255,7 +255,7 @@ static uint32_t rank_of(const th_pose_plan *plan, uint32_t age, uint32_t k)
     return set->before[k / WORD] + (uint32_t)__builtin_popcountll(below);
 }
 
-static uint32_t count_of(const th_pose_plan *plan, const th_pose_group *group, uint32_t age)
+static uint32_t count_of(const th_pose_plan *plan, const th_draw_list *group, uint32_t age)
 {
     return rank_of(plan, age, group->first + group->count) - rank_of(plan, age, group->first);
 }
@@ -274,7 +274,7 @@ static void sort_by_age(th_pose_plan *plan, th_jobs *jobs)
 }
 
 /* Characters of a group that are posed in this frame, if it does not share. */
-static uint32_t posed_count(const th_pose_plan *plan, const th_pose_group *group)
+static uint32_t posed_count(const th_pose_plan *plan, const th_draw_list *group)
 {
     return plan->last ? count_of(plan, group, 0) : group->count;
 }
@@ -290,7 +290,7 @@ static void find_held(th_pose_plan *plan, th_jobs *jobs)
     for (uint32_t m = 0; m < plan->model_count && plan->most_bytes > 0; m++) {
         size_t palettes = plan->models[m].shared;
         for (uint32_t g = 0; g < plan->listed_groups; g++) {
-            const th_pose_group *group = &plan->listed[g];
+            const th_draw_list *group = &plan->listed[g];
             const bool shares = group->shares && plan->models[m].shared > 0;
             palettes += group->model == m && !shares ? count_of(plan, group, 0) : 0;
         }
@@ -327,7 +327,7 @@ static int activate_words(uint32_t begin, uint32_t end, uint32_t worker, void *c
 static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
-    const th_pose_group *group = plan->listed;
+    const th_draw_list *group = plan->listed;
     (void)worker;
     while (begin < end) {
         const uint32_t first = part_of(&group, &begin, end);
@@ -354,7 +354,7 @@ static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *
 }
 
 void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const uint32_t *list,
-                       const th_pose_group *groups, uint32_t group_count)
+                       const th_draw_list *groups, uint32_t group_count)
 {
     assert(plan && jobs && (groups || group_count == 0) && group_count <= plan->group_capacity);
     const uint32_t count = group_count > 0 ? groups[group_count - 1].first + groups[group_count - 1].count : 0;
@@ -376,7 +376,7 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     for (uint32_t m = 0; m < plan->model_count; m++)
         plan->models[m].count = plan->models[m].shared;
     for (uint32_t g = 0; g < group_count; g++) {
-        const th_pose_group *group = &groups[g];
+        const th_draw_list *group = &groups[g];
         model_palettes *model = &plan->models[group->model];
         assert(group->first == listed && group->model < plan->model_count);
         const bool shares = group->shares && model->shared > 0;
@@ -422,7 +422,7 @@ void th_pose_plan_begin(th_pose_plan *plan, uint32_t number)
 static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
-    const th_pose_group *group = plan->listed;
+    const th_draw_list *group = plan->listed;
     (void)worker;
     while (begin < end) {
         const uint32_t first = part_of(&group, &begin, end);
@@ -471,7 +471,7 @@ th_pose_counts th_pose_plan_counts(const th_pose_plan *plan)
     return plan->stats;
 }
 
-th_pose_palettes th_pose_plan_group(const th_pose_plan *plan, uint32_t group)
+th_pose_palettes th_pose_plan_list(const th_pose_plan *plan, uint32_t group)
 {
     assert(plan && group < plan->group_capacity);
     return plan->groups[group];
@@ -492,7 +492,7 @@ const th_pose_place *th_pose_plan_places(const th_pose_plan *plan)
 th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t group, uint32_t frames_ago)
 {
     assert(plan && group < plan->group_capacity && plan->groups[group].are_held && frames_ago < plan->most_hold);
-    const th_pose_group *g = &plan->listed[group];
+    const th_draw_list *g = &plan->listed[group];
     const uint32_t model = frames_ago > 0 ? posed_in(plan, group, frames_ago) : g->model;
     th_pose_part part = {.model = model, .first = g->first, .count = count_of(plan, g, frames_ago)};
     for (uint32_t a = 0; a < frames_ago; a++)

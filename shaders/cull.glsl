@@ -1,7 +1,8 @@
 // Lists on the GPU the characters that render/view/cull.c lists on the CPU: the same ones, at the same levels of detail,
-// in the same order. Four steps: count each block's characters by group (cull_count.comp); sum over blocks
-// (cull_sum.comp); find the range of each group, and write the draws (cull_draw.comp); write the list (cull_list.comp).
-// A group is a model, visible or not, at a level. Nothing depends on the order in which work groups run.
+// in the same order. Four steps: count each block's characters by draw list (cull_count.comp); sum over blocks
+// (cull_sum.comp); find where each draw list begins, and write the draws (cull_draw.comp); write the list
+// (cull_list.comp).
+// A draw list is a model, visible or not, at a level. Nothing depends on the order in which work groups run.
 //
 // Each operation is `precise`, as in pose.glsl, so that it rounds as on the CPU.
 

@@ -1,4 +1,4 @@
-// Places each instance, tests it, and counts the listed ones of a block by group.
+// Places each instance, tests it, and counts the listed ones of a block by draw list.
 
 layout(std430, binding = 0) readonly restrict buffer Instances
 {
@@ -20,14 +20,14 @@ layout(std430, binding = 2) readonly restrict buffer Walks
 #endif
 layout(std430, binding = 3) writeonly restrict buffer Found
 {
-    uvec2 found[]; // Z, and the group or NOBODY
+    uvec2 found[]; // Z, and the draw list or NOBODY
 };
 layout(std430, binding = 4) writeonly restrict buffer Counts
 {
-    uint counts[]; // [group][block]
+    uint counts[]; // [draw list][block]
 };
 
-shared uint in_group[GROUPS];
+shared uint in_list[LISTS];
 
 #ifdef WALKS
 // As walked_to of layout.c. NVIDIA takes nothing of a readonly buffer as an argument.
@@ -97,7 +97,7 @@ uint level_of(vec4 s)
     return lod_of(s) + (hidden ? LODS : 0u);
 }
 
-uint group_of(uint i, float z)
+uint list_of(uint i, float z)
 {
     uvec4 sphere = spheres[i];
     float radius = uintBitsToFloat(sphere.y);
@@ -109,17 +109,17 @@ uint group_of(uint i, float z)
 void main()
 {
     uint i = gl_GlobalInvocationID.x, local = gl_LocalInvocationID.x;
-    for (uint g = local; g < GROUPS; g += BLOCK)
-        in_group[g] = 0u;
+    for (uint g = local; g < LISTS; g += BLOCK)
+        in_list[g] = 0u;
     barrier();
     if (i < u_instance_count) {
         float z = z_of(i);
-        uint group = group_of(i, z);
-        found[i] = uvec2(floatBitsToUint(z), group);
-        if (group != NOBODY)
-            atomicAdd(in_group[group], 1u);
+        uint list = list_of(i, z);
+        found[i] = uvec2(floatBitsToUint(z), list);
+        if (list != NOBODY)
+            atomicAdd(in_list[list], 1u);
     }
     barrier();
-    for (uint g = local; g < GROUPS; g += BLOCK)
-        counts[g * u_block_count + gl_WorkGroupID.x] = in_group[g];
+    for (uint g = local; g < LISTS; g += BLOCK)
+        counts[g * u_block_count + gl_WorkGroupID.x] = in_list[g];
 }

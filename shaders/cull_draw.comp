@@ -1,9 +1,9 @@
-// Finds each group's range of the list, and writes the commands that pose and draw them. A work group for each part of a
-// mesh; the first one also writes what there is once.
+// Finds each draw list's range of the list, and writes the commands that pose and draw them. A work group for each part
+// of a mesh; the first one also writes what there is once.
 
 layout(std430, binding = 0) readonly restrict buffer Totals
 {
-    uint totals[]; // [group]
+    uint totals[]; // [draw list]
 };
 struct Part // draw_part of gpu_cull.c
 {
@@ -16,13 +16,13 @@ layout(std430, binding = 1) readonly restrict buffer Parts
 {
     Part parts[];
 };
-layout(std430, binding = 2) writeonly restrict buffer Groups
+layout(std430, binding = 2) writeonly restrict buffer Lists
 {
-    uvec2 groups[]; // where in the list it begins, and how many
+    uvec2 lists[]; // where in the list it begins, and how many
 };
 layout(std430, binding = 3) writeonly restrict buffer Counted
 {
-    uint counted[]; // [group] for the CPU
+    uint counted[]; // [draw list] for the CPU
 };
 layout(std430, binding = 4) writeonly restrict buffer Dispatches
 {
@@ -37,16 +37,16 @@ layout(std430, binding = 5) writeonly restrict buffer Commands
     Command commands[];
 };
 
-shared uint total[GROUPS];
-shared uint first[GROUPS];
+shared uint total[LISTS];
+shared uint first[LISTS];
 
 void find_ranges()
 {
     uint local = gl_LocalInvocationID.x;
-    for (uint g = local; g < GROUPS; g += BLOCK)
+    for (uint g = local; g < LISTS; g += BLOCK)
         total[g] = totals[g];
     barrier();
-    for (uint g = local; g < GROUPS; g += BLOCK) {
+    for (uint g = local; g < LISTS; g += BLOCK) {
         uint sum = 0u;
         for (uint before = 0u; before < g; before++)
             sum += total[before];
@@ -77,8 +77,8 @@ void write_dispatches(uint model)
 void write_ranges()
 {
     uint local = gl_LocalInvocationID.x;
-    for (uint g = local; g < GROUPS; g += BLOCK) {
-        groups[g] = uvec2(first[g], total[g]);
+    for (uint g = local; g < LISTS; g += BLOCK) {
+        lists[g] = uvec2(first[g], total[g]);
         counted[g] = total[g];
     }
     if (local < MODELS)
@@ -90,13 +90,13 @@ void write_command(uint part, uint chunk, uint k)
 {
     uint model = parts[part].model, size = u_models[model].chunk, lod = k % LODS;
     bool into_map = k >= LODS;
-    uint group = model * 2u * LODS + (k >= 2u * LODS ? LODS : 0u) + lod;
-    uint begin = first[group] - first[model * 2u * LODS];
+    uint list = model * 2u * LODS + (k >= 2u * LODS ? LODS : 0u) + lod;
+    uint begin = first[list] - first[model * 2u * LODS];
     uint base_instance = first[model * 2u * LODS] + max(begin, chunk * size);
     uvec2 level = parts[part].levels[into_map ? max(lod, u_models[model].shadow_lod) : lod];
     uint base_vertex = parts[part].has_indices ? parts[part].base_vertex : base_instance;
     commands[parts[part].first_command + chunk * COMMANDS + k] =
-        Command(level.y, in_chunk(begin, begin + total[group], chunk, size), level.x, base_vertex, base_instance);
+        Command(level.y, in_chunk(begin, begin + total[list], chunk, size), level.x, base_vertex, base_instance);
 }
 
 void main()

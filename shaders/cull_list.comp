@@ -10,11 +10,11 @@ layout(std430, binding = 1) readonly restrict buffer Found
 };
 layout(std430, binding = 2) readonly restrict buffer Counts
 {
-    uint counts[]; // [group][block] of the blocks before
+    uint counts[]; // [draw list][block] of the blocks before
 };
-layout(std430, binding = 3) readonly restrict buffer Groups
+layout(std430, binding = 3) readonly restrict buffer Lists
 {
-    uvec2 groups[];
+    uvec2 lists[];
 };
 struct Playback
 {
@@ -49,7 +49,7 @@ layout(std430, binding = 7) writeonly restrict buffer Cursors
     uvec2 cursors[]; // th_device_cursor, [model][character of the model]
 };
 
-shared uint group_of[BLOCK];
+shared uint list_of[BLOCK];
 
 // As th_playback_ratio. NVIDIA takes nothing of a readonly buffer as an argument.
 double ratio_of(uint i)
@@ -93,12 +93,12 @@ uint tint_of(uint own, uint lod)
 }
 
 // at: in the list.
-void write(uint i, uint group, uint at)
+void write(uint i, uint list, uint at)
 {
-    uint model = group / (2u * LODS), of_model = at - groups[model * 2u * LODS].x;
+    uint model = list / (2u * LODS), of_model = at - lists[model * 2u * LODS].x;
     uvec4 place = instances[2u * i], rest = instances[2u * i + 1u];
     place.z = found[i].x;
-    rest.z = tint_of(rest.z, group % LODS);
+    rest.z = tint_of(rest.z, list % LODS);
     rest.w = (rest.w & ~0x3FFFFFu) | of_model % u_models[model].chunk;
     listed[2u * at] = place;
     listed[2u * at + 1u] = rest;
@@ -108,12 +108,12 @@ void write(uint i, uint group, uint at)
 void main()
 {
     uint i = gl_GlobalInvocationID.x, local = gl_LocalInvocationID.x;
-    uint group = i < u_instance_count ? found[i].y : NOBODY, before = 0u;
-    group_of[local] = group;
+    uint list = i < u_instance_count ? found[i].y : NOBODY, before = 0u;
+    list_of[local] = list;
     barrier();
-    if (group == NOBODY)
+    if (list == NOBODY)
         return;
     for (uint k = 0u; k < local; k++)
-        before += group_of[k] == group ? 1u : 0u;
-    write(i, group, groups[group].x + counts[group * u_block_count + gl_WorkGroupID.x] + before);
+        before += list_of[k] == list ? 1u : 0u;
+    write(i, list, lists[list].x + counts[list * u_block_count + gl_WorkGroupID.x] + before);
 }

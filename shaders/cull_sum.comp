@@ -1,12 +1,12 @@
-// Replaces a group's counts by their sums over the blocks before. A work group for each group.
+// Replaces a draw list's counts by their sums over the blocks before. A work group for each draw list.
 
 layout(std430, binding = 0) restrict buffer Counts
 {
-    uint counts[]; // [group][block]
+    uint counts[]; // [draw list][block]
 };
 layout(std430, binding = 1) writeonly restrict buffer Totals
 {
-    uint totals[]; // [group]
+    uint totals[]; // [draw list]
 };
 
 shared uint sums[BLOCK];

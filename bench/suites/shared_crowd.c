@@ -17,7 +17,7 @@ th_result th_shared_crowd_init(th_shared_crowd *s, const th_scene *scene, th_cro
     const size_t count = scene->instance_count, models = scene->compiled_model_count;
     *s = (th_shared_crowd){.scene = scene, .arena = th_arena_create()};
     s->list = th_arena_new(s->arena, uint32_t, count);
-    s->groups = th_arena_new(s->arena, th_pose_group, models);
+    s->groups = th_arena_new(s->arena, th_draw_list, models);
     s->layers = th_arena_new(s->arena, th_layer, count * TH_BEHAVIOUR_LAYERS);
     s->counts = th_arena_new(s->arena, uint8_t, count);
     if (th_arena_failed(s->arena))
@@ -25,8 +25,8 @@ th_result th_shared_crowd_init(th_shared_crowd *s, const th_scene *scene, th_cro
     s->table = (th_crowd_layers){s->layers, s->counts, TH_BEHAVIOUR_LAYERS};
     uint32_t listed = 0;
     for (uint32_t m = 0; m < models; m++) {
-        th_pose_group *group = &s->groups[m];
-        *group = (th_pose_group){.model = m, .first = listed, .shares = !behaves(scene, m)};
+        th_draw_list *group = &s->groups[m];
+        *group = (th_draw_list){.model = m, .first = listed, .shares = !behaves(scene, m)};
         for (uint32_t i = 0; i < count; i++)
             if (scene->instances[i].model == m)
                 s->list[listed++] = i;
@@ -34,7 +34,7 @@ th_result th_shared_crowd_init(th_shared_crowd *s, const th_scene *scene, th_cro
         s->apart += group->shares ? 0 : group->count;
     }
     const th_pose_plan_desc desc = {
-        .crowd = crowd, .rates = {{share_hz}, share_hz > 0}, .most_groups = (uint32_t)models};
+        .crowd = crowd, .rates = {{share_hz}, share_hz > 0}, .most_lists = (uint32_t)models};
     return th_pose_plan_create(&desc, &s->plan, err);
 }
 

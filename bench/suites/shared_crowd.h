@@ -12,7 +12,7 @@ typedef struct th_shared_crowd {
     th_pose_plan *plan;
     th_arena *arena; /* of what follows */
     uint32_t *list;  /* all instances, by model */
-    th_pose_group *groups;
+    th_draw_list *groups;
     th_layer *layers; /* what instances show, to be checked */
     uint8_t *counts;
     th_crowd_layers table;

@@ -394,18 +394,11 @@ static void set_material(const draw_pass *pass, const th_upload_part *part)
     glBindTexture(GL_TEXTURE_2D, part->image);
 }
 
-/* All levels that a mesh lacks are its last. */
-static uint32_t level_of(const th_upload *upload, uint32_t lod)
-{
-    assert(upload->lod_count > 0);
-    return lod < upload->lod_count ? lod : upload->lod_count - 1;
-}
-
 static void draw_part(const th_upload *upload, const draw_pass *pass, const th_upload_part *part, const th_draw *draw,
                       uint32_t count)
 {
     const uint32_t wanted = pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod;
-    const uint32_t lod = level_of(upload, wanted);
+    const uint32_t lod = th_upload_level(upload, wanted);
     const th_render_mesh_lod *level = &part->lods[lod];
     set_material(pass, part);
     glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
@@ -515,7 +508,7 @@ static void draw_part_levels(const th_upload *upload, const draw_pass *pass, con
     set_material(pass, part);
     for (uint32_t begin = 0, end; begin < count; begin = end) {
         const uint32_t lod = begin % TH_RENDER_MESH_LODS;
-        const bool is_finest = level_of(upload, lod > least ? lod : least) == 0;
+        const bool is_finest = th_upload_level(upload, lod > least ? lod : least) == 0;
         end = begin + 1;
         if (!(upload->variant & TH_UPLOAD_EIGHT))
             end = count;

@@ -1,5 +1,4 @@
-/* The test of a tile of bounding spheres against a camera and a light, and what the GPU needs to do the same. Private
- * to render. */
+/* The test of a tile of bounding spheres against a camera and a light. Private to render. */
 #ifndef TH_RENDER_VIEW_CULL_TEST_H
 #define TH_RENDER_VIEW_CULL_TEST_H
 
@@ -28,20 +27,8 @@ typedef struct th_cull_spheres {
     const float *x, *y, *z, *radius;
 } th_cull_spheres;
 
-/* Writes for each sphere its level of detail; plus lod_count if only its shadow is visible; or a negative number if
- * nothing is. All instruction sets write the same. */
-typedef void th_cull_test_fn(const th_cull_test *test, const th_cull_spheres *spheres, int32_t level[TH_CULL_TILE]);
-
 /* light: NULL where shadows are not drawn. */
 th_cull_test th_cull_test_of(const th_cull *cull, const th_cull_view *visible, const th_cull_light *light);
-
-/* What is tested of an instance besides X and Z of its position, and the first of its groups. */
-typedef struct th_cull_sphere {
-    float y, radius; /* as in th_cull_spheres */
-    uint32_t first_group, unused;
-} th_cull_sphere;
-
-th_cull_sphere th_cull_sphere_of(const th_cull *cull, uint32_t instance);
 
 th_cull_test_fn th_cull_test_tile, th_cull_test_tile_avx2;
 

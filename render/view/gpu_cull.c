@@ -8,6 +8,7 @@
 #include "tint.h"
 #include "upload.h"
 
+#include <core/arena.h>
 #include <shaders.h>
 #include <throng/anim/device_program.h>
 #include <throng/core/cache_line.h>
@@ -19,11 +20,11 @@
 
 enum {
     LODS = TH_RENDER_MESH_LODS,
-    MODEL_GROUPS = 2 * LODS,
-    BLOCK = 256,         /* instances; as in cull.glsl */
-    MOST_BLOCKS = 65535, /* work groups that every driver dispatches at once */
-    ALIGNMENT = 256,     /* the largest that a driver may ask for */
-    CHUNK_STEP = 64,     /* characters: their palettes and cursors are whole units of the alignment */
+    MODEL_LISTS = 2 * LODS, /* draw lists */
+    BLOCK = 256,            /* instances; as in cull.glsl */
+    MOST_BLOCKS = 65535,    /* work groups that every driver dispatches at once */
+    ALIGNMENT = 256,        /* the largest that a driver may ask for */
+    CHUNK_STEP = 64,        /* characters: their palettes and cursors are whole units of the alignment */
     COMMAND_WORDS = sizeof(th_indirect_command) / sizeof(uint32_t),
     DISPATCH_WORDS = 3,
 };
@@ -49,6 +50,12 @@ typedef struct frame_block {
 _Static_assert(sizeof(frame_block) % 16 == 0 && sizeof(block_model) % 16 == 0, "as std140 has them");
 _Static_assert(LODS <= 12 && TH_CULL_MAX_LODS - 1 <= 12, "vectors of four");
 
+/* One of Spheres of cull_count.comp: what is tested of an instance besides X and Z of its position. */
+typedef struct block_sphere {
+    float y, radius;
+    uint32_t first_list, unused;
+} block_sphere;
+
 /* Part of cull_draw.comp: one of what is drawn of a mesh. */
 typedef struct draw_part {
     uint32_t model, first_command, base_vertex, has_indices;
@@ -70,7 +77,7 @@ enum buffer {
     FOUND,
     COUNTS,
     TOTALS,
-    GROUPS,
+    LISTS,
     DISPATCHES,
     COMMANDS,
     LISTED,
@@ -81,10 +88,11 @@ enum buffer {
 };
 
 struct th_gpu_cull {
+    th_arena *arena; /* holds this */
     const th_gl *gl;
     th_gpu_evaluator *evaluator;
     const th_cull *cull;
-    uint32_t instance_count, block_count, model_count, group_count, part_count;
+    uint32_t instance_count, block_count, model_count, list_count, part_count;
     size_t palette_bytes, bytes;
     double street_length;
     bool walks;
@@ -103,11 +111,6 @@ struct th_gpu_cull {
 };
 
 /* ---- sizes ---- */
-
-static uint32_t round_up(uint32_t count, uint32_t step)
-{
-    return (count + step - 1) / step * step;
-}
 
 /* How the characters of a model are divided into chunks, each of which can be posed, and drawn, at once. */
 static th_result make_mesh(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_t m, th_error *err)
@@ -136,26 +139,12 @@ static th_result make_mesh(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_
     return TH_OK;
 }
 
-static th_result make_meshes(th_gpu_cull *c, const th_gpu_cull_desc *desc, th_error *err)
-{
-    th_result result = TH_OK;
-    uint32_t cursors = 0;
-    for (uint32_t m = 0; m < c->model_count && result == TH_OK; m++) {
-        c->first_cursors[m] = cursors;
-        cursors += round_up(th_crowd_palettes(desc->crowd, m).count, CHUNK_STEP);
-        c->part_count += th_crowd_renderer_upload(desc->renderer, m)->part_count + TH_INDIRECT_PARTS;
-        result = make_mesh(c, desc, m, err);
-    }
-    c->first_cursors[c->model_count] = cursors;
-    return result;
-}
-
 /* What each step binds at once, besides palettes. */
 static th_result check_size(const th_gpu_cull *c, th_error *err)
 {
     const th_gl_info *info = th_gl_get_info(c->gl);
     const uint64_t instances = (uint64_t)c->instance_count * sizeof(th_gpu_instance),
-                   counts = (uint64_t)c->block_count * c->group_count * sizeof(uint32_t),
+                   counts = (uint64_t)c->block_count * c->list_count * sizeof(uint32_t),
                    most = instances > counts ? instances : counts;
     if (most > info->storage_block_bytes || c->block_count > MOST_BLOCKS)
         return th_fail(err, TH_ERR_INPUT, "%u characters take %.1f MB, and %s can bind %.1f MB", c->instance_count,
@@ -163,29 +152,7 @@ static th_result check_size(const th_gpu_cull *c, th_error *err)
     return TH_OK;
 }
 
-/* ---- tables ---- */
-
-/* Squares have four corners, and skeletons the ends of their lines. */
-static void make_arrays(const th_upload *upload, uint32_t part, draw_part *out)
-{
-    for (uint32_t l = 0; l < LODS; l++)
-        out->levels[l][1] = part == TH_INDIRECT_CONTACTS ? 4 : upload->line_end_count;
-}
-
-/* Levels that a mesh lacks are its last. */
-static void make_elements(const th_upload *upload, const th_upload_part *part, draw_part *out)
-{
-    const th_render_mesh_lod *level = part->lods;
-    out->has_indices = true;
-    out->base_vertex = part->base_vertex;
-    for (uint32_t l = 0; l < LODS; l++) {
-        level = l < upload->lod_count ? &part->lods[l] : level;
-        out->levels[l][0] = level->first_index;
-        out->levels[l][1] = level->index_count;
-    }
-}
-
-/* Returns the number of commands. */
+/* What is drawn of each mesh, and its commands. Returns the number of commands. */
 static uint32_t make_parts(th_gpu_cull *c, const th_crowd_renderer *renderer)
 {
     uint32_t command = 0;
@@ -193,35 +160,25 @@ static uint32_t make_parts(th_gpu_cull *c, const th_crowd_renderer *renderer)
     for (uint32_t m = 0; m < c->model_count; m++) {
         const th_upload *upload = th_crowd_renderer_upload(renderer, m);
         c->meshes[m].first_command = command;
-        for (uint32_t part = 0; part < TH_INDIRECT_PARTS + upload->part_count; part++, out++) {
+        for (uint32_t p = 0; p < TH_INDIRECT_PARTS + upload->part_count; p++, out++) {
             *out = (draw_part){.model = m, .first_command = command};
             command += c->meshes[m].chunk_count * TH_INDIRECT_COMMANDS;
-            if (part < TH_INDIRECT_PARTS)
-                make_arrays(upload, part, out);
-            else
-                make_elements(upload, &upload->parts[part - TH_INDIRECT_PARTS], out);
+            if (p >= TH_INDIRECT_PARTS) {
+                const th_upload_part *part = &upload->parts[p - TH_INDIRECT_PARTS];
+                out->has_indices = true;
+                out->base_vertex = part->base_vertex;
+                for (uint32_t l = 0; l < LODS; l++) {
+                    const th_render_mesh_lod *level = &part->lods[th_upload_level(upload, l)];
+                    out->levels[l][0] = level->first_index;
+                    out->levels[l][1] = level->index_count;
+                }
+            } else { /* squares have four corners, and skeletons the ends of their lines */
+                for (uint32_t l = 0; l < LODS; l++)
+                    out->levels[l][1] = p == TH_INDIRECT_CONTACTS ? 4 : upload->line_end_count;
+            }
         }
     }
     return command;
-}
-
-static void make_poses(th_gpu_cull *c)
-{
-    th_gpu_pose *out = c->poses;
-    for (uint32_t m = 0; m < c->model_count; m++) {
-        const th_indirect_mesh *mesh = &c->meshes[m];
-        for (uint32_t k = 0; k < mesh->chunk_count; k++, out++) {
-            const size_t first = (size_t)k * mesh->chunk;
-            *out = (th_gpu_pose){
-                .model = m,
-                .most = th_indirect_chunk(mesh, k),
-                .stride = mesh->palette_stride,
-                .palettes = {c->buffers[PALETTES], mesh->palette_offset + first * mesh->palette_stride},
-                .cursors = {c->buffers[CURSORS], (c->first_cursors[m] + first) * sizeof(th_device_cursor)},
-                .groups = {c->buffers[DISPATCHES], (size_t)(out - c->poses) * DISPATCH_WORDS * sizeof(uint32_t)},
-            };
-        }
-    }
 }
 
 /* ---- buffers ---- */
@@ -232,22 +189,11 @@ static bool make_buffer(th_gpu_cull *c, enum buffer which, size_t bytes, const v
     return th_buffer_make(&c->buffers[which], bytes, data, data ? GL_STATIC_DRAW : GL_DYNAMIC_COPY);
 }
 
-/* Cursors that nobody has written yet are of the first frame. */
-static bool make_cursors(th_gpu_cull *c)
-{
-    if (!make_buffer(c, CURSORS, (c->first_cursors[c->model_count] + 1) * sizeof(th_device_cursor), NULL))
-        return false;
-    glBindBuffer(GL_COPY_WRITE_BUFFER, c->buffers[CURSORS]);
-    glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, NULL);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-    return true;
-}
-
 /* Counts for the CPU. */
 static bool make_counted(th_gpu_cull *c, uint32_t slot)
 {
     const GLbitfield flags = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-    const GLsizeiptr bytes = (GLsizeiptr)(c->group_count * sizeof(uint32_t));
+    const GLsizeiptr bytes = (GLsizeiptr)(c->list_count * sizeof(uint32_t));
     if (!th_gl_get_info(c->gl)->buffer_storage)
         return make_buffer(c, COUNTED + slot, (size_t)bytes, NULL);
     glGenBuffers(1, &c->buffers[COUNTED + slot]);
@@ -260,32 +206,19 @@ static bool make_counted(th_gpu_cull *c, uint32_t slot)
     return c->mapped[slot] != NULL;
 }
 
-static bool make_outputs(th_gpu_cull *c, uint32_t command_count)
+/* What never changes, and what the GPU writes; cursors that nobody has written yet are of the first frame. */
+static bool make_buffers(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_t command_count)
 {
-    const size_t word = sizeof(uint32_t), groups = c->group_count;
-    bool ok = make_buffer(c, FOUND, c->instance_count * 2 * word, NULL) &&
-              make_buffer(c, COUNTS, groups * c->block_count * word, NULL) &&
-              make_buffer(c, TOTALS, groups * word, NULL) && make_buffer(c, GROUPS, groups * 2 * word, NULL) &&
-              make_buffer(c, DISPATCHES, c->pose_count * DISPATCH_WORDS * word, NULL) &&
-              make_buffer(c, COMMANDS, command_count * sizeof(th_indirect_command), NULL) &&
-              make_buffer(c, LISTED, c->instance_count * sizeof(th_gpu_instance), NULL) &&
-              make_buffer(c, PALETTES, c->palette_bytes, NULL) && make_cursors(c);
-    for (uint32_t slot = 0; slot < TH_RING_SLOTS && ok; slot++)
-        ok = make_counted(c, slot);
-    return ok;
-}
-
-/* What never changes. */
-static bool make_inputs(th_gpu_cull *c, const th_gpu_cull_desc *desc)
-{
-    const size_t count = c->instance_count, clip_count = th_crowd_device_clip_count(desc->crowd);
-    th_cull_sphere *spheres = calloc(count + 1, sizeof *spheres);
-    th_device_playback *playbacks = calloc(count + 1, sizeof *playbacks);
-    th_device_clip *clips = calloc(clip_count + 1, sizeof *clips);
-    bool ok = spheres && playbacks && clips;
-    for (uint32_t i = 0; i < count && ok; i++)
-        spheres[i] = th_cull_sphere_of(desc->cull, i);
+    const size_t word = sizeof(uint32_t), count = c->instance_count, lists = c->list_count,
+                 clip_count = th_crowd_device_clip_count(desc->crowd);
+    th_arena *memory = th_arena_create();
+    block_sphere *spheres = th_arena_new(memory, block_sphere, count);
+    th_device_playback *playbacks = th_arena_new(memory, th_device_playback, count);
+    th_device_clip *clips = th_arena_new(memory, th_device_clip, clip_count);
+    bool ok = !th_arena_failed(memory);
     if (ok) {
+        for (uint32_t i = 0; i < count; i++)
+            spheres[i] = (block_sphere){c->cull->y[i], c->cull->radius[i], c->cull->first_bucket[i], 0};
         th_crowd_device_playbacks(desc->crowd, playbacks);
         th_crowd_device_clips(desc->crowd, clips);
     }
@@ -294,10 +227,22 @@ static bool make_inputs(th_gpu_cull *c, const th_gpu_cull_desc *desc)
          make_buffer(c, WALKS, desc->walks ? count * sizeof *desc->walks : 0, desc->walks) &&
          make_buffer(c, PLAYBACKS, count * sizeof *playbacks, playbacks) &&
          make_buffer(c, CLIPS, clip_count * sizeof *clips, clips) &&
-         make_buffer(c, PARTS, c->part_count * sizeof *c->parts, c->parts);
-    free(spheres);
-    free(playbacks);
-    free(clips);
+         make_buffer(c, PARTS, c->part_count * sizeof *c->parts, c->parts) &&
+         make_buffer(c, FOUND, count * 2 * word, NULL) && make_buffer(c, COUNTS, lists * c->block_count * word, NULL) &&
+         make_buffer(c, TOTALS, lists * word, NULL) && make_buffer(c, LISTS, lists * 2 * word, NULL) &&
+         make_buffer(c, DISPATCHES, c->pose_count * DISPATCH_WORDS * word, NULL) &&
+         make_buffer(c, COMMANDS, command_count * sizeof(th_indirect_command), NULL) &&
+         make_buffer(c, LISTED, count * sizeof(th_gpu_instance), NULL) &&
+         make_buffer(c, PALETTES, c->palette_bytes, NULL) &&
+         make_buffer(c, CURSORS, (c->first_cursors[c->model_count] + 1) * sizeof(th_device_cursor), NULL);
+    th_arena_destroy(memory);
+    if (ok) {
+        glBindBuffer(GL_COPY_WRITE_BUFFER, c->buffers[CURSORS]);
+        glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, NULL);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    }
+    for (uint32_t slot = 0; slot < TH_RING_SLOTS && ok; slot++)
+        ok = make_counted(c, slot);
     return ok;
 }
 
@@ -307,9 +252,9 @@ static th_result make_program(th_gpu_cull *c, enum step step, th_error *err)
 {
     static const th_shader *const shaders[STEPS] = {&th_shader_cull_count_comp, &th_shader_cull_sum_comp,
                                                     &th_shader_cull_draw_comp, &th_shader_cull_list_comp};
-    char models[32], groups[32], lods[32], slack[32], commands[32], stretches[32];
+    char models[32], lists[32], lods[32], slack[32], commands[32], stretches[32];
     snprintf(models, sizeof models, "MODELS %uu", c->model_count);
-    snprintf(groups, sizeof groups, "GROUPS %uu", c->group_count);
+    snprintf(lists, sizeof lists, "LISTS %uu", c->list_count);
     snprintf(lods, sizeof lods, "LODS %du", LODS);
     snprintf(slack, sizeof slack, "SLACK %.9g", (double)TH_CULL_SLACK);
     snprintf(commands, sizeof commands, "COMMANDS %du", TH_INDIRECT_COMMANDS);
@@ -317,82 +262,87 @@ static th_result make_program(th_gpu_cull *c, enum step step, th_error *err)
     const th_program_desc desc = {
         .name = "cull",
         .compute = {&th_shader_cull_glsl, shaders[step]},
-        .defines = {models, groups, lods, slack, commands, stretches, c->walks ? "WALKS" : NULL},
+        .defines = {models, lists, lods, slack, commands, stretches, c->walks ? "WALKS" : NULL},
     };
     return th_program_create(&desc, &c->programs[step], err);
 }
 
 /* ---- creating ---- */
 
-static bool allocate_models(th_gpu_cull *c)
-{
-    const size_t models = (size_t)c->model_count + 1;
-    c->models = calloc(models, sizeof *c->models);
-    c->first_cursors = calloc(models, sizeof *c->first_cursors);
-    c->meshes = calloc(models, sizeof *c->meshes);
-    c->counts = calloc((size_t)c->group_count + 1, sizeof *c->counts);
-    return c->models && c->first_cursors && c->meshes && c->counts;
-}
-
-static bool allocate_parts(th_gpu_cull *c)
-{
-    c->parts = calloc((size_t)c->part_count + 1, sizeof *c->parts);
-    c->poses = calloc((size_t)c->pose_count + 1, sizeof *c->poses);
-    return c->parts && c->poses;
-}
-
-static th_result make_buffers(th_gpu_cull *c, const th_gpu_cull_desc *desc, th_error *err)
-{
-    if (!allocate_parts(c))
-        return th_fail(err, TH_ERR_MEMORY, "no memory to list %u characters", c->instance_count);
-    const uint32_t commands = make_parts(c, desc->renderer);
-    if (!make_inputs(c, desc) || !make_outputs(c, commands))
-        return th_fail(err, TH_ERR_MEMORY, "%s has no memory to list %u characters and to pose all of them, %.1f MB",
-                       th_gl_get_info(c->gl)->renderer, c->instance_count, (double)c->bytes / 1e6);
-    make_poses(c);
-    c->indirect = (th_indirect){c->buffers[COMMANDS], c->buffers[LISTED], c->buffers[PALETTES], c->meshes};
-    return TH_OK;
-}
-
-static void init(th_gpu_cull *c, const th_gpu_cull_desc *desc)
-{
-    c->gl = desc->gl;
-    c->evaluator = desc->evaluator;
-    c->cull = desc->cull;
-    c->instance_count = th_crowd_instance_count(desc->crowd);
-    c->block_count = (c->instance_count + BLOCK - 1) / BLOCK;
-    c->model_count = th_crowd_model_count(desc->crowd);
-    c->group_count = c->model_count * MODEL_GROUPS;
-    c->street_length = desc->street_length;
-    c->walks = desc->walks != NULL;
-}
-
 th_result th_gpu_cull_create(const th_gpu_cull_desc *desc, th_gpu_cull **out, th_error *err)
 {
     assert(desc && desc->gl && desc->renderer && desc->evaluator && desc->crowd && desc->cull && out);
     assert(desc->gpu_instances && th_crowd_instance_count(desc->crowd) > 0);
     *out = NULL;
-    th_gpu_cull *c = calloc(1, sizeof *c);
+    const uint32_t count = th_crowd_instance_count(desc->crowd), models = th_crowd_model_count(desc->crowd);
+    th_arena *arena = th_arena_create();
+    th_gpu_cull *c = th_arena_new(arena, th_gpu_cull, 1);
     if (c)
-        init(c, desc);
-    if (!c || !allocate_models(c)) {
-        th_gpu_cull_destroy(c);
+        *c = (th_gpu_cull){
+            .arena = arena,
+            .gl = desc->gl,
+            .evaluator = desc->evaluator,
+            .cull = desc->cull,
+            .instance_count = count,
+            .block_count = (count + BLOCK - 1) / BLOCK,
+            .model_count = models,
+            .list_count = models * MODEL_LISTS,
+            .street_length = desc->street_length,
+            .walks = desc->walks != NULL,
+            .models = th_arena_new(arena, block_model, models),
+            .first_cursors = th_arena_new(arena, uint32_t, (size_t)models + 1),
+            .meshes = th_arena_new(arena, th_indirect_mesh, models),
+            .counts = th_arena_new(arena, uint32_t, (size_t)models * MODEL_LISTS),
+        };
+    if (th_arena_failed(arena)) {
+        th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "no memory to list characters");
     }
     th_result result = check_size(c, err);
-    if (result == TH_OK)
-        result = make_meshes(c, desc, err);
-    if (result == TH_OK)
-        result = make_buffers(c, desc, err);
+    for (uint32_t m = 0; m < models && result == TH_OK; m++) {
+        const uint32_t cursors = (th_crowd_palettes(desc->crowd, m).count + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP;
+        c->first_cursors[m + 1] = c->first_cursors[m] + cursors;
+        c->part_count += th_crowd_renderer_upload(desc->renderer, m)->part_count + TH_INDIRECT_PARTS;
+        result = make_mesh(c, desc, m, err);
+    }
+    if (result == TH_OK) {
+        c->parts = th_arena_new(arena, draw_part, c->part_count);
+        c->poses = th_arena_new(arena, th_gpu_pose, c->pose_count);
+        if (th_arena_failed(arena))
+            result = th_fail(err, TH_ERR_MEMORY, "no memory to list %u characters", count);
+        else if (!make_buffers(c, desc, make_parts(c, desc->renderer)))
+            result =
+                th_fail(err, TH_ERR_MEMORY, "%s has no memory to list %u characters and to pose all of them, %.1f MB",
+                        th_gl_get_info(c->gl)->renderer, count, (double)c->bytes / 1e6);
+    }
     for (enum step step = 0; step < STEPS && result == TH_OK; step++)
         result = make_program(c, step, err);
     if (result == TH_OK)
         result = th_gl_check((th_gl *)c->gl, "while a crowd was uploaded", err);
-    if (result == TH_OK)
-        *out = c;
-    else
+    if (result != TH_OK) {
         th_gpu_cull_destroy(c);
-    return result;
+        return result;
+    }
+
+    /* All chunks, for the evaluator. */
+    th_gpu_pose *pose = c->poses;
+    for (uint32_t m = 0; m < models; m++) {
+        const th_indirect_mesh *mesh = &c->meshes[m];
+        for (uint32_t k = 0; k < mesh->chunk_count; k++, pose++) {
+            const size_t first = (size_t)k * mesh->chunk;
+            *pose = (th_gpu_pose){
+                .model = m,
+                .most = th_indirect_chunk(mesh, k),
+                .stride = mesh->palette_stride,
+                .palettes = {c->buffers[PALETTES], mesh->palette_offset + first * mesh->palette_stride},
+                .cursors = {c->buffers[CURSORS], (c->first_cursors[m] + first) * sizeof(th_device_cursor)},
+                .groups = {c->buffers[DISPATCHES], (size_t)(pose - c->poses) * DISPATCH_WORDS * sizeof(uint32_t)},
+            };
+        }
+    }
+    c->indirect = (th_indirect){c->buffers[COMMANDS], c->buffers[LISTED], c->buffers[PALETTES], c->meshes};
+    *out = c;
+    return TH_OK;
 }
 
 void th_gpu_cull_destroy(th_gpu_cull *c)
@@ -402,13 +352,7 @@ void th_gpu_cull_destroy(th_gpu_cull *c)
     glDeleteBuffers(BUFFERS, c->buffers);
     for (enum step step = 0; step < STEPS; step++)
         glDeleteProgram(c->programs[step]);
-    free(c->models);
-    free(c->first_cursors);
-    free(c->meshes);
-    free(c->poses);
-    free(c->parts);
-    free(c->counts);
-    free(c);
+    th_arena_destroy(c->arena);
 }
 
 /* ---- a frame ---- */
@@ -419,17 +363,6 @@ size_t th_gpu_cull_frame_bytes(const th_gpu_cull *c)
     return sizeof(frame_block) + c->model_count * sizeof(block_model);
 }
 
-/* frame: of zeros. */
-static void set_test(const th_cull_test *test, frame_block *frame)
-{
-    memcpy(frame->planes, test->plane, sizeof test->plane);
-    memcpy(frame->pushes, test->push, sizeof test->push);
-    memcpy(frame->limits, test->limit2, sizeof test->limit2);
-    memcpy(frame->eye, test->eye, sizeof test->eye);
-    frame->ground = test->ground;
-    frame->plane_count = (uint32_t)test->plane_count;
-}
-
 void th_gpu_cull_write(const th_gpu_cull *c, const th_gpu_cull_frame *frame, void *out)
 {
     assert(c && frame && frame->visible && frame->models && out);
@@ -438,8 +371,13 @@ void th_gpu_cull_write(const th_gpu_cull *c, const th_gpu_cull_frame *frame, voi
                          .length = c->street_length,
                          .instance_count = c->instance_count,
                          .block_count = c->block_count,
-                         .tints_levels = frame->tints_levels};
-    set_test(&test, &block);
+                         .tints_levels = frame->tints_levels,
+                         .ground = test.ground,
+                         .plane_count = (uint32_t)test.plane_count};
+    memcpy(block.planes, test.plane, sizeof test.plane);
+    memcpy(block.pushes, test.push, sizeof test.push);
+    memcpy(block.limits, test.limit2, sizeof test.limit2);
+    memcpy(block.eye, test.eye, sizeof test.eye);
     for (uint32_t lod = 0; lod < LODS; lod++)
         memcpy(&block.tints[lod], th_tint_lod(lod).rgba, sizeof block.tints[lod]);
     memcpy(out, &block, sizeof block);
@@ -451,16 +389,11 @@ void th_gpu_cull_write(const th_gpu_cull *c, const th_gpu_cull_frame *frame, voi
     }
 }
 
-static void bind(const th_gpu_cull *c, GLuint point, enum buffer which)
-{
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, point, c->buffers[which]);
-}
-
 /* Runs a step on buffers in the order of its bindings. The next one sees what it writes. */
 static void run(const th_gpu_cull *c, enum step step, uint32_t groups, const enum buffer *buffers, uint32_t count)
 {
     for (uint32_t b = 0; b < count; b++)
-        bind(c, b, buffers[b]);
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, b, c->buffers[buffers[b]]);
     glUseProgram(c->programs[step]);
     glDispatchCompute(groups, 1, 1);
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
@@ -479,9 +412,9 @@ void th_gpu_cull_run(th_gpu_cull *c, th_ring_binding frame)
     glBindBufferRange(GL_UNIFORM_BUFFER, 0, frame.buffer, (GLintptr)frame.offset,
                       (GLsizeiptr)th_gpu_cull_frame_bytes(c));
     RUN(c, COUNT, c->block_count, INSTANCES, SPHERES, WALKS, FOUND, COUNTS);
-    RUN(c, SUM, c->group_count, COUNTS, TOTALS);
-    RUN(c, DRAW, c->part_count, TOTALS, PARTS, GROUPS, counted, DISPATCHES, COMMANDS);
-    RUN(c, LIST, c->block_count, INSTANCES, FOUND, COUNTS, GROUPS, PLAYBACKS, CLIPS, LISTED, CURSORS);
+    RUN(c, SUM, c->list_count, COUNTS, TOTALS);
+    RUN(c, DRAW, c->part_count, TOTALS, PARTS, LISTS, counted, DISPATCHES, COMMANDS);
+    RUN(c, LIST, c->block_count, INSTANCES, FOUND, COUNTS, LISTS, PLAYBACKS, CLIPS, LISTED, CURSORS);
     for (GLuint point = 0; point < 8; point++)
         glBindBufferBase(GL_SHADER_STORAGE_BUFFER, point, 0);
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, 0);
@@ -496,7 +429,7 @@ void th_gpu_cull_pose(const th_gpu_cull *c)
     th_gpu_evaluator_pose_counted(c->evaluator, c->poses, c->pose_count);
 }
 
-const th_indirect *th_gpu_cull_draws(th_gpu_cull *c, const th_gpu_cull_model *models)
+const th_indirect *th_gpu_cull_draws(th_gpu_cull *c, const th_draw_model *models)
 {
     assert(c && models);
     for (uint32_t m = 0; m < c->model_count; m++) {
@@ -513,7 +446,7 @@ static const uint32_t *counts_of(th_gpu_cull *c, uint64_t run)
     const uint32_t slot = (uint32_t)(run % TH_RING_SLOTS);
     if (c->mapped[slot])
         return c->mapped[slot];
-    th_gpu_read_buffer((th_ring_binding){c->buffers[COUNTED + slot], 0}, c->group_count * sizeof *c->counts, c->counts);
+    th_gpu_read_buffer((th_ring_binding){c->buffers[COUNTED + slot], 0}, c->list_count * sizeof *c->counts, c->counts);
     return c->counts;
 }
 

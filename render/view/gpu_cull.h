@@ -33,18 +33,18 @@ typedef struct th_gpu_cull_desc {
 th_result th_gpu_cull_create(const th_gpu_cull_desc *desc, th_gpu_cull **out, th_error *err);
 void th_gpu_cull_destroy(th_gpu_cull *cull); /* NULL does nothing */
 
-/* As th_draw has them. */
-typedef struct th_gpu_cull_model {
+/* How a model is drawn in a frame, as th_draw has it. */
+typedef struct th_draw_model {
     uint32_t shadow_lod;
     float footprint;
-} th_gpu_cull_model;
+} th_draw_model;
 
 /* What a frame tells the GPU. */
 typedef struct th_gpu_cull_frame {
     double time_s;
     const th_cull_view *visible;
     const th_cull_light *light; /* NULL where shadows are not drawn */
-    const th_gpu_cull_model *models;
+    const th_draw_model *models;
     bool tints_levels; /* by level of detail, instead of each character's own */
 } th_gpu_cull_frame;
 
@@ -59,16 +59,16 @@ void th_gpu_cull_run(th_gpu_cull *cull, th_ring_binding frame);
 void th_gpu_cull_pose(const th_gpu_cull *cull);
 
 /* What it listed last, to draw. models: of the frame. */
-const th_indirect *th_gpu_cull_draws(th_gpu_cull *cull, const th_gpu_cull_model *models);
+const th_indirect *th_gpu_cull_draws(th_gpu_cull *cull, const th_draw_model *models);
 
-/* [group], as th_cull_groups has them: how many were listed TH_RING_SLOTS runs ago, which the GPU must have done. NULL:
+/* [draw list], as th_cull has them: how many were listed TH_RING_SLOTS runs ago, which the GPU must have done. NULL:
  * there was no such run. */
 const uint32_t *th_gpu_cull_old_counts(th_gpu_cull *cull);
 
 /* Those of the last run. Waits for the GPU. NULL: there was none. */
 const uint32_t *th_gpu_cull_counts(th_gpu_cull *cull);
 
-/* For tests: the list, cursors by model from first_cursors[model] on, and the order of both is that of th_cull_list. */
+/* For tests: the list, cursors by model from first_cursors[model] on, and the order of both is that of th_cull.list. */
 typedef struct th_gpu_cull_list {
     uint32_t instances, cursors;   /* buffers */
     const uint32_t *first_cursors; /* [model] */

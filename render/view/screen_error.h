@@ -21,7 +21,8 @@ typedef struct th_screen_error th_screen_error;
 /* What characters are posed and drawn as: their own model, or a joint level of it. */
 typedef struct th_posed_model {
     const th_model *model;
-    uint32_t of; /* index of their own */
+    uint32_t of;    /* index of their own */
+    uint32_t level; /* the finest with these joints */
 } th_posed_model;
 
 typedef struct th_screen_error_desc {
@@ -51,22 +52,19 @@ void *th_screen_error_reserve(th_screen_error *error, uint32_t number, size_t pa
 
 /* A frame that has been posed. */
 typedef struct th_screen_error_frame {
-    const th_crowd *crowd;       /* with the frame's active instances */
-    const void *palettes;        /* what th_screen_error_reserve returned */
-    const th_cull *cull;         /* the listed characters */
-    const th_pose_group *groups; /* their models are indices of posed models; as many as the cull has */
+    const th_crowd *crowd; /* with the frame's active instances */
+    const void *palettes;  /* what th_screen_error_reserve returned */
+    const th_cull *cull;   /* the listed characters; models of draw lists are indices of posed models */
     const th_pose_plan *plan;
     const th_gpu_instance *held_at;       /* [instance] where it stands if its pose is held; NULL: none is */
-    const th_gpu_instance *gpu_instances; /* [instance] but for Z, which is that of th_cull_z */
+    const th_gpu_instance *gpu_instances; /* [instance] but for Z, which is that of the cull */
     double time_s;
     const th_camera *camera;
     uint32_t width, height;
 } th_screen_error_frame;
 
-/* Measures all that are listed and visible. */
-void th_screen_error_measure(th_screen_error *error, const th_screen_error_frame *frame);
-
-/* Of the last measured frame: pixels, in the order of the list; below 0 for characters that are out of sight. */
-const float *th_screen_error_px(const th_screen_error *error);
+/* Measures all that are listed and visible. Returns pixels, in the order of the list; below 0 for characters that are
+ * out of sight. */
+const float *th_screen_error_measure(th_screen_error *error, const th_screen_error_frame *frame);
 
 #endif

@@ -5,6 +5,8 @@
 #include <glad/gl.h>
 #include <throng/render/render_mesh.h>
 
+#include <assert.h>
+
 /* Vertex buffer bindings. */
 enum { TH_UPLOAD_VERTICES, TH_UPLOAD_INSTANCES };
 
@@ -33,6 +35,13 @@ typedef struct th_upload {
     uint32_t variant; /* bits TH_UPLOAD_... */
     uint32_t part_count, lod_count, line_end_count, bone_count, palette_entries, region_count;
 } th_upload;
+
+/* All levels that a mesh lacks are its last. */
+static inline uint32_t th_upload_level(const th_upload *upload, uint32_t lod)
+{
+    assert(upload->lod_count > 0);
+    return lod < upload->lod_count ? lod : upload->lod_count - 1;
+}
 
 /* base: of render_mesh->base, and in use as long; NULL: none, or it is not uploaded. Call th_upload_fini in any case.
  */

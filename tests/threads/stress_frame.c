@@ -45,7 +45,7 @@ static th_pose_plan *make_plan(const kind *k)
 {
     const th_pose_plan_desc desc = {.crowd = k->crowd,
                                     .rates = {{k->share_hz}, k->share_hz > 0},
-                                    .most_groups = 2,
+                                    .most_lists = 2,
                                     .most_hold = k->holds ? HOLD : 0};
     th_pose_plan *plan;
     insist(th_pose_plan_create(&desc, &plan, NULL) == TH_OK, "no plan");
@@ -54,7 +54,7 @@ static th_pose_plan *make_plan(const kind *k)
 
 static uint64_t animate(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const kind *k, uint32_t n, void *palette)
 {
-    static const th_pose_group groups[] = {
+    static const th_draw_list groups[] = {
         {.count = CHARACTERS / 4}, {.first = CHARACTERS / 4, .count = CHARACTERS - CHARACTERS / 4, .shares = true}};
     uint32_t list[CHARACTERS];
     const double time_s = n < FRAMES / 2 ? n / 60.0 : n * 40.0; /* up to ten minutes */
@@ -76,7 +76,7 @@ static uint64_t fnv1a(uint64_t hash, const void *words, size_t count)
 /* Some frames after one in which all are posed: who is posed in the last, and what the others read. */
 static uint64_t hold(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const kind *k, uint32_t n, void *palette)
 {
-    static const th_pose_group groups[] = {
+    static const th_draw_list groups[] = {
         {.count = CHARACTERS / 4}, {.first = CHARACTERS / 4, .count = CHARACTERS - CHARACTERS / 4, .hold = HOLD}};
     uint32_t list[CHARACTERS];
     const uint32_t first = 1000 * (1 + below(1000)) * HOLD, last = first + HOLD + n % HOLD;

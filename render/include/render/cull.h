@@ -16,6 +16,7 @@
 #include <throng/core/api.h>
 #include <throng/render/camera.h>
 #include <throng/render/layout.h>
+#include <throng/runtime/pose_plan.h>
 
 TH_API_BEGIN
 
@@ -56,21 +57,47 @@ typedef struct th_cull_light {
     th_frustum map;    /* the map's frustum, without an end towards the light */
 } th_cull_light;
 
-/* Characters of one mesh at one level of detail: list[first] to list[first + count - 1], ascending. */
-typedef struct th_cull_group {
-    uint32_t mesh, lod;
-    bool shadow_only; /* out of sight, but with a visible shadow */
-    uint32_t first, count;
-} th_cull_group;
+/* The constants of a test, and spheres in scene space (view/cull_test.h). */
+struct th_cull_test;
+struct th_cull_spheres;
 
-typedef struct th_cull th_cull;
+/* Writes for each sphere its level of detail; plus lod_count if only its shadow is visible; or a negative number if
+ * nothing is. All instruction sets write the same. */
+typedef void th_cull_test_fn(const struct th_cull_test *test, const struct th_cull_spheres *spheres, int32_t *level);
+
+/* Only to be read, but for Z. Classifying compacts the listed instances of each block and counts their buckets, which
+ * are the draw lists; the sums of these counts say where in the list each block continues each of them. */
+typedef struct th_cull {
+    /* Valid from th_cull_sum until the next th_cull_classify. Draw lists are ordered by mesh, then by shadow_only, then
+     * by level, each ascending; they may be empty. What a plan of poses says of them is the caller's. */
+    th_draw_list *draw_lists; /* [mesh_count * 2 * lod_count] */
+    uint32_t draw_list_count;
+    uint32_t visible, listed; /* characters: of all that are not shadow_only, and of all */
+
+    uint32_t *list; /* valid from th_cull_scatter on: the instances of all draw lists in order */
+
+    /* Spheres in scene space, padded to whole blocks with spheres that are never visible. Z is that of the positions,
+     * to be written where characters move along Z only; as th_cull_move. Radii include the rounding error of x and y.
+     */
+    float *x, *y, *z, *radius;
+
+    struct th_arena *arena;
+    uint32_t instance_count, block, block_count, lod_count; /* block: instances of one */
+    uint32_t row;        /* length of a row of counts; whole cache lines, because different threads count the blocks */
+    th_cull_kind *kinds; /* with spheres centred on the axis */
+    uint32_t *kind;      /* [instance] */
+    uint16_t *first_bucket; /* [instance] bucket of its mesh at level 0 */
+    th_cull_test_fn *test;
+    uint32_t *found;       /* each block's listed instances, from its first on */
+    uint16_t *bucket;      /* theirs */
+    uint32_t *found_count; /* [block] */
+    uint32_t *counts;      /* [block][bucket] first the count, then the sum of earlier blocks; then a row of totals */
+} th_cull;
 
 /* TH_ERR_LIMIT: more meshes than TH_CULL_MAX_MESHES. TH_ERR_MEMORY. No character is visible before th_cull_move. */
 th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err);
 void th_cull_destroy(th_cull *cull); /* NULL does nothing */
 
-size_t th_cull_bytes(const th_cull *cull);
-uint32_t th_cull_block_count(const th_cull *cull);
 uint32_t th_cull_block_begin(const th_cull *cull, uint32_t block); /* its first instance; of the block after the last:
                                                                       the number of instances */
 
@@ -78,23 +105,11 @@ uint32_t th_cull_block_begin(const th_cull *cull, uint32_t block); /* its first 
  * the same time, but not while the same instances are being classified. Static characters need only one call. */
 void th_cull_move(th_cull *cull, uint32_t begin, uint32_t end, const th_instance_transform *transforms);
 
-/* [instance] Z of the positions, to read, and to write where characters move along Z only; as th_cull_move. */
-float *th_cull_z(th_cull *cull);
-
 /* light: NULL where shadows are not drawn. */
 void th_cull_classify(th_cull *cull, const th_cull_view *visible, const th_cull_light *light, uint32_t begin_block,
                       uint32_t end_block);
 void th_cull_sum(th_cull *cull);
 void th_cull_scatter(th_cull *cull, uint32_t begin_block, uint32_t end_block);
-
-/* Valid from th_cull_sum until the next th_cull_classify. Groups are ordered by mesh, then by shadow_only, then by
- * level: [mesh_count * 2 * lod_count], and their count may be 0. */
-const th_cull_group *th_cull_groups(const th_cull *cull);
-uint32_t th_cull_visible_count(const th_cull *cull); /* of all groups that are not shadow_only */
-uint32_t th_cull_listed_count(const th_cull *cull);  /* of all groups */
-
-/* Valid from th_cull_scatter on: the instances of all groups in order. */
-const uint32_t *th_cull_list(const th_cull *cull);
 
 TH_API_END
 

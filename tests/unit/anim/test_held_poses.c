@@ -27,7 +27,7 @@ typedef struct held_case {
     void *scratch;
     size_t most;
     uint32_t list[COUNT], group_of[COUNT]; /* group_of: GROUPS: not listed */
-    th_pose_group groups[GROUPS];
+    th_draw_list groups[GROUPS];
     uint32_t number;
 } held_case;
 
@@ -90,7 +90,7 @@ static void case_init(held_case *c, uint32_t threads, uint32_t grain, const th_p
                  TH_OK);
     th_pose_plan_desc desc = *how;
     desc.crowd = c->crowd;
-    desc.most_groups = GROUPS;
+    desc.most_lists = GROUPS;
     cr_assert_eq(th_pose_plan_create(&desc, &c->plan, NULL), TH_OK);
 }
 
@@ -121,7 +121,7 @@ static void list_frame(held_case *c, uint32_t n, bool changes, const uint32_t ho
         c->group_of[i] = changes ? drawn % (GROUPS + 1) : i % GROUPS;
     }
     for (uint32_t g = 0; g < GROUPS; g++) {
-        c->groups[g] = (th_pose_group){
+        c->groups[g] = (th_draw_list){
             .model = group_models[g], .first = listed, .shares = g == 4 && holds[g] == 0, .hold = holds[g]};
         for (uint32_t i = 0; i < COUNT; i++)
             if (c->group_of[i] == g)
@@ -183,7 +183,7 @@ static void expect_frame(reference *r, const held_case *c, int n)
 {
     uint32_t held = 0, seen[COUNT] = {0};
     for (uint32_t g = 0; g < GROUPS; g++) {
-        const th_pose_palettes palettes = th_pose_plan_group(c->plan, g);
+        const th_pose_palettes palettes = th_pose_plan_list(c->plan, g);
         cr_assert_eq(palettes.are_held, c->groups[g].hold > 1);
         for (uint32_t k = c->groups[g].first; k < c->groups[g].first + c->groups[g].count; k++) {
             const uint32_t i = c->list[k];
@@ -203,7 +203,7 @@ static void expect_frame(reference *r, const held_case *c, int n)
         }
     }
     const th_pose_counts counts = th_pose_plan_counts(c->plan);
-    const th_pose_group *last = &c->groups[GROUPS - 1];
+    const th_draw_list *last = &c->groups[GROUPS - 1];
     cr_assert_eq(counts.held, held);
     cr_assert_eq(counts.evaluated + counts.shared + counts.held, last->first + last->count);
 }
@@ -267,7 +267,7 @@ Test(held_poses, are_posed_anew_after_what_was_kept_is_lost)
 static void list_half(held_case *c)
 {
     for (uint32_t g = 0, to = 0; g < GROUPS; g++) {
-        const th_pose_group from = c->groups[g];
+        const th_draw_list from = c->groups[g];
         c->groups[g].first = to;
         for (uint32_t k = 0; k < from.count / 2; k++)
             c->list[to++] = c->list[from.first + k];
@@ -294,7 +294,7 @@ Test(held_poses, are_given_up_where_palettes_no_longer_fit)
             list_half(&c);
         pose(&c, n);
         const uint32_t posed = th_crowd_palettes(c.crowd, 0).count, listed = c.groups[2].first + c.groups[2].count;
-        cr_expect_eq(th_pose_plan_group(c.plan, 0).are_held, fits);
+        cr_expect_eq(th_pose_plan_list(c.plan, 0).are_held, fits);
         cr_expect_eq(posed == listed, n != 1 && n != 5, "frame %u: %u of %u", n, posed, listed);
     }
     case_fini(&c);
@@ -320,7 +320,7 @@ Test(held_poses, are_none_where_palettes_do_not_fit)
             list_frame(&c, n, false, holds);
             pose(&c, n);
             for (uint32_t g = 0; g < GROUPS; g++)
-                cr_expect_eq(th_pose_plan_group(c.plan, g).are_held, fits || group_models[g] != large);
+                cr_expect_eq(th_pose_plan_list(c.plan, g).are_held, fits || group_models[g] != large);
             cr_expect_eq(th_crowd_palettes(c.crowd, large).count == count, !fits || n == 0);
             cr_expect_eq(th_crowd_palettes(c.crowd, 1 - large).count<COUNT - count, n> 0);
         }
@@ -343,8 +343,8 @@ Test(held_poses, fit_beside_those_that_are_shared)
         case_init(&c, 2, 0, &(th_pose_plan_desc){.rates = rates, .most_bytes = bytes - !fits, .most_hold = 4});
         list_frame(&c, 0, false, holds);
         pose(&c, 0);
-        cr_expect(th_pose_plan_group(c.plan, 4).are_shared);
-        cr_expect_eq(th_pose_plan_group(c.plan, 3).are_held, fits);
+        cr_expect(th_pose_plan_list(c.plan, 4).are_shared);
+        cr_expect_eq(th_pose_plan_list(c.plan, 3).are_held, fits);
         case_fini(&c);
     }
 }
@@ -394,7 +394,7 @@ Test(held_poses, do_not_depend_on_threads)
             pose(&c, n);
             cr_assert_arr_eq(c.kept[c.number % TH_POSE_MAX_HOLD], one.kept[c.number % TH_POSE_MAX_HOLD], 2 * c.most);
             for (uint32_t g = 0; g < GROUPS; g++)
-                if (th_pose_plan_group(c.plan, g).are_held)
+                if (th_pose_plan_list(c.plan, g).are_held)
                     cr_assert_arr_eq(th_pose_plan_places(c.plan) + c.groups[g].first,
                                      th_pose_plan_places(one.plan) + c.groups[g].first,
                                      c.groups[g].count * sizeof(th_pose_place));

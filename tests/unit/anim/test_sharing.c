@@ -27,7 +27,7 @@ typedef struct crowd_case {
     th_frame *frame;
     void *palette;
     uint32_t list[COUNT];
-    th_pose_group groups[GROUPS]; /* of each model those that are far, then the others */
+    th_draw_list groups[GROUPS]; /* of each model those that are far, then the others */
 } crowd_case;
 
 static double time_of(uint32_t frame)
@@ -50,7 +50,7 @@ static void list_all(crowd_case *c)
     uint32_t listed = 0;
     for (uint32_t g = 0; g < GROUPS; g++) {
         const bool far = g % 2 == 0;
-        c->groups[g] = (th_pose_group){.model = g / 2, .first = listed, .shares = far};
+        c->groups[g] = (th_draw_list){.model = g / 2, .first = listed, .shares = far};
         for (uint32_t i = 0; i < COUNT; i++)
             if (c->instances[i].model == g / 2 && (i % 2 == 0) == far)
                 c->list[listed++] = i;
@@ -195,7 +195,7 @@ static void expect_counts(const crowd_case *c, const th_pose_plan *plan, uint32_
     const th_pose_counts counts = th_pose_plan_counts(plan);
     uint32_t evaluated = 0;
     for (uint32_t g = 0; g < GROUPS; g++) {
-        const th_pose_palettes p = th_pose_plan_group(plan, g);
+        const th_pose_palettes p = th_pose_plan_list(plan, g);
         evaluated += p.range.count; /* one group of each model shares */
     }
     cr_expect_eq(counts.evaluated + counts.shared, listed);
@@ -217,7 +217,7 @@ Test(sharing, counts_add_up_and_poses_differ)
         before = evaluated;
         const uint32_t *palettes = th_pose_plan_palettes(plan);
         for (uint32_t g = 0; g < GROUPS; g += 2) { /* equal keys and no others have equal palettes */
-            const th_pose_group *group = &c.groups[g];
+            const th_draw_list *group = &c.groups[g];
             const th_sharing *sharing = th_pose_plan_sharing(plan);
             uint32_t *keys = calloc(group->count + 1, sizeof *keys);
             th_sharing_keys(sharing, group->model, 0, c.list + group->first, group->count, 1.5, keys);
@@ -297,7 +297,7 @@ static uint32_t thin_out(crowd_case *c)
 {
     uint32_t listed = 0;
     for (uint32_t g = 0; g < GROUPS; g++) {
-        const th_pose_group group = c->groups[g];
+        const th_draw_list group = c->groups[g];
         c->groups[g].first = listed;
         for (uint32_t k = group.first; k < group.first + group.count; k++)
             if (c->list[k] % 3 != 1)
@@ -323,7 +323,7 @@ Test(sharing, does_not_depend_on_who_else_is_listed)
         cr_assert_eq(hash_palette(&c, c.list[k]), wanted[c.list[k]], "character %u", c.list[k]);
     memset(c.groups, 0, sizeof c.groups);
     for (uint32_t g = 0; g < GROUPS; g++)
-        c.groups[g] = (th_pose_group){.model = g / 2, .shares = true};
+        c.groups[g] = (th_draw_list){.model = g / 2, .shares = true};
     pose(&c, plan, 2.25);
     expect_counts(&c, plan, 0);
     th_pose_plan_destroy(plan);
@@ -366,7 +366,7 @@ Test(sharing, stops_where_shared_palettes_do_not_fit)
     pose(&c, none, 0.5);
     cr_expect_eq(th_pose_plan_counts(none).evaluated, COUNT);
     for (uint32_t g = 0; g < GROUPS; g++)
-        cr_expect(!th_pose_plan_group(none, g).are_shared);
+        cr_expect(!th_pose_plan_list(none, g).are_shared);
     for (uint32_t i = 0; i < COUNT; i++)
         cr_assert_leq(error_at(&c, i, ratio_of(&c, i, 0.5)), allowed(&c, i), "instance %u", i);
     th_pose_plan_destroy(none);

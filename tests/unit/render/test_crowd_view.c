@@ -380,7 +380,7 @@ Test(crowd_view, draws_those_who_behave_where_they_have_walked)
         look(0, 9);
         cr_expect(draw(17 * n));
         const th_crowd_view *v = s.crowd_view;
-        const uint32_t *list = th_cull_list(v->cull), listed = v->stats.listed;
+        const uint32_t *list = v->cull->list, listed = v->stats.listed;
         cr_expect_gt(listed, 100);
         for (uint32_t k = 0; k < listed; k++) {
             const th_gpu_instance *drawn = &v->gpu_instances[list[k]];
@@ -388,7 +388,7 @@ Test(crowd_view, draws_those_who_behave_where_they_have_walked)
             const double facing_rad = (double)v->locomotions[v->motions[list[k]].locomotion].facing_rad;
             const double heading_rad = (double)target.heading_rad - facing_rad;
             cr_expect_eq(drawn->position[0], target.centre[0]);
-            cr_expect_eq(th_cull_z(v->cull)[list[k]], target.centre[2]);
+            cr_expect_eq(v->cull->z[list[k]], target.centre[2]);
             cr_expect_float_eq((double)drawn->heading[0], cos(heading_rad), 1e-5);
             cr_expect_float_eq((double)drawn->heading[1], sin(heading_rad), 1e-5);
             widest = fmax(widest, fabs(sin(heading_rad)));
@@ -418,7 +418,7 @@ static void check_threads(double share_hz, bool joint_lod, uint32_t hold)
                     th_crowd_view_pose(s.crowd_view, (100 * turn - (int)before) / 60.0, &s.camera, WIDTH, HEIGHT));
             cr_expect(draw(100 * turn));
             const th_crowd_view *v = s.crowd_view;
-            const uint32_t *list = th_cull_list(v->cull), posed = v->stats.listed;
+            const uint32_t *list = v->cull->list, posed = v->stats.listed;
             const uint8_t *picture = read_target(s.target);
             casters += posed - v->stats.visible;
             shared += v->stats.shared;
@@ -514,16 +514,16 @@ Test(crowd_view, holds_the_place_with_the_pose)
         th_crowd_view_be_repeatable(s.crowd_view, is_alone);
         cr_expect(th_crowd_view_pose(s.crowd_view, frame / 30.0, &s.camera, WIDTH, HEIGHT));
         const th_crowd_view *v = s.crowd_view;
-        const uint32_t number = th_ring_frame(v->ring), *list = th_cull_list(v->cull);
+        const uint32_t number = th_ring_frame(v->ring), *list = v->cull->list;
         for (uint32_t k = 0; k < v->stats.listed; k++) {
             const uint32_t i = list[k];
             if (is_alone || (number + i) % HOLD == 0 || posed[i] == 0 || number - posed[i] >= HOLD) {
                 posed[i] = number;
-                z[i] = th_cull_z(v->cull)[i];
+                z[i] = v->cull->z[i];
             }
             cr_assert_eq(v->held_at[i].position[2], z[i], "frame %d, instance %u", frame, i);
             held += posed[i] != number;
-            moved += z[i] != th_cull_z(v->cull)[i];
+            moved += z[i] != v->cull->z[i];
         }
     }
     cr_expect(held > 1000 && moved > 20, "%u, %u", held, moved);
@@ -608,11 +608,11 @@ Test(crowd_view, draws_the_shared_pose)
 /* Every listed character has the palette and the mesh of its joint level. */
 static void check_levels(const th_crowd_view *v)
 {
-    const uint32_t *list = th_cull_list(v->cull);
-    const th_cull_group *groups = th_cull_groups(v->cull);
+    const uint32_t *list = v->cull->list;
+    const th_draw_list *groups = v->cull->draw_lists;
     uint64_t bones = 0;
     uint32_t listed = 0, far = 0;
-    for (uint32_t g = 0; g < v->group_count; g++) {
+    for (uint32_t g = 0; g < v->cull->draw_list_count; g++) {
         const th_draw *draw = &v->draws[g];
         const th_model *level = v->joint_lods[groups[g].mesh]->levels[groups[g].lod].model;
         cr_expect_eq(v->posed_models[draw->mesh].model, level, "group %u", g);

@@ -99,7 +99,7 @@ static th_cull_view random_view(void)
 
 static void run(th_cull *cull, const th_cull_view *view, const th_cull_light *light)
 {
-    uint32_t blocks = th_cull_block_count(cull);
+    uint32_t blocks = cull->block_count;
     th_cull_classify(cull, view, light, 0, blocks);
     th_cull_sum(cull);
     th_cull_scatter(cull, 0, blocks);
@@ -162,11 +162,11 @@ static bool any_drawn(const float clip[16], uint32_t i)
 /* Marks those in the groups. */
 static void mark(const th_cull *cull, bool shadow_only, bool *marked)
 {
-    const th_cull_group *groups = th_cull_groups(cull);
+    const th_draw_list *groups = cull->draw_lists;
     memset(marked, 0, COUNT * sizeof *marked);
     for (uint32_t g = 0; g < FIGURES * 2 * LODS; g++)
         for (uint32_t n = 0; groups[g].shadow_only == shadow_only && n < groups[g].count; n++)
-            marked[th_cull_list(cull)[groups[g].first + n]] = true;
+            marked[cull->list[groups[g].first + n]] = true;
 }
 
 Test(cull, never_loses_who_is_seen)
@@ -181,7 +181,7 @@ Test(cull, never_loses_who_is_seen)
         th_camera_clip(&camera, ASPECT, clip);
         run(cull, &view, NULL);
         mark(cull, false, visible);
-        listed += th_cull_visible_count(cull);
+        listed += cull->visible;
         for (uint32_t i = 0; i < COUNT; i++)
             if (any_drawn(clip, i)) {
                 checked++;
@@ -283,7 +283,7 @@ Test(cull, never_loses_a_shadow_that_is_seen)
         run(cull, &view, &light);
         mark(cull, false, visible);
         mark(cull, true, casts);
-        listed += th_cull_listed_count(cull) - th_cull_visible_count(cull);
+        listed += cull->listed - cull->visible;
         for (uint32_t i = 0; i < COUNT; i++) {
             cr_expect(!visible[i] || !casts[i], "round %d: %u is listed twice", round, i);
             if (visible[i] || !any_cast(clip, map, &light, i))
@@ -316,13 +316,13 @@ Test(cull, casters_stand_on_the_side_of_the_light)
     th_cull *cull = create(3);
     th_cull_move(cull, 0, 3, transforms);
     run(cull, &view, &light);
-    cr_expect_eq(th_cull_visible_count(cull), 0);
-    cr_expect_eq(th_cull_listed_count(cull), 1);
-    cr_expect_eq(th_cull_list(cull)[0], 0);
+    cr_expect_eq(cull->visible, 0);
+    cr_expect_eq(cull->listed, 1);
+    cr_expect_eq(cull->list[0], 0);
     light_clip(light.to_light, 2, map); /* a map that ends before him */
     th_frustum_from_matrix(map, &light.map);
     run(cull, &view, &light);
-    cr_expect_eq(th_cull_listed_count(cull), 0);
+    cr_expect_eq(cull->listed, 0);
 }
 
 /* ---- how they are listed ---- */
@@ -357,8 +357,8 @@ Test(cull, groups_by_figure_and_size_in_order)
         float map[16];
         const th_cull_light light = random_light(map);
         run(cull, &view, &light);
-        const th_cull_group *groups = th_cull_groups(cull);
-        const uint32_t *list = th_cull_list(cull);
+        const th_draw_list *groups = cull->draw_lists;
+        const uint32_t *list = cull->list;
         bool listed[COUNT] = {false};
         uint32_t at = 0, visible = 0;
         for (uint32_t g = 0; g < FIGURES * 2 * LODS; g++) {
@@ -378,8 +378,8 @@ Test(cull, groups_by_figure_and_size_in_order)
             }
             at += groups[g].count;
         }
-        cr_expect_eq(at, th_cull_listed_count(cull));
-        cr_expect_eq(visible, th_cull_visible_count(cull));
+        cr_expect_eq(at, cull->listed);
+        cr_expect_eq(visible, cull->visible);
     }
     for (int n = 0; n < 2 * LODS; n++)
         cr_expect_gt(of_level[n / LODS][n % LODS], 20, "level %d: %u", n, of_level[n / LODS][n % LODS]);
@@ -387,12 +387,11 @@ Test(cull, groups_by_figure_and_size_in_order)
 
 static void expect_same(const th_cull *a, const th_cull *b)
 {
-    cr_expect_eq(th_cull_visible_count(a), th_cull_visible_count(b));
-    cr_assert_eq(th_cull_listed_count(a), th_cull_listed_count(b));
-    cr_expect(memcmp(th_cull_list(a), th_cull_list(b), th_cull_listed_count(a) * sizeof(uint32_t)) == 0);
+    cr_expect_eq(a->visible, b->visible);
+    cr_assert_eq(a->listed, b->listed);
+    cr_expect(memcmp(a->list, b->list, a->listed * sizeof(uint32_t)) == 0);
     for (uint32_t g = 0; g < FIGURES * 2 * LODS; g++)
-        cr_expect(th_cull_groups(a)[g].first == th_cull_groups(b)[g].first &&
-                  th_cull_groups(a)[g].count == th_cull_groups(b)[g].count);
+        cr_expect(a->draw_lists[g].first == b->draw_lists[g].first && a->draw_lists[g].count == b->draw_lists[g].count);
 }
 
 Test(cull, is_the_same_in_any_pieces)
@@ -404,10 +403,10 @@ Test(cull, is_the_same_in_any_pieces)
     for (uint32_t begin = 0; begin < COUNT; begin += 100)
         th_cull_move(pieces, begin, begin + 100, transforms + begin);
     run(whole, &view, &light);
-    for (uint32_t b = th_cull_block_count(pieces); b-- > 0;)
+    for (uint32_t b = pieces->block_count; b-- > 0;)
         th_cull_classify(pieces, &view, &light, b, b + 1);
     th_cull_sum(pieces);
-    for (uint32_t b = th_cull_block_count(pieces); b-- > 0;)
+    for (uint32_t b = pieces->block_count; b-- > 0;)
         th_cull_scatter(pieces, b, b + 1);
     expect_same(whole, pieces);
 }
@@ -440,7 +439,7 @@ Test(cull, has_few_blocks_for_many)
                                .mesh_count = FIGURES,
                                .lod_count = LODS};
     cr_assert_eq(th_cull_create(&desc, &cull, NULL), TH_OK);
-    const uint32_t blocks = th_cull_block_count(cull);
+    const uint32_t blocks = cull->block_count;
     cr_expect(blocks > TH_CULL_MAX_BLOCKS / 2 && blocks <= TH_CULL_MAX_BLOCKS, "%u blocks", blocks);
     for (uint32_t b = 0; b < blocks; b++)
         cr_expect_lt(th_cull_block_begin(cull, b), th_cull_block_begin(cull, b + 1));
@@ -450,9 +449,9 @@ Test(cull, has_few_blocks_for_many)
     th_camera camera = th_camera_look_at((float[]){0, 0, 40}, (float[]){0, 0, 0});
     th_cull_view view = view_of(&camera);
     run(cull, &view, NULL);
-    cr_expect_eq(th_cull_visible_count(cull), MANY);
+    cr_expect_eq(cull->visible, MANY);
     for (uint32_t i = 0; i < MANY; i++)
-        cr_assert_eq(th_cull_list(cull)[i], i);
+        cr_assert_eq(cull->list[i], i);
     th_cull_destroy(cull);
 }
 
@@ -463,7 +462,7 @@ Test(cull, sees_who_moved_along_z)
     const th_cull_view view = random_view();
     th_cull_move(walked, 0, COUNT, transforms);
     for (uint32_t i = 0; i < COUNT; i++)
-        th_cull_z(walked)[i] = transforms[i].position[2] = between(-60, 60);
+        walked->z[i] = transforms[i].position[2] = between(-60, 60);
     th_cull_move(moved, 0, COUNT, transforms);
     run(moved, &view, NULL);
     run(walked, &view, NULL);
@@ -479,17 +478,17 @@ Test(cull, shows_who_is_nowhere_and_all_to_a_camera_that_is)
     th_camera camera = th_camera_look_at((float[]){0, 0, 4}, (float[]){0, 0, 0});
     th_cull_view view = view_of(&camera);
     run(cull, &view, NULL);
-    cr_expect_eq(th_cull_visible_count(cull), 0, "not before they are told where");
+    cr_expect_eq(cull->visible, 0, "not before they are told where");
     for (int i = 0; i < 10; i++)
         transforms[i].position[2] = i == 3 ? (float)NAN : 1000;
     th_cull_move(cull, 0, 10, transforms);
     run(cull, &view, NULL);
-    cr_expect_eq(th_cull_visible_count(cull), 1);
-    cr_expect_eq(th_cull_list(cull)[0], 3);
+    cr_expect_eq(cull->visible, 1);
+    cr_expect_eq(cull->list[0], 3);
     for (int p = 0; p < 6; p++)
         view.frustum.plane[p][3] = (float)NAN;
     run(cull, &view, NULL);
-    cr_expect_eq(th_cull_visible_count(cull), 10);
+    cr_expect_eq(cull->visible, 10);
 }
 
 Test(cull, works_for_any_number)
@@ -501,7 +500,7 @@ Test(cull, works_for_any_number)
         th_cull *cull = create(counts[n]);
         th_cull_move(cull, 0, counts[n], transforms);
         run(cull, &view, NULL);
-        cr_expect_eq(th_cull_visible_count(cull), counts[n]);
+        cr_expect_eq(cull->visible, counts[n]);
     }
     th_cull_destroy(NULL);
 }

@@ -168,23 +168,23 @@ static listing new_listing(uint32_t count)
 /* By the kernels' crowd and the CPU's cull. */
 static void list_by_cpu(th_crowd_view *v, double time_s, const th_gpu_cull_frame *frame, listing *out)
 {
-    const uint32_t count = v->scene->instance_count, blocks = th_cull_block_count(v->cull);
+    const uint32_t count = v->scene->instance_count, blocks = v->cull->block_count;
     if (v->walks)
-        th_layout_walk_to(&v->layout, v->walks, count, time_s, th_cull_z(v->cull));
+        th_layout_walk_to(&v->layout, v->walks, count, time_s, v->cull->z);
     th_cull_classify(v->cull, frame->visible, frame->light, 0, blocks);
     th_cull_sum(v->cull);
     th_cull_scatter(v->cull, 0, blocks);
-    const th_cull_group *groups = th_cull_groups(v->cull);
-    const uint32_t *list = th_cull_list(v->cull);
+    const th_draw_list *groups = v->cull->draw_lists;
+    const uint32_t *list = v->cull->list;
     out->shadow_only = 0;
-    for (uint32_t g = 0; g < v->group_count; g++) {
+    for (uint32_t g = 0; g < v->cull->draw_list_count; g++) {
         out->counts[g] = groups[g].count;
         out->shadow_only += groups[g].shadow_only ? groups[g].count : 0;
     }
-    out->listed = th_cull_listed_count(v->cull);
+    out->listed = v->cull->listed;
     for (uint32_t k = 0; k < out->listed; k++) {
         out->instances[k] = v->gpu_instances[list[k]];
-        out->instances[k].position[2] = th_cull_z(v->cull)[list[k]];
+        out->instances[k].position[2] = v->cull->z[list[k]];
     }
     th_crowd_set_active(v->crowd, list, out->listed);
     th_crowd_seek(v->crowd, 0, th_crowd_batch_count(v->crowd), time_s, out->cursors);
@@ -198,7 +198,7 @@ static void read_buffer(GLuint buffer, size_t offset, size_t bytes, void *out)
 /* Checks that palettes are numbered from 0 in each chunk, and sets them to 0. */
 static void check_palettes(const th_crowd_view *v, uint32_t model, uint32_t count, th_gpu_instance *instances)
 {
-    const uint32_t chunk = th_gpu_cull_draws(v->gpu_cull, v->gpu_models)->meshes[model].chunk;
+    const uint32_t chunk = th_gpu_cull_draws(v->gpu_cull, v->draw_models)->meshes[model].chunk;
     for (uint32_t k = 0; k < count; k++) {
         cr_assert_eq(instances[k].palette, k % chunk);
         instances[k].palette = 0;
@@ -215,7 +215,7 @@ static void list_by_gpu(th_crowd_view *v, const th_gpu_cull_frame *frame, listin
     glBindBuffer(GL_COPY_WRITE_BUFFER, constants);
     glBufferData(GL_COPY_WRITE_BUFFER, sizeof block, block, GL_STREAM_DRAW);
     th_gpu_cull_run(v->gpu_cull, (th_ring_binding){constants, 0});
-    memcpy(out->counts, th_gpu_cull_counts(v->gpu_cull), v->group_count * sizeof *out->counts);
+    memcpy(out->counts, th_gpu_cull_counts(v->gpu_cull), v->cull->draw_list_count * sizeof *out->counts);
     const th_gpu_cull_list list = th_gpu_cull_get_list(v->gpu_cull);
     const uint32_t of_model = 2 * TH_RENDER_MESH_LODS;
     out->listed = 0;
@@ -237,7 +237,7 @@ static void list_by_gpu(th_crowd_view *v, const th_gpu_cull_frame *frame, listin
 static uint32_t compare_lists(th_crowd_view *v, double time_s, bool has_light, listing *by_cpu, listing *by_gpu)
 {
     const th_camera camera = random_camera(v);
-    const th_gpu_cull_model models[MODELS] = {0};
+    const th_draw_model models[MODELS] = {0};
     th_cull_view seen = {.pixels = th_camera_pixels(&camera, between(50, 2000))};
     th_camera_frustum(&camera, 1.6F, &seen.frustum);
     th_camera_eye(&camera, seen.eye);
@@ -249,7 +249,7 @@ static uint32_t compare_lists(th_crowd_view *v, double time_s, bool has_light, l
     const th_gpu_cull_frame frame = {time_s, &seen, has_light ? &light : NULL, models, false};
     list_by_cpu(v, time_s, &frame, by_cpu);
     list_by_gpu(v, &frame, by_gpu);
-    cr_assert_eq(memcmp(by_cpu->counts, by_gpu->counts, v->group_count * sizeof *by_cpu->counts), 0);
+    cr_assert_eq(memcmp(by_cpu->counts, by_gpu->counts, v->cull->draw_list_count * sizeof *by_cpu->counts), 0);
     cr_assert_eq(by_cpu->listed, by_gpu->listed);
     const size_t instances = by_cpu->listed * sizeof *by_cpu->instances,
                  cursors = by_cpu->listed * sizeof *by_cpu->cursors;
@@ -582,7 +582,7 @@ static void protect_characters(const th_crowd_view *v, int access)
     protect(v->motions, count * sizeof *v->motions, access);
     protect(v->walks, count * sizeof *v->walks, access);
     protect(v->gpu_instances, count * sizeof *v->gpu_instances, access);
-    protect(th_cull_z(v->cull), count * sizeof(float), access);
+    protect(v->cull->z, count * sizeof(float), access);
 }
 
 /* Returns the calls of a frame. */

@@ -102,12 +102,12 @@ typedef struct posed {
 static void find_models(uint32_t out[COUNT])
 {
     const th_crowd_view *v = s.crowd_view;
-    const th_cull_group *groups = th_cull_groups(v->cull);
+    const th_draw_list *groups = v->cull->draw_lists;
     for (uint32_t i = 0; i < COUNT; i++)
         out[i] = th_crowd_view_scene(v)->instances[i].model;
-    for (uint32_t g = 0; g < v->group_count; g++)
+    for (uint32_t g = 0; g < v->cull->draw_list_count; g++)
         for (uint32_t k = groups[g].first; k < groups[g].first + groups[g].count; k++)
-            out[th_cull_list(v->cull)[k]] = v->posed_as[groups[g].mesh][groups[g].lod];
+            out[v->cull->list[k]] = v->posed_as[groups[g].mesh][groups[g].lod];
 }
 
 /* Puts an instance into the middle of its step, of which a clip has round(duration * hz), for good. */
@@ -346,7 +346,7 @@ static void follow_held(holding *h, bool breaks, double time_s)
     for (uint32_t i = 0; i < COUNT; i++) /* out of sight */
         s.held_s[i] = time_s;
     for (uint32_t k = 0; k < s.crowd_view->stats.listed; k++) {
-        const uint32_t i = th_cull_list(s.crowd_view->cull)[k];
+        const uint32_t i = s.crowd_view->cull->list[k];
         const bool turn = (number + i) % hold == 0 || number - h->numbers[i] >= hold;
         if (h->numbers[i] == 0 || turn || breaks || models[i] != h->models[i]) {
             h->numbers[i] = number;

@@ -270,10 +270,10 @@ MISUSE(runtime, workers_are_recorded_where_asked_for)
 MISUSE(runtime, a_pose_is_held_no_longer_than_its_plan_allows)
 {
     const fixture f = create();
-    const th_pose_group group = {.count = 1, .hold = 3};
+    const th_draw_list group = {.count = 1, .hold = 3};
     th_pose_plan *plan;
     cr_assert_eq(
-        th_pose_plan_create(&(th_pose_plan_desc){.crowd = f.crowd, .most_groups = 1, .most_hold = 2}, &plan, NULL),
+        th_pose_plan_create(&(th_pose_plan_desc){.crowd = f.crowd, .most_lists = 1, .most_hold = 2}, &plan, NULL),
         TH_OK);
     th_pose_plan_make(plan, create_jobs(1), 0, &(uint32_t){0}, &group, 1);
 }
