@@ -37,9 +37,6 @@ void th_gl_close_egl(th_gl *gl);
  * feature. */
 bool th_gl_load(th_gl *gl, GLADloadfunc load, const char *way, th_gl_tried *tried);
 
-/* Enables debug output without notifications and performance hints. */
-void th_gl_debug_init(void);
-
 /* "GL_INVALID_VALUE" */
 const char *th_gl_error_name(GLenum error);
 

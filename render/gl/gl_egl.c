@@ -29,37 +29,19 @@ static const char *error_name(EGLint error)
 }
 
 /* The library stays loaded until the process ends: some drivers crash when they are unloaded. */
-static bool load_library(const char *way, th_gl_tried *tried)
-{
-    if (get_proc)
-        return true;
-    void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = library ? dlsym(library, "eglGetProcAddress") : NULL;
-    if (!symbol) {
-        th_gl_failed(tried, way, "%s", dlerror());
-        return false;
-    }
-    memcpy(&get_proc, &symbol, sizeof get_proc);
-    return true;
-}
-
 static bool load_client(const char *way, th_gl_tried *tried)
 {
-    if (!load_library(way, tried))
-        return false;
+    if (!get_proc) {
+        void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+        void *symbol = library ? dlsym(library, "eglGetProcAddress") : NULL;
+        if (!symbol) {
+            th_gl_failed(tried, way, "%s", dlerror());
+            return false;
+        }
+        memcpy(&get_proc, &symbol, sizeof get_proc);
+    }
     if (!gladLoadEGL(EGL_NO_DISPLAY, get_proc) || !GLAD_EGL_EXT_platform_base) {
         th_gl_failed(tried, way, "EGL lacks EGL_EXT_platform_base, as it does when no driver is installed");
-        return false;
-    }
-    return true;
-}
-
-static bool load_display(EGLDisplay display, const char *way, th_gl_tried *tried)
-{
-    gladLoadEGL(display, get_proc);
-    if (!GLAD_EGL_KHR_create_context || !GLAD_EGL_KHR_surfaceless_context) {
-        th_gl_failed(tried, way, "EGL lacks %s",
-                     GLAD_EGL_KHR_create_context ? "EGL_KHR_surfaceless_context" : "EGL_KHR_create_context");
         return false;
     }
     return true;
@@ -87,6 +69,12 @@ static EGLContext create_context(EGLDisplay display, bool debug, EGLint major, E
 
 static bool make_current(th_gl *gl, const th_gl_desc *desc, const char *way, th_gl_tried *tried)
 {
+    gladLoadEGL(gl->egl_display, get_proc);
+    if (!GLAD_EGL_KHR_create_context || !GLAD_EGL_KHR_surfaceless_context) {
+        th_gl_failed(tried, way, "EGL lacks %s",
+                     GLAD_EGL_KHR_create_context ? "EGL_KHR_surfaceless_context" : "EGL_KHR_create_context");
+        return false;
+    }
     gl->egl_context = create_context(gl->egl_display, desc->debug, 4, 3);
     if (!gl->egl_context) {
         const char *why = error_name(eglGetError());
@@ -132,7 +120,7 @@ static bool open_display(th_gl *gl, const th_gl_desc *desc, EGLenum platform, vo
         th_gl_failed(tried, way, "no display: %s", error_name(eglGetError()));
         return false;
     }
-    if (!load_display(gl->egl_display, way, tried) || !make_current(gl, desc, way, tried)) {
+    if (!make_current(gl, desc, way, tried)) {
         th_gl_close_egl(gl);
         return false;
     }
@@ -177,12 +165,6 @@ static bool open_gpu(th_gl *gl, const th_gl_desc *desc, EGLDeviceEXT device, con
     return true;
 }
 
-static bool open_software(th_gl *gl, const th_gl_desc *desc, EGLDeviceEXT device, const char *way, th_gl_tried *tried)
-{
-    th_gl_tried again = {0}; /* the list already says why it was rejected as a GPU */
-    return open_display(gl, desc, EGL_PLATFORM_DEVICE_EXT, device, way, is_marked_software(device) ? tried : &again);
-}
-
 static EGLint list_devices(EGLDeviceEXT devices[MAX_DEVICES], const char *way, th_gl_tried *tried)
 {
     if (!load_client(way, tried))
@@ -206,7 +188,13 @@ bool th_gl_open_devices(th_gl *gl, const th_gl_desc *desc, bool gpus, th_gl_trie
     for (EGLint i = 0; i < count; i++) {
         char way[32];
         snprintf(way, sizeof way, "%s %d", kind, i);
-        if (gpus ? open_gpu(gl, desc, devices[i], way, tried) : open_software(gl, desc, devices[i], way, tried))
+        if (gpus && open_gpu(gl, desc, devices[i], way, tried))
+            return true;
+        if (gpus)
+            continue;
+        /* The list already says why it was rejected as a GPU, unless it is marked. */
+        th_gl_tried *told = is_marked_software(devices[i]) ? tried : &again;
+        if (open_display(gl, desc, EGL_PLATFORM_DEVICE_EXT, devices[i], way, told))
             return true;
     }
     return false;

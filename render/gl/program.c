@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +26,17 @@ static unsigned long count_lines(const char *text)
     return count;
 }
 
-/* A stage goes to the driver as one string, because Mesa loses the string number of `#line`. So lines are numbered
- * through all pieces; this finds the piece and the line within it. */
-static bool find_position(const char *prelude, const stage *s, unsigned long line, source_position *out)
+/* Finds the piece and the line within it that a driver's message is about. Positions are "0:12(5): error", "0(12) :
+ * error" or "ERROR: 0:12:". A stage goes to the driver as one string, because Mesa loses the string number of `#line`,
+ * so lines are numbered through all pieces. */
+static bool find_position(const char *prelude, const stage *s, const char *message, source_position *out)
 {
-    unsigned long count = count_lines(prelude);
+    message += strncmp(message, "ERROR: ", 7) == 0 ? 7 : 0;
+    if ((strncmp(message, "0:", 2) != 0 && strncmp(message, "0(", 2) != 0) || !isdigit((unsigned char)message[2]))
+        return false;
+    char *end;
+    unsigned long line = strtoul(message + 2, &end, 10), count = count_lines(prelude);
+    out->rest = end + strspn(end, "0123456789(): ");
     out->file = "the defines";
     for (int i = 0; line > count && i < TH_PROGRAM_PIECES && s->pieces[i]; i++) {
         line -= count;
@@ -40,18 +45,6 @@ static bool find_position(const char *prelude, const stage *s, unsigned long lin
     }
     out->line = line;
     return line >= 1 && line <= count;
-}
-
-/* Drivers write positions as "0:12(5): error", "0(12) : error" or "ERROR: 0:12:". */
-static bool parse_position(const char *prelude, const stage *s, const char *line, source_position *out)
-{
-    line += strncmp(line, "ERROR: ", 7) == 0 ? 7 : 0;
-    if ((strncmp(line, "0:", 2) != 0 && strncmp(line, "0(", 2) != 0) || !isdigit((unsigned char)line[2]))
-        return false;
-    char *end;
-    unsigned long number = strtoul(line + 2, &end, 10);
-    out->rest = end + strspn(end, "0123456789(): ");
-    return find_position(prelude, s, number, out);
 }
 
 /* Returns the first line of the log that mentions an error, or else the first line. Truncates the log after it. */
@@ -80,7 +73,7 @@ static th_result fail_compile(const th_program_desc *desc, const char *prelude, 
     glGetShaderInfoLog(shader, size, NULL, log);
     const char *line = find_error(log);
     source_position at;
-    if (parse_position(prelude, s, line, &at))
+    if (find_position(prelude, s, line, &at))
         th_fail(err, TH_ERR_ENVIRONMENT, "program %s, %s shader: %s, line %lu: %s", desc->name, s->name, at.file,
                 at.line, at.rest);
     else
@@ -89,65 +82,35 @@ static th_result fail_compile(const th_program_desc *desc, const char *prelude, 
     return TH_ERR_ENVIRONMENT;
 }
 
-static void write_prelude(const th_program_desc *desc, char *text, size_t capacity)
+/* Compiles the stage and attaches it. */
+static th_result add_stage(GLuint program, const th_program_desc *desc, const stage *s, th_error *err)
 {
-    size_t length = (size_t)snprintf(text, capacity, "#version 430 core\n");
+    char prelude[2048];
+    size_t length = (size_t)snprintf(prelude, sizeof prelude, "#version 430 core\n");
     for (int i = 0; i < TH_PROGRAM_DEFINES && desc->defines[i]; i++) {
-        length += (size_t)snprintf(text + length, capacity - length, "#define %s\n", desc->defines[i]);
-        assert(length < capacity);
+        length += (size_t)snprintf(prelude + length, sizeof prelude - length, "#define %s\n", desc->defines[i]);
+        assert(length < sizeof prelude);
     }
-}
-
-static bool set_source(GLuint shader, const char *prelude, const stage *s)
-{
-    size_t size = strlen(prelude) + 1;
+    size_t size = length + 1;
     for (int i = 0; i < TH_PROGRAM_PIECES && s->pieces[i]; i++)
         size += strlen(s->pieces[i]->text) + 1;
     char *text = malloc(size);
     if (!text)
-        return false;
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a shader's source");
     char *end = stpcpy(text, prelude);
     for (int i = 0; i < TH_PROGRAM_PIECES && s->pieces[i]; i++)
         end = stpcpy(stpcpy(end, s->pieces[i]->text), "\n");
+    const GLuint shader = glCreateShader(s->type);
     glShaderSource(shader, 1, &(const char *){text}, NULL);
     free(text);
-    return true;
-}
-
-static th_result compile(const th_program_desc *desc, const stage *s, GLuint shader, th_error *err)
-{
-    char prelude[2048];
-    write_prelude(desc, prelude, sizeof prelude);
-    if (!set_source(shader, prelude, s))
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a shader's source");
     glCompileShader(shader);
     GLint good = GL_FALSE;
     glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
-    return good ? TH_OK : fail_compile(desc, prelude, s, shader, err);
-}
-
-static th_result attach(GLuint program, const th_program_desc *desc, const stage *s, th_error *err)
-{
-    if (!s->pieces[0])
-        return TH_OK;
-    GLuint shader = glCreateShader(s->type);
-    th_result result = compile(desc, s, shader, err);
-    if (!result)
+    const th_result result = good ? TH_OK : fail_compile(desc, prelude, s, shader, err);
+    if (good)
         glAttachShader(program, shader);
     glDeleteShader(shader); /* the program keeps it alive */
     return result;
-}
-
-static th_result link_program(GLuint program, const char *name, th_error *err)
-{
-    glLinkProgram(program);
-    GLint good = GL_FALSE;
-    glGetProgramiv(program, GL_LINK_STATUS, &good);
-    if (good)
-        return TH_OK;
-    char log[4096] = "";
-    glGetProgramInfoLog(program, sizeof log, NULL, log);
-    return th_fail(err, TH_ERR_ENVIRONMENT, "program %s does not link: %s", name, find_error(log));
 }
 
 th_result th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err)
@@ -161,13 +124,38 @@ th_result th_program_create(const th_program_desc *desc, GLuint *out_program, th
     GLuint program = glCreateProgram();
     th_result result = TH_OK;
     for (size_t i = 0; i < sizeof stages / sizeof *stages && !result; i++)
-        result = attach(program, desc, &stages[i], err);
-    if (!result)
-        result = link_program(program, desc->name, err);
+        if (stages[i].pieces[0])
+            result = add_stage(program, desc, &stages[i], err);
+    if (!result) {
+        GLint good = GL_FALSE;
+        char log[4096] = "";
+        glLinkProgram(program);
+        glGetProgramiv(program, GL_LINK_STATUS, &good);
+        if (!good) {
+            glGetProgramInfoLog(program, sizeof log, NULL, log);
+            result = th_fail(err, TH_ERR_ENVIRONMENT, "program %s does not link: %s", desc->name, find_error(log));
+        }
+    }
     if (result) {
         glDeleteProgram(program);
         return result;
     }
     *out_program = program;
     return TH_OK;
+}
+
+bool th_buffer_make(GLuint *out, size_t bytes, const void *data, GLenum usage)
+{
+    const GLsizeiptr size = (GLsizeiptr)(bytes > 0 ? bytes : 16);
+    GLint64 given = 0;
+    glGenBuffers(1, out);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, *out);
+    glBufferData(GL_COPY_WRITE_BUFFER, size, bytes > 0 ? data : NULL, usage);
+    glGetBufferParameteri64v(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &given);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    if (given == size)
+        return true;
+    while (glGetError() != GL_NO_ERROR) /* the caller reports it */
+        ;
+    return false;
 }

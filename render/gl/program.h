@@ -1,10 +1,13 @@
-/* Shader programs from embedded pieces of GLSL. */
+/* Shader programs from embedded pieces of GLSL, and the buffers that they read and write. Private to render. */
 #ifndef TH_RENDER_GL_PROGRAM_H
 #define TH_RENDER_GL_PROGRAM_H
 
 #include <glad/gl.h>
 #include <shader.h>
 #include <throng/core/error.h>
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum { TH_PROGRAM_PIECES = 8, TH_PROGRAM_DEFINES = 16 };
 
@@ -21,5 +24,10 @@ typedef struct th_program_desc {
  * message. They are TH_ERR_ENVIRONMENT: the shaders are embedded, so the driver is at fault. The caller frees the
  * program with glDeleteProgram. `*out_program` is 0 after an error. */
 th_result th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err);
+
+/* An empty block cannot be bound, so a buffer has some bytes at least. data: NULL leaves it undefined. Returns false if
+ * the GPU has no memory; errors of earlier calls stay where th_gl_check finds them. The caller frees the buffer in any
+ * case. */
+bool th_buffer_make(GLuint *out, size_t bytes, const void *data, GLenum usage);
 
 #endif

@@ -1,6 +1,6 @@
 #include <throng/render/ring.h>
 
-#include "buffer.h"
+#include "program.h"
 
 #include <glad/gl.h>
 

@@ -1,4 +1,4 @@
-#include "target_backend.h"
+#include <throng/render/target.h>
 
 #include "gl_backend.h"
 
@@ -7,6 +7,12 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct th_target {
+    uint32_t width, height, samples;
+    GLuint drawn, resolved;                      /* framebuffers; without antialiasing both are the same */
+    GLuint depth, drawn_colour, resolved_colour; /* renderbuffers; drawn_colour is 0 without antialiasing */
+};
 
 static th_result check_limits(const th_target_desc *desc, th_error *err)
 {
@@ -178,22 +184,6 @@ size_t th_target_bytes(const th_target *target)
     return (size_t)target->width * target->height * 4;
 }
 
-/* OpenGL's first row is the bottom row. */
-static void flip(uint8_t *rgba, size_t row, size_t rows)
-{
-    uint8_t piece[4096];
-    for (size_t y = 0; y < rows / 2; y++) {
-        uint8_t *top = rgba + y * row;
-        uint8_t *bottom = rgba + (rows - 1 - y) * row;
-        for (size_t at = 0; at < row; at += sizeof piece) {
-            size_t n = row - at < sizeof piece ? row - at : sizeof piece;
-            memcpy(piece, top + at, n);
-            memcpy(top + at, bottom + at, n);
-            memcpy(bottom + at, piece, n);
-        }
-    }
-}
-
 void th_target_read(const th_target *target, uint8_t *out_rgba)
 {
     assert(target && out_rgba);
@@ -204,8 +194,20 @@ void th_target_read(const th_target *target, uint8_t *out_rgba)
     glPixelStorei(GL_PACK_SKIP_ROWS, 0);
     glPixelStorei(GL_PACK_SKIP_PIXELS, 0);
     glReadPixels(0, 0, (GLsizei)target->width, (GLsizei)target->height, GL_RGBA, GL_UNSIGNED_BYTE, out_rgba);
-    flip(out_rgba, (size_t)target->width * 4, target->height);
     th_target_bind(target);
+
+    /* OpenGL's first row is the bottom row. */
+    const size_t row = (size_t)target->width * 4, rows = target->height;
+    uint8_t piece[4096];
+    for (size_t y = 0; y < rows / 2; y++) {
+        uint8_t *top = out_rgba + y * row, *bottom = out_rgba + (rows - 1 - y) * row;
+        for (size_t at = 0; at < row; at += sizeof piece) {
+            const size_t n = row - at < sizeof piece ? row - at : sizeof piece;
+            memcpy(piece, top + at, n);
+            memcpy(top + at, bottom + at, n);
+            memcpy(bottom + at, piece, n);
+        }
+    }
 }
 
 void th_target_destroy(th_target *target)

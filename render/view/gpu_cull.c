@@ -3,7 +3,6 @@
 #include "gpu_cull.h"
 
 #include "cull_test.h"
-#include "gl/buffer.h"
 #include "gl/program.h"
 #include "tint.h"
 #include "upload.h"

@@ -1,7 +1,6 @@
 #include <throng/render/gpu_evaluator.h>
 
 #include "chunk.h"
-#include "gl/buffer.h"
 #include "gl/program.h"
 
 #include <core/clock.h>

@@ -1,4 +1,4 @@
-#include "layout_stadium.h"
+#include "stadium.h"
 
 #include <core/random.h>
 #include <throng/anim/playback.h>
@@ -26,15 +26,14 @@ enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE, RANDOM_WAVE, RANDOM_TURN };
 #define LANE_SALT 0x6C616E65u
 #define SALT      0x6C61796F7574u
 
-static const char *const NAMES[TH_LAYOUT_COUNT] = {[TH_LAYOUT_GRID] = "grid",
-                                                   [TH_LAYOUT_RING] = "ring",
-                                                   [TH_LAYOUT_STREET] = "street",
-                                                   [TH_LAYOUT_PLAZA] = "plaza",
-                                                   [TH_LAYOUT_STADIUM] = "stadium"};
-
 const char *th_layout_name(th_layout_kind kind)
 {
-    return kind >= 0 && kind < TH_LAYOUT_COUNT ? NAMES[kind] : "unknown";
+    static const char *const names[TH_LAYOUT_COUNT] = {[TH_LAYOUT_GRID] = "grid",
+                                                       [TH_LAYOUT_RING] = "ring",
+                                                       [TH_LAYOUT_STREET] = "street",
+                                                       [TH_LAYOUT_PLAZA] = "plaza",
+                                                       [TH_LAYOUT_STADIUM] = "stadium"};
+    return kind >= 0 && kind < TH_LAYOUT_COUNT ? names[kind] : "unknown";
 }
 
 /* In [-1, 1). */
@@ -54,34 +53,9 @@ static float scale_of(const th_layout *layout, uint32_t instance)
 
 /* ---- creation ---- */
 
-static float default_spacing(const th_layout_desc *desc)
-{
-    float reach = 0;
-    for (uint32_t s = 0; s < desc->locomotion_count; s++)
-        reach = fmaxf(reach, desc->locomotions[s].reach * desc->locomotions[s].scale);
-    return reach > 0 ? 2 * reach * (1 + desc->scale_spread) * ROOM : 1;
-}
-
 static bool has_routine(const th_layout *layout, uint32_t instance)
 {
     return layout->desc.locomotions[layout->desc.motions[instance].locomotion].deviation > 0;
-}
-
-/* The slowest routine sets the pace, and the one that strays most the distance. */
-static void make_street(th_layout *layout)
-{
-    const th_layout_desc *desc = &layout->desc;
-    const double spacing = (double)desc->spacing;
-    for (uint32_t s = 0; s < desc->locomotion_count; s++) {
-        const th_locomotion *l = &desc->locomotions[s];
-        if (!(l->deviation > 0))
-            continue;
-        const double pace = (double)(l->speed * l->scale);
-        layout->pace = layout->pace > 0 ? fmin(layout->pace, pace) : pace;
-        layout->strayed = fmax(layout->strayed, (double)(l->deviation * l->scale * (1 + desc->scale_spread)));
-    }
-    layout->lane_width = layout->pace > 0 ? LANE_ROOM * spacing : spacing;
-    layout->step = layout->pace > 0 ? 2 * layout->strayed + spacing : STRIDES * spacing;
 }
 
 /* Characters per lane of a street. */
@@ -96,9 +70,22 @@ th_layout th_layout_make(const th_layout_desc *desc)
     assert(desc->locomotions && (desc->motions || desc->count == 0));
     assert(desc->spacing >= 0 && desc->scale_spread >= 0 && desc->scale_spread < 1);
     th_layout layout = {.desc = *desc};
+    float reach = 0;
+    for (uint32_t s = 0; s < desc->locomotion_count; s++) {
+        const th_locomotion *l = &desc->locomotions[s];
+        reach = fmaxf(reach, l->reach * l->scale);
+        if (!(l->deviation > 0))
+            continue;
+        /* In a street the slowest routine sets the pace, and the one that strays most the distance. */
+        const double pace = (double)(l->speed * l->scale);
+        layout.pace = layout.pace > 0 ? fmin(layout.pace, pace) : pace;
+        layout.strayed = fmax(layout.strayed, (double)(l->deviation * l->scale * (1 + desc->scale_spread)));
+    }
     if (!(desc->spacing > 0))
-        layout.desc.spacing = default_spacing(desc);
-    make_street(&layout);
+        layout.desc.spacing = reach > 0 ? 2 * reach * (1 + desc->scale_spread) * ROOM : 1;
+    const double spacing = (double)layout.desc.spacing;
+    layout.lane_width = layout.pace > 0 ? LANE_ROOM * spacing : spacing;
+    layout.step = layout.pace > 0 ? 2 * layout.strayed + spacing : STRIDES * spacing;
     const double area = layout.step * desc->count / layout.lane_width;
     layout.lanes = 2 * (uint32_t)fmax(1, round(sqrt(area / STREET_SHAPE) / 2));
     const uint32_t slots = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
@@ -207,9 +194,51 @@ float th_layout_plaza_radius(const th_layout *layout)
                    (double)layout->desc.spacing);
 }
 
-/* ---- stadium ---- */
+/* ---- stadium ----
+ *
+ * A corner is a quarter of a circle. With rows 4/pi of a seat apart it takes exactly two more seats in each row, so row
+ * r has first + 8 r seats, and the rows before it first r + 4 r (r - 1). */
 
-#define SEAT 0.46 /* width, in spacings: arms swing above the neighbours' */
+#define SEAT      0.46 /* width, in spacings: arms swing above the neighbours' */
+#define SHAPE     28.0 /* seats of the first row for each row */
+#define USED      0.93 /* of all seats */
+#define LENGTHY   0.61 /* of the straight seats, those along X */
+#define ROUNDNESS 18u  /* one of so many seats of the first row is in a corner, of each of the four */
+#define BLOCK     18u  /* seats between two aisles */
+#define AISLE     1.8  /* width, in seats */
+
+static uint64_t first_row(const th_stadium *s)
+{
+    return 2 * ((uint64_t)s->straight[0] + s->straight[1]) + 4 * (uint64_t)s->corner;
+}
+
+/* Seats of all rows before this one. */
+static uint64_t seats_before(const th_stadium *s, uint64_t row)
+{
+    return row == 0 ? 0 : first_row(s) * row + 4 * row * (row - 1);
+}
+
+uint64_t th_stadium_seats(const th_stadium *s)
+{
+    return seats_before(s, s->rows);
+}
+
+th_stadium th_stadium_make(uint32_t count, double seat)
+{
+    th_stadium s = {.seat = seat, .depth = 4 / PI * seat, .rise = 0.62 * seat, .base = 1.9 * seat};
+    const double wanted = count / USED;
+    s.rows = (uint32_t)fmax(1, ceil(sqrt(wanted / (SHAPE + 4))));
+    const uint32_t first = (uint32_t)fmax(24, ceil(wanted / s.rows - 4.0 * (s.rows - 1)));
+    s.corner = first / ROUNDNESS;
+    s.straight[0] = (uint32_t)(LENGTHY * (first / 2 - 2 * s.corner));
+    s.straight[1] = first / 2 - 2 * s.corner - s.straight[0];
+    while (th_stadium_seats(&s) < count)
+        s.rows++;
+    for (int axis = 0; axis < 2; axis++)
+        s.half[axis] = s.seat * (s.straight[axis] + AISLE * ((s.straight[axis] - 1) / BLOCK)) / 2;
+    s.radius = s.corner * seat * 2 / PI;
+    return s;
+}
 
 th_stadium th_layout_stadium(const th_layout *layout)
 {
@@ -217,14 +246,41 @@ th_stadium th_layout_stadium(const th_layout *layout)
     return th_stadium_make(layout->desc.count, SEAT * (double)layout->desc.spacing);
 }
 
+th_stadium_place th_stadium_at(const th_stadium *s, double out, uint32_t quarter, double along)
+{
+    const double straight = fmin(along, 1), turned = fmax(along - 1, 0), first = quarter * PI / 2,
+                 angle = first + turned * PI / 2;
+    const double own = s->half[quarter % 2], other = s->half[(quarter + 1) % 2], reach = s->radius + out;
+    return (th_stadium_place){
+        {other * sin(first) + straight * own * cos(first) + reach * sin(angle), 0,
+         other * cos(first) - straight * own * sin(first) + reach * cos(angle)},
+        remainder(angle + PI, 2 * PI),
+    };
+}
+
 /* Empty seats are spread evenly. */
 static void place_in_stadium(const th_layout *layout, uint32_t i, th_instance_transform *out)
 {
-    const th_stadium stadium = th_layout_stadium(layout);
-    const uint64_t seat = i * th_stadium_seats(&stadium) / layout->desc.count;
-    const th_stadium_place place = th_stadium_place_of(&stadium, seat);
+    const th_stadium s = th_layout_stadium(layout);
+    const uint64_t seat = i * th_stadium_seats(&s) / layout->desc.count;
+    const double half = ((double)first_row(&s) - 4) / 8;
+    uint64_t row = (uint64_t)(sqrt(half * half + (double)seat / 4) - half);
+    while (seats_before(&s, row + 1) <= seat)
+        row++;
+    while (seats_before(&s, row) > seat)
+        row--;
+    const uint64_t corner = s.corner + 2 * row;
+    uint64_t at = seat - seats_before(&s, row);
+    uint32_t quarter = 0;
+    for (; at >= s.straight[quarter % 2] + corner; quarter++)
+        at -= s.straight[quarter % 2] + corner;
+    const uint64_t straight = s.straight[quarter % 2];
+    const double along = at < straight
+                             ? s.seat * ((double)at + 0.5 + AISLE * (double)(at / BLOCK)) / s.half[quarter % 2] - 1
+                             : 1 + ((double)(at - straight) + 0.5) / (double)corner;
+    const th_stadium_place place = th_stadium_at(&s, (double)row * s.depth, quarter, along);
     out->position[0] = (float)place.position[0];
-    out->position[1] += (float)place.position[1];
+    out->position[1] += (float)(s.base + (double)row * s.rise);
     out->position[2] = (float)place.position[2];
     out->heading_rad = (float)place.heading_rad;
 }
@@ -257,12 +313,6 @@ static double lane_random(const th_layout *layout, uint32_t instance, uint64_t w
     return th_random_unit(th_random_bits(layout->desc.seed ^ LANE_SALT, instance % layout->lanes), what) - 0.5;
 }
 
-/* Mean speed of the routines in the lane of an instance. */
-static double lane_pace(const th_layout *layout, uint32_t instance)
-{
-    return layout->pace * (1 + 2 * PACES * lane_random(layout, instance, 0));
-}
-
 double th_layout_routine_speed(const th_layout *layout, uint32_t instance)
 {
     assert(layout && instance < layout->desc.count);
@@ -270,7 +320,8 @@ double th_layout_routine_speed(const th_layout *layout, uint32_t instance)
     if (layout->desc.kind != TH_LAYOUT_STREET || !has_routine(layout, instance))
         return motion->speed;
     const double mean = (double)layout->desc.locomotions[motion->locomotion].speed;
-    return lane_pace(layout, instance) / (mean * (double)scale_of(layout, instance));
+    const double pace = layout->pace * (1 + 2 * PACES * lane_random(layout, instance, 0)); /* of the lane */
+    return pace / (mean * (double)scale_of(layout, instance));
 }
 
 /* Instances go to the lanes in turn, centred along Z if there are too few to fill the lanes. Lanes on the -X side walk
@@ -376,13 +427,6 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
     out->heading_rad = (float)desired_rad;
 }
 
-static void place_routine(const th_layout *layout, uint32_t i, double time_s, th_instance_transform *out)
-{
-    const th_walk walk = th_layout_walk(layout, i);
-    const th_weave weave = th_layout_weave(layout, i);
-    th_layout_weave_to(&weave, (double)walked_to(layout, &walk, time_s), out);
-}
-
 /* ---- all ---- */
 
 void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out)
@@ -396,7 +440,9 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
         out->scale = scale_of(layout, i);
         out->position[1] = -locomotion->lowest_y * out->scale;
         if (weaves(layout, i)) {
-            place_routine(layout, i, time_s, out);
+            const th_walk walk = th_layout_walk(layout, i);
+            const th_weave weave = th_layout_weave(layout, i);
+            th_layout_weave_to(&weave, (double)walked_to(layout, &walk, time_s), out);
             continue;
         }
         switch (layout->desc.kind) {
@@ -430,42 +476,6 @@ bool th_layout_is_for_standing(th_layout_kind kind)
     return kind == TH_LAYOUT_PLAZA || kind == TH_LAYOUT_STADIUM;
 }
 
-/* Height of the highest slot. */
-static double top(const th_layout *layout)
-{
-    if (layout->desc.kind != TH_LAYOUT_STADIUM)
-        return 0;
-    const th_stadium stadium = th_layout_stadium(layout);
-    return stadium.base + (stadium.rows - 1) * stadium.rise;
-}
-
-static double stadium_extent(const th_layout *layout)
-{
-    const th_stadium s = th_layout_stadium(layout);
-    return hypot(s.half[0], s.half[1]) + s.radius + s.rows * s.depth;
-}
-
-/* Largest distance of a slot from the middle. */
-static double extent(const th_layout *layout)
-{
-    const double spacing = (double)layout->desc.spacing;
-    const uint32_t last = layout->desc.count - 1;
-    if (layout->desc.count == 0)
-        return 0;
-    switch (layout->desc.kind) {
-    case TH_LAYOUT_RING:
-        return circle_of(last + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1)) * spacing;
-    case TH_LAYOUT_STREET:
-        return hypot((layout->lanes + 0.5) * layout->lane_width, (double)layout->length / 2 + layout->strayed);
-    case TH_LAYOUT_PLAZA:
-        return (double)th_layout_plaza_radius(layout);
-    case TH_LAYOUT_STADIUM:
-        return stadium_extent(layout);
-    default:
-        return square_ring(last) * spacing * sqrt(2);
-    }
-}
-
 th_sphere th_layout_bounds(const th_layout *layout)
 {
     assert(layout);
@@ -478,8 +488,24 @@ th_sphere th_layout_bounds(const th_layout *layout)
         high = fmax(high, scale * ((double)(c[1] - locomotion->lowest_y) + radius));
         wide = fmax(wide, scale * (hypot((double)c[0], (double)c[2]) + radius));
     }
-    high += top(layout);
-    double radius = hypot(extent(layout) + wide, high / 2);
+    /* The largest distance of a slot from the middle, and the height of the highest. */
+    const double spacing = (double)layout->desc.spacing;
+    const uint32_t last = layout->desc.count > 0 ? layout->desc.count - 1 : 0;
+    double extent = 0;
+    if (layout->desc.kind == TH_LAYOUT_STADIUM) {
+        const th_stadium s = th_layout_stadium(layout);
+        high += s.base + (s.rows - 1) * s.rise;
+        extent = hypot(s.half[0], s.half[1]) + s.radius + s.rows * s.depth;
+    } else if (layout->desc.kind == TH_LAYOUT_STREET) {
+        extent = hypot((layout->lanes + 0.5) * layout->lane_width, (double)layout->length / 2 + layout->strayed);
+    } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
+        extent = (double)th_layout_plaza_radius(layout);
+    } else if (layout->desc.kind == TH_LAYOUT_RING) {
+        extent = circle_of(last + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1)) * spacing;
+    } else {
+        extent = square_ring(last) * spacing * sqrt(2);
+    }
+    const double radius = hypot((layout->desc.count > 0 ? extent : 0) + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
 }
 

@@ -1,7 +1,9 @@
-/* The stands of a stadium: rows of seats on rounded rectangles around the origin, each row behind and above the one
- * before. Closed forms, so that a seat costs the same wherever it is. Private to render. */
+/* The stands of TH_LAYOUT_STADIUM: rows of seats on rounded rectangles around the origin, each row behind and above the
+ * one before. Closed forms, so that a seat costs the same wherever it is. Private to render. */
 #ifndef TH_RENDER_VIEW_STADIUM_H
 #define TH_RENDER_VIEW_STADIUM_H
+
+#include <throng/render/layout.h>
 
 #include <stdint.h>
 
@@ -21,13 +23,13 @@ th_stadium th_stadium_make(uint32_t count, double seat);
 
 uint64_t th_stadium_seats(const th_stadium *stadium);
 
+/* Of TH_LAYOUT_STADIUM. */
+th_stadium th_layout_stadium(const th_layout *layout);
+
 /* Where one sits: X, Y of the floor, Z, and the heading towards the pitch. */
 typedef struct th_stadium_place {
     double position[3], heading_rad;
 } th_stadium_place;
-
-/* seat: from 0, row by row */
-th_stadium_place th_stadium_place_of(const th_stadium *stadium, uint64_t seat);
 
 /* A point of the rounded rectangle that lies `out` behind the first row. quarter: 0 for the straight on the +Z side and
  * the corner after it, then +X, -Z, -X. along: from -1 to 1 on the straight, from 1 to 2 in the corner. */

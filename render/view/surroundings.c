@@ -1,6 +1,6 @@
 #include "surroundings.h"
 
-#include "layout_stadium.h"
+#include "stadium.h"
 
 #include <core/random.h>
 #include <glad/gl.h>
@@ -9,8 +9,122 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PI 3.14159265358979323846
+
+/* ---- solids ---- */
+
+void th_shape_fini(th_shape *s)
+{
+    free(s->vertices);
+    free(s->indices);
+    *s = (th_shape){0};
+}
+
+void th_shape_quad(th_shape *s, const double corners[4][3], const double front[3], th_paint paint)
+{
+    static const uint32_t orders[2][6] = {{0, 1, 2, 0, 2, 3}, {0, 2, 1, 0, 3, 2}}; /* counter-clockwise in front */
+    double a[3], b[3], towards = 0;
+    if (s->vertex_count >= 4 * s->capacity) { /* there is no room for one more */
+        const uint32_t capacity = s->capacity ? 2 * s->capacity : 256;
+        th_shape_vertex *vertices = realloc(s->vertices, 4 * (size_t)capacity * sizeof *vertices);
+        if (vertices)
+            s->vertices = vertices;
+        uint32_t *indices = realloc(s->indices, 6 * (size_t)capacity * sizeof *indices);
+        if (indices)
+            s->indices = indices;
+        s->failed = s->failed || !vertices || !indices;
+        if (s->failed)
+            return;
+        s->capacity = capacity;
+    }
+    for (int i = 0; i < 3; i++) {
+        a[i] = corners[2][i] - corners[0][i];
+        b[i] = corners[3][i] - corners[1][i];
+    }
+    double normal[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+    for (int i = 0; i < 3; i++)
+        towards += normal[i] * (front[i] - corners[0][i]);
+    const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    const double scale = length > 0 ? copysign(127 / length, towards) : 0;
+    for (uint32_t i = 0; i < 6; i++)
+        s->indices[s->index_count++] = s->vertex_count + orders[towards < 0][i];
+    for (uint32_t c = 0; c < 4; c++) {
+        th_shape_vertex *v = &s->vertices[s->vertex_count++];
+        *v = (th_shape_vertex){.paint = paint};
+        for (int i = 0; i < 3; i++) {
+            v->position[i] = (float)corners[c][i];
+            v->normal[i] = (int8_t)lround(scale * normal[i]);
+        }
+    }
+}
+
+void th_shape_box(th_shape *s, const double centre[3], const double half[3], double heading_rad, th_paint paint)
+{
+    const double sine = sin(heading_rad), cosine = cos(heading_rad);
+    for (int face = 0; face < 6; face++) {
+        const int axis = face / 2, next = (axis + 1) % 3, last = (axis + 2) % 3;
+        const double side = face % 2 ? 1 : -1;
+        double corners[5][3]; /* the last is in front of the face */
+        for (int c = 0; c < 5; c++) {
+            double p[3];
+            p[axis] = side * half[axis] * (c == 4 ? 2 : 1);
+            p[next] = c == 4 ? 0 : half[next] * (c == 0 || c == 3 ? -1 : 1);
+            p[last] = c == 4 ? 0 : half[last] * (c < 2 ? -1 : 1);
+            corners[c][0] = centre[0] + p[0] * cosine + p[2] * sine;
+            corners[c][1] = centre[1] + p[1];
+            corners[c][2] = centre[2] - p[0] * sine + p[2] * cosine;
+        }
+        th_shape_quad(s, (const double(*)[3])corners, corners[4], paint);
+    }
+}
+
+/* A point of a circle. */
+static void around(const double centre[3], double radius, double height, double angle, double out[3])
+{
+    out[0] = centre[0] + radius * sin(angle);
+    out[1] = centre[1] + height;
+    out[2] = centre[2] + radius * cos(angle);
+}
+
+static void cone_side(th_shape *s, const double foot[3], const double radii[2], const double heights[2], double first,
+                      double second, th_paint paint)
+{
+    double corners[4][3], front[3];
+    around(foot, radii[0], heights[0], first, corners[0]);
+    around(foot, radii[0], heights[0], second, corners[1]);
+    around(foot, radii[1], heights[1], second, corners[2]);
+    around(foot, radii[1], heights[1], first, corners[3]);
+    around(foot, 9 * (radii[0] + radii[1]), heights[0] == heights[1] ? heights[0] + 9 * radii[0] : heights[0],
+           (first + second) / 2, front);
+    th_shape_quad(s, (const double(*)[3])corners, front, paint);
+}
+
+void th_shape_cone(th_shape *s, const double foot[3], double radius, double top_radius, double height, uint32_t sides,
+                   th_paint paint)
+{
+    for (uint32_t i = 0; i < sides; i++) {
+        const double first = 2 * PI * i / sides, second = 2 * PI * (i + 1) / sides;
+        cone_side(s, foot, (double[]){radius, top_radius}, (double[]){0, height}, first, second, paint);
+        if (top_radius > 0)
+            cone_side(s, foot, (double[]){top_radius, 0}, (double[]){height, height}, first, second, paint);
+    }
+}
+
+void th_shape_ball(th_shape *s, const double centre[3], double radius, th_paint paint)
+{
+    enum { BANDS = 5, SIDES = 9 };
+    for (int band = 0; band < BANDS; band++) {
+        const double low = PI * band / BANDS, high = PI * (band + 1) / BANDS;
+        for (int i = 0; i < SIDES; i++)
+            cone_side(s, centre, (double[]){radius * sin(low), radius * sin(high)},
+                      (double[]){-radius * cos(low), -radius * cos(high)}, 2 * PI * i / SIDES, 2 * PI * (i + 1) / SIDES,
+                      paint);
+    }
+}
+
+/* ---- what stands around ---- */
 
 /* Lengths below are metres. */
 typedef struct site {
@@ -115,14 +229,9 @@ static void add_house(site *p, double x, double z, double wide, double high, dou
 #define BEYOND    70.0 /* houses go on beyond the crowd, m */
 #define TREE_STEP 12.0 /* m */
 
-static double furniture_x(const th_layout *layout, double unit)
-{
-    return (layout->lanes + 0.5) * layout->lane_width / unit + PAVEMENT;
-}
-
 static void build_street(const th_layout *layout, site *p)
 {
-    const double line = furniture_x(layout, p->unit), front = line + FRONT,
+    const double line = (layout->lanes + 0.5) * layout->lane_width / p->unit + PAVEMENT, front = line + FRONT,
                  end = (double)layout->length / p->unit / 2 + BEYOND;
     for (int side = -1; side <= 1; side += 2) {
         for (double z = -end, wide; z < end; z += wide) {
@@ -219,27 +328,24 @@ static void add_strip(const site *p, const th_stadium *s, const strip *t)
     }
 }
 
-/* Treads on which people stand, and the seats at their backs, in blocks of colours. */
-static void build_rows(const site *p, const th_stadium *s)
+static void build_stands(const site *p, const th_stadium *s)
 {
     static const th_paint tread[] = {TH_PAINT(146, 142, 136)},
                           seats[] = {TH_PAINT(112, 42, 46), TH_PAINT(112, 42, 46), TH_PAINT(188, 184, 176)};
-    for (uint32_t row = 0; row < s->rows; row++) {
-        const double front = (row - 0.5) * s->depth, back = (row + 0.5) * s->depth, height = s->base + row * s->rise;
-        add_strip(p, s, &(strip){{front, back}, {height, height}, .paints = tread, .paint_count = 1});
-        add_strip(p, s, &(strip){{back, back}, {height, height + s->rise}, .paints = seats, .paint_count = 3});
-    }
-}
-
-static void build_stands(const site *p, const th_stadium *s)
-{
     static const th_paint concrete[] = {TH_PAINT(170, 166, 158)}, dark[] = {TH_PAINT(88, 92, 98)},
                           sheet[] = {TH_PAINT(206, 208, 208)},
                           boards[] = {TH_PAINT(196, 44, 40),   TH_PAINT(232, 230, 222), TH_PAINT(24, 66, 120),
                                       TH_PAINT(232, 230, 222), TH_PAINT(226, 166, 40),  TH_PAINT(20, 90, 74)};
     const double u = p->unit, front = -0.5 * s->depth, back = (s->rows - 0.5) * s->depth,
                  top = s->base + s->rows * s->rise, wall = s->base + WALL * s->rise, thick = 0.15 * u;
-    build_rows(p, s);
+    /* Treads on which people stand, and the seats at their backs, in blocks of colours. */
+    for (uint32_t row = 0; row < s->rows; row++) {
+        const double tread_out = (row - 0.5) * s->depth, seats_out = (row + 0.5) * s->depth,
+                     height = s->base + row * s->rise;
+        add_strip(p, s, &(strip){{tread_out, seats_out}, {height, height}, .paints = tread, .paint_count = 1});
+        add_strip(p, s,
+                  &(strip){{seats_out, seats_out}, {height, height + s->rise}, .paints = seats, .paint_count = 3});
+    }
     add_strip(p, s, &(strip){{front, front}, {0, wall}, .paints = boards, .paint_count = 6});
     add_strip(p, s, &(strip){{front, front + thick}, {wall, wall}, .paints = concrete, .paint_count = 1});
     add_strip(p, s, &(strip){{back, back}, {top, top + 1.4 * u}, .paints = concrete, .paint_count = 1});
@@ -274,15 +380,6 @@ static void pitch_of(const th_stadium *s, double unit, double out[2])
     out[1] = s->half[1] + s->radius - border;
 }
 
-static void build_stadium(const th_layout *layout, const site *p)
-{
-    const th_stadium stadium = th_layout_stadium(layout);
-    double pitch[2];
-    pitch_of(&stadium, p->unit, pitch);
-    build_stands(p, &stadium);
-    add_goals(p, pitch[0] / p->unit, pitch[0] / p->unit / 52.5);
-}
-
 /* ---- all ---- */
 
 bool th_surroundings_has(th_layout_kind kind)
@@ -298,53 +395,18 @@ void th_surroundings_build(const th_layout *layout, double unit, th_shape *out)
         build_street(layout, &p);
     else if (layout->desc.kind == TH_LAYOUT_PLAZA)
         build_plaza(layout, &p);
-    else if (layout->desc.kind == TH_LAYOUT_STADIUM)
-        build_stadium(layout, &p);
-}
-
-static void set_ground(th_surroundings *s, const th_layout *layout, double unit)
-{
-    double pitch[2];
-    if (layout->desc.kind == TH_LAYOUT_STREET) {
-        s->shape[0] = (float)((layout->lanes / 2 + KERB) * layout->lane_width);
-        s->shape[1] = (float)((double)layout->length / 2 - 9 * unit);
-        s->shape[2] = (float)((double)layout->length / 2 + BEYOND * unit);
-    } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
-        s->shape[0] = th_layout_plaza_radius(layout) + (float)(2 * unit);
-    } else if (layout->desc.kind == TH_LAYOUT_STADIUM) {
+    else if (layout->desc.kind == TH_LAYOUT_STADIUM) {
         const th_stadium stadium = th_layout_stadium(layout);
+        double pitch[2];
         pitch_of(&stadium, unit, pitch);
-        for (int axis = 0; axis < 2; axis++) {
-            s->shape[axis] = (float)pitch[axis];
-            s->shape[2 + axis] = (float)(stadium.half[axis] + stadium.radius + stadium.rows * stadium.depth);
-        }
+        build_stands(&p, &stadium);
+        add_goals(&p, pitch[0] / unit, pitch[0] / unit / 52.5);
     }
-}
-
-static void upload(th_surroundings *s, const th_shape *shape)
-{
-    const GLsizei stride = sizeof(th_shape_vertex);
-    s->index_count = shape->index_count;
-    glGenBuffers(2, s->buffers);
-    glGenVertexArrays(1, &s->array);
-    glBindVertexArray(s->array);
-    glBindBuffer(GL_ARRAY_BUFFER, s->buffers[0]);
-    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(shape->vertex_count * sizeof *shape->vertices), shape->vertices,
-                 GL_STATIC_DRAW);
-    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, s->buffers[1]);
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(shape->index_count * sizeof *shape->indices), shape->indices,
-                 GL_STATIC_DRAW);
-    for (GLuint a = 0; a < 3; a++)
-        glEnableVertexAttribArray(a);
-    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, (const void *)offsetof(th_shape_vertex, position));
-    glVertexAttribPointer(1, 4, GL_BYTE, GL_TRUE, stride, (const void *)offsetof(th_shape_vertex, normal));
-    glVertexAttribPointer(2, 4, GL_UNSIGNED_BYTE, GL_TRUE, stride, (const void *)offsetof(th_shape_vertex, paint));
-    glBindVertexArray(0);
-    glBindBuffer(GL_ARRAY_BUFFER, 0);
 }
 
 th_result th_surroundings_create(const th_layout *layout, double unit, th_surroundings **out, th_error *err)
 {
+    const GLsizei stride = sizeof(th_shape_vertex);
     th_shape shape = {0};
     th_surroundings *s = calloc(1, sizeof *s);
     *out = s;
@@ -355,8 +417,41 @@ th_result th_surroundings_create(const th_layout *layout, double unit, th_surrou
         return th_fail(err, TH_ERR_MEMORY, "no memory for what stands around the crowd");
     }
     s->unit = (float)unit;
-    set_ground(s, layout, unit);
-    upload(s, &shape);
+
+    /* What the shader of the ground needs. */
+    if (layout->desc.kind == TH_LAYOUT_STREET) {
+        s->shape[0] = (float)((layout->lanes / 2 + KERB) * layout->lane_width);
+        s->shape[1] = (float)((double)layout->length / 2 - 9 * unit);
+        s->shape[2] = (float)((double)layout->length / 2 + BEYOND * unit);
+    } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
+        s->shape[0] = th_layout_plaza_radius(layout) + (float)(2 * unit);
+    } else if (layout->desc.kind == TH_LAYOUT_STADIUM) {
+        const th_stadium stadium = th_layout_stadium(layout);
+        double pitch[2];
+        pitch_of(&stadium, unit, pitch);
+        for (int axis = 0; axis < 2; axis++) {
+            s->shape[axis] = (float)pitch[axis];
+            s->shape[2 + axis] = (float)(stadium.half[axis] + stadium.radius + stadium.rows * stadium.depth);
+        }
+    }
+
+    s->index_count = shape.index_count;
+    glGenBuffers(2, s->buffers);
+    glGenVertexArrays(1, &s->array);
+    glBindVertexArray(s->array);
+    glBindBuffer(GL_ARRAY_BUFFER, s->buffers[0]);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(shape.vertex_count * sizeof *shape.vertices), shape.vertices,
+                 GL_STATIC_DRAW);
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, s->buffers[1]);
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(shape.index_count * sizeof *shape.indices), shape.indices,
+                 GL_STATIC_DRAW);
+    for (GLuint a = 0; a < 3; a++)
+        glEnableVertexAttribArray(a);
+    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, (const void *)offsetof(th_shape_vertex, position));
+    glVertexAttribPointer(1, 4, GL_BYTE, GL_TRUE, stride, (const void *)offsetof(th_shape_vertex, normal));
+    glVertexAttribPointer(2, 4, GL_UNSIGNED_BYTE, GL_TRUE, stride, (const void *)offsetof(th_shape_vertex, paint));
+    glBindVertexArray(0);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
     th_shape_fini(&shape);
     return TH_OK;
 }

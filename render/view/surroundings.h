@@ -3,10 +3,57 @@
 #ifndef TH_RENDER_VIEW_SURROUNDINGS_H
 #define TH_RENDER_VIEW_SURROUNDINGS_H
 
-#include "shape.h"
-
 #include <throng/render/camera.h>
 #include <throng/render/layout.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* sRGB, and 255 for walls with windows. The macros are initialisers. */
+typedef struct th_paint {
+    uint8_t rgba[4];
+} th_paint;
+
+#define TH_PAINT(r, g, b)                                                                                              \
+    {                                                                                                                  \
+        {                                                                                                              \
+            r, g, b, 0                                                                                                 \
+        }                                                                                                              \
+    }
+#define TH_WALL(r, g, b)                                                                                               \
+    {                                                                                                                  \
+        {                                                                                                              \
+            r, g, b, 255                                                                                               \
+        }                                                                                                              \
+    }
+
+typedef struct th_shape_vertex {
+    float position[3];
+    int8_t normal[4]; /* of 127 */
+    th_paint paint;
+} th_shape_vertex;
+
+/* Simple solids, put together to one mesh. Zero is an empty one. */
+typedef struct th_shape {
+    th_shape_vertex *vertices;
+    uint32_t *indices;
+    uint32_t vertex_count, index_count, capacity; /* capacity: quads */
+    bool failed;                                  /* out of memory; it then stays as it is */
+} th_shape;
+
+void th_shape_fini(th_shape *shape);
+
+/* A plane quad. corners: around it, either way; it faces the point `front`. */
+void th_shape_quad(th_shape *shape, const double corners[4][3], const double front[3], th_paint paint);
+
+/* half: half the sides, along X, Y and Z before it is turned by the heading. */
+void th_shape_box(th_shape *shape, const double centre[3], const double half[3], double heading_rad, th_paint paint);
+
+/* An upright cone, cut off: a radius at its foot, another at its top, which is closed. */
+void th_shape_cone(th_shape *shape, const double foot[3], double radius, double top_radius, double height,
+                   uint32_t sides, th_paint paint);
+
+void th_shape_ball(th_shape *shape, const double centre[3], double radius, th_paint paint);
 
 typedef struct th_surroundings {
     float unit;                 /* a metre, in scene units */

@@ -2,7 +2,7 @@
  * slower than his feet. */
 #include "random_model.h"
 
-#include "render/view/layout_stadium.h"
+#include "render/view/stadium.h"
 
 #include <throng/anim/crowd.h>
 #include <throng/render/layout.h>
