@@ -3,7 +3,6 @@
 #include "chunk.h"
 #include "gl/program.h"
 #include "indirect.h"
-#include "shadow.h"
 #include "surroundings.h"
 #include "upload.h"
 
@@ -18,12 +17,18 @@ enum { CONTACT_LOD = 6 }; /* the coarsest level with a shadow at the feet, which
 
 enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT, APPEARANCES_UNIT }; /* texture units */
 
+#define UNIFORMS(X)                                                                                                    \
+    X(first_row)                                                                                                       \
+    X(row_stride)                                                                                                      \
+    X(shares) X(clip_from_world) X(world_from_clip) X(eye) X(to_sun) X(shadow_from_world) X(fog_density) X(base_color) \
+        X(emissive) X(cutoff) X(plain) X(center) X(reach) X(height) X(cell) X(unit) X(shape) X(footprint)              \
+            X(first_weight) X(influences) X(smooth) X(regions)
+
 /* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {
     GLuint program;
-    GLint first_row, row_stride, shares, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
-        base_color, emissive, cutoff, plain, center, reach, height, cell, unit, shape, footprint, first_weight,
-        influences, smooth, regions;
+#define DECLARE(name) GLint name;
+    UNIFORMS(DECLARE)
 } pipeline;
 
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
@@ -48,6 +53,14 @@ typedef struct source {
     const th_indirect *indirect; /* NULL: the above */
 } source;
 
+/* The crowd's depth seen from the sun. */
+typedef struct shadow {
+    uint32_t pixels; /* width and height; 0: no shadows */
+    GLuint map, framebuffer;
+    float clip_from_world[16]; /* of the last picture; what is nearer to the sun than the near plane is clamped to it */
+    float map_from_world[16];  /* the same, scaled to 0 to 1 */
+} shadow;
+
 struct th_crowd_renderer {
     th_palette palette;
     th_fetch fetch;
@@ -56,225 +69,135 @@ struct th_crowd_renderer {
     pipeline crowd[KINDS][TH_UPLOAD_VARIANTS];         /* no programs of what no mesh needs */
     pipeline skeleton, skeleton_depth, contact, ground, sky;
     pipeline surroundings, surroundings_depth; /* no programs if there are none */
-    th_upload *uploads;                        /* [mesh] */
-    uint32_t upload_count;
-    uint32_t alphas, variants; /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
-    th_shadow shadow;
+    uint32_t alphas, variants;                 /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
+    shadow shadow;
     GLuint palette_texture, empty_array; /* empty_array: a vertex array without attributes */
+    uint32_t upload_count;
+    th_upload uploads[]; /* [mesh] */
 };
 
 /* ---- programs ---- */
 
-static GLint uniform(const pipeline *p, const char *name)
-{
-    return glGetUniformLocation(p->program, name);
-}
-
-static void bind_sampler(const pipeline *p, const char *name, GLint unit)
-{
-    glProgramUniform1i(p->program, uniform(p, name), unit);
-}
-
-static void find_uniforms(pipeline *p)
-{
-    p->first_row = uniform(p, "u_first_row");
-    p->row_stride = uniform(p, "u_row_stride");
-    p->shares = uniform(p, "u_shares");
-    p->clip_from_world = uniform(p, "u_clip_from_world");
-    p->world_from_clip = uniform(p, "u_world_from_clip");
-    p->eye = uniform(p, "u_eye");
-    p->to_sun = uniform(p, "u_to_sun");
-    p->shadow_from_world = uniform(p, "u_shadow_from_world");
-    p->fog_density = uniform(p, "u_fog_density");
-    p->base_color = uniform(p, "u_base_color");
-    p->emissive = uniform(p, "u_emissive");
-    p->cutoff = uniform(p, "u_cutoff");
-    p->plain = uniform(p, "u_plain");
-    p->center = uniform(p, "u_center");
-    p->reach = uniform(p, "u_reach");
-    p->height = uniform(p, "u_height");
-    p->cell = uniform(p, "u_cell");
-    p->unit = uniform(p, "u_unit");
-    p->shape = uniform(p, "u_shape");
-    p->footprint = uniform(p, "u_footprint");
-    p->first_weight = uniform(p, "u_first_weight");
-    p->influences = uniform(p, "u_influences");
-    p->smooth = uniform(p, "u_smooth");
-    p->regions = uniform(p, "u_regions");
-    bind_sampler(p, "u_palette", PALETTE_UNIT);
-    bind_sampler(p, "u_texture", IMAGE_UNIT);
-    bind_sampler(p, "u_shadow", SHADOW_UNIT);
-    bind_sampler(p, "u_deltas", DELTAS_UNIT);
-    bind_sampler(p, "u_places", PLACES_UNIT);
-    bind_sampler(p, "u_appearances", APPEARANCES_UNIT);
-}
-
 /* Adds to the defines in `desc`. */
-static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_desc desc, uint32_t variant, pipeline *out,
+static th_result make_pipeline(const th_crowd_renderer *p, th_program_desc desc, uint32_t variant, pipeline *out,
                                th_error *err)
 {
+    static const char *const samplers[] = {
+        [PALETTE_UNIT] = "u_palette", [IMAGE_UNIT] = "u_texture", [SHADOW_UNIT] = "u_shadow",
+        [DELTAS_UNIT] = "u_deltas",   [PLACES_UNIT] = "u_places", [APPEARANCES_UNIT] = "u_appearances"};
+    const struct {
+        bool is_set;
+        const char *name;
+    } defines[] = {{variant & TH_UPLOAD_MORPH, "MORPH"},
+                   {variant & TH_UPLOAD_EIGHT, "EIGHT"},
+                   {variant & TH_UPLOAD_APPEARANCES, "APPEARANCES"},
+                   {p->fetch == TH_FETCH_TEXTURE, "PALETTE_TEXTURE"},
+                   {p->palette == TH_PALETTE_QUAT, "PALETTE_QUAT"},
+                   {p->palette == TH_PALETTE_QUAT16, "PALETTE_QUAT16"},
+                   {p->shadow.pixels == 0, "NO_SHADOW"}};
     uint32_t count = 0;
     while (desc.defines[count])
         count++;
-    if (variant & TH_UPLOAD_MORPH)
-        desc.defines[count++] = "MORPH";
-    if (variant & TH_UPLOAD_EIGHT)
-        desc.defines[count++] = "EIGHT";
-    if (variant & TH_UPLOAD_APPEARANCES)
-        desc.defines[count++] = "APPEARANCES";
-    if (renderer->fetch == TH_FETCH_TEXTURE)
-        desc.defines[count++] = "PALETTE_TEXTURE";
-    if (renderer->palette == TH_PALETTE_QUAT)
-        desc.defines[count++] = "PALETTE_QUAT";
-    if (renderer->palette == TH_PALETTE_QUAT16)
-        desc.defines[count++] = "PALETTE_QUAT16";
-    if (renderer->shadow.pixels == 0)
-        desc.defines[count++] = "NO_SHADOW";
-    th_result result = th_program_create(&desc, &out->program, err);
-    if (result == TH_OK)
-        find_uniforms(out);
-    return result;
-}
-
-/* The programs that draw meshes of one variant. */
-static th_result make_variant(th_crowd_renderer *p, uint32_t variant, th_error *err)
-{
-    const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
-                    *light = &th_shader_light_glsl, *mesh = &th_shader_crowd_vert, *depth = &th_shader_depth_frag,
-                    *color = &th_shader_crowd_frag;
-    const th_program_desc descs[KINDS] = {
-        [CROWD] = {"crowd", {palette, instance, mesh}, {light, color}, {0}, {0}},
-        [CROWD_DEPTH] = {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY"}},
-        [CUT] = {"cut", {palette, instance, mesh}, {light, color}, {0}, {"CUT"}},
-        [CUT_DEPTH] = {"cut_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY", "CUT"}},
-    };
-    const uint32_t count = p->alphas & ~(1u << TH_ALPHA_OPAQUE) ? KINDS : CUT;
-    th_result result = TH_OK;
-    for (uint32_t k = 0; k < count && result == TH_OK; k++)
-        result = make_pipeline(p, descs[k], variant, &p->crowd[k][variant], err);
-    return result;
-}
-
-static th_result make_surroundings(th_crowd_renderer *p, th_error *err)
-{
-    const th_program_desc desc = {"surroundings",
-                                  {&th_shader_surroundings_vert},
-                                  {&th_shader_light_glsl, &th_shader_cover_glsl, &th_shader_surroundings_frag},
-                                  {0},
-                                  {0}},
-                          depth = {"surroundings_depth",
-                                   {&th_shader_surroundings_vert},
-                                   {&th_shader_depth_frag},
-                                   {0},
-                                   {"DEPTH_ONLY"}};
-    if (!th_surroundings_has(p->ground_of))
-        return TH_OK;
-    const th_result result = make_pipeline(p, desc, 0, &p->surroundings, err);
-    return result == TH_OK ? make_pipeline(p, depth, 0, &p->surroundings_depth, err) : result;
-}
-
-static const th_shader *ground_shader(th_layout_kind of)
-{
-    switch (of) {
-    case TH_LAYOUT_STREET:
-        return &th_shader_ground_street_glsl;
-    case TH_LAYOUT_PLAZA:
-        return &th_shader_ground_plaza_glsl;
-    case TH_LAYOUT_STADIUM:
-        return &th_shader_ground_stadium_glsl;
-    default:
-        return &th_shader_ground_plain_glsl;
-    }
+    for (size_t d = 0; d < sizeof defines / sizeof *defines; d++)
+        if (defines[d].is_set)
+            desc.defines[count++] = defines[d].name;
+    const th_result result = th_program_create(&desc, &out->program, err);
+    if (result != TH_OK)
+        return result;
+#define FIND(name) out->name = glGetUniformLocation(out->program, "u_" #name);
+    UNIFORMS(FIND)
+    for (GLint unit = 0; unit < (GLint)(sizeof samplers / sizeof *samplers); unit++)
+        glProgramUniform1i(out->program, glGetUniformLocation(out->program, samplers[unit]), unit);
+    return TH_OK;
 }
 
 static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
 {
+    static const th_shader *const grounds[TH_LAYOUT_COUNT] = {[TH_LAYOUT_GRID] = &th_shader_ground_plain_glsl,
+                                                              [TH_LAYOUT_RING] = &th_shader_ground_plain_glsl,
+                                                              [TH_LAYOUT_STREET] = &th_shader_ground_street_glsl,
+                                                              [TH_LAYOUT_PLAZA] = &th_shader_ground_plaza_glsl,
+                                                              [TH_LAYOUT_STADIUM] = &th_shader_ground_stadium_glsl};
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
-                    *light = &th_shader_light_glsl, *cover = &th_shader_cover_glsl, *bones = &th_shader_skeleton_vert;
+                    *light = &th_shader_light_glsl, *cover = &th_shader_cover_glsl, *bones = &th_shader_skeleton_vert,
+                    *mesh = &th_shader_crowd_vert, *around = &th_shader_surroundings_vert,
+                    *depth = &th_shader_depth_frag, *color = &th_shader_crowd_frag;
     const struct {
         pipeline *out;
         th_program_desc desc;
     } pipelines[] = {
         {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}},
-        {&p->skeleton_depth,
-         {"skeleton_depth", {palette, instance, bones}, {&th_shader_depth_frag}, {0}, {"DEPTH_ONLY"}}},
+        {&p->skeleton_depth, {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {"DEPTH_ONLY"}}},
         {&p->contact, {"contact", {palette, instance, &th_shader_contact_vert}, {&th_shader_contact_frag}, {0}, {0}}},
         {&p->ground,
-         {"ground",
-          {&th_shader_ground_vert},
-          {light, cover, ground_shader(p->ground_of), &th_shader_ground_frag},
-          {0},
-          {0}}},
+         {"ground", {&th_shader_ground_vert}, {light, cover, grounds[p->ground_of], &th_shader_ground_frag}, {0}, {0}}},
         {&p->sky, {"sky", {&th_shader_sky_vert}, {light, cover, &th_shader_sky_frag}, {0}, {0}}},
+        {&p->surroundings, {"surroundings", {around}, {light, cover, &th_shader_surroundings_frag}, {0}, {0}}},
+        {&p->surroundings_depth, {"surroundings_depth", {around}, {depth}, {0}, {"DEPTH_ONLY"}}},
     };
+    /* Those that draw meshes, of each variant; only opaque ones need no cutting. */
+    const th_program_desc kinds[KINDS] = {
+        [CROWD] = {"crowd", {palette, instance, mesh}, {light, color}, {0}, {0}},
+        [CROWD_DEPTH] = {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY"}},
+        [CUT] = {"cut", {palette, instance, mesh}, {light, color}, {0}, {"CUT"}},
+        [CUT_DEPTH] = {"cut_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY", "CUT"}},
+    };
+    const size_t count = sizeof pipelines / sizeof *pipelines - (th_surroundings_has(p->ground_of) ? 0 : 2);
+    const uint32_t kind_count = p->alphas & ~(1u << TH_ALPHA_OPAQUE) ? KINDS : CUT;
     th_result result = TH_OK;
-    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines && result == TH_OK; i++)
+    for (size_t i = 0; i < count && result == TH_OK; i++)
         result = make_pipeline(p, pipelines[i].desc, 0, pipelines[i].out, err);
-    if (result == TH_OK)
-        result = make_surroundings(p, err);
-    for (uint32_t variant = 0; variant < TH_UPLOAD_VARIANTS && result == TH_OK; variant++)
-        if (p->variants & 1u << variant)
-            result = make_variant(p, variant, err);
+    for (uint32_t v = 0; v < TH_UPLOAD_VARIANTS; v++)
+        for (uint32_t k = 0; k < kind_count && p->variants & 1u << v && result == TH_OK; k++)
+            result = make_pipeline(p, kinds[k], v, &p->crowd[k][v], err);
     return result;
 }
 
 /* ---- creation ---- */
 
-static void set_fetch(th_crowd_renderer *p, const th_crowd_renderer_desc *desc)
+static th_result init_shadow(shadow *s, uint32_t pixels, th_error *err)
 {
-    const th_gl_info *info = th_gl_get_info(desc->gl);
-    GLint alignment = 1;
-    p->fetch = desc->fetch;
-    if (p->fetch == TH_FETCH_AUTO)
-        p->fetch = info->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE;
-    if (p->fetch == TH_FETCH_TEXTURE) {
-        glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
-        p->block_alignment = (size_t)alignment;
-        p->driver_bytes = info->texture_buffer_texels * TH_PALETTE_ROW_BYTES;
-    } else {
-        p->block_alignment = info->storage_offset_alignment;
-        p->driver_bytes = info->storage_block_bytes;
-    }
-    p->block_bytes = p->driver_bytes;
-    if (desc->block_bytes > 0 && desc->block_bytes < p->block_bytes)
-        p->block_bytes = desc->block_bytes;
-}
-
-/* The block's start is aligned, so it may lie some bytes before the first palette. */
-static th_result check_palette(const th_crowd_renderer *p, const th_crowd_renderer_desc *desc, uint32_t mesh,
-                               th_error *err)
-{
-    assert(desc->meshes[mesh]);
-    const size_t bytes = th_palette_entries(desc->meshes[mesh]->bone_count, desc->meshes[mesh]->weight_count) *
-                         th_palette_entry_bytes(desc->palette);
-    if (bytes + p->block_alignment > p->driver_bytes)
-        return th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", mesh, bytes,
-                       p->driver_bytes);
-    return TH_OK;
-}
-
-/* What is uploaded of the mesh whose images a mesh has; NULL: nothing. */
-static const th_upload *uploaded_base(const th_crowd_renderer *p, const th_crowd_renderer_desc *desc, uint32_t mesh)
-{
-    for (uint32_t f = 0; f < mesh; f++)
-        if (desc->meshes[f] == desc->meshes[mesh]->base)
-            return &p->uploads[f];
-    return NULL;
+    GLint most = 0;
+    s->pixels = pixels;
+    glGenTextures(1, &s->map); /* bound even without shadows, because the sampler needs a texture */
+    if (pixels == 0)
+        return TH_OK;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+    if (pixels > (uint32_t)most)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "a shadow map of %u pixels a side; the driver takes %d", pixels, most);
+    glBindTexture(GL_TEXTURE_2D, s->map);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_DEPTH_COMPONENT32F, (GLsizei)pixels, (GLsizei)pixels);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glGenFramebuffers(1, &s->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, s->framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_TEXTURE_2D, s->map, 0);
+    const bool complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    return complete ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a shadow map of %u pixels a side", pixels);
 }
 
 static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_desc *desc, th_error *err)
 {
-    p->uploads = calloc((size_t)desc->mesh_count + 1, sizeof *p->uploads);
-    if (!p->uploads)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", desc->mesh_count);
-    for (uint32_t f = 0; f < desc->mesh_count; f++) {
-        th_result result = check_palette(p, desc, f, err);
-        if (result != TH_OK)
-            return result;
-        result = th_upload_init(&p->uploads[f], desc->meshes[f], uploaded_base(p, desc, f), err);
-        p->upload_count = f + 1;
-        p->alphas |= p->uploads[f].alphas;
-        p->variants |= 1u << p->uploads[f].variant;
+    for (uint32_t m = 0; m < desc->mesh_count; m++) {
+        const th_render_mesh *mesh = desc->meshes[m];
+        assert(mesh);
+        /* The block's start is aligned, so it may lie some bytes before the first palette. */
+        const size_t bytes =
+            th_palette_entries(mesh->bone_count, mesh->weight_count) * th_palette_entry_bytes(desc->palette);
+        if (bytes + p->block_alignment > p->driver_bytes)
+            return th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", m, bytes,
+                           p->driver_bytes);
+        const th_upload *base = NULL; /* of the mesh whose images it has */
+        for (uint32_t b = 0; b < m && !base; b++)
+            base = desc->meshes[b] == mesh->base ? &p->uploads[b] : NULL;
+        const th_result result = th_upload_init(&p->uploads[m], mesh, base, err);
+        p->upload_count = m + 1;
+        p->alphas |= p->uploads[m].alphas;
+        p->variants |= 1u << p->uploads[m].variant;
         if (result != TH_OK)
             return result;
     }
@@ -288,27 +211,42 @@ th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_
     assert((unsigned)desc->palette < TH_PALETTE_COUNT);
     assert((unsigned)desc->fetch <= TH_FETCH_TEXTURE);
     *out = NULL;
-    th_crowd_renderer *p = calloc(1, sizeof *p);
+    th_crowd_renderer *p = calloc(1, sizeof *p + desc->mesh_count * sizeof *p->uploads);
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a renderer");
     p->palette = desc->palette;
     p->ground_of = desc->ground;
-    set_fetch(p, desc);
+
+    const th_gl_info *info = th_gl_get_info(desc->gl);
+    p->fetch = desc->fetch;
+    if (p->fetch == TH_FETCH_AUTO)
+        p->fetch = info->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE;
+    p->block_alignment = info->storage_offset_alignment;
+    p->driver_bytes = info->storage_block_bytes;
+    if (p->fetch == TH_FETCH_TEXTURE) {
+        GLint alignment = 1;
+        glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
+        p->block_alignment = (size_t)alignment;
+        p->driver_bytes = info->texture_buffer_texels * TH_PALETTE_ROW_BYTES;
+    }
+    p->block_bytes = p->driver_bytes;
+    if (desc->block_bytes > 0 && desc->block_bytes < p->block_bytes)
+        p->block_bytes = desc->block_bytes;
+
     glGenVertexArrays(1, &p->empty_array);
     glGenTextures(1, &p->palette_texture);
-    th_result result = th_shadow_init(&p->shadow, desc->shadow_pixels, err);
+    th_result result = init_shadow(&p->shadow, desc->shadow_pixels, err);
     if (result == TH_OK)
         result = upload_meshes(p, desc, err);
     if (result == TH_OK)
         result = make_pipelines(p, err);
     if (result == TH_OK)
         result = th_gl_check((th_gl *)desc->gl, "while meshes were uploaded", err);
-    if (result != TH_OK) {
+    if (result == TH_OK)
+        *out = p;
+    else
         th_crowd_renderer_destroy(p);
-        return result;
-    }
-    *out = p;
-    return TH_OK;
+    return result;
 }
 
 void th_crowd_renderer_destroy(th_crowd_renderer *p)
@@ -317,8 +255,8 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
         return;
     for (uint32_t f = 0; f < p->upload_count; f++)
         th_upload_fini(&p->uploads[f]);
-    free(p->uploads);
-    th_shadow_fini(&p->shadow);
+    glDeleteFramebuffers(1, &p->shadow.framebuffer);
+    glDeleteTextures(1, &p->shadow.map);
     const pipeline *const pipelines[] = {&p->skeleton, &p->skeleton_depth, &p->contact,           &p->ground,
                                          &p->sky,      &p->surroundings,   &p->surroundings_depth};
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
@@ -394,19 +332,6 @@ static void set_material(const draw_pass *pass, const th_upload_part *part)
     glBindTexture(GL_TEXTURE_2D, part->image);
 }
 
-static void draw_part(const th_upload *upload, const draw_pass *pass, const th_upload_part *part, const th_draw *draw,
-                      uint32_t count)
-{
-    const uint32_t wanted = pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod;
-    const uint32_t lod = th_upload_level(upload, wanted);
-    const th_render_mesh_lod *level = &part->lods[lod];
-    set_material(pass, part);
-    glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
-    glDrawElementsInstancedBaseVertex(GL_TRIANGLES, (GLsizei)level->index_count, GL_UNSIGNED_INT,
-                                      (const void *)(uintptr_t)(level->first_index * sizeof(uint32_t)), (GLsizei)count,
-                                      (GLint)part->base_vertex);
-}
-
 /* Everything of a mesh but palettes and instances. */
 static void bind_mesh(const th_upload *upload, const draw_pass *pass)
 {
@@ -442,9 +367,19 @@ static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const 
     }
     if (pass->skeletons)
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
-    for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
-        if (upload->parts[i].alpha == pass->alpha)
-            draw_part(upload, pass, &upload->parts[i], draw, chunk->count);
+    const uint32_t wanted = pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod;
+    for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++) {
+        const th_upload_part *part = &upload->parts[i];
+        if (part->alpha != pass->alpha)
+            continue;
+        const uint32_t lod = th_upload_level(upload, wanted);
+        const th_render_mesh_lod *level = &part->lods[lod];
+        set_material(pass, part);
+        glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
+        glDrawElementsInstancedBaseVertex(GL_TRIANGLES, (GLsizei)level->index_count, GL_UNSIGNED_INT,
+                                          (const void *)(uintptr_t)(level->first_index * sizeof(uint32_t)),
+                                          (GLsizei)chunk->count, (GLint)part->base_vertex);
+    }
     /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
 }
@@ -462,21 +397,15 @@ static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_vi
     return skeleton || (upload->variant == pass->variant && upload->alphas & 1u << pass->alpha);
 }
 
-/* Whether it has these characters. */
-static bool shows(const draw_pass *pass, const th_draw *draw)
-{
-    if (pass->contacts)
-        return draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD;
-    return pass->into_map || !draw->shadow_only;
-}
-
 static void draw_listed(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const source *from)
 {
     for (uint32_t d = 0; d < from->count; d++) {
         const th_draw *draw = &from->draws[d];
         assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
         assert(draw->instance_offset % 16 == 0);
-        if (!shows(pass, draw) || !takes(pass, p, view, draw->mesh))
+        const bool shows = pass->contacts ? draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD
+                                          : pass->into_map || !draw->shadow_only;
+        if (!shows || !takes(pass, p, view, draw->mesh))
             continue;
         const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
@@ -486,12 +415,6 @@ static void draw_listed(const th_crowd_renderer *p, const draw_pass *pass, const
 }
 
 /* ---- crowds of which the GPU knows the counts ---- */
-
-/* Those of the picture; or those of the map, twice. */
-static uint32_t levels_of(const draw_pass *pass)
-{
-    return pass->into_map ? 2 * TH_RENDER_MESH_LODS : TH_RENDER_MESH_LODS;
-}
 
 static void draw_arrays(GLenum mode, uint32_t first, uint32_t count)
 {
@@ -503,7 +426,7 @@ static void draw_arrays(GLenum mode, uint32_t first, uint32_t count)
 static void draw_part_levels(const th_upload *upload, const draw_pass *pass, const th_upload_part *part,
                              const th_indirect_mesh *mesh, uint32_t first)
 {
-    const uint32_t count = levels_of(pass);
+    const uint32_t count = pass->into_map ? 2 * TH_RENDER_MESH_LODS : TH_RENDER_MESH_LODS; /* those of the map twice */
     const uint32_t least = pass->into_map ? mesh->shadow_lod : 0;
     set_material(pass, part);
     for (uint32_t begin = 0, end; begin < count; begin = end) {
@@ -535,7 +458,8 @@ static void draw_chunk_indirect(const th_crowd_renderer *p, const draw_pass *pas
         draw_arrays(GL_TRIANGLE_STRIP, first + TH_INDIRECT_CONTACTS * commands, CONTACT_LOD + 1);
     }
     if (pass->skeletons)
-        draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands, levels_of(pass));
+        draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands,
+                    pass->into_map ? 2 * TH_RENDER_MESH_LODS : TH_RENDER_MESH_LODS);
     for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
         if (upload->parts[i].alpha == pass->alpha)
             draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
@@ -626,85 +550,26 @@ static void draw_surroundings(const th_crowd_renderer *p, bool into_map, const t
     glDisable(GL_CULL_FACE);
 }
 
-static void draw_shadows(th_crowd_renderer *p, const th_view *view, const source *from)
+/* The light's matrix to OpenGL's clip space, for a map that covers the sphere. The map's centre is rounded to whole
+ * texels, so that shadows do not shimmer when the camera moves. */
+static void shadow_matrix(uint32_t pixels, const th_view *to, float out_clip_from_world[16])
 {
-    if (p->shadow.pixels == 0)
-        return;
-    th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
-    draw_pass pass = {.alpha = TH_ALPHA_OPAQUE, .into_map = true};
-    draw_meshes(p, CROWD_DEPTH, pass, view, from);
-    draw_skeletons(p, pass, view, from);
-    for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-        draw_meshes(p, CUT_DEPTH, pass, view, from);
-    draw_surroundings(p, true, view);
-    th_shadow_end(&p->shadow);
-}
-
-/* Opaque parts first, because they hide most. Blended ones need no order: which samples a part covers depends on its
- * alpha, not on what is behind it. Alpha is cleared to 1 and kept by these, because no picture is transparent. */
-static void draw_characters(const th_crowd_renderer *p, bool multisampled, const th_view *view, const source *from)
-{
-    draw_pass pass = {.alpha = TH_ALPHA_OPAQUE};
-    draw_meshes(p, CROWD, pass, view, from);
-    draw_skeletons(p, pass, view, from);
-    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
-    pass.coverage = multisampled;
-    (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
-    for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-        draw_meshes(p, CUT, pass, view, from);
-    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-    glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
-    glDisable(GL_CULL_FACE);
-}
-
-static void draw_ground(const th_crowd_renderer *p, const th_view *view)
-{
-    if (!(view->ground_cell > 0))
-        return;
-    use(&p->ground, p, view);
-    glUniform2f(p->ground.center, view->eye[0], view->eye[2]);
-    glUniform1f(p->ground.reach, view->ground_reach);
-    glUniform1f(p->ground.height, view->ground_height);
-    glUniform1f(p->ground.cell, view->ground_cell);
-    if (view->surroundings) {
-        glUniform1f(p->ground.unit, view->surroundings->unit);
-        glUniform4fv(p->ground.shape, 1, view->surroundings->shape);
-    }
-    glBindVertexArray(p->empty_array);
-    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
-}
-
-/* Blended over the ground, with which they share their height. Alpha stays 1. */
-static void draw_contacts(const th_crowd_renderer *p, const th_view *view, const source *from)
-{
-    const draw_pass pass = {.with = &p->contact, .contacts = true};
-    if (p->shadow.pixels == 0 || !(view->ground_cell > 0))
-        return;
-    use(&p->contact, p, view);
-    glUniform1f(p->contact.height, view->ground_height);
-    glEnable(GL_BLEND);
-    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
-    glEnable(GL_POLYGON_OFFSET_FILL);
-    glPolygonOffset(-1, -2);
-    glDepthMask(GL_FALSE);
-    draw_crowds(p, &pass, view, from);
-    glDepthMask(GL_TRUE);
-    glDisable(GL_POLYGON_OFFSET_FILL);
-    glDisable(GL_BLEND);
-}
-
-/* At the far plane, behind everything else. */
-static void draw_sky(const th_crowd_renderer *p, const th_view *view)
-{
-    mat4 clip_from_world, world_from_clip;
-    memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
-    glm_mat4_inv(clip_from_world, world_from_clip);
-    use(&p->sky, p, view);
-    glUniformMatrix4fv(p->sky.world_from_clip, 1, GL_FALSE, world_from_clip[0]);
-    glBindVertexArray(p->empty_array);
-    glDepthFunc(GL_LEQUAL);
-    glDrawArrays(GL_TRIANGLES, 0, 3);
-    glDepthFunc(GL_LESS);
+    const float *to_sun = to->to_sun, *center = to->shadow_center, radius = to->shadow_radius;
+    assert(pixels > 0 && radius > 0);
+    assert(fabsf(glm_vec3_norm2((float[3]){to_sun[0], to_sun[1], to_sun[2]}) - 1) < 1e-2F);
+    mat4 view, projection, clip;
+    vec3 up = {0, 1, 0}, origin = {0, 0, 0}, sun = {to_sun[0], to_sun[1], to_sun[2]}, middle;
+    if (fabsf(sun[1]) > 0.99F)
+        glm_vec3_copy((vec3){0, 0, 1}, up);
+    glm_lookat(sun, origin, up, view);
+    glm_mat4_mulv3(view, (vec3){center[0], center[1], center[2]}, 1, middle);
+    const float texel = 2 * radius / (float)pixels;
+    for (int i = 0; i < 2; i++)
+        middle[i] = roundf(middle[i] / texel) * texel;
+    glm_ortho(middle[0] - radius, middle[0] + radius, middle[1] - radius, middle[1] + radius, -middle[2] - radius,
+              -middle[2] + radius, projection);
+    glm_mat4_mul(projection, view, clip);
+    memcpy(out_clip_from_world, clip, sizeof clip);
 }
 
 bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *p, const th_view *view, th_frustum *out)
@@ -714,23 +579,101 @@ bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *p, const th_view 
     *out = (th_frustum){0};
     if (p->shadow.pixels == 0)
         return false;
-    th_shadow_matrix(p->shadow.pixels, view->to_sun, view->shadow_center, view->shadow_radius, clip_from_world);
+    shadow_matrix(p->shadow.pixels, view, clip_from_world);
     th_frustum_from_matrix(clip_from_world, out);
     return true;
 }
 
 static void draw_picture(th_crowd_renderer *p, const th_target *target, const th_view *view, const source *from)
 {
+    const bool has_shadows = p->shadow.pixels > 0, has_ground = view->ground_cell > 0;
+    draw_pass pass = {.alpha = TH_ALPHA_OPAQUE, .into_map = true};
+    mat4 clip_from_world, other;
     glEnable(GL_DEPTH_TEST);
-    draw_shadows(p, view, from);
+
+    /* The shadow map, in which what is before the near plane is clamped to it. */
+    if (has_shadows) {
+        shadow *s = &p->shadow;
+        mat4 to_map = {{0.5F, 0, 0, 0}, {0, 0.5F, 0, 0}, {0, 0, 0.5F, 0}, {0.5F, 0.5F, 0.5F, 1}};
+        assert(s->framebuffer);
+        shadow_matrix(s->pixels, view, s->clip_from_world);
+        memcpy(clip_from_world, s->clip_from_world, sizeof clip_from_world);
+        glm_mat4_mul(to_map, clip_from_world, other);
+        memcpy(s->map_from_world, other, sizeof s->map_from_world);
+        glBindFramebuffer(GL_FRAMEBUFFER, s->framebuffer);
+        glViewport(0, 0, (GLsizei)s->pixels, (GLsizei)s->pixels);
+        glClear(GL_DEPTH_BUFFER_BIT);
+        glEnable(GL_DEPTH_CLAMP);
+        glEnable(GL_POLYGON_OFFSET_FILL);
+        glPolygonOffset(1.5F, 2);
+        draw_meshes(p, CROWD_DEPTH, pass, view, from);
+        draw_skeletons(p, pass, view, from);
+        for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
+            draw_meshes(p, CUT_DEPTH, pass, view, from);
+        draw_surroundings(p, true, view);
+        glDisable(GL_POLYGON_OFFSET_FILL);
+        glDisable(GL_DEPTH_CLAMP);
+        glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    }
+
+    /* Characters: opaque parts first, because they hide most. Blended ones need no order: which samples a part covers
+     * depends on its alpha, not on what is behind it. Alpha is cleared to 1 and kept by these, because no picture is
+     * transparent. */
     th_target_bind(target);
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    draw_characters(p, th_target_samples(target) > 0, view, from);
+    pass = (draw_pass){.alpha = TH_ALPHA_OPAQUE};
+    draw_meshes(p, CROWD, pass, view, from);
+    draw_skeletons(p, pass, view, from);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
+    pass.coverage = th_target_samples(target) > 0;
+    (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
+    for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
+        draw_meshes(p, CUT, pass, view, from);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
+    glDisable(GL_CULL_FACE);
+
     draw_surroundings(p, false, view);
-    draw_ground(p, view);
-    draw_contacts(p, view, from);
-    draw_sky(p, view);
+    if (has_ground) {
+        use(&p->ground, p, view);
+        glUniform2f(p->ground.center, view->eye[0], view->eye[2]);
+        glUniform1f(p->ground.reach, view->ground_reach);
+        glUniform1f(p->ground.height, view->ground_height);
+        glUniform1f(p->ground.cell, view->ground_cell);
+        if (view->surroundings) {
+            glUniform1f(p->ground.unit, view->surroundings->unit);
+            glUniform4fv(p->ground.shape, 1, view->surroundings->shape);
+        }
+        glBindVertexArray(p->empty_array);
+        glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    }
+
+    /* Shadows at their feet, blended over the ground, with which they share their height. Alpha stays 1. */
+    if (has_ground && has_shadows) {
+        pass = (draw_pass){.with = &p->contact, .contacts = true};
+        use(&p->contact, p, view);
+        glUniform1f(p->contact.height, view->ground_height);
+        glEnable(GL_BLEND);
+        glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
+        glEnable(GL_POLYGON_OFFSET_FILL);
+        glPolygonOffset(-1, -2);
+        glDepthMask(GL_FALSE);
+        draw_crowds(p, &pass, view, from);
+        glDepthMask(GL_TRUE);
+        glDisable(GL_POLYGON_OFFSET_FILL);
+        glDisable(GL_BLEND);
+    }
+
+    /* The sky at the far plane, behind everything else. */
+    memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
+    glm_mat4_inv(clip_from_world, other);
+    use(&p->sky, p, view);
+    glUniformMatrix4fv(p->sky.world_from_clip, 1, GL_FALSE, other[0]);
+    glBindVertexArray(p->empty_array);
+    glDepthFunc(GL_LEQUAL);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glDepthFunc(GL_LESS);
     glBindVertexArray(0);
     glUseProgram(0);
 }

@@ -4,6 +4,8 @@
 
 #include <throng/render/crowd_renderer.h>
 
+#include <core/arena.h>
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,18 @@ static void fill(GLuint buffer, size_t bytes, const void *data)
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer);
     glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, data, GL_STATIC_DRAW);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+}
+
+/* A texture of a buffer that is filled. */
+static GLuint make_texture(GLuint buffer, size_t bytes, const void *texels)
+{
+    GLuint texture;
+    fill(buffer, bytes, texels);
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_BUFFER, texture);
+    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32F, buffer);
+    glBindTexture(GL_TEXTURE_BUFFER, 0);
+    return texture;
 }
 
 static void attribute(GLuint index, GLint size, GLenum type, bool normalized, size_t offset, GLuint binding)
@@ -78,33 +92,6 @@ static bool has_plain_vertices(const th_upload *u)
     return !(u->variant & (TH_UPLOAD_MORPH | TH_UPLOAD_EIGHT));
 }
 
-static bool fill_vertices(const th_upload *u, const th_render_mesh *render_mesh)
-{
-    const th_render_mesh_vertex *vertices = render_mesh->vertices;
-    const size_t count = render_mesh->vertex_count;
-    if (!has_plain_vertices(u)) {
-        fill(u->buffers[VERTICES], count * sizeof *vertices, vertices);
-        return true;
-    }
-    plain_vertex *plain = malloc((count + 1) * sizeof *plain);
-    for (size_t v = 0; plain && v < count; v++) {
-        memcpy(&plain[v], &vertices[v], offsetof(plain_vertex, weight));
-        memcpy(plain[v].weight, vertices[v].weight, sizeof plain->weight);
-    }
-    if (plain)
-        fill(u->buffers[VERTICES], count * sizeof *plain, plain);
-    free(plain);
-    return plain != NULL;
-}
-
-static void describe_more(void)
-{
-    const size_t bones = offsetof(th_render_mesh_vertex, bone), weights = offsetof(th_render_mesh_vertex, weight);
-    integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas), TH_UPLOAD_VERTICES);
-    integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t), TH_UPLOAD_VERTICES);
-    attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights + 4, TH_UPLOAD_VERTICES);
-}
-
 static void make_mesh_array(th_upload *u)
 {
     const bool plain = has_plain_vertices(u);
@@ -120,92 +107,14 @@ static void make_mesh_array(th_upload *u)
     attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(plain_vertex, color), TH_UPLOAD_VERTICES);
     integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(plain_vertex, bone), TH_UPLOAD_VERTICES);
     attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights, TH_UPLOAD_VERTICES);
-    if (!plain)
-        describe_more();
+    if (!plain) {
+        const size_t bones = offsetof(th_render_mesh_vertex, bone);
+        integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas), TH_UPLOAD_VERTICES);
+        integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t), TH_UPLOAD_VERTICES);
+        attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights + 4, TH_UPLOAD_VERTICES);
+    }
     describe_instances();
     glBindVertexArray(0);
-}
-
-static void make_skeleton_array(th_upload *u)
-{
-    glGenVertexArrays(1, &u->skeleton_array);
-    glBindVertexArray(u->skeleton_array);
-    glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[LINE_ENDS], 0, sizeof(th_render_mesh_line_end));
-    attribute(POSITION, 3, GL_FLOAT, false, offsetof(th_render_mesh_line_end, position), TH_UPLOAD_VERTICES);
-    integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone), TH_UPLOAD_VERTICES);
-    describe_instances();
-    glBindVertexArray(0);
-}
-
-/* ---- places ---- */
-
-static bool make_places(th_upload *u, const th_render_mesh *render_mesh)
-{
-    float(*places)[4] = calloc((size_t)render_mesh->bone_count + 1, sizeof *places);
-    if (!places)
-        return false;
-    for (uint32_t b = 0; b < render_mesh->bone_count; b++) {
-        memcpy(places[b], render_mesh->bones[b].center, sizeof render_mesh->bones[b].center);
-        places[b][3] = th_palette_step(render_mesh->size);
-    }
-    fill(u->buffers[PLACES], (render_mesh->bone_count + 1) * sizeof *places, places);
-    free(places);
-    glGenTextures(1, &u->places);
-    glBindTexture(GL_TEXTURE_BUFFER, u->places);
-    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32F, u->buffers[PLACES]);
-    glBindTexture(GL_TEXTURE_BUFFER, 0);
-    return true;
-}
-
-/* ---- morph targets ---- */
-
-static th_result make_deltas(th_upload *u, const th_render_mesh *render_mesh, th_error *err)
-{
-    GLint most = 0;
-    if (render_mesh->delta_count == 0)
-        return TH_OK;
-    glGetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &most);
-    if (2 * (uint64_t)render_mesh->delta_count > (uint64_t)most)
-        return th_fail(err, TH_ERR_ENVIRONMENT, "morph targets move %u vertices; the driver takes %d",
-                       render_mesh->delta_count, most / 2);
-    fill(u->buffers[DELTAS], render_mesh->delta_count * sizeof *render_mesh->deltas, render_mesh->deltas);
-    glGenTextures(1, &u->deltas);
-    glBindTexture(GL_TEXTURE_BUFFER, u->deltas);
-    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32F, u->buffers[DELTAS]);
-    glBindTexture(GL_TEXTURE_BUFFER, 0);
-    u->variant |= TH_UPLOAD_MORPH;
-    return TH_OK;
-}
-
-/* ---- appearances ---- */
-
-_Static_assert(TH_MAX_APPEARANCES <= 1u << (32 - TH_GPU_INSTANCE_PALETTE_BITS), "an instance can name each");
-
-/* As shaders/crowd.vert has it. In bytes they would be a quarter as large, but software renderers would convert them
- * for each vertex. */
-static bool make_appearances(th_upload *u, const th_appearances *appearances)
-{
-    const size_t count = (size_t)appearances->count * appearances->region_count;
-    if (count == 0)
-        return true;
-    float(*texels)[4] = malloc(count * sizeof *texels);
-    if (!texels)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const th_appearance_region *region = &appearances->regions[i];
-        for (int k = 0; k < 3; k++)
-            texels[i][k] = (float)th_appearance_linear(region->color[k]);
-        texels[i][3] = region->tightness == TH_APPEARANCE_NOT_WORN ? -1 : th_appearance_inwards(appearances, region);
-    }
-    fill(u->buffers[APPEARANCES], count * sizeof *texels, texels);
-    free(texels);
-    u->region_count = appearances->region_count;
-    u->variant |= TH_UPLOAD_APPEARANCES;
-    glGenTextures(1, &u->appearances);
-    glBindTexture(GL_TEXTURE_BUFFER, u->appearances);
-    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32F, u->buffers[APPEARANCES]);
-    glBindTexture(GL_TEXTURE_BUFFER, 0);
-    return true;
 }
 
 /* ---- images ---- */
@@ -254,78 +163,119 @@ static bool is_transparent(const th_render_mesh *render_mesh, uint32_t image)
     return false;
 }
 
-static th_result make_images(th_upload *u, const th_render_mesh *render_mesh, th_error *err)
+static th_result make_images(th_upload *u, const th_render_mesh *mesh, th_error *err)
 {
     GLint most = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
-    u->images = calloc((size_t)render_mesh->image_count + 1, sizeof *u->images);
-    if (!u->images)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u images", render_mesh->image_count);
-    u->image_count = render_mesh->image_count + 1;
+    u->image_count = mesh->image_count + 1;
     glGenTextures((GLsizei)u->image_count, u->images);
-    fill_image(u->images[render_mesh->image_count], 1, 1, (const uint8_t[]){255, 255, 255, 255}, false);
-    for (uint32_t i = 0; i < render_mesh->image_count; i++) {
-        const th_render_mesh_image *image = &render_mesh->images[i];
+    fill_image(u->images[mesh->image_count], 1, 1, (const uint8_t[]){255, 255, 255, 255}, false);
+    for (uint32_t i = 0; i < mesh->image_count; i++) {
+        const th_render_mesh_image *image = &mesh->images[i];
         if (image->width > (uint32_t)most || image->height > (uint32_t)most)
             return th_fail(err, TH_ERR_ENVIRONMENT, "texture %s has %u x %u pixels; the driver takes %d x %d",
                            image->name, image->width, image->height, most, most);
-        if (!fill_image(u->images[i], image->width, image->height, image->rgba, is_transparent(render_mesh, i)))
+        if (!fill_image(u->images[i], image->width, image->height, image->rgba, is_transparent(mesh, i)))
             return th_fail(err, TH_ERR_MEMORY, "no memory for texture %s", image->name);
     }
     return TH_OK;
 }
 
-/* ---- parts ---- */
+/* ---- all ---- */
 
-static th_result make_parts(th_upload *u, const th_render_mesh *render_mesh, const GLuint *images, th_error *err)
-{
-    u->parts = calloc((size_t)render_mesh->part_count + 1, sizeof *u->parts);
-    if (!u->parts)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", render_mesh->part_count);
-    u->part_count = render_mesh->part_count;
-    for (uint32_t i = 0; i < render_mesh->part_count; i++) {
-        const th_render_mesh_part *from = &render_mesh->parts[i];
-        assert(from->material < render_mesh->material_count);
-        const th_render_mesh_material *material = &render_mesh->materials[from->material];
-        assert(material->image == TH_NO_INDEX || material->image < render_mesh->image_count);
-        th_upload_part *part = &u->parts[i];
-        part->base_vertex = from->base_vertex;
-        memcpy(part->lods, from->lods, sizeof part->lods);
-        part->alpha = material->alpha;
-        part->alpha_cutoff = material->alpha_cutoff;
-        part->culling = from->culling;
-        u->alphas |= 1u << part->alpha;
-        memcpy(part->base_color, material->base_color, sizeof part->base_color);
-        memcpy(part->emissive, material->emissive, sizeof part->emissive);
-        part->image = images[material->image == TH_NO_INDEX ? render_mesh->image_count : material->image];
-    }
-    return TH_OK;
-}
+_Static_assert(TH_MAX_APPEARANCES <= 1u << (32 - TH_GPU_INSTANCE_PALETTE_BITS), "an instance can name each");
 
-th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, const th_upload *base, th_error *err)
+th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_upload *base, th_error *err)
 {
-    assert(u && render_mesh && render_mesh->lod_count >= 1 && render_mesh->lod_count <= TH_RENDER_MESH_LODS);
-    *u = (th_upload){.lod_count = render_mesh->lod_count,
-                     .line_end_count = render_mesh->line_end_count,
-                     .bone_count = render_mesh->bone_count,
-                     .palette_entries = th_palette_entries(render_mesh->bone_count, render_mesh->weight_count)};
+    assert(u && mesh && mesh->lod_count >= 1 && mesh->lod_count <= TH_RENDER_MESH_LODS);
+    const th_appearances *appearances = &mesh->appearances;
+    const size_t regions = (size_t)appearances->count * appearances->region_count;
+    GLint most = 0;
+    *u = (th_upload){.arena = th_arena_create(),
+                     .lod_count = mesh->lod_count,
+                     .line_end_count = mesh->line_end_count,
+                     .bone_count = mesh->bone_count,
+                     .palette_entries = th_palette_entries(mesh->bone_count, mesh->weight_count),
+                     .region_count = regions > 0 ? appearances->region_count : 0};
+    u->variant = (mesh->influences > 4 ? TH_UPLOAD_EIGHT : 0u) | (mesh->delta_count > 0 ? TH_UPLOAD_MORPH : 0u) |
+                 (regions > 0 ? TH_UPLOAD_APPEARANCES : 0u);
+    u->parts = th_arena_new(u->arena, th_upload_part, mesh->part_count);
+    u->images = base ? NULL : th_arena_new(u->arena, GLuint, (size_t)mesh->image_count + 1);
     glGenBuffers(BUFFERS, u->buffers);
-    u->variant = render_mesh->influences > 4 ? TH_UPLOAD_EIGHT : 0;
-    th_result result = make_deltas(u, render_mesh, err);
+    glGetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &most);
+    if (2 * (uint64_t)mesh->delta_count > (uint64_t)most)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "morph targets move %u vertices; the driver takes %d",
+                       mesh->delta_count, most / 2);
+    th_arena *scratch = th_arena_create();
+    plain_vertex *plain = th_arena_new(scratch, plain_vertex, has_plain_vertices(u) ? mesh->vertex_count : 0);
+    float(*places)[4] = th_arena_alloc(scratch, (size_t)mesh->bone_count + 1, sizeof *places);
+    float(*texels)[4] = th_arena_alloc(scratch, regions, sizeof *texels);
+    if (th_arena_failed(u->arena) || th_arena_failed(scratch)) {
+        th_arena_destroy(scratch);
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u vertices", mesh->vertex_count);
+    }
+
+    for (size_t v = 0; has_plain_vertices(u) && v < mesh->vertex_count; v++) {
+        memcpy(&plain[v], &mesh->vertices[v], offsetof(plain_vertex, weight));
+        memcpy(plain[v].weight, mesh->vertices[v].weight, sizeof plain->weight);
+    }
+    if (has_plain_vertices(u))
+        fill(u->buffers[VERTICES], mesh->vertex_count * sizeof *plain, plain);
+    else
+        fill(u->buffers[VERTICES], mesh->vertex_count * sizeof *mesh->vertices, mesh->vertices);
+    fill(u->buffers[INDICES], mesh->index_count * sizeof *mesh->indices, mesh->indices);
+    fill(u->buffers[LINE_ENDS], mesh->line_end_count * sizeof *mesh->line_ends, mesh->line_ends);
+    if (mesh->delta_count > 0)
+        u->deltas = make_texture(u->buffers[DELTAS], mesh->delta_count * sizeof *mesh->deltas, mesh->deltas);
+    for (uint32_t b = 0; b < mesh->bone_count; b++) {
+        memcpy(places[b], mesh->bones[b].center, sizeof mesh->bones[b].center);
+        places[b][3] = th_palette_step(mesh->size);
+    }
+    u->places = make_texture(u->buffers[PLACES], (mesh->bone_count + 1) * sizeof *places, places);
+
+    /* As shaders/crowd.vert has them. In bytes they would be a quarter as large, but software renderers would convert
+     * them for each vertex. */
+    for (size_t i = 0; i < regions; i++) {
+        const th_appearance_region *region = &appearances->regions[i];
+        for (int k = 0; k < 3; k++)
+            texels[i][k] = (float)th_appearance_linear(region->color[k]);
+        texels[i][3] = region->tightness == TH_APPEARANCE_NOT_WORN ? -1 : th_appearance_inwards(appearances, region);
+    }
+    if (regions > 0)
+        u->appearances = make_texture(u->buffers[APPEARANCES], regions * sizeof *texels, texels);
+    th_arena_destroy(scratch);
+
+    make_mesh_array(u);
+    glGenVertexArrays(1, &u->skeleton_array);
+    glBindVertexArray(u->skeleton_array);
+    glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[LINE_ENDS], 0, sizeof(th_render_mesh_line_end));
+    attribute(POSITION, 3, GL_FLOAT, false, offsetof(th_render_mesh_line_end, position), TH_UPLOAD_VERTICES);
+    integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone), TH_UPLOAD_VERTICES);
+    describe_instances();
+    glBindVertexArray(0);
+
+    const th_result result = base ? TH_OK : make_images(u, mesh, err);
     if (result != TH_OK)
         return result;
-    if (!make_appearances(u, &render_mesh->appearances))
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u appearances", render_mesh->appearances.count);
-    if (!make_places(u, render_mesh))
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u bones", render_mesh->bone_count);
-    if (!fill_vertices(u, render_mesh))
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u vertices", render_mesh->vertex_count);
-    fill(u->buffers[INDICES], render_mesh->index_count * sizeof *render_mesh->indices, render_mesh->indices);
-    fill(u->buffers[LINE_ENDS], render_mesh->line_end_count * sizeof *render_mesh->line_ends, render_mesh->line_ends);
-    make_mesh_array(u);
-    make_skeleton_array(u);
-    result = base ? TH_OK : make_images(u, render_mesh, err);
-    return result == TH_OK ? make_parts(u, render_mesh, base ? base->images : u->images, err) : result;
+    const GLuint *images = base ? base->images : u->images;
+    u->part_count = mesh->part_count;
+    for (uint32_t i = 0; i < mesh->part_count; i++) {
+        const th_render_mesh_part *from = &mesh->parts[i];
+        assert(from->material < mesh->material_count);
+        const th_render_mesh_material *material = &mesh->materials[from->material];
+        assert(material->image == TH_NO_INDEX || material->image < mesh->image_count);
+        th_upload_part *part = &u->parts[i];
+        *part = (th_upload_part){.base_vertex = from->base_vertex,
+                                 .alpha = material->alpha,
+                                 .alpha_cutoff = material->alpha_cutoff,
+                                 .culling = from->culling,
+                                 .image = images[material->image == TH_NO_INDEX ? mesh->image_count : material->image]};
+        memcpy(part->lods, from->lods, sizeof part->lods);
+        memcpy(part->base_color, material->base_color, sizeof part->base_color);
+        memcpy(part->emissive, material->emissive, sizeof part->emissive);
+        u->alphas |= 1u << part->alpha;
+    }
+    return TH_OK;
 }
 
 void th_upload_fini(th_upload *u)
@@ -338,6 +288,5 @@ void th_upload_fini(th_upload *u)
     glDeleteVertexArrays(1, &u->skeleton_array);
     if (u->images)
         glDeleteTextures((GLsizei)u->image_count, u->images);
-    free(u->images);
-    free(u->parts);
+    th_arena_destroy(u->arena);
 }

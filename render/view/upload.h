@@ -23,6 +23,7 @@ typedef struct th_upload_part {
 enum { TH_UPLOAD_MORPH = 1, TH_UPLOAD_EIGHT = 2, TH_UPLOAD_APPEARANCES = 4, TH_UPLOAD_VARIANTS = 8 };
 
 typedef struct th_upload {
+    struct th_arena *arena;
     GLuint buffers[6];  /* vertices, indices, line ends, deltas, places, appearances */
     GLuint places;      /* a texture of the bones' places in the bind pose */
     GLuint deltas;      /* a texture of the deltas; 0 if the model has no morph targets */
@@ -43,9 +44,9 @@ static inline uint32_t th_upload_level(const th_upload *upload, uint32_t lod)
     return lod < upload->lod_count ? lod : upload->lod_count - 1;
 }
 
-/* base: of render_mesh->base, and in use as long; NULL: none, or it is not uploaded. Call th_upload_fini in any case.
+/* base: of mesh->base, and in use as long; NULL: none, or it is not uploaded. Call th_upload_fini in any case.
  */
-th_result th_upload_init(th_upload *upload, const th_render_mesh *render_mesh, const th_upload *base, th_error *err);
+th_result th_upload_init(th_upload *upload, const th_render_mesh *mesh, const th_upload *base, th_error *err);
 void th_upload_fini(th_upload *upload);
 
 #endif
