@@ -47,16 +47,6 @@ static size_t in_pages(size_t bytes)
     return (bytes + PAGE) / PAGE * PAGE;
 }
 
-static bool map_for_good(th_ring *ring, size_t bytes)
-{
-    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, flags);
-    ring->mapping = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
-    for (uint32_t slot = 0; ring->mapping && slot < ring->slot_count; slot++)
-        protect(ring, slot, false);
-    return ring->mapping != NULL;
-}
-
 /* False when there is no memory. Errors of earlier calls stay where th_gl_check finds them. */
 static bool make_buffer(th_ring *ring)
 {
@@ -65,10 +55,16 @@ static bool make_buffer(th_ring *ring)
     glGenBuffers(1, &ring->buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
     bool ok = true;
-    if (ring->upload != TH_RING_UNSYNCHRONIZED)
-        ok = map_for_good(ring, bytes);
-    else
+    if (ring->upload != TH_RING_UNSYNCHRONIZED) { /* mapped for good */
+        const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+        glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, flags);
+        ring->mapping = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
+        for (uint32_t slot = 0; ring->mapping && slot < ring->slot_count; slot++)
+            protect(ring, slot, false);
+        ok = ring->mapping != NULL;
+    } else {
         glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
+    }
     glGetBufferParameteri64v(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &given);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     ring->copy = 0;
@@ -216,24 +212,21 @@ void th_ring_wrote(th_ring *ring, size_t begin, size_t end)
     ring->end = end;
 }
 
-static void copy_slot(const th_ring *ring)
-{
-    const GLintptr from = (GLintptr)(offset_of(ring) + ring->begin);
-    glBindBuffer(GL_COPY_READ_BUFFER, ring->buffer);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, ring->copy);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, from, from, (GLsizeiptr)(ring->end - ring->begin));
-    glBindBuffer(GL_COPY_READ_BUFFER, 0);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-}
-
 bool th_ring_end(th_ring *ring)
 {
     assert(ring && ring->written);
     ring->written = NULL;
     if (ring->mapping) {
         protect(ring, ring->slot, false);
-        if (ring->copy)
-            copy_slot(ring);
+        if (ring->copy) {
+            const GLintptr from = (GLintptr)(offset_of(ring) + ring->begin);
+            glBindBuffer(GL_COPY_READ_BUFFER, ring->buffer);
+            glBindBuffer(GL_COPY_WRITE_BUFFER, ring->copy);
+            glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, from, from,
+                                (GLsizeiptr)(ring->end - ring->begin));
+            glBindBuffer(GL_COPY_READ_BUFFER, 0);
+            glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+        }
         return true;
     }
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);

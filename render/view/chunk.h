@@ -13,30 +13,23 @@ typedef struct th_chunk {
     uint32_t first, count; /* characters */
 } th_chunk;
 
-/* All characters at once, with all palettes that they share. */
-static inline bool th_chunk_shared(const th_draw *draw, size_t palette_bytes, size_t alignment, th_chunk *chunk)
-{
-    const size_t lead = draw->palette_offset % alignment;
-    if (chunk->count > 0 || draw->count == 0)
-        return false;
-    *chunk = (th_chunk){.offset = draw->palette_offset - lead,
-                        .bytes = lead + (draw->shared - 1) * draw->palette_stride + palette_bytes,
-                        .lead = lead,
-                        .count = draw->count};
-    return true;
-}
-
 /* Replaces *chunk by the next one; start with a zeroed chunk. False when there is none. palette_bytes: per character. A
  * chunk has at least one character, even if block_bytes is too small for it. */
 static inline bool th_chunk_next(const th_draw *draw, size_t palette_bytes, size_t block_bytes, size_t alignment,
                                  th_chunk *chunk)
 {
     assert(palette_bytes > 0 && alignment > 0);
-    if (draw->shared > 0)
-        return th_chunk_shared(draw, palette_bytes, alignment, chunk);
     const uint32_t first = chunk->first + chunk->count;
     if (first >= draw->count)
         return false;
+    if (draw->shared > 0) { /* all characters at once, with all palettes that they share */
+        const size_t lead = draw->palette_offset % alignment;
+        *chunk = (th_chunk){.offset = draw->palette_offset - lead,
+                            .bytes = lead + (draw->shared - 1) * draw->palette_stride + palette_bytes,
+                            .lead = lead,
+                            .count = draw->count};
+        return true;
+    }
     const size_t begin = draw->palette_offset + first * draw->palette_stride;
     const size_t lead = begin % alignment,
                  room = block_bytes > lead + palette_bytes ? block_bytes - lead - palette_bytes : 0;

@@ -17,12 +17,12 @@ enum { CONTACT_LOD = 6 }; /* the coarsest level with a shadow at the feet, which
 
 enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT, APPEARANCES_UNIT }; /* texture units */
 
+/* clang-format off */
 #define UNIFORMS(X)                                                                                                    \
-    X(first_row)                                                                                                       \
-    X(row_stride)                                                                                                      \
-    X(shares) X(clip_from_world) X(world_from_clip) X(eye) X(to_sun) X(shadow_from_world) X(fog_density) X(base_color) \
-        X(emissive) X(cutoff) X(plain) X(center) X(reach) X(height) X(cell) X(unit) X(shape) X(footprint)              \
-            X(first_weight) X(influences) X(smooth) X(regions)
+    X(first_row) X(row_stride) X(shares) X(clip_from_world) X(world_from_clip) X(eye) X(to_sun) X(shadow_from_world)   \
+    X(fog_density) X(base_color) X(emissive) X(cutoff) X(plain) X(center) X(reach) X(height) X(cell) X(unit) X(shape)  \
+    X(footprint) X(first_weight) X(influences) X(smooth) X(regions)
+/* clang-format on */
 
 /* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {

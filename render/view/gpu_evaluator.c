@@ -40,9 +40,9 @@ typedef struct gpu_model {
 struct th_gpu_evaluator {
     const th_gl *gl;
     th_palette palette;
-    gpu_model *models;
-    uint32_t model_count;
     th_gpu_mapping_choice choice;
+    uint32_t model_count;
+    gpu_model models[];
 };
 
 const char *th_evaluator_name(th_evaluator evaluator)
@@ -59,24 +59,6 @@ const char *th_gpu_mapping_name(th_gpu_mapping mapping)
 
 /* ---- programs ---- */
 
-static const char *curve_define(th_interpolation curve)
-{
-    static const char *const names[TH_INTERPOLATION_COUNT] = {
-        [TH_INTERPOLATION_STEP] = "CURVE_STEP",
-        [TH_INTERPOLATION_NLERP] = "CURVE_NLERP",
-        [TH_INTERPOLATION_SLERP] = "CURVE_SLERP",
-        [TH_INTERPOLATION_CUBIC] = "CURVE_CUBIC",
-    };
-    assert(names[curve]);
-    return names[curve];
-}
-
-static const char *palette_define(th_palette palette)
-{
-    static const char *const names[TH_PALETTE_COUNT] = {"PALETTE_F32", "PALETTE_QUAT", "PALETTE_QUAT16"};
-    return names[palette];
-}
-
 static bool is_quat(th_palette palette)
 {
     return palette == TH_PALETTE_QUAT || palette == TH_PALETTE_QUAT16;
@@ -84,7 +66,15 @@ static bool is_quat(th_palette palette)
 
 static th_result make_program(const th_gpu_evaluator *e, gpu_model *m, th_gpu_mapping mapping, th_error *err)
 {
+    static const char *const palettes[TH_PALETTE_COUNT] = {"PALETTE_F32", "PALETTE_QUAT", "PALETTE_QUAT16"};
+    static const char *const curves[TH_INTERPOLATION_COUNT] = {
+        [TH_INTERPOLATION_STEP] = "CURVE_STEP",
+        [TH_INTERPOLATION_NLERP] = "CURVE_NLERP",
+        [TH_INTERPOLATION_SLERP] = "CURVE_SLERP",
+        [TH_INTERPOLATION_CUBIC] = "CURVE_CUBIC",
+    };
     char slots[32], ops[32], turns[32];
+    assert(curves[m->curve]);
     snprintf(slots, sizeof slots, "SLOTS %u", m->slot_count);
     snprintf(ops, sizeof ops, "OPS %uu", m->op_count);
     snprintf(turns, sizeof turns, "TURN_STEPS %d.0", TH_TURN_STEPS);
@@ -93,8 +83,8 @@ static th_result make_program(const th_gpu_evaluator *e, gpu_model *m, th_gpu_ma
         .compute = {&th_shader_pose_constants_h, &th_shader_pose_glsl,
                     is_quat(e->palette) ? &th_shader_pose_quats_glsl : &th_shader_pose_matrices_glsl,
                     mapping == TH_GPU_MAPPING_JOINT ? &th_shader_pose_joint_comp : &th_shader_pose_character_comp},
-        .defines = {palette_define(e->palette), curve_define(m->curve), m->keys == TH_KEYS_16 ? "KEYS_16" : "KEYS_32",
-                    slots, ops, turns},
+        .defines = {palettes[e->palette], curves[m->curve], m->keys == TH_KEYS_16 ? "KEYS_16" : "KEYS_32", slots, ops,
+                    turns},
     };
     pose_program *p = &m->programs[mapping];
     const th_result result = th_program_create(&desc, &p->program, err);
@@ -109,28 +99,6 @@ static th_result make_program(const th_gpu_evaluator *e, gpu_model *m, th_gpu_ma
 
 /* ---- models ---- */
 
-static th_result check_size(const th_gl *gl, const char *name, const th_device_program *source, th_error *err)
-{
-    const th_gl_info *info = th_gl_get_info(gl);
-    const size_t words = source->word_count * sizeof *source->words,
-                 most = words > source->frames_bytes ? words : source->frames_bytes;
-    if (most > info->storage_block_bytes)
-        return th_fail(err, TH_ERR_INPUT, "the clips of %s take %.1f MB, and %s can bind %.1f MB", name,
-                       (double)most / 1e6, info->renderer, (double)info->storage_block_bytes / 1e6);
-    return TH_OK;
-}
-
-static th_result upload(gpu_model *m, const th_gl *gl, const th_device_program *source, th_error *err)
-{
-    const size_t words = source->word_count * sizeof *source->words;
-    const size_t bytes = words + source->frames_bytes;
-    if (th_buffer_make(&m->words, words, source->words, GL_STATIC_DRAW) &&
-        th_buffer_make(&m->frames, source->frames_bytes, source->frames, GL_STATIC_DRAW))
-        return TH_OK;
-    return th_fail(err, TH_ERR_MEMORY, "%s has no memory for the clips of %s, %.1f MB", th_gl_get_info(gl)->renderer,
-                   m->name, (double)bytes / 1e6);
-}
-
 static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_model *compiled, th_palette palette,
                             th_error *err)
 {
@@ -141,55 +109,66 @@ static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_mod
     *m = (gpu_model){
         .keys = source.keys, .curve = source.curve, .op_count = source.op_count, .slot_count = source.slot_count};
     snprintf(m->name, sizeof m->name, "%s", th_compiled_model_source(compiled)->name);
-    result = check_size(gl, m->name, &source, err);
-    if (result == TH_OK)
-        result = upload(m, gl, &source, err);
+    const th_gl_info *info = th_gl_get_info(gl);
+    const size_t words = source.word_count * sizeof *source.words,
+                 most = words > source.frames_bytes ? words : source.frames_bytes;
+    if (most > info->storage_block_bytes)
+        result = th_fail(err, TH_ERR_INPUT, "the clips of %s take %.1f MB, and %s can bind %.1f MB", m->name,
+                         (double)most / 1e6, info->renderer, (double)info->storage_block_bytes / 1e6);
+    else if (!th_buffer_make(&m->words, words, source.words, GL_STATIC_DRAW) ||
+             !th_buffer_make(&m->frames, source.frames_bytes, source.frames, GL_STATIC_DRAW))
+        result = th_fail(err, TH_ERR_MEMORY, "%s has no memory for the clips of %s, %.1f MB", info->renderer, m->name,
+                         (double)(words + source.frames_bytes) / 1e6);
     th_device_program_fini(&source);
     return result;
 }
 
 /* ---- a frame ---- */
 
-/* Poses characters of a model whose palettes can be bound at once. first: the first of the chunk, counted over all
- * models, as cursors are. group: characters of a work group. */
-static void pose_chunk(const th_gpu_evaluator *e, const pose_program *p, uint32_t group, const th_chunk *chunk,
-                       size_t stride, th_ring_binding palettes, th_ring_binding cursors, uint32_t first)
-{
-    const size_t alignment = th_gl_get_info(e->gl)->storage_offset_alignment;
-    const size_t begin = cursors.offset + first * sizeof(th_device_cursor), lead = begin % alignment;
-    assert((palettes.offset + chunk->offset) % alignment == 0);
-    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, PALETTES, palettes.buffer, (GLintptr)(palettes.offset + chunk->offset),
-                      (GLsizeiptr)chunk->bytes);
-    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, CURSORS, cursors.buffer, (GLintptr)(begin - lead),
-                      (GLsizeiptr)(lead + chunk->count * sizeof(th_device_cursor)));
-    glUniform1ui(p->count, chunk->count);
-    glUniform1ui(p->first_cursor, (GLuint)(lead / sizeof(th_device_cursor)));
-    glUniform1ui(p->first_texel, (GLuint)(chunk->lead / TH_PALETTE_ROW_BYTES));
-    glUniform1ui(p->stride, (GLuint)(stride / TH_PALETTE_ROW_BYTES));
-    glDispatchCompute((chunk->count + group - 1) / group, 1, 1);
-}
-
 static uint32_t group_of(th_gpu_mapping mapping)
 {
     return mapping == TH_GPU_MAPPING_JOINT ? 1 : CHARACTERS;
 }
 
+static const pose_program *use(const gpu_model *m, th_gpu_mapping mapping)
+{
+    glUseProgram(m->programs[mapping].program);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
+    return &m->programs[mapping];
+}
+
+static void bind(GLuint point, th_ring_binding from, size_t bytes)
+{
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, point, from.buffer, (GLintptr)from.offset, (GLsizeiptr)bytes);
+}
+
+/* In chunks whose palettes can be bound at once. first: the first character of the model, counted over all models, as
+ * cursors are. */
 static void pose_model(const th_gpu_evaluator *e, const gpu_model *m, th_gpu_mapping mapping, th_palette_range range,
                        th_ring_binding palettes, th_ring_binding cursors, uint32_t first)
 {
     const th_gl_info *info = th_gl_get_info(e->gl);
     const th_draw all = {.count = range.count, .palette_offset = range.offset, .palette_stride = range.stride};
-    const uint32_t group = group_of(mapping);
-    const pose_program *p = &m->programs[mapping];
+    const size_t alignment = info->storage_offset_alignment;
+    const uint32_t group = group_of(mapping); /* characters of a work group */
     if (range.count == 0 || range.stride == 0)
         return;
     const size_t dispatched = (size_t)MOST_GROUPS * group * range.stride;
     const size_t most = info->storage_block_bytes < dispatched ? info->storage_block_bytes : dispatched;
-    glUseProgram(p->program);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
-    for (th_chunk chunk = {0}; th_chunk_next(&all, range.stride, most, info->storage_offset_alignment, &chunk);)
-        pose_chunk(e, p, group, &chunk, range.stride, palettes, cursors, first + chunk.first);
+    const pose_program *p = use(m, mapping);
+    for (th_chunk chunk = {0}; th_chunk_next(&all, range.stride, most, alignment, &chunk);) {
+        const size_t begin = cursors.offset + (first + chunk.first) * sizeof(th_device_cursor),
+                     lead = begin % alignment;
+        assert((palettes.offset + chunk.offset) % alignment == 0);
+        bind(PALETTES, (th_ring_binding){palettes.buffer, palettes.offset + chunk.offset}, chunk.bytes);
+        bind(CURSORS, (th_ring_binding){cursors.buffer, begin - lead}, lead + chunk.count * sizeof(th_device_cursor));
+        glUniform1ui(p->count, chunk.count);
+        glUniform1ui(p->first_cursor, (GLuint)(lead / sizeof(th_device_cursor)));
+        glUniform1ui(p->first_texel, (GLuint)(chunk.lead / TH_PALETTE_ROW_BYTES));
+        glUniform1ui(p->stride, (GLuint)(range.stride / TH_PALETTE_ROW_BYTES));
+        glDispatchCompute((chunk.count + group - 1) / group, 1, 1);
+    }
 }
 
 /* What follows sees the palettes. */
@@ -201,23 +180,21 @@ static void end_poses(void)
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
 }
 
-/* As many characters of a model as there is room for: all, or the first ones at the beginning. */
-static th_palette_range fit(th_palette_range range, size_t room)
-{
-    if (range.stride == 0 || range.offset + range.count * range.stride <= room)
-        return range;
-    const size_t most = room / range.stride;
-    return (th_palette_range){.stride = range.stride, .count = most < range.count ? (uint32_t)most : range.count};
-}
-
-/* room: of palettes, in bytes. */
+/* room: of palettes, in bytes. Of a model as many characters as there is room for: all, or the first ones at the
+ * beginning. */
 static void pose(const th_gpu_evaluator *e, th_gpu_mapping mapping, const th_crowd *crowd, th_ring_binding palettes,
                  size_t room, th_ring_binding cursors)
 {
     uint32_t first = 0;
     for (uint32_t m = 0; m < e->model_count; m++) {
         const th_palette_range range = th_crowd_palettes(crowd, m);
-        pose_model(e, &e->models[m], mapping, fit(range, room), palettes, cursors, first);
+        th_palette_range fit = range;
+        if (range.stride > 0 && range.offset + range.count * range.stride > room) {
+            const size_t most = room / range.stride;
+            fit =
+                (th_palette_range){.stride = range.stride, .count = most < range.count ? (uint32_t)most : range.count};
+        }
+        pose_model(e, &e->models[m], mapping, fit, palettes, cursors, first);
         first += range.count;
     }
     end_poses();
@@ -233,27 +210,19 @@ void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, t
 
 /* ---- buffers of a crowd ---- */
 
-/* Returns NULL if out of memory. */
-static th_device_cursor *seek(const th_crowd *crowd, double time_s, uint32_t *out_count)
+/* Of palettes of these bytes, and of cursors. */
+static bool make_buffers(const th_crowd *crowd, double time_s, size_t bytes, GLuint buffers[2])
 {
     uint32_t count = 0;
     for (uint32_t b = 0; b < th_crowd_batch_count(crowd); b++) {
         const uint32_t *instances;
         count += th_crowd_batch_instances(crowd, b, &instances);
     }
-    *out_count = count;
     th_device_cursor *cursors = calloc((size_t)count + 1, sizeof *cursors);
-    if (cursors)
-        th_crowd_seek(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
-    return cursors;
-}
-
-/* Of palettes of these bytes, and of cursors. */
-static bool make_buffers(const th_crowd *crowd, double time_s, size_t bytes, GLuint buffers[2])
-{
-    uint32_t count;
-    th_device_cursor *cursors = seek(crowd, time_s, &count);
-    const bool ok = cursors && th_buffer_make(&buffers[0], bytes, NULL, GL_DYNAMIC_READ) &&
+    if (!cursors)
+        return false;
+    th_crowd_seek(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
+    const bool ok = th_buffer_make(&buffers[0], bytes, NULL, GL_DYNAMIC_READ) &&
                     th_buffer_make(&buffers[1], count * sizeof *cursors, cursors, GL_STREAM_DRAW);
     free(cursors);
     return ok;
@@ -281,40 +250,26 @@ static th_result check_mapping(const th_gpu_evaluator *e, const gpu_model *m, th
     return TH_OK;
 }
 
-/* A work group each; more are the other mapping's: a crowd of that size fills any GPU. */
-static th_result check_count(const th_gpu_evaluator *e, const th_crowd *crowd, th_error *err)
-{
-    uint32_t count = 0;
-    for (uint32_t m = 0; m < e->model_count && crowd; m++)
-        count += th_crowd_palettes(crowd, m).count;
-    return count <= MOST_GROUPS ? TH_OK
-                                : th_fail(err, TH_ERR_INPUT, "%u characters take a work group each, and a GPU takes %d",
-                                          count, MOST_GROUPS);
-}
-
 /* Of all models. Where the desc leaves it open, one is enough, and without a crowd the first one is taken. */
 static th_result find_usable(const th_gpu_evaluator *e, const th_gpu_evaluator_desc *desc,
                              bool usable[TH_GPU_MAPPING_COUNT], th_error *err)
 {
     bool any = false;
+    uint32_t count = 0;
+    for (uint32_t m = 0; m < e->model_count && desc->crowd; m++)
+        count += th_crowd_palettes(desc->crowd, m).count;
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
         usable[mapping] = desc->mapping == mapping || (desc->mapping == TH_GPU_MAPPING_AUTO && (!any || desc->crowd));
-        if (usable[mapping] && mapping == TH_GPU_MAPPING_JOINT)
-            usable[mapping] = check_count(e, desc->crowd, err) == TH_OK;
+        if (usable[mapping] && mapping == TH_GPU_MAPPING_JOINT && count > MOST_GROUPS) {
+            /* More are the other mapping's: a crowd of that size fills any GPU. */
+            th_fail(err, TH_ERR_INPUT, "%u characters take a work group each, and a GPU takes %d", count, MOST_GROUPS);
+            usable[mapping] = false;
+        }
         for (uint32_t m = 0; m < e->model_count && usable[mapping]; m++)
             usable[mapping] = check_mapping(e, &e->models[m], mapping, err) == TH_OK;
         any |= usable[mapping];
     }
     return any ? TH_OK : TH_ERR_INPUT;
-}
-
-static th_result make_programs(th_gpu_evaluator *e, const bool usable[TH_GPU_MAPPING_COUNT], th_error *err)
-{
-    th_result result = TH_OK;
-    for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
-        for (uint32_t m = 0; m < e->model_count && usable[mapping] && result == TH_OK; m++)
-            result = make_program(e, &e->models[m], mapping, err);
-    return result;
 }
 
 static void release_programs(th_gpu_evaluator *e, th_gpu_mapping mapping)
@@ -325,48 +280,37 @@ static void release_programs(th_gpu_evaluator *e, th_gpu_mapping mapping)
     }
 }
 
-/* Poses a frame and waits for it. */
-static uint64_t time_frame(const th_gpu_evaluator *e, th_gpu_mapping mapping, const th_crowd *crowd,
-                           const GLuint buffers[2], size_t bytes, th_gpu_clock *clock)
-{
-    uint64_t gpu_ns;
-    const uint64_t begin = th_clock_ns();
-    th_gpu_clock_begin(clock);
-    pose(e, mapping, crowd, (th_ring_binding){buffers[0], 0}, bytes, (th_ring_binding){buffers[1], 0});
-    th_gpu_clock_end(clock);
-    glFinish();
-    const uint64_t wall_ns = th_clock_ns() - begin;
-    return th_gpu_clock_read(clock, &gpu_ns) ? gpu_ns : wall_ns;
-}
-
-static void measure(th_gpu_evaluator *e, const th_crowd *crowd, const GLuint buffers[2], size_t bytes,
-                    th_gpu_clock *clock)
-{
-    uint64_t *best = e->choice.ns, spent = 0;
-    for (int turn = 0; turn < TURNS && (turn < 2 || spent < ENOUGH_NS); turn++)
-        for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
-            const uint64_t ns = time_frame(e, mapping, crowd, buffers, bytes, clock);
-            spent += ns;
-            if (turn == 1 || (turn > 1 && ns < best[mapping]))
-                best[mapping] = ns;
-        }
-    e->choice.by_gpu_clock = th_gl_get_info(e->gl)->timer_queries;
-    e->choice.mapping =
-        best[TH_GPU_MAPPING_JOINT] < best[TH_GPU_MAPPING_CHARACTER] ? TH_GPU_MAPPING_JOINT : TH_GPU_MAPPING_CHARACTER;
-}
-
 static th_result measure_mappings(th_gpu_evaluator *e, const th_crowd *crowd, th_error *err)
 {
     const size_t all = th_crowd_palette_bytes(crowd), bytes = all < MEASURED_BYTES ? all : MEASURED_BYTES;
+    uint64_t *best = e->choice.ns, spent = 0;
     GLuint buffers[2] = {0};
     th_gpu_clock *clock;
     th_result result = th_gpu_clock_create(e->gl, &clock, err);
     if (result != TH_OK)
         return result;
-    if (make_buffers(crowd, 0, bytes, buffers))
-        measure(e, crowd, buffers, bytes, clock);
-    else
+    if (!make_buffers(crowd, 0, bytes, buffers))
         result = no_palette_memory(e->gl, bytes, err);
+    for (int turn = 0; turn < TURNS && (turn < 2 || spent < ENOUGH_NS) && result == TH_OK; turn++)
+        for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
+            /* Poses a frame and waits for it. */
+            const uint64_t begin = th_clock_ns();
+            th_gpu_clock_begin(clock);
+            pose(e, mapping, crowd, (th_ring_binding){buffers[0], 0}, bytes, (th_ring_binding){buffers[1], 0});
+            th_gpu_clock_end(clock);
+            glFinish();
+            uint64_t ns = th_clock_ns() - begin, gpu_ns;
+            if (th_gpu_clock_read(clock, &gpu_ns))
+                ns = gpu_ns;
+            spent += ns;
+            if (turn == 1 || (turn > 1 && ns < best[mapping]))
+                best[mapping] = ns;
+        }
+    if (result == TH_OK) {
+        e->choice.by_gpu_clock = th_gl_get_info(e->gl)->timer_queries;
+        e->choice.mapping = best[TH_GPU_MAPPING_JOINT] < best[TH_GPU_MAPPING_CHARACTER] ? TH_GPU_MAPPING_JOINT
+                                                                                        : TH_GPU_MAPPING_CHARACTER;
+    }
     glDeleteBuffers(2, buffers);
     th_gpu_clock_destroy(clock);
     return result;
@@ -376,8 +320,9 @@ static th_result choose_mapping(th_gpu_evaluator *e, const th_gpu_evaluator_desc
 {
     bool usable[TH_GPU_MAPPING_COUNT] = {0};
     th_result result = find_usable(e, desc, usable, err);
-    if (result == TH_OK)
-        result = make_programs(e, usable, err);
+    for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
+        for (uint32_t m = 0; m < e->model_count && usable[mapping] && result == TH_OK; m++)
+            result = make_program(e, &e->models[m], mapping, err);
     if (result != TH_OK)
         return result;
     e->choice.mapping = usable[TH_GPU_MAPPING_CHARACTER] ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
@@ -414,18 +359,15 @@ th_result th_gpu_evaluator_create(const th_gpu_evaluator_desc *desc, th_gpu_eval
     assert(desc && desc->gl && out && (desc->compiled_models || desc->compiled_model_count == 0));
     assert((unsigned)desc->palette < TH_PALETTE_COUNT && (unsigned)desc->mapping < TH_GPU_MAPPING_COUNT);
     *out = NULL;
-    th_gpu_evaluator *e = calloc(1, sizeof *e);
-    gpu_model *models = calloc((size_t)desc->compiled_model_count + 1, sizeof *models);
-    if (!e || !models) {
-        free(e);
-        free(models);
+    th_gpu_evaluator *e = calloc(1, sizeof *e + desc->compiled_model_count * sizeof *e->models);
+    if (!e)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u models", desc->compiled_model_count);
-    }
-    *e = (th_gpu_evaluator){
-        .gl = desc->gl, .palette = desc->palette, .models = models, .model_count = desc->compiled_model_count};
+    e->gl = desc->gl;
+    e->palette = desc->palette;
+    e->model_count = desc->compiled_model_count;
     th_result result = TH_OK;
     for (uint32_t m = 0; m < e->model_count && result == TH_OK; m++)
-        result = make_model(&models[m], desc->gl, desc->compiled_models[m], desc->palette, err);
+        result = make_model(&e->models[m], desc->gl, desc->compiled_models[m], desc->palette, err);
     if (result == TH_OK)
         result = choose_mapping(e, desc, err);
     if (result == TH_OK)
@@ -448,7 +390,6 @@ void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator)
     }
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
         release_programs(evaluator, mapping);
-    free(evaluator->models);
     free(evaluator);
 }
 
@@ -461,23 +402,6 @@ uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator, uint32_t
     return group_of(evaluator->choice.mapping);
 }
 
-static void pose_counted(const th_gpu_evaluator *e, const gpu_model *m, const th_gpu_pose *pose)
-{
-    const pose_program *p = &m->programs[e->choice.mapping];
-    glUseProgram(p->program);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, PROGRAM, m->words);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, FRAMES, m->frames);
-    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, PALETTES, pose->palettes.buffer, (GLintptr)pose->palettes.offset,
-                      (GLsizeiptr)(pose->most * pose->stride));
-    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, CURSORS, pose->cursors.buffer, (GLintptr)pose->cursors.offset,
-                      (GLsizeiptr)(pose->most * sizeof(th_device_cursor)));
-    glUniform1ui(p->count, pose->most);
-    glUniform1ui(p->first_cursor, 0);
-    glUniform1ui(p->first_texel, 0);
-    glUniform1ui(p->stride, (GLuint)(pose->stride / TH_PALETTE_ROW_BYTES));
-    glDispatchComputeIndirect((GLintptr)pose->groups.offset);
-}
-
 /* Whole work groups run, so up to a group of characters behind those counted is posed in vain. */
 void th_gpu_evaluator_pose_counted(th_gpu_evaluator *evaluator, const th_gpu_pose *poses, uint32_t count)
 {
@@ -485,7 +409,15 @@ void th_gpu_evaluator_pose_counted(th_gpu_evaluator *evaluator, const th_gpu_pos
     for (uint32_t p = 0; p < count; p++) {
         assert(poses[p].model < evaluator->model_count && poses[p].most > 0);
         glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, poses[p].groups.buffer);
-        pose_counted(evaluator, &evaluator->models[poses[p].model], &poses[p]);
+        const th_gpu_pose *pose = &poses[p];
+        const pose_program *with = use(&evaluator->models[pose->model], evaluator->choice.mapping);
+        bind(PALETTES, pose->palettes, pose->most * pose->stride);
+        bind(CURSORS, pose->cursors, pose->most * sizeof(th_device_cursor));
+        glUniform1ui(with->count, pose->most);
+        glUniform1ui(with->first_cursor, 0);
+        glUniform1ui(with->first_texel, 0);
+        glUniform1ui(with->stride, (GLuint)(pose->stride / TH_PALETTE_ROW_BYTES));
+        glDispatchComputeIndirect((GLintptr)pose->groups.offset);
     }
     glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, 0);
     end_poses();
