@@ -33,33 +33,25 @@ static GLFWwindow *create_window(const th_gl_desc *desc, int major, int minor)
                             desc->title ? desc->title : "Throng", NULL, NULL);
 }
 
-static bool use_window(th_gl *gl, const th_gl_desc *desc, th_gl_tried *tried)
-{
-    gl->window = create_window(desc, 4, 3);
-    if (!gl->window) {
-        const char *why = last_error();
-        gl->window = create_window(desc, 3, 2); /* lets th_gl_load report the version */
-        if (!gl->window) {
-            th_gl_failed(tried, "window", "%s", why);
-            return false;
-        }
-    }
-    glfwMakeContextCurrent(gl->window);
-    if (!th_gl_load(gl, glfwGetProcAddress, "window", tried)) {
-        glfwDestroyWindow(gl->window);
-        gl->window = NULL;
-        return false;
-    }
-    return true;
-}
-
 bool th_gl_open_window(th_gl *gl, const th_gl_desc *desc, th_gl_tried *tried)
 {
     if (!glfwInit()) {
         th_gl_failed(tried, "window", "%s", last_error());
         return false;
     }
-    if (!use_window(gl, desc, tried)) {
+    gl->window = create_window(desc, 4, 3);
+    const char *why = gl->window ? "" : last_error();
+    if (!gl->window)
+        gl->window = create_window(desc, 3, 2); /* lets th_gl_load report the version */
+    if (!gl->window) {
+        th_gl_failed(tried, "window", "%s", why);
+        glfw_release();
+        return false;
+    }
+    glfwMakeContextCurrent(gl->window);
+    if (!th_gl_load(gl, glfwGetProcAddress, "window", tried)) {
+        glfwDestroyWindow(gl->window);
+        gl->window = NULL;
         glfw_release();
         return false;
     }

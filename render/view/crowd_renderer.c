@@ -444,39 +444,34 @@ static void draw_part_levels(const th_upload *upload, const draw_pass *pass, con
     }
 }
 
-/* k: the chunk. */
-static void draw_chunk_indirect(const th_crowd_renderer *p, const draw_pass *pass, const th_upload *upload,
-                                const th_indirect *indirect, const th_indirect_mesh *mesh, uint32_t k)
-{
-    const size_t begin = mesh->palette_offset + (size_t)k * mesh->chunk * mesh->palette_stride;
-    const uint32_t commands = mesh->chunk_count * TH_INDIRECT_COMMANDS; /* of a part */
-    const uint32_t first = mesh->first_command + k * TH_INDIRECT_COMMANDS + (pass->into_map ? TH_RENDER_MESH_LODS : 0);
-    bind_palettes(p, pass->with, (th_ring_binding){indirect->palettes, begin},
-                  th_indirect_chunk(mesh, k) * mesh->palette_stride, 0, mesh->palette_stride, true);
-    if (pass->contacts) {
-        glUniform1f(pass->with->footprint, mesh->footprint);
-        draw_arrays(GL_TRIANGLE_STRIP, first + TH_INDIRECT_CONTACTS * commands, CONTACT_LOD + 1);
-    }
-    if (pass->skeletons)
-        draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands,
-                    pass->into_map ? 2 * TH_RENDER_MESH_LODS : TH_RENDER_MESH_LODS);
-    for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
-        if (upload->parts[i].alpha == pass->alpha)
-            draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
-}
-
 static void draw_counted(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view,
                          const th_indirect *indirect)
 {
+    const uint32_t map_levels = pass->into_map ? TH_RENDER_MESH_LODS : 0; /* behind those of the picture, and twice */
     glBindBuffer(GL_DRAW_INDIRECT_BUFFER, indirect->commands);
     for (uint32_t m = 0; m < p->upload_count; m++) {
+        const th_upload *upload = &p->uploads[m];
         const th_indirect_mesh *mesh = &indirect->meshes[m];
+        const uint32_t commands = mesh->chunk_count * TH_INDIRECT_COMMANDS; /* of a part */
         if (mesh->chunk_count == 0 || (pass->contacts && !(mesh->footprint > 0)) || !takes(pass, p, view, m))
             continue;
-        bind_mesh(&p->uploads[m], pass);
+        bind_mesh(upload, pass);
         glBindVertexBuffer(TH_UPLOAD_INSTANCES, indirect->instances, 0, sizeof(th_gpu_instance));
-        for (uint32_t k = 0; k < mesh->chunk_count; k++)
-            draw_chunk_indirect(p, pass, &p->uploads[m], indirect, mesh, k);
+        for (uint32_t k = 0; k < mesh->chunk_count; k++) {
+            const size_t begin = mesh->palette_offset + (size_t)k * mesh->chunk * mesh->palette_stride;
+            const uint32_t first = mesh->first_command + k * TH_INDIRECT_COMMANDS + map_levels;
+            bind_palettes(p, pass->with, (th_ring_binding){indirect->palettes, begin},
+                          th_indirect_chunk(mesh, k) * mesh->palette_stride, 0, mesh->palette_stride, true);
+            if (pass->contacts) {
+                glUniform1f(pass->with->footprint, mesh->footprint);
+                draw_arrays(GL_TRIANGLE_STRIP, first + TH_INDIRECT_CONTACTS * commands, CONTACT_LOD + 1);
+            }
+            if (pass->skeletons)
+                draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands, TH_RENDER_MESH_LODS + map_levels);
+            for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
+                if (upload->parts[i].alpha == pass->alpha)
+                    draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
+        }
         glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as above */
     }
     glBindBuffer(GL_DRAW_INDIRECT_BUFFER, 0);
@@ -492,10 +487,13 @@ static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const
 
 /* ---- a picture ---- */
 
-static void use(const pipeline *with, const th_crowd_renderer *p, const th_view *view)
+static void use(const pipeline *with, const th_crowd_renderer *p, const th_view *view, bool into_map)
 {
     glUseProgram(with->program);
-    glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, view->clip_from_world);
+    glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE,
+                       into_map ? p->shadow.clip_from_world : view->clip_from_world);
+    if (into_map)
+        return;
     glUniform3fv(with->eye, 1, view->eye);
     glUniform3fv(with->to_sun, 1, view->to_sun);
     glUniform1f(with->fog_density, view->fog_density);
@@ -505,17 +503,6 @@ static void use(const pipeline *with, const th_crowd_renderer *p, const th_view 
     glBindTexture(GL_TEXTURE_2D, p->shadow.map);
 }
 
-/* Begins a program that draws into the shadow map, or calls `use`. */
-static void begin_pass(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view)
-{
-    if (!pass->into_map) {
-        use(pass->with, p, view);
-        return;
-    }
-    glUseProgram(pass->with->program);
-    glUniformMatrix4fv(pass->with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
-}
-
 /* Draws parts of one alpha, of all variants of meshes. */
 static void draw_meshes(const th_crowd_renderer *p, kind how, draw_pass pass, const th_view *view, const source *from)
 {
@@ -523,7 +510,7 @@ static void draw_meshes(const th_crowd_renderer *p, kind how, draw_pass pass, co
         pass.with = &p->crowd[how][pass.variant];
         if (pass.with->program == 0)
             continue;
-        begin_pass(p, &pass, view);
+        use(pass.with, p, view, pass.into_map);
         draw_crowds(p, &pass, view, from);
     }
 }
@@ -532,7 +519,7 @@ static void draw_skeletons(const th_crowd_renderer *p, draw_pass pass, const th_
 {
     pass.with = pass.into_map ? &p->skeleton_depth : &p->skeleton;
     pass.skeletons = true;
-    begin_pass(p, &pass, view);
+    use(pass.with, p, view, pass.into_map);
     draw_crowds(p, &pass, view, from);
 }
 
@@ -541,7 +528,7 @@ static void draw_surroundings(const th_crowd_renderer *p, bool into_map, const t
     const draw_pass pass = {.with = into_map ? &p->surroundings_depth : &p->surroundings, .into_map = into_map};
     if (!view->surroundings)
         return;
-    begin_pass(p, &pass, view);
+    use(pass.with, p, view, pass.into_map);
     glUniform1f(pass.with->unit, view->surroundings->unit);
     (into_map ? glDisable : glEnable)(GL_CULL_FACE); /* shadows are cast by both sides */
     glCullFace(GL_BACK);
@@ -636,7 +623,7 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
 
     draw_surroundings(p, false, view);
     if (has_ground) {
-        use(&p->ground, p, view);
+        use(&p->ground, p, view, false);
         glUniform2f(p->ground.center, view->eye[0], view->eye[2]);
         glUniform1f(p->ground.reach, view->ground_reach);
         glUniform1f(p->ground.height, view->ground_height);
@@ -652,7 +639,7 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     /* Shadows at their feet, blended over the ground, with which they share their height. Alpha stays 1. */
     if (has_ground && has_shadows) {
         pass = (draw_pass){.with = &p->contact, .contacts = true};
-        use(&p->contact, p, view);
+        use(&p->contact, p, view, false);
         glUniform1f(p->contact.height, view->ground_height);
         glEnable(GL_BLEND);
         glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
@@ -668,7 +655,7 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     /* The sky at the far plane, behind everything else. */
     memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
     glm_mat4_inv(clip_from_world, other);
-    use(&p->sky, p, view);
+    use(&p->sky, p, view, false);
     glUniformMatrix4fv(p->sky.world_from_clip, 1, GL_FALSE, other[0]);
     glBindVertexArray(p->empty_array);
     glDepthFunc(GL_LEQUAL);

@@ -117,7 +117,7 @@ static th_result make_mesh(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_
     const th_gl_info *info = th_gl_get_info(c->gl);
     const th_palette_range range = th_crowd_palettes(desc->crowd, m);
     const size_t drawn = th_crowd_renderer_most_shared_bytes(desc->renderer), posed = info->storage_block_bytes;
-    const uint32_t group_size = th_gpu_evaluator_group_size(c->evaluator, m);
+    const uint32_t group_size = th_gpu_evaluator_group_size(c->evaluator);
     th_indirect_mesh *mesh = &c->meshes[m];
     *mesh = (th_indirect_mesh){.most = range.count, .palette_offset = c->palette_bytes, .palette_stride = range.stride};
     c->models[m] = (block_model){.first_cursor = c->first_cursors[m], .chunk = 1, .group_size = group_size};

@@ -395,10 +395,9 @@ void th_gpu_evaluator_destroy(th_gpu_evaluator *evaluator)
 
 /* ---- counted by the GPU ---- */
 
-uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator, uint32_t model)
+uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator)
 {
-    assert(evaluator && model < evaluator->model_count);
-    (void)model;
+    assert(evaluator);
     return group_of(evaluator->choice.mapping);
 }
 

@@ -14,18 +14,10 @@ typedef struct th_paint {
     uint8_t rgba[4];
 } th_paint;
 
-#define TH_PAINT(r, g, b)                                                                                              \
-    {                                                                                                                  \
-        {                                                                                                              \
-            r, g, b, 0                                                                                                 \
-        }                                                                                                              \
-    }
-#define TH_WALL(r, g, b)                                                                                               \
-    {                                                                                                                  \
-        {                                                                                                              \
-            r, g, b, 255                                                                                               \
-        }                                                                                                              \
-    }
+/* clang-format off */
+#define TH_PAINT(r, g, b) {{r, g, b, 0}}
+#define TH_WALL(r, g, b)  {{r, g, b, 255}}
+/* clang-format on */
 
 typedef struct th_shape_vertex {
     float position[3];

@@ -609,19 +609,19 @@ Test(crowd_view, draws_the_shared_pose)
 static void check_levels(const th_crowd_view *v)
 {
     const uint32_t *list = v->cull->list;
-    const th_draw_list *groups = v->cull->draw_lists;
+    const th_draw_list *lists = v->cull->draw_lists;
     uint64_t bones = 0;
     uint32_t listed = 0, far = 0;
     for (uint32_t g = 0; g < v->cull->draw_list_count; g++) {
         const th_draw *draw = &v->draws[g];
-        const th_model *level = v->joint_lods[groups[g].mesh]->levels[groups[g].lod].model;
+        const th_model *level = v->joint_lods[lists[g].mesh]->levels[lists[g].lod].model;
         cr_expect_eq(v->posed_models[draw->mesh].model, level, "group %u", g);
         cr_expect_eq(v->meshes[draw->mesh]->bone_count, level->bone_count, "group %u", g);
         cr_expect_eq(th_compiled_model_source(v->compiled_models[draw->mesh]), level);
-        for (uint32_t k = 0; k < groups[g].count; k++)
-            cr_assert_eq(th_crowd_palette_offset(v->crowd, list[groups[g].first + k]),
+        for (uint32_t k = 0; k < lists[g].count; k++)
+            cr_assert_eq(th_crowd_palette_offset(v->crowd, list[lists[g].first + k]),
                          draw->palette_offset + k * draw->palette_stride, "group %u, character %u", g, k);
-        bones += (uint64_t)groups[g].count * level->bone_count;
+        bones += (uint64_t)lists[g].count * level->bone_count;
     }
     for (uint32_t level = 0; level < TH_LOD_LEVELS; level++) {
         listed += v->stats.listed_by_joint_level[level];

@@ -159,14 +159,14 @@ static bool any_drawn(const float clip[16], uint32_t i)
     return false;
 }
 
-/* Marks those in the groups. */
+/* Marks those in the lists. */
 static void mark(const th_cull *cull, bool shadow_only, bool *marked)
 {
-    const th_draw_list *groups = cull->draw_lists;
+    const th_draw_list *lists = cull->draw_lists;
     memset(marked, 0, COUNT * sizeof *marked);
     for (uint32_t g = 0; g < FIGURES * 2 * LODS; g++)
-        for (uint32_t n = 0; groups[g].shadow_only == shadow_only && n < groups[g].count; n++)
-            marked[cull->list[groups[g].first + n]] = true;
+        for (uint32_t n = 0; lists[g].shadow_only == shadow_only && n < lists[g].count; n++)
+            marked[cull->list[lists[g].first + n]] = true;
 }
 
 Test(cull, never_loses_who_is_seen)
@@ -357,26 +357,26 @@ Test(cull, groups_by_figure_and_size_in_order)
         float map[16];
         const th_cull_light light = random_light(map);
         run(cull, &view, &light);
-        const th_draw_list *groups = cull->draw_lists;
+        const th_draw_list *lists = cull->draw_lists;
         const uint32_t *list = cull->list;
         bool listed[COUNT] = {false};
         uint32_t at = 0, visible = 0;
         for (uint32_t g = 0; g < FIGURES * 2 * LODS; g++) {
-            cr_assert(groups[g].mesh == g / LODS / 2 && groups[g].lod == g % LODS && groups[g].first == at);
-            cr_assert_eq(groups[g].shadow_only, g / LODS % 2 == 1);
-            of_level[groups[g].shadow_only][groups[g].lod] += groups[g].count;
-            visible += groups[g].shadow_only ? 0 : groups[g].count;
-            for (uint32_t n = at; n < at + groups[g].count; n++) {
+            cr_assert(lists[g].mesh == g / LODS / 2 && lists[g].lod == g % LODS && lists[g].first == at);
+            cr_assert_eq(lists[g].shadow_only, g / LODS % 2 == 1);
+            of_level[lists[g].shadow_only][lists[g].lod] += lists[g].count;
+            visible += lists[g].shadow_only ? 0 : lists[g].count;
+            for (uint32_t n = at; n < at + lists[g].count; n++) {
                 uint32_t i = list[n];
                 double px = size_px(&view, i);
-                cr_expect_eq(kinds[kind_of[i]].mesh, groups[g].mesh);
-                cr_expect(lod_at(&view, px * 1.0001) <= groups[g].lod && lod_at(&view, px * 0.9999) >= groups[g].lod,
-                          "%g pixels at level %u", px, groups[g].lod);
+                cr_expect_eq(kinds[kind_of[i]].mesh, lists[g].mesh);
+                cr_expect(lod_at(&view, px * 1.0001) <= lists[g].lod && lod_at(&view, px * 0.9999) >= lists[g].lod,
+                          "%g pixels at level %u", px, lists[g].lod);
                 cr_expect(n == at || list[n - 1] < i, "in order");
                 cr_expect_not(listed[i], "once");
                 listed[i] = true;
             }
-            at += groups[g].count;
+            at += lists[g].count;
         }
         cr_expect_eq(at, cull->listed);
         cr_expect_eq(visible, cull->visible);

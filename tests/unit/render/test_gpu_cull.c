@@ -152,7 +152,8 @@ static th_camera random_camera(const th_crowd_view *crowd_view)
     return camera;
 }
 
-/* What the list of a frame has to be: how many of each group, and where each character stands and is in its clip. */
+/* What the list of a frame has to be: how many of each draw list, and where each character stands and is in its clip.
+ */
 typedef struct listing {
     uint32_t counts[GROUPS], listed, shadow_only;
     th_gpu_instance *instances; /* in the order of the list; palette: 0 */
@@ -174,12 +175,12 @@ static void list_by_cpu(th_crowd_view *v, double time_s, const th_gpu_cull_frame
     th_cull_classify(v->cull, frame->visible, frame->light, 0, blocks);
     th_cull_sum(v->cull);
     th_cull_scatter(v->cull, 0, blocks);
-    const th_draw_list *groups = v->cull->draw_lists;
+    const th_draw_list *lists = v->cull->draw_lists;
     const uint32_t *list = v->cull->list;
     out->shadow_only = 0;
     for (uint32_t g = 0; g < v->cull->draw_list_count; g++) {
-        out->counts[g] = groups[g].count;
-        out->shadow_only += groups[g].shadow_only ? groups[g].count : 0;
+        out->counts[g] = lists[g].count;
+        out->shadow_only += lists[g].shadow_only ? lists[g].count : 0;
     }
     out->listed = v->cull->listed;
     for (uint32_t k = 0; k < out->listed; k++) {

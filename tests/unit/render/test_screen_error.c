@@ -102,12 +102,12 @@ typedef struct posed {
 static void find_models(uint32_t out[COUNT])
 {
     const th_crowd_view *v = s.crowd_view;
-    const th_draw_list *groups = v->cull->draw_lists;
+    const th_draw_list *lists = v->cull->draw_lists;
     for (uint32_t i = 0; i < COUNT; i++)
         out[i] = th_crowd_view_scene(v)->instances[i].model;
     for (uint32_t g = 0; g < v->cull->draw_list_count; g++)
-        for (uint32_t k = groups[g].first; k < groups[g].first + groups[g].count; k++)
-            out[v->cull->list[k]] = v->posed_as[groups[g].mesh][groups[g].lod];
+        for (uint32_t k = lists[g].first; k < lists[g].first + lists[g].count; k++)
+            out[v->cull->list[k]] = v->posed_as[lists[g].mesh][lists[g].lod];
 }
 
 /* Puts an instance into the middle of its step, of which a clip has round(duration * hz), for good. */

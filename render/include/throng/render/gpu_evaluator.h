@@ -82,8 +82,8 @@ typedef struct th_gpu_pose {
                                and rounded up; then 1 and 1 */
 } th_gpu_pose;
 
-/* How many characters of a model a work group poses. */
-uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator, uint32_t model);
+/* How many characters a work group poses. */
+uint32_t th_gpu_evaluator_group_size(const th_gpu_evaluator *evaluator);
 
 /* th_gpu_evaluator_pose of characters whose number only the GPU knows. */
 void th_gpu_evaluator_pose_counted(th_gpu_evaluator *evaluator, const th_gpu_pose *poses, uint32_t count);
