@@ -162,7 +162,7 @@ static void add_kernel(th_sheet *sheet, const th_report *report, const th_row *r
         TH_COLUMN(">of roof", TH_SHARE(rate / roof, "%.*f %%")),
         TH_COLUMN("<roof", TH_TEXT(limit)),
     };
-    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    TH_SHEET_ADD(sheet, figures);
 }
 
 /* Nothing without ceilings and poses. */
@@ -177,7 +177,7 @@ static bool print_roofline(const th_report *report, th_format format, FILE *file
             TH_COLUMN(">GB/s", TH_REAL(th_row_own(row, "bytes_per_second") / 1e9, "%.3g")),
         };
         if (strncmp(row->name, "ceiling/", 8) == 0 && !row->failure[0])
-            th_sheet_add(&ceilings, figures, sizeof figures / sizeof *figures);
+            TH_SHEET_ADD(&ceilings, figures);
         add_kernel(&kernels, report, row);
     }
     const bool has_kernels = kernels.count > 0;

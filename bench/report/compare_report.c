@@ -73,7 +73,7 @@ static void add_change(th_sheet *sheet, const th_change *c)
         TH_FIELD("new_processes", TH_COUNT(c->counts[1])),
         TH_FIELD("problem", TH_TEXT(c->problem[0] ? c->problem : NULL)),
     };
-    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    TH_SHEET_ADD(sheet, figures);
 }
 
 static th_sheet with_changes(th_sheet sheet, const th_comparison *c)

@@ -61,6 +61,8 @@ static json_t *json_of(const th_value *value)
         return isfinite(value->real) ? th_json_count((uint64_t)value->real) : json_null();
     case TH_VALUE_COUNT:
         return th_json_count(value->count);
+    case TH_VALUE_INDEX:
+        return value->count == UINT32_MAX ? json_integer(-1) : th_json_count(value->count);
     case TH_VALUE_HASH:
         return th_json_hash(value->count);
     case TH_VALUE_FLAG:
@@ -85,7 +87,7 @@ static void add_cell(th_table *table, const th_value *value)
         th_table_cell(table, value->format, shown);
     else if (value->kind == TH_VALUE_ESTIMATE)
         th_table_cell(table, "%s", th_share_text_of(&value->estimate).text);
-    else if (value->kind == TH_VALUE_COUNT)
+    else if (value->kind == TH_VALUE_COUNT || (value->kind == TH_VALUE_INDEX && value->count != UINT32_MAX))
         th_table_cell(table, "%llu", (unsigned long long)value->count);
     else if (value->kind == TH_VALUE_DIGITS && isfinite(value->real))
         th_table_cell(table, "%s", th_digits_from((uint64_t)value->real).text);

@@ -33,7 +33,7 @@ static th_sheet with_shares(th_sheet sheet, const th_rank_scaling *s, const th_r
             TH_FIGURE("longest_us", ">longest", TH_REAL(share->max_ns / 1e3, "%.1f")),
             TH_FIGURE("grind_ns", ">grind ns", TH_REAL(share->median_ns * s->threads / (double)share->bones, "%.2f")),
         };
-        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
+        TH_SHEET_ADD(&sheet, figures);
     }
     return sheet;
 }
@@ -73,7 +73,7 @@ static void add_point(th_sheet *sheet, const th_rank_scaling *s, const th_rank_p
         {"palette_sum", NULL, TH_TEXT(sum), JSON},
         {"shares", NULL, TH_JSON(shares), JSON},
     };
-    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    TH_SHEET_ADD(sheet, figures);
     json_decref(shares);
 }
 

@@ -205,7 +205,7 @@ static json_t *probes_json(const th_capacity *search)
             TH_FIELD("p99_ms", TH_NUMBER_PER(p->p99_ns, 1e6)),
             TH_FIELD("frozen_ms", TH_NUMBER_PER(p->ticks.frozen_ns, 1e6)),
         };
-        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
+        TH_SHEET_ADD(&sheet, figures);
     }
     return sheet.objects;
 }
@@ -221,7 +221,7 @@ static json_t *errors_json(const th_stress_point *p)
             TH_FIELD("p99", TH_NUMBER(e->p99_px)),
             TH_FIELD("max", TH_NUMBER(e->max_px)),
         };
-        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
+        TH_SHEET_ADD(&sheet, figures);
     }
     return sheet.objects;
 }
@@ -292,7 +292,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
         {"doubts", NULL, TH_JSON(doubts), TEST},
         {"probes", NULL, TH_JSON(probes), TEST},
     };
-    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    TH_SHEET_ADD(sheet, figures);
     json_decref(probes);
     json_decref(errors);
     json_decref(doubts);

@@ -2,8 +2,8 @@
 #include "cli/layer_text.h"
 #include <cli/options.h>
 
+#include <bench/figures.h>
 #include <core/json.h>
-#include <core/table.h>
 #include <runtime/parallel.h>
 #include <throng/anim/exact.h>
 #include <throng/core/cache_line.h>
@@ -84,15 +84,6 @@ static th_mat34 read_entry(const pose *p, const char *palette, uint32_t entry)
     return out;
 }
 
-/* Takes over what a crowd of one character was posed to. */
-static void read_palette(pose *p, const char *palette)
-{
-    for (uint32_t b = 0; b < p->model->bone_count; b++)
-        p->palette[b] = th_dmat34_from(read_entry(p, palette, b));
-    for (uint32_t w = 0; w < p->model->weight_count; w++)
-        p->weights[w] = (double)read_entry(p, palette, p->model->bone_count + w / 12).m[w % 12];
-}
-
 /* Poses a crowd of one character with the kernels of bench and scale. */
 static th_result pose_by_kernel(pose *p, const th_crowd *crowd, void *palette, th_error *err)
 {
@@ -153,100 +144,117 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
     return result;
 }
 
-static th_result evaluate_crowd(pose *p, const th_compiled_model *compiled, const th_crowd *crowd, th_error *err)
-{
-    void *palette = NULL;
-    th_result result = th_palette_create(crowd, &palette, err);
-    if (result == TH_OK)
-        result = is_on_gpu(p->options) ? pose_by_gpu(p, compiled, crowd, palette, err)
-                                       : pose_by_kernel(p, crowd, palette, err);
-    if (result == TH_OK)
-        read_palette(p, palette);
-    if (!is_on_gpu(p->options))
-        p->isa = th_isa_name(th_crowd_isa(crowd));
-    if (p->difference > 0)
-        th_complain("%s rounds otherwise than the scalar kernel: numbers of the palette differ by at most %.2g",
-                    p->renderer, p->difference);
-    free(palette);
-    return result;
-}
-
+/* Poses a crowd of one character as bench and scale do, and takes over what its palette holds. */
 static th_result evaluate_compiled(pose *p, th_error *err)
 {
-    th_compiled_model *compiled;
+    const th_options *o = p->options;
+    th_compiled_model *compiled = NULL;
     th_crowd *crowd = NULL;
-    th_compiled_model_desc compiled_desc = p->options->crowd.compile;
+    void *palette = NULL;
+    th_compiled_model_desc compiled_desc = o->crowd.compile;
     compiled_desc.model = p->model;
     compiled_desc.masks = p->layers.masks;
     compiled_desc.mask_count = p->layers.mask_count;
     compiled_desc.parallel = th_parallel_run;
     compiled_desc.sampling = TH_SAMPLING_COMPILED;
     th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
-    if (result != TH_OK)
-        return result;
     th_instance instance = {.clip = p->clip ? (uint32_t)(p->clip - p->model->clips) : TH_NO_INDEX, .speed = 1};
     th_crowd_desc crowd_desc = {
         .compiled_models = (const th_compiled_model *const[]){compiled},
         .compiled_model_count = 1,
         .instances = &instance,
         .instance_count = 1,
-        .isa = is_on_gpu(p->options) ? TH_ISA_SCALAR : p->options->crowd.isa, /* the shader is its twin */
-        .palette = p->options->crowd.palette,
+        .isa = is_on_gpu(o) ? TH_ISA_SCALAR : o->crowd.isa, /* the shader is its twin */
+        .palette = o->crowd.palette,
     };
-    result = th_crowd_create(&crowd_desc, &crowd, err);
     if (result == TH_OK)
-        result = evaluate_crowd(p, compiled, crowd, err);
+        result = th_crowd_create(&crowd_desc, &crowd, err);
+    if (result == TH_OK)
+        result = th_palette_create(crowd, &palette, err);
+    if (result == TH_OK)
+        result = is_on_gpu(o) ? pose_by_gpu(p, compiled, crowd, palette, err) : pose_by_kernel(p, crowd, palette, err);
+    if (result == TH_OK) {
+        for (uint32_t b = 0; b < p->model->bone_count; b++)
+            p->palette[b] = th_dmat34_from(read_entry(p, palette, b));
+        for (uint32_t w = 0; w < p->model->weight_count; w++)
+            p->weights[w] = (double)read_entry(p, palette, p->model->bone_count + w / 12).m[w % 12];
+        if (!is_on_gpu(o))
+            p->isa = th_isa_name(th_crowd_isa(crowd));
+        if (p->difference > 0)
+            th_complain("%s rounds otherwise than the scalar kernel: numbers of the palette differ by at most %.2g",
+                        p->renderer, p->difference);
+    }
+    free(palette);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
     return result;
 }
 
-/* ---- JSON ---- */
+/* ---- what it shows, as JSON and as text ---- */
 
 static json_t *matrix_json(const th_dmat34 *matrix)
 {
     return th_json_reals(matrix->m, 12);
 }
 
-/* A joint without a bone. Its palette entry would be its motion from the rest pose. */
-static json_t *unbound_json(const pose *p, uint32_t joint)
-{
-    th_dmat34 inverse;
-    if (!th_dmat34_invert(&p->rest[joint], &inverse))
-        return json_null();
-    th_dmat34 moved = th_dmat34_mul(p->joints[joint], inverse);
-    return matrix_json(&moved);
-}
-
-/* bone: the joint's first palette entry, or the next joint's if it has none. */
-static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bone)
+static void add_joints(const pose *p, th_sheet *sheet)
 {
     const th_model *model = p->model;
-    uint32_t end = bone, parent = model->joints[joint].parent;
-    while (end < model->bone_count && model->bones[end].joint == joint)
-        end++;
-    json_t *json = json_pack("{s:o, s:i, s:o, s:o, s:o}", "name", th_json_text(model->joints[joint].name), "parent",
-                             parent == TH_NO_INDEX ? -1 : (int)parent, "model", matrix_json(&p->joints[joint]),
-                             "palette", bone < end ? matrix_json(&p->palette[bone]) : unbound_json(p, joint), "entry",
-                             bone < end ? th_json_count(bone) : json_null());
-    if (end - bone < 2)
-        return json;
-    json_t *more = json_array();
-    for (uint32_t b = bone + 1; b < end; b++)
-        more = th_json_append(more, json_pack("{s:i, s:o}", "entry", (int)b, "palette", matrix_json(&p->palette[b])));
-    return th_json_merge(json, json_pack("{s:o}", "more_palettes", more));
+    uint32_t bone = 0; /* bones are sorted by joint, which may have none or several */
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const uint32_t first = bone;
+        while (bone < model->bone_count && model->bones[bone].joint == j)
+            bone++;
+        const bool is_bound = bone > first;
+        const th_dmat34 *at = &p->joints[j], *entry = &p->palette[is_bound ? first : 0];
+        json_t *matrix = NULL, *palette = NULL, *more = NULL;
+        if (!sheet->is_table) {
+            /* The entry of a joint without a bone would be its motion from the rest pose. */
+            th_dmat34 moved, inverse;
+            const bool is_known = is_bound || th_dmat34_invert(&p->rest[j], &inverse);
+            if (!is_bound && is_known)
+                moved = th_dmat34_mul(*at, inverse);
+            matrix = matrix_json(at);
+            palette = is_known ? matrix_json(is_bound ? entry : &moved) : json_null();
+            more = json_array();
+            for (uint32_t b = first + 1; b < bone; b++)
+                more = th_json_append(more,
+                                      json_pack("{s:i, s:o}", "entry", (int)b, "palette", matrix_json(&p->palette[b])));
+        }
+        const th_figure figures[] = {
+            TH_COLUMN(">#", TH_COUNT(j)),
+            TH_FIGURE("name", "<joint", TH_TEXT(model->joints[j].name)),
+            TH_FIGURE("parent", ">parent", TH_INDEX(model->joints[j].parent)),
+            TH_FIELD("model", TH_JSON(matrix)),
+            TH_COLUMN(">x", TH_REAL(at->m[3], "%.4f")),
+            TH_COLUMN(">y", TH_REAL(at->m[7], "%.4f")),
+            TH_COLUMN(">z", TH_REAL(at->m[11], "%.4f")),
+            TH_FIELD("palette", TH_JSON(palette)),
+            TH_FIGURE("entry", ">entry", TH_IF_KNOWN(is_bound, TH_COUNT(first))),
+            TH_COLUMN(">palette x", TH_IF_KNOWN(is_bound, TH_REAL(entry->m[3], "%.4f"))),
+            TH_COLUMN(">y", TH_IF_KNOWN(is_bound, TH_REAL(entry->m[7], "%.4f"))),
+            TH_COLUMN(">z", TH_IF_KNOWN(is_bound, TH_REAL(entry->m[11], "%.4f"))),
+            TH_FIELD("more_palettes", TH_IF_GIVEN(bone > first + 1, TH_JSON(more))),
+        };
+        TH_SHEET_ADD(sheet, figures);
+        json_decref(matrix);
+        json_decref(palette);
+        json_decref(more);
+    }
 }
 
-static json_t *weights_json(const pose *p)
+static void add_weights(const pose *p, th_sheet *sheet)
 {
-    json_t *weights = json_array();
     for (uint32_t w = 0; w < p->model->weight_count; w++) {
         const th_weight *weight = &p->model->weights[w];
-        weights = th_json_append(weights, json_pack("{s:o, s:o, s:o}", "node",
-                                                    th_json_text(p->model->joints[weight->joint].name), "target",
-                                                    th_json_text(weight->name), "value", th_json_real(p->weights[w])));
+        const th_figure figures[] = {
+            TH_COLUMN(">#", TH_COUNT(w)),
+            TH_FIGURE("node", "<node", TH_TEXT(p->model->joints[weight->joint].name)),
+            TH_FIGURE("target", "<morph target", TH_TEXT(weight->name)),
+            TH_FIGURE("value", ">weight", TH_REAL(p->weights[w], "%.4f")),
+        };
+        TH_SHEET_ADD(sheet, figures);
     }
-    return weights;
 }
 
 /* NULL: it has none. */
@@ -271,41 +279,17 @@ static json_t *layers_json(const pose *p)
 
 static json_t *pose_json(const pose *p)
 {
-    json_t *joints = json_array();
-    uint32_t bone = 0; /* bones are sorted by joint */
-    for (uint32_t j = 0; j < p->model->joint_count; j++) {
-        joints = th_json_append(joints, joint_json(p, j, bone));
-        while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
-            bone++;
-    }
+    th_sheet joints = th_sheet_json(0), weights = th_sheet_json(0);
+    add_joints(p, &joints);
+    add_weights(p, &weights);
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "model",
                      th_json_text(p->model->name), "clip", th_json_text(p->clip ? p->clip->name : NULL), "layers",
                      layers_json(p), "time_s", th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks),
                      "sampling", is_compiled(p->options) ? "compiled" : "exact", "interpolation",
                      th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact",
                      "evaluator", th_evaluator_name(p->options->pose.evaluator), "gpu_mapping",
-                     th_json_text(p->gpu_mapping), "isa", th_json_text(p->isa), "joints", joints, "weights",
-                     weights_json(p));
-}
-
-/* ---- text ---- */
-
-static bool print_weights(const pose *p, FILE *file)
-{
-    if (p->model->weight_count == 0)
-        return true;
-    fputc('\n', file);
-    th_table *table = th_table_create(">#|<node|<morph target|>weight");
-    for (uint32_t w = 0; w < p->model->weight_count; w++) {
-        const th_weight *weight = &p->model->weights[w];
-        th_table_cell(table, "%u", w);
-        th_table_cell(table, "%s", p->model->joints[weight->joint].name);
-        th_table_cell(table, "%s", weight->name);
-        th_table_cell(table, "%.4f", p->weights[w]);
-    }
-    const bool printed = th_table_print(table, file);
-    th_table_destroy(table);
-    return printed;
+                     th_json_text(p->gpu_mapping), "isa", th_json_text(p->isa), "joints", joints.objects, "weights",
+                     weights.objects);
 }
 
 /* "walk 0.7 at 0 s, run 0.3 at 0.5 s, wave add 1 at 0 s below Spine" */
@@ -341,25 +325,13 @@ static bool print_pose(const pose *p, FILE *file)
     if (p->options->crowd.compile.interpolation != TH_INTERPOLATION_AUTHORED)
         fprintf(file, ", %s", th_interpolation_name(p->options->crowd.compile.interpolation));
     fputs("\n\n", file);
-    th_table *table = th_table_create(">#|<joint|>parent|>x|>y|>z|>entry|>palette x|>y|>z");
-    uint32_t bone = 0;
-    for (uint32_t j = 0; j < p->model->joint_count; j++) {
-        const th_joint *joint = &p->model->joints[j];
-        bool bound = bone < p->model->bone_count && p->model->bones[bone].joint == j;
-        th_table_cell(table, "%u", j);
-        th_table_cell(table, "%s", joint->name);
-        th_table_cell(table, joint->parent == TH_NO_INDEX ? "-" : "%u", joint->parent);
-        for (int i = 3; i < 12; i += 4)
-            th_table_cell(table, "%.4f", p->joints[j].m[i]);
-        th_table_cell(table, bound ? "%u" : "-", bone);
-        for (int i = 3; i < 12; i += 4)
-            th_table_cell(table, bound ? "%.4f" : "-", bound ? p->palette[bone].m[i] : 0);
-        while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
-            bone++;
-    }
-    bool printed = th_table_print(table, file);
-    th_table_destroy(table);
-    return printed && print_weights(p, file);
+    th_sheet joints = th_sheet_table(0), weights = th_sheet_table(0);
+    add_joints(p, &joints);
+    add_weights(p, &weights);
+    const bool is_written = th_sheet_write(&joints, TH_FORMAT_TEXT, file);
+    if (weights.count > 0)
+        fputc('\n', file);
+    return th_sheet_write(&weights, TH_FORMAT_TEXT, file) && is_written;
 }
 
 /* ---- command ---- */

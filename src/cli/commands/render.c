@@ -3,8 +3,8 @@
 #include "picture.h"
 #include <cli/options.h>
 
+#include <bench/figures.h>
 #include <core/json.h>
-#include <core/table.h>
 #include <throng/render/frame_writer.h>
 #include <throng/runtime/tracer.h>
 
@@ -30,15 +30,6 @@ typedef struct rendering {
     double tolerance_px; /* the largest of all frames */
 } rendering;
 
-static void complain_of_size(const th_frame_writer_desc *writer)
-{
-    uint32_t width, height;
-    th_frame_writer_size(writer, &width, &height);
-    if (width != writer->width || height != writer->height)
-        th_complain("%s is %u x %u pixels, because a video needs even sides; the last row or column is duplicated",
-                    writer->path, width, height);
-}
-
 static th_result begin(rendering *r, const th_model_set *model_set, th_error *err)
 {
     const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(model_set, &r->options->crowd);
@@ -55,8 +46,26 @@ static th_result begin(rendering *r, const th_model_set *model_set, th_error *er
     return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
 }
 
-static void add_stats(rendering *r)
+static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
+    const th_frame_writer_desc *file = &r->file;
+    th_jobs *jobs = th_crowd_view_jobs(r->crowd_view);
+    th_result result = TH_OK;
+    th_tracer_frame_begin(r->tracer, jobs, frame);
+    const double time_s = r->options->crowd.start_s + frame / file->frames_per_s;
+    if (th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target, file->width, file->height)) {
+        const uint64_t drawn = th_tracer_begin(r->tracer, "read");
+        th_target_resolve(r->picture.target);
+        th_target_read(r->picture.target, r->pixels);
+        const uint64_t read = th_tracer_next(r->tracer, "write");
+        result = th_frame_writer_add(r->writer, r->pixels, err);
+        r->read_ns += read - drawn;
+        r->write_ns += th_tracer_end(r->tracer) - read;
+    } else {
+        result =
+            th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of frame %u", frame);
+    }
+    th_crowd_view_await_stats(r->crowd_view); /* the picture has been read, so there is nothing to wait for */
     const th_crowd_view_stats stats = th_crowd_view_get_stats(r->crowd_view);
     r->cull_ns += stats.cull_ns;
     r->wait_ns += stats.wait_ns;
@@ -79,32 +88,7 @@ static void add_stats(rendering *r)
     r->palette_bytes += stats.palette_bytes;
     r->evaluate_ns += stats.evaluate_ns;
     r->tolerance_px = stats.tolerance_px > r->tolerance_px ? stats.tolerance_px : r->tolerance_px;
-}
-
-static th_result keep_frame(rendering *r, th_error *err)
-{
-    const uint64_t drawn = th_tracer_begin(r->tracer, "read");
-    th_target_resolve(r->picture.target);
-    th_target_read(r->picture.target, r->pixels);
-    const uint64_t read = th_tracer_next(r->tracer, "write");
-    th_result result = th_frame_writer_add(r->writer, r->pixels, err);
-    r->read_ns += read - drawn;
-    r->write_ns += th_tracer_end(r->tracer) - read;
-    return result;
-}
-
-static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
-{
-    const th_frame_writer_desc *file = &r->file;
-    th_tracer_frame_begin(r->tracer, th_crowd_view_jobs(r->crowd_view), frame);
-    const double time_s = r->options->crowd.start_s + frame / file->frames_per_s;
-    const bool drawn = th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target, file->width, file->height);
-    th_result result = drawn ? keep_frame(r, err)
-                             : th_fail(err, TH_ERR_ENVIRONMENT,
-                                       "the driver lost, or has no memory for, the palettes of frame %u", frame);
-    th_crowd_view_await_stats(r->crowd_view); /* the picture has been read, so there is nothing to wait for */
-    add_stats(r);
-    th_tracer_frame_end(r->tracer, th_crowd_view_jobs(r->crowd_view));
+    th_tracer_frame_end(r->tracer, jobs);
     return result;
 }
 
@@ -147,14 +131,6 @@ static th_result draw_frames(rendering *r, th_error *err)
     return th_frame_writer_close(writer, err);
 }
 
-static void end(rendering *r)
-{
-    free(r->pixels);
-    th_frame_writer_abandon(r->writer);
-    th_crowd_view_destroy(r->crowd_view);
-    th_picture_close(&r->picture);
-}
-
 /* ---- result ---- */
 
 static double milliseconds(const rendering *r, uint64_t ns)
@@ -183,70 +159,72 @@ static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_RENDER_M
     return levels;
 }
 
-static json_t *error_json(const th_screen_error_stats *e)
-{
-    return e->count == 0 ? json_null()
-                         : json_pack("{s:o, s:o, s:o}", "p50", th_json_real((double)e->p50), "p99",
-                                     th_json_real((double)e->p99), "max", th_json_real((double)e->max));
-}
-
-/* NULL: none poses. */
-static const char *kernel_of(const th_crowd_view *crowd_view)
-{
-    return th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU
-               ? NULL
-               : th_isa_name(th_crowd_isa(th_crowd_view_crowd(crowd_view)));
-}
-
-static const char *by_whom(const th_crowd_view *crowd_view)
-{
-    if (th_crowd_view_culling(crowd_view) == TH_EVALUATOR_GPU)
-        return ", culled and posed by the GPU";
-    return th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU ? ", posed by the GPU" : "";
-}
-
-/* NULL: the CPU poses. */
-static const char *mapping_of(const th_crowd_view *crowd_view)
-{
-    return th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU
-               ? th_gpu_mapping_name(th_crowd_view_gpu_mapping(crowd_view).mapping)
-               : NULL;
-}
-
 static json_t *rendering_json(const rendering *r)
 {
     const th_frame_writer_desc *file = &r->file;
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
-    return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:b, s:o, "
-        "s:f, s:s, "
-        "s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
-        "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
-        th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "listed_per_frame",
-        of_levels(r, r->listed), "listed_by_lod", levels_json(r, r->listed), "drawn_per_frame", of_levels(r, r->drawn),
-        "drawn_by_lod", levels_json(r, r->drawn), "evaluated_per_frame", per_frame(r, r->evaluated), "shared_per_frame",
-        per_frame(r, r->shared), "held_per_frame", per_frame(r, r->held), "apart_per_frame", per_frame(r, r->apart),
-        "palette_bytes_per_frame", per_frame(r, r->palette_bytes), "share_hz", crowd->share_hz, "hold",
-        (int)crowd->hold, "far", (int)crowd->far_lod, "evaluate_ms_per_frame", milliseconds(r, r->evaluate_ns),
-        "tolerance_px", r->tolerance_px, "joint_lod", (int)crowd->joint_lod, "listed_by_joint_level",
-        levels_json(r, r->joints), "bones_per_frame", per_frame(r, r->bones), "context", th_gl_kind_name(info->kind),
-        "renderer", th_json_text(info->renderer), "version", th_json_text(info->version), "software",
-        (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))), "fetch",
-        th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
-        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "evaluator",
-        th_evaluator_name(th_crowd_view_evaluator(r->crowd_view)), "gpu_mapping",
-        th_json_text(mapping_of(r->crowd_view)), "isa", th_json_text(kernel_of(r->crowd_view)), "error_px",
-        error_json(&r->error), "ms_per_frame", "cull", milliseconds(r, r->cull_ns), "wait", milliseconds(r, r->wait_ns),
-        "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns), "read", milliseconds(r, r->read_ns),
-        "write", milliseconds(r, r->write_ns));
+    const th_crowd_view *view = r->crowd_view;
+    const bool is_on_gpu = th_crowd_view_evaluator(view) == TH_EVALUATOR_GPU;
+    json_t *error = r->error.count == 0
+                        ? json_null()
+                        : json_pack("{s:o, s:o, s:o}", "p50", th_json_real((double)r->error.p50), "p99",
+                                    th_json_real((double)r->error.p99), "max", th_json_real((double)r->error.max));
+    json_t *ms =
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "cull", milliseconds(r, r->cull_ns), "wait",
+                  milliseconds(r, r->wait_ns), "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns),
+                  "read", milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
+    json_t *listed = levels_json(r, r->listed), *drawn = levels_json(r, r->drawn), *joints = levels_json(r, r->joints);
+    const th_figure figures[] = {
+        TH_FIELD("out", TH_TEXT(file->path)),
+        TH_FIELD("width", TH_COUNT(file->width)),
+        TH_FIELD("height", TH_COUNT(file->height)),
+        TH_FIELD("frames", TH_COUNT(file->frame_count)),
+        TH_FIELD("characters", TH_COUNT(crowd->count)),
+        TH_FIELD("listed_per_frame", TH_NUMBER(of_levels(r, r->listed))),
+        TH_FIELD("listed_by_lod", TH_JSON(listed)),
+        TH_FIELD("drawn_per_frame", TH_NUMBER(of_levels(r, r->drawn))),
+        TH_FIELD("drawn_by_lod", TH_JSON(drawn)),
+        TH_FIELD("evaluated_per_frame", TH_NUMBER(per_frame(r, r->evaluated))),
+        TH_FIELD("shared_per_frame", TH_NUMBER(per_frame(r, r->shared))),
+        TH_FIELD("held_per_frame", TH_NUMBER(per_frame(r, r->held))),
+        TH_FIELD("apart_per_frame", TH_NUMBER(per_frame(r, r->apart))),
+        TH_FIELD("palette_bytes_per_frame", TH_NUMBER(per_frame(r, r->palette_bytes))),
+        TH_FIELD("share_hz", TH_NUMBER(crowd->share_hz)),
+        TH_FIELD("hold", TH_COUNT(crowd->hold)),
+        TH_FIELD("far", TH_COUNT(crowd->far_lod)),
+        TH_FIELD("evaluate_ms_per_frame", TH_NUMBER(milliseconds(r, r->evaluate_ns))),
+        TH_FIELD("tolerance_px", TH_NUMBER(r->tolerance_px)),
+        TH_FIELD("joint_lod", TH_FLAG(crowd->joint_lod)),
+        TH_FIELD("listed_by_joint_level", TH_JSON(joints)),
+        TH_FIELD("bones_per_frame", TH_NUMBER(per_frame(r, r->bones))),
+        TH_FIELD("context", TH_TEXT(th_gl_kind_name(info->kind))),
+        TH_FIELD("renderer", TH_TEXT(info->renderer)),
+        TH_FIELD("version", TH_TEXT(info->version)),
+        TH_FIELD("software", TH_FLAG(info->software)),
+        TH_FIELD("palette", TH_TEXT(th_palette_name(th_crowd_palette(th_crowd_view_crowd(view))))),
+        TH_FIELD("fetch", TH_TEXT(th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(view))))),
+        TH_FIELD("upload", TH_TEXT(th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(view))))),
+        TH_FIELD("evaluator", TH_TEXT(th_evaluator_name(th_crowd_view_evaluator(view)))),
+        TH_FIELD("gpu_mapping",
+                 TH_TEXT(is_on_gpu ? th_gpu_mapping_name(th_crowd_view_gpu_mapping(view).mapping) : NULL)),
+        TH_FIELD("isa", TH_TEXT(is_on_gpu ? NULL : th_isa_name(th_crowd_isa(th_crowd_view_crowd(view))))),
+        TH_FIELD("error_px", TH_JSON(error)),
+        TH_FIELD("ms_per_frame", TH_JSON(ms)),
+        TH_FIELD("culling", TH_IF_GIVEN(th_crowd_view_culling(view) == TH_EVALUATOR_GPU, TH_TEXT("gpu"))),
+    };
+    th_sheet sheet = th_sheet_json(0);
+    TH_SHEET_ADD(&sheet, figures);
+    json_t *const parts[] = {error, ms, listed, drawn, joints};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        json_decref(parts[i]);
+    return th_sheet_object(&sheet);
 }
 
 /* Levels without characters are left out. */
-static void print_levels(const rendering *r, const char *what, const uint64_t by_lod[TH_RENDER_MESH_LODS], FILE *file)
+static void print_levels(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS], FILE *file)
 {
     const char *comma = "";
-    fprintf(file, "%s %.0f per frame; by level of detail:", what, of_levels(r, by_lod));
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
         if (by_lod[lod] > 0) {
             fprintf(file, "%s %u: %.0f", comma, lod, per_frame(r, by_lod[lod]));
@@ -255,56 +233,48 @@ static void print_levels(const rendering *r, const char *what, const uint64_t by
     fputs(*comma ? "\n" : " none\n", file);
 }
 
-static void print_joints(const rendering *r, FILE *file)
-{
-    fputs("listed by joint level:", file);
-    const char *comma = "";
-    for (uint32_t level = 0; level < TH_LOD_LEVELS; level++)
-        if (r->joints[level] > 0) {
-            fprintf(file, "%s %u: %.0f", comma, level, per_frame(r, r->joints[level]));
-            comma = ",";
-        }
-    fputs("\n", file);
-}
-
-static void print_poses(const rendering *r, FILE *file)
-{
-    const th_crowd_view_desc *crowd = &r->options->crowd;
-    fprintf(file, "evaluated %.0f poses per frame, %.0f bones, %.3g MB of palettes\n", per_frame(r, r->evaluated),
-            per_frame(r, r->bones), per_frame(r, r->palette_bytes) / 1e6);
-    if (crowd->share_hz > 0)
-        fprintf(file, "shared at %g Hz from level %u on: %.0f characters per frame show the pose of another\n",
-                crowd->share_hz, crowd->far_lod, per_frame(r, r->shared));
-    if (crowd->hold > 1)
-        fprintf(file, "held for %u frames from level %u on: %.0f characters per frame show a pose of a frame before\n",
-                crowd->hold, crowd->far_lod, per_frame(r, r->held));
-    if (th_budget_is_set(&crowd->budget))
-        fprintf(
-            file,
-            "budget: %.3f ms per frame to evaluate poses; %.0f characters per frame show the pose of another and %.0f "
-            "one of a frame before, by at most %g pixels\n",
-            milliseconds(r, r->evaluate_ns), per_frame(r, r->shared), per_frame(r, r->held), r->tolerance_px);
-    if (r->apart > 0)
-        fprintf(file, "warning: %.0f characters per frame do not share although they are far: they have a behaviour\n",
-                per_frame(r, r->apart));
-}
-
 static bool print_rendering(const rendering *r, FILE *file)
 {
     const th_frame_writer_desc *out = &r->file;
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
+    const double shared = per_frame(r, r->shared), held = per_frame(r, r->held);
     fprintf(file, "%s: %u of %u x %u, %s character%s\n", out->path, out->frame_count, out->width, out->height,
             th_digits_from(crowd->count).text, th_plural(crowd->count));
-    print_levels(r, "listed", r->listed, file);
-    print_levels(r, "drawn", r->drawn, file);
-    if (crowd->joint_lod || th_budget_is_set(&crowd->budget))
-        print_joints(r, file);
-    print_poses(r, file);
+    fprintf(file, "listed %.0f per frame; by level of detail:", of_levels(r, r->listed));
+    print_levels(r, r->listed, file);
+    fprintf(file, "drawn %.0f per frame; by level of detail:", of_levels(r, r->drawn));
+    print_levels(r, r->drawn, file);
+    if (crowd->joint_lod || th_budget_is_set(&crowd->budget)) {
+        fputs("listed by joint level:", file);
+        print_levels(r, r->joints, file);
+    }
+
+    fprintf(file, "evaluated %.0f poses per frame, %.0f bones, %.3g MB of palettes\n", per_frame(r, r->evaluated),
+            per_frame(r, r->bones), per_frame(r, r->palette_bytes) / 1e6);
+    if (crowd->share_hz > 0)
+        fprintf(file, "shared at %g Hz from level %u on: %.0f characters per frame show the pose of another\n",
+                crowd->share_hz, crowd->far_lod, shared);
+    if (crowd->hold > 1)
+        fprintf(file, "held for %u frames from level %u on: %.0f characters per frame show a pose of a frame before\n",
+                crowd->hold, crowd->far_lod, held);
+    if (th_budget_is_set(&crowd->budget))
+        fprintf(
+            file,
+            "budget: %.3f ms per frame to evaluate poses; %.0f characters per frame show the pose of another and %.0f "
+            "one of a frame before, by at most %g pixels\n",
+            milliseconds(r, r->evaluate_ns), shared, held, r->tolerance_px);
+    if (r->apart > 0)
+        fprintf(file, "warning: %.0f characters per frame do not share although they are far: they have a behaviour\n",
+                per_frame(r, r->apart));
+
     fprintf(file, "%s, %s, %s palettes by %s, %s%s\n", info->renderer, th_gl_kind_name(info->kind),
             th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))),
             th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))),
-            th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), by_whom(r->crowd_view));
+            th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))),
+            th_crowd_view_culling(r->crowd_view) == TH_EVALUATOR_GPU     ? ", culled and posed by the GPU"
+            : th_crowd_view_evaluator(r->crowd_view) == TH_EVALUATOR_GPU ? ", posed by the GPU"
+                                                                         : "");
     fprintf(file, "ms per frame: cull %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",
             milliseconds(r, r->cull_ns), milliseconds(r, r->wait_ns), milliseconds(r, r->pose_ns),
             milliseconds(r, r->draw_ns), milliseconds(r, r->read_ns), milliseconds(r, r->write_ns));
@@ -316,13 +286,7 @@ static bool print_rendering(const rendering *r, FILE *file)
 
 static bool write_rendering(const void *result, th_form form, FILE *file)
 {
-    const rendering *r = result;
-    if (form == TH_FORM_TEXT)
-        return print_rendering(r, file);
-    json_t *json = rendering_json(r);
-    if (th_crowd_view_culling(r->crowd_view) == TH_EVALUATOR_GPU)
-        json = th_json_set(json, "culling", json_string("gpu"));
-    return th_output_json(json, 6, file);
+    return form == TH_FORM_TEXT ? print_rendering(result, file) : th_output_json(rendering_json(result), 6, file);
 }
 
 int th_command_render(const th_options *o, th_run *run)
@@ -336,7 +300,11 @@ int th_command_render(const th_options *o, th_run *run)
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
-    complain_of_size(&r.file);
+    uint32_t width, height;
+    th_frame_writer_size(&r.file, &width, &height);
+    if (width != r.file.width || height != r.file.height)
+        th_complain("%s is %u x %u pixels, because a video needs even sides; the last row or column is duplicated",
+                    r.file.path, width, height);
     th_result result = th_model_set_init(&model_set, &o->models, r.tracer, &err);
     th_tracer_begin(r.tracer, "prepare");
     if (result == TH_OK) {
@@ -352,7 +320,10 @@ int th_command_render(const th_options *o, th_run *run)
         th_complain("nothing is drawn: the camera sees no character");
         code = TH_EXIT_CHECK;
     }
-    end(&r);
+    free(r.pixels);
+    th_frame_writer_abandon(r.writer);
+    th_crowd_view_destroy(r.crowd_view);
+    th_picture_close(&r.picture);
     th_model_set_fini(&model_set);
     th_tracer_end(r.tracer);
     return code;
