@@ -198,7 +198,7 @@ static void sample_rotation(const th_track *track, double ticks, th_interpolatio
         return;
     }
     th_quat_arc *arc = &cursor->arc;
-    const bool is_slerp = mode != TH_INTERPOLATION_STEP && mode != TH_INTERPOLATION_NLERP;
+    const bool is_slerp = mode == TH_INTERPOLATION_SLERP;
     if (at.from != cursor->arc_key) {
         load_rotation(track, at.from, arc->from);
         load_rotation(track, at.to, arc->to);

@@ -540,7 +540,7 @@ static bool add_channel(th_arena *arena, const th_trs *poses, uint32_t frames, u
     for (uint32_t k = 0; k <= frames; k++) {
         const th_trs *local = &poses[k % frames * J_COUNT + joint];
         const double *q = local->rotation;
-        float *to = rotation + 4 * k, *before = to - 4;
+        float *to = rotation + 4 * k, *before = k > 0 ? to - 4 : to;
         for (uint32_t i = 0; i < 3; i++)
             translation[3 * k + i] = (float)local->translation[i];
         /* q or -q, whichever is closer to the previous key. */

@@ -1,6 +1,6 @@
 /* FBX space: the global settings of a file state the up axis and the length of a unit. Assimp 5.2.5 copies both into
  * the scene's metadata and leaves the scene unchanged. Later versions rotate and scale the root unless told not to, as
- * import_file (gltf.c) does.
+ * read_with_assimp (scene.c) does.
  *
  * Units are applied to all lengths, so that rotations and translations stay what they are: with s the metres per unit,
  * every transform M becomes S M S^-1. Axes are applied to the root alone. */

@@ -112,13 +112,14 @@ int open_beside(scene *s, const char *name)
     int file = -1;
     if (folder < 0)
         return -1;
-    errno = EXDEV;
     if (normalize(decode_percents(s, name), path) && normalize(name, path)) {
         file = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
         if (file < 0 && (errno == ENOSYS || errno == EPERM))
             file = walk(folder, path);
         if (file < 0 && errno == ELOOP)
             errno = EXDEV;
+    } else {
+        errno = EXDEV;
     }
     if (file < 0 && outside_is_allowed)
         file = openat(folder, name, READ_ONLY);

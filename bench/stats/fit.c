@@ -282,9 +282,9 @@ static double left_out(uint32_t repetitions)
 static bool bound(const points *p, const problem *fitted, const curve *best, uint64_t seed, th_estimate *const out[])
 {
     double *values = calloc(((size_t)FIGURES + p->count) * RESAMPLES, sizeof *values); /* [figure][resample], then */
-    double *medians = values + (size_t)FIGURES * RESAMPLES;                            /* [point][resample] */
     if (!values)
         return false;
+    double *medians = values + (size_t)FIGURES * RESAMPLES; /* [point][resample] */
     for (uint32_t i = 0; i < p->count; i++)
         th_resample_medians(&p->times[i], th_random_bits(seed, i), RESAMPLES, medians + (size_t)i * RESAMPLES);
     for (uint32_t r = 0; r < RESAMPLES; r++) {

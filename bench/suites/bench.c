@@ -260,7 +260,7 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
     bench_run r = {.desc = desc, .report = out};
     plan *p = &r.plan;
     plan_init(p, desc->filter, desc->external);
-    th_result result = th_measure_report(&desc->measure, p->count, out, err);
+    th_result result = th_measure_report_init(&desc->measure, p->count, out, err);
     if (result != TH_OK)
         return result;
     if (desc->counters && !desc->measure.is_dry_run)

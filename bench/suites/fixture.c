@@ -31,8 +31,8 @@ static th_mask *create_half_masks(const th_model *const *models, uint32_t count)
         const float half = (float)model->joint_count / 2;
         uint32_t best = 0;
         masks[m] = (th_mask){"half", weights};
-        for (uint32_t j = model->joint_count;
-             j-- > 0;) { /* meanwhile how many joints there are below each, and itself */
+        /* Meanwhile weights are how many joints there are below each, and itself. */
+        for (uint32_t j = model->joint_count; j-- > 0;) {
             weights[j] += 1;
             if (model->joints[j].parent != TH_NO_INDEX)
                 weights[model->joints[j].parent] += weights[j];

@@ -10,6 +10,7 @@
 #include <core/json.h>
 #include <throng/core/cache_line.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,8 +366,10 @@ static void with_all_clips(const th_entry *entry, const th_fixture *fixture, th_
 static void with_weights(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
     uint32_t m = 0;
-    while (th_fixture_weights[m] != number_of(entry))
+    while (th_fixture_weights[m] != number_of(entry)) {
         m++;
+        assert(m < TH_FIXTURE_MORPHS);
+    }
     desc->models = (const th_model *const *)&fixture->morphs[m];
     desc->model_count = 1;
     desc->clips = NULL;
@@ -531,6 +534,7 @@ static th_result describe_sharing(benchmark *p, const variation *v, const th_fix
     {                                                                                                                  \
         .name = "morph/" #weights, .set_scene = with_weights, .number = (weights)                                      \
     }
+_Static_assert(TH_LOD_LEVELS == 10, "a row of JOINTS for each level");
 #define JOINTS(level)                                                                                                  \
     {                                                                                                                  \
         .name = "joints/" #level, .set_scene = with_level, .number = (level), .can_have = is_own_level,                \

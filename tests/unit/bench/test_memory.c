@@ -113,7 +113,7 @@ Test(memory, of_joint_levels_fails)
     desc.moving = 50;
     cr_assert_eq(th_synthetic_create(&desc, &synthetic, &err), TH_OK);
     model = synthetic;
-    starve("joint levels", find_levels, 40);
+    starve("joint levels", find_levels, 20);
     th_model_free(synthetic);
 }
 
