@@ -257,7 +257,7 @@ static void seek_start(const window *w, const th_compiled_clip *clip, th_lanes *
 {
     const th_program *program = &w->model->compiled->program;
     seek(w, clip, 0, lanes, lane);
-    if (program->curve == TH_INTERPOLATION_CUBIC)
+    if (th_is_cubic(program))
         lanes->frame[lane] = th_lanes_at(lanes, (int)lane, program->frame_bytes);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FAN_OUT = 2 };
+enum { FAN_OUT = 2 }; /* woken by a notify, and by each that wakes; eventcount.h says why */
 
 static void pause_cpu(void)
 {

@@ -54,8 +54,8 @@ static inline void th_counter_add(_Atomic(uint64_t) *count, uint64_t more)
     atomic_fetch_add_explicit(count, more, memory_order_relaxed);
 }
 
-/* Traces what the worker did between two moments, in ticks. call_start: of the call, or the end of the worker's
- * previous range in the same call. */
+/* Adds the time between two moments, in ticks, to the worker's counters. call_start: of the call, or the end of the
+ * worker's previous range in the same call. */
 static inline void th_worker_counters_add_time(th_worker_counters *counters, uint64_t begin, uint64_t end,
                                                uint64_t call_start)
 {

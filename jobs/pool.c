@@ -48,6 +48,9 @@
  *
  *   done: what was run before an addition happens before the subtraction from unfinished by whoever takes it over.
  *
+ *   frames_begun: the increment is sequentially consistent, for the eventcount: a worker about to sleep looks at it
+ *     again. frames_ended is a hint, how long to spin.
+ *
  *   unfinished: the subtraction releases what the worker wrote, including its counters; the caller acquires it with
  *     the load that returns 0. Sequentially consistent, for the eventcount.
  *
@@ -71,7 +74,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, TAKE_NS = 2500 };
+enum {
+    SPIN_NS = 50000,          /* outside of frames: about what a wake-up takes */
+    FRAME_SPIN_NS = 10000000, /* in a frame, while there is no call */
+    TAKE_NS = 2500,           /* next_most */
+};
 
 /* Starts near the end, so that every pool soon wraps around: the wrap is not a rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
@@ -284,7 +291,7 @@ static void park(th_eventcount *event, uint32_t key, th_worker_counters *counter
 static th_range next_call(th_pool *pool, th_range last, th_worker_counters *counters)
 {
     const uint64_t seen = th_range_pack(last);
-    uint32_t begun = atomic_load(&pool->frames_begun);
+    uint32_t begun = atomic_load(&pool->frames_begun); /* a frame that begins is news: spin anew, for longer */
     th_spin spin = {0};
     uint64_t word;
     while ((word = atomic_load(&pool->opened)) == seen) {

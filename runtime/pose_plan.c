@@ -1,6 +1,6 @@
 /* Who shares a pose is found with a set of keys, a bit each. All listed characters add their keys; a sum over the words
  * says how many keys are in the set before each word; so the palette of a key is that sum and the bits before its own.
- * The sums are the caller's. They take time for each 64 keys of those models and rates at which any group shares.
+ * The sums are the caller's. They take time for each 64 keys of those models and rates at which any draw list shares.
  *
  * Who holds a pose is found the same way: for each number of frames ago there is a set of the listed characters whose
  * pose is of that frame. The number of those before a character in the list is its palette, where it is posed now, and
@@ -22,7 +22,7 @@ typedef struct model_palettes {
     bool holds_none;        /* in this frame, because its palettes do not fit most_bytes */
 } model_palettes;
 
-/* Keys of a model at a rate at which a group shares, in words. */
+/* Keys of a model at a rate at which a draw list shares, in words. */
 typedef struct key_range {
     uint32_t model, first, count;
     uint32_t before; /* words of such ranges before it */
@@ -51,9 +51,9 @@ struct th_pose_plan {
     uint32_t key_range_count, key_words;
     uint32_t *palettes; /* [listed] first the key, then what it stands for */
     model_palettes *models;
-    uint32_t *counts; /* [model] */
-    th_pose_palettes *groups;
-    uint32_t group_capacity;
+    uint32_t *counts;                /* [model] */
+    th_pose_palettes *list_palettes; /* [draw list] */
+    uint32_t most_lists;
     th_pose_counts stats;
 
     uint32_t most_hold, frame;
@@ -61,12 +61,12 @@ struct th_pose_plan {
     age_set ages[TH_POSE_MAX_HOLD];
     th_pose_place *places;    /* [listed] */
     th_palette_range *ranges; /* [frame % TH_POSE_MAX_HOLD][model] */
-    uint32_t *posed_in;       /* [frame % TH_POSE_MAX_HOLD][group] the model */
+    uint32_t *posed_in;       /* [frame % TH_POSE_MAX_HOLD][draw list] the model */
 
     double time_s; /* of this frame, like the rest */
     const uint32_t *list;
-    const th_draw_list *listed;
-    uint32_t listed_count, listed_groups;
+    const th_draw_list *draw_lists;
+    uint32_t listed_count, draw_list_count;
 };
 
 /* ---- creating ---- */
@@ -89,8 +89,8 @@ th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out,
                          .model_count = (uint32_t)models,
                          .models = th_arena_new(arena, model_palettes, models),
                          .counts = th_arena_new(arena, uint32_t, models),
-                         .groups = th_arena_new(arena, th_pose_palettes, desc->most_lists),
-                         .group_capacity = desc->most_lists,
+                         .list_palettes = th_arena_new(arena, th_pose_palettes, desc->most_lists),
+                         .most_lists = desc->most_lists,
                          .most_hold = desc->most_hold};
     if (sharing) {
         const size_t words = th_sharing_key_count(sharing) / WORD;
@@ -135,12 +135,12 @@ static uint64_t keys_of(const th_pose_plan *plan, uint32_t word)
     return atomic_load_explicit(&plan->keys[word], memory_order_relaxed); /* the job that wrote it has ended */
 }
 
-/* The part of a group that lies within [begin, end) of the list. Moves *begin behind it. */
-static uint32_t part_of(const th_draw_list **group, uint32_t *begin, uint32_t end)
+/* The part of a draw list that lies within [begin, end) of the list. Moves *begin behind it. */
+static uint32_t part_of(const th_draw_list **draw_list, uint32_t *begin, uint32_t end)
 {
-    while (*begin - (*group)->first >= (*group)->count)
-        (*group)++;
-    const uint32_t first = *begin, last = (*group)->first + (*group)->count;
+    while (*begin - (*draw_list)->first >= (*draw_list)->count)
+        (*draw_list)++;
+    const uint32_t first = *begin, last = (*draw_list)->first + (*draw_list)->count;
     *begin = last < end ? last : end;
     return first;
 }
@@ -148,14 +148,14 @@ static uint32_t part_of(const th_draw_list **group, uint32_t *begin, uint32_t en
 static int add_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
-    const th_draw_list *group = plan->listed;
+    const th_draw_list *draw_list = plan->draw_lists;
     (void)worker;
     while (begin < end) {
-        const uint32_t first = part_of(&group, &begin, end);
-        if (!group->shares)
+        const uint32_t first = part_of(&draw_list, &begin, end);
+        if (!draw_list->shares)
             continue;
-        th_sharing_keys(plan->sharing, group->model, group->rate, plan->list + first, begin - first, plan->time_s,
-                        plan->palettes + first);
+        th_sharing_keys(plan->sharing, draw_list->model, draw_list->rate, plan->list + first, begin - first,
+                        plan->time_s, plan->palettes + first);
         /* A thread writes a word only where its key is missing, so that threads seldom wait for each other's. */
         for (uint32_t k = first; k < begin; k++) {
             _Atomic uint64_t *word = &plan->keys[plan->palettes[k] / WORD];
@@ -173,18 +173,18 @@ static void find_shared(th_pose_plan *plan, th_jobs *jobs)
     /* The ranges of keys that may come, in order, each once. There are few. */
     key_range *ranges = plan->key_ranges;
     plan->key_range_count = 0;
-    for (uint32_t g = 0; g < plan->listed_groups; g++) {
-        const th_draw_list *group = &plan->listed[g];
-        if (!group->shares)
+    for (uint32_t g = 0; g < plan->draw_list_count; g++) {
+        const th_draw_list *draw_list = &plan->draw_lists[g];
+        if (!draw_list->shares)
             continue;
-        const th_sharing_range keys = th_sharing_range_of(plan->sharing, group->model, group->rate);
+        const th_sharing_range keys = th_sharing_range_of(plan->sharing, draw_list->model, draw_list->rate);
         uint32_t at = 0;
         while (at < plan->key_range_count && ranges[at].first < keys.first / WORD)
             at++;
         if (at < plan->key_range_count && ranges[at].first == keys.first / WORD)
             continue;
         memmove(&ranges[at + 1], &ranges[at], (plan->key_range_count++ - at) * sizeof *ranges);
-        ranges[at] = (key_range){group->model, keys.first / WORD, (keys.end - keys.first) / WORD, 0};
+        ranges[at] = (key_range){draw_list->model, keys.first / WORD, (keys.end - keys.first) / WORD, 0};
     }
     plan->key_words = 0;
     for (key_range *range = ranges; range < ranges + plan->key_range_count; range++) {
@@ -213,30 +213,30 @@ static void find_shared(th_pose_plan *plan, th_jobs *jobs)
 
 /* ---- who holds a pose ---- */
 
-/* The model of a group in a frame before. */
-static uint32_t posed_in(const th_pose_plan *plan, uint32_t group, uint32_t frames_ago)
+/* The model of a draw list in a frame before. */
+static uint32_t posed_in(const th_pose_plan *plan, uint32_t draw_list, uint32_t frames_ago)
 {
     const uint32_t frame = (plan->frame - frames_ago) % TH_POSE_MAX_HOLD;
-    return plan->posed_in[(size_t)frame * plan->group_capacity + group];
+    return plan->posed_in[(size_t)frame * plan->most_lists + draw_list];
 }
 
 static int find_ages(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
     (void)worker;
-    const th_draw_list *group = plan->listed;
+    const th_draw_list *draw_list = plan->draw_lists;
     for (uint32_t w = begin; w < end; w++) {
         uint64_t bits[TH_POSE_MAX_HOLD] = {0};
         for (uint32_t k = w * WORD; k < plan->listed_count && k < (w + 1) * WORD; k++) {
-            while (k - group->first >= group->count)
-                group++;
-            /* Frames since the instance was posed, as its group was then; 0: it is posed anew. */
+            while (k - draw_list->first >= draw_list->count)
+                draw_list++;
+            /* Frames since the instance was posed, as its draw list was then; 0: it is posed anew. */
             const uint32_t instance = plan->list[k];
             const last_pose *last = &plan->last[instance];
             uint32_t age = plan->frame - last->frame;
-            if (group->shares || group->hold <= 1 || plan->models[group->model].holds_none || age >= group->hold ||
-                (plan->frame + instance) % group->hold == 0 ||
-                last->model != posed_in(plan, (uint32_t)(group - plan->listed), age))
+            if (draw_list->shares || draw_list->hold <= 1 || plan->models[draw_list->model].holds_none ||
+                age >= draw_list->hold || (plan->frame + instance) % draw_list->hold == 0 ||
+                last->model != posed_in(plan, (uint32_t)(draw_list - plan->draw_lists), age))
                 age = 0;
             plan->places[k].frames_ago = age;
             bits[age] |= UINT64_C(1) << k % WORD;
@@ -255,9 +255,9 @@ static uint32_t rank_of(const th_pose_plan *plan, uint32_t age, uint32_t k)
     return set->before[k / WORD] + (uint32_t)__builtin_popcountll(below);
 }
 
-static uint32_t count_of(const th_pose_plan *plan, const th_draw_list *group, uint32_t age)
+static uint32_t count_of(const th_pose_plan *plan, const th_draw_list *draw_list, uint32_t age)
 {
-    return rank_of(plan, age, group->first + group->count) - rank_of(plan, age, group->first);
+    return rank_of(plan, age, draw_list->first + draw_list->count) - rank_of(plan, age, draw_list->first);
 }
 
 static void sort_by_age(th_pose_plan *plan, th_jobs *jobs)
@@ -273,10 +273,10 @@ static void sort_by_age(th_pose_plan *plan, th_jobs *jobs)
     }
 }
 
-/* Characters of a group that are posed in this frame, if it does not share. */
-static uint32_t posed_count(const th_pose_plan *plan, const th_draw_list *group)
+/* Characters of a draw list that are posed in this frame, if it does not share. */
+static uint32_t posed_count(const th_pose_plan *plan, const th_draw_list *draw_list)
 {
-    return plan->last ? count_of(plan, group, 0) : group->count;
+    return plan->last ? count_of(plan, draw_list, 0) : draw_list->count;
 }
 
 /* Finds who holds a pose. The palettes of a model must fit into most_bytes to be bound at once, so that who reads which
@@ -289,10 +289,10 @@ static void find_held(th_pose_plan *plan, th_jobs *jobs)
     sort_by_age(plan, jobs);
     for (uint32_t m = 0; m < plan->model_count && plan->most_bytes > 0; m++) {
         size_t palettes = plan->models[m].shared;
-        for (uint32_t g = 0; g < plan->listed_groups; g++) {
-            const th_draw_list *group = &plan->listed[g];
-            const bool shares = group->shares && plan->models[m].shared > 0;
-            palettes += group->model == m && !shares ? count_of(plan, group, 0) : 0;
+        for (uint32_t g = 0; g < plan->draw_list_count; g++) {
+            const th_draw_list *draw_list = &plan->draw_lists[g];
+            const bool shares = draw_list->shares && plan->models[m].shared > 0;
+            palettes += draw_list->model == m && !shares ? count_of(plan, draw_list, 0) : 0;
         }
         plan->models[m].holds_none = palettes * th_crowd_palettes(plan->crowd, m).stride > plan->most_bytes;
         all_fit &= !plan->models[m].holds_none;
@@ -327,18 +327,18 @@ static int activate_words(uint32_t begin, uint32_t end, uint32_t worker, void *c
 static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
-    const th_draw_list *group = plan->listed;
+    const th_draw_list *draw_list = plan->draw_lists;
     (void)worker;
     while (begin < end) {
-        const uint32_t first = part_of(&group, &begin, end);
-        const th_pose_palettes *palettes = &plan->groups[group - plan->listed];
-        const uint32_t rank = palettes->are_held ? rank_of(plan, 0, group->first) : 0;
+        const uint32_t first = part_of(&draw_list, &begin, end);
+        const th_pose_palettes *palettes = &plan->list_palettes[draw_list - plan->draw_lists];
+        const uint32_t rank = palettes->are_held ? rank_of(plan, 0, draw_list->first) : 0;
         if (!palettes->are_shared && !palettes->are_held)
-            th_crowd_set_active_in(plan->crowd, group->model, palettes->first + first - group->first,
+            th_crowd_set_active_in(plan->crowd, draw_list->model, palettes->first + first - draw_list->first,
                                    plan->list + first, begin - first);
         for (uint32_t k = first; palettes->are_held && k < begin; k++)
             if (plan->ages[0].bits[k / WORD] >> k % WORD & 1)
-                th_crowd_set_active_in(plan->crowd, group->model, palettes->first + rank_of(plan, 0, k) - rank,
+                th_crowd_set_active_in(plan->crowd, draw_list->model, palettes->first + rank_of(plan, 0, k) - rank,
                                        plan->list + k, 1);
         if (!palettes->are_shared)
             continue;
@@ -346,48 +346,50 @@ static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *
             const uint32_t key = plan->palettes[k];
             const uint64_t below = keys_of(plan, key / WORD) & ((UINT64_C(1) << key % WORD) - 1);
             plan->palettes[k] =
-                plan->models[group->model].first + plan->before[key / WORD] + (uint32_t)__builtin_popcountll(below);
+                plan->models[draw_list->model].first + plan->before[key / WORD] + (uint32_t)__builtin_popcountll(below);
         }
-        th_crowd_set_palettes_of(plan->crowd, group->model, plan->list + first, plan->palettes + first, begin - first);
+        th_crowd_set_palettes_of(plan->crowd, draw_list->model, plan->list + first, plan->palettes + first,
+                                 begin - first);
     }
     return 0;
 }
 
 void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const uint32_t *list,
-                       const th_draw_list *groups, uint32_t group_count)
+                       const th_draw_list *draw_lists, uint32_t draw_list_count)
 {
-    assert(plan && jobs && (groups || group_count == 0) && group_count <= plan->group_capacity);
-    const uint32_t count = group_count > 0 ? groups[group_count - 1].first + groups[group_count - 1].count : 0;
+    assert(plan && jobs && (draw_lists || draw_list_count == 0) && draw_list_count <= plan->most_lists);
+    const uint32_t count =
+        draw_list_count > 0 ? draw_lists[draw_list_count - 1].first + draw_lists[draw_list_count - 1].count : 0;
     assert(list || count == 0);
-    for (uint32_t g = 0; g < group_count; g++)
-        assert(groups[g].hold <= 1 || groups[g].hold <= plan->most_hold);
+    for (uint32_t g = 0; g < draw_list_count; g++)
+        assert(draw_lists[g].hold <= 1 || draw_lists[g].hold <= plan->most_hold);
     plan->time_s = time_s;
     plan->list = list;
-    plan->listed = groups;
+    plan->draw_lists = draw_lists;
     plan->listed_count = count;
-    plan->listed_groups = group_count;
+    plan->draw_list_count = draw_list_count;
     if (plan->sharing)
         find_shared(plan, jobs);
     if (plan->last)
         find_held(plan, jobs);
 
-    /* How many palettes a model has, and which of them are a group's. */
+    /* How many palettes a model has, and which of them are a draw list's. */
     uint32_t listed = 0, active = 0, held = 0;
     for (uint32_t m = 0; m < plan->model_count; m++)
         plan->models[m].count = plan->models[m].shared;
-    for (uint32_t g = 0; g < group_count; g++) {
-        const th_draw_list *group = &groups[g];
-        model_palettes *model = &plan->models[group->model];
-        assert(group->first == listed && group->model < plan->model_count);
-        const bool shares = group->shares && model->shared > 0;
-        const uint32_t posed = shares ? 0 : posed_count(plan, group);
-        plan->groups[g] =
+    for (uint32_t g = 0; g < draw_list_count; g++) {
+        const th_draw_list *draw_list = &draw_lists[g];
+        model_palettes *model = &plan->models[draw_list->model];
+        assert(draw_list->first == listed && draw_list->model < plan->model_count);
+        const bool shares = draw_list->shares && model->shared > 0;
+        const uint32_t posed = shares ? 0 : posed_count(plan, draw_list);
+        plan->list_palettes[g] =
             (th_pose_palettes){.first = shares ? 0 : model->count,
                                .are_shared = shares,
-                               .are_held = plan->last && !shares && group->hold > 1 && !model->holds_none};
+                               .are_held = plan->last && !shares && draw_list->hold > 1 && !model->holds_none};
         model->count += posed;
-        held += shares ? 0 : group->count - posed;
-        listed += group->count;
+        held += shares ? 0 : draw_list->count - posed;
+        listed += draw_list->count;
     }
     for (uint32_t m = 0; m < plan->model_count; m++) {
         plan->models[m].first = active;
@@ -398,12 +400,12 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
     th_crowd_set_active_counts(plan->crowd, plan->counts);
 
     /* Where they are, once the crowd knows the numbers. */
-    for (uint32_t g = 0; g < group_count; g++) {
-        const model_palettes *model = &plan->models[groups[g].model];
-        th_pose_palettes *palettes = &plan->groups[g];
-        palettes->range = th_crowd_palettes(plan->crowd, groups[g].model);
+    for (uint32_t g = 0; g < draw_list_count; g++) {
+        const model_palettes *model = &plan->models[draw_lists[g].model];
+        th_pose_palettes *palettes = &plan->list_palettes[g];
+        palettes->range = th_crowd_palettes(plan->crowd, draw_lists[g].model);
         palettes->range.offset += palettes->first * palettes->range.stride;
-        palettes->range.count = palettes->are_shared ? model->shared : posed_count(plan, &groups[g]);
+        palettes->range.count = palettes->are_shared ? model->shared : posed_count(plan, &draw_lists[g]);
         palettes->first += model->first;
     }
     if (plan->sharing)
@@ -422,29 +424,29 @@ void th_pose_plan_begin(th_pose_plan *plan, uint32_t number)
 static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_pose_plan *plan = ctx;
-    const th_draw_list *group = plan->listed;
+    const th_draw_list *draw_list = plan->draw_lists;
     (void)worker;
     while (begin < end) {
-        const uint32_t first = part_of(&group, &begin, end);
-        const th_pose_palettes *palettes = &plan->groups[group - plan->listed];
-        const uint32_t palette = palettes->first - plan->models[group->model].first;
+        const uint32_t first = part_of(&draw_list, &begin, end);
+        const th_pose_palettes *palettes = &plan->list_palettes[draw_list - plan->draw_lists];
+        const uint32_t palette = palettes->first - plan->models[draw_list->model].first;
         /* Palettes that are shared, or more than can be bound, are not read later; neither are those of frames before,
          * so that nobody steps back. */
-        const bool may_be_held = !palettes->are_shared && !plan->models[group->model].holds_none;
+        const bool may_be_held = !palettes->are_shared && !plan->models[draw_list->model].holds_none;
         for (uint32_t k = first; !palettes->are_held && k < begin; k++)
             plan->last[plan->list[k]] =
-                (last_pose){plan->frame, may_be_held ? group->model : TH_NO_INDEX, palette + k - group->first};
+                (last_pose){plan->frame, may_be_held ? draw_list->model : TH_NO_INDEX, palette + k - draw_list->first};
         if (!palettes->are_held)
             continue;
-        uint32_t at[TH_POSE_MAX_HOLD] = {group->first};
-        for (uint32_t a = 1; a < group->hold; a++)
-            at[a] = at[a - 1] + count_of(plan, group, a - 1);
+        uint32_t at[TH_POSE_MAX_HOLD] = {draw_list->first};
+        for (uint32_t a = 1; a < draw_list->hold; a++)
+            at[a] = at[a - 1] + count_of(plan, draw_list, a - 1);
         for (uint32_t k = first; k < begin; k++) {
             th_pose_place *place = &plan->places[k];
             last_pose *last = &plan->last[plan->list[k]];
-            const uint32_t age = place->frames_ago, rank = rank_of(plan, age, k) - rank_of(plan, age, group->first);
+            const uint32_t age = place->frames_ago, rank = rank_of(plan, age, k) - rank_of(plan, age, draw_list->first);
             if (age == 0)
-                *last = (last_pose){plan->frame, group->model, palette + rank};
+                *last = (last_pose){plan->frame, draw_list->model, palette + rank};
             place->palette = last->palette;
             place->at = at[age] + rank;
         }
@@ -460,8 +462,8 @@ void th_pose_plan_keep(th_pose_plan *plan, th_jobs *jobs, uint32_t number)
     th_palette_range *ranges = plan->ranges + (size_t)(number % TH_POSE_MAX_HOLD) * plan->model_count;
     for (uint32_t m = 0; m < plan->model_count; m++)
         ranges[m] = th_crowd_palettes(plan->crowd, m);
-    for (uint32_t g = 0; g < plan->listed_groups; g++)
-        plan->posed_in[(size_t)(number % TH_POSE_MAX_HOLD) * plan->group_capacity + g] = plan->listed[g].model;
+    for (uint32_t g = 0; g < plan->draw_list_count; g++)
+        plan->posed_in[(size_t)(number % TH_POSE_MAX_HOLD) * plan->most_lists + g] = plan->draw_lists[g].model;
     th_jobs_for(jobs, plan->listed_count, LISTED, keep_listed, plan);
 }
 
@@ -471,10 +473,10 @@ th_pose_counts th_pose_plan_counts(const th_pose_plan *plan)
     return plan->stats;
 }
 
-th_pose_palettes th_pose_plan_list(const th_pose_plan *plan, uint32_t group)
+th_pose_palettes th_pose_plan_list(const th_pose_plan *plan, uint32_t draw_list)
 {
-    assert(plan && group < plan->group_capacity);
-    return plan->groups[group];
+    assert(plan && draw_list < plan->most_lists);
+    return plan->list_palettes[draw_list];
 }
 
 const uint32_t *th_pose_plan_palettes(const th_pose_plan *plan)
@@ -489,11 +491,12 @@ const th_pose_place *th_pose_plan_places(const th_pose_plan *plan)
     return plan->places;
 }
 
-th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t group, uint32_t frames_ago)
+th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t draw_list, uint32_t frames_ago)
 {
-    assert(plan && group < plan->group_capacity && plan->groups[group].are_held && frames_ago < plan->most_hold);
-    const th_draw_list *g = &plan->listed[group];
-    const uint32_t model = frames_ago > 0 ? posed_in(plan, group, frames_ago) : g->model;
+    assert(plan && draw_list < plan->most_lists && plan->list_palettes[draw_list].are_held &&
+           frames_ago < plan->most_hold);
+    const th_draw_list *g = &plan->draw_lists[draw_list];
+    const uint32_t model = frames_ago > 0 ? posed_in(plan, draw_list, frames_ago) : g->model;
     th_pose_part part = {.model = model, .first = g->first, .count = count_of(plan, g, frames_ago)};
     for (uint32_t a = 0; a < frames_ago; a++)
         part.first += count_of(plan, g, a);

@@ -6,7 +6,7 @@ layout(std430, binding = 0) readonly restrict buffer Instances
 };
 layout(std430, binding = 1) readonly restrict buffer Spheres
 {
-    uvec4 spheres[]; // th_cull_sphere
+    uvec4 spheres[]; // block_sphere of gpu_cull.c
 };
 #ifdef WALKS
 struct Walk

@@ -86,6 +86,7 @@ static inline size_t th_frame_numbers(const th_program *program)
     return program->frame_bytes / th_keys_bytes(program->keys) * TH_KEY;
 }
 
+/* Whether a curve needs the frames before and after its interval. */
 static inline bool th_is_cubic(const th_program *program)
 {
     return program->curve == TH_INTERPOLATION_CUBIC;

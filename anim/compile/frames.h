@@ -15,7 +15,7 @@ double th_frames_ticks(const th_compiled_clip *compiled_clip, const th_stretch *
 /* Writes the frames of a clip in order, as far as they are needed: most attempts at a rate fail at their beginning. */
 typedef struct th_frame_writer {
     const th_compiled_model *compiled;     /* the caller sets all these, which are borrowed */
-    const th_compiled_clip *compiled_clip; /* of a clip, or of the rest pose */
+    const th_compiled_clip *compiled_clip; /* whose frames are written; its clip is NULL for the rest pose */
     th_exact_cursor *cursors;              /* of the clip's channels */
     float *numbers;                        /* scratch: three frames of th_frame_numbers, */
     double *weights;                       /* and the weights of the model */

@@ -857,7 +857,7 @@ static th_resampled find_rates(th_resampler *c, const th_clip *clip, const sched
     th_resampled a = {0};
     *known = 0;
     *one = a;
-    if (!clip || s->is_stepped || s->authored < 3 || c->compiled->program.curve == TH_INTERPOLATION_CUBIC)
+    if (!clip || s->is_stepped || s->authored < 3 || th_is_cubic(&c->compiled->program))
         return a;
     const double authored = authored_intervals(s, clip->ticks_per_second);
     survey v = {.c = c, .clip = clip, .schedule = s, .grid = grid_of(s, authored)};

@@ -146,7 +146,7 @@ typedef struct th_key_range {
 
 typedef struct th_program {
     th_keys keys;
-    th_interpolation curve; /* between frames; not AUTHORED */
+    th_interpolation curve; /* between frames: not AUTHORED, which plays as NLERP */
     const th_joint_op *ops;
     uint32_t op_count;
     size_t frame_bytes;          /* size of a frame */
@@ -307,7 +307,7 @@ static inline void th_kernels_begin(const th_kernels *kernels, const th_program 
     memset(matrices + used, 0, th_pose_floats(form, 1, kernels->width) * sizeof *matrices);
 }
 
-/* Scratch bytes of all stages together. */
+/* Floats of the scratch of all stages. */
 static inline size_t th_scratch_floats(const th_program *program, th_pose_form form, uint32_t width)
 {
     return th_pose_floats(form, th_program_results(program, form) + TH_BLOCK, width) + th_sum_floats(width);

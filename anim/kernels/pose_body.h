@@ -177,7 +177,8 @@ ALWAYS_INLINE void blend_keys(const th_lanes *from, const blend *by, sample_mode
             wf_madd(by->weights[1][i], b[i], wf_madd(by->weights[2][i], c[i], wf_mul(by->weights[3][i], d[i]))));
 }
 
-/* In the shape of keys; not by slerp. */
+/* Not by slerp: for modes whose rotations are blended number by number. Layers come here for NLERP alone, as only it
+ * has TH_JOINT_OP_STEADY. */
 ALWAYS_INLINE void interpolate_keys(const th_program *program, const th_lanes *from, const blend *by, sample_mode w,
                                     size_t at, wf out[4])
 {

@@ -19,7 +19,7 @@ static uint64_t repetition_ns_of(const th_measure_desc *desc)
     return desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
 }
 
-th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err)
+th_result th_measure_report_init(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err)
 {
     assert(desc && out);
     const uint32_t most = desc->repetitions ? desc->repetitions : TH_MEASURE_MAX_ROUNDS;
@@ -86,8 +86,9 @@ static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t 
 }
 
 /* Doubles the iterations until they take a tenth of a repetition, so that the estimate comes from a warm run. It takes
- * the fastest of three runs, including untimed parts: the first one may have to wake threads. Only one run if it takes
- * several repetitions' time, when waking does not matter. What times itself is believed: the rest is a wait for it. */
+ * the fastest of three runs, including what `lap` does not count: the first one may have to wake threads. Only one run
+ * if it takes several repetitions' time, when waking does not matter. What times itself is believed: the rest is a wait
+ * for it. */
 static uint32_t calibrate(const th_subject *s, const th_measure_desc *desc)
 {
     const uint64_t wanted_ns = repetition_ns_of(desc);

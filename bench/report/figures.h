@@ -9,7 +9,7 @@
 /* ---- entries ---- */
 
 typedef enum th_row_view {
-    TH_ROW_JSON = 1,      /* each JSON row of the entry: a repetition or a statistic */
+    TH_ROW_JSON = 1,      /* each JSON row of the entry, a repetition or a statistic: only ns differs between them */
     TH_ROW_CSV = 2,       /* its only row */
     TH_ROW_POSE = 4,      /* tables of bench: poses, the tutorial method and the memory floor */
     TH_ROW_VARIATION = 8, /* other ways to play the crowd */

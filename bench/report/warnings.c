@@ -158,7 +158,7 @@ json_t *th_report_warnings(const th_report *report)
     if (report->is_dry_run)
         return warnings;
 
-    /* The build and the machine. */
+        /* The build and the machine. */
 #ifndef NDEBUG
     th_json_append_format(&warnings, "built with assertions; measure a Release build");
 #endif

@@ -390,7 +390,7 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     const uint32_t rows = th_experiment_config_count(s) + out->memory_count * th_bandwidth_kind_count();
     th_measure_desc measure = s->desc.measure;
     measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
-    th_result result = th_measure_report(&measure, rows, &out->report, err);
+    th_result result = th_measure_report_init(&measure, rows, &out->report, err);
     if (result != TH_OK)
         return result;
     describe(s);

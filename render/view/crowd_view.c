@@ -97,10 +97,11 @@ typedef struct stage {
     bool has_shadows;
     const th_camera *camera;
     uint32_t width, height;
-    size_t instances_at, cursors_at, bytes; /* of the slot: palettes, instances, and if the GPU poses cursors */
-    th_gpu_instance *gpu_instances;         /* in the slot, in the order of the list */
-    const float *error_px;                  /* in the order of the list; NULL: not measured */
-    th_device_cursor *cursors;              /* in the slot, in the order of palettes; NULL: the CPU poses */
+    size_t bytes, instances_at,
+        cursors_at;                 /* of the slot: behind the palettes instances, then, if the GPU poses, cursors */
+    th_gpu_instance *gpu_instances; /* in the slot, in the order of the list */
+    const float *error_px;          /* in the order of the list; NULL: not measured */
+    th_device_cursor *cursors;      /* in the slot, in the order of palettes; NULL: the CPU poses */
 } stage;
 
 /* What is seen, by the camera and by the sun, and how models are drawn. */

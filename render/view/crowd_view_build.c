@@ -16,7 +16,8 @@
 /* Keeps random numbers apart from the crowd's of the same seed. */
 #define STAY_SALT 0x73746179u
 
-/* A blend of poses may reach a little farther than each of them. */
+/* A blend of poses may reach a little farther than each of them. A guess, not a bound: a character beyond it may vanish
+ * at the edge of the picture. */
 #define BLEND_REACH 1.05F
 
 _Static_assert(TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1, "the ring keeps what is held");

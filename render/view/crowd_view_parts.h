@@ -46,12 +46,14 @@ struct th_crowd_view {
     th_scene *scene;
     th_instance_motion *motions; /* [instance] a block */
     th_layout layout;
-    th_behaviour *behaviour;        /* NULL: none */
-    th_cull *cull;                  /* its memory holds the next three */
+    th_behaviour *behaviour; /* NULL: none */
+    /* Its memory holds the next three. A successor shares it, with how its draw lists are posed: of such views only one
+     * is posed and drawn at a time. */
+    th_cull *cull;
     th_walk *walks;                 /* [instance]; NULL if nobody moves */
     th_weave *weaves;               /* [instance]; NULL if nobody moves or behaves */
-    th_gpu_instance *gpu_instances; /* [instance] where characters stand; X and heading of those that weave are those of
-                                       the last frame, Z of others that of time 0 */
+    th_gpu_instance *gpu_instances; /* [instance] where characters stand at time 0; X and heading of those that weave
+                                       are those of the last frame. cull->z has Z of this one */
 
     th_crowd *crowd;
     th_pose_plan *plan;

@@ -9,6 +9,8 @@
 #include <core/json.h>
 #include <core/table.h>
 
+#include <assert.h>
+
 /* ---- values ---- */
 
 /* "94 % [90, 97]", "1.2 % [1.1, 1.3]", "94 % [no interval]", "-" where it is unknown. */
@@ -79,9 +81,11 @@ typedef struct th_value {
 #define TH_IF_GIVEN(is_given, value) ((is_given) ? (value) : (th_value){.kind = TH_VALUE_ABSENT})
 
 /* A value that becomes the mean of several processes: where it is, or the REALS are, and their intervals; NULL: none. A
- * figure without a name is no field of theirs, but follows from their samples. */
+ * figure without a name is no field of theirs, but follows from their samples. `mean` lies in the point, and rows show
+ * a figure with a name, as other processes are read from there. */
 static inline th_value th_mean(th_value value, double *mean, th_interval *interval)
 {
+    assert(value.kind == TH_VALUE_REAL || value.kind == TH_VALUE_REALS);
     value.mean = mean;
     value.interval = interval;
     return value;

@@ -17,7 +17,7 @@
 
 TH_API_BEGIN
 
-/* The time of iterations that time themselves. */
+/* The time of some iterations. */
 typedef struct th_lap {
     uint64_t real_ns, cpu_ns;
 } th_lap;
@@ -76,7 +76,7 @@ typedef struct th_measure_desc {
 } th_measure_desc;
 
 /* Initializes a report with room for the samples, and notes in it how they are measured. */
-th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err);
+th_result th_measure_report_init(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err);
 
 /* Runs frames from `first` on and returns their time, by the subject's clock or by ours. */
 th_lap th_measure_frames(const th_measure_desc *desc, const th_subject *subject, uint64_t first, uint32_t iterations);

@@ -76,8 +76,9 @@ typedef struct th_cull {
 
     uint32_t *list; /* valid from th_cull_scatter on: the instances of all draw lists in order */
 
-    /* Spheres in scene space, padded to whole blocks with spheres that are never visible. Z is that of the positions,
-     * to be written where characters move along Z only; as th_cull_move. Radii include the rounding error of x and y.
+    /* Spheres in scene space, padded to whole blocks with spheres that are never visible. Z is that of the positions;
+     * of characters that move along Z only the caller writes it himself, under the rules of th_cull_move. Radii include
+     * the rounding error of x and y.
      */
     float *x, *y, *z, *radius;
 

@@ -19,13 +19,14 @@ typedef struct th_controller_state {
     th_isa isa;
 } th_controller_state;
 
-/* Builds the first crowd in the calling thread and starts to tick. The desc's pointers are borrowed. */
+/* Builds the first crowd, by a helper that it waits for, and starts to tick. The desc's pointers are borrowed. */
 th_result th_controller_create(const th_controller_desc *desc, const th_settings *settings, th_controller **out,
                                th_error *err);
 void th_controller_destroy(th_controller *controller); /* waits for a crowd that is being built */
 
-/* Requests new settings: rate and pause apply at once, everything else when a new crowd is built, in which case it
- * returns true. If several requests arrive during a build, the last one wins. Any thread. */
+/* Requests new settings: rate and pause apply at once, pace and weights of a blend with the next tick, everything else
+ * when a new crowd is built. Returns whether one is being built or will be, also for an earlier request. If several
+ * requests arrive during a build, the last one wins. Any thread. */
 bool th_controller_request(th_controller *controller, const th_settings *settings);
 
 /* Pauses regardless of the settings, for a measurement that needs the CPUs. Any thread. */

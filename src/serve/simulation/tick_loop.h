@@ -2,8 +2,9 @@
  *
  * Ticks are scheduled on CLOCK_MONOTONIC: tick n is due n periods after the first. If a tick ends after the next was
  * due, that one is skipped and counts as missed. Skipped ticks are not made up for, and the crowd's clock advances by
- * real time. The tick thread takes no lock, allocates nothing, writes no log and waits only for its workers and the
- * clock: requests arrive in atomic words, and its state is published by seqlocks. */
+ * real time. The tick thread takes a lock only in a tick that takes over a blend or another simulation, allocates
+ * nothing, writes no log and waits only for its workers and the clock: requests arrive in atomic words, and its state
+ * is published by seqlocks. */
 #ifndef TH_SERVE_SIMULATION_TICK_LOOP_H
 #define TH_SERVE_SIMULATION_TICK_LOOP_H
 

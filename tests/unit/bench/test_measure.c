@@ -77,7 +77,7 @@ static void set_up(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed,
 
 static void dry_run(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t n))
 {
-    cr_assert_eq(th_measure_report(desc, SUBJECTS, &p->report, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_measure_report_init(desc, SUBJECTS, &p->report, &err), TH_OK, "%s", err.text);
     set_up(p, desc, draw);
 }
 

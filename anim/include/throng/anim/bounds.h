@@ -20,7 +20,8 @@ typedef struct th_bounds_sphere {
 /* Equal parts of a clip. */
 #define TH_BOUNDS_PARTS 16u
 
-/* In scene units, in the space of one instance. Includes movement of the root by the clip. */
+/* In model units, before an instance's scale, in the space of one instance. Includes movement of the root by the clip.
+ */
 typedef struct th_bounds {
     th_bounds_sphere all;
     th_bounds_sphere parts[TH_BOUNDS_PARTS]; /* during each part of the clip; undefined for TH_ALL_CLIPS */

@@ -120,11 +120,11 @@ typedef struct th_crowd_view_stats {
     uint32_t apart;       /* listed characters that are far, but have a behaviour, and so a palette of their own */
     uint64_t bones;       /* evaluated */
     size_t palette_bytes; /* evaluated, with padding */
-    uint64_t cull_ns;     /* placing, culling, sorting */
+    uint64_t cull_ns;     /* placing, culling, sorting, and planning who is posed */
     uint64_t wait_ns;     /* until the GPU was done with the ring slot */
     double tolerance_px;  /* of the budget; 0: each is posed by itself in full, or there is no budget */
     uint64_t evaluate_ns; /* part of pose_ns: evaluating palettes */
-    uint64_t pose_ns;     /* until the last palette was written */
+    uint64_t pose_ns;     /* posing, and writing where the listed characters stand */
     uint64_t draw_ns;     /* issuing GL commands; a software renderer draws later */
     uint64_t error_ns;    /* measuring the error on screen; in none of the others */
     th_screen_error_stats error; /* of the last frame that was measured */
