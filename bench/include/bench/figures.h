@@ -20,22 +20,24 @@ typedef struct th_share_text {
 
 th_share_text th_share_text_of(const th_estimate *share);
 
+typedef enum th_value_kind {
+    TH_VALUE_ABSENT = 0,
+    TH_VALUE_NULL,
+    TH_VALUE_REAL,
+    TH_VALUE_REALS,
+    TH_VALUE_INTERVALS,
+    TH_VALUE_ESTIMATE,
+    TH_VALUE_COUNT,
+    TH_VALUE_INDEX,
+    TH_VALUE_DIGITS,
+    TH_VALUE_HASH,
+    TH_VALUE_FLAG,
+    TH_VALUE_TEXT,
+    TH_VALUE_JSON,
+} th_value_kind;
+
 typedef struct th_value {
-    enum {
-        TH_VALUE_ABSENT = 0,
-        TH_VALUE_NULL,
-        TH_VALUE_REAL,
-        TH_VALUE_REALS,
-        TH_VALUE_INTERVALS,
-        TH_VALUE_ESTIMATE,
-        TH_VALUE_COUNT,
-        TH_VALUE_INDEX,
-        TH_VALUE_DIGITS,
-        TH_VALUE_HASH,
-        TH_VALUE_FLAG,
-        TH_VALUE_TEXT,
-        TH_VALUE_JSON,
-    } kind;
+    th_value_kind kind;
     bool is_share;
     double real, unit, json_unit;
     uint64_t count;
