@@ -608,7 +608,7 @@ bool read_gltf(scene *s)
             chunk = (gltf_bytes){bytes + at + CHUNK_HEAD, said < left ? said : left, 0};
         }
     }
-    char why[160] = "";
+    char why[JSON_ERROR_TEXT_LENGTH + 24] = "";
     const json_t *file = parse((const char *)text.at, text.size, why, sizeof why);
     if (!file && (is_binary(bytes, size) || is_named_so(s->path)))
         give_up(TH_ERR_INPUT, "its JSON cannot be read: %s", why);
