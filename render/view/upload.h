@@ -41,7 +41,8 @@ typedef struct th_upload {
 static inline uint32_t th_upload_level(const th_upload *upload, uint32_t lod)
 {
     assert(upload->lod_count > 0);
-    return lod < upload->lod_count ? lod : upload->lod_count - 1;
+    const uint32_t last = upload->lod_count - 1;
+    return lod < last ? lod : last;
 }
 
 /* base: of mesh->base, and in use as long; NULL: none, or it is not uploaded. Call th_upload_fini in any case.
