@@ -1,8 +1,8 @@
 /* A frame: batches of characters become palettes.
  *
- * Characters of a batch are posed in lanes: a kernel works on as many as fit a register. Those who play layers share
- * lanes with others that have as many, out of several batches. Characters whose clip plays exact are computed one by
- * one, from authored keys. */
+ * Characters of a batch are posed in lanes: a kernel works on as many as fit a register. With layers, characters that
+ * have the same number of layers are taken together, out of several batches. Characters whose clip plays exact are
+ * computed one by one, from authored keys. */
 #include "crowd_data.h"
 
 #include <throng/anim/exact.h>
@@ -327,7 +327,7 @@ static void pose_window(window *w, const batch *b, const th_crowd_layers *table,
             w->count++;
     }
 
-    /* Those who play as many layers share lanes. */
+    /* Characters with the same number of layers go together. */
     uint16_t begins[KINDS + 1] = {0};
     for (uint32_t i = 0; i < w->count; i++)
         begins[kind_of(&w->characters[i]) + 1]++;

@@ -262,9 +262,3 @@ bool th_table_write_more(const th_table *table, th_format format, th_table_width
     widths->has_heading = true;
     return true;
 }
-
-bool th_table_print(const th_table *table, FILE *file)
-{
-    assert(file);
-    return th_table_write(table, TH_FORMAT_TEXT, file);
-}

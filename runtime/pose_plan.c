@@ -167,7 +167,7 @@ static int add_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return 0;
 }
 
-/* Finds the keys of those who share, and counts the shared palettes of each model. */
+/* Finds the keys of characters that share, and counts the shared palettes of each model. */
 static void find_shared(th_pose_plan *plan, th_jobs *jobs)
 {
     /* The ranges of keys that may come, in order, each once. There are few. */

@@ -42,7 +42,7 @@ typedef struct study {
     const th_mpi_study_desc *desc;
     th_rank_scaling *out;
     th_jobs *jobs;
-    th_arena *arena; /* all arrays but palettes, whose pages are for those who write them first */
+    th_arena *arena; /* all arrays but palettes: threads touch those pages first, so that they lie near */
     th_scene *whole; /* all characters, or more; blocks use its compiled models */
     uint32_t *costs; /* of a character of each model, relative to others */
     point *points;

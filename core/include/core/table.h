@@ -41,8 +41,6 @@ typedef struct th_table_widths {
 } th_table_widths;
 bool th_table_write_more(const th_table *table, th_format format, th_table_widths *widths, FILE *file);
 
-bool th_table_print(const th_table *table, FILE *file); /* as text */
-
 TH_API_END
 
 #endif

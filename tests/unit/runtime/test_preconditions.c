@@ -77,7 +77,7 @@ MISUSE(core, a_table_is_written_in_whole_rows)
 {
     th_table *table = th_table_create("<clip|>seconds");
     th_table_cell(table, "walk");
-    th_table_print(table, stderr);
+    th_table_write(table, TH_FORMAT_TEXT, stderr);
 }
 
 /* ---- jobs ---- */
