@@ -31,3 +31,8 @@ uint64_t th_clock_cpu_ns(void)
 {
     return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
+
+uint64_t th_clock_thread_cpu_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}

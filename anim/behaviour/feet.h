@@ -2,7 +2,7 @@
 #ifndef TH_ANIM_BEHAVIOUR_FEET_H
 #define TH_ANIM_BEHAVIOUR_FEET_H
 
-#include "model/bounds_private.h"
+#include "model/bounds_proxy.h"
 
 #include <core/arena.h>
 #include <throng/anim/layer.h>

@@ -10,8 +10,8 @@
 #include "frames.h"
 #include "kernels/isa.h"
 
+#include <anim/weights.h>
 #include <throng/anim/exact.h>
-#include <throng/anim/weights.h>
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
@@ -959,7 +959,6 @@ void th_resampler_destroy(th_resampler *resampler)
     if (!resampler)
         return;
     th_exact_cache_fini(&resampler->cache);
-    free(resampler->reaches);
     th_arena_destroy(resampler->arena);
 }
 
@@ -980,7 +979,7 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
     c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
     c->probes = th_arena_new(arena, probe, model->bone_count);
-    c->reaches = th_weight_reaches(model);
+    c->reaches = th_weight_reaches(model, arena);
     c->weights = th_arena_new(arena, double, model->weight_count);
     c->frames = th_arena_new(arena, float, 3 * th_frame_numbers(&compiled->program));
     c->palettes = th_arena_new(arena, float, c->palette_floats *MEASURED_AT_ONCE);
@@ -988,7 +987,7 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
         th_arena_new(arena, float, th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width));
     box *boxes = th_arena_new(arena, box, model->bone_count);
     th_exact_cache_init(&c->cache, model, compiled->interpolation, arena);
-    if (!c->reaches || th_arena_failed(arena)) {
+    if (th_arena_failed(arena)) {
         th_resampler_destroy(c);
         return NULL;
     }

@@ -1,6 +1,6 @@
 /* Bounds of an animated mesh, and the proxy of the mesh that they and motion.c examine: at which moments, its spheres
  * and what morph targets do to them, and its points near the ground. */
-#include "bounds_private.h"
+#include "bounds_proxy.h"
 #include "vertices.h"
 
 #include <assert.h>

@@ -3,10 +3,10 @@
 #include "vertices.h"
 
 #include <anim/clip_choice.h>
+#include <anim/weights.h>
 #include <core/arena.h>
 #include <core/suggest.h>
 #include <throng/anim/exact.h>
-#include <throng/anim/weights.h>
 
 #include <assert.h>
 #include <float.h>
@@ -162,16 +162,13 @@ double th_model_measure(const th_model *model)
     return isnormal(size) ? size : 1;
 }
 
-double *th_weight_reaches(const th_model *model)
+double *th_weight_reaches(const th_model *model, th_arena *arena)
 {
     assert(model);
-    double *reaches = calloc((size_t)model->weight_count + 1, sizeof *reaches);
-    th_dmat34 *pose = calloc((size_t)model->joint_count + model->bone_count + 1, sizeof *pose);
-    if (!reaches || !pose) {
-        free(reaches);
-        free(pose);
+    double *reaches = th_arena_new(arena, double, model->weight_count);
+    th_dmat34 *pose = th_arena_new(arena, th_dmat34, (size_t)model->joint_count + model->bone_count);
+    if (!reaches || !pose)
         return NULL;
-    }
     th_dmat34 *palette = pose + model->joint_count;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
@@ -190,7 +187,6 @@ double *th_weight_reaches(const th_model *model)
             }
         }
     }
-    free(pose);
     return reaches;
 }
 

@@ -2,7 +2,7 @@
  * carry it away, played in place. */
 #include "motion.h"
 
-#include "bounds_private.h"
+#include "bounds_proxy.h"
 
 #include <assert.h>
 #include <math.h>

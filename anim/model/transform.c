@@ -200,13 +200,6 @@ void th_quat_arc_at(const th_quat_arc *arc, double t, double out[4])
     th_quat_normalize(out);
 }
 
-void th_quat_slerp(const double a[4], const double b[4], double t, double out[4])
-{
-    assert(a && b && out);
-    const th_quat_arc arc = th_quat_arc_between(a, b);
-    th_quat_arc_at(&arc, t, out);
-}
-
 void th_quat_mul(const double a[4], const double b[4], double out[4])
 {
     assert(a && b && out);

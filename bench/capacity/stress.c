@@ -3,7 +3,7 @@
 #include "load_test_harness.h"
 #include "report/figures.h"
 
-#include <bench/validate_run.h>
+#include <bench/validate.h>
 #include <core/json.h>
 #include <core/text_format.h>
 

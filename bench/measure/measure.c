@@ -34,13 +34,6 @@ th_result th_measure_report_init(const th_measure_desc *desc, uint32_t rows, th_
     return result;
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* The current speed of this core: CPU time in nanoseconds of one step of a chain of dependent multiplications, which
  * always takes the same number of cycles. A core's clock changes by several percent within seconds: with heat, with the
  * load of its neighbours and, in a virtual machine, with a host that reports nothing. All compute time follows it.
@@ -49,10 +42,10 @@ static uint64_t thread_cpu_ns(void)
 __attribute__((noinline)) static double read_core_clock_ns(void)
 {
     enum { STEPS = 20000 };
-    const uint64_t start_ns = thread_cpu_ns();
+    const uint64_t start_ns = th_clock_thread_cpu_ns();
     const volatile uint64_t used = th_work_steps(start_ns, STEPS);
     (void)used;
-    return (double)(thread_cpu_ns() - start_ns) / STEPS;
+    return (double)(th_clock_thread_cpu_ns() - start_ns) / STEPS;
 }
 
 th_lap th_measure_frames(const th_measure_desc *desc, const th_subject *s, uint64_t first, uint32_t iterations)

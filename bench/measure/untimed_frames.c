@@ -91,11 +91,9 @@ static void close_counters(worker *w)
 static void read_counters(const worker *w, count *out)
 {
     struct rusage usage;
-    struct timespec cpu;
     memset(out, 0, TH_COUNTER_COUNT * sizeof *out);
     getrusage(RUSAGE_THREAD, &usage);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    out[TH_COUNTER_CPU_NS].value = (double)cpu.tv_sec * 1e9 + (double)cpu.tv_nsec;
+    out[TH_COUNTER_CPU_NS].value = (double)th_clock_thread_cpu_ns();
     out[TH_COUNTER_PAGE_FAULTS].value = (double)(usage.ru_minflt + usage.ru_majflt);
     out[TH_COUNTER_CONTEXT_SWITCHES].value = (double)(usage.ru_nvcsw + usage.ru_nivcsw);
     for (int e = 0; e < TH_COUNTER_PROCESSOR_COUNT; e++) {

@@ -2,7 +2,7 @@
 
 #include "measure/memory_bandwidth.h"
 
-#include <bench/validate_run.h>
+#include <bench/validate.h>
 
 #include <assert.h>
 #include <stdlib.h>

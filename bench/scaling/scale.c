@@ -4,7 +4,7 @@
 #include "measure/memory_bandwidth.h"
 
 #include <bench/interference.h>
-#include <bench/validate_run.h>
+#include <bench/validate.h>
 #include <core/clock.h>
 #include <core/json.h>
 #include <core/text_format.h>

@@ -348,13 +348,6 @@ bool th_fit_run(th_fit_law law, const th_fit_point *given, uint32_t count, uint6
     return fitted;
 }
 
-double th_fit_at(const th_fit *fit, double threads)
-{
-    assert(fit && threads > 0);
-    const curve l = {fit->gamma.value, fit->sigma.value, fit->kappa.value};
-    return throughput(&l, threads);
-}
-
 double th_fit_karp_flatt(double speed_up, double ratio)
 {
     assert(ratio > 0);

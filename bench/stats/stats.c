@@ -173,20 +173,6 @@ th_interval th_median_interval(const th_samples *samples)
     return middle_part(medians);
 }
 
-th_interval th_ratio_interval(const th_samples *over, const th_samples *under)
-{
-    assert(over && under);
-    double ratios[RESAMPLES], medians[RESAMPLES];
-    if (over->count == 0 || under->count == 0 || sort(under)[0] <= 0)
-        return (th_interval){(double)NAN, (double)NAN};
-    /* Different seeds, so that the resamples are independent. */
-    th_resample_medians(over, 2 * (uint64_t)over->count, RESAMPLES, ratios);
-    th_resample_medians(under, 2 * (uint64_t)under->count + 1, RESAMPLES, medians);
-    for (uint32_t r = 0; r < RESAMPLES; r++)
-        ratios[r] /= medians[r];
-    return middle_part(ratios);
-}
-
 /* For each sample, in the order they were added: the number of smaller samples. */
 static void rank(const th_samples *samples, const double *sorted, uint32_t *ranks)
 {

@@ -6,7 +6,7 @@
 
 #include <anim/ceilings.h>
 #include <bench/tutorial.h>
-#include <bench/validate_run.h>
+#include <bench/validate.h>
 #include <core/json.h>
 #include <throng/core/cache_line.h>
 

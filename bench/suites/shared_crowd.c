@@ -1,7 +1,6 @@
 #include "shared_crowd.h"
 
 #include <bench/validate.h>
-#include <bench/validate_run.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include <cli/command.h>
 
 #include <bench/validate.h>
-#include <bench/validate_run.h>
 #include <core/arena.h>
 #include <core/clock.h>
 #include <core/random.h>

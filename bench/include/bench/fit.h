@@ -64,9 +64,6 @@ typedef struct th_fit {
  * about the Bootstrap, 2015). Takes some milliseconds. False when memory is out. */
 bool th_fit_run(th_fit_law law, const th_fit_point *points, uint32_t count, uint64_t seed, th_fit *out);
 
-/* Items a second by the fitted law. NaN without a fit. */
-double th_fit_at(const th_fit *fit, double threads);
-
 /* The serial share implied by a speed-up over a run with 1 / `ratio` of the threads, if nothing else cost anything (A.
  * Karp, H. Flatt, Measuring Parallel Processor Performance, 1990). NaN for a ratio of 1. */
 double th_fit_karp_flatt(double speed_up, double ratio);

@@ -63,10 +63,6 @@ typedef struct th_interval {
  * high for one. */
 th_interval th_median_interval(const th_samples *samples);
 
-/* The same for the ratio of two medians; each set is resampled on its own. NaN where a set is empty or the median of
- * `under` may be 0. */
-th_interval th_ratio_interval(const th_samples *over, const th_samples *under);
-
 /* Confidence interval of a quantile (as th_quantile) of a time series, with the samples in the order they were
  * added: the moving blocks bootstrap (H. Kuensch, The Jackknife and the Bootstrap for General Stationary
  * Observations, 1989). It allows for correlation over up to about `block` samples, and misses slower changes. NaN

@@ -14,8 +14,10 @@ uint64_t th_clock_ns(void); /* wall time, monotonic */
  * few microseconds. */
 uint64_t th_clock_resolution_ns(void);
 
-/* CPU time of all threads of this process. This is a system call: keep it outside of timed sections. */
+/* CPU time of all threads of this process, and of the calling one. System calls: keep them outside of timed sections.
+ */
 uint64_t th_clock_cpu_ns(void);
+uint64_t th_clock_thread_cpu_ns(void);
 
 TH_API_END
 

@@ -3,7 +3,7 @@
 #include "bench_gpu.h"
 #include "picture_check.h"
 
-#include <bench/validate_run.h>
+#include <bench/validate.h>
 #include <core/clock.h>
 #include <core/json.h>
 #include <render/gpu_clock.h>

@@ -1,6 +1,6 @@
 #include "bench_gpu.h"
 
-#include <bench/validate_run.h>
+#include <bench/validate.h>
 #include <core/json.h>
 #include <render/gpu_clock.h>
 #include <throng/core/cache_line.h>

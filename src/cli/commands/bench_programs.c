@@ -3,7 +3,7 @@
 #include "external_program.h"
 #include <cli/model_set.h>
 
-#include <bench/validate_run.h>
+#include <bench/validate.h>
 #include <core/clock.h>
 #include <core/json.h>
 

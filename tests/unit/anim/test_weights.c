@@ -3,8 +3,8 @@
 #include "fixture_isa.h"
 #include "fixture_morph.h"
 
+#include <anim/weights.h>
 #include <throng/anim/exact.h>
-#include <throng/anim/weights.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -59,7 +59,8 @@ static void check_instance(const crowd_fixture *s, uint32_t i, double time_s)
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
     const double ticks = clip ? th_clip_ticks(clip, instance->phase_s + instance->speed * time_s) : 0;
     const th_interpolation mode = th_compiled_model_interpolation(s->compiled);
-    double *exact = calloc(model->weight_count, sizeof *exact), *reaches = th_weight_reaches(model);
+    th_arena *arena = th_arena_create();
+    double *exact = th_arena_new(arena, double, model->weight_count), *reaches = th_weight_reaches(model, arena);
     double off[2] = {0}, allowed[2] = {0};
     th_exact_weights(model, clip, ticks, mode, exact);
     const uint32_t entries = th_palette_entries(model->bone_count, model->weight_count);
@@ -78,8 +79,7 @@ static void check_instance(const crowd_fixture *s, uint32_t i, double time_s)
     for (int joint = 0; joint < 2; joint++)
         cr_assert_leq(off[joint], allowed[joint] + 1.25 * th_compiled_model_bound(s->compiled),
                       "%s, clip %d, tick %g, %s", model->name, (int)instance->clip, ticks, th_interpolation_name(mode));
-    free(exact);
-    free(reaches);
+    th_arena_destroy(arena);
 }
 
 /* Where a step may be on either side, nothing is checked: between keys alone. */
@@ -202,7 +202,8 @@ Test(weights, errors_are_lengths_in_the_scene)
                             .weights = weights,
                             .mesh_count = 2,
                             .meshes = meshes};
-    double *reaches = th_weight_reaches(&model);
+    th_arena *arena = th_arena_create();
+    const double *reaches = th_weight_reaches(&model, arena);
     cr_expect_float_eq(reaches[0], 10, 1e-9, "5 in the mesh, twice that in the scene");
     cr_expect_float_eq(reaches[1], 2, 1e-9);
     cr_expect_float_eq(reaches[2], 5, 1e-9);
@@ -212,5 +213,5 @@ Test(weights, errors_are_lengths_in_the_scene)
     cr_expect_float_eq(th_weight_error(&model, reaches, (double[]){0, .1, .1}, &joint), .5, 1e-9);
     cr_expect_eq(joint, 1);
     cr_expect_eq(th_weight_error(&model, reaches, (double[]){0, (double)NAN, 0}, NULL), HUGE_VAL);
-    free(reaches);
+    th_arena_destroy(arena);
 }

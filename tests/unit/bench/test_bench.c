@@ -9,7 +9,6 @@
 #include <anim/ceilings.h>
 #include <bench/bench.h>
 #include <bench/validate.h>
-#include <bench/validate_run.h>
 #include <core/json.h>
 #include <throng/anim/synthetic.h>
 #include <throng/runtime/frame.h>

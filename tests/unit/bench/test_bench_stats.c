@@ -182,43 +182,6 @@ static void fill(th_samples *samples, uint32_t count, uint64_t seed, double mean
     }
 }
 
-Test(interval, of_a_ratio_holds_it_as_often_as_it_says)
-{
-    enum { TRIALS = 400 };
-    uint32_t held = 0;
-    double width = 0;
-    for (uint64_t t = 0; t < TRIALS; t++) {
-        th_samples over, under;
-        fill(&over, 15, 2 * t, 21);
-        fill(&under, 25, 2 * t + 1, 20);
-        const th_interval ratio = th_ratio_interval(&over, &under);
-        held += ratio.low <= 1.05 && 1.05 <= ratio.high;
-        width += (ratio.high - ratio.low) / TRIALS;
-        th_samples_fini(&over);
-        th_samples_fini(&under);
-    }
-    cr_expect(held > 0.92 * TRIALS && held < 0.99 * TRIALS, "%u of %d", held, TRIALS);
-    /* 1.05 times 3.92 standard errors of a difference of medians, each 1.25 times 5 % over the root of its count */
-    cr_expect_float_eq(width, 1.05 * 3.92 * 1.25 * 0.05 * sqrt(1 / 15.0 + 1 / 25.0), 0.02);
-}
-
-Test(interval, of_a_ratio_means_nothing_without_samples_or_with_zeros)
-{
-    th_samples none, some, zero;
-    cr_assert(th_samples_init(&none, 0));
-    cr_assert(th_samples_init(&zero, 2));
-    fill(&some, 5, 1, 1);
-    th_samples_add(&zero, 0);
-    th_samples_add(&zero, 1);
-    cr_expect(isnan(th_ratio_interval(&some, &none).low));
-    cr_expect(isnan(th_ratio_interval(&none, &some).high));
-    cr_expect(isnan(th_ratio_interval(&some, &zero).low));
-    cr_expect_eq(th_ratio_interval(&zero, &some).low, 0);
-    th_samples_fini(&none);
-    th_samples_fini(&some);
-    th_samples_fini(&zero);
-}
-
 Test(stats, more_samples_are_put_behind)
 {
     th_samples samples, more;

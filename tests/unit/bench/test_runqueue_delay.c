@@ -1,6 +1,7 @@
 /* Two threads that both want the one CPU they may use; and a system that does not count, by the linker's --wrap. */
 #include <bench/interference.h>
 
+#include <core/clock.h>
 #include <criterion/criterion.h>
 
 #include <pthread.h>
@@ -21,13 +22,6 @@ ssize_t __wrap_pread(int file, void *out, size_t size, off_t offset)
     return is_silent ? snprintf(out, size, "0 0 0\n") : __real_pread(file, out, size, offset);
 }
 
-static long thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static pthread_barrier_t gate;
 
 static void *work(void *ctx)
@@ -35,7 +29,7 @@ static void *work(void *ctx)
     (void)ctx;
     pthread_barrier_wait(&gate); /* all are there, */
     pthread_barrier_wait(&gate); /* and watched */
-    while (thread_cpu_ns() < WORK_NS)
+    while (th_clock_thread_cpu_ns() < WORK_NS)
         ;
     pthread_barrier_wait(&gate);
     pthread_barrier_wait(&gate);

@@ -9,7 +9,6 @@
 #include <bench/interference.h>
 #include <bench/stress.h>
 #include <bench/validate.h>
-#include <bench/validate_run.h>
 #include <core/clock.h>
 #include <core/json.h>
 

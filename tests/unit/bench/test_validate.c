@@ -3,7 +3,6 @@
 #include "random_model.h"
 
 #include <bench/validate.h>
-#include <bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/runtime/frame.h>
 

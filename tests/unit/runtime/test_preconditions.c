@@ -246,8 +246,7 @@ MISUSE(anim, a_palette_is_not_written_over_its_pose)
 
 MISUSE(anim, slerp_is_between_rotations)
 {
-    double out[4];
-    th_quat_slerp((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2}, 0.5, out);
+    th_quat_arc_between((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2});
 }
 
 /* ---- runtime ---- */

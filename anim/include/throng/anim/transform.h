@@ -74,11 +74,8 @@ double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b);
 /* An upper bound of the largest factor by which lengths grow; exact if the axes are orthogonal. */
 double th_dmat34_stretch(const th_dmat34 *a);
 
-/* Slerp along the shorter arc (K. Shoemake, Animating Rotation with Quaternion Curves, 1985). a, b and out have unit
- * length; out may alias a or b. */
-void th_quat_slerp(const double a[4], const double b[4], double t, double out[4]);
-
-/* The same in two steps, for many points of one arc. */
+/* Slerp along the shorter arc (K. Shoemake, Animating Rotation with Quaternion Curves, 1985) of two quaternions of unit
+ * length, in two steps: an arc can have many points. */
 typedef struct th_quat_arc {
     double from[4], to[4]; /* with signs less than half a turn apart */
     double angle, sine;    /* between them in four dimensions */

@@ -2,14 +2,15 @@
 #ifndef THRONG_ANIM_WEIGHTS_H
 #define THRONG_ANIM_WEIGHTS_H
 
+#include <core/arena.h>
 #include <throng/anim/model.h>
 #include <throng/core/api.h>
 
 TH_API_BEGIN
 
 /* How far each weight moves a vertex at most where it is 1: in scene units, scaled as the bones of its mesh are at
- * rest. Returns weight_count numbers that the caller frees, or NULL if out of memory. */
-double *th_weight_reaches(const th_model *model);
+ * rest. Returns weight_count numbers of the arena, or NULL if out of memory. */
+double *th_weight_reaches(const th_model *model, th_arena *arena);
 
 /* How far vertices are at most from where they belong if each weight is off by errors[], of any sign. A vertex belongs
  * to one joint, so the weights of different joints do not add up. *out_joint: the joint; may be NULL. */

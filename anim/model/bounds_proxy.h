@@ -1,7 +1,7 @@
 /* What bounds.c, motion.c and the feet of behaviours examine: a proxy of the model in the poses of a clip. Private to
  * anim. */
-#ifndef TH_ANIM_MODEL_BOUNDS_PRIVATE_H
-#define TH_ANIM_MODEL_BOUNDS_PRIVATE_H
+#ifndef TH_ANIM_MODEL_BOUNDS_PROXY_H
+#define TH_ANIM_MODEL_BOUNDS_PROXY_H
 
 #include <core/arena.h>
 #include <throng/anim/bounds.h>
