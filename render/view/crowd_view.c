@@ -632,64 +632,26 @@ void th_crowd_view_await_stats(th_crowd_view *v)
     take_counts(v, v->gpu_cull ? th_gpu_cull_counts(v->gpu_cull) : NULL);
 }
 
-const float *th_crowd_view_errors(const th_crowd_view *v)
+th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
 {
     assert(v);
-    return v->visible_px;
-}
-
-const th_crowd_renderer *th_crowd_view_renderer(const th_crowd_view *v)
-{
-    assert(v);
-    return v->renderer;
-}
-
-const th_ring *th_crowd_view_ring(const th_crowd_view *v)
-{
-    assert(v);
-    return v->ring;
-}
-
-th_evaluator th_crowd_view_evaluator(const th_crowd_view *v)
-{
-    assert(v);
-    return v->evaluator ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU;
-}
-
-th_evaluator th_crowd_view_culling(const th_crowd_view *v)
-{
-    assert(v);
-    return v->gpu_cull ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU;
-}
-
-th_gpu_mapping_choice th_crowd_view_gpu_mapping(const th_crowd_view *v)
-{
-    assert(v);
-    return v->evaluator ? th_gpu_evaluator_choice(v->evaluator) : (th_gpu_mapping_choice){0};
-}
-
-const char *th_crowd_view_fallback(const th_crowd_view *v)
-{
-    assert(v);
-    return v->fallback.text;
-}
-
-const th_crowd *th_crowd_view_crowd(const th_crowd_view *v)
-{
-    assert(v);
-    return v->crowd;
-}
-
-const th_scene *th_crowd_view_scene(const th_crowd_view *v)
-{
-    assert(v);
-    return v->scene;
-}
-
-th_jobs *th_crowd_view_jobs(const th_crowd_view *v)
-{
-    assert(v);
-    return v->jobs;
+    th_crowd_view_parts parts = {
+        .scene = v->scene,
+        .crowd = v->crowd,
+        .jobs = v->jobs,
+        .palette = th_crowd_palette(v->crowd),
+        .evaluator = v->evaluator ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
+        .culling = v->gpu_cull ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
+        .gpu_mapping = v->evaluator ? th_gpu_evaluator_choice(v->evaluator) : (th_gpu_mapping_choice){0},
+        .fallback = v->fallback.text,
+        .errors = v->visible_px,
+    };
+    if (v->renderer) {
+        parts.fetch = th_crowd_renderer_get_fetch(v->renderer);
+        parts.upload = th_ring_get_upload(v->ring);
+        parts.ring_bytes = th_ring_bytes(v->ring);
+    }
+    return parts;
 }
 
 void th_crowd_view_set_blend(th_crowd_view *v, const th_blend *blend, double time_s)

@@ -135,6 +135,7 @@ static void say_levels(page *p, const uint32_t by_lod[TH_RENDER_MESH_LODS])
 
 static void say_crowd(const th_view_hud *b, page *p)
 {
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(b->crowd_view);
     const th_crowd_view_stats stats = th_crowd_view_get_stats(b->crowd_view);
     const th_crowd_view_desc *crowd = &b->settings->crowd;
     char text[4 * CLIP + 1];
@@ -161,11 +162,10 @@ static void say_crowd(const th_view_hud *b, page *p)
     say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(crowd->layout),
         th_look_name(crowd->look), crowd->shadow_pixels ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(crowd->compile.interpolation),
-        th_palette_name(th_crowd_palette(th_crowd_view_crowd(b->crowd_view))),
-        th_crowd_view_culling(b->crowd_view) == TH_EVALUATOR_GPU ? "culled and posed by the GPU"
-        : th_crowd_view_evaluator(b->crowd_view) == TH_EVALUATOR_GPU
-            ? "posed by the GPU"
-            : th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
+        th_palette_name(parts.palette),
+        parts.culling == TH_EVALUATOR_GPU     ? "culled and posed by the GPU"
+        : parts.evaluator == TH_EVALUATOR_GPU ? "posed by the GPU"
+                                              : th_isa_name(th_crowd_isa(parts.crowd)));
 }
 
 /* Of the last frame that was measured. */
@@ -197,14 +197,14 @@ static void draw_workers(const th_view_hud *b, page *p)
 
 static void say_machine(const th_view_hud *b, page *p)
 {
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(b->crowd_view);
     const th_viewpoint *v = b->viewpoint;
     char followed[48] = "", renderer[4 * COLUMNS + 1];
     if (v->mode == TH_CAMERA_MODE_FOLLOW)
         snprintf(followed, sizeof followed, " %s", th_digits_from(v->followed).text);
     say(p, faint_color, "%s", th_ellipsize(b->gl->renderer, COLUMNS, renderer, sizeof renderer));
-    say(p, faint_color, "by %s, %s%s",
-        th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(b->crowd_view))),
-        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(b->crowd_view))), b->vsync ? ", vsync" : "");
+    say(p, faint_color, "by %s, %s%s", th_fetch_name(parts.fetch), th_ring_upload_name(parts.upload),
+        b->vsync ? ", vsync" : "");
     say(p, text_color, "%s%s   %.2f s at x%g%s", th_camera_mode_name(v->mode), followed, b->time_s, b->rate,
         b->paused ? ", paused" : "");
     say(p, faint_color, "F1 help   Tab hides this");

@@ -49,7 +49,7 @@ struct th_viewer {
     uint32_t help_page; /* from 1; 0: none */
     char message[256];
     double message_until_s;
-    char fallback[256];         /* th_crowd_view_fallback that was said last */
+    char fallback[256];         /* th_crowd_view_parts.fallback that was said last */
     th_gpu_mapping gpu_mapping; /* that was said last */
 
     uint64_t frames; /* frames in which the crowd was drawn */
@@ -112,18 +112,17 @@ static void begin_rebuild(th_viewer *v)
 /* Says it when the reason is another than before, or the mapping that was measured to be faster. */
 static void complain_of_evaluator(th_viewer *v)
 {
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(v->crowd_view);
     char mapping[128];
-    const th_gpu_mapping_choice choice = th_crowd_view_gpu_mapping(v->crowd_view);
-    const char *why = th_crowd_view_fallback(v->crowd_view);
-    th_gpu_mapping_text(&choice, mapping, sizeof mapping);
-    if (mapping[0] && choice.mapping != v->gpu_mapping)
+    th_gpu_mapping_text(&parts.gpu_mapping, mapping, sizeof mapping);
+    if (mapping[0] && parts.gpu_mapping.mapping != v->gpu_mapping)
         th_complain("the GPU poses with %s", mapping);
-    v->gpu_mapping = choice.mapping;
-    if (why[0] && strcmp(why, v->fallback) != 0) {
-        th_complain("%s", why);
-        tell(v, "%s", why);
+    v->gpu_mapping = parts.gpu_mapping.mapping;
+    if (parts.fallback[0] && strcmp(parts.fallback, v->fallback) != 0) {
+        th_complain("%s", parts.fallback);
+        tell(v, "%s", parts.fallback);
     }
-    snprintf(v->fallback, sizeof v->fallback, "%s", why);
+    snprintf(v->fallback, sizeof v->fallback, "%s", parts.fallback);
 }
 
 static void end_rebuild(th_viewer *v)
@@ -141,7 +140,7 @@ static void end_rebuild(th_viewer *v)
     complain_of_evaluator(v);
     v->shown.crowd.blend = v->wanted.crowd.blend; /* may have changed meanwhile */
     th_crowd_view_set_blend(v->crowd_view, &v->wanted.crowd.blend, v->time_s);
-    th_jobs_stats_reset(th_crowd_view_jobs(v->crowd_view));
+    th_jobs_stats_reset(th_crowd_view_get_parts(v->crowd_view).jobs);
     th_crowd_view_trace(v->crowd_view, v->desc.tracer);
     v->viewpoint.followed %= v->shown.crowd.count;
     v->aspect = 0;
@@ -258,7 +257,7 @@ static void take_readings(th_viewer *v)
 {
     th_hud_readings *r = &v->readings;
     th_worker_stats workers[TH_JOBS_MAX_THREADS];
-    th_jobs *jobs = th_crowd_view_jobs(v->crowd_view);
+    th_jobs *jobs = th_crowd_view_get_parts(v->crowd_view).jobs;
     double total_ms = 0;
     for (uint32_t part = 0; part < TH_FRAME_PARTS; part++) {
         r->mean_ms[part] = th_history_mean(&v->history, (th_frame_part)part);
@@ -376,7 +375,7 @@ static void draw_frame(th_viewer *v)
 {
     const th_canvas *c = v->canvas;
     th_tracer *tracer = v->desc.tracer;
-    th_jobs *jobs = v->crowd_view ? th_crowd_view_jobs(v->crowd_view) : NULL;
+    th_jobs *jobs = v->crowd_view ? th_crowd_view_get_parts(v->crowd_view).jobs : NULL;
     th_tracer_frame_begin(tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
     if (v->crowd_view) /* if the driver loses data, the next frame draws again */
@@ -555,27 +554,24 @@ static json_t *parts_json(const th_history *h)
 
 json_t *th_viewer_json(const th_viewer *v)
 {
+    const th_crowd_view_parts parts = v->crowd_view ? th_crowd_view_get_parts(v->crowd_view) : (th_crowd_view_parts){0};
     const th_crowd_view_desc *crowd = v->crowd_view ? &v->shown.crowd : &v->wanted.crowd;
     const th_gl_info *info = th_gl_get_info(th_window_gl(v->window));
     const th_history *h = &v->history;
-    const bool is_on_gpu = v->crowd_view && th_crowd_view_evaluator(v->crowd_view) == TH_EVALUATOR_GPU;
+    const bool is_drawn = v->crowd_view, is_on_gpu = parts.evaluator == TH_EVALUATOR_GPU;
     json_t *ms = json_pack("{s:o, s:o, s:o}", "median", th_json_real(th_history_all(h, 0.5)), "p95",
                            th_json_real(th_history_all(h, 0.95)), "p99", th_json_real(th_history_all(h, 0.99)));
-    return json_pack(
-        "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "frames",
-        th_json_count(v->frames), "frames_per_s", frames_per_s(v), "frame_ms", ms, "mean_ms", parts_json(h),
-        "characters", th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
-        th_scheduler_name(crowd->jobs.scheduler), "palette",
-        v->crowd_view ? th_palette_name(th_crowd_palette(th_crowd_view_crowd(v->crowd_view))) : "none", "interpolation",
-        th_interpolation_name(crowd->compile.interpolation), "renderer", th_json_text(info->renderer), "version",
-        th_json_text(info->version), "software", (int)info->software, "fetch",
-        th_json_text(v->crowd_view ? th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(v->crowd_view)))
-                                   : NULL),
-        "upload",
-        th_json_text(v->crowd_view ? th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(v->crowd_view))) : NULL),
-        "evaluator", th_json_text(v->crowd_view ? th_evaluator_name(th_crowd_view_evaluator(v->crowd_view)) : NULL),
-        "gpu_mapping",
-        th_json_text(is_on_gpu ? th_gpu_mapping_name(th_crowd_view_gpu_mapping(v->crowd_view).mapping) : NULL));
+    return json_pack("{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "frames",
+                     th_json_count(v->frames), "frames_per_s", frames_per_s(v), "frame_ms", ms, "mean_ms",
+                     parts_json(h), "characters", th_json_count(crowd->count), "threads",
+                     th_json_count(crowd->jobs.threads), "scheduler", th_scheduler_name(crowd->jobs.scheduler),
+                     "palette", is_drawn ? th_palette_name(parts.palette) : "none", "interpolation",
+                     th_interpolation_name(crowd->compile.interpolation), "renderer", th_json_text(info->renderer),
+                     "version", th_json_text(info->version), "software", (int)info->software, "fetch",
+                     th_json_text(is_drawn ? th_fetch_name(parts.fetch) : NULL), "upload",
+                     th_json_text(is_drawn ? th_ring_upload_name(parts.upload) : NULL), "evaluator",
+                     th_json_text(is_drawn ? th_evaluator_name(parts.evaluator) : NULL), "gpu_mapping",
+                     th_json_text(is_on_gpu ? th_gpu_mapping_name(parts.gpu_mapping.mapping) : NULL));
 }
 
 bool th_viewer_print(const th_viewer *v, FILE *file)

@@ -172,14 +172,14 @@ static void begin_repetition(void *ctx)
     s->frames = 0;
     for (int i = 0; i < STAGES; i++)
         s->stage_ns[i] = 0;
-    th_jobs_stats_reset(th_crowd_view_jobs(s->crowd_view));
+    th_jobs_stats_reset(th_crowd_view_get_parts(s->crowd_view).jobs);
 }
 
 /* The caller is in a call of the pool, busy or idle, or outside of jobs. */
 static double serial_share(const subject *s)
 {
     th_worker_stats workers[TH_JOBS_MAX_THREADS];
-    const th_jobs *jobs = th_crowd_view_jobs(s->crowd_view);
+    const th_jobs *jobs = th_crowd_view_get_parts(s->crowd_view).jobs;
     double busy_ns = 0;
     th_jobs_stats(jobs, workers);
     for (uint32_t w = 0; w < th_jobs_threads(jobs); w++)
@@ -222,7 +222,7 @@ static th_result validate(validation *r, const subject *s, th_error *err)
 {
     th_crowd_view_desc few = s->shared->crowds[ALL_VISIBLE];
     few.palette = s->setting ? s->setting->palette : few.palette;
-    const th_scene *scene = th_crowd_view_scene(s->crowd_view);
+    const th_scene *scene = th_crowd_view_get_parts(s->crowd_view).scene;
     th_result result = th_scene_crowd(scene, few.isa, few.palette, &r->crowd, err);
     if (result != TH_OK)
         return result;
@@ -303,7 +303,7 @@ static bool pool_errors(const subject *s, th_crowd_view *measured, float **px, u
         float *more = realloc(*px, ((size_t)*count + stats.error.count + 1) * sizeof **px);
         if (!more)
             return false;
-        memcpy(more + *count, th_crowd_view_errors(measured), stats.error.count * sizeof **px);
+        memcpy(more + *count, th_crowd_view_get_parts(measured).errors, stats.error.count * sizeof **px);
         *px = more;
         *count += stats.error.count;
     }
@@ -337,25 +337,25 @@ static th_result take_gpu(subject *s, th_error *err)
     th_crowd_view_desc desc = s->shared->crowds[s->crowd];
     desc.evaluator = TH_EVALUATOR_GPU;
     desc.isa = TH_ISA_SCALAR;
-    desc.palette = th_crowd_palette(th_crowd_view_crowd(s->crowd_view));
+    desc.palette = th_crowd_view_get_parts(s->crowd_view).palette;
     s->base = s->crowd_view;
     s->is_own = true;
     th_result result = make_crowd_view(s, &desc, s->base, &s->crowd_view, err);
-    if (result == TH_OK && th_crowd_view_evaluator(s->crowd_view) != TH_EVALUATOR_GPU)
-        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_fallback(s->crowd_view));
+    if (result == TH_OK && th_crowd_view_get_parts(s->crowd_view).evaluator != TH_EVALUATOR_GPU)
+        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_get_parts(s->crowd_view).fallback);
     return result;
 }
 
 /* Palettes of the characters that the crowd poses, with the mapping of frames. */
 static th_result read_palettes(const subject *s, const th_crowd *crowd, void *out, th_error *err)
 {
-    const th_scene *scene = th_crowd_view_scene(s->crowd_view);
+    const th_scene *scene = th_crowd_view_get_parts(s->crowd_view).scene;
     const th_gpu_evaluator_desc desc = {
         .gl = s->shared->picture.gl,
         .compiled_models = scene->compiled_models,
         .compiled_model_count = scene->compiled_model_count,
         .palette = th_crowd_palette(crowd),
-        .mapping = th_crowd_view_gpu_mapping(s->crowd_view).mapping,
+        .mapping = th_crowd_view_get_parts(s->crowd_view).gpu_mapping.mapping,
     };
     th_gpu_evaluator *evaluator;
     th_result result = th_gpu_evaluator_create(&desc, &evaluator, err);
@@ -368,7 +368,7 @@ static th_result read_palettes(const subject *s, const th_crowd *crowd, void *ou
 /* Holds what the GPU poses against the scalar kernel. */
 static th_result compare_with_kernel(subject *s, th_error *err)
 {
-    const th_crowd *crowd = th_crowd_view_crowd(s->crowd_view);
+    const th_crowd *crowd = th_crowd_view_get_parts(s->crowd_view).crowd;
     const size_t bytes = th_crowd_palette_bytes(crowd);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd)), *wanted = th_cache_line_alloc(bytes),
          *got = th_cache_line_alloc(bytes);
@@ -488,7 +488,7 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
     const double base_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN;
     const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
     json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ring_bytes",
-                             th_json_count(th_ring_bytes(th_crowd_view_ring(s->crowd_view))), "visible",
+                             th_json_count(th_crowd_view_get_parts(s->crowd_view).ring_bytes), "visible",
                              th_json_count(stats.visible), "evaluated", th_json_count(stats.evaluated), "shared",
                              th_json_count(stats.shared), "held", th_json_count(stats.held), "palette_bytes",
                              th_json_count(stats.palette_bytes), "vs_redraw", th_json_real(ns / base_ns));
@@ -505,7 +505,7 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
         json = th_json_set(json, "gpu_us",
                            s->gpu_ns.count > 0 ? th_json_real(th_samples_stats(&s->gpu_ns).median / 1e3) : json_null());
     if (s->kind->on_gpu) {
-        const th_gpu_mapping mapping = th_crowd_view_gpu_mapping(s->crowd_view).mapping;
+        const th_gpu_mapping mapping = th_crowd_view_get_parts(s->crowd_view).gpu_mapping.mapping;
         json = th_json_set(json, "gpu_mapping", json_string(th_gpu_mapping_name(mapping)));
         json = th_json_set(json, "same_bytes", json_boolean(s->same_bytes));
     }

@@ -133,7 +133,7 @@ static void take_figures(demo *d)
     th_context context;
     th_context_read(&context);
     *f = (figures){.characters = d->most,
-                   .threads = th_jobs_threads(th_crowd_view_jobs(d->crowd_views[TH_TOUR_SHOTS - 1])),
+                   .threads = th_jobs_threads(th_crowd_view_get_parts(d->crowd_views[TH_TOUR_SHOTS - 1]).jobs),
                    .frames = d->frames,
                    .bones_per_s = d->evaluate_ns > 0 ? (double)d->bones * 1e9 / (double)d->evaluate_ns : 0,
                    .p50_ms = th_history_all(&d->history, 0.5),

@@ -53,7 +53,7 @@ static th_result make_crowd_view(th_load_test_gl *c, uint32_t characters, const 
 /* Once, and again where crowds of another size are posed another way. */
 static void complain(th_load_test_gl *c)
 {
-    const th_gpu_mapping mapping = th_crowd_view_gpu_mapping(c->all).mapping;
+    const th_gpu_mapping mapping = th_crowd_view_get_parts(c->all).gpu_mapping.mapping;
     if (!c->has_complained || mapping != c->gpu_mapping)
         th_complain_of_evaluator(c->all);
     c->has_complained = true;
@@ -84,7 +84,7 @@ static th_result set_threads(th_load_test_gl *c, uint32_t threads, th_error *err
 
 static bool draw_frame(th_load_test_gl *c, uint64_t number)
 {
-    th_jobs *jobs = th_crowd_view_jobs(c->all);
+    th_jobs *jobs = th_crowd_view_get_parts(c->all).jobs;
     th_tracer_frame_begin(c->picture.tracer, jobs, number);
     const bool drawn = th_picture_draw(&c->picture, c->all, (double)number / TH_FRAME_RATE, &c->camera);
     th_tracer_frame_end(c->picture.tracer, jobs);
@@ -139,7 +139,7 @@ static th_stress_poses count_poses(const void *ctx)
 /* Instead of the crowd that was drawn. A measured frame is posed by the CPU in any case. */
 static th_result make_measured(th_load_test_gl *c, uint32_t every, th_error *err)
 {
-    const uint32_t characters = th_crowd_view_scene(c->all)->instance_count;
+    const uint32_t characters = th_crowd_view_get_parts(c->all).scene->instance_count;
     const th_crowd_view_desc drawn = c->crowd;
     th_gl_finish(c->picture.gl);
     release(c);

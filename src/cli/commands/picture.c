@@ -47,32 +47,29 @@ bool th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time
 
 void th_complain_of_evaluator(const th_crowd_view *crowd_view)
 {
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
     char mapping[128];
-    const th_gpu_mapping_choice choice = th_crowd_view_gpu_mapping(crowd_view);
-    th_gpu_mapping_text(&choice, mapping, sizeof mapping);
-    if (th_crowd_view_fallback(crowd_view)[0])
-        th_complain("%s", th_crowd_view_fallback(crowd_view));
+    th_gpu_mapping_text(&parts.gpu_mapping, mapping, sizeof mapping);
+    if (parts.fallback[0])
+        th_complain("%s", parts.fallback);
     if (mapping[0])
         th_complain("the GPU poses with %s", mapping);
 }
 
 json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd)
 {
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
     const th_gl_info *info = th_gl_get_info(p->gl);
     json_t *json = json_pack(
         "{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:o}", "width", (int)p->size.width, "height",
         (int)p->size.height, "samples", (int)p->size.samples, "shadow", (int)crowd->shadow_pixels, "renderer",
         th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version", th_json_text(info->version),
-        "software", (int)info->software, "palette", th_palette_name(th_crowd_palette(th_crowd_view_crowd(crowd_view))),
-        "layout", th_layout_name(crowd->layout), "fetch",
-        th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(crowd_view))), "upload",
-        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))), "evaluator",
-        th_evaluator_name(th_crowd_view_evaluator(crowd_view)), "ring_bytes",
-        th_json_count(th_ring_bytes(th_crowd_view_ring(crowd_view))));
-    if (th_crowd_view_evaluator(crowd_view) == TH_EVALUATOR_GPU)
-        json = th_json_set(json, "gpu_mapping",
-                           json_string(th_gpu_mapping_name(th_crowd_view_gpu_mapping(crowd_view).mapping)));
-    if (th_crowd_view_culling(crowd_view) == TH_EVALUATOR_GPU)
+        "software", (int)info->software, "palette", th_palette_name(parts.palette), "layout",
+        th_layout_name(crowd->layout), "fetch", th_fetch_name(parts.fetch), "upload", th_ring_upload_name(parts.upload),
+        "evaluator", th_evaluator_name(parts.evaluator), "ring_bytes", th_json_count(parts.ring_bytes));
+    if (parts.evaluator == TH_EVALUATOR_GPU)
+        json = th_json_set(json, "gpu_mapping", json_string(th_gpu_mapping_name(parts.gpu_mapping.mapping)));
+    if (parts.culling == TH_EVALUATOR_GPU)
         json = th_json_set(json, "culling", json_string("gpu"));
     if (crowd->surroundings)
         json = th_json_set(json, "scene", json_string(th_layout_name(crowd->layout)));

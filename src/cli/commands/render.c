@@ -49,7 +49,7 @@ static th_result begin(rendering *r, const th_model_set *model_set, th_error *er
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
     const th_frame_writer_desc *file = &r->file;
-    th_jobs *jobs = th_crowd_view_jobs(r->crowd_view);
+    th_jobs *jobs = th_crowd_view_get_parts(r->crowd_view).jobs;
     th_result result = TH_OK;
     th_tracer_frame_begin(r->tracer, jobs, frame);
     const double time_s = r->options->crowd.start_s + frame / file->frames_per_s;
@@ -164,8 +164,8 @@ static json_t *rendering_json(const rendering *r)
     const th_frame_writer_desc *file = &r->file;
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
-    const th_crowd_view *view = r->crowd_view;
-    const bool is_on_gpu = th_crowd_view_evaluator(view) == TH_EVALUATOR_GPU;
+    const th_crowd_view_parts view = th_crowd_view_get_parts(r->crowd_view);
+    const bool is_on_gpu = view.evaluator == TH_EVALUATOR_GPU;
     json_t *error = r->error.count == 0
                         ? json_null()
                         : json_pack("{s:o, s:o, s:o}", "p50", th_json_real((double)r->error.p50), "p99",
@@ -202,16 +202,15 @@ static json_t *rendering_json(const rendering *r)
         TH_FIELD("renderer", TH_TEXT(info->renderer)),
         TH_FIELD("version", TH_TEXT(info->version)),
         TH_FIELD("software", TH_FLAG(info->software)),
-        TH_FIELD("palette", TH_TEXT(th_palette_name(th_crowd_palette(th_crowd_view_crowd(view))))),
-        TH_FIELD("fetch", TH_TEXT(th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(view))))),
-        TH_FIELD("upload", TH_TEXT(th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(view))))),
-        TH_FIELD("evaluator", TH_TEXT(th_evaluator_name(th_crowd_view_evaluator(view)))),
-        TH_FIELD("gpu_mapping",
-                 TH_TEXT(is_on_gpu ? th_gpu_mapping_name(th_crowd_view_gpu_mapping(view).mapping) : NULL)),
-        TH_FIELD("isa", TH_TEXT(is_on_gpu ? NULL : th_isa_name(th_crowd_isa(th_crowd_view_crowd(view))))),
+        TH_FIELD("palette", TH_TEXT(th_palette_name(view.palette))),
+        TH_FIELD("fetch", TH_TEXT(th_fetch_name(view.fetch))),
+        TH_FIELD("upload", TH_TEXT(th_ring_upload_name(view.upload))),
+        TH_FIELD("evaluator", TH_TEXT(th_evaluator_name(view.evaluator))),
+        TH_FIELD("gpu_mapping", TH_TEXT(is_on_gpu ? th_gpu_mapping_name(view.gpu_mapping.mapping) : NULL)),
+        TH_FIELD("isa", TH_TEXT(is_on_gpu ? NULL : th_isa_name(th_crowd_isa(view.crowd)))),
         TH_FIELD("error_px", TH_JSON(error)),
         TH_FIELD("ms_per_frame", TH_JSON(ms)),
-        TH_FIELD("culling", TH_IF_GIVEN(th_crowd_view_culling(view) == TH_EVALUATOR_GPU, TH_TEXT("gpu"))),
+        TH_FIELD("culling", TH_IF_GIVEN(view.culling == TH_EVALUATOR_GPU, TH_TEXT("gpu"))),
     };
     th_sheet sheet = th_sheet_json(0);
     TH_SHEET_ADD(&sheet, figures);
@@ -268,13 +267,12 @@ static bool print_rendering(const rendering *r, FILE *file)
         fprintf(file, "warning: %.0f characters per frame do not share although they are far: they have a behaviour\n",
                 per_frame(r, r->apart));
 
+    const th_crowd_view_parts view = th_crowd_view_get_parts(r->crowd_view);
     fprintf(file, "%s, %s, %s palettes by %s, %s%s\n", info->renderer, th_gl_kind_name(info->kind),
-            th_palette_name(th_crowd_palette(th_crowd_view_crowd(r->crowd_view))),
-            th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))),
-            th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))),
-            th_crowd_view_culling(r->crowd_view) == TH_EVALUATOR_GPU     ? ", culled and posed by the GPU"
-            : th_crowd_view_evaluator(r->crowd_view) == TH_EVALUATOR_GPU ? ", posed by the GPU"
-                                                                         : "");
+            th_palette_name(view.palette), th_fetch_name(view.fetch), th_ring_upload_name(view.upload),
+            view.culling == TH_EVALUATOR_GPU     ? ", culled and posed by the GPU"
+            : view.evaluator == TH_EVALUATOR_GPU ? ", posed by the GPU"
+                                                 : "");
     fprintf(file, "ms per frame: cull %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",
             milliseconds(r, r->cull_ns), milliseconds(r, r->wait_ns), milliseconds(r, r->pose_ns),
             milliseconds(r, r->draw_ns), milliseconds(r, r->read_ns), milliseconds(r, r->write_ns));

@@ -42,7 +42,7 @@ TestSuite(load_test_gl, .init = open_crowd, .fini = close_crowd);
 static void prepare(uint32_t threads, uint32_t characters)
 {
     cr_assert_eq(renderer.prepare(renderer.ctx, threads, characters, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_jobs_threads(th_crowd_view_jobs(crowd.all)), threads);
+    cr_expect_eq(th_jobs_threads(th_crowd_view_get_parts(crowd.all).jobs), threads);
 }
 
 /* The picture of a frame that was drawn behind some others. */

@@ -135,7 +135,7 @@ static const uint8_t *shoot(th_palette palette, th_writes *writes)
     make_crowd();
     for (int frame = 0; frame < 5; frame++)
         cr_expect(draw(frame));
-    *writes = th_crowd_writes(th_crowd_view_crowd(s.crowd_view));
+    *writes = th_crowd_writes(th_crowd_view_get_parts(s.crowd_view).crowd);
     return read_target(s.target);
 }
 
@@ -164,7 +164,7 @@ Test(crowd_view, chooses_palettes_by_renderer)
         cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK, "%s", err.text);
         s.base = prepare(&s.desc);
         const bool software = !hardware && __real_th_gl_get_info(gl)->software;
-        cr_expect_eq(th_crowd_palette(th_crowd_view_crowd(s.crowd_view)), software ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
+        cr_expect_eq(th_crowd_view_get_parts(s.crowd_view).palette, software ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
         cr_expect(draw(0));
     }
 }
@@ -291,7 +291,7 @@ Test(crowd_view, who_walks_has_walked)
 /* The clips of all, as names. */
 static const char *clip_of(const th_crowd_view *crowd_view, uint32_t instance)
 {
-    return th_scene_clip(th_crowd_view_scene(crowd_view), instance)->name;
+    return th_scene_clip(th_crowd_view_get_parts(crowd_view).scene, instance)->name;
 }
 
 static th_crowd_view *play(th_layout_kind layout, uint32_t clip)
@@ -357,13 +357,13 @@ Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
     look(9, 0);
     cr_expect(draw(0) && draw(1));
     const uint32_t few = th_crowd_view_get_stats(s.crowd_view).listed;
-    const size_t bytes = th_ring_bytes(th_crowd_view_ring(s.crowd_view));
+    const size_t bytes = th_crowd_view_get_parts(s.crowd_view).ring_bytes;
     cr_expect(few > 0 && bytes < everybody / 4, "%u take %zu of %zu bytes", few, bytes, everybody);
     look(0, 9);
     cr_expect(draw(2));
     turned[0] = read_target(s.target);
     cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).listed, 2 * few);
-    cr_expect_gt(th_ring_bytes(th_crowd_view_ring(s.crowd_view)), bytes);
+    cr_expect_gt(th_crowd_view_get_parts(s.crowd_view).ring_bytes, bytes);
     make_street(1); /* a ring that is new */
     cr_expect(draw(2));
     turned[1] = read_target(s.target);
@@ -474,8 +474,8 @@ static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t f
             const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
             held += stats.held;
             cr_expect_eq(stats.evaluated + stats.held, stats.listed);
-            grown += bytes > 0 && th_ring_bytes(th_crowd_view_ring(s.crowd_view)) > bytes;
-            bytes = th_ring_bytes(th_crowd_view_ring(s.crowd_view));
+            grown += bytes > 0 && th_crowd_view_get_parts(s.crowd_view).ring_bytes > bytes;
+            bytes = th_crowd_view_get_parts(s.crowd_view).ring_bytes;
             if (hold == 0) {
                 pictures[turn] = picture;
                 cr_expect_eq(stats.held, 0);

@@ -126,7 +126,8 @@ static th_crowd_view *create(const th_crowd_view_desc *desc)
 static th_crowd_view *create_culled(const th_crowd_view_desc *desc)
 {
     th_crowd_view *crowd_view = at_end(end_by_th_crowd_view_destroy, create(desc));
-    cr_assert_eq(th_crowd_view_culling(crowd_view), desc->evaluator, "%s", th_crowd_view_fallback(crowd_view));
+    cr_assert_eq(th_crowd_view_get_parts(crowd_view).culling, desc->evaluator, "%s",
+                 th_crowd_view_get_parts(crowd_view).fallback);
     return crowd_view;
 }
 
@@ -333,7 +334,7 @@ static uint8_t *shoot(const th_crowd_view_desc *desc, th_crowd_view_stats *stats
     const th_target *target = make_target(WIDTH, HEIGHT, 4);
     for (int frame = 0; frame <= TH_RING_SLOTS; frame++)
         draw(crowd_view, target, 2 * frame);
-    cr_expect_eq(th_crowd_view_evaluator(crowd_view), desc->evaluator);
+    cr_expect_eq(th_crowd_view_get_parts(crowd_view).evaluator, desc->evaluator);
     th_crowd_view_await_stats(crowd_view);
     *stats = th_crowd_view_get_stats(crowd_view);
     th_crowd_view_destroy(crowd_view);
@@ -641,10 +642,11 @@ Test(gpu_cull, reads_nothing_but_old_counts_where_the_driver_keeps_nothing_mappe
 static void expect_cpu(const th_crowd_view_desc *desc, const char *why)
 {
     th_crowd_view *crowd_view = create(desc);
-    cr_expect_eq(th_crowd_view_evaluator(crowd_view), TH_EVALUATOR_GPU);
-    cr_expect_eq(th_crowd_view_culling(crowd_view), TH_EVALUATOR_CPU);
-    cr_expect_eq(strncmp(th_crowd_view_fallback(crowd_view), "the CPU culls, not the GPU: ", 28), 0);
-    cr_expect(strstr(th_crowd_view_fallback(crowd_view), why), "%s", th_crowd_view_fallback(crowd_view));
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
+    cr_expect_eq(parts.evaluator, TH_EVALUATOR_GPU);
+    cr_expect_eq(parts.culling, TH_EVALUATOR_CPU);
+    cr_expect_eq(strncmp(parts.fallback, "the CPU culls, not the GPU: ", 28), 0);
+    cr_expect(strstr(parts.fallback, why), "%s", parts.fallback);
     th_crowd_view_await_stats(crowd_view);
     th_crowd_view_destroy(crowd_view);
 }
@@ -672,9 +674,10 @@ Test(gpu_cull, leaves_to_the_cpu_what_it_cannot_do_and_says_why)
 static void expect_evaluator(const th_crowd_view_desc *desc, th_evaluator evaluator, const char *why)
 {
     th_crowd_view *crowd_view = create(desc);
-    cr_expect_eq(th_crowd_view_evaluator(crowd_view), evaluator, "%s", why);
-    cr_expect_eq(th_crowd_view_fallback(crowd_view)[0] == '\0', why[0] == '\0');
-    cr_expect(strstr(th_crowd_view_fallback(crowd_view), why), "%s", th_crowd_view_fallback(crowd_view));
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
+    cr_expect_eq(parts.evaluator, evaluator, "%s", why);
+    cr_expect_eq(parts.fallback[0] == '\0', why[0] == '\0');
+    cr_expect(strstr(parts.fallback, why), "%s", parts.fallback);
     draw(crowd_view, make_target(WIDTH, HEIGHT, 4), 1);
     th_crowd_view_destroy(crowd_view);
 }

@@ -104,7 +104,7 @@ static void find_models(uint32_t out[COUNT])
     const th_crowd_view *v = s.crowd_view;
     const th_draw_list *lists = v->cull->draw_lists;
     for (uint32_t i = 0; i < COUNT; i++)
-        out[i] = th_crowd_view_scene(v)->instances[i].model;
+        out[i] = th_crowd_view_get_parts(v).scene->instances[i].model;
     for (uint32_t g = 0; g < v->cull->draw_list_count; g++)
         for (uint32_t k = lists[g].first; k < lists[g].first + lists[g].count; k++)
             out[v->cull->list[k]] = v->posed_as[lists[g].mesh][lists[g].lod];
@@ -139,7 +139,7 @@ static void play(posed *p, bool as_drawn, double time_s, void *scratch)
 static posed pose_all(th_palette format, double share_hz, bool as_drawn, double time_s)
 {
     posed p = {0};
-    const th_scene *scene = th_crowd_view_scene(s.crowd_view);
+    const th_scene *scene = th_crowd_view_get_parts(s.crowd_view).scene;
     th_instance instances[COUNT];
     memcpy(instances, scene->instances, sizeof instances);
     for (uint32_t i = 0; i < COUNT && share_hz > 0; i++)
@@ -215,7 +215,7 @@ static bool look(const posed *p, uint32_t i, uint32_t mesh, uint32_t v, const th
 static double error_of(const posed *drawn, const posed *full, uint32_t i, const th_instance_transform *drawn_at,
                        const th_instance_transform *at)
 {
-    const th_model *model = th_scene_model(th_crowd_view_scene(s.crowd_view), i);
+    const th_model *model = th_scene_model(th_crowd_view_get_parts(s.crowd_view).scene, i);
     double most = 0, a[2], b[2];
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
@@ -274,7 +274,7 @@ static void compare(double time_s)
     measure_all(time_s, wanted);
     cr_assert(e.count > 10 && e.count < COUNT, "%u are visible", e.count);
     for (uint32_t i = 0; i < e.count; i++) {
-        const double got = (double)th_crowd_view_errors(s.crowd_view)[e.count - 1 - i];
+        const double got = (double)th_crowd_view_get_parts(s.crowd_view).errors[e.count - 1 - i];
         cr_assert_float_eq(got, wanted[i], 0.05 * wanted[i] + 0.003, "%s, the %u-th of %u: %g, not %g pixels",
                            th_palette_name(s.desc.palette), i, e.count, got, wanted[i]);
     }
@@ -432,10 +432,10 @@ Test(screen_error, is_the_same_for_any_number_of_threads)
         const th_screen_error_stats e = measure(3);
         if (threads == 1) {
             count = e.count;
-            memcpy(first, th_crowd_view_errors(s.crowd_view), count * sizeof *first);
+            memcpy(first, th_crowd_view_get_parts(s.crowd_view).errors, count * sizeof *first);
         }
         cr_assert_eq(e.count, count);
-        cr_assert_arr_eq(th_crowd_view_errors(s.crowd_view), first, count * sizeof *first);
+        cr_assert_arr_eq(th_crowd_view_get_parts(s.crowd_view).errors, first, count * sizeof *first);
     }
 }
 

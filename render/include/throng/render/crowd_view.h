@@ -130,6 +130,25 @@ typedef struct th_crowd_view_stats {
     th_screen_error_stats error; /* of the last frame that was measured */
 } th_crowd_view_stats;
 
+/* What one is made of, and how it works: all of it once it is complete; scene, crowd and palette once it is prepared.
+ * All pointers are borrowed. */
+typedef struct th_crowd_view_parts {
+    const th_scene *scene;
+    const th_crowd *crowd;
+    th_jobs *jobs;
+    th_palette palette; /* these are resolved: not AUTO */
+    th_fetch fetch;
+    th_ring_upload upload;
+    size_t ring_bytes;
+    th_evaluator evaluator, culling;   /* who poses, and who culls: CPU or GPU */
+    th_gpu_mapping_choice gpu_mapping; /* how the GPU does that; zero where the CPU poses */
+    /* That the CPU poses, or culls, although the desc asks for the GPU, or for AUTO on a GPU, and why: a sentence
+     * without a full stop; "": it does not. */
+    const char *fallback;
+    /* The errors of the visible characters in the last frame that was measured: stats.error.count of them, ascending */
+    const float *errors;
+} th_crowd_view_parts;
+
 /* Resolves TH_PALETTE_AUTO for a software renderer: F32, because there the vertex shader takes most of a frame, and
  * quaternions cost it more than they save. For a GPU it stays AUTO. */
 th_palette th_palette_for(th_palette palette, const th_gl *gl);
@@ -199,25 +218,7 @@ th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view);
 /* Waits for the GPU where it culls, so that all statistics are about the last frame. */
 void th_crowd_view_await_stats(th_crowd_view *crowd_view);
 
-/* The errors of the visible characters in the last frame that was measured: stats.error.count of them, ascending. */
-const float *th_crowd_view_errors(const th_crowd_view *crowd_view);
-
-const th_scene *th_crowd_view_scene(const th_crowd_view *crowd_view);
-const th_crowd_renderer *th_crowd_view_renderer(const th_crowd_view *crowd_view);
-const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view);
-const th_crowd *th_crowd_view_crowd(const th_crowd_view *crowd_view);
-th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view);
-
-/* Who poses, and who culls: CPU or GPU. */
-th_evaluator th_crowd_view_evaluator(const th_crowd_view *crowd_view);
-th_evaluator th_crowd_view_culling(const th_crowd_view *crowd_view);
-
-/* How the GPU does that; zero where the CPU poses. */
-th_gpu_mapping_choice th_crowd_view_gpu_mapping(const th_crowd_view *crowd_view);
-
-/* That the CPU poses, or culls, although the desc asks for the GPU, or for AUTO on a GPU, and why: a sentence without a
- * full stop; "": it does not. Of a complete one. */
-const char *th_crowd_view_fallback(const th_crowd_view *crowd_view);
+th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *crowd_view);
 
 /* ---- following a character ---- */
 
