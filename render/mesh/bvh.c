@@ -1,11 +1,11 @@
 /* A bounding volume hierarchy of boxes, split at the median triangle along the longest side. */
 #include "bvh.h"
 
+#include <core/arena.h>
+
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LEAF_TRIANGLES 4u
 #define SAMPLED        61 /* each of so many points is looked at first */
@@ -23,6 +23,7 @@ typedef struct box {
 } box;
 
 struct th_bvh {
+    th_arena *arena; /* holds this */
     const float *positions;
     const uint32_t *indices;
     size_t triangle_count;
@@ -32,32 +33,6 @@ struct th_bvh {
 };
 
 /* ---- building ---- */
-
-static void make_box(const th_bvh *s, uint32_t triangle, box *out)
-{
-    const uint32_t *index = s->indices + 3 * (size_t)triangle;
-    for (int i = 0; i < 3; i++) {
-        const float a = s->positions[3 * (size_t)index[0] + (size_t)i];
-        const float b = s->positions[3 * (size_t)index[1] + (size_t)i];
-        const float c = s->positions[3 * (size_t)index[2] + (size_t)i];
-        const float least = a < b ? a : b, most = a < b ? b : a;
-        out->low[i] = c < least ? c : least;
-        out->high[i] = c > most ? c : most;
-        out->middle[i] = out->low[i] / 2 + out->high[i] / 2;
-    }
-    out->triangle = triangle;
-}
-
-static void bound(const box *boxes, uint32_t count, node *out)
-{
-    memcpy(out->low, boxes[0].low, sizeof out->low);
-    memcpy(out->high, boxes[0].high, sizeof out->high);
-    for (uint32_t b = 1; b < count; b++)
-        for (int i = 0; i < 3; i++) {
-            out->low[i] = boxes[b].low[i] < out->low[i] ? boxes[b].low[i] : out->low[i];
-            out->high[i] = boxes[b].high[i] > out->high[i] ? boxes[b].high[i] : out->high[i];
-        }
-}
 
 /* Moves the lower half along the axis to the front (Hoare's quickselect). */
 static void split_at_median(box *boxes, uint32_t count, int axis)
@@ -91,20 +66,29 @@ static void split_at_median(box *boxes, uint32_t count, int axis)
 static void build(th_bvh *s, uint32_t first, uint32_t count)
 {
     assert(count > 0);
+    box *boxes = s->boxes + first;
     const uint32_t at = s->node_count++;
     assert(at <= s->triangle_count);
     node *n = &s->nodes[at];
-    bound(s->boxes + first, count, n);
+    int axis = 0;
+    for (int i = 0; i < 3; i++) {
+        n->low[i] = boxes[0].low[i];
+        n->high[i] = boxes[0].high[i];
+    }
+    for (uint32_t b = 1; b < count; b++)
+        for (int i = 0; i < 3; i++) {
+            n->low[i] = boxes[b].low[i] < n->low[i] ? boxes[b].low[i] : n->low[i];
+            n->high[i] = boxes[b].high[i] > n->high[i] ? boxes[b].high[i] : n->high[i];
+        }
     if (count <= LEAF_TRIANGLES) {
         n->first = first;
         n->count = count;
         return;
     }
-    int axis = 0;
     for (int i = 1; i < 3; i++)
         if (n->high[i] - n->low[i] > n->high[axis] - n->low[axis])
             axis = i;
-    split_at_median(s->boxes + first, count, axis);
+    split_at_median(boxes, count, axis);
     build(s, first, count / 2);
     n->right = s->node_count;
     build(s, first + count / 2, count - count / 2);
@@ -113,19 +97,29 @@ static void build(th_bvh *s, uint32_t first, uint32_t count)
 th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t triangle_count)
 {
     assert((positions && indices) || triangle_count == 0);
-    th_bvh *s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    *s = (th_bvh){.positions = positions, .indices = indices, .triangle_count = triangle_count};
+    th_arena *arena = th_arena_create();
+    th_bvh *s = th_arena_new(arena, th_bvh, 1);
     /* A leaf holds at least two triangles, so there are fewer nodes than triangles. A single triangle is one node. */
-    s->nodes = calloc(triangle_count + 1, sizeof *s->nodes);
-    s->boxes = malloc((triangle_count + 1) * sizeof *s->boxes);
-    if (!s->nodes || !s->boxes) {
-        th_bvh_destroy(s);
+    node *nodes = th_arena_new(arena, node, triangle_count + 1);
+    box *boxes = th_arena_new(arena, box, triangle_count);
+    if (th_arena_failed(arena)) {
+        th_arena_destroy(arena);
         return NULL;
     }
-    for (uint32_t t = 0; t < triangle_count; t++)
-        make_box(s, t, &s->boxes[t]);
+    *s = (th_bvh){arena, positions, indices, triangle_count, 0, nodes, boxes};
+    for (uint32_t t = 0; t < triangle_count; t++) {
+        const uint32_t *index = indices + 3 * (size_t)t;
+        box *out = &boxes[t];
+        out->triangle = t;
+        for (size_t i = 0; i < 3; i++) {
+            const float a = positions[3 * (size_t)index[0] + i], b = positions[3 * (size_t)index[1] + i],
+                        c = positions[3 * (size_t)index[2] + i];
+            const float least = a < b ? a : b, most = a < b ? b : a;
+            out->low[i] = c < least ? c : least;
+            out->high[i] = c > most ? c : most;
+            out->middle[i] = out->low[i] / 2 + out->high[i] / 2;
+        }
+    }
     if (triangle_count > 0)
         build(s, 0, (uint32_t)triangle_count);
     return s;
@@ -133,11 +127,8 @@ th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t tr
 
 void th_bvh_destroy(th_bvh *s)
 {
-    if (!s)
-        return;
-    free(s->nodes);
-    free(s->boxes);
-    free(s);
+    if (s)
+        th_arena_destroy(s->arena);
 }
 
 /* ---- distances, squared ---- */

@@ -10,19 +10,15 @@
 th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_bytes, th_render_mesh_image *out,
                           th_error *err);
 
-/* False for a JPEG that must not reach stb_image (image_jpeg.c). */
+/* False for a JPEG that must not reach stb_image. */
 bool th_image_jpeg_sound(const uint8_t *bytes, size_t byte_count);
 
-#ifdef TH_HAVE_WEBP
-/* th_image_decode of a WebP, and whether the bytes are one. */
-bool th_image_is_webp(const uint8_t *bytes, size_t byte_count);
-th_result th_image_webp_decode(const uint8_t *bytes, size_t byte_count, size_t most_bytes, th_render_mesh_image *out,
-                               th_error *err);
-#endif
-
-/* The limits above; the text continues the same sentence. */
-th_result th_image_check_size(int width, int height, size_t most_bytes, th_error *err);
-
 void th_image_free(th_render_mesh_image *image);
+
+/* Writes the next smaller level of an image with transparent texels: half the width and height, rounded down but at
+ * least 1. Each texel is the mean of the four that it covers, in linear light, and colours count as much as their
+ * alpha: what is transparent has a colour too, often white or black, that must not show at the edges. Where all four
+ * are transparent their plain mean is used. rgba: sRGB and linear alpha, as decoded. out may be rgba. */
+void th_mipmap_halve(const uint8_t *rgba, uint32_t width, uint32_t height, uint8_t *out);
 
 #endif

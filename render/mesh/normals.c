@@ -9,7 +9,6 @@
  * Normals between those of the faces, as on a round surface, stay: they look better than the face normals. */
 #include "bvh.h"
 #include "geometry.h"
-#include "pack.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,27 +23,29 @@
 
 enum { MOST_AROUND = 64 /* triangles visited per vertex, which bounds the time for a large fan */ };
 
-/* A corner of a triangle of the level. */
+/* A corner of a triangle of a level. */
 typedef struct corner {
     float normal[3]; /* of level 0 near the corner; the vertex's own if it suits the face; 0 if unknown */
     float area;
     uint32_t next; /* the next corner at the same position, or TH_NO_INDEX */
 } corner;
 
-typedef struct normals {
-    th_render_mesh_vertex *vertices; /* the part's vertices, then the new ones */
-    uint32_t count, room;
-    uint32_t *twins; /* [vertex] the next one that differs only by its normal, or TH_NO_INDEX */
-
-    const uint32_t *whole; /* indices of level 0 */
-    uint32_t whole_count;  /* vertices of level 0 */
-    float *positions;
+/* A part as it is. */
+typedef struct surface {
+    const th_render_mesh_vertex *vertices;
+    const uint32_t *indices; /* of level 0 */
     th_bvh *bvh;
-
     corner *corners;        /* of the current level */
     uint32_t *places;       /* [vertex] an id shared by the vertices at the same position */
     uint32_t *first_corner; /* [place] */
-} normals;
+} surface;
+
+/* The vertices of the parts up to the current one: of each its own, then the new ones. */
+typedef struct vertex_list {
+    th_render_mesh_vertex *vertices;
+    uint32_t *twins; /* [vertex] the next one that differs only by its normal, or TH_NO_INDEX */
+    size_t count, room;
+} vertex_list;
 
 static float dot(const float a[3], const float b[3])
 {
@@ -63,10 +64,10 @@ static bool normalize(float v[3])
 /* ---- normals of level 0 ---- */
 
 /* Writes the triangle's normal and returns its area; 0 for a degenerate triangle. */
-static float face_of(const normals *n, const uint32_t *index, float out[3])
+static float face_of(const surface *s, const uint32_t *index, float out[3])
 {
-    const float *a = n->vertices[index[0]].position, *b = n->vertices[index[1]].position,
-                *c = n->vertices[index[2]].position;
+    const float *a = s->vertices[index[0]].position, *b = s->vertices[index[1]].position,
+                *c = s->vertices[index[2]].position;
     float ab[3], ac[3];
     for (int i = 0; i < 3; i++) {
         ab[i] = b[i] - a[i];
@@ -80,21 +81,21 @@ static float face_of(const normals *n, const uint32_t *index, float out[3])
 
 /* The normal of level 0 near a corner. Zero if the nearest surface faces the other way, as the back of a thin object
  * does. */
-static void look_up(const normals *n, const uint32_t *index, int which, const float face[3], float out[3])
+static void look_up(const surface *s, const uint32_t *index, uint32_t which, const float face[3], float out[3])
 {
     double point[3], weights[3];
     for (int i = 0; i < 3; i++) {
         double sum = 0;
         for (int c = 0; c < 3; c++)
-            sum += (double)n->vertices[index[c]].position[i];
-        const double at = (double)n->vertices[index[which]].position[i];
+            sum += (double)s->vertices[index[c]].position[i];
+        const double at = (double)s->vertices[index[which]].position[i];
         point[i] = at + (double)INWARDS * (sum / 3 - at);
     }
-    const uint32_t *triangle = n->whole + 3 * (size_t)th_bvh_nearest(n->bvh, point, weights);
+    const uint32_t *triangle = s->indices + 3 * (size_t)th_bvh_nearest(s->bvh, point, weights);
     memset(out, 0, 3 * sizeof *out);
     for (int c = 0; c < 3; c++) {
         float normal[3];
-        th_unpack_normal(n->vertices[triangle[c]].normal, normal);
+        th_unpack_normal(s->vertices[triangle[c]].normal, normal);
         for (int i = 0; i < 3; i++)
             out[i] += (float)weights[c] * normal[i];
     }
@@ -102,154 +103,122 @@ static void look_up(const normals *n, const uint32_t *index, int which, const fl
         memset(out, 0, 3 * sizeof *out);
 }
 
-static void look_at_level(normals *n, const uint32_t *indices, uint32_t count)
-{
-    for (uint32_t v = 0; v < n->whole_count; v++)
-        n->first_corner[v] = TH_NO_INDEX;
-    for (uint32_t k = 0; k < count; k++) {
-        float face[3];
-        const uint32_t *index = indices + k / 3 * 3, place = n->places[indices[k]];
-        n->corners[k] = (corner){.area = face_of(n, index, face), .next = n->first_corner[place]};
-        n->first_corner[place] = k;
-        th_unpack_normal(n->vertices[indices[k]].normal, n->corners[k].normal);
-        if (dot(n->corners[k].normal, face) < FLAT)
-            look_up(n, index, (int)(k % 3), face, n->corners[k].normal);
-    }
-}
-
 /* ---- new vertices ---- */
 
-/* Area-weighted mean of the similar normals around a corner. */
-static bool mean_around(const normals *n, uint32_t place, const corner *of, float out[3])
+/* Room for so many more. */
+static bool reserve(vertex_list *to, size_t count)
 {
-    uint32_t k = n->first_corner[place];
-    memset(out, 0, 3 * sizeof *out);
-    for (int i = 0; i < MOST_AROUND && k != TH_NO_INDEX; i++, k = n->corners[k].next)
-        for (int c = 0; c < 3 && dot(n->corners[k].normal, of->normal) > ALIKE; c++)
-            out[c] += n->corners[k].area * n->corners[k].normal[c];
-    return normalize(out);
-}
-
-static bool make_room(normals *n)
-{
-    const uint32_t room = n->room + n->room / 2 + 16;
-    th_render_mesh_vertex *vertices = realloc(n->vertices, room * sizeof *vertices);
-    n->vertices = vertices ? vertices : n->vertices;
-    uint32_t *twins = realloc(n->twins, room * sizeof *twins);
-    n->twins = twins ? twins : n->twins;
-    n->room = vertices && twins ? room : n->room;
+    if (to->count + count <= to->room)
+        return true;
+    const size_t room = to->count + count + (to->count + count) / 2;
+    th_render_mesh_vertex *vertices = realloc(to->vertices, room * sizeof *vertices);
+    to->vertices = vertices ? vertices : to->vertices;
+    uint32_t *twins = realloc(to->twins, room * sizeof *twins);
+    to->twins = twins ? twins : to->twins;
+    to->room = vertices && twins ? room : to->room;
     return vertices && twins;
 }
 
 /* A copy of the vertex with another normal, reused if it exists. TH_NO_INDEX when out of memory. */
-static uint32_t twin_of(normals *n, uint32_t vertex, uint32_t normal)
+static uint32_t twin_of(vertex_list *to, uint32_t vertex, uint32_t normal)
 {
-    assert(vertex < n->count && n->count <= n->room);
-    while (n->vertices[vertex].normal != normal && n->twins[vertex] != TH_NO_INDEX)
-        vertex = n->twins[vertex];
-    if (n->vertices[vertex].normal == normal)
+    assert(vertex < to->count);
+    while (to->vertices[vertex].normal != normal && to->twins[vertex] != TH_NO_INDEX)
+        vertex = to->twins[vertex];
+    if (to->vertices[vertex].normal == normal)
         return vertex;
-    if (n->count == n->room && !make_room(n))
+    if (!reserve(to, 1))
         return TH_NO_INDEX;
-    n->vertices[n->count] = n->vertices[vertex];
-    n->vertices[n->count].normal = normal;
-    n->twins[n->count] = TH_NO_INDEX;
-    n->twins[vertex] = n->count;
-    return n->count++;
+    const uint32_t twin = (uint32_t)to->count++;
+    to->vertices[twin] = to->vertices[vertex];
+    to->vertices[twin].normal = normal;
+    to->twins[twin] = TH_NO_INDEX;
+    to->twins[vertex] = twin;
+    return twin;
 }
 
-static bool correct_level(normals *n, uint32_t *indices, uint32_t count)
+/* first: of the part's vertices in the list. */
+static bool correct_level(const surface *s, uint32_t vertex_count, uint32_t *indices, uint32_t count, vertex_list *to,
+                          uint32_t first)
 {
     assert(count % 3 == 0);
-    look_at_level(n, indices, count);
+    for (uint32_t v = 0; v < vertex_count; v++)
+        s->first_corner[v] = TH_NO_INDEX;
     for (uint32_t k = 0; k < count; k++) {
-        const corner *here = &n->corners[k];
-        float normal[3], mean[3];
-        th_unpack_normal(n->vertices[indices[k]].normal, normal);
-        if (dot(here->normal, here->normal) == 0 || dot(here->normal, normal) >= FAR ||
-            !mean_around(n, n->places[indices[k]], here, mean))
+        float face[3];
+        const uint32_t *index = indices + k / 3 * 3, place = s->places[indices[k]];
+        s->corners[k] = (corner){.area = face_of(s, index, face), .next = s->first_corner[place]};
+        s->first_corner[place] = k;
+        th_unpack_normal(s->vertices[indices[k]].normal, s->corners[k].normal);
+        if (dot(s->corners[k].normal, face) < FLAT)
+            look_up(s, index, k % 3, face, s->corners[k].normal);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const float *here = s->corners[k].normal;
+        float normal[3], mean[3] = {0};
+        th_unpack_normal(s->vertices[indices[k]].normal, normal);
+        if (dot(here, here) == 0 || dot(here, normal) >= FAR)
             continue;
-        indices[k] = twin_of(n, indices[k], th_pack_normal(mean));
-        if (indices[k] == TH_NO_INDEX)
+        /* The mean by area of the similar normals around the corner. */
+        uint32_t other = s->first_corner[s->places[indices[k]]];
+        for (int i = 0; i < MOST_AROUND && other != TH_NO_INDEX; i++, other = s->corners[other].next)
+            for (int c = 0; c < 3 && dot(s->corners[other].normal, here) > ALIKE; c++)
+                mean[c] += s->corners[other].area * s->corners[other].normal[c];
+        if (!normalize(mean))
+            continue;
+        const uint32_t twin = twin_of(to, first + indices[k], th_pack_normal(mean));
+        if (twin == TH_NO_INDEX)
             return false;
+        indices[k] = twin - first;
     }
     return true;
 }
 
-/* ---- a part ---- */
-
-static bool normals_init(normals *n, const th_geometry *g, const th_render_mesh_part *part)
+static bool correct_part(const th_geometry *g, th_render_mesh_part *part, vertex_list *to)
 {
-    const size_t count = part->vertex_count, position = 3 * sizeof(float);
-    *n = (normals){.vertices = malloc(count * sizeof *n->vertices),
-                   .count = part->vertex_count,
-                   .room = part->vertex_count,
-                   .twins = malloc(count * sizeof *n->twins),
-                   .whole = g->indices + part->lods[0].first_index,
-                   .whole_count = part->vertex_count,
-                   .positions = malloc(count * position),
-                   .corners = malloc(part->lods[0].index_count * sizeof *n->corners),
-                   .places = malloc(count * sizeof *n->places),
-                   .first_corner = malloc(count * sizeof *n->first_corner)};
-    if (!n->vertices || !n->twins || !n->positions || !n->corners || !n->places || !n->first_corner)
-        return false;
-    memcpy(n->vertices, g->vertices + part->base_vertex, count * sizeof *n->vertices);
-    memset(n->twins, 0xff, count * sizeof *n->twins);
-    for (size_t v = 0; v < count; v++)
-        memcpy(n->positions + 3 * v, n->vertices[v].position, position);
-    meshopt_generateVertexRemap(n->places, NULL, count, n->positions, count, position);
-    n->bvh = th_bvh_create(n->positions, n->whole, part->lods[0].index_count / 3);
-    return n->bvh;
-}
-
-static void normals_fini(normals *n)
-{
-    free(n->vertices);
-    free(n->twins);
-    free(n->positions);
-    th_bvh_destroy(n->bvh);
-    free(n->corners);
-    free(n->places);
-    free(n->first_corner);
-}
-
-/* Appends the part's vertices to those of the parts before it. */
-static bool append_vertices(const normals *n, th_render_mesh_part *part, th_geometry *to)
-{
-    th_render_mesh_vertex *vertices = realloc(to->vertices, (to->vertex_count + (size_t)n->count) * sizeof *vertices);
-    if (!vertices)
-        return false;
-    memcpy(vertices + to->vertex_count, n->vertices, n->count * sizeof *vertices);
-    to->vertices = vertices;
-    part->base_vertex = to->vertex_count;
-    part->vertex_count = n->count;
-    to->vertex_count += n->count;
-    return true;
-}
-
-static bool correct_part(th_geometry *g, th_render_mesh_part *part, th_geometry *to)
-{
-    normals n;
-    bool good = normals_init(&n, g, part);
+    const size_t count = part->vertex_count, first = to->count;
+    th_arena *arena = th_arena_create();
+    float *positions = th_arena_new(arena, float, 3 * count);
+    surface s = {.vertices = g->vertices + part->base_vertex,
+                 .indices = g->indices + part->lods[0].first_index,
+                 .corners = th_arena_new(arena, corner, part->lods[0].index_count),
+                 .places = th_arena_new(arena, uint32_t, count),
+                 .first_corner = th_arena_new(arena, uint32_t, count)};
+    bool good = !th_arena_failed(arena) && reserve(to, count);
+    if (good) {
+        memcpy(to->vertices + first, s.vertices, count * sizeof *s.vertices);
+        memset(to->twins + first, 0xff, count * sizeof *to->twins);
+        to->count += count;
+        for (size_t v = 0; v < count; v++)
+            memcpy(positions + 3 * v, s.vertices[v].position, sizeof s.vertices->position);
+        meshopt_generateVertexRemap(s.places, NULL, count, positions, count, 3 * sizeof *positions);
+        s.bvh = th_bvh_create(positions, s.indices, part->lods[0].index_count / 3);
+        good = s.bvh;
+    }
     for (uint32_t l = 1; l < g->lod_count && good; l++)
         if (!th_geometry_repeats(part, l))
-            good = correct_level(&n, g->indices + part->lods[l].first_index, part->lods[l].index_count);
-    good = good && append_vertices(&n, part, to);
-    normals_fini(&n);
+            good = correct_level(&s, part->vertex_count, g->indices + part->lods[l].first_index,
+                                 part->lods[l].index_count, to, (uint32_t)first);
+    part->base_vertex = (uint32_t)first;
+    part->vertex_count = (uint32_t)(to->count - first);
+    th_bvh_destroy(s.bvh);
+    th_arena_destroy(arena);
     return good;
 }
 
 th_result th_geometry_correct_normals(th_geometry *g, th_error *err)
 {
     assert(g && g->lod_count >= 1);
-    th_geometry to = {0}; /* only its vertices are used */
-    for (uint32_t p = 0; p < g->part_count; p++)
-        if (!correct_part(g, &g->parts[p], &to)) {
-            free(to.vertices);
-            return th_fail(err, TH_ERR_MEMORY, "out of memory for the normals of the levels of detail");
-        }
-    free(g->vertices);
-    g->vertices = to.vertices;
-    g->vertex_count = to.vertex_count;
+    vertex_list to = {0};
+    bool good = true;
+    for (uint32_t p = 0; p < g->part_count && good; p++)
+        good = correct_part(g, &g->parts[p], &to);
+    free(to.twins);
+    free(good ? g->vertices : to.vertices);
+    if (!good)
+        return th_fail(err, TH_ERR_MEMORY, "out of memory for the normals of the levels of detail");
+    th_render_mesh_vertex *fewer = to.count > 0 ? realloc(to.vertices, to.count * sizeof *fewer) : NULL;
+    g->vertices = fewer ? fewer : to.vertices;
+    g->vertex_count = (uint32_t)to.count;
     return TH_OK;
 }

@@ -1,6 +1,6 @@
 #include "upload.h"
 
-#include "mesh/mipmaps.h"
+#include "mesh/image.h"
 
 #include <throng/render/crowd_renderer.h>
 

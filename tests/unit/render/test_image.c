@@ -1,7 +1,6 @@
 /* Inside, since pictures reach it only within models. Pictures, sound ones and others. */
 #include "fixture_render_mesh.h"
 #include "render/mesh/image.h"
-#include "render/mesh/mipmaps.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
