@@ -15,6 +15,13 @@
 
 /* ---- solids ---- */
 
+/* Lengths below are metres. */
+typedef struct site {
+    th_shape *shape;
+    double unit; /* scene units in a metre */
+    uint64_t seed, drawn;
+} site;
+
 void th_shape_fini(th_shape *s)
 {
     free(s->vertices);
@@ -22,7 +29,8 @@ void th_shape_fini(th_shape *s)
     *s = (th_shape){0};
 }
 
-void th_shape_quad(th_shape *s, const double corners[4][3], const double front[3], th_paint paint)
+/* A plane quad, in scene units. corners: around it, either way; it faces the point `front`. */
+static void quad(th_shape *s, const double corners[4][3], const double front[3], th_paint paint)
 {
     static const uint32_t orders[2][6] = {{0, 1, 2, 0, 2, 3}, {0, 2, 1, 0, 3, 2}}; /* counter-clockwise in front */
     double a[3], b[3], towards = 0;
@@ -60,78 +68,77 @@ void th_shape_quad(th_shape *s, const double corners[4][3], const double front[3
     }
 }
 
-void th_shape_box(th_shape *s, const double centre[3], const double half[3], double heading_rad, th_paint paint)
+/* On (x, y, z), which is the middle of its bottom; wide along X and deep along Z before it is turned by the heading. */
+static void box(const site *p, double x, double y, double z, double wide, double high, double deep, double heading_rad,
+                th_paint paint)
 {
+    const double u = p->unit, centre[3] = {x * u, (y + high / 2) * u, z * u},
+                 half[3] = {wide * u / 2, high * u / 2, deep * u / 2};
     const double sine = sin(heading_rad), cosine = cos(heading_rad);
     for (int face = 0; face < 6; face++) {
         const int axis = face / 2, next = (axis + 1) % 3, last = (axis + 2) % 3;
         const double side = face % 2 ? 1 : -1;
         double corners[5][3]; /* the last is in front of the face */
         for (int c = 0; c < 5; c++) {
-            double p[3];
-            p[axis] = side * half[axis] * (c == 4 ? 2 : 1);
-            p[next] = c == 4 ? 0 : half[next] * (c == 0 || c == 3 ? -1 : 1);
-            p[last] = c == 4 ? 0 : half[last] * (c < 2 ? -1 : 1);
-            corners[c][0] = centre[0] + p[0] * cosine + p[2] * sine;
-            corners[c][1] = centre[1] + p[1];
-            corners[c][2] = centre[2] - p[0] * sine + p[2] * cosine;
+            double at[3];
+            at[axis] = side * half[axis] * (c == 4 ? 2 : 1);
+            at[next] = c == 4 ? 0 : half[next] * (c == 0 || c == 3 ? -1 : 1);
+            at[last] = c == 4 ? 0 : half[last] * (c < 2 ? -1 : 1);
+            corners[c][0] = centre[0] + at[0] * cosine + at[2] * sine;
+            corners[c][1] = centre[1] + at[1];
+            corners[c][2] = centre[2] - at[0] * sine + at[2] * cosine;
         }
-        th_shape_quad(s, (const double(*)[3])corners, corners[4], paint);
+        quad(p->shape, (const double(*)[3])corners, corners[4], paint);
     }
 }
 
-/* A point of a circle. */
-static void around(const double centre[3], double radius, double height, double angle, double out[3])
-{
-    out[0] = centre[0] + radius * sin(angle);
-    out[1] = centre[1] + height;
-    out[2] = centre[2] + radius * cos(angle);
-}
-
+/* Between two upright circles around a foot, in scene units, from one angle to another. */
 static void cone_side(th_shape *s, const double foot[3], const double radii[2], const double heights[2], double first,
                       double second, th_paint paint)
 {
-    double corners[4][3], front[3];
-    around(foot, radii[0], heights[0], first, corners[0]);
-    around(foot, radii[0], heights[0], second, corners[1]);
-    around(foot, radii[1], heights[1], second, corners[2]);
-    around(foot, radii[1], heights[1], first, corners[3]);
-    around(foot, 9 * (radii[0] + radii[1]), heights[0] == heights[1] ? heights[0] + 9 * radii[0] : heights[0],
-           (first + second) / 2, front);
-    th_shape_quad(s, (const double(*)[3])corners, front, paint);
+    const double points[5][3] = {
+        /* radius, height, angle: the last is in front of the side */
+        {radii[0], heights[0], first},
+        {radii[0], heights[0], second},
+        {radii[1], heights[1], second},
+        {radii[1], heights[1], first},
+        {9 * (radii[0] + radii[1]), heights[0] == heights[1] ? heights[0] + 9 * radii[0] : heights[0],
+         (first + second) / 2}};
+    double corners[5][3];
+    for (int c = 0; c < 5; c++) {
+        corners[c][0] = foot[0] + points[c][0] * sin(points[c][2]);
+        corners[c][1] = foot[1] + points[c][1];
+        corners[c][2] = foot[2] + points[c][0] * cos(points[c][2]);
+    }
+    quad(s, (const double(*)[3])corners, corners[4], paint);
 }
 
-void th_shape_cone(th_shape *s, const double foot[3], double radius, double top_radius, double height, uint32_t sides,
-                   th_paint paint)
+/* Upright, and cut off: a radius at its foot, another at its top, which is closed. */
+static void cone(const site *p, double x, double y, double z, double radius, double top, double high, uint32_t sides,
+                 th_paint paint)
 {
+    const double u = p->unit, foot[3] = {x * u, y * u, z * u}, height = high * u, radii[] = {radius * u, top * u, 0};
     for (uint32_t i = 0; i < sides; i++) {
         const double first = 2 * PI * i / sides, second = 2 * PI * (i + 1) / sides;
-        cone_side(s, foot, (double[]){radius, top_radius}, (double[]){0, height}, first, second, paint);
-        if (top_radius > 0)
-            cone_side(s, foot, (double[]){top_radius, 0}, (double[]){height, height}, first, second, paint);
+        cone_side(p->shape, foot, radii, (double[]){0, height}, first, second, paint);
+        if (top > 0)
+            cone_side(p->shape, foot, radii + 1, (double[]){height, height}, first, second, paint);
     }
 }
 
-void th_shape_ball(th_shape *s, const double centre[3], double radius, th_paint paint)
+static void ball(const site *p, double x, double y, double z, double radius, th_paint paint)
 {
     enum { BANDS = 5, SIDES = 9 };
+    const double u = p->unit, centre[3] = {x * u, y * u, z * u}, r = radius * u;
     for (int band = 0; band < BANDS; band++) {
         const double low = PI * band / BANDS, high = PI * (band + 1) / BANDS;
         for (int i = 0; i < SIDES; i++)
-            cone_side(s, centre, (double[]){radius * sin(low), radius * sin(high)},
-                      (double[]){-radius * cos(low), -radius * cos(high)}, 2 * PI * i / SIDES, 2 * PI * (i + 1) / SIDES,
-                      paint);
+            cone_side(p->shape, centre, (double[]){r * sin(low), r * sin(high)},
+                      (double[]){-r * cos(low), -r * cos(high)}, 2 * PI * i / SIDES, 2 * PI * (i + 1) / SIDES, paint);
     }
 }
 
-/* ---- what stands around ---- */
-
-/* Lengths below are metres. */
-typedef struct site {
-    th_shape *shape;
-    double unit; /* scene units in a metre */
-    uint64_t seed, drawn;
-} site;
+/* ---- furniture ---- */
 
 static double next_random(site *p)
 {
@@ -151,29 +158,6 @@ static const th_paint walls[] = {TH_WALL(188, 150, 122), TH_WALL(208, 190, 160),
                                  TH_WALL(224, 212, 190), TH_WALL(176, 124, 100)};
 static const th_paint cloths[] = {TH_PAINT(152, 44, 40), TH_PAINT(38, 84, 76), TH_PAINT(196, 144, 60),
                                   TH_PAINT(52, 70, 108)};
-
-static void box(const site *p, double x, double y, double z, double wide, double high, double deep, double heading_rad,
-                th_paint paint)
-{
-    const double u = p->unit;
-    th_shape_box(p->shape, (double[]){x * u, (y + high / 2) * u, z * u},
-                 (double[]){wide * u / 2, high * u / 2, deep * u / 2}, heading_rad, paint);
-}
-
-static void cone(const site *p, double x, double y, double z, double radius, double top, double high, uint32_t sides,
-                 th_paint paint)
-{
-    const double u = p->unit;
-    th_shape_cone(p->shape, (double[]){x * u, y * u, z * u}, radius * u, top * u, high * u, sides, paint);
-}
-
-static void ball(const site *p, double x, double y, double z, double radius, th_paint paint)
-{
-    const double u = p->unit;
-    th_shape_ball(p->shape, (double[]){x * u, y * u, z * u}, radius * u, paint);
-}
-
-/* ---- furniture ---- */
 
 static void add_tree(site *p, double x, double z)
 {
@@ -248,9 +232,12 @@ static void build_street(const th_layout *layout, site *p)
 
 /* ---- plaza ---- */
 
-static void build_fountain(const site *p, double radius)
+static void build_plaza(const th_layout *layout, site *p)
 {
-    enum { SIDES = 24 };
+    enum { SIDES = 24, BENCHES = 8, GATES = 4 };
+    const double free = (double)th_layout_plaza_free(layout) / p->unit,
+                 all = (double)th_layout_plaza_radius(layout) / p->unit + 2;
+    const double radius = 0.45 * free; /* of the fountain in the middle */
     for (int i = 0; i < SIDES; i++) {
         const double angle = 2 * PI * i / SIDES;
         box(p, radius * sin(angle), 0, radius * cos(angle), 2.1 * radius * sin(PI / SIDES), 0.62, 0.5, angle, stone);
@@ -262,14 +249,6 @@ static void build_fountain(const site *p, double radius)
     cone(p, 0, 2.2, 0, 0.32, 0.24, 1.5, 8, stone);
     cone(p, 0, 3.7, 0, 0.2, 0.16 * radius, 0.3, 12, stone);
     ball(p, 0, 4.25, 0, 0.34, stone);
-}
-
-static void build_plaza(const th_layout *layout, site *p)
-{
-    enum { BENCHES = 8, GATES = 4 };
-    const double free = (double)th_layout_plaza_free(layout) / p->unit,
-                 all = (double)th_layout_plaza_radius(layout) / p->unit + 2;
-    build_fountain(p, 0.45 * free);
     for (int i = 0; i < BENCHES; i++) {
         const double angle = 2 * PI * (i + 0.5) / BENCHES;
         add_bench(p, 0.78 * free * sin(angle), 0.78 * free * cos(angle), angle);
@@ -297,10 +276,9 @@ static void build_plaza(const th_layout *layout, site *p)
 /* A strip around the whole stadium between two curves, each at a distance behind the first row and at a height. */
 typedef struct strip {
     double out[2], height[2];
-    bool faces_out; /* away from the pitch; or below, if flat: see is_ceiling */
-    bool is_ceiling;
-    const th_paint *paints; /* for parts along it, in turn */
+    enum { INWARDS, OUTWARDS, UPWARDS, DOWNWARDS } faces;
     uint32_t paint_count;
+    const th_paint *paints; /* for parts along it, in turn */
 } strip;
 
 static void add_strip(const site *p, const th_stadium *s, const strip *t)
@@ -316,19 +294,23 @@ static void add_strip(const site *p, const th_stadium *s, const strip *t)
             corners[c][1] = t->height[curve];
             corners[c][2] = place.position[2];
         }
-        const double far = t->faces_out ? 100 : 0;
+        const double far = t->faces == OUTWARDS ? 100 : 0;
         front[0] = far * corners[0][0];
-        front[1] = corners[0][1] + (t->is_ceiling            ? -1e4
-                                    : t->faces_out           ? 0
-                                    : t->out[0] != t->out[1] ? 1e4
-                                                             : 0) *
-                                       p->unit;
+        front[1] = corners[0][1] + (t->faces == UPWARDS ? 1e4 : t->faces == DOWNWARDS ? -1e4 : 0) * p->unit;
         front[2] = far * corners[0][2];
-        th_shape_quad(p->shape, (const double(*)[3])corners, front, t->paints[i % t->paint_count]);
+        quad(p->shape, (const double(*)[3])corners, front, t->paints[i % t->paint_count]);
     }
 }
 
-static void build_stands(const site *p, const th_stadium *s)
+/* Half the length and half the width of the pitch in scene units, with a border before the stands. */
+static void pitch_of(const th_stadium *s, double unit, double out[2])
+{
+    const double border = fmin(5 * unit, 0.15 * (s->half[1] + s->radius));
+    out[0] = s->half[0] + s->radius - border;
+    out[1] = s->half[1] + s->radius - border;
+}
+
+static void build_stadium(const site *p, const th_stadium *s)
 {
     static const th_paint tread[] = {TH_PAINT(146, 142, 136)},
                           seats[] = {TH_PAINT(112, 42, 46), TH_PAINT(112, 42, 46), TH_PAINT(188, 184, 176)};
@@ -342,42 +324,34 @@ static void build_stands(const site *p, const th_stadium *s)
     for (uint32_t row = 0; row < s->rows; row++) {
         const double tread_out = (row - 0.5) * s->depth, seats_out = (row + 0.5) * s->depth,
                      height = s->base + row * s->rise;
-        add_strip(p, s, &(strip){{tread_out, seats_out}, {height, height}, .paints = tread, .paint_count = 1});
-        add_strip(p, s,
-                  &(strip){{seats_out, seats_out}, {height, height + s->rise}, .paints = seats, .paint_count = 3});
+        add_strip(p, s, &(strip){{tread_out, seats_out}, {height, height}, UPWARDS, 1, tread});
+        add_strip(p, s, &(strip){{seats_out, seats_out}, {height, height + s->rise}, INWARDS, 3, seats});
     }
-    add_strip(p, s, &(strip){{front, front}, {0, wall}, .paints = boards, .paint_count = 6});
-    add_strip(p, s, &(strip){{front, front + thick}, {wall, wall}, .paints = concrete, .paint_count = 1});
-    add_strip(p, s, &(strip){{back, back}, {top, top + 1.4 * u}, .paints = concrete, .paint_count = 1});
-    add_strip(p, s, &(strip){{back + thick, back + thick}, {0, top + 1.4 * u}, true, .paints = dark, .paint_count = 1});
-    /* The roof hangs over the rows at the back. */
+    /* Walls before and behind them. The roof hangs over the rows at the back. */
     const double in = back - fmin(0.45 * back, 9 * u), out = back + 2 * u, low = top + CANOPY * u, rim = 0.6 * u;
-    add_strip(p, s, &(strip){{in, out}, {low + 0.9 * u, low}, .is_ceiling = true, .paints = dark, .paint_count = 1});
-    add_strip(p, s, &(strip){{in, out}, {low + 0.9 * u + rim, low + rim}, .paints = sheet, .paint_count = 1});
-    add_strip(p, s, &(strip){{in, in}, {low + 0.9 * u, low + 0.9 * u + rim}, .paints = sheet, .paint_count = 1});
+    const strip strips[] = {{{front, front}, {0, wall}, INWARDS, 6, boards},
+                            {{front, front + thick}, {wall, wall}, UPWARDS, 1, concrete},
+                            {{back, back}, {top, top + 1.4 * u}, INWARDS, 1, concrete},
+                            {{back + thick, back + thick}, {0, top + 1.4 * u}, OUTWARDS, 1, dark},
+                            {{in, out}, {low + 0.9 * u, low}, DOWNWARDS, 1, dark},
+                            {{in, out}, {low + 0.9 * u + rim, low + rim}, UPWARDS, 1, sheet},
+                            {{in, in}, {low + 0.9 * u, low + 0.9 * u + rim}, INWARDS, 1, sheet}};
+    for (size_t i = 0; i < sizeof strips / sizeof *strips; i++)
+        add_strip(p, s, &strips[i]);
     for (uint32_t i = 0; i < 80; i++) {
         const th_stadium_place at = th_stadium_at(s, back + thick, i / 20, (i % 20 + 0.5) * 3 / 20 - 1);
-        th_shape_cone(p->shape, (double[]){at.position[0], 0, at.position[2]}, 0.16 * u, 0.16 * u, low, 6, iron);
+        cone(&(site){p->shape, .unit = 1}, at.position[0], 0, at.position[2], 0.16 * u, 0.16 * u, low, 6, iron);
     }
-}
-
-static void add_goals(const site *p, double length, double scale)
-{
+    /* Goals, for a pitch of 105 m. */
     const th_paint white = TH_PAINT(240, 240, 236);
-    const double wide = 7.32 * scale, high = 2.44 * scale;
+    double pitch[2];
+    pitch_of(s, u, pitch);
+    const double length = pitch[0] / u, scale = length / 52.5, wide = 7.32 * scale, high = 2.44 * scale;
     for (int end = -1; end <= 1; end += 2) {
         for (int side = -1; side <= 1; side += 2)
             box(p, end * length, 0, side * wide / 2, 0.14, high, 0.14, 0, white);
         box(p, end * length, high, 0, 0.14, 0.14, wide + 0.14, 0, white);
     }
-}
-
-/* Half the length and half the width of the pitch in scene units, with a border before the stands. */
-static void pitch_of(const th_stadium *s, double unit, double out[2])
-{
-    const double border = fmin(5 * unit, 0.15 * (s->half[1] + s->radius));
-    out[0] = s->half[0] + s->radius - border;
-    out[1] = s->half[1] + s->radius - border;
 }
 
 /* ---- all ---- */
@@ -397,10 +371,7 @@ void th_surroundings_build(const th_layout *layout, double unit, th_shape *out)
         build_plaza(layout, &p);
     else if (layout->desc.kind == TH_LAYOUT_STADIUM) {
         const th_stadium stadium = th_layout_stadium(layout);
-        double pitch[2];
-        pitch_of(&stadium, unit, pitch);
-        build_stands(&p, &stadium);
-        add_goals(&p, pitch[0] / unit, pitch[0] / unit / 52.5);
+        build_stadium(&p, &stadium);
     }
 }
 

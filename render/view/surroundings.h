@@ -35,18 +35,6 @@ typedef struct th_shape {
 
 void th_shape_fini(th_shape *shape);
 
-/* A plane quad. corners: around it, either way; it faces the point `front`. */
-void th_shape_quad(th_shape *shape, const double corners[4][3], const double front[3], th_paint paint);
-
-/* half: half the sides, along X, Y and Z before it is turned by the heading. */
-void th_shape_box(th_shape *shape, const double centre[3], const double half[3], double heading_rad, th_paint paint);
-
-/* An upright cone, cut off: a radius at its foot, another at its top, which is closed. */
-void th_shape_cone(th_shape *shape, const double foot[3], double radius, double top_radius, double height,
-                   uint32_t sides, th_paint paint);
-
-void th_shape_ball(th_shape *shape, const double centre[3], double radius, th_paint paint);
-
 typedef struct th_surroundings {
     float unit;                 /* a metre, in scene units */
     float shape[4];             /* what the shader of the ground needs, see shaders/ground_*.glsl */
