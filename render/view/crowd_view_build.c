@@ -46,18 +46,21 @@ static th_layout_kind surroundings_of(const th_crowd_view_desc *desc)
  * Characters are posed and drawn as their own models, or as those of their joint levels. With joint_lod they have at a
  * level of detail of the mesh the joint level of the same error limit; a budget chooses. */
 
-static th_result find_posed(th_crowd_view *v, th_error *err)
+/* Finds and compiles them, unless the desc does; then makes meshes and routines. */
+static th_result make_models(th_crowd_view *v, th_error *err)
 {
     const th_crowd_view_desc *d = &v->desc;
-    v->posed_count = d->model_count;
-    for (uint32_t m = 0; m < d->model_count; m++) {
+    const bool is_found = v->posed_count > 0, compiles = !v->compiled_models[0], has_meshes = v->meshes[0],
+               behaves = d->behaviour != TH_BEHAVIOUR_NONE;
+    th_result result = TH_OK;
+    v->posed_count = is_found ? v->posed_count : d->model_count;
+    for (uint32_t m = 0; m < d->model_count && !is_found; m++) {
         uint32_t *as = v->posed_as[m];
         v->posed_models[m] = (th_posed_model){d->models[m], m, 0};
-        if (has_joint_levels(d)) {
-            const th_result result = th_joint_lod_create(d->models[m], &v->joint_lods[m], err);
-            if (result != TH_OK)
-                return result;
-        }
+        if (has_joint_levels(d))
+            result = th_joint_lod_create(d->models[m], &v->joint_lods[m], err);
+        if (result != TH_OK)
+            return result;
         const th_joint_lod *lod = v->joint_lods[m];
         as[0] = m;
         for (uint32_t l = 1; l < TH_RENDER_MESH_LODS; l++) {
@@ -68,16 +71,6 @@ static th_result find_posed(th_crowd_view *v, th_error *err)
             v->posed_models[as[l]] = (th_posed_model){lod->levels[l].model, m, l};
         }
     }
-    return TH_OK;
-}
-
-/* Compiles them, unless the desc does; then makes meshes and routines. */
-static th_result make_models(th_crowd_view *v, th_error *err)
-{
-    const th_crowd_view_desc *d = &v->desc;
-    const bool compiles = !v->compiled_models[0], has_meshes = v->meshes[0],
-               behaves = d->behaviour != TH_BEHAVIOUR_NONE;
-    th_result result = v->posed_count > 0 ? TH_OK : find_posed(v, err);
     for (uint32_t p = 0; p < v->posed_count && compiles && result == TH_OK; p++) {
         const th_posed_model *posed = &v->posed_models[p];
         th_compiled_model_desc desc = d->compile;
@@ -119,31 +112,6 @@ static th_sphere sphere_of(const th_bounds_sphere *s)
     return (th_sphere){{(float)s->centre[0], (float)s->centre[1], (float)s->centre[2]}, (float)s->radius};
 }
 
-static th_result make_locomotion(th_interpolation interpolation, const th_model *model, uint32_t clip, float scale,
-                                 th_locomotion *out, th_error *err)
-{
-    th_bounds bounds;
-    th_root_motion root_motion;
-    const uint32_t which = clip < model->clip_count ? clip : TH_NO_INDEX;
-    th_result result = th_model_bounds(model, which, interpolation, &bounds, err);
-    if (result == TH_OK)
-        result = th_clip_root_motion(model, which, interpolation, &root_motion, err);
-    if (result != TH_OK)
-        return result;
-    *out = (th_locomotion){
-        .sphere = sphere_of(&bounds.all),
-        .reach = (float)bounds.reach,
-        .lowest_y = (float)bounds.lowest_y,
-        .scale = scale,
-        .speed = (float)root_motion.speed,
-        .facing_rad = (float)root_motion.heading_rad,
-        .loop_s = root_motion.loop_s,
-    };
-    for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
-        out->parts[p] = sphere_of(&bounds.parts[p]);
-    return TH_OK;
-}
-
 /* A sphere around two. */
 static th_sphere enclose(th_sphere a, th_sphere b)
 {
@@ -155,27 +123,6 @@ static th_sphere enclose(th_sphere a, th_sphere b)
         return b;
     const float part = (radius - a.radius) / apart;
     return (th_sphere){{a.centre[0] + part * x, a.centre[1] + part * y, a.centre[2] + part * z}, radius};
-}
-
-/* Of all clips, because a routine may play any of them. clips: their locomotions. */
-static th_locomotion of_routines(const th_crowd_view *v, uint32_t model, const th_locomotion *clips)
-{
-    const th_repertoire *repertoire = th_compiled_model_repertoire(v->compiled_models[model]);
-    th_locomotion all = clips[0];
-    for (uint32_t c = 1; c < v->desc.models[model]->clip_count; c++) {
-        all.sphere = enclose(all.sphere, clips[c].sphere);
-        all.reach = fmaxf(all.reach, clips[c].reach);
-    }
-    all.sphere.radius *= BLEND_REACH;
-    all.speed = (float)th_routines_speed(v->routines[model]);
-    all.deviation = (float)th_routines_deviation(v->routines[model]);
-    all.loop_s = 0;
-    if (repertoire && repertoire->gait_count > 0) {
-        const th_locomotion *gait = &clips[repertoire->gaits[0].clip];
-        all.lowest_y = gait->lowest_y;
-        all.facing_rad = gait->facing_rad;
-    }
-    return all;
 }
 
 static uint32_t locomotions_of(const th_crowd_view *v, uint32_t model)
@@ -203,12 +150,46 @@ static th_result make_locomotions(th_crowd_view *v, th_error *err)
         const double ratio = d->models[m]->size / d->models[0]->size;
         const float scale = ratio > 10 || ratio < 0.1 ? (float)(1 / ratio) : 1;
         for (uint32_t c = 0; c <= model->clip_count; c++) {
-            const th_result result = make_locomotion(d->compile.interpolation, model, c, scale, &locomotions[c], err);
+            th_bounds bounds;
+            th_root_motion motion;
+            const uint32_t clip = c < model->clip_count ? c : TH_NO_INDEX;
+            th_result result = th_model_bounds(model, clip, d->compile.interpolation, &bounds, err);
+            if (result == TH_OK)
+                result = th_clip_root_motion(model, clip, d->compile.interpolation, &motion, err);
             if (result != TH_OK)
                 return result;
+            locomotions[c] = (th_locomotion){
+                .sphere = sphere_of(&bounds.all),
+                .reach = (float)bounds.reach,
+                .lowest_y = (float)bounds.lowest_y,
+                .scale = scale,
+                .speed = (float)motion.speed,
+                .facing_rad = (float)motion.heading_rad,
+                .loop_s = motion.loop_s,
+            };
+            for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
+                locomotions[c].parts[p] = sphere_of(&bounds.parts[p]);
         }
-        if (v->routines[m])
-            locomotions[model->clip_count + 1] = of_routines(v, m, locomotions);
+        if (!v->routines[m])
+            continue;
+
+        /* That of the routines is one of all clips, because a routine may play any of them. */
+        const th_repertoire *repertoire = th_compiled_model_repertoire(v->compiled_models[m]);
+        th_locomotion all = locomotions[0];
+        for (uint32_t c = 1; c < model->clip_count; c++) {
+            all.sphere = enclose(all.sphere, locomotions[c].sphere);
+            all.reach = fmaxf(all.reach, locomotions[c].reach);
+        }
+        all.sphere.radius *= BLEND_REACH;
+        all.speed = (float)th_routines_speed(v->routines[m]);
+        all.deviation = (float)th_routines_deviation(v->routines[m]);
+        all.loop_s = 0;
+        if (repertoire && repertoire->gait_count > 0) {
+            const th_locomotion *gait = &locomotions[repertoire->gaits[0].clip];
+            all.lowest_y = gait->lowest_y;
+            all.facing_rad = gait->facing_rad;
+        }
+        locomotions[model->clip_count + 1] = all;
     }
     return TH_OK;
 }
@@ -218,27 +199,6 @@ static th_result make_locomotions(th_crowd_view *v, th_error *err)
 static const th_appearances *appearances_of(const th_crowd_view *v, uint32_t instance)
 {
     return &v->desc.models[v->scene->instances[instance].model]->appearances;
-}
-
-/* Gives those to whom the mix gave a clip that walks one that stays in place, if their model has any. */
-static void keep_in_place(const th_crowd_view *v)
-{
-    for (uint32_t i = 0; i < v->scene->instance_count; i++) {
-        th_instance *instance = &v->scene->instances[i];
-        const uint32_t model = instance->model, clips = v->desc.models[model]->clip_count;
-        const th_locomotion *of = &v->locomotions[v->first_locomotion[model]];
-        uint32_t standing = 0;
-        for (uint32_t c = 0; c < clips; c++)
-            standing += of[c].speed == 0;
-        if (standing == 0 || instance->clip >= clips || of[instance->clip].speed == 0 ||
-            v->desc.clips[model] != TH_NO_INDEX)
-            continue;
-        uint32_t which = (uint32_t)(th_random_unit(v->desc.seed ^ STAY_SALT, i) * standing);
-        uint32_t clip = 0;
-        while (of[clip].speed != 0 || which-- > 0)
-            clip++;
-        instance->clip = clip;
-    }
 }
 
 static th_result make_scene(th_crowd_view *v, th_error *err)
@@ -258,14 +218,27 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
     if (result != TH_OK)
         return result;
     const th_scene *scene = v->scene;
-    if (th_layout_is_for_standing(d->layout) && !d->instances)
-        keep_in_place(v);
+    const bool stands = th_layout_is_for_standing(d->layout) && !d->instances;
     v->motions = calloc((size_t)scene->instance_count + 1, sizeof *v->motions);
     if (!v->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const th_instance *instance = &scene->instances[i];
+        th_instance *instance = &scene->instances[i];
         const uint32_t clips = d->models[instance->model]->clip_count;
+
+        /* Where all stand, who got a clip that walks from the mix gets one that stays in place, if the model has any.
+         */
+        const th_locomotion *of = &v->locomotions[v->first_locomotion[instance->model]];
+        uint32_t standing = 0;
+        for (uint32_t c = 0; c < clips && stands; c++)
+            standing += of[c].speed == 0;
+        if (standing > 0 && instance->clip < clips && of[instance->clip].speed != 0 &&
+            d->clips[instance->model] == TH_NO_INDEX) {
+            uint32_t which = (uint32_t)(th_random_unit(d->seed ^ STAY_SALT, i) * standing);
+            instance->clip = 0;
+            while (of[instance->clip].speed != 0 || which-- > 0)
+                instance->clip++;
+        }
         const uint32_t way = v->routines[instance->model] ? clips + 1 : instance->clip < clips ? instance->clip : clips;
         const th_appearances *appearances = appearances_of(v, i);
         v->motions[i] = (th_instance_motion){
@@ -276,24 +249,6 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
                 appearances->count > 0 ? appearances->statures[th_appearances_pick(appearances, d->seed, i)] : 1};
     }
     return TH_OK;
-}
-
-/* In a street everyone keeps the pace of a lane. */
-static th_result make_behaviour(th_crowd_view *v, th_error *err)
-{
-    const th_scene *scene = v->scene;
-    th_instance *instances = calloc((size_t)scene->instance_count + 1, sizeof *instances);
-    if (!instances)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the behaviour of %u characters", scene->instance_count);
-    for (uint32_t i = 0; i < scene->instance_count; i++) {
-        instances[i] = scene->instances[i];
-        instances[i].speed = th_layout_routine_speed(&v->layout, i);
-    }
-    const th_behaviour_desc desc = {(const th_routines *const *)v->routines, instances, scene->instance_count,
-                                    v->desc.seed, v->desc.blend};
-    const th_result result = th_behaviour_create(&desc, &v->behaviour, err);
-    free(instances);
-    return result;
 }
 
 /* The cull, and what a frame needs of each character's transform, in its memory. */
@@ -510,8 +465,19 @@ static th_result prepare(th_crowd_view *v, th_error *err)
                                                  .motions = v->motions,
                                                  .count = v->scene->instance_count,
                                                  .scale_spread = 0.06F});
-    if (!v->behaviour && d->behaviour != TH_BEHAVIOUR_NONE)
-        result = make_behaviour(v, err);
+    if (!v->behaviour && d->behaviour != TH_BEHAVIOUR_NONE) {
+        const uint32_t count = v->scene->instance_count;
+        th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
+        if (!instances)
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the behaviour of %u characters", count);
+        for (uint32_t i = 0; i < count; i++) { /* in a street everyone keeps the pace of a lane */
+            instances[i] = v->scene->instances[i];
+            instances[i].speed = th_layout_routine_speed(&v->layout, i);
+        }
+        const th_behaviour_desc desc = {(const th_routines *const *)v->routines, instances, count, d->seed, d->blend};
+        result = th_behaviour_create(&desc, &v->behaviour, err);
+        free(instances);
+    }
     if (result == TH_OK && !v->cull)
         result = make_places(v, err);
     if (result == TH_OK && !v->crowd) {
@@ -573,40 +539,6 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
 
 /* ---- completing ---- */
 
-/* Fails with TH_ERR_INPUT, and says why, if only the CPU can pose. */
-static th_result check_evaluator(const th_crowd_view *v, th_error *err)
-{
-    const th_crowd_view_desc *d = &v->desc;
-    if (v->behaviour)
-        return th_fail(err, TH_ERR_INPUT, "the characters have a behaviour, which blends clips");
-    if (d->look == TH_LOOK_WORKERS)
-        return th_fail(err, TH_ERR_INPUT, "--look workers shows which thread posed");
-    if (d->look == TH_LOOK_ERROR || d->error_every == 1)
-        return th_fail(err, TH_ERR_INPUT, "the error on screen is measured in each frame");
-    if (th_crowd_view_most_hold(d) > 1 && d->error_every > 0)
-        return th_fail(err, TH_ERR_INPUT, "the error on screen needs poses that are held");
-    if (v->means)
-        return th_fail(err, TH_ERR_INPUT, "--animation-budget limits what the CPU poses");
-    uint32_t of[TH_CROWD_VIEW_MAX_MODELS * TH_LOD_LEVELS];
-    for (uint32_t p = 0; p < v->posed_count; p++)
-        of[p] = v->posed_models[p].of;
-    return th_crowd_check_device(v->crowd, of, err);
-}
-
-/* The same if only the CPU can cull. */
-static th_result check_culling(const th_crowd_view *v, th_error *err)
-{
-    if (v->desc.joint_lod)
-        return th_fail(err, TH_ERR_INPUT, "levels of detail have joints of their own");
-    if (v->desc.share_hz > 0)
-        return th_fail(err, TH_ERR_INPUT, "characters share poses (--share)");
-    if (v->desc.hold > 1)
-        return th_fail(err, TH_ERR_INPUT, "poses are held");
-    if (v->desc.error_every > 0)
-        return th_fail(err, TH_ERR_INPUT, "the error on screen is measured in some frames");
-    return TH_OK;
-}
-
 /* What the GPU cannot do the CPU does, which the fallback then says; or the GPU is asked for, and what it lacks is no
  * matter of input: an error. */
 static th_result fall_back(th_crowd_view *v, const char *what, th_result result, const th_error *why, th_error *err)
@@ -621,11 +553,22 @@ static th_result fall_back(th_crowd_view *v, const char *what, th_result result,
 
 static th_result make_evaluator(th_crowd_view *v, const th_gl *gl, th_error *err)
 {
-    const th_evaluator wanted = v->desc.evaluator;
+    const th_crowd_view_desc *d = &v->desc;
     th_error why = {0};
-    if (wanted == TH_EVALUATOR_CPU || (wanted == TH_EVALUATOR_AUTO && th_gl_get_info(gl)->software))
+    if (d->evaluator == TH_EVALUATOR_CPU || (d->evaluator == TH_EVALUATOR_AUTO && th_gl_get_info(gl)->software))
         return TH_OK;
-    th_result result = check_evaluator(v, &why);
+    const char *const needs_cpu =
+        v->behaviour                                           ? "the characters have a behaviour, which blends clips"
+        : d->look == TH_LOOK_WORKERS                           ? "--look workers shows which thread posed"
+        : d->look == TH_LOOK_ERROR || d->error_every == 1      ? "the error on screen is measured in each frame"
+        : th_crowd_view_most_hold(d) > 1 && d->error_every > 0 ? "the error on screen needs poses that are held"
+        : v->means                                             ? "--animation-budget limits what the CPU poses"
+                                                               : NULL;
+    uint32_t of[TH_CROWD_VIEW_MAX_POSED];
+    for (uint32_t p = 0; p < v->posed_count; p++)
+        of[p] = v->posed_models[p].of;
+    th_result result =
+        needs_cpu ? th_fail(&why, TH_ERR_INPUT, "%s", needs_cpu) : th_crowd_check_device(v->crowd, of, &why);
     if (result != TH_OK)
         v->evaluator = NULL; /* it is the base's */
     if (result == TH_OK && !v->evaluator) {
@@ -636,7 +579,7 @@ static th_result make_evaluator(th_crowd_view *v, const th_gl *gl, th_error *err
             .compiled_models = (const th_compiled_model *const *)v->compiled_models,
             .compiled_model_count = v->posed_count,
             .palette = th_crowd_palette(v->crowd),
-            .mapping = v->desc.gpu_mapping,
+            .mapping = d->gpu_mapping,
             .crowd = v->crowd,
         };
         result = th_gpu_evaluator_create(&desc, &v->evaluator, &why);
@@ -647,8 +590,14 @@ static th_result make_evaluator(th_crowd_view *v, const th_gl *gl, th_error *err
 /* Where the GPU poses, it culls as well, unless only the CPU can. */
 static th_result make_culling(th_crowd_view *v, const th_gl *gl, th_error *err)
 {
+    const th_crowd_view_desc *d = &v->desc;
     th_error why = {0};
-    th_result result = v->evaluator ? check_culling(v, &why) : TH_OK;
+    const char *const needs_cpu = d->joint_lod         ? "levels of detail have joints of their own"
+                                  : d->share_hz > 0    ? "characters share poses (--share)"
+                                  : d->hold > 1        ? "poses are held"
+                                  : d->error_every > 0 ? "the error on screen is measured in some frames"
+                                                       : NULL;
+    th_result result = v->evaluator && needs_cpu ? th_fail(&why, TH_ERR_INPUT, "%s", needs_cpu) : TH_OK;
     if (!v->evaluator || result != TH_OK)
         v->gpu_cull = NULL; /* it is the base's */
     if (v->evaluator && result == TH_OK && !v->gpu_cull) {
