@@ -32,7 +32,7 @@ typedef struct pipeline {
 } pipeline;
 
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
-typedef enum kind { CROWD, CROWD_DEPTH, CUT, CUT_DEPTH, KINDS } kind;
+enum { CROWD, CROWD_DEPTH, CUT, CUT_DEPTH, KINDS };
 
 /* Part of a picture: what is drawn with one program. */
 typedef struct draw_pass {
@@ -180,30 +180,6 @@ static th_result init_shadow(shadow *s, uint32_t pixels, th_error *err)
     return complete ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a shadow map of %u pixels a side", pixels);
 }
 
-static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_desc *desc, th_error *err)
-{
-    for (uint32_t m = 0; m < desc->mesh_count; m++) {
-        const th_render_mesh *mesh = desc->meshes[m];
-        assert(mesh);
-        /* The block's start is aligned, so it may lie some bytes before the first palette. */
-        const size_t bytes =
-            th_palette_entries(mesh->bone_count, mesh->weight_count) * th_palette_entry_bytes(desc->palette);
-        if (bytes + p->block_alignment > p->driver_bytes)
-            return th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", m, bytes,
-                           p->driver_bytes);
-        const th_upload *base = NULL; /* of the mesh whose images it has */
-        for (uint32_t b = 0; b < m && !base; b++)
-            base = desc->meshes[b] == mesh->base ? &p->uploads[b] : NULL;
-        const th_result result = th_upload_init(&p->uploads[m], mesh, base, err);
-        p->upload_count = m + 1;
-        p->alphas |= p->uploads[m].alphas;
-        p->variants |= 1u << p->uploads[m].variant;
-        if (result != TH_OK)
-            return result;
-    }
-    return TH_OK;
-}
-
 th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_renderer **out, th_error *err)
 {
     assert(desc && desc->gl && out);
@@ -236,8 +212,25 @@ th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_
     glGenVertexArrays(1, &p->empty_array);
     glGenTextures(1, &p->palette_texture);
     th_result result = init_shadow(&p->shadow, desc->shadow_pixels, err);
-    if (result == TH_OK)
-        result = upload_meshes(p, desc, err);
+    for (uint32_t m = 0; m < desc->mesh_count && result == TH_OK; m++) {
+        const th_render_mesh *mesh = desc->meshes[m];
+        const th_upload *base = NULL; /* of the mesh whose images it has */
+        assert(mesh);
+        /* The block's start is aligned, so it may lie some bytes before the first palette. */
+        const size_t bytes =
+            th_palette_entries(mesh->bone_count, mesh->weight_count) * th_palette_entry_bytes(desc->palette);
+        for (uint32_t b = 0; b < m && !base; b++)
+            base = desc->meshes[b] == mesh->base ? &p->uploads[b] : NULL;
+        if (bytes + p->block_alignment > p->driver_bytes) {
+            result = th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", m,
+                             bytes, p->driver_bytes);
+            break;
+        }
+        result = th_upload_init(&p->uploads[m], mesh, base, err);
+        p->upload_count = m + 1;
+        p->alphas |= p->uploads[m].alphas;
+        p->variants |= 1u << p->uploads[m].variant;
+    }
     if (result == TH_OK)
         result = make_pipelines(p, err);
     if (result == TH_OK)
@@ -350,40 +343,6 @@ static void bind_mesh(const th_upload *upload, const draw_pass *pass)
     glBindTexture(GL_TEXTURE_BUFFER, upload->places);
 }
 
-static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const th_draw *draw, const th_chunk *chunk,
-                       const th_ring *ring)
-{
-    const th_upload *upload = &p->uploads[draw->mesh];
-    const th_ring_binding binding = th_ring_get_binding(ring);
-    const th_ring_binding palettes = draw->frames_ago > 0 ? th_ring_get_held(ring, draw->frames_ago) : binding;
-    const size_t gpu_instances = binding.offset + draw->instance_offset + chunk->first * sizeof(th_gpu_instance);
-    bind_palettes(p, pass->with, (th_ring_binding){palettes.buffer, palettes.offset + chunk->offset}, chunk->bytes,
-                  chunk->lead, draw->palette_stride, draw->shared > 0);
-    bind_mesh(upload, pass);
-    glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
-    if (pass->contacts) {
-        glUniform1f(pass->with->footprint, draw->footprint);
-        glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, (GLsizei)chunk->count);
-    }
-    if (pass->skeletons)
-        glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
-    const uint32_t wanted = pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod;
-    for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++) {
-        const th_upload_part *part = &upload->parts[i];
-        if (part->alpha != pass->alpha)
-            continue;
-        const uint32_t lod = th_upload_level(upload, wanted);
-        const th_render_mesh_lod *level = &part->lods[lod];
-        set_material(pass, part);
-        glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
-        glDrawElementsInstancedBaseVertex(GL_TRIANGLES, (GLsizei)level->index_count, GL_UNSIGNED_INT,
-                                          (const void *)(uintptr_t)(level->first_index * sizeof(uint32_t)),
-                                          (GLsizei)chunk->count, (GLint)part->base_vertex);
-    }
-    /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
-    glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
-}
-
 /* Whether the pass has anything of this mesh. */
 static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_view *view, uint32_t mesh)
 {
@@ -396,25 +355,6 @@ static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_vi
         return false;
     return skeleton || (upload->variant == pass->variant && upload->alphas & 1u << pass->alpha);
 }
-
-static void draw_listed(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const source *from)
-{
-    for (uint32_t d = 0; d < from->count; d++) {
-        const th_draw *draw = &from->draws[d];
-        assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
-        assert(draw->instance_offset % 16 == 0);
-        const bool shows = pass->contacts ? draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD
-                                          : pass->into_map || !draw->shadow_only;
-        if (!shows || !takes(pass, p, view, draw->mesh))
-            continue;
-        const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
-        th_chunk chunk = {0};
-        while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
-            draw_chunk(p, pass, draw, &chunk, from->ring);
-    }
-}
-
-/* ---- crowds of which the GPU knows the counts ---- */
 
 static void draw_arrays(GLenum mode, uint32_t first, uint32_t count)
 {
@@ -444,6 +384,7 @@ static void draw_part_levels(const th_upload *upload, const draw_pass *pass, con
     }
 }
 
+/* Crowds of which the GPU knows the counts. */
 static void draw_counted(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view,
                          const th_indirect *indirect)
 {
@@ -472,17 +413,58 @@ static void draw_counted(const th_crowd_renderer *p, const draw_pass *pass, cons
                 if (upload->parts[i].alpha == pass->alpha)
                     draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
         }
-        glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as above */
+        glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as below */
     }
     glBindBuffer(GL_DRAW_INDIRECT_BUFFER, 0);
 }
 
 static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const source *from)
 {
+    const th_ring_binding slot = from->indirect ? (th_ring_binding){0} : th_ring_get_binding(from->ring);
     if (from->indirect)
         draw_counted(p, pass, view, from->indirect);
-    else
-        draw_listed(p, pass, view, from);
+    for (uint32_t d = 0; d < from->count; d++) {
+        const th_draw *draw = &from->draws[d];
+        assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
+        assert(draw->instance_offset % 16 == 0);
+        const bool shows = pass->contacts ? draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD
+                                          : pass->into_map || !draw->shadow_only;
+        if (!shows || !takes(pass, p, view, draw->mesh))
+            continue;
+        const th_upload *upload = &p->uploads[draw->mesh];
+        const th_ring_binding palettes = draw->frames_ago > 0 ? th_ring_get_held(from->ring, draw->frames_ago) : slot;
+        const uint32_t lod =
+            th_upload_level(upload, pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod);
+        const size_t bytes = upload->palette_entries * th_palette_entry_bytes(p->palette);
+        th_chunk chunk = {0};
+        while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk)) {
+            const size_t instances = slot.offset + draw->instance_offset + chunk.first * sizeof(th_gpu_instance);
+            const GLsizei count = (GLsizei)chunk.count;
+            bind_palettes(p, pass->with, (th_ring_binding){palettes.buffer, palettes.offset + chunk.offset},
+                          chunk.bytes, chunk.lead, draw->palette_stride, draw->shared > 0);
+            bind_mesh(upload, pass);
+            glBindVertexBuffer(TH_UPLOAD_INSTANCES, slot.buffer, (GLintptr)instances, sizeof(th_gpu_instance));
+            if (pass->contacts) {
+                glUniform1f(pass->with->footprint, draw->footprint);
+                glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, count);
+            }
+            if (pass->skeletons)
+                glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, count);
+            for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++) {
+                const th_upload_part *part = &upload->parts[i];
+                if (part->alpha != pass->alpha)
+                    continue;
+                set_material(pass, part);
+                glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
+                glDrawElementsInstancedBaseVertex(
+                    GL_TRIANGLES, (GLsizei)part->lods[lod].index_count, GL_UNSIGNED_INT,
+                    (const void *)(uintptr_t)(part->lods[lod].first_index * sizeof(uint32_t)), count,
+                    (GLint)part->base_vertex);
+            }
+            /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
+            glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
+        }
+    }
 }
 
 /* ---- a picture ---- */
@@ -503,9 +485,10 @@ static void use(const pipeline *with, const th_crowd_renderer *p, const th_view 
     glBindTexture(GL_TEXTURE_2D, p->shadow.map);
 }
 
-/* Draws parts of one alpha, of all variants of meshes. */
-static void draw_meshes(const th_crowd_renderer *p, kind how, draw_pass pass, const th_view *view, const source *from)
+/* Draws parts of one alpha, of all variants of meshes; and the skeletons with those that are opaque. */
+static void draw_parts(const th_crowd_renderer *p, draw_pass pass, const th_view *view, const source *from)
 {
+    const uint32_t how = 2u * (pass.alpha != TH_ALPHA_OPAQUE) + pass.into_map; /* of CROWD and so on */
     for (pass.variant = 0; pass.variant < TH_UPLOAD_VARIANTS; pass.variant++) {
         pass.with = &p->crowd[how][pass.variant];
         if (pass.with->program == 0)
@@ -513,10 +496,8 @@ static void draw_meshes(const th_crowd_renderer *p, kind how, draw_pass pass, co
         use(pass.with, p, view, pass.into_map);
         draw_crowds(p, &pass, view, from);
     }
-}
-
-static void draw_skeletons(const th_crowd_renderer *p, draw_pass pass, const th_view *view, const source *from)
-{
+    if (pass.alpha != TH_ALPHA_OPAQUE)
+        return;
     pass.with = pass.into_map ? &p->skeleton_depth : &p->skeleton;
     pass.skeletons = true;
     use(pass.with, p, view, pass.into_map);
@@ -593,10 +574,8 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
         glEnable(GL_DEPTH_CLAMP);
         glEnable(GL_POLYGON_OFFSET_FILL);
         glPolygonOffset(1.5F, 2);
-        draw_meshes(p, CROWD_DEPTH, pass, view, from);
-        draw_skeletons(p, pass, view, from);
-        for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-            draw_meshes(p, CUT_DEPTH, pass, view, from);
+        for (; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
+            draw_parts(p, pass, view, from);
         draw_surroundings(p, true, view);
         glDisable(GL_POLYGON_OFFSET_FILL);
         glDisable(GL_DEPTH_CLAMP);
@@ -610,13 +589,12 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     pass = (draw_pass){.alpha = TH_ALPHA_OPAQUE};
-    draw_meshes(p, CROWD, pass, view, from);
-    draw_skeletons(p, pass, view, from);
+    draw_parts(p, pass, view, from);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
     pass.coverage = th_target_samples(target) > 0;
     (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
     for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-        draw_meshes(p, CUT, pass, view, from);
+        draw_parts(p, pass, view, from);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     glDisable(GL_CULL_FACE);
