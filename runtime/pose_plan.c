@@ -154,7 +154,7 @@ static int add_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
         const uint32_t first = part_of(&draw_list, &begin, end);
         if (!draw_list->shares)
             continue;
-        th_sharing_keys(plan->sharing, draw_list->model, draw_list->rate, plan->list + first, begin - first,
+        th_sharing_keys(plan->sharing, draw_list->posed_as, draw_list->rate, plan->list + first, begin - first,
                         plan->time_s, plan->palettes + first);
         /* A thread writes a word only where its key is missing, so that threads seldom wait for each other's. */
         for (uint32_t k = first; k < begin; k++) {
@@ -177,14 +177,14 @@ static void find_shared(th_pose_plan *plan, th_jobs *jobs)
         const th_draw_list *draw_list = &plan->draw_lists[g];
         if (!draw_list->shares)
             continue;
-        const th_sharing_range keys = th_sharing_range_of(plan->sharing, draw_list->model, draw_list->rate);
+        const th_sharing_range keys = th_sharing_range_of(plan->sharing, draw_list->posed_as, draw_list->rate);
         uint32_t at = 0;
         while (at < plan->key_range_count && ranges[at].first < keys.first / WORD)
             at++;
         if (at < plan->key_range_count && ranges[at].first == keys.first / WORD)
             continue;
         memmove(&ranges[at + 1], &ranges[at], (plan->key_range_count++ - at) * sizeof *ranges);
-        ranges[at] = (key_range){draw_list->model, keys.first / WORD, (keys.end - keys.first) / WORD, 0};
+        ranges[at] = (key_range){draw_list->posed_as, keys.first / WORD, (keys.end - keys.first) / WORD, 0};
     }
     plan->key_words = 0;
     for (key_range *range = ranges; range < ranges + plan->key_range_count; range++) {
@@ -234,7 +234,7 @@ static int find_ages(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
             const uint32_t instance = plan->list[k];
             const last_pose *last = &plan->last[instance];
             uint32_t age = plan->frame - last->frame;
-            if (draw_list->shares || draw_list->hold <= 1 || plan->models[draw_list->model].holds_none ||
+            if (draw_list->shares || draw_list->hold <= 1 || plan->models[draw_list->posed_as].holds_none ||
                 age >= draw_list->hold || (plan->frame + instance) % draw_list->hold == 0 ||
                 last->model != posed_in(plan, (uint32_t)(draw_list - plan->draw_lists), age))
                 age = 0;
@@ -292,7 +292,7 @@ static void find_held(th_pose_plan *plan, th_jobs *jobs)
         for (uint32_t g = 0; g < plan->draw_list_count; g++) {
             const th_draw_list *draw_list = &plan->draw_lists[g];
             const bool shares = draw_list->shares && plan->models[m].shared > 0;
-            palettes += draw_list->model == m && !shares ? count_of(plan, draw_list, 0) : 0;
+            palettes += draw_list->posed_as == m && !shares ? count_of(plan, draw_list, 0) : 0;
         }
         plan->models[m].holds_none = palettes * th_crowd_palettes(plan->crowd, m).stride > plan->most_bytes;
         all_fit &= !plan->models[m].holds_none;
@@ -334,21 +334,21 @@ static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *
         const th_pose_palettes *palettes = &plan->list_palettes[draw_list - plan->draw_lists];
         const uint32_t rank = palettes->are_held ? rank_of(plan, 0, draw_list->first) : 0;
         if (!palettes->are_shared && !palettes->are_held)
-            th_crowd_set_active_in(plan->crowd, draw_list->model, palettes->first + first - draw_list->first,
+            th_crowd_set_active_in(plan->crowd, draw_list->posed_as, palettes->first + first - draw_list->first,
                                    plan->list + first, begin - first);
         for (uint32_t k = first; palettes->are_held && k < begin; k++)
             if (plan->ages[0].bits[k / WORD] >> k % WORD & 1)
-                th_crowd_set_active_in(plan->crowd, draw_list->model, palettes->first + rank_of(plan, 0, k) - rank,
+                th_crowd_set_active_in(plan->crowd, draw_list->posed_as, palettes->first + rank_of(plan, 0, k) - rank,
                                        plan->list + k, 1);
         if (!palettes->are_shared)
             continue;
         for (uint32_t k = first; k < begin; k++) { /* replaces keys by palettes */
             const uint32_t key = plan->palettes[k];
             const uint64_t below = keys_of(plan, key / WORD) & ((UINT64_C(1) << key % WORD) - 1);
-            plan->palettes[k] =
-                plan->models[draw_list->model].first + plan->before[key / WORD] + (uint32_t)__builtin_popcountll(below);
+            plan->palettes[k] = plan->models[draw_list->posed_as].first + plan->before[key / WORD] +
+                                (uint32_t)__builtin_popcountll(below);
         }
-        th_crowd_set_palettes_of(plan->crowd, draw_list->model, plan->list + first, plan->palettes + first,
+        th_crowd_set_palettes_of(plan->crowd, draw_list->posed_as, plan->list + first, plan->palettes + first,
                                  begin - first);
     }
     return 0;
@@ -379,8 +379,8 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
         plan->models[m].count = plan->models[m].shared;
     for (uint32_t g = 0; g < draw_list_count; g++) {
         const th_draw_list *draw_list = &draw_lists[g];
-        model_palettes *model = &plan->models[draw_list->model];
-        assert(draw_list->first == listed && draw_list->model < plan->model_count);
+        model_palettes *model = &plan->models[draw_list->posed_as];
+        assert(draw_list->first == listed && draw_list->posed_as < plan->model_count);
         const bool shares = draw_list->shares && model->shared > 0;
         const uint32_t posed = shares ? 0 : posed_count(plan, draw_list);
         plan->list_palettes[g] =
@@ -401,9 +401,9 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
 
     /* Where they are, once the crowd knows the numbers. */
     for (uint32_t g = 0; g < draw_list_count; g++) {
-        const model_palettes *model = &plan->models[draw_lists[g].model];
+        const model_palettes *model = &plan->models[draw_lists[g].posed_as];
         th_pose_palettes *palettes = &plan->list_palettes[g];
-        palettes->range = th_crowd_palettes(plan->crowd, draw_lists[g].model);
+        palettes->range = th_crowd_palettes(plan->crowd, draw_lists[g].posed_as);
         palettes->range.offset += palettes->first * palettes->range.stride;
         palettes->range.count = palettes->are_shared ? model->shared : posed_count(plan, &draw_lists[g]);
         palettes->first += model->first;
@@ -429,13 +429,13 @@ static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     while (begin < end) {
         const uint32_t first = part_of(&draw_list, &begin, end);
         const th_pose_palettes *palettes = &plan->list_palettes[draw_list - plan->draw_lists];
-        const uint32_t palette = palettes->first - plan->models[draw_list->model].first;
+        const uint32_t palette = palettes->first - plan->models[draw_list->posed_as].first;
         /* Palettes that are shared, or more than can be bound, are not read later; neither are those of frames before,
          * so that nobody steps back. */
-        const bool may_be_held = !palettes->are_shared && !plan->models[draw_list->model].holds_none;
+        const bool may_be_held = !palettes->are_shared && !plan->models[draw_list->posed_as].holds_none;
         for (uint32_t k = first; !palettes->are_held && k < begin; k++)
-            plan->last[plan->list[k]] =
-                (last_pose){plan->frame, may_be_held ? draw_list->model : TH_NO_INDEX, palette + k - draw_list->first};
+            plan->last[plan->list[k]] = (last_pose){plan->frame, may_be_held ? draw_list->posed_as : TH_NO_INDEX,
+                                                    palette + k - draw_list->first};
         if (!palettes->are_held)
             continue;
         uint32_t at[TH_POSE_MAX_HOLD] = {draw_list->first};
@@ -446,7 +446,7 @@ static int keep_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
             last_pose *last = &plan->last[plan->list[k]];
             const uint32_t age = place->frames_ago, rank = rank_of(plan, age, k) - rank_of(plan, age, draw_list->first);
             if (age == 0)
-                *last = (last_pose){plan->frame, draw_list->model, palette + rank};
+                *last = (last_pose){plan->frame, draw_list->posed_as, palette + rank};
             place->palette = last->palette;
             place->at = at[age] + rank;
         }
@@ -463,7 +463,7 @@ void th_pose_plan_keep(th_pose_plan *plan, th_jobs *jobs, uint32_t number)
     for (uint32_t m = 0; m < plan->model_count; m++)
         ranges[m] = th_crowd_palettes(plan->crowd, m);
     for (uint32_t g = 0; g < plan->draw_list_count; g++)
-        plan->posed_in[(size_t)(number % TH_POSE_MAX_HOLD) * plan->most_lists + g] = plan->draw_lists[g].model;
+        plan->posed_in[(size_t)(number % TH_POSE_MAX_HOLD) * plan->most_lists + g] = plan->draw_lists[g].posed_as;
     th_jobs_for(jobs, plan->listed_count, LISTED, keep_listed, plan);
 }
 
@@ -496,7 +496,7 @@ th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t draw_list, uin
     assert(plan && draw_list < plan->most_lists && plan->list_palettes[draw_list].are_held &&
            frames_ago < plan->most_hold);
     const th_draw_list *g = &plan->draw_lists[draw_list];
-    const uint32_t model = frames_ago > 0 ? posed_in(plan, draw_list, frames_ago) : g->model;
+    const uint32_t model = frames_ago > 0 ? posed_in(plan, draw_list, frames_ago) : g->posed_as;
     th_pose_part part = {.model = model, .first = g->first, .count = count_of(plan, g, frames_ago)};
     for (uint32_t a = 0; a < frames_ago; a++)
         part.first += count_of(plan, g, a);

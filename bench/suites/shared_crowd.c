@@ -25,7 +25,7 @@ th_result th_shared_crowd_init(th_shared_crowd *s, const th_scene *scene, th_cro
     uint32_t listed = 0;
     for (uint32_t m = 0; m < models; m++) {
         th_draw_list *group = &s->groups[m];
-        *group = (th_draw_list){.model = m, .first = listed, .shares = !behaves(scene, m)};
+        *group = (th_draw_list){.posed_as = m, .first = listed, .shares = !behaves(scene, m)};
         for (uint32_t i = 0; i < count; i++)
             if (scene->instances[i].model == m)
                 s->list[listed++] = i;

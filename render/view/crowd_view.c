@@ -185,7 +185,7 @@ static void take_counts(th_crowd_view *v, const uint32_t *counts)
     count_listed(v, counts);
     stats->bones = stats->palette_bytes = 0;
     for (uint32_t l = 0; l < v->cull->draw_list_count; l++) {
-        const uint32_t model = v->cull->draw_lists[l].mesh;
+        const uint32_t model = v->cull->draw_lists[l].own;
         stats->bones += (uint64_t)counts[l] * v->desc.models[model]->bone_count;
         stats->palette_bytes += counts[l] * th_crowd_palettes(v->crowd, model).stride;
     }
@@ -278,15 +278,15 @@ static void plan_poses(stage *s)
         stats->apart = 0;
         for (uint32_t l = 0; l < cull->draw_list_count; l++) {
             th_draw_list *list = &cull->draw_lists[l];
-            const bool is_far = list->lod >= d->far_lod, behaves = v->behaviour && v->routines[list->mesh];
+            const bool is_far = list->lod >= d->far_lod, behaves = v->behaviour && v->routines[list->own];
             th_budget_way way = {list->lod, is_far && d->share_hz > 0 ? 0 : TH_NO_INDEX,
                                  is_far && d->hold > 1 ? d->hold : 1};
             if (v->means) { /* nobody at level 0 is taken to be larger than four times the size at which it begins */
                 const double size_px =
                     list->lod > 0 ? (double)s->seen.lod_px[list->lod - 1] : 4 * (double)s->seen.lod_px[0];
-                way = th_budget_choose(v->budget.tolerance, &v->means[list->mesh], size_px, frame_s);
+                way = th_budget_choose(v->budget.tolerance, &v->means[list->own], size_px, frame_s);
             }
-            list->model = v->posed_as[list->mesh][way.level];
+            list->posed_as = v->posed_as[list->own][way.level];
             list->shares = way.rate != TH_NO_INDEX && !behaves;
             list->rate = way.rate;
             list->hold = v->is_repeatable ? 1 : way.hold;
@@ -300,8 +300,8 @@ static void plan_poses(stage *s)
     for (uint32_t l = 0; l < cull->draw_list_count; l++) {
         const th_draw_list *list = &cull->draw_lists[l];
         const bool shares = th_pose_plan_list(v->plan, l).are_shared;
-        saves |= list->count > 0 && (shares || list->hold > 1 || list->model != list->mesh);
-        stats->listed_by_joint_level[v->posed_models[list->model].level] += list->count;
+        saves |= list->count > 0 && (shares || list->hold > 1 || list->posed_as != list->own);
+        stats->listed_by_joint_level[v->posed_models[list->posed_as].level] += list->count;
     }
     const th_pose_counts counts = th_pose_plan_counts(v->plan);
     stats->tolerance_px = saves ? th_budget_tolerance_px(v->budget.tolerance) : 0;
@@ -425,15 +425,15 @@ static void prepare_draws(const stage *s)
         const th_draw_list *list = &v->cull->draw_lists[l];
         const th_pose_palettes palettes = th_pose_plan_list(v->plan, l);
         th_draw draw = {
-            .mesh = list->model,
+            .mesh = list->posed_as,
             .lod = list->lod,
-            .shadow_lod = v->draw_models[list->mesh].shadow_lod,
+            .shadow_lod = v->draw_models[list->own].shadow_lod,
             .count = palettes.are_held ? 0 : list->count,
             .shared = palettes.are_shared ? palettes.range.count : 0,
             .palette_offset = palettes.range.offset,
             .palette_stride = palettes.range.stride,
             .instance_offset = s->instances_at + list->first * sizeof(th_gpu_instance),
-            .footprint = v->draw_models[list->mesh].footprint,
+            .footprint = v->draw_models[list->own].footprint,
             .shadow_only = list->shadow_only,
         };
         if (!palettes.are_held) {
@@ -540,7 +540,7 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
     if (slot && is_read) {
         uint32_t counts[TH_CROWD_VIEW_MAX_MODELS] = {0};
         for (uint32_t l = 0; l < v->cull->draw_list_count; l++)
-            counts[v->cull->draw_lists[l].mesh] += v->cull->draw_lists[l].count;
+            counts[v->cull->draw_lists[l].own] += v->cull->draw_lists[l].count;
         palettes = th_screen_error_reserve(v->error, th_ring_frame(v->ring), v->stats.palette_bytes, counts);
     }
 

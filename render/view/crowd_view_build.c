@@ -271,7 +271,7 @@ static th_result make_places(th_crowd_view *v, th_error *err)
                                    .kind_count = v->locomotion_count,
                                    .instance_kinds = of_instances,
                                    .instance_count = count,
-                                   .mesh_count = v->desc.model_count,
+                                   .model_count = v->desc.model_count,
                                    .lod_count = TH_RENDER_MESH_LODS};
         result = th_cull_create(&desc, &v->cull, err);
     }

@@ -9,16 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static th_cull_test_fn *test_of(th_isa isa)
-{
-#ifdef TH_HAVE_X86
-    if ((isa == TH_ISA_AUTO || isa >= TH_ISA_AVX2) && th_isa_available(TH_ISA_AVX2))
-        return th_cull_test_tile_avx2;
-#endif
-    (void)isa;
-    return th_cull_test_tile;
-}
-
 th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err)
 {
     assert(desc && out);
@@ -26,12 +16,12 @@ th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err)
     assert(desc->kinds || desc->kind_count == 0);
     assert(desc->instance_kinds || desc->instance_count == 0);
     *out = NULL;
-    if (desc->mesh_count > TH_CULL_MAX_MESHES)
-        return th_fail(err, TH_ERR_LIMIT, "%u meshes to draw, the limit is %u", desc->mesh_count, TH_CULL_MAX_MESHES);
+    if (desc->model_count > TH_CULL_MAX_MODELS)
+        return th_fail(err, TH_ERR_LIMIT, "%u meshes to draw, the limit is %u", desc->model_count, TH_CULL_MAX_MODELS);
     const uint64_t count = desc->instance_count, tiles = (count + TH_CULL_TILE - 1) / TH_CULL_TILE;
     const uint32_t block = TH_CULL_TILE * (uint32_t)((tiles + TH_CULL_MAX_BLOCKS - 1) / TH_CULL_MAX_BLOCKS),
                    blocks = count > 0 ? (uint32_t)((count + block - 1) / block) : 0,
-                   lists = desc->mesh_count * 2 * desc->lod_count,
+                   lists = desc->model_count * 2 * desc->lod_count,
                    row = (uint32_t)(th_cache_line_round((lists + 1) * sizeof(uint32_t)) / sizeof(uint32_t));
     const size_t padded = (size_t)blocks * block;
     th_arena *arena = th_arena_create();
@@ -44,16 +34,16 @@ th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err)
             .block_count = blocks,
             .lod_count = desc->lod_count,
             .row = row,
-            .test = test_of(desc->isa),
+            .test = th_cull_test_tile,
             .kinds = th_arena_new(arena, th_cull_kind, desc->kind_count),
             .kind = th_arena_new(arena, uint32_t, padded),
             .x = th_arena_new(arena, float, padded),
             .y = th_arena_new(arena, float, padded),
             .z = th_arena_new(arena, float, padded),
             .radius = th_arena_new(arena, float, padded),
-            .first_bucket = th_arena_new(arena, uint16_t, padded),
+            .first_list = th_arena_new(arena, uint16_t, padded),
             .found = th_arena_new(arena, uint32_t, padded),
-            .bucket = th_arena_new(arena, uint16_t, padded),
+            .list_of = th_arena_new(arena, uint16_t, padded),
             .found_count = th_arena_new(arena, uint32_t, blocks),
             .counts = th_arena_new(arena, uint32_t, ((size_t)blocks + 1) * row),
             .list = th_arena_new(arena, uint32_t, padded),
@@ -64,24 +54,28 @@ th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err)
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "there is no memory left to sort %u characters", desc->instance_count);
     }
+#ifdef TH_HAVE_X86
+    if ((desc->isa == TH_ISA_AUTO || desc->isa >= TH_ISA_AVX2) && th_isa_available(TH_ISA_AVX2))
+        c->test = th_cull_test_tile_avx2;
+#endif
     for (uint32_t k = 0; k < desc->kind_count; k++) {
         const th_sphere *sphere = &desc->kinds[k].sphere;
         const float *centre = sphere->centre;
-        assert(sphere->radius >= 0 && desc->kinds[k].mesh < desc->mesh_count);
+        assert(sphere->radius >= 0 && desc->kinds[k].model < desc->model_count);
         /* A sphere centred on the Y axis that holds the given one at every rotation about that axis. */
         c->kinds[k] =
-            (th_cull_kind){{{0, centre[1], 0}, sphere->radius + hypotf(centre[0], centre[2])}, desc->kinds[k].mesh};
+            (th_cull_kind){{{0, centre[1], 0}, sphere->radius + hypotf(centre[0], centre[2])}, desc->kinds[k].model};
     }
     for (uint32_t i = 0; i < desc->instance_count; i++) {
         assert(desc->instance_kinds[i] < desc->kind_count);
         c->kind[i] = desc->instance_kinds[i];
-        c->first_bucket[i] = (uint16_t)(c->kinds[c->kind[i]].mesh * 2 * c->lod_count);
+        c->first_list[i] = (uint16_t)(c->kinds[c->kind[i]].model * 2 * c->lod_count);
     }
     for (size_t i = 0; i < padded; i++)
         c->radius[i] = -INFINITY;
     for (uint32_t l = 0; l < lists; l++)
         c->draw_lists[l] = (th_draw_list){
-            .mesh = l / c->lod_count / 2, .lod = l % c->lod_count, .shadow_only = l / c->lod_count % 2 == 1};
+            .own = l / c->lod_count / 2, .lod = l % c->lod_count, .shadow_only = l / c->lod_count % 2 == 1};
     *out = c;
     return TH_OK;
 }
@@ -150,36 +144,32 @@ th_cull_test th_cull_test_of(const th_cull *c, const th_cull_view *visible, cons
 }
 
 /* Compacts without branches: each instance is written, and kept if the next one does not replace it. */
-static void classify_block(th_cull *c, const th_cull_test *test, uint32_t block)
-{
-    const uint32_t begin = block * c->block, end = th_cull_block_begin(c, block + 1);
-    uint32_t *found = c->found + begin, *counts = c->counts + (size_t)block * c->row, count = 0;
-    uint16_t *bucket = c->bucket + begin;
-    for (uint32_t tile = begin; tile < end; tile += TH_CULL_TILE) {
-        int32_t level[TH_CULL_TILE];
-        const uint32_t size = end - tile < TH_CULL_TILE ? end - tile : TH_CULL_TILE;
-        c->test(test, &(th_cull_spheres){c->x + tile, c->y + tile, c->z + tile, c->radius + tile}, level);
-        for (uint32_t i = 0; i < size; i++) {
-            found[count] = tile + i;
-            bucket[count] = (uint16_t)level[i];
-            count += level[i] >= 0;
-        }
-    }
-    memset(counts, 0, c->row * sizeof *counts);
-    for (uint32_t k = 0; k < count; k++) {
-        bucket[k] = (uint16_t)(bucket[k] + c->first_bucket[found[k]]);
-        counts[bucket[k]]++;
-    }
-    c->found_count[block] = count;
-}
-
 void th_cull_classify(th_cull *c, const th_cull_view *visible, const th_cull_light *light, uint32_t begin_block,
                       uint32_t end_block)
 {
     assert(c && visible && begin_block <= end_block && end_block <= c->block_count);
     const th_cull_test test = th_cull_test_of(c, visible, light);
-    for (uint32_t b = begin_block; b < end_block; b++)
-        classify_block(c, &test, b);
+    for (uint32_t block = begin_block; block < end_block; block++) {
+        const uint32_t begin = block * c->block, end = th_cull_block_begin(c, block + 1);
+        uint32_t *found = c->found + begin, *counts = c->counts + (size_t)block * c->row, count = 0;
+        uint16_t *list_of = c->list_of + begin;
+        for (uint32_t tile = begin; tile < end; tile += TH_CULL_TILE) {
+            int32_t level[TH_CULL_TILE];
+            const uint32_t size = end - tile < TH_CULL_TILE ? end - tile : TH_CULL_TILE;
+            c->test(&test, &(th_cull_spheres){c->x + tile, c->y + tile, c->z + tile, c->radius + tile}, level);
+            for (uint32_t i = 0; i < size; i++) {
+                found[count] = tile + i;
+                list_of[count] = (uint16_t)level[i];
+                count += level[i] >= 0;
+            }
+        }
+        memset(counts, 0, c->row * sizeof *counts);
+        for (uint32_t k = 0; k < count; k++) {
+            list_of[k] = (uint16_t)(list_of[k] + c->first_list[found[k]]);
+            counts[list_of[k]]++;
+        }
+        c->found_count[block] = count;
+    }
 }
 
 /* ---- sorting ---- */
@@ -213,9 +203,9 @@ void th_cull_scatter(th_cull *c, uint32_t begin_block, uint32_t end_block)
     assert(c && begin_block <= end_block && end_block <= c->block_count);
     for (uint32_t b = begin_block; b < end_block; b++) {
         const uint32_t *found = c->found + b * c->block;
-        const uint16_t *bucket = c->bucket + b * c->block;
+        const uint16_t *list_of = c->list_of + b * c->block;
         uint32_t *next = c->counts + (size_t)b * c->row;
         for (uint32_t k = 0; k < c->found_count[b]; k++)
-            c->list[c->draw_lists[bucket[k]].first + next[bucket[k]]++] = found[k];
+            c->list[c->draw_lists[list_of[k]].first + next[list_of[k]]++] = found[k];
     }
 }

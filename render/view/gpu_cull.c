@@ -217,7 +217,7 @@ static bool make_buffers(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_t 
     bool ok = !th_arena_failed(memory);
     if (ok) {
         for (uint32_t i = 0; i < count; i++)
-            spheres[i] = (block_sphere){c->cull->y[i], c->cull->radius[i], c->cull->first_bucket[i], 0};
+            spheres[i] = (block_sphere){c->cull->y[i], c->cull->radius[i], c->cull->first_list[i], 0};
         th_crowd_device_playbacks(desc->crowd, playbacks);
         th_crowd_device_clips(desc->crowd, clips);
     }

@@ -171,7 +171,7 @@ static int measure_listed(uint32_t begin, uint32_t end, uint32_t worker, void *c
         /* Its palette, as drawn: of this frame, or of the one in which it was posed. */
         const uint32_t l = (uint32_t)(list - f->cull->draw_lists), instance = f->cull->list[k];
         const bool is_held = th_pose_plan_list(f->plan, l).are_held && places[k].frames_ago > 0;
-        uint32_t posed_as = list->model;
+        uint32_t posed_as = list->posed_as;
         const char *palette = (const char *)f->palettes;
         if (is_held) {
             const th_pose_part part = th_pose_plan_part(f->plan, l, places[k].frames_ago);

@@ -22,12 +22,12 @@ TH_API_BEGIN
 
 #define TH_CULL_MAX_BLOCKS 256u
 #define TH_CULL_MAX_LODS   10u
-#define TH_CULL_MAX_MESHES 3276u
+#define TH_CULL_MAX_MODELS 3276u
 
-/* Instances of one kind share a sphere and a mesh. Usually a kind is a model with one of its clips. */
+/* Instances of one kind share a sphere and a model. Usually a kind is a model with one of its clips. */
 typedef struct th_cull_kind {
     th_sphere sphere; /* model units, relative to the instance's position; radius at least 0 */
-    uint32_t mesh;    /* instances of one mesh are listed together */
+    uint32_t model;   /* instances of one model are listed together */
 } th_cull_kind;
 
 typedef struct th_cull_desc {
@@ -35,7 +35,7 @@ typedef struct th_cull_desc {
     uint32_t kind_count;
     const uint32_t *instance_kinds;
     uint32_t instance_count; /* may be 0 */
-    uint32_t mesh_count;
+    uint32_t model_count;
     uint32_t lod_count; /* from 1 to TH_CULL_MAX_LODS */
     th_isa isa;         /* the result is the same for all */
 } th_cull_desc;
@@ -65,12 +65,12 @@ struct th_cull_spheres;
  * nothing is. All instruction sets write the same. */
 typedef void th_cull_test_fn(const struct th_cull_test *test, const struct th_cull_spheres *spheres, int32_t *level);
 
-/* Only to be read, but for Z. Classifying compacts the listed instances of each block and counts their buckets, which
- * are the draw lists; the sums of these counts say where in the list each block continues each of them. */
+/* Only to be read, but for Z. Classifying compacts the listed instances of each block and counts those of each draw
+ * list; the sums of these counts say where in the list each block continues each draw list. */
 typedef struct th_cull {
-    /* Valid from th_cull_sum until the next th_cull_classify. Draw lists are ordered by mesh, then by shadow_only, then
-     * by level, each ascending; they may be empty. What a plan of poses says of them is the caller's. */
-    th_draw_list *draw_lists; /* [mesh_count * 2 * lod_count] */
+    /* Valid from th_cull_sum until the next th_cull_classify. Draw lists are ordered by model, then by shadow_only,
+     * then by level, each ascending; they may be empty. What a plan of poses says of them is the caller's. */
+    th_draw_list *draw_lists; /* [model_count * 2 * lod_count] */
     uint32_t draw_list_count;
     uint32_t visible, listed; /* characters: of all that are not shadow_only, and of all */
 
@@ -84,18 +84,18 @@ typedef struct th_cull {
 
     struct th_arena *arena;
     uint32_t instance_count, block, block_count, lod_count; /* block: instances of one */
-    uint32_t row;        /* length of a row of counts; whole cache lines, because different threads count the blocks */
-    th_cull_kind *kinds; /* with spheres centred on the axis */
-    uint32_t *kind;      /* [instance] */
-    uint16_t *first_bucket; /* [instance] bucket of its mesh at level 0 */
+    uint32_t row;         /* length of a row of counts; whole cache lines, because different threads count the blocks */
+    th_cull_kind *kinds;  /* with spheres centred on the axis */
+    uint32_t *kind;       /* [instance] */
+    uint16_t *first_list; /* [instance] draw list of its model at level 0 */
     th_cull_test_fn *test;
     uint32_t *found;       /* each block's listed instances, from its first on */
-    uint16_t *bucket;      /* theirs */
+    uint16_t *list_of;     /* [found] its draw list */
     uint32_t *found_count; /* [block] */
-    uint32_t *counts;      /* [block][bucket] first the count, then the sum of earlier blocks; then a row of totals */
+    uint32_t *counts; /* [block][draw list] first the count, then the sum of earlier blocks; then a row of totals */
 } th_cull;
 
-/* TH_ERR_LIMIT: more meshes than TH_CULL_MAX_MESHES. TH_ERR_MEMORY. No character is visible before th_cull_move. */
+/* TH_ERR_LIMIT: more models than TH_CULL_MAX_MODELS. TH_ERR_MEMORY. No character is visible before th_cull_move. */
 th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err);
 void th_cull_destroy(th_cull *cull); /* NULL does nothing */
 

@@ -122,7 +122,7 @@ static void list_frame(held_case *c, uint32_t n, bool changes, const uint32_t ho
     }
     for (uint32_t g = 0; g < GROUPS; g++) {
         c->groups[g] = (th_draw_list){
-            .model = group_models[g], .first = listed, .shares = g == 4 && holds[g] == 0, .hold = holds[g]};
+            .posed_as = group_models[g], .first = listed, .shares = g == 4 && holds[g] == 0, .hold = holds[g]};
         for (uint32_t i = 0; i < COUNT; i++)
             if (c->group_of[i] == g)
                 c->list[listed++] = i;
@@ -219,7 +219,7 @@ Test(held_poses, are_of_a_frame_at_most_so_many_ago)
             r.posed[i] = NEVER;
         for (uint32_t n = 0; n < FRAMES; n++) {
             list_frame(&c, n, true, holds);
-            c.groups[3].model = model_in(3, n);
+            c.groups[3].posed_as = model_in(3, n);
             pose(&c, n);
             expect_frame(&r, &c, (int)n);
         }
@@ -242,7 +242,7 @@ Test(held_poses, follow_those_of_frames_that_hold_nothing)
             r.posed[i] = NEVER;
         for (uint32_t n = 0; n < FRAMES; n++) {
             list_frame(&c, n, changes, all[n % 10]);
-            c.groups[3].model = model_in(3, n);
+            c.groups[3].posed_as = model_in(3, n);
             pose(&c, n);
             expect_frame(&r, &c, (int)n);
         }

@@ -50,7 +50,7 @@ static void list_all(crowd_case *c)
     uint32_t listed = 0;
     for (uint32_t g = 0; g < GROUPS; g++) {
         const bool far = g % 2 == 0;
-        c->groups[g] = (th_draw_list){.model = g / 2, .first = listed, .shares = far};
+        c->groups[g] = (th_draw_list){.posed_as = g / 2, .first = listed, .shares = far};
         for (uint32_t i = 0; i < COUNT; i++)
             if (c->instances[i].model == g / 2 && (i % 2 == 0) == far)
                 c->list[listed++] = i;
@@ -220,7 +220,7 @@ Test(sharing, counts_add_up_and_poses_differ)
             const th_draw_list *group = &c.groups[g];
             const th_sharing *sharing = th_pose_plan_sharing(plan);
             uint32_t *keys = calloc(group->count + 1, sizeof *keys);
-            th_sharing_keys(sharing, group->model, 0, c.list + group->first, group->count, 1.5, keys);
+            th_sharing_keys(sharing, group->posed_as, 0, c.list + group->first, group->count, 1.5, keys);
             for (uint32_t k = 1; k < group->count; k++)
                 cr_assert_eq(keys[k] == keys[k - 1], palettes[group->first + k] == palettes[group->first + k - 1]);
             free(keys);
@@ -323,7 +323,7 @@ Test(sharing, does_not_depend_on_who_else_is_listed)
         cr_assert_eq(hash_palette(&c, c.list[k]), wanted[c.list[k]], "character %u", c.list[k]);
     memset(c.groups, 0, sizeof c.groups);
     for (uint32_t g = 0; g < GROUPS; g++)
-        c.groups[g] = (th_draw_list){.model = g / 2, .shares = true};
+        c.groups[g] = (th_draw_list){.posed_as = g / 2, .shares = true};
     pose(&c, plan, 2.25);
     expect_counts(&c, plan, 0);
     th_pose_plan_destroy(plan);

@@ -614,7 +614,7 @@ static void check_levels(const th_crowd_view *v)
     uint32_t listed = 0, far = 0;
     for (uint32_t g = 0; g < v->cull->draw_list_count; g++) {
         const th_draw *draw = &v->draws[g];
-        const th_model *level = v->joint_lods[lists[g].mesh]->levels[lists[g].lod].model;
+        const th_model *level = v->joint_lods[lists[g].own]->levels[lists[g].lod].model;
         cr_expect_eq(v->posed_models[draw->mesh].model, level, "group %u", g);
         cr_expect_eq(v->meshes[draw->mesh]->bone_count, level->bone_count, "group %u", g);
         cr_expect_eq(th_compiled_model_source(v->compiled_models[draw->mesh]), level);

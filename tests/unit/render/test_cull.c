@@ -52,7 +52,7 @@ static th_cull *create_for(uint32_t count, th_isa isa)
                          .kind_count = KINDS,
                          .instance_kinds = kind_of,
                          .instance_count = count,
-                         .mesh_count = FIGURES,
+                         .model_count = FIGURES,
                          .lod_count = LODS,
                          .isa = isa};
     cr_assert_eq(th_cull_create(&desc, &cull, &err), TH_OK, "%s", err.text);
@@ -362,14 +362,14 @@ Test(cull, groups_by_figure_and_size_in_order)
         bool listed[COUNT] = {false};
         uint32_t at = 0, visible = 0;
         for (uint32_t g = 0; g < FIGURES * 2 * LODS; g++) {
-            cr_assert(lists[g].mesh == g / LODS / 2 && lists[g].lod == g % LODS && lists[g].first == at);
+            cr_assert(lists[g].own == g / LODS / 2 && lists[g].lod == g % LODS && lists[g].first == at);
             cr_assert_eq(lists[g].shadow_only, g / LODS % 2 == 1);
             of_level[lists[g].shadow_only][lists[g].lod] += lists[g].count;
             visible += lists[g].shadow_only ? 0 : lists[g].count;
             for (uint32_t n = at; n < at + lists[g].count; n++) {
                 uint32_t i = list[n];
                 double px = size_px(&view, i);
-                cr_expect_eq(kinds[kind_of[i]].mesh, lists[g].mesh);
+                cr_expect_eq(kinds[kind_of[i]].model, lists[g].own);
                 cr_expect(lod_at(&view, px * 1.0001) <= lists[g].lod && lod_at(&view, px * 0.9999) >= lists[g].lod,
                           "%g pixels at level %u", px, lists[g].lod);
                 cr_expect(n == at || list[n - 1] < i, "in order");
@@ -436,7 +436,7 @@ Test(cull, has_few_blocks_for_many)
                                .kind_count = KINDS,
                                .instance_kinds = of_kind_0,
                                .instance_count = MANY,
-                               .mesh_count = FIGURES,
+                               .model_count = FIGURES,
                                .lod_count = LODS};
     cr_assert_eq(th_cull_create(&desc, &cull, NULL), TH_OK);
     const uint32_t blocks = cull->block_count;
@@ -509,11 +509,11 @@ Test(cull, refuses_more_figures_than_it_can_number)
 {
     th_cull *cull;
     th_error err = {0};
-    th_cull_desc desc = {.mesh_count = TH_CULL_MAX_MESHES + 1, .lod_count = 4};
+    th_cull_desc desc = {.model_count = TH_CULL_MAX_MODELS + 1, .lod_count = 4};
     cr_expect_eq(th_cull_create(&desc, &cull, &err), TH_ERR_LIMIT);
     cr_expect_null(cull);
     cr_expect(strstr(err.text, "3277"), "%s", err.text);
-    desc.mesh_count--;
+    desc.model_count--;
     cr_expect_eq(th_cull_create(&desc, &cull, &err), TH_OK);
     th_cull_destroy(cull);
 }

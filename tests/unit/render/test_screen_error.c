@@ -107,7 +107,7 @@ static void find_models(uint32_t out[COUNT])
         out[i] = th_crowd_view_get_parts(v).scene->instances[i].model;
     for (uint32_t g = 0; g < v->cull->draw_list_count; g++)
         for (uint32_t k = lists[g].first; k < lists[g].first + lists[g].count; k++)
-            out[v->cull->list[k]] = v->posed_as[lists[g].mesh][lists[g].lod];
+            out[v->cull->list[k]] = v->posed_as[lists[g].own][lists[g].lod];
 }
 
 /* Puts an instance into the middle of its step, of which a clip has round(duration * hz), for good. */

@@ -319,7 +319,7 @@ static th_cull *create_cull(void)
                                .kind_count = 1,
                                .instance_kinds = kinds,
                                .instance_count = COUNT,
-                               .mesh_count = 1,
+                               .model_count = 1,
                                .lod_count = TH_CULL_MAX_LODS};
     cr_assert_eq(th_cull_create(&desc, &cull, NULL), TH_OK);
     return cull;

@@ -35,14 +35,14 @@ typedef struct th_pose_plan_desc {
 /* Characters list[first] to list[first + count - 1], which are drawn alike. */
 typedef struct th_draw_list {
     uint32_t first, count;
-    uint32_t mesh, lod; /* what they are drawn with, and how finely; this and the next say nothing to a plan */
-    bool shadow_only;   /* out of sight, but with a visible shadow */
+    uint32_t own, lod; /* their own model, and how finely they are drawn; this and the next say nothing to a plan */
+    bool shadow_only;  /* out of sight, but with a visible shadow */
 
     /* How they are posed. */
-    uint32_t model; /* all in one compiled model of the crowd, which has the clips of their own */
-    bool shares;    /* false: also of instances that play layers */
-    uint32_t rate;  /* if they share: index into the rates */
-    uint32_t hold;  /* if they do not: frames for which a pose is held; 0 or 1: each is posed in every frame */
+    uint32_t posed_as; /* all in one compiled model of the crowd, which has the clips of their own */
+    bool shares;       /* false: also of instances that play layers */
+    uint32_t rate;     /* if they share: index into the rates */
+    uint32_t hold;     /* if they do not: frames for which a pose is held; 0 or 1: each is posed in every frame */
 } th_draw_list;
 
 /* The palettes of a draw list: those that its characters share, or one for each character in order who holds no pose.
