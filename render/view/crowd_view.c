@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PI     3.14159265358979
@@ -95,8 +94,6 @@ typedef struct stage {
     th_cull_view seen;
     th_cull_light sun;
     bool has_shadows;
-    const th_camera *camera;
-    uint32_t width, height;
     size_t bytes, instances_at,
         cursors_at;                 /* of the slot: behind the palettes instances, then, if the GPU poses, cursors */
     th_gpu_instance *gpu_instances; /* in the slot, in the order of the list */
@@ -129,10 +126,7 @@ static stage begin_stages(th_crowd_view *v, double time_s, const th_camera *came
     stage s = {.crowd_view = v,
                .time_s = time_s,
                .seen.pixels = th_camera_pixels(camera, (float)height),
-               .sun.ground = v->view.ground_height,
-               .camera = camera,
-               .width = width,
-               .height = height};
+               .sun.ground = v->view.ground_height};
     th_camera_frustum(camera, aspect, &s.seen.frustum);
     memcpy(s.seen.eye, v->view.eye, sizeof s.seen.eye);
     memcpy(s.sun.to_light, to_sun, sizeof s.sun.to_light);
@@ -323,48 +317,6 @@ static int seek_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     return 0;
 }
 
-/* ---- the error on screen ---- */
-
-static int by_size(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-th_screen_error_stats th_screen_error_stats_of(float *px, uint32_t count)
-{
-    assert(px || count == 0);
-    if (count == 0)
-        return (th_screen_error_stats){0};
-    qsort(px, count, sizeof *px, by_size);
-    const uint64_t last = count - 1u, half = (count + 1u) / 2 - 1, most = ((uint64_t)count * 99 + 99) / 100 - 1;
-    return (th_screen_error_stats){count, px[half], px[most], px[last]};
-}
-
-/* Measures the palettes, which lie in memory that can be read. */
-static void measure_error(stage *s, const void *palettes)
-{
-    th_crowd_view *v = s->crowd_view;
-    const uint64_t begin = th_tracer_begin(v->tracer, "error");
-    const th_screen_error_frame frame = {.crowd = v->crowd,
-                                         .palettes = palettes,
-                                         .cull = v->cull,
-                                         .plan = v->plan,
-                                         .held_at = v->held_at,
-                                         .gpu_instances = v->gpu_instances,
-                                         .time_s = s->time_s,
-                                         .camera = s->camera,
-                                         .width = s->width,
-                                         .height = s->height};
-    uint32_t count = 0;
-    s->error_px = th_screen_error_measure(v->error, &frame);
-    for (uint32_t k = 0; k < v->stats.listed; k++)
-        if (s->error_px[k] >= 0)
-            v->visible_px[count++] = s->error_px[k];
-    v->stats.error = th_screen_error_stats_of(v->visible_px, count);
-    v->stats.error_ns = th_tracer_end(v->tracer) - begin;
-}
-
 /* ---- instances and draws ---- */
 
 const char *th_look_name(th_look look)
@@ -537,12 +489,8 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
     const bool is_measured = slot && th_screen_error_next(v->error);
     const bool is_read = is_measured || (v->error && v->held_at);
     void *palettes = slot;
-    if (slot && is_read) {
-        uint32_t counts[TH_CROWD_VIEW_MAX_MODELS] = {0};
-        for (uint32_t l = 0; l < v->cull->draw_list_count; l++)
-            counts[v->cull->draw_lists[l].own] += v->cull->draw_lists[l].count;
-        palettes = th_screen_error_reserve(v->error, th_ring_frame(v->ring), v->stats.palette_bytes, counts);
-    }
+    if (slot && is_read)
+        palettes = th_screen_error_reserve(v);
 
     /* Poses the listed characters, or says for the GPU where in their clips they are, and writes where they stand
      * behind their palettes. Out of memory nothing of the frame is kept. */
@@ -561,7 +509,7 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
                 th_budget_end(&v->budget, v->stats.bones, (double)v->stats.evaluate_ns);
         }
         if (is_measured)
-            measure_error(&s, palettes);
+            s.error_px = th_screen_error_measure(v, time_s, camera, width, height);
         if (is_read)
             memcpy(slot, palettes, v->stats.palette_bytes);
         th_tracer_begin(v->tracer, "instances");

@@ -621,7 +621,7 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
 {
     assert(v && gl && v->scene && v->crowd && !v->plan); /* prepared, and not yet complete */
     const th_crowd_view_desc *d = &v->desc;
-    const uint32_t hold = th_crowd_view_most_hold(d), error_every = d->look == TH_LOOK_ERROR ? 1 : d->error_every;
+    const uint32_t hold = th_crowd_view_most_hold(d);
     if (v->budget_base) /* what its frames have taught of the costs. It goes on drawing until here */
         v->budget = v->budget_base->budget;
     v->budget_base = NULL;
@@ -634,17 +634,8 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
         const th_frame_desc desc = {.crowd = v->crowd, .jobs = v->jobs, .behaviour = v->behaviour, .workers = true};
         result = th_frame_create(&desc, &v->frame, err);
     }
-    if (result == TH_OK && error_every > 0) {
-        const th_screen_error_desc desc = {.scene = v->scene,
-                                           .posed_models = v->posed_models,
-                                           .posed_count = v->posed_count,
-                                           .behaviour = v->behaviour,
-                                           .jobs = v->jobs,
-                                           .isa = d->isa,
-                                           .every = error_every,
-                                           .kept = hold};
-        result = th_screen_error_create(&desc, &v->error, err);
-    }
+    if (result == TH_OK && (d->look == TH_LOOK_ERROR || d->error_every > 0))
+        result = th_screen_error_create(v, &v->error, err);
     if (result == TH_OK)
         result = make_evaluator(v, gl, err);
 

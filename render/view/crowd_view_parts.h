@@ -4,7 +4,6 @@
 #define TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 
 #include "gpu_cull.h"
-#include "screen_error.h"
 #include "surroundings.h"
 
 #include <core/arena.h>
@@ -18,6 +17,13 @@
 _Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
 
 enum { TH_CROWD_VIEW_MAX_POSED = TH_CROWD_VIEW_MAX_MODELS * TH_LOD_LEVELS };
+
+/* What characters are posed and drawn as: their own model, or a joint level of it. */
+typedef struct th_posed_model {
+    const th_model *model;
+    uint32_t of;    /* index of their own */
+    uint32_t level; /* the finest with these joints */
+} th_posed_model;
 
 struct th_crowd_view {
     th_arena *arena; /* holds this, and all arrays of which nothing else is said */
@@ -67,9 +73,9 @@ struct th_crowd_view {
     th_frame *frame;
     th_draw *draws; /* [draw lists * most_hold] */
     uint32_t draw_count;
-    th_view view;           /* of the last frame */
-    th_screen_error *error; /* NULL: not measured */
-    float *visible_px;      /* of the last measured frame, ascending */
+    th_view view;                  /* of the last frame */
+    struct th_screen_error *error; /* NULL: not measured */
+    float *visible_px;             /* of the last measured frame, ascending */
 
     th_gpu_evaluator *evaluator;   /* NULL: the CPU poses */
     th_gpu_cull *gpu_cull;         /* NULL: the CPU culls */
@@ -78,5 +84,33 @@ struct th_crowd_view {
     th_ring *ring;
     th_crowd_renderer *renderer;
 };
+
+/* ---- the error on screen ----
+ *
+ * What a frame's palettes cost on the screen: for each visible character the largest distance in pixels between its
+ * skin as drawn and as a full evaluation puts it, which is that of its compiled model at its own time, in f32.
+ *
+ * The full evaluation costs at least as much as the frame itself, so it is done only for frames that are measured. Such
+ * a frame is posed into memory of the measurement first, since slots of the ring must not be read. Where poses are held
+ * all frames are. All calls on one thread; the work is done by the workers. The numbers do not depend on how many there
+ * are. */
+
+/* Where it is measured: with the look of errors in every frame, else in every n-th as the desc says, from the first on.
+ * Keeps the palettes of as many frames as poses are held. The only error is TH_ERR_MEMORY. */
+th_result th_screen_error_create(const th_crowd_view *crowd_view, struct th_screen_error **out, th_error *err);
+void th_screen_error_destroy(struct th_screen_error *error); /* NULL does nothing */
+
+/* Called once for each frame: whether it is to be measured. NULL: never. */
+bool th_screen_error_next(struct th_screen_error *error);
+
+/* Memory to pose the frame of the ring into, aligned to 64. Its content stays for the frames that are kept. Takes all
+ * memory of a measurement as well, so call it before th_pose_plan_keep: where it fails the frame is not posed, and
+ * frames after it hold none of its poses. NULL: there is no memory; what is kept of other frames stays. */
+void *th_screen_error_reserve(const th_crowd_view *crowd_view);
+
+/* Measures all that are listed and visible, of a frame posed into that memory; sets the statistics and visible_px.
+ * Returns pixels, in the order of the list; below 0 for characters that are out of sight. */
+const float *th_screen_error_measure(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
+                                     uint32_t height);
 
 #endif

@@ -12,22 +12,9 @@
 
 enum { VERTICES, INDICES, LINE_ENDS, DELTAS, PLACES, APPEARANCES, BUFFERS };
 
-/* Attribute locations, as in the shaders. */
-enum {
-    POSITION,
-    NORMAL,
-    UV,
-    COLOR,
-    BONES,
-    WEIGHTS,
-    TRANSLATION,
-    HEADING,
-    TINT,
-    VERTEX_DELTAS,
-    MORE_BONES,
-    MORE_WEIGHTS,
-    PALETTE_AND_APPEARANCE
-};
+/* Attribute locations, as in the shaders: of vertices and of instances. */
+enum { POSITION, NORMAL, UV, COLOR, BONES, WEIGHTS, TRANSLATION, HEADING, TINT };
+enum { VERTEX_DELTAS = TINT + 1, MORE_BONES, MORE_WEIGHTS, PALETTE_AND_APPEARANCE };
 
 /* ---- buffers ---- */
 
@@ -87,36 +74,6 @@ typedef struct plain_vertex {
 
 _Static_assert(offsetof(plain_vertex, bone) == offsetof(th_render_mesh_vertex, bone), "all before it is the same");
 
-static bool has_plain_vertices(const th_upload *u)
-{
-    return !(u->variant & (TH_UPLOAD_MORPH | TH_UPLOAD_EIGHT));
-}
-
-static void make_mesh_array(th_upload *u)
-{
-    const bool plain = has_plain_vertices(u);
-    const size_t weights = plain ? offsetof(plain_vertex, weight) : offsetof(th_render_mesh_vertex, weight);
-    glGenVertexArrays(1, &u->mesh_array);
-    glBindVertexArray(u->mesh_array);
-    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, u->buffers[INDICES]);
-    glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[VERTICES], 0,
-                       plain ? sizeof(plain_vertex) : sizeof(th_render_mesh_vertex));
-    attribute(POSITION, 3, GL_FLOAT, false, offsetof(plain_vertex, position), TH_UPLOAD_VERTICES);
-    attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(plain_vertex, normal), TH_UPLOAD_VERTICES);
-    attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(plain_vertex, uv), TH_UPLOAD_VERTICES);
-    attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(plain_vertex, color), TH_UPLOAD_VERTICES);
-    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(plain_vertex, bone), TH_UPLOAD_VERTICES);
-    attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights, TH_UPLOAD_VERTICES);
-    if (!plain) {
-        const size_t bones = offsetof(th_render_mesh_vertex, bone);
-        integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas), TH_UPLOAD_VERTICES);
-        integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t), TH_UPLOAD_VERTICES);
-        attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights + 4, TH_UPLOAD_VERTICES);
-    }
-    describe_instances();
-    glBindVertexArray(0);
-}
-
 /* ---- images ---- */
 
 static void fill_level(GLint level, uint32_t width, uint32_t height, const void *rgba)
@@ -125,10 +82,13 @@ static void fill_level(GLint level, uint32_t width, uint32_t height, const void 
                  rgba);
 }
 
-/* The smaller levels of an image with transparent texels. False when out of memory. */
-static bool fill_weighted_levels(uint32_t width, uint32_t height, const uint8_t *rgba)
+/* With its smaller levels, weighted if it has transparent texels. False when out of memory. */
+static bool fill_image(GLuint name, uint32_t width, uint32_t height, const uint8_t *rgba, bool transparent)
 {
-    uint8_t *level = malloc((size_t)(width / 2 + 1) * (height / 2 + 1) * 4);
+    uint8_t *level = transparent ? malloc((size_t)(width / 2 + 1) * (height / 2 + 1) * 4) : NULL;
+    const bool done = level || !transparent;
+    glBindTexture(GL_TEXTURE_2D, name);
+    fill_level(0, width, height, rgba);
     for (GLint l = 1; level && (width > 1 || height > 1); l++) {
         th_mipmap_halve(l == 1 ? rgba : level, width, height, level);
         width = width > 1 ? width / 2 : 1;
@@ -136,31 +96,11 @@ static bool fill_weighted_levels(uint32_t width, uint32_t height, const uint8_t 
         fill_level(l, width, height, level);
     }
     free(level);
-    return level != NULL;
-}
-
-/* False when out of memory. */
-static bool fill_image(GLuint name, uint32_t width, uint32_t height, const uint8_t *rgba, bool transparent)
-{
-    bool done = true;
-    glBindTexture(GL_TEXTURE_2D, name);
-    fill_level(0, width, height, rgba);
-    if (transparent)
-        done = fill_weighted_levels(width, height, rgba);
-    else
+    if (!transparent)
         glGenerateMipmap(GL_TEXTURE_2D);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
     glBindTexture(GL_TEXTURE_2D, 0);
     return done;
-}
-
-/* Whether a material that is not opaque uses the image. */
-static bool is_transparent(const th_render_mesh *render_mesh, uint32_t image)
-{
-    for (uint32_t m = 0; m < render_mesh->material_count; m++)
-        if (render_mesh->materials[m].image == image && render_mesh->materials[m].alpha != TH_ALPHA_OPAQUE)
-            return true;
-    return false;
 }
 
 static th_result make_images(th_upload *u, const th_render_mesh *mesh, th_error *err)
@@ -175,7 +115,10 @@ static th_result make_images(th_upload *u, const th_render_mesh *mesh, th_error 
         if (image->width > (uint32_t)most || image->height > (uint32_t)most)
             return th_fail(err, TH_ERR_ENVIRONMENT, "texture %s has %u x %u pixels; the driver takes %d x %d",
                            image->name, image->width, image->height, most, most);
-        if (!fill_image(u->images[i], image->width, image->height, image->rgba, is_transparent(mesh, i)))
+        bool transparent = false; /* a material that is not opaque uses it */
+        for (uint32_t m = 0; m < mesh->material_count; m++)
+            transparent |= mesh->materials[m].image == i && mesh->materials[m].alpha != TH_ALPHA_OPAQUE;
+        if (!fill_image(u->images[i], image->width, image->height, image->rgba, transparent))
             return th_fail(err, TH_ERR_MEMORY, "no memory for texture %s", image->name);
     }
     return TH_OK;
@@ -206,8 +149,9 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
     if (2 * (uint64_t)mesh->delta_count > (uint64_t)most)
         return th_fail(err, TH_ERR_ENVIRONMENT, "morph targets move %u vertices; the driver takes %d",
                        mesh->delta_count, most / 2);
+    const bool is_plain = !(u->variant & (TH_UPLOAD_MORPH | TH_UPLOAD_EIGHT));
     th_arena *scratch = th_arena_create();
-    plain_vertex *plain = th_arena_new(scratch, plain_vertex, has_plain_vertices(u) ? mesh->vertex_count : 0);
+    plain_vertex *plain = th_arena_new(scratch, plain_vertex, is_plain ? mesh->vertex_count : 0);
     float(*places)[4] = th_arena_alloc(scratch, (size_t)mesh->bone_count + 1, sizeof *places);
     float(*texels)[4] = th_arena_alloc(scratch, regions, sizeof *texels);
     if (th_arena_failed(u->arena) || th_arena_failed(scratch)) {
@@ -215,11 +159,11 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u vertices", mesh->vertex_count);
     }
 
-    for (size_t v = 0; has_plain_vertices(u) && v < mesh->vertex_count; v++) {
+    for (size_t v = 0; is_plain && v < mesh->vertex_count; v++) {
         memcpy(&plain[v], &mesh->vertices[v], offsetof(plain_vertex, weight));
         memcpy(plain[v].weight, mesh->vertices[v].weight, sizeof plain->weight);
     }
-    if (has_plain_vertices(u))
+    if (is_plain)
         fill(u->buffers[VERTICES], mesh->vertex_count * sizeof *plain, plain);
     else
         fill(u->buffers[VERTICES], mesh->vertex_count * sizeof *mesh->vertices, mesh->vertices);
@@ -245,7 +189,25 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
         u->appearances = make_texture(u->buffers[APPEARANCES], regions * sizeof *texels, texels);
     th_arena_destroy(scratch);
 
-    make_mesh_array(u);
+    const size_t weights = is_plain ? offsetof(plain_vertex, weight) : offsetof(th_render_mesh_vertex, weight);
+    glGenVertexArrays(1, &u->mesh_array);
+    glBindVertexArray(u->mesh_array);
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, u->buffers[INDICES]);
+    glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[VERTICES], 0,
+                       is_plain ? sizeof(plain_vertex) : sizeof(th_render_mesh_vertex));
+    attribute(POSITION, 3, GL_FLOAT, false, offsetof(plain_vertex, position), TH_UPLOAD_VERTICES);
+    attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(plain_vertex, normal), TH_UPLOAD_VERTICES);
+    attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(plain_vertex, uv), TH_UPLOAD_VERTICES);
+    attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(plain_vertex, color), TH_UPLOAD_VERTICES);
+    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(plain_vertex, bone), TH_UPLOAD_VERTICES);
+    attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights, TH_UPLOAD_VERTICES);
+    if (!is_plain) {
+        const size_t bones = offsetof(th_render_mesh_vertex, bone);
+        integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas), TH_UPLOAD_VERTICES);
+        integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t), TH_UPLOAD_VERTICES);
+        attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights + 4, TH_UPLOAD_VERTICES);
+    }
+    describe_instances();
     glGenVertexArrays(1, &u->skeleton_array);
     glBindVertexArray(u->skeleton_array);
     glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[LINE_ENDS], 0, sizeof(th_render_mesh_line_end));
