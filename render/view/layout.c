@@ -292,19 +292,14 @@ static bool walks(const th_locomotion *locomotion, const th_instance_motion *mot
     return locomotion->speed != 0 && motion->speed != 0;
 }
 
-/* Distance to the nearest whole number, in [-1/2, 1/2]. Adding and subtracting 1.5 * 2^52 rounds to one, in vectors of
- * any instruction set. */
-static double off_whole(double x)
-{
-    const double shift = 0x1.8p52;
-    return x - ((x + shift) - shift);
-}
-
 static float walked_to(const th_layout *layout, const th_walk *walk, double time_s)
 {
     const bool whole_loops = walk->playback.speed != 0;
     const double since = whole_loops ? floor(th_playback_loops(walk->playback, time_s)) : time_s;
-    return (float)((double)layout->length * off_whole(walk->start + walk->rate * since));
+    /* Off the nearest whole number. Adding and subtracting 1.5 * 2^52 rounds to one, in vectors of any instruction set.
+     */
+    const double x = walk->start + walk->rate * since, shift = 0x1.8p52, off = x - ((x + shift) - shift);
+    return (float)((double)layout->length * off);
 }
 
 /* In [-1/2, 1/2), the same for all instances in a lane. */
@@ -445,22 +440,17 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
             th_layout_weave_to(&weave, (double)walked_to(layout, &walk, time_s), out);
             continue;
         }
-        switch (layout->desc.kind) {
-        case TH_LAYOUT_RING:
+        const th_layout_kind kind = layout->desc.kind;
+        if (kind == TH_LAYOUT_RING)
             place_in_ring(layout, i, out);
-            break;
-        case TH_LAYOUT_STREET:
+        else if (kind == TH_LAYOUT_STREET)
             place_in_street(layout, i, time_s, out);
-            break;
-        case TH_LAYOUT_PLAZA:
+        else if (kind == TH_LAYOUT_PLAZA)
             place_in_plaza(layout, i, out);
-            break;
-        case TH_LAYOUT_STADIUM:
+        else if (kind == TH_LAYOUT_STADIUM)
             place_in_stadium(layout, i, out);
-            break;
-        default:
+        else
             place_in_grid(layout, i, out);
-        }
         out->heading_rad = remainderf(out->heading_rad - locomotion->facing_rad, (float)(2 * PI));
     }
 }

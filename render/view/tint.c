@@ -25,9 +25,16 @@ th_tint th_tint_lod(uint32_t lod)
     return levels[lod];
 }
 
-/* Golden ratio steps around the hue circle, so that near numbers get different hues; alternates light and dark. */
-static th_tint step_hue(uint32_t step)
+th_tint th_tint_worker(uint32_t worker)
 {
+    static const th_tint okabe_ito[] = {{{230, 159, 0, 255}},   {{86, 180, 233, 255}}, {{0, 158, 115, 255}},
+                                        {{240, 228, 66, 255}},  {{0, 114, 178, 255}},  {{213, 94, 0, 255}},
+                                        {{204, 121, 167, 255}}, {{200, 200, 200, 255}}};
+    const uint32_t count = sizeof okabe_ito / sizeof *okabe_ito;
+    if (worker < count)
+        return okabe_ito[worker];
+    /* Golden ratio steps around the hue circle, so that near numbers get different hues; alternates light and dark. */
+    const uint32_t step = worker - count;
     const double hue = fmod(step * 0.618033988749895, 1), value = step % 2 ? 0.55 : 0.95, saturation = 0.7;
     th_tint tint = {{0, 0, 0, 255}};
     for (int k = 0; k < 3; k++) {
@@ -36,15 +43,6 @@ static th_tint step_hue(uint32_t step)
         tint.rgba[k] = (uint8_t)lrint(255 * value * (1 - saturation + saturation * part));
     }
     return tint;
-}
-
-th_tint th_tint_worker(uint32_t worker)
-{
-    static const th_tint okabe_ito[] = {{{230, 159, 0, 255}},   {{86, 180, 233, 255}}, {{0, 158, 115, 255}},
-                                        {{240, 228, 66, 255}},  {{0, 114, 178, 255}},  {{213, 94, 0, 255}},
-                                        {{204, 121, 167, 255}}, {{200, 200, 200, 255}}};
-    const uint32_t count = sizeof okabe_ito / sizeof *okabe_ito;
-    return worker < count ? okabe_ito[worker] : step_hue(worker - count);
 }
 
 /* An octave from colour to colour. The lightness (L* of CIE 1976) of the colours rises by about 10 a step; the hue
