@@ -34,6 +34,9 @@ typedef struct pipeline {
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
 enum { CROWD, CROWD_DEPTH, CUT, CUT_DEPTH, KINDS };
 
+/* And the rest: the last two only if there are surroundings. */
+enum { SKELETON, SKELETON_DEPTH, CONTACT, GROUND, SKY, SURROUNDINGS, SURROUNDINGS_DEPTH, OTHERS };
+
 /* Part of a picture: what is drawn with one program. */
 typedef struct draw_pass {
     const pipeline *with;
@@ -67,9 +70,8 @@ struct th_crowd_renderer {
     th_layout_kind ground_of;
     size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the driver's limit */
     pipeline crowd[KINDS][TH_UPLOAD_VARIANTS];         /* no programs of what no mesh needs */
-    pipeline skeleton, skeleton_depth, contact, ground, sky;
-    pipeline surroundings, surroundings_depth; /* no programs if there are none */
-    uint32_t alphas, variants;                 /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
+    pipeline others[OTHERS];
+    uint32_t alphas, variants; /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
     shadow shadow;
     GLuint palette_texture, empty_array; /* empty_array: a vertex array without attributes */
     uint32_t upload_count;
@@ -121,19 +123,15 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
                     *light = &th_shader_light_glsl, *cover = &th_shader_cover_glsl, *bones = &th_shader_skeleton_vert,
                     *mesh = &th_shader_crowd_vert, *around = &th_shader_surroundings_vert,
-                    *depth = &th_shader_depth_frag, *color = &th_shader_crowd_frag;
-    const struct {
-        pipeline *out;
-        th_program_desc desc;
-    } pipelines[] = {
-        {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}},
-        {&p->skeleton_depth, {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {"DEPTH_ONLY"}}},
-        {&p->contact, {"contact", {palette, instance, &th_shader_contact_vert}, {&th_shader_contact_frag}, {0}, {0}}},
-        {&p->ground,
-         {"ground", {&th_shader_ground_vert}, {light, cover, grounds[p->ground_of], &th_shader_ground_frag}, {0}, {0}}},
-        {&p->sky, {"sky", {&th_shader_sky_vert}, {light, cover, &th_shader_sky_frag}, {0}, {0}}},
-        {&p->surroundings, {"surroundings", {around}, {light, cover, &th_shader_surroundings_frag}, {0}, {0}}},
-        {&p->surroundings_depth, {"surroundings_depth", {around}, {depth}, {0}, {"DEPTH_ONLY"}}},
+                    *depth = &th_shader_depth_frag, *color = &th_shader_crowd_frag, *ground = grounds[p->ground_of];
+    const th_program_desc others[OTHERS] = {
+        [SKELETON] = {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}},
+        [SKELETON_DEPTH] = {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {"DEPTH_ONLY"}},
+        [CONTACT] = {"contact", {palette, instance, &th_shader_contact_vert}, {&th_shader_contact_frag}, {0}, {0}},
+        [GROUND] = {"ground", {&th_shader_ground_vert}, {light, cover, ground, &th_shader_ground_frag}, {0}, {0}},
+        [SKY] = {"sky", {&th_shader_sky_vert}, {light, cover, &th_shader_sky_frag}, {0}, {0}},
+        [SURROUNDINGS] = {"surroundings", {around}, {light, cover, &th_shader_surroundings_frag}, {0}, {0}},
+        [SURROUNDINGS_DEPTH] = {"surroundings_depth", {around}, {depth}, {0}, {"DEPTH_ONLY"}},
     };
     /* Those that draw meshes, of each variant; only opaque ones need no cutting. */
     const th_program_desc kinds[KINDS] = {
@@ -142,11 +140,11 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
         [CUT] = {"cut", {palette, instance, mesh}, {light, color}, {0}, {"CUT"}},
         [CUT_DEPTH] = {"cut_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY", "CUT"}},
     };
-    const size_t count = sizeof pipelines / sizeof *pipelines - (th_surroundings_has(p->ground_of) ? 0 : 2);
+    const uint32_t count = th_surroundings_has(p->ground_of) ? OTHERS : SURROUNDINGS;
     const uint32_t kind_count = p->alphas & ~(1u << TH_ALPHA_OPAQUE) ? KINDS : CUT;
     th_result result = TH_OK;
-    for (size_t i = 0; i < count && result == TH_OK; i++)
-        result = make_pipeline(p, pipelines[i].desc, 0, pipelines[i].out, err);
+    for (uint32_t i = 0; i < count && result == TH_OK; i++)
+        result = make_pipeline(p, others[i], 0, &p->others[i], err);
     for (uint32_t v = 0; v < TH_UPLOAD_VARIANTS; v++)
         for (uint32_t k = 0; k < kind_count && p->variants & 1u << v && result == TH_OK; k++)
             result = make_pipeline(p, kinds[k], v, &p->crowd[k][v], err);
@@ -250,10 +248,8 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
         th_upload_fini(&p->uploads[f]);
     glDeleteFramebuffers(1, &p->shadow.framebuffer);
     glDeleteTextures(1, &p->shadow.map);
-    const pipeline *const pipelines[] = {&p->skeleton, &p->skeleton_depth, &p->contact,           &p->ground,
-                                         &p->sky,      &p->surroundings,   &p->surroundings_depth};
-    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
-        glDeleteProgram(pipelines[i]->program);
+    for (uint32_t i = 0; i < OTHERS; i++)
+        glDeleteProgram(p->others[i].program);
     for (uint32_t i = 0; i < KINDS * TH_UPLOAD_VARIANTS; i++)
         glDeleteProgram(p->crowd[i / TH_UPLOAD_VARIANTS][i % TH_UPLOAD_VARIANTS].program);
     glDeleteTextures(1, &p->palette_texture);
@@ -310,17 +306,18 @@ static void bind_palettes(const th_crowd_renderer *p, const pipeline *with, th_r
 static void set_material(const draw_pass *pass, const th_upload_part *part)
 {
     const pipeline *with = pass->with;
+    const th_render_mesh_material *material = &part->material;
     const float half = pass->coverage ? 0 : 0.501F; /* between 127 and 128 of 255, so that rounding decides nothing */
     if (!pass->into_map) {
-        (part->culling == TH_CULL_NONE ? glDisable : glEnable)(GL_CULL_FACE);
-        glCullFace(part->culling == TH_CULL_FRONT ? GL_FRONT : GL_BACK);
-        glUniform3fv(with->emissive, 1, part->emissive);
+        (part->mesh.culling == TH_CULL_NONE ? glDisable : glEnable)(GL_CULL_FACE);
+        glCullFace(part->mesh.culling == TH_CULL_FRONT ? GL_FRONT : GL_BACK);
+        glUniform3fv(with->emissive, 1, material->emissive);
     }
     if (with->base_color < 0)
         return;
-    glUniform4fv(with->base_color, 1, part->base_color);
-    glUniform1f(with->cutoff, part->alpha == TH_ALPHA_MASK ? part->alpha_cutoff : half);
-    glUniform1f(with->smooth, pass->coverage && part->alpha == TH_ALPHA_MASK ? 1 : 0);
+    glUniform4fv(with->base_color, 1, material->base_color);
+    glUniform1f(with->cutoff, material->alpha == TH_ALPHA_MASK ? material->alpha_cutoff : half);
+    glUniform1f(with->smooth, pass->coverage && material->alpha == TH_ALPHA_MASK ? 1 : 0);
     glActiveTexture(GL_TEXTURE0 + IMAGE_UNIT);
     glBindTexture(GL_TEXTURE_2D, part->image);
 }
@@ -410,7 +407,7 @@ static void draw_counted(const th_crowd_renderer *p, const draw_pass *pass, cons
             if (pass->skeletons)
                 draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands, TH_RENDER_MESH_LODS + map_levels);
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
-                if (upload->parts[i].alpha == pass->alpha)
+                if (upload->parts[i].material.alpha == pass->alpha)
                     draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
         }
         glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as below */
@@ -452,14 +449,14 @@ static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const
                 glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, count);
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++) {
                 const th_upload_part *part = &upload->parts[i];
-                if (part->alpha != pass->alpha)
+                if (part->material.alpha != pass->alpha)
                     continue;
                 set_material(pass, part);
                 glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
                 glDrawElementsInstancedBaseVertex(
-                    GL_TRIANGLES, (GLsizei)part->lods[lod].index_count, GL_UNSIGNED_INT,
-                    (const void *)(uintptr_t)(part->lods[lod].first_index * sizeof(uint32_t)), count,
-                    (GLint)part->base_vertex);
+                    GL_TRIANGLES, (GLsizei)part->mesh.lods[lod].index_count, GL_UNSIGNED_INT,
+                    (const void *)(uintptr_t)(part->mesh.lods[lod].first_index * sizeof(uint32_t)), count,
+                    (GLint)part->mesh.base_vertex);
             }
             /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
             glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
@@ -498,7 +495,7 @@ static void draw_parts(const th_crowd_renderer *p, draw_pass pass, const th_view
     }
     if (pass.alpha != TH_ALPHA_OPAQUE)
         return;
-    pass.with = pass.into_map ? &p->skeleton_depth : &p->skeleton;
+    pass.with = &p->others[SKELETON + pass.into_map];
     pass.skeletons = true;
     use(pass.with, p, view, pass.into_map);
     draw_crowds(p, &pass, view, from);
@@ -506,7 +503,7 @@ static void draw_parts(const th_crowd_renderer *p, draw_pass pass, const th_view
 
 static void draw_surroundings(const th_crowd_renderer *p, bool into_map, const th_view *view)
 {
-    const draw_pass pass = {.with = into_map ? &p->surroundings_depth : &p->surroundings, .into_map = into_map};
+    const draw_pass pass = {.with = &p->others[SURROUNDINGS + into_map], .into_map = into_map};
     if (!view->surroundings)
         return;
     use(pass.with, p, view, pass.into_map);
@@ -601,14 +598,15 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
 
     draw_surroundings(p, false, view);
     if (has_ground) {
-        use(&p->ground, p, view, false);
-        glUniform2f(p->ground.center, view->eye[0], view->eye[2]);
-        glUniform1f(p->ground.reach, view->ground_reach);
-        glUniform1f(p->ground.height, view->ground_height);
-        glUniform1f(p->ground.cell, view->ground_cell);
+        const pipeline *ground = &p->others[GROUND];
+        use(ground, p, view, false);
+        glUniform2f(ground->center, view->eye[0], view->eye[2]);
+        glUniform1f(ground->reach, view->ground_reach);
+        glUniform1f(ground->height, view->ground_height);
+        glUniform1f(ground->cell, view->ground_cell);
         if (view->surroundings) {
-            glUniform1f(p->ground.unit, view->surroundings->unit);
-            glUniform4fv(p->ground.shape, 1, view->surroundings->shape);
+            glUniform1f(ground->unit, view->surroundings->unit);
+            glUniform4fv(ground->shape, 1, view->surroundings->shape);
         }
         glBindVertexArray(p->empty_array);
         glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
@@ -616,9 +614,9 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
 
     /* Shadows at their feet, blended over the ground, with which they share their height. Alpha stays 1. */
     if (has_ground && has_shadows) {
-        pass = (draw_pass){.with = &p->contact, .contacts = true};
-        use(&p->contact, p, view, false);
-        glUniform1f(p->contact.height, view->ground_height);
+        pass = (draw_pass){.with = &p->others[CONTACT], .contacts = true};
+        use(pass.with, p, view, false);
+        glUniform1f(pass.with->height, view->ground_height);
         glEnable(GL_BLEND);
         glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
         glEnable(GL_POLYGON_OFFSET_FILL);
@@ -633,8 +631,8 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     /* The sky at the far plane, behind everything else. */
     memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
     glm_mat4_inv(clip_from_world, other);
-    use(&p->sky, p, view, false);
-    glUniformMatrix4fv(p->sky.world_from_clip, 1, GL_FALSE, other[0]);
+    use(&p->others[SKY], p, view, false);
+    glUniformMatrix4fv(p->others[SKY].world_from_clip, 1, GL_FALSE, other[0]);
     glBindVertexArray(p->empty_array);
     glDepthFunc(GL_LEQUAL);
     glDrawArrays(GL_TRIANGLES, 0, 3);

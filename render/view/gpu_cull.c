@@ -165,9 +165,9 @@ static uint32_t make_parts(th_gpu_cull *c, const th_crowd_renderer *renderer)
             if (p >= TH_INDIRECT_PARTS) {
                 const th_upload_part *part = &upload->parts[p - TH_INDIRECT_PARTS];
                 out->has_indices = true;
-                out->base_vertex = part->base_vertex;
+                out->base_vertex = part->mesh.base_vertex;
                 for (uint32_t l = 0; l < LODS; l++) {
-                    const th_render_mesh_lod *level = &part->lods[th_upload_level(upload, l)];
+                    const th_render_mesh_lod *level = &part->mesh.lods[th_upload_level(upload, l)];
                     out->levels[l][0] = level->first_index;
                     out->levels[l][1] = level->index_count;
                 }

@@ -226,16 +226,10 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
         assert(from->material < mesh->material_count);
         const th_render_mesh_material *material = &mesh->materials[from->material];
         assert(material->image == TH_NO_INDEX || material->image < mesh->image_count);
-        th_upload_part *part = &u->parts[i];
-        *part = (th_upload_part){.base_vertex = from->base_vertex,
-                                 .alpha = material->alpha,
-                                 .alpha_cutoff = material->alpha_cutoff,
-                                 .culling = from->culling,
-                                 .image = images[material->image == TH_NO_INDEX ? mesh->image_count : material->image]};
-        memcpy(part->lods, from->lods, sizeof part->lods);
-        memcpy(part->base_color, material->base_color, sizeof part->base_color);
-        memcpy(part->emissive, material->emissive, sizeof part->emissive);
-        u->alphas |= 1u << part->alpha;
+        u->parts[i] = (th_upload_part){*from, *material,
+                                       images[material->image == TH_NO_INDEX ? mesh->image_count : material->image]};
+        u->parts[i].mesh.name = NULL;
+        u->alphas |= 1u << material->alpha;
     }
     return TH_OK;
 }

@@ -11,11 +11,8 @@
 enum { TH_UPLOAD_VERTICES, TH_UPLOAD_INSTANCES };
 
 typedef struct th_upload_part {
-    uint32_t base_vertex;
-    th_render_mesh_lod lods[TH_RENDER_MESH_LODS];
-    th_alpha alpha;
-    th_culling culling;
-    float base_color[4], emissive[3], alpha_cutoff;
+    th_render_mesh_part mesh; /* without its name */
+    th_render_mesh_material material;
     GLuint image; /* white if the material has none */
 } th_upload_part;
 
