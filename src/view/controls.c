@@ -6,42 +6,42 @@
 #include <stddef.h>
 
 const th_binding th_bindings[] = {
-    {NULL, "Camera"},
-    {"drag", "orbit the target; flying: look around"},
-    {"right drag, shift drag", "pan"},
-    {"wheel", "zoom; flying: change the speed"},
-    {"W A S D  Q E", "move, down and up; shift: faster"},
-    {"arrows", "turn the camera"},
-    {"c", "camera mode: orbit, fly, follow"},
-    {"n N", "follow the next, previous walking character"},
-    {"f, Home", "show the whole crowd"},
-    {NULL, "Time"},
-    {"Space", "pause"},
-    {". ,", "step 1/60 s forward, back"},
-    {"[ ]  Backspace", "slower, faster; normal speed"},
-    {NULL, "Crowd"},
-    {"PgUp PgDn", "double, halve the crowd"},
-    {"+ -", "10 % more, fewer characters"},
-    {"m M", "next, previous clip, or a mix of all"},
-    {"b B", "behaviour: none, fade, graph, blend"},
-    {"g G", "blend: faster, slower pace"},
-    {"u U", "blend: more, less weight of the clip"},
-    {"l L", "layout, or scene if there is one"},
-    {NULL, "Threads"},
-    {"t T", "one thread more, fewer"},
-    {"j J", "scheduler"},
-    {"i I", "interpolation"},
-    {"p", "palette format: f32, quat, quat16, auto"},
-    {NULL, "Picture"},
-    {"k K", "look: natural, lod, skeleton, workers, error"},
-    {"o", "shadows"},
-    {"v", "vsync on, off"},
-    {"F11", "full screen"},
-    {"F12, x", "screenshot"},
-    {"Tab", "statistics and buttons on, off"},
-    {"F1, h", "this help"},
-    {"Esc, Ctrl+Q", "quit"},
-    {NULL, NULL},
+    {.text = "Camera"},
+    {.keys = "drag", .text = "orbit the target; flying: look around"},
+    {.keys = "right drag, shift drag", .text = "pan"},
+    {.keys = "wheel", .text = "zoom; flying: change the speed"},
+    {.keys = "W A S D  Q E", .text = "move, down and up; shift: faster"},
+    {.keys = "arrows", .text = "turn the camera"},
+    {"c", "camera mode: orbit, fly, follow", TH_ACTION_CAMERA, {'c'}, false},
+    {"n N", "follow the next, previous walking character", TH_ACTION_FOLLOW, {'n', 'N'}, false},
+    {"f, Home", "show the whole crowd", TH_ACTION_SEE_ALL, {'f', 0, GLFW_KEY_HOME}, false},
+    {.text = "Time"},
+    {"Space", "pause", TH_ACTION_PAUSE, {' '}, false},
+    {". ,", "step 1/60 s forward, back", TH_ACTION_STEP, {'.', ','}, true},
+    {"[ ]  Backspace", "slower, faster; normal speed", TH_ACTION_RATE, {']', '['}, false},
+    {.text = "Crowd"},
+    {"PgUp PgDn", "double, halve the crowd", TH_ACTION_DOUBLE, {GLFW_KEY_PAGE_UP, GLFW_KEY_PAGE_DOWN}, true},
+    {"+ -", "10 % more, fewer characters", TH_ACTION_MORE, {'+', '-', '='}, true}, /* '=' is '+' without shift */
+    {"m M", "next, previous clip, or a mix of all", TH_ACTION_CLIP, {'m', 'M'}, false},
+    {"b B", "behaviour: none, fade, graph, blend", TH_ACTION_BEHAVIOUR, {'b', 'B'}, false},
+    {"g G", "blend: faster, slower pace", TH_ACTION_PACE, {'g', 'G'}, true},
+    {"u U", "blend: more, less weight of the clip", TH_ACTION_WEIGHT, {'u', 'U'}, true},
+    {"l L", "layout, or scene if there is one", TH_ACTION_LAYOUT, {'l', 'L'}, false},
+    {.text = "Threads"},
+    {"t T", "one thread more, fewer", TH_ACTION_THREADS, {'t', 'T'}, false},
+    {"j J", "scheduler", TH_ACTION_SCHEDULER, {'j', 'J'}, false},
+    {"i I", "interpolation", TH_ACTION_INTERPOLATION, {'i', 'I'}, false},
+    {"p", "palette format: f32, quat, quat16, auto", TH_ACTION_PALETTE, {'p'}, false},
+    {.text = "Picture"},
+    {"k K", "look: natural, lod, skeleton, workers, error", TH_ACTION_LOOK, {'k', 'K'}, false},
+    {"o", "shadows", TH_ACTION_SHADOWS, {'o'}, false},
+    {"v", "vsync on, off", TH_ACTION_VSYNC, {'v'}, false},
+    {"F11", "full screen", TH_ACTION_FULL_SCREEN, {GLFW_KEY_F11}, false},
+    {"F12, x", "screenshot", TH_ACTION_SCREENSHOT, {GLFW_KEY_F12, 0, 'x'}, false},
+    {"Tab", "statistics and buttons on, off", TH_ACTION_HUD, {GLFW_KEY_TAB}, false},
+    {"F1, h", "this help", TH_ACTION_HELP, {GLFW_KEY_F1, 0, 'h'}, false},
+    {"Esc, Ctrl+Q", "quit", TH_ACTION_QUIT, {GLFW_KEY_ESCAPE}, false},
+    {.text = NULL},
 };
 
 /* ---- actions ---- */
@@ -62,96 +62,22 @@ th_action th_controls_next(th_controls *c)
     return action;
 }
 
-/* Repeats while its key is held down. An on/off switch must not, because it would flicker. */
-static bool repeatable(th_action action)
+_Static_assert((int)TH_ACTION_COUNT <= (int)TH_ACTION_BACK, "an action and its direction are one number");
+
+/* What the key or character means. */
+static void command(th_controls *c, int key)
 {
-    switch (action) {
-    case TH_ACTION_MORE:
-    case TH_ACTION_FEWER:
-    case TH_ACTION_DOUBLE:
-    case TH_ACTION_HALVE:
-    case TH_ACTION_STEP:
-    case TH_ACTION_STEP_BACK:
-    case TH_ACTION_FASTER_PACE:
-    case TH_ACTION_SLOWER_PACE:
-    case TH_ACTION_MORE_WEIGHT:
-    case TH_ACTION_LESS_WEIGHT:
-        return true;
-    default:
-        return false;
+    for (const th_binding *row = th_bindings; row->text; row++) {
+        const bool is_back = key == row->does[1];
+        if ((is_back || key == row->does[0] || key == row->does[2]) && (row->repeats || !c->repeats))
+            push(c, (th_action)(row->action + (is_back ? TH_ACTION_BACK : 0)));
     }
 }
 
 void th_controls_char(th_controls *c, uint32_t codepoint)
 {
-    static const uint8_t actions[128] = {
-        ['h'] = TH_ACTION_HELP,
-        ['x'] = TH_ACTION_SCREENSHOT,
-        ['v'] = TH_ACTION_VSYNC,
-        ['c'] = TH_ACTION_CAMERA,
-        ['f'] = TH_ACTION_SEE_ALL,
-        ['n'] = TH_ACTION_FOLLOW_NEXT,
-        ['N'] = TH_ACTION_FOLLOW_PREVIOUS,
-        [' '] = TH_ACTION_PAUSE,
-        ['.'] = TH_ACTION_STEP,
-        [','] = TH_ACTION_STEP_BACK,
-        ['['] = TH_ACTION_SLOWER,
-        [']'] = TH_ACTION_FASTER,
-        ['+'] = TH_ACTION_MORE,
-        ['='] = TH_ACTION_MORE, /* '+' without shift on many keyboards */
-        ['-'] = TH_ACTION_FEWER,
-        ['t'] = TH_ACTION_MORE_THREADS,
-        ['T'] = TH_ACTION_FEWER_THREADS,
-        ['j'] = TH_ACTION_NEXT_SCHEDULER,
-        ['J'] = TH_ACTION_PREVIOUS_SCHEDULER,
-        ['p'] = TH_ACTION_PALETTE,
-        ['i'] = TH_ACTION_NEXT_INTERPOLATION,
-        ['I'] = TH_ACTION_PREVIOUS_INTERPOLATION,
-        ['m'] = TH_ACTION_NEXT_CLIP,
-        ['M'] = TH_ACTION_PREVIOUS_CLIP,
-        ['b'] = TH_ACTION_NEXT_BEHAVIOUR,
-        ['B'] = TH_ACTION_PREVIOUS_BEHAVIOUR,
-        ['g'] = TH_ACTION_FASTER_PACE,
-        ['G'] = TH_ACTION_SLOWER_PACE,
-        ['u'] = TH_ACTION_MORE_WEIGHT,
-        ['U'] = TH_ACTION_LESS_WEIGHT,
-        ['l'] = TH_ACTION_NEXT_LAYOUT,
-        ['L'] = TH_ACTION_PREVIOUS_LAYOUT,
-        ['k'] = TH_ACTION_NEXT_LOOK,
-        ['K'] = TH_ACTION_PREVIOUS_LOOK,
-        ['o'] = TH_ACTION_SHADOWS,
-    };
-    const th_action meant = codepoint < sizeof actions ? (th_action)actions[codepoint] : TH_ACTION_NONE;
-    if (!c->repeats || repeatable(meant))
-        push(c, meant);
-}
-
-static th_action action_of(int key, int mods)
-{
-    switch (key) {
-    case GLFW_KEY_ESCAPE:
-        return TH_ACTION_QUIT;
-    case GLFW_KEY_Q:
-        return mods & GLFW_MOD_CONTROL ? TH_ACTION_QUIT : TH_ACTION_NONE;
-    case GLFW_KEY_F1:
-        return TH_ACTION_HELP;
-    case GLFW_KEY_F11:
-        return TH_ACTION_FULL_SCREEN;
-    case GLFW_KEY_F12:
-        return TH_ACTION_SCREENSHOT;
-    case GLFW_KEY_TAB:
-        return TH_ACTION_HUD;
-    case GLFW_KEY_HOME:
-        return TH_ACTION_SEE_ALL;
-    case GLFW_KEY_BACKSPACE:
-        return TH_ACTION_REAL_TIME;
-    case GLFW_KEY_PAGE_UP:
-        return TH_ACTION_DOUBLE;
-    case GLFW_KEY_PAGE_DOWN:
-        return TH_ACTION_HALVE;
-    default:
-        return TH_ACTION_NONE;
-    }
+    if (codepoint > 0 && codepoint < 128) /* beyond ASCII lie GLFW's numbers of keys */
+        command(c, (int)codepoint);
 }
 
 /* ---- moving ---- */
@@ -162,20 +88,19 @@ static const int moving_keys[] = {
     GLFW_KEY_RIGHT, GLFW_KEY_LEFT, GLFW_KEY_UP, GLFW_KEY_DOWN, GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT,
 };
 
-static void hold(th_controls *c, int key, bool down)
-{
-    for (uint32_t k = 0; k < sizeof moving_keys / sizeof *moving_keys; k++)
-        if (moving_keys[k] == key)
-            c->held = down ? c->held | 1u << k : c->held & ~(1u << k);
-}
-
 void th_controls_key(th_controls *c, int key, int action, int mods)
 {
+    const bool is_down = action != GLFW_RELEASE, with_control = mods & GLFW_MOD_CONTROL;
     c->repeats = action == GLFW_REPEAT;
-    hold(c, key, action != GLFW_RELEASE && !(mods & GLFW_MOD_CONTROL));
-    const th_action meant = action == GLFW_RELEASE ? TH_ACTION_NONE : action_of(key, mods);
-    if (!c->repeats || repeatable(meant))
-        push(c, meant);
+    for (uint32_t k = 0; k < sizeof moving_keys / sizeof *moving_keys; k++)
+        if (moving_keys[k] == key)
+            c->held = is_down && !with_control ? c->held | 1u << k : c->held & ~(1u << k);
+    if (is_down && key >= GLFW_KEY_ESCAPE)
+        command(c, key);
+    if (action == GLFW_PRESS && key == GLFW_KEY_BACKSPACE)
+        push(c, TH_ACTION_REAL_TIME);
+    if (action == GLFW_PRESS && key == GLFW_KEY_Q && with_control)
+        push(c, TH_ACTION_QUIT);
 }
 
 bool th_hotspot_has(const th_hotspot *s, const double cursor[2])
@@ -184,26 +109,17 @@ bool th_hotspot_has(const th_hotspot *s, const double cursor[2])
     return right >= 0 && right < (double)s->width && down >= 0 && down < (double)s->height;
 }
 
-/* Whether the left button was pressed on a hotspot. */
-static bool click(th_controls *c, int button, int action)
-{
-    const th_hotspots *h = &c->hotspots;
-    for (uint32_t s = 0; s < h->count; s++)
-        if (c->placed && button == GLFW_MOUSE_BUTTON_LEFT && action == GLFW_PRESS &&
-            th_hotspot_has(&h->spots[s], c->cursor)) {
-            push(c, h->spots[s].action);
-            return true;
-        }
-    return false;
-}
-
 void th_controls_button(th_controls *c, int button, int action, int mods)
 {
-    if (click(c, button, action))
-        return;
-    c->buttons = action == GLFW_PRESS ? c->buttons | 1u << button : c->buttons & ~(1u << button);
-    if (action == GLFW_PRESS)
-        c->pans = button != GLFW_MOUSE_BUTTON_LEFT || (mods & GLFW_MOD_SHIFT);
+    const bool is_press = action == GLFW_PRESS, is_left = button == GLFW_MOUSE_BUTTON_LEFT;
+    for (uint32_t s = 0; s < c->hotspots.count; s++)
+        if (c->placed && is_left && is_press && th_hotspot_has(&c->hotspots.spots[s], c->cursor)) {
+            push(c, c->hotspots.spots[s].action);
+            return;
+        }
+    c->buttons = is_press ? c->buttons | 1u << button : c->buttons & ~(1u << button);
+    if (is_press)
+        c->pans = !is_left || (mods & GLFW_MOD_SHIFT);
 }
 
 void th_controls_cursor(th_controls *c, double x, double y, double height)

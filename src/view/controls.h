@@ -19,47 +19,37 @@ typedef enum th_action {
     /* camera */
     TH_ACTION_CAMERA, /* orbit, fly, follow */
     TH_ACTION_SEE_ALL,
-    TH_ACTION_FOLLOW_NEXT,
-    TH_ACTION_FOLLOW_PREVIOUS,
+    TH_ACTION_FOLLOW, /* the next walking character */
     /* time */
     TH_ACTION_PAUSE,
     TH_ACTION_STEP,
-    TH_ACTION_STEP_BACK,
-    TH_ACTION_SLOWER,
-    TH_ACTION_FASTER,
+    TH_ACTION_RATE, /* faster */
     TH_ACTION_REAL_TIME,
-    /* settings of the crowd view: live_settings.h */
+    /* settings of the crowd view, the next or more of each: live_settings.h */
     TH_ACTION_MORE,
-    TH_ACTION_FEWER,
     TH_ACTION_DOUBLE,
-    TH_ACTION_HALVE,
-    TH_ACTION_MORE_THREADS,
-    TH_ACTION_FEWER_THREADS,
-    TH_ACTION_NEXT_SCHEDULER,
-    TH_ACTION_PREVIOUS_SCHEDULER,
+    TH_ACTION_THREADS,
+    TH_ACTION_SCHEDULER,
     TH_ACTION_PALETTE,
-    TH_ACTION_NEXT_INTERPOLATION,
-    TH_ACTION_PREVIOUS_INTERPOLATION,
-    TH_ACTION_NEXT_CLIP,
-    TH_ACTION_PREVIOUS_CLIP,
-    TH_ACTION_NEXT_BEHAVIOUR,
-    TH_ACTION_PREVIOUS_BEHAVIOUR,
-    TH_ACTION_FASTER_PACE,
-    TH_ACTION_SLOWER_PACE,
-    TH_ACTION_MORE_WEIGHT,
-    TH_ACTION_LESS_WEIGHT,
-    TH_ACTION_NEXT_LAYOUT,
-    TH_ACTION_PREVIOUS_LAYOUT,
-    TH_ACTION_NEXT_LOOK,
-    TH_ACTION_PREVIOUS_LOOK,
+    TH_ACTION_INTERPOLATION,
+    TH_ACTION_CLIP,
+    TH_ACTION_BEHAVIOUR,
+    TH_ACTION_PACE,
+    TH_ACTION_WEIGHT,
+    TH_ACTION_LAYOUT,
+    TH_ACTION_LOOK,
     TH_ACTION_SHADOWS,
     TH_ACTION_COUNT,
+    TH_ACTION_BACK = 64, /* above all, and added to one of those: the previous, less or slower */
 } th_action;
 
-/* A line of the help. */
+/* A line of the help, and the keys that it tells of. */
 typedef struct th_binding {
     const char *keys; /* as shown in the help; NULL: the text is a heading */
     const char *text;
+    th_action action;
+    int does[3];  /* ASCII characters, or GLFW's keys of none: the action, the same back, another key for it; 0: none */
+    bool repeats; /* while its key is held down; a switch must not, because it would flicker */
 } th_binding;
 
 /* Ends with a row whose text is NULL. */

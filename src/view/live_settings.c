@@ -10,41 +10,15 @@
 #define MOST_CHARACTERS 1000000u
 #define USUAL_SHADOW    2048u
 
-/* ---- one setting ---- */
-
 static uint32_t clamp(double value, uint32_t most)
 {
     return value < 1 ? 1 : value > most ? most : (uint32_t)value;
-}
-
-static uint32_t adjust_count(uint32_t count, th_action action)
-{
-    const double tenth = fmax(1, floor(count / 10.0));
-    switch (action) {
-    case TH_ACTION_DOUBLE:
-        return clamp(2.0 * count, MOST_CHARACTERS);
-    case TH_ACTION_HALVE:
-        return clamp(count / 2.0, MOST_CHARACTERS);
-    case TH_ACTION_MORE:
-        return clamp(count + tenth, MOST_CHARACTERS);
-    default:
-        return clamp(count - tenth, MOST_CHARACTERS);
-    }
 }
 
 /* Wraps around. */
 static uint32_t turn(uint32_t value, bool back, uint32_t count)
 {
     return (value + (back ? count - 1 : 1)) % count;
-}
-
-/* Skips schedulers that this build lacks. */
-static th_scheduler turn_scheduler(th_scheduler scheduler, bool back)
-{
-    do
-        scheduler = (th_scheduler)turn(scheduler, back, TH_SCHEDULER_COUNT);
-    while (!th_scheduler_available(scheduler));
-    return scheduler;
 }
 
 /* ---- clips ---- */
@@ -79,16 +53,6 @@ static uint32_t choice_of(const th_model_set *model_set, const char *name)
     return 0;
 }
 
-/* The next or previous clip, wrapping around. Clips of the same name in several models are one choice. */
-static const char *turn_clip(const th_model_set *model_set, const char *played, bool back)
-{
-    uint32_t choice = choice_of(model_set, played);
-    do
-        choice = turn(choice, back, count_choices(model_set));
-    while (choice > 0 && choice_of(model_set, name_at(model_set, choice)) != choice);
-    return choice > 0 ? name_at(model_set, choice) : NULL;
-}
-
 /* ---- blends ---- */
 
 #define PACE_STEP   0.1
@@ -110,71 +74,48 @@ static th_blend_clip *find_weight(th_blend *blend, const char *clip)
     return NULL;
 }
 
-/* The clip that is chosen comes first, because there is no room for those of all models. */
-static void weigh_all(th_blend *blend, const th_model_set *model_set, const char *clip)
-{
-    blend->clips[blend->clip_count++] = (th_blend_clip){clip, 1};
-    for (uint32_t choice = 1; choice < count_choices(model_set) && blend->clip_count < TH_BLEND_CLIPS; choice++)
-        if (!find_weight(blend, name_at(model_set, choice)))
-            blend->clips[blend->clip_count++] = (th_blend_clip){name_at(model_set, choice), 1};
-}
-
-static double sum_of_weights(const th_blend *blend)
-{
-    double sum = 0;
-    for (uint32_t c = 0; c < blend->clip_count; c++)
-        sum += blend->clips[c].weight;
-    return sum;
-}
-
+/* Changes the weight of the clip that is chosen; the sum of all stays above 0. */
 static bool change_weight(th_live_settings *s, bool less, const th_model_set *model_set)
 {
     th_blend changed = s->crowd.blend;
-    const uint32_t choice = choice_of(model_set, s->clip);
-    if (choice == 0)
+    const uint32_t chosen = choice_of(model_set, s->clip);
+    if (chosen == 0)
         return false;
-    if (changed.clip_count == 0)
-        weigh_all(&changed, model_set, name_at(model_set, choice));
-    th_blend_clip *entry = find_weight(&changed, name_at(model_set, choice));
-    const double before = entry ? entry->weight : 0;
+    /* The weights of all clips are 1 at first. That of the chosen one comes first, because there is no room for those
+     * of all models. */
+    for (uint32_t c = 0; s->crowd.blend.clip_count == 0 && c < count_choices(model_set); c++) {
+        const char *name = name_at(model_set, c > 0 ? c : chosen);
+        if (changed.clip_count < TH_BLEND_CLIPS && !find_weight(&changed, name))
+            changed.clips[changed.clip_count++] = (th_blend_clip){name, 1};
+    }
+    th_blend_clip *entry = find_weight(&changed, name_at(model_set, chosen));
     if (!entry)
         return false;
+    const double before = entry->weight;
+    double sum = 0;
     entry->weight = stepped(before, less, WEIGHT_STEP, MOST_WEIGHT);
-    if (!islessgreater(entry->weight, before) || !(sum_of_weights(&changed) > 0))
+    for (uint32_t c = 0; c < changed.clip_count; c++)
+        sum += changed.clips[c].weight;
+    if (!islessgreater(entry->weight, before) || !(sum > 0))
         return false;
     s->crowd.blend = changed;
     return true;
 }
 
-static bool change_pace(th_blend *blend, bool less)
+bool th_live_settings_blend(th_live_settings *s, th_action action, const th_model_set *model_set)
 {
+    th_blend *blend = &s->crowd.blend;
+    const bool less = action >= TH_ACTION_BACK, had_weights = blend->clip_count > 0;
+    if (s->crowd.behaviour != TH_BEHAVIOUR_BLEND)
+        return false;
+    if (action % TH_ACTION_BACK == TH_ACTION_WEIGHT)
+        return change_weight(s, less, model_set);
+    if (action % TH_ACTION_BACK != TH_ACTION_PACE)
+        return false;
     const double before = blend->pace;
-    const bool had_weights = blend->clip_count > 0;
     blend->clip_count = 0;
     blend->pace = stepped(before, less, PACE_STEP, MOST_PACE);
     return had_weights || islessgreater(blend->pace, before);
-}
-
-bool th_live_settings_blend(th_live_settings *s, th_action action, const th_model_set *model_set)
-{
-    if (s->crowd.behaviour != TH_BEHAVIOUR_BLEND)
-        return false;
-    if (action == TH_ACTION_FASTER_PACE || action == TH_ACTION_SLOWER_PACE)
-        return change_pace(&s->crowd.blend, action == TH_ACTION_SLOWER_PACE);
-    if (action == TH_ACTION_MORE_WEIGHT || action == TH_ACTION_LESS_WEIGHT)
-        return change_weight(s, action == TH_ACTION_LESS_WEIGHT, model_set);
-    return false;
-}
-
-/* What is blended: the pace, or the weight of the chosen clip. */
-static void describe_blend(const th_live_settings *s, char *text, size_t size)
-{
-    th_blend blend = s->crowd.blend;
-    const th_blend_clip *entry = find_weight(&blend, s->clip);
-    if (blend.clip_count == 0)
-        th_append(text, size, " at %.2g", blend.pace);
-    else if (entry)
-        th_append(text, size, ", weight %.3g", entry->weight);
 }
 
 /* ---- all ---- */
@@ -184,47 +125,47 @@ bool th_live_settings_apply(th_live_settings *s, th_action action, const th_mode
 {
     th_crowd_view_desc *crowd = &s->crowd;
     const uint32_t count = crowd->count, threads = crowd->jobs.threads, shadow = start->crowd.shadow_pixels;
-    switch (action) {
+    const bool back = action >= TH_ACTION_BACK;
+    uint32_t choice;
+    switch (action % TH_ACTION_BACK) {
     case TH_ACTION_MORE:
-    case TH_ACTION_FEWER:
-    case TH_ACTION_DOUBLE:
-    case TH_ACTION_HALVE:
-        crowd->count = adjust_count(count, action);
+        crowd->count = clamp(count + (back ? -1 : 1) * fmax(1, floor(count / 10.0)), MOST_CHARACTERS);
         return crowd->count != count;
-    case TH_ACTION_MORE_THREADS:
-    case TH_ACTION_FEWER_THREADS:
-        crowd->jobs.threads = clamp(threads + (action == TH_ACTION_MORE_THREADS ? 1.0 : -1.0), TH_JOBS_MAX_THREADS);
+    case TH_ACTION_DOUBLE:
+        crowd->count = clamp(back ? count / 2.0 : 2.0 * count, MOST_CHARACTERS);
+        return crowd->count != count;
+    case TH_ACTION_THREADS:
+        crowd->jobs.threads = clamp(threads + (back ? -1.0 : 1.0), TH_JOBS_MAX_THREADS);
         return crowd->jobs.threads != threads;
-    case TH_ACTION_NEXT_SCHEDULER:
-    case TH_ACTION_PREVIOUS_SCHEDULER:
-        crowd->jobs.scheduler = turn_scheduler(crowd->jobs.scheduler, action == TH_ACTION_PREVIOUS_SCHEDULER);
+    case TH_ACTION_SCHEDULER:
+        do /* skips those that this build lacks */
+            crowd->jobs.scheduler = (th_scheduler)turn(crowd->jobs.scheduler, back, TH_SCHEDULER_COUNT);
+        while (!th_scheduler_available(crowd->jobs.scheduler));
         return true;
     case TH_ACTION_PALETTE:
         crowd->palette = (th_palette)turn(crowd->palette, false, TH_PALETTE_COUNT + 1);
         return true;
-    case TH_ACTION_NEXT_INTERPOLATION:
-    case TH_ACTION_PREVIOUS_INTERPOLATION:
-        crowd->compile.interpolation = (th_interpolation)turn(
-            crowd->compile.interpolation, action == TH_ACTION_PREVIOUS_INTERPOLATION, TH_INTERPOLATION_COUNT);
+    case TH_ACTION_INTERPOLATION:
+        crowd->compile.interpolation =
+            (th_interpolation)turn(crowd->compile.interpolation, back, TH_INTERPOLATION_COUNT);
         return true;
-    case TH_ACTION_NEXT_CLIP:
-    case TH_ACTION_PREVIOUS_CLIP:
-        s->clip = turn_clip(model_set, s->clip, action == TH_ACTION_PREVIOUS_CLIP);
+    case TH_ACTION_CLIP: /* clips of the same name in several models are one choice */
+        choice = choice_of(model_set, s->clip);
+        do
+            choice = turn(choice, back, count_choices(model_set));
+        while (choice > 0 && choice_of(model_set, name_at(model_set, choice)) != choice);
+        s->clip = choice > 0 ? name_at(model_set, choice) : NULL;
         return true;
-    case TH_ACTION_NEXT_BEHAVIOUR:
-    case TH_ACTION_PREVIOUS_BEHAVIOUR:
-        crowd->behaviour =
-            (th_behaviour_kind)turn(crowd->behaviour, action == TH_ACTION_PREVIOUS_BEHAVIOUR, TH_BEHAVIOUR_KIND_COUNT);
+    case TH_ACTION_BEHAVIOUR:
+        crowd->behaviour = (th_behaviour_kind)turn(crowd->behaviour, back, TH_BEHAVIOUR_KIND_COUNT);
         return true;
-    case TH_ACTION_NEXT_LAYOUT:
-    case TH_ACTION_PREVIOUS_LAYOUT:
-        crowd->layout = (th_layout_kind)turn(crowd->layout, action == TH_ACTION_PREVIOUS_LAYOUT, TH_LAYOUT_COUNT);
+    case TH_ACTION_LAYOUT:
+        crowd->layout = (th_layout_kind)turn(crowd->layout, back, TH_LAYOUT_COUNT);
         if (crowd->surroundings)
             th_crowd_view_desc_set_scene(crowd, crowd->layout);
         return true;
-    case TH_ACTION_NEXT_LOOK:
-    case TH_ACTION_PREVIOUS_LOOK:
-        crowd->look = (th_look)turn(crowd->look, action == TH_ACTION_PREVIOUS_LOOK, TH_LOOK_COUNT);
+    case TH_ACTION_LOOK:
+        crowd->look = (th_look)turn(crowd->look, back, TH_LOOK_COUNT);
         return true;
     case TH_ACTION_SHADOWS:
         crowd->shadow_pixels = crowd->shadow_pixels ? 0 : shadow ? shadow : USUAL_SHADOW;
@@ -240,6 +181,8 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
 {
     assert(text && size > 0);
     const th_crowd_view_desc *crowd = &s->crowd;
+    th_blend blend = crowd->blend;
+    const th_blend_clip *entry = find_weight(&blend, s->clip);
     text[0] = '\0';
     th_append(text, size, "%s character%s", th_digits_from(crowd->count).text, th_plural(crowd->count));
     th_append(text, size, ", %u thread%s", crowd->jobs.threads, th_plural(crowd->jobs.threads));
@@ -253,8 +196,10 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
         th_append(text, size, ", %s", s->clip);
     if (crowd->behaviour != TH_BEHAVIOUR_NONE)
         th_append(text, size, ", %s", th_behaviour_name(crowd->behaviour));
-    if (crowd->behaviour == TH_BEHAVIOUR_BLEND)
-        describe_blend(s, text, size);
+    if (crowd->behaviour == TH_BEHAVIOUR_BLEND && blend.clip_count == 0)
+        th_append(text, size, " at %.2g", blend.pace);
+    else if (crowd->behaviour == TH_BEHAVIOUR_BLEND && entry)
+        th_append(text, size, ", weight %.3g", entry->weight);
     if (crowd->layout != TH_LAYOUT_GRID)
         th_append(text, size, ", %s", th_layout_name(crowd->layout));
     if (crowd->look != TH_LOOK_NATURAL)

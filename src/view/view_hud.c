@@ -1,6 +1,7 @@
 #include "view_hud.h"
 
 #include <core/table.h>
+#include <core/text_format.h>
 
 #include <math.h>
 #include <stdarg.h>
@@ -66,21 +67,37 @@ static double graph_top(double p99_ms)
     return 1e6;
 }
 
-static void draw_graph(const th_view_hud *b, page *p)
+/* Levels without characters are left out. */
+static void say_levels(page *p, const uint32_t by_lod[TH_RENDER_MESH_LODS])
 {
+    char levels[256] = "";
+    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
+        if (by_lod[lod] > 0)
+            th_append(levels, sizeof levels, "%s%u: %s", *levels ? ", " : "", lod, th_digits_from(by_lod[lod]).text);
+    say(p, faint_color, "by LOD %s", *levels ? levels : "-");
+}
+
+static void say_statistics(const th_view_hud *b, page *p)
+{
+    const th_hud_readings *r = &b->readings;
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(b->crowd_view);
+    const th_crowd_view_desc *crowd = &b->settings.crowd;
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(b->crowd_view);
+    say(p, text_color, "%.1f frames/s   %u x %u pixels", r->frames_per_s, b->width, b->height);
+
     static const th_hud_guide rates[] = {
         {1000 / 240.0F, "240/s"}, {1000 / 60.0F, "60/s"}, {1000 / 30.0F, "30/s"}, {100, "10/s"}, {1000, "1/s"},
         {10000, "0.1/s"}};
     th_hud_guide guides[sizeof rates / sizeof *rates];
     th_hud_series series[TH_FRAME_PARTS];
-    const float top = (float)graph_top(b->readings->p99_ms);
-    uint32_t count = 0;
+    uint32_t guide_count = 0;
+    const float top = (float)graph_top(r->p99_ms);
     for (size_t g = 0; g < sizeof rates / sizeof *rates; g++)
         if (rates[g].value <= top && rates[g].value > top / 6)
-            guides[count++] = rates[g];
+            guides[guide_count++] = rates[g];
     for (uint32_t part = 0; part < TH_FRAME_PARTS; part++)
-        series[part] = (th_hud_series){b->history->ms[part], part_colors[part]};
-    const th_hud_graph_desc desc = {
+        series[part] = (th_hud_series){b->history.ms[part], part_colors[part]};
+    const th_hud_graph_desc graph = {
         .x = p->x,
         .y = p->y,
         .width = COLUMNS * p->letter,
@@ -88,29 +105,26 @@ static void draw_graph(const th_view_hud *b, page *p)
         .series = series,
         .series_count = TH_FRAME_PARTS,
         .bar_count = TH_HISTORY_FRAMES,
-        .oldest = b->history->next,
+        .oldest = b->history.next,
         .top = top,
         .guides = guides,
-        .guide_count = count,
+        .guide_count = guide_count,
         .guide_color = text_color,
     };
     if (p->hud)
-        th_hud_graph(p->hud, &desc);
-    p->y += desc.height + 0.4F * p->line;
-}
+        th_hud_graph(p->hud, &graph);
+    p->y += graph.height + 0.4F * p->line;
 
-static void say_times(const th_view_hud *b, page *p)
-{
-    const th_hud_readings *r = b->readings;
+    /* Times. */
     for (uint32_t part = 0; part < TH_FRAME_PARTS; part++) {
         const float column = (float)part * (COLUMNS / (float)TH_FRAME_PARTS);
+        page below = *p;
         char name[16], ms[32];
         snprintf(name, sizeof name, "%9s", th_frame_part_name((th_frame_part)part));
         snprintf(ms, sizeof ms, "%9.2f", r->mean_ms[part]);
         put(p, column, part_colors[part], name);
-        p->y += p->line;
-        put(p, column, text_color, ms);
-        p->y -= p->line;
+        below.y += p->line;
+        put(&below, column, text_color, ms);
     }
     p->y += 2 * p->line;
     say(p, text_color, "median %.2f   p95 %.2f   p99 %.2f ms", r->median_ms, r->p95_ms, r->p99_ms);
@@ -120,25 +134,11 @@ static void say_times(const th_view_hud *b, page *p)
         say(p, text_color, "GPU %.2f ms (timer query); other times: wall clock", r->gpu_ms);
     else
         say(p, faint_color, "GPU -");
-}
+    p->y += 0.4F * p->line;
 
-/* Levels without characters are left out. */
-static void say_levels(page *p, const uint32_t by_lod[TH_RENDER_MESH_LODS])
-{
-    char levels[256] = "";
-    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
-        if (by_lod[lod] > 0)
-            snprintf(levels + strlen(levels), sizeof levels - strlen(levels), "%s%u: %s", *levels ? ", " : "", lod,
-                     th_digits_from(by_lod[lod]).text);
-    say(p, faint_color, "by LOD %s", *levels ? levels : "-");
-}
-
-static void say_crowd(const th_view_hud *b, page *p)
-{
-    const th_crowd_view_parts parts = th_crowd_view_get_parts(b->crowd_view);
-    const th_crowd_view_stats stats = th_crowd_view_get_stats(b->crowd_view);
-    const th_crowd_view_desc *crowd = &b->settings->crowd;
-    char text[4 * CLIP + 1];
+    /* The crowd. */
+    char text[4 * COLUMNS + 1];
+    const char *clip = b->settings.clip && strcmp(b->settings.clip, "all") != 0 ? b->settings.clip : "all clips";
     say(p, text_color, "%s poses of %s character%s", th_digits_from(stats.evaluated).text,
         th_digits_from(crowd->count).text, th_plural(crowd->count));
     if (crowd->share_hz > 0)
@@ -157,8 +157,6 @@ static void say_crowd(const th_view_hud *b, page *p)
     }
     say(p, text_color, "%s drawn", th_digits_from(stats.visible).text);
     say_levels(p, stats.visible_by_lod);
-    const char *clip = b->settings->clip;
-    clip = clip && strcmp(clip, "all") != 0 ? clip : "all clips";
     say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(crowd->layout),
         th_look_name(crowd->look), crowd->shadow_pixels ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(crowd->compile.interpolation),
@@ -166,25 +164,17 @@ static void say_crowd(const th_view_hud *b, page *p)
         parts.culling == TH_EVALUATOR_GPU     ? "culled and posed by the GPU"
         : parts.evaluator == TH_EVALUATOR_GPU ? "posed by the GPU"
                                               : th_isa_name(th_crowd_isa(parts.crowd)));
-}
+    if (stats.error.count > 0) /* of the last frame that was measured */
+        say(p, text_color, "error p50 %.2f   p99 %.2f   max %.2f px", (double)stats.error.p50, (double)stats.error.p99,
+            (double)stats.error.max);
+    p->y += 0.4F * p->line;
 
-/* Of the last frame that was measured. */
-static void say_error(const th_view_hud *b, page *p)
-{
-    const th_screen_error_stats e = th_crowd_view_get_stats(b->crowd_view).error;
-    if (e.count > 0)
-        say(p, text_color, "error p50 %.2f   p99 %.2f   max %.2f px", (double)e.p50, (double)e.p99, (double)e.max);
-}
-
-/* A bar per worker. */
-static void draw_workers(const th_view_hud *b, page *p)
-{
-    const th_hud_readings *r = b->readings;
+    /* A bar per worker. */
     float sum = 0;
     for (uint32_t w = 0; w < r->threads; w++)
         sum += r->busy[w];
     say(p, text_color, "%u thread%s (%s), %.0f %% busy while posing", r->threads, th_plural(r->threads),
-        th_scheduler_name(b->settings->crowd.jobs.scheduler), r->threads ? 100 * (double)sum / r->threads : 0);
+        th_scheduler_name(crowd->jobs.scheduler), r->threads ? 100 * (double)sum / r->threads : 0);
     const float height = 1.6F * p->line, step = fminf(COLUMNS * p->letter / (float)r->threads, 4 * p->letter);
     const float width = fmaxf(1, step - fmaxf(1, step / 8));
     for (uint32_t w = 0; w < r->threads && p->hud; w++) {
@@ -193,34 +183,16 @@ static void draw_workers(const th_view_hud *b, page *p)
         th_hud_panel(p->hud, x, p->y + height - full, width, full, busy_color);
     }
     p->y += height + 0.4F * p->line;
-}
 
-static void say_machine(const th_view_hud *b, page *p)
-{
-    const th_crowd_view_parts parts = th_crowd_view_get_parts(b->crowd_view);
-    const th_viewpoint *v = b->viewpoint;
-    char followed[48] = "", renderer[4 * COLUMNS + 1];
-    if (v->mode == TH_CAMERA_MODE_FOLLOW)
-        snprintf(followed, sizeof followed, " %s", th_digits_from(v->followed).text);
-    say(p, faint_color, "%s", th_ellipsize(b->gl->renderer, COLUMNS, renderer, sizeof renderer));
+    /* The machine, and where one is. */
+    const bool is_following = b->viewpoint.mode == TH_CAMERA_MODE_FOLLOW;
+    say(p, faint_color, "%s", th_ellipsize(b->gl->renderer, COLUMNS, text, sizeof text));
     say(p, faint_color, "by %s, %s%s", th_fetch_name(parts.fetch), th_ring_upload_name(parts.upload),
         b->vsync ? ", vsync" : "");
-    say(p, text_color, "%s%s   %.2f s at x%g%s", th_camera_mode_name(v->mode), followed, b->time_s, b->rate,
+    say(p, text_color, "%s%s%s   %.2f s at x%g%s", th_camera_mode_name(b->viewpoint.mode), is_following ? " " : "",
+        is_following ? th_digits_from(b->viewpoint.followed).text : "", b->time_s, b->rate,
         b->paused ? ", paused" : "");
     say(p, faint_color, "F1 help   Tab hides this");
-}
-
-static void say_statistics(const th_view_hud *b, page *p)
-{
-    say(p, text_color, "%.1f frames/s   %u x %u pixels", b->readings->frames_per_s, b->width, b->height);
-    draw_graph(b, p);
-    say_times(b, p);
-    p->y += 0.4F * p->line;
-    say_crowd(b, p);
-    say_error(b, p);
-    p->y += 0.4F * p->line;
-    draw_workers(b, p);
-    say_machine(b, p);
 }
 
 void th_view_hud_statistics(const th_view_hud *b)
@@ -300,27 +272,20 @@ uint32_t th_view_hud_help_pages(const th_view_hud *b)
     return pages;
 }
 
-static void say_row(const help_layout *h, page p, uint32_t row)
-{
-    const th_binding *r = &th_bindings[row];
-    if (!r->keys) {
-        put(&p, 0, faint_color, r->text);
-        return;
-    }
-    put(&p, 0, busy_color, r->keys);
-    p.y += h->is_narrow ? p.line : 0;
-    put(&p, h->is_narrow ? 2 : KEY_COLUMNS, text_color, r->text);
-}
-
 /* Returns its height. */
 static float say_column(const help_layout *h, page p, uint32_t begin, uint32_t end)
 {
     const float top = p.y;
     for (uint32_t r = begin; r < end; r++) {
-        const float gap = th_bindings[r].keys || r == begin ? 0 : p.line / 2;
-        p.y += gap;
-        say_row(h, p, r);
-        p.y += row_height(h, r, r == begin) - gap;
+        const th_binding *row = &th_bindings[r];
+        const float height = row_height(h, r, r == begin), gap = row->keys || r == begin ? 0 : p.line / 2;
+        page at = p;
+        at.y += gap;
+        put(&at, 0, row->keys ? busy_color : faint_color, row->keys ? row->keys : row->text);
+        at.y += h->is_narrow ? p.line : 0;
+        if (row->keys)
+            put(&at, h->is_narrow ? 2 : KEY_COLUMNS, text_color, row->text);
+        p.y += height;
     }
     return p.y - top;
 }
@@ -374,4 +339,59 @@ void th_view_hud_loading(const th_view_hud *b, const char *doing, double waited_
     snprintf(text, sizeof text, "%s… %.0f s", doing, floor(waited_s));
     say_in_middle(b, middle - 2 * line, text_color, text);
     say_in_middle(b, middle + line, faint_color, "Escape quits");
+}
+
+/* ---- buttons ---- */
+
+static const struct {
+    const char *text, *pressed; /* pressed: while the crowd is paused; NULL: the same */
+    th_action action;
+} buttons[] = {
+    {" help ", NULL, TH_ACTION_HELP},     {" see all ", NULL, TH_ACTION_SEE_ALL},
+    {" camera ", NULL, TH_ACTION_CAMERA}, {" look ", NULL, TH_ACTION_LOOK},
+    {" layout ", NULL, TH_ACTION_LAYOUT}, {" behaviour ", NULL, TH_ACTION_BEHAVIOUR},
+    {" clip ", NULL, TH_ACTION_CLIP},     {" fewer ", NULL, TH_ACTION_DOUBLE + TH_ACTION_BACK},
+    {" more ", NULL, TH_ACTION_DOUBLE},   {" pause ", " play  ", TH_ACTION_PAUSE},
+};
+enum { BUTTONS = sizeof buttons / sizeof *buttons };
+_Static_assert((int)BUTTONS <= (int)TH_CONTROLS_HOTSPOTS, "each can be clicked");
+
+/* The first button that is not in the row, and the row's width. */
+static uint32_t row_end(const th_hud *hud, uint32_t begin, float gap, float most, float *out_width)
+{
+    uint32_t end = begin;
+    *out_width = gap;
+    for (; end < BUTTONS; end++) {
+        const float more = th_hud_text_width(hud, buttons[end].text) + gap;
+        if (end > begin && *out_width + more > most)
+            break;
+        *out_width += more;
+    }
+    return end;
+}
+
+float th_view_hud_buttons(const th_view_hud *b, const double cursor[2], th_hotspots *out)
+{
+    static const th_rgba bright = {60, 68, 80, 240};
+    const float line = th_hud_line_px(b->hud), gap = line / 4, tall = 1.5F * line, step = tall + gap;
+    const float width = (float)b->width;
+    uint32_t rows = 0, end = 0;
+    float row_width;
+    for (; end < BUTTONS; rows++)
+        end = row_end(b->hud, end, gap, width, &row_width);
+    float y = (float)b->height - (float)rows * step;
+    out->count = 0;
+    for (uint32_t begin = 0; begin < BUTTONS; begin = end, y += step) {
+        end = row_end(b->hud, begin, gap, width, &row_width);
+        float x = width - row_width + gap;
+        for (uint32_t k = begin; k < end; k++) {
+            th_hotspot *spot = &out->spots[out->count++];
+            *spot = (th_hotspot){x, y, th_hud_text_width(b->hud, buttons[k].text), tall, buttons[k].action};
+            th_hud_panel(b->hud, x, y, spot->width, tall, th_hotspot_has(spot, cursor) ? bright : panel_color);
+            th_hud_text(b->hud, x, y + (tall - line) / 2, text_color,
+                        b->paused && buttons[k].pressed ? buttons[k].pressed : buttons[k].text);
+            x += spot->width + gap;
+        }
+    }
+    return (float)rows * step;
 }

@@ -1,4 +1,4 @@
-/* Draws the text on the picture of `throng view`: statistics, help, messages. All calls on the context's thread,
+/* Draws on the picture of `throng view`: statistics, help, messages, buttons. All calls on the context's thread,
  * between th_hud_begin and th_hud_end. */
 #ifndef TH_VIEW_VIEW_HUD_H
 #define TH_VIEW_VIEW_HUD_H
@@ -19,20 +19,19 @@ typedef struct th_hud_readings {
     float busy[TH_JOBS_MAX_THREADS]; /* busy share of the time in which there was work */
 } th_hud_readings;
 
-/* What the HUD shows. */
+/* What the HUD shows: the state of the window. */
 typedef struct th_view_hud {
     th_hud *hud;
-    uint32_t width, height; /* of the picture */
     const th_gl_info *gl;
-    const th_crowd_view *crowd_view;
-    const th_live_settings *settings; /* of the crowd_view */
-    const th_history *history;
-    const th_hud_readings *readings;
-    const th_viewpoint *viewpoint;
+    uint32_t width, height;    /* of the picture */
+    float bottom;              /* height at the bottom that is taken */
+    th_crowd_view *crowd_view; /* NULL while the models are loaded */
+    th_live_settings settings; /* of the crowd view */
+    th_history history;
+    th_hud_readings readings;
+    th_viewpoint viewpoint;
     double time_s, rate;
-    bool paused;
-    bool vsync;
-    float bottom; /* height at the bottom that is taken */
+    bool paused, vsync;
 } th_view_hud;
 
 void th_view_hud_statistics(const th_view_hud *view_hud);                /* top left */
@@ -44,5 +43,10 @@ uint32_t th_view_hud_help_pages(const th_view_hud *view_hud);
 
 /* Replaces the picture while loading. */
 void th_view_hud_loading(const th_view_hud *view_hud, const char *doing, double waited_s);
+
+/* Buttons for those who do not know the keys: in the lower right corner, in rows that are as wide as the picture
+ * allows. Writes where they are; a click on one is a hotspot of the controls. cursor: in pixels of the picture; the
+ * button under it is brighter. Returns the height that they take. */
+float th_view_hud_buttons(const th_view_hud *view_hud, const double cursor[2], th_hotspots *out);
 
 #endif

@@ -51,71 +51,46 @@ void th_viewpoint_set(th_viewpoint *v, th_camera_mode mode)
     v->speed = 0.5F * v->camera.distance;
 }
 
-/* A point at the target's distance stays under the cursor. */
-static void pan(th_camera *camera, const float drag[2])
-{
-    const float height = 2 * camera->distance * tanf(camera->fov_y_rad / 2);
-    th_camera_move(camera, -drag[0] * height, drag[1] * height, 0);
-}
-
-/* Moves along the ground, whatever the camera's pitch. */
-static void walk(th_camera *camera, const float way[3], float far)
-{
-    const float sine = sinf(camera->yaw_rad), cosine = cosf(camera->yaw_rad);
-    camera->target[0] += far * (way[0] * cosine - way[2] * sine);
-    camera->target[1] += far * way[1];
-    camera->target[2] += far * (-way[0] * sine - way[2] * cosine);
-}
-
-/* Limited, so that the power of it does not overflow. */
-static float notches(const th_motion *m)
-{
-    return fminf(fmaxf(m->wheel, -50), 50);
-}
-
-static void orbit(th_viewpoint *v, const th_motion *m, float height, float elapsed_s)
-{
-    th_camera *camera = &v->camera;
-    const float swing = SWING_RAD * elapsed_s, far = WALK * camera->distance * elapsed_s * (m->fast ? FAST : 1);
-    th_camera_orbit(camera, swing * m->swing[0] - ORBIT_RAD * m->turn[0], swing * m->swing[1] + ORBIT_RAD * m->turn[1]);
-    camera->pitch_rad = fmaxf(camera->pitch_rad, LOWEST_PITCH);
-    th_camera_zoom(camera, powf(WHEEL_ZOOM, notches(m)));
-    camera->distance = fminf(fmaxf(camera->distance, 0.3F * height), 1e5F * height);
-    if (v->mode == TH_CAMERA_MODE_FOLLOW)
-        return;
-    pan(camera, m->pan);
-    walk(camera, m->walk, far);
-}
-
-static void fly(th_viewpoint *v, const th_motion *m, float height, float elapsed_s)
-{
-    th_camera *camera = &v->camera;
-    const float swing = SWING_RAD * elapsed_s;
-    v->speed = fminf(fmaxf(v->speed * powf(WHEEL_SPEED, notches(m)), 0.05F * height), 1e3F * height);
-    const float far = v->speed * elapsed_s * (m->fast ? FAST : 1);
-    th_camera_turn(camera, -swing * m->swing[0] - LOOK_RAD * m->turn[0], LOOK_RAD * m->turn[1] - swing * m->swing[1]);
-    pan(camera, m->pan);
-    th_camera_move(camera, far * m->walk[0], 0, far * m->walk[2]);
-    camera->target[1] += far * m->walk[1];
-}
-
-static bool moves(const th_motion *m)
-{
-    return m->turn[0] != 0 || m->turn[1] != 0 || m->pan[0] != 0 || m->pan[1] != 0 || m->wheel != 0 || m->walk[0] != 0 ||
-           m->walk[1] != 0 || m->walk[2] != 0 || m->swing[0] != 0 || m->swing[1] != 0;
-}
-
 void th_viewpoint_move(th_viewpoint *v, const th_motion *m, float height, float elapsed_s)
 {
     assert(height > 0 && elapsed_s >= 0);
-    float eye[3];
-    if (!moves(m))
+    const bool moves = m->turn[0] != 0 || m->turn[1] != 0 || m->pan[0] != 0 || m->pan[1] != 0 || m->wheel != 0 ||
+                       m->walk[0] != 0 || m->walk[1] != 0 || m->walk[2] != 0 || m->swing[0] != 0 || m->swing[1] != 0;
+    if (!moves)
         return;
+    th_camera *camera = &v->camera;
+    const bool is_flying = v->mode == TH_CAMERA_MODE_FLY;
+    const float swing = SWING_RAD * elapsed_s,
+                notches = fminf(fmaxf(m->wheel, -50), 50); /* a power must not overflow */
+    float far = elapsed_s * (m->fast ? FAST : 1);
     v->touched = true;
-    if (v->mode == TH_CAMERA_MODE_FLY)
-        fly(v, m, height, elapsed_s);
-    else
-        orbit(v, m, height, elapsed_s);
-    th_camera_eye(&v->camera, eye);
-    v->camera.target[1] += fmaxf(0, 0.05F * height - eye[1]);
+    if (is_flying) {
+        v->speed = fminf(fmaxf(v->speed * powf(WHEEL_SPEED, notches), 0.05F * height), 1e3F * height);
+        far *= v->speed;
+        th_camera_turn(camera, -swing * m->swing[0] - LOOK_RAD * m->turn[0],
+                       LOOK_RAD * m->turn[1] - swing * m->swing[1]);
+    } else {
+        far *= WALK * camera->distance;
+        th_camera_orbit(camera, swing * m->swing[0] - ORBIT_RAD * m->turn[0],
+                        swing * m->swing[1] + ORBIT_RAD * m->turn[1]);
+        camera->pitch_rad = fmaxf(camera->pitch_rad, LOWEST_PITCH);
+        th_camera_zoom(camera, powf(WHEEL_ZOOM, notches));
+        camera->distance = fminf(fmaxf(camera->distance, 0.3F * height), 1e5F * height);
+    }
+    if (v->mode != TH_CAMERA_MODE_FOLLOW) {
+        /* A point at the target's distance stays under the cursor. */
+        const float tall = 2 * camera->distance * tanf(camera->fov_y_rad / 2);
+        th_camera_move(camera, -m->pan[0] * tall, m->pan[1] * tall, 0);
+        if (is_flying) {
+            th_camera_move(camera, far * m->walk[0], 0, far * m->walk[2]);
+        } else { /* along the ground, whatever the camera's pitch */
+            const float sine = sinf(camera->yaw_rad), cosine = cosf(camera->yaw_rad);
+            camera->target[0] += far * (m->walk[0] * cosine - m->walk[2] * sine);
+            camera->target[2] += far * (-m->walk[0] * sine - m->walk[2] * cosine);
+        }
+        camera->target[1] += far * m->walk[1];
+    }
+    float eye[3];
+    th_camera_eye(camera, eye);
+    camera->target[1] += fmaxf(0, 0.05F * height - eye[1]);
 }

@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct th_window {
-    th_gl *gl;
-    GLFWwindow *window; /* the context's */
-    uint32_t samples;
-    th_canvas canvas;
-    th_controls controls;
-    struct {
-        int x, y, width, height;
-    } framed; /* position and size before full screen */
-    char title[256];
-};
-
 /* ---- events ---- */
 
 static th_controls *controls_of(GLFWwindow *window)
@@ -112,16 +100,6 @@ void th_window_close(th_window *w)
     th_target_destroy(w->canvas.target);
     th_gl_destroy(w->gl);
     free(w);
-}
-
-th_gl *th_window_gl(const th_window *w)
-{
-    return w->gl;
-}
-
-th_controls *th_window_controls(th_window *w)
-{
-    return &w->controls;
 }
 
 bool th_window_closing(const th_window *w)

@@ -86,7 +86,7 @@ static th_result open_canvas(demo *d, th_error *err)
             th_append(err->text, sizeof err->text, "; --out demo.mp4 writes a film instead");
             return result;
         }
-        d->gl = th_window_gl(d->window);
+        d->gl = d->window->gl;
         return TH_OK;
     }
     th_result result = th_frame_writer_open(&d->file, &d->writer, err);
@@ -258,7 +258,7 @@ static th_result make_film(demo *d, th_error *err)
 static bool is_left(const demo *d)
 {
     bool is_left = th_window_closing(d->window) || th_interrupt_is_requested();
-    for (th_action action; (action = th_controls_next(th_window_controls(d->window))) != TH_ACTION_NONE;)
+    for (th_action action; (action = th_controls_next(&d->window->controls)) != TH_ACTION_NONE;)
         is_left = is_left || action == TH_ACTION_QUIT;
     return is_left;
 }

@@ -30,7 +30,11 @@ static th_action pressed(int key, int mods)
 
 Test(controls, reach_every_action)
 {
-    bool reached[TH_ACTION_COUNT] = {true};
+    static const th_action both_ways[] = {
+        TH_ACTION_FOLLOW,        TH_ACTION_STEP, TH_ACTION_RATE,      TH_ACTION_MORE,  TH_ACTION_DOUBLE,
+        TH_ACTION_THREADS,       TH_ACTION_PACE, TH_ACTION_SCHEDULER, TH_ACTION_CLIP,  TH_ACTION_BEHAVIOUR,
+        TH_ACTION_INTERPOLATION, TH_ACTION_LOOK, TH_ACTION_WEIGHT,    TH_ACTION_LAYOUT};
+    bool reached[2 * TH_ACTION_BACK] = {true};
     for (int c = 0; c < 0x300; c++) {
         th_controls_char(&controls, (uint32_t)c);
         reached[th_controls_next(&controls)] = true;
@@ -39,6 +43,8 @@ Test(controls, reach_every_action)
         reached[pressed(key, 0)] = true;
     for (int a = 0; a < TH_ACTION_COUNT; a++)
         cr_expect(reached[a], "action %d", a);
+    for (size_t a = 0; a < sizeof both_ways / sizeof *both_ways; a++)
+        cr_expect(reached[both_ways[a] + TH_ACTION_BACK], "action %d back", (int)both_ways[a]);
 }
 
 Test(controls, are_those_of_the_help)
@@ -46,15 +52,33 @@ Test(controls, are_those_of_the_help)
     static const struct {
         char letter;
         th_action action;
-    } letters[] = {{'c', TH_ACTION_CAMERA},         {'n', TH_ACTION_FOLLOW_NEXT},  {'N', TH_ACTION_FOLLOW_PREVIOUS},
-                   {'f', TH_ACTION_SEE_ALL},        {' ', TH_ACTION_PAUSE},        {'.', TH_ACTION_STEP},
-                   {',', TH_ACTION_STEP_BACK},      {'[', TH_ACTION_SLOWER},       {']', TH_ACTION_FASTER},
-                   {'+', TH_ACTION_MORE},           {'-', TH_ACTION_FEWER},        {'m', TH_ACTION_NEXT_CLIP},
-                   {'l', TH_ACTION_NEXT_LAYOUT},    {'t', TH_ACTION_MORE_THREADS}, {'T', TH_ACTION_FEWER_THREADS},
-                   {'j', TH_ACTION_NEXT_SCHEDULER}, {'p', TH_ACTION_PALETTE},      {'i', TH_ACTION_NEXT_INTERPOLATION},
-                   {'k', TH_ACTION_NEXT_LOOK},      {'o', TH_ACTION_SHADOWS},      {'v', TH_ACTION_VSYNC},
-                   {'x', TH_ACTION_SCREENSHOT},     {'h', TH_ACTION_HELP},         {'g', TH_ACTION_FASTER_PACE},
-                   {'G', TH_ACTION_SLOWER_PACE},    {'u', TH_ACTION_MORE_WEIGHT},  {'U', TH_ACTION_LESS_WEIGHT}};
+    } letters[] = {{'c', TH_ACTION_CAMERA},
+                   {'n', TH_ACTION_FOLLOW},
+                   {'N', TH_ACTION_FOLLOW + TH_ACTION_BACK},
+                   {'f', TH_ACTION_SEE_ALL},
+                   {' ', TH_ACTION_PAUSE},
+                   {'.', TH_ACTION_STEP},
+                   {',', TH_ACTION_STEP + TH_ACTION_BACK},
+                   {'[', TH_ACTION_RATE + TH_ACTION_BACK},
+                   {']', TH_ACTION_RATE},
+                   {'+', TH_ACTION_MORE},
+                   {'-', TH_ACTION_MORE + TH_ACTION_BACK},
+                   {'m', TH_ACTION_CLIP},
+                   {'l', TH_ACTION_LAYOUT},
+                   {'t', TH_ACTION_THREADS},
+                   {'T', TH_ACTION_THREADS + TH_ACTION_BACK},
+                   {'j', TH_ACTION_SCHEDULER},
+                   {'p', TH_ACTION_PALETTE},
+                   {'i', TH_ACTION_INTERPOLATION},
+                   {'k', TH_ACTION_LOOK},
+                   {'o', TH_ACTION_SHADOWS},
+                   {'v', TH_ACTION_VSYNC},
+                   {'x', TH_ACTION_SCREENSHOT},
+                   {'h', TH_ACTION_HELP},
+                   {'g', TH_ACTION_PACE},
+                   {'G', TH_ACTION_PACE + TH_ACTION_BACK},
+                   {'u', TH_ACTION_WEIGHT},
+                   {'U', TH_ACTION_WEIGHT + TH_ACTION_BACK}};
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
         bool told = letters[i].letter == ' ';
         cr_expect_eq(typed(letters[i].letter), letters[i].action, "%c", letters[i].letter);
@@ -83,11 +107,12 @@ Test(controls, a_key_held_down_repeats_only_what_is_wanted_again)
     th_controls_key(&controls, GLFW_KEY_P, GLFW_REPEAT, 0);
     cr_expect_eq(typed('p'), TH_ACTION_NONE, "a switch flickers");
     th_controls_key(&controls, GLFW_KEY_EQUAL, GLFW_REPEAT, 0);
-    static const th_action wanted[] = {TH_ACTION_MORE, TH_ACTION_FEWER, TH_ACTION_STEP, TH_ACTION_STEP_BACK};
+    static const th_action wanted[] = {TH_ACTION_MORE, TH_ACTION_MORE + TH_ACTION_BACK, TH_ACTION_STEP,
+                                       TH_ACTION_STEP + TH_ACTION_BACK};
     for (int k = 0; k < 4; k++)
         cr_expect_eq(typed("+-.,"[k]), wanted[k], "%c", "+-.,"[k]);
     th_controls_key(&controls, GLFW_KEY_PAGE_DOWN, GLFW_REPEAT, 0);
-    cr_expect_eq(th_controls_next(&controls), TH_ACTION_HALVE);
+    cr_expect_eq(th_controls_next(&controls), TH_ACTION_DOUBLE + TH_ACTION_BACK);
     th_controls_key(&controls, GLFW_KEY_F11, GLFW_REPEAT, 0);
     cr_expect_eq(th_controls_next(&controls), TH_ACTION_NONE);
     th_controls_key(&controls, GLFW_KEY_PAGE_UP, GLFW_REPEAT, 0);

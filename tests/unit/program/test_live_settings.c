@@ -29,16 +29,16 @@ Test(live_settings, sizes_of_the_crowd)
 {
     cr_expect(apply(TH_ACTION_DOUBLE));
     cr_expect_eq(settings.crowd.count, 200);
-    cr_expect(apply(TH_ACTION_HALVE));
+    cr_expect(apply(TH_ACTION_DOUBLE + TH_ACTION_BACK));
     cr_expect(apply(TH_ACTION_MORE));
     cr_expect_eq(settings.crowd.count, 110);
-    cr_expect(apply(TH_ACTION_FEWER));
+    cr_expect(apply(TH_ACTION_MORE + TH_ACTION_BACK));
     cr_expect_eq(settings.crowd.count, 99);
     settings.crowd.count = 5;
     cr_expect(apply(TH_ACTION_MORE));
     cr_expect_eq(settings.crowd.count, 6);
     settings.crowd.count = 1;
-    cr_expect(!apply(TH_ACTION_HALVE) && !apply(TH_ACTION_FEWER));
+    cr_expect(!apply(TH_ACTION_DOUBLE + TH_ACTION_BACK) && !apply(TH_ACTION_MORE + TH_ACTION_BACK));
     cr_expect_eq(settings.crowd.count, 1);
     settings.crowd.count = 999999;
     cr_expect(apply(TH_ACTION_DOUBLE));
@@ -54,27 +54,27 @@ static bool blend(th_action action)
 Test(live_settings, the_pace_of_a_blend)
 {
     char text[128];
-    cr_expect(!blend(TH_ACTION_FASTER_PACE)); /* nothing is blended */
+    cr_expect(!blend(TH_ACTION_PACE)); /* nothing is blended */
     settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
     settings.crowd.blend.pace = 0.1;
-    cr_expect(blend(TH_ACTION_SLOWER_PACE));
+    cr_expect(blend(TH_ACTION_PACE + TH_ACTION_BACK));
     cr_expect_eq(settings.crowd.blend.pace, 0);
-    cr_expect(!blend(TH_ACTION_SLOWER_PACE));
-    cr_expect(blend(TH_ACTION_FASTER_PACE));
-    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect(!blend(TH_ACTION_PACE + TH_ACTION_BACK));
+    cr_expect(blend(TH_ACTION_PACE));
+    cr_expect(blend(TH_ACTION_PACE));
     cr_expect_float_eq(settings.crowd.blend.pace, 0.2, 1e-12);
     th_live_settings_describe(&settings, text, sizeof text);
     cr_expect(strstr(text, "blend at 0.2"), "%s", text);
-    cr_expect(!blend(TH_ACTION_DOUBLE) && !apply(TH_ACTION_FASTER_PACE));
+    cr_expect(!blend(TH_ACTION_DOUBLE) && !apply(TH_ACTION_PACE));
 }
 
 Test(live_settings, the_weights_of_a_blend)
 {
     char text[128];
     settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
-    cr_expect(!blend(TH_ACTION_MORE_WEIGHT)); /* of no clip */
+    cr_expect(!blend(TH_ACTION_WEIGHT)); /* of no clip */
     settings.clip = "jump";
-    cr_expect(blend(TH_ACTION_MORE_WEIGHT));
+    cr_expect(blend(TH_ACTION_WEIGHT));
     cr_assert_eq(settings.crowd.blend.clip_count, 3);
     cr_expect_str_eq(settings.crowd.blend.clips[0].name, "jump");
     cr_expect_eq(settings.crowd.blend.clips[0].weight, 1.25);
@@ -84,24 +84,24 @@ Test(live_settings, the_weights_of_a_blend)
     th_live_settings_describe(&settings, text, sizeof text);
     cr_expect(strstr(text, "blend, weight 1.25"), "%s", text);
     for (int n = 0; n < 5; n++)
-        cr_expect(blend(TH_ACTION_LESS_WEIGHT));
-    cr_expect(!blend(TH_ACTION_LESS_WEIGHT));
+        cr_expect(blend(TH_ACTION_WEIGHT + TH_ACTION_BACK));
+    cr_expect(!blend(TH_ACTION_WEIGHT + TH_ACTION_BACK));
     cr_expect_eq(settings.crowd.blend.clips[0].weight, 0);
     settings.crowd.blend.clips[0].weight = 0.25;
     settings.crowd.blend.clips[1].weight = settings.crowd.blend.clips[2].weight = 0;
-    cr_expect(!blend(TH_ACTION_LESS_WEIGHT)); /* something has to play */
-    cr_expect(blend(TH_ACTION_FASTER_PACE));
+    cr_expect(!blend(TH_ACTION_WEIGHT + TH_ACTION_BACK)); /* something has to play */
+    cr_expect(blend(TH_ACTION_PACE));
     cr_expect_eq(settings.crowd.blend.clip_count, 0);
 }
 
 Test(live_settings, threads_within_what_there_can_be)
 {
-    cr_expect(apply(TH_ACTION_MORE_THREADS));
+    cr_expect(apply(TH_ACTION_THREADS));
     cr_expect_eq(settings.crowd.jobs.threads, 3);
     settings.crowd.jobs.threads = 1;
-    cr_expect(!apply(TH_ACTION_FEWER_THREADS));
+    cr_expect(!apply(TH_ACTION_THREADS + TH_ACTION_BACK));
     settings.crowd.jobs.threads = TH_JOBS_MAX_THREADS;
-    cr_expect(!apply(TH_ACTION_MORE_THREADS));
+    cr_expect(!apply(TH_ACTION_THREADS));
 }
 
 /* As in a build that has not all of them. */
@@ -116,32 +116,31 @@ Test(live_settings, schedulers_that_the_build_has_and_no_others)
 {
     static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_OPENMP_STATIC, TH_SCHEDULER_WORK_STEALING};
     for (int k = 0; k < 3; k++) {
-        cr_expect(apply(TH_ACTION_NEXT_SCHEDULER));
+        cr_expect(apply(TH_ACTION_SCHEDULER));
         cr_expect_eq(settings.crowd.jobs.scheduler, round[k]);
     }
-    cr_expect(apply(TH_ACTION_PREVIOUS_SCHEDULER));
+    cr_expect(apply(TH_ACTION_SCHEDULER + TH_ACTION_BACK));
     cr_expect_eq(settings.crowd.jobs.scheduler, TH_SCHEDULER_OPENMP_STATIC);
 }
 
 /* `count` steps forward are a round, and each step back is one. */
-static void expect_round(th_action next, th_action previous, const unsigned *value, unsigned count)
+static void expect_round(th_action next, const unsigned *value, unsigned count)
 {
     for (unsigned k = 0; k < count; k++) {
         cr_expect_eq(*value, k);
         cr_expect(apply(next));
     }
     for (unsigned k = 0; k < count; k++) {
-        cr_expect(apply(previous));
+        cr_expect(apply(next + TH_ACTION_BACK));
         cr_expect_eq(*value, count - 1 - k);
     }
 }
 
 Test(live_settings, choices_go_round)
 {
-    expect_round(TH_ACTION_NEXT_INTERPOLATION, TH_ACTION_PREVIOUS_INTERPOLATION,
-                 (unsigned *)&settings.crowd.compile.interpolation, TH_INTERPOLATION_COUNT);
-    expect_round(TH_ACTION_NEXT_LAYOUT, TH_ACTION_PREVIOUS_LAYOUT, (unsigned *)&settings.crowd.layout, TH_LAYOUT_COUNT);
-    expect_round(TH_ACTION_NEXT_LOOK, TH_ACTION_PREVIOUS_LOOK, (unsigned *)&settings.crowd.look, TH_LOOK_COUNT);
+    expect_round(TH_ACTION_INTERPOLATION, (unsigned *)&settings.crowd.compile.interpolation, TH_INTERPOLATION_COUNT);
+    expect_round(TH_ACTION_LAYOUT, (unsigned *)&settings.crowd.layout, TH_LAYOUT_COUNT);
+    expect_round(TH_ACTION_LOOK, (unsigned *)&settings.crowd.look, TH_LOOK_COUNT);
     for (int k = 0; k <= TH_PALETTE_COUNT; k++) {
         cr_expect_eq(settings.crowd.palette, (th_palette)k);
         cr_expect(apply(TH_ACTION_PALETTE));
@@ -175,18 +174,18 @@ Test(live_settings, clips_of_all_models_each_name_once)
 {
     static const char *const forward[] = {"idle", "walk", "jump", NULL, "idle"};
     static const char *const back[] = {NULL, "jump", "walk", "idle", NULL};
-    expect_clips(TH_ACTION_NEXT_CLIP, forward, 5);
-    expect_clips(TH_ACTION_PREVIOUS_CLIP, back, 5);
+    expect_clips(TH_ACTION_CLIP, forward, 5);
+    expect_clips(TH_ACTION_CLIP + TH_ACTION_BACK, back, 5);
     settings.clip = "1"; /* walk, by number */
-    expect_clips(TH_ACTION_NEXT_CLIP, forward + 2, 1);
+    expect_clips(TH_ACTION_CLIP, forward + 2, 1);
     settings.clip = "all";
-    expect_clips(TH_ACTION_PREVIOUS_CLIP, back + 1, 1);
+    expect_clips(TH_ACTION_CLIP + TH_ACTION_BACK, back + 1, 1);
 }
 
 Test(live_settings, no_clips_are_a_mix_of_none)
 {
     const th_model_set bare = {.models = {&models[1]}, .count = 1};
-    th_live_settings_apply(&settings, TH_ACTION_NEXT_CLIP, &bare, &start);
+    th_live_settings_apply(&settings, TH_ACTION_CLIP, &bare, &start);
     cr_expect_eq(settings.clip, NULL);
 }
 

@@ -1,6 +1,5 @@
 /* Inside, since windows are made up of all sizes. Help and buttons of `throng view` in windows of all sizes. */
 #include "fixture_gl.h"
-#include "src/view/toolbar.h"
 #include "src/view/view_hud.h"
 
 #include <criterion/criterion.h>
@@ -66,6 +65,12 @@ static int brightest(const uint8_t *rgba, float x, float y, float w, float h)
 
 /* ---- buttons ---- */
 
+static float draw_buttons(double x, double y, bool paused, th_hotspots *out)
+{
+    const th_view_hud view_hud = {.hud = hud, .width = width, .height = height, .paused = paused};
+    return th_view_hud_buttons(&view_hud, (double[]){x, y}, out);
+}
+
 static bool overlap(const th_hotspot *a, const th_hotspot *b)
 {
     return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height && b->y < a->y + a->height;
@@ -77,9 +82,9 @@ Test(view_hud, buttons_lie_in_the_picture_with_a_text_each)
         th_hotspots spots;
         resize(s);
         begin();
-        const float taken = th_toolbar_draw(hud, width, height, (double[]){0, 0}, false, &spots);
+        const float taken = draw_buttons(0, 0, false, &spots);
         end(picture);
-        bool has[TH_ACTION_COUNT] = {false};
+        bool has[2 * TH_ACTION_BACK] = {false};
         for (uint32_t b = 0; b < spots.count; b++) {
             const th_hotspot *p = &spots.spots[b];
             cr_expect(p->x >= 0 && p->x + p->width <= (float)width && p->y >= (float)height - taken &&
@@ -91,8 +96,8 @@ Test(view_hud, buttons_lie_in_the_picture_with_a_text_each)
             for (uint32_t o = 0; o < b; o++)
                 cr_expect_not(overlap(p, &spots.spots[o]), "buttons %u and %u, %u x %u", o, b, width, height);
         }
-        cr_expect(has[TH_ACTION_PAUSE] && has[TH_ACTION_NEXT_LOOK] && has[TH_ACTION_DOUBLE] && has[TH_ACTION_HALVE] &&
-                  has[TH_ACTION_NEXT_BEHAVIOUR] && has[TH_ACTION_HELP]);
+        cr_expect(has[TH_ACTION_PAUSE] && has[TH_ACTION_LOOK] && has[TH_ACTION_DOUBLE] &&
+                  has[TH_ACTION_DOUBLE + TH_ACTION_BACK] && has[TH_ACTION_BEHAVIOUR] && has[TH_ACTION_HELP]);
     }
 }
 
@@ -101,18 +106,18 @@ Test(view_hud, buttons_show_what_a_click_would_do)
     th_hotspots spots;
     resize(1);
     begin();
-    th_toolbar_draw(hud, width, height, (double[]){0, 0}, false, &spots);
+    draw_buttons(0, 0, false, &spots);
     end(picture);
     for (uint32_t b = 0; b < spots.count; b++) {
         const th_hotspot *p = &spots.spots[b];
         begin();
-        th_toolbar_draw(hud, width, height, (double[]){(double)p->x + 1, (double)p->y + 1}, false, &spots);
+        draw_buttons((double)p->x + 1, (double)p->y + 1, false, &spots);
         end(other);
         const size_t corner = 4 * ((size_t)(p->y + p->height / 2) * width + (size_t)p->x + 2);
         cr_expect_gt(other[corner], picture[corner], "button %u under the cursor", b);
     }
     begin();
-    th_toolbar_draw(hud, width, height, (double[]){0, 0}, true, &spots);
+    draw_buttons(0, 0, true, &spots);
     end(other);
     cr_expect_neq(memcmp(picture, other, (size_t)4 * width * height), 0, "paused");
 }
