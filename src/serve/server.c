@@ -47,7 +47,6 @@ typedef struct server {
     th_request_filter filter;
     th_server_state state;
     th_http *http;
-    uint64_t tick_loop_ns; /* the tick loop's clock at the last heartbeat */
 } server;
 
 th_result th_server_check(const th_server_desc *desc, th_error *err)
@@ -66,43 +65,38 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
 
 /* ---- the loop ---- */
 
-/* Once a second. */
-static void heartbeat(server *s)
-{
-    th_server_state_heartbeat(&s->state);
-    json_t *json = th_state_json(&s->state);
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    if (text)
-        th_http_publish(s->http, "state", text);
-    free(text);
-    json_decref(json);
-
-    /* The service is alive only if the tick loop makes progress. */
-    const uint64_t now_ns = th_tick_loop_read(th_controller_tick_loop(s->state.controller)).now_ns;
-    if (now_ns != s->tick_loop_ns)
-        sd_notify(0, "WATCHDOG=1");
-    s->tick_loop_ns = now_ns;
-    th_http_wake(s->http);
-    th_http_close_stalled(s->http);
-}
-
 static void loop(server *s)
 {
-    uint64_t due_ns = th_clock_ns() + HEARTBEAT_NS;
+    uint64_t due_ns = th_clock_ns() + HEARTBEAT_NS, tick_loop_before_ns = 0;
     const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
     th_server_state_begin(&s->state);
     for (bool stops = false; !stops;) {
-        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->stop_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
+        int to_http_ms;
+        const int http_fd = th_http_fd(s->http, &to_http_ms);
+        struct pollfd fds[] = {{http_fd, POLLIN, 0}, {s->stop_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
         uint64_t count;
         const uint64_t now_ns = th_clock_ns();
         const int to_heartbeat_ms = now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
-        const int to_http_ms = th_http_timeout_ms(s->http);
         poll(fds, 3, to_http_ms >= 0 && to_http_ms < to_heartbeat_ms ? to_http_ms : to_heartbeat_ms);
         stops = fds[1].revents != 0;
         if (fds[2].revents && read(snapshot_fd, &count, sizeof count) > 0)
             th_http_wake(s->http);
         if (th_clock_ns() >= due_ns) {
-            heartbeat(s);
+            th_server_state_heartbeat(&s->state);
+            json_t *json = th_state_json(&s->state);
+            char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+            if (text)
+                th_http_publish(s->http, "state", text);
+            free(text);
+            json_decref(json);
+
+            /* The service is alive only if the tick loop makes progress. */
+            const uint64_t tick_loop_ns = th_tick_loop_read(s->state.controller->tick_loop).now_ns;
+            if (tick_loop_ns != tick_loop_before_ns)
+                sd_notify(0, "WATCHDOG=1");
+            tick_loop_before_ns = tick_loop_ns;
+            th_http_wake(s->http);
+            th_http_close_stalled(s->http);
             due_ns += HEARTBEAT_NS;
             if (due_ns < th_clock_ns())
                 due_ns = th_clock_ns() + HEARTBEAT_NS;
@@ -153,9 +147,18 @@ static void *watch_signals(void *arg)
     end_process(number > 0 ? 128 + number : 0);
 }
 
-/* Blocks signals before threads start, because they inherit the mask. */
-static th_result start_signal_thread(server *s, th_error *err)
+/* Creates the crowd and the run manager before lowering this thread's priority, which their threads would inherit. */
+static th_result start(server *s, th_error *err)
 {
+    const th_server_desc *d = s->desc;
+    struct stat status;
+    if (d->results && (stat(d->results, &status) != 0 || !S_ISDIR(status.st_mode) || access(d->results, W_OK) != 0))
+        return th_fail(err, TH_ERR_INPUT, "--results %s is not a writable folder", d->results);
+    th_result result = th_address_parse(d->listen, &s->address, err);
+    if (result != TH_OK)
+        return result;
+
+    /* Blocks signals before threads start, because they inherit the mask. */
     sigemptyset(&s->signals);
     sigaddset(&s->signals, SIGTERM);
     sigaddset(&s->signals, SIGINT);
@@ -165,55 +168,9 @@ static th_result start_signal_thread(server *s, th_error *err)
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     const int error = s->stop_fd < 0 ? errno : pthread_create(&s->signal_thread, NULL, watch_signals, s);
     s->has_signal_thread = !error;
-    return error ? th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error)) : TH_OK;
-}
-
-/* Returns large blocks to the system when they are freed; by default glibc raises the threshold with the size of freed
- * blocks. Raises the limit of descriptors, for connections. */
-static void set_process_limits(void)
-{
-    struct rlimit files;
-    const rlim_t wanted = 2 * (TH_HTTP_CONNECTIONS + TH_HTTP_PENDING);
-    mallopt(M_MMAP_THRESHOLD, 256 << 10);
-    mallopt(M_ARENA_MAX, 2);
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
-        files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
-
-static void set_up_state(server *s)
-{
-    const th_server_desc *d = s->desc;
-    const time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    s->state.listen = s->address_text.text;
-    s->state.registry = d->registry;
-    s->state.limits = d->limits;
-    s->state.run_kinds = d->run_kinds;
-    s->state.fixed = d->controller;
-    s->state.fixed.model_cache.registry = &s->state.registry;
-    s->state.memory = (th_memory_budget)TH_MEMORY_BUDGET(d->limits.max_memory_bytes);
-    s->state.fixed.model_cache.memory = s->state.fixed.simulation.memory = &s->state.memory;
-    s->state.start_ns = th_clock_ns();
-    s->state.has_systemd = TH_HAVE_SYSTEMD;
-    strftime(s->state.started, sizeof s->state.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    th_context_read(&s->state.machine);
-}
-
-/* Creates the crowd and the run manager before lowering this thread's priority, which their threads would inherit. */
-static th_result start(server *s, th_error *err)
-{
-    const th_server_desc *d = s->desc;
-    struct stat status;
-    if (d->results && (stat(d->results, &status) != 0 || !S_ISDIR(status.st_mode) || access(d->results, W_OK) != 0))
-        return th_fail(err, TH_ERR_INPUT, "--results %s is not a writable folder", d->results);
-    th_result result = th_address_parse(d->listen, &s->address, err);
-    if (result == TH_OK)
-        result = start_signal_thread(s, err);
-    if (result == TH_OK)
-        result = th_address_listen(&s->address, &s->listen_fd, err);
+    if (error)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
+    result = th_address_listen(&s->address, &s->listen_fd, err);
     if (result != TH_OK)
         return result;
 
@@ -228,9 +185,33 @@ static th_result start(server *s, th_error *err)
     if (result != TH_OK)
         return result;
 
+    /* Returns large blocks to the system when they are freed; by default glibc raises the threshold with the size of
+     * freed blocks. Raises the limit of descriptors, for connections. */
+    struct rlimit files;
+    const rlim_t wanted = 2 * (TH_HTTP_CONNECTIONS + TH_HTTP_PENDING);
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    mallopt(M_ARENA_MAX, 2);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
+        files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+
+    const time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
     s->address_text = th_address_print((struct sockaddr *)&s->address.bytes);
-    set_process_limits();
-    set_up_state(s);
+    s->state.listen = s->address_text.text;
+    s->state.registry = d->registry;
+    s->state.limits = d->limits;
+    s->state.run_kinds = d->run_kinds;
+    s->state.fixed = d->controller;
+    s->state.fixed.model_cache.registry = &s->state.registry;
+    s->state.memory = (th_memory_budget)TH_MEMORY_BUDGET(d->limits.max_memory_bytes);
+    s->state.fixed.model_cache.memory = s->state.fixed.simulation.memory = &s->state.memory;
+    s->state.start_ns = th_clock_ns();
+    s->state.has_systemd = TH_HAVE_SYSTEMD;
+    strftime(s->state.started, sizeof s->state.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    th_context_read(&s->state.machine);
     result = th_controller_create(&s->state.fixed, &d->settings, &s->state.controller, err);
     const th_run_manager_desc runs = {.kinds = d->run_kinds,
                                       .results = d->results,

@@ -4,11 +4,11 @@
 #include "server_state.h"
 
 #include "process.h"
-#include "prometheus.h"
 
 #include <core/clock.h>
 #include <core/json.h>
 
+#include <assert.h>
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
@@ -31,9 +31,9 @@ void th_server_state_heartbeat(th_server_state *s)
     const uint64_t before_ns = s->heartbeat_ns, cpu_before_ns = s->server_cpu_ns;
     th_server_state_begin(s);
     s->server_cpu_share = (double)(s->server_cpu_ns - cpu_before_ns) / (double)(s->heartbeat_ns - before_ns);
-    th_tick_loop *tick_loop = th_controller_tick_loop(s->controller);
+    th_tick_loop *tick_loop = s->controller->tick_loop;
     const uint64_t place = s->reading_count++ % (TH_MINUTE + 1);
-    th_tick_loop_read_durations(tick_loop, &s->durations[place]);
+    th_histogram_read(&tick_loop->durations, &s->durations[place]);
     s->missed[place] = th_tick_loop_read(tick_loop).missed;
 }
 
@@ -86,6 +86,55 @@ static process read_process(void)
     return p;
 }
 
+/* ---- the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/ ---- */
+
+void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, const char *help)
+{
+    assert(name && help && !strchr(help, '\n'));
+    static const char *const types[] = {"counter", "gauge", "histogram"};
+    fprintf(file, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, types[type]);
+}
+
+void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[])
+{
+    assert(name);
+    fputs(name, file);
+    for (int l = 0; labels && labels[l]; l += 2) {
+        fprintf(file, "%c%s=\"", l ? ',' : '{', labels[l]);
+        for (const char *c = labels[l + 1]; *c; c++)
+            if (*c == '\n')
+                fputs("\\n", file);
+            else
+                fprintf(file, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        fputc('"', file);
+    }
+    if (labels && labels[0])
+        fputc('}', file);
+    /* Prints whole numbers exactly up to 2^53, the limit of doubles, which bytes of palettes can reach in two weeks.
+     * Beyond that, twelve digits are enough. */
+    fprintf(file, fabs(value) < 0x1p53 && value == floor(value) ? " %.0f\n" : " %.12g\n", value);
+}
+
+void th_prometheus_histogram(FILE *file, const char *name, const char *help, const th_histogram *h)
+{
+    char bucket[96], sum[96], count[96], bound[32];
+    snprintf(bucket, sizeof bucket, "%s_bucket", name);
+    snprintf(sum, sizeof sum, "%s_sum", name);
+    snprintf(count, sizeof count, "%s_count", name);
+    th_prometheus_begin(file, name, TH_METRIC_HISTOGRAM, help);
+    for (uint32_t octave = 4; octave <= TH_HISTOGRAM_OCTAVES; octave++) {
+        /* Times beyond the last octave are in its last bucket. */
+        const bool last = octave == TH_HISTOGRAM_OCTAVES;
+        if (last)
+            snprintf(bound, sizeof bound, "+Inf");
+        else
+            snprintf(bound, sizeof bound, "%.6f", ldexp(1e-6, (int)octave));
+        th_prometheus_sample(file, bucket, (double)th_histogram_below(h, octave), (const char *[]){"le", bound, NULL});
+    }
+    th_prometheus_sample(file, sum, (double)h->sum_ns * 1e-9, NULL);
+    th_prometheus_sample(file, count, (double)h->total, NULL);
+}
+
 /* ---- numbers ---- */
 
 typedef enum kind { COUNT, REAL, FLAG } kind;
@@ -96,20 +145,9 @@ typedef struct number {
     double real;
 } number;
 
-static number count(uint64_t value)
-{
-    return (number){COUNT, value, (double)value};
-}
-
-static number real(double value)
-{
-    return (number){REAL, 0, value};
-}
-
-static number flag(bool value)
-{
-    return (number){FLAG, value, value};
-}
+#define COUNT_OF(value) ((number){COUNT, (value), (double)(value)})
+#define REAL_OF(value)  ((number){REAL, 0, (value)})
+#define FLAG_OF(value)  ((number){FLAG, (value), (value)})
 
 static json_t *number_json(number n)
 {
@@ -126,7 +164,10 @@ typedef struct figure {
     const char *help;
 } figure;
 
-#define NO_METRIC NULL, NULL, NULL, TH_METRIC_GAUGE, NULL
+#define COUNTER_BY(metric, label, value, help) metric, label, value, TH_METRIC_COUNTER, help
+#define COUNTER(metric, help)                  COUNTER_BY(metric, NULL, NULL, help)
+#define GAUGE(metric, help)                    metric, NULL, NULL, TH_METRIC_GAUGE, help
+#define NO_METRIC                              GAUGE(NULL, NULL)
 
 /* Where figures go: one of the two. */
 typedef struct output {
@@ -156,7 +197,7 @@ static void tell(output *to, const figure *f)
 
 static number missed_share(uint64_t ticks, uint64_t missed)
 {
-    return real((double)missed / (double)(ticks + missed)); /* NaN where none was due */
+    return REAL_OF((double)missed / (double)(ticks + missed)); /* NaN where none was due */
 }
 
 static void tell_all(output *to, th_server_state *s, const th_controller_state *crowd, const th_tick_loop_state *ticks)
@@ -165,7 +206,7 @@ static void tell_all(output *to, th_server_state *s, const th_controller_state *
     const th_http_stats *http = &s->http_stats;
     const th_run_counts runs = th_run_manager_counts(s->run_manager);
     th_tick_loop_workers workers;
-    th_tick_loop_read_workers(th_controller_tick_loop(s->controller), &workers);
+    th_seqlock_read(&s->controller->tick_loop->workers_seqlock, &workers, sizeof workers);
     uint64_t requests = 0;
     for (int c = 0; c < TH_STATUS_COUNT; c++)
         requests += http->requests[c];
@@ -178,92 +219,83 @@ static void tell_all(output *to, th_server_state *s, const th_controller_state *
     const double process_s = (double)th_clock_cpu_ns() * 1e-9;
     s->crowd_cpu_s = fmax(s->crowd_cpu_s, process_s - server_s - controller_s - (double)pictures.thread_ns * 1e-9);
 
-    /* clang-format off */
     const figure figures[] = {
-        {"ticks", "total", count(ticks->ticks), "throng_ticks_total", NULL, NULL, TH_METRIC_COUNTER,
-         "Ticks of the crowd."},
-        {"ticks", "missed_total", count(ticks->missed), "throng_ticks_missed_total", NULL, NULL, TH_METRIC_COUNTER,
-         "Ticks skipped because the previous one was still running when they were due."},
+        {"ticks", "total", COUNT_OF(ticks->ticks), COUNTER("throng_ticks_total", "Ticks of the crowd.")},
+        {"ticks", "missed_total", COUNT_OF(ticks->missed),
+         COUNTER("throng_ticks_missed_total",
+                 "Ticks skipped because the previous one was still running when they were due.")},
         {"ticks", "missed_share", missed_share(ticks->ticks, ticks->missed), NO_METRIC},
-        {"ticks", "characters_animated_total", count(ticks->characters), "throng_characters_animated_total", NULL, NULL, TH_METRIC_COUNTER,
-         "Characters animated, summed over ticks."},
-        {NULL, NULL, count(ticks->palette_bytes), "throng_palette_written_bytes_total", NULL, NULL, TH_METRIC_COUNTER,
-         "Bytes of bone palettes written."},
-        {"ticks", "time_s", real((double)ticks->now_ns * 1e-9), NO_METRIC},
-        {"ticks", "crowd_clock_s", real(ticks->crowd_s), "throng_crowd_clock_seconds", NULL, NULL, TH_METRIC_GAUGE,
-         "Animation clock of the crowd."},
-        {"ticks", "paused", flag(ticks->paused != 0), "throng_paused", NULL, NULL, TH_METRIC_GAUGE,
-         "1 while paused, else 0."},
-        {"crowd", "characters", count(crowd->settings.count), "throng_characters", NULL, NULL, TH_METRIC_GAUGE,
-         "Characters in the crowd."},
-        {"crowd", "bones", count(crowd->bones), "throng_bones", NULL, NULL, TH_METRIC_GAUGE,
-         "Bones (palette entries) of all characters."},
-        {NULL, NULL, count(crowd->settings.threads), "throng_threads", NULL, NULL, TH_METRIC_GAUGE,
-         "Threads that animate."},
-        {NULL, NULL, real(crowd->settings.rate_hz), "throng_rate_target_hertz", NULL, NULL, TH_METRIC_GAUGE,
-         "Requested ticks per second; 0: as many as possible."},
-        {"crowd", "palette_bytes", count(crowd->palette_bytes), NO_METRIC},
-        {"crowd", "bytes", count(crowd->bytes), "throng_crowd_bytes", NULL, NULL, TH_METRIC_GAUGE,
-         "Memory of the crowd: palettes, keys, instances."},
-        {"reconfiguration", "done", count(crowd->done), "throng_reconfigurations_total", "result", "done", TH_METRIC_COUNTER,
-         "Reconfigurations of the crowd, by result."},
-        {"reconfiguration", "failed", count(crowd->failed), "throng_reconfigurations_total", "result", "failed", TH_METRIC_COUNTER, NULL},
-        {NULL, NULL, count(runs.done), "throng_runs_total", "result", "done", TH_METRIC_COUNTER,
-         "Measuring runs, by result."},
-        {NULL, NULL, count(runs.failed), "throng_runs_total", "result", "failed", TH_METRIC_COUNTER, NULL},
-        {NULL, NULL, count(runs.cancelled), "throng_runs_total", "result", "cancelled", TH_METRIC_COUNTER, NULL},
-        {NULL, NULL, count(runs.active), "throng_runs_active", NULL, NULL, TH_METRIC_GAUGE,
-         "Active measuring runs."},
-        {"cpu", "crowd_s", real(s->crowd_cpu_s), "throng_cpu_seconds_total", "part", "crowd", TH_METRIC_COUNTER,
-         "CPU time by part of the server."},
-        {"cpu", "server_s", real(server_s), "throng_cpu_seconds_total", "part", "server", TH_METRIC_COUNTER, NULL},
-        {"cpu", "controller_s", real(controller_s), "throng_cpu_seconds_total", "part", "controller", TH_METRIC_COUNTER, NULL},
-        {"cpu", "pictures_s", real((double)pictures.all_ns * 1e-9), "throng_cpu_seconds_total", "part", "pictures", TH_METRIC_COUNTER, NULL},
-        {"cpu", "server_share", real(s->server_cpu_share), NO_METRIC},
-        {NULL, NULL, real(process_s), "process_cpu_seconds_total", NULL, NULL, TH_METRIC_COUNTER,
-         "CPU time of the process."},
-        {"server", "resident_bytes", count(p.resident_bytes), "process_resident_memory_bytes", NULL, NULL, TH_METRIC_GAUGE,
-         "Resident memory."},
-        {NULL, NULL, count(p.virtual_bytes), "process_virtual_memory_bytes", NULL, NULL, TH_METRIC_GAUGE,
-         "Virtual memory."},
-        {NULL, NULL, real(p.start_time_s), "process_start_time_seconds", NULL, NULL, TH_METRIC_GAUGE,
-         "Start of the process, since 1970."},
-        {NULL, NULL, count(p.open_fds), "process_open_fds", NULL, NULL, TH_METRIC_GAUGE,
-         "Open file descriptors."},
-        {NULL, NULL, count(p.max_fds), "process_max_fds", NULL, NULL, TH_METRIC_GAUGE,
-         "Limit of open file descriptors."},
-        {NULL, NULL, count(p.threads), "process_threads", NULL, NULL, TH_METRIC_GAUGE,
-         "Threads of the process."},
-        {"server", "requests", count(requests), NO_METRIC}, /* and by status, below */
-        {"server", "connections", count(http->connections), "throng_http_connections", NULL, NULL, TH_METRIC_GAUGE,
-         "Open connections."},
-        {"server", "sse_clients", count(http->event_clients), "throng_sse_clients", NULL, NULL, TH_METRIC_GAUGE,
-         "Clients of the event stream."},
-        {"server", "sse_events_dropped", count(http->events_dropped), "throng_sse_events_dropped_total", NULL, NULL, TH_METRIC_COUNTER,
-         "Events dropped for slow clients."},
-        {"server", "connections_stalled", count(http->stalled), "throng_http_connections_stalled_total", NULL, NULL, TH_METRIC_COUNTER,
-         "Connections closed because the client was too slow or gone."},
-        {"memory", "budget_bytes", count(s->memory.limit), "throng_memory_budget_bytes", NULL, NULL, TH_METRIC_GAUGE,
-         "Memory that may be reserved: --max-memory."},
+        {"ticks", "characters_animated_total", COUNT_OF(ticks->characters),
+         COUNTER("throng_characters_animated_total", "Characters animated, summed over ticks.")},
+        {NULL, NULL, COUNT_OF(ticks->palette_bytes),
+         COUNTER("throng_palette_written_bytes_total", "Bytes of bone palettes written.")},
+        {"ticks", "time_s", REAL_OF((double)ticks->now_ns * 1e-9), NO_METRIC},
+        {"ticks", "crowd_clock_s", REAL_OF(ticks->crowd_s),
+         GAUGE("throng_crowd_clock_seconds", "Animation clock of the crowd.")},
+        {"ticks", "paused", FLAG_OF(ticks->paused != 0), GAUGE("throng_paused", "1 while paused, else 0.")},
+        {"crowd", "characters", COUNT_OF(crowd->settings.count),
+         GAUGE("throng_characters", "Characters in the crowd.")},
+        {"crowd", "bones", COUNT_OF(crowd->bones), GAUGE("throng_bones", "Bones (palette entries) of all characters.")},
+        {NULL, NULL, COUNT_OF(crowd->settings.threads), GAUGE("throng_threads", "Threads that animate.")},
+        {NULL, NULL, REAL_OF(crowd->settings.rate_hz),
+         GAUGE("throng_rate_target_hertz", "Requested ticks per second; 0: as many as possible.")},
+        {"crowd", "palette_bytes", COUNT_OF(crowd->palette_bytes), NO_METRIC},
+        {"crowd", "bytes", COUNT_OF(crowd->bytes),
+         GAUGE("throng_crowd_bytes", "Memory of the crowd: palettes, keys, instances.")},
+        {"reconfiguration", "done", COUNT_OF(crowd->done),
+         COUNTER_BY("throng_reconfigurations_total", "result", "done", "Reconfigurations of the crowd, by result.")},
+        {"reconfiguration", "failed", COUNT_OF(crowd->failed),
+         COUNTER_BY("throng_reconfigurations_total", "result", "failed", NULL)},
+        {NULL, NULL, COUNT_OF(runs.done),
+         COUNTER_BY("throng_runs_total", "result", "done", "Measuring runs, by result.")},
+        {NULL, NULL, COUNT_OF(runs.failed), COUNTER_BY("throng_runs_total", "result", "failed", NULL)},
+        {NULL, NULL, COUNT_OF(runs.cancelled), COUNTER_BY("throng_runs_total", "result", "cancelled", NULL)},
+        {NULL, NULL, COUNT_OF(runs.active), GAUGE("throng_runs_active", "Active measuring runs.")},
+        {"cpu", "crowd_s", REAL_OF(s->crowd_cpu_s),
+         COUNTER_BY("throng_cpu_seconds_total", "part", "crowd", "CPU time by part of the server.")},
+        {"cpu", "server_s", REAL_OF(server_s), COUNTER_BY("throng_cpu_seconds_total", "part", "server", NULL)},
+        {"cpu", "controller_s", REAL_OF(controller_s),
+         COUNTER_BY("throng_cpu_seconds_total", "part", "controller", NULL)},
+        {"cpu", "pictures_s", REAL_OF((double)pictures.all_ns * 1e-9),
+         COUNTER_BY("throng_cpu_seconds_total", "part", "pictures", NULL)},
+        {"cpu", "server_share", REAL_OF(s->server_cpu_share), NO_METRIC},
+        {NULL, NULL, REAL_OF(process_s), COUNTER("process_cpu_seconds_total", "CPU time of the process.")},
+        {"server", "resident_bytes", COUNT_OF(p.resident_bytes),
+         GAUGE("process_resident_memory_bytes", "Resident memory.")},
+        {NULL, NULL, COUNT_OF(p.virtual_bytes), GAUGE("process_virtual_memory_bytes", "Virtual memory.")},
+        {NULL, NULL, REAL_OF(p.start_time_s), GAUGE("process_start_time_seconds", "Start of the process, since 1970.")},
+        {NULL, NULL, COUNT_OF(p.open_fds), GAUGE("process_open_fds", "Open file descriptors.")},
+        {NULL, NULL, COUNT_OF(p.max_fds), GAUGE("process_max_fds", "Limit of open file descriptors.")},
+        {NULL, NULL, COUNT_OF(p.threads), GAUGE("process_threads", "Threads of the process.")},
+        {"server", "requests", COUNT_OF(requests), NO_METRIC}, /* and by status, below */
+        {"server", "connections", COUNT_OF(http->connections), GAUGE("throng_http_connections", "Open connections.")},
+        {"server", "sse_clients", COUNT_OF(http->event_clients),
+         GAUGE("throng_sse_clients", "Clients of the event stream.")},
+        {"server", "sse_events_dropped", COUNT_OF(http->events_dropped),
+         COUNTER("throng_sse_events_dropped_total", "Events dropped for slow clients.")},
+        {"server", "connections_stalled", COUNT_OF(http->stalled),
+         COUNTER("throng_http_connections_stalled_total",
+                 "Connections closed because the client was too slow or gone.")},
+        {"memory", "budget_bytes", COUNT_OF(s->memory.limit),
+         GAUGE("throng_memory_budget_bytes", "Memory that may be reserved: --max-memory.")},
     };
-    /* clang-format on */
     char text[32];
     for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
         tell(to, &figures[f]);
     for (th_memory_kind k = 0; k < TH_MEMORY_KINDS; k++) {
         snprintf(text, sizeof text, "%s_bytes", th_memory_kind_name(k));
-        tell(to, &(figure){"memory", text, count(th_memory_used(&s->memory, k)), "throng_memory_reserved_bytes", "for",
-                           th_memory_kind_name(k), TH_METRIC_GAUGE, "Memory reserved, by what for."});
+        tell(to, &(figure){"memory", text, COUNT_OF(th_memory_used(&s->memory, k)), "throng_memory_reserved_bytes",
+                           "for", th_memory_kind_name(k), TH_METRIC_GAUGE, "Memory reserved, by what for."});
     }
     for (uint64_t w = 0; w < workers.count; w++) {
         snprintf(text, sizeof text, "%u", (unsigned)w);
-        tell(to, &(figure){"worker_busy_s", NULL, real(workers.busy_s[w]), "throng_worker_busy_seconds_total", "worker",
-                           text, TH_METRIC_COUNTER, "Time each worker spent animating."});
+        tell(to, &(figure){"worker_busy_s", NULL, REAL_OF(workers.busy_s[w]), "throng_worker_busy_seconds_total",
+                           "worker", text, TH_METRIC_COUNTER, "Time each worker spent animating."});
     }
     for (unsigned c = 0; c < TH_STATUS_COUNT; c++) {
         snprintf(text, sizeof text, "%u", c + TH_STATUS_MIN);
         if (http->requests[c] > 0 || c + TH_STATUS_MIN == 200)
-            tell(to, &(figure){NULL, NULL, count(http->requests[c]), "throng_http_requests_total", "code", text,
+            tell(to, &(figure){NULL, NULL, COUNT_OF(http->requests[c]), "throng_http_requests_total", "code", text,
                                TH_METRIC_COUNTER, "Requests answered, by status."});
     }
 }
@@ -277,16 +309,16 @@ char *th_metrics_text(th_server_state *s, size_t *out_size)
     output to = {.metrics = open_memstream(&text, out_size)};
     if (!to.metrics)
         return NULL;
-    th_tick_loop *tick_loop = th_controller_tick_loop(s->controller);
+    th_tick_loop *tick_loop = s->controller->tick_loop;
     const th_controller_state crowd = th_controller_read(s->controller);
     const th_tick_loop_state ticks = th_tick_loop_read(tick_loop);
     th_prometheus_begin(to.metrics, "throng_build_info", TH_METRIC_GAUGE, "Always 1; labels identify the build.");
     th_prometheus_sample(
         to.metrics, "throng_build_info", 1,
         (const char *[]){"version", th_context_version(), "isa", th_isa_name(crowd.isa), "cpu", s->machine.cpu, NULL});
-    th_tick_loop_read_durations(tick_loop, &histogram);
+    th_histogram_read(&tick_loop->durations, &histogram);
     th_prometheus_histogram(to.metrics, "throng_tick_duration_seconds", "Duration of a tick.", &histogram);
-    th_tick_loop_read_start_delays(tick_loop, &histogram);
+    th_histogram_read(&tick_loop->start_delays, &histogram);
     th_prometheus_histogram(to.metrics, "throng_tick_start_delay_seconds",
                             "Delay between when a tick was due and when it started.", &histogram);
     tell_all(&to, s, &crowd, &ticks);
@@ -331,8 +363,7 @@ json_t *th_history_json(th_server_state *s, uint32_t seconds)
 {
     th_second *last = calloc(TH_TIME_SERIES_SECONDS, sizeof *last);
     json_t *history = json_object();
-    const uint32_t read =
-        last ? th_time_series_read(th_tick_loop_time_series(th_controller_tick_loop(s->controller)), last, seconds) : 0;
+    const uint32_t read = last ? th_time_series_read(&s->controller->tick_loop->time_series, last, seconds) : 0;
     for (size_t c = 0; c < COLUMNS; c++) {
         json_t *values = json_array();
         for (uint32_t i = 0; i < read; i++)
@@ -345,27 +376,9 @@ json_t *th_history_json(th_server_state *s, uint32_t seconds)
 
 /* ---- the state ---- */
 
-/* The ticks of the last minute, or since the start if that is more recent. */
-static json_t *last_minute_json(th_server_state *s, uint64_t missed_total)
-{
-    static const th_histogram none;
-    static th_histogram now, minute;
-    const uint64_t readings = TH_MINUTE + 1, place = s->reading_count % readings;
-    const bool is_whole = s->reading_count >= readings;
-    th_tick_loop_read_durations(th_controller_tick_loop(s->controller), &now);
-    th_histogram_difference(&now, is_whole ? &s->durations[place] : &none, &minute);
-    const uint64_t missed = missed_total - (is_whole ? s->missed[place] : 0);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ticks", th_json_count(minute.total), "missed",
-                     th_json_count(missed), "missed_share", number_json(missed_share(minute.total, missed)), "p50_s",
-                     th_json_real(th_histogram_quantile(&minute, 0.5) * 1e-9), "p90_s",
-                     th_json_real(th_histogram_quantile(&minute, 0.9) * 1e-9), "p99_s",
-                     th_json_real(th_histogram_quantile(&minute, 0.99) * 1e-9), "max_s",
-                     th_json_real((double)minute.max_ns * 1e-9));
-}
-
 json_t *th_state_json(th_server_state *s)
 {
-    th_tick_loop *tick_loop = th_controller_tick_loop(s->controller);
+    th_tick_loop *tick_loop = s->controller->tick_loop;
     const th_controller_state c = th_controller_read(s->controller);
     const th_tick_loop_state ticks = th_tick_loop_read(tick_loop);
     const th_controller_desc *fixed = &s->fixed;
@@ -375,11 +388,26 @@ json_t *th_state_json(th_server_state *s)
     for (const char *const *k = s->run_kinds; *k; k++)
         kinds = th_json_append(kinds, json_string(*k));
     th_second second;
-    if (th_time_series_read(th_tick_loop_time_series(tick_loop), &second, 1) == 1) {
+    if (th_time_series_read(&tick_loop->time_series, &second, 1) == 1) {
         last_second = json_object();
         for (size_t i = 0; i < COLUMNS; i++)
             last_second = th_json_set(last_second, columns[i].name, cell(&second, i));
     }
+
+    /* The ticks of the last minute, or since the start if that is more recent. */
+    static const th_histogram none;
+    static th_histogram now, minute;
+    const uint64_t readings = TH_MINUTE + 1, place = s->reading_count % readings;
+    const bool is_whole_minute = s->reading_count >= readings;
+    th_histogram_read(&tick_loop->durations, &now);
+    th_histogram_difference(&now, is_whole_minute ? &s->durations[place] : &none, &minute);
+    const uint64_t missed = ticks.missed - (is_whole_minute ? s->missed[place] : 0);
+    json_t *last_minute = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ticks", th_json_count(minute.total), "missed", th_json_count(missed),
+        "missed_share", number_json(missed_share(minute.total, missed)), "p50_s",
+        th_json_real(th_histogram_quantile(&minute, 0.5) * 1e-9), "p90_s",
+        th_json_real(th_histogram_quantile(&minute, 0.9) * 1e-9), "p99_s",
+        th_json_real(th_histogram_quantile(&minute, 0.99) * 1e-9), "max_s", th_json_real((double)minute.max_ns * 1e-9));
 
     /* The figures go where there is room for them; what is no number stands before and behind them. */
     output to = {
@@ -403,7 +431,7 @@ json_t *th_state_json(th_server_state *s)
                              compile->keys == TH_KEYS_16 ? 16 : 32, "seed",
                              json_sprintf("%llu", (unsigned long long)fixed->simulation.seed), "error_bound_mm",
                              th_json_real((compile->bound_m > 0 ? compile->bound_m : TH_DEFAULT_BOUND_M) * 1000),
-                             "ticks", "last_second", last_second, "last_minute", last_minute_json(s, ticks.missed));
+                             "ticks", "last_second", last_second, "last_minute", last_minute);
     const char *name;
     json_t *more;
     bool is_whole = rest && !to.failed;

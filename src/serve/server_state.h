@@ -11,6 +11,8 @@
 #include <bench/context.h>
 #include <serve/model_registry.h>
 
+#include <stdio.h>
+
 enum { TH_STATUS_MIN = 100, TH_STATUS_COUNT = 500 };
 
 /* Counted and read only by the thread that serves clients. */
@@ -58,5 +60,18 @@ json_t *th_history_json(th_server_state *state, uint32_t seconds);
 
 /* All metrics for Prometheus, malloc'd; NULL if out of memory. */
 char *th_metrics_text(th_server_state *state, size_t *out_size);
+
+/* ---- Prometheus' text format, version 0.0.4 ---- */
+
+typedef enum th_metric_type { TH_METRIC_COUNTER, TH_METRIC_GAUGE, TH_METRIC_HISTOGRAM } th_metric_type;
+
+/* Writes # HELP and # TYPE; samples of the same name follow. */
+void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, const char *help);
+
+/* labels: pairs of name and value, ending with NULL; values may be any text. NULL: none. */
+void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[]);
+
+/* A complete histogram, in seconds, with a bucket for each power of two from 16 us to 33.6 s. */
+void th_prometheus_histogram(FILE *file, const char *name, const char *help, const th_histogram *histogram);
 
 #endif

@@ -41,7 +41,7 @@ static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model
 /* Crowds have 16 characters each, so all that is counted goes together. */
 static void check_state(th_tick_loop_state *before)
 {
-    const th_tick_loop_state now = th_tick_loop_read(th_controller_tick_loop(controller));
+    const th_tick_loop_state now = th_tick_loop_read(controller->tick_loop);
     insist(now.ticks >= before->ticks && now.missed >= before->missed && now.crowd_s >= before->crowd_s &&
                now.now_ns >= before->now_ns,
            "a counter goes back");
@@ -51,7 +51,7 @@ static void check_state(th_tick_loop_state *before)
 
 static void check_durations(th_histogram *before, th_histogram *now)
 {
-    th_tick_loop_read_durations(th_controller_tick_loop(controller), now);
+    th_histogram_read(&controller->tick_loop->durations, now);
     for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++)
         insist(now->counts[b] >= before->counts[b], "a bucket goes back");
     *before = *now;
@@ -59,8 +59,7 @@ static void check_durations(th_histogram *before, th_histogram *now)
 
 static void check_time_series(th_second *seconds)
 {
-    const uint32_t count =
-        th_time_series_read(th_tick_loop_time_series(th_controller_tick_loop(controller)), seconds, 100);
+    const uint32_t count = th_time_series_read(&controller->tick_loop->time_series, seconds, 100);
     for (uint32_t s = 1; s < count; s++)
         insist(seconds[s].end_s > seconds[s - 1].end_s, "seconds are out of order");
 }

@@ -19,7 +19,7 @@ static th_reply reply_text(unsigned status, const char *type, char *text)
     return (th_reply){.status = status, .type = type, .body = text, .size = text ? strlen(text) : 0};
 }
 
-static th_reply reply_json(unsigned status, json_t *json)
+th_reply th_reply_json(unsigned status, json_t *json)
 {
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(json);
@@ -29,7 +29,7 @@ static th_reply reply_json(unsigned status, json_t *json)
 th_reply th_reply_error(unsigned status, const char *code, const char *message)
 {
     assert(status >= 400 && status < 600);
-    return reply_json(status, json_pack("{s:{s:s, s:o}}", "error", "code", code, "message", th_json_text(message)));
+    return th_reply_json(status, json_pack("{s:{s:s, s:o}}", "error", "code", code, "message", th_json_text(message)));
 }
 
 static th_reply reply_copy(const char *type, const unsigned char *bytes, size_t size)
@@ -80,30 +80,26 @@ static th_reply get_openapi(th_server_state *s, const th_request *r)
     return reply_copy(type_json, th_embedded_openapi, th_embedded_openapi_size);
 }
 
-static th_reply get_state(th_server_state *s, const th_request *r)
+static json_t *machine_json(th_server_state *s)
 {
-    (void)r;
-    return reply_json(200, th_state_json(s));
+    return th_context_json(&s->machine);
 }
 
-static th_reply get_machine(th_server_state *s, const th_request *r)
+static json_t *models_json(th_server_state *s)
 {
-    (void)r;
-    return reply_json(200, th_context_json(&s->machine));
+    return json_pack("{s:o, s:o}", "available", th_model_registry_json(&s->registry), "playing",
+                     th_controller_models_json(s->controller));
 }
 
-static th_reply get_models(th_server_state *s, const th_request *r)
+static json_t *settings_json(th_server_state *s)
 {
-    (void)r;
-    return reply_json(200, json_pack("{s:o, s:o}", "available", th_model_registry_json(&s->registry), "playing",
-                                     th_controller_models_json(s->controller)));
-}
-
-static th_reply get_settings(th_server_state *s, const th_request *r)
-{
-    (void)r;
     const th_controller_state c = th_controller_read(s->controller);
-    return reply_json(200, th_settings_json(&c.settings));
+    return th_settings_json(&c.settings);
+}
+
+static json_t *runs_json(th_server_state *s)
+{
+    return json_pack("{s:o}", "runs", th_run_manager_runs_json(s->run_manager));
 }
 
 /* Leaves *value unchanged if the query does not name it. */
@@ -123,7 +119,7 @@ static th_reply get_history(th_server_state *s, const th_request *r)
     unsigned seconds = 300;
     if (!read_whole(r->seconds, 1, TH_TIME_SERIES_SECONDS, &seconds))
         return th_reply_error(400, "bad_query", "seconds is a whole number from 1 to 3600");
-    return reply_json(200, th_history_json(s, seconds));
+    return th_reply_json(200, th_history_json(s, seconds));
 }
 
 static th_reply get_picture(th_server_state *s, const th_request *r)
@@ -178,13 +174,7 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
     if (result != TH_OK)
         return th_reply_error(400, result == TH_ERR_LIMIT ? "beyond_limit" : "bad_settings", err.text);
     const bool reconfiguring = th_controller_request(s->controller, &requested);
-    return reply_json(reconfiguring ? 202 : 200, th_settings_json(&requested));
-}
-
-static th_reply get_runs(th_server_state *s, const th_request *r)
-{
-    (void)r;
-    return reply_json(200, json_pack("{s:o}", "runs", th_run_manager_runs_json(s->run_manager)));
+    return th_reply_json(reconfiguring ? 202 : 200, th_settings_json(&requested));
 }
 
 static th_reply post_run(th_server_state *s, const th_request *r)
@@ -203,33 +193,27 @@ static th_reply post_run(th_server_state *s, const th_request *r)
         return th_reply_error(503, "cannot_start", err.text);
     if (answer == TH_RUN_REJECTED)
         return th_reply_error(400, "bad_run", err.text);
-    return reply_json(202, th_run_manager_run_json(s->run_manager, id));
-}
-
-static th_reply no_run(void)
-{
-    return th_reply_error(404, "no_run", "there is no such run, or it is no longer kept");
+    return th_reply_json(202, th_run_manager_run_json(s->run_manager, id));
 }
 
 static th_reply get_run(th_server_state *s, const th_request *r)
 {
     json_t *run = th_run_manager_run_json(s->run_manager, r->id);
-    if (!json_is_null(run))
-        return reply_json(200, run);
-    json_decref(run);
-    return no_run();
+    return json_is_null(run) ? th_reply_error(404, "no_run", "there is no such run, or it is no longer kept")
+                             : th_reply_json(200, run);
 }
 
 static th_reply delete_run(th_server_state *s, const th_request *r)
 {
-    json_t *run = th_run_manager_run_json(s->run_manager, r->id);
-    const bool there = !json_is_null(run);
-    json_decref(run);
-    if (!there)
-        return no_run();
-    if (!th_run_manager_cancel(s->run_manager, r->id))
-        return th_reply_error(409, "run_ended", "this run has ended");
-    return reply_json(202, th_run_manager_run_json(s->run_manager, r->id));
+    const bool is_cancelled = th_run_manager_cancel(s->run_manager, r->id);
+    th_reply reply = get_run(s, r);
+    if (reply.status != 200)
+        return reply;
+    reply.status = 202;
+    if (is_cancelled)
+        return reply;
+    free(reply.body);
+    return th_reply_error(409, "run_ended", "this run has ended");
 }
 
 static th_reply get_result(th_server_state *s, const th_request *r)
@@ -249,24 +233,24 @@ static th_reply get_report(th_server_state *s, const th_request *r)
 /* ---- the table ---- */
 
 const th_route th_route_table[] = {
-    {"GET", "/", {.open = true}, get_page},
-    {"GET", "/healthz", {.open = true}, get_health},
-    {"GET", "/api/openapi.json", {.open = true}, get_openapi},
-    {"GET", "/metrics", {0}, get_metrics},
-    {"GET", "/api/state", {0}, get_state},
-    {"GET", "/api/events", {0}, NULL},
-    {"GET", "/api/history", {0}, get_history},
-    {"GET", "/api/machine", {0}, get_machine},
-    {"GET", "/api/models", {0}, get_models},
-    {"GET", "/api/picture.png", {0}, get_picture},
-    {"GET", "/api/settings", {0}, get_settings},
-    {"PATCH", "/api/settings", {.has_body = true}, patch_settings},
-    {"GET", "/api/runs", {0}, get_runs},
-    {"POST", "/api/runs", {.has_body = true}, post_run},
-    {"GET", "/api/runs/{id}", {0}, get_run},
-    {"DELETE", "/api/runs/{id}", {0}, delete_run},
-    {"GET", "/api/runs/{id}/result", {0}, get_result},
-    {"GET", "/api/runs/{id}/report", {0}, get_report},
+    {"GET", "/", {.open = true}, get_page, NULL},
+    {"GET", "/healthz", {.open = true}, get_health, NULL},
+    {"GET", "/api/openapi.json", {.open = true}, get_openapi, NULL},
+    {"GET", "/metrics", {0}, get_metrics, NULL},
+    {"GET", "/api/state", {0}, NULL, th_state_json},
+    {"GET", "/api/events", {0}, NULL, NULL},
+    {"GET", "/api/history", {0}, get_history, NULL},
+    {"GET", "/api/machine", {0}, NULL, machine_json},
+    {"GET", "/api/models", {0}, NULL, models_json},
+    {"GET", "/api/picture.png", {0}, get_picture, NULL},
+    {"GET", "/api/settings", {0}, NULL, settings_json},
+    {"PATCH", "/api/settings", {.has_body = true}, patch_settings, NULL},
+    {"GET", "/api/runs", {0}, NULL, runs_json},
+    {"POST", "/api/runs", {.has_body = true}, post_run, NULL},
+    {"GET", "/api/runs/{id}", {0}, get_run, NULL},
+    {"DELETE", "/api/runs/{id}", {0}, delete_run, NULL},
+    {"GET", "/api/runs/{id}/result", {0}, get_result, NULL},
+    {"GET", "/api/runs/{id}/report", {0}, get_report, NULL},
     {0},
 };
 

@@ -29,7 +29,8 @@ typedef th_reply th_handler(th_server_state *state, const th_request *request);
 typedef struct th_route {
     const char *method, *path; /* {id} stands for a number */
     th_access access;
-    th_handler *answer; /* NULL: an event stream */
+    th_handler *answer;                      /* or: */
+    json_t *(*json)(th_server_state *state); /* a document; or NULL too: an event stream */
 } th_route;
 
 /* Ends with an entry whose method is NULL. */
@@ -45,6 +46,8 @@ const th_route *th_route_find(const char *method, const char *path, uint32_t *ou
 /* page.html and openapi.json of this folder, embedded in the program. */
 extern const unsigned char th_embedded_page[], th_embedded_openapi[];
 extern const size_t th_embedded_page_size, th_embedded_openapi_size;
+
+th_reply th_reply_json(unsigned status, json_t *json); /* takes the document */
 
 /* {"error": {"code", "message"}}. */
 th_reply th_reply_error(unsigned status, const char *code, const char *message);

@@ -51,7 +51,7 @@ typedef struct pending {
 typedef struct connection {
     int fd;
     uint64_t deadline_ns; /* 0: none, as for event streams and while it waits for a reply */
-    struct connection *next, **link;
+    LIST_ENTRY(connection) link;
 } connection;
 
 /* One request and its reply. */
@@ -78,10 +78,10 @@ typedef struct event {
 typedef struct event_client {
     th_http *http;
     struct MHD_Connection *connection;
-    struct event_client *next, **link; /* link: the pointer to this client */
-    uint64_t number;                   /* of the next event it gets */
-    event *current;                    /* the event being sent; NULL: none */
-    size_t sent;                       /* bytes of it that are sent */
+    LIST_ENTRY(event_client) link;
+    uint64_t number; /* of the next event it gets */
+    event *current;  /* the event being sent; NULL: none */
+    size_t sent;     /* bytes of it that are sent */
     bool sleeps;
 } event_client;
 
@@ -92,12 +92,12 @@ struct th_http {
     TAILQ_HEAD(, pending) pending; /* the oldest first */
     unsigned pending_count;
     struct MHD_Daemon *daemon;
-    connection *connections;
+    LIST_HEAD(, connection) connections;
     exchange *waiting; /* suspended until its reply is ready */
     unsigned waiting_count;
     event *events[EVENTS_KEPT]; /* a ring buffer */
     uint64_t event_count;       /* published since the start */
-    event_client *event_clients;
+    LIST_HEAD(, event_client) event_clients;
     bool closed;
 };
 
@@ -236,9 +236,7 @@ static ssize_t read_events(void *cls, uint64_t position, char *out, size_t most)
 static void remove_event_client(void *cls)
 {
     event_client *client = cls;
-    *client->link = client->next;
-    if (client->next)
-        client->next->link = client->link;
+    LIST_REMOVE(client, link);
     client->http->state->http_stats.event_clients--;
     release(client->current);
     free(client);
@@ -258,14 +256,9 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
         return send_reply(http, c, x,
                           th_reply_error(503, "too_many_event_clients", "too many clients of the event stream"));
     }
-    *client = (event_client){.http = http,
-                             .connection = c,
-                             .next = http->event_clients,
-                             .link = &http->event_clients,
-                             .number = http->event_count ? http->event_count - 1 : 0};
-    if (client->next)
-        client->next->link = &client->next;
-    http->event_clients = client;
+    const uint64_t number = http->event_count ? http->event_count - 1 : 0;
+    *client = (event_client){.http = http, .connection = c, .number = number};
+    LIST_INSERT_HEAD(&http->event_clients, client, link);
     ++*clients;
     add_headers(response, &as_stream);
     set_deadline(c, 0);
@@ -277,7 +270,7 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
 
 static void wake_event_clients(th_http *http)
 {
-    for (event_client *client = http->event_clients; client; client = client->next)
+    for (event_client *client = LIST_FIRST(&http->event_clients); client; client = LIST_NEXT(client, link))
         if (client->sleeps) {
             client->sleeps = false;
             MHD_resume_connection(client->connection);
@@ -326,31 +319,6 @@ static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-/* Decides by the headers alone. Afterwards the exchange has a route or a rejection. */
-static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const char *url, const char *method)
-{
-    const th_rejection not_found = {404, "not_found", "there is no such path"};
-    const th_rejection wrong_method = {405, "wrong_method", "this path does not support this method"};
-    exchange *x = calloc(1, sizeof *x);
-    if (!x)
-        return NULL;
-    th_request_headers headers = {.method = method, .path = url};
-    MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &headers);
-    if (th_request_filter_check_headers(http->filter, &headers, &x->rejection)) {
-        x->route = th_route_find(method, url, &x->request.id, &x->allow);
-        if (x->route)
-            th_request_filter_check_access(http->filter, &headers, x->route->access, &x->rejection);
-        else
-            x->rejection = x->allow.text[0] ? wrong_method : not_found;
-    }
-    x->connection = c;
-    x->begun_ns = th_clock_ns();
-    x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
-    x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
-    x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
-    return x;
-}
-
 /* Of a reply that is not ready the library asks again when the connection is resumed. */
 static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, exchange *x)
 {
@@ -360,9 +328,10 @@ static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, 
         return send_reply(http, c, x, th_reply_error(x->rejection.status, x->rejection.code, x->rejection.message));
     x->request.body = x->body;
     x->request.size = (size_t)x->body_bytes;
-    if (!x->route->answer)
+    if (!x->route->answer && !x->route->json)
         return stream_events(http, c, x);
-    const th_reply reply = x->route->answer(http->state, &x->request);
+    const th_reply reply =
+        x->route->json ? th_reply_json(200, x->route->json(http->state)) : x->route->answer(http->state, &x->request);
     if (reply.status)
         return send_reply(http, c, x, reply);
     if (http->closed || th_clock_ns() - x->begun_ns > REPLY_TIMEOUT_NS)
@@ -388,19 +357,37 @@ void th_http_wake(th_http *http)
     }
 }
 
-/* Called once with the headers, then with every part of the body, then once more. */
+/* Called once with the headers, which alone decide about a rejection, then with every part of the body, then once
+ * more. */
 static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **context)
 {
+    const th_rejection not_found = {404, "not_found", "there is no such path"};
+    const th_rejection wrong_method = {405, "wrong_method", "this path does not support this method"};
     th_http *http = cls;
     exchange *x = *context;
     (void)version;
     if (!x) {
-        *context = x = begin_exchange(http, c, url, method);
-        const char *length = x ? MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length") : NULL;
-        if (x && x->rejection.status && length && strtoull(length, NULL, 10) > DISCARD_BYTES)
-            return finish_exchange(http, c, x);
-        return x ? MHD_YES : MHD_NO;
+        *context = x = calloc(1, sizeof *x);
+        if (!x)
+            return MHD_NO;
+        th_request_headers headers = {.method = method, .path = url};
+        MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &headers);
+        if (th_request_filter_check_headers(http->filter, &headers, &x->rejection)) {
+            x->route = th_route_find(method, url, &x->request.id, &x->allow);
+            if (x->route)
+                th_request_filter_check_access(http->filter, &headers, x->route->access, &x->rejection);
+            else
+                x->rejection = x->allow.text[0] ? wrong_method : not_found;
+        }
+        x->connection = c;
+        x->begun_ns = th_clock_ns();
+        x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
+        x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
+        x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
+        const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
+        const bool is_long = length && strtoull(length, NULL, 10) > DISCARD_BYTES;
+        return x->rejection.status && is_long ? finish_exchange(http, c, x) : MHD_YES;
     }
     if (*data_size == 0)
         return finish_exchange(http, c, x);
@@ -430,10 +417,8 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context, e
         http->state->http_stats.connections++;
         if (!fresh || !info)
             return; /* it has no deadline then */
-        *fresh = (connection){info->connect_fd, th_clock_ns() + REQUEST_NS, http->connections, &http->connections};
-        if (fresh->next)
-            fresh->next->link = &fresh->next;
-        http->connections = fresh;
+        *fresh = (connection){.fd = info->connect_fd, .deadline_ns = th_clock_ns() + REQUEST_NS};
+        LIST_INSERT_HEAD(&http->connections, fresh, link);
         *context = fresh;
         return;
     }
@@ -441,9 +426,7 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context, e
     http->state->http_stats.connections--;
     if (!gone)
         return;
-    *gone->link = gone->next;
-    if (gone->next)
-        gone->next->link = gone->link;
+    LIST_REMOVE(gone, link);
     free(gone);
 }
 
@@ -461,7 +444,7 @@ static void take_connection(th_http *http, const pending *p)
     const uint64_t *connections = &http->state->http_stats.connections;
     if (*connections == TH_HTTP_CONNECTIONS) {
         connection *oldest = NULL;
-        for (connection *c = http->connections; c; c = c->next)
+        for (connection *c = LIST_FIRST(&http->connections); c; c = LIST_NEXT(c, link))
             if (c->deadline_ns && (!oldest || c->deadline_ns <= oldest->deadline_ns))
                 oldest = c;
         if (oldest)
@@ -512,27 +495,6 @@ static void discard(th_http *http, pending *p)
     while (size > 0);
     if (size == 0 || errno != EAGAIN)
         drop(http, p);
-}
-
-/* Only looks at the bytes, which stay in the socket. */
-static void read_head(th_http *http, pending *p, bool has_ended)
-{
-    static char bytes[TH_HEAD_BYTES];
-    th_rejection why;
-    const ssize_t size = recv(p->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
-    if (size < 0 && errno == EAGAIN)
-        return;
-    const th_head_status status = size > 0 ? th_head_check(bytes, (size_t)size, &why) : TH_HEAD_INCOMPLETE;
-    if (status == TH_HEAD_GOOD) {
-        const pending there = *p;
-        forget(http, p);
-        take_connection(http, &there);
-    } else if (status == TH_HEAD_BAD) {
-        reject(http, p, &why);
-        discard(http, p);
-    } else if (size <= 0 || has_ended) {
-        drop(http, p);
-    }
 }
 
 static void listen_for(th_http *http, uint32_t events)
@@ -598,17 +560,35 @@ static bool accept_one(th_http *http)
 /* Accepts last, because that may drop a connection that has an event. */
 void th_http_run(th_http *http)
 {
+    static char bytes[TH_HEAD_BYTES];
     struct epoll_event events[EPOLL_EVENTS];
+    th_rejection why;
     bool accepts = false;
     const int count = epoll_wait(http->epoll_fd, events, EPOLL_EVENTS, 0);
     for (int e = 0; e < count; e++) {
-        pending *p = events[e].data.ptr; /* NULL: the library */
-        if (events[e].data.ptr == http)
-            accepts = true;
-        else if (p && p->is_rejected)
+        pending *p = events[e].data.ptr; /* or the server, for its listening socket; NULL: the library */
+        accepts = accepts || events[e].data.ptr == http;
+        if (!p || events[e].data.ptr == http)
+            continue;
+        if (p->is_rejected) {
             discard(http, p);
-        else if (p)
-            read_head(http, p, events[e].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+            continue;
+        }
+        /* Only looks at the bytes, which stay in the socket. */
+        const ssize_t size = recv(p->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+        if (size < 0 && errno == EAGAIN)
+            continue;
+        const th_head_status status = size > 0 ? th_head_check(bytes, (size_t)size, &why) : TH_HEAD_INCOMPLETE;
+        if (status == TH_HEAD_GOOD) {
+            const pending there = *p;
+            forget(http, p);
+            take_connection(http, &there);
+        } else if (status == TH_HEAD_BAD) {
+            reject(http, p, &why);
+            discard(http, p);
+        } else if (size <= 0 || events[e].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
+            drop(http, p);
+        }
     }
     for (int n = 0; accepts && n < EPOLL_EVENTS; n++)
         accepts = accept_one(http);
@@ -624,12 +604,12 @@ void th_http_close_stalled(th_http *http)
 
     /* The library misses the end of a client that disconnects after half a request, because it arrives with the last
      * bytes and nothing follows. A client that only closed its sending side may still wait for a reply. */
-    for (connection *c = http->connections; c; c = c->next) {
+    for (connection *c = LIST_FIRST(&http->connections); c; c = LIST_NEXT(c, link)) {
         struct pollfd end = {c->fd, POLLRDHUP, 0};
         if (c->deadline_ns > now_ns + HALF_CLOSED_NS && poll(&end, 1, 0) == 1)
             c->deadline_ns = now_ns + HALF_CLOSED_NS;
     }
-    for (connection *c = http->connections; c; c = c->next)
+    for (connection *c = LIST_FIRST(&http->connections); c; c = LIST_NEXT(c, link))
         if (c->deadline_ns && now_ns > c->deadline_ns)
             close_connection(http, c);
 }
@@ -641,17 +621,12 @@ void th_http_close(th_http *http)
     th_http_wake(http);
 }
 
-int th_http_fd(const th_http *http)
-{
-    return http->epoll_fd;
-}
-
-int th_http_timeout_ms(th_http *http)
+int th_http_fd(th_http *http, int *out_timeout_ms)
 {
     MHD_UNSIGNED_LONG_LONG ms;
-    if (MHD_get_timeout(http->daemon, &ms) != MHD_YES)
-        return -1;
-    return ms < INT_MAX ? (int)ms : INT_MAX;
+    const bool is_limited = MHD_get_timeout(http->daemon, &ms) == MHD_YES;
+    *out_timeout_ms = !is_limited ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+    return http->epoll_fd;
 }
 
 /* ---- life ---- */
@@ -661,18 +636,6 @@ static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
 {
     (void)cls, (void)c;
     return strlen(text);
-}
-
-static struct MHD_Daemon *start_daemon(th_http *http)
-{
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle,
-                            http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS,
-                            MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                            th_address_is_loopback(http->filter->listen) ? 0u : (unsigned)FROM_ONE_ADDRESS,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-                            IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                            MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
-                            http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
 }
 
 /* Its descriptor stands for the library's as well. */
@@ -687,11 +650,19 @@ th_result th_http_create(th_request_filter *filter, th_server_state *state, int 
     *http = (th_http){.filter = filter, .state = state, .listen_fd = listen_fd};
     TAILQ_INIT(&http->pending);
     th_result result = TH_OK;
+    const unsigned from_one_address = th_address_is_loopback(filter->listen) ? 0 : FROM_ONE_ADDRESS;
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        from_one_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+        IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, http, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, http, MHD_OPTION_END);
     struct epoll_event arrives = {EPOLLIN, {.ptr = http}}, wakes = {EPOLLIN, {.ptr = NULL}};
     http->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (http->epoll_fd < 0 || epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, listen_fd, &arrives) != 0)
         result = th_fail(err, TH_ERR_ENVIRONMENT, "no epoll: %s", strerror(errno));
-    else if (!(http->daemon = start_daemon(http)) ||
+    else if (!http->daemon ||
              epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD,
                        MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, &wakes) != 0)
         result = th_fail(err, TH_ERR_ENVIRONMENT, "libmicrohttpd does not start");

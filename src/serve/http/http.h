@@ -17,9 +17,9 @@ th_result th_http_create(th_request_filter *filter, th_server_state *state, int 
 /* Closes all connections. */
 void th_http_destroy(th_http *http);
 
-/* th_http_fd becomes readable if there is work; th_http_timeout_ms says after how many ms there is in any case. */
-int th_http_fd(const th_http *http);
-int th_http_timeout_ms(th_http *http);
+/* A descriptor that becomes readable if there is work; *out_timeout_ms: after how many ms there is in any case, or -1.
+ */
+int th_http_fd(th_http *http, int *out_timeout_ms);
 
 /* Does the pending work. */
 void th_http_run(th_http *http);

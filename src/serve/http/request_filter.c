@@ -107,24 +107,16 @@ static bool check_field(head *h, line l, th_rejection *out)
     return true;
 }
 
-/* CRLF, and no other control character but tabs before it. */
-static bool is_text(const char *begin, const char *end)
-{
-    if (end == begin || end[-1] != '\r')
-        return false;
-    for (const char *c = begin; c < end - 1; c++)
-        if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f)
-            return false;
-    return true;
-}
-
 th_head_status th_head_check(const char *bytes, size_t size, th_rejection *out)
 {
     head h = {0};
     const char *at = bytes, *end;
     while ((end = memchr(at, '\n', (size_t)(bytes + size - at)))) {
         const line l = {at, (size_t)(end - at) - (end > at)};
-        if (!is_text(at, end)) {
+        bool is_text = end > at && end[-1] == '\r';
+        for (const char *c = at; is_text && c < end - 1; c++)
+            is_text = ((unsigned char)*c >= ' ' || *c == '\t') && *c != 0x7f;
+        if (!is_text) {
             malformed(out, "a line has a control character or no CRLF");
             return TH_HEAD_BAD;
         }
@@ -198,9 +190,12 @@ static bool token_matches(const th_token *token, const char *authorization)
 
 /* ---- headers ---- */
 
-/* Removes the port and brackets from "name:port" or "[address]:port". */
-static bool host_name(const char *host, char *out, size_t size)
+/* host: "name:port" or "[address]:port". An address in Host was typed by the user. Only a name can be made to point
+ * here by others. */
+static bool is_ours(const th_request_filter *filter, const char *host)
 {
+    char name[256];
+    struct in6_addr ignored;
     const bool bracket = host[0] == '[';
     const char *begin = host + bracket, *end = bracket ? strchr(host, ']') : strchr(host, ':');
     const char *port = end && bracket ? end + 1 : end;
@@ -210,15 +205,7 @@ static bool host_name(const char *host, char *out, size_t size)
         return false;
     if (port && *port != '\0' && (*port != ':' || port[1 + strspn(port + 1, "0123456789")] != '\0'))
         return false;
-    return snprintf(out, size, "%.*s", (int)(end - begin), begin) < (int)size;
-}
-
-/* An address in Host was typed by the user. Only a name can be made to point here by others. */
-static bool is_ours(const th_request_filter *filter, const char *host)
-{
-    char name[256];
-    struct in6_addr ignored;
-    if (!host_name(host, name, sizeof name))
+    if (snprintf(name, sizeof name, "%.*s", (int)(end - begin), begin) >= (int)sizeof name)
         return false;
     if (inet_pton(AF_INET, name, &ignored) == 1 || inet_pton(AF_INET6, name, &ignored) == 1 ||
         strcasecmp(name, "localhost") == 0)

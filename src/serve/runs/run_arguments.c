@@ -3,13 +3,13 @@
 #include "run_manager.h"
 
 #include <core/json.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGUMENTS = 128 };
+enum { MAX_ARGUMENTS = 128, FILES = 2 };
 
 #define SCALE_COUNT 10000u /* the default of the command */
 
@@ -52,21 +52,20 @@ static const struct option {
 };
 
 typedef struct command_line {
-    char *words[MAX_ARGUMENTS];
-    size_t count;
+    th_arena *arena;
+    const char **words;
+    size_t count; /* beyond MAX_ARGUMENTS: those are left out */
 } command_line;
 
-static bool add(command_line *line, const char *name, const char *value)
+/* value: NULL for a word that is no option. */
+static void add(command_line *line, const char *name, const char *value)
 {
-    char word[PATH_MAX + 32];
-    const int length =
-        value ? snprintf(word, sizeof word, "--%s=%s", name, value) : snprintf(word, sizeof word, "%s", name);
-    for (char *c = word; value && *c != '='; c++)
+    char *word = value ? th_arena_format(line->arena, "--%s=%s", name, value) : th_arena_string(line->arena, name);
+    for (char *c = word; c && value && *c != '='; c++)
         *c = *c == '_' ? '-' : *c;
-    char *copy = length < (int)sizeof word && line->count + 1 < MAX_ARGUMENTS ? strdup(word) : NULL;
-    if (copy)
-        line->words[line->count++] = copy;
-    return copy != NULL;
+    if (line->count < MAX_ARGUMENTS)
+        line->words[line->count] = word;
+    line->count++;
 }
 
 /* Parses all numbers of a list such as 1,2,4-8 or 1,max. */
@@ -97,8 +96,7 @@ static th_result add_models(command_line *line, const json_t *names, const th_mo
         th_result result = th_model_registry_find(registry, json_string_value(name), path, err);
         if (result != TH_OK)
             return result;
-        if (!add(line, "model", path))
-            return th_fail(err, TH_ERR_LIMIT, "too many options");
+        add(line, "model", path);
     }
     return TH_OK;
 }
@@ -142,82 +140,65 @@ static th_result add_option(command_line *line, const th_run_manager_desc *desc,
         if (o->kind == LIST && !numbers_fit(text, "0123456789,", most))
             return th_fail(err, TH_ERR_LIMIT, "option %s is a list such as \"100,1000\" of at most %.0f", name, most);
     }
-    return add(line, name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
+    add(line, name, text);
+    return TH_OK;
 }
 
-static th_result check_kind(const th_run_manager_desc *desc, const char *kind, th_error *err)
+const char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_arena *arena, th_error *err)
 {
-    char known[128] = "";
-    for (int k = 0; desc->kinds[k]; k++) {
-        if (kind && strcmp(kind, desc->kinds[k]) == 0)
-            return TH_OK;
-        const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", desc->kinds[k]);
-    }
-    return th_fail(err, TH_ERR_INPUT, "unknown kind of run \"%.64s\"; available: %s", kind ? kind : "", known);
-}
-
-static th_result check_members(const json_t *request, th_error *err)
-{
-    const char *name;
-    json_t *value;
+    assert(desc->kinds && request);
+    const char *const kind = json_string_value(json_object_get(request, "kind")), *name;
+    json_t *value, *given = json_object_get(request, "options");
     if (!json_is_object(request))
-        return th_fail(err, TH_ERR_INPUT, "a run is a JSON object");
+        return th_fail(err, TH_ERR_INPUT, "a run is a JSON object"), NULL;
     json_object_foreach((json_t *)request, name, value)
     {
         const bool fits = strcmp(name, "kind") == 0      ? json_is_string(value)
                           : strcmp(name, "options") == 0 ? json_is_object(value)
                                                          : strcmp(name, "pause") == 0 && json_is_boolean(value);
-        if (!fits)
-            return th_fail(err, TH_ERR_INPUT,
-                           "a run has a kind (text), options (an object) and pause (a boolean), "
-                           "not this \"%.64s\"",
-                           name);
+        if (fits)
+            continue;
+        th_fail(err, TH_ERR_INPUT,
+                "a run has a kind (text), options (an object) and pause (a boolean), not this \"%.64s\"", name);
+        return NULL;
     }
-    return TH_OK;
-}
+    char known[128] = "";
+    bool is_known = false;
+    for (int k = 0; desc->kinds[k]; k++) {
+        is_known = is_known || (kind && strcmp(kind, desc->kinds[k]) == 0);
+        th_append(known, sizeof known, "%s%s", k ? ", " : "", desc->kinds[k]);
+    }
+    if (!is_known) {
+        th_fail(err, TH_ERR_INPUT, "unknown kind of run \"%.64s\"; available: %s", kind ? kind : "", known);
+        return NULL;
+    }
 
-char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_error *err)
-{
-    assert(desc->kinds && request);
-    command_line line = {0};
-    const char *kind = json_string_value(json_object_get(request, "kind")), *name;
-    json_t *value, *given = json_object_get(request, "options");
-    th_result result = check_members(request, err);
-    if (result == TH_OK)
-        result = check_kind(desc, kind, err);
-    if (result == TH_OK && !(add(&line, kind, NULL) && add(&line, "--json", NULL)))
-        result = th_fail(err, TH_ERR_MEMORY, "out of memory");
+    command_line line = {arena, th_arena_new(arena, const char *, MAX_ARGUMENTS + FILES + 1), 0};
+    if (!line.words)
+        return th_fail(err, TH_ERR_MEMORY, "out of memory"), NULL;
+    add(&line, "throng", NULL);
+    add(&line, kind, NULL);
+    add(&line, "--json", NULL);
     json_object_foreach(given, name, value)
     {
-        if (result == TH_OK)
-            result = add_option(&line, desc, name, value, err);
+        if (add_option(&line, desc, name, value, err) != TH_OK)
+            return NULL;
     }
 
     /* The limits hold for defaults of the command too: of a search for the largest crowd, and the count of scale. */
     char text[32];
-    bool fits = true;
-    if (result == TH_OK && strcmp(kind, "stress") == 0) {
+    if (strcmp(kind, "stress") == 0) {
         snprintf(text, sizeof text, "%.0f", fmax(1, (double)desc->limits.max_memory_bytes / 1e6));
-        fits = add(&line, "max-memory", text);
-    } else if (result == TH_OK && strcmp(kind, "scale") == 0 && !json_object_get(given, "count")) {
+        add(&line, "max-memory", text);
+    } else if (strcmp(kind, "scale") == 0 && !json_object_get(given, "count")) {
         snprintf(text, sizeof text, "%u", desc->limits.max_count < SCALE_COUNT ? desc->limits.max_count : SCALE_COUNT);
-        fits = add(&line, "count", text);
+        add(&line, "count", text);
     }
-    for (const char *const *fixed = desc->fixed; result == TH_OK && fits && fixed && *fixed; fixed += 2)
-        fits = add(&line, fixed[0], fixed[1]);
-    if (!fits)
-        result = th_fail(err, TH_ERR_LIMIT, "too many options");
-    char **words = calloc(line.count + 1, sizeof *words);
-    for (size_t i = 0; i < line.count; i++)
-        if (result == TH_OK && words)
-            words[i] = line.words[i];
-        else
-            free(line.words[i]);
-    if (result == TH_OK && words)
-        return words;
-    if (result == TH_OK)
-        th_fail(err, TH_ERR_MEMORY, "out of memory");
-    free(words);
-    return NULL;
+    for (const char *const *fixed = desc->fixed; fixed && *fixed; fixed += 2)
+        add(&line, fixed[0], fixed[1]);
+    if (line.count > MAX_ARGUMENTS)
+        return th_fail(err, TH_ERR_LIMIT, "too many options"), NULL;
+    if (th_arena_failed(arena))
+        return th_fail(err, TH_ERR_MEMORY, "out of memory"), NULL;
+    return line.words;
 }

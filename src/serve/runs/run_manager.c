@@ -61,7 +61,8 @@ struct th_run_manager {
     pthread_mutex_t lock;
     run kept[TH_RUNS_KEPT]; /* a ring buffer */
     uint32_t last_id;
-    char **arguments;  /* of the run to be started; NULL: none */
+    const char **arguments; /* of the run to be started, in the arena; NULL: none */
+    th_arena *arena;
     uint64_t reserved; /* memory of the run */
     bool active, cancelled, stopped;
     th_run_counts counts;
@@ -160,20 +161,6 @@ static int open_result(int folder, const char *file, const char **out_why)
     return -1;
 }
 
-static int open_document(int folder, const char *file, bool *out_partial, const char **out_why)
-{
-    const int fd = open_result(folder, file, out_why);
-    json_t *whole = fd >= 0 ? json_loadfd(fd, 0, NULL) : NULL;
-    const bool good = json_is_array(json_object_get(whole, "benchmarks"));
-    *out_partial = json_is_true(json_object_get(json_object_get(whole, "context"), "partial"));
-    json_decref(whole);
-    if (fd < 0 || good)
-        return fd;
-    *out_why = "not a complete result";
-    close(fd);
-    return -1;
-}
-
 /* The newest results, from old to new: only regular files with valid names of kinds of run; logs incomplete results and
  * skips them. Renumbers the runs, because several processes use the same numbers. */
 static void load_earlier(th_run_manager *r)
@@ -187,11 +174,17 @@ static void load_earlier(th_run_manager *r)
     for (uint32_t i = 0; i < count; i++) {
         const char *why, *ignored;
         char file[RESULT_NAME + 8], report[RESULT_NAME + 8];
-        bool is_partial;
         snprintf(file, sizeof file, "%s.json", found[i].name.text);
         snprintf(report, sizeof report, "%s.html", found[i].name.text);
-        const int document = open_document(dirfd(files), file, &is_partial, &why);
-        if (document < 0) {
+        const int document = open_result(dirfd(files), file, &why);
+        json_t *whole = document >= 0 ? json_loadfd(document, 0, NULL) : NULL;
+        const bool is_partial = json_is_true(json_object_get(json_object_get(whole, "context"), "partial"));
+        if (document >= 0 && !json_is_array(json_object_get(whole, "benchmarks"))) {
+            why = "not a complete result";
+            close(document);
+        }
+        json_decref(whole);
+        if (why) {
             th_log(TH_LOG_WARNING, "%s/%s is ignored: %s", r->desc.results, file, why);
             continue;
         }
@@ -218,45 +211,37 @@ typedef struct stderr_reader {
     size_t length;
 } stderr_reader;
 
-/* Parses "1 of 2: scale/threads:1 and its like, 7 repetitions" to a fraction, if the total is known. */
-static double progress_of(const run *current, const char *line)
-{
-    unsigned number, of, rounds;
-    const json_t *options = json_object_get(current->request, "options");
-    const double repetitions = (double)json_integer_value(json_object_get(options, "repetitions"));
-    if (sscanf(line, "%u of %u: %*[^,], %u", &number, &of, &rounds) != 3 || number > of ||
-        (of < 2 && !(repetitions > 0)))
-        return current->progress;
-    return (number - 1 + (repetitions > 0 ? fmin(rounds / repetitions, 1) : 0)) / of;
-}
-
-static void handle_line(th_run_manager *r, run *current, const char *line, bool is_progress)
-{
-    while (line[0] == '\033' && line[1] && line[2]) /* skips the sequence that erases the line */
-        line += 3;
-    pthread_mutex_lock(&r->lock);
-    if (is_progress) {
-        snprintf(current->progress_text, sizeof current->progress_text, "%s", line);
-        current->progress = progress_of(current, line);
-    } else if (line[0] != '\0') {
-        snprintf(current->message, sizeof current->message, "%s", strncmp(line, "throng: ", 8) == 0 ? line + 8 : line);
-    }
-    pthread_mutex_unlock(&r->lock);
-}
-
 static void read_stderr(th_run_manager *r, run *current, stderr_reader *h, int fd)
 {
+    const json_t *options = json_object_get(current->request, "options");
+    const double repetitions = (double)json_integer_value(json_object_get(options, "repetitions"));
     char text[512];
     ssize_t count;
     while ((count = read(fd, text, sizeof text)) > 0)
         for (ssize_t i = 0; i < count; i++) {
-            const bool ends = text[i] == '\r' || text[i] == '\n';
-            if (!ends && h->length + 1 < sizeof h->line)
-                h->line[h->length++] = text[i];
+            if (text[i] != '\r' && text[i] != '\n') {
+                if (h->length + 1 < sizeof h->line)
+                    h->line[h->length++] = text[i];
+                continue;
+            }
+            const char *line = h->line;
             h->line[h->length] = '\0';
-            if (ends)
-                handle_line(r, current, h->line, text[i] == '\r');
-            h->length = ends ? 0 : h->length;
+            h->length = 0;
+            while (line[0] == '\033' && line[1] && line[2]) /* skips the sequence that erases the line */
+                line += 3;
+            pthread_mutex_lock(&r->lock);
+            if (text[i] == '\r') {
+                /* "1 of 2: scale/threads:1 and its like, 7 repetitions" is a fraction, if the total is known. */
+                unsigned number, of, rounds;
+                snprintf(current->progress_text, sizeof current->progress_text, "%s", line);
+                if (sscanf(line, "%u of %u: %*[^,], %u", &number, &of, &rounds) == 3 && number <= of &&
+                    (of >= 2 || repetitions > 0))
+                    current->progress = (number - 1 + (repetitions > 0 ? fmin(rounds / repetitions, 1) : 0)) / of;
+            } else if (line[0] != '\0') {
+                line += strncmp(line, "throng: ", 8) == 0 ? 8 : 0;
+                snprintf(current->message, sizeof current->message, "%s", line);
+            }
+            pthread_mutex_unlock(&r->lock);
         }
 }
 
@@ -321,14 +306,14 @@ static void remove_temporary(const th_run_manager *r, run *current, pid_t child)
 
 /* Starts this program with its standard error as a pipe, whose end to read from is non-blocking. Returns an errno
  * value. */
-static int start_child(const run *current, char **arguments, pid_t *out, int *out_stderr)
+static int start_child(const run *current, const char *const *arguments, pid_t *out, int *out_stderr)
 {
     static const char *const variables[] = {"THRONG_PROGRESS=1", NULL}; /* otherwise it prints it only to terminals */
     *out_stderr = -1;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return errno;
-    const th_subprocess_desc throng = {"/proc/self/exe", (const char *const *)arguments, variables,
+    const th_subprocess_desc throng = {"/proc/self/exe", arguments, variables,
                                        .files = {-1, current->document, ends[1]}};
     int error = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
     if (!error)
@@ -340,7 +325,7 @@ static int start_child(const run *current, char **arguments, pid_t *out, int *ou
     return error;
 }
 
-static void execute(th_run_manager *r, run *current, char **arguments)
+static void execute(th_run_manager *r, run *current, const char *const *arguments)
 {
     pid_t child = -1;
     int stderr_fd;
@@ -400,37 +385,29 @@ static void execute(th_run_manager *r, run *current, char **arguments)
            current->message);
 }
 
-static void free_arguments(char **arguments)
-{
-    for (char **a = arguments; a && *a; a++)
-        free(*a);
-    free(arguments);
-}
-
 static void *run_manager_thread(void *arg)
 {
     th_run_manager *r = arg;
-    for (;;) {
+    for (bool stopped = false; !stopped;) {
         struct pollfd wake = {r->wake_fd, POLLIN, 0};
         uint64_t count;
         pthread_mutex_lock(&r->lock);
-        char **arguments = r->arguments;
+        const char **arguments = r->arguments;
+        th_arena *arena = r->arena;
         run *current = find(r, r->last_id);
-        const bool stopped = r->stopped;
+        stopped = r->stopped;
         r->arguments = NULL;
+        r->arena = NULL;
         pthread_mutex_unlock(&r->lock);
-        if (stopped) {
-            if (arguments)
-                remove_temporary(r, current, -1);
-            free_arguments(arguments);
-            return NULL;
-        }
-        if (arguments)
+        if (arguments && stopped)
+            remove_temporary(r, current, -1);
+        else if (arguments)
             execute(r, current, arguments);
-        else if (poll(&wake, 1, -1) == 1 && read(r->wake_fd, &count, sizeof count) < 0)
+        else if (!stopped && poll(&wake, 1, -1) == 1 && read(r->wake_fd, &count, sizeof count) < 0)
             return NULL;
-        free_arguments(arguments);
+        th_arena_destroy(arena);
     }
+    return NULL;
 }
 
 static void wake(th_run_manager *r)
@@ -453,10 +430,12 @@ static void free_run(run *old)
     old->id = 0;
 }
 
-static bool begin(th_run_manager *r, const json_t *request, uint32_t id, th_error *err)
+/* Makes the next run, and adds the files that it writes to the words of its command line. */
+static bool begin(th_run_manager *r, const json_t *request, const char **words, th_arena *arena, th_error *err)
 {
     const time_t now = time(NULL);
     struct tm utc;
+    const uint32_t id = r->last_id + 1;
     run *fresh = &r->kept[id % TH_RUNS_KEPT];
     const int document = memfd_create("throng-run", MFD_CLOEXEC);
     if (document < 0) {
@@ -469,34 +448,11 @@ static bool begin(th_run_manager *r, const json_t *request, uint32_t id, th_erro
     fresh->pause = !json_is_false(json_object_get(request, "pause"));
     gmtime_r(&now, &utc);
     strftime(fresh->started, sizeof fresh->started, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return true;
-}
-
-static char *out_option(const char *file)
-{
-    char word[PATH_MAX + 16];
-    snprintf(word, sizeof word, "--out=%s", file);
-    return strdup(word);
-}
-
-/* Names the files that a run writes and builds the argument array: program name, words, files. Moves the words to
- * `out`, which the caller frees in any case. */
-static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char ***out)
-{
-    size_t count = 0;
-    while (words[count])
-        count++;
-    char **all = calloc(count + 4, sizeof *all);
-    *out = words;
-    if (!all || !(all[0] = strdup("throng"))) {
-        free(all);
-        return false;
-    }
 
     /* Without a folder of results the report goes to a temporary one. */
     char folder[PATH_MAX];
     const char *where = getenv("TMPDIR");
-    const result_name name = result_name_of(words[0], fresh->started, fresh->id);
+    const result_name name = result_name_of(words[1], fresh->started, id);
     bool has_folder = r->desc.results != NULL;
     if (has_folder)
         snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
@@ -510,17 +466,20 @@ static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char
         snprintf(fresh->report_file, sizeof fresh->report_file, "%.*s/%s.html", PATH_MAX - RESULT_NAME - 8,
                  r->desc.results ? r->desc.results : folder, name.text);
     else
-        th_log(TH_LOG_WARNING, "run %u has no report: no folder for it: %s", fresh->id, strerror(errno));
+        th_log(TH_LOG_WARNING, "run %u has no report: no folder for it: %s", id, strerror(errno));
 
-    memcpy(all + 1, words, count * sizeof *all);
-    free(words);
-    *out = all;
-    bool good = true;
+    while (*words)
+        words++;
     if (fresh->file[0])
-        good = (all[++count] = out_option(fresh->file)) && good;
+        *words++ = th_arena_format(arena, "--out=%s", fresh->file);
     if (fresh->report_file[0])
-        good = (all[++count] = out_option(fresh->report_file)) && good;
-    return good;
+        *words = th_arena_format(arena, "--out=%s", fresh->report_file);
+    if (!th_arena_failed(arena))
+        return true;
+    remove_temporary(r, fresh, -1);
+    free_run(fresh);
+    th_fail(err, TH_ERR_MEMORY, "out of memory");
+    return false;
 }
 
 th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *request, uint32_t *out_id, th_error *err)
@@ -529,39 +488,28 @@ th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *reques
     th_run_manager_desc desc = r->desc;
     const uint64_t reserved = th_memory_reserve_part(desc.memory, TH_MEMORY_RUNS, 2);
     desc.limits.max_memory_bytes = reserved / 2;
-    char **words = th_run_arguments(&desc, request, err), **arguments = NULL;
-    if (!words) {
-        th_memory_release(desc.memory, TH_MEMORY_RUNS, reserved);
-        return TH_RUN_REJECTED;
-    }
+    th_arena *arena = th_arena_create();
+    const char **words = th_run_arguments(&desc, request, arena, err);
     pthread_mutex_lock(&r->lock);
-    const uint32_t id = r->last_id + 1;
-    if (r->active) {
+    if (words && r->active) {
         th_fail(err, TH_ERR_LIMIT, "run %u is still active; only one runs at a time", r->last_id);
         answer = TH_RUN_BUSY;
-    } else if (begin(r, request, id, err)) {
-        if (complete_arguments(r, &r->kept[id % TH_RUNS_KEPT], words, &arguments)) {
-            words = NULL;
-            r->arguments = arguments;
-            r->reserved = reserved;
-            r->last_id = *out_id = id;
-            r->active = true;
-            r->counts.active = 1;
-            answer = TH_RUN_STARTED;
-        } else {
-            words = arguments;
-            remove_temporary(r, &r->kept[id % TH_RUNS_KEPT], -1);
-            free_run(&r->kept[id % TH_RUNS_KEPT]);
-            th_fail(err, TH_ERR_MEMORY, "out of memory");
-        }
+    } else if (words && begin(r, request, words, arena, err)) {
+        r->arguments = words;
+        r->arena = arena;
+        r->reserved = reserved;
+        *out_id = ++r->last_id;
+        r->active = true;
+        r->counts.active = 1;
+        answer = TH_RUN_STARTED;
     }
     pthread_mutex_unlock(&r->lock);
     if (answer == TH_RUN_STARTED) {
-        th_log(TH_LOG_INFO, "run %u: %s", id, json_string_value(json_object_get(request, "kind")));
+        th_log(TH_LOG_INFO, "run %u: %s", *out_id, json_string_value(json_object_get(request, "kind")));
         wake(r);
     } else {
         th_memory_release(desc.memory, TH_MEMORY_RUNS, reserved);
-        free_arguments(words);
+        th_arena_destroy(arena);
     }
     return answer;
 }

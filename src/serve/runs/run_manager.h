@@ -4,6 +4,7 @@
 
 #include "simulation/simulation_controller.h"
 
+#include <core/arena.h>
 #include <serve/model_registry.h>
 
 typedef struct th_run_manager th_run_manager;
@@ -61,8 +62,8 @@ typedef struct th_run_counts {
 } th_run_counts;
 th_run_counts th_run_manager_counts(th_run_manager *manager);
 
-/* The command-line arguments of a request, without the program name; for tests. Ends with NULL. The caller frees each
- * string and the array. */
-char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_error *err);
+/* The command line of a request, in the arena: the program, the command and its options. Ends with NULL, and has room
+ * for the two files that a run writes. */
+const char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_arena *arena, th_error *err);
 
 #endif

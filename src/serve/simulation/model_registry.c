@@ -78,27 +78,23 @@ static json_t *add_name(json_t *names, const char *name)
     return th_json_append(names, fresh);
 }
 
-static json_t *add_folder(json_t *names, const char *folder)
-{
-    struct dirent **entries = NULL;
-    char path[PATH_MAX];
-    const int count = scandir(folder, &entries, NULL, alphasort);
-    for (int e = 0; e < count; e++) {
-        const char *name = entries[e]->d_name;
-        if (seems_readable(name) && json_array_size(names) < TH_MODEL_REGISTRY_MAX_NAMES && find_in(folder, name, path))
-            names = add_name(names, name);
-        free(entries[e]);
-    }
-    free(entries);
-    return names;
-}
-
 json_t *th_model_registry_json(const th_model_registry *c)
 {
     json_t *names = json_array();
     for (uint32_t f = 0; f < c->file_count; f++)
         names = add_name(names, th_model_registry_name(c->files[f]));
-    for (uint32_t f = 0; f < c->folder_count; f++)
-        names = add_folder(names, c->folders[f]);
+    for (uint32_t f = 0; f < c->folder_count; f++) {
+        struct dirent **entries = NULL;
+        char path[PATH_MAX];
+        const int count = scandir(c->folders[f], &entries, NULL, alphasort);
+        for (int e = 0; e < count; e++) {
+            const char *name = entries[e]->d_name;
+            if (seems_readable(name) && json_array_size(names) < TH_MODEL_REGISTRY_MAX_NAMES &&
+                find_in(c->folders[f], name, path))
+                names = add_name(names, name);
+            free(entries[e]);
+        }
+        free(entries);
+    }
     return names;
 }

@@ -46,63 +46,18 @@ static th_result read_name(const char *what, const char *text, char out[TH_SETTI
     return TH_OK;
 }
 
-static th_result read_models(const json_t *value, th_settings *s, th_error *err)
-{
-    const size_t count = json_array_size(value);
-    if (count == 0)
-        return th_fail(err, TH_ERR_INPUT, "models is an array of at least one name");
-    if (count > TH_SETTINGS_MODELS)
-        return th_fail(err, TH_ERR_LIMIT, "models are limited to %d", TH_SETTINGS_MODELS);
-    for (size_t m = 0; m < count; m++) {
-        const json_t *name = json_array_get(value, m);
-        if (!json_is_string(name))
-            return th_fail(err, TH_ERR_INPUT, "models is an array of names");
-        th_result result = read_name("models", json_string_value(name), s->models[m], err);
-        if (result != TH_OK)
-            return result;
-    }
-    s->model_count = (uint32_t)count;
-    return TH_OK;
-}
-
-static th_result read_clips(json_t *value, th_settings *s, th_error *err)
-{
-    const char *name;
-    json_t *weight;
-    if (!json_is_object(value))
-        return th_fail(err, TH_ERR_INPUT, "clips is an object of weights by name; {} mixes all");
-    if (json_object_size(value) > TH_SETTINGS_CLIPS)
-        return th_fail(err, TH_ERR_LIMIT, "clips are limited to %d", TH_SETTINGS_CLIPS);
-    s->clip_count = 0;
-    json_object_foreach(value, name, weight)
-    {
-        th_clip_weight *entry = &s->clips[s->clip_count];
-        th_result result = read_name("clips", name, entry->name, err);
-        if (result != TH_OK)
-            return result;
-        entry->weight = json_number_value(weight);
-        if (!json_is_number(weight) || !(entry->weight >= 0 && entry->weight <= 1e6))
-            return th_fail(err, TH_ERR_INPUT, "the weight of clip \"%s\" is a number from 0 to 1000000", name);
-        if (entry->weight > 0)
-            s->clip_count++;
-    }
-    if (s->clip_count == 0 && json_object_size(value) > 0)
-        return th_fail(err, TH_ERR_INPUT, "at least one clip needs a weight above 0");
-    return TH_OK;
-}
-
 /* One of the names of an enum, in its order. */
-static th_result read_choice(const char *name, const json_t *value, const char *const *names, uint32_t count,
+static th_result read_choice(const char *name, const json_t *value, const char *(*name_of)(uint32_t), uint32_t count,
                              uint32_t *out, th_error *err)
 {
     char all[160] = "";
     const char *text = json_string_value(value);
     for (uint32_t i = 0; i < count; i++) {
-        if (text && strcmp(text, names[i]) == 0) {
+        if (text && strcmp(text, name_of(i)) == 0) {
             *out = i;
             return TH_OK;
         }
-        th_append(all, sizeof all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
+        th_append(all, sizeof all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", name_of(i));
     }
     return th_fail(err, TH_ERR_INPUT, "%s is %s", name, all);
 }
@@ -110,14 +65,49 @@ static th_result read_choice(const char *name, const json_t *value, const char *
 static th_result read_member(th_settings *s, const char *name, json_t *value, const th_limits *limits, th_error *err)
 {
     const double number = json_number_value(value);
+    th_result result = TH_OK;
     if (strcmp(name, "count") == 0)
         return read_whole(name, value, limits->max_count, &s->count, err);
     if (strcmp(name, "threads") == 0)
         return read_whole(name, value, limits->max_threads, &s->threads, err);
-    if (strcmp(name, "models") == 0)
-        return read_models(value, s, err);
-    if (strcmp(name, "clips") == 0)
-        return read_clips(value, s, err);
+    if (strcmp(name, "models") == 0) {
+        const size_t count = json_array_size(value);
+        if (count == 0)
+            return th_fail(err, TH_ERR_INPUT, "models is an array of at least one name");
+        if (count > TH_SETTINGS_MODELS)
+            return th_fail(err, TH_ERR_LIMIT, "models are limited to %d", TH_SETTINGS_MODELS);
+        for (size_t m = 0; m < count && result == TH_OK; m++) {
+            const json_t *model = json_array_get(value, m);
+            if (!json_is_string(model))
+                return th_fail(err, TH_ERR_INPUT, "models is an array of names");
+            result = read_name("models", json_string_value(model), s->models[m], err);
+        }
+        s->model_count = (uint32_t)count;
+        return result;
+    }
+    if (strcmp(name, "clips") == 0) {
+        const char *clip;
+        json_t *weight;
+        if (!json_is_object(value))
+            return th_fail(err, TH_ERR_INPUT, "clips is an object of weights by name; {} mixes all");
+        if (json_object_size(value) > TH_SETTINGS_CLIPS)
+            return th_fail(err, TH_ERR_LIMIT, "clips are limited to %d", TH_SETTINGS_CLIPS);
+        s->clip_count = 0;
+        json_object_foreach(value, clip, weight)
+        {
+            th_clip_weight *entry = &s->clips[s->clip_count];
+            result = read_name("clips", clip, entry->name, err);
+            if (result != TH_OK)
+                return result;
+            entry->weight = json_number_value(weight);
+            if (!json_is_number(weight) || !(entry->weight >= 0 && entry->weight <= 1e6))
+                return th_fail(err, TH_ERR_INPUT, "the weight of clip \"%s\" is a number from 0 to 1000000", clip);
+            s->clip_count += entry->weight > 0;
+        }
+        if (s->clip_count == 0 && json_object_size(value) > 0)
+            return th_fail(err, TH_ERR_INPUT, "at least one clip needs a weight above 0");
+        return TH_OK;
+    }
     if (strcmp(name, "paused") == 0) {
         s->paused = json_is_true(value);
         return json_is_boolean(value) ? TH_OK : th_fail(err, TH_ERR_INPUT, "paused is true or false");
@@ -136,18 +126,10 @@ static th_result read_member(th_settings *s, const char *name, json_t *value, co
             return TH_OK;
         return th_fail(err, TH_ERR_INPUT, "pace is a number from 0 to %g", TH_SETTINGS_MAX_PACE);
     }
-    if (strcmp(name, "interpolation") == 0) {
-        const char *names[TH_INTERPOLATION_COUNT];
-        for (unsigned i = 0; i < TH_INTERPOLATION_COUNT; i++)
-            names[i] = th_interpolation_name((th_interpolation)i);
-        return read_choice(name, value, names, TH_INTERPOLATION_COUNT, &s->interpolation, err);
-    }
-    if (strcmp(name, "behaviour") == 0) {
-        const char *names[TH_BEHAVIOUR_KIND_COUNT];
-        for (unsigned b = 0; b < TH_BEHAVIOUR_KIND_COUNT; b++)
-            names[b] = th_behaviour_name((th_behaviour_kind)b);
-        return read_choice(name, value, names, TH_BEHAVIOUR_KIND_COUNT, &s->behaviour, err);
-    }
+    if (strcmp(name, "interpolation") == 0)
+        return read_choice(name, value, th_interpolation_name, TH_INTERPOLATION_COUNT, &s->interpolation, err);
+    if (strcmp(name, "behaviour") == 0)
+        return read_choice(name, value, th_behaviour_name, TH_BEHAVIOUR_KIND_COUNT, &s->behaviour, err);
     return th_fail(err, TH_ERR_INPUT, "there is no setting \"%.64s\"", name);
 }
 

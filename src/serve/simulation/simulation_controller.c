@@ -10,20 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct th_controller {
-    th_controller_desc desc;
-    th_tick_loop *tick_loop;
-    pthread_t thread;
-    pthread_mutex_t lock; /* protects the members below */
-    pthread_cond_t wake;
-    th_controller_state state;
-    th_model_cache *model_cache; /* of the running simulation */
-    bool building;               /* the helper thread runs */
-    pthread_t helper;            /* valid while building */
-    uint64_t helpers_cpu_ns;     /* of finished helpers */
-    bool stopped;
-};
-
 /* ---- building a crowd ---- */
 
 /* Arguments and result of the helper thread. */
@@ -251,11 +237,6 @@ th_controller_state th_controller_read(th_controller *c)
     const th_controller_state state = c->state;
     pthread_mutex_unlock(&c->lock);
     return state;
-}
-
-th_tick_loop *th_controller_tick_loop(th_controller *c)
-{
-    return c->tick_loop;
 }
 
 th_model_cache *th_controller_acquire_models(th_controller *c, th_settings *out_settings, uint64_t *out_number)

@@ -5,8 +5,6 @@
 
 #include "tick_loop.h"
 
-typedef struct th_controller th_controller;
-
 typedef struct th_controller_state {
     th_settings settings;  /* in effect */
     th_settings requested; /* differs from `settings` while a crowd is being built or waits for the swap */
@@ -18,6 +16,20 @@ typedef struct th_controller_state {
     uint64_t palette_bytes, bytes;
     th_isa isa;
 } th_controller_state;
+
+typedef struct th_controller {
+    th_controller_desc desc;
+    th_tick_loop *tick_loop;
+    pthread_t thread;
+    pthread_mutex_t lock; /* protects the members below */
+    pthread_cond_t wake;
+    th_controller_state state;
+    th_model_cache *model_cache; /* of the running simulation */
+    bool building;               /* the helper thread runs */
+    pthread_t helper;            /* valid while building */
+    uint64_t helpers_cpu_ns;     /* of finished helpers */
+    bool stopped;
+} th_controller;
 
 /* Builds the first crowd, by a helper that it waits for, and starts to tick. The desc's pointers are borrowed. */
 th_result th_controller_create(const th_controller_desc *desc, const th_settings *settings, th_controller **out,
@@ -34,7 +46,6 @@ void th_controller_hold(th_controller *controller, bool held);
 
 /* Any thread. */
 th_controller_state th_controller_read(th_controller *controller);
-th_tick_loop *th_controller_tick_loop(th_controller *controller);
 
 /* Returns the models in use, for th_model_cache_release, and the settings of their crowd. *out_number changes with each
  * crowd. Any thread. */

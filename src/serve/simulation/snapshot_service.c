@@ -66,32 +66,24 @@ struct th_snapshot_service {
 
 bool th_snapshot_send(int socket, const void *bytes, size_t size)
 {
-    const char *at = bytes;
-    while (size > 0) {
-        const ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
+    ssize_t sent = 0;
+    for (const char *at = bytes; size > 0; at += sent, size -= (size_t)sent) {
+        sent = TEMP_FAILURE_RETRY(send(socket, at, size, MSG_NOSIGNAL));
         if (sent <= 0)
             return false;
-        at += sent;
-        size -= (size_t)sent;
     }
     return true;
 }
 
 bool th_snapshot_receive(int socket, void *out, size_t size)
 {
-    char *at = out;
-    while (size > 0) {
-        const ssize_t got = recv(socket, at, size, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
+    ssize_t got = 0;
+    for (char *at = out; size > 0; at += got, size -= (size_t)got) {
+        got = TEMP_FAILURE_RETRY(recv(socket, at, size, 0));
         if (got == 0)
             errno = EPIPE;
         if (got <= 0)
             return false;
-        at += got;
-        size -= (size_t)got;
     }
     return true;
 }
@@ -188,35 +180,11 @@ static th_result lost(const th_snapshot_service *s, th_error *err)
                    how.si_code == CLD_EXITED ? "exit code" : "signal", how.si_status);
 }
 
-/* A model is an archive here while it is sent, one after the other. */
-static th_result send_models(th_snapshot_service *s, const th_model_cache *models, th_error *err)
-{
-    size_t most = 0;
-    for (uint32_t m = 0; m < models->count; m++) {
-        const size_t bytes = th_arena_bytes(models->models[m]->arena);
-        most = bytes > most ? bytes : most;
-    }
-    if (!th_memory_reserve(s->fixed.simulation.memory, TH_MEMORY_PICTURES, most))
-        return th_fail(err, TH_ERR_LIMIT, "a picture needs another %.1f MB to send a model; %.1f MB are left",
-                       (double)most / 1e6, (double)th_memory_left(s->fixed.simulation.memory) / 1e6);
-    th_result result = TH_OK;
-    for (uint32_t m = 0; result == TH_OK && m < models->count; m++) {
-        size_t size;
-        uint8_t *archive = th_archive_write(models->models[m], &size);
-        if (!archive)
-            result = th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-        else if (!th_snapshot_send(s->socket, archive, size))
-            result = lost(s, err);
-        free(archive);
-    }
-    th_memory_release(s->fixed.simulation.memory, TH_MEMORY_PICTURES, most);
-    return result;
-}
-
 /* The first instances of the current crowd. An instance depends on its index, not on the count. */
 static th_result send_scene(th_snapshot_service *s, th_error *err)
 {
     th_settings settings;
+    th_memory_budget *memory = s->fixed.simulation.memory;
     th_model_cache *models = th_controller_acquire_models(s->controller, &settings, &s->crowd_number);
     if (settings.count > TH_SNAPSHOT_CHARACTERS)
         settings.count = TH_SNAPSHOT_CHARACTERS;
@@ -232,8 +200,28 @@ static th_result send_scene(th_snapshot_service *s, th_error *err)
     th_result result = th_simulation_assign_clips(&settings, models, scene.seed, scene.instances, err);
     if (result == TH_OK && !th_snapshot_send(s->socket, &scene, sizeof scene))
         result = lost(s, err);
-    if (result == TH_OK)
-        result = send_models(s, models, err);
+
+    /* A model is an archive here while it is sent, one after the other. */
+    size_t most = 0;
+    for (uint32_t m = 0; m < models->count; m++) {
+        const size_t bytes = th_arena_bytes(models->models[m]->arena);
+        most = bytes > most ? bytes : most;
+    }
+    const bool fits = result == TH_OK && th_memory_reserve(memory, TH_MEMORY_PICTURES, most);
+    if (result == TH_OK && !fits)
+        result = th_fail(err, TH_ERR_LIMIT, "a picture needs another %.1f MB to send a model; %.1f MB are left",
+                         (double)most / 1e6, (double)th_memory_left(memory) / 1e6);
+    for (uint32_t m = 0; result == TH_OK && m < models->count; m++) {
+        size_t size;
+        uint8_t *archive = th_archive_write(models->models[m], &size);
+        if (!archive)
+            result = th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+        else if (!th_snapshot_send(s->socket, archive, size))
+            result = lost(s, err);
+        free(archive);
+    }
+    if (fits)
+        th_memory_release(memory, TH_MEMORY_PICTURES, most);
     th_model_cache_release(models);
     return result;
 }
@@ -272,7 +260,7 @@ static th_result render(th_snapshot_service *s, picture_size size, snapshot **ou
         end(s);
     if (!s->pid && (result = start(s, err)) == TH_OK)
         result = send_scene(s, err);
-    th_tick_loop *loop = th_controller_tick_loop(s->controller);
+    th_tick_loop *loop = s->controller->tick_loop;
     th_snapshot_request request = {
         .time_s = th_tick_loop_read(loop).crowd_s, .width = size.width, .height = size.height};
     th_tick_loop_save_blends(loop, request.blends);
@@ -292,31 +280,6 @@ static uint64_t cpu_ns(const th_snapshot_service *s)
     return th_thread_cpu_ns(s->thread) + s->ended_cpu_ns + living_ns;
 }
 
-/* Called with the lock, which it releases while it renders. */
-static void serve_request(th_snapshot_service *s)
-{
-    const uint64_t one = 1, begin_ns = cpu_ns(s);
-    snapshot *fresh = NULL, *old = s->last;
-    th_error why = {0};
-    s->current = s->pending;
-    s->pending = (picture_size){0};
-    pthread_mutex_unlock(&s->lock);
-    render(s, s->current, &fresh, &why);
-    pthread_mutex_lock(&s->lock);
-    if (!fresh && !s->stopped && strcmp(why.text, s->why.text) != 0)
-        th_log(TH_LOG_WARNING, "no picture: %s", why.text);
-    s->size = s->current;
-    s->current = (picture_size){0};
-    s->last = fresh;
-    s->why = why;
-    s->taken_ns = th_clock_ns();
-    const uint64_t cooldown_ns = COOLDOWN * (cpu_ns(s) - begin_ns);
-    s->next_ns = s->taken_ns + (cooldown_ns > SECOND_NS ? cooldown_ns : SECOND_NS);
-    release(old);
-    ssize_t ignored = write(s->ready_fd, &one, sizeof one);
-    (void)ignored;
-}
-
 /* Waits for a change or for the time; returns true if the time has passed. */
 static bool wait_until(th_snapshot_service *s, uint64_t ns)
 {
@@ -329,15 +292,34 @@ static void *run_service(void *arg)
     th_snapshot_service *s = arg;
     pthread_mutex_lock(&s->lock);
     while (!s->stopped) {
-        if (s->pending.width && th_controller_read(s->controller).held)
+        if (s->pending.width && th_controller_read(s->controller).held) {
             s->pending = (picture_size){0}; /* not during a run; waiting requests get none */
-        else if (s->pending.width && th_clock_ns() >= s->next_ns)
-            serve_request(s);
-        else if (s->pending.width)
+        } else if (s->pending.width && th_clock_ns() < s->next_ns) {
             wait_until(s, s->next_ns);
-        else if (!s->pid)
+        } else if (s->pending.width) {
+            const uint64_t one = 1, begin_ns = cpu_ns(s);
+            snapshot *fresh = NULL, *old = s->last;
+            th_error why = {0};
+            s->current = s->pending;
+            s->pending = (picture_size){0};
+            pthread_mutex_unlock(&s->lock);
+            render(s, s->current, &fresh, &why);
+            pthread_mutex_lock(&s->lock);
+            if (!fresh && !s->stopped && strcmp(why.text, s->why.text) != 0)
+                th_log(TH_LOG_WARNING, "no picture: %s", why.text);
+            s->size = s->current;
+            s->current = (picture_size){0};
+            s->last = fresh;
+            s->why = why;
+            s->taken_ns = th_clock_ns();
+            const uint64_t cooldown_ns = COOLDOWN * (cpu_ns(s) - begin_ns);
+            s->next_ns = s->taken_ns + (cooldown_ns > SECOND_NS ? cooldown_ns : SECOND_NS);
+            release(old);
+            ssize_t ignored = write(s->ready_fd, &one, sizeof one);
+            (void)ignored;
+        } else if (!s->pid) {
             pthread_cond_wait(&s->changed, &s->lock);
-        else if (wait_until(s, s->taken_ns + IDLE_NS)) {
+        } else if (wait_until(s, s->taken_ns + IDLE_NS)) {
             pthread_mutex_unlock(&s->lock); /* requests must not wait for the end of a process */
             end(s);
             pthread_mutex_lock(&s->lock);

@@ -1,15 +1,11 @@
 #include "tick_loop.h"
 
-#include "seqlock.h"
-
 #include <core/clock.h>
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,39 +15,6 @@
 #define POLL_NS   50000000u /* the longest sleep before checking for requests */
 
 _Static_assert(sizeof(th_tick_loop_workers) <= 8 * TH_SEQLOCK_WORDS, "workers fit a seqlock");
-
-struct th_tick_loop {
-    pthread_t thread;
-
-    /* requests */
-    _Atomic(th_simulation *) next; /* NULL: none */
-    _Atomic uint64_t period_ns;    /* 0: as fast as possible */
-    atomic_bool paused, stopped;
-    th_simulation *replaced; /* the simulation replaced by `next`, valid once `swapped` is set */
-    sem_t swapped;
-    atomic_bool has_blend;      /* `blend` has not been taken yet */
-    pthread_mutex_t blend_lock; /* protects `blend`, and the simulation's behaviour while it is changed or saved */
-    th_settings blend;
-
-    /* published state */
-    th_seqlock state_seqlock, workers_seqlock;
-    th_histogram durations, start_delays;
-    th_time_series time_series;
-
-    /* used only by the tick thread */
-    th_simulation *simulation;
-    th_tick_loop_state state;
-    th_tick_loop_workers workers;
-    double busy_before_s[TH_JOBS_MAX_THREADS]; /* of replaced simulations */
-    uint64_t start_ns;
-    uint64_t due_ns, last_due_ns; /* last: 0 if the crowd's clock has been stopped since */
-    uint64_t period_used_ns;
-    struct {
-        uint64_t begin_ns, missed_before, characters_before, start_delay_ns;
-        double busy_before_s;
-        th_histogram ticks;
-    } second;
-};
 
 /* ---- the last hour ---- */
 
@@ -159,49 +122,12 @@ static void publish(th_tick_loop *loop, uint64_t now_ns)
     begin_second(loop, now_ns);
 }
 
-/* ---- a tick ---- */
+/* ---- ticks ---- */
 
 uint64_t th_ticks_missed(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns)
 {
     assert(period_ns > 0);
     return now_ns > due_ns ? (now_ns - due_ns + period_ns - 1) / period_ns : 0;
-}
-
-static void tick(th_tick_loop *loop, uint64_t period_ns)
-{
-    const uint64_t begin_ns = th_clock_ns(), due_ns = period_ns ? loop->due_ns : begin_ns;
-    const th_simulation *simulation = loop->simulation;
-    if (loop->last_due_ns)
-        loop->state.crowd_s += (double)(due_ns - loop->last_due_ns) * 1e-9;
-    loop->last_due_ns = due_ns;
-    if (atomic_exchange_explicit(&loop->has_blend, false, memory_order_acquire)) {
-        pthread_mutex_lock(&loop->blend_lock);
-        const th_blend blend = th_settings_blend(&loop->blend);
-        if (simulation->behaviour)
-            th_behaviour_set_blend(simulation->behaviour, &blend, loop->state.crowd_s);
-        pthread_mutex_unlock(&loop->blend_lock);
-    }
-
-    th_jobs_frame_begin(simulation->jobs);
-    th_frame_animate(simulation->frame, loop->state.crowd_s, simulation->palettes);
-    th_jobs_frame_end(simulation->jobs);
-
-    const uint64_t end_ns = th_clock_ns(), start_delay_ns = begin_ns - due_ns;
-    th_histogram_add(&loop->durations, end_ns - begin_ns);
-    th_histogram_add(&loop->start_delays, start_delay_ns);
-    th_histogram_add(&loop->second.ticks, end_ns - begin_ns);
-    if (start_delay_ns > loop->second.start_delay_ns)
-        loop->second.start_delay_ns = start_delay_ns;
-    loop->state.ticks++;
-    loop->state.characters += simulation->settings.count;
-    loop->state.palette_bytes += th_crowd_palette_bytes(simulation->crowd);
-    if (period_ns) {
-        loop->due_ns += period_ns;
-        const uint64_t missed = th_ticks_missed(loop->due_ns, period_ns, end_ns);
-        loop->state.missed += missed;
-        loop->due_ns += missed * period_ns;
-    }
-    publish(loop, end_ns);
 }
 
 /* Sleeps until a tick is due, but not longer than POLL_NS. Returns whether one is due. */
@@ -246,8 +172,42 @@ static void *tick_until_stopped(void *arg)
             sem_post(&loop->swapped);
         }
         const uint64_t period_ns = atomic_load_explicit(&loop->period_ns, memory_order_relaxed);
-        if (wait_for_tick(loop, period_ns))
-            tick(loop, period_ns);
+        if (!wait_for_tick(loop, period_ns))
+            continue;
+
+        const uint64_t begin_ns = th_clock_ns(), due_ns = period_ns ? loop->due_ns : begin_ns;
+        const th_simulation *simulation = loop->simulation;
+        if (loop->last_due_ns)
+            loop->state.crowd_s += (double)(due_ns - loop->last_due_ns) * 1e-9;
+        loop->last_due_ns = due_ns;
+        if (atomic_exchange_explicit(&loop->has_blend, false, memory_order_acquire)) {
+            pthread_mutex_lock(&loop->blend_lock);
+            const th_blend blend = th_settings_blend(&loop->blend);
+            if (simulation->behaviour)
+                th_behaviour_set_blend(simulation->behaviour, &blend, loop->state.crowd_s);
+            pthread_mutex_unlock(&loop->blend_lock);
+        }
+
+        th_jobs_frame_begin(simulation->jobs);
+        th_frame_animate(simulation->frame, loop->state.crowd_s, simulation->palettes);
+        th_jobs_frame_end(simulation->jobs);
+
+        const uint64_t end_ns = th_clock_ns(), start_delay_ns = begin_ns - due_ns;
+        th_histogram_add(&loop->durations, end_ns - begin_ns);
+        th_histogram_add(&loop->start_delays, start_delay_ns);
+        th_histogram_add(&loop->second.ticks, end_ns - begin_ns);
+        if (start_delay_ns > loop->second.start_delay_ns)
+            loop->second.start_delay_ns = start_delay_ns;
+        loop->state.ticks++;
+        loop->state.characters += simulation->settings.count;
+        loop->state.palette_bytes += th_crowd_palette_bytes(simulation->crowd);
+        if (period_ns) {
+            loop->due_ns += period_ns;
+            const uint64_t missed = th_ticks_missed(loop->due_ns, period_ns, end_ns);
+            loop->state.missed += missed;
+            loop->due_ns += missed * period_ns;
+        }
+        publish(loop, end_ns);
     }
     return NULL;
 }
@@ -336,24 +296,4 @@ th_tick_loop_state th_tick_loop_read(th_tick_loop *loop)
     th_tick_loop_state state;
     th_seqlock_read(&loop->state_seqlock, &state, sizeof state);
     return state;
-}
-
-void th_tick_loop_read_workers(th_tick_loop *loop, th_tick_loop_workers *out)
-{
-    th_seqlock_read(&loop->workers_seqlock, out, sizeof *out);
-}
-
-void th_tick_loop_read_durations(th_tick_loop *loop, th_histogram *out)
-{
-    th_histogram_read(&loop->durations, out);
-}
-
-void th_tick_loop_read_start_delays(th_tick_loop *loop, th_histogram *out)
-{
-    th_histogram_read(&loop->start_delays, out);
-}
-
-th_time_series *th_tick_loop_time_series(th_tick_loop *loop)
-{
-    return &loop->time_series;
 }

@@ -8,13 +8,14 @@
 #ifndef TH_SERVE_SIMULATION_TICK_LOOP_H
 #define TH_SERVE_SIMULATION_TICK_LOOP_H
 
+#include "seqlock.h"
 #include "simulation.h"
 
 #include <bench/histogram.h>
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
-
-typedef struct th_tick_loop th_tick_loop;
 
 /* Totals since the start. Only 8-byte numbers. */
 typedef struct th_tick_loop_state {
@@ -76,6 +77,40 @@ uint32_t th_time_series_read(th_time_series *time_series, th_second *out, uint32
 
 /* ---- ticks ---- */
 
+/* A loop, and what it publishes: anyone may read that, and never delays a tick. */
+typedef struct th_tick_loop {
+    pthread_t thread;
+
+    /* requests */
+    _Atomic(th_simulation *) next; /* NULL: none */
+    _Atomic uint64_t period_ns;    /* 0: as fast as possible */
+    atomic_bool paused, stopped;
+    th_simulation *replaced; /* the simulation replaced by `next`, valid once `swapped` is set */
+    sem_t swapped;
+    atomic_bool has_blend;      /* `blend` has not been taken yet */
+    pthread_mutex_t blend_lock; /* protects `blend`, and the simulation's behaviour while it is changed or saved */
+    th_settings blend;
+
+    /* published */
+    th_seqlock state_seqlock, workers_seqlock; /* a th_tick_loop_state, a th_tick_loop_workers */
+    th_histogram durations, start_delays;      /* of ticks; from when one was due to its start. th_histogram_read */
+    th_time_series time_series;
+
+    /* used only by the tick thread */
+    th_simulation *simulation;
+    th_tick_loop_state state;
+    th_tick_loop_workers workers;
+    double busy_before_s[TH_JOBS_MAX_THREADS]; /* of replaced simulations */
+    uint64_t start_ns;
+    uint64_t due_ns, last_due_ns; /* last: 0 if the crowd's clock has been stopped since */
+    uint64_t period_used_ns;
+    struct {
+        uint64_t begin_ns, missed_before, characters_before, start_delay_ns;
+        double busy_before_s;
+        th_histogram ticks;
+    } second;
+} th_tick_loop;
+
 /* The ticks that were due before now_ns, if the first was due at due_ns. */
 uint64_t th_ticks_missed(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns);
 
@@ -98,12 +133,6 @@ void th_tick_loop_set_blend(th_tick_loop *tick_loop, const th_settings *settings
 /* What is carried on of the blend of each model. Any thread. */
 void th_tick_loop_save_blends(th_tick_loop *tick_loop, th_blend_state out[TH_SETTINGS_MODELS]);
 
-/* ---- watching; any thread, never delays a tick ---- */
-
-th_tick_loop_state th_tick_loop_read(th_tick_loop *tick_loop);
-void th_tick_loop_read_workers(th_tick_loop *tick_loop, th_tick_loop_workers *out);
-void th_tick_loop_read_durations(th_tick_loop *tick_loop, th_histogram *out);    /* durations of ticks */
-void th_tick_loop_read_start_delays(th_tick_loop *tick_loop, th_histogram *out); /* delays between due time and start */
-th_time_series *th_tick_loop_time_series(th_tick_loop *tick_loop);
+th_tick_loop_state th_tick_loop_read(th_tick_loop *tick_loop); /* any thread */
 
 #endif

@@ -1,5 +1,5 @@
 /* Inside, since values are written that no server has. Metrics as text. */
-#include "src/serve/prometheus.h"
+#include "src/serve/server_state.h"
 
 #include <criterion/criterion.h>
 

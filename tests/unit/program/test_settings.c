@@ -134,17 +134,16 @@ static void expect_arguments(const char *request, const char *wanted)
     json_t *json = json_loads(request, JSON_DECODE_ANY, NULL);
     cr_assert(json, "%s", request);
     err.text[0] = '\0';
-    char **words = th_run_arguments(&manager, json, &err);
-    for (char **w = words; w && *w; w++) {
+    th_arena *arena = th_arena_create();
+    const char **words = th_run_arguments(&manager, json, arena, &err);
+    for (const char **w = words; w && *w; w++)
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", *w);
-        free(*w);
-    }
     cr_expect_eq(words == NULL, wanted == NULL, "%s: %s", request, err.text);
     if (wanted)
         cr_expect_str_eq(line, wanted);
     else
         cr_expect_str_neq(err.text, "");
-    free(words);
+    th_arena_destroy(arena);
     json_decref(json);
 }
 
@@ -152,26 +151,26 @@ Test(run_arguments, options_become_words)
 {
     expect_arguments("{\"kind\": \"scale\", \"pause\": false, \"options\": {\"count\": 1000, \"threads\": \"1,2-4\","
                      " \"isa\": \"avx2\", \"seed\": 9000000000000000, \"clip\": \"a b\", \"models\": [\"human\"]}}",
-                     "scale --json --count=1000 --threads=1,2-4 --isa=avx2 --seed=9000000000000000 --clip=a b "
+                     "throng scale --json --count=1000 --threads=1,2-4 --isa=avx2 --seed=9000000000000000 --clip=a b "
                      "--model=human ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"behaviour\": \"blend\"}}",
-                     "scale --json --count=5 --behaviour=blend ");
+                     "throng scale --json --count=5 --behaviour=blend ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"budget_ms\": 2.5}}",
-                     "scale --json --count=5 --budget-ms=2.5 ");
+                     "throng scale --json --count=5 --budget-ms=2.5 ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": "
                      "\"work-stealing,serial\","
                      " \"max_time\": 0.5}}",
-                     "scale --json --count=10,100 --grain=2 --scheduler=work-stealing,serial --max-time=0.5 ");
+                     "throng scale --json --count=10,100 --grain=2 --scheduler=work-stealing,serial --max-time=0.5 ");
 }
 
 Test(run_arguments, what_is_left_to_the_command_keeps_to_the_limits)
 {
     static const char *const both[] = {"scale", "stress", NULL};
     manager.kinds = both;
-    expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=1000 ");
-    expect_arguments("{\"kind\": \"stress\"}", "stress --json --max-memory=1074 ");
+    expect_arguments("{\"kind\": \"scale\"}", "throng scale --json --count=1000 ");
+    expect_arguments("{\"kind\": \"stress\"}", "throng stress --json --max-memory=1074 ");
     manager.limits.max_count = 50000;
-    expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=10000 ");
+    expect_arguments("{\"kind\": \"scale\"}", "throng scale --json --count=10000 ");
     cr_expect_str_eq(th_option_find(th_command_find("scale"), "count", 5)->fallback, "10000");
 }
 
@@ -180,7 +179,9 @@ static const char *refusal(const char *name, json_t *value)
 {
     json_t *request = json_pack("{s:s, s:{s:o}}", "kind", "scale", "options", name, value);
     err.text[0] = '\0';
-    cr_expect_null(th_run_arguments(&manager, request, &err), "%s", name);
+    th_arena *arena = th_arena_create();
+    cr_expect_null(th_run_arguments(&manager, request, arena, &err), "%s", name);
+    th_arena_destroy(arena);
     json_decref(request);
     return err.text;
 }
@@ -222,7 +223,7 @@ Test(run_arguments, every_run_has_what_the_server_was_told)
     static const char *const fixed[] = {"animation", "a b.glb", "import-timeout", "2.5", NULL};
     manager.fixed = fixed;
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5}}",
-                     "scale --json --count=5 --animation=a b.glb --import-timeout=2.5 ");
+                     "throng scale --json --count=5 --animation=a b.glb --import-timeout=2.5 ");
 }
 
 Test(run_arguments, threads_keep_to_the_limit)

@@ -135,7 +135,7 @@ static void change_to(th_controller *controller, th_behaviour_kind behaviour)
 
 static uint64_t ticks_of(th_controller *controller)
 {
-    return th_tick_loop_read(th_controller_tick_loop(controller)).ticks;
+    return th_tick_loop_read(controller->tick_loop).ticks;
 }
 
 /* The one before is freed after it has been replaced. */
@@ -193,7 +193,7 @@ Test(simulation, a_blend_changes_without_another_crowd)
     th_controller *controller;
     cr_assert_eq(th_controller_create(&desc, &settings, &controller, &err), TH_OK, "%s", err.text);
     const uint64_t done = th_controller_read(controller).done;
-    th_tick_loop *loop = th_controller_tick_loop(controller);
+    th_tick_loop *loop = controller->tick_loop;
     for (int n = 0; n < 3; n++) {
         settings = pace_of(2 + n);
         if (n == 2) {
@@ -230,7 +230,7 @@ Test(simulation, a_blend_that_waits_does_not_reach_the_crowd_after)
     th_controller *controller;
     settings.paused = true;
     cr_assert_eq(th_controller_create(&desc, &settings, &controller, &err), TH_OK, "%s", err.text);
-    th_tick_loop *loop = th_controller_tick_loop(controller);
+    th_tick_loop *loop = controller->tick_loop;
     settings.pace = 2;
     cr_expect_not(th_controller_request(controller, &settings));
     settings.pace = 5;
