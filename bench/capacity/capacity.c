@@ -285,28 +285,16 @@ static uint32_t round_down(uint32_t items)
     return items / unit * unit;
 }
 
+static uint32_t whole(const search *s, double items)
+{
+    return round_down((uint32_t)fmin(items, s->desc->most));
+}
+
 /* The run that has just ended is the result, until another is kept. */
 static void keep(search *s, const th_capacity_probe *p)
 {
     s->out->confirmed = *p;
     s->subject->keep(s->subject->ctx);
-}
-
-/* Whether the run that has just ended would have met the budget without its freezes. */
-static bool meets_unfrozen(const search *s)
-{
-    uint32_t missed = 0;
-    for (uint32_t i = 0; i < s->unfrozen.count; i++)
-        missed += s->unfrozen.values[i] > s->desc->budget_ns;
-    return missed <= s->allowed;
-}
-
-/* The most items with which all runs so far would have met the budget, without an outlier. */
-static uint32_t suggested(const search *s)
-{
-    const double *run_capacities = th_samples_sorted(&s->run_capacities);
-    const bool has_outlier = s->run_capacities.count > FEW_RUNS && run_capacities[1] > OUTLIER * run_capacities[0];
-    return round_down((uint32_t)fmin(run_capacities[has_outlier], s->desc->most));
 }
 
 static bool is_stable(const search *s)
@@ -319,15 +307,21 @@ static bool is_stable(const search *s)
 static th_result confirm_runs(search *s, uint32_t items)
 {
     uint32_t frozen = 0;
-    for (items = round_down(items); items > 0 && !is_stopped(s); items = suggested(s)) {
+    items = round_down(items);
+    while (items > 0 && !is_stopped(s)) {
         th_capacity_probe *p;
         const th_result result = confirm(s, items, &p);
         if (result != TH_OK || s->out->is_interrupted)
             return result;
 
+        /* Whether it would have met the budget without its freezes. */
+        uint32_t missed = 0;
+        for (uint32_t i = 0; i < s->unfrozen.count; i++)
+            missed += s->unfrozen.values[i] > s->desc->budget_ns;
+        const bool would_meet = missed <= s->allowed;
+
         /* The items with which the run's 99th percentile would equal the budget; fewer than it had if it failed
          * without freezes, since fewer misses than that are allowed. */
-        const bool would_meet = meets_unfrozen(s);
         const double estimate = p->items * fill_factor(s, p->items, th_samples_stats(&s->unfrozen).p99);
         s->run_capacities.count -= s->run_capacities.count == s->run_capacities.capacity;
         th_samples_add(&s->run_capacities, would_meet ? estimate : fmin(estimate, p->items * AFTER_FAILURE));
@@ -340,6 +334,11 @@ static th_result confirm_runs(search *s, uint32_t items)
         s->out->is_frozen = frozen == TH_CAPACITY_MAX_RUNS;
         if (s->out->is_frozen)
             return TH_OK;
+
+        /* Next: the most items with which all runs so far would have met the budget, without an outlier. */
+        const double *run_capacities = th_samples_sorted(&s->run_capacities);
+        const bool has_outlier = s->run_capacities.count > FEW_RUNS && run_capacities[1] > OUTLIER * run_capacities[0];
+        items = whole(s, run_capacities[has_outlier]);
     }
     return TH_OK;
 }
@@ -368,50 +367,34 @@ static void fini(search *s)
     th_samples_fini(&s->run_capacities);
 }
 
-/* Half the width of the interval that holds the mean of all runs and the estimate of one more, by Student's
- * distribution: a run is one observation, however many frames it has. Only so much do runs tell about another one. */
-static double run_half_width(const search *s)
-{
-    static const double quantiles[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}; /* 0.975 */
-    enum { COUNT = sizeof quantiles / sizeof *quantiles };
-    const th_stats stats = th_samples_stats(&s->run_capacities);
-    const uint32_t freedom = stats.count - 1;
-    if (freedom == 0)
-        return (double)INFINITY;
-    return quantiles[freedom < COUNT ? freedom - 1 : COUNT - 1] * stats.stddev / sqrt(stats.count);
-}
-
-/* Blocks miss changes that last as long as a block or longer. So the interval also includes the estimates of all runs,
- * that of their mean with the runs as units, and the result, which another search may come to. */
-static th_interval capacity_interval(const search *s)
-{
-    const th_interval by_blocks = th_quantile_interval(&s->capacities, TH_CAPACITY_MISS_RATE, s->desc->frames / BLOCKS);
-    const double mean = th_samples_stats(&s->run_capacities).mean, half_width = run_half_width(s);
-    const double *run_capacities = th_samples_sorted(&s->run_capacities),
-                 best = run_capacities[s->run_capacities.count - 1];
-    const double worst = fmin(run_capacities[0], s->out->items);
-    return (th_interval){fmin(by_blocks.low, fmin(worst, fmax(0, mean - half_width))),
-                         fmax(by_blocks.high, fmax(best, mean + half_width))};
-}
-
-static uint32_t whole(const search *s, double items)
-{
-    return round_down((uint32_t)fmin(items, s->desc->most));
-}
-
 /* If no run met the budget, the last probe is the result. */
 static void finish(search *s)
 {
+    static const double quantiles[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}; /* 0.975 */
+    enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
     th_capacity *c = s->out;
     if (c->items == 0)
         keep(s, &c->probes[c->probe_count - 1]);
     else {
-        const double *run_capacities = th_samples_sorted(&s->run_capacities);
-        c->runs = s->run_capacities.count;
-        c->worst_run = whole(s, run_capacities[0]);
-        c->best_run = whole(s, run_capacities[c->runs - 1]);
+        const th_stats runs = th_samples_stats(&s->run_capacities);
+        c->runs = runs.count;
+        c->worst_run = whole(s, runs.min);
+        c->best_run = whole(s, runs.max);
         c->is_stable = is_stable(s) || c->best_run == c->worst_run;
-        c->interval = capacity_interval(s);
+
+        /* Half the width of the interval that holds the mean of all runs and the estimate of one more, by Student's
+         * distribution: a run is one observation, however many frames it has. Only so much do runs tell about another
+         * one. */
+        const uint32_t freedom = runs.count - 1;
+        const double half_width = freedom == 0 ? (double)INFINITY
+                                               : quantiles[freedom < QUANTILES ? freedom - 1 : QUANTILES - 1] *
+                                                     runs.stddev / sqrt(runs.count);
+
+        /* Blocks miss changes that last as long as a block or longer. So the interval also includes the estimates of
+         * all runs, that of their mean with the runs as units, and the result, which another search may come to. */
+        c->interval = th_quantile_interval(&s->capacities, TH_CAPACITY_MISS_RATE, s->desc->frames / BLOCKS);
+        c->interval.low = fmin(c->interval.low, fmin(fmin(runs.min, c->items), fmax(0, runs.mean - half_width)));
+        c->interval.high = fmax(c->interval.high, fmax(runs.max, runs.mean + half_width));
     }
     for (uint32_t i = 0; i < c->probe_count; i++) {
         const th_capacity_probe *p = &c->probes[i];

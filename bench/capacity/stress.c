@@ -27,25 +27,6 @@ typedef struct stress_run {
     uint64_t first_hash;    /* palette hash of the crowd that all thread counts pose first */
 } stress_run;
 
-/* ---- memory ---- */
-
-static th_result find_most(stress_run *s, th_error *err)
-{
-    th_stress *out = s->out;
-    const uint32_t asked = s->desc->scene.instance_count;
-    const th_result result = th_load_test_character_bytes(&s->load_test, &out->bytes_per_character, err);
-    if (result != TH_OK)
-        return result;
-    const uint64_t available = th_memory_available();
-    out->memory = s->desc->memory > 0 ? s->desc->memory : available > 0 ? available / 5 * 4 : UINT64_MAX;
-    const double fit = (double)out->memory / out->bytes_per_character;
-    s->most = fit < 1 ? 1 : fit < MOST_CHARACTERS ? (uint32_t)fit : MOST_CHARACTERS;
-    if (asked <= s->most)
-        return TH_OK;
-    return th_fail(err, TH_ERR_MEMORY, "%u character%s %.3g GB of memory, and only %.3g GB can be had", asked,
-                   asked == 1 ? " takes" : "s take", asked * out->bytes_per_character / 1e9, (double)out->memory / 1e9);
-}
-
 /* ---- checking ---- */
 
 /* Checks the crowd in the harness. */
@@ -72,21 +53,6 @@ static th_result check(stress_run *s, th_row *row, th_error *err)
         result = th_load_test_measure_sharing(&s->load_test, frame, err);
     s->point->share_error = s->load_test.shared.error;
     return result;
-}
-
-static th_result check_first(stress_run *s, th_row *row, th_error *err)
-{
-    const uint32_t asked = s->desc->scene.instance_count, fewest = s->most < CHECKED ? s->most : CHECKED;
-    th_result result = th_load_test_create_crowd(&s->load_test, asked ? asked : fewest, err);
-    if (result == TH_OK)
-        result = check(s, row, err);
-    if (result != TH_OK || row->failure[0])
-        return result;
-    if (s->first_hash == 0)
-        s->first_hash = row->palette_hash;
-    if (row->palette_hash != s->first_hash)
-        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", s->out->report.rows[0].name);
-    return TH_OK;
 }
 
 /* ---- one number of threads ---- */
@@ -135,9 +101,38 @@ static th_capacity_frame run_frame(void *ctx)
     return th_load_test_frame(&s->load_test);
 }
 
-static th_result measure(stress_run *s, th_error *err)
+static th_result run_point(stress_run *s, th_error *err)
 {
     const th_stress_desc *d = s->desc;
+    const th_stress_renderer *renderer = d->renderer;
+    th_stress_point *point = s->point;
+    th_row *row = s->row;
+    const th_capacity *search = &point->search;
+    const uint32_t asked = d->scene.instance_count, fewest = s->most < CHECKED ? s->most : CHECKED;
+    const uint32_t *confirmed = &search->confirmed.items;
+
+    /* Checks the crowd that all thread counts pose first. */
+    th_tracer_next(d->tracer, "check");
+    th_result result = th_load_test_set_threads(&s->load_test, point->threads, err);
+    if (result == TH_OK)
+        result = th_load_test_create_crowd(&s->load_test, asked ? asked : fewest, err);
+    if (result == TH_OK)
+        result = check(s, row, err);
+    if (result == TH_OK && !row->failure[0]) {
+        s->first_hash = s->first_hash ? s->first_hash : row->palette_hash;
+        if (row->palette_hash != s->first_hash)
+            snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s",
+                     s->out->report.rows[0].name);
+    }
+    if (result == TH_OK && s->out->report.is_dry_run && renderer) {
+        result = th_load_test_prepare(&s->load_test, asked ? asked : 1, err);
+        if (result == TH_OK)
+            result = th_load_test_finish(&s->load_test, err);
+    }
+    if (result != TH_OK || row->failure[0] || s->out->report.is_dry_run)
+        return result;
+
+    th_tracer_next(d->tracer, "search");
     const th_capacity_subject subject = {prepare, run_frame, keep, s};
     const th_capacity_desc capacity = {
         .budget_ns = d->budget_ns,
@@ -147,18 +142,22 @@ static th_result measure(stress_run *s, th_error *err)
         .progress_ctx = s,
         .stop = d->stop,
     };
-    if (d->scene.instance_count > 0)
-        return th_capacity_test(&capacity, &subject, d->scene.instance_count, &s->point->search, err);
-    return th_capacity_find(&capacity, &subject, &s->point->search, err);
-}
+    result = asked > 0 ? th_capacity_test(&capacity, &subject, asked, &point->search, err)
+                       : th_capacity_find(&capacity, &subject, &point->search, err);
+    if (result == TH_OK && search->is_interrupted) {
+        th_report_interrupt(&s->out->report);
+        return th_load_test_finish(&s->load_test, err);
+    }
 
-static void describe_point(const stress_run *s)
-{
-    th_stress_point *point = s->point;
-    const th_capacity *search = &point->search;
+    /* Frames that follow those that count: recorded ones, and those whose error on screen is measured. */
+    th_tracer_next(d->tracer, "trace");
+    if (result == TH_OK)
+        result = th_load_test_prepare(&s->load_test, *confirmed, err); /* the last probe may have had another number */
+    if (result != TH_OK)
+        return result;
+    th_load_test_trace(&s->load_test, d->tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
     point->meets_budget = search->items > 0;
-    point->characters = s->out->searched ? search->items : search->confirmed.items;
-    const th_stress_renderer *renderer = s->desc->renderer;
+    point->characters = s->out->searched ? search->items : *confirmed;
     if (renderer && renderer->poses) /* counts are of a fixed frame, so that runs can be compared */
         renderer->frame(renderer->ctx, TH_VALIDATE_FRAME);
     point->visible = renderer ? renderer->visible(renderer->ctx) : 0;
@@ -167,66 +166,27 @@ static void describe_point(const stress_run *s)
                                      : (th_stress_poses){.evaluated = point->characters};
     point->out_of_memory = search->is_at_max;
     point->ticks = search->confirmed.ticks;
-}
 
-/* Its frames follow those that count, so it is no part of them. */
-static th_result measure_errors(stress_run *s, th_error *err)
-{
-    const th_stress_renderer *renderer = s->desc->renderer;
-    const th_stress_error_desc desc = {s->desc->frames, s->desc->error_every, s->desc->stop};
-    th_stress_point *point = s->point;
-    if (desc.every == 0)
-        return TH_OK;
-    point->errors = calloc((desc.frames + desc.every - 1) / desc.every, sizeof *point->errors);
-    if (!point->errors)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen of %u frames", desc.frames);
-    const th_result result = renderer->errors(renderer->ctx, &desc, point->errors, &point->error_count, err);
-    for (uint32_t i = 0; i < point->error_count; i++) {
-        const th_stress_error *e = &point->errors[i];
-        th_stress_error *most = &point->error;
-        most->frame = e->max_px > most->max_px ? e->frame : most->frame;
-        most->p50_px = fmax(most->p50_px, e->p50_px);
-        most->p99_px = fmax(most->p99_px, e->p99_px);
-        most->max_px = fmax(most->max_px, e->max_px);
+    th_tracer_next(d->tracer, "error");
+    if (d->error_every > 0) {
+        const th_stress_error_desc desc = {d->frames, d->error_every, d->stop};
+        point->errors = calloc((desc.frames + desc.every - 1) / desc.every, sizeof *point->errors);
+        if (!point->errors)
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen of %u frames", desc.frames);
+        result = renderer->errors(renderer->ctx, &desc, point->errors, &point->error_count, err);
+        for (uint32_t i = 0; i < point->error_count; i++) {
+            const th_stress_error *e = &point->errors[i];
+            th_stress_error *most = &point->error;
+            most->frame = e->max_px > most->max_px ? e->frame : most->frame;
+            most->p50_px = fmax(most->p50_px, e->p50_px);
+            most->p99_px = fmax(most->p99_px, e->p99_px);
+            most->max_px = fmax(most->max_px, e->max_px);
+        }
+        if (result == TH_OK && d->stop && *d->stop)
+            th_report_interrupt(&s->out->report);
     }
-    return result;
-}
 
-static th_result run_point(stress_run *s, th_error *err)
-{
-    th_row *row = s->row;
-    th_tracer *tracer = s->desc->tracer;
-    const uint32_t asked = s->desc->scene.instance_count, *confirmed = &s->point->search.confirmed.items;
-    th_tracer_next(tracer, "check");
-    th_result result = th_load_test_set_threads(&s->load_test, s->point->threads, err);
-    if (result == TH_OK)
-        result = check_first(s, row, err);
-    if (result == TH_OK && s->out->report.is_dry_run && s->desc->renderer) {
-        result = th_load_test_prepare(&s->load_test, asked ? asked : 1, err);
-        if (result == TH_OK)
-            result = th_load_test_finish(&s->load_test, err);
-    }
-    if (result != TH_OK || row->failure[0] || s->out->report.is_dry_run)
-        return result;
-    th_tracer_next(tracer, "search");
-    result = measure(s, err);
-    if (result == TH_OK && s->point->search.is_interrupted) {
-        th_report_interrupt(&s->out->report);
-        return th_load_test_finish(&s->load_test, err);
-    }
-    th_tracer_next(tracer, "trace");
-    if (result == TH_OK)
-        result = th_load_test_prepare(&s->load_test, *confirmed, err); /* the last probe may have had another number */
-    if (result == TH_OK)
-        th_load_test_trace(&s->load_test, tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
-    if (result == TH_OK)
-        describe_point(s);
-    th_tracer_next(tracer, "error");
-    if (result == TH_OK)
-        result = measure_errors(s, err);
-    if (result == TH_OK && s->desc->error_every > 0 && s->desc->stop && *s->desc->stop)
-        th_report_interrupt(&s->out->report);
-    th_tracer_next(tracer, "check");
+    th_tracer_next(d->tracer, "check");
     if (result == TH_OK)
         result = th_load_test_finish(&s->load_test, err);
     if (result == TH_OK)
@@ -235,17 +195,17 @@ static th_result run_point(stress_run *s, th_error *err)
         result = check(s, row, err);
     if (result != TH_OK)
         return result;
-    if (s->desc->renderer && s->desc->renderer->poses)
-        row->bones = s->point->poses.bones;
-    if (!s->desc->renderer)
+    if (renderer && renderer->poses)
+        row->bones = point->poses.bones;
+    if (!renderer)
         th_validate_floor(s->load_test.crowd, s->load_test.palette, row);
     if (row->failure[0]) { /* the palettes are wrong, so the times mean nothing */
-        free(s->point->errors);
-        *s->point = (th_stress_point){.threads = row->threads};
+        free(point->errors);
+        *point = (th_stress_point){.threads = row->threads};
         row->real_ns.count = row->cpu_ns.count = 0;
         return TH_OK;
     }
-    row->own = th_stress_own_json(s->out, (uint32_t)(s->point - s->out->points));
+    row->own = th_stress_own_json(s->out, (uint32_t)(point - s->out->points));
     const th_counted_frames frames = {s->load_test.counters, s->load_test.frame, th_load_test_run, &s->load_test};
     if (!frames.counts || th_counted_frames_describe(&frames, row))
         return TH_OK;
@@ -253,39 +213,6 @@ static th_result run_point(stress_run *s, th_error *err)
 }
 
 /* ---- all of them ---- */
-
-static th_result lay_out(stress_run *s, th_error *err)
-{
-    const th_stress_desc *d = s->desc;
-    th_stress *out = s->out;
-    *out = (th_stress){
-        .points = calloc(d->thread_count, sizeof *out->points),
-        .budget_ns = d->budget_ns,
-        .share_hz = d->share_hz,
-        .frames = d->frames,
-        .error_every = d->error_every,
-        .searched = d->scene.instance_count == 0,
-        .drawn = d->renderer != NULL,
-        .palette = d->palette,
-        .placement = d->placement,
-    };
-    if (!out->points)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u numbers of threads", d->thread_count);
-    const th_result result = th_report_init(&out->report, d->thread_count, d->is_dry_run ? 0 : d->frames, err);
-    if (result != TH_OK)
-        return result;
-    out->point_count = d->thread_count;
-    out->report.is_dry_run = d->is_dry_run;
-    out->report.seed = d->scene.seed;
-    for (uint32_t i = 0; i < d->thread_count; i++) {
-        th_row *row = &out->report.rows[i];
-        row->threads = out->points[i].threads = d->threads[i];
-        row->time_unit = "ms";
-        row->iterations = row->iterations_timed_at_once = 1;
-        snprintf(row->name, sizeof row->name, "stress/%sthreads:%u", out->drawn ? "drawn/" : "", row->threads);
-    }
-    return TH_OK;
-}
 
 const th_stress_point *th_stress_interrupted(const th_stress *stress)
 {
@@ -322,23 +249,63 @@ static void describe(stress_run *s)
 
 static th_result run_all(stress_run *s, th_error *err)
 {
-    th_result result = lay_out(s, err);
+    const th_stress_desc *d = s->desc;
+    th_stress *out = s->out;
+    *out = (th_stress){
+        .points = calloc(d->thread_count, sizeof *out->points),
+        .budget_ns = d->budget_ns,
+        .share_hz = d->share_hz,
+        .frames = d->frames,
+        .error_every = d->error_every,
+        .searched = d->scene.instance_count == 0,
+        .drawn = d->renderer != NULL,
+        .palette = d->palette,
+        .placement = d->placement,
+    };
+    if (!out->points)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u numbers of threads", d->thread_count);
+    th_result result = th_report_init(&out->report, d->thread_count, d->is_dry_run ? 0 : d->frames, err);
+    if (result != TH_OK)
+        return result;
+    out->point_count = d->thread_count;
+    out->report.is_dry_run = d->is_dry_run;
+    out->report.seed = d->scene.seed;
+    for (uint32_t i = 0; i < d->thread_count; i++) {
+        th_row *row = &out->report.rows[i];
+        row->threads = out->points[i].threads = d->threads[i];
+        row->time_unit = "ms";
+        row->iterations = row->iterations_timed_at_once = 1;
+        snprintf(row->name, sizeof row->name, "stress/%sthreads:%u", out->drawn ? "drawn/" : "", row->threads);
+    }
+    result = th_load_test_init(&s->load_test, d, err);
+    out->preemption_threshold_ns = s->load_test.preemption_threshold_ns;
     if (result == TH_OK)
-        result = th_load_test_init(&s->load_test, s->desc, err);
-    s->out->preemption_threshold_ns = s->load_test.preemption_threshold_ns;
-    if (result == TH_OK)
-        result = find_most(s, err);
+        result = th_load_test_character_bytes(&s->load_test, &out->bytes_per_character, err);
+    if (result != TH_OK)
+        return result;
+
+    /* How many characters fit into memory. */
+    const uint32_t asked = d->scene.instance_count;
+    const uint64_t available = th_memory_available();
+    out->memory = d->memory > 0 ? d->memory : available > 0 ? available / 5 * 4 : UINT64_MAX;
+    const double fit = (double)out->memory / out->bytes_per_character;
+    s->most = fit < 1 ? 1 : fit < MOST_CHARACTERS ? (uint32_t)fit : MOST_CHARACTERS;
+    if (asked > s->most)
+        return th_fail(err, TH_ERR_MEMORY, "%u character%s %.3g GB of memory, and only %.3g GB can be had", asked,
+                       asked == 1 ? " takes" : "s take", asked * out->bytes_per_character / 1e9,
+                       (double)out->memory / 1e9);
+
     const th_interference_mark begin = th_interference_begin();
-    for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK && !s->out->report.is_partial; i++) {
-        s->row = &s->out->report.rows[i];
-        s->point = &s->out->points[i];
+    for (uint32_t i = 0; i < d->thread_count && result == TH_OK && !out->report.is_partial; i++) {
+        s->row = &out->report.rows[i];
+        s->point = &out->points[i];
         result = run_point(s, err);
     }
     if (result != TH_OK)
         return result;
-    s->out->report.interference = th_interference_end(&begin);
+    out->report.interference = th_interference_end(&begin);
     if (s->load_test.counters)
-        th_counted_frames_end(s->load_test.counters, &s->out->report);
+        th_counted_frames_end(s->load_test.counters, &out->report);
     describe(s);
     return TH_OK;
 }

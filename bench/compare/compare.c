@@ -42,14 +42,15 @@ static bool is_same(const json_t *a, const json_t *b)
     return a == b || json_equal(a, b);
 }
 
-static void compare_fields(json_t **texts, const char *const *names, const th_result_file *old_results,
+/* names: with spaces between them. */
+static void compare_fields(json_t **texts, const char *names, const th_result_file *old_results,
                            const th_result_file *new_results)
 {
-    for (size_t i = 0; names[i]; i++) {
-        const json_t *a = json_object_get(old_results->context, names[i]);
-        const json_t *b = json_object_get(new_results->context, names[i]);
+    char name[32];
+    for (int length; sscanf(names, "%31s%n", name, &length) == 1; names += length) {
+        const json_t *a = json_object_get(old_results->context, name), *b = json_object_get(new_results->context, name);
         if (!is_same(a, b))
-            tell(texts, names[i], a, b, old_results, new_results);
+            tell(texts, name, a, b, old_results, new_results);
     }
 }
 
@@ -93,25 +94,9 @@ static void compare_part(json_t **texts, const char *part, const th_result_file 
  * conditions that palettes depend on matter. */
 static json_t *conflicts_of(const th_result_file *old_results, const th_result_file *new_results)
 {
-    static const char *const of_times[] = {"cpu_model",
-                                           "num_cpus",
-                                           "cores",
-                                           "threads_per_core",
-                                           "numa_nodes",
-                                           "caches",
-                                           "usable_cpus",
-                                           "cgroup_quota_cpus",
-                                           "virtual_machine",
-                                           "governor",
-                                           "boost",
-                                           "compiler",
-                                           "compiler_flags",
-                                           "build_type",
-                                           "library_build_type",
-                                           "isa",
-                                           "repetition_ms",
-                                           "repetition_frames",
-                                           NULL};
+    static const char of_times[] = "cpu_model num_cpus cores threads_per_core numa_nodes caches usable_cpus "
+                                   "cgroup_quota_cpus virtual_machine governor boost compiler compiler_flags "
+                                   "build_type library_build_type isa repetition_ms repetition_frames";
     json_t *texts = json_array();
     bool has_old_times = false, has_new_times = false;
     for (uint32_t i = 0; i < old_results->entry_count; i++)
@@ -147,20 +132,6 @@ typedef struct match {
     bool isa;  /* for entries whose name does not say the kernel */
     bool libc; /* it took part in making clips and models; palettes may differ in the last bit otherwise */
 } match;
-
-static match match_of(const th_result_file *old_results, const th_result_file *new_results)
-{
-    const json_t *a = old_results->context, *b = new_results->context;
-    json_t *texts = json_array();
-    compare_part(&texts, "scene", old_results, new_results);
-    const match shared = {
-        .scene = texts && json_array_size(texts) == 0,
-        .isa = is_same(json_object_get(a, "isa"), json_object_get(b, "isa")),
-        .libc = is_same(json_object_get(a, "libc"), json_object_get(b, "libc")),
-    };
-    json_decref(texts);
-    return shared;
-}
 
 /* ---- processes ---- */
 
@@ -312,11 +283,6 @@ static th_pixel_verdict judge_pixels(const th_pixel_change *p, double threshold)
 
 /* ---- palettes and errors ---- */
 
-static void set_failure(const th_result_file_entry *e, th_change *out)
-{
-    snprintf(out->problem, sizeof out->problem, "it failed: %s", e->failure);
-}
-
 /* Whether the name says the kernel: "pose/avx2/f32" runs the same code on any machine that has it. */
 static bool names_kernel(const char *name)
 {
@@ -335,19 +301,15 @@ static void check_palettes(const th_result_file_entry *a, const th_result_file_e
     const bool same_work = shared->scene && (shared->isa || names_kernel(b->name));
     char *const problem = out->problem;
     const size_t size = sizeof out->problem;
-    if (b->failure)
-        set_failure(b, out);
-    else if (a->failure || !same_work)
+    if (a->failure || !same_work)
         return; /* the errors and palettes of a failure are wrong ones */
-    else if (b->max_error > a->max_error * most)
+    if (b->max_error > a->max_error * most)
         snprintf(problem, size, "its error grew from %.3g to %.3g", a->max_error, b->max_error);
     else if (b->error_vs_source > a->error_vs_source * most)
         snprintf(problem, size, "its error vs source grew from %.3g to %.3g", a->error_vs_source, b->error_vs_source);
     else if (shared->libc && a->palette_hash && b->palette_hash && strcmp(a->palette_hash, b->palette_hash) != 0)
         snprintf(problem, size, "its palettes changed: %s, was %s", b->palette_hash, a->palette_hash);
 }
-
-/* ---- one entry ---- */
 
 static th_change unknown_change(const char *name, th_verdict verdict, double threshold)
 {
@@ -360,45 +322,12 @@ static th_change unknown_change(const char *name, th_verdict verdict, double thr
     return change;
 }
 
-static bool compare_entry(const th_result_file_entry *a, const th_result_file_entry *b, const match *shared,
-                          const th_comparison *c, th_change *out)
-{
-    *out = unknown_change(b->name, TH_VERDICT_UNTIMED, c->threshold);
-    check_palettes(a, b, shared, out);
-    out->pixels =
-        (th_pixel_change){TH_PIXELS_UNKNOWN, a->error_px_p99, b->error_px_p99, a->error_px_max, b->error_px_max};
-    if (shared->scene && !a->failure && !b->failure)
-        out->pixels.verdict = judge_pixels(&out->pixels, c->threshold);
-
-    const bool has_clocks = a->core_clock_ns.count > 0 && b->core_clock_ns.count > 0;
-    const double core_clock_ns = has_clocks ? th_samples_stats(&a->core_clock_ns).median : 0;
-    process_values values[2];
-    bool room = values_init(&values[0], a, core_clock_ns);
-    room = values_init(&values[1], b, core_clock_ns) && room;
-    if (room)
-        measure_change(values, c, out);
-    values_fini(&values[0]);
-    values_fini(&values[1]);
-    return room;
-}
-
 /* ---- all of them ---- */
 
 static int by_p(const void *a, const void *b)
 {
     const double x = (*(th_change_estimate *const *)a)->p, y = (*(th_change_estimate *const *)b)->p;
     return (x > y) - (x < y);
-}
-
-/* risk: of a false alarm by this estimate alone. Thresholds are symmetric as ratios: 1.025 and 1 / 1.025. */
-static void classify(th_change_estimate *e, double risk)
-{
-    const double most = e->threshold, least = 1 / (1 + e->threshold) - 1;
-    e->detectable = fmax(most, exp(th_student_quantile(1 - risk, e->log_change.freedom) * e->log_change.error) - 1);
-    if (e->p < TH_COMPARE_ALPHA && (e->change > most || e->change < least))
-        e->verdict = e->change > 0 ? TH_VERDICT_SLOWER : TH_VERDICT_FASTER;
-    else if (e->interval.low > least && e->interval.high < most)
-        e->verdict = TH_VERDICT_EQUIVALENT;
 }
 
 static th_verdict verdict_of(const th_change *c)
@@ -415,36 +344,17 @@ static th_verdict verdict_of(const th_change *c)
                : TH_VERDICT_INCONCLUSIVE;
 }
 
-static bool classify_all(th_comparison *c)
-{
-    th_change_estimate **tested = calloc((size_t)c->count * TH_ESTIMATOR_COUNT + 1, sizeof *tested);
-    uint32_t count = 0;
-    if (!tested)
-        return false;
-    for (uint32_t i = 0; i < c->count; i++)
-        for (int e = 0; e < TH_ESTIMATOR_COUNT; e++)
-            if (isfinite(c->changes[i].estimates[e].p))
-                tested[count++] = &c->changes[i].estimates[e];
-
-    /* Holm's correction: the smallest p is multiplied by the number of estimates, the next by one less, and so on; none
-     * may be below the one before. */
-    double least = 0;
-    qsort(tested, count, sizeof *tested, by_p);
-    for (uint32_t i = 0; i < count; i++)
-        tested[i]->p = least = fmin(1, fmax(least, tested[i]->p * (count - i)));
-    for (uint32_t i = 0; i < count; i++)
-        classify(tested[i], TH_COMPARE_ALPHA / count / c->looks);
-    free(tested);
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->changes[i].verdict == TH_VERDICT_INCONCLUSIVE)
-            c->changes[i].verdict = verdict_of(&c->changes[i]);
-    return true;
-}
-
 static bool compare_all(const th_compare_desc *desc, th_comparison *out)
 {
     const th_result_file *a = desc->old_results, *b = desc->new_results;
-    const match shared = match_of(a, b);
+    json_t *texts = json_array();
+    compare_part(&texts, "scene", a, b);
+    const match shared = {
+        .scene = texts && json_array_size(texts) == 0,
+        .isa = is_same(json_object_get(a->context, "isa"), json_object_get(b->context, "isa")),
+        .libc = is_same(json_object_get(a->context, "libc"), json_object_get(b->context, "libc")),
+    };
+    json_decref(texts);
     regex_t regex;
     const bool is_filtered = desc->filter && regcomp(&regex, desc->filter, REG_EXTENDED | REG_NOSUB) == 0;
     out->changes = calloc((size_t)a->entry_count + b->entry_count, sizeof *out->changes);
@@ -454,13 +364,27 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
         if (is_filtered && regexec(&regex, e->name, 0, NULL, 0) != 0)
             continue;
         th_change *change = &out->changes[out->count++];
-        if (old) {
-            room = compare_entry(old, e, &shared, out, change);
-            continue;
-        }
-        *change = unknown_change(e->name, TH_VERDICT_ONLY_NEW, out->threshold);
+        *change = unknown_change(e->name, old ? TH_VERDICT_UNTIMED : TH_VERDICT_ONLY_NEW, out->threshold);
         if (e->failure)
-            set_failure(e, change);
+            snprintf(change->problem, sizeof change->problem, "it failed: %s", e->failure);
+        if (!old)
+            continue;
+        if (!e->failure)
+            check_palettes(old, e, &shared, change);
+        change->pixels = (th_pixel_change){TH_PIXELS_UNKNOWN, old->error_px_p99, e->error_px_p99, old->error_px_max,
+                                           e->error_px_max};
+        if (shared.scene && !old->failure && !e->failure)
+            change->pixels.verdict = judge_pixels(&change->pixels, out->threshold);
+
+        const bool has_clocks = old->core_clock_ns.count > 0 && e->core_clock_ns.count > 0;
+        const double core_clock_ns = has_clocks ? th_samples_stats(&old->core_clock_ns).median : 0;
+        process_values values[2];
+        room = values_init(&values[0], old, core_clock_ns);
+        room = values_init(&values[1], e, core_clock_ns) && room;
+        if (room)
+            measure_change(values, out, change);
+        values_fini(&values[0]);
+        values_fini(&values[1]);
     }
     for (uint32_t i = 0; i < a->entry_count && room; i++)
         if (!th_result_file_find(b, a->entries[i].name) &&
@@ -468,7 +392,40 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
             out->changes[out->count++] = unknown_change(a->entries[i].name, TH_VERDICT_ONLY_OLD, out->threshold);
     if (is_filtered)
         regfree(&regex);
-    return room && classify_all(out);
+    if (!room)
+        return false;
+
+    th_change_estimate **tested = calloc((size_t)out->count * TH_ESTIMATOR_COUNT + 1, sizeof *tested);
+    uint32_t count = 0;
+    if (!tested)
+        return false;
+    for (uint32_t i = 0; i < out->count; i++)
+        for (int e = 0; e < TH_ESTIMATOR_COUNT; e++)
+            if (isfinite(out->changes[i].estimates[e].p))
+                tested[count++] = &out->changes[i].estimates[e];
+
+    /* Holm's correction: the smallest p is multiplied by the number of estimates, the next by one less, and so on; none
+     * may be below the one before. */
+    double least = 0;
+    qsort(tested, count, sizeof *tested, by_p);
+    for (uint32_t i = 0; i < count; i++)
+        tested[i]->p = least = fmin(1, fmax(least, tested[i]->p * (count - i)));
+    for (uint32_t i = 0; i < count; i++) {
+        th_change_estimate *e = tested[i];
+        const double risk = TH_COMPARE_ALPHA / count / out->looks; /* of a false alarm by this estimate alone */
+        const double most = e->threshold, rise = th_student_quantile(1 - risk, e->log_change.freedom);
+        const double fall = 1 / (1 + most) - 1; /* thresholds are symmetric as ratios: 1.025 and 1 / 1.025 */
+        e->detectable = fmax(most, exp(rise * e->log_change.error) - 1);
+        if (e->p < TH_COMPARE_ALPHA && (e->change > most || e->change < fall))
+            e->verdict = e->change > 0 ? TH_VERDICT_SLOWER : TH_VERDICT_FASTER;
+        else if (e->interval.low > fall && e->interval.high < most)
+            e->verdict = TH_VERDICT_EQUIVALENT;
+    }
+    free(tested);
+    for (uint32_t i = 0; i < out->count; i++)
+        if (out->changes[i].verdict == TH_VERDICT_INCONCLUSIVE)
+            out->changes[i].verdict = verdict_of(&out->changes[i]);
+    return true;
 }
 
 /* ---- reasons to doubt the verdicts ---- */
@@ -499,8 +456,7 @@ static double core_clock_of(const th_comparison *c, const th_result_file *result
 /* NULL when memory is out. */
 static json_t *warnings_of(const th_comparison *c)
 {
-    static const char *const conditions[] = {"host_name",  "system",       "libc", "page_size",
-                                             "huge_pages", "clock_source", NULL};
+    static const char conditions[] = "host_name system libc page_size huge_pages clock_source";
     const th_result_file *const sides[2] = {c->old_results, c->new_results};
     json_t *warnings = json_array();
     compare_fields(&warnings, conditions, sides[0], sides[1]);
@@ -581,19 +537,6 @@ static json_t *warnings_of(const th_comparison *c)
 
 /* ---- the comparison ---- */
 
-/* Names the first conditions that conflict. */
-static th_result reject_environments(const json_t *differences, th_error *err)
-{
-    char text[sizeof err->text] = "";
-    const size_t count = json_array_size(differences), shown = count < 4 ? count : 4;
-    for (size_t i = 0; i < shown; i++)
-        th_append(text, sizeof text, "%s%.*s", i ? "; " : "", (int)((sizeof text - 100) / shown),
-                  json_string_value(json_array_get(differences, i)));
-    if (count > shown)
-        th_append(text, sizeof text, "; and %zu more", count - shown);
-    return th_fail(err, TH_ERR_INPUT, "not measured under the same conditions: %s", text);
-}
-
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err)
 {
     assert(desc && desc->old_results && desc->new_results && out);
@@ -607,9 +550,16 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
                            .fail_on = desc->fail_on};
     out->differences = conflicts_of(a, b);
     th_result result = TH_OK;
-    if (out->differences && json_array_size(out->differences) > 0 && !desc->force)
-        result = reject_environments(out->differences, err);
-    else if (!out->differences || !compare_all(desc, out))
+    const size_t conflicts = json_array_size(out->differences), shown = conflicts < 4 ? conflicts : 4;
+    if (conflicts > 0 && !desc->force) {
+        char text[sizeof err->text] = "";
+        for (size_t i = 0; i < shown; i++)
+            th_append(text, sizeof text, "%s%.*s", i ? "; " : "", (int)((sizeof text - 100) / shown),
+                      json_string_value(json_array_get(out->differences, i)));
+        if (conflicts > shown)
+            th_append(text, sizeof text, "; and %zu more", conflicts - shown);
+        result = th_fail(err, TH_ERR_INPUT, "not measured under the same conditions: %s", text);
+    } else if (!out->differences || !compare_all(desc, out))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u entries", a->entry_count + b->entry_count);
     for (uint32_t i = 0; i < out->count && result == TH_OK; i++) {
         out->verdicts[out->changes[i].verdict]++;

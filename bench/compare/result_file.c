@@ -76,38 +76,12 @@ static bool read_count(const line *l, const char *field, uint64_t fallback, uint
     return true;
 }
 
-/* NaN if null or missing. */
-static bool read_error(const line *l, const char *field, double *out)
-{
-    static const double none = (double)NAN;
-    if (json_is_null(json_object_get(l->json, field)))
-        return *out = none, true;
-    return read_number(l, field, &none, 0, out);
-}
-
 /* NULL if missing. */
 static bool read_text(const line *l, const char *field, const char **out)
 {
     const json_t *value = json_object_get(l->json, field);
     *out = json_string_value(value);
     return !value || *out || refuse(l, field, "is no text");
-}
-
-static bool read_unit(const line *l, double *ns)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    const char *text;
-    if (!read_text(l, "time_unit", &text))
-        return false;
-    if (!text)
-        return refuse(l, "time_unit", "is missing");
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(text, units[i].name) == 0)
-            return *ns = units[i].ns, true;
-    return refuse(l, "time_unit", "is none of ns, us, ms and s");
 }
 
 /* ---- rows ---- */
@@ -137,8 +111,14 @@ static bool add_optional(const line *l, const char *field, double low, bool is_f
 
 static bool read_row(const line *l, th_result_file_entry *e, bool is_first, bool is_dry)
 {
+    static const double none = (double)NAN;
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    enum { UNITS = sizeof units / sizeof *units };
     th_result_file_entry row = {0};
-    const char *failure;
+    const char *failure, *unit;
     bool failed, skipped; /* skipped: not measured, but not an error */
     uint64_t threads, process = 0;
     if (!read_truth(l, "error_occurred", &failed) || !read_truth(l, "skipped", &skipped) ||
@@ -150,14 +130,15 @@ static bool read_row(const line *l, th_result_file_entry *e, bool is_first, bool
         return false;
     row.threads = (uint32_t)threads;
     for (int i = 0; i < ERRORS; i++)
-        *error_at(&row, i) = (double)NAN;
+        *error_at(&row, i) = none;
     if (l->is_ours) { /* other programs may use these names differently */
         if (!read_count(l, "characters", 0, 0, UINT64_MAX, &row.characters) ||
             !read_count(l, "bones", 0, 0, UINT64_MAX, &row.bones) ||
             !read_count(l, "process", 0, 0, TH_REPORT_MAX_PROCESSES - 1, &process))
             return false;
-        for (int i = 0; i < ERRORS; i++)
-            if (!read_error(l, errors[i].field, error_at(&row, i)))
+        for (int i = 0; i < ERRORS; i++) /* NaN if null or missing */
+            if (!json_is_null(json_object_get(l->json, errors[i].field)) &&
+                !read_number(l, errors[i].field, &none, 0, error_at(&row, i)))
                 return false;
         const char **hash = &row.palette_hash;
         if (!read_text(l, "palette_hash", hash))
@@ -186,10 +167,19 @@ static bool read_row(const line *l, th_result_file_entry *e, bool is_first, bool
     if (failure || skipped || is_dry)
         return true;
 
-    double unit_ns = 1, real = 0, cpu = 0;
+    double real = 0, cpu = 0;
+    size_t u = 0;
     const bool is_first_sample = e->real_ns.count == 0;
-    if (!read_unit(l, &unit_ns) || !read_number(l, "real_time", NULL, 0, &real) ||
-        !read_number(l, "cpu_time", NULL, 0, &cpu) ||
+    if (!read_text(l, "time_unit", &unit))
+        return false;
+    if (!unit)
+        return refuse(l, "time_unit", "is missing");
+    while (u < UNITS && strcmp(unit, units[u].name) != 0)
+        u++;
+    if (u == UNITS)
+        return refuse(l, "time_unit", "is none of ns, us, ms and s");
+    const double unit_ns = units[u].ns;
+    if (!read_number(l, "real_time", NULL, 0, &real) || !read_number(l, "cpu_time", NULL, 0, &cpu) ||
         !add_optional(l, "core_clock_ns", 1e-9, is_first_sample, &e->core_clock_ns) ||
         !add_optional(l, "start_ns", 0, is_first_sample, &e->start_ns) ||
         !add_optional(l, "order", 0, is_first_sample, &e->order))
@@ -448,30 +438,6 @@ static bool append_samples(const repetitions *to, const th_result_file_entry *e)
 /* Build, scene and frame are the same, so palettes that differ depend on the memory layout. */
 static const char other_palettes[] = "its palettes differ from process to process";
 
-static th_result merge_row(const th_result_file *results, th_row *row, th_error *err)
-{
-    const th_result_file_entry *e = th_result_file_find(results, row->name);
-    if (!e)
-        return th_fail(err, TH_ERR_INPUT, "%s: no %s", results->name, row->name);
-    const uint32_t processes = (row->process_count ? row->process_count : 1) + e->process_count;
-    if (processes > TH_REPORT_MAX_PROCESSES)
-        return th_fail(err, TH_ERR_LIMIT, "%s: more than %d processes", results->name, TH_REPORT_MAX_PROCESSES);
-    char hash[24];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)row->palette_hash);
-    const bool differs = row->checked && e->palette_hash && strcmp(e->palette_hash, hash) != 0;
-    if (!row->failure[0] && (e->failure || differs))
-        snprintf(row->failure, sizeof row->failure, "%s", e->failure ? e->failure : other_palettes);
-    row->max_error = fmax(row->max_error, e->max_error);
-    row->error_vs_source = fmax(row->error_vs_source, e->error_vs_source);
-    if (row->failure[0] || e->real_ns.count == 0)
-        return TH_OK;
-    if (row->process_count == 0)
-        row->ends[row->process_count++] = row->real_ns.count;
-    const repetitions to = {&row->real_ns, &row->cpu_ns, &row->core_clock_ns, &row->start_ns,
-                            &row->order,   row->ends,    &row->process_count};
-    return append_samples(&to, e) ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
-}
-
 /* Adds to a running mean; unknown values are left out. */
 static double add_to_mean(double mean, uint32_t count, const json_t *value)
 {
@@ -487,10 +453,28 @@ th_result th_result_file_merge_into(const th_result_file *results, th_report *re
     const json_t *context = results->context;
     if (json_is_true(json_object_get(context, "partial")))
         return th_fail(err, TH_ERR_INPUT, "%s is partial: its measurement was interrupted", results->name);
-    for (uint32_t r = 0; r < report->row_count; r++) {
-        const th_result result = merge_row(results, &report->rows[r], err);
-        if (result != TH_OK)
-            return result;
+    for (th_row *row = report->rows; row < report->rows + report->row_count; row++) {
+        const th_result_file_entry *e = th_result_file_find(results, row->name);
+        if (!e)
+            return th_fail(err, TH_ERR_INPUT, "%s: no %s", results->name, row->name);
+        const uint32_t processes = (row->process_count ? row->process_count : 1) + e->process_count;
+        if (processes > TH_REPORT_MAX_PROCESSES)
+            return th_fail(err, TH_ERR_LIMIT, "%s: more than %d processes", results->name, TH_REPORT_MAX_PROCESSES);
+        char hash[24];
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)row->palette_hash);
+        const bool differs = row->checked && e->palette_hash && strcmp(e->palette_hash, hash) != 0;
+        if (!row->failure[0] && (e->failure || differs))
+            snprintf(row->failure, sizeof row->failure, "%s", e->failure ? e->failure : other_palettes);
+        row->max_error = fmax(row->max_error, e->max_error);
+        row->error_vs_source = fmax(row->error_vs_source, e->error_vs_source);
+        if (row->failure[0] || e->real_ns.count == 0)
+            continue;
+        if (row->process_count == 0)
+            row->ends[row->process_count++] = row->real_ns.count;
+        const repetitions to = {&row->real_ns, &row->cpu_ns, &row->core_clock_ns, &row->start_ns,
+                                &row->order,   row->ends,    &row->process_count};
+        if (!append_samples(&to, e))
+            return th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
     }
     th_interference *outside = &report->interference;
     const uint32_t count = report->process_count++;
@@ -499,32 +483,6 @@ th_result th_result_file_merge_into(const th_result_file *results, th_report *re
     outside->steal_cpu_load = add_to_mean(outside->steal_cpu_load, count, json_object_get(context, "steal_cpu_load"));
     outside->throttled_s += json_number_value(json_object_get(context, "throttled_s"));
     return TH_OK;
-}
-
-static th_result append_entry(th_result_file *results, th_result_file_entry *e, const th_result_file *more,
-                              th_error *err)
-{
-    th_result_file_entry *m = find(more, e->name);
-    if (!m || m->threads != e->threads || m->characters != e->characters || m->bones != e->bones)
-        return th_fail(err, TH_ERR_INPUT, "%s: no %s as in the process before", more->name, e->name);
-    if (e->process_count + m->process_count > TH_REPORT_MAX_PROCESSES)
-        return th_fail(err, TH_ERR_LIMIT, "%s: more than %d processes", more->name, TH_REPORT_MAX_PROCESSES);
-    if (!e->failure && !m->failure && e->palette_hash && m->palette_hash &&
-        strcmp(e->palette_hash, m->palette_hash) != 0)
-        e->failure = other_palettes;
-    for (int i = 0; i < ERRORS; i++)
-        *error_at(e, i) = fmax(*error_at(e, i), *error_at(m, i));
-    bool room = true;
-    if (!e->failure && m->failure) { /* a copy of the text, which the document owns */
-        json_t *text = json_string(m->failure);
-        char key[96];
-        snprintf(key, sizeof key, "failure of %s", e->name);
-        room = json_object_set_new(results->document, key, text) == 0;
-        e->failure = room ? json_string_value(text) : NULL;
-    }
-    const repetitions to = {&e->real_ns, &e->cpu_ns, &e->core_clock_ns, &e->start_ns,
-                            &e->order,   e->ends,    &e->process_count};
-    return room && append_samples(&to, m) ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %s", e->name);
 }
 
 th_result th_result_file_append(th_result_file *results, const th_result_file *more, th_error *err)
@@ -537,10 +495,29 @@ th_result th_result_file_append(th_result_file *results, const th_result_file *m
                                     json_object_get(more->context, field));
     if (json_object_set_new(context, field, th_json_real(mean)) != 0)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", results->name);
-    for (uint32_t i = 0; i < results->entry_count; i++) {
-        const th_result result = append_entry(results, &results->entries[i], more, err);
-        if (result != TH_OK)
-            return result;
+    for (th_result_file_entry *e = results->entries; e < results->entries + results->entry_count; e++) {
+        th_result_file_entry *m = find(more, e->name);
+        if (!m || m->threads != e->threads || m->characters != e->characters || m->bones != e->bones)
+            return th_fail(err, TH_ERR_INPUT, "%s: no %s as in the process before", more->name, e->name);
+        if (e->process_count + m->process_count > TH_REPORT_MAX_PROCESSES)
+            return th_fail(err, TH_ERR_LIMIT, "%s: more than %d processes", more->name, TH_REPORT_MAX_PROCESSES);
+        if (!e->failure && !m->failure && e->palette_hash && m->palette_hash &&
+            strcmp(e->palette_hash, m->palette_hash) != 0)
+            e->failure = other_palettes;
+        for (int i = 0; i < ERRORS; i++)
+            *error_at(e, i) = fmax(*error_at(e, i), *error_at(m, i));
+        bool room = true;
+        if (!e->failure && m->failure) { /* a copy of the text, which the document owns */
+            json_t *text = json_string(m->failure);
+            char key[96];
+            snprintf(key, sizeof key, "failure of %s", e->name);
+            room = json_object_set_new(results->document, key, text) == 0;
+            e->failure = room ? json_string_value(text) : NULL;
+        }
+        const repetitions to = {&e->real_ns, &e->cpu_ns, &e->core_clock_ns, &e->start_ns,
+                                &e->order,   e->ends,    &e->process_count};
+        if (!room || !append_samples(&to, m))
+            return th_fail(err, TH_ERR_MEMORY, "no memory for %s", e->name);
     }
     return TH_OK;
 }

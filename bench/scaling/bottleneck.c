@@ -41,32 +41,28 @@ typedef enum figure {
     FIGURE_COUNT,
 } figure;
 
-/* The time that all threads of the last point spent beyond those of the first for the same frame; times of the first
- * are scaled by the efficiency. A part that takes longer even in the cache is not attributed to memory. */
-static void set_losses(const th_bottleneck_input *f, double *out)
-{
-    const th_scale_point *a = &f->base, *b = &f->last;
-    const double e = b->efficiency;
-    const double cached = f->parts.work_ns[TH_ABLATION_NO_WRITE] - f->base_parts.work_ns[TH_ABLATION_NO_WRITE];
-    const double working = (1 - b->serial) * b->busy;
-    const double slower = fmax(0, working * (1 - a->work_ns / b->work_ns));
-    const double slower_in_cache = fmin(slower, fmax(0, working * cached / b->work_ns));
-    out[LOSSES + TH_BOTTLENECK_MEMORY] = slower - slower_in_cache;
-    out[LOSSES + TH_BOTTLENECK_CORES] = slower_in_cache;
-    out[LOSSES + TH_BOTTLENECK_IMBALANCE] =
-        fmax(0, (1 - b->serial) * b->idle_at_end - e * (1 - a->serial) * a->idle_at_end);
-    out[LOSSES + TH_BOTTLENECK_WAKE_UPS] = fmax(0, (1 - b->serial) * (1 - b->busy - b->idle_at_end) -
-                                                       e * (1 - a->serial) * (1 - a->busy - a->idle_at_end));
-    out[LOSSES + TH_BOTTLENECK_SERIAL] = fmax(0, b->serial - e * a->serial);
-}
-
 static void set_figures(const th_bottleneck_input *f, double out[FIGURE_COUNT])
 {
     const double *parts = f->parts.frame_ns, *work = f->parts.work_ns, frame_ns = f->last.frame_ns;
     for (int i = 0; i < FIGURE_COUNT; i++)
         out[i] = 0;
     if (f->last.threads > f->base.threads) {
-        set_losses(f, out);
+        /* The time that all threads of the last point spent beyond those of the first for the same frame; times of the
+         * first are scaled by the efficiency. A part that takes longer even in the cache is not attributed to
+         * memory. */
+        const th_scale_point *a = &f->base, *b = &f->last;
+        const double e = b->efficiency;
+        const double cached = work[TH_ABLATION_NO_WRITE] - f->base_parts.work_ns[TH_ABLATION_NO_WRITE];
+        const double working = (1 - b->serial) * b->busy;
+        const double slower = fmax(0, working * (1 - a->work_ns / b->work_ns));
+        const double slower_in_cache = fmin(slower, fmax(0, working * cached / b->work_ns));
+        out[LOSSES + TH_BOTTLENECK_MEMORY] = slower - slower_in_cache;
+        out[LOSSES + TH_BOTTLENECK_CORES] = slower_in_cache;
+        out[LOSSES + TH_BOTTLENECK_IMBALANCE] =
+            fmax(0, (1 - b->serial) * b->idle_at_end - e * (1 - a->serial) * a->idle_at_end);
+        out[LOSSES + TH_BOTTLENECK_WAKE_UPS] = fmax(0, (1 - b->serial) * (1 - b->busy - b->idle_at_end) -
+                                                           e * (1 - a->serial) * (1 - a->busy - a->idle_at_end));
+        out[LOSSES + TH_BOTTLENECK_SERIAL] = fmax(0, b->serial - e * a->serial);
         out[LOST] = 1 - f->last.efficiency;
     }
     out[SPEED_UP] = f->last.speed_up;
@@ -241,90 +237,6 @@ static th_bottleneck_kind classify_loss(const analysis *a)
     return TH_BOTTLENECK_UNCLEAR;
 }
 
-/* What disturbed the measurement from outside slows work down and delays threads, so all else is moot. */
-static bool say_outside(const analysis *a)
-{
-    const th_interference *outside = &a->f->interference;
-    if (outside->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
-        SAY("Other programs used %.2f CPUs", outside->external_cpu_load);
-    if (outside->steal_cpu_load > STEAL)
-        SAY("%s %.2f CPUs", a->out->text[0] ? ", the hypervisor withheld" : "The hypervisor withheld",
-            outside->steal_cpu_load);
-    if (outside->throttled_s > 0)
-        SAY("%s for %.2f s",
-            a->out->text[0] ? ", the cgroup's quota throttled threads" : "The cgroup's quota throttled threads",
-            outside->throttled_s);
-    if (a->out->text[0])
-        SAY(", so this says little about the work itself. ");
-    return a->out->text[0] != '\0';
-}
-
-/* An impossible efficiency is no result: it says that the first point took too long. */
-static void say_headline(const analysis *a)
-{
-    const th_scale_point *base = &a->f->base, *last = &a->f->last;
-    const th_estimate *speed_up = &a->figures[SPEED_UP];
-    char interval[48] = "";
-    if (a->count > 0)
-        snprintf(interval, sizeof interval, " [%.2f, %.2f]", speed_up->low, speed_up->high);
-    if (base->threads == last->threads)
-        SAY("%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.", last->threads, th_plural(last->threads),
-            th_digits_from((uint64_t)round((double)a->f->characters * (1e9 / TH_FRAME_RATE) / last->frame_ns)).text);
-    else if (a->out->is_impossible)
-        SAY("Impossible: %u threads were %.2f%s times as fast as %u, %s efficiency. Most likely the first point was "
-            "disturbed; measure again.",
-            last->threads, speed_up->value, interval, base->threads, SHARE(EFFICIENCY));
-    else
-        SAY("%u threads animate %.2f%s times as many characters as %u: %s efficiency.", last->threads, speed_up->value,
-            interval, base->threads, SHARE(EFFICIENCY));
-}
-
-static th_bottleneck_kind find_kind(const analysis *a)
-{
-    const th_bottleneck_input *f = a->f;
-    if (a->out->is_impossible)
-        return TH_BOTTLENECK_UNCLEAR;
-    if (f->last.threads == f->base.threads && f->most_threads > f->usable_cpus) {
-        /* Only one thread count is not oversubscribed. */
-        if (f->last.threads >= f->usable_cpus) {
-            SAY(" Only %u CPU%s usable, so more threads cannot help.", f->usable_cpus,
-                f->usable_cpus == 1 ? " is" : "s are");
-            return TH_BOTTLENECK_CPUS;
-        }
-        SAY(" Too few points: %u CPUs are usable, but no other number of threads that was measured has a CPU each.",
-            f->usable_cpus);
-        return TH_BOTTLENECK_UNCLEAR;
-    }
-    return a->count > 0 && a->figures[LOST].high < LITTLE ? say_scaling(a) : classify_loss(a);
-}
-
-/* Which factor of POP has lost most, where more than noise is lost, and more than noise by this factor. */
-static void say_factor(const analysis *a)
-{
-    static const char *const words[TH_POP_COUNT] = {
-        [TH_POP_LOAD_BALANCE] = "load balance", [TH_POP_SERIALISATION] = "serialisation",
-        [TH_POP_TRANSFER] = "transfer",         [TH_POP_COMPUTATION] = "computation scaling",
-        [TH_POP_INSTRUCTIONS] = "instructions", [TH_POP_IPC] = "IPC",
-        [TH_POP_FREQUENCY] = "frequency",
-    };
-    const double *values = a->f->last.pop.values;
-    const th_estimate *lost = &a->figures[LOST];
-    const bool is_lost = lost->low > 0 && lost->high >= LITTLE && !a->out->is_impossible;
-    const th_pop_factor weakest = is_lost ? th_pop_weakest(&a->f->last.pop) : TH_POP_GLOBAL;
-    if (weakest == TH_POP_GLOBAL)
-        return;
-    double samples[TH_BOTTLENECK_MAX_SAMPLES]; /* of the same rounds as the losses */
-    for (uint32_t r = 0; r < a->count; r++)
-        samples[r] = a->samples[r].last.pop.values[weakest];
-    const th_estimate share = estimate_of(a, values[weakest], samples);
-    if (share.high < 1) {
-        a->out->factor = weakest;
-        SAY(" The weakest POP factor is %s, %s: parallel efficiency %.0f %%, computation scaling %.0f %%.",
-            words[weakest], th_share_text_of(&share).text, 100 * values[TH_POP_PARALLEL],
-            100 * values[TH_POP_COMPUTATION]);
-    }
-}
-
 void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_input *samples, uint32_t count,
                            bool are_processes, th_bottleneck *out)
 {
@@ -347,11 +259,70 @@ void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_inp
     for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
         out->losses[l] = a->figures[LOSSES + l];
 
-    const bool is_disturbed = say_outside(a);
-    say_headline(a);
-    out->kind = is_disturbed ? TH_BOTTLENECK_EXTERNAL_LOAD : find_kind(a);
-    if (!is_disturbed)
-        say_factor(a);
+    /* What disturbed the measurement from outside slows work down and delays threads, so all else is moot. */
+    const th_interference *outside = &f->interference;
+    if (outside->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
+        SAY("Other programs used %.2f CPUs", outside->external_cpu_load);
+    if (outside->steal_cpu_load > STEAL)
+        SAY("%s %.2f CPUs", out->text[0] ? ", the hypervisor withheld" : "The hypervisor withheld",
+            outside->steal_cpu_load);
+    if (outside->throttled_s > 0)
+        SAY("%s for %.2f s",
+            out->text[0] ? ", the cgroup's quota throttled threads" : "The cgroup's quota throttled threads",
+            outside->throttled_s);
+    const bool is_disturbed = out->text[0] != '\0';
+    if (is_disturbed)
+        SAY(", so this says little about the work itself. ");
+
+    /* The headline. An impossible efficiency is no result: it says that the first point took too long. */
+    const th_scale_point *base = &f->base, *last = &f->last;
+    char interval[48] = "";
+    if (count > 0)
+        snprintf(interval, sizeof interval, " [%.2f, %.2f]", out->speed_up.low, out->speed_up.high);
+    if (base->threads == last->threads)
+        SAY("%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.", last->threads, th_plural(last->threads),
+            th_digits_from((uint64_t)round((double)f->characters * (1e9 / TH_FRAME_RATE) / last->frame_ns)).text);
+    else if (out->is_impossible)
+        SAY("Impossible: %u threads were %.2f%s times as fast as %u, %s efficiency. Most likely the first point was "
+            "disturbed; measure again.",
+            last->threads, out->speed_up.value, interval, base->threads, SHARE(EFFICIENCY));
+    else
+        SAY("%u threads animate %.2f%s times as many characters as %u: %s efficiency.", last->threads,
+            out->speed_up.value, interval, base->threads, SHARE(EFFICIENCY));
+
+    /* The bottleneck, which stays unclear where only one thread count is not oversubscribed. */
+    const bool is_alone = last->threads == base->threads && f->most_threads > f->usable_cpus;
+    if (is_disturbed)
+        out->kind = TH_BOTTLENECK_EXTERNAL_LOAD;
+    else if (!out->is_impossible && is_alone && last->threads >= f->usable_cpus) {
+        out->kind = TH_BOTTLENECK_CPUS;
+        SAY(" Only %u CPU%s usable, so more threads cannot help.", f->usable_cpus,
+            f->usable_cpus == 1 ? " is" : "s are");
+    } else if (!out->is_impossible && is_alone)
+        SAY(" Too few points: %u CPUs are usable, but no other number of threads that was measured has a CPU each.",
+            f->usable_cpus);
+    else if (!out->is_impossible)
+        out->kind = count > 0 && out->lost.high < LITTLE ? say_scaling(a) : classify_loss(a);
+
+    /* Which factor of POP has lost most, where more than noise is lost, and more than noise by this factor. */
+    static const char *const words[TH_POP_COUNT] = {
+        [TH_POP_LOAD_BALANCE] = "load balance", [TH_POP_SERIALISATION] = "serialisation",
+        [TH_POP_TRANSFER] = "transfer",         [TH_POP_COMPUTATION] = "computation scaling",
+        [TH_POP_INSTRUCTIONS] = "instructions", [TH_POP_IPC] = "IPC",
+        [TH_POP_FREQUENCY] = "frequency",
+    };
+    const double *factors = last->pop.values;
+    const bool is_lost = out->lost.low > 0 && out->lost.high >= LITTLE && !out->is_impossible && !is_disturbed;
+    const th_pop_factor weakest = is_lost ? th_pop_weakest(&last->pop) : TH_POP_GLOBAL;
+    for (uint32_t r = 0; r < count; r++) /* of the same rounds as the losses */
+        of_samples[r] = samples[r].last.pop.values[weakest];
+    const th_estimate share = estimate_of(a, factors[weakest], of_samples);
+    if (weakest != TH_POP_GLOBAL && share.high < 1) {
+        out->factor = weakest;
+        SAY(" The weakest POP factor is %s, %s: parallel efficiency %.0f %%, computation scaling %.0f %%.",
+            words[weakest], th_share_text_of(&share).text, 100 * factors[TH_POP_PARALLEL],
+            100 * factors[TH_POP_COMPUTATION]);
+    }
 
     /* Where fewer threads are faster, in enough of the samples. */
     uint32_t others = count == 0;

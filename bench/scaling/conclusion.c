@@ -1,6 +1,6 @@
 /* What follows from the figures of a scaling experiment. Of one process its rounds are resampled; of several each is
  * one sample of each figure. */
-#include "conclusion.h"
+#include "experiment.h"
 
 #include "measure/memory_bandwidth.h"
 #include "report/figures.h"
@@ -19,38 +19,32 @@
 
 /* ---- fits ---- */
 
-/* Fits the points that are valid and not oversubscribed; none of weak scaling, which is not what the laws say. medians:
- * room for those of each point. */
-static th_result fit_curve(const th_scale *scale, th_scale_curve *curve, th_samples *medians, th_error *err)
-{
-    th_fit_point points[TH_JOBS_MAX_THREADS];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < curve->count && !scale->is_weak; i++) {
-        const th_row *row = &scale->report.rows[curve->first + i];
-        if (row->failure[0] || scale->points[curve->first + i].oversubscribed)
-            continue;
-        if (row->process_count > 1)
-            medians[i] = th_row_medians(row);
-        const th_samples *times = row->process_count > 1 ? &medians[i] : &row->real_ns;
-        if (times->count > 0)
-            points[count++] = (th_fit_point){row->threads, (double)row->characters, times->values, times->count};
-    }
-    for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
-        if (!th_fit_run((th_fit_law)law, points, count, FIT_SEED, &curve->fits[law]))
-            return th_fail(err, TH_ERR_MEMORY, "no memory to fit a law to %u points", count);
-    return TH_OK;
-}
-
+/* Fits the points that are valid and not oversubscribed; none of weak scaling, which is not what the laws say. */
 th_result th_scale_fit(th_scale *scale, th_error *err)
 {
-    th_result result = TH_OK;
-    for (uint32_t c = 0; c < scale->curve_count && result == TH_OK; c++) {
+    for (th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++) {
         th_samples medians[TH_JOBS_MAX_THREADS] = {{0}};
-        result = fit_curve(scale, &scale->curves[c], medians, err);
-        for (uint32_t i = 0; i < scale->curves[c].count; i++)
+        th_fit_point points[TH_JOBS_MAX_THREADS];
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < curve->count && !scale->is_weak; i++) {
+            const th_row *row = &scale->report.rows[curve->first + i];
+            if (row->failure[0] || scale->points[curve->first + i].oversubscribed)
+                continue;
+            if (row->process_count > 1)
+                medians[i] = th_row_medians(row);
+            const th_samples *times = row->process_count > 1 ? &medians[i] : &row->real_ns;
+            if (times->count > 0)
+                points[count++] = (th_fit_point){row->threads, (double)row->characters, times->values, times->count};
+        }
+        bool room = true;
+        for (int law = 0; law < TH_FIT_LAW_COUNT && room; law++)
+            room = th_fit_run((th_fit_law)law, points, count, FIT_SEED, &curve->fits[law]);
+        for (uint32_t i = 0; i < curve->count; i++)
             th_samples_fini(&medians[i]);
+        if (!room)
+            return th_fail(err, TH_ERR_MEMORY, "no memory to fit a law to %u points", count);
     }
-    return result;
+    return TH_OK;
 }
 
 /* ---- rows ---- */
@@ -80,22 +74,16 @@ void th_scale_describe_rows(th_scale *scale)
 
 /* ---- the bottleneck ---- */
 
-/* Time a character. */
-static double cost_of(const th_scale_point *p)
-{
-    return p->frame_ns / p->characters;
-}
-
 th_bottleneck_input th_scale_input(const th_scale *scale, const th_scale_point *points, const th_scale_parts *parts)
 {
     const uint32_t last = th_scale_part_point(scale, 1);
-    uint32_t fastest = 0;
-    for (uint32_t i = 1; i <= last; i++)
-        fastest = cost_of(&points[i]) < cost_of(&points[fastest]) ? i : fastest;
+    const th_scale_point *fastest = points; /* by time a character */
+    for (const th_scale_point *p = points + 1; p <= points + last; p++)
+        fastest = p->frame_ns / p->characters < fastest->frame_ns / fastest->characters ? p : fastest;
     th_bottleneck_input input = {
         .usable_cpus = scale->report.context.cpus.usable,
         .most_threads = points[scale->curves[0].count - 1].threads,
-        .fastest_threads = points[fastest].threads,
+        .fastest_threads = fastest->threads,
         .interference = scale->report.interference,
         .characters = points[last].characters,
         .palette_bytes = (double)scale->palette_bytes,
@@ -268,30 +256,6 @@ static double number_of(const json_t *row, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* Fields that become means, and what follows from the samples. */
-static void read_point(const th_scale *scale, const th_scale_curve *curve, uint32_t index,
-                       const th_result_file *results, th_scale_point *point)
-{
-    const char *name = scale->report.rows[index].name;
-    const json_t *row = row_named(results, name);
-    const th_stats frame = th_samples_stats(&th_result_file_find(results, name)->real_ns);
-    th_scale_figures figures;
-    th_scale_figures_of(scale, curve, index, point, false, &figures);
-    for (uint32_t f = 0; f < figures.count; f++) {
-        const char *field = figures.all[f].name;
-        const th_value *value = &figures.all[f].value;
-        if (!field || !value->mean)
-            continue;
-        if (value->kind == TH_VALUE_REALS)
-            for (uint32_t i = 0; i < value->count; i++)
-                value->mean[i] = number_of(json_object_get(row, field), value->name(i));
-        else
-            *value->mean = number_of(row, field) * value->json_unit;
-    }
-    point->frame_ns = frame.median;
-    point->relative_mad = th_stats_relative_mad(&frame);
-}
-
 /* A copy of the figures that the scale holds, with those of another process in their place. */
 static bool add_process(th_scale *scale, const th_result_file *results)
 {
@@ -311,8 +275,27 @@ static bool add_process(th_scale *scale, const th_result_file *results)
     }
     th_scale_process *process = &scale->processes[last];
     for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
-        for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
-            read_point(scale, curve, i, results, &process->points[i]);
+        for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+            /* Fields that become means, and what follows from the samples. */
+            const char *name = scale->report.rows[i].name;
+            const json_t *row = row_named(results, name);
+            const th_stats frame = th_samples_stats(&th_result_file_find(results, name)->real_ns);
+            th_scale_point *point = &process->points[i];
+            th_scale_figures figures;
+            th_scale_figures_of(scale, curve, i, point, false, &figures);
+            for (uint32_t f = 0; f < figures.count; f++) {
+                const char *field = figures.all[f].name;
+                const th_value *value = &figures.all[f].value;
+                if (!field || !value->mean)
+                    continue;
+                if (value->kind != TH_VALUE_REALS)
+                    *value->mean = number_of(row, field) * value->json_unit;
+                for (uint32_t v = 0; value->kind == TH_VALUE_REALS && v < value->count; v++)
+                    value->mean[v] = number_of(json_object_get(row, field), value->name(v));
+            }
+            point->frame_ns = frame.median;
+            point->relative_mad = th_stats_relative_mad(&frame);
+        }
     for (uint32_t part = 0; part < scale->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             const char *name = scale->report.rows[th_scale_part_row(scale, part, (th_ablation)a)].name;
@@ -322,43 +305,6 @@ static bool add_process(th_scale *scale, const th_result_file *results)
             parts->shares[a].value = parts->frame_ns[a] / process->points[th_scale_part_point(scale, part)].frame_ns;
         }
     return true;
-}
-
-static void set_point(th_scale *scale, const th_scale_curve *curve, uint32_t index)
-{
-    th_scale_point *point = &scale->points[index];
-    th_scale_figures figures;
-    th_scale_figures_of(scale, curve, index, point, false, &figures);
-    for (uint32_t f = 0; f < figures.count; f++) {
-        const th_value *value = &figures.all[f].value;
-        const uint32_t count = value->kind == TH_VALUE_REALS ? (uint32_t)value->count : 1;
-        for (uint32_t i = 0; i < count && value->mean; i++) {
-            /* At the same place in the point of each process. */
-            const size_t place = (size_t)((char *)&value->mean[i] - (char *)point);
-            double values[TH_REPORT_MAX_PROCESSES];
-            for (uint32_t p = 0; p < scale->report.process_count; p++)
-                memcpy(&values[p], (char *)&scale->processes[p].points[index] + place, sizeof values[p]);
-            const th_estimate mean = th_student_mean(values, scale->report.process_count);
-            value->mean[i] = mean.value;
-            if (value->interval)
-                value->interval[i] = (th_interval){mean.low, mean.high};
-        }
-    }
-}
-
-static void set_ablation(th_scale *scale, uint32_t part, int a)
-{
-    const uint32_t count = scale->report.process_count;
-    double frames[TH_REPORT_MAX_PROCESSES], works[TH_REPORT_MAX_PROCESSES], shares[TH_REPORT_MAX_PROCESSES];
-    for (uint32_t p = 0; p < count; p++) {
-        const th_scale_parts *parts = &scale->processes[p].parts[part];
-        frames[p] = parts->frame_ns[a];
-        works[p] = parts->work_ns[a];
-        shares[p] = parts->shares[a].value;
-    }
-    scale->parts[part].frame_ns[a] = th_student_mean(frames, count).value;
-    scale->parts[part].work_ns[a] = th_student_mean(works, count).value;
-    scale->parts[part].shares[a] = th_student_mean(shares, count);
 }
 
 th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_error *err)
@@ -375,12 +321,40 @@ th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_erro
         return th_fail(err, TH_ERR_MEMORY, "no memory for the figures of %s", results->name);
 
     const uint32_t count = scale->report.process_count;
+    double values[TH_REPORT_MAX_PROCESSES];
     for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
-        for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
-            set_point(scale, curve, i);
+        for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+            th_scale_point *point = &scale->points[i];
+            th_scale_figures figures;
+            th_scale_figures_of(scale, curve, i, point, false, &figures);
+            for (uint32_t f = 0; f < figures.count; f++) {
+                const th_value *value = &figures.all[f].value;
+                const uint32_t reals = value->kind == TH_VALUE_REALS ? (uint32_t)value->count : 1;
+                for (uint32_t v = 0; v < reals && value->mean; v++) {
+                    /* At the same place in the point of each process. */
+                    const size_t place = (size_t)((char *)&value->mean[v] - (char *)point);
+                    for (uint32_t p = 0; p < count; p++)
+                        memcpy(&values[p], (char *)&scale->processes[p].points[i] + place, sizeof values[p]);
+                    const th_estimate mean = th_student_mean(values, count);
+                    value->mean[v] = mean.value;
+                    if (value->interval)
+                        value->interval[v] = (th_interval){mean.low, mean.high};
+                }
+            }
+        }
     for (uint32_t part = 0; part < scale->part_count; part++)
-        for (int a = 0; a < TH_ABLATION_COUNT; a++)
-            set_ablation(scale, part, a);
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            double works[TH_REPORT_MAX_PROCESSES], shares[TH_REPORT_MAX_PROCESSES];
+            for (uint32_t p = 0; p < count; p++) {
+                const th_scale_parts *parts = &scale->processes[p].parts[part];
+                values[p] = parts->frame_ns[a];
+                works[p] = parts->work_ns[a];
+                shares[p] = parts->shares[a].value;
+            }
+            scale->parts[part].frame_ns[a] = th_student_mean(values, count).value;
+            scale->parts[part].work_ns[a] = th_student_mean(works, count).value;
+            scale->parts[part].shares[a] = th_student_mean(shares, count);
+        }
     for (uint32_t i = 0; i < scale->memory_count; i++)
         for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
             const char *name = scale->report.rows[th_scale_memory_row(scale, i, (th_bandwidth_kind)k)].name;

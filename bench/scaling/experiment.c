@@ -164,18 +164,6 @@ static th_result create_crowds(th_experiment *s, th_error *err)
 
 /* ---- threads and configs ---- */
 
-static th_result create_pools(th_experiment *s, th_error *err)
-{
-    const th_scale_desc *d = &s->desc;
-    th_result result = TH_OK;
-    for (uint32_t i = 0; i < d->scheduler_count; i++)
-        for (uint32_t t = 0; t < thread_count(s, d->schedulers[i]) && result == TH_OK; t++) {
-            const th_jobs_desc jobs = {d->threads[t], d->schedulers[i], d->placement};
-            result = th_threads_create(&jobs, &s->pools[i * d->thread_count + t], err);
-        }
-    return result;
-}
-
 static void count_workers(th_experiment *s, th_scaling_config *config)
 {
     const uint32_t threads = th_jobs_threads(config->jobs);
@@ -273,8 +261,11 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     s->configs = th_arena_new(s->arena, th_scaling_config, th_experiment_config_count(s));
     if (!th_arena_failed(s->arena))
         result = create_crowds(s, err);
-    if (!th_arena_failed(s->arena) && result == TH_OK)
-        result = create_pools(s, err);
+    for (uint32_t i = 0; i < d->scheduler_count && !th_arena_failed(s->arena); i++)
+        for (uint32_t t = 0; t < thread_count(s, d->schedulers[i]) && result == TH_OK; t++) {
+            const th_jobs_desc jobs = {d->threads[t], d->schedulers[i], d->placement};
+            result = th_threads_create(&jobs, &s->pools[i * d->thread_count + t], err);
+        }
     if (!th_arena_failed(s->arena) && result == TH_OK) {
         const th_crowd *largest = s->crowds[th_experiment_crowd(s, 0, out->curves[0].count - 1)];
         const uint32_t batches = th_crowd_batch_count(largest), grain = out->curves[0].grain;

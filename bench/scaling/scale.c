@@ -1,6 +1,6 @@
 #include <bench/scale.h>
 
-#include "conclusion.h"
+#include "experiment.h"
 #include "measure/memory_bandwidth.h"
 
 #include <bench/interference.h>
@@ -162,26 +162,6 @@ static void check_left(void *config, uint64_t frame)
         snprintf(c->row->failure, sizeof c->row->failure, "%.200s", err.text);
 }
 
-/* first: the first row of the point's crowd, whose palettes it must have. */
-static th_result check_point(const th_experiment *s, uint32_t point, const th_row *first, th_error *err)
-{
-    th_scaling_config *c = &s->configs[point];
-    th_row *row = c->row = &s->out->report.rows[point];
-    const th_validate_run_desc validation = validation_of(c);
-    th_result result = th_validate_run(&validation, row, err);
-    c->palette_sum = th_crowd_sum(c->crowd, s->palette, 0);
-    if (!row->failure[0] && row->palette_hash != first->palette_hash)
-        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
-    if (!c->shared || row != first)
-        return result;
-    /* How far shared poses are off, in a few frames up to the checked one. */
-    for (uint64_t frame = 0; result == TH_OK && frame <= TH_VALIDATE_FRAME; frame += TH_VALIDATE_FRAME / 4) {
-        run_frame(c, frame);
-        result = th_shared_crowd_measure(c->shared, c->crowd, s->palette, NULL, time_of(frame), err);
-    }
-    return result;
-}
-
 static th_result check_points(const th_experiment *s, th_error *err)
 {
     const th_scale *out = s->out;
@@ -193,8 +173,22 @@ static th_result check_points(const th_experiment *s, th_error *err)
     for (uint32_t c = 0; c < out->curve_count; c++)
         for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++) {
             const uint32_t same = c / s->desc.grain_count % s->desc.count_count * s->desc.grain_count;
-            const uint32_t first = out->curves[same].first + (s->desc.is_weak ? i : 0);
-            result = check_point(s, out->curves[c].first + i, &out->report.rows[first], err);
+            /* The first row of the point's crowd, whose palettes it must have. */
+            const th_row *first = &out->report.rows[out->curves[same].first + (s->desc.is_weak ? i : 0)];
+            th_scaling_config *config = &s->configs[out->curves[c].first + i];
+            th_row *row = config->row = &out->report.rows[out->curves[c].first + i];
+            const th_validate_run_desc validation = validation_of(config);
+            result = th_validate_run(&validation, row, err);
+            config->palette_sum = th_crowd_sum(config->crowd, s->palette, 0);
+            if (!row->failure[0] && row->palette_hash != first->palette_hash)
+                snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
+
+            /* How far shared poses are off, in a few frames up to the checked one. */
+            const uint64_t end = config->shared && row == first ? TH_VALIDATE_FRAME + 1 : 0;
+            for (uint64_t frame = 0; result == TH_OK && frame < end; frame += TH_VALIDATE_FRAME / 4) {
+                run_frame(config, frame);
+                result = th_shared_crowd_measure(config->shared, config->crowd, s->palette, NULL, time_of(frame), err);
+            }
         }
     return result;
 }
@@ -361,9 +355,15 @@ static th_result summarize(th_experiment *s, th_error *err)
 
 /* ---- the experiment ---- */
 
-static void describe(const th_experiment *s)
+static th_result run_experiment(th_experiment *s, th_error *err)
 {
     th_scale *out = s->out;
+    const uint32_t rows = th_experiment_config_count(s) + out->memory_count * th_bandwidth_kind_count();
+    th_measure_desc measure = s->desc.measure;
+    measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
+    th_result result = th_measure_report_init(&measure, rows, &out->report, err);
+    if (result != TH_OK)
+        return result;
     const th_scale_curve *curve = &out->curves[0];
     const bool serial = s->desc.scheduler_count == 1 && curve->scheduler == TH_SCHEDULER_SERIAL;
     th_scene_desc scene = s->desc.scene;
@@ -382,18 +382,6 @@ static void describe(const th_experiment *s)
     if (out->share_hz > 0)
         how = th_json_set(how, "share_hz", th_json_real(out->share_hz));
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
-}
-
-static th_result run_experiment(th_experiment *s, th_error *err)
-{
-    th_scale *out = s->out;
-    const uint32_t rows = th_experiment_config_count(s) + out->memory_count * th_bandwidth_kind_count();
-    th_measure_desc measure = s->desc.measure;
-    measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
-    th_result result = th_measure_report_init(&measure, rows, &out->report, err);
-    if (result != TH_OK)
-        return result;
-    describe(s);
     set_rows(s);
     th_tracer_next(s->desc.tracer, "check");
     result = check_points(s, err);

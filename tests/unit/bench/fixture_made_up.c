@@ -3,7 +3,7 @@
 #include "fixture_made_up.h"
 
 #include "bench/report/figures.h"
-#include "bench/scaling/conclusion.h"
+#include "bench/scaling/experiment.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* Inside, since rounds are made up that no machine gives. The intervals of POP factors, from rounds that are made
  * up: work, waits and times whose means are known, so that the factors are, too. */
-#include "bench/scaling/conclusion.h"
+#include "bench/scaling/experiment.h"
 #include "fixture_nightly.h"
 
 #include <core/random.h>
