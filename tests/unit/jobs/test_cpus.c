@@ -68,90 +68,61 @@ static void put_v1(const char *shown, const char *group)
     put("/proc/self/mountinfo", text);
 }
 
-Test(cgroup, v2_limit_of_the_own_group_counts)
+/* With one more file. */
+static void expect_quota(const char *file, const char *text, double quota)
 {
-    put_v2("/web/worker");
-    put("/sys/fs/cgroup/web/worker/cpu.max", "150000 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 1.5);
+    put(file, text);
+    cr_expect_eq(th_cgroup_quota(root), quota, "%g with %s of %s", th_cgroup_quota(root), file, text);
 }
 
-Test(cgroup, v2_tighter_parent_wins)
+Test(cgroup, v2_tightest_limit_of_the_own_group_and_of_its_parents_counts)
 {
+    static const char worker[] = "/sys/fs/cgroup/web/worker/cpu.max", web[] = "/sys/fs/cgroup/web/cpu.max";
     put_v2("/web/worker");
-    put("/sys/fs/cgroup/web/worker/cpu.max", "400000 100000\n");
-    put("/sys/fs/cgroup/web/cpu.max", "50000 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 0.5);
+    expect_quota(worker, "150000 100000\n", 1.5);
+    expect_quota(worker, "max 100000\n", 0);
+    expect_quota(web, "250000 100000\n", 2.5);
+    expect_quota(worker, "30000 10000\n", 2.5);
+    expect_quota(web, "900000 100000\n", 3);
 }
 
-Test(cgroup, v2_looser_parent_loses)
-{
-    put_v2("/web/worker");
-    put("/sys/fs/cgroup/web/worker/cpu.max", "30000 10000\n");
-    put("/sys/fs/cgroup/web/cpu.max", "900000 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 3.0);
-}
-
+/* A container with a namespace of groups; and its own group outside of that. */
 Test(cgroup, v2_limit_at_the_mount_point_counts)
 {
-    put_v2("/"); /* a container with a cgroup namespace */
-    put("/sys/fs/cgroup/cpu.max", "200000 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 2.0);
-}
-
-Test(cgroup, v2_group_outside_the_namespace_means_the_mount_point)
-{
+    put_v2("/");
+    expect_quota("/sys/fs/cgroup/cpu.max", "200000 100000\n", 2);
     put_v2("/../other");
-    put("/sys/fs/cgroup/cpu.max", "200000 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 2.0);
-}
-
-Test(cgroup, v2_max_is_no_limit)
-{
-    put_v2("/web/worker");
-    put("/sys/fs/cgroup/web/worker/cpu.max", "max 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 0.0);
-    put("/sys/fs/cgroup/web/cpu.max", "250000 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 2.5);
+    expect_quota("/sys/fs/cgroup/cpu.max", "300000 100000\n", 3);
 }
 
 Test(cgroup, v1_limit_counts)
 {
     put_v1("/", "/web/worker");
-    put("/sys/fs/cgroup/cpu/web/worker/cpu.cfs_quota_us", "-1\n");
     put("/sys/fs/cgroup/cpu/web/worker/cpu.cfs_period_us", "100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 0.0);
+    expect_quota("/sys/fs/cgroup/cpu/web/worker/cpu.cfs_quota_us", "-1\n", 0);
     put("/sys/fs/cgroup/cpu/web/cpu.cfs_quota_us", "175000\n");
-    put("/sys/fs/cgroup/cpu/web/cpu.cfs_period_us", "50000\n");
-    cr_assert_eq(th_cgroup_quota(root), 3.5);
+    expect_quota("/sys/fs/cgroup/cpu/web/cpu.cfs_period_us", "50000\n", 3.5);
 }
 
+/* A neighbour whose name only begins like ours has a limit that is not ours. */
 Test(cgroup, v1_part_shown_to_a_container_is_cut_off)
 {
     put_v1("/docker/abc", "/docker/abc/inner");
-    put("/sys/fs/cgroup/cpu/inner/cpu.cfs_quota_us", "120000\n");
     put("/sys/fs/cgroup/cpu/inner/cpu.cfs_period_us", "100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 1.2);
-}
-
-Test(cgroup, v1_neighbour_with_the_same_beginning_is_not_ours)
-{
+    expect_quota("/sys/fs/cgroup/cpu/inner/cpu.cfs_quota_us", "120000\n", 1.2);
     put_v1("/docker/abc", "/docker/abcdef");
-    put("/sys/fs/cgroup/cpudef/cpu.cfs_quota_us", "100000\n");
     put("/sys/fs/cgroup/cpudef/cpu.cfs_period_us", "100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 0.0);
+    expect_quota("/sys/fs/cgroup/cpudef/cpu.cfs_quota_us", "100000\n", 0);
 }
 
 Test(cgroup, both_versions_at_once_give_the_tighter)
 {
-    put_v1("/", "/");
     put("/proc/self/cgroup", "4:cpu:/one\n0::/two\n");
     put("/proc/self/mountinfo", "34 32 0:29 / /v1 rw - cgroup cgroup rw,cpu\n"
                                 "35 32 0:30 / /v2 rw - cgroup2 cgroup2 rw\n");
-    put("/v1/one/cpu.cfs_quota_us", "300000\n");
     put("/v1/one/cpu.cfs_period_us", "100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 3.0);
-    put("/v2/two/cpu.max", "200000 100000\n");
-    cr_assert_eq(th_cgroup_quota(root), 2.0);
+    expect_quota("/v1/one/cpu.cfs_quota_us", "300000\n", 3);
+    expect_quota("/v2/two/cpu.max", "200000 100000\n", 2);
 }
 
 Test(cgroup, nothing_there_is_no_limit)
@@ -165,18 +136,25 @@ Test(cgroup, nothing_there_is_no_limit)
 
 Test(cgroup, garbage_is_no_limit)
 {
-    static const char *const limits[] = {"",    "\n",      "0 100000",   "-5 100000", "100000",
-                                         "1 0", "one two", "nan 100000", "5 -1",      "inf 100000"};
+    static const char *const files[] = {"cpu.max", "cpu.stat", "memory.max"};
+    static const char *const texts[][10] = {
+        {"", "\n", "0 100000", "-5 100000", "100000", "1 0", "one two", "nan 100000", "5 -1", "inf 100000"},
+        {"", "\n", "throttled_usec", "throttled_usec x", "throttled_usec -5", "throttled_usec nan",
+         "throttled_usec inf", "throttled_usec 1e16"},
+        {"", "\n", "max", "0", "-5", "nan", "inf", "lots"}};
     put_v2("/web");
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        put("/sys/fs/cgroup/web/cpu.max", limits[i]);
-        cr_expect_eq(th_cgroup_quota(root), 0.0, "\"%s\"", limits[i]);
-    }
-    put("/proc/self/mountinfo", " - \n - cgroup2\nx y z / /sys/fs/cgroup - cgroup\n\n\xff\xfe");
-    cr_expect_eq(th_cgroup_quota(root), 0.0);
+    for (int f = 0; f < 3; f++)
+        for (int t = 0; t < 10 && texts[f][t]; t++) {
+            char path[64];
+            snprintf(path, sizeof path, "/sys/fs/cgroup/web/%s", files[f]);
+            expect_quota(path, texts[f][t], 0);
+            cr_expect_eq(th_cgroup_throttled_ns(root), 0, "%s: \"%s\"", files[f], texts[f][t]);
+            cr_expect_eq(th_cgroup_memory_left(root), 0, "%s: \"%s\"", files[f], texts[f][t]);
+        }
+    put("/sys/fs/cgroup/web/cpu.max", "100000 100000");
+    expect_quota("/proc/self/mountinfo", " - \n - cgroup2\nx y z / /sys/fs/cgroup - cgroup\n\n\xff\xfe", 0);
     put_v2("/web");
-    put("/proc/self/cgroup", "\n:\n::\n0\n0:\n\xff:\xff:\xff");
-    cr_expect_eq(th_cgroup_quota(root), 0.0);
+    expect_quota("/proc/self/cgroup", "\n:\n::\n0\n0:\n\xff:\xff:\xff", 0);
 }
 
 Test(cgroup, overlong_names_are_no_limit)
@@ -190,89 +168,57 @@ Test(cgroup, overlong_names_are_no_limit)
     free(line);
 }
 
+static void expect_throttled(const char *file, const char *text, uint64_t ns)
+{
+    put(file, text);
+    cr_expect_eq(th_cgroup_throttled_ns(root), ns, "%s: %s", file, text);
+}
+
 Test(cgroup, throttled_time_is_the_most_of_all_groups)
 {
     put_v2("/web/worker");
     cr_expect_eq(th_cgroup_throttled_ns(root), 0);
-    put("/sys/fs/cgroup/web/worker/cpu.stat", "usage_usec 99\nnr_throttled 2\nthrottled_usec 1500\n");
-    cr_expect_eq(th_cgroup_throttled_ns(root), 1500000);
-    put("/sys/fs/cgroup/web/cpu.stat", "throttled_usec 2500\nnr_bursts 0\n");
-    cr_expect_eq(th_cgroup_throttled_ns(root), 2500000);
+    expect_throttled("/sys/fs/cgroup/web/worker/cpu.stat", "usage_usec 99\nnr_throttled 2\nthrottled_usec 1500\n",
+                     1500000);
+    expect_throttled("/sys/fs/cgroup/web/cpu.stat", "throttled_usec 2500\nnr_bursts 0\n", 2500000);
     put_v1("/", "/web");
-    put("/sys/fs/cgroup/cpu/web/cpu.stat", "nr_periods 9\nnr_throttled 2\nthrottled_time 123456789\n");
-    cr_expect_eq(th_cgroup_throttled_ns(root), 123456789);
+    expect_throttled("/sys/fs/cgroup/cpu/web/cpu.stat", "nr_periods 9\nnr_throttled 2\nthrottled_time 123456789\n",
+                     123456789);
 }
 
-Test(cgroup, garbage_is_no_throttled_time)
+/* limit: whatever is used. */
+static void expect_memory(const char *file, const char *text, double left, double limit)
 {
-    static const char *const texts[] = {"",
-                                        "\n",
-                                        "throttled_usec",
-                                        "throttled_usec x",
-                                        "throttled_usec -5",
-                                        "throttled_usec nan",
-                                        "throttled_usec inf",
-                                        "throttled_usec 1e16"};
-    put_v2("/web");
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put("/sys/fs/cgroup/web/cpu.stat", texts[i]);
-        cr_expect_eq(th_cgroup_throttled_ns(root), 0, "\"%s\"", texts[i]);
-    }
+    put(file, text);
+    cr_expect_eq(th_cgroup_memory_left(root), left, "%s: %s", file, text);
+    cr_expect_eq(th_cgroup_memory_limit(root), limit, "%s: %s", file, text);
 }
 
-Test(cgroup, memory_left_is_the_tightest_of_all_groups)
+Test(cgroup, memory_is_that_of_the_tightest_group)
 {
     put_v2("/web/worker");
-    cr_expect_eq(th_cgroup_memory_left(root), 0);
-    put("/sys/fs/cgroup/web/worker/memory.max", "9000000\n");
-    put("/sys/fs/cgroup/web/worker/memory.current", "4000000\n");
-    cr_expect_eq(th_cgroup_memory_left(root), 5000000);
-    put("/sys/fs/cgroup/web/worker/memory.stat", "anon 3\nfile 4\nactive_file 77\ninactive_file 1000000\n");
-    cr_expect_eq(th_cgroup_memory_left(root), 6000000, "the cache of files is given up");
-    put("/sys/fs/cgroup/web/memory.max", "3000000\n");
-    cr_expect_eq(th_cgroup_memory_left(root), 3000000);
-    put("/sys/fs/cgroup/web/memory.current", "3100000\n");
-    cr_expect_eq(th_cgroup_memory_left(root), 1, "nothing left is not the same as no limit");
-}
-
-Test(cgroup, memory_limit_is_the_tightest_whatever_is_used)
-{
-    put_v2("/web/worker");
-    cr_expect_eq(th_cgroup_memory_limit(root), 0);
-    put("/sys/fs/cgroup/web/worker/memory.max", "max\n");
-    cr_expect_eq(th_cgroup_memory_limit(root), 0);
-    put("/sys/fs/cgroup/web/memory.max", "9000000\n");
-    put("/sys/fs/cgroup/web/memory.current", "8000000\n");
-    cr_expect_eq(th_cgroup_memory_limit(root), 9000000);
-    put("/sys/fs/cgroup/web/worker/memory.max", "3000000\n");
-    cr_expect_eq(th_cgroup_memory_limit(root), 3000000);
+    expect_memory("/sys/fs/cgroup/web/worker/memory.max", "max\n", 0, 0);
+    expect_memory("/sys/fs/cgroup/web/worker/memory.max", "9000000\n", 9000000, 9000000);
+    expect_memory("/sys/fs/cgroup/web/worker/memory.current", "4000000\n", 5000000, 9000000);
+    expect_memory("/sys/fs/cgroup/web/worker/memory.stat", /* the cache of files is given up */
+                  "anon 3\nfile 4\nactive_file 77\ninactive_file 1000000\n", 6000000, 9000000);
+    expect_memory("/sys/fs/cgroup/web/memory.max", "3000000\n", 3000000, 3000000);
+    /* Nothing left is not the same as no limit. */
+    expect_memory("/sys/fs/cgroup/web/memory.current", "3100000\n", 1, 3000000);
+    expect_memory("/sys/fs/cgroup/web/memory.max", "9500000\n", 6000000, 9000000);
 }
 
 Test(cgroup, v1_memory_is_another_hierarchy_than_cpu)
 {
-    put_v1("/", "/wrong");
     put("/proc/self/cgroup", "4:cpu:/wrong\n5:memory:/web\n");
     put("/proc/self/mountinfo", "34 32 0:29 / /cpu rw - cgroup cgroup rw,cpu\n"
                                 "35 32 0:30 / /memory rw - cgroup cgroup rw,memory\n");
-    put("/memory/memory.limit_in_bytes", "9223372036854771712\n"); /* what v1 has where there is no limit */
-    cr_expect_eq(th_cgroup_memory_left(root), 0);
+    /* What v1 has where there is no limit. */
+    expect_memory("/memory/memory.limit_in_bytes", "9223372036854771712\n", 0, 0);
     put("/memory/web/memory.limit_in_bytes", "8000000\n");
     put("/memory/web/memory.usage_in_bytes", "5000000\n");
-    put("/memory/web/memory.stat", "inactive_file 7\ntotal_inactive_file 500000\n");
-    cr_expect_eq(th_cgroup_memory_left(root), 3500000);
-    cr_expect_eq(th_cgroup_memory_limit(root), 8000000);
+    expect_memory("/memory/web/memory.stat", "inactive_file 7\ntotal_inactive_file 500000\n", 3500000, 8000000);
 }
-
-Test(cgroup, garbage_is_no_limit_of_memory)
-{
-    static const char *const limits[] = {"", "\n", "max", "0", "-5", "nan", "inf", "lots"};
-    put_v2("/web");
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        put("/sys/fs/cgroup/web/memory.max", limits[i]);
-        cr_expect_eq(th_cgroup_memory_left(root), 0, "\"%s\"", limits[i]);
-    }
-}
-
 Test(cpus, some_memory_is_available_and_less_than_there_is)
 {
     const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
