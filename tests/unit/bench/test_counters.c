@@ -226,65 +226,44 @@ static void expect_factors(const char *what, const th_pop *pop, double balance, 
 
 static const truth alone = {.threads = 1, .work = {4000}, .call = 4000, .step = 1};
 
-Test(pop, perfect_scaling_loses_nothing)
+/* This factor is lost and the weakest, and nothing else is. */
+static void expect_loss(const char *what, const truth *first, truth then, th_pop_factor factor, double left)
 {
-    const truth four = {.threads = 4, .work = {1000, 1000, 1000, 1000}, .call = 1000, .step = 1};
-    const th_pop pop = pop_of(&four, &alone), first = pop_of(&alone, &alone);
-    expect_factors("four", &pop, 1, 1, 1, 1, 1);
-    expect_factors("one", &first, 1, 1, 1, 1, 1);
+    double parts[TH_POP_COUNT];
+    const th_pop pop = pop_of(&then, first);
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        parts[f] = f == (int)factor ? left : 1;
+    expect_factors(what, &pop, parts[TH_POP_LOAD_BALANCE], parts[TH_POP_SERIALISATION], parts[TH_POP_TRANSFER],
+                   parts[TH_POP_IPC], parts[TH_POP_FREQUENCY]);
+    cr_expect(left == 1 || th_pop_weakest(&pop) == factor, "%s", what);
 }
 
-/* One worker takes 60 % more than the mean of all, and the others wait for it. */
-Test(pop, imbalance_is_load_balance)
+Test(pop, one_loss_is_one_factor)
 {
-    const truth four = {.threads = 4, .work = {800, 1600, 800, 800}, .call = 1600, .step = 1};
-    const th_pop pop = pop_of(&four, &alone);
-    expect_factors("imbalance", &pop, 1000. / 1600, 1, 1, 1, 1);
-    cr_expect_eq(th_pop_weakest(&pop), TH_POP_LOAD_BALANCE);
-}
+    const truth even = {.threads = 4, .work = {1000, 1000, 1000, 1000}, .call = 1000, .step = 1};
+    expect_loss("one thread", &alone, alone, TH_POP_TRANSFER, 1);
+    expect_loss("four", &alone, even, TH_POP_TRANSFER, 1);
 
-/* Amdahl's law: a tenth of the time of one thread is serial. */
-Test(pop, a_serial_part_is_serialisation)
-{
+    /* One worker takes 60 % more than the mean of all, and the others wait for it. */
+    truth four = {.threads = 4, .work = {800, 1600, 800, 800}, .call = 1600, .step = 1};
+    expect_loss("imbalance", &alone, four, TH_POP_LOAD_BALANCE, 1000. / 1600);
+
+    /* Amdahl's law: a tenth of the time of one thread is serial. */
     const truth single = {.threads = 1, .work = {3600}, .call = 3600, .outside = 400, .step = 1};
-    const truth four = {.threads = 4, .work = {900, 900, 900, 900}, .call = 900, .outside = 400, .step = 1};
-    const th_pop pop = pop_of(&four, &single);
-    expect_factors("serial", &pop, 1, 4000 / (4 * 1300.), 1, 1, 1);
-    cr_expect_eq(th_pop_weakest(&pop), TH_POP_SERIALISATION);
-}
+    four = (truth){.threads = 4, .work = {900, 900, 900, 900}, .call = 900, .outside = 400, .step = 1};
+    expect_loss("serial", &single, four, TH_POP_SERIALISATION, 4000 / (4 * 1300.));
 
-/* Over several frames all work as long, but in each frame another one is last. */
-Test(pop, a_last_worker_that_changes_is_serialisation)
-{
-    const truth four = {.threads = 4, .work = {1000, 1000, 1000, 1000}, .call = 1250, .step = 1};
-    const th_pop pop = pop_of(&four, &alone);
-    expect_factors("takes turns", &pop, 1, 0.8, 1, 1, 1);
-}
+    four = even;
+    four.call = 1250; /* over several frames all work as long, but in each frame another one is last */
+    expect_loss("takes turns", &alone, four, TH_POP_SERIALISATION, 0.8);
+    four.wait[0] = four.wait[1] = four.wait[2] = four.wait[3] = 250;
+    expect_loss("waits for work", &alone, four, TH_POP_TRANSFER, 0.8);
 
-Test(pop, waits_for_work_are_transfer)
-{
-    const truth four = {
-        .threads = 4, .work = {1000, 1000, 1000, 1000}, .wait = {250, 250, 250, 250}, .call = 1250, .step = 1};
-    const th_pop pop = pop_of(&four, &alone);
-    expect_factors("waits", &pop, 1, 1, 0.8, 1, 1);
-    cr_expect_eq(th_pop_weakest(&pop), TH_POP_TRANSFER);
-}
-
-/* With all threads a step of the clock takes a quarter longer, and so does the work. */
-Test(pop, a_throttled_clock_is_frequency)
-{
-    const truth four = {.threads = 4, .work = {1250, 1250, 1250, 1250}, .call = 1250, .step = 1.25};
-    const th_pop pop = pop_of(&four, &alone);
-    expect_factors("throttled", &pop, 1, 1, 1, 1, 0.8);
-    cr_expect_eq(th_pop_weakest(&pop), TH_POP_FREQUENCY);
-}
-
-Test(pop, slower_work_at_the_same_clock_is_ipc)
-{
-    const truth four = {.threads = 4, .work = {2000, 2000, 2000, 2000}, .call = 2000, .step = 1};
-    const th_pop pop = pop_of(&four, &alone);
-    expect_factors("shared cache", &pop, 1, 1, 1, 0.5, 1);
-    cr_expect_eq(th_pop_weakest(&pop), TH_POP_IPC);
+    /* With all threads a step of the clock takes a quarter longer, and so does the work. */
+    four = (truth){.threads = 4, .work = {1250, 1250, 1250, 1250}, .call = 1250, .step = 1.25};
+    expect_loss("throttled", &alone, four, TH_POP_FREQUENCY, 0.8);
+    four = (truth){.threads = 4, .work = {2000, 2000, 2000, 2000}, .call = 2000, .step = 1};
+    expect_loss("shared cache", &alone, four, TH_POP_IPC, 0.5);
 }
 
 /* Of 4000 cycles' worth of work at the first point: a tenth more instructions, of which 0.8 times as many are done in a
@@ -354,13 +333,6 @@ Test(scale_figures, bandwidth_is_bytes_by_the_median_pass)
     cr_expect_float_eq(th_scale_bytes_per_s(1 << 20, &passes), (1 << 20) / 2e-6, 1e-3);
 }
 
-static double number(const json_t *json, const char *name)
-{
-    const json_t *value = json_object_get(json, name);
-    cr_assert(json_is_number(value), "%s", name);
-    return json_number_value(value);
-}
-
 Test(scale_figures, of_each_worker_are_means_of_a_frame)
 {
     static const th_worker_stats stats[] = {
@@ -375,8 +347,9 @@ Test(scale_figures, of_each_worker_are_means_of_a_frame)
     json_t *json = th_workers_json(stats, 2, 4);
     cr_assert_eq(json_array_size(json), 2);
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
-        cr_expect_float_eq(number(json_array_get(json, 0), means[i].name), means[i].mean, NEAR, "%s", means[i].name);
-    cr_expect_float_eq(number(json_array_get(json, 1), "busy_us"), 1, NEAR);
+        cr_expect_float_eq(json_number_value(json_object_get(json_array_get(json, 0), means[i].name)), means[i].mean,
+                           NEAR, "%s", means[i].name);
+    cr_expect_float_eq(json_number_value(json_object_get(json_array_get(json, 1), "busy_us")), 1, NEAR);
     cr_expect(json_is_null(json_object_get(json_array_get(json, 1), "wake_us")));
     json_decref(json);
     const th_worker_stats more[] = {stats[0], stats[0]};

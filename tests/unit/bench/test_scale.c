@@ -35,30 +35,26 @@ th_result __wrap_th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *row
     return __real_th_bandwidth_measure(&quick, rows, error);
 }
 
-static th_scale study_grains(th_isa isa, th_scheduler scheduler, const uint32_t *grains, uint32_t grain_count,
-                             const uint32_t *threads, uint32_t thread_count)
+/* Of CHARACTERS of two models on one and two threads, in one repetition of two frames, unless desc says otherwise. */
+static th_scale run(th_scale_desc desc)
 {
-    const th_model *models[] = {small, small};
-    th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 2, .instance_count = CHARACTERS, .seed = 3},
-        .isa = isa,
-        .schedulers = &scheduler,
-        .scheduler_count = 1,
-        .grains = grains,
-        .grain_count = grain_count,
-        .threads = threads,
-        .thread_count = thread_count,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 1, .iterations = 2},
-    };
+    static const th_model *models[2];
+    static const uint32_t threads[] = {1, 2};
     th_scale scale;
+    models[0] = models[1] = small;
+    desc.scene.models = models;
+    desc.scene.model_count = 2;
+    desc.scene.instance_count = desc.scene.instance_count ? desc.scene.instance_count : CHARACTERS;
+    desc.scene.seed = 3;
+    if (!desc.threads) {
+        desc.threads = threads;
+        desc.thread_count = 2;
+    }
+    if (desc.measure.repetitions == 0)
+        desc.measure = (th_measure_desc){.repetitions = 1, .iterations = 2};
+    desc.memory_bytes = MEMORY;
     cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
     return scale;
-}
-
-static th_scale study(th_isa isa, uint32_t grain, const uint32_t *threads, uint32_t thread_count)
-{
-    return study_grains(isa, TH_SCHEDULER_WORK_STEALING, &grain, 1, threads, thread_count);
 }
 
 static uint32_t usable_cpus(void)
@@ -128,7 +124,12 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
     for (uint32_t s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_scale scale = study_grains(TH_ISA_AUTO, (th_scheduler)s, grains + s % 3, 3, threads, 5);
+        th_scale scale = run((th_scale_desc){.schedulers = &(th_scheduler){(th_scheduler)s},
+                                             .scheduler_count = 1,
+                                             .grains = grains + s % 3,
+                                             .grain_count = 3,
+                                             .threads = threads,
+                                             .thread_count = 5});
         const uint32_t points = s == TH_SCHEDULER_SERIAL ? 1 : 5;
         cr_assert_eq(scale.point_count, 3 * points);
         for (uint32_t p = 0; p < scale.point_count; p++)
@@ -143,7 +144,8 @@ Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
         if (!th_isa_available((th_isa)isa))
             continue;
-        th_scale scale = study((th_isa)isa, 1, (uint32_t[]){1, 2, 3, 8}, 4);
+        th_scale scale =
+            run((th_scale_desc){.isa = (th_isa)isa, .threads = (uint32_t[]){1, 2, 3, 8}, .thread_count = 4});
         cr_expect_eq(scale.isa, (th_isa)isa);
         cr_assert_eq(scale.point_count, 4);
         for (uint32_t r = 0; r < 4; r++) {
@@ -158,15 +160,6 @@ Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
 }
 
 /* ---- what comes of it ---- */
-
-/* On each number of threads that have a CPU each, but at least on the first. */
-static uint32_t with_cpus(const uint32_t *threads, uint32_t count)
-{
-    uint32_t with = 1;
-    while (with < count && threads[with] <= usable_cpus())
-        with++;
-    return with;
-}
 
 /* The counters of a row are those of its own threads: in the calls of a frame each spends the same time. */
 static void expect_figures_of_counters(const json_t *row, const th_scale_point *p)
@@ -187,8 +180,8 @@ static void expect_figures_of_counters(const json_t *row, const th_scale_point *
 /* Rows of the points, of the parts and of memory. How all of it is told: test_documents. */
 Test(scale, measures_every_thread_count_part_and_traffic)
 {
-    const uint32_t threads[] = {1, 2}, with = with_cpus(threads, 2), kinds = th_bandwidth_kind_count();
-    th_scale scale = study(TH_ISA_AUTO, 0, threads, 2);
+    const uint32_t with = usable_cpus() < 2 ? 1 : 2, kinds = th_bandwidth_kind_count(); /* on a CPU each */
+    th_scale scale = run((th_scale_desc){0});
     const th_row *rows = scale.report.rows;
     cr_assert_eq(scale.report.row_count, 2 + with * (TH_ABLATION_COUNT + kinds));
     cr_expect(scale.part_count == with && scale.memory_count == with);
@@ -232,16 +225,7 @@ static void expect_inside(double value, double low, double high, const char *wha
 /* From 15 rounds. A single one has none, and nothing is concluded from it. */
 Test(scale, efficiency_and_shares_have_intervals)
 {
-    const th_model *models[] = {small};
-    th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 1, .instance_count = CHARACTERS},
-        .threads = (uint32_t[]){1, 2},
-        .thread_count = 2,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 15, .iterations = 2},
-    };
-    th_scale scale;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    th_scale scale = run((th_scale_desc){.measure = {.repetitions = 15, .iterations = 2}});
     for (size_t i = 0; i < 2; i++) {
         const th_scale_point *p = &scale.points[i];
         expect_inside(p->efficiency, p->efficiency_interval.low, p->efficiency_interval.high, "efficiency");
@@ -257,8 +241,7 @@ Test(scale, efficiency_and_shares_have_intervals)
     }
     cr_expect(isfinite(scale.bottleneck.lost.low) || usable_cpus() < 2);
     th_scale_fini(&scale);
-    desc.measure.repetitions = 1;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    scale = run((th_scale_desc){0});
     cr_expect(isnan(scale.points[0].efficiency_interval.low) && isnan(scale.parts[0].shares[0].high));
     cr_expect(isnan(scale.points[1].pop.intervals[TH_POP_PARALLEL].low));
     th_scale_fini(&scale);
@@ -301,16 +284,7 @@ static void expect_mean(const th_interval *interval, double mean, const double v
 /* Of the second process everything takes twice as long as in the first one, of the third three times. */
 Test(scale, figures_of_processes_are_their_means_with_intervals_of_student)
 {
-    const th_model *models[] = {small};
-    const th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 1, .instance_count = CHARACTERS},
-        .threads = (uint32_t[]){1, 2},
-        .thread_count = 2,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 3, .iterations = 2},
-    };
-    th_scale scale;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    th_scale scale = run((th_scale_desc){.measure = {.repetitions = 3, .iterations = 2}});
     const th_scale_point point = scale.points[1];
     const th_scale_parts parts = scale.parts[0];
     const double written = scale.memory[0].bytes_per_s[TH_BANDWIDTH_WRITE];
@@ -351,22 +325,12 @@ Test(scale, figures_of_processes_are_their_means_with_intervals_of_student)
 /* Of each thread so many characters: the crowd of two threads is that of one thread and as many again. */
 Test(scale, weak_scaling_grows_the_crowd_with_the_threads)
 {
-    const th_model *models[] = {small, small};
-    const th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 2, .seed = 3},
-        .is_weak = true,
-        .counts = (uint32_t[]){20, CHARACTERS},
-        .count_count = 2,
-        .grains = (uint32_t[]){1, 3},
-        .grain_count = 2,
-        .threads = (uint32_t[]){1, 2},
-        .thread_count = 2,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 3, .iterations = 2},
-    };
     static const uint32_t characters[] = {20, 40, 20, 40, CHARACTERS, 2 * CHARACTERS, CHARACTERS, 2 * CHARACTERS};
-    th_scale scale;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    th_scale scale = run((th_scale_desc){.is_weak = true,
+                                         .counts = (uint32_t[]){20, CHARACTERS},
+                                         .count_count = 2,
+                                         .grains = (uint32_t[]){1, 3},
+                                         .grain_count = 2});
     cr_assert_eq(scale.point_count, 8);
     for (uint32_t i = 0; i < 8; i++) {
         const th_row *row = &scale.report.rows[i];
@@ -400,21 +364,13 @@ enum { MANY = 600 };
 
 static th_scale study_of(bool is_weak, double share_hz)
 {
-    static const th_model *models[2];
-    models[0] = models[1] = small;
-    const th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 2, .instance_count = MANY, .seed = 3},
-        .is_weak = is_weak,
-        .grains = (uint32_t[]){1, 3},
-        .grain_count = 2,
-        .threads = (uint32_t[]){1, 2, 4},
-        .thread_count = 3,
-        .share_hz = share_hz,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 2, .iterations = 2},
-    };
-    th_scale scale;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    th_scale scale = run((th_scale_desc){.scene = {.instance_count = MANY},
+                                         .is_weak = is_weak,
+                                         .grains = (uint32_t[]){1, 3},
+                                         .grain_count = 2,
+                                         .threads = (uint32_t[]){1, 2, 4},
+                                         .thread_count = 3,
+                                         .share_hz = share_hz});
     for (uint32_t i = 0; i < scale.point_count; i++)
         cr_expect_str_eq(scale.report.rows[i].failure, "");
     return scale;
@@ -490,43 +446,17 @@ Test(scale, weak_scaling_counts_what_each_crowd_evaluates)
 }
 
 /* Which are 20 ms, unless something else is asked for; those of the memory's bandwidth whatever is asked for. */
-Test(scale, says_how_long_its_repetitions_are)
+Test(scale, says_how_long_its_repetitions_are_and_measures_memory_for_its_own_time)
 {
-    const th_model *models[] = {small};
-    th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 1, .instance_count = 5},
-        .threads = (uint32_t[]){1},
-        .thread_count = 1,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 1},
-    };
-    th_scale scale;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(scale.report.repetition_ns, 20000000);
-    th_scale_fini(&scale);
-    desc.measure.repetition_ns = 1000;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(scale.report.repetition_ns, 1000);
-    th_scale_fini(&scale);
-}
-
-Test(scale, memory_is_measured_for_its_own_time)
-{
-    static const th_measure_desc measures[] = {{.repetitions = 1, .iterations = 1},
-                                               {.repetitions = 1, .repetition_ns = 1}};
-    const th_model *models[] = {small};
-    for (int i = 0; i < 2; i++) {
-        const th_scale_desc desc = {
-            .scene = {.models = models, .model_count = 1, .instance_count = 5},
-            .threads = (uint32_t[]){1},
-            .thread_count = 1,
-            .memory_bytes = MEMORY,
-            .measure = measures[i],
-        };
-        th_scale scale;
-        cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    static const th_measure_desc measures[] = {
+        {.repetitions = 1}, {.repetitions = 1, .iterations = 1}, {.repetitions = 1, .repetition_ns = 1}};
+    static const uint64_t reported_ns[] = {20000000, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        th_scale scale = run((th_scale_desc){
+            .scene = {.instance_count = 5}, .threads = (uint32_t[]){1}, .thread_count = 1, .measure = measures[i]});
+        cr_expect_eq(scale.report.repetition_ns, reported_ns[i], "%d", i);
         cr_assert_str_eq(scale.report.rows[1 + TH_ABLATION_COUNT].name, "scale/memory_write/threads:1");
-        cr_expect_eq(scale.report.rows[0].iterations, 1);
+        cr_expect(i == 0 || scale.report.rows[0].iterations == 1, "%d", i);
         cr_expect_eq(memory_measure.iterations, 0);
         cr_expect_eq(memory_measure.repetition_ns, 20000000);
         th_scale_fini(&scale);
@@ -538,22 +468,13 @@ Test(scale, memory_is_measured_for_its_own_time)
 Test(scale, every_scheduler_count_and_grain_is_a_curve)
 {
     static const uint32_t counts[] = {70, 20}, grains[] = {1, TH_FRAME_DEFAULT_GRAIN, 50};
-    const th_model *models[] = {small};
-    const th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 1, .seed = 3},
-        .schedulers = (th_scheduler[]){TH_SCHEDULER_WORK_STEALING, TH_SCHEDULER_SERIAL},
-        .scheduler_count = 2,
-        .counts = (uint32_t[]){70, 20},
-        .count_count = 2,
-        .grains = (uint32_t[]){1, 0, 50},
-        .grain_count = 3,
-        .threads = (uint32_t[]){1, 2},
-        .thread_count = 2,
-        .memory_bytes = MEMORY,
-        .measure = {.repetitions = 2, .iterations = 1},
-    };
-    th_scale scale;
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    th_scale scale =
+        run((th_scale_desc){.schedulers = (th_scheduler[]){TH_SCHEDULER_WORK_STEALING, TH_SCHEDULER_SERIAL},
+                            .scheduler_count = 2,
+                            .counts = counts,
+                            .count_count = 2,
+                            .grains = (uint32_t[]){1, 0, 50},
+                            .grain_count = 3});
     cr_assert_eq(scale.curve_count, 12);
     cr_assert_eq(scale.point_count, 6 * 2 + 6);
     for (uint32_t c = 0; c < 12; c++) {
@@ -588,7 +509,7 @@ uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette)
 Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
 {
     threads_to_spoil = 2;
-    th_scale scale = study(TH_ISA_AUTO, 1, (uint32_t[]){1, 2, 3}, 3);
+    th_scale scale = run((th_scale_desc){.threads = (uint32_t[]){1, 2, 3}, .thread_count = 3});
     cr_expect_str_eq(scale.report.rows[0].failure, "");
     cr_expect_str_eq(scale.report.rows[1].failure, "palettes differ from those of scale/threads:1");
     cr_expect_str_eq(scale.report.rows[2].failure, "");
@@ -715,24 +636,18 @@ uint64_t __wrap_th_memory_available(void)
     return memory_available ? memory_available : __real_th_memory_available();
 }
 
+/* And over more than the caches: two of the third level. */
 Test(scale, bandwidth_is_measured_in_the_memory_there_is)
 {
-    th_context context = {.cpus.online = 16, .cache_count = 1};
+    th_context context = {.cpus.online = 16, .cache_count = 2};
     context.caches[0] = (th_cache){"Unified", 3, 16 << 20, 8};
+    context.caches[1] = (th_cache){"Data", 1, 32768, 2};
     memory_available = 20 << 20;
     cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)10 << 20);
     memory_available = UINT64_MAX;
     cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
     context.caches[0].bytes = (uint64_t)480 << 20; /* which a virtual machine does not have for itself */
     cr_expect_leq(th_bandwidth_default_bytes(&context), (size_t)1 << 30);
-}
-
-Test(scale, bandwidth_is_measured_over_more_than_the_caches)
-{
-    th_context context = {.cpus.online = 16, .cache_count = 2};
-    context.caches[0] = (th_cache){"Data", 1, 32768, 2};
-    context.caches[1] = (th_cache){"Unified", 3, 16 << 20, 8}; /* two of them */
-    cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
     context.cache_count = 0;
     cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)32 << 20);
     cr_expect_eq(th_bandwidth_round(1), 256 * 1024);
@@ -780,6 +695,15 @@ static th_bottleneck_input losing(double lost)
     f.last.efficiency = 1 - lost;
     f.last.speed_up = 2 * f.last.efficiency;
     f.last.frame_ns = 1e6 / f.last.speed_up;
+    return f;
+}
+
+/* Of three tenths that are lost, so much is spent on waiting for the last, the rest on waiting for work. */
+static th_bottleneck_input waiting(double at_end)
+{
+    th_bottleneck_input f = losing(0.3);
+    f.last.busy = 0.7;
+    f.last.idle_at_end = at_end;
     return f;
 }
 
@@ -867,9 +791,7 @@ Test(bottleneck, cores_are_the_limit_where_work_in_the_cache_takes_longer_too)
 
 Test(bottleneck, imbalance_is_the_limit_where_threads_wait_for_the_last)
 {
-    th_bottleneck_input f = losing(0.3);
-    f.last.busy = 0.7;
-    f.last.idle_at_end = 0.25;
+    th_bottleneck_input f = waiting(0.25);
     const th_bottleneck v =
         expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "threads wait 25 % [25, 25] of their time for the last", &f);
     cr_expect_float_eq(v.losses[TH_BOTTLENECK_WAKE_UPS].value, 0.05, 1e-9);
@@ -877,9 +799,7 @@ Test(bottleneck, imbalance_is_the_limit_where_threads_wait_for_the_last)
 
 Test(bottleneck, wake_ups_are_the_limit_where_threads_wait_for_work)
 {
-    th_bottleneck_input f = losing(0.3);
-    f.last.busy = 0.7;
-    f.last.idle_at_end = 0.02;
+    th_bottleneck_input f = waiting(0.02);
     expect_bottleneck(TH_BOTTLENECK_WAKE_UPS, "threads wait 28 % [28, 28] of their time for work", &f);
     expect_bottleneck(TH_BOTTLENECK_WAKE_UPS, "Empty chunks alone take 1.0 us of a frame's 714.3 us", &f);
 }
@@ -938,8 +858,7 @@ Test(bottleneck, says_when_it_is_not_clear)
                       &f);
     f = losing(0.3); /* nothing shows at all */
     expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "memory explains 0.0 %", &f);
-    f.last.idle_at_end = 0.3;
-    f.last.busy = 0.7;
+    f = waiting(0.3);
     f.base.relative_mad = 0.2;
     expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "is 20 % of the median: this is a rough result", &f);
 }
@@ -947,9 +866,7 @@ Test(bottleneck, says_when_it_is_not_clear)
 /* The largest loss is named where it stays the largest, and the loss where it stays one. */
 Test(bottleneck, is_named_only_where_its_interval_carries_it)
 {
-    th_bottleneck_input f = losing(0.3);
-    f.last.busy = 0.7;
-    f.last.idle_at_end = 0.16; /* wake-ups: 0.14 */
+    th_bottleneck_input f = waiting(0.16); /* wake-ups: 0.14 */
     cr_expect_eq(analyzed(&f, 0.01).kind, TH_BOTTLENECK_IMBALANCE, "%s", analyzed(&f, 0.01).text);
     const th_bottleneck close = analyzed(&f, 0.1);
     cr_expect_eq(close.kind, TH_BOTTLENECK_UNCLEAR, "%s", close.text);
@@ -1022,10 +939,8 @@ Test(bottleneck, intervals_are_those_of_the_resamples)
 /* Of some processes imbalance is the largest loss, of `others` of them wake-ups are. */
 static th_bottleneck analyzed_processes(uint32_t count, uint32_t others)
 {
-    th_bottleneck_input f = losing(0.3), processes[TH_REPORT_MAX_PROCESSES];
+    th_bottleneck_input f = waiting(0.25), processes[TH_REPORT_MAX_PROCESSES];
     th_bottleneck v;
-    f.last.busy = 0.7;
-    f.last.idle_at_end = 0.25;
     f.fastest_threads = 1;
     for (uint32_t p = 0; p < count; p++) {
         processes[p] = f;
@@ -1082,9 +997,7 @@ Test(bottleneck, asks_what_disturbed_it_first)
          "threads for 3.00 s, so this"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        th_bottleneck_input f = losing(0.3);
-        f.last.busy = 0.7;
-        f.last.idle_at_end = 0.25;
+        th_bottleneck_input f = waiting(0.25);
         f.interference = cases[i].outside;
         th_bottleneck v = expect_bottleneck(TH_BOTTLENECK_EXTERNAL_LOAD, cases[i].begin, &f);
         cr_expect_eq(strncmp(v.text, cases[i].begin, strlen(cases[i].begin)), 0, "%s", v.text);
@@ -1093,9 +1006,7 @@ Test(bottleneck, asks_what_disturbed_it_first)
         f.interference = cases[i].outside;
         expect_bottleneck(TH_BOTTLENECK_EXTERNAL_LOAD, cases[i].begin, &f);
     }
-    th_bottleneck_input f = losing(0.3);
-    f.last.busy = 0.7;
-    f.last.idle_at_end = 0.25;
+    th_bottleneck_input f = waiting(0.25);
     f.interference = (th_interference){(double)NAN, (double)NAN, 0};
     expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "Imbalance", &f);
 }
@@ -1142,17 +1053,7 @@ Test(bottleneck, says_who_is_faster)
 /* What the workers counted adds up to the point's. */
 Test(scale, counts_additional_frames_by_worker)
 {
-    const th_model *models[] = {small};
-    th_scale scale;
-    const th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 1, .instance_count = CHARACTERS, .seed = 3},
-        .threads = (const uint32_t[]){1, 2},
-        .thread_count = 2,
-        .memory_bytes = MEMORY,
-        .counters = true,
-        .measure = {.repetitions = 1, .iterations = 2},
-    };
-    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    th_scale scale = run((th_scale_desc){.counters = true});
     cr_expect(scale.has_counters);
     for (uint32_t p = 0; p < 2; p++) {
         const json_t *rows = json_object_get(scale.report.rows[p].once, "counters_by_worker"), *row;

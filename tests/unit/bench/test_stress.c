@@ -88,21 +88,28 @@ Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
     th_stress_fini(&stress);
 }
 
-/* Checked against an evaluation of the blends, so these palettes are right and those of the clips would not be. */
-Test(stress, of_a_behaviour_poses_blends)
+/* Checked against an evaluation of the blends, so these palettes are right and those of the clips would not be. They
+ * are all apart, whatever may be shared. */
+Test(stress, of_a_behaviour_poses_blends_and_shares_none)
 {
-    const uint32_t threads[] = {1, 2};
-    th_stress_desc desc = describe(101, threads, 2);
+    th_stress_desc desc = describe(101, (uint32_t[]){1, 2}, 2);
     th_stress clips = run(&desc);
     desc.scene.behaviour = TH_BEHAVIOUR_GRAPH;
+    th_stress apart = run(&desc);
+    desc.share_hz = 20;
     th_stress stress = run(&desc);
     for (uint32_t i = 0; i < 2; i++) {
         expect_point(&stress, i, 101);
-        cr_expect_eq(stress.report.rows[i].palette_hash, stress.report.rows[0].palette_hash);
+        cr_expect_eq(stress.report.rows[i].palette_hash, apart.report.rows[0].palette_hash);
+        cr_expect_eq(apart.report.rows[i].palette_hash, apart.report.rows[0].palette_hash);
         cr_expect_neq(stress.report.rows[i].palette_hash, clips.report.rows[i].palette_hash);
+        cr_expect_eq(stress.points[i].poses.evaluated, 101);
+        cr_expect_eq(stress.points[i].poses.apart, 101);
+        cr_expect_lt(stress.points[i].share_error, 1e-3);
     }
-    cr_expect_gt(stress.bytes_per_character, clips.bytes_per_character + 48);
+    cr_expect_gt(apart.bytes_per_character, clips.bytes_per_character + 48);
     th_stress_fini(&stress);
+    th_stress_fini(&apart);
     th_stress_fini(&clips);
 }
 
@@ -133,21 +140,6 @@ Test(stress, counts_shared_poses_apart)
     }
     th_stress_fini(&stress);
     th_stress_fini(&exact);
-}
-
-Test(stress, of_a_behaviour_shares_no_poses)
-{
-    th_stress_desc desc = describe(101, (uint32_t[]){2}, 1);
-    desc.scene.behaviour = TH_BEHAVIOUR_GRAPH;
-    th_stress apart = run(&desc);
-    desc.share_hz = 20;
-    th_stress stress = run(&desc);
-    cr_expect_eq(stress.points[0].poses.evaluated, 101);
-    cr_expect_eq(stress.points[0].poses.apart, 101);
-    cr_expect_eq(stress.points[0].share_error < 1e-3, true);
-    cr_expect_eq(stress.report.rows[0].palette_hash, apart.report.rows[0].palette_hash);
-    th_stress_fini(&stress);
-    th_stress_fini(&apart);
 }
 
 /* A harness that has warmed up. The caller releases it with th_load_test_fini. */
@@ -436,50 +428,40 @@ static th_stress_renderer renderer_of(painter *p)
         .describe = paint_describe,
         .palette_copies = 3,
         .character_bytes = 1000,
+        .poses = p->shares ? paint_poses : NULL,
         .ctx = p,
     };
 }
 
-Test(stress, of_drawn_frames_times_those_of_the_guest)
+static th_stress run_drawn(painter *p, th_stress_desc desc)
+{
+    const th_stress_renderer renderer = renderer_of(p);
+    desc.renderer = &renderer;
+    return run(&desc);
+}
+
+/* Each frame that the painter has painted is one that was timed, or warmed up: errors follow all that counts. */
+Test(stress, of_drawn_frames_times_those_of_the_guest_but_not_those_of_errors)
 {
     painter p = {0};
-    const th_stress_renderer renderer = renderer_of(&p);
     th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
-    desc.renderer = &renderer;
-    th_stress stress = run(&desc);
+    desc.error_every = 40;
+    th_stress stress = run_drawn(&p, desc);
     cr_expect_eq(p.prepared, 4, "for the run and, once more, to see and trace what confirmed");
     cr_expect_eq(p.finished, 2);
+    cr_expect_eq(p.measured, 2);
+    cr_expect_eq(p.measured_after, 4, "the crowd that was found, made once more");
+    cr_expect_eq(stress.error_every, 40);
+    cr_expect_str_eq(stress.report.rows[1].name, "stress/drawn/threads:2");
     for (uint32_t i = 0; i < 2; i++) {
+        const th_stress_point *point = &stress.points[i];
+        const uint32_t frames = point->ticks.frames;
         expect_point(&stress, i, 20);
         cr_expect_eq(p.threads[2 * i], i + 1);
         cr_expect_eq(p.characters[2 * i], 20);
-        const uint32_t frames = stress.points[i].ticks.frames;
-        cr_expect(p.frames[2 * i] >= LEAST_WARM_UP + frames && p.frames[2 * i] <= MOST_WARM_UP + frames);
-        cr_expect_eq(stress.points[i].visible, 10);
-    }
-    cr_expect_str_eq(stress.report.rows[1].name, "stress/drawn/threads:2");
-    th_stress_fini(&stress);
-}
-
-/* They follow all that counts: each frame that the painter has painted is one that was timed, or warmed up. */
-Test(stress, measures_errors_in_frames_that_do_not_count)
-{
-    painter p = {0};
-    const th_stress_renderer renderer = renderer_of(&p);
-    th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
-    desc.renderer = &renderer;
-    desc.error_every = 40;
-    th_stress stress = run(&desc);
-    cr_expect_eq(stress.error_every, 40);
-    cr_expect_eq(p.measured, 2);
-    cr_expect_eq(p.measured_after, 4, "the crowd that was found, made once more");
-    cr_expect_eq(p.prepared, 4);
-    for (uint32_t i = 0; i < 2; i++) {
-        const th_stress_point *point = &stress.points[i];
-        expect_point(&stress, i, 20);
-        const uint32_t frames = point->ticks.frames;
         cr_expect(p.frames[2 * i] >= LEAST_WARM_UP + frames && p.frames[2 * i] <= MOST_WARM_UP + frames);
         cr_expect_leq(p.frames[2 * i + 1], MOST_WARM_UP);
+        cr_expect_eq(point->visible, 10);
         cr_assert_eq(point->error_count, 8, "of %u frames", FRAMES);
         cr_expect_eq(point->errors[7].frame, 280);
         cr_expect_float_eq(point->error.p50_px, 2.8, 1e-9);
@@ -495,14 +477,11 @@ Test(stress, measures_errors_in_frames_that_do_not_count)
 Test(stress, counts_the_bones_that_are_evaluated)
 {
     painter p = {.shares = true};
-    th_stress_renderer renderer = renderer_of(&p);
-    renderer.poses = paint_poses;
-    th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
-    desc.renderer = &renderer;
-    th_stress stress = run(&desc);
+    th_stress stress = run_drawn(&p, describe(20, (uint32_t[]){1}, 1));
     cr_expect_eq(stress.points[0].poses.evaluated, 3);
     cr_expect_eq(stress.points[0].poses.shared, 17);
     cr_expect_eq(stress.report.rows[0].bones, 77);
+    cr_expect_eq(p.measured, 0, "errors that nobody asked for");
     th_stress_fini(&stress);
 }
 
@@ -512,10 +491,7 @@ Test(stress, warms_up_until_a_frame_is_in_time)
     static const uint32_t slow[] = {5, 1000}, least[] = {6, MOST_WARM_UP};
     for (int i = 0; i < 2; i++) {
         painter p = {.slow = slow[i]};
-        const th_stress_renderer renderer = renderer_of(&p);
-        th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
-        desc.renderer = &renderer;
-        th_stress stress = run(&desc);
+        th_stress stress = run_drawn(&p, describe(20, (uint32_t[]){1}, 1));
         const uint32_t frames = stress.points[0].ticks.frames;
         cr_expect(p.frames[0] >= least[i] + frames && p.frames[0] <= MOST_WARM_UP + frames, "%u", p.frames[0]);
         th_stress_fini(&stress);
@@ -540,12 +516,10 @@ Test(stress, ends_where_drawing_fails)
 Test(stress, dry_run_draws_a_little)
 {
     painter p = {0};
-    const th_stress_renderer renderer = renderer_of(&p);
     th_stress_desc desc = describe(0, (uint32_t[]){1, 2}, 2);
-    desc.renderer = &renderer;
     desc.error_every = 1;
     desc.is_dry_run = true;
-    th_stress stress = run(&desc);
+    th_stress stress = run_drawn(&p, desc);
     for (uint32_t i = 0; i < 2; i++) {
         cr_expect(stress.report.rows[i].checked && stress.report.rows[i].real_ns.count == 0);
         cr_expect(p.characters[i] == 1 && p.frames[i] <= MOST_WARM_UP);
@@ -558,32 +532,29 @@ Test(stress, dry_run_draws_a_little)
 Test(stress, of_wrong_pictures_fails)
 {
     painter p = {.spoiled = true};
-    const th_stress_renderer renderer = renderer_of(&p);
-    th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
-    desc.renderer = &renderer;
-    th_stress stress = run(&desc);
+    th_stress stress = run_drawn(&p, describe(20, (uint32_t[]){1}, 1));
     cr_expect_str_eq(stress.report.rows[0].failure, "the picture is smeared");
     cr_expect_eq(stress.report.rows[0].real_ns.count, 0);
     th_stress_fini(&stress);
 }
 
-/* Three times the palettes, instead of once. */
-Test(stress, counts_the_memory_of_who_draws)
+/* A palette, and what a crowd knows of it; of who draws three times the palette, instead of once. */
+Test(stress, counts_the_memory_of_a_character_and_of_who_draws_it)
 {
     painter p = {0};
     th_stress_renderer renderer = renderer_of(&p);
     th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    const double palette = small->bone_count * 48;
     th_stress posed = run(&desc);
+    cr_expect(posed.bytes_per_character > palette && posed.bytes_per_character < palette + 400);
+    cr_expect_gt(posed.memory, 1 << 20);
+    renderer.needs_cpus = true;
     desc.renderer = &renderer;
     th_stress drawn = run(&desc);
-    cr_expect_float_eq(drawn.bytes_per_character - posed.bytes_per_character, 1000.0 + 2 * small->bone_count * 48,
-                       1e-6);
-    renderer.needs_cpus = true;
-    th_stress software = run(&desc);
-    cr_expect(software.points[0].preempted_unknown && !posed.points[0].preempted_unknown);
+    cr_expect_float_eq(drawn.bytes_per_character - posed.bytes_per_character, 1000.0 + 2 * palette, 1e-6);
+    cr_expect(drawn.points[0].preempted_unknown && !posed.points[0].preempted_unknown);
     th_stress_fini(&posed);
     th_stress_fini(&drawn);
-    th_stress_fini(&software);
 }
 
 /* ---- palettes that are wrong ---- */
@@ -664,17 +635,6 @@ Test(stress, more_characters_than_memory_are_refused)
     desc.memory = 1000000;
     cr_expect_eq(th_stress_run(&desc, &stress, &err), TH_ERR_MEMORY);
     cr_expect(strstr(err.text, "2000 characters take 0.0") && strstr(err.text, "only 0.00"), "%s", err.text);
-}
-
-/* A palette, and what a crowd knows of it. */
-Test(stress, tells_the_memory_of_a_character)
-{
-    const th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
-    th_stress stress = run(&desc);
-    cr_expect_gt(stress.bytes_per_character, small->bone_count * 48);
-    cr_expect_lt(stress.bytes_per_character, small->bone_count * 48 + 400);
-    cr_expect_gt(stress.memory, 1 << 20);
-    th_stress_fini(&stress);
 }
 
 /* ---- what is told ---- */
