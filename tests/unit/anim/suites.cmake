@@ -12,8 +12,8 @@ th_suite(steps th::anim INSIDE WITH fixture_crowd fixture_isa random_model)
 th_suite(resample th::human INSIDE WITH fixture_crowd fixture_isa random_model)
 th_suite(sharing th::runtime WITH fixture_crowd fixture_isa random_model)
 th_suite(held_poses th::runtime WITH fixture_crowd fixture_isa random_model)
-th_suite(layers th::bench NEEDS throng-import
-    WITH fixture_baselines fixture_crowd fixture_import fixture_isa fixture_jobs fixture_morph random_model)
+th_suite(layers th::anim NEEDS throng-import
+    WITH fixture_crowd fixture_import fixture_morph random_model)
 th_suite(joint_lod th::human meshoptimizer::meshoptimizer NEEDS throng-import
     WITH fixture_coarse_human fixture_crowd fixture_human fixture_import fixture_morph random_model)
 th_suite(skin_error th::human NEEDS throng-import WITH fixture_human fixture_import fixture_morph random_model)

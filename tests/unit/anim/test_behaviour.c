@@ -32,6 +32,8 @@ typedef struct cast {
     const th_mask *masks;
     th_dmat34 *pose;
     double *weights;
+    th_crowd *crowd;
+    void *palette;
 } cast;
 
 static cast make_cast(const th_model *model, th_behaviour_kind kind)
@@ -44,11 +46,15 @@ static cast make_cast(const th_model *model, th_behaviour_kind kind)
     c.masks = th_compiled_model_masks(c.scene->compiled_models[0]);
     c.pose = calloc(model->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(model->weight_count + 1, sizeof *c.weights);
+    cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_PALETTE_F32, &c.crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palette_create(c.crowd, &c.palette, &err), TH_OK, "%s", err.text);
     return c;
 }
 
 static void free_cast(cast *c)
 {
+    th_crowd_destroy(c->crowd);
+    free(c->palette);
     th_scene_destroy(c->scene);
     free(c->pose);
     free(c->weights);
@@ -257,23 +263,35 @@ static void nobody_lurches(cast *c)
 #define CONTACT     0.006
 #define SLIDE       0.020
 
+typedef struct sole {
+    bool stands;
+    double at[2], most; /* where it came down, how far it slid while it stood */
+} sole;
+
+static void sole_moves(sole *s, double height, double x, double z)
+{
+    const bool stands = height < BALL_HEIGHT + CONTACT;
+    const double slid = hypot(x - s->at[0], z - s->at[1]);
+    if (stands && s->stands && slid < 1) /* has not left a street at one end */
+        s->most = fmax(s->most, slid);
+    else
+        s->at[0] = x, s->at[1] = z;
+    s->stands = stands;
+}
+
 static void feet_stand(cast *c)
 {
     const uint32_t toes[2] = {joint_named(human, "toe_l"), joint_named(human, "toe_r")};
     double most = 0;
     for (uint32_t i = 0; i < (is_nightly() ? 24 : 4); i++) {
-        bool stands[2] = {false, false};
-        double at[2][2];
+        sole soles[2] = {{0}};
         for (int n = 0; n < 120 * 60; n++) {
             const double time_s = n / 120.0, travel = th_behaviour_travel(c->scene->behaviour, i, time_s);
             pose_at(c, i, time_s);
             for (int f = 0; f < 2; f++) {
-                const double *m = c->pose[toes[f]].m, now[2] = {m[3], m[11] + travel};
-                if (m[7] < BALL_HEIGHT + CONTACT && stands[f])
-                    most = fmax(most, hypot(now[0] - at[f][0], now[1] - at[f][1]));
-                else
-                    memcpy(at[f], now, sizeof now);
-                stands[f] = m[7] < BALL_HEIGHT + CONTACT;
+                const double *m = c->pose[toes[f]].m;
+                sole_moves(&soles[f], m[7], m[3], m[11] + travel);
+                most = fmax(most, soles[f].most);
             }
         }
     }
@@ -330,21 +348,17 @@ static th_blend blend_number(uint32_t n)
 static void a_frame_plays_the_behaviour(cast *c)
 {
     th_error err;
-    th_crowd *crowd;
     th_jobs *jobs;
     th_frame *frame;
-    void *palette;
     th_dmat34 *wanted = calloc(human->bone_count, sizeof *wanted);
-    cr_assert_eq(th_scene_crowd(c->scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
-    cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK);
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 2}, &jobs, &err), TH_OK);
-    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .behaviour = c->scene->behaviour};
+    const th_frame_desc desc = {.crowd = c->crowd, .jobs = jobs, .behaviour = c->scene->behaviour};
     cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK);
     uint32_t n = 0;
     for (double time_s = 0.3; time_s < 40; time_s += 3.1, n++) {
         const th_blend blend = blend_number(n);
         th_behaviour_set_blend(c->scene->behaviour, &blend, time_s - 0.1);
-        th_frame_animate(frame, time_s, palette);
+        th_frame_animate(frame, time_s, c->palette);
         const th_crowd_layers *played = th_frame_layers(frame);
         for (uint32_t i = 0; i < COUNT; i++) {
             th_layer layers[TH_BEHAVIOUR_LAYERS];
@@ -352,16 +366,14 @@ static void a_frame_plays_the_behaviour(cast *c)
             cr_assert_eq(played->counts[i], count);
             pose_at(c, i, time_s);
             th_exact_palette(human, c->pose, wanted);
-            const float *got = (const float *)(const void *)((char *)palette + th_crowd_palette_offset(crowd, i));
+            const float *got = (float *)(void *)((char *)c->palette + th_crowd_palette_offset(c->crowd, i));
             for (uint32_t e = 0; e < 12 * human->bone_count; e++)
                 cr_assert_float_eq((double)got[e], wanted[e / 12].m[e % 12], 1e-3, "instance %u at %g s", i, time_s);
         }
     }
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
-    free(palette);
     free(wanted);
-    th_crowd_destroy(crowd);
 }
 
 Test(behaviour, of_kinds_without_a_graph)
@@ -886,8 +898,7 @@ static double slide_on_street(const th_crowd_view *street, uint32_t instance, bo
     c.masks = th_compiled_model_masks(street->compiled_models[0]);
     c.pose = calloc(human->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(human->weight_count + 1, sizeof *c.weights);
-    bool stands[2] = {false, false};
-    double most = 0, at[2][2];
+    sole soles[2] = {{0}};
     for (int n = 0; n <= FILM_HZ * (FILM_END - FILM_S); n++) {
         const double time_s = FILM_S + (double)n / FILM_HZ;
         const th_follow_target target = th_crowd_view_follow_target(street, instance, time_s);
@@ -900,19 +911,13 @@ static double slide_on_street(const th_crowd_view *street, uint32_t instance, bo
         th_exact_resolve(human, c.pose, c.pose);
         for (int f = 0; f < 2; f++) {
             const double *m = c.pose[toes[f]].m, s = sin(heading_rad), co = cos(heading_rad);
-            const double now[2] = {place[0] + scale * (co * m[3] + s * m[11]),
-                                   place[1] + scale * (co * m[11] - s * m[3])};
-            const double slide = hypot(now[0] - at[f][0], now[1] - at[f][1]);
-            if (m[7] < BALL_HEIGHT + CONTACT && stands[f] && slide < 1) /* has not left at one end */
-                most = fmax(most, slide);
-            else
-                memcpy(at[f], now, sizeof now);
-            stands[f] = m[7] < BALL_HEIGHT + CONTACT;
+            sole_moves(&soles[f], m[7], place[0] + scale * (co * m[3] + s * m[11]),
+                       place[1] + scale * (co * m[11] - s * m[3]));
         }
     }
     free(c.pose);
     free(c.weights);
-    return most;
+    return fmax(soles[0].most, soles[1].most);
 }
 
 /* The film of docs/notes/behaviours.md. */
@@ -940,24 +945,23 @@ Test(behaviour, of_a_street)
 
 /* ---- threads ---- */
 
-static uint64_t hash_of(const th_scene *scene, const th_crowd *crowd, const th_jobs_desc *jobs_desc, uint32_t grain,
-                        void *palette)
+static uint64_t hash_of(const cast *c, const th_jobs_desc *jobs_desc, uint32_t grain)
 {
     th_error err;
     th_jobs *jobs;
     th_frame *frame;
     uint64_t hash = 0;
     cr_assert_eq(th_threads_create(jobs_desc, &jobs, &err), TH_OK, "%s", err.text);
-    const th_behaviour_desc anew = {scene->routines, scene->instances, scene->instance_count, 5, {.pace = 1}};
+    const th_behaviour_desc anew = {c->scene->routines, c->scene->instances, COUNT, 5, {.pace = 1}};
     th_behaviour *behaviour; /* nothing is left of earlier blends */
     cr_assert_eq(th_behaviour_create(&anew, &behaviour, &err), TH_OK, "%s", err.text);
-    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = grain, .behaviour = behaviour};
+    const th_frame_desc desc = {.crowd = c->crowd, .jobs = jobs, .grain = grain, .behaviour = behaviour};
     cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
     for (uint32_t n = 0; n < 61; n++) {
         const th_blend blend = blend_number(n);
         th_behaviour_set_blend(behaviour, &blend, n * 9.97);
-        th_frame_animate(frame, n * 9.97, palette);
-        hash = 31 * hash + th_crowd_hash(crowd, palette);
+        th_frame_animate(frame, n * 9.97, c->palette);
+        hash = 31 * hash + th_crowd_hash(c->crowd, c->palette);
     }
     th_frame_destroy(frame);
     th_behaviour_destroy(behaviour);
@@ -967,32 +971,17 @@ static uint64_t hash_of(const th_scene *scene, const th_crowd *crowd, const th_j
 
 static void play_ten_minutes(th_behaviour_kind behaviour)
 {
-    enum { MANY = 80 };
-    th_error err;
-    const th_model *models[] = {human};
-    th_scene *scene;
-    th_crowd *crowd;
-    void *palette;
-    const th_scene_desc desc = {
-        .models = models, .model_count = 1, .instance_count = MANY, .seed = 5, .behaviour = behaviour};
-    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
-    cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK);
-    const uint64_t one = hash_of(scene, crowd, &(th_jobs_desc){.threads = 1}, 1, palette);
-    const uint32_t threads[] = {2, 3, 5, 8, 16}, grains[] = {1, 2, 7};
+    static const uint32_t threads[] = {2, 3, 5, 8, 16}, grains[] = {1, 2, 7};
+    cast c = make_cast(human, behaviour);
+    const uint64_t one = hash_of(&c, &(th_jobs_desc){.threads = 1}, 1);
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
-        cr_expect_eq(hash_of(scene, crowd, &(th_jobs_desc){.threads = threads[t]}, grains[t % 3], palette), one,
-                     "%u threads", threads[t]);
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        cr_expect_eq(hash_of(&c, &(th_jobs_desc){.threads = threads[t]}, grains[t % 3]), one, "%u threads", threads[t]);
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        const th_jobs_desc jobs = {.threads = s == TH_SCHEDULER_SERIAL ? 1 : 4, .scheduler = (th_scheduler)s};
         if (th_scheduler_available((th_scheduler)s))
-            cr_expect_eq(
-                hash_of(scene, crowd,
-                        &(th_jobs_desc){.threads = s == TH_SCHEDULER_SERIAL ? 1 : 4, .scheduler = (th_scheduler)s}, 2,
-                        palette),
-                one, "%s", th_scheduler_name((th_scheduler)s));
-    free(palette);
-    th_crowd_destroy(crowd);
-    th_scene_destroy(scene);
+            cr_expect_eq(hash_of(&c, &jobs, 2), one, "%s", th_scheduler_name((th_scheduler)s));
+    }
+    free_cast(&c);
 }
 
 Test(behaviour, ten_minutes_are_the_same_on_any_number_of_threads)

@@ -1,17 +1,13 @@
 /* Layers against an evaluation of their own, which follows layer.h with matrices where it can. */
 #include "fixture_crowd.h"
 #include "fixture_import.h"
-#include "fixture_isa.h"
-#include "fixture_jobs.h"
 #include "fixture_morph.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/layer.h>
 #include <throng/anim/playback.h>
-#include <throng/core/cache_line.h>
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,20 +119,11 @@ static double length4(const double q[4])
     return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
 }
 
-/* The matrix that multiplies by q from the left. */
-static void left_matrix(const double q[4], double m[4][4])
-{
-    const double x = q[0], y = q[1], z = q[2], w = q[3];
-    const double rows[4][4] = {{w, -z, y, x}, {z, w, -x, y}, {-y, x, w, z}, {-x, -y, -z, w}};
-    memcpy(m, rows, sizeof rows);
-}
-
 static void times(const double a[4], const double b[4], double out[4])
 {
-    double m[4][4], product[4];
-    left_matrix(a, m);
-    for (int i = 0; i < 4; i++)
-        product[i] = m[i][0] * b[0] + m[i][1] * b[1] + m[i][2] * b[2] + m[i][3] * b[3];
+    const double product[4] = {
+        a[3] * b[0] - a[2] * b[1] + a[1] * b[2] + a[0] * b[3], a[2] * b[0] + a[3] * b[1] - a[0] * b[2] + a[1] * b[3],
+        -a[1] * b[0] + a[0] * b[1] + a[3] * b[2] + a[2] * b[3], -a[0] * b[0] - a[1] * b[1] - a[2] * b[2] + a[3] * b[3]};
     memcpy(out, product, sizeof product);
 }
 
@@ -169,22 +156,6 @@ static void add(th_trs *sum, const th_trs *now, const th_trs *start, double weig
     }
 }
 
-static th_dmat34 matrix_of(const th_trs *x)
-{
-    const double l = length4(x->rotation), a = x->rotation[0] / l, b = x->rotation[1] / l, c = x->rotation[2] / l,
-                 w = x->rotation[3] / l;
-    const double r[3][3] = {{1 - 2 * (b * b + c * c), 2 * (a * b - c * w), 2 * (a * c + b * w)},
-                            {2 * (a * b + c * w), 1 - 2 * (a * a + c * c), 2 * (b * c - a * w)},
-                            {2 * (a * c - b * w), 2 * (b * c + a * w), 1 - 2 * (a * a + b * b)}};
-    th_dmat34 m;
-    for (int row = 0; row < 3; row++) {
-        for (int col = 0; col < 3; col++)
-            m.m[4 * row + col] = r[row][col] * x->scale[col];
-        m.m[4 * row + 3] = x->translation[row];
-    }
-    return m;
-}
-
 static th_dmat34 blended_joint(const th_model *model, const playlist *p, const th_layer *layers, uint32_t count,
                                uint32_t joint, th_interpolation mode)
 {
@@ -210,7 +181,7 @@ static th_dmat34 blended_joint(const th_model *model, const playlist *p, const t
         if (layers[k].mode != TH_LAYER_OVERRIDE)
             add(&sum, &now, layers[k].mode == TH_LAYER_ADD ? &first : &rest, (double)layers[k].weight * mask);
     }
-    return matrix_of(&sum);
+    return th_dmat34_from_trs(&sum);
 }
 
 /* ---- the reference ---- */
@@ -580,52 +551,6 @@ Test(layers, do_not_depend_on_other_models_and_inactive_instances)
         }
 }
 
-/* A frame of a mixed crowd on a pool. */
-typedef struct pooled {
-    const mixed_crowd *m;
-    char *scratch;
-    size_t scratch_stride;
-} pooled;
-
-static int update_pooled(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    const pooled *p = ctx;
-    const th_crowd_layers table = {p->m->layers, p->m->counts, TH_MAX_LAYERS + 1};
-    th_crowd_update_layers(p->m->crowd, begin, end, 0.25, &table, p->m->palette,
-                           p->scratch + worker * p->scratch_stride);
-    return 0;
-}
-
-/* Poses the crowd with several grains. */
-static void check_pool(const pooled *p, th_scheduler scheduler, uint32_t threads, uint64_t hash)
-{
-    static const uint32_t grains[] = {1, 3, 16, 100};
-    th_jobs *jobs = create_jobs(scheduler, threads);
-    for (size_t g = 0; g < sizeof grains / sizeof *grains; g++) {
-        memset(p->m->palette, GUARD, th_crowd_palette_bytes(p->m->crowd));
-        th_jobs_for(jobs, th_crowd_batch_count(p->m->crowd), grains[g], update_pooled, (void *)p);
-        cr_expect_eq(th_crowd_hash(p->m->crowd, p->m->palette), hash, "%s, %u threads, %u batches a chunk",
-                     th_scheduler_name(scheduler), threads, grains[g]);
-    }
-    th_jobs_destroy(jobs);
-}
-
-Test(layers, are_the_same_bytes_on_any_pool)
-{
-    enum { MOST_THREADS = 16 };
-    mixed_crowd *m = make_mixed((th_crowd_desc){0});
-    pooled p = {.m = m, .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(m->crowd))};
-    p.scratch = th_cache_line_alloc(MOST_THREADS * p.scratch_stride);
-    update_pooled(0, th_crowd_batch_count(m->crowd), 0, &p);
-    const uint64_t hash = th_crowd_hash(m->crowd, m->palette);
-    for (int scheduler = 0; scheduler < TH_SCHEDULER_COUNT; scheduler++)
-        for (uint32_t threads = 1; th_scheduler_available((th_scheduler)scheduler) && threads <= MOST_THREADS;
-             threads += scheduler == TH_SCHEDULER_SERIAL ? MOST_THREADS : 1)
-            check_pool(&p, (th_scheduler)scheduler, threads, hash);
-    free(p.scratch);
-    free_mixed(m);
-}
-
 /* ---- morph weights ---- */
 
 static double weight_at(const th_model *model, const th_layer *layer, uint32_t weight, double ratio)
@@ -683,23 +608,22 @@ static double check_weights(const setup *t)
     return farthest;
 }
 
-ParameterizedTestParameters(layers, blend_morph_weights)
+Test(layers, blend_morph_weights)
 {
-    return each_isa();
-}
-
-ParameterizedTest(th_isa *isa, layers, blend_morph_weights)
-{
-    skip_without(*isa);
     const random_desc desc = some(8);
     for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
-        setup t = {.model = morph_model(&desc, 20)};
-        t.p = make_playlist(t.model, 3);
-        const th_compiled_model_desc how = {.keys = (th_keys)keys, .masks = t.p->masks, .mask_count = MASKS};
-        crowd_fixture_init_with(&t.s, t.model, how, COUNT, (th_crowd_desc){.isa = *isa});
-        update(&t, UINT16_MAX);
-        const double farthest = check_weights(&t);
-        cr_expect_lt(farthest, 0.02, "%s, keys %d: palettes are off by %g", th_isa_name(*isa), keys, farthest);
+        setup t;
+        setup_init_of(&t, morph_model(&desc, 20), 3, (th_compiled_model_desc){.keys = (th_keys)keys},
+                      (th_crowd_desc){0});
+        for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+            if (!th_isa_available(isa))
+                continue;
+            setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
+            update(&twin, UINT16_MAX);
+            const double farthest = check_weights(&twin);
+            cr_expect_lt(farthest, 0.02, "%s, keys %d: palettes are off by %g", th_isa_name(isa), keys, farthest);
+            crowd_fixture_fini_twin(&twin.s);
+        }
         setup_fini(&t);
     }
 }
