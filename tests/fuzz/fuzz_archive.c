@@ -24,6 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t again_size, third_size;
     uint8_t *again = th_archive_write(model, &again_size), *third;
     th_model *copy;
+    if (th_model_check(model, &err) != TH_OK)
+        abort();
     if (again && th_archive_read(again, again_size, &copy, &err) != TH_OK)
         abort();
     third = again ? th_archive_write(copy, &third_size) : NULL;

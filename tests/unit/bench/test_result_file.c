@@ -1,8 +1,6 @@
 /* Records: what is written is read back, and what is no result is refused with words that help. */
 #include "fixture_result_file.h"
 
-#include <core/random.h>
-
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -223,32 +221,6 @@ Test(result_file, truncated_at_any_byte_is_refused)
     th_report_fini(&report);
 }
 
-/* Bytes changed at random: refused or read, but never worse. */
-Test(result_file, survives_damage)
-{
-    th_report report = report_of(1, 2, 2, steady);
-    json_t *document = document_of(&report);
-    char *text = json_dumps(document, 0);
-    const size_t size = strlen(text);
-    uint32_t read = 0;
-    for (uint32_t trial = 0; trial < 3000; trial++) {
-        const uint64_t bits = th_random_bits(7, trial);
-        const size_t at = bits % size;
-        const char old = text[at];
-        text[at] = "0123456789\"{}[]:,.-eEntf\\ "[(bits >> 40) % 26];
-        th_result_file *results;
-        const th_result result = th_result_file_parse(text, size, "x.json", &results, &err);
-        cr_expect(result == TH_OK || result == TH_ERR_INPUT);
-        read += result == TH_OK;
-        th_result_file_free(results);
-        text[at] = old;
-    }
-    cr_expect(read > 100 && read < 2900, "%u", read);
-    free(text);
-    json_decref(document);
-    th_report_fini(&report);
-}
-
 Test(result_file, many_megabytes_are_read_and_files_that_are_none_refused)
 {
     th_report report = report_of(40, 10, 100, steady);
@@ -274,6 +246,15 @@ Test(result_file, many_megabytes_are_read_and_files_that_are_none_refused)
 
 /* ---- several processes, one report ---- */
 
+/* What another process wrote, "other", into a report. */
+static th_result merge(th_report *report, const th_report *other)
+{
+    th_result_file *results = result_file_of(other, "other");
+    const th_result result = th_result_file_merge_into(results, report, &err);
+    th_result_file_free(results);
+    return result;
+}
+
 Test(result_file, of_another_process_goes_into_the_report)
 {
     th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 3, steady_again);
@@ -286,8 +267,7 @@ Test(result_file, of_another_process_goes_into_the_report)
     other.interference.steal_cpu_load = 0.04;
     report.interference.throttled_s = 0.25;
     other.interference.throttled_s = 0.5;
-    th_result_file *results = result_file_of(&other, "other");
-    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(merge(&report, &other), TH_OK, "%s", err.text);
     const th_row *row = &report.rows[0];
     cr_expect_eq(row->real_ns.count, 7);
     cr_expect_eq(row->core_clock_ns.count, 7);
@@ -305,13 +285,12 @@ Test(result_file, of_another_process_goes_into_the_report)
     th_result_file *both = result_file_of(&report, "both");
     cr_expect_eq(both->entries[0].process_count, 2);
     cr_expect_eq(both->entries[0].ends[0], 4);
-    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(merge(&report, &other), TH_OK, "%s", err.text);
     cr_expect_float_eq(report.interference.external_cpu_load, 0.7 / 3, 1e-9, "the mean over processes");
     report.interference.external_cpu_load = (double)NAN;
-    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(merge(&report, &other), TH_OK, "%s", err.text);
     cr_expect_float_eq(report.interference.external_cpu_load, 0.1, 1e-9, "of those that know");
     th_result_file_free(both);
-    th_result_file_free(results);
     th_report_fini(&other);
     th_report_fini(&report);
 }
@@ -320,49 +299,42 @@ Test(result_file, of_another_process_with_other_palettes_fails_the_entry)
 {
     th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 4, steady);
     other.rows[0].palette_hash++;
-    th_result_file *results = result_file_of(&other, "other");
-    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(merge(&report, &other), TH_OK, "%s", err.text);
     cr_expect_str_eq(report.rows[0].failure, "its palettes differ from process to process");
-    th_result_file_free(results);
     strcpy(report.rows[0].failure, "");
     strcpy(other.rows[0].failure, "joint x is off");
-    results = result_file_of(&other, "other");
-    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(merge(&report, &other), TH_OK, "%s", err.text);
     cr_expect_str_eq(report.rows[0].failure, "joint x is off");
-    th_result_file_free(results);
+    th_report_fini(&other);
+    th_report_fini(&report);
+}
+
+Test(result_file, of_another_process_is_refused)
+{
+    th_report report = report_of(1, 40, 1, steady), other = report_of(1, 1, 4, steady);
+    cr_expect_eq(merge(&report, &report), TH_ERR_LIMIT);
+    cr_expect_str_eq(err.text, "other: more than 64 processes");
     strcpy(other.rows[0].name, "another");
-    results = result_file_of(&other, "other");
-    cr_expect_eq(th_result_file_merge_into(results, &report, &err), TH_ERR_INPUT);
+    cr_expect_eq(merge(&report, &other), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "other: no row/0");
-    th_result_file_free(results);
-    th_report_fini(&other);
-    th_report_fini(&report);
-}
-
-Test(result_file, of_an_interrupted_process_is_not_merged)
-{
-    th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 4, steady);
     other.is_partial = true;
-    th_result_file *results = result_file_of(&other, "other");
-    cr_expect_eq(th_result_file_merge_into(results, &report, &err), TH_ERR_INPUT);
+    cr_expect_eq(merge(&report, &other), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "other is partial: its measurement was interrupted");
-    cr_expect_eq(report.rows[0].real_ns.count, 4);
-    th_result_file_free(results);
+    cr_expect_eq(report.rows[0].real_ns.count, 40);
     th_report_fini(&other);
-    th_report_fini(&report);
-}
-
-Test(result_file, there_is_a_most_of_processes)
-{
-    th_report report = report_of(1, 40, 1, steady);
-    th_result_file *results = result_file_of(&report, "many");
-    cr_expect_eq(th_result_file_merge_into(results, &report, &err), TH_ERR_LIMIT);
-    cr_expect_str_eq(err.text, "many: more than 64 processes");
-    th_result_file_free(results);
     th_report_fini(&report);
 }
 
 /* ---- several processes, one result file ---- */
+
+/* What another process wrote, "more", behind what is in a file. */
+static th_result append(th_result_file *results, const th_report *other)
+{
+    th_result_file *more = result_file_of(other, "more");
+    const th_result result = th_result_file_append(results, more, &err);
+    th_result_file_free(more);
+    return result;
+}
 
 Test(result_file, of_another_process_goes_into_a_result_file)
 {
@@ -372,9 +344,9 @@ Test(result_file, of_another_process_goes_into_a_result_file)
     other.rows[0].max_error = 2e-4;
     report.interference.external_cpu_load = 0.5;
     other.interference.external_cpu_load = 0.1;
-    th_result_file *results = result_file_of(&report, "results"), *more = result_file_of(&other, "more");
+    th_result_file *results = result_file_of(&report, "results");
     const th_result_file_entry *e = &results->entries[0];
-    cr_assert_eq(th_result_file_append(results, more, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(append(results, &other), TH_OK, "%s", err.text);
     cr_expect_eq(e->real_ns.count, 7);
     cr_expect_eq(e->core_clock_ns.count, 7);
     cr_expect_float_eq(e->cpu_ns.values[6], steady_again(0, 0, 2), 1e-3);
@@ -385,25 +357,18 @@ Test(result_file, of_another_process_goes_into_a_result_file)
     cr_expect_eq(e->error_px_p99, 0.75);
     cr_expect_eq(e->error_px_max, 2);
     cr_expect_float_eq(json_number_value(json_object_get(results->context, "external_cpu_load")), 0.3, 1e-9);
-    th_result_file_free(more);
 
     other.rows[0].core_clock_ns.count = 0;
-    more = result_file_of(&other, "more");
-    cr_assert_eq(th_result_file_append(results, more, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(append(results, &other), TH_OK, "%s", err.text);
     cr_expect_eq(e->core_clock_ns.count, 0, "what one process lacks, all lack");
     cr_expect_float_eq(json_number_value(json_object_get(results->context, "external_cpu_load")), 0.7 / 3, 1e-9);
-    th_result_file_free(more);
 
     strcpy(other.rows[0].failure, "joint x is off");
-    more = result_file_of(&other, "more");
-    cr_assert_eq(th_result_file_append(results, more, &err), TH_OK, "%s", err.text);
-    th_result_file_free(more);
+    cr_assert_eq(append(results, &other), TH_OK, "%s", err.text);
     cr_expect_str_eq(e->failure, "joint x is off", "a copy");
     strcpy(other.rows[0].name, "another");
-    more = result_file_of(&other, "more");
-    cr_expect_eq(th_result_file_append(results, more, &err), TH_ERR_INPUT);
+    cr_expect_eq(append(results, &other), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "more: no row/0 as in the process before");
-    th_result_file_free(more);
     th_result_file_free(results);
     th_report_fini(&other);
     th_report_fini(&report);
