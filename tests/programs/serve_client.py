@@ -1,8 +1,12 @@
-"""`throng serve` as a child process, for serve_stop.py, serve_attacks.py and serve_memory.py. Python standard library only."""
+"""`throng serve` as a child process, and a client that says exactly what it is told to say. Python standard library only."""
+import contextlib
+import json
 import os
+import re
 import socket
 import subprocess
 import time
+from typing import NamedTuple
 
 HEAVY = 'heavy.glb'  # takes a while to read and to compile
 NIGHTLY = os.environ.get('THRONG_TEST_NIGHTLY') == 'yes'  # as in fixture_nightly.h
@@ -18,15 +22,34 @@ def make_models(program, folder):
     make_model(program, 'joints=200,clips=2,keys=300', os.path.join(folder, HEAVY))
 
 
-class Server:
-    """A server in a folder of its own, which is also its TMPDIR."""
+class Answer(NamedTuple):
+    status: int  # 0: none came
+    head: str
+    body: bytes
+    whole: bool  # all that the head announces
 
-    def __init__(self, program, folder, *arguments, listen='127.0.0.1:0'):
+    @property
+    def text(self):
+        return self.body.decode(errors='replace')
+
+
+def answer_of(got):
+    """What is in the bytes that came so far."""
+    head, _, body = got.partition(b'\r\n\r\n')
+    status, length = (re.search(what, head) for what in (rb'^HTTP/1.1 (\d+)', rb'(?i)\r\nContent-Length: *(\d+)'))
+    return Answer(int(status[1]) if status else 0, head.decode(errors='replace') + '\r\n', body,
+                  bool(length) and len(body) >= int(length[1]))
+
+
+class Server:
+    """A server in a folder of its own, which is also its TMPDIR. starter: a program that starts another."""
+
+    def __init__(self, program, folder, *arguments, listen='127.0.0.1:0', starter=()):
         self.folder = folder
         self.mark = f'{os.path.basename(folder)}-{os.getpid()}'
-        self.log = open(os.path.join(folder, '.log'), 'wb+')
+        self.log = open(os.path.join(folder, '.log'), 'ab+')
         environment = dict(os.environ, TMPDIR=folder, THRONG_TEST_MARK=self.mark)
-        self.process = subprocess.Popen([program, 'serve', '--listen', listen, *arguments], cwd=folder, env=environment,
+        self.process = subprocess.Popen([*starter, program, 'serve', '--listen', listen, *arguments], cwd=folder, env=environment,
                                         stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.address = None
 
@@ -54,13 +77,26 @@ class Server:
                 answer += piece
         return answer
 
+    def answer(self, request, timeout=100):
+        """What comes for these bytes, once all of it is there or the server has closed the connection."""
+        got = b''
+        with self.connect(timeout) as s, contextlib.suppress(ConnectionError):
+            s.sendall(request)
+            while not answer_of(got).whole and (piece := s.recv(1 << 16)):
+                got += piece
+        return answer_of(got)
+
+    def request(self, method, path, body=None, headers='', timeout=100):
+        """The answer to one request. body: text, or what becomes JSON. headers: each with its line end."""
+        body = body if body is None or isinstance(body, str) else json.dumps(body)
+        length = '' if body is None else f'Content-Type: application/json\r\nContent-Length: {len(body)}\r\n'
+        return self.answer(f'{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}{length}'
+                           f'Connection: close\r\n\r\n{body or ""}'.encode(), timeout)
+
     def ask(self, method, path, body=None, timeout=100):
         """(status, body) of one request."""
-        head = f'{method} {path} HTTP/1.1\r\nHost: localhost\r\n'
-        if body is not None:
-            head += f'Content-Type: application/json\r\nContent-Length: {len(body)}\r\n'
-        head, _, rest = self.say((head + '\r\n' + (body or '')).encode(), timeout).partition(b'\r\n\r\n')
-        return (int(head.split()[1]), rest) if head else (0, b'')
+        answer = self.request(method, path, body, timeout=timeout)
+        return answer.status, answer.body
 
     def metric(self, name):
         for line in self.ask('GET', '/metrics')[1].decode().splitlines():

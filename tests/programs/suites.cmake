@@ -1,31 +1,32 @@
-# throng from outside.
-foreach(name baseline cli compare_run demo gbench interrupt palettes render schema serve trace)
-    set(with fixture_program)
-    if(name STREQUAL serve)
-        list(APPEND with fixture_document fixture_server)
-    elseif(name STREQUAL trace)
-        list(APPEND with fixture_trace)
+# throng from outside, most of it in Python. th_script(NAME FILE ARGUMENT...): a script that may say what it skipped; it starts
+# throng, and human. SCREEN: on a display, where there is xvfb-run.
+function(th_script name file)
+    cmake_parse_arguments(arg "SCREEN" "" "" ${ARGN})
+    set(screen)
+    if(arg_SCREEN AND XVFB_RUN)
+        set(screen ${CMAKE_CURRENT_SOURCE_DIR}/with_screen.sh)
     endif()
-    th_suite(${name} th::bench th::render PkgConfig::JANSSON PkgConfig::SECCOMP NEEDS throng human WITH ${with})
+    add_custom_target(check_${name} DEPENDS throng human)
+    add_test(NAME ${name} COMMAND ${with_skips} ${screen} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/${file}
+        ${arg_UNPARSED_ARGUMENTS})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800
+        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OMP_WAIT_POLICY=passive")
+    if(screen)
+        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK xvfb)
+    endif()
+endfunction()
+foreach(name baseline cli compare_run interrupt palettes render schema serve trace fuzz_serve serve_attacks serve_stop)
+    th_script(${name} ${name}.py $<TARGET_FILE:throng>)
 endforeach()
+if(NOT THRONG_SANITIZE) # which takes memory of its own, and without limits
+    th_script(serve_memory serve_memory.py $<TARGET_FILE:throng>)
+endif()
+# A window, with somebody who uses it (xdotool). Xvfb lets the test read its screen.
+th_script(view view.py $<TARGET_FILE:throng> SCREEN)
+th_suite(pose th::human PkgConfig::JANSSON NEEDS throng WITH fixture_program)
 # What it says, held against golden/documents: help, completion, messages, models.
 th_suite(messages th_cli PkgConfig::JANSSON INSIDE NEEDS throng human WITH fixture_document fixture_program)
-find_file(COMPARE_PY compare.py PATHS /usr/share/benchmark PATH_SUFFIXES benchmark
-    DOC "Google Benchmark's, to test our documents with (Debian: libbenchmark-tools, and python3-scipy)")
-target_compile_definitions(test_gbench PRIVATE TEST_COMPARE_PY="$<$<BOOL:${COMPARE_PY}>:${COMPARE_PY}>")
 set(schema ${PROJECT_SOURCE_DIR}/docs/reference/schema/result-1.json)
-target_compile_definitions(test_schema PRIVATE
-    TEST_CHECK="${CMAKE_CURRENT_LIST_DIR}/check_schema.py" TEST_SCHEMA="${schema}")
-# A window, with somebody who uses it (xdotool). Xvfb lets the test read its screen.
-th_suite(view th::human PkgConfig::JANSSON SCREEN NEEDS throng human WITH fixture_program fixture_trace)
-set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/test_view.c PROPERTIES
-    COMPILE_OPTIONS -Wno-unused-function) # stb's
-add_executable(fuzz_serve ${CMAKE_CURRENT_LIST_DIR}/fuzz_serve.c)
-th_share(fuzz_serve fixture_server)
-target_link_libraries(fuzz_serve PRIVATE th::bench th_places th_warnings)
-add_dependencies(fuzz_serve throng)
-add_test(NAME fuzz_serve COMMAND fuzz_serve)
-
 if(TARGET throng-mpi)
     add_library(fail_allocation MODULE ${CMAKE_CURRENT_LIST_DIR}/fail_allocation.c)
     set_target_properties(fail_allocation PROPERTIES C_VISIBILITY_PRESET default)
@@ -35,42 +36,26 @@ if(TARGET throng-mpi)
     set_tests_properties(mpi PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
-# th_script(NAME FILE ARGUMENT...): a script of Python that may say what it skipped.
-function(th_script name file)
-    add_test(NAME ${name} COMMAND ${with_skips} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/${file} ${ARGN})
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
-endfunction()
-if(Python3_FOUND)
-    set(serve_scripts serve_attacks serve_stop)
-    if(NOT THRONG_SANITIZE) # which takes memory of its own, and without limits
-        list(APPEND serve_scripts serve_memory)
-    endif()
-    foreach(script ${serve_scripts})
-        add_test(NAME ${script} COMMAND
-            ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/${script}.py $<TARGET_FILE:throng>)
-        set_tests_properties(${script} PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
-    endforeach()
-    # The manual pages and completion in real shells, against the program's help and its parser.
-    th_script(manual check_documents.py manual $<TARGET_FILE:throng> ${PROJECT_BINARY_DIR}/man)
-    foreach(shell bash zsh)
-        th_script(completion_${shell} check_documents.py
-            ${shell} $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR}/scripts/completion.${shell})
-    endforeach()
-    th_script(reference check_reference.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
-    th_script(integrations check_integrations.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
-    # The pages in a browser, which also parses every script of theirs.
-    if(NOT THRONG_SANITIZE)
-        th_script(browser ../browser/pages.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
-    endif()
-    # Whether the deliberate faults are noticed is for scripts/test long.
-    find_program(git_path git NO_CACHE)
-    if(git_path)
-        add_test(NAME mutants_apply COMMAND
-            ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run --check)
-    endif()
+# The manual pages and completion in real shells, against the program's help and its parser.
+th_script(manual check_documents.py manual $<TARGET_FILE:throng> ${PROJECT_BINARY_DIR}/man)
+foreach(shell bash zsh)
+    th_script(completion_${shell} check_documents.py
+        ${shell} $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR}/scripts/completion.${shell})
+endforeach()
+th_script(reference check_reference.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
+th_script(integrations check_integrations.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
+# The pages in a browser, which also parses every script of theirs.
+if(NOT THRONG_SANITIZE)
+    th_script(browser ../browser/pages.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
+endif()
+# Whether the deliberate faults are noticed is for scripts/test long.
+find_program(git_path git NO_CACHE)
+if(git_path)
+    add_test(NAME mutants_apply COMMAND
+        ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run --check)
 endif()
 # glTF against an evaluator that shares nothing with us, and whether it would notice.
-if(Python3_FOUND AND EXISTS ${THRONG_TESTMODELS}/glTF2)
+if(EXISTS ${THRONG_TESTMODELS}/glTF2)
     set(reference ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/gltf_reference.py)
     set(models ${THRONG_TESTMODELS}/glTF2)
     file(GLOB reference_models ${models}/simple_skin/*.gltf ${models}/cameras/*.gltf ${models}/BoxTexcoords-glTF/*.gltf

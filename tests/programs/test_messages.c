@@ -139,7 +139,7 @@ static const char *const models[][2] = {
 };
 static size_t next_model;
 
-/* Documents with fewer digits: in the last ones C libraries differ. The matrices of joints are for test_cli.c. */
+/* Documents with fewer digits: in the last ones C libraries differ. The matrices of joints are for test_pose.c. */
 static void print_next_model(FILE *file)
 {
     const char *command = models[next_model++][1];

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Hostile clients of `throng serve`.
+
+    fuzz_serve.py PROGRAM [CONNECTIONS [SEED]]
+
+Sends it requests that are damaged in every way this file knows of, over many connections, while it watches from another
+that the server still answers, that the crowd still ticks, and that the damage reaches nothing. To be run against a build
+with sanitizers."""
+import collections
+import os
+import random
+import re
+import shutil
+import socket
+import sys
+import tempfile
+import time
+
+from serve_client import NIGHTLY, Server, comes
+
+HELD = 64  # connections left open: slow heads, streams that nobody reads
+METHODS = (b'GET', b'HEAD', b'POST', b'PATCH', b'DELETE',
+           b'PUT', b'OPTIONS', b'TRACE', b'CONNECT', b'get', b'', b'\1', b'G\0T')
+PATHS = (b'/', b'/healthz', b'/metrics', b'/api', b'/api/state', b'/api/settings', b'/api/runs', b'/api/runs/1',
+         b'/api/runs/1/result', b'/api/runs/1/report', b'/api/history?seconds=5', b'/api/history?seconds=%00', b'/api/models',
+         b'/api/picture.png', b'/api/picture.png?width=16&height=16', b'/api/picture.png?width=17&height=%00', b'/api/events',
+         b'/api/../../../etc/passwd', b'/%2e%2e/%2e%2e/etc/passwd', b'//etc/passwd', b'/api/runs/18446744073709551617',
+         b'/api/runs/%31', b'/api/state%00.html', b'*', b'', b'http://evil.example/api/state', b'/..;/api',
+         b'/api/runs/1/result/../../state', b'/?a=b&&&=%', b'/\xff\xfe')
+VERSIONS = (b'HTTP/1.1', b'HTTP/1.1', b'HTTP/1.1', b'HTTP/1.0', b'HTTP/0.9', b'HTTP/2.0', b'HTTP/9999999999.1', b'', b'ICY')
+HEADERS = (b'Origin: http://evil.example', b'Origin: null', b'Sec-Fetch-Site: cross-site',
+           b'Authorization: Bearer wrong-wrong-wrong', b'Authorization: Bearer correct-horse-battery',
+           b'Authorization: Bearer', b'Authorization:', b'Content-Type: application/json', b'Content-Type: text/plain', b'Content-Length: 5',
+           b'Content-Length: 99999999999999999999', b'Content-Length: -1', b'Content-Length: 5, 5', b'Content-Length: 0x10',
+           b'Transfer-Encoding: chunked', b'Transfer-Encoding: gzip, chunked', b'Transfer-Encoding: identity',
+           b'Expect: 100-continue', b'Expect: nonsense', b'Connection: keep-alive', b'Connection: close',
+           b'Connection: upgrade', b'Upgrade: websocket', b'Host: evil.example', b'Host: localhost:1:2', b'Range: bytes=0-1',
+           b'Cookie: a=b; c', b' folded', b'NoColon', b': empty', b'X\0Y: z', b'Accept-Encoding: gzip')
+BODIES = (b'{"count": 20}', b'{"count": 30}', b'{"rate_hz": 0.1, "rate_hz": 5}', b'{"count": 1e99}', b'{"count": -0}',
+          b'[[[[[[[[[[[[[[[[[[[[', b'{"a":{"a":{"a":{', b'{"clips": {"walk": 1e308, "\\u0000": 1}}',
+          b'{"models": ["../../etc/passwd"]}', b'{"models": ["\\u0000"]}', b'"\\ud800"', b'nul', b'{"paused": tru',
+          b'{"kind": "scale", "options": {"out": "/tmp/x"}}',
+          b'{"kind": "scale", "options": {"clip": "--help", "repetitions": 1, "frames": 1, "count": 5}}',
+          b'{"kind": "scale", "options": {"threads": "1-999999999999999999999"}}', b'{"kind": "$(reboot)"}',
+          b'5\r\n{}\r\n0\r\n\r\n', b'ffffffffffffffff\r\n{}\r\n', b'-5\r\n{}\r\n0\r\n\r\n',
+          b'2;ext="\\\r\n{}\r\n0\r\nTrailer: x\r\n\r\n', b'zz\r\n', b'2\r\n{}0\r\n\r\n')
+
+connections = int(sys.argv[2]) if len(sys.argv) > 2 else 50000 if NIGHTLY else 1000
+seed = int(sys.argv[3]) if len(sys.argv) > 3 else time.time_ns() if NIGHTLY else 1
+dice = random.Random(seed)
+answers = collections.Counter()  # by status; "none": closed without one
+held = [None] * HELD
+ticks = 0
+
+
+def one_in(count):
+    return dice.randrange(count) == 0
+
+
+def make_request():
+    body = b'' if one_in(3) else dice.choice(BODIES)
+    request = b' '.join((dice.choice(METHODS if one_in(5) else METHODS[:5]), dice.choice(PATHS),
+                         dice.choice(VERSIONS if one_in(5) else VERSIONS[:1]))) + b'\r\n'
+    if not one_in(8):
+        request += b'Host: localhost\r\n'
+    if one_in(2):
+        request += b'Content-Type: application/json\r\n'
+    if body and one_in(2):
+        request += b'Content-Length: %d\r\n' % len(body)
+    for _ in range(dice.randrange(4)):
+        request += dice.choice(HEADERS) + (b'\n' if one_in(10) else b'\r\n')
+    if one_in(50):
+        request += b'X-Long: ................\r\n' * 3000
+    return request + b'\r\n' + body
+
+
+def damage(request):
+    for _ in range(dice.randrange(4)):
+        if not request:
+            break
+        at = dice.randrange(len(request))
+        before, byte, after = request[:at], request[at], request[at + 1:]
+        request = dice.choice((before + bytes([dice.randrange(256)]) + after,
+                               before,
+                               before + bytes([byte ^ 1 << dice.randrange(8)]) + after,
+                               request + request[at // 2:at // 2 + (len(request) - at // 2) // 2]))
+    return request
+
+
+def send(server, request):
+    """In pieces, and sometimes hangs up, or does not read."""
+    client = server.connect()
+    try:
+        while request:
+            piece = dice.randint(1, len(request)) if one_in(5) else len(request)
+            client.sendall(request[:piece])
+            request = request[piece:]
+        what = dice.randrange(8)
+        if what == 0:
+            return client.close()
+        if what == 1:
+            place = dice.randrange(HELD)
+            if held[place]:
+                held[place].close()
+            held[place] = client
+            return None
+        if what == 2:
+            client.shutdown(socket.SHUT_WR)
+        client.settimeout(0.02)
+        text = client.recv(4096)
+    except OSError:  # it waits for more, or has closed the connection
+        text = b''
+    status = re.match(rb'HTTP/1.\d (\d+)', text)
+    answers[status[1].decode() if status else 'none'] += 1
+    assert b'root:' not in text, 'it gives away files'
+    return client.close()
+
+
+def drip_into_held():
+    client = dice.choice(held)
+    if client:
+        try:
+            client.send(b'X', socket.MSG_DONTWAIT)
+        except OSError:
+            pass
+
+
+def watch(server):
+    global ticks
+    assert server.ask('GET', '/healthz')[0] == 200, 'it is not healthy'
+    # A pause is a fair request.
+    assert server.ask('PATCH', '/api/settings', {'paused': False, 'rate_hz': 60})[0] in (200, 202), 'it takes no settings'
+    before, ticks = ticks, server.metric('throng_ticks_total')
+    assert ticks >= before, 'ticks are lost, or metrics'
+
+
+def check_end(server):
+    assert comes(lambda: server.metric('throng_ticks_total') > ticks or server.metric('throng_runs_active') > 0), \
+        'the crowd stands still'
+    totals = (f'{what} {server.metric(f"throng_{what}_total"):.0f}' for what in ('http_connections_stalled', 'ticks_missed'))
+    print(f'resident {server.metric("process_resident_memory_bytes") / 1e6:.1f} MB', *totals)
+    # Once all are gone, and streams of events have noticed by writing to nobody.
+    assert comes(lambda: server.metric('process_open_fds') <= 32, 100), 'descriptors leak'
+    assert server.end() and 'runtime error' not in server.said(), 'it does not end well'
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix='throng-fuzz-')
+    server = Server(os.path.abspath(sys.argv[1]), folder, '--count', '20')
+    print(f'seed {seed} in {folder}')
+    try:
+        assert server.wait_ready(), 'it does not start'
+        for n in range(connections):
+            request = b''.join(make_request() for _ in range(dice.randint(1, 3)))
+            send(server, damage(request) if one_in(2) else request)
+            drip_into_held()
+            if n % 200 == 0:
+                watch(server)
+        for client in filter(None, held):
+            client.close()
+        print(f'{connections} connections;', ', '.join(f'{status}: {answers[status]}' for status in sorted(answers)))
+        watch(server)
+        check_end(server)
+    except (AssertionError, OSError) as why:
+        sys.exit(f'fuzz_serve: seed {seed}: {type(why).__name__}: {why}\n{server.said()}')
+    finally:
+        server.process.kill()
+    left = set(os.listdir(folder)) - {'.log'}
+    shutil.rmtree(folder)
+    sys.exit(f'{left} are left' if left else 0)
+
+
+main()
