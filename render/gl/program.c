@@ -50,9 +50,7 @@ static bool find_position(const char *prelude, const stage *s, const char *messa
 /* Returns the first line of the log that mentions an error, or else the first line. Truncates the log after it. */
 static const char *find_error(char *log)
 {
-    char *first = NULL;
-    char *found = NULL;
-    char *save;
+    char *first = NULL, *found = NULL, *save;
     for (char *line = strtok_r(log, "\n", &save); line && !found; line = strtok_r(NULL, "\n", &save)) {
         if (!first)
             first = line;
@@ -60,26 +58,6 @@ static const char *find_error(char *log)
             found = line;
     }
     return found ? found : first ? first : "the driver does not say why";
-}
-
-static th_result fail_compile(const th_program_desc *desc, const char *prelude, const stage *s, GLuint shader,
-                              th_error *err)
-{
-    GLint size = 0;
-    glGetShaderiv(shader, GL_INFO_LOG_LENGTH, &size);
-    char *log = calloc(1, (size_t)size + 1);
-    if (!log)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a shader's log");
-    glGetShaderInfoLog(shader, size, NULL, log);
-    const char *line = find_error(log);
-    source_position at;
-    if (find_position(prelude, s, line, &at))
-        th_fail(err, TH_ERR_ENVIRONMENT, "program %s, %s shader: %s, line %lu: %s", desc->name, s->name, at.file,
-                at.line, at.rest);
-    else
-        th_fail(err, TH_ERR_ENVIRONMENT, "program %s, %s shader: %s", desc->name, s->name, line);
-    free(log);
-    return TH_ERR_ENVIRONMENT;
 }
 
 /* Compiles the stage and attaches it. */
@@ -106,9 +84,25 @@ static th_result add_stage(GLuint program, const th_program_desc *desc, const st
     glCompileShader(shader);
     GLint good = GL_FALSE;
     glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
-    const th_result result = good ? TH_OK : fail_compile(desc, prelude, s, shader, err);
-    if (good)
+    GLint log_size = 0;
+    glGetShaderiv(shader, GL_INFO_LOG_LENGTH, &log_size);
+    char *log = good ? NULL : calloc(1, (size_t)log_size + 1);
+    th_result result = TH_OK;
+    if (good) {
         glAttachShader(program, shader);
+    } else if (log) {
+        source_position at;
+        glGetShaderInfoLog(shader, log_size, NULL, log);
+        const char *line = find_error(log);
+        if (find_position(prelude, s, line, &at))
+            result = th_fail(err, TH_ERR_ENVIRONMENT, "program %s, %s shader: %s, line %lu: %s", desc->name, s->name,
+                             at.file, at.line, at.rest);
+        else
+            result = th_fail(err, TH_ERR_ENVIRONMENT, "program %s, %s shader: %s", desc->name, s->name, line);
+    } else {
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for a shader's log");
+    }
+    free(log);
     glDeleteShader(shader); /* the program keeps it alive */
     return result;
 }
@@ -136,12 +130,11 @@ th_result th_program_create(const th_program_desc *desc, GLuint *out_program, th
             result = th_fail(err, TH_ERR_ENVIRONMENT, "program %s does not link: %s", desc->name, find_error(log));
         }
     }
-    if (result) {
+    if (result)
         glDeleteProgram(program);
-        return result;
-    }
-    *out_program = program;
-    return TH_OK;
+    else
+        *out_program = program;
+    return result;
 }
 
 bool th_buffer_make(GLuint *out, size_t bytes, const void *data, GLenum usage)

@@ -129,17 +129,13 @@ void th_ring_destroy(th_ring *ring)
 
 /* ---- a frame ---- */
 
-static void wait_for(GLsync fence)
-{
-    const GLuint64 second = 1000000000;
-    while (fence && glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, second) == GL_TIMEOUT_EXPIRED)
-        ;
-}
-
 static void wait_for_slot(th_ring *ring, uint32_t slot)
 {
-    wait_for(ring->fences[slot]);
-    glDeleteSync(ring->fences[slot]);
+    const GLuint64 second = 1000000000;
+    const GLsync fence = ring->fences[slot];
+    while (fence && glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, second) == GL_TIMEOUT_EXPIRED)
+        ;
+    glDeleteSync(fence);
     ring->fences[slot] = NULL;
 }
 

@@ -14,22 +14,6 @@ struct th_target {
     GLuint depth, drawn_colour, resolved_colour; /* renderbuffers; drawn_colour is 0 without antialiasing */
 };
 
-static th_result check_limits(const th_target_desc *desc, th_error *err)
-{
-    GLint size = 0, samples = 0, viewport[2] = {0};
-    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &size);
-    glGetIntegerv(GL_MAX_SAMPLES, &samples);
-    glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
-    uint32_t width = (uint32_t)(size < viewport[0] ? size : viewport[0]);
-    uint32_t height = (uint32_t)(size < viewport[1] ? size : viewport[1]);
-    if (desc->width == 0 || desc->height == 0 || desc->width > width || desc->height > height)
-        return th_fail(err, TH_ERR_ENVIRONMENT, "a picture of %ux%u pixels: OpenGL draws 1x1 to %ux%u here",
-                       desc->width, desc->height, width, height);
-    if (desc->samples > 1 && desc->samples > (uint32_t)samples)
-        return th_fail(err, TH_ERR_ENVIRONMENT, "%u samples a pixel: OpenGL has up to %d here", desc->samples, samples);
-    return TH_OK;
-}
-
 static GLuint create_buffer(const th_target *t, GLenum format, uint32_t samples)
 {
     GLuint buffer;
@@ -58,49 +42,58 @@ static void free_buffers(th_target *t)
     glDeleteRenderbuffers(3, buffers);
 }
 
-static th_result make_buffers(th_target *t, th_error *err)
+/* Makes all buffers anew. After an error the target is unchanged. */
+static th_result remake(th_target *t, const th_target_desc *desc, th_error *err)
 {
-    t->depth = create_buffer(t, GL_DEPTH_COMPONENT32F, t->samples);
-    t->resolved_colour = create_buffer(t, GL_SRGB8_ALPHA8, 0);
-    if (t->samples) {
-        t->drawn_colour = create_buffer(t, GL_SRGB8_ALPHA8, t->samples);
-        t->resolved = create_framebuffer(t->resolved_colour, 0);
-        t->drawn = create_framebuffer(t->drawn_colour, t->depth);
+    GLint size = 0, samples = 0, viewport[2] = {0};
+    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &size);
+    glGetIntegerv(GL_MAX_SAMPLES, &samples);
+    glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
+    uint32_t width = (uint32_t)(size < viewport[0] ? size : viewport[0]);
+    uint32_t height = (uint32_t)(size < viewport[1] ? size : viewport[1]);
+    if (desc->width == 0 || desc->height == 0 || desc->width > width || desc->height > height)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "a picture of %ux%u pixels: OpenGL draws 1x1 to %ux%u here",
+                       desc->width, desc->height, width, height);
+    if (desc->samples > 1 && desc->samples > (uint32_t)samples)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%u samples a pixel: OpenGL has up to %d here", desc->samples, samples);
+
+    th_target next = {.width = desc->width, .height = desc->height, .samples = desc->samples > 1 ? desc->samples : 0};
+    next.depth = create_buffer(&next, GL_DEPTH_COMPONENT32F, next.samples);
+    next.resolved_colour = create_buffer(&next, GL_SRGB8_ALPHA8, 0);
+    if (next.samples) {
+        next.drawn_colour = create_buffer(&next, GL_SRGB8_ALPHA8, next.samples);
+        next.resolved = create_framebuffer(next.resolved_colour, 0);
+        next.drawn = create_framebuffer(next.drawn_colour, next.depth);
     } else {
-        t->drawn = t->resolved = create_framebuffer(t->resolved_colour, t->depth);
+        next.drawn = next.resolved = create_framebuffer(next.resolved_colour, next.depth);
     }
     GLenum error = glGetError();
     bool complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glBindRenderbuffer(GL_RENDERBUFFER, 0);
-    if (!error && complete)
-        return TH_OK;
+    if (error || !complete) {
+        free_buffers(&next);
+        return th_fail(err, error == GL_OUT_OF_MEMORY ? TH_ERR_MEMORY : TH_ERR_ENVIRONMENT,
+                       "a picture of %ux%u pixels with %u samples: %s", next.width, next.height, next.samples,
+                       error ? th_gl_error_name(error) : "the framebuffer is incomplete");
+    }
     free_buffers(t);
-    return th_fail(err, error == GL_OUT_OF_MEMORY ? TH_ERR_MEMORY : TH_ERR_ENVIRONMENT,
-                   "a picture of %ux%u pixels with %u samples: %s", t->width, t->height, t->samples,
-                   error ? th_gl_error_name(error) : "the framebuffer is incomplete");
+    *t = next;
+    return TH_OK;
 }
 
 th_result th_target_create(const th_target_desc *desc, th_target **out_target, th_error *err)
 {
     assert(desc && out_target);
-    *out_target = NULL;
-    th_result result = check_limits(desc, err);
-    if (result)
-        return result;
-    th_target *t = calloc(1, sizeof *t);
+    th_target *t = *out_target = calloc(1, sizeof *t);
     if (!t)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-    t->width = desc->width;
-    t->height = desc->height;
-    t->samples = desc->samples > 1 ? desc->samples : 0;
-    result = make_buffers(t, err);
+    const th_result result = remake(t, desc, err);
     if (result) {
         free(t);
-        return result;
+        *out_target = NULL;
     }
-    *out_target = t;
-    return TH_OK;
+    return result;
 }
 
 th_result th_target_resize(th_target *target, uint32_t width, uint32_t height, th_error *err)
@@ -108,17 +101,7 @@ th_result th_target_resize(th_target *target, uint32_t width, uint32_t height, t
     assert(target);
     if (width == target->width && height == target->height)
         return TH_OK;
-    const th_target_desc desc = {.width = width, .height = height, .samples = target->samples};
-    th_result result = check_limits(&desc, err);
-    if (result)
-        return result;
-    th_target next = {.width = width, .height = height, .samples = target->samples};
-    result = make_buffers(&next, err);
-    if (result)
-        return result;
-    free_buffers(target);
-    *target = next;
-    return TH_OK;
+    return remake(target, &(th_target_desc){.width = width, .height = height, .samples = target->samples}, err);
 }
 
 static void bind_framebuffer(const th_target *target, GLuint framebuffer)

@@ -19,7 +19,7 @@ th_suite(render_mesh th::human th::render INSIDE NEEDS throng-import
 th_embed_shaders(shaders_of_tests
     unit/render/shaders/apart.frag unit/render/shaders/box.frag unit/render/shaders/box.vert
     unit/render/shaders/broken.frag unit/render/shaders/double.comp unit/render/shaders/place.glsl)
-th_suite(gl th::render th_glad INSIDE SCREEN WITH fixture_end fixture_gl WRAP dlopen gladLoadEGL gladLoadGL)
+th_suite(gl th::render th_glad SCREEN WITH fixture_end fixture_gl WRAP dlopen gladLoadEGL gladLoadGL)
 th_suite(target th::render th_glad shaders_of_tests INSIDE SCREEN WITH fixture_end fixture_gl)
 target_compile_definitions(test_target PRIVATE TEST_SHADERS="${CMAKE_CURRENT_LIST_DIR}/shaders")
 th_suite(hud th::render th_glad SCREEN WITH fixture_end fixture_gl fixture_golden fixture_memory)

@@ -1,9 +1,7 @@
-/* Inside, since the ways to a context are replaced one by one. Contexts: which one is opened, what is said about it,
- * and what when none can be. Windows need a display, so those tests are skipped without one; CTest runs them under
- * Xvfb. Some tests bend Mesa by environment variables, or EGL by standing between: every test is a process of its
- * own. */
+/* Contexts: which one is opened, what is said about it, and what when none can be. Windows need a display, so those
+ * tests are skipped without one; CTest runs them under Xvfb. Some tests bend Mesa by environment variables, or EGL by
+ * standing between: every test is a process of its own. */
 #include "fixture_gl.h"
-#include "render/gl/gl_backend.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -263,18 +261,6 @@ Test(gl, lists_a_device_once)
     const char *device = strstr(err.text, "EGL device 0: ");
     cr_assert(device, "%s", err.text);
     cr_expect_null(strstr(device + 1, "EGL device 0: "), "%s", err.text);
-}
-
-Test(gl, lists_why_each_way_failed_and_no_more_than_fits)
-{
-    th_gl_tried tried = {0};
-    th_gl_failed(&tried, "one", "%d", 1);
-    th_gl_failed(&tried, "two", "why %s", "not");
-    cr_expect_str_eq(tried.text, "one: 1; two: why not");
-    for (int i = 0; i < 1000; i++)
-        th_gl_failed(&tried, "EGL device", "again %d", i);
-    cr_expect_eq(strlen(tried.text), sizeof tried.text - 1);
-    cr_expect_eq(tried.length, sizeof tried.text - 1);
 }
 
 static void insert(GLenum type, GLenum severity, const char *text)
