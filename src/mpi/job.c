@@ -63,20 +63,11 @@ void th_mpi_guard_end(void)
 
 /* ---- begin and end ---- */
 
-typedef struct host {
-    char name[TH_HOST_MAX];
-} host;
-
-static host own_host(void)
-{
-    host h = {""};
-    gethostname(h.name, sizeof h.name - 1);
-    return h;
-}
-
 void th_mpi_begin(th_mpi_job *job, double timeout_s)
 {
     int provided;
+    char here[TH_HOST_MAX] = "";
+    gethostname(here, sizeof here - 1);
     *job = (th_mpi_job){.timeout_s = timeout_s};
     set_alarm(timeout_s);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
@@ -86,7 +77,7 @@ void th_mpi_begin(th_mpi_job *job, double timeout_s)
     MPI_Comm_size(job->world, &job->size);
     job->hosts = calloc((size_t)job->size, sizeof *job->hosts);
     if (provided < MPI_THREAD_FUNNELED || !job->hosts || job->size > TH_RANKS_MAX) {
-        th_complain("rank %d on %s cannot run with %d ranks: %s", job->rank, own_host().name, job->size,
+        th_complain("rank %d on %s cannot run with %d ranks: %s", job->rank, here, job->size,
                     !job->hosts                ? "out of memory"
                     : job->size > TH_RANKS_MAX ? "there are at most 4096"
                                                : "this MPI lacks MPI_THREAD_FUNNELED");
@@ -97,8 +88,7 @@ void th_mpi_begin(th_mpi_job *job, double timeout_s)
     MPI_Comm local;
     int local_rank, local_ranks;
     cpu_set_t own, all, any;
-    const host here = own_host();
-    MPI_Allgather(&here, sizeof here, MPI_CHAR, job->hosts, sizeof here, MPI_CHAR, job->world);
+    MPI_Allgather(here, sizeof here, MPI_CHAR, job->hosts, sizeof here, MPI_CHAR, job->world);
     MPI_Comm_split_type(job->world, MPI_COMM_TYPE_SHARED, job->rank, MPI_INFO_NULL, &local);
     MPI_Comm_rank(local, &local_rank);
     MPI_Comm_size(local, &local_ranks);
@@ -133,8 +123,8 @@ static double since_s(uint64_t start_ns)
     return (double)(th_clock_ns() - start_ns) / 1e9;
 }
 
-/* Rank 0 calls the roll and names who does not answer. Returns whether one is missing. */
-static bool complain_of_missing(th_mpi_job *job, double wait_s, const char *what)
+/* Rank 0 has had enough. It calls the roll and names who does not answer. */
+static _Noreturn void end_job(th_mpi_job *job, double wait_s, const char *what)
 {
     enum { NAMED = 8 };
     static bool is_here[TH_RANKS_MAX];
@@ -163,13 +153,8 @@ static bool complain_of_missing(th_mpi_job *job, double wait_s, const char *what
         }
     if (missing > named)
         th_complain("%d more ranks do not answer", missing - named);
-    return missing > 0;
-}
 
-/* Rank 0 has had enough. */
-static _Noreturn void end_job(th_mpi_job *job, double wait_s, const char *what)
-{
-    const bool is_lost = complain_of_missing(job, wait_s, what);
+    const bool is_lost = missing > 0;
     if (received)
         th_complain("the job is ended by signal %d%s", (int)received,
                     is_lost ? ", which mpirun sends when it has lost a rank" : "");
@@ -196,34 +181,13 @@ static _Noreturn void leave_job(th_mpi_job *job, const char *what)
 
 /* ---- waiting ---- */
 
-/* Answers a roll call, and ends the job or leaves it where this takes too long. */
-static void check(th_mpi_job *job, uint64_t start_ns, uint64_t *signal_ns, const char *what)
-{
-    int is_called = 0;
-    if (job->rank > 0)
-        MPI_Iprobe(0, ROLL_CALL, job->world, &is_called, MPI_STATUS_IGNORE);
-    if (is_called) {
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, ROLL_CALL, job->world, MPI_STATUS_IGNORE);
-        MPI_Send(NULL, 0, MPI_BYTE, 0, HERE, job->world);
-    }
-    if (received && *signal_ns == 0)
-        *signal_ns = th_clock_ns();
-    if (job->rank == 0) {
-        if (received || since_s(start_ns) > job->timeout_s)
-            end_job(job, received ? SIGNAL_S : ROLL_S, what);
-    } else if (received ? since_s(*signal_ns) > OTHERS_S
-                        : since_s(start_ns) > job->timeout_s + OTHERS_S + NEXT_S * job->rank) {
-        leave_job(job, what);
-    }
-}
-
 static void wait_for(th_mpi_job *job, MPI_Request request, const char *what, bool is_idle)
 {
     const struct timespec pause = {0, IDLE_NS};
     const uint64_t start_ns = th_clock_ns();
     uint64_t signal_ns = 0;
     for (uint32_t looks = 1;; looks++) {
-        int is_done = 0;
+        int is_done = 0, is_called = 0;
         if (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
             th_complain("rank %d on %s: MPI failed in %s", job->rank, job->hosts[job->rank], what);
             MPI_Abort(job->world, TH_EXIT_ENVIRONMENT);
@@ -234,8 +198,25 @@ static void wait_for(th_mpi_job *job, MPI_Request request, const char *what, boo
             nanosleep(&pause, NULL);
         else
             sched_yield();
-        if (is_idle || looks % LOOKS_A_POLL == 0)
-            check(job, start_ns, &signal_ns, what);
+        if (!is_idle && looks % LOOKS_A_POLL != 0)
+            continue;
+
+        /* Answers a roll call, and ends the job or leaves it where this takes too long. */
+        if (job->rank > 0)
+            MPI_Iprobe(0, ROLL_CALL, job->world, &is_called, MPI_STATUS_IGNORE);
+        if (is_called) {
+            MPI_Recv(NULL, 0, MPI_BYTE, 0, ROLL_CALL, job->world, MPI_STATUS_IGNORE);
+            MPI_Send(NULL, 0, MPI_BYTE, 0, HERE, job->world);
+        }
+        if (received && signal_ns == 0)
+            signal_ns = th_clock_ns();
+        if (job->rank == 0) {
+            if (received || since_s(start_ns) > job->timeout_s)
+                end_job(job, received ? SIGNAL_S : ROLL_S, what);
+        } else if (received ? since_s(signal_ns) > OTHERS_S
+                            : since_s(start_ns) > job->timeout_s + OTHERS_S + NEXT_S * job->rank) {
+            leave_job(job, what);
+        }
     }
 }
 
