@@ -148,12 +148,6 @@ void th_ring_reuse(th_ring *ring)
     wait_for_slot(ring, (ring->slot + ring->held) % ring->slot_count);
 }
 
-/* No frame after this one reads what was written up to now. */
-static void lose(th_ring *ring)
-{
-    ring->frame += MOST_SLOTS;
-}
-
 static void *open_slot(th_ring *ring)
 {
     ring->begin = 0;
@@ -197,7 +191,7 @@ void *th_ring_reserve(th_ring *ring, size_t bytes)
     ring->copy = larger.copy;
     ring->mapping = larger.mapping;
     ring->slot_bytes = larger.slot_bytes;
-    lose(ring);
+    ring->frame += MOST_SLOTS; /* no frame after this one reads what was written up to now */
     return open_slot(ring);
 }
 
@@ -229,7 +223,7 @@ bool th_ring_end(th_ring *ring)
     const bool kept = glUnmapBuffer(GL_COPY_WRITE_BUFFER) == GL_TRUE;
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     if (!kept)
-        lose(ring);
+        ring->frame += MOST_SLOTS; /* as above */
     return kept;
 }
 

@@ -204,26 +204,22 @@ static void see_all(viewer *v)
     th_viewpoint_see_all(&v->view.viewpoint, &camera);
 }
 
-static void follow(viewer *v, bool before)
-{
-    const th_view_hud *view = &v->view;
-    const uint32_t instance = th_crowd_view_next_walker(view->crowd_view, view->viewpoint.followed, before);
-    const th_follow_target subject = th_crowd_view_follow_target(view->crowd_view, instance, view->time_s);
-    th_viewpoint_follow(&v->view.viewpoint, instance, &subject);
-}
-
 /* What needs a crowd and a picture of it. */
 static void act_on_crowd(viewer *v, th_action action)
 {
     th_view_hud *view = &v->view;
-    const th_camera_mode mode = view->viewpoint.mode;
-    const bool back = action >= TH_ACTION_BACK;
-    if (action == TH_ACTION_SEE_ALL)
+    th_viewpoint *viewpoint = &view->viewpoint;
+    const th_camera_mode mode = viewpoint->mode;
+    if (action == TH_ACTION_SEE_ALL) {
         see_all(v);
-    else if (action == TH_ACTION_CAMERA && mode != TH_CAMERA_MODE_FLY)
-        th_viewpoint_set(&view->viewpoint, mode == TH_CAMERA_MODE_ORBIT ? TH_CAMERA_MODE_FLY : TH_CAMERA_MODE_ORBIT);
-    else if (action == TH_ACTION_CAMERA || action % TH_ACTION_BACK == TH_ACTION_FOLLOW)
-        follow(v, back);
+    } else if (action == TH_ACTION_CAMERA && mode != TH_CAMERA_MODE_FLY) {
+        th_viewpoint_set(viewpoint, mode == TH_CAMERA_MODE_ORBIT ? TH_CAMERA_MODE_FLY : TH_CAMERA_MODE_ORBIT);
+    } else if (action == TH_ACTION_CAMERA || action % TH_ACTION_BACK == TH_ACTION_FOLLOW) {
+        const uint32_t instance =
+            th_crowd_view_next_walker(view->crowd_view, viewpoint->followed, action >= TH_ACTION_BACK);
+        const th_follow_target subject = th_crowd_view_follow_target(view->crowd_view, instance, view->time_s);
+        th_viewpoint_follow(viewpoint, instance, &subject);
+    }
     if (th_live_settings_blend(&v->wanted, action, &v->model_set)) {
         th_crowd_view_set_blend(view->crowd_view, &v->wanted.crowd.blend, view->time_s);
         view->settings.crowd.blend = v->wanted.crowd.blend;
@@ -237,7 +233,7 @@ static void act(viewer *v, th_action action)
     th_view_hud *view = &v->view;
     const bool back = action >= TH_ACTION_BACK;
     switch (action % TH_ACTION_BACK) {
-    case TH_ACTION_HELP: /* a page that there is not in this window is none: draw_hud */
+    case TH_ACTION_HELP: /* a page that there is not in this window is none: draw_frame */
         v->help_page++;
         break;
     case TH_ACTION_QUIT:
@@ -278,33 +274,6 @@ static void act(viewer *v, th_action action)
 
 /* ---- a frame ---- */
 
-static void draw_hud(viewer *v)
-{
-    th_view_hud *view = &v->view;
-    th_controls *controls = &v->window->controls;
-    const double waited_s = v->rebuild.under_way ? (double)(th_clock_ns() - v->rebuild.began_ns) / 1e9 : 0;
-    view->width = v->canvas->width;
-    view->height = v->canvas->height;
-    view->bottom = 0;
-    th_hud_begin(view->hud, view->width, view->height);
-    controls->hotspots.count = 0;
-    if (!view->crowd_view)
-        th_view_hud_loading(view, v->rebuild.doing, waited_s);
-    if (v->help_page > th_view_hud_help_pages(view))
-        v->help_page = 0;
-    if (v->help_page > 0) {
-        th_view_hud_help(view, v->help_page - 1);
-    } else if (view->crowd_view && !v->hides_hud) {
-        th_view_hud_statistics(view);
-        view->bottom = th_view_hud_buttons(view, controls->cursor, &controls->hotspots);
-    }
-    if (now_s() < v->message_until_s && !v->takes_screenshot)
-        th_view_hud_message(view, v->message);
-    else if (view->crowd_view && waited_s > 0.5)
-        th_view_hud_message(view, v->rebuild.doing);
-    th_hud_end(view->hud);
-}
-
 /* Writes throng-0001.png into the current folder, or the first free name after it; never overwrites a file. */
 static th_result write_screenshot(const th_canvas *c, char *path, size_t size, th_error *err)
 {
@@ -336,19 +305,41 @@ static th_result write_screenshot(const th_canvas *c, char *path, size_t size, t
 static void draw_frame(viewer *v)
 {
     const th_canvas *c = v->canvas;
-    th_crowd_view *crowd_view = v->view.crowd_view;
-    th_jobs *jobs = crowd_view ? th_crowd_view_get_parts(crowd_view).jobs : NULL;
+    th_view_hud *view = &v->view;
+    th_controls *controls = &v->window->controls;
+    th_jobs *jobs = view->crowd_view ? th_crowd_view_get_parts(view->crowd_view).jobs : NULL;
     th_error err;
     th_tracer_frame_begin(v->tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
-    if (crowd_view) /* if the driver loses data, the next frame draws again */
-        th_crowd_view_frame(crowd_view, v->view.time_s, &v->view.viewpoint.camera, c->target, c->width, c->height);
+    if (view->crowd_view) /* if the driver loses data, the next frame draws again */
+        th_crowd_view_frame(view->crowd_view, view->time_s, &view->viewpoint.camera, c->target, c->width, c->height);
     th_tracer_begin(v->tracer, "resolve");
-    if (crowd_view)
+    if (view->crowd_view)
         th_target_resolve(c->target);
+
     th_tracer_next(v->tracer, "hud");
     th_target_bind_resolved(c->target);
-    draw_hud(v);
+    const double waited_s = v->rebuild.under_way ? (double)(th_clock_ns() - v->rebuild.began_ns) / 1e9 : 0;
+    view->width = c->width;
+    view->height = c->height;
+    view->bottom = 0;
+    th_hud_begin(view->hud, c->width, c->height);
+    controls->hotspots.count = 0;
+    if (!view->crowd_view)
+        th_view_hud_loading(view, v->rebuild.doing, waited_s);
+    if (v->help_page > th_view_hud_help_pages(view))
+        v->help_page = 0;
+    if (v->help_page > 0) {
+        th_view_hud_help(view, v->help_page - 1);
+    } else if (view->crowd_view && !v->hides_hud) {
+        th_view_hud_statistics(view);
+        view->bottom = th_view_hud_buttons(view, controls->cursor, &controls->hotspots);
+    }
+    if (now_s() < v->message_until_s && !v->takes_screenshot)
+        th_view_hud_message(view, v->message);
+    else if (view->crowd_view && waited_s > 0.5)
+        th_view_hud_message(view, v->rebuild.doing);
+    th_hud_end(view->hud);
     th_gpu_clock_end(v->gpu_clock);
     if (v->takes_screenshot) {
         char path[32];
@@ -366,12 +357,12 @@ static void draw_frame(viewer *v)
     th_tracer_frame_end(v->tracer, jobs);
 
     /* Its time is from the end of the last frame to the end of this one. */
-    if (crowd_view) {
-        const th_crowd_view_stats stats = th_crowd_view_get_stats(crowd_view);
+    if (view->crowd_view) {
+        const th_crowd_view_stats stats = th_crowd_view_get_stats(view->crowd_view);
         const uint64_t last_ns = v->last_end_ns, end_ns = th_clock_ns();
         uint64_t gpu_ns;
         if (th_gpu_clock_read(v->gpu_clock, &gpu_ns))
-            v->view.readings.gpu_ms = (double)gpu_ns / 1e6;
+            view->readings.gpu_ms = (double)gpu_ns / 1e6;
         float ms[TH_FRAME_PARTS] = {
             [TH_FRAME_EVALUATE] = (float)(stats.cull_ns + stats.pose_ns) / 1e6F,
             [TH_FRAME_WAIT] = (float)stats.wait_ns / 1e6F,
@@ -380,7 +371,7 @@ static void draw_frame(viewer *v)
         const float known = ms[TH_FRAME_EVALUATE] + ms[TH_FRAME_WAIT] + ms[TH_FRAME_DRAW];
         ms[TH_FRAME_PRESENT] = fmaxf(0, (float)(end_ns - last_ns) / 1e6F - known);
         if (last_ns > 0)
-            th_history_add(&v->view.history, ms);
+            th_history_add(&view->history, ms);
         v->last_end_ns = end_ns;
         v->frames++;
     }
