@@ -1,6 +1,5 @@
 #include "complete.h"
 
-#include "baseline.h"
 #include "help.h"
 #include "synthetic_text.h"
 #include <cli/options.h>

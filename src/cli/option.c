@@ -1,9 +1,8 @@
 #include <cli/option.h>
 
-#include "baseline.h"
 #include "synthetic_text.h"
 #include <cli/model_set.h>
-#include <cli/output.h>
+#include <cli/run.h>
 
 #include <core/suggest.h>
 #include <core/text_format.h>

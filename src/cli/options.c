@@ -1,7 +1,5 @@
 #include <cli/options.h>
 
-#include "baseline.h"
-
 #include <core/file.h>
 #include <core/suggest.h>
 #include <core/text_format.h>
@@ -136,28 +134,12 @@ static th_result parse_option(th_options *options, th_run *run, int *at, th_erro
     return o->parse(o, text, (char *)options + o->offset, err);
 }
 
-static th_result parse_operand(th_options *options, const th_command *command, const char *word, th_error *err)
+th_result th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
+                           th_error *err)
 {
     static const th_option as_model = {.name = "model", .argument = "FILE"};
-    if (command->bit == TH_COMMAND_COMPARE)
-        return th_parse_file(&as_model, word, &options->compare.files, err);
-    if (!command->operand)
-        return th_fail(err, TH_ERR_INPUT, "unexpected \"%s\"; %s takes options only%s", word, command->name,
-                       th_option_find(command, "model", 5) ? ", a model as --model FILE" : "");
-    return th_parse_file(&as_model, word, &options->models.models, err);
-}
-
-/* A word for the programs that compare --run runs. */
-static th_result pass_on(th_run *run, const char *word, th_error *err)
-{
-    if (run->process_word_count == TH_RUN_MAX_WORDS)
-        return th_fail(err, TH_ERR_LIMIT, "more than %d words after --", TH_RUN_MAX_WORDS);
-    run->process_words[run->process_word_count++] = word;
-    return TH_OK;
-}
-
-static void set_defaults(th_options *options, const th_command *command)
-{
+    th_crowd_view_desc *crowd = &options->crowd;
+    th_camera_path *path = &options->camera;
     *options = (struct th_options){
         .crowd = {.blend.pace = TH_DEFAULT_PACE, .far_lod = 4, .hold = 1},
         .camera = {.from = {(double)NAN, (double)NAN, (double)NAN}, .to = {(double)NAN, (double)NAN, (double)NAN}},
@@ -165,55 +147,52 @@ static void set_defaults(th_options *options, const th_command *command)
     for (const th_option *o = th_option_table; o->name; o++)
         if ((o->commands & command->bit) && o->fallback)
             o->parse(o, o->fallback, (char *)options + o->offset, NULL);
-}
+    *run = (th_run){.command = command, .words = argv, .word_count = argc};
 
-/* What of the camera is not given is the scene's; stress looks further down on its grid, to see more of it. */
-static void take_scene(th_options *options, const th_run *run)
-{
-    th_crowd_view_desc *crowd = &options->crowd;
-    double *const camera[] = {&crowd->yaw_deg, &crowd->pitch_deg, &crowd->zoom};
-    th_camera_path *path = &options->camera;
+    bool words_only = false;
+    th_result result = TH_OK;
+    for (int at = 0; at < argc && result == TH_OK;) {
+        const char *word = argv[at];
+        const bool is_option = !words_only && word[0] == '-' && word[1] != '\0';
+        if (is_option && (word[1] == '-' || strcmp(word, "-h") == 0) && strcmp(word, "--") != 0) {
+            result = parse_option(options, run, &at, err);
+            continue;
+        }
+        at++;
+        if (is_option && strcmp(word, "--") == 0)
+            words_only = true;
+        else if (is_option)
+            result = th_fail(err, TH_ERR_INPUT, "unknown option %s; options begin with two dashes", word);
+        else if (words_only && options->compare.run && run->process_word_count < TH_RUN_MAX_WORDS)
+            run->process_words[run->process_word_count++] = word; /* for the programs that it runs */
+        else if (words_only && options->compare.run)
+            result = th_fail(err, TH_ERR_LIMIT, "more than %d words after --", TH_RUN_MAX_WORDS);
+        else if (command->bit == TH_COMMAND_COMPARE)
+            result = th_parse_file(&as_model, word, &options->compare.files, err);
+        else if (command->operand)
+            result = th_parse_file(&as_model, word, &options->models.models, err);
+        else
+            result = th_fail(err, TH_ERR_INPUT, "unexpected \"%s\"; %s takes options only%s", word, command->name,
+                             th_option_find(command, "model", 5) ? ", a model as --model FILE" : "");
+    }
+    crowd->compile.effort = options->models.import_timeout_s / TH_IMPORT_DEFAULT_TIMEOUT_S;
+    const uint32_t models = options->models.models.count;
+    if (result == TH_OK && command->operand && models > 1)
+        return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
+    if (result == TH_OK && path->flies && command->bit != TH_COMMAND_RENDER)
+        return th_fail(err, TH_ERR_INPUT, "--camera A:B flies from A to B in render alone; %s takes A", command->name);
+
+    /* What of the camera is not given is the scene's; stress looks further down on its grid, to see more of it. */
     th_crowd_view_desc_set_scene(crowd, options->scene);
     crowd->surroundings = th_run_has_option(run, "scene");
-    if (run->command->bit == TH_COMMAND_STRESS && !crowd->surroundings)
+    if (command->bit == TH_COMMAND_STRESS && !crowd->surroundings)
         crowd->pitch_deg = 60;
+    double *const camera[] = {&crowd->yaw_deg, &crowd->pitch_deg, &crowd->zoom};
     for (int i = 0; i < 3; i++) {
         *camera[i] = isnan(path->from[i]) ? *camera[i] : path->from[i];
         path->to[i] = isnan(path->to[i]) ? *camera[i] : path->to[i];
     }
-}
-
-th_result th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
-                           th_error *err)
-{
-    bool words_only = false;
-    th_result result = TH_OK;
-    set_defaults(options, command);
-    *run = (th_run){.command = command, .words = argv, .word_count = argc};
-    for (int at = 0; at < argc && result == TH_OK;) {
-        const char *word = argv[at];
-        const bool is_option = !words_only && word[0] == '-' && word[1] != '\0';
-        if (is_option && strcmp(word, "--") == 0) {
-            words_only = true;
-            at++;
-        } else if (is_option && word[1] != '-' && strcmp(word, "-h") != 0) {
-            result = th_fail(err, TH_ERR_INPUT, "unknown option %s; options begin with two dashes", word);
-        } else if (is_option) {
-            result = parse_option(options, run, &at, err);
-        } else if (words_only && options->compare.run) {
-            result = pass_on(run, argv[at++], err);
-        } else {
-            result = parse_operand(options, command, argv[at++], err);
-        }
-    }
-    options->crowd.compile.effort = options->models.import_timeout_s / TH_IMPORT_DEFAULT_TIMEOUT_S;
-    const uint32_t models = options->models.models.count;
-    if (result == TH_OK && command->operand && models > 1)
-        return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
-    if (result == TH_OK && options->camera.flies && command->bit != TH_COMMAND_RENDER)
-        return th_fail(err, TH_ERR_INPUT, "--camera A:B flies from A to B in render alone; %s takes A", command->name);
-    take_scene(options, run);
-    if (result == TH_OK && options->crowd.share_hz > 0 && th_budget_is_set(&options->crowd.budget))
+    if (result == TH_OK && crowd->share_hz > 0 && th_budget_is_set(&crowd->budget))
         return th_fail(err, TH_ERR_INPUT, "--animation-budget chooses how to save, so --share cannot be given with it");
     return result;
 }
@@ -238,21 +217,10 @@ static bool is_same_file(const char *a, const char *b)
     return same;
 }
 
-/* The output options in the order of their checks, and their paths; NULL when not given. */
+/* The output options in the order of their checks; paths are NULL when not given. */
 enum { RENDERED, OUT, REPORT, SAVE, TRACE, OUTPUTS };
 
 static const char *const output_names[OUTPUTS] = {"out", "out", "out", "save", "trace"};
-
-static bool replace_each_other(const char *const outputs[OUTPUTS])
-{
-    for (size_t i = 0; i < OUTPUTS; i++)
-        for (size_t j = 0; j < i && outputs[i]; j++)
-            if (outputs[j] && is_same_file(outputs[i], outputs[j])) {
-                th_complain("--%s and --%s are the same file, %s", output_names[j], output_names[i], outputs[i]);
-                return true;
-            }
-    return false;
-}
 
 static bool replace_input(const char *const outputs[OUTPUTS], const char *input)
 {
@@ -265,53 +233,42 @@ static bool replace_input(const char *const outputs[OUTPUTS], const char *input)
     return false;
 }
 
-static bool replace_models(const char *const outputs[OUTPUTS], const th_file_list *models)
-{
-    for (uint32_t m = 0; m < models->count; m++)
-        if (th_model_name_is_file(models->paths[m]) && replace_input(outputs, models->paths[m]))
-            return true;
-    return false;
-}
-
-static bool replace_baseline(const char *const outputs[OUTPUTS], const char *name)
-{
-    char path[TH_BASELINE_MAX_PATH];
-    return th_baseline_path(name, path, NULL) == TH_OK && replace_input(outputs, path);
-}
-
-static bool replace_results(const char *const outputs[OUTPUTS], const th_file_list *results)
-{
-    for (uint32_t r = 0; r < results->count; r++) {
-        const char *word = results->paths[r];
-        if (th_baseline_is_meant(word) ? replace_baseline(outputs, word) : replace_input(outputs, word))
-            return true;
-    }
-    return false;
-}
-
-/* The writer of pictures checks its own file. */
-static th_result probe(const char *const outputs[OUTPUTS], const char *saved_name, char *saved_path, th_error *err)
-{
-    th_result result = TH_OK;
-    for (size_t i = OUT; i < OUTPUTS && result == TH_OK; i++) {
-        if (i == SAVE && saved_name)
-            result = th_baseline_prepare(saved_name, saved_path, err);
-        if (result == TH_OK && outputs[i])
-            result = th_file_probe(outputs[i], err);
-    }
-    return result;
-}
-
 int th_options_probe_files(const th_options *o)
 {
-    char saved[TH_BASELINE_MAX_PATH];
+    char saved[TH_BASELINE_MAX_PATH], path[TH_BASELINE_MAX_PATH];
     th_error err;
     const char *const name = o->output.save;
     const bool is_saved = name && th_baseline_path(name, saved, NULL) == TH_OK; /* if not, probing says why */
     const char *const outputs[OUTPUTS] = {o->render.path, o->output.out, o->output.report, is_saved ? saved : NULL,
                                           o->trace};
-    if (replace_each_other(outputs) || replace_models(outputs, &o->models.models) ||
-        replace_models(outputs, &o->models.animations) || replace_results(outputs, &o->compare.files))
-        return TH_EXIT_USAGE;
-    return probe(outputs, name, saved, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    for (size_t i = 0; i < OUTPUTS; i++)
+        for (size_t j = 0; j < i && outputs[i]; j++)
+            if (outputs[j] && is_same_file(outputs[i], outputs[j])) {
+                th_complain("--%s and --%s are the same file, %s", output_names[j], output_names[i], outputs[i]);
+                return TH_EXIT_USAGE;
+            }
+    const th_file_list *const models[] = {&o->models.models, &o->models.animations}, *results = &o->compare.files;
+    for (size_t i = 0; i < 2; i++)
+        for (uint32_t m = 0; m < models[i]->count; m++)
+            if (th_model_name_is_file(models[i]->paths[m]) && replace_input(outputs, models[i]->paths[m]))
+                return TH_EXIT_USAGE;
+    for (uint32_t r = 0; r < results->count; r++) {
+        const bool is_baseline = th_baseline_is_meant(results->paths[r]);
+        const char *file = is_baseline ? path : results->paths[r];
+        if (is_baseline && th_baseline_path(results->paths[r], path, NULL) != TH_OK)
+            continue;
+        if (replace_input(outputs, file))
+            return TH_EXIT_USAGE;
+    }
+
+    th_result result = TH_OK;
+    for (size_t i = OUT; i < OUTPUTS && result == TH_OK; i++) { /* the writer of pictures checks its own file */
+        if (i == SAVE && name)
+            result = th_baseline_path(name, saved, &err);
+        if (result == TH_OK && i == SAVE && name)
+            result = th_file_make_folders(saved, &err);
+        if (result == TH_OK && outputs[i])
+            result = th_file_probe(outputs[i], &err);
+    }
+    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

@@ -1,10 +1,8 @@
 /* throng bench: the speed and accuracy of poses, and the cost of the job system. */
 #include "bench_frames.h"
 #include "bench_programs.h"
-#include "cli/interrupt.h"
-#include "cli/measure_options.h"
+#include "cli/measuring.h"
 #include "cli/processes.h"
-#include "cli/progress.h"
 #include <cli/options.h>
 
 #include <bench/bench.h>
@@ -18,45 +16,6 @@ enum { DRAWN = 20 }; /* characters in the pictures of frame/ entries */
 
 #define PROGRAM_TIMEOUT_S 60.0 /* for an answer of an external program */
 
-/* ---- measuring ---- */
-
-static bool write_report(const void *result, th_form form, FILE *file)
-{
-    switch (form) {
-    case TH_FORM_JSON:
-        return th_output_json(th_report_json(result), 12, file);
-    case TH_FORM_CSV:
-        return th_report_csv(result, file);
-    default:
-        return th_bench_print(result, (th_format)form, file);
-    }
-}
-
-/* Whether this machine skips every requested entry. */
-static bool is_all_skipped(const th_report *report)
-{
-    uint32_t count = 0;
-    for (uint32_t r = 0; r < report->row_count; r++)
-        count += report->rows[r].skipped;
-    return count == report->row_count;
-}
-
-/* What external programs compute is no interference. */
-static th_result measure_with(const th_bench_programs *programs, const th_bench_desc *desc, th_report *report,
-                              th_error *err)
-{
-    const uint64_t begin_ns = th_clock_ns();
-    const double begin_s = th_bench_programs_cpu_s(programs);
-    const th_result result = th_bench_run(desc, report, err);
-    const double wall_s = (double)(th_clock_ns() - begin_ns) / 1e9;
-    const double own_load = (th_bench_programs_cpu_s(programs) - begin_s) / wall_s;
-    if (result == TH_OK && own_load > 0) {
-        const double load = report->interference.external_cpu_load - own_load;
-        report->interference.external_cpu_load = load < 0 ? 0 : load; /* NaN stays */
-    }
-    return result;
-}
-
 static th_result merge(void *report, const th_result_file *other, th_error *err)
 {
     return th_result_file_merge_into(other, report, err);
@@ -65,7 +24,8 @@ static th_result merge(void *report, const th_result_file *other, th_error *err)
 /* Text is printed while it is measured, if this process measures all of it. */
 typedef struct live {
     th_bench_printer printer;
-    bool is_wanted, is_used;
+    const th_report *report; /* the finished one */
+    bool is_used;
 } live;
 
 static void print_finished(void *ctx, const th_report *report, uint32_t first, uint32_t count)
@@ -76,27 +36,19 @@ static void print_finished(void *ctx, const th_report *report, uint32_t first, u
     l->is_used = l->printer.last != NULL;
 }
 
-/* What write_rest gets. */
-typedef struct live_result {
-    live *live;
-    const th_report *report;
-} live_result;
-
-static live live_of(const th_options *o, uint32_t processes)
+static bool write_report(const void *result, th_form form, FILE *file)
 {
-    return (live){
-        .printer = {.format = TH_FORMAT_TEXT, .file = stdout},
-        .is_wanted = !o->output.json && processes == 1 && !o->measure.is_dry_run,
-    };
-}
-
-/* Text of which the tables are already printed. */
-static bool write_rest(const void *result, th_form form, FILE *file)
-{
-    const live_result *both = result;
-    if (file == stdout && both->live->is_used)
-        return th_bench_printer_end(&both->live->printer, both->report);
-    return write_report(both->report, form, file);
+    live *l = (live *)result;
+    if (file == stdout && l->is_used) /* the tables are already printed */
+        return th_bench_printer_end(&l->printer, l->report);
+    switch (form) {
+    case TH_FORM_JSON:
+        return th_output_json(th_report_json(l->report), 12, file);
+    case TH_FORM_CSV:
+        return th_report_csv(l->report, file);
+    default:
+        return th_bench_print(l->report, (th_format)form, file);
+    }
 }
 
 static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,
@@ -112,7 +64,8 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_bench_frames_init(&frames, &drawn, &o->picture, &scene);
     const th_external_benchmarks drawing = th_bench_frames_external(&frames);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
-    live shown = live_of(o, processes);
+    const bool is_live = !o->output.json && processes == 1 && !o->measure.is_dry_run;
+    live shown = {.printer = {.format = TH_FORMAT_TEXT, .file = stdout}, .report = &report};
     if (o->output.out || o->output.report || o->output.save)
         signal(SIGPIPE, SIG_IGN); /* files are written although nobody reads the text any more */
     static const char *const scheduler_program[] = {"/proc/self/exe", TH_SCHEDULER_COMMAND, NULL};
@@ -125,23 +78,34 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
         .tracer = run->tracer,
         .filter = o->filter,
         .external = &external,
-        .finished = shown.is_wanted ? print_finished : NULL,
+        .finished = is_live ? print_finished : NULL,
         .finished_ctx = &shown,
     };
     th_progress_begin();
-    const th_result result = measure_with(programs, &desc, &report, &err);
+    const uint64_t begin_ns = th_clock_ns();
+    const double begin_s = th_bench_programs_cpu_s(programs);
+    const th_result result = th_bench_run(&desc, &report, &err);
+    const double wall_s = (double)(th_clock_ns() - begin_ns) / 1e9;
+    const double own_load = (th_bench_programs_cpu_s(programs) - begin_s) / wall_s;
     th_bench_frames_fini(&frames);
     th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
+    if (own_load > 0) { /* what external programs compute is no interference */
+        const double load = report.interference.external_cpu_load - own_load;
+        report.interference.external_cpu_load = load < 0 ? 0 : load; /* NaN stays */
+    }
+    uint32_t skipped = 0;
+    for (uint32_t r = 0; r < report.row_count; r++)
+        skipped += report.rows[r].skipped;
     int code = report.is_partial ? th_interrupt_code() : TH_EXIT_ENVIRONMENT;
-    const bool has_result = !is_all_skipped(&report);
+    const bool has_result = skipped < report.row_count;
     if (!has_result)
         th_complain("%s", th_report_skipped(&report)->failure);
     else
         code = th_processes_add(run, processes, merge, &report, &report);
     if (has_result && code == TH_EXIT_GOOD)
-        code = th_output_report(run, &o->output, write_rest, &(live_result){&shown, &report}, &report);
+        code = th_output_report(run, &o->output, write_report, &shown, &report);
     th_report_fini(&report);
     return code;
 }

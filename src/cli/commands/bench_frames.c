@@ -1,22 +1,23 @@
 #include "bench_frames.h"
 
-#include "bench_gpu.h"
-#include "picture_check.h"
-
+#include <bench/figures.h>
 #include <bench/validate.h>
 #include <core/clock.h>
-#include <core/json.h>
 #include <render/gpu_clock.h>
 #include <throng/core/cache_line.h>
+#include <throng/render/gpu_evaluator.h>
 #include <throng/runtime/frame.h>
+#include <throng/runtime/scene.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CULL, WAIT, POSE, DRAW, STAGES };
-enum { CHECKED = 8 }; /* every so many repetitions the pictures are checked */
+/* Samples of an entry: ns per frame of each stage; the share of the CPU time before the draw calls that is spent
+ * outside of jobs; and the GPU's own time of a drawn frame. */
+enum { CULL, WAIT, POSE, DRAW, STAGES, SERIAL = STAGES, ON_GPU, SAMPLED };
+enum { CHECKED = 8 }; /* every so many repetitions the pictures, or the palettes, are checked */
 
 /* Characters of each crowd per character that is visible. */
 enum { ALL_VISIBLE, TENTH_VISIBLE, HUNDREDTH_VISIBLE };
@@ -30,34 +31,32 @@ static const uint32_t per_visible[TH_BENCH_FRAMES_CROWDS] = {1, 10, 100};
 typedef struct subject subject;
 
 /* What an entry measures. */
-typedef struct kind {
+typedef struct frame_kind {
     void (*begin)(subject *s, uint64_t frame); /* puts a frame in flight before any is timed */
     void (*run)(subject *s, uint64_t frame);
     bool is_drawn;
     bool on_gpu; /* the GPU poses */
-} kind;
+} frame_kind;
 
 /* What an error/ entry does otherwise than the command line says. */
-typedef struct setting {
+typedef struct frame_setting {
     th_palette palette;
     double share_hz;
     bool all_share; /* not only far characters */
     bool joint_lod;
     uint32_t hold;
-} setting;
+} frame_setting;
 
 typedef struct frame_entry {
-    const kind *kind;
+    const frame_kind *kind;
     int crowd;
-    const setting *setting; /* NULL: none */
+    const frame_setting *setting; /* NULL: none */
 } frame_entry;
 
 /* An entry being measured. */
 struct subject {
-    const kind *kind;
-    int crowd;
+    frame_entry entry;
     th_bench_frames *shared;
-    const setting *setting;
     th_crowd_view *crowd_view, *base; /* base: that of the crowd, which it shares parts with; NULL: none */
     bool is_own;                      /* not that of the crowd */
     th_camera camera;
@@ -65,11 +64,9 @@ struct subject {
     th_row *row;
     uint64_t stage_ns[STAGES]; /* since the repetition began */
     uint32_t frames, repetitions;
-    th_samples stages[STAGES]; /* ns per frame, one sample a repetition */
+    th_samples samples[SAMPLED];
     th_gpu_clock *clock;
-    th_samples gpu_ns; /* the GPU's own time of a drawn frame */
-    bool same_bytes;   /* the GPU has posed as the scalar kernel */
-    th_samples serial; /* share of the CPU time before the draw calls that is spent outside of jobs */
+    bool same_bytes; /* the GPU has posed as the scalar kernel */
 };
 
 /* ---- shared state ---- */
@@ -94,14 +91,15 @@ void th_bench_frames_fini(th_bench_frames *e)
     th_picture_close(&e->picture);
 }
 
-th_result th_bench_frames_open(th_bench_frames *e, th_error *err)
+/* Opens the context, if no entry has yet. TH_ERR_ENVIRONMENT: there is no OpenGL. */
+static th_result open_picture(th_bench_frames *e, th_error *err)
 {
     return e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->size, err);
 }
 
 static th_result find_crowd_view(th_bench_frames *e, int crowd, th_crowd_view **out, th_error *err)
 {
-    th_result result = th_bench_frames_open(e, err);
+    th_result result = open_picture(e, err);
     if (result == TH_OK && !e->crowd_views[crowd])
         result = th_crowd_view_create(&e->crowds[crowd], e->picture.gl, &e->crowd_views[crowd], err);
     *out = e->crowd_views[crowd];
@@ -114,6 +112,18 @@ static json_t *describe(void *ctx)
     return e->crowd_views[ALL_VISIBLE]
                ? th_picture_json(&e->picture, e->crowd_views[ALL_VISIBLE], &e->crowds[ALL_VISIBLE])
                : NULL;
+}
+
+/* A dry run has no room. */
+static void add_sample(th_samples *samples, double value)
+{
+    if (samples->count < samples->capacity)
+        th_samples_add(samples, value);
+}
+
+static void fail(th_row *row, const th_error *err)
+{
+    snprintf(row->failure, sizeof row->failure, "%.*s", (int)sizeof row->failure - 1, err->text);
 }
 
 /* ---- frames ---- */
@@ -135,10 +145,15 @@ static void redraw(subject *s, uint64_t frame)
     th_picture_submit(&s->shared->picture);
 }
 
-static void pose(subject *s, uint64_t frame)
+static bool pose_frame(const subject *s, th_crowd_view *crowd_view, uint64_t frame)
 {
     const th_target_desc *size = &s->shared->size;
-    th_crowd_view_pose(s->crowd_view, time_of(frame), &s->camera, size->width, size->height);
+    return th_crowd_view_pose(crowd_view, time_of(frame), &s->camera, size->width, size->height);
+}
+
+static void pose(subject *s, uint64_t frame)
+{
+    pose_frame(s, s->crowd_view, frame);
 }
 
 /* Drawing takes the time that no other stage has reported. */
@@ -148,13 +163,13 @@ static void run_frame(void *ctx, uint64_t frame)
     const uint64_t begin = th_clock_ns();
     if (s->clock)
         th_gpu_clock_begin(s->clock);
-    s->kind->run(s, frame);
+    s->entry.kind->run(s, frame);
     if (s->clock)
         th_gpu_clock_end(s->clock);
     const uint64_t ns = th_clock_ns() - begin;
     uint64_t gpu_ns;
-    if (s->clock && th_gpu_clock_read(s->clock, &gpu_ns) && s->gpu_ns.count < s->gpu_ns.capacity)
-        th_samples_add(&s->gpu_ns, (double)gpu_ns);
+    if (s->clock && th_gpu_clock_read(s->clock, &gpu_ns))
+        add_sample(&s->samples[ON_GPU], (double)gpu_ns);
     const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
     const uint64_t before_ns = stats.cull_ns + stats.wait_ns + stats.pose_ns;
     const uint64_t stage_ns[STAGES] = {stats.cull_ns, stats.wait_ns, stats.pose_ns, ns - before_ns};
@@ -168,39 +183,35 @@ static void begin_repetition(void *ctx)
 {
     subject *s = ctx;
     for (int slot = 0; slot < TH_RING_SLOTS; slot++)
-        s->kind->begin(s, TH_VALIDATE_FRAME);
+        s->entry.kind->begin(s, TH_VALIDATE_FRAME);
     s->frames = 0;
     for (int i = 0; i < STAGES; i++)
         s->stage_ns[i] = 0;
     th_jobs_stats_reset(th_crowd_view_get_parts(s->crowd_view).jobs);
 }
 
-/* The caller is in a call of the pool, busy or idle, or outside of jobs. */
-static double serial_share(const subject *s)
+static void end_repetition(void *ctx)
 {
+    subject *s = ctx;
     th_worker_stats workers[TH_JOBS_MAX_THREADS];
     const th_jobs *jobs = th_crowd_view_get_parts(s->crowd_view).jobs;
+    th_error err;
+    for (int i = 0; i < STAGES; i++)
+        add_sample(&s->samples[i], (double)s->stage_ns[i] / s->frames);
+
+    /* The caller is in a call of the pool, busy or idle, or outside of jobs. */
     double busy_ns = 0;
     th_jobs_stats(jobs, workers);
     for (uint32_t w = 0; w < th_jobs_threads(jobs); w++)
         busy_ns += (double)workers[w].busy_ns;
     const double calls_ns = (double)(workers[0].busy_ns + workers[0].idle_ns);
     const double serial_ns = fmax((double)(s->stage_ns[CULL] + s->stage_ns[POSE]) - calls_ns, 0);
-    return serial_ns / (serial_ns + busy_ns);
-}
+    add_sample(&s->samples[SERIAL], serial_ns / (serial_ns + busy_ns));
 
-static void end_repetition(void *ctx)
-{
-    subject *s = ctx;
-    th_error err;
-    for (int i = 0; i < STAGES && s->stages[i].count < s->stages[i].capacity; i++) /* a dry run has no room */
-        th_samples_add(&s->stages[i], (double)s->stage_ns[i] / s->frames);
-    if (s->serial.count < s->serial.capacity)
-        th_samples_add(&s->serial, serial_share(s));
     th_gl_finish(s->shared->picture.gl);
     if (th_gl_check(s->shared->picture.gl, "while frames were drawn", &err) != TH_OK)
-        snprintf(s->row->failure, sizeof s->row->failure, "%.*s", (int)sizeof s->row->failure - 1, err.text);
-    if (s->kind->is_drawn && s->repetitions++ % CHECKED == 0)
+        fail(s->row, &err);
+    if (s->entry.kind->is_drawn && s->repetitions++ % CHECKED == 0)
         th_picture_check(&s->shared->picture, s->crowd_view, &s->camera, s->row);
 }
 
@@ -214,142 +225,76 @@ typedef struct validation {
 
 static void pose_all(void *ctx, uint64_t frame)
 {
-    const validation *r = ctx;
-    th_crowd_update(r->crowd, 0, th_crowd_batch_count(r->crowd), time_of(frame), r->palette, r->scratch);
-}
-
-static th_result validate(validation *r, const subject *s, th_error *err)
-{
-    th_crowd_view_desc few = s->shared->crowds[ALL_VISIBLE];
-    few.palette = s->setting ? s->setting->palette : few.palette;
-    const th_scene *scene = th_crowd_view_get_parts(s->crowd_view).scene;
-    th_result result = th_scene_crowd(scene, few.isa, few.palette, &r->crowd, err);
-    if (result != TH_OK)
-        return result;
-    s->row->characters = scene->instance_count;
-    s->row->bones = th_crowd_bone_count(r->crowd);
-    if (s->crowd != ALL_VISIBLE) /* `few` has the same models; the memory for this many may be missing */
-        return TH_OK;
-    result = th_palette_create(r->crowd, &r->palette, err);
-    if (result != TH_OK)
-        return result;
-    r->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(r->crowd));
-    if (!r->scratch)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
-    const th_validate_run_desc run = {
-        .scene = scene, .crowd = r->crowd, .palette = r->palette, .run = pose_all, .ctx = r};
-    return th_validate_run(&run, s->row, err);
+    const validation *v = ctx;
+    th_crowd_update(v->crowd, 0, th_crowd_batch_count(v->crowd), time_of(frame), v->palette, v->scratch);
 }
 
 static th_result check(const subject *s, th_error *err)
 {
-    validation r = {0};
-    const th_result result = validate(&r, s, err);
-    free(r.scratch);
-    free(r.palette);
-    th_crowd_destroy(r.crowd);
+    validation v = {0};
+    th_crowd_view_desc few = s->shared->crowds[ALL_VISIBLE];
+    few.palette = s->entry.setting ? s->entry.setting->palette : few.palette;
+    const th_scene *scene = th_crowd_view_get_parts(s->crowd_view).scene;
+    th_result result = th_scene_crowd(scene, few.isa, few.palette, &v.crowd, err);
+    if (result != TH_OK)
+        return result;
+    s->row->characters = scene->instance_count;
+    s->row->bones = th_crowd_bone_count(v.crowd);
+    if (s->entry.crowd == ALL_VISIBLE) { /* the others have the same models; the memory for that many may be missing */
+        result = th_palette_create(v.crowd, &v.palette, err);
+        if (result == TH_OK && !(v.scratch = th_cache_line_alloc(th_crowd_scratch_bytes(v.crowd))))
+            result = th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
+        const th_validate_run_desc run = {
+            .scene = scene, .crowd = v.crowd, .palette = v.palette, .run = pose_all, .ctx = &v};
+        if (result == TH_OK)
+            result = th_validate_run(&run, s->row, err);
+    }
+    free(v.scratch);
+    free(v.palette);
+    th_crowd_destroy(v.crowd);
     return result;
 }
-
-/* ---- settings ---- */
 
 enum { ERROR_FRAMES = 64, ERROR_EVERY = 7 };
 
-/* Another crowd view that shares what it can with the base. */
-static th_result make_crowd_view(const subject *s, const th_crowd_view_desc *desc, const th_crowd_view *base,
-                                 th_crowd_view **out, th_error *err)
+/* Of a crowd view that shares what it can: consecutive frames of one moment on; errors of the visible characters of
+ * some of them, all together. Not of the first, in which nobody holds a pose. */
+static th_result measure_error(subject *s, th_crowd_view_desc desc, th_error *err)
 {
-    th_result result = th_crowd_view_prepare(desc, base, out, err);
-    if (result != TH_OK)
-        return result;
-    result = th_crowd_view_complete(*out, s->shared->picture.gl, err);
-    if (result != TH_OK) {
-        th_crowd_view_release(*out, base);
-        *out = NULL;
-    }
-    return result;
-}
-
-static th_crowd_view_desc desc_of(const subject *s)
-{
-    th_crowd_view_desc desc = s->shared->crowds[s->crowd];
-    desc.palette = s->setting->palette;
-    desc.share_hz = s->setting->share_hz;
-    desc.far_lod = s->setting->all_share ? 0 : desc.far_lod;
-    desc.joint_lod |= s->setting->joint_lod;
-    desc.hold = s->setting->hold;
-    return desc;
-}
-
-static th_result take_setting(subject *s, th_error *err)
-{
-    const th_crowd_view_desc desc = desc_of(s);
-    s->base = s->setting->joint_lod ? NULL : s->crowd_view; /* it has no levels to share */
-    s->is_own = true;
-    return make_crowd_view(s, &desc, s->base, &s->crowd_view, err);
-}
-
-/* Consecutive frames of one moment on; errors of the visible characters of some of them, all together. Not of the
- * first, in which nobody holds a pose. */
-static bool pool_errors(const subject *s, th_crowd_view *measured, float **px, uint32_t *count)
-{
-    const th_target_desc *size = &s->shared->size;
-    for (uint32_t frame = 0; frame < ERROR_FRAMES + ERROR_EVERY; frame++) {
-        if (!th_crowd_view_pose(measured, time_of(TH_VALIDATE_FRAME + frame), &s->camera, size->width, size->height))
-            return false;
-        const th_crowd_view_stats stats = th_crowd_view_get_stats(measured);
-        if (stats.error_ns == 0 || frame == 0)
-            continue;
-        float *more = realloc(*px, ((size_t)*count + stats.error.count + 1) * sizeof **px);
-        if (!more)
-            return false;
-        memcpy(more + *count, th_crowd_view_get_parts(measured).errors, stats.error.count * sizeof **px);
-        *px = more;
-        *count += stats.error.count;
-    }
-    return true;
-}
-
-static th_result measure_error(subject *s, th_error *err)
-{
-    th_crowd_view_desc desc = desc_of(s);
     th_crowd_view *measured;
     float *px = NULL;
     uint32_t count = 0;
     desc.error_every = ERROR_EVERY;
-    th_result result = make_crowd_view(s, &desc, s->crowd_view, &measured, err);
-    if (result != TH_OK)
-        return result;
-    if (pool_errors(s, measured, &px, &count))
+    th_result result = th_picture_crowd_view(&s->shared->picture, &desc, s->crowd_view, &measured, err);
+    for (uint32_t frame = 0; frame < ERROR_FRAMES + ERROR_EVERY && result == TH_OK; frame++) {
+        const bool is_posed = pose_frame(s, measured, TH_VALIDATE_FRAME + frame);
+        const th_crowd_view_stats stats = th_crowd_view_get_stats(measured);
+        if (is_posed && (stats.error_ns == 0 || frame == 0))
+            continue;
+        float *more = is_posed ? realloc(px, ((size_t)count + stats.error.count + 1) * sizeof *px) : NULL;
+        if (more) {
+            memcpy(more + count, th_crowd_view_get_parts(measured).errors, stats.error.count * sizeof *px);
+            px = more;
+            count += stats.error.count;
+        } else {
+            result = th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost a frame");
+        }
+    }
+    if (result == TH_OK)
         s->error = th_screen_error_stats_of(px, count);
-    else
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost a frame");
     free(px);
     th_crowd_view_release(measured, s->crowd_view);
     return result;
 }
 
-/* ---- the GPU poses ---- */
-
-/* With the scalar kernel's crowd, which is its twin. */
-static th_result take_gpu(subject *s, th_error *err)
+/* Holds what the GPU poses, with the mapping of frames, against the scalar kernel: all characters of the crowd. */
+static th_result compare_with_kernel(subject *s, th_error *err)
 {
-    th_crowd_view_desc desc = s->shared->crowds[s->crowd];
-    desc.evaluator = TH_EVALUATOR_GPU;
-    desc.isa = TH_ISA_SCALAR;
-    desc.palette = th_crowd_view_get_parts(s->crowd_view).palette;
-    s->base = s->crowd_view;
-    s->is_own = true;
-    th_result result = make_crowd_view(s, &desc, s->base, &s->crowd_view, err);
-    if (result == TH_OK && th_crowd_view_get_parts(s->crowd_view).evaluator != TH_EVALUATOR_GPU)
-        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_get_parts(s->crowd_view).fallback);
-    return result;
-}
-
-/* Palettes of the characters that the crowd poses, with the mapping of frames. */
-static th_result read_palettes(const subject *s, const th_crowd *crowd, void *out, th_error *err)
-{
+    const th_crowd *crowd = th_crowd_view_get_parts(s->crowd_view).crowd;
     const th_scene *scene = th_crowd_view_get_parts(s->crowd_view).scene;
+    const size_t bytes = th_crowd_palette_bytes(crowd);
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd)), *wanted = th_cache_line_alloc(bytes),
+         *got = th_cache_line_alloc(bytes);
     const th_gpu_evaluator_desc desc = {
         .gl = s->shared->picture.gl,
         .compiled_models = scene->compiled_models,
@@ -357,30 +302,17 @@ static th_result read_palettes(const subject *s, const th_crowd *crowd, void *ou
         .palette = th_crowd_palette(crowd),
         .mapping = th_crowd_view_get_parts(s->crowd_view).gpu_mapping.mapping,
     };
-    th_gpu_evaluator *evaluator;
-    th_result result = th_gpu_evaluator_create(&desc, &evaluator, err);
+    th_gpu_evaluator *evaluator = NULL;
+    th_result result = scratch && wanted && got
+                           ? th_gpu_evaluator_create(&desc, &evaluator, err)
+                           : th_fail(err, TH_ERR_MEMORY, "no memory for %zu bytes of palettes", bytes);
     if (result == TH_OK)
-        result = th_gpu_evaluator_read(evaluator, crowd, time_of(TH_VALIDATE_FRAME), out, err);
-    th_gpu_evaluator_destroy(evaluator);
-    return result;
-}
-
-/* Holds what the GPU poses against the scalar kernel. */
-static th_result compare_with_kernel(subject *s, th_error *err)
-{
-    const th_crowd *crowd = th_crowd_view_get_parts(s->crowd_view).crowd;
-    const size_t bytes = th_crowd_palette_bytes(crowd);
-    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd)), *wanted = th_cache_line_alloc(bytes),
-         *got = th_cache_line_alloc(bytes);
-    th_result result = TH_OK;
-    if (scratch && wanted && got)
-        result = read_palettes(s, crowd, got, err);
-    else
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for %zu bytes of palettes", bytes);
+        result = th_gpu_evaluator_read(evaluator, crowd, time_of(TH_VALIDATE_FRAME), got, err);
     if (result == TH_OK) {
         th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_of(TH_VALIDATE_FRAME), wanted, scratch);
         s->same_bytes = memcmp(wanted, got, bytes) == 0;
     }
+    th_gpu_evaluator_destroy(evaluator);
     free(scratch);
     free(wanted);
     free(got);
@@ -390,18 +322,17 @@ static th_result compare_with_kernel(subject *s, th_error *err)
 /* ---- creating ---- */
 
 /* Moves the camera towards the middle of a larger crowd until as many characters are visible as possible without
- * exceeding those of `few`. */
+ * exceeding those of the one that is all visible. */
 static void approach(subject *s)
 {
     const th_camera far = s->camera;
-    th_crowd_view *seen = s->kind->on_gpu ? s->base : s->crowd_view; /* what the GPU counts comes late */
-    const th_target_desc *size = &s->shared->size;
+    th_crowd_view *seen = s->entry.kind->on_gpu ? s->base : s->crowd_view; /* what the GPU counts comes late */
     float low = 0.02F, high = 1; /* shares of the distance: too few are visible at the first, too many at the second */
     for (int i = 0; i < 20; i++) {
         const float middle = sqrtf(low * high);
         s->camera = far;
         th_camera_zoom(&s->camera, middle);
-        th_crowd_view_pose(seen, time_of(TH_VALIDATE_FRAME), &s->camera, size->width, size->height);
+        pose_frame(s, seen, TH_VALIDATE_FRAME);
         if (th_crowd_view_get_stats(seen).visible > s->shared->crowds[ALL_VISIBLE].count)
             high = middle;
         else
@@ -411,118 +342,291 @@ static void approach(subject *s)
     th_camera_zoom(&s->camera, low);
 }
 
-static th_result prepare(subject *s, th_error *err)
+static th_result create(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err)
 {
-    th_bench_frames *e = s->shared;
+    th_bench_frames *e = ctx;
+    subject *s = *out = calloc(1, sizeof *s);
+    bool has_room = s != NULL;
+    for (int i = 0; has_room && i < SAMPLED; i++)
+        has_room = th_samples_init(&s->samples[i], row->real_ns.capacity);
+    if (!has_room)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", benchmark->name);
+    s->entry = *(const frame_entry *)benchmark->what;
+    s->shared = e;
+    s->row = row;
+    const frame_setting *setting = s->entry.setting;
+    const bool on_gpu = s->entry.kind->on_gpu;
     th_crowd_view *few;
     th_result result = find_crowd_view(e, ALL_VISIBLE, &few, err);
     if (result == TH_OK)
-        result = find_crowd_view(e, s->crowd, &s->crowd_view, err);
-    if (result != TH_OK)
-        return result;
-    result = s->kind->is_drawn ? th_gpu_clock_create(e->picture.gl, &s->clock, err) : TH_OK;
+        result = find_crowd_view(e, s->entry.crowd, &s->crowd_view, err);
+    if (result == TH_OK && s->entry.kind->is_drawn)
+        result = th_gpu_clock_create(e->picture.gl, &s->clock, err);
     if (result != TH_OK)
         return result;
     s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture), HUGE_VAL);
-    s->row->threads = e->crowds[ALL_VISIBLE].jobs.threads;
-    if (s->setting)
-        result = take_setting(s, err);
-    if (s->kind->on_gpu)
-        result = take_gpu(s, err);
+    row->threads = e->crowds[ALL_VISIBLE].jobs.threads;
+
+    /* A crowd view of its own, which shares what it can with that of the crowd. */
+    th_crowd_view_desc desc = e->crowds[s->entry.crowd];
+    s->is_own = setting || on_gpu;
+    if (s->is_own)
+        s->base = setting && setting->joint_lod ? NULL : s->crowd_view; /* that has no levels to share */
+    if (setting) {
+        desc.palette = setting->palette;
+        desc.share_hz = setting->share_hz;
+        desc.far_lod = setting->all_share ? 0 : desc.far_lod;
+        desc.joint_lod |= setting->joint_lod;
+        desc.hold = setting->hold;
+    } else if (on_gpu) { /* the scalar kernel's crowd is its twin */
+        desc.evaluator = TH_EVALUATOR_GPU;
+        desc.isa = TH_ISA_SCALAR;
+        desc.palette = th_crowd_view_get_parts(s->crowd_view).palette;
+    }
+    if (s->is_own)
+        result = th_picture_crowd_view(&e->picture, &desc, s->base, &s->crowd_view, err);
+    if (result == TH_OK && on_gpu && th_crowd_view_get_parts(s->crowd_view).evaluator != TH_EVALUATOR_GPU)
+        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_get_parts(s->crowd_view).fallback);
     if (result == TH_OK)
         result = check(s, err);
     if (result != TH_OK)
         return result;
-    if (s->crowd != ALL_VISIBLE)
+    if (s->entry.crowd != ALL_VISIBLE)
         approach(s);
-    if (s->setting)
-        result = measure_error(s, err);
-    if (s->kind->on_gpu)
+    if (setting)
+        result = measure_error(s, desc, err);
+    if (on_gpu)
         result = compare_with_kernel(s, err);
     begin_repetition(s);
     th_gl_finish(e->picture.gl);
     return result;
 }
 
-static th_result create(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err)
-{
-    th_bench_frames *e = ctx;
-    subject *s = calloc(1, sizeof *s);
-    bool room = s != NULL;
-    *out = s;
-    for (int i = 0; room && i < STAGES; i++)
-        room = th_samples_init(&s->stages[i], row->real_ns.capacity);
-    room = room && th_samples_init(&s->serial, row->real_ns.capacity) &&
-           th_samples_init(&s->gpu_ns, row->real_ns.capacity);
-    if (!room)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", benchmark->name);
-    const frame_entry *entry = benchmark->what;
-    s->kind = entry->kind;
-    s->crowd = entry->crowd;
-    s->setting = entry->setting;
-    s->shared = e;
-    s->row = row;
-    return prepare(s, err);
-}
-
 static void destroy(void *ctx)
 {
     subject *s = ctx;
-    for (int i = 0; i < STAGES; i++)
-        th_samples_fini(&s->stages[i]);
-    th_samples_fini(&s->serial);
-    th_samples_fini(&s->gpu_ns);
+    for (int i = 0; i < SAMPLED; i++)
+        th_samples_fini(&s->samples[i]);
     th_gpu_clock_destroy(s->clock);
     if (s->is_own)
         th_crowd_view_release(s->crowd_view, s->base);
     free(s);
 }
 
-/* ---- results ---- */
+static double median_of(const th_samples *samples)
+{
+    return th_samples_stats(samples).median;
+}
+
+/* Not known where the driver's clock is not reliable. */
+static th_value gpu_us_of(const th_samples *gpu_ns)
+{
+    return TH_IF_KNOWN(gpu_ns->count > 0, TH_NUMBER(median_of(gpu_ns) / 1e3));
+}
 
 static void summarize(void *ctx, const th_row *baseline, th_row *row)
 {
-    static const char *const names[STAGES] = {"cull_ms", "wait_ms", "pose_ms", "draw_ms"};
     const subject *s = ctx;
-    const double ns = th_samples_stats(&row->real_ns).median;
-    const double base_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN;
+    const frame_kind *kind = s->entry.kind;
+    const bool has_setting = s->entry.setting != NULL;
+    const double base_ns = baseline ? median_of(&baseline->real_ns) : (double)NAN;
     const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
-    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ring_bytes",
-                             th_json_count(th_crowd_view_get_parts(s->crowd_view).ring_bytes), "visible",
-                             th_json_count(stats.visible), "evaluated", th_json_count(stats.evaluated), "shared",
-                             th_json_count(stats.shared), "held", th_json_count(stats.held), "palette_bytes",
-                             th_json_count(stats.palette_bytes), "vs_redraw", th_json_real(ns / base_ns));
-    if (s->setting || s->shared->crowds[s->crowd].share_hz > 0)
+    const char *mapping =
+        kind->on_gpu ? th_gpu_mapping_name(th_crowd_view_get_parts(s->crowd_view).gpu_mapping.mapping) : NULL;
+    const th_figure figures[] = {
+        TH_FIELD("ring_bytes", TH_COUNT(th_crowd_view_get_parts(s->crowd_view).ring_bytes)),
+        TH_FIELD("visible", TH_COUNT(stats.visible)),
+        TH_FIELD("evaluated", TH_COUNT(stats.evaluated)),
+        TH_FIELD("shared", TH_COUNT(stats.shared)),
+        TH_FIELD("held", TH_COUNT(stats.held)),
+        TH_FIELD("palette_bytes", TH_COUNT(stats.palette_bytes)),
+        TH_FIELD("vs_redraw", TH_NUMBER(median_of(&row->real_ns) / base_ns)),
+        TH_FIELD("cull_ms", TH_NUMBER(median_of(&s->samples[CULL]) / 1e6)),
+        TH_FIELD("wait_ms", TH_NUMBER(median_of(&s->samples[WAIT]) / 1e6)),
+        TH_FIELD("pose_ms", TH_NUMBER(median_of(&s->samples[POSE]) / 1e6)),
+        TH_FIELD("draw_ms", TH_NUMBER(median_of(&s->samples[DRAW]) / 1e6)),
+        TH_FIELD("error_px_p50", TH_IF_GIVEN(has_setting, TH_NUMBER((double)s->error.p50))),
+        TH_FIELD("error_px_p99", TH_IF_GIVEN(has_setting, TH_NUMBER((double)s->error.p99))),
+        TH_FIELD("error_px_max", TH_IF_GIVEN(has_setting, TH_NUMBER((double)s->error.max))),
+        TH_FIELD("gpu_us", TH_IF_GIVEN(kind->is_drawn, gpu_us_of(&s->samples[ON_GPU]))),
+        TH_FIELD("gpu_mapping", TH_IF_GIVEN(kind->on_gpu, TH_TEXT(mapping))),
+        TH_FIELD("same_bytes", TH_IF_GIVEN(kind->on_gpu, TH_FLAG(s->same_bytes))),
+        TH_FIELD("serial", TH_IF_KNOWN(kind->run != redraw, TH_NUMBER(median_of(&s->samples[SERIAL])))),
+    };
+    if (has_setting || s->shared->crowds[s->entry.crowd].share_hz > 0)
         row->bones = stats.bones;
-    for (int i = 0; i < STAGES; i++)
-        json = th_json_set(json, names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6));
-    if (s->setting) {
-        json = th_json_set(json, "error_px_p50", th_json_real((double)s->error.p50));
-        json = th_json_set(json, "error_px_p99", th_json_real((double)s->error.p99));
-        json = th_json_set(json, "error_px_max", th_json_real((double)s->error.max));
-    }
-    if (s->kind->is_drawn)
-        json = th_json_set(json, "gpu_us",
-                           s->gpu_ns.count > 0 ? th_json_real(th_samples_stats(&s->gpu_ns).median / 1e3) : json_null());
-    if (s->kind->on_gpu) {
-        const th_gpu_mapping mapping = th_crowd_view_get_parts(s->crowd_view).gpu_mapping.mapping;
-        json = th_json_set(json, "gpu_mapping", json_string(th_gpu_mapping_name(mapping)));
-        json = th_json_set(json, "same_bytes", json_boolean(s->same_bytes));
-    }
-    const bool poses = s->kind->run != redraw;
-    row->own = th_json_set(json, "serial", poses ? th_json_real(th_samples_stats(&s->serial).median) : json_null());
+    row->own = th_figures_json(figures, sizeof figures / sizeof *figures);
 }
+
+/* ---- the crowd of pose/ entries, posed by the compute shader ---- */
+
+typedef struct posed_entry {
+    th_gpu_mapping mapping;
+    th_palette palette;
+} posed_entry;
+
+/* An entry being measured. */
+typedef struct posed {
+    th_bench_frames *shared;
+    th_row *row;
+    th_scene *scene;
+    th_crowd *crowd; /* of the scalar kernel */
+    th_gpu_evaluator *evaluator;
+    th_ring *ring; /* palettes, and cursors behind them, as in a frame */
+    th_gpu_clock *clock;
+    void *palette, *reference, *scratch;
+    th_samples gpu_ns;
+    uint64_t frame; /* the last one */
+    uint32_t repetitions;
+    bool same_bytes; /* as the scalar kernel */
+} posed;
+
+static void run_posed(void *ctx, uint64_t frame)
+{
+    posed *p = ctx;
+    const size_t cursors = th_crowd_palette_bytes(p->crowd);
+    char *slot = th_ring_begin(p->ring);
+    if (slot) {
+        th_crowd_seek(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(frame),
+                      (th_device_cursor *)(void *)(slot + cursors));
+        th_ring_wrote(p->ring, cursors, th_ring_slot_bytes(p->ring));
+    }
+    if (!slot || !th_ring_end(p->ring)) {
+        snprintf(p->row->failure, sizeof p->row->failure, "the driver lost what was written");
+        return;
+    }
+    const th_ring_binding at = th_ring_get_binding(p->ring);
+    th_gpu_clock_begin(p->clock);
+    th_gpu_evaluator_pose(p->evaluator, p->crowd, at, (th_ring_binding){at.buffer, at.offset + cursors});
+    th_gpu_clock_end(p->clock);
+    th_ring_fence(p->ring);
+    th_gl_swap(p->shared->picture.gl);
+    p->frame = frame;
+    uint64_t ns;
+    if (th_gpu_clock_read(p->clock, &ns))
+        add_sample(&p->gpu_ns, (double)ns);
+}
+
+/* Puts frames in flight. */
+static void begin_posed(void *ctx)
+{
+    for (int slot = 0; slot < TH_RING_SLOTS; slot++)
+        run_posed(ctx, TH_VALIDATE_FRAME);
+}
+
+static void read_posed(void *ctx, uint64_t frame)
+{
+    posed *p = ctx;
+    th_error err;
+    if (th_gpu_evaluator_read(p->evaluator, p->crowd, time_of(frame), p->palette, &err) != TH_OK)
+        fail(p->row, &err);
+}
+
+static void end_posed(void *ctx)
+{
+    posed *p = ctx;
+    th_error err;
+    th_gl_finish(p->shared->picture.gl);
+    if (th_gl_check(p->shared->picture.gl, "while the GPU posed", &err) != TH_OK)
+        fail(p->row, &err);
+    if (p->repetitions++ % CHECKED > 0)
+        return;
+    const th_validate_run_desc desc = {.scene = p->scene, .crowd = p->crowd, .palette = p->palette};
+    th_gpu_read_buffer(th_ring_get_binding(p->ring), th_crowd_palette_bytes(p->crowd), p->palette);
+    if (th_validate_left(&desc, p->frame, p->row, &err) != TH_OK)
+        fail(p->row, &err);
+}
+
+static th_result create_posed(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err)
+{
+    const posed_entry *entry = benchmark->what;
+    posed *p = *out = calloc(1, sizeof *p);
+    if (!p)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", benchmark->name);
+    p->shared = ctx;
+    p->row = row;
+    const th_picture *picture = &p->shared->picture;
+    th_result result = open_picture(p->shared, err);
+    if (result == TH_OK)
+        result = th_scene_create(p->shared->posed, &p->scene, err);
+    if (result == TH_OK)
+        result = th_scene_crowd(p->scene, TH_ISA_SCALAR, entry->palette, &p->crowd, err);
+    if (result == TH_OK)
+        result = th_crowd_check_device(p->crowd, NULL, err);
+    if (result != TH_OK)
+        return result;
+    const th_gpu_evaluator_desc evaluator = {.gl = picture->gl,
+                                             .compiled_models = p->scene->compiled_models,
+                                             .compiled_model_count = p->scene->compiled_model_count,
+                                             .palette = entry->palette,
+                                             .mapping = entry->mapping};
+    result = th_gpu_evaluator_create(&evaluator, &p->evaluator, err);
+    if (result != TH_OK)
+        return result;
+    const size_t bytes = th_crowd_palette_bytes(p->crowd) + p->scene->instance_count * sizeof(th_device_cursor);
+    const th_ring_desc ring = {.bytes = bytes, .upload = p->shared->crowds[0].upload};
+    p->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p->crowd));
+    if (!p->scratch || !th_samples_init(&p->gpu_ns, row->real_ns.capacity))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
+    result = th_palette_create(p->crowd, &p->palette, err);
+    if (result == TH_OK)
+        result = th_palette_create(p->crowd, &p->reference, err);
+    if (result == TH_OK)
+        result = th_ring_create(picture->gl, &ring, &p->ring, err);
+    if (result == TH_OK)
+        result = th_gpu_clock_create(picture->gl, &p->clock, err);
+    if (result != TH_OK)
+        return result;
+    row->threads = 1;
+    row->characters = p->scene->instance_count;
+    row->bones = th_crowd_bone_count(p->crowd);
+
+    /* Against double precision, and against the bytes of the scalar kernel. On other drivers than llvmpipe division may
+     * be off in the last bit, so other bytes are no failure. */
+    th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(TH_VALIDATE_FRAME), p->reference, p->scratch);
+    const th_validate_run_desc desc = {
+        .scene = p->scene, .crowd = p->crowd, .palette = p->palette, .run = read_posed, .ctx = p};
+    result = th_validate_run(&desc, row, err);
+    p->same_bytes = th_crowd_hash(p->crowd, p->palette) == th_crowd_hash(p->crowd, p->reference);
+    return result;
+}
+
+static void destroy_posed(void *ctx)
+{
+    posed *p = ctx;
+    th_gpu_clock_destroy(p->clock);
+    th_ring_destroy(p->ring);
+    th_gpu_evaluator_destroy(p->evaluator);
+    th_crowd_destroy(p->crowd);
+    th_scene_destroy(p->scene);
+    th_samples_fini(&p->gpu_ns);
+    free(p->palette);
+    free(p->reference);
+    free(p->scratch);
+    free(p);
+}
+
+static void summarize_posed(void *ctx, const th_row *baseline, th_row *row)
+{
+    const posed *p = ctx;
+    (void)baseline;
+    const th_figure figures[] = {TH_FIELD("gpu_us", gpu_us_of(&p->gpu_ns)),
+                                 TH_FIELD("same_bytes", TH_FLAG(p->same_bytes))};
+    row->own = th_figures_json(figures, sizeof figures / sizeof *figures);
+}
+
+/* ---- the entries ---- */
 
 enum { WHOLE, REDRAW, POSED, BY_GPU, KINDS };
 
-static const kind kinds[KINDS] = {
+static const frame_kind kinds[KINDS] = {
     [WHOLE] = {.begin = draw, .run = draw, .is_drawn = true},
     [REDRAW] = {.begin = draw, .run = redraw},
     [POSED] = {.begin = pose, .run = pose},
     [BY_GPU] = {.begin = draw, .run = draw, .is_drawn = true, .on_gpu = true},
 };
 
-static const setting settings[] = {
+static const frame_setting settings[] = {
     {.palette = TH_PALETTE_F32},
     {.palette = TH_PALETTE_QUAT},
     {.palette = TH_PALETTE_QUAT16},
@@ -548,18 +652,17 @@ static const setting settings[] = {
     .is_baseline = (how) == REDRAW, .create = create, .before = begin_repetition, .run = run_frame,                    \
     .after = end_repetition, .summarize = summarize, .destroy = destroy
 
-#define ON_GPU(mapping, palette)                                                                                       \
-    .what = &(const th_bench_gpu_entry){mapping, palette}, .shape = &kinds, .create = th_bench_gpu_create,             \
-    .before = th_bench_gpu_before, .run = th_bench_gpu_run, .after = th_bench_gpu_after,                               \
-    .summarize = th_bench_gpu_summarize, .destroy = th_bench_gpu_destroy
+#define BY_SHADER(mapping, palette)                                                                                    \
+    .what = &(const posed_entry){mapping, palette}, .shape = &kinds, .create = create_posed, .before = begin_posed,    \
+    .run = run_posed, .after = end_posed, .summarize = summarize_posed, .destroy = destroy_posed
 
 static const th_external_benchmark external[] = {
-    {.name = "gpu/character/f32", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F32)},
-    {.name = "gpu/character/quat", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT)},
-    {.name = "gpu/character/quat16", ON_GPU(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT16)},
-    {.name = "gpu/joint/f32", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_F32)},
-    {.name = "gpu/joint/quat", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT)},
-    {.name = "gpu/joint/quat16", ON_GPU(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT16)},
+    {.name = "gpu/character/f32", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F32)},
+    {.name = "gpu/character/quat", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT)},
+    {.name = "gpu/character/quat16", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT16)},
+    {.name = "gpu/joint/f32", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_F32)},
+    {.name = "gpu/joint/quat", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT)},
+    {.name = "gpu/joint/quat16", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT16)},
     {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
     {.name = "frame/all_visible/redraw", A_FRAME(ALL_VISIBLE, REDRAW)},
     {.name = "frame/all_visible/posed", A_FRAME(ALL_VISIBLE, POSED)},

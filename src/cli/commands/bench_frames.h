@@ -1,5 +1,7 @@
-/* The entries frame/<picture>/<what> and error/<setting> of the bench: whole frames, where their time goes, and what
- * settings that save it look like.
+/* The entries of the bench that draw or let the GPU pose.
+ *
+ * frame/<picture>/<what> and error/<setting>: whole frames, where their time goes, and what settings that save it look
+ * like.
  *
  *   all_visible         a crowd, all of it visible
  *   10_percent_visible  10 times as many characters, of which as many are visible; posed only
@@ -16,7 +18,12 @@
  * Frames are pipelined as in an application: only the ring waits, for the picture of TH_RING_SLOTS frames ago. A
  * repetition begins with that many untimed frames in flight and ends with as many. So a frame's time is the interval
  * from one frame to the next, whether the CPUs or the GPU limit it. All times are wall time; `gpu_us` is the
- * GPU's own where timer queries are reliable. */
+ * GPU's own where timer queries are reliable.
+ *
+ * gpu/<mapping>/<palette>: the crowd of pose/ entries, posed by the compute shader. An iteration finds where each
+ * character is in its clip, on one thread, uploads that and lets the GPU pose. Iterations are pipelined as frames are.
+ * Palettes are read back before the timing and held against those of the scalar kernel and against double precision,
+ * and those that timed iterations left are checked as well. */
 #ifndef TH_CLI_BENCH_FRAMES_H
 #define TH_CLI_BENCH_FRAMES_H
 
@@ -35,14 +42,11 @@ typedef struct th_bench_frames {
     const th_scene_desc *posed; /* of gpu/ entries */
 } th_bench_frames;
 
-/* crowd: its count is that of the visible characters; its camera is ignored. posed: the crowd of gpu/ entries
- * (bench_gpu.h); borrowed. Allocates nothing. Call th_bench_frames_fini in the end. */
+/* crowd: its count is that of the visible characters; its camera is ignored. posed: the crowd of gpu/ entries;
+ * borrowed. Allocates nothing. Call th_bench_frames_fini in the end. */
 void th_bench_frames_init(th_bench_frames *entries, const th_crowd_view_desc *crowd, const th_target_desc *picture,
                           const th_scene_desc *posed);
 void th_bench_frames_fini(th_bench_frames *entries);
-
-/* Opens the context, if no entry has yet. TH_ERR_ENVIRONMENT: there is no OpenGL. */
-th_result th_bench_frames_open(th_bench_frames *entries, th_error *err);
 
 /* entries: NULL for a list that cannot be run. */
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries);

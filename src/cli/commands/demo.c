@@ -1,6 +1,5 @@
 /* throng demo: a camera path over the scenes, in a window or as a film, and a card of figures at its end. */
-#include "cli/interrupt.h"
-#include "cli/progress.h"
+#include "cli/measuring.h"
 #include "picture.h"
 #include "view/history.h"
 #include "view/tour.h"
@@ -8,8 +7,8 @@
 #include <cli/options.h>
 
 #include <bench/context.h>
+#include <bench/figures.h>
 #include <core/clock.h>
-#include <core/json.h>
 #include <core/table.h>
 #include <core/text_format.h>
 #include <render/hud.h>
@@ -24,12 +23,12 @@
 #define CARD_PART      0.25 /* but no longer than this part of the whole */
 
 /* What the card says. */
-typedef struct figures {
+typedef struct card {
     uint32_t characters, threads;
     uint64_t frames;
     double bones_per_s, p50_ms, p99_ms;
     char cpu[96], renderer[128];
-} figures;
+} card;
 
 typedef struct demo {
     const th_options *options;
@@ -47,7 +46,7 @@ typedef struct demo {
     th_history history;
     uint64_t frames, bones, evaluate_ns;
     bool has_card;
-    figures figures; /* from when the card is first shown */
+    card card; /* from when it is first shown */
 } demo;
 
 static bool is_film(const demo *d)
@@ -55,94 +54,70 @@ static bool is_film(const demo *d)
     return d->file.path != NULL;
 }
 
-/* ---- the scenes ---- */
-
-/* As `throng render` draws by default. */
-static th_result make_crowd_view(demo *d, uint32_t shot, th_error *err)
-{
-    th_options render;
-    th_run none;
-    const th_result result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
-    if (result != TH_OK)
-        return result;
-    th_crowd_view_desc desc = render.crowd;
-    th_crowd_view_desc_set_scene(&desc, th_tour[shot].scene);
-    desc.behaviour = th_tour[shot].behaviour;
-    desc.count = th_tour_count(&th_tour[shot], d->most);
-    desc.jobs = d->options->crowd.jobs;
-    desc.shadow_pixels = d->options->crowd.shadow_pixels;
-    desc.models[0] = d->model;
-    desc.clips[0] = TH_NO_INDEX;
-    desc.model_count = 1;
-    return th_crowd_view_create(&desc, d->gl, &d->crowd_views[shot], err);
-}
-
-static th_result open_canvas(demo *d, th_error *err)
+static th_result begin(demo *d, bool has_count, th_error *err)
 {
     const th_options *o = d->options;
-    if (!is_film(d)) {
-        const th_result result = th_window_open(&o->picture, &d->window, err);
+    th_result result;
+    if (is_film(d)) {
+        result = th_frame_writer_open(&d->file, &d->writer, err);
+        if (result == TH_OK)
+            result = th_picture_open(&d->picture, &o->picture, err);
+        if (result != TH_OK)
+            return result;
+        d->gl = d->picture.gl;
+        d->canvas = (th_canvas){d->picture.target, o->picture.width, o->picture.height, 1};
+        d->pixels = malloc(th_target_bytes(d->picture.target));
+        if (!d->pixels)
+            return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+    } else {
+        result = th_window_open(&o->picture, &d->window, err);
         if (result != TH_OK) {
             th_append(err->text, sizeof err->text, "; --out demo.mp4 writes a film instead");
             return result;
         }
         d->gl = d->window->gl;
-        return TH_OK;
     }
-    th_result result = th_frame_writer_open(&d->file, &d->writer, err);
-    if (result == TH_OK)
-        result = th_picture_open(&d->picture, &o->picture, err);
-    if (result != TH_OK)
-        return result;
-    d->gl = d->picture.gl;
-    d->canvas = (th_canvas){d->picture.target, o->picture.width, o->picture.height, 1};
-    d->pixels = malloc(th_target_bytes(d->picture.target));
-    return d->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-}
+    d->most = has_count || !th_gl_get_info(d->gl)->software ? o->crowd.count : SOFTWARE_COUNT;
 
-static th_result begin(demo *d, bool has_count, th_error *err)
-{
-    th_result result = open_canvas(d, err);
+    /* The scenes, as `throng render` draws by default. */
+    th_options render;
+    th_run none;
+    result = th_human_create(&d->model, err);
     if (result == TH_OK)
-        result = th_human_create(&d->model, err);
-    if (result != TH_OK)
-        return result;
-    d->most = has_count || !th_gl_get_info(d->gl)->software ? d->options->crowd.count : SOFTWARE_COUNT;
-    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS && result == TH_OK; shot++)
-        result = make_crowd_view(d, shot, err);
+        result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
+    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS && result == TH_OK; shot++) {
+        th_crowd_view_desc desc = render.crowd;
+        th_crowd_view_desc_set_scene(&desc, th_tour[shot].scene);
+        desc.behaviour = th_tour[shot].behaviour;
+        desc.count = th_tour_count(&th_tour[shot], d->most);
+        desc.jobs = o->crowd.jobs;
+        desc.shadow_pixels = o->crowd.shadow_pixels;
+        desc.models[0] = d->model;
+        desc.clips[0] = TH_NO_INDEX;
+        desc.model_count = 1;
+        result = th_crowd_view_create(&desc, d->gl, &d->crowd_views[shot], err);
+    }
     return result == TH_OK ? th_hud_create(d->gl, TH_HUD_MIN_TEXT_PX, &d->hud, err) : result;
 }
 
-static void end(demo *d)
-{
-    free(d->pixels);
-    th_frame_writer_abandon(d->writer);
-    th_hud_destroy(d->hud);
-    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS; shot++)
-        th_crowd_view_destroy(d->crowd_views[shot]);
-    th_model_free(d->model);
-    th_window_close(d->window);
-    th_picture_close(&d->picture);
-}
-
-/* ---- figures ---- */
+/* ---- the card ---- */
 
 static void take_figures(demo *d)
 {
-    figures *f = &d->figures;
     th_context context;
     th_context_read(&context);
-    *f = (figures){.characters = d->most,
-                   .threads = th_jobs_threads(th_crowd_view_get_parts(d->crowd_views[TH_TOUR_SHOTS - 1]).jobs),
-                   .frames = d->frames,
-                   .bones_per_s = d->evaluate_ns > 0 ? (double)d->bones * 1e9 / (double)d->evaluate_ns : 0,
-                   .p50_ms = th_history_all(&d->history, 0.5),
-                   .p99_ms = th_history_all(&d->history, 0.99)};
-    snprintf(f->cpu, sizeof f->cpu, "%s", context.cpu[0] ? context.cpu : "an unknown CPU");
-    snprintf(f->renderer, sizeof f->renderer, "%s", th_gl_get_info(d->gl)->renderer);
+    card *c = &d->card;
+    *c = (card){.characters = d->most,
+                .threads = th_jobs_threads(th_crowd_view_get_parts(d->crowd_views[TH_TOUR_SHOTS - 1]).jobs),
+                .frames = d->frames,
+                .bones_per_s = d->evaluate_ns > 0 ? (double)d->bones * 1e9 / (double)d->evaluate_ns : 0,
+                .p50_ms = th_history_all(&d->history, 0.5),
+                .p99_ms = th_history_all(&d->history, 0.99)};
+    snprintf(c->cpu, sizeof c->cpu, "%s", context.cpu[0] ? context.cpu : "an unknown CPU");
+    snprintf(c->renderer, sizeof c->renderer, "%s", th_gl_get_info(d->gl)->renderer);
 }
 
-static void write_figures(const figures *f, char *text, size_t size)
+static void write_card(const card *c, char *text, size_t size)
 {
     snprintf(text, size,
              "characters  %s\n"
@@ -150,55 +125,41 @@ static void write_figures(const figures *f, char *text, size_t size)
              "frames      %.1f ms median, %.1f ms p99, of %llu\n"
              "machine     %s, %u thread%s\n"
              "pictures    %s\n",
-             th_digits_from(f->characters).text, f->bones_per_s / 1e6, f->p50_ms, f->p99_ms,
-             (unsigned long long)f->frames, f->cpu, f->threads, th_plural(f->threads), f->renderer);
-}
-
-static void draw_card(const demo *d)
-{
-    const th_rgba dark = {14, 18, 24, 216}, light = {240, 242, 244, 255}, warm = {255, 196, 110, 255};
-    const float line = th_hud_line_px(d->hud);
-    char text[512];
-    write_figures(&d->figures, text, sizeof text);
-    const float width = th_hud_text_width(d->hud, text) + 4 * line, height = 11 * line;
-    const float x = ((float)d->canvas.width - width) / 2, y = ((float)d->canvas.height - height) / 2;
-    th_hud_panel(d->hud, x, y, width, height, dark);
-    th_hud_text(d->hud, x + 2 * line, y + 1.5F * line, warm, "Throng");
-    th_hud_text(d->hud, x + 2 * line, y + 4 * line, light, text);
+             th_digits_from(c->characters).text, c->bones_per_s / 1e6, c->p50_ms, c->p99_ms,
+             (unsigned long long)c->frames, c->cpu, c->threads, th_plural(c->threads), c->renderer);
 }
 
 /* ---- frames ---- */
 
+/* The name of the scene at the bottom, or the card in the middle. */
 static th_result draw_hud(demo *d, uint32_t shot, th_error *err)
 {
-    const float px = roundf(fminf(fmaxf((float)d->canvas.height / 36, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX));
+    const th_rgba dark = {14, 18, 24, 216}, light = {240, 242, 244, 255}, warm = {255, 196, 110, 255};
+    const float canvas_width = (float)d->canvas.width, canvas_height = (float)d->canvas.height;
+    const float px = roundf(fminf(fmaxf(canvas_height / 36, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX));
     const th_result result = th_hud_set_text_px(d->hud, px, err);
-    char text[96];
+    char text[512];
     if (result != TH_OK)
         return result;
     th_target_bind_resolved(d->canvas.target);
     th_hud_begin(d->hud, d->canvas.width, d->canvas.height);
     if (d->has_card) {
-        draw_card(d);
+        write_card(&d->card, text, sizeof text);
+        const float line = th_hud_line_px(d->hud);
+        const float width = th_hud_text_width(d->hud, text) + 4 * line, height = 11 * line;
+        const float x = (canvas_width - width) / 2, y = (canvas_height - height) / 2;
+        th_hud_panel(d->hud, x, y, width, height, dark);
+        th_hud_text(d->hud, x + 2 * line, y + 1.5F * line, warm, "Throng");
+        th_hud_text(d->hud, x + 2 * line, y + 4 * line, light, text);
     } else {
         snprintf(text, sizeof text, "%s, %s characters", th_layout_name(th_tour[shot].scene),
                  th_digits_from(th_tour_count(&th_tour[shot], d->most)).text);
-        th_hud_panel(d->hud, px, (float)d->canvas.height - 3 * px, th_hud_text_width(d->hud, text) + 2 * px, 2 * px,
+        th_hud_panel(d->hud, px, canvas_height - 3 * px, th_hud_text_width(d->hud, text) + 2 * px, 2 * px,
                      (th_rgba){14, 18, 24, 150});
-        th_hud_text(d->hud, 2 * px, (float)d->canvas.height - 2.5F * px, (th_rgba){240, 242, 244, 255}, text);
+        th_hud_text(d->hud, 2 * px, canvas_height - 2.5F * px, light, text);
     }
     th_hud_end(d->hud);
     return TH_OK;
-}
-
-static void add_stats(demo *d, const th_crowd_view *crowd_view, uint64_t began_ns)
-{
-    const th_crowd_view_stats stats = th_crowd_view_get_stats(crowd_view);
-    const float ms[TH_FRAME_PARTS] = {[TH_FRAME_PRESENT] = (float)(th_clock_ns() - began_ns) / 1e6F};
-    th_history_add(&d->history, ms);
-    d->bones += stats.bones;
-    d->evaluate_ns += stats.evaluate_ns;
-    d->frames++;
 }
 
 static double length_s(const demo *d)
@@ -230,7 +191,12 @@ static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
         th_target_show(c->target, d->gl);
         th_gl_swap(d->gl);
     }
-    add_stats(d, crowd_view, began_ns);
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(crowd_view);
+    const float ms[TH_FRAME_PARTS] = {[TH_FRAME_PRESENT] = (float)(th_clock_ns() - began_ns) / 1e6F};
+    th_history_add(&d->history, ms);
+    d->bones += stats.bones;
+    d->evaluate_ns += stats.evaluate_ns;
+    d->frames++;
     return result;
 }
 
@@ -254,22 +220,19 @@ static th_result make_film(demo *d, th_error *err)
     return th_frame_writer_close(writer, err);
 }
 
-/* Escape ends it, as closing the window does. */
-static bool is_left(const demo *d)
-{
-    bool is_left = th_window_closing(d->window) || th_interrupt_is_requested();
-    for (th_action action; (action = th_controls_next(&d->window->controls)) != TH_ACTION_NONE;)
-        is_left = is_left || action == TH_ACTION_QUIT;
-    return is_left;
-}
-
 static th_result show(demo *d, th_error *err)
 {
     const double seconds = length_s(d);
     const uint64_t begin_ns = th_clock_ns();
     th_result result = TH_OK;
     th_window_set_title(d->window, "Throng - demo");
-    for (double s = 0; s < seconds && result == TH_OK && !is_left(d); s = (double)(th_clock_ns() - begin_ns) / 1e9) {
+    for (double s = 0; s < seconds && result == TH_OK; s = (double)(th_clock_ns() - begin_ns) / 1e9) {
+        /* Escape ends it, as closing the window does. */
+        bool is_left = th_window_closing(d->window) || th_interrupt_is_requested();
+        for (th_action action; (action = th_controls_next(&d->window->controls)) != TH_ACTION_NONE;)
+            is_left = is_left || action == TH_ACTION_QUIT;
+        if (is_left)
+            break;
         const th_canvas *canvas;
         th_window_poll(d->window, d->canvas.target ? 0 : 0.1);
         result = th_window_fit(d->window, &canvas, err);
@@ -282,25 +245,32 @@ static th_result show(demo *d, th_error *err)
 
 /* ---- the command ---- */
 
-static json_t *demo_json(const demo *d)
-{
-    const figures *f = &d->figures;
-    return json_pack("{s:o, s:f, s:o, s:f, s:{s:f, s:f}, s:o, s:i, s:o, s:b, s:o}", "out", th_json_text(d->file.path),
-                     "seconds", length_s(d), "characters", th_json_count(f->characters), "bones_per_s", f->bones_per_s,
-                     "frame_ms", "p50", f->p50_ms, "p99", f->p99_ms, "frames", th_json_count(f->frames), "threads",
-                     (int)f->threads, "cpu", th_json_text(f->cpu), "software", (int)th_gl_get_info(d->gl)->software,
-                     "renderer", th_json_text(f->renderer));
-}
-
 static bool write_demo(const void *result, th_form form, FILE *file)
 {
     const demo *d = result;
+    const card *c = &d->card;
     char text[512];
-    if (form != TH_FORM_TEXT)
-        return th_output_json(demo_json(d), 6, file);
-    write_figures(&d->figures, text, sizeof text);
-    fputs(text, file);
-    return true;
+    if (form == TH_FORM_TEXT) {
+        write_card(c, text, sizeof text);
+        fputs(text, file);
+        return true;
+    }
+    json_t *frame_ms = json_pack("{s:f, s:f}", "p50", c->p50_ms, "p99", c->p99_ms);
+    const th_figure figures[] = {
+        TH_FIELD("out", TH_TEXT(d->file.path)),
+        TH_FIELD("seconds", TH_NUMBER(length_s(d))),
+        TH_FIELD("characters", TH_COUNT(c->characters)),
+        TH_FIELD("bones_per_s", TH_NUMBER(c->bones_per_s)),
+        TH_FIELD("frame_ms", TH_JSON(frame_ms)),
+        TH_FIELD("frames", TH_COUNT(c->frames)),
+        TH_FIELD("threads", TH_COUNT(c->threads)),
+        TH_FIELD("cpu", TH_TEXT(c->cpu)),
+        TH_FIELD("software", TH_FLAG(th_gl_get_info(d->gl)->software)),
+        TH_FIELD("renderer", TH_TEXT(c->renderer)),
+    };
+    json_t *json = th_figures_json(figures, sizeof figures / sizeof *figures);
+    json_decref(frame_ms);
+    return th_output_json(json, 6, file);
 }
 
 int th_command_demo(const th_options *o, th_run *run)
@@ -326,6 +296,13 @@ int th_command_demo(const th_options *o, th_run *run)
         take_figures(&d); /* left early */
     if (code == TH_EXIT_GOOD)
         code = th_output_write(run, &o->output, write_demo, &d);
-    end(&d);
+    free(d.pixels);
+    th_frame_writer_abandon(d.writer);
+    th_hud_destroy(d.hud);
+    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS; shot++)
+        th_crowd_view_destroy(d.crowd_views[shot]);
+    th_model_free(d.model);
+    th_window_close(d.window);
+    th_picture_close(&d.picture);
     return code;
 }

@@ -1,7 +1,5 @@
 #include "load_test_gl.h"
 
-#include "picture_check.h"
-
 #include <math.h>
 
 /* Bytes for each character in the lists of motions, walks, weaves, spheres, transforms and visible characters. */
@@ -9,14 +7,6 @@ enum { LISTED_BYTES = 160 };
 
 /* Slots have room to spare (ring.h). */
 #define SLOT_COPIES 1.25
-
-/* Palettes that measuring the error on screen takes beyond that: those that are drawn, and those of the full evaluation
- * in f32. */
-static double error_copies(const th_load_test_gl *c)
-{
-    const size_t f32 = th_palette_entry_bytes(TH_PALETTE_F32), drawn = th_palette_entry_bytes(c->crowd.palette);
-    return c->measures_errors ? 1.25 * (th_crowd_view_most_hold(&c->crowd) + (double)f32 / (double)drawn) : 0;
-}
 
 th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_target_desc *picture,
                                th_error *err)
@@ -33,54 +23,11 @@ void th_load_test_gl_fini(th_load_test_gl *c)
     th_picture_close(&c->picture);
 }
 
-/* ---- crowds ---- */
-
-static th_result make_crowd_view(th_load_test_gl *c, uint32_t characters, const th_crowd_view *base,
-                                 th_crowd_view **out, th_error *err)
-{
-    th_crowd_view_desc desc = c->crowd;
-    desc.count = characters;
-    th_result result = th_crowd_view_prepare(&desc, base, out, err);
-    if (result == TH_OK)
-        result = th_crowd_view_complete(*out, c->picture.gl, err);
-    if (result != TH_OK) {
-        th_crowd_view_release(*out, base);
-        *out = NULL;
-    }
-    return result;
-}
-
-/* Once, and again where crowds of another size are posed another way. */
-static void complain(th_load_test_gl *c)
-{
-    const th_gpu_mapping mapping = th_crowd_view_get_parts(c->all).gpu_mapping.mapping;
-    if (!c->has_complained || mapping != c->gpu_mapping)
-        th_complain_of_evaluator(c->all);
-    c->has_complained = true;
-    c->gpu_mapping = mapping;
-}
-
 static void release(th_load_test_gl *c)
 {
     th_crowd_view_release(c->all, c->one);
     c->all = NULL;
 }
-
-static th_result set_threads(th_load_test_gl *c, uint32_t threads, th_error *err)
-{
-    th_crowd_view *successor;
-    if (c->one && c->crowd.jobs.threads == threads)
-        return TH_OK;
-    c->crowd.jobs.threads = threads;
-    const th_result result = make_crowd_view(c, 1, c->one, &successor, err);
-    if (result == TH_OK) {
-        th_crowd_view_release(c->one, successor);
-        c->one = successor;
-    }
-    return result;
-}
-
-/* ---- frames ---- */
 
 static bool draw_frame(th_load_test_gl *c, uint64_t number)
 {
@@ -99,13 +46,29 @@ static void draw(void *ctx, uint64_t number)
 static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_error *err)
 {
     th_load_test_gl *c = ctx;
+    th_result result = TH_OK;
     release(c);
-    th_result result = set_threads(c, threads, err);
-    if (result == TH_OK)
-        result = make_crowd_view(c, characters, c->one, &c->all, err);
+    th_crowd_view_desc desc = c->crowd;
+    if (!c->one || c->crowd.jobs.threads != threads) {
+        th_crowd_view *successor;
+        c->crowd.jobs.threads = desc.jobs.threads = threads;
+        desc.count = 1;
+        result = th_picture_crowd_view(&c->picture, &desc, c->one, &successor, err);
+        if (result != TH_OK)
+            return result;
+        th_crowd_view_release(c->one, successor);
+        c->one = successor;
+    }
+    desc.count = characters;
+    result = th_picture_crowd_view(&c->picture, &desc, c->one, &c->all, err);
     if (result != TH_OK)
         return result;
-    complain(c);
+    /* Once, and again where crowds of another size are posed another way. */
+    const th_gpu_mapping mapping = th_crowd_view_get_parts(c->all).gpu_mapping.mapping;
+    if (!c->has_complained || mapping != c->gpu_mapping)
+        th_complain_of_evaluator(c->all);
+    c->has_complained = true;
+    c->gpu_mapping = mapping;
     c->camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture), HUGE_VAL);
     for (uint64_t slot = 0; slot < TH_RING_SLOTS; slot++)
         if (!draw_frame(c, slot))
@@ -114,18 +77,21 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
     return TH_OK;
 }
 
+static th_crowd_view_stats read_stats(const th_load_test_gl *c)
+{
+    th_crowd_view_await_stats(c->all);
+    return th_crowd_view_get_stats(c->all);
+}
+
 static uint32_t count_visible(const void *ctx)
 {
-    const th_load_test_gl *c = ctx;
-    th_crowd_view_await_stats(c->all);
-    return th_crowd_view_get_stats(c->all).visible;
+    return read_stats(ctx).visible;
 }
 
 static th_stress_poses count_poses(const void *ctx)
 {
     const th_load_test_gl *c = ctx;
-    th_crowd_view_await_stats(c->all);
-    const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
+    const th_crowd_view_stats stats = read_stats(c);
     return (th_stress_poses){.evaluated = stats.evaluated,
                              .shared = stats.shared,
                              .held = stats.held,
@@ -134,32 +100,23 @@ static th_stress_poses count_poses(const void *ctx)
                              .tolerance_px = stats.tolerance_px};
 }
 
-/* ---- the error on screen ---- */
-
-/* Instead of the crowd that was drawn. A measured frame is posed by the CPU in any case. */
-static th_result make_measured(th_load_test_gl *c, uint32_t every, th_error *err)
-{
-    const uint32_t characters = th_crowd_view_get_parts(c->all).scene->instance_count;
-    const th_crowd_view_desc drawn = c->crowd;
-    th_gl_finish(c->picture.gl);
-    release(c);
-    c->crowd.error_every = every;
-    c->crowd.evaluator = TH_EVALUATOR_CPU;
-    const th_result result = make_crowd_view(c, characters, c->one, &c->all, err);
-    c->crowd = drawn;
-    return result;
-}
-
-static th_result measure_errors(void *ctx, const th_stress_error_desc *desc, th_stress_error *out, uint32_t *out_count,
+/* Of a crowd instead of the one that was drawn. A measured frame is posed by the CPU in any case. */
+static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th_stress_error *out, uint32_t *out_count,
                                 th_error *err)
 {
     th_load_test_gl *c = ctx;
     const th_target_desc *size = &c->picture.size;
+    th_crowd_view_desc desc = c->crowd;
+    desc.count = th_crowd_view_get_parts(c->all).scene->instance_count;
+    desc.error_every = asked->every;
+    desc.evaluator = TH_EVALUATOR_CPU;
     *out_count = 0;
-    const th_result result = make_measured(c, desc->every, err);
+    th_gl_finish(c->picture.gl);
+    release(c);
+    const th_result result = th_picture_crowd_view(&c->picture, &desc, c->one, &c->all, err);
     if (result != TH_OK)
         return result;
-    for (uint32_t frame = 0; frame < desc->frames && !(desc->stop && *desc->stop); frame++) {
+    for (uint32_t frame = 0; frame < asked->frames && !(asked->stop && *asked->stop); frame++) {
         if (!th_crowd_view_pose(c->all, frame / TH_FRAME_RATE, &c->camera, size->width, size->height))
             return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost frame %u", frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
@@ -199,7 +156,11 @@ static json_t *describe(const void *ctx)
 
 th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
 {
-    const double copies = SLOT_COPIES * (TH_RING_SLOTS - 1 + th_crowd_view_most_hold(&c->crowd));
+    const uint32_t hold = th_crowd_view_most_hold(&c->crowd);
+    const double copies = SLOT_COPIES * (TH_RING_SLOTS - 1 + hold);
+    /* Measuring the error on screen takes the palettes that are drawn once more, and those of the full evaluation. */
+    const double f32 = (double)th_palette_entry_bytes(TH_PALETTE_F32);
+    const double error_copies = 1.25 * (hold + f32 / (double)th_palette_entry_bytes(c->crowd.palette));
     return (th_stress_renderer){
         .prepare = prepare,
         .frame = draw,
@@ -210,7 +171,7 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
         .check = check,
         .finish = finish,
         .describe = describe,
-        .palette_copies = copies + error_copies(c),
+        .palette_copies = copies + (c->measures_errors ? error_copies : 0),
         .character_bytes = (size_t)(copies * (sizeof(th_gpu_instance) + sizeof(th_device_cursor))) + LISTED_BYTES,
         .needs_cpus = th_gl_get_info(c->picture.gl)->software,
         .ctx = c,

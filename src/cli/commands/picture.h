@@ -3,6 +3,7 @@
 #ifndef TH_CLI_PICTURE_H
 #define TH_CLI_PICTURE_H
 
+#include <bench/report.h>
 #include <throng/render/crowd_view.h>
 
 #include <jansson.h>
@@ -26,11 +27,20 @@ void th_picture_submit(const th_picture *picture);
 /* Draws a frame of the crowd view and submits it. False when there was no frame, as th_crowd_view_frame. */
 bool th_picture_draw(const th_picture *picture, th_crowd_view *crowd_view, double time_s, const th_camera *camera);
 
+/* A crowd view that shares what it can with the base, which may be NULL. On failure *out is NULL. */
+th_result th_picture_crowd_view(const th_picture *picture, const th_crowd_view_desc *desc, const th_crowd_view *base,
+                                th_crowd_view **out, th_error *err);
+
 /* Says what the CPU does although the GPU was to, and why, if that is so, and which mapping of the shader was measured
  * to be faster. */
 void th_complain_of_evaluator(const th_crowd_view *crowd_view);
 
 /* For th_report.picture: size, settings, and the renderer that drew it. crowd: what the crowd view was made from. */
 json_t *th_picture_json(const th_picture *picture, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd);
+
+/* Checks that a picture shows its own frame: not the palettes of an earlier one, and not those of a later one that was
+ * posed before the GPU had drawn it. Draws frames at moments of its own, and fills in row->failure. The caller's frames
+ * must be finished or not be needed any more. */
+void th_picture_check(const th_picture *picture, th_crowd_view *crowd_view, const th_camera *camera, th_row *row);
 
 #endif

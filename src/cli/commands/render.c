@@ -1,5 +1,5 @@
 /* throng render: writes pictures of a crowd, without a window. */
-#include "cli/progress.h"
+#include "cli/measuring.h"
 #include "picture.h"
 #include <cli/options.h>
 

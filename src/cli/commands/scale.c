@@ -1,8 +1,6 @@
 /* throng scale: the same crowd on more and more threads. */
-#include "cli/interrupt.h"
-#include "cli/measure_options.h"
+#include "cli/measuring.h"
 #include "cli/processes.h"
-#include "cli/progress.h"
 #include <cli/options.h>
 
 #include <bench/scale.h>
@@ -74,10 +72,17 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
     return code;
 }
 
-/* Checks the total of requested and default points and threads. The serial scheduler has one thread, whatever is
- * requested. */
-static int refuse_too_much(const th_options *o)
+int th_command_scale(const th_options *o, th_run *run)
 {
+    const th_number_list *schedulers = &o->scale.schedulers, *crowds = &o->scale.counts;
+    const uint32_t grains = o->scale.grains.count ? o->scale.grains.count : 1;
+    if (crowds->per && strcmp(crowds->per, "thread") != 0) {
+        th_complain("--count N/%s is of throng-mpi; here the crowd grows with N/thread", crowds->per);
+        return TH_EXIT_USAGE;
+    }
+
+    /* The total of requested and default points and threads. The serial scheduler has one thread, whatever is
+     * requested, so no crowd can grow with it. */
     uint32_t usable[TH_JOBS_MAX_THREADS], count = o->scale.threads.count, together = 0, pools = 0, threads = 0;
     const uint32_t *counts = o->scale.threads.counts;
     if (count == 0) {
@@ -86,55 +91,35 @@ static int refuse_too_much(const th_options *o)
     }
     for (uint32_t t = 0; t < count; t++)
         together += counts[t];
-    for (uint32_t i = 0; i < o->scale.schedulers.count; i++) {
-        const bool serial = o->scale.schedulers.values[i] == TH_SCHEDULER_SERIAL;
-        pools += serial ? 1 : count;
-        threads += serial ? 1 : together;
-    }
-    const uint32_t grains = o->scale.grains.count ? o->scale.grains.count : 1,
-                   points = pools * o->scale.counts.count * grains;
-    if (points > MAX_POINTS)
-        th_complain("scale compares at most %d points, not %u: %u of schedulers and threads x %u count%s x %u grain%s",
-                    MAX_POINTS, points, pools, o->scale.counts.count, th_plural(o->scale.counts.count), grains,
-                    th_plural(grains));
-    else if (threads > MAX_THREADS)
-        th_complain("scale has at most %d threads together, not the %u of %u scheduler%s", MAX_THREADS, threads,
-                    o->scale.schedulers.count, th_plural(o->scale.schedulers.count));
-    return points > MAX_POINTS || threads > MAX_THREADS ? TH_EXIT_USAGE : TH_EXIT_GOOD;
-}
-
-/* The serial scheduler has one thread, so no crowd can grow with it. */
-static int refuse_weak_serial(const th_options *o)
-{
-    for (uint32_t i = 0; o->scale.counts.per && i < o->scale.schedulers.count; i++)
-        if (o->scale.schedulers.values[i] == TH_SCHEDULER_SERIAL) {
+    for (uint32_t i = 0; i < schedulers->count; i++) {
+        const bool is_serial = schedulers->values[i] == TH_SCHEDULER_SERIAL;
+        if (is_serial && crowds->per) {
             th_complain(
                 "--count N/thread compares numbers of threads, but the serial scheduler always has one; leave it out");
             return TH_EXIT_USAGE;
         }
-    return TH_EXIT_GOOD;
-}
-
-int th_command_scale(const th_options *o, th_run *run)
-{
-    th_measure_desc measure = o->measure;
-    const th_number_list *schedulers = &o->scale.schedulers;
-    const bool serial = schedulers->count == 1 && schedulers->values[0] == TH_SCHEDULER_SERIAL;
-    measure.seed = o->crowd.seed;
-    if (o->scale.counts.per && strcmp(o->scale.counts.per, "thread") != 0) {
-        th_complain("--count N/%s is of throng-mpi; here the crowd grows with N/thread", o->scale.counts.per);
-        return TH_EXIT_USAGE;
+        pools += is_serial ? 1 : count;
+        threads += is_serial ? 1 : together;
     }
-    int code = refuse_weak_serial(o);
-    if (code == TH_EXIT_GOOD)
-        code = refuse_too_much(o);
-    if (code == TH_EXIT_GOOD)
-        code = th_measure_options_complete(run, &measure);
+    const uint32_t points = pools * crowds->count * grains;
+    if (points > MAX_POINTS)
+        th_complain("scale compares at most %d points, not %u: %u of schedulers and threads x %u count%s x %u grain%s",
+                    MAX_POINTS, points, pools, crowds->count, th_plural(crowds->count), grains, th_plural(grains));
+    else if (threads > MAX_THREADS)
+        th_complain("scale has at most %d threads together, not the %u of %u scheduler%s", MAX_THREADS, threads,
+                    schedulers->count, th_plural(schedulers->count));
+    if (points > MAX_POINTS || threads > MAX_THREADS)
+        return TH_EXIT_USAGE;
+
+    th_measure_desc measure = o->measure;
+    measure.seed = o->crowd.seed;
+    int code = th_measure_options_complete(run, &measure);
     if (code != TH_EXIT_GOOD)
         return code;
-    if (serial && o->scale.threads.count > 0)
+    const bool is_serial_alone = schedulers->count == 1 && schedulers->values[0] == TH_SCHEDULER_SERIAL;
+    if (is_serial_alone && o->scale.threads.count > 0)
         th_complain("--threads makes no difference to the serial scheduler, which has one");
-    if (serial && th_run_has_option(run, "placement"))
+    if (is_serial_alone && th_run_has_option(run, "placement"))
         th_complain("--placement makes no difference to the serial scheduler, which has no workers");
     th_model_set model_set;
     th_error err;

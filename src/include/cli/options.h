@@ -5,7 +5,6 @@
 
 #include <cli/model_set.h>
 #include <cli/option.h>
-#include <cli/output.h>
 #include <cli/run.h>
 
 #include <bench/compare.h>

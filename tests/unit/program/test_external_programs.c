@@ -1,7 +1,7 @@
 /* Inside, since limits are shortened that a user cannot. `throng bench --external`: a program that does as it
  * should, and many that do not. None of them may hold up the bench, spoil its other entries or stay behind. */
 #include "fixture_program.h"
-#include "src/cli/commands/external_program.h"
+#include "src/cli/commands/bench_programs.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -180,13 +180,12 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
 
 Test(external_programs, that_do_not_answer_are_given_up)
 {
-    th_external_program *program;
+    static const char *const command = "exec sleep 1000";
+    th_bench_programs *programs;
     th_error error;
-    json_t *answer;
-    cr_assert_eq(th_external_program_start("exec sleep 1000", 0.1, &program, &error), TH_OK);
-    cr_expect_eq(th_external_program_ask(program, NULL, &answer, &error), TH_ERR_INPUT);
+    cr_expect_eq(th_bench_programs_start(&(th_bench_programs_desc){&command, 1, 0.1}, &programs, &error), TH_ERR_INPUT);
     cr_expect_str_eq(error.text, "the external program \"exec sleep 1000\" did not answer in 0.1 s");
-    th_external_program_stop(program);
+    th_bench_programs_stop(programs);
 }
 
 /* Both entries of the program that ends, but not those of another one. */

@@ -1,7 +1,7 @@
 /* Inside, since a process for each command line would be slow. The command line in process: every option, every kind
  * of mistake. */
 #include "src/cli/help.h"
-#include "src/cli/measure_options.h"
+#include "src/cli/measuring.h"
 #include "src/cli/processes.h"
 #include <cli/option.h>
 #include <cli/options.h>
