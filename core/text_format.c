@@ -2,8 +2,9 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes of a control character at the beginning of a text, including those that change the text direction; 0 if it is
@@ -108,6 +109,15 @@ void th_html_escape(const char *text, FILE *file)
 }
 
 /* ---- lines ---- */
+
+bool th_read_whole(const char *text, double low, double high, uint64_t *out)
+{
+    if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')
+        return false;
+    errno = 0;
+    *out = strtoull(text, NULL, 10);
+    return errno == 0 && (double)*out >= low && (double)*out <= high;
+}
 
 void th_append(char *out, size_t size, const char *format, ...)
 {

@@ -1,4 +1,4 @@
-# Completion of throng in bash. The program says what can come next (src/cli/complete.h).
+# Completion of throng in bash. The program says what can come next (src/cli/help.h).
 _throng() {
     local files='' value what
     COMPREPLY=()

@@ -1,5 +1,5 @@
 #compdef throng
-# Completion of throng in zsh. The program says what can come next (src/cli/complete.h).
+# Completion of throng in zsh. The program says what can come next (src/cli/help.h).
 local line value what
 local -a lines found files
 lines=("${(@f)$("${(Q)words[1]/#\~/$HOME}" complete-words "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")

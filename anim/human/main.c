@@ -6,16 +6,14 @@
 #include "glb.h"
 #include "parts.h"
 
+#include <anim/synthetic_text.h>
 #include <core/arena.h>
 #include <core/file.h>
 #include <throng/anim/archive.h>
-#include <throng/anim/synthetic.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the human ---- */
 
 static th_result create_human(th_model **out, th_error *err)
 {
@@ -35,74 +33,20 @@ static th_result create_human(th_model **out, th_error *err)
     return th_model_check(model, err);
 }
 
-/* ---- synthetic models ---- */
-
-/* Words are numbers: "shape=star", "scale=on". */
-static bool read_number(const char *text, uint64_t *out)
-{
-    static const char *const words[][3] = {{"tree", "chain", "star"}, {"off", "on"}};
-    for (size_t i = 0; i < 2; i++)
-        for (uint64_t w = 0; w < 3; w++)
-            if (words[i][w] && strcmp(words[i][w], text) == 0) {
-                *out = w;
-                return true;
-            }
-    char *end;
-    *out = strtoull(text, &end, 10);
-    return end != text && !*end;
-}
-
-static bool set_key(th_synthetic_desc *d, const char *key, uint64_t number)
-{
-    const struct {
-        const char *key;
-        uint32_t *value;
-    } keys[] = {{"joints", &d->joints}, {"depth", &d->depth},   {"clips", &d->clips},    {"keys", &d->keys},
-                {"rate", &d->rate},     {"moving", &d->moving}, {"weights", &d->weights}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i].key, key) == 0) {
-            *keys[i].value = (uint32_t)number;
-            return true;
-        }
-    if (strcmp(key, "shape") == 0)
-        d->shape = (th_synthetic_shape)number;
-    else if (strcmp(key, "scale") == 0)
-        d->moving_scale = number;
-    else if (strcmp(key, "mesh") == 0)
-        d->no_mesh = !number;
-    else if (strcmp(key, "seed") == 0)
-        d->seed = number;
-    else
-        return false;
-    return true;
-}
-
-static th_result create_synthetic(char *text, th_model **out, th_error *err)
-{
-    th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
-    strtok(text, ":");
-    for (char *key = strtok(NULL, "="); key; key = strtok(NULL, "=")) {
-        const char *word = strtok(NULL, ",");
-        uint64_t number;
-        if (!word || !read_number(word, &number) || !set_key(&desc, key, number))
-            return th_fail(err, TH_ERR_INPUT, "no such key, or not its value: %s", key);
-    }
-    return th_synthetic_create(&desc, out, err);
-}
-
-/* ---- files ---- */
-
 int main(int argc, char **argv)
 {
-    const char *const prefix = TH_SYNTHETIC_NAME ":";
-    const bool is_synthetic = argc == 3 && strncmp(argv[1], prefix, strlen(prefix)) == 0;
+    const bool is_synthetic = argc == 3 && th_synthetic_named(argv[1]);
     if (argc != 2 && !is_synthetic) {
         fprintf(stderr, "usage: human [synthetic:KEY=VALUE,...] FILE.thm|FILE.glb\n");
         return 2;
     }
     th_error err;
     th_model *model = NULL;
-    th_result result = is_synthetic ? create_synthetic(argv[1], &model, &err) : create_human(&model, &err);
+    th_synthetic_desc desc;
+    th_result result = is_synthetic ? th_synthetic_parse(argv[1], &desc, &err) : create_human(&model, &err);
+    desc.name = NULL;
+    if (is_synthetic && result == TH_OK)
+        result = th_synthetic_create(&desc, &model, &err);
     const char *path = argv[argc - 1], *dot = strrchr(path, '.');
     if (result == TH_OK && dot && strcmp(dot, ".glb") == 0) {
         result = th_glb_write(model, path, &err);

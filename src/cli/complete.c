@@ -1,16 +1,11 @@
-#include "complete.h"
-
 #include "help.h"
-#include "synthetic_text.h"
+
 #include <cli/options.h>
+
+#include <throng/anim/synthetic.h>
 
 #include <dirent.h>
 #include <string.h>
-
-static void write_word(const char *word, const char *what, FILE *file)
-{
-    fprintf(file, "%s\t%s\n", word, what);
-}
 
 /* ---- values ---- */
 
@@ -27,7 +22,7 @@ static void write_baselines(FILE *file)
             continue;
         *ending = '\0';
         if (th_baseline_is_name(entry->d_name))
-            write_word(entry->d_name, "a saved result", file);
+            fprintf(file, "%s\ta saved result\n", entry->d_name);
     }
     if (folder)
         closedir(folder);
@@ -46,13 +41,13 @@ static void complete_value(const th_option *o, const char *begun, FILE *file)
     for (const char *const *c = o->choices; !are_endings && c && *c; c++)
         fprintf(file, "%.*s%s\t\n", comma ? (int)(comma + 1 - begun) : 0, begun, *c);
     if (is_list && !comma)
-        write_word("all", "each of them", file);
+        fputs("all\teach of them\n", file);
     if (o->parse == th_parse_threads || o->parse == th_parse_thread_list)
-        write_word("max", "one per usable CPU", file);
+        fputs("max\tone per usable CPU\n", file);
     if (o->parse == th_parse_name)
         write_baselines(file);
     if (strcmp(o->name, "model") == 0)
-        write_word("human", "the embedded human", file);
+        fputs("human\tthe embedded human\n", file);
 }
 
 /* ---- words ---- */
@@ -61,14 +56,6 @@ static const th_option *find_own(const th_command *command, const char *word)
 {
     const th_option *o = th_option_find(command, word + 2, strcspn(word + 2, "="));
     return o && (o->commands & command->bit) ? o : NULL;
-}
-
-static bool is_given(const th_command *command, int count, char *const *words, const th_option *o)
-{
-    for (int i = 0; i < count; i++)
-        if (strncmp(words[i], "--", 2) == 0 && find_own(command, words[i]) == o)
-            return true;
-    return false;
 }
 
 /* words: of the command up to the cursor, the last one is begun. */
@@ -100,9 +87,13 @@ static void complete_words(const th_command *command, int count, char *const *wo
         complete_value(find_own(command, begun), equals + 1, file);
     } else if (is_option || !command->operand) {
         fputs("none\n", file);
-        for (const th_option *o = th_option_table; o->name; o++)
-            if ((o->commands & command->bit) && (o->repeatable || !is_given(command, count - 1, words, o)))
+        for (const th_option *o = th_option_table; o->name; o++) {
+            bool is_given = false;
+            for (int i = 0; i < count - 1; i++)
+                is_given = is_given || (strncmp(words[i], "--", 2) == 0 && find_own(command, words[i]) == o);
+            if ((o->commands & command->bit) && (o->repeatable || !is_given))
                 fprintf(file, "--%s\t%s\n", o->name, o->help);
+        }
     } else if (command->bit == TH_COMMAND_COMPARE) {
         fputs("files\n", file);
         write_baselines(file);
@@ -123,13 +114,13 @@ void th_complete(int count, char *const *words, FILE *file)
     if (count >= 2 && !is_help)
         return;
     for (const th_command *c = th_command_table; c->name; c++)
-        write_word(c->name, c->summary, file);
+        fprintf(file, "%s\t%s\n", c->name, c->summary);
     if (is_help) {
-        write_word(TH_HELP_OPTIONS, "those that many commands share", file);
-        write_word(TH_SYNTHETIC_NAME, "generated models", file);
+        fprintf(file, "%s\t%s\n", TH_HELP_OPTIONS, "those that many commands share");
+        fprintf(file, "%s\t%s\n", TH_SYNTHETIC_NAME, "generated models");
         return;
     }
-    write_word("help", "show the commands, or the options of one", file);
+    fputs("help\tshow the commands, or the options of one\n", file);
     if (count > 0 && words[0][0] == '-')
-        write_word("--version", "show the version", file);
+        fputs("--version\tshow the version\n", file);
 }

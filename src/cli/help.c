@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include <anim/synthetic_text.h>
 #include <core/text_format.h>
 
 #include <string.h>
@@ -63,40 +64,25 @@ void th_help_option(const th_option *o, char text[TH_OPTION_TEXT])
              o->repeatable && o->argument ? "; repeatable" : "");
 }
 
-static void print_option(const th_option *o, int column, FILE *file)
-{
-    char head[HEAD], text[TH_OPTION_TEXT];
-    write_head(o, head);
-    th_help_option(o, text);
-    fprintf(file, "  %-*s", column - 2, head);
-    print_words(text, column, file);
-}
-
 static const char *const group_names[TH_GROUP_COUNT] = {
     [TH_GROUP_MODEL] = "Models and clips", [TH_GROUP_PICTURE] = "Pictures", [TH_GROUP_OUTPUT] = "Results"};
 
 /* Prints the options of a group that these commands take, one below the other, described behind the longest name. */
 static void print_options(uint32_t commands, th_option_group group, FILE *file)
 {
-    char head[HEAD];
+    char head[HEAD], text[TH_OPTION_TEXT];
     int longest = 0;
     for (const th_option *o = th_option_table; o->name; o++)
         if ((o->commands & commands) && o->group == group && write_head(o, head) > longest)
             longest = write_head(o, head);
-    for (const th_option *o = th_option_table; o->name; o++)
-        if ((o->commands & commands) && o->group == group)
-            print_option(o, longest + 4, file);
-}
-
-/* "Pictures: --size, --scene" */
-static void print_shared(const th_command *command, th_option_group group, FILE *file)
-{
-    char text[512] = "";
-    for (const th_option *o = th_option_table; o->name; o++)
-        if ((o->commands & command->bit) && o->group == group)
-            th_append(text, sizeof text, "%s--%s", text[0] ? ", " : "", o->name);
-    if (text[0])
-        print_words(text, fprintf(file, "%s: ", group_names[group]), file);
+    for (const th_option *o = th_option_table; o->name; o++) {
+        if (!(o->commands & commands) || o->group != group)
+            continue;
+        write_head(o, head);
+        th_help_option(o, text);
+        fprintf(file, "  %-*s", longest + 2, head);
+        print_words(text, longest + 4, file);
+    }
 }
 
 void th_help_command(const th_command *command, FILE *file)
@@ -104,8 +90,14 @@ void th_help_command(const th_command *command, FILE *file)
     fprintf(file, "throng %s: %s\n\nusage: throng %s [OPTIONS]%s%s\n\n%s\n", command->name, command->summary,
             command->name, command->operand ? " " : "", command->operand ? command->operand : "", command->details);
     fputs("Options that commands share, which `throng help options` describes:\n", file);
-    for (th_option_group group = TH_GROUP_MODEL; group < TH_GROUP_COUNT; group++)
-        print_shared(command, group, file);
+    for (th_option_group group = TH_GROUP_MODEL; group < TH_GROUP_COUNT; group++) {
+        char names[512] = ""; /* "Pictures: --size, --scene" */
+        for (const th_option *o = th_option_table; o->name; o++)
+            if ((o->commands & command->bit) && o->group == group)
+                th_append(names, sizeof names, "%s--%s", names[0] ? ", " : "", o->name);
+        if (names[0])
+            print_words(names, fprintf(file, "%s: ", group_names[group]), file);
+    }
     fputc('\n', file);
     print_options(command->bit, TH_GROUP_NONE, file);
 }
@@ -117,4 +109,30 @@ void th_help_options(FILE *file)
         fprintf(file, "\n%s:\n\n", group_names[group]);
         print_options(UINT32_MAX, group, file);
     }
+}
+
+void th_help_synthetic(FILE *file)
+{
+    const th_synthetic_desc usual = TH_SYNTHETIC_DEFAULT;
+    fputs("throng --model synthetic:KEY=VALUE,...: a generated model, instead of a file\n\n"
+          "Measures how the cost of a pose depends on one quantity while the others stay the same, as in\n\n"
+          "  throng bench --filter '^pose/|^limit/' --model synthetic:shape=star,joints=200\n\n"
+          "The same text gives the same model on every machine. Keys and defaults:\n\n",
+          file);
+    for (const th_synthetic_key *k = th_synthetic_keys; k->name; k++) {
+        const void *field = (const char *)&usual + k->offset;
+        const bool is_small = k->size == sizeof(uint32_t);
+        const uint64_t value = k->words ? 0 : is_small ? *(const uint32_t *)field : *(const uint64_t *)field;
+        char head[64]; /* "joints=64" */
+        snprintf(head, sizeof head, "%s", k->name);
+        if (k->words)
+            th_append(head, sizeof head, "=%s", k->words[0]);
+        else if (value > 0)
+            th_append(head, sizeof head, "=%llu", (unsigned long long)value);
+        fprintf(file, "  %-14s%s", head, k->help);
+        if (!k->words && is_small)
+            fprintf(file, "; %llu to %llu", (unsigned long long)k->low, (unsigned long long)k->high);
+        fputc('\n', file);
+    }
+    fprintf(file, "\n(joints + weights) * clips * keys may be at most %u.\n", TH_SYNTHETIC_MAX_WORK);
 }

@@ -1,8 +1,5 @@
 /* throng COMMAND [OPTIONS]: finds the command, parses its options and runs it. */
-#include "commands/snapshot_renderer.h"
-#include "complete.h"
 #include "help.h"
-#include "synthetic_text.h"
 #include <cli/options.h>
 
 #include <bench/baselines.h>
@@ -10,6 +7,7 @@
 #include <bench/context.h>
 #include <core/suggest.h>
 #include <serve/snapshot_ipc.h>
+#include <throng/anim/synthetic.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,25 +53,6 @@ static int help(int argc, char *const *argv)
     return TH_EXIT_GOOD;
 }
 
-static int run(const th_command *c, int argc, char *const *argv)
-{
-    th_options o;
-    th_run r;
-    th_error err;
-    if (th_options_parse(&o, &r, c, argc, argv, &err) != TH_OK) {
-        th_complain("%s", err.text);
-        return TH_EXIT_USAGE;
-    }
-    if (o.help) {
-        th_help_command(c, stdout);
-        return TH_EXIT_GOOD;
-    }
-    int code = th_options_probe_files(&o);
-    if (code == TH_EXIT_GOOD)
-        code = th_run_begin_trace(&r, o.trace);
-    return code == TH_EXIT_GOOD ? th_run_end_trace(&r, o.trace, c->run(&o, &r)) : code;
-}
-
 static int dispatch(int argc, char *const *argv)
 {
     if (argc < 2) {
@@ -95,35 +74,45 @@ static int dispatch(int argc, char *const *argv)
         th_complete(argc - 2, argv + 2, stdout);
         return TH_EXIT_GOOD;
     }
+    if (word[0] == '-') {
+        th_complain("a command comes first: throng COMMAND [OPTIONS]; `throng help` lists the commands");
+        return TH_EXIT_USAGE;
+    }
     const th_command *c = th_command_find(word);
-    if (c)
-        return run(c, argc - 2, argv + 2);
-    if (word[0] != '-')
+    if (!c)
         return refuse_command(word);
-    th_complain("a command comes first: throng COMMAND [OPTIONS]; `throng help` lists the commands");
-    return TH_EXIT_USAGE;
-}
 
-/* Opens /dev/null for standard streams that are closed. Otherwise the next file or socket would get their number, and
- * printed text would go into it. Opened for reading only, so that printing still fails and the caller learns that the
- * result is lost. */
-static bool fill_standard_streams(void)
-{
-    int fd;
-    do
-        fd = open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
+    th_options options;
+    th_run run;
+    th_error err;
+    if (th_options_parse(&options, &run, c, argc - 2, argv + 2, &err) != TH_OK) {
+        th_complain("%s", err.text);
+        return TH_EXIT_USAGE;
+    }
+    if (options.help) {
+        th_help_command(c, stdout);
+        return TH_EXIT_GOOD;
+    }
+    int code = th_options_probe_files(&options);
+    if (code == TH_EXIT_GOOD)
+        code = th_run_begin_trace(&run, options.trace);
+    return code == TH_EXIT_GOOD ? th_run_end_trace(&run, options.trace, c->run(&options, &run)) : code;
 }
 
 int main(int argc, char **argv)
 {
-    if (!fill_standard_streams()) {
+    /* Opens /dev/null for standard streams that are closed. Otherwise the next file or socket would get their number,
+     * and printed text would go into it. Opened for reading only, so that printing still fails and the caller learns
+     * that the result is lost. */
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd < 0) {
         th_complain("cannot open /dev/null: %s", strerror(errno));
         return TH_EXIT_ENVIRONMENT;
     }
+    close(fd);
     signal(SIGCHLD, SIG_DFL); /* the parent may have set it to ignored, and then children leave no status */
     th_baselines_register();
     int code = dispatch(argc, argv);

@@ -1,7 +1,6 @@
 /* throng-manual FOLDER: writes the manual pages, throng.1 and throng-COMMAND.1, from the tables of commands and
  * options. It runs while throng is built, and is not installed. Source of the format: man(7). */
 #include "help.h"
-#include "synthetic_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +12,6 @@ static const char *const environment[][2] = {
     {"TMPDIR", "where serve keeps unlinked reports"},
     {"LP_NUM_THREADS", "threads of Mesa's software renderer; serve sets 0 unless it is set"},
 };
-
-/* ---- text ---- */
 
 /* A dash is one that can be copied into a shell. */
 static void write_escaped(const char *text, size_t length, FILE *file)
@@ -63,102 +60,70 @@ static void write_entry(const char *head, const char *text, FILE *file)
     fputc('\n', file);
 }
 
-/* ---- pages ---- */
-
-/* command: NULL for the page of the program. */
-static FILE *begin_page(const char *folder, const char *command, const char *summary)
+/* The page of a command; NULL: of the program. */
+static bool write_page(const char *folder, const th_command *c)
 {
-    char path[4096];
-    const char *dash = command ? "-" : "", *name = command ? command : "";
+    char path[4096], option[TH_OPTION_TEXT], *synthetic = NULL;
+    const char *dash = c ? "-" : "", *name = c ? c->name : "";
     if (snprintf(path, sizeof path, "%s/throng%s%s.1", folder, dash, name) >= (int)sizeof path)
-        return NULL;
+        return false;
     FILE *file = fopen(path, "w");
     if (!file)
-        return NULL;
+        return false;
+    bool is_whole = true;
     fprintf(file, ".TH throng%s%s 1 %s \"throng %s\" \"Throng\"\n", dash, name, TH_RELEASE_DATE, TH_RELEASE);
-    fprintf(file, ".ad l\n.SH NAME\nthrong%s%s \\- ", *dash ? "\\-" : "", name);
-    write_text(summary, file);
+    fprintf(file, ".ad l\n.SH NAME\nthrong%s%s \\- ", c ? "\\-" : "", name);
+    write_text(c ? c->summary : TH_SUMMARY, file);
     fprintf(file, "\n.SH SYNOPSIS\n.B throng %s\n", name);
-    return file;
-}
-
-static bool end_page(FILE *file)
-{
-    const bool is_written = !ferror(file);
-    return fclose(file) == 0 && is_written;
-}
-
-static void write_options(const th_command *c, FILE *file)
-{
-    char text[TH_OPTION_TEXT];
-    for (const th_option *o = th_option_table; o->name; o++) {
-        if (!(o->commands & c->bit))
-            continue;
-        fputs(".TP\n\\fB\\-\\-", file);
-        write_text(o->name, file);
-        fprintf(file, o->argument ? "\\fR \\fI%s\\fR\n" : "\\fR\n", o->argument);
-        th_help_option(o, text);
-        write_text(text, file);
-        fputc('\n', file);
+    if (c) {
+        fputs("[\\fIOPTIONS\\fR]", file);
+        if (c->operand) {
+            fputc(' ', file);
+            write_text(c->operand, file);
+        }
+        fputs("\n.SH DESCRIPTION\n", file);
+        write_lines(c->details, file);
+        fputs(".SH OPTIONS\nAn option is \\fB\\-\\-name\\fR \\fIVALUE\\fR or \\fB\\-\\-name=\\fIVALUE\\fR.\n", file);
+        for (const th_option *o = th_option_table; o->name; o++) {
+            if (!(o->commands & c->bit))
+                continue;
+            fputs(".TP\n\\fB\\-\\-", file);
+            write_text(o->name, file);
+            fprintf(file, o->argument ? "\\fR \\fI%s\\fR\n" : "\\fR\n", o->argument);
+            th_help_option(o, option);
+            write_text(option, file);
+            fputc('\n', file);
+        }
+        fputs(".SH EXIT STATUS\nAs of all commands; see\n.BR throng (1).\n.SH SEE ALSO\n.BR throng (1)\n", file);
+    } else {
+        fputs(
+            "\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.br\n.B throng help\n[\\fICOMMAND\\fR]\n.br\n.B throng \\-\\-version\n"
+            ".SH DESCRIPTION\nEach command has a page of its own. Without a model, they animate an embedded human.\n"
+            ".SH COMMANDS\n",
+            file);
+        for (const th_command *one = th_command_table; one->name; one++)
+            fprintf(file, ".TP\n.BR throng\\-%s (1)\n%s\n", one->name, one->summary);
+        fputs(".SH SYNTHETIC MODELS\n", file);
+        size_t size;
+        FILE *memory = open_memstream(&synthetic, &size);
+        if (memory)
+            th_help_synthetic(memory);
+        is_whole = memory && fclose(memory) == 0;
+        if (is_whole)
+            write_lines(synthetic, file);
+        free(synthetic);
+        fputs(".SH EXIT STATUS\n", file);
+        for (const th_exit_meaning *e = th_exit_meanings; e->codes; e++)
+            write_entry(e->codes, e->meaning, file);
+        fputs(".SH ENVIRONMENT\n", file);
+        for (size_t i = 0; i < sizeof environment / sizeof *environment; i++)
+            write_entry(environment[i][0], environment[i][1], file);
+        fputs(".SH SEE ALSO\n", file);
+        for (const th_command *one = th_command_table; one->name; one++)
+            fprintf(file, ".BR throng\\-%s (1)%s\n", one->name, one[1].name ? "," : "");
     }
-}
-
-static bool write_command(const char *folder, const th_command *c)
-{
-    FILE *file = begin_page(folder, c->name, c->summary);
-    if (!file)
-        return false;
-    fputs("[\\fIOPTIONS\\fR]", file);
-    if (c->operand) {
-        fputc(' ', file);
-        write_text(c->operand, file);
-    }
-    fputs("\n.SH DESCRIPTION\n", file);
-    write_lines(c->details, file);
-    fputs(".SH OPTIONS\nAn option is \\fB\\-\\-name\\fR \\fIVALUE\\fR or \\fB\\-\\-name=\\fIVALUE\\fR.\n", file);
-    write_options(c, file);
-    fputs(".SH EXIT STATUS\nAs of all commands; see\n.BR throng (1).\n.SH SEE ALSO\n.BR throng (1)\n", file);
-    return end_page(file);
-}
-
-static bool write_synthetic(FILE *file)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        return false;
-    th_help_synthetic(memory);
-    const bool is_whole = fclose(memory) == 0;
-    if (is_whole)
-        write_lines(text, file);
-    free(text);
-    return is_whole;
-}
-
-static bool write_program(const char *folder)
-{
-    FILE *file = begin_page(folder, NULL, TH_SUMMARY);
-    if (!file)
-        return false;
-    fputs("\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.br\n.B throng help\n[\\fICOMMAND\\fR]\n.br\n.B throng \\-\\-version\n"
-          ".SH DESCRIPTION\nEach command has a page of its own. Without a model, they animate an embedded human.\n"
-          ".SH COMMANDS\n",
-          file);
-    for (const th_command *c = th_command_table; c->name; c++)
-        fprintf(file, ".TP\n.BR throng\\-%s (1)\n%s\n", c->name, c->summary);
-    fputs(".SH SYNTHETIC MODELS\n", file);
-    const bool is_whole = write_synthetic(file);
-    fputs(".SH EXIT STATUS\n", file);
-    for (const th_exit_meaning *e = th_exit_meanings; e->codes; e++)
-        write_entry(e->codes, e->meaning, file);
-    fputs(".SH ENVIRONMENT\n", file);
-    for (size_t i = 0; i < sizeof environment / sizeof *environment; i++)
-        write_entry(environment[i][0], environment[i][1], file);
-    fputs(".SH SEE ALSO\n", file);
-    for (const th_command *c = th_command_table; c->name; c++)
-        fprintf(file, ".BR throng\\-%s (1)%s\n", c->name, c[1].name ? "," : "");
-    return end_page(file) && is_whole;
+    is_whole = is_whole && !ferror(file);
+    return fclose(file) == 0 && is_whole;
 }
 
 int main(int argc, char **argv)
@@ -167,9 +132,9 @@ int main(int argc, char **argv)
         fputs("usage: throng-manual FOLDER\n", stderr);
         return 2;
     }
-    bool is_whole = write_program(argv[1]);
+    bool is_whole = write_page(argv[1], NULL);
     for (const th_command *c = th_command_table; c->name; c++)
-        is_whole = write_command(argv[1], c) && is_whole;
+        is_whole = write_page(argv[1], c) && is_whole;
     if (!is_whole)
         fprintf(stderr, "throng-manual: cannot write into %s: %s\n", argv[1], strerror(errno));
     return is_whole ? 0 : 4;

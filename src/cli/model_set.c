@@ -1,9 +1,9 @@
 #include <cli/model_set.h>
 
-#include "synthetic_text.h"
 #include <cli/command.h>
 
 #include <anim/clip_choice.h>
+#include <anim/synthetic_text.h>
 #include <throng/anim/archive.h>
 #include <throng/anim/human.h>
 #include <throng/anim/import.h>
@@ -42,42 +42,6 @@ uint32_t th_sandbox_gaps_once(const char *out[TH_SANDBOX_MAX_GAPS])
     return atomic_flag_test_and_set(&done) ? 0 : th_sandbox_gaps(&sandbox, out);
 }
 
-static void complain_of_sandbox_gaps(const th_file_list *files)
-{
-    const char *gaps[TH_SANDBOX_MAX_GAPS];
-    bool imports = false;
-    for (uint32_t f = 0; f < files->count; f++)
-        imports = imports || th_model_name_is_file(files->paths[f]);
-    const uint32_t count = imports ? th_sandbox_gaps_once(gaps) : 0;
-    for (uint32_t g = 0; g < count; g++)
-        th_complain("%s", gaps[g]);
-}
-
-static th_result load_models(th_model_set *model_set, const th_model_options *o, th_error *err)
-{
-    static const char *const human[] = {TH_HUMAN_NAME};
-    uint32_t count = o->models.count ? o->models.count : 1;
-    const char *const *paths = o->models.count ? o->models.paths : human;
-    for (uint32_t i = 0; i < count; i++) {
-        th_result result = load(o, paths[i], &model_set->models[i], err);
-        if (result != TH_OK)
-            return result;
-        model_set->count++;
-    }
-    return TH_OK;
-}
-
-static th_result attach_to(th_model **model, const th_model *donor, th_error *err)
-{
-    th_model *richer;
-    th_result result = th_model_attach_clips(*model, donor, &richer, err);
-    if (result == TH_OK) {
-        th_model_free(*model);
-        *model = richer;
-    }
-    return result;
-}
-
 static th_result attach_clips(th_model_set *model_set, const th_model_options *o, th_error *err)
 {
     for (uint32_t a = 0; a < o->animations.count; a++) {
@@ -85,8 +49,14 @@ static th_result attach_clips(th_model_set *model_set, const th_model_options *o
         th_result result = load(o, o->animations.paths[a], &donor, err);
         if (result != TH_OK)
             return result;
-        for (uint32_t m = 0; m < model_set->count && result == TH_OK; m++)
-            result = attach_to(&model_set->models[m], donor, err);
+        for (uint32_t m = 0; m < model_set->count && result == TH_OK; m++) {
+            th_model *richer;
+            result = th_model_attach_clips(model_set->models[m], donor, &richer, err);
+            if (result == TH_OK) {
+                th_model_free(model_set->models[m]);
+                model_set->models[m] = richer;
+            }
+        }
         th_model_free(donor);
         if (result != TH_OK)
             return result;
@@ -107,13 +77,6 @@ th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th
     return found ? TH_OK : th_clip_not_found(clip, model_set->models, model_set->count, err);
 }
 
-static void complain_of_missing_clips(const th_model_set *model_set, const char *clip)
-{
-    for (uint32_t m = 0; m < model_set->count; m++)
-        if (model_set->clips[m] == model_set->models[m]->clip_count)
-            th_complain("%s has no clip \"%s\": it stands in its rest pose", model_set->models[m]->name, clip);
-}
-
 void th_model_set_complain_of_missing_meshes(const th_model_set *model_set)
 {
     for (uint32_t m = 0; m < model_set->count; m++)
@@ -123,17 +86,31 @@ void th_model_set_complain_of_missing_meshes(const th_model_set *model_set)
 
 th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, th_tracer *tracer, th_error *err)
 {
-    *model_set = (struct th_model_set){0};
-    complain_of_sandbox_gaps(&o->models);
-    complain_of_sandbox_gaps(&o->animations);
+    static const th_file_list human = {.paths = {TH_HUMAN_NAME}, .count = 1};
+    const th_file_list *lists[] = {o->models.count ? &o->models : &human, &o->animations};
+    const char *gaps[TH_SANDBOX_MAX_GAPS];
+    bool imports = false;
+    for (int i = 0; i < 2; i++)
+        for (uint32_t f = 0; f < lists[i]->count; f++)
+            imports = imports || th_model_name_is_file(lists[i]->paths[f]);
+    const uint32_t gap_count = imports ? th_sandbox_gaps_once(gaps) : 0;
+    for (uint32_t g = 0; g < gap_count; g++)
+        th_complain("%s", gaps[g]);
+
     th_tracer_begin(tracer, "load");
-    th_result result = load_models(model_set, o, err);
+    *model_set = (struct th_model_set){0};
+    th_result result = TH_OK;
+    for (uint32_t m = 0; m < lists[0]->count && result == TH_OK; m++) {
+        result = load(o, lists[0]->paths[m], &model_set->models[m], err);
+        model_set->count += result == TH_OK;
+    }
     if (result == TH_OK)
         result = attach_clips(model_set, o, err);
     if (result == TH_OK)
         result = th_model_set_choose_clip(model_set, o->clip, err);
-    if (result == TH_OK)
-        complain_of_missing_clips(model_set, o->clip);
+    for (uint32_t m = 0; m < model_set->count && result == TH_OK; m++)
+        if (model_set->clips[m] == model_set->models[m]->clip_count)
+            th_complain("%s has no clip \"%s\": it stands in its rest pose", model_set->models[m]->name, o->clip);
     th_tracer_end(tracer);
     return result;
 }
@@ -164,10 +141,9 @@ th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, c
 {
     th_crowd_view_desc desc = *crowd;
     desc.model_count = model_set->count;
-    for (uint32_t m = 0; m < model_set->count; m++) {
+    for (uint32_t m = 0; m < model_set->count; m++)
         desc.models[m] = model_set->models[m];
-        desc.clips[m] = model_set->clips[m];
-    }
+    memcpy(desc.clips, model_set->clips, model_set->count * sizeof *desc.clips);
     return desc;
 }
 

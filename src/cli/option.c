@@ -1,15 +1,13 @@
 #include <cli/option.h>
 
-#include "synthetic_text.h"
 #include <cli/model_set.h>
 #include <cli/run.h>
 
+#include <anim/synthetic_text.h>
 #include <core/suggest.h>
 #include <core/text_format.h>
 #include <throng/render/target.h>
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <regex.h>
 #include <stdarg.h>
@@ -31,20 +29,10 @@ __attribute__((format(printf, 4, 5))) static th_result refuse(const th_option *o
 
 /* ---- numbers ---- */
 
-/* Accepts digits only. strtoull would accept spaces, signs and trailing garbage. */
-static bool read_whole(const char *text, double low, double high, uint64_t *out)
-{
-    if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')
-        return false;
-    errno = 0;
-    *out = strtoull(text, NULL, 10);
-    return errno == 0 && (double)*out >= low && (double)*out <= high;
-}
-
 th_result th_parse_whole(const th_option *o, const char *text, void *value, th_error *err)
 {
     uint64_t number;
-    if (!read_whole(text, o->low, o->high, &number))
+    if (!th_read_whole(text, o->low, o->high, &number))
         return refuse(o, text, err, "a whole number from %.0f to %.0f", o->low, o->high);
     *(uint32_t *)value = (uint32_t)number;
     return TH_OK;
@@ -52,7 +40,7 @@ th_result th_parse_whole(const th_option *o, const char *text, void *value, th_e
 
 th_result th_parse_seed(const th_option *o, const char *text, void *value, th_error *err)
 {
-    if (read_whole(text, 0, HUGE_VAL, value))
+    if (th_read_whole(text, 0, HUGE_VAL, value))
         return TH_OK;
     return refuse(o, text, err, "a whole number from 0 to 18446744073709551615");
 }
@@ -83,7 +71,7 @@ th_result th_parse_budget(const th_option *o, const char *text, void *value, th_
     th_budget_desc *budget = value;
     const bool in_bones = strncmp(text, bones, strlen(bones)) == 0;
     *budget = (th_budget_desc){0};
-    if (in_bones ? read_whole(text + strlen(bones), 1, 1e12, &budget->bones) : read_real(o, text, &budget->ms))
+    if (in_bones ? th_read_whole(text + strlen(bones), 1, 1e12, &budget->bones) : read_real(o, text, &budget->ms))
         return TH_OK;
     return refuse(o, text, err, "milliseconds from %g to %g, or bones:N", o->low, o->high);
 }
@@ -168,13 +156,14 @@ th_result th_parse_output(const th_option *o, const char *text, void *value, th_
     return TH_OK;
 }
 
-static th_result add_name(const th_option *o, const char *text, const char *of, th_file_list *names, th_error *err)
+th_result th_parse_word(const th_option *o, const char *text, void *value, th_error *err)
 {
+    th_file_list *words = value;
     if (text[0] == '\0')
-        return refuse(o, text, err, "the name of a %s", of);
-    if (names->count == TH_FILE_LIST_MAX)
+        return refuse(o, text, err, "the name of a %s", o->noun ? o->noun : "file");
+    if (words->count == TH_FILE_LIST_MAX)
         return th_fail(err, TH_ERR_LIMIT, "--%s can be given %d times", o->name, TH_FILE_LIST_MAX);
-    names->paths[names->count++] = text;
+    words->paths[words->count++] = text;
     return TH_OK;
 }
 
@@ -183,22 +172,7 @@ th_result th_parse_file(const th_option *o, const char *text, void *value, th_er
 {
     th_synthetic_desc synthetic;
     const th_result result = th_synthetic_named(text) ? th_synthetic_parse(text, &synthetic, err) : TH_OK;
-    return result == TH_OK ? add_name(o, text, "file", value, err) : result;
-}
-
-th_result th_parse_host(const th_option *o, const char *text, void *value, th_error *err)
-{
-    return add_name(o, text, "host", value, err);
-}
-
-th_result th_parse_program(const th_option *o, const char *text, void *value, th_error *err)
-{
-    return add_name(o, text, "program", value, err);
-}
-
-th_result th_parse_layer(const th_option *o, const char *text, void *value, th_error *err)
-{
-    return add_name(o, text, "clip", value, err);
+    return result == TH_OK ? th_parse_word(o, text, value, err) : result;
 }
 
 /* ---- choices ---- */
@@ -210,22 +184,13 @@ th_result th_parse_switch(const th_option *o, const char *text, void *value, th_
     return TH_OK;
 }
 
-/* What replaces a choice of earlier versions; NULL for any other word. */
-static const char *successor_of(const char *word)
-{
-    static const struct {
-        const char *gone, *instead;
-    } choices[] = {{"onetbb", "openmp-guided is most like it"},
-                   {"f16", "quat16 takes less memory, and f32 any model"},
-                   {"fast-slerp", "nlerp is faster, and slerp exact"}};
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        if (strcmp(choices[i].gone, word) == 0)
-            return choices[i].instead;
-    return NULL;
-}
-
 th_result th_parse_choice(const th_option *o, const char *text, void *value, th_error *err)
 {
+    static const struct {
+        const char *name, *instead;
+    } gone[] = {{"onetbb", "openmp-guided is most like it"},
+                {"f16", "quat16 takes less memory, and f32 any model"},
+                {"fast-slerp", "nlerp is faster, and slerp exact"}};
     th_suggestion s = {.typed = text};
     char choices[160] = "";
     for (unsigned i = 0; o->choices[i]; i++) {
@@ -237,10 +202,12 @@ th_result th_parse_choice(const th_option *o, const char *text, void *value, th_
         th_append(choices, sizeof choices, "%s%s", before(o, i), o->choices[i]);
     }
     const th_result result = refuse(o, text, err, "%s", choices);
-    const char *instead = successor_of(text);
-    if (instead && err)
-        th_append(err->text, sizeof err->text, "; there is no %s any more, %s", text, instead);
-    else if (s.best && err)
+    for (size_t i = 0; err && i < sizeof gone / sizeof *gone; i++)
+        if (strcmp(gone[i].name, text) == 0) {
+            th_append(err->text, sizeof err->text, "; there is no %s any more, %s", text, gone[i].instead);
+            return result;
+        }
+    if (s.best && err)
         th_append(err->text, sizeof err->text, "; did you mean %s?", s.best);
     return result;
 }
@@ -255,16 +222,15 @@ th_result th_parse_second(const th_option *o, const char *text, void *value, th_
 
 /* ---- several at once ---- */
 
-/* Copies the next word of a list such as "1,2,4" and moves *text past it. False if the word is too long to be valid. */
-static bool next_word(const char **text, char *word, size_t size)
+/* Copies the text up to one of these ends. Returns where that is; NULL if the word is too long to be valid. */
+static const char *copy_word(const char *text, const char *ends, char *word, size_t size)
 {
-    const size_t length = strcspn(*text, ",");
+    const size_t length = strcspn(text, ends);
     if (length >= size)
-        return false;
-    memcpy(word, *text, length);
+        return NULL;
+    memcpy(word, text, length);
     word[length] = '\0';
-    *text += length;
-    return true;
+    return text + length;
 }
 
 static th_result add_number(const th_option *o, const char *word, uint32_t number, th_number_list *list, th_error *err)
@@ -284,7 +250,8 @@ th_result th_parse_whole_list(const th_option *o, const char *text, void *value,
     list->count = 0;
     for (const char *at = text;; at++) {
         uint64_t number;
-        if (list->count == most || !next_word(&at, word, sizeof word) || !read_whole(word, o->low, o->high, &number))
+        if (list->count == most || !(at = copy_word(at, ",", word, sizeof word)) ||
+            !th_read_whole(word, o->low, o->high, &number))
             return refuse(o, text, err, "up to %u whole numbers from %.0f to %.0f, such as 1,2,4", most, o->low,
                           o->high);
         const th_result result = add_number(o, word, (uint32_t)number, list, err);
@@ -297,13 +264,11 @@ th_result th_parse_whole_list(const th_option *o, const char *text, void *value,
 th_result th_parse_counts(const th_option *o, const char *text, void *value, th_error *err)
 {
     char numbers[256];
-    const char *slash = strchr(text, '/');
-    const size_t length = slash ? (size_t)(slash - text) : strlen(text);
-    if (length >= sizeof numbers || (slash && strcmp(slash, "/thread") != 0 && strcmp(slash, "/rank") != 0))
+    const char *per = copy_word(text, "/", numbers, sizeof numbers);
+    if (!per || (*per && strcmp(per, "/thread") != 0 && strcmp(per, "/rank") != 0))
         return refuse(o, text, err, "whole numbers, such as 100,1000, or 1000/thread");
-    snprintf(numbers, sizeof numbers, "%.*s", (int)length, text);
     const th_result result = th_parse_whole_list(o, numbers, value, err);
-    ((th_number_list *)value)->per = slash ? slash + 1 : NULL;
+    ((th_number_list *)value)->per = *per ? per + 1 : NULL;
     return result;
 }
 
@@ -321,8 +286,8 @@ th_result th_parse_schedulers(const th_option *o, const char *text, void *value,
     }
     for (const char *at = text;; at++) {
         uint32_t choice;
-        const bool is_short = next_word(&at, word, sizeof word);
-        th_result result = th_parse_choice(o, is_short ? word : text, &choice, err);
+        at = copy_word(at, ",", word, sizeof word);
+        th_result result = th_parse_choice(o, at ? word : text, &choice, err);
         if (result == TH_OK)
             result = add_number(o, word, choice, list, err);
         if (result != TH_OK || *at == '\0')
@@ -333,109 +298,90 @@ th_result th_parse_schedulers(const th_option *o, const char *text, void *value,
 th_result th_parse_size(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_target_desc *picture = value;
-    char width[8] = "";
-    uint64_t w = 0, h = 0;
-    const char *x = strchr(text, 'x');
-    if (x && x - text < (ptrdiff_t)sizeof width) {
-        memcpy(width, text, (size_t)(x - text));
-        if (read_whole(width, o->low, o->high, &w) && read_whole(x + 1, o->low, o->high, &h)) {
-            picture->width = (uint32_t)w;
-            picture->height = (uint32_t)h;
-            return TH_OK;
-        }
-    }
-    return refuse(o, text, err, "a width and a height from %.0f to %.0f, such as 1280x720", o->low, o->high);
+    char width[8];
+    uint64_t w, h;
+    const char *x = copy_word(text, "x", width, sizeof width);
+    if (!x || *x == '\0' || !th_read_whole(width, o->low, o->high, &w) || !th_read_whole(x + 1, o->low, o->high, &h))
+        return refuse(o, text, err, "a width and a height from %.0f to %.0f, such as 1280x720", o->low, o->high);
+    picture->width = (uint32_t)w;
+    picture->height = (uint32_t)h;
+    return TH_OK;
 }
 
-/* One end of the way: up to three numbers, each of which may be empty. */
-static bool read_camera(const char *text, size_t length, double out[3])
+/* One end of the way, up to a colon: up to three numbers, each of which may be empty. Returns where it ends; NULL: it
+ * is not valid. */
+static const char *read_camera(const char *text, double out[3])
 {
     static const th_option parts[] = {{.low = -360, .high = 360}, {.low = 0, .high = 89}, {.low = 0.01, .high = 1000}};
-    const char *const end = text + length;
     bool is_given = false;
     for (int i = 0; i < 3; i++) {
-        char word[32] = "";
-        const size_t rest = (size_t)(end - text), comma = strcspn(text, ","), part = comma < rest ? comma : rest;
-        if (part >= sizeof word)
-            return false;
-        memcpy(word, text, part);
+        char word[32];
+        text = copy_word(text, ",:", word, sizeof word);
         out[i] = (double)NAN;
-        if (part > 0 && !read_real(&parts[i], word, &out[i]))
-            return false;
-        is_given = is_given || part > 0;
-        text += part;
-        if (text == end)
-            return is_given;
+        if (!text || (word[0] && !read_real(&parts[i], word, &out[i])))
+            return NULL;
+        is_given = is_given || word[0];
+        if (*text != ',')
+            return is_given ? text : NULL;
         text++;
     }
-    return false;
+    return NULL;
 }
 
 th_result th_parse_camera(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_camera_path *path = value;
-    const size_t length = strcspn(text, ":");
-    path->flies = text[length] == ':';
-    const char *to = path->flies ? text + length + 1 : "";
-    if (read_camera(text, length, path->from) && (!path->flies || read_camera(to, strlen(to), path->to)))
+    const char *end = read_camera(text, path->from);
+    path->flies = end && *end == ':';
+    if (path->flies)
+        end = read_camera(end + 1, path->to);
+    if (end && *end == '\0')
         return TH_OK;
     return refuse(o, text, err, "a yaw, a pitch and a zoom, such as 90,10,4, or 90 or ,,4");
 }
 
 /* ---- threads ---- */
 
-static bool read_thread_count(const char *text, size_t length, uint32_t *out)
+static bool read_thread_count(const char *word, uint32_t *out)
 {
-    char word[16];
-    uint64_t number;
-    if (length >= sizeof word)
-        return false;
-    memcpy(word, text, length);
-    word[length] = '\0';
-    if (strcmp(word, "max") == 0) {
-        number = th_cpus_read().usable;
+    uint64_t number = th_cpus_read().usable;
+    if (strcmp(word, "max") == 0)
         number = number < TH_JOBS_MAX_THREADS ? number : TH_JOBS_MAX_THREADS;
-    } else if (!read_whole(word, 1, TH_JOBS_MAX_THREADS, &number)) {
+    else if (!th_read_whole(word, 1, TH_JOBS_MAX_THREADS, &number))
         return false;
-    }
     *out = (uint32_t)number;
     return true;
 }
 
 th_result th_parse_threads(const th_option *o, const char *text, void *value, th_error *err)
 {
-    if (read_thread_count(text, strlen(text), value))
+    if (read_thread_count(text, value))
         return TH_OK;
     return refuse(o, text, err, "a whole number from 1 to %u, or max", TH_JOBS_MAX_THREADS);
 }
 
-/* Marks the counts of "1,2,4-8". */
-static bool mark_threads(const char *text, bool marks[TH_JOBS_MAX_THREADS + 1])
-{
-    for (const char *item = text;; item++) {
-        const size_t length = strcspn(item, ","), first = strcspn(item, ",-");
-        uint32_t low, high;
-        if (!read_thread_count(item, first, &low))
-            return false;
-        high = low;
-        if (first < length && !read_thread_count(item + first + 1, length - first - 1, &high))
-            return false;
-        for (uint32_t t = low; t <= high; t++)
-            marks[t] = true;
-        item += length;
-        if (low > high || *item == '\0')
-            return low <= high;
-    }
-}
-
-/* The sum has a limit where all threads exist at once, while their repetitions are interleaved. */
+/* Such as "1,2,4-8". The sum has a limit where all threads exist at once, while their repetitions are interleaved. */
 th_result th_parse_thread_list(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_thread_list *list = value;
     bool marks[TH_JOBS_MAX_THREADS + 1] = {false};
-    uint32_t together = 0;
-    if (!mark_threads(text, marks))
-        return refuse(o, text, err, "thread counts from 1 to %u such as 1,2,4 or 1-8 or 1,max", TH_JOBS_MAX_THREADS);
+    uint32_t low = 0, high = 0, together = 0;
+    char word[16];
+    for (const char *at = text; at; at = *at ? at + 1 : NULL) {
+        at = copy_word(at, ",-", word, sizeof word);
+        bool is_valid = at && read_thread_count(word, &low);
+        if (is_valid && *at == '-') {
+            at = copy_word(at + 1, ",", word, sizeof word);
+            is_valid = at && read_thread_count(word, &high) && low <= high;
+        } else {
+            high = low;
+        }
+        if (!is_valid)
+            return refuse(o, text, err, "thread counts from 1 to %u such as 1,2,4 or 1-8 or 1,max",
+                          TH_JOBS_MAX_THREADS);
+        for (uint32_t t = low; t <= high; t++)
+            marks[t] = true;
+    }
     list->count = 0;
     for (uint32_t t = 1; t <= TH_JOBS_MAX_THREADS; t++)
         if (marks[t]) {

@@ -2,7 +2,7 @@
  *
  * The loop draws one frame after another. A key that changes a setting starts to build another crowd view, on a thread
  * of its own, which replaces the current one when it is ready. Loading the models is the first such rebuild. */
-#include "cli/interrupt.h"
+#include "cli/measuring.h"
 #include "view_hud.h"
 #include "window.h"
 #include <cli/options.h>

@@ -3,9 +3,7 @@
 #include "fixture_document.h"
 #include "fixture_program.h"
 #include "fixture_text.h"
-#include "src/cli/complete.h"
 #include "src/cli/help.h"
-#include "src/cli/synthetic_text.h"
 #include <cli/options.h>
 
 #include <criterion/criterion.h>

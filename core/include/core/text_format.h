@@ -4,6 +4,7 @@
 
 #include <throng/core/api.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,9 @@ char *th_markdown_escape(const char *text, char *out);
 
 /* Writes the text, escaped for an element or an attribute of HTML. */
 void th_html_escape(const char *text, FILE *file);
+
+/* Reads a whole number from low to high. Accepts digits only: strtoull would accept spaces, signs and what follows. */
+bool th_read_whole(const char *text, double low, double high, uint64_t *out);
 
 /* Appends to the text in out, which is shorter than `size`. Truncates to `size`. */
 __attribute__((format(printf, 3, 4))) void th_append(char *out, size_t size, const char *format, ...);

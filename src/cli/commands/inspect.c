@@ -42,20 +42,6 @@ static void count_track(counts *sum, const th_track *track)
     sum->splines += track->tangents != NULL;
 }
 
-static counts count_tracks(const th_clip *clip)
-{
-    counts sum = {0};
-    for (uint32_t c = 0; c < clip->channel_count; c++) {
-        const th_channel *channel = &clip->channels[c];
-        count_track(&sum, &channel->translation);
-        count_track(&sum, &channel->rotation);
-        count_track(&sum, &channel->scale);
-    }
-    for (uint32_t t = 0; t < clip->weight_track_count; t++)
-        count_track(&sum, &clip->weight_tracks[t].track);
-    return sum;
-}
-
 /* Scene units to millimetres on a human of 1.8 m. */
 static double millimetres(const th_model *model, double length)
 {
@@ -88,7 +74,14 @@ static void add_clips(const subject *s, th_sheet *sheet)
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
         const th_clip *clip = &s->model->clips[c];
         const th_clip_report *r = th_compiled_model_clip_report(s->compiled, c);
-        const counts sum = count_tracks(clip);
+        counts sum = {0};
+        for (uint32_t i = 0; i < clip->channel_count; i++) {
+            count_track(&sum, &clip->channels[i].translation);
+            count_track(&sum, &clip->channels[i].rotation);
+            count_track(&sum, &clip->channels[i].scale);
+        }
+        for (uint32_t t = 0; t < clip->weight_track_count; t++)
+            count_track(&sum, &clip->weight_tracks[t].track);
         const bool is_compiled = r->compiled;
         const char *error_joint = is_compiled ? s->model->joints[r->error_joint].name : NULL;
         const double error_mm = millimetres(s->model, r->max_error);

@@ -1,26 +1,122 @@
 /* throng pose: prints every joint's matrix and palette entry, and the weights of morph targets, at one time. */
-#include "cli/layer_text.h"
 #include <cli/options.h>
 
+#include <anim/clip_choice.h>
 #include <bench/figures.h>
-#include <core/json.h>
+#include <core/suggest.h>
 #include <runtime/parallel.h>
 #include <throng/anim/exact.h>
+#include <throng/anim/layer.h>
 #include <throng/core/cache_line.h>
 #include <throng/render/gl.h>
 #include <throng/render/gpu_evaluator.h>
 #include <throng/runtime/frame.h>
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- layers: --layer CLIP[,KEY=VALUE]... ---- */
+
+/* Up to TH_MAX_LAYERS layers and their masks. A mask has the name of its first joint. */
+typedef struct layer_list {
+    th_layer layers[TH_MAX_LAYERS];
+    double times_s[TH_MAX_LAYERS];
+    th_mask masks[TH_MAX_LAYERS];
+    uint32_t count, mask_count;
+} layer_list;
+
+/* What the keys say, apart from the clip. */
+typedef struct wishes {
+    double weight, time_s;
+    th_layer_mode mode;
+    const char *joint;
+} wishes;
+
+static const char *const modes[] = {"override", "add", "add-rest", NULL};
+_Static_assert(sizeof modes / sizeof *modes == TH_LAYER_MODE_COUNT + 1, "a name for each mode");
+
+#define PREFIX    "--layer "
+#define AT(field) offsetof(wishes, field)
+
+static const th_option keys[] = {
+    {.name = "weight", .prefix = PREFIX, .parse = th_parse_real, .offset = AT(weight), .low = 0, .high = 1},
+    {.name = "time", .prefix = PREFIX, .parse = th_parse_real, .offset = AT(time_s), .low = -1e9, .high = 1e9},
+    {.name = "mode", .prefix = PREFIX, .parse = th_parse_choice, .offset = AT(mode), .choices = modes},
+    {.name = "mask", .prefix = PREFIX, .parse = th_parse_text, .offset = AT(joint), .argument = "a joint's name"},
+};
+enum { KEY_COUNT = sizeof keys / sizeof *keys };
+
+/* time_s: of a layer that names no time. On failure err names the layer, the key and what it takes. */
+static th_result read_layer(const th_model *model, const char *text, double time_s, layer_list *out, th_error *err)
+{
+    char words[512], *next;
+    wishes w = {.weight = 1, .time_s = time_s};
+    if (snprintf(words, sizeof words, "%s", text) >= (int)sizeof words)
+        return th_fail(err, TH_ERR_USAGE, PREFIX "CLIP,KEY=VALUE,... longer than %zu letters", sizeof words - 1);
+    if ((next = strchr(words, ',')))
+        *next++ = '\0';
+    const uint32_t clip = th_clip_find(model, words);
+    if (clip == TH_NO_INDEX)
+        return th_clip_not_found(words, (th_model *const[]){(th_model *)model}, 1, err);
+    for (char *item = next; item; item = next) { /* "weight=0.5" */
+        if ((next = strchr(item, ',')))
+            *next++ = '\0';
+        char *equals = strchr(item, '=');
+        if (!equals)
+            return th_fail(err, TH_ERR_USAGE, PREFIX "takes CLIP,KEY=VALUE,..., not \"%s\" after the clip", item);
+        *equals = '\0';
+        th_suggestion s = {.typed = item};
+        int k = 0;
+        for (; k < KEY_COUNT && strcmp(keys[k].name, item) != 0; k++)
+            th_suggestion_consider(&s, keys[k].name);
+        if (k == KEY_COUNT && s.best)
+            return th_fail(err, TH_ERR_USAGE, PREFIX "has no key \"%s\"; did you mean %s?", item, s.best);
+        if (k == KEY_COUNT)
+            return th_fail(err, TH_ERR_USAGE, PREFIX "has no key \"%s\": its keys are weight, time, mode and mask",
+                           item);
+        th_error why; /* the parsers do not know that they read an option of a command */
+        if (keys[k].parse(&keys[k], equals + 1, (char *)&w + keys[k].offset, &why) != TH_OK)
+            return th_fail(err, TH_ERR_USAGE, "%s", why.text);
+    }
+
+    const th_clip *c = &model->clips[clip];
+    const char *obstacle = w.mode == TH_LAYER_OVERRIDE ? NULL : th_layer_add_obstacle(model, clip, w.mode);
+    if (obstacle)
+        return th_fail(err, TH_ERR_INPUT, PREFIX "%s cannot be added: it starts from a scale of 0 at joint %s", c->name,
+                       obstacle);
+    const double ticks = th_clip_ticks(c, w.time_s);
+    th_layer *layer = &out->layers[out->count];
+    out->times_s[out->count++] = w.time_s;
+    *layer = (th_layer){.ratio = c->duration_ticks > 0 ? ticks / c->duration_ticks : 0,
+                        .weight = (float)w.weight,
+                        .clip = (uint16_t)clip,
+                        .mode = (uint8_t)w.mode,
+                        .mask = TH_NO_MASK};
+    if (!w.joint)
+        return TH_OK;
+    const uint32_t joint = th_model_find_joint(model, w.joint);
+    if (joint == TH_NO_INDEX)
+        return th_fail(err, TH_ERR_USAGE, PREFIX "mask: no joint \"%s\"; `throng inspect` lists a model's joints",
+                       w.joint);
+    float *weights = calloc(model->joint_count, sizeof *weights);
+    if (!weights)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a mask of %u joints", model->joint_count);
+    th_mask_from_joint(model, joint, weights);
+    layer->mask = (uint8_t)out->mask_count;
+    out->masks[out->mask_count++] = (th_mask){model->joints[joint].name, weights};
+    return TH_OK;
+}
+
+/* ---- evaluating ---- */
 
 typedef struct pose {
     const th_options *options;
     const th_model *model;
     const th_clip *clip; /* NULL: the rest pose */
     double ticks;
-    th_layer_list layers;    /* that are blended, if any, instead of the clip */
+    layer_list layers;       /* that are blended, if any, instead of the clip */
     const char *isa;         /* NULL with exact sampling and on the GPU, which use no kernel */
     char renderer[128];      /* "": not on the GPU */
     const char *gpu_mapping; /* NULL: not on the GPU */
@@ -31,8 +127,6 @@ typedef struct pose {
     double *weights;
 } pose;
 
-/* ---- evaluating ---- */
-
 static bool is_on_gpu(const th_options *o)
 {
     return o->pose.evaluator == TH_EVALUATOR_GPU;
@@ -42,35 +136,6 @@ static bool is_on_gpu(const th_options *o)
 static bool is_compiled(const th_options *o)
 {
     return o->crowd.compile.sampling == TH_SAMPLING_COMPILED || is_on_gpu(o);
-}
-
-static th_result pose_init(pose *p, const th_options *o, const th_model *model, uint32_t clip, th_error *err)
-{
-    const bool plays = o->pose.layers.count == 0 && clip < model->clip_count;
-    *p = (pose){.options = o, .model = model, .clip = plays ? &model->clips[clip] : NULL};
-    size_t joints = model->joint_count;
-    p->joints = calloc(2 * joints + model->bone_count, sizeof *p->joints);
-    p->weights = calloc((size_t)model->weight_count + 1, sizeof *p->weights);
-    if (!p->joints || !p->weights)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a pose of %zu joints", joints);
-    p->rest = p->joints + joints;
-    p->palette = p->rest + joints;
-    p->ticks = p->clip ? th_clip_ticks(p->clip, o->pose.time_s) : 0;
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
-    const th_result result =
-        th_layer_list_init(model, o->pose.layers.paths, o->pose.layers.count, o->pose.time_s, &p->layers, err);
-    if (result != TH_OK)
-        return result;
-    const th_layer_list *l = &p->layers;
-    if (l->count > 0) {
-        th_exact_layers(model, l->layers, l->count, l->masks, o->crowd.compile.interpolation, p->joints, p->weights);
-        th_exact_resolve(model, p->joints, p->joints);
-    } else {
-        th_exact_pose(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->joints);
-        th_exact_weights(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->weights);
-    }
-    th_exact_palette(model, p->joints, p->palette);
-    return TH_OK;
 }
 
 /* Reads an entry of a palette: of a bone, or of the weights behind them. */
@@ -97,22 +162,6 @@ static th_result pose_by_kernel(pose *p, const th_crowd *crowd, void *palette, t
     return TH_OK;
 }
 
-/* Other drivers than llvmpipe may round otherwise. */
-static th_result compare_with_kernel(pose *p, const th_crowd *crowd, const void *palette, th_error *err)
-{
-    void *of_kernel;
-    th_result result = th_palette_create(crowd, &of_kernel, err);
-    if (result == TH_OK)
-        result = pose_by_kernel(p, crowd, of_kernel, err);
-    for (uint32_t e = 0; result == TH_OK && e < p->model->bone_count + (p->model->weight_count + 11) / 12; e++) {
-        const th_mat34 a = read_entry(p, palette, e), b = read_entry(p, of_kernel, e);
-        for (int i = 0; i < 12; i++)
-            p->difference = fmax(p->difference, fabs((double)a.m[i] - (double)b.m[i]));
-    }
-    free(of_kernel);
-    return result;
-}
-
 /* The same with the shader. */
 static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const th_crowd *crowd, void *palette,
                              th_error *err)
@@ -136,8 +185,17 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
         p->gpu_mapping = th_gpu_mapping_name(th_gpu_evaluator_choice(evaluator).mapping);
         result = th_gpu_evaluator_read(evaluator, crowd, p->options->pose.time_s, palette, err);
     }
+    void *of_kernel = NULL; /* other drivers than llvmpipe may round otherwise */
     if (result == TH_OK)
-        result = compare_with_kernel(p, crowd, palette, err);
+        result = th_palette_create(crowd, &of_kernel, err);
+    if (result == TH_OK)
+        result = pose_by_kernel(p, crowd, of_kernel, err);
+    for (uint32_t e = 0; result == TH_OK && e < p->model->bone_count + (p->model->weight_count + 11) / 12; e++) {
+        const th_mat34 a = read_entry(p, palette, e), b = read_entry(p, of_kernel, e);
+        for (int i = 0; i < 12; i++)
+            p->difference = fmax(p->difference, fabs((double)a.m[i] - (double)b.m[i]));
+    }
+    free(of_kernel);
     snprintf(p->renderer, sizeof p->renderer, "%s", th_gl_get_info(gl)->renderer);
     th_gpu_evaluator_destroy(evaluator);
     th_gl_destroy(gl);
@@ -192,11 +250,6 @@ static th_result evaluate_compiled(pose *p, th_error *err)
 
 /* ---- what it shows, as JSON and as text ---- */
 
-static json_t *matrix_json(const th_dmat34 *matrix)
-{
-    return th_json_reals(matrix->m, 12);
-}
-
 static void add_joints(const pose *p, th_sheet *sheet)
 {
     const th_model *model = p->model;
@@ -214,12 +267,12 @@ static void add_joints(const pose *p, th_sheet *sheet)
             const bool is_known = is_bound || th_dmat34_invert(&p->rest[j], &inverse);
             if (!is_bound && is_known)
                 moved = th_dmat34_mul(*at, inverse);
-            matrix = matrix_json(at);
-            palette = is_known ? matrix_json(is_bound ? entry : &moved) : json_null();
+            matrix = th_json_reals(at->m, 12);
+            palette = is_known ? th_json_reals((is_bound ? entry : &moved)->m, 12) : json_null();
             more = json_array();
             for (uint32_t b = first + 1; b < bone; b++)
-                more = th_json_append(more,
-                                      json_pack("{s:i, s:o}", "entry", (int)b, "palette", matrix_json(&p->palette[b])));
+                more = th_json_append(
+                    more, json_pack("{s:i, s:o}", "entry", (int)b, "palette", th_json_reals(p->palette[b].m, 12)));
         }
         const th_figure figures[] = {
             TH_COLUMN(">#", TH_COUNT(j)),
@@ -263,28 +316,25 @@ static const char *mask_name(const pose *p, const th_layer *layer)
     return layer->mask == TH_NO_MASK ? NULL : p->layers.masks[layer->mask].name;
 }
 
-static json_t *layers_json(const pose *p)
-{
-    json_t *layers = json_array();
-    for (uint32_t k = 0; k < p->layers.count; k++) {
-        const th_layer *l = &p->layers.layers[k];
-        layers = th_json_append(
-            layers,
-            json_pack("{s:o, s:o, s:o, s:s, s:o}", "clip", th_json_text(p->model->clips[l->clip].name), "time_s",
-                      th_json_real(p->layers.times_s[k]), "weight", th_json_real((double)l->weight), "mode",
-                      th_layer_mode_name((th_layer_mode)l->mode), "mask", th_json_text(mask_name(p, l))));
-    }
-    return layers;
-}
-
 static json_t *pose_json(const pose *p)
 {
-    th_sheet joints = th_sheet_json(0), weights = th_sheet_json(0);
+    th_sheet joints = th_sheet_json(0), weights = th_sheet_json(0), layers = th_sheet_json(0);
+    for (uint32_t k = 0; k < p->layers.count; k++) {
+        const th_layer *l = &p->layers.layers[k];
+        const th_figure figures[] = {
+            TH_FIELD("clip", TH_TEXT(p->model->clips[l->clip].name)),
+            TH_FIELD("time_s", TH_NUMBER(p->layers.times_s[k])),
+            TH_FIELD("weight", TH_NUMBER((double)l->weight)),
+            TH_FIELD("mode", TH_TEXT(th_layer_mode_name((th_layer_mode)l->mode))),
+            TH_FIELD("mask", TH_TEXT(mask_name(p, l))),
+        };
+        TH_SHEET_ADD(&layers, figures);
+    }
     add_joints(p, &joints);
     add_weights(p, &weights);
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "model",
                      th_json_text(p->model->name), "clip", th_json_text(p->clip ? p->clip->name : NULL), "layers",
-                     layers_json(p), "time_s", th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks),
+                     layers.objects, "time_s", th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks),
                      "sampling", is_compiled(p->options) ? "compiled" : "exact", "interpolation",
                      th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact",
                      "evaluator", th_evaluator_name(p->options->pose.evaluator), "gpu_mapping",
@@ -292,10 +342,11 @@ static json_t *pose_json(const pose *p)
                      weights.objects);
 }
 
-/* "walk 0.7 at 0 s, run 0.3 at 0.5 s, wave add 1 at 0 s below Spine" */
-static void print_layers(const pose *p, FILE *file)
+/* "walk 0.7 at 0 s, run 0.3 at 0.5 s, wave add 1 at 0 s from Spine on" are layers. */
+static bool print_pose(const pose *p, FILE *file)
 {
     char name[256];
+    fprintf(file, "%s, ", th_printable(p->model->name, name, sizeof name));
     for (uint32_t k = 0; k < p->layers.count; k++) {
         const th_layer *l = &p->layers.layers[k];
         fprintf(file, "%s%s ", k > 0 ? ", " : "", th_printable(p->model->clips[l->clip].name, name, sizeof name));
@@ -305,16 +356,8 @@ static void print_layers(const pose *p, FILE *file)
         if (mask_name(p, l))
             fprintf(file, " from %s on", th_printable(mask_name(p, l), name, sizeof name));
     }
-}
-
-static bool print_pose(const pose *p, FILE *file)
-{
-    char name[256], clip[256];
-    fprintf(file, "%s, ", th_printable(p->model->name, name, sizeof name));
-    if (p->layers.count > 0)
-        print_layers(p, file);
-    else
-        fprintf(file, "%s at %g s", p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose",
+    if (p->layers.count == 0)
+        fprintf(file, "%s at %g s", p->clip ? th_printable(p->clip->name, name, sizeof name) : "rest pose",
                 p->options->pose.time_s);
     if (p->clip)
         fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
@@ -343,15 +386,44 @@ static bool write_pose(const void *result, th_form form, FILE *file)
 
 static int show_pose(const th_options *o, th_run *run, const th_model *model, uint32_t clip)
 {
+    const uint32_t layer_count = o->pose.layers.count;
+    const th_interpolation how = o->crowd.compile.interpolation;
+    const size_t joints = model->joint_count;
     th_error err;
-    pose p;
+    pose p = {.options = o,
+              .model = model,
+              .clip = layer_count == 0 && clip < model->clip_count ? &model->clips[clip] : NULL};
+    layer_list *l = &p.layers;
     if (model->clip_count == 0)
         th_complain("%s has no clip: this is its rest pose", model->name);
-    th_result result = pose_init(&p, o, model, clip, &err);
+    p.joints = calloc(2 * joints + model->bone_count, sizeof *p.joints);
+    p.weights = calloc((size_t)model->weight_count + 1, sizeof *p.weights);
+    th_result result = TH_OK;
+    if (!p.joints || !p.weights)
+        result = th_fail(&err, TH_ERR_MEMORY, "no memory for a pose of %zu joints", joints);
+    else if (layer_count > TH_MAX_LAYERS)
+        result = th_fail(&err, TH_ERR_USAGE, PREFIX "can be given %u times", TH_MAX_LAYERS);
+    for (uint32_t i = 0; i < layer_count && result == TH_OK; i++)
+        result = read_layer(model, o->pose.layers.paths[i], o->pose.time_s, l, &err);
+    if (result == TH_OK) {
+        p.rest = p.joints + joints;
+        p.palette = p.rest + joints;
+        p.ticks = p.clip ? th_clip_ticks(p.clip, o->pose.time_s) : 0;
+        th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p.rest);
+        if (layer_count > 0) {
+            th_exact_layers(model, l->layers, l->count, l->masks, how, p.joints, p.weights);
+            th_exact_resolve(model, p.joints, p.joints);
+        } else {
+            th_exact_pose(model, p.clip, p.ticks, how, p.joints);
+            th_exact_weights(model, p.clip, p.ticks, how, p.weights);
+        }
+        th_exact_palette(model, p.joints, p.palette);
+    }
     if (result == TH_OK && is_compiled(o))
         result = evaluate_compiled(&p, &err);
     const int code = result == TH_OK ? th_output_write(run, &o->output, write_pose, &p) : th_fail_with(&err);
-    th_layer_list_fini(&p.layers);
+    for (uint32_t i = 0; i < l->mask_count; i++)
+        free((float *)l->masks[i].weights);
     free(p.joints);
     free(p.weights);
     return code;

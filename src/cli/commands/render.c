@@ -30,22 +30,6 @@ typedef struct rendering {
     double tolerance_px; /* the largest of all frames */
 } rendering;
 
-static th_result begin(rendering *r, const th_model_set *model_set, th_error *err)
-{
-    const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(model_set, &r->options->crowd);
-    th_result result = th_frame_writer_open(&r->file, &r->writer, err);
-    if (result == TH_OK)
-        result = th_picture_open(&r->picture, &r->options->picture, err);
-    if (result == TH_OK)
-        result = th_crowd_view_create(&crowd, r->picture.gl, &r->crowd_view, err);
-    if (result != TH_OK)
-        return result;
-    th_complain_of_evaluator(r->crowd_view);
-    th_crowd_view_trace(r->crowd_view, r->tracer);
-    r->pixels = malloc(th_target_bytes(r->picture.target));
-    return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-}
-
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
     const th_frame_writer_desc *file = &r->file;
@@ -92,31 +76,24 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     return result;
 }
 
-/* On the way from the start to where it flies to: turning evenly, coming nearer by the same factor in each frame. */
-static th_camera camera_at(const rendering *r, const th_camera *start, uint32_t frame)
+static th_result draw_frames(rendering *r, th_error *err)
 {
     const th_crowd_view_desc *from = &r->options->crowd;
     const double *to = r->options->camera.to;
-    th_camera camera = *start;
-    if (r->file.frame_count == 1)
-        return camera;
-    const double way = frame / (r->file.frame_count - 1.0);
-    th_camera_orbit(&camera, (float)(way * (to[0] - from->yaw_deg) * DEGREE),
-                    (float)(way * (to[1] - from->pitch_deg) * DEGREE));
-    th_camera_zoom(&camera, (float)pow(from->zoom / to[2], way));
-    th_crowd_view_fit_depth(r->crowd_view, &camera);
-    return camera;
-}
-
-static th_result draw_frames(rendering *r, th_error *err)
-{
     const uint32_t count = r->file.frame_count;
     const double shown_s = (count - 1) / r->file.frames_per_s;
     const th_camera start = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture), shown_s);
     const bool is_seen = th_progress_wanted();
     th_result result = TH_OK;
     for (uint32_t frame = 0; frame < count && result == TH_OK; frame++) {
-        const th_camera camera = camera_at(r, &start, frame);
+        th_camera camera = start;
+        if (count > 1) { /* on the way to where it flies: turning evenly, coming nearer by the same factor each time */
+            const double way = frame / (count - 1.0);
+            th_camera_orbit(&camera, (float)(way * (to[0] - from->yaw_deg) * DEGREE),
+                            (float)(way * (to[1] - from->pitch_deg) * DEGREE));
+            th_camera_zoom(&camera, (float)pow(from->zoom / to[2], way));
+            th_crowd_view_fit_depth(r->crowd_view, &camera);
+        }
         result = draw_frame(r, &camera, frame, err);
         if (is_seen && frame + 1 < count)
             th_progress_show("%3u %% of %u frame%s", 100 * (frame + 1) / count, count, th_plural(count));
@@ -153,10 +130,10 @@ static double of_levels(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH
 
 static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS])
 {
-    json_t *levels = json_array();
-    for (uint32_t lod = 0; levels && lod < TH_RENDER_MESH_LODS; lod++)
-        json_array_append_new(levels, json_real(per_frame(r, by_lod[lod])));
-    return levels;
+    double levels[TH_RENDER_MESH_LODS];
+    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
+        levels[lod] = per_frame(r, by_lod[lod]);
+    return th_json_reals(levels, TH_RENDER_MESH_LODS);
 }
 
 static json_t *rendering_json(const rendering *r)
@@ -307,7 +284,19 @@ int th_command_render(const th_options *o, th_run *run)
     th_tracer_begin(r.tracer, "prepare");
     if (result == TH_OK) {
         th_model_set_complain_of_missing_meshes(&model_set);
-        result = begin(&r, &model_set, &err);
+        result = th_frame_writer_open(&r.file, &r.writer, &err);
+    }
+    if (result == TH_OK)
+        result = th_picture_open(&r.picture, &o->picture, &err);
+    if (result == TH_OK) {
+        const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(&model_set, &o->crowd);
+        result = th_crowd_view_create(&crowd, r.picture.gl, &r.crowd_view, &err);
+    }
+    if (result == TH_OK) {
+        th_complain_of_evaluator(r.crowd_view);
+        th_crowd_view_trace(r.crowd_view, r.tracer);
+        r.pixels = malloc(th_target_bytes(r.picture.target));
+        result = r.pixels ? TH_OK : th_fail(&err, TH_ERR_MEMORY, "no memory for a picture");
     }
     th_tracer_next(r.tracer, "draw frames");
     if (result == TH_OK)

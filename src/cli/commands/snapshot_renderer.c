@@ -1,5 +1,4 @@
-#include "snapshot_renderer.h"
-
+/* The picture process of `throng serve`, confined before it reads anything. */
 #include <cli/options.h>
 
 #include <core/build_checks.h>
@@ -43,14 +42,18 @@ static void allow(int rules, const char *folder, uint64_t access)
     }
 }
 
-/* Where drivers are, for reading, and devices. Nothing can be written elsewhere, a token cannot be read from a home
- * folder, and no other process can be traced. Kernels without Landlock do without. */
-static void confine_files(void)
+/* Files: where drivers are, for reading, and devices. Nothing can be written elsewhere, a token cannot be read from a
+ * home folder, and no other process can be traced. Kernels without Landlock do without. The server limits the memory.
+ */
+static void confine(void)
 {
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/etc", "/opt", "/nix", "/run/opengl-driver",
                                            "/sys", "/proc"};
     const uint64_t read = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE;
     const struct landlock_ruleset_attr all = {.handled_access_fs = 2 * LANDLOCK_ACCESS_FS_MAKE_SYM - 1};
+    prctl(PR_SET_NAME, "throng-pictures");
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
     if (rules < 0)
         return;
@@ -59,32 +62,6 @@ static void confine_files(void)
     allow(rules, "/dev", read | LANDLOCK_ACCESS_FS_WRITE_FILE);
     syscall(SYS_landlock_restrict_self, rules, 0);
     close(rules);
-}
-
-/* Before anything is read. The server limits the memory. */
-static void confine(void)
-{
-    prctl(PR_SET_NAME, "throng-pictures");
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    confine_files();
-}
-
-/* Drivers compile shaders to machine code, and end the process if memory must not become executable (systemd's
- * MemoryDenyWriteExecute). So this is checked first. */
-static th_result may_compile(th_error *err)
-{
-    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-    const bool may = mprotect(page, size, PROT_READ | PROT_EXEC) == 0;
-    munmap(page, size);
-    return may ? TH_OK
-               : th_fail(
-                     err, TH_ERR_ENVIRONMENT,
-                     "memory must not be made executable here, as with systemd's MemoryDenyWriteExecute; drivers of "
-                     "OpenGL need that");
 }
 
 /* ---- the scene ---- */
@@ -104,13 +81,13 @@ static th_result read_model(th_model **out, th_error *err)
     return result;
 }
 
-/* As `throng render` draws by default, on one thread, because the crowd uses the others. */
-static th_result read_scene(renderer *r, th_error *err)
+static th_result set_up(renderer *r, th_error *err)
 {
+    /* As `throng render` draws by default, on one thread, because the crowd uses the others. */
     th_options render;
     th_run none;
-    th_result result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
     th_snapshot_scene *scene = &r->scene;
+    th_result result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
     if (result != TH_OK)
         return result;
     if (!th_snapshot_receive(SERVER, scene, sizeof *scene) || scene->model_count > TH_SETTINGS_MODELS ||
@@ -134,52 +111,43 @@ static th_result read_scene(renderer *r, th_error *err)
         result = read_model(&r->models[m], err);
         r->crowd.models[m] = r->models[m];
     }
-    return result;
-}
+    if (result != TH_OK)
+        return result;
 
-static th_result set_up(renderer *r, th_error *err)
-{
+    /* Drivers compile shaders to machine code, and end the process if memory must not become executable (systemd's
+     * MemoryDenyWriteExecute). So this is checked first. */
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+    const bool may_compile = mprotect(page, size, PROT_READ | PROT_EXEC) == 0;
+    munmap(page, size);
+    if (!may_compile)
+        return th_fail(err, TH_ERR_ENVIRONMENT,
+                       "memory must not be made executable here, as with systemd's MemoryDenyWriteExecute; drivers of "
+                       "OpenGL need that");
     const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_BUILD_CHECKS};
-    th_result result = read_scene(r, err);
-    if (result == TH_OK)
-        result = may_compile(err);
-    if (result == TH_OK)
-        result = th_gl_create(&gl, &r->gl, err);
+    result = th_gl_create(&gl, &r->gl, err);
     return result == TH_OK ? th_crowd_view_create(&r->crowd, r->gl, &r->crowd_view, err) : result;
-}
-
-static void clear(renderer *r)
-{
-    free(r->pixels);
-    th_crowd_view_destroy(r->crowd_view);
-    th_target_destroy(r->target);
-    th_gl_destroy(r->gl);
-    for (uint32_t m = 0; m < TH_SETTINGS_MODELS; m++)
-        th_model_free(r->models[m]);
-    free(r);
 }
 
 /* ---- pictures ---- */
 
-static th_result make_target(renderer *r, uint32_t width, uint32_t height, th_error *err)
-{
-    const th_target_desc size = {width, height, r->size.samples};
-    th_result result =
-        r->target ? th_target_resize(r->target, width, height, err) : th_target_create(&size, &r->target, err);
-    if (result != TH_OK)
-        return result;
-    r->size = size;
-    free(r->pixels);
-    r->pixels = malloc(th_target_bytes(r->target));
-    return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-}
-
 static th_result render(renderer *r, const th_snapshot_request *q, unsigned char **out, size_t *out_size, th_error *err)
 {
-    const bool is_same = r->pixels && r->size.width == q->width && r->size.height == q->height;
-    th_result result = is_same ? TH_OK : make_target(r, q->width, q->height, err);
-    if (result != TH_OK)
-        return result;
+    th_result result = TH_OK;
+    if (!r->pixels || r->size.width != q->width || r->size.height != q->height) {
+        const th_target_desc size = {q->width, q->height, r->size.samples};
+        result = r->target ? th_target_resize(r->target, q->width, q->height, err)
+                           : th_target_create(&size, &r->target, err);
+        if (result != TH_OK)
+            return result;
+        r->size = size;
+        free(r->pixels);
+        r->pixels = malloc(th_target_bytes(r->target));
+        if (!r->pixels)
+            return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+    }
     th_crowd_view_restore_blends(r->crowd_view, q->blends);
     const th_camera camera = th_crowd_view_camera(r->crowd_view, (float)q->width / (float)q->height, HUGE_VAL);
     if (!th_crowd_view_frame(r->crowd_view, q->time_s, &camera, r->target, q->width, q->height))
@@ -215,6 +183,12 @@ int th_snapshot_renderer_run(void)
         if (result != TH_OK || !is_sent)
             break;
     }
-    clear(r);
+    free(r->pixels);
+    th_crowd_view_destroy(r->crowd_view);
+    th_target_destroy(r->target);
+    th_gl_destroy(r->gl);
+    for (uint32_t m = 0; m < TH_SETTINGS_MODELS; m++)
+        th_model_free(r->models[m]);
+    free(r);
     return result == TH_OK ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT;
 }

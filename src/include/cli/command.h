@@ -55,6 +55,10 @@ const th_command *th_command_find(const char *name);
 th_command_fn th_command_inspect, th_command_pose, th_command_bench, th_command_scale, th_command_stress,
     th_command_compare, th_command_render, th_command_serve, th_command_view, th_command_demo;
 
+/* `throng TH_SNAPSHOT_COMMAND`: the picture process of `throng serve`, started by the server (snapshot_ipc.h), which is
+ * its standard input. Returns the exit code. */
+int th_snapshot_renderer_run(void);
+
 /* Prints "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);
 

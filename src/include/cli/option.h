@@ -25,6 +25,7 @@ typedef enum th_option_group {
 struct th_option {
     const char *name;     /* without the dashes */
     const char *prefix;   /* of the name in messages; NULL: the dashes */
+    const char *noun;     /* what a word names; NULL: a file */
     const char *argument; /* as shown in the help; NULL: a switch without argument */
     const char *fallback; /* the default, parsed like a given value; NULL: none */
     const char *help;
@@ -75,9 +76,7 @@ th_parse_fn th_parse_regex;       /* const char *: an extended regular expressio
 th_parse_fn th_parse_named_file;  /* const char *: ends in one of the choices */
 th_parse_fn th_parse_output;      /* th_output_options: a page, or another file */
 th_parse_fn th_parse_file;        /* th_file_list: the name of a file, or of a generated model */
-th_parse_fn th_parse_host;        /* th_file_list */
-th_parse_fn th_parse_program;     /* th_file_list */
-th_parse_fn th_parse_layer;       /* th_file_list */
+th_parse_fn th_parse_word;        /* th_file_list: the names of nouns */
 th_parse_fn th_parse_budget;      /* th_budget_desc */
 th_parse_fn th_parse_switch;      /* bool: true */
 th_parse_fn th_parse_choice;      /* an enum that starts at 0 */

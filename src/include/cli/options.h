@@ -32,7 +32,7 @@ typedef struct th_options {
     bool help;
     struct {
         double time_s;
-        th_file_list layers; /* texts, see layer_text.h */
+        th_file_list layers; /* texts that pose reads */
         th_evaluator evaluator;
     } pose;
     struct {

@@ -1,9 +1,9 @@
-/* Inside, since the words that ask for a model are read by the program. Models made to order: what was asked for is
+/* Models made to order: what was asked for is
  * what there is; and the words that ask. */
 #include "fixture_document.h"
 #include "fixture_memory.h"
-#include "src/cli/synthetic_text.h"
 
+#include <anim/synthetic_text.h>
 #include <core/random.h>
 #include <throng/anim/archive.h>
 #include <throng/anim/compiled_model.h>
