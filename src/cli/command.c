@@ -162,14 +162,29 @@ const th_command *th_command_find(const char *name)
     return NULL;
 }
 
+/* Text from file names or contents must not send control sequences to the terminal. */
+__attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list args)
+{
+    char text[2048], clean[2048];
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "throng: %s\n", th_printable(text, clean, sizeof clean));
+}
+
 void th_complain(const char *format, ...)
 {
-    char text[2048], clean[2048]; /* text from file names or contents must not send control sequences to the terminal */
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    complain(format, args);
     va_end(args);
-    fprintf(stderr, "throng: %s\n", th_printable(text, clean, sizeof clean));
+}
+
+int th_refuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    return TH_EXIT_USAGE;
 }
 
 int th_exit_code(const th_error *err)

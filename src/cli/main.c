@@ -21,11 +21,8 @@ static int refuse_command(const char *name)
     for (const th_command *c = th_command_table; c->name; c++)
         th_suggestion_consider(&s, c->name);
     th_suggestion_consider(&s, "help");
-    if (s.best)
-        th_complain("unknown command %s; did you mean %s?", name, s.best);
-    else
-        th_complain("unknown command %s; `throng help` lists them", name);
-    return TH_EXIT_USAGE;
+    return s.best ? th_refuse("unknown command %s; did you mean %s?", name, s.best)
+                  : th_refuse("unknown command %s; `throng help` lists them", name);
 }
 
 static int help(int argc, char *const *argv)
@@ -34,10 +31,8 @@ static int help(int argc, char *const *argv)
         th_help_program(stdout);
         return TH_EXIT_GOOD;
     }
-    if (argc > 1) {
-        th_complain("help takes one command, not %d", argc);
-        return TH_EXIT_USAGE;
-    }
+    if (argc > 1)
+        return th_refuse("help takes one command, not %d", argc);
     if (strcmp(argv[0], TH_HELP_OPTIONS) == 0) {
         th_help_options(stdout);
         return TH_EXIT_GOOD;
@@ -74,10 +69,8 @@ static int dispatch(int argc, char *const *argv)
         th_complete(argc - 2, argv + 2, stdout);
         return TH_EXIT_GOOD;
     }
-    if (word[0] == '-') {
-        th_complain("a command comes first: throng COMMAND [OPTIONS]; `throng help` lists the commands");
-        return TH_EXIT_USAGE;
-    }
+    if (word[0] == '-')
+        return th_refuse("a command comes first: throng COMMAND [OPTIONS]; `throng help` lists the commands");
     const th_command *c = th_command_find(word);
     if (!c)
         return refuse_command(word);
@@ -85,10 +78,8 @@ static int dispatch(int argc, char *const *argv)
     th_options options;
     th_run run;
     th_error err;
-    if (th_options_parse(&options, &run, c, argc - 2, argv + 2, &err) != TH_OK) {
-        th_complain("%s", err.text);
-        return TH_EXIT_USAGE;
-    }
+    if (th_options_parse(&options, &run, c, argc - 2, argv + 2, &err) != TH_OK)
+        return th_refuse("%s", err.text);
     if (options.help) {
         th_help_command(c, stdout);
         return TH_EXIT_GOOD;

@@ -155,15 +155,11 @@ int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
 {
     static const char *const adaptive[] = {"precision", "max-time"};
     for (size_t i = 0; i < sizeof adaptive / sizeof *adaptive; i++)
-        if (measure->repetitions > 0 && th_run_has_option(run, adaptive[i])) {
-            th_complain("--repetitions fixes how often everything is repeated, so --%s cannot be given with it",
-                        adaptive[i]);
-            return TH_EXIT_USAGE;
-        }
-    if (measure->iterations > 0 && th_run_has_option(run, "repetition-time")) {
-        th_complain("--frames fixes how much a repetition is, so --repetition-time cannot be given with it");
-        return TH_EXIT_USAGE;
-    }
+        if (measure->repetitions > 0 && th_run_has_option(run, adaptive[i]))
+            return th_refuse("--repetitions fixes how often everything is repeated, so --%s cannot be given with it",
+                             adaptive[i]);
+    if (measure->iterations > 0 && th_run_has_option(run, "repetition-time"))
+        return th_refuse("--frames fixes how much a repetition is, so --repetition-time cannot be given with it");
     measure->progress = th_progress_wanted() ? show : NULL;
     measure->stop = th_interrupt_begin();
     return TH_EXIT_GOOD;

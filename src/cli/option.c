@@ -212,14 +212,6 @@ th_result th_parse_choice(const th_option *o, const char *text, void *value, th_
     return result;
 }
 
-th_result th_parse_second(const th_option *o, const char *text, void *value, th_error *err)
-{
-    unsigned choice = 0;
-    const th_result result = th_parse_choice(o, text, &choice, err);
-    *(bool *)value = choice == 1;
-    return result;
-}
-
 /* ---- several at once ---- */
 
 /* Copies the text up to one of these ends. Returns where that is; NULL if the word is too long to be valid. */

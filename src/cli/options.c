@@ -243,10 +243,8 @@ int th_options_probe_files(const th_options *o)
                                           o->trace};
     for (size_t i = 0; i < OUTPUTS; i++)
         for (size_t j = 0; j < i && outputs[i]; j++)
-            if (outputs[j] && is_same_file(outputs[i], outputs[j])) {
-                th_complain("--%s and --%s are the same file, %s", output_names[j], output_names[i], outputs[i]);
-                return TH_EXIT_USAGE;
-            }
+            if (outputs[j] && is_same_file(outputs[i], outputs[j]))
+                return th_refuse("--%s and --%s are the same file, %s", output_names[j], output_names[i], outputs[i]);
     const th_file_list *const models[] = {&o->models.models, &o->models.animations}, *results = &o->compare.files;
     for (size_t i = 0; i < 2; i++)
         for (uint32_t m = 0; m < models[i]->count; m++)

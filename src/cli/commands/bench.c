@@ -115,10 +115,8 @@ static int measure_entries(const th_options *o, th_run *run, th_bench_programs *
     const th_external_benchmarks drawing = th_bench_frames_external(NULL);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
     const th_bench_names names = th_bench_list(o->filter, &external);
-    if (names.count == 0) {
-        th_complain("no entry matches \"%s\"; `throng bench --dry-run` lists them all", o->filter);
-        return TH_EXIT_USAGE;
-    }
+    if (names.count == 0)
+        return th_refuse("no entry matches \"%s\"; `throng bench --dry-run` lists them all", o->filter);
     th_measure_desc measure = o->measure;
     const uint32_t processes = th_processes_plan(o->bench.processes, o->output.save, &measure);
     measure.seed = o->crowd.seed;

@@ -121,11 +121,9 @@ static int compare(const th_options *o, th_run *run, th_result_file *const sides
 int th_command_compare(const th_options *o, th_run *run)
 {
     const uint32_t given = o->compare.files.count;
-    if (given != 2) {
-        th_complain("compare takes %s, not %u; `throng help compare` shows how",
-                    o->compare.run ? "two programs, OLD and NEW, with --run" : "two results, OLD and NEW", given);
-        return TH_EXIT_USAGE;
-    }
+    if (given != 2)
+        return th_refuse("compare takes %s, not %u; `throng help compare` shows how",
+                         o->compare.run ? "two programs, OLD and NEW, with --run" : "two results, OLD and NEW", given);
     th_result_file *sides[2] = {NULL, NULL};
     th_error err;
     th_result result = TH_OK;

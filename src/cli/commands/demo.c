@@ -279,10 +279,8 @@ int th_command_demo(const th_options *o, th_run *run)
     demo d = {.options = o, .file = o->render};
     d.file.width = o->picture.width;
     d.file.height = o->picture.height;
-    if (is_film(&d) && th_frame_writer_check(&d.file, &err) != TH_OK) { /* can fail only because of the options */
-        th_complain("%s", err.text);
-        return TH_EXIT_USAGE;
-    }
+    if (is_film(&d) && th_frame_writer_check(&d.file, &err) != TH_OK) /* can fail only because of the options */
+        return th_refuse("%s", err.text);
     th_interrupt_begin();
     th_result result = begin(&d, th_run_has_option(run, "count"), &err);
     if (result == TH_OK)

@@ -2,9 +2,9 @@
 
 #include <cli/command.h>
 
+#include <bench/figures.h>
 #include <core/build_checks.h>
 #include <core/clock.h>
-#include <core/json.h>
 #include <core/random.h>
 
 #include <stdio.h>
@@ -79,32 +79,34 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
 {
     const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
     const th_gl_info *info = th_gl_get_info(p->gl);
-    json_t *json = json_pack(
-        "{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:o}", "width", (int)p->size.width, "height",
-        (int)p->size.height, "samples", (int)p->size.samples, "shadow", (int)crowd->shadow_pixels, "renderer",
-        th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version", th_json_text(info->version),
-        "software", (int)info->software, "palette", th_palette_name(parts.palette), "layout",
-        th_layout_name(crowd->layout), "fetch", th_fetch_name(parts.fetch), "upload", th_ring_upload_name(parts.upload),
-        "evaluator", th_evaluator_name(parts.evaluator), "ring_bytes", th_json_count(parts.ring_bytes));
-    if (parts.evaluator == TH_EVALUATOR_GPU)
-        json = th_json_set(json, "gpu_mapping", json_string(th_gpu_mapping_name(parts.gpu_mapping.mapping)));
-    if (parts.culling == TH_EVALUATOR_GPU)
-        json = th_json_set(json, "culling", json_string("gpu"));
-    if (crowd->surroundings)
-        json = th_json_set(json, "scene", json_string(th_layout_name(crowd->layout)));
-    if (crowd->joint_lod)
-        json = th_json_set(json, "joint_lod", json_true());
-    if (crowd->share_hz > 0)
-        json = th_json_set(json, "share_hz", th_json_real(crowd->share_hz));
-    if (crowd->hold > 1)
-        json = th_json_set(json, "hold", th_json_count(crowd->hold));
-    if (crowd->share_hz > 0 || crowd->hold > 1)
-        json = th_json_set(json, "far", th_json_count(crowd->far_lod));
-    if (crowd->budget.ms > 0)
-        json = th_json_set(json, "animation_budget_ms", th_json_real(crowd->budget.ms));
-    if (crowd->budget.bones > 0)
-        json = th_json_set(json, "animation_budget_bones", th_json_count(crowd->budget.bones));
-    return json;
+    const bool is_on_gpu = parts.evaluator == TH_EVALUATOR_GPU;
+    const th_budget_desc *budget = &crowd->budget;
+    const th_figure figures[] = {
+        TH_FIELD("width", TH_COUNT(p->size.width)),
+        TH_FIELD("height", TH_COUNT(p->size.height)),
+        TH_FIELD("samples", TH_COUNT(p->size.samples)),
+        TH_FIELD("shadow", TH_COUNT(crowd->shadow_pixels)),
+        TH_FIELD("renderer", TH_TEXT(info->renderer)),
+        TH_FIELD("context", TH_TEXT(th_gl_kind_name(info->kind))),
+        TH_FIELD("version", TH_TEXT(info->version)),
+        TH_FIELD("software", TH_FLAG(info->software)),
+        TH_FIELD("palette", TH_TEXT(th_palette_name(parts.palette))),
+        TH_FIELD("layout", TH_TEXT(th_layout_name(crowd->layout))),
+        TH_FIELD("fetch", TH_TEXT(th_fetch_name(parts.fetch))),
+        TH_FIELD("upload", TH_TEXT(th_ring_upload_name(parts.upload))),
+        TH_FIELD("evaluator", TH_TEXT(th_evaluator_name(parts.evaluator))),
+        TH_FIELD("ring_bytes", TH_COUNT(parts.ring_bytes)),
+        TH_FIELD("gpu_mapping", TH_IF_GIVEN(is_on_gpu, TH_TEXT(th_gpu_mapping_name(parts.gpu_mapping.mapping)))),
+        TH_FIELD("culling", TH_IF_GIVEN(parts.culling == TH_EVALUATOR_GPU, TH_TEXT("gpu"))),
+        TH_FIELD("scene", TH_IF_GIVEN(crowd->surroundings, TH_TEXT(th_layout_name(crowd->layout)))),
+        TH_FIELD("joint_lod", TH_IF_GIVEN(crowd->joint_lod, TH_FLAG(true))),
+        TH_FIELD("share_hz", TH_IF_GIVEN(crowd->share_hz > 0, TH_NUMBER(crowd->share_hz))),
+        TH_FIELD("hold", TH_IF_GIVEN(crowd->hold > 1, TH_COUNT(crowd->hold))),
+        TH_FIELD("far", TH_IF_GIVEN(crowd->share_hz > 0 || crowd->hold > 1, TH_COUNT(crowd->far_lod))),
+        TH_FIELD("animation_budget_ms", TH_IF_GIVEN(budget->ms > 0, TH_NUMBER(budget->ms))),
+        TH_FIELD("animation_budget_bones", TH_IF_GIVEN(budget->bones > 0, TH_COUNT(budget->bones))),
+    };
+    return th_figures_json(figures, sizeof figures / sizeof *figures);
 }
 
 /* ---- whether it shows its own frame ---- */

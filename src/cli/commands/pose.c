@@ -343,8 +343,11 @@ static json_t *pose_json(const pose *p)
 }
 
 /* "walk 0.7 at 0 s, run 0.3 at 0.5 s, wave add 1 at 0 s from Spine on" are layers. */
-static bool print_pose(const pose *p, FILE *file)
+static bool write_pose(const void *result, th_form form, FILE *file)
 {
+    const pose *p = result;
+    if (form != TH_FORM_TEXT)
+        return th_output_json(pose_json(p), 17, file);
     char name[256];
     fprintf(file, "%s, ", th_printable(p->model->name, name, sizeof name));
     for (uint32_t k = 0; k < p->layers.count; k++) {
@@ -378,11 +381,6 @@ static bool print_pose(const pose *p, FILE *file)
 }
 
 /* ---- command ---- */
-
-static bool write_pose(const void *result, th_form form, FILE *file)
-{
-    return form == TH_FORM_TEXT ? print_pose(result, file) : th_output_json(pose_json(result), 17, file);
-}
 
 static int show_pose(const th_options *o, th_run *run, const th_model *model, uint32_t clip)
 {
@@ -429,33 +427,22 @@ static int show_pose(const th_options *o, th_run *run, const th_model *model, ui
     return code;
 }
 
-/* Returns what is wrong with the options; NULL: nothing. */
-static const char *find_conflict(const th_options *o, const th_run *run)
-{
-    const char *clip = o->models.clip;
-    if (clip && strcmp(clip, "all") == 0)
-        return "pose shows one clip at a time: --clip NAME";
-    if (clip && o->pose.layers.count > 0)
-        return "pose shows --clip or --layer, not both";
-    if (!is_on_gpu(o))
-        return NULL;
-    if (o->pose.layers.count > 0)
-        return "--evaluator gpu blends no layers: leave out --layer, or take --evaluator cpu";
-    if (th_run_has_option(run, "isa"))
-        return "--evaluator gpu runs no kernel: leave out --isa";
-    if (th_run_has_option(run, "sampling") && o->crowd.compile.sampling == TH_SAMPLING_EXACT)
-        return "--evaluator gpu has compiled keys only: leave out --sampling exact, or take --evaluator cpu";
-    return NULL;
-}
-
 int th_command_pose(const th_options *o, th_run *run)
 {
     static const char *const of_kernels[] = {"isa", "palette", "keys"};
-    const char *clip = o->models.clip, *conflict = find_conflict(o, run);
-    if (conflict) {
-        th_complain("%s", conflict);
-        return TH_EXIT_USAGE;
-    }
+    const char *clip = o->models.clip;
+    const uint32_t layers = o->pose.layers.count;
+    const bool is_exact = o->crowd.compile.sampling == TH_SAMPLING_EXACT;
+    if (clip && strcmp(clip, "all") == 0)
+        return th_refuse("pose shows one clip at a time: --clip NAME");
+    if (clip && layers > 0)
+        return th_refuse("pose shows --clip or --layer, not both");
+    if (is_on_gpu(o) && layers > 0)
+        return th_refuse("--evaluator gpu blends no layers: leave out --layer, or take --evaluator cpu");
+    if (is_on_gpu(o) && th_run_has_option(run, "isa"))
+        return th_refuse("--evaluator gpu runs no kernel: leave out --isa");
+    if (is_on_gpu(o) && is_exact && th_run_has_option(run, "sampling"))
+        return th_refuse("--evaluator gpu has compiled keys only: leave out --sampling exact, or take --evaluator cpu");
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
         if (!is_compiled(o) && th_run_has_option(run, of_kernels[i]))
             th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",

@@ -136,6 +136,18 @@ static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_RENDER_M
     return th_json_reals(levels, TH_RENDER_MESH_LODS);
 }
 
+/* Levels without characters are left out. */
+static void print_levels(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS], FILE *file)
+{
+    const char *comma = "";
+    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
+        if (by_lod[lod] > 0) {
+            fprintf(file, "%s %u: %.0f", comma, lod, per_frame(r, by_lod[lod]));
+            comma = ",";
+        }
+    fputs(*comma ? "\n" : " none\n", file);
+}
+
 static json_t *rendering_json(const rendering *r)
 {
     const th_frame_writer_desc *file = &r->file;
@@ -197,20 +209,12 @@ static json_t *rendering_json(const rendering *r)
     return th_sheet_object(&sheet);
 }
 
-/* Levels without characters are left out. */
-static void print_levels(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS], FILE *file)
+/* As text, or as JSON. */
+static bool write_rendering(const void *result, th_form form, FILE *file)
 {
-    const char *comma = "";
-    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
-        if (by_lod[lod] > 0) {
-            fprintf(file, "%s %u: %.0f", comma, lod, per_frame(r, by_lod[lod]));
-            comma = ",";
-        }
-    fputs(*comma ? "\n" : " none\n", file);
-}
-
-static bool print_rendering(const rendering *r, FILE *file)
-{
+    const rendering *r = result;
+    if (form != TH_FORM_TEXT)
+        return th_output_json(rendering_json(r), 6, file);
     const th_frame_writer_desc *out = &r->file;
     const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
@@ -259,11 +263,6 @@ static bool print_rendering(const rendering *r, FILE *file)
     return true;
 }
 
-static bool write_rendering(const void *result, th_form form, FILE *file)
-{
-    return form == TH_FORM_TEXT ? print_rendering(result, file) : th_output_json(rendering_json(result), 6, file);
-}
-
 int th_command_render(const th_options *o, th_run *run)
 {
     th_model_set model_set;
@@ -271,10 +270,8 @@ int th_command_render(const th_options *o, th_run *run)
     rendering r = {.options = o, .file = o->render, .tracer = run->tracer};
     r.file.width = o->picture.width;
     r.file.height = o->picture.height;
-    if (th_frame_writer_check(&r.file, &err) != TH_OK) { /* can fail only because of the options */
-        th_complain("%s", err.text);
-        return TH_EXIT_USAGE;
-    }
+    if (th_frame_writer_check(&r.file, &err) != TH_OK) /* can fail only because of the options */
+        return th_refuse("%s", err.text);
     uint32_t width, height;
     th_frame_writer_size(&r.file, &width, &height);
     if (width != r.file.width || height != r.file.height)

@@ -76,10 +76,8 @@ int th_command_scale(const th_options *o, th_run *run)
 {
     const th_number_list *schedulers = &o->scale.schedulers, *crowds = &o->scale.counts;
     const uint32_t grains = o->scale.grains.count ? o->scale.grains.count : 1;
-    if (crowds->per && strcmp(crowds->per, "thread") != 0) {
-        th_complain("--count N/%s is of throng-mpi; here the crowd grows with N/thread", crowds->per);
-        return TH_EXIT_USAGE;
-    }
+    if (crowds->per && strcmp(crowds->per, "thread") != 0)
+        return th_refuse("--count N/%s is of throng-mpi; here the crowd grows with N/thread", crowds->per);
 
     /* The total of requested and default points and threads. The serial scheduler has one thread, whatever is
      * requested, so no crowd can grow with it. */
@@ -93,23 +91,20 @@ int th_command_scale(const th_options *o, th_run *run)
         together += counts[t];
     for (uint32_t i = 0; i < schedulers->count; i++) {
         const bool is_serial = schedulers->values[i] == TH_SCHEDULER_SERIAL;
-        if (is_serial && crowds->per) {
-            th_complain(
+        if (is_serial && crowds->per)
+            return th_refuse(
                 "--count N/thread compares numbers of threads, but the serial scheduler always has one; leave it out");
-            return TH_EXIT_USAGE;
-        }
         pools += is_serial ? 1 : count;
         threads += is_serial ? 1 : together;
     }
     const uint32_t points = pools * crowds->count * grains;
     if (points > MAX_POINTS)
-        th_complain("scale compares at most %d points, not %u: %u of schedulers and threads x %u count%s x %u grain%s",
-                    MAX_POINTS, points, pools, crowds->count, th_plural(crowds->count), grains, th_plural(grains));
-    else if (threads > MAX_THREADS)
-        th_complain("scale has at most %d threads together, not the %u of %u scheduler%s", MAX_THREADS, threads,
-                    schedulers->count, th_plural(schedulers->count));
-    if (points > MAX_POINTS || threads > MAX_THREADS)
-        return TH_EXIT_USAGE;
+        return th_refuse(
+            "scale compares at most %d points, not %u: %u of schedulers and threads x %u count%s x %u grain%s",
+            MAX_POINTS, points, pools, crowds->count, th_plural(crowds->count), grains, th_plural(grains));
+    if (threads > MAX_THREADS)
+        return th_refuse("scale has at most %d threads together, not the %u of %u scheduler%s", MAX_THREADS, threads,
+                         schedulers->count, th_plural(schedulers->count));
 
     th_measure_desc measure = o->measure;
     measure.seed = o->crowd.seed;

@@ -89,9 +89,7 @@ int th_command_serve(const th_options *o, th_run *run)
     json_decref(patch);
     if (result == TH_OK)
         result = th_server_check(&desc, &err);
-    if (result != TH_OK) {
-        th_complain("%s", err.text);
-        return TH_EXIT_USAGE;
-    }
+    if (result != TH_OK)
+        return th_refuse("%s", err.text);
     return th_server_run(&desc, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

@@ -103,14 +103,10 @@ int th_command_stress(const th_options *o, th_run *run)
     static const char *const of_pictures[] = {"size",   "scene",     "camera",           "samples",
                                               "shadow", "evaluator", "animation-budget", "error"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
-        if (!o->stress.draw && th_run_has_option(run, of_pictures[i])) {
-            th_complain("--%s needs --draw", of_pictures[i]);
-            return TH_EXIT_USAGE;
-        }
-    if (o->stress.draw && o->counters) {
-        th_complain("--counters counts posed frames; leave --draw away");
-        return TH_EXIT_USAGE;
-    }
+        if (!o->stress.draw && th_run_has_option(run, of_pictures[i]))
+            return th_refuse("--%s needs --draw", of_pictures[i]);
+    if (o->stress.draw && o->counters)
+        return th_refuse("--counters counts posed frames; leave --draw away");
     th_model_set model_set;
     th_error err;
     int code;

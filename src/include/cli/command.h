@@ -62,6 +62,9 @@ int th_snapshot_renderer_run(void);
 /* Prints "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);
 
+/* The same of a command line that cannot be carried out. Returns the exit code. */
+__attribute__((format(printf, 1, 2))) int th_refuse(const char *format, ...);
+
 /* The exit code for an error. */
 int th_exit_code(const th_error *err);
 

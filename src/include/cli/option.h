@@ -80,7 +80,6 @@ th_parse_fn th_parse_word;        /* th_file_list: the names of nouns */
 th_parse_fn th_parse_budget;      /* th_budget_desc */
 th_parse_fn th_parse_switch;      /* bool: true */
 th_parse_fn th_parse_choice;      /* an enum that starts at 0 */
-th_parse_fn th_parse_second;      /* bool: true for the second choice */
 th_parse_fn th_parse_schedulers;  /* th_number_list of th_scheduler */
 th_parse_fn th_parse_size;        /* th_target_desc: its sides */
 th_parse_fn th_parse_camera;      /* th_camera_path */
