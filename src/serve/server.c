@@ -69,7 +69,7 @@ static void loop(server *s)
 {
     uint64_t due_ns = th_clock_ns() + HEARTBEAT_NS, tick_loop_before_ns = 0;
     const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
-    th_server_state_begin(&s->state);
+    th_server_state_heartbeat(&s->state);
     for (bool stops = false; !stops;) {
         int to_http_ms;
         const int http_fd = th_http_fd(s->http, &to_http_ms);

@@ -20,16 +20,13 @@
 
 /* ---- once a second ---- */
 
-void th_server_state_begin(th_server_state *s)
-{
-    s->heartbeat_ns = th_clock_ns();
-    s->server_cpu_ns = th_thread_cpu_ns(pthread_self());
-}
-
 void th_server_state_heartbeat(th_server_state *s)
 {
     const uint64_t before_ns = s->heartbeat_ns, cpu_before_ns = s->server_cpu_ns;
-    th_server_state_begin(s);
+    s->heartbeat_ns = th_clock_ns();
+    s->server_cpu_ns = th_thread_cpu_ns(pthread_self());
+    if (before_ns == 0)
+        return;
     s->server_cpu_share = (double)(s->server_cpu_ns - cpu_before_ns) / (double)(s->heartbeat_ns - before_ns);
     th_tick_loop *tick_loop = s->controller->tick_loop;
     const uint64_t place = s->reading_count++ % (TH_MINUTE + 1);
@@ -282,10 +279,11 @@ static void tell_all(output *to, th_server_state *s, const th_controller_state *
     char text[32];
     for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
         tell(to, &figures[f]);
+    static const char *const kinds[TH_MEMORY_KINDS] = {"models", "crowds", "pictures", "runs"};
     for (th_memory_kind k = 0; k < TH_MEMORY_KINDS; k++) {
-        snprintf(text, sizeof text, "%s_bytes", th_memory_kind_name(k));
+        snprintf(text, sizeof text, "%s_bytes", kinds[k]);
         tell(to, &(figure){"memory", text, COUNT_OF(th_memory_used(&s->memory, k)), "throng_memory_reserved_bytes",
-                           "for", th_memory_kind_name(k), TH_METRIC_GAUGE, "Memory reserved, by what for."});
+                           "for", kinds[k], TH_METRIC_GAUGE, "Memory reserved, by what for."});
     }
     for (uint64_t w = 0; w < workers.count; w++) {
         snprintf(text, sizeof text, "%u", (unsigned)w);
@@ -417,7 +415,7 @@ json_t *th_state_json(th_server_state *s)
             "settings", th_settings_json(&c.settings), "reconfiguration", "state",
             c.reconfiguring ? "building" : "idle", "requested",
             c.reconfiguring ? th_settings_json(&c.requested) : json_null(), "paused_by", th_json_text(paused_by),
-            "crowd", "ticks", "worker_busy_s", "run", th_run_manager_active_json(s->run_manager), "server", "version",
+            "crowd", "ticks", "worker_busy_s", "run", th_run_manager_run_json(s->run_manager, 0), "server", "version",
             th_context_version(), "listen", s->listen, "started", s->started, "systemd", s->has_systemd, "uptime_s",
             th_json_real((double)(th_clock_ns() - s->start_ns) * 1e-9), "cpu", "limits", "max_count",
             (int)s->limits.max_count, "max_threads", (int)s->limits.max_threads, "max_memory_bytes",

@@ -3,7 +3,7 @@
 #define TH_SERVE_SERVER_STATE_H
 
 #include "http/address.h"
-#include "memory_budget.h"
+#include "process.h"
 #include "runs/run_manager.h"
 #include "simulation/simulation_controller.h"
 #include "simulation/snapshot_service.h"
@@ -51,8 +51,7 @@ typedef struct th_server_state {
     double crowd_cpu_s;                   /* as last reported: a counter must not decrease */
 } th_server_state;
 
-/* Call once a second from the thread that serves clients, after th_server_state_begin. */
-void th_server_state_begin(th_server_state *state);
+/* Call as the thread that serves clients begins to, and then once a second. */
 void th_server_state_heartbeat(th_server_state *state);
 
 json_t *th_state_json(th_server_state *state);

@@ -1,7 +1,7 @@
 /* Inside, since the race is between threads that HTTP does not show. A crowd that is changed all the time while
  * others read it: stress_tick_loop [SECONDS [SEED]]. Counters never go back, a seqlock never shows halves of two
  * moments, the time series is in order. For ThreadSanitizer as well. */
-#include "src/serve/memory_budget.h"
+#include "src/serve/process.h"
 #include "src/serve/simulation/simulation_controller.h"
 
 #include <core/clock.h>

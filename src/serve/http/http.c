@@ -119,7 +119,15 @@ static const char *const always[][2] = {
 
 enum { ALWAYS = sizeof always / sizeof *always };
 
-static void add_headers(struct MHD_Response *response, const th_reply *reply)
+static void count_reply(th_http *http, unsigned status)
+{
+    if (status >= TH_STATUS_MIN && status < TH_STATUS_MIN + TH_STATUS_COUNT)
+        http->state->http_stats.requests[status - TH_STATUS_MIN]++;
+}
+
+/* Adds the headers, and takes the response. */
+static enum MHD_Result queue(th_http *http, struct MHD_Connection *c, const exchange *x, unsigned status,
+                             struct MHD_Response *response, const th_reply *reply)
 {
     char policy[512] = POLICY;
     for (size_t h = 0; h < ALWAYS; h++)
@@ -136,12 +144,14 @@ static void add_headers(struct MHD_Response *response, const th_reply *reply)
                  th_page_script);
     MHD_add_response_header(response, "Content-Security-Policy", policy);
     MHD_add_response_header(response, "Content-Type", reply->type);
-}
-
-static void count_reply(th_http *http, unsigned status)
-{
-    if (status >= TH_STATUS_MIN && status < TH_STATUS_MIN + TH_STATUS_COUNT)
-        http->state->http_stats.requests[status - TH_STATUS_MIN]++;
+    if (status == 401)
+        MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"throng\"");
+    if (status == 405)
+        MHD_add_response_header(response, "Allow", x->allow.text);
+    count_reply(http, status);
+    const enum MHD_Result queued = MHD_queue_response(c, status, response);
+    MHD_destroy_response(response);
+    return queued;
 }
 
 static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const exchange *x, th_reply reply)
@@ -156,15 +166,7 @@ static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const
         release(reply.body);
         return MHD_NO;
     }
-    add_headers(response, &reply);
-    if (status == 401)
-        MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"throng\"");
-    if (status == 405)
-        MHD_add_response_header(response, "Allow", x->allow.text);
-    count_reply(http, status);
-    const enum MHD_Result queued = MHD_queue_response(c, status, response);
-    MHD_destroy_response(response);
-    return queued;
+    return queue(http, c, x, status, response, &reply);
 }
 
 /* An answer without the library, which has not seen the request. */
@@ -260,12 +262,8 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
     *client = (event_client){.http = http, .connection = c, .number = number};
     LIST_INSERT_HEAD(&http->event_clients, client, link);
     ++*clients;
-    add_headers(response, &as_stream);
     set_deadline(c, 0);
-    count_reply(http, 200);
-    const enum MHD_Result queued = MHD_queue_response(c, 200, response);
-    MHD_destroy_response(response);
-    return queued;
+    return queue(http, c, x, 200, response, &as_stream);
 }
 
 static void wake_event_clients(th_http *http)

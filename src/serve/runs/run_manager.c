@@ -1,6 +1,5 @@
 #include "run_manager.h"
 
-#include "memory_budget.h"
 #include "process.h"
 
 #include <core/clock.h>
@@ -245,22 +244,8 @@ static void read_stderr(th_run_manager *r, run *current, stderr_reader *h, int f
         }
 }
 
-/* CANCELLED if requested, FAILED with a message if a limit is exceeded; otherwise DONE. */
-static run_state end_reason(th_run_manager *r, run *current)
-{
-    struct stat status = {0};
-    const bool slow = th_clock_ns() - current->start_ns > RUN_TIMEOUT_NS;
-    const bool large = fstat(current->document, &status) == 0 && status.st_size > RESULT_BYTES;
-    pthread_mutex_lock(&r->lock);
-    const run_state state = r->cancelled || r->stopped ? CANCELLED : slow || large ? FAILED : DONE;
-    if (state == FAILED)
-        snprintf(current->message, sizeof current->message, "ended: it %s",
-                 slow ? "took more than an hour" : "wrote more than 32 MB");
-    pthread_mutex_unlock(&r->lock);
-    return state;
-}
-
-/* Follows the child to its end, and kills it if necessary. Returns the status of waitpid. */
+/* Follows the child to its end, which it is asked for if the run is cancelled or exceeds a limit, and then killed.
+ * Returns the status of waitpid. */
 static int wait_for_child(th_run_manager *r, run *current, pid_t child, int stderr_fd, run_state *out_state)
 {
     stderr_reader h = {0};
@@ -281,11 +266,22 @@ static int wait_for_child(th_run_manager *r, run *current, pid_t child, int stde
             read_stderr(r, current, &h, stderr_fd); /* its last output */
             return unknown ? STATUS_UNKNOWN : status;
         }
-        if (asked_ns == 0 && (*out_state = end_reason(r, current)) != DONE) {
+        if (asked_ns && th_clock_ns() - asked_ns > KILL_TIMEOUT_NS)
+            kill(-child, SIGKILL);
+        if (asked_ns)
+            continue;
+        struct stat document = {0};
+        const bool slow = th_clock_ns() - current->start_ns > RUN_TIMEOUT_NS;
+        const bool large = fstat(current->document, &document) == 0 && document.st_size > RESULT_BYTES;
+        pthread_mutex_lock(&r->lock);
+        *out_state = r->cancelled || r->stopped ? CANCELLED : slow || large ? FAILED : DONE;
+        if (*out_state == FAILED)
+            snprintf(current->message, sizeof current->message, "ended: it %s",
+                     slow ? "took more than an hour" : "wrote more than 32 MB");
+        pthread_mutex_unlock(&r->lock);
+        if (*out_state != DONE) {
             asked_ns = th_clock_ns();
             kill(-child, SIGTERM);
-        } else if (asked_ns && th_clock_ns() - asked_ns > KILL_TIMEOUT_NS) {
-            kill(-child, SIGKILL);
         }
     }
 }
@@ -304,36 +300,23 @@ static void remove_temporary(const th_run_manager *r, run *current, pid_t child)
     }
 }
 
-/* Starts this program with its standard error as a pipe, whose end to read from is non-blocking. Returns an errno
- * value. */
-static int start_child(const run *current, const char *const *arguments, pid_t *out, int *out_stderr)
-{
-    static const char *const variables[] = {"THRONG_PROGRESS=1", NULL}; /* otherwise it prints it only to terminals */
-    *out_stderr = -1;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return errno;
-    const th_subprocess_desc throng = {"/proc/self/exe", arguments, variables,
-                                       .files = {-1, current->document, ends[1]}};
-    int error = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
-    if (!error)
-        error = th_subprocess_start(&throng, out);
-    close(ends[1]);
-    if (error)
-        close(ends[0]);
-    *out_stderr = ends[0];
-    return error;
-}
-
 static void execute(th_run_manager *r, run *current, const char *const *arguments)
 {
+    static const char *const variables[] = {"THRONG_PROGRESS=1", NULL}; /* otherwise it prints it only to terminals */
     pid_t child = -1;
-    int stderr_fd;
     run_state state = FAILED;
-    int status = STATUS_UNKNOWN;
+    int status = STATUS_UNKNOWN, ends[2] = {-1, -1};
     if (current->pause)
         th_controller_hold(r->desc.controller, true);
-    const int error = start_child(current, arguments, &child, &stderr_fd);
+
+    /* Starts this program with its standard error as a pipe, whose end to read from is non-blocking. */
+    int error = pipe2(ends, O_CLOEXEC) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
+    const th_subprocess_desc throng = {"/proc/self/exe", arguments, variables,
+                                       .files = {-1, current->document, ends[1]}};
+    if (!error)
+        error = th_subprocess_start(&throng, &child);
+    if (ends[1] >= 0)
+        close(ends[1]);
     if (error) {
         pthread_mutex_lock(&r->lock);
         snprintf(current->message, sizeof current->message, "cannot start a process: %s", strerror(error));
@@ -342,9 +325,10 @@ static void execute(th_run_manager *r, run *current, const char *const *argument
         /* It imports models in a process of its own, which inherits the limit. */
         th_memory_limit_process(child,
                                 r->reserved / 2 + TH_RUN_BASE_BYTES + r->desc.limits.max_threads * TH_RUN_THREAD_BYTES);
-        status = wait_for_child(r, current, child, stderr_fd, &state);
-        close(stderr_fd);
+        status = wait_for_child(r, current, child, ends[0], &state);
     }
+    if (ends[0] >= 0)
+        close(ends[0]);
     if (current->pause)
         th_controller_hold(r->desc.controller, false);
 
@@ -600,7 +584,7 @@ static json_t *run_json(const run *one)
 json_t *th_run_manager_run_json(th_run_manager *r, uint32_t id)
 {
     pthread_mutex_lock(&r->lock);
-    const run *one = find(r, id);
+    const run *one = find(r, id ? id : r->active ? r->last_id : 0);
     json_t *json = one ? run_json(one) : json_null();
     pthread_mutex_unlock(&r->lock);
     return json;
@@ -617,14 +601,6 @@ json_t *th_run_manager_runs_json(th_run_manager *r)
     }
     pthread_mutex_unlock(&r->lock);
     return all;
-}
-
-json_t *th_run_manager_active_json(th_run_manager *r)
-{
-    pthread_mutex_lock(&r->lock);
-    json_t *json = r->active ? run_json(find(r, r->last_id)) : json_null();
-    pthread_mutex_unlock(&r->lock);
-    return json;
 }
 
 char *th_run_manager_read(th_run_manager *r, uint32_t id, th_run_file which, size_t *out_size)

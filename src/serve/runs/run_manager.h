@@ -44,10 +44,9 @@ bool th_run_manager_cancel(th_run_manager *manager, uint32_t id);
 
 /* Returns {"id", "kind", "state": "running" | "done" | "failed" | "cancelled", "options", "pause", "started",
  * "earlier", "elapsed_s", "progress", "doing", "exit_code", "message", "result_bytes", "report_bytes", "file"}, or JSON
- * null if there is no such run. */
+ * null if there is no such run. id 0: the active one. */
 json_t *th_run_manager_run_json(th_run_manager *manager, uint32_t id);
-json_t *th_run_manager_runs_json(th_run_manager *manager);   /* an array, newest first */
-json_t *th_run_manager_active_json(th_run_manager *manager); /* the active run, or null */
+json_t *th_run_manager_runs_json(th_run_manager *manager); /* an array, newest first */
 
 typedef enum th_run_file {
     TH_RUN_RESULT, /* JSON */

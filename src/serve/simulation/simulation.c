@@ -1,6 +1,6 @@
 #include "simulation.h"
 
-#include "memory_budget.h"
+#include "process.h"
 
 #include <anim/clip_choice.h>
 #include <core/arena.h>

@@ -3,7 +3,7 @@
 #ifndef TH_SERVE_SIMULATION_SIMULATION_H
 #define TH_SERVE_SIMULATION_SIMULATION_H
 
-#include <serve/simulation_desc.h>
+#include <serve/settings.h>
 #include <throng/runtime/frame.h>
 
 /* Models, loaded and compiled, and their routines: the expensive part of a crowd that does not depend on its size.

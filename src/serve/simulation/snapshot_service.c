@@ -1,6 +1,5 @@
 #include "snapshot_service.h"
 
-#include "memory_budget.h"
 #include "process.h"
 
 #include <core/arena.h>

@@ -20,8 +20,8 @@ _Static_assert(sizeof(th_tick_loop_workers) <= 8 * TH_SEQLOCK_WORDS, "workers fi
 
 th_second th_second_of(const th_second_counts *c)
 {
-    assert(c->begin_ns < c->end_ns && c->ticks);
-    const th_histogram *ticks = c->ticks;
+    assert(c->begin_ns < c->end_ns);
+    const th_histogram *ticks = &c->ticks;
     const double span_s = (double)(c->end_ns - c->begin_ns) * 1e-9;
     return (th_second){
         .end_s = (double)c->end_ns * 1e-9,
@@ -90,36 +90,27 @@ static double sum_of_busy(const th_tick_loop *loop)
     return sum;
 }
 
-static void begin_second(th_tick_loop *loop, uint64_t now_ns)
+static void begin_second(th_tick_loop *loop)
 {
-    loop->second.begin_ns = now_ns;
-    loop->second.missed_before = loop->state.missed;
-    loop->second.characters_before = loop->state.characters;
-    loop->second.busy_before_s = sum_of_busy(loop);
-    loop->second.start_delay_ns = 0;
-    loop->second.ticks = (th_histogram){0};
+    loop->second = (th_second_counts){.begin_ns = loop->state.now_ns};
+    loop->second_busy_before_s = sum_of_busy(loop);
 }
 
 static void publish(th_tick_loop *loop, uint64_t now_ns)
 {
+    th_second_counts *second = &loop->second;
     loop->state.now_ns = now_ns - loop->start_ns;
     th_seqlock_write(&loop->state_seqlock, &loop->state, sizeof loop->state);
-    if (now_ns - loop->second.begin_ns < SECOND_NS)
+    if (loop->state.now_ns - second->begin_ns < SECOND_NS)
         return;
     write_workers(loop);
-    const th_second second = th_second_of(&(th_second_counts){
-        .begin_ns = loop->second.begin_ns - loop->start_ns,
-        .end_ns = now_ns - loop->start_ns,
-        .ticks = &loop->second.ticks,
-        .missed = loop->state.missed - loop->second.missed_before,
-        .characters = loop->state.characters - loop->second.characters_before,
-        .max_start_delay_ns = loop->second.start_delay_ns,
-        .busy_s = sum_of_busy(loop) - loop->second.busy_before_s,
-        .workers = loop->workers.count,
-        .paused = loop->state.paused,
-    });
-    th_time_series_add(&loop->time_series, &second);
-    begin_second(loop, now_ns);
+    second->end_ns = loop->state.now_ns;
+    second->busy_s = sum_of_busy(loop) - loop->second_busy_before_s;
+    second->workers = loop->workers.count;
+    second->paused = loop->state.paused;
+    const th_second done = th_second_of(second);
+    th_time_series_add(&loop->time_series, &done);
+    begin_second(loop);
 }
 
 /* ---- ticks ---- */
@@ -196,15 +187,17 @@ static void *tick_until_stopped(void *arg)
         th_histogram_add(&loop->durations, end_ns - begin_ns);
         th_histogram_add(&loop->start_delays, start_delay_ns);
         th_histogram_add(&loop->second.ticks, end_ns - begin_ns);
-        if (start_delay_ns > loop->second.start_delay_ns)
-            loop->second.start_delay_ns = start_delay_ns;
+        if (start_delay_ns > loop->second.max_start_delay_ns)
+            loop->second.max_start_delay_ns = start_delay_ns;
         loop->state.ticks++;
         loop->state.characters += simulation->settings.count;
+        loop->second.characters += simulation->settings.count;
         loop->state.palette_bytes += th_crowd_palette_bytes(simulation->crowd);
         if (period_ns) {
             loop->due_ns += period_ns;
             const uint64_t missed = th_ticks_missed(loop->due_ns, period_ns, end_ns);
             loop->state.missed += missed;
+            loop->second.missed += missed;
             loop->due_ns += missed * period_ns;
         }
         publish(loop, end_ns);
@@ -230,7 +223,7 @@ th_result th_tick_loop_create(th_simulation *simulation, th_tick_loop **out, th_
     th_tick_loop_set_rate(loop, simulation->settings.rate_hz);
     th_tick_loop_set_paused(loop, simulation->settings.paused);
     write_workers(loop);
-    begin_second(loop, loop->start_ns);
+    begin_second(loop);
     const int error = pthread_create(&loop->thread, NULL, tick_until_stopped, loop);
     if (error) {
         free(loop);

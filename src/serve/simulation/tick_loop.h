@@ -8,14 +8,61 @@
 #ifndef TH_SERVE_SIMULATION_TICK_LOOP_H
 #define TH_SERVE_SIMULATION_TICK_LOOP_H
 
-#include "seqlock.h"
 #include "simulation.h"
 
 #include <bench/histogram.h>
 
+#include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <string.h>
+
+/* ---- states that change while they are read ---- */
+
+/* A seqlock for one writer and several readers (H.-J. Boehm, Can Seqlocks Get Along with Programming Language Memory
+ * Models?, 2012).
+ *
+ * The writer is the tick thread, which must not wait for a preempted reader. A reader that meets a write in progress
+ * retries. Words are atomic, so a torn read is not a data race; it is discarded. */
+enum { TH_SEQLOCK_WORDS = 264 };
+
+typedef struct th_seqlock {
+    _Atomic uint64_t sequence; /* odd during a write */
+    _Atomic uint64_t words[TH_SEQLOCK_WORDS];
+} th_seqlock;
+
+/* One thread only. bytes: a multiple of 8, at most the capacity. */
+static inline void th_seqlock_write(th_seqlock *seqlock, const void *bytes, size_t size)
+{
+    assert(size % 8 == 0 && size <= sizeof seqlock->words);
+    const uint64_t sequence = atomic_load_explicit(&seqlock->sequence, memory_order_relaxed);
+    atomic_store_explicit(&seqlock->sequence, sequence + 1, memory_order_relaxed);
+    for (size_t w = 0; w < size / 8; w++) {
+        uint64_t word;
+        memcpy(&word, (const char *)bytes + 8 * w, 8);
+        atomic_store_explicit(&seqlock->words[w], word,
+                              memory_order_release); /* a reader that sees this sees the odd sequence */
+    }
+    atomic_store_explicit(&seqlock->sequence, sequence + 2, memory_order_release);
+}
+
+/* Any thread. */
+static inline void th_seqlock_read(th_seqlock *seqlock, void *out, size_t size)
+{
+    assert(size % 8 == 0 && size <= sizeof seqlock->words);
+    for (;;) {
+        const uint64_t sequence = atomic_load_explicit(&seqlock->sequence, memory_order_acquire);
+        for (size_t w = 0; w < size / 8; w++) {
+            const uint64_t word = atomic_load_explicit(&seqlock->words[w], memory_order_acquire);
+            memcpy((char *)out + 8 * w, &word, 8);
+        }
+        if (sequence % 2 == 0 && atomic_load_explicit(&seqlock->sequence, memory_order_relaxed) == sequence)
+            return;
+        sched_yield();
+    }
+}
 
 /* Totals since the start. Only 8-byte numbers. */
 typedef struct th_tick_loop_state {
@@ -52,11 +99,11 @@ typedef struct th_second {
 /* What was counted in a second. Times are since the start of the crowd. */
 typedef struct th_second_counts {
     uint64_t begin_ns, end_ns;
-    const th_histogram *ticks; /* their durations */
     uint64_t missed, characters, max_start_delay_ns;
     double busy_s; /* time that the workers spent animating, summed over them */
     uint64_t workers;
     bool paused;
+    th_histogram ticks; /* their durations */
 } th_second_counts;
 
 th_second th_second_of(const th_second_counts *counts);
@@ -104,11 +151,8 @@ typedef struct th_tick_loop {
     uint64_t start_ns;
     uint64_t due_ns, last_due_ns; /* last: 0 if the crowd's clock has been stopped since */
     uint64_t period_used_ns;
-    struct {
-        uint64_t begin_ns, missed_before, characters_before, start_delay_ns;
-        double busy_before_s;
-        th_histogram ticks;
-    } second;
+    th_second_counts second;     /* so far; its end, busy_s, workers and paused are set as it ends */
+    double second_busy_before_s; /* of all workers, as it began */
 } th_tick_loop;
 
 /* The ticks that were due before now_ns, if the first was due at due_ns. */

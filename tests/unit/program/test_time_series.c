@@ -1,5 +1,4 @@
 /* Inside, since time is made up. Ticks counted: histograms, and the last hour by seconds. */
-#include "src/serve/simulation/seqlock.h"
 #include "src/serve/simulation/tick_loop.h"
 
 #include <bench/histogram.h>
@@ -81,7 +80,7 @@ Test(time_series, a_second_is_as_computed_by_hand)
     const th_second_counts counts = {
         .begin_ns = 5000000000,
         .end_ns = 7000000000,
-        .ticks = &h,
+        .ticks = h,
         .missed = 3,
         .characters = 2000,
         .max_start_delay_ns = 4000000,
@@ -103,7 +102,7 @@ Test(time_series, a_second_is_as_computed_by_hand)
 
 Test(time_series, a_second_without_ticks_is_idle_and_none_is_busier_than_all_the_time)
 {
-    th_second_counts counts = {.end_ns = 1000000000, .ticks = &h, .workers = 4};
+    th_second_counts counts = {.end_ns = 1000000000, .ticks = h, .workers = 4};
     const th_second s = th_second_of(&counts);
     cr_expect(s.ticks == 0 && s.mean_s == 0 && s.p99_s == 0 && s.max_s == 0 && s.busy == 0 && s.paused == 0);
     counts.busy_s = 4.01;

@@ -7,7 +7,7 @@
 
 #include <serve/log.h>
 #include <serve/model_registry.h>
-#include <serve/simulation_desc.h>
+#include <serve/settings.h>
 #include <throng/core/api.h>
 
 TH_API_BEGIN

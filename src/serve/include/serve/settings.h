@@ -1,9 +1,11 @@
-/* The settings of the crowd, as clients send them in JSON and as the server stores them. */
+/* The settings of the crowd, as clients send them in JSON and as the server stores them, and the options that all
+ * crowds of the server share. */
 #ifndef THRONG_SERVE_SETTINGS_H
 #define THRONG_SERVE_SETTINGS_H
 
 #include <throng/anim/behaviour.h>
-#include <throng/anim/interpolation.h>
+#include <throng/anim/compiled_model.h>
+#include <throng/anim/crowd.h>
 #include <throng/core/api.h>
 #include <throng/core/error.h>
 
@@ -42,7 +44,7 @@ typedef struct th_settings {
 
 typedef struct th_limits {
     uint32_t max_count, max_threads;
-    uint64_t max_memory_bytes; /* of the server and of its processes (memory_budget.h) */
+    uint64_t max_memory_bytes; /* of the server and of its processes (process.h) */
 } th_limits;
 
 /* {"count", "threads", "rate_hz", "paused", "models": [name...], "clips": {name: weight...}, "interpolation",
@@ -61,6 +63,36 @@ bool th_settings_same_blend(const th_settings *a, const th_settings *b);
 
 /* Whether the same crowd serves both: only rate and pause may differ, and pace and weights of a blend. */
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b);
+
+/* ---- what clients cannot change ---- */
+
+/* Loads the file of a registry name with at most that much memory, in all processes together. Any thread. */
+typedef th_result th_load_fn(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *err);
+
+struct th_memory_budget;
+struct th_model_registry;
+
+/* Options of the server that do not change. */
+typedef struct th_model_cache_desc {
+    const struct th_model_registry *registry;
+    struct th_memory_budget *memory;
+    th_load_fn *load;
+    void *load_ctx;
+    th_compiled_model_desc compile; /* its model and interpolation are ignored */
+    th_routines_desc routines;      /* its compiled model, kind and limit are ignored */
+} th_model_cache_desc;
+
+typedef struct th_simulation_desc {
+    th_isa isa;
+    th_palette palette;
+    uint64_t seed;
+    struct th_memory_budget *memory;
+} th_simulation_desc;
+
+typedef struct th_controller_desc {
+    th_model_cache_desc model_cache;
+    th_simulation_desc simulation;
+} th_controller_desc;
 
 TH_API_END
 
