@@ -50,15 +50,7 @@ static double frozen_part(const th_capacity_frame *frame, double budget_ns)
     return frame->stopped_ns >= fmax(budget_ns, SHORTEST_FREEZE_NS) ? frame->stopped_ns : 0;
 }
 
-void th_capacity_count(th_capacity_ticks *ticks, const th_capacity_frame *frame, double budget_ns)
-{
-    const uint32_t missed = th_capacity_missed_ticks(frame->ns, budget_ns);
-    const double frozen_ns = frozen_part(frame, budget_ns);
-    const th_capacity_ticks one = {1 + missed, 1, missed > 0, missed, frame->ns, frozen_ns > 0, frozen_ns, frozen_ns};
-    th_capacity_add_ticks(ticks, &one);
-}
-
-void th_capacity_add_ticks(th_capacity_ticks *ticks, const th_capacity_ticks *more)
+static void add_ticks(th_capacity_ticks *ticks, const th_capacity_ticks *more)
 {
     ticks->scheduled += more->scheduled;
     ticks->frames += more->frames;
@@ -68,6 +60,14 @@ void th_capacity_add_ticks(th_capacity_ticks *ticks, const th_capacity_ticks *mo
     ticks->freezes += more->freezes;
     ticks->frozen_ns += more->frozen_ns;
     ticks->longest_freeze_ns = fmax(ticks->longest_freeze_ns, more->longest_freeze_ns);
+}
+
+void th_capacity_count(th_capacity_ticks *ticks, const th_capacity_frame *frame, double budget_ns)
+{
+    const uint32_t missed = th_capacity_missed_ticks(frame->ns, budget_ns);
+    const double frozen_ns = frozen_part(frame, budget_ns);
+    const th_capacity_ticks one = {1 + missed, 1, missed > 0, missed, frame->ns, frozen_ns > 0, frozen_ns, frozen_ns};
+    add_ticks(ticks, &one);
 }
 
 void th_capacity_add_latencies(th_samples *samples, double ns, double budget_ns)
@@ -190,7 +190,7 @@ static void end(search *s, th_capacity_probe *p, bool meets_budget)
     p->median_ns = stats.median;
     p->p99_ns = stats.p99;
     p->meets_budget = meets_budget;
-    th_capacity_add_ticks(&s->out->ticks, &p->ticks);
+    add_ticks(&s->out->ticks, &p->ticks);
 }
 
 /* A sequential probability ratio test. A trial is a frame, because the ticks that one frame misses are no independent
@@ -345,28 +345,6 @@ static th_result confirm_runs(search *s, uint32_t items)
 
 /* ---- all of it ---- */
 
-static th_result start(search *s, const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
-                       th_error *err)
-{
-    assert(desc->most > 0 && desc->frames >= TH_CAPACITY_MIN_FRAMES);
-    *out = (th_capacity){.interval = {(double)NAN, (double)NAN}};
-    *s = (search){.desc = desc, .subject = subject, .out = out, .err = err};
-    s->allowed = th_capacity_allowed_misses(desc->frames);
-    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->unfrozen, desc->frames) ||
-        !th_samples_init(&s->capacities, HISTORY_RUNS * desc->frames) ||
-        !th_samples_init(&s->run_capacities, TH_CAPACITY_MAX_PROBES))
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
-    return TH_OK;
-}
-
-static void fini(search *s)
-{
-    th_samples_fini(&s->times);
-    th_samples_fini(&s->unfrozen);
-    th_samples_fini(&s->capacities);
-    th_samples_fini(&s->run_capacities);
-}
-
 /* If no run met the budget, the last probe is the result. */
 static void finish(search *s)
 {
@@ -409,34 +387,29 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
                            th_error *err)
 {
     assert(desc && subject && out);
-    search s;
+    assert(desc->most > 0 && desc->frames >= TH_CAPACITY_MIN_FRAMES);
+    search s = {.desc = desc, .subject = subject, .out = out, .err = err};
     uint32_t first = 1;
-    th_result result = start(&s, desc, subject, out, err);
-    if (result == TH_OK)
-        result = bracket(&s, &first);
-    if (result == TH_OK)
-        result = bisect(&s, first);
-    if (result == TH_OK)
+    th_capacity_probe *only = NULL;
+    th_result result = TH_OK;
+    *out = (th_capacity){.interval = {(double)NAN, (double)NAN}};
+    s.allowed = th_capacity_allowed_misses(desc->frames);
+    if (!th_samples_init(&s.times, desc->frames) || !th_samples_init(&s.unfrozen, desc->frames) ||
+        !th_samples_init(&s.capacities, HISTORY_RUNS * desc->frames) ||
+        !th_samples_init(&s.run_capacities, TH_CAPACITY_MAX_PROBES))
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
+    else if (desc->items > 0)
+        result = confirm(&s, desc->items, &only);
+    else if ((result = bracket(&s, &first)) == TH_OK && (result = bisect(&s, first)) == TH_OK)
         result = confirm_runs(&s, out->passed);
-    if (result == TH_OK && !out->is_interrupted)
+    if (result == TH_OK && !out->is_interrupted && only) {
+        keep(&s, only);
+        out->items = only->meets_budget ? desc->items : 0;
+    } else if (result == TH_OK && !out->is_interrupted)
         finish(&s);
-    fini(&s);
-    return result;
-}
-
-th_result th_capacity_test(const th_capacity_desc *desc, const th_capacity_subject *subject, uint32_t items,
-                           th_capacity *out, th_error *err)
-{
-    assert(desc && subject && out && items > 0);
-    search s;
-    th_capacity_probe *p = NULL;
-    th_result result = start(&s, desc, subject, out, err);
-    if (result == TH_OK)
-        result = confirm(&s, items, &p);
-    if (result == TH_OK && !out->is_interrupted) {
-        keep(&s, p);
-        out->items = p->meets_budget ? items : 0;
-    }
-    fini(&s);
+    th_samples_fini(&s.times);
+    th_samples_fini(&s.unfrozen);
+    th_samples_fini(&s.capacities);
+    th_samples_fini(&s.run_capacities);
     return result;
 }

@@ -137,8 +137,9 @@ static void forget_frames(th_load_test *s)
     s->real.count = s->cpu.count = s->latencies.count = s->unpreempted.count = s->preempted = 0;
 }
 
-th_result th_load_test_prepare(th_load_test *s, uint32_t characters, th_error *err)
+th_result th_load_test_prepare(void *load_test, uint32_t characters, th_error *err)
 {
+    th_load_test *s = load_test;
     assert(s->jobs && characters > 0);
     const th_stress_renderer *renderer = s->desc->renderer;
     const uint32_t threads = th_jobs_threads(s->jobs);
@@ -237,8 +238,9 @@ static void advance(th_load_test *s, double ns)
 
 /* A late wake-up is part of the frame, so waiting for a CPU at its start can make it miss the deadline. Sleeping does
  * not count as waiting for a CPU. */
-th_capacity_frame th_load_test_frame(th_load_test *s)
+th_capacity_frame th_load_test_frame(void *load_test)
 {
+    th_load_test *s = load_test;
     th_runqueue_delay_begin(&s->delay);
     wait_for_tick(s);
     const uint64_t tick = s->due_ns, begin = th_clock_ns(), cpu = th_clock_cpu_ns();

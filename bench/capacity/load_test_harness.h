@@ -46,14 +46,14 @@ th_result th_load_test_character_bytes(const th_load_test *load_test, double *ou
 /* Makes a crowd in ordinary memory. */
 th_result th_load_test_create_crowd(th_load_test *load_test, uint32_t characters, th_error *err);
 
-/* Makes a crowd for th_load_test_frame, and warms up. */
-th_result th_load_test_prepare(th_load_test *load_test, uint32_t characters, th_error *err);
+/* For th_capacity_subject: makes a crowd for th_load_test_frame, and warms up. */
+th_result th_load_test_prepare(void *load_test, uint32_t characters, th_error *err);
 
 /* Destroys the renderer's crowd. Reports what failed while it was drawn. */
 th_result th_load_test_finish(th_load_test *load_test, th_error *err);
 
-/* Waits for the next tick that is not missed and runs a frame. */
-th_capacity_frame th_load_test_frame(th_load_test *load_test);
+/* Of it too: waits for the next tick that is not missed and runs a frame. */
+th_capacity_frame th_load_test_frame(void *load_test);
 
 /* Runs frames on ticks that the tracer records in a group called `name`, until there are `events` events or 16
  * frames. */

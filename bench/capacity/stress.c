@@ -18,9 +18,9 @@ enum { CHECKED = 1000 };
 enum { MOST_CHARACTERS = 1000000000 };
 
 typedef struct stress_run {
+    th_load_test load_test; /* first, as functions of its own are given it for the run */
     const th_stress_desc *desc;
     th_stress *out;
-    th_load_test load_test;
     uint32_t most;          /* characters that fit into memory */
     th_row *row;            /* in progress */
     th_stress_point *point; /* its result */
@@ -89,18 +89,6 @@ static void keep(void *ctx)
     s->point->unpreempted = th_samples_stats(&s->load_test.unpreempted);
 }
 
-static th_result prepare(void *ctx, uint32_t characters, th_error *err)
-{
-    stress_run *s = ctx;
-    return th_load_test_prepare(&s->load_test, characters, err);
-}
-
-static th_capacity_frame run_frame(void *ctx)
-{
-    stress_run *s = ctx;
-    return th_load_test_frame(&s->load_test);
-}
-
 static th_result run_point(stress_run *s, th_error *err)
 {
     const th_stress_desc *d = s->desc;
@@ -133,17 +121,17 @@ static th_result run_point(stress_run *s, th_error *err)
         return result;
 
     th_tracer_next(d->tracer, "search");
-    const th_capacity_subject subject = {prepare, run_frame, keep, s};
+    const th_capacity_subject subject = {th_load_test_prepare, th_load_test_frame, keep, s};
     const th_capacity_desc capacity = {
         .budget_ns = d->budget_ns,
+        .items = asked,
         .most = s->most,
         .frames = d->frames,
         .progress = d->progress ? show : NULL,
         .progress_ctx = s,
         .stop = d->stop,
     };
-    result = asked > 0 ? th_capacity_test(&capacity, &subject, asked, &point->search, err)
-                       : th_capacity_find(&capacity, &subject, &point->search, err);
+    result = th_capacity_find(&capacity, &subject, &point->search, err);
     if (result == TH_OK && search->is_interrupted) {
         th_report_interrupt(&s->out->report);
         return th_load_test_finish(&s->load_test, err);

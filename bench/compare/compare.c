@@ -90,42 +90,6 @@ static void compare_part(json_t **texts, const char *part, const th_result_file 
     json_decref(b);
 }
 
-/* Texts about conditions that must not differ but do; NULL when memory is out. Where a result has no times, only
- * conditions that palettes depend on matter. */
-static json_t *conflicts_of(const th_result_file *old_results, const th_result_file *new_results)
-{
-    static const char of_times[] = "cpu_model num_cpus cores threads_per_core numa_nodes caches usable_cpus "
-                                   "cgroup_quota_cpus virtual_machine governor boost compiler compiler_flags "
-                                   "build_type library_build_type isa repetition_ms repetition_frames";
-    json_t *texts = json_array();
-    bool has_old_times = false, has_new_times = false;
-    for (uint32_t i = 0; i < old_results->entry_count; i++)
-        has_old_times = has_old_times || old_results->entries[i].real_ns.count > 0;
-    for (uint32_t i = 0; i < new_results->entry_count; i++)
-        has_new_times = has_new_times || new_results->entries[i].real_ns.count > 0;
-    if (has_old_times && has_new_times)
-        compare_fields(&texts, of_times, old_results, new_results);
-    compare_part(&texts, "scene", old_results, new_results);
-    compare_part(&texts, "picture", old_results, new_results);
-    for (uint32_t i = 0; i < new_results->entry_count; i++) {
-        const th_result_file_entry *b = &new_results->entries[i], *a = th_result_file_find(old_results, b->name);
-        char text[512];
-        if (!a || a->threads == 0 || b->threads == 0)
-            continue;
-        if (a->threads != b->threads) {
-            snprintf(text, sizeof text, "%.200s has %u thread%s in %.100s and %u in %.100s", b->name, a->threads,
-                     th_plural(a->threads), old_results->name, b->threads, new_results->name);
-            texts = th_json_append(texts, th_json_text(text));
-        }
-        if (a->characters != b->characters || a->bones != b->bones) {
-            snprintf(text, sizeof text, "%.200s has other characters in %.100s than in %.100s", b->name,
-                     new_results->name, old_results->name);
-            texts = th_json_append(texts, th_json_text(text));
-        }
-    }
-    return texts;
-}
-
 /* Which conditions are equal, so that errors and palettes can be compared. */
 typedef struct match {
     bool scene;
@@ -547,8 +511,40 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
                            .threshold = desc->threshold,
                            .looks = desc->looks > 0 ? desc->looks : 1,
                            .interleaved = desc->interleaved,
-                           .fail_on = desc->fail_on};
-    out->differences = conflicts_of(a, b);
+                           .fail_on = desc->fail_on,
+                           .differences = json_array()};
+
+    /* What must not differ but does. Where a result has no times, only what palettes depend on matters. */
+    static const char of_times[] = "cpu_model num_cpus cores threads_per_core numa_nodes caches usable_cpus "
+                                   "cgroup_quota_cpus virtual_machine governor boost compiler compiler_flags "
+                                   "build_type library_build_type isa repetition_ms repetition_frames";
+    bool has_old_times = false, has_new_times = false;
+    for (uint32_t i = 0; i < a->entry_count; i++)
+        has_old_times = has_old_times || a->entries[i].real_ns.count > 0;
+    for (uint32_t i = 0; i < b->entry_count; i++)
+        has_new_times = has_new_times || b->entries[i].real_ns.count > 0;
+    if (has_old_times && has_new_times)
+        compare_fields(&out->differences, of_times, a, b);
+    compare_part(&out->differences, "scene", a, b);
+    compare_part(&out->differences, "picture", a, b);
+    for (uint32_t i = 0; i < b->entry_count; i++) {
+        const th_result_file_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
+        char text[512];
+        if (!old || old->threads == 0 || e->threads == 0)
+            continue;
+        if (old->threads != e->threads) {
+            snprintf(text, sizeof text, "%.200s has %u thread%s in %.100s and %u in %.100s", e->name, old->threads,
+                     th_plural(old->threads), a->name, e->threads, b->name);
+            out->differences = th_json_append(out->differences, th_json_text(text));
+        }
+        if (old->characters != e->characters || old->bones != e->bones) {
+            snprintf(text, sizeof text, "%.200s has other characters in %.100s than in %.100s", e->name, b->name,
+                     a->name);
+            out->differences = th_json_append(out->differences, th_json_text(text));
+        }
+    }
+
+    /* Refused, or compared. */
     th_result result = TH_OK;
     const size_t conflicts = json_array_size(out->differences), shown = conflicts < 4 ? conflicts : 4;
     if (conflicts > 0 && !desc->force) {

@@ -273,12 +273,6 @@ static bool refuse_document(const th_result_file *results, const char *why, th_e
     return false;
 }
 
-static bool is_object_or_none(const json_t *context, const char *name)
-{
-    const json_t *value = json_object_get(context, name);
-    return !value || json_is_object(value);
-}
-
 static bool read_document(th_result_file *results, th_error *err)
 {
     const json_t *rows = json_object_get(results->document, "benchmarks");
@@ -301,7 +295,9 @@ static bool read_document(th_result_file *results, th_error *err)
                 results->name, text, TH_SCHEMA_VERSION);
         return false;
     }
-    if (!is_object_or_none(results->context, "scene") || !is_object_or_none(results->context, "picture"))
+    const json_t *scene = json_object_get(results->context, "scene");
+    const json_t *picture = json_object_get(results->context, "picture");
+    if ((scene && !json_is_object(scene)) || (picture && !json_is_object(picture)))
         return refuse_document(results, "scene or picture is no object", err);
     if (!json_is_array(rows))
         return refuse_document(results, rows ? "benchmarks is no array" : "benchmarks is missing", err);

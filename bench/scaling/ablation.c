@@ -78,9 +78,9 @@ struct th_ablated_frame {
     th_ablated_frame_desc desc;
     double time_s; /* arguments of this frame, read by the workers */
     void *palette;
-    uint32_t *costs, *partition;
     size_t stride, output_bytes; /* of a worker's memory; and the part for output that is not written out */
     unsigned char *memory;       /* of all workers: for each, output, then scratch */
+    uint32_t partition[];        /* [threads] */
 };
 
 static void *output_of(const th_ablated_frame *a, uint32_t worker)
@@ -144,21 +144,21 @@ th_result th_ablated_frame_create(const th_ablated_frame_desc *desc, th_ablated_
     assert(desc->ablation < TH_ABLATION_COUNT);
     const th_batch_crowds *p = desc->batch_crowds;
     const uint32_t threads = th_jobs_threads(desc->jobs), count = p->count;
-    th_ablated_frame *a = *out = calloc(1, sizeof *a);
-    if (!a)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a part of a frame");
+    uint32_t *costs = calloc((size_t)count + 1, sizeof *costs);
+    th_ablated_frame *a = *out = calloc(1, sizeof *a + threads * sizeof *a->partition);
+    if (!a || !costs) {
+        free(costs);
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a part of a frame on %u threads", threads);
+    }
     a->desc = *desc;
     a->output_bytes = th_cache_line_round(larger(p->palette_bytes, p->pose_bytes));
     a->stride = a->output_bytes + th_cache_line_round(p->scratch_bytes);
     a->memory = th_cache_line_alloc(threads * a->stride);
-    a->costs = calloc((size_t)count + 1, sizeof *a->costs);
-    a->partition = calloc(threads, sizeof *a->partition);
-    if (!a->memory || !a->costs || !a->partition)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a part of a frame on %u threads", threads);
     for (uint32_t i = 0; i < count; i++)
-        a->costs[i] = th_crowd_batch_cost(desc->crowd, i);
-    th_jobs_partition(threads, count, desc->grain, a->costs, a->partition);
-    return TH_OK;
+        costs[i] = th_crowd_batch_cost(desc->crowd, i);
+    th_jobs_partition(threads, count, desc->grain, costs, a->partition);
+    free(costs);
+    return a->memory ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a part of a frame on %u threads", threads);
 }
 
 void th_ablated_frame_destroy(th_ablated_frame *ablated)
@@ -166,8 +166,6 @@ void th_ablated_frame_destroy(th_ablated_frame *ablated)
     if (!ablated)
         return;
     free(ablated->memory);
-    free(ablated->costs);
-    free(ablated->partition);
     free(ablated);
 }
 

@@ -181,8 +181,31 @@ static void say_unclear(const analysis *a, const char *why)
         SHARE(LOSSES + TH_BOTTLENECK_SERIAL));
 }
 
-static void say_loss(const analysis *a, th_bottleneck_kind kind)
+/* ---- the bottleneck ---- */
+
+static th_bottleneck_kind classify_loss(const analysis *a)
 {
+    bool is_clear = false;
+    double losses[TH_BOTTLENECK_COUNT];
+    for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
+        losses[l] = a->figures[LOSSES + l].value;
+    const th_bottleneck_kind kind = largest_of(losses);
+    if (a->count == 0)
+        say_unclear(a, "fewer than two repetitions have no intervals");
+    else if (a->figures[LOST].low <= 0)
+        say_unclear(a, a->are_processes ? "the loss is within the noise of the processes"
+                                        : "the loss is within the noise of the repetitions");
+    else if (losses[kind] < MOST * a->figures[LOST].value)
+        say_unclear(a, "no cause explains half of the loss");
+    else if (a->are_processes && a->count < TH_BOTTLENECK_MIN_PROCESSES)
+        say_unclear(a, "so few processes cannot tell which cause is the largest");
+    else if (!is_largest(a, kind))
+        say_unclear(a, "no cause is larger than the others beyond the noise");
+    else
+        is_clear = true;
+    if (!is_clear)
+        return TH_BOTTLENECK_UNCLEAR;
+
     const th_bottleneck_input *f = a->f;
     const char *share = SHARE(LOSSES + kind);
     switch (kind) {
@@ -209,32 +232,7 @@ static void say_loss(const analysis *a, th_bottleneck_kind kind)
         assert(kind == TH_BOTTLENECK_SERIAL);
         SAY(" A serial part is the bottleneck: %s of a frame passes outside of calls, on one thread.", share);
     }
-}
-
-/* ---- the bottleneck ---- */
-
-static th_bottleneck_kind classify_loss(const analysis *a)
-{
-    double losses[TH_BOTTLENECK_COUNT];
-    for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
-        losses[l] = a->figures[LOSSES + l].value;
-    const th_bottleneck_kind kind = largest_of(losses);
-    if (a->count == 0)
-        say_unclear(a, "fewer than two repetitions have no intervals");
-    else if (a->figures[LOST].low <= 0)
-        say_unclear(a, a->are_processes ? "the loss is within the noise of the processes"
-                                        : "the loss is within the noise of the repetitions");
-    else if (losses[kind] < MOST * a->figures[LOST].value)
-        say_unclear(a, "no cause explains half of the loss");
-    else if (a->are_processes && a->count < TH_BOTTLENECK_MIN_PROCESSES)
-        say_unclear(a, "so few processes cannot tell which cause is the largest");
-    else if (!is_largest(a, kind))
-        say_unclear(a, "no cause is larger than the others beyond the noise");
-    else {
-        say_loss(a, kind);
-        return kind;
-    }
-    return TH_BOTTLENECK_UNCLEAR;
+    return kind;
 }
 
 void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_input *samples, uint32_t count,

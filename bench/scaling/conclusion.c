@@ -159,7 +159,7 @@ th_result th_scale_resample(const th_experiment *s, th_error *err)
     th_scale *out = s->out;
     const th_interval unknown = {(double)NAN, (double)NAN};
     uint32_t rounds = TH_MEASURE_MAX_ROUNDS; /* of all subjects that did not fail */
-    for (uint32_t i = 0; i < th_experiment_config_count(s); i++) {
+    for (uint32_t i = 0; i < s->config_count; i++) {
         const th_row *row = &out->report.rows[i];
         if (!row->failure[0])
             rounds = row->real_ns.count < rounds ? row->real_ns.count : rounds;
@@ -256,24 +256,36 @@ static double number_of(const json_t *row, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* A copy of the figures that the scale holds, with those of another process in their place. */
-static bool add_process(th_scale *scale, const th_result_file *results)
+th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_error *err)
 {
+    assert(scale && results);
+    th_result result = th_result_file_merge_into(results, &scale->report, err);
+    if (result != TH_OK || scale->report.is_dry_run)
+        return result;
+    if (th_report_failure(&scale->report)) {
+        th_scale_conclude(scale, NULL, 0, true);
+        return TH_OK;
+    }
+
+    /* A copy of the figures that the scale holds, with those of another process in their place; and the means of all.
+     */
+    const uint32_t count = scale->report.process_count, last = count - 1;
     const bool is_second = !scale->processes;
-    const uint32_t last = scale->report.process_count - 1;
     if (is_second)
         scale->processes = calloc(TH_REPORT_MAX_PROCESSES, sizeof *scale->processes);
-    if (!scale->processes)
-        return false;
-    for (uint32_t p = is_second ? 0 : last; p <= last; p++) { /* the second one brings the first with it */
+    bool room = scale->processes;
+    for (uint32_t p = is_second ? 0 : last; p <= last && room; p++) { /* the second one brings the first with it */
         th_scale_process *process = &scale->processes[p];
         *process =
             (th_scale_process){calloc(scale->point_count, sizeof *process->points), {scale->parts[0], scale->parts[1]}};
-        if (!process->points)
-            return false;
-        memcpy(process->points, scale->points, scale->point_count * sizeof *process->points);
+        room = process->points;
+        if (room)
+            memcpy(process->points, scale->points, scale->point_count * sizeof *process->points);
     }
+    if (!room)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the figures of %s", results->name);
     th_scale_process *process = &scale->processes[last];
+    double values[TH_REPORT_MAX_PROCESSES];
     for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
         for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
             /* Fields that become means, and what follows from the samples. */
@@ -295,44 +307,14 @@ static bool add_process(th_scale *scale, const th_result_file *results)
             }
             point->frame_ns = frame.median;
             point->relative_mad = th_stats_relative_mad(&frame);
-        }
-    for (uint32_t part = 0; part < scale->part_count; part++)
-        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
-            const char *name = scale->report.rows[th_scale_part_row(scale, part, (th_ablation)a)].name;
-            th_scale_parts *parts = &process->parts[part];
-            parts->frame_ns[a] = th_samples_stats(&th_result_file_find(results, name)->real_ns).median;
-            parts->work_ns[a] = number_of(row_named(results, name), "work_us_per_frame") * 1e3;
-            parts->shares[a].value = parts->frame_ns[a] / process->points[th_scale_part_point(scale, part)].frame_ns;
-        }
-    return true;
-}
 
-th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_error *err)
-{
-    assert(scale && results);
-    th_result result = th_result_file_merge_into(results, &scale->report, err);
-    if (result != TH_OK || scale->report.is_dry_run)
-        return result;
-    if (th_report_failure(&scale->report)) {
-        th_scale_conclude(scale, NULL, 0, true);
-        return TH_OK;
-    }
-    if (!add_process(scale, results))
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the figures of %s", results->name);
-
-    const uint32_t count = scale->report.process_count;
-    double values[TH_REPORT_MAX_PROCESSES];
-    for (const th_scale_curve *curve = scale->curves; curve < scale->curves + scale->curve_count; curve++)
-        for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
-            th_scale_point *point = &scale->points[i];
-            th_scale_figures figures;
-            th_scale_figures_of(scale, curve, i, point, false, &figures);
+            /* The means, at the same place in the point of each process. */
+            th_scale_figures_of(scale, curve, i, &scale->points[i], false, &figures);
             for (uint32_t f = 0; f < figures.count; f++) {
                 const th_value *value = &figures.all[f].value;
                 const uint32_t reals = value->kind == TH_VALUE_REALS ? (uint32_t)value->count : 1;
                 for (uint32_t v = 0; v < reals && value->mean; v++) {
-                    /* At the same place in the point of each process. */
-                    const size_t place = (size_t)((char *)&value->mean[v] - (char *)point);
+                    const size_t place = (size_t)((char *)&value->mean[v] - (char *)&scale->points[i]);
                     for (uint32_t p = 0; p < count; p++)
                         memcpy(&values[p], (char *)&scale->processes[p].points[i] + place, sizeof values[p]);
                     const th_estimate mean = th_student_mean(values, count);
@@ -345,11 +327,16 @@ th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_erro
     for (uint32_t part = 0; part < scale->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             double works[TH_REPORT_MAX_PROCESSES], shares[TH_REPORT_MAX_PROCESSES];
+            const char *name = scale->report.rows[th_scale_part_row(scale, part, (th_ablation)a)].name;
+            th_scale_parts *parts = &process->parts[part];
+            parts->frame_ns[a] = th_samples_stats(&th_result_file_find(results, name)->real_ns).median;
+            parts->work_ns[a] = number_of(row_named(results, name), "work_us_per_frame") * 1e3;
+            parts->shares[a].value = parts->frame_ns[a] / process->points[th_scale_part_point(scale, part)].frame_ns;
             for (uint32_t p = 0; p < count; p++) {
-                const th_scale_parts *parts = &scale->processes[p].parts[part];
-                values[p] = parts->frame_ns[a];
-                works[p] = parts->work_ns[a];
-                shares[p] = parts->shares[a].value;
+                const th_scale_parts *each = &scale->processes[p].parts[part];
+                values[p] = each->frame_ns[a];
+                works[p] = each->work_ns[a];
+                shares[p] = each->shares[a].value;
             }
             scale->parts[part].frame_ns[a] = th_student_mean(values, count).value;
             scale->parts[part].work_ns[a] = th_student_mean(works, count).value;

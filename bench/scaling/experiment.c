@@ -26,26 +26,11 @@ static uint32_t thread_count(const th_experiment *s, th_scheduler scheduler)
     return scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.thread_count;
 }
 
-static uint32_t crowd_count(const th_experiment *s)
-{
-    return s->desc.count_count * (s->desc.is_weak ? s->desc.thread_count : 1);
-}
-
 uint32_t th_experiment_crowd(const th_experiment *s, uint32_t curve, uint32_t point)
 {
     assert(curve < s->out->curve_count && point < s->out->curves[curve].count);
     const uint32_t count = curve / s->desc.grain_count % s->desc.count_count;
     return s->desc.is_weak ? count * s->desc.thread_count + point : count;
-}
-
-uint32_t th_experiment_part_crowd(const th_experiment *s, uint32_t part)
-{
-    return th_experiment_crowd(s, 0, th_scale_part_point(s->out, part));
-}
-
-uint32_t th_experiment_config_count(const th_experiment *s)
-{
-    return s->out->point_count + s->out->part_count * TH_ABLATION_COUNT;
 }
 
 /* The point of the first curve with most threads that is not oversubscribed; else the first point. */
@@ -77,43 +62,6 @@ uint32_t th_scale_memory_row(const th_scale *scale, uint32_t index, th_bandwidth
            (uint32_t)kind;
 }
 
-static th_result lay_out(th_experiment *s, th_error *err)
-{
-    const th_scale_desc *d = &s->desc;
-    th_scale *out = s->out;
-    const size_t curves = (size_t)d->scheduler_count * d->count_count * d->grain_count;
-    out->curve_count = (uint32_t)curves;
-    out->curves = calloc(curves, sizeof *out->curves);
-    out->points = calloc(curves * d->thread_count, sizeof *out->points);
-    out->memory = calloc(d->thread_count, sizeof *out->memory);
-    if (!out->curves || !out->points || !out->memory)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %zu curves", curves);
-    for (uint32_t c = 0; c < out->curve_count; c++) { /* by scheduler, then characters, then grain */
-        th_scale_curve *curve = &out->curves[c];
-        const th_scheduler scheduler = d->schedulers[c / d->grain_count / d->count_count];
-        const uint32_t grain = d->grains[c % d->grain_count];
-        *curve = (th_scale_curve){
-            .scheduler = scheduler,
-            .characters = d->counts[c / d->grain_count % d->count_count],
-            .grain = grain ? grain : TH_FRAME_DEFAULT_GRAIN,
-            .first = out->point_count,
-            .count = thread_count(s, scheduler),
-        };
-        for (uint32_t t = 0; t < curve->count; t++) {
-            th_scale_point *p = &out->points[out->point_count++];
-            p->threads = scheduler == TH_SCHEDULER_SERIAL ? 1 : d->threads[t];
-            p->characters = curve->characters * (d->is_weak ? p->threads : 1);
-            p->oversubscribed = p->threads > s->usable_cpus;
-        }
-    }
-    const uint32_t last = last_point(out);
-    out->part_count = last > 0 ? 2 : 1;
-    out->memory_count = last + 1;
-    for (uint32_t i = 0; i < out->memory_count; i++)
-        out->memory[i].threads = out->points[i].threads;
-    return TH_OK;
-}
-
 /* ---- crowds ---- */
 
 static const double checked_s = TH_VALIDATE_FRAME / TH_FRAME_RATE;
@@ -129,7 +77,7 @@ static th_result create_crowds(th_experiment *s, th_error *err)
     const th_crowd *largest = NULL;
     th_scene_desc scene = d->scene;
     th_result result = TH_OK;
-    for (uint32_t i = 0; i < crowd_count(s) && result == TH_OK; i++) {
+    for (uint32_t i = 0; i < s->crowd_count && result == TH_OK; i++) {
         scene.instance_count =
             d->is_weak ? d->counts[i / d->thread_count] * d->threads[i % d->thread_count] : d->counts[i];
         result = th_scene_create(&scene, &s->scenes[i], err);
@@ -142,13 +90,13 @@ static th_result create_crowds(th_experiment *s, th_error *err)
             largest = s->crowds[i];
     }
     result = th_palette_create(largest, &s->palette, err);
-    for (uint32_t i = 0; s->shared && i < crowd_count(s) && result == TH_OK; i++)
+    for (uint32_t i = 0; s->shared && i < s->crowd_count && result == TH_OK; i++)
         result = th_shared_crowd_init(&s->shared[i], s->scenes[i], s->crowds[i], d->share_hz, err);
 
     /* What ablations pose. A second one only where both parts do not have the same crowd. */
     for (uint32_t part = 0; part < s->out->part_count && result == TH_OK; part++) {
-        const uint32_t whole = th_experiment_part_crowd(s, part);
-        if (part > 0 && whole == th_experiment_part_crowd(s, 0))
+        const uint32_t whole = s->part_crowds[part];
+        if (part > 0 && whole == s->part_crowds[0])
             continue;
         th_scene **evaluated = &s->evaluated_scenes[part];
         if (s->shared)
@@ -202,8 +150,8 @@ static th_result create_configs(th_experiment *s, th_error *err)
     }
     for (uint32_t part = 0; part < out->part_count; part++) {
         const th_scaling_config *whole = &s->configs[th_scale_part_point(out, part)];
-        const uint32_t crowd = th_experiment_part_crowd(s, part);
-        const uint32_t owner = crowd == th_experiment_part_crowd(s, 0) ? 0 : part;
+        const uint32_t crowd = s->part_crowds[part];
+        const uint32_t owner = crowd == s->part_crowds[0] ? 0 : part;
         for (int a = 0; a < TH_ABLATION_COUNT && result == TH_OK; a++) {
             th_scaling_config *config = &s->configs[th_scale_part_row(out, part, (th_ablation)a)];
             *config = (th_scaling_config){
@@ -248,19 +196,48 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
         d->grains = s->grain, d->grain_count = 1;
     if (!d->threads)
         d->threads = s->threads, d->thread_count = th_scale_threads(s->usable_cpus, s->threads);
-    th_result result = lay_out(s, err);
-    if (result != TH_OK)
-        return result;
+    const size_t curves = (size_t)d->scheduler_count * d->count_count * d->grain_count;
+    out->curve_count = (uint32_t)curves;
+    out->curves = calloc(curves, sizeof *out->curves);
+    out->points = calloc(curves * d->thread_count, sizeof *out->points);
+    out->memory = calloc(d->thread_count, sizeof *out->memory);
+    if (!out->curves || !out->points || !out->memory)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %zu curves", curves);
+    for (uint32_t c = 0; c < out->curve_count; c++) { /* by scheduler, then characters, then grain */
+        th_scale_curve *curve = &out->curves[c];
+        const th_scheduler scheduler = d->schedulers[c / d->grain_count / d->count_count];
+        const uint32_t grain = d->grains[c % d->grain_count];
+        *curve = (th_scale_curve){
+            .scheduler = scheduler,
+            .characters = d->counts[c / d->grain_count % d->count_count],
+            .grain = grain ? grain : TH_FRAME_DEFAULT_GRAIN,
+            .first = out->point_count,
+            .count = thread_count(s, scheduler),
+        };
+        for (uint32_t t = 0; t < curve->count; t++) {
+            th_scale_point *p = &out->points[out->point_count++];
+            p->threads = scheduler == TH_SCHEDULER_SERIAL ? 1 : d->threads[t];
+            p->characters = curve->characters * (d->is_weak ? p->threads : 1);
+            p->oversubscribed = p->threads > s->usable_cpus;
+        }
+    }
+    const uint32_t last = last_point(out);
+    out->part_count = last > 0 ? 2 : 1;
+    out->memory_count = last + 1;
+    for (uint32_t i = 0; i < out->memory_count; i++)
+        out->memory[i].threads = out->points[i].threads;
 
-    const uint32_t crowds = crowd_count(s);
+    const uint32_t crowds = s->crowd_count = d->count_count * (d->is_weak ? d->thread_count : 1);
+    s->config_count = out->point_count + out->part_count * TH_ABLATION_COUNT;
+    for (uint32_t part = 0; part < out->part_count; part++)
+        s->part_crowds[part] = th_experiment_crowd(s, 0, th_scale_part_point(out, part));
     s->scenes = th_arena_new(s->arena, th_scene *, crowds);
     s->crowds = th_arena_new(s->arena, th_crowd *, crowds);
     s->shared = d->share_hz > 0 ? th_arena_new(s->arena, th_shared_crowd, crowds) : NULL;
     s->counts = th_arena_new(s->arena, th_pose_counts, crowds);
     s->pools = th_arena_new(s->arena, th_jobs *, (size_t)d->scheduler_count * d->thread_count);
-    s->configs = th_arena_new(s->arena, th_scaling_config, th_experiment_config_count(s));
-    if (!th_arena_failed(s->arena))
-        result = create_crowds(s, err);
+    s->configs = th_arena_new(s->arena, th_scaling_config, s->config_count);
+    th_result result = th_arena_failed(s->arena) ? TH_OK : create_crowds(s, err);
     for (uint32_t i = 0; i < d->scheduler_count && !th_arena_failed(s->arena); i++)
         for (uint32_t t = 0; t < thread_count(s, d->schedulers[i]) && result == TH_OK; t++) {
             const th_jobs_desc jobs = {d->threads[t], d->schedulers[i], d->placement};
@@ -288,23 +265,23 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
 
 void th_experiment_fini(th_experiment *s)
 {
-    for (uint32_t i = 0; s->configs && i < th_experiment_config_count(s); i++) {
+    for (uint32_t i = 0; s->configs && i < s->config_count; i++) {
         th_frame_destroy(s->configs[i].frame);
         th_ablated_frame_destroy(s->configs[i].ablated);
         json_decref(s->configs[i].counters_json);
     }
     for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)
         th_jobs_destroy(s->pools[i]);
-    for (uint32_t i = 0; s->shared && i < crowd_count(s); i++)
+    for (uint32_t i = 0; s->shared && i < s->crowd_count; i++)
         th_shared_crowd_fini(&s->shared[i]);
     for (int part = 0; part < 2; part++) {
         th_batch_crowds_fini(&s->batch_crowds[part]);
         th_crowd_destroy(s->evaluated[part]);
         th_scene_destroy(s->evaluated_scenes[part]);
     }
-    for (uint32_t i = 0; s->crowds && i < crowd_count(s); i++)
+    for (uint32_t i = 0; s->crowds && i < s->crowd_count; i++)
         th_crowd_destroy(s->crowds[i]);
-    for (uint32_t i = crowd_count(s); s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all: it goes last */
+    for (uint32_t i = s->crowd_count; s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all: it goes last */
         th_scene_destroy(s->scenes[i]);
     th_worker_counts_destroy(s->worker_counts);
     free(s->palette);

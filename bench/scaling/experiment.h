@@ -35,11 +35,12 @@ typedef struct th_experiment {
     th_scheduler scheduler[1]; /* lists of one value, or the default */
     uint32_t characters[1], grain[1], threads[TH_JOBS_MAX_THREADS];
     uint32_t usable_cpus;
-    th_arena *arena;                 /* has all arrays below */
-    th_scene **scenes;               /* by number of characters; of weak scaling, then threads */
-    th_crowd **crowds;               /* the same */
-    th_shared_crowd *shared;         /* the same; NULL: poses are not shared. Then: */
-    th_pose_counts *counts;          /* the same, in the checked frame */
+    uint32_t crowd_count, config_count, part_crowds[2]; /* part_crowds: indices of the crowds at ablations */
+    th_arena *arena;                                    /* has all arrays below */
+    th_scene **scenes;                                  /* by number of characters; of weak scaling, then threads */
+    th_crowd **crowds;                                  /* the same */
+    th_shared_crowd *shared;                            /* the same; NULL: poses are not shared. Then: */
+    th_pose_counts *counts;                             /* the same, in the checked frame */
     th_scene *evaluated_scenes[2];   /* characters whose poses are evaluated in it, at each part, and */
     th_crowd *evaluated[2];          /* their crowds: what ablations pose */
     th_jobs **pools;                 /* by scheduler, then threads */
@@ -58,14 +59,11 @@ typedef struct th_experiment {
 th_result th_experiment_init(th_experiment *experiment, const th_scale_desc *desc, th_scale *out, th_error *err);
 void th_experiment_fini(th_experiment *experiment);
 
-/* The index in `crowds` of the crowd of a curve's point, counted from 0; the same at ablations `part`. */
+/* The index in `crowds` of the crowd of a curve's point, counted from 0. */
 uint32_t th_experiment_crowd(const th_experiment *experiment, uint32_t curve, uint32_t point);
-uint32_t th_experiment_part_crowd(const th_experiment *experiment, uint32_t part);
 
 /* Poses in a frame of the crowd with this index. */
 th_pose_counts th_experiment_counts(const th_experiment *experiment, uint32_t crowd);
-
-uint32_t th_experiment_config_count(const th_experiment *experiment);
 
 /* What the config counted in all repetitions of its row; borrows from both. */
 th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row);

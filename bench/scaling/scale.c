@@ -18,16 +18,6 @@ enum { REPETITION_NS = 20000000, MEMORY_REPETITIONS = 10 };
 
 /* ---- rows ---- */
 
-static th_row *part_row(const th_experiment *s, uint32_t part, int ablation)
-{
-    return &s->out->report.rows[th_scale_part_row(s->out, part, (th_ablation)ablation)];
-}
-
-static th_row *memory_row(const th_experiment *s, uint32_t index, uint32_t kind)
-{
-    return &s->out->report.rows[th_scale_memory_row(s->out, index, (th_bandwidth_kind)kind)];
-}
-
 /* The crowd fields of a row. */
 static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, th_row *row)
 {
@@ -35,45 +25,6 @@ static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, 
     row->threads = threads;
     row->characters = th_experiment_counts(s, crowd).evaluated;
     row->bones = th_crowd_bone_count(s->crowds[crowd]);
-}
-
-static void set_rows(const th_experiment *s)
-{
-    const th_scale *out = s->out;
-    const char *const weak = s->desc.is_weak ? "weak/" : "";
-    for (uint32_t c = 0; c < out->curve_count; c++) {
-        const th_scale_curve *curve = &out->curves[c];
-        for (uint32_t p = curve->first; p < curve->first + curve->count; p++) {
-            /* "scale/threads:2"; other varied parameters come before the threads. */
-            th_row *row = &out->report.rows[p];
-            const size_t size = sizeof row->name;
-            set_crowd(s, th_experiment_crowd(s, c, p - curve->first), out->points[p].threads, row);
-            row->name[0] = '\0';
-            th_append(row->name, size, "scale/%s", weak);
-            if (s->desc.scheduler_count > 1)
-                th_append(row->name, size, "%s/", th_scheduler_name(curve->scheduler));
-            if (s->desc.count_count > 1)
-                th_append(row->name, size, "count:%u/", curve->characters);
-            if (s->desc.grain_count > 1)
-                th_append(row->name, size, "grain:%u/", curve->grain);
-            th_append(row->name, size, "threads:%u", row->threads);
-        }
-    }
-    for (uint32_t part = 0; part < out->part_count; part++)
-        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
-            th_row *row = part_row(s, part, a);
-            set_crowd(s, th_experiment_part_crowd(s, part), out->points[th_scale_part_point(out, part)].threads, row);
-            snprintf(row->name, sizeof row->name, "scale/%s%s/threads:%u", weak, th_ablation_name((th_ablation)a),
-                     row->threads);
-        }
-    for (uint32_t i = 0; i < out->memory_count; i++)
-        for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
-            th_row *row = memory_row(s, i, k);
-            row->time_unit = "us";
-            row->threads = out->memory[i].threads;
-            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u",
-                     th_bandwidth_kind_name((th_bandwidth_kind)k), row->threads);
-        }
 }
 
 /* ---- frames ---- */
@@ -195,26 +146,6 @@ static th_result check_points(const th_experiment *s, th_error *err)
 
 /* ---- timing ---- */
 
-static th_result time_configs(const th_experiment *s, const th_measure_desc *measure, th_error *err)
-{
-    const uint32_t count = th_experiment_config_count(s);
-    th_subject *subjects = calloc(count, sizeof *subjects);
-    if (!subjects)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", count);
-    for (uint32_t i = 0; i < count; i++)
-        subjects[i] = (th_subject){.before = begin_repetition,
-                                   .run = run_frame,
-                                   .after = end_repetition,
-                                   .check = s->configs[i].frame ? check_left : NULL,
-                                   .ctx = &s->configs[i],
-                                   .row = &s->out->report.rows[i]};
-    s->out->report.is_partial = !th_measure(measure, subjects, count);
-    for (uint32_t i = 0; i < s->out->point_count; i++)
-        th_validate_floor(s->configs[i].crowd, s->palette, &s->out->report.rows[i]);
-    free(subjects);
-    return TH_OK;
-}
-
 /* Bandwidth is measured with defaults of its own: the lengths requested for frames do not fit a pass over the block. */
 static th_result time_memory(const th_experiment *s, th_error *err)
 {
@@ -236,7 +167,7 @@ static th_result time_memory(const th_experiment *s, th_error *err)
     for (uint32_t i = 0; i < out->memory_count; i++)
         pools[i] = s->configs[i].jobs;
     out->memory_bytes = desc.bytes;
-    return th_bandwidth_measure(&desc, memory_row(s, 0, 0), err);
+    return th_bandwidth_measure(&desc, &out->report.rows[th_scale_memory_row(out, 0, (th_bandwidth_kind)0)], err);
 }
 
 /* Additional frames of each point, which are counted. */
@@ -318,19 +249,21 @@ static th_result summarize(th_experiment *s, th_error *err)
     }
     for (uint32_t p = 0; p < out->part_count; p++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
-            const th_row *row = part_row(s, p, a);
+            const th_row *row = &out->report.rows[th_scale_part_row(out, p, (th_ablation)a)];
             const th_scaling_config *config = &s->configs[th_scale_part_row(out, p, (th_ablation)a)];
             const th_scale_counts counts = th_scaling_config_counts(config, row);
             out->parts[p].threads = row->threads;
             out->parts[p].frame_ns[a] = th_samples_stats(counts.frame_ns).median;
             out->parts[p].work_ns[a] = th_scale_work_ns(&counts);
         }
-    for (uint32_t i = 0; i < out->memory_count; i++)
-        for (uint32_t k = 0; k < TH_BANDWIDTH_COUNT; k++) {
-            const bool has_kind = k < th_bandwidth_kind_count();
-            out->memory[i].bytes_per_s[k] =
-                has_kind ? th_scale_bytes_per_s(out->memory_bytes, &memory_row(s, i, k)->real_ns) : (double)NAN;
+    for (uint32_t i = 0; i < out->memory_count; i++) {
+        for (uint32_t k = 0; k < TH_BANDWIDTH_COUNT; k++)
+            out->memory[i].bytes_per_s[k] = (double)NAN;
+        for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
+            const uint32_t row = th_scale_memory_row(out, i, (th_bandwidth_kind)k);
+            out->memory[i].bytes_per_s[k] = th_scale_bytes_per_s(out->memory_bytes, &out->report.rows[row].real_ns);
         }
+    }
     th_result result = th_scale_fit(out, err);
     if (result == TH_OK)
         result = th_scale_resample(s, err);
@@ -358,7 +291,8 @@ static th_result summarize(th_experiment *s, th_error *err)
 static th_result run_experiment(th_experiment *s, th_error *err)
 {
     th_scale *out = s->out;
-    const uint32_t rows = th_experiment_config_count(s) + out->memory_count * th_bandwidth_kind_count();
+    const uint32_t configs = s->config_count;
+    const uint32_t rows = configs + out->memory_count * th_bandwidth_kind_count();
     th_measure_desc measure = s->desc.measure;
     measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
     th_result result = th_measure_report_init(&measure, rows, &out->report, err);
@@ -373,7 +307,7 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
     out->share_hz = s->desc.share_hz;
     out->is_weak = s->desc.is_weak;
-    const th_crowd *last = s->crowds[th_experiment_part_crowd(s, out->part_count - 1)];
+    const th_crowd *last = s->crowds[s->part_crowds[out->part_count - 1]];
     out->palette_bytes = th_crowd_entry_count(last) * th_palette_entry_bytes(out->palette);
     json_t *how =
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
@@ -382,13 +316,62 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     if (out->share_hz > 0)
         how = th_json_set(how, "share_hz", th_json_real(out->share_hz));
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
-    set_rows(s);
+
+    const char *const weak = s->desc.is_weak ? "weak/" : "";
+    for (uint32_t c = 0; c < out->curve_count; c++) {
+        curve = &out->curves[c];
+        for (uint32_t p = curve->first; p < curve->first + curve->count; p++) {
+            /* "scale/threads:2"; other varied parameters come before the threads. */
+            th_row *row = &out->report.rows[p];
+            const size_t size = sizeof row->name;
+            set_crowd(s, th_experiment_crowd(s, c, p - curve->first), out->points[p].threads, row);
+            row->name[0] = '\0';
+            th_append(row->name, size, "scale/%s", weak);
+            if (s->desc.scheduler_count > 1)
+                th_append(row->name, size, "%s/", th_scheduler_name(curve->scheduler));
+            if (s->desc.count_count > 1)
+                th_append(row->name, size, "count:%u/", curve->characters);
+            if (s->desc.grain_count > 1)
+                th_append(row->name, size, "grain:%u/", curve->grain);
+            th_append(row->name, size, "threads:%u", row->threads);
+        }
+    }
+    for (uint32_t part = 0; part < out->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            th_row *row = &out->report.rows[th_scale_part_row(out, part, (th_ablation)a)];
+            set_crowd(s, s->part_crowds[part], out->points[th_scale_part_point(out, part)].threads, row);
+            snprintf(row->name, sizeof row->name, "scale/%s%s/threads:%u", weak, th_ablation_name((th_ablation)a),
+                     row->threads);
+        }
+    for (uint32_t i = 0; i < out->memory_count; i++)
+        for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
+            th_row *row = &out->report.rows[th_scale_memory_row(out, i, (th_bandwidth_kind)k)];
+            row->time_unit = "us";
+            row->threads = out->memory[i].threads;
+            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u",
+                     th_bandwidth_kind_name((th_bandwidth_kind)k), row->threads);
+        }
+
     th_tracer_next(s->desc.tracer, "check");
     result = check_points(s, err);
     th_tracer_next(s->desc.tracer, "measure");
     const th_interference_mark begin = th_interference_begin();
-    if (result == TH_OK)
-        result = time_configs(s, &measure, err);
+    th_subject *subjects = calloc(configs, sizeof *subjects);
+    if (result == TH_OK && !subjects)
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for %u points", configs);
+    if (result == TH_OK) {
+        for (uint32_t i = 0; i < configs; i++)
+            subjects[i] = (th_subject){.before = begin_repetition,
+                                       .run = run_frame,
+                                       .after = end_repetition,
+                                       .check = s->configs[i].frame ? check_left : NULL,
+                                       .ctx = &s->configs[i],
+                                       .row = &out->report.rows[i]};
+        out->report.is_partial = !th_measure(&measure, subjects, configs);
+        for (uint32_t i = 0; i < out->point_count; i++)
+            th_validate_floor(s->configs[i].crowd, s->palette, &out->report.rows[i]);
+    }
+    free(subjects);
     out->report.interference = th_interference_end(&begin);
     if (result == TH_OK && !out->report.is_partial)
         result = time_memory(s, err);
@@ -399,7 +382,7 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     if (result == TH_OK && !out->report.is_dry_run)
         result = summarize(s, err);
     th_tracer_next(s->desc.tracer, "trace");
-    for (uint32_t i = 0; s->desc.tracer && result == TH_OK && i < th_experiment_config_count(s); i++) {
+    for (uint32_t i = 0; s->desc.tracer && result == TH_OK && i < configs; i++) {
         th_scaling_config *c = &s->configs[i];
         if (out->report.rows[i].failure[0])
             continue;

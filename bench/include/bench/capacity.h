@@ -61,9 +61,8 @@ typedef struct th_capacity_ticks {
 /* The ticks that a frame misses which ends `ns` after its own: those that come before its end. */
 uint32_t th_capacity_missed_ticks(double ns, double budget_ns);
 
-/* Counts a frame, and all that ticks of another part of the schedule count. Depend only on their arguments. */
+/* Counts a frame. Depends only on its arguments. */
 void th_capacity_count(th_capacity_ticks *ticks, const th_capacity_frame *frame, double budget_ns);
-void th_capacity_add_ticks(th_capacity_ticks *ticks, const th_capacity_ticks *more);
 
 /* Adds the latency that each tick saw, while there is room: of a frame in time its own; of another one, for each tick
  * that it missed, the time until its end from the tick before. So exactly the missed ticks are above the budget. */
@@ -100,6 +99,8 @@ typedef struct th_capacity_probe {
 
 typedef struct th_capacity_desc {
     double budget_ns;
+    uint32_t items;  /* skip the search: test exactly so many, on all ticks even if the budget is missed. One probe.
+                        0: find the most */
     uint32_t most;   /* items, at least 1 */
     uint32_t frames; /* ticks of a confirmation run, at least TH_CAPACITY_MIN_FRAMES; the maximum for other probes */
     void (*progress)(void *ctx, const th_capacity_probe *probe); /* after each frame; may be NULL */
@@ -140,10 +141,6 @@ typedef struct th_capacity {
  * the result is rounded down to three digits. */
 th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
                            th_error *err);
-
-/* Skips the search: tests exactly `items` items, on all ticks even if the budget is missed. One probe. */
-th_result th_capacity_test(const th_capacity_desc *desc, const th_capacity_subject *subject, uint32_t items,
-                           th_capacity *out, th_error *err);
 
 /* The most missed ticks allowed in a confirmation run of this many. */
 uint32_t th_capacity_allowed_misses(uint32_t ticks);

@@ -505,11 +505,11 @@ Test(capacity, latencies_are_those_of_ticks)
 
 static th_capacity try_number(machine m, uint64_t trial, uint32_t items, uint32_t frames)
 {
-    const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = MOST, .frames = frames};
+    const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .items = items, .most = MOST, .frames = frames};
     const th_capacity_subject subject = {prepare, frame, keep, &m};
     th_capacity tried;
     m.seed = th_random_bits(30, trial);
-    cr_assert_eq(th_capacity_test(&desc, &subject, items, &tried, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_capacity_find(&desc, &subject, &tried, &err), TH_OK, "%s", err.text);
     return tried;
 }
 

@@ -59,7 +59,8 @@ static th_pop resampled(const truth *last, uint64_t seed)
                        .curve_count = 1,
                        .part_count = 1,
                        .memory_count = 1};
-    const th_experiment experiment = {.usable_cpus = THREADS, .configs = configs, .out = &scale};
+    const th_experiment experiment = {
+        .usable_cpus = THREADS, .configs = configs, .config_count = CONFIGS, .out = &scale};
     cr_assert_eq(th_report_init(&scale.report, CONFIGS, ROUNDS, &err), TH_OK, "%s", err.text);
     memset(sums, 0, sizeof sums);
     for (uint32_t c = 0; c < CONFIGS; c++) {
