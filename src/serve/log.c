@@ -10,11 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const names[TH_LOG_LEVEL_COUNT] = {"error", "warning", "info"};
-
 void th_log(th_log_level level, const char *format, ...)
 {
-    assert(level < TH_LOG_LEVEL_COUNT && format);
+    static const char *const names[] = {"error", "warning", "info"};
+    assert(level < sizeof names / sizeof *names && format);
     char message[1536], clean[1536], seconds[24], line[2048];
     struct timespec now;
     struct tm utc;

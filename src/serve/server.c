@@ -63,48 +63,6 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
     return th_model_registry_check(&desc->registry, err);
 }
 
-/* ---- the loop ---- */
-
-static void loop(server *s)
-{
-    uint64_t due_ns = th_clock_ns() + HEARTBEAT_NS, tick_loop_before_ns = 0;
-    const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
-    th_server_state_heartbeat(&s->state);
-    for (bool stops = false; !stops;) {
-        int to_http_ms;
-        const int http_fd = th_http_fd(s->http, &to_http_ms);
-        struct pollfd fds[] = {{http_fd, POLLIN, 0}, {s->stop_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
-        uint64_t count;
-        const uint64_t now_ns = th_clock_ns();
-        const int to_heartbeat_ms = now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
-        poll(fds, 3, to_http_ms >= 0 && to_http_ms < to_heartbeat_ms ? to_http_ms : to_heartbeat_ms);
-        stops = fds[1].revents != 0;
-        if (fds[2].revents && read(snapshot_fd, &count, sizeof count) > 0)
-            th_http_wake(s->http);
-        if (th_clock_ns() >= due_ns) {
-            th_server_state_heartbeat(&s->state);
-            json_t *json = th_state_json(&s->state);
-            char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
-            if (text)
-                th_http_publish(s->http, "state", text);
-            free(text);
-            json_decref(json);
-
-            /* The service is alive only if the tick loop makes progress. */
-            const uint64_t tick_loop_ns = th_tick_loop_read(s->state.controller->tick_loop).now_ns;
-            if (tick_loop_ns != tick_loop_before_ns)
-                sd_notify(0, "WATCHDOG=1");
-            tick_loop_before_ns = tick_loop_ns;
-            th_http_wake(s->http);
-            th_http_close_stalled(s->http);
-            due_ns += HEARTBEAT_NS;
-            if (due_ns < th_clock_ns())
-                due_ns = th_clock_ns() + HEARTBEAT_NS;
-        }
-        th_http_run(s->http);
-    }
-}
-
 /* ---- start and stop ---- */
 
 /* The next signal to stop; -1: none came in time; SIGHUP: the server is over. */
@@ -239,11 +197,6 @@ static void stop(server *s)
     sd_notify(0, "STOPPING=1");
     if (s->state.controller)
         th_controller_hold(s->state.controller, true);
-    if (s->http) {
-        th_http_close(s->http);
-        th_http_run(s->http);
-        th_http_run(s->http);
-    }
     th_http_destroy(s->http);
     if (s->listen_fd >= 0)
         close(s->listen_fd);
@@ -280,7 +233,43 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
                                                        : ", open to every user of this machine");
         sd_notifyf(0, "READY=1\nSTATUS=%s", s->address_text.text);
         atomic_store(&s->is_ready, true);
-        loop(s);
+
+        uint64_t due_ns = th_clock_ns() + HEARTBEAT_NS, tick_loop_before_ns = 0;
+        const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
+        th_server_state_heartbeat(&s->state);
+        for (bool stops = false; !stops;) {
+            int to_http_ms;
+            const int http_fd = th_http_fd(s->http, &to_http_ms);
+            struct pollfd fds[] = {{http_fd, POLLIN, 0}, {s->stop_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
+            uint64_t count;
+            const uint64_t now_ns = th_clock_ns();
+            const int to_heartbeat_ms = now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
+            poll(fds, 3, to_http_ms >= 0 && to_http_ms < to_heartbeat_ms ? to_http_ms : to_heartbeat_ms);
+            stops = fds[1].revents != 0;
+            if (fds[2].revents && read(snapshot_fd, &count, sizeof count) > 0)
+                th_http_wake(s->http);
+            if (th_clock_ns() >= due_ns) {
+                th_server_state_heartbeat(&s->state);
+                json_t *json = th_state_json(&s->state);
+                char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+                if (text)
+                    th_http_publish(s->http, "state", text);
+                free(text);
+                json_decref(json);
+
+                /* The service is alive only if the tick loop makes progress. */
+                const uint64_t tick_loop_ns = th_tick_loop_read(s->state.controller->tick_loop).now_ns;
+                if (tick_loop_ns != tick_loop_before_ns)
+                    sd_notify(0, "WATCHDOG=1");
+                tick_loop_before_ns = tick_loop_ns;
+                th_http_wake(s->http);
+                th_http_close_stalled(s->http);
+                due_ns += HEARTBEAT_NS;
+                if (due_ns < th_clock_ns())
+                    due_ns = th_clock_ns() + HEARTBEAT_NS;
+            }
+            th_http_run(s->http);
+        }
     }
     stop(s);
     if (result == TH_OK)

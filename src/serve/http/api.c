@@ -166,8 +166,8 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
         return reply;
     th_settings requested = th_controller_read(s->controller).requested;
     th_result result = th_settings_patch(&requested, patch, &s->limits, &err);
-    const bool names_models =
-        json_object_get(patch, "models") != NULL; /* the files of the current models may be gone */
+    /* Where none are named: the files of the current models may be gone. */
+    const bool names_models = json_object_get(patch, "models") != NULL;
     json_decref(patch);
     for (uint32_t m = 0; result == TH_OK && names_models && m < requested.model_count; m++)
         result = th_model_registry_find(&s->registry, requested.models[m], path, &err);

@@ -438,7 +438,6 @@ static void close_connection(th_http *http, connection *c)
 /* Where the library has as many connections as it may have, the one that takes longest is closed. */
 static void take_connection(th_http *http, const pending *p)
 {
-    const th_rejection full = {503, "too_many_connections", "too many connections; try again"};
     const uint64_t *connections = &http->state->http_stats.connections;
     if (*connections == TH_HTTP_CONNECTIONS) {
         connection *oldest = NULL;
@@ -449,12 +448,11 @@ static void take_connection(th_http *http, const pending *p)
             close_connection(http, oldest);
         MHD_run(http->daemon);
     }
-    if (*connections < TH_HTTP_CONNECTIONS) {
-        MHD_add_connection(http->daemon, p->fd, (const struct sockaddr *)&p->address,
-                           p->address_size); /* closes it on failure */
+    if (*connections < TH_HTTP_CONNECTIONS) { /* the library closes it on failure */
+        MHD_add_connection(http->daemon, p->fd, (const struct sockaddr *)&p->address, p->address_size);
         return;
     }
-    reject_head(http, p->fd, &full);
+    reject_head(http, p->fd, &(th_rejection){503, "too_many_connections", "too many connections; try again"});
     close(p->fd);
 }
 
@@ -514,7 +512,6 @@ static void make_room(th_http *http)
 /* Returns false if nobody waits. */
 static bool accept_one(th_http *http)
 {
-    const th_rejection stranger = {403, "wrong_user", "this socket is for another user"};
     pending *p = calloc(1, sizeof *p);
     if (!p) {
         make_room(http);
@@ -523,9 +520,8 @@ static bool accept_one(th_http *http)
     p->address_size = sizeof p->address;
     p->fd = accept4(http->listen_fd, (struct sockaddr *)&p->address, &p->address_size, SOCK_CLOEXEC | SOCK_NONBLOCK);
     const bool is_unix = p->address.ss_family == AF_UNIX;
-    if (is_unix)
-        p->address_size =
-            sizeof(struct sockaddr_un); /* a client's has no path, and nobody may look for one behind it */
+    if (is_unix) /* a client's has no path, and nobody may look for one behind it */
+        p->address_size = sizeof(struct sockaddr_un);
 
     /* Edge-triggered, because a part of a head stays readable. With as many as may be pending a new one replaces the
      * oldest. */
@@ -549,7 +545,7 @@ static bool accept_one(th_http *http)
     socklen_t size = sizeof client;
     if (is_unix && (getsockopt(p->fd, SOL_SOCKET, SO_PEERCRED, &client, &size) != 0 ||
                     (client.uid != 0 && client.uid != geteuid())))
-        reject(http, p, &stranger);
+        reject(http, p, &(th_rejection){403, "wrong_user", "this socket is for another user"});
     return true;
 }
 
@@ -612,13 +608,6 @@ void th_http_close_stalled(th_http *http)
             close_connection(http, c);
 }
 
-void th_http_close(th_http *http)
-{
-    http->closed = true;
-    wake_event_clients(http);
-    th_http_wake(http);
-}
-
 int th_http_fd(th_http *http, int *out_timeout_ms)
 {
     MHD_UNSIGNED_LONG_LONG ms;
@@ -675,6 +664,11 @@ void th_http_destroy(th_http *http)
 {
     if (!http)
         return;
+    http->closed = true;
+    wake_event_clients(http);
+    th_http_wake(http);
+    for (int n = 0; n < 2 && http->daemon; n++) /* first they are resumed, and then they end */
+        th_http_run(http);
     while (!TAILQ_EMPTY(&http->pending))
         drop(http, TAILQ_FIRST(&http->pending));
     if (http->epoll_fd >= 0)

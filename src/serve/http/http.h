@@ -14,7 +14,7 @@ enum { TH_HTTP_CONNECTIONS = 1024, TH_HTTP_PENDING = 1024 };
 th_result th_http_create(th_request_filter *filter, th_server_state *state, int listen_fd, th_http **out,
                          th_error *err);
 
-/* Closes all connections. */
+/* Ends event streams and waiting, and closes all connections. */
 void th_http_destroy(th_http *http);
 
 /* A descriptor that becomes readable if there is work; *out_timeout_ms: after how many ms there is in any case, or -1.
@@ -29,9 +29,6 @@ void th_http_publish(th_http *http, const char *name, const char *data);
 
 /* Retries replies that were not ready, such as snapshots. Rejects those that take too long. */
 void th_http_wake(th_http *http);
-
-/* Ends event streams and waiting, now and later. Call before th_http_destroy, with a th_http_run in between. */
-void th_http_close(th_http *http);
 
 /* Closes connections whose head, request or reply takes too long. Call about once a second. */
 void th_http_close_stalled(th_http *http);

@@ -78,14 +78,6 @@ static bool check_request_line(head *h, line l, th_rejection *out)
     return arguments <= TH_HEAD_ARGUMENTS || reject(out, 400, "bad_query", "a query has at most 400 arguments");
 }
 
-static bool is_number(line l)
-{
-    size_t digits = 0;
-    while (digits < l.length && l.text[digits] >= '0' && l.text[digits] <= '9')
-        digits++;
-    return digits == l.length && digits > 0 && digits < 20;
-}
-
 static bool check_field(head *h, line l, th_rejection *out)
 {
     const size_t length = token_length(l);
@@ -100,7 +92,10 @@ static bool check_field(head *h, line l, th_rejection *out)
     if (++h->fields > TH_HEAD_FIELDS)
         return reject(out, 431, "too_many_headers", "a request has at most 100 headers");
     h->hosts += is(name, "Host");
-    if (is(name, "Content-Length") && (++h->lengths, !is_number(value)))
+    size_t digits = 0;
+    while (digits < value.length && value.text[digits] >= '0' && value.text[digits] <= '9')
+        digits++;
+    if (is(name, "Content-Length") && (++h->lengths, digits != value.length || digits == 0 || digits >= 20))
         return malformed(out, "Content-Length must be one number");
     if (is(name, "Transfer-Encoding") && (++h->lengths, !is(value, "chunked") || h->minor_version == 0))
         return malformed(out, "Transfer-Encoding must be chunked, of HTTP/1.1");

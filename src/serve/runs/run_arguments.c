@@ -82,31 +82,27 @@ static bool numbers_fit(const char *text, const char *characters, double most)
     return true;
 }
 
-static th_result add_models(command_line *line, const json_t *names, const th_model_registry *registry, th_error *err)
-{
-    size_t index;
-    const json_t *name;
-    char path[PATH_MAX];
-    if (!json_is_array(names) || json_array_size(names) > TH_SETTINGS_MODELS)
-        return th_fail(err, TH_ERR_INPUT, "option models is an array of at most %d names", TH_SETTINGS_MODELS);
-    json_array_foreach(names, index, name)
-    {
-        if (!json_is_string(name))
-            return th_fail(err, TH_ERR_INPUT, "option models is an array of names");
-        th_result result = th_model_registry_find(registry, json_string_value(name), path, err);
-        if (result != TH_OK)
-            return result;
-        add(line, "model", path);
-    }
-    return TH_OK;
-}
-
 static th_result add_option(command_line *line, const th_run_manager_desc *desc, const char *name, const json_t *value,
                             th_error *err)
 {
     static const char words[] = ",abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", *word = words + 1;
-    if (strcmp(name, "models") == 0)
-        return add_models(line, value, desc->registry, err);
+    if (strcmp(name, "models") == 0) {
+        size_t index;
+        const json_t *model;
+        char path[PATH_MAX];
+        if (!json_is_array(value) || json_array_size(value) > TH_SETTINGS_MODELS)
+            return th_fail(err, TH_ERR_INPUT, "option models is an array of at most %d names", TH_SETTINGS_MODELS);
+        json_array_foreach(value, index, model)
+        {
+            if (!json_is_string(model))
+                return th_fail(err, TH_ERR_INPUT, "option models is an array of names");
+            th_result result = th_model_registry_find(desc->registry, json_string_value(model), path, err);
+            if (result != TH_OK)
+                return result;
+            add(line, "model", path);
+        }
+        return TH_OK;
+    }
     const struct option *o = NULL;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(options[i].name, name) == 0)

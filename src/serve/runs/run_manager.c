@@ -511,12 +511,6 @@ bool th_run_manager_cancel(th_run_manager *r, uint32_t id)
 
 /* ---- life ---- */
 
-static void free_runs(th_run_manager *r)
-{
-    for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
-        free_run(&r->kept[i]);
-}
-
 th_result th_run_manager_create(const th_run_manager_desc *desc, th_run_manager **out, th_error *err)
 {
     *out = NULL;
@@ -532,7 +526,8 @@ th_result th_run_manager_create(const th_run_manager_desc *desc, th_run_manager 
     if (error) {
         if (r->wake_fd >= 0)
             close(r->wake_fd);
-        free_runs(r);
+        for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
+            free_run(&r->kept[i]);
         free(r);
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
     }
@@ -550,7 +545,8 @@ void th_run_manager_destroy(th_run_manager *r)
     pthread_mutex_unlock(&r->lock);
     wake(r);
     pthread_join(r->thread, NULL);
-    free_runs(r);
+    for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
+        free_run(&r->kept[i]);
     close(r->wake_fd);
     pthread_mutex_destroy(&r->lock);
     free(r);

@@ -154,7 +154,7 @@ bool th_controller_request(th_controller *c, const th_settings *settings)
     c->state.settings.rate_hz = settings->rate_hz;
     c->state.settings.paused = settings->paused;
     th_tick_loop_set_rate(c->tick_loop, settings->rate_hz);
-    th_tick_loop_set_paused(c->tick_loop, settings->paused || c->state.held);
+    atomic_store(&c->tick_loop->paused, settings->paused || c->state.held);
     if (!th_settings_same_crowd(settings, &c->state.settings) || apply_blend(c, settings)) {
         c->state.reconfiguring = true;
         c->state.error[0] = '\0';
@@ -169,7 +169,7 @@ void th_controller_hold(th_controller *c, bool held)
 {
     pthread_mutex_lock(&c->lock);
     c->state.held = held;
-    th_tick_loop_set_paused(c->tick_loop, held || c->state.settings.paused);
+    atomic_store(&c->tick_loop->paused, held || c->state.settings.paused);
     pthread_mutex_unlock(&c->lock);
 }
 

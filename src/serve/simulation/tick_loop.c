@@ -221,7 +221,7 @@ th_result th_tick_loop_create(th_simulation *simulation, th_tick_loop **out, th_
     sem_init(&loop->swapped, 0, 0);
     pthread_mutex_init(&loop->blend_lock, NULL);
     th_tick_loop_set_rate(loop, simulation->settings.rate_hz);
-    th_tick_loop_set_paused(loop, simulation->settings.paused);
+    atomic_store(&loop->paused, simulation->settings.paused);
     write_workers(loop);
     begin_second(loop);
     const int error = pthread_create(&loop->thread, NULL, tick_until_stopped, loop);
@@ -277,11 +277,6 @@ void th_tick_loop_set_rate(th_tick_loop *loop, double rate_hz)
 {
     assert(rate_hz >= 0);
     atomic_store(&loop->period_ns, rate_hz > 0 ? (uint64_t)llround(SECOND_NS / rate_hz) : 0);
-}
-
-void th_tick_loop_set_paused(th_tick_loop *loop, bool paused)
-{
-    atomic_store(&loop->paused, paused);
 }
 
 th_tick_loop_state th_tick_loop_read(th_tick_loop *loop)

@@ -128,7 +128,7 @@ uint32_t th_time_series_read(th_time_series *time_series, th_second *out, uint32
 typedef struct th_tick_loop {
     pthread_t thread;
 
-    /* requests */
+    /* requests; `paused` may be set by any thread */
     _Atomic(th_simulation *) next; /* NULL: none */
     _Atomic uint64_t period_ns;    /* 0: as fast as possible */
     atomic_bool paused, stopped;
@@ -169,7 +169,6 @@ th_simulation *th_tick_loop_swap(th_tick_loop *tick_loop, th_simulation *simulat
 
 /* Takes effect with the next tick. Any thread. */
 void th_tick_loop_set_rate(th_tick_loop *tick_loop, double rate_hz);
-void th_tick_loop_set_paused(th_tick_loop *tick_loop, bool paused);
 
 /* Goes over to another blend with the next tick; does nothing to a simulation that does not blend. Any thread. */
 void th_tick_loop_set_blend(th_tick_loop *tick_loop, const th_settings *settings);

@@ -7,12 +7,7 @@
 
 TH_API_BEGIN
 
-typedef enum th_log_level {
-    TH_LOG_ERROR = 0,
-    TH_LOG_WARNING,
-    TH_LOG_INFO,
-    TH_LOG_LEVEL_COUNT,
-} th_log_level;
+typedef enum th_log_level { TH_LOG_ERROR, TH_LOG_WARNING, TH_LOG_INFO } th_log_level;
 
 /* Control characters become '?', because text may come from clients. */
 __attribute__((format(printf, 2, 3))) void th_log(th_log_level level, const char *format, ...);
