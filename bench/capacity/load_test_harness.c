@@ -20,11 +20,8 @@ th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_erro
     empty.instance_count = 0;
     *s = (th_load_test){.desc = desc, .preemption_threshold_ns = fmax(0.01 * desc->budget_ns, MIN_DELAY_NS)};
     prctl(PR_SET_TIMERSLACK, 1); /* otherwise frames begin up to 50 us late */
-    bool room = th_samples_init(&s->real, desc->frames);
-    room = th_samples_init(&s->cpu, desc->frames) && room;
-    room = th_samples_init(&s->latencies, desc->frames) && room;
-    room = th_samples_init(&s->unpreempted, desc->frames) && room;
-    if (!room)
+    if (!th_samples_init(&s->real, desc->frames) || !th_samples_init(&s->cpu, desc->frames) ||
+        !th_samples_init(&s->latencies, desc->frames) || !th_samples_init(&s->unpreempted, desc->frames))
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
     if (desc->counters && !desc->is_dry_run) {
         const th_result result = th_worker_counts_create(desc->threads[desc->thread_count - 1], &s->counters, err);

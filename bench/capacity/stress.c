@@ -64,13 +64,6 @@ static void show(void *ctx, const th_capacity_probe *probe)
     s->desc->progress(s->desc->progress_ctx, &state);
 }
 
-static void copy(const th_samples *from, th_samples *to)
-{
-    to->count = 0;
-    for (uint32_t i = 0; i < from->count; i++)
-        th_samples_add(to, from->values[i]);
-}
-
 static void keep(void *ctx)
 {
     stress_run *s = ctx;
@@ -81,8 +74,11 @@ static void keep(void *ctx)
         s->desc->renderer->check(s->desc->renderer->ctx, s->row);
     else if (th_validate_left(&validation, s->load_test.number - 1, s->row, &err) != TH_OK)
         snprintf(s->row->failure, sizeof s->row->failure, "%.200s", err.text);
-    copy(&s->load_test.real, &s->row->real_ns);
-    copy(&s->load_test.cpu, &s->row->cpu_ns);
+    s->row->real_ns.count = s->row->cpu_ns.count = 0;
+    for (uint32_t i = 0; i < s->load_test.real.count; i++) {
+        th_samples_add(&s->row->real_ns, s->load_test.real.values[i]);
+        th_samples_add(&s->row->cpu_ns, s->load_test.cpu.values[i]);
+    }
     s->point->preempted_unknown = s->load_test.delay.count == 0;
     s->point->preempted = s->load_test.preempted;
     s->point->times = th_samples_stats(&s->load_test.latencies);

@@ -93,11 +93,6 @@ static void sample(const th_ablated_frame *a, uint32_t batch, uint32_t worker)
     th_crowd_sample(a->desc.batch_crowds->crowds[batch], 0, 1, a->time_s, output_of(a, worker));
 }
 
-static void fill(const th_ablated_frame *a, uint32_t begin, uint32_t end)
-{
-    th_crowd_fill(a->desc.crowd, begin, end, (float)a->time_s, a->palette);
-}
-
 static int pose_unwritten(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const th_ablated_frame *a = ctx;
@@ -109,9 +104,10 @@ static int pose_unwritten(uint32_t begin, uint32_t end, uint32_t worker, void *c
 
 static int sample_and_fill(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
+    const th_ablated_frame *a = ctx;
     for (uint32_t i = begin; i < end; i++) {
-        sample(ctx, i, worker);
-        fill(ctx, i, i + 1);
+        sample(a, i, worker);
+        th_crowd_fill(a->desc.crowd, i, i + 1, (float)a->time_s, a->palette);
     }
     return 0;
 }
@@ -125,8 +121,9 @@ static int sample_only(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 static int fill_only(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
+    const th_ablated_frame *a = ctx;
     (void)worker;
-    fill(ctx, begin, end);
+    th_crowd_fill(a->desc.crowd, begin, end, (float)a->time_s, a->palette);
     return 0;
 }
 

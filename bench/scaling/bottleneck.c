@@ -117,18 +117,6 @@ static th_bottleneck_kind largest_of(const double *losses)
     return (th_bottleneck_kind)largest;
 }
 
-/* Whether the loss is larger than each other one, in enough of the samples. */
-static bool is_largest(const analysis *a, th_bottleneck_kind kind)
-{
-    uint32_t others = 0;
-    double values[FIGURE_COUNT];
-    for (uint32_t r = 0; r < a->count; r++) {
-        set_figures(&a->samples[r], values);
-        others += largest_of(values + LOSSES) != kind;
-    }
-    return is_significant(a, others);
-}
-
 /* ---- text ---- */
 
 static const char *share_in(const analysis *a, int i, th_share_text *text)
@@ -186,10 +174,15 @@ static void say_unclear(const analysis *a, const char *why)
 static th_bottleneck_kind classify_loss(const analysis *a)
 {
     bool is_clear = false;
-    double losses[TH_BOTTLENECK_COUNT];
+    double values[FIGURE_COUNT], losses[TH_BOTTLENECK_COUNT];
     for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
         losses[l] = a->figures[LOSSES + l].value;
     const th_bottleneck_kind kind = largest_of(losses);
+    uint32_t others = 0; /* samples in which another loss is larger */
+    for (uint32_t r = 0; r < a->count; r++) {
+        set_figures(&a->samples[r], values);
+        others += largest_of(values + LOSSES) != kind;
+    }
     if (a->count == 0)
         say_unclear(a, "fewer than two repetitions have no intervals");
     else if (a->figures[LOST].low <= 0)
@@ -199,7 +192,7 @@ static th_bottleneck_kind classify_loss(const analysis *a)
         say_unclear(a, "no cause explains half of the loss");
     else if (a->are_processes && a->count < TH_BOTTLENECK_MIN_PROCESSES)
         say_unclear(a, "so few processes cannot tell which cause is the largest");
-    else if (!is_largest(a, kind))
+    else if (!is_significant(a, others))
         say_unclear(a, "no cause is larger than the others beyond the noise");
     else
         is_clear = true;

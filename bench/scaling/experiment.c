@@ -33,20 +33,14 @@ uint32_t th_experiment_crowd(const th_experiment *s, uint32_t curve, uint32_t po
     return s->desc.is_weak ? count * s->desc.thread_count + point : count;
 }
 
-/* The point of the first curve with most threads that is not oversubscribed; else the first point. */
-static uint32_t last_point(const th_scale *scale)
-{
-    uint32_t last = 0;
-    for (uint32_t i = 1; i < scale->curves[0].count; i++)
-        if (!scale->points[i].oversubscribed)
-            last = i;
-    return last;
-}
-
 uint32_t th_scale_part_point(const th_scale *scale, uint32_t part)
 {
     assert(part < 2);
-    return part == 0 ? 0 : last_point(scale);
+    uint32_t last = 0;
+    for (uint32_t i = 1; part == 1 && i < scale->curves[0].count; i++)
+        if (!scale->points[i].oversubscribed)
+            last = i;
+    return last;
 }
 
 uint32_t th_scale_part_row(const th_scale *scale, uint32_t part, th_ablation ablation)
@@ -65,11 +59,6 @@ uint32_t th_scale_memory_row(const th_scale *scale, uint32_t index, th_bandwidth
 /* ---- crowds ---- */
 
 static const double checked_s = TH_VALIDATE_FRAME / TH_FRAME_RATE;
-
-th_pose_counts th_experiment_counts(const th_experiment *s, uint32_t crowd)
-{
-    return s->shared ? s->counts[crowd] : (th_pose_counts){.evaluated = s->scenes[crowd]->instance_count};
-}
 
 static th_result create_crowds(th_experiment *s, th_error *err)
 {
@@ -221,7 +210,7 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
             p->oversubscribed = p->threads > s->usable_cpus;
         }
     }
-    const uint32_t last = last_point(out);
+    const uint32_t last = th_scale_part_point(out, 1);
     out->part_count = last > 0 ? 2 : 1;
     out->memory_count = last + 1;
     for (uint32_t i = 0; i < out->memory_count; i++)
@@ -256,7 +245,10 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
         result = th_worker_counts_create(d->threads[d->thread_count - 1], &s->worker_counts, err);
 
     /* Crowds then have the bones and bytes of the checked frame. Frames are made before, with room for all. */
-    for (uint32_t i = 0; s->shared && result == TH_OK && i < crowds; i++) {
+    for (uint32_t i = 0; result == TH_OK && i < crowds; i++) {
+        s->counts[i] = (th_pose_counts){.evaluated = s->scenes[i]->instance_count};
+        if (!s->shared)
+            continue;
         th_shared_crowd_plan(&s->shared[i], s->pools[0], checked_s);
         s->counts[i] = th_pose_plan_counts(s->shared[i].plan);
     }

@@ -39,8 +39,8 @@ typedef struct th_experiment {
     th_arena *arena;                                    /* has all arrays below */
     th_scene **scenes;                                  /* by number of characters; of weak scaling, then threads */
     th_crowd **crowds;                                  /* the same */
-    th_shared_crowd *shared;                            /* the same; NULL: poses are not shared. Then: */
-    th_pose_counts *counts;                             /* the same, in the checked frame */
+    th_shared_crowd *shared;                            /* the same; NULL: poses are not shared */
+    th_pose_counts *counts;                             /* the same: poses of the checked frame */
     th_scene *evaluated_scenes[2];   /* characters whose poses are evaluated in it, at each part, and */
     th_crowd *evaluated[2];          /* their crowds: what ablations pose */
     th_jobs **pools;                 /* by scheduler, then threads */
@@ -61,9 +61,6 @@ void th_experiment_fini(th_experiment *experiment);
 
 /* The index in `crowds` of the crowd of a curve's point, counted from 0. */
 uint32_t th_experiment_crowd(const th_experiment *experiment, uint32_t curve, uint32_t point);
-
-/* Poses in a frame of the crowd with this index. */
-th_pose_counts th_experiment_counts(const th_experiment *experiment, uint32_t crowd);
 
 /* What the config counted in all repetitions of its row; borrows from both. */
 th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row);

@@ -23,7 +23,7 @@ static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, 
 {
     row->time_unit = "us";
     row->threads = threads;
-    row->characters = th_experiment_counts(s, crowd).evaluated;
+    row->characters = s->counts[crowd].evaluated;
     row->bones = th_crowd_bone_count(s->crowds[crowd]);
 }
 
@@ -170,26 +170,6 @@ static th_result time_memory(const th_experiment *s, th_error *err)
     return th_bandwidth_measure(&desc, &out->report.rows[th_scale_memory_row(out, 0, (th_bandwidth_kind)0)], err);
 }
 
-/* Additional frames of each point, which are counted. */
-static th_result count_points(const th_experiment *s, th_error *err)
-{
-    th_scale *out = s->out;
-    for (uint32_t i = 0; i < out->point_count; i++) {
-        th_scaling_config *c = &s->configs[i];
-        const th_counted_frames frames = {s->worker_counts, c->frame, run_frame, c};
-        if (out->report.rows[i].failure[0])
-            continue;
-        begin_frames(c);
-        th_counted_frames_run(&frames, &c->counters, &c->counters_json);
-        th_jobs_frame_end(c->jobs);
-        if (!c->counters_json)
-            return th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", out->report.rows[i].name);
-    }
-    th_counted_frames_end(s->worker_counts, &out->report);
-    out->has_counters = true;
-    return TH_OK;
-}
-
 /* ---- one recorded frame ---- */
 
 /* Each chunk has its own slot, so workers need no lock, and they rarely write to the same cache line. */
@@ -243,7 +223,7 @@ static th_result summarize(th_experiment *s, th_error *err)
             point->pop = th_pop_of(&counts, &first);
             point->counters = s->configs[i].counters;
             point->palette_sum = s->configs[i].palette_sum;
-            point->shared = th_experiment_counts(s, crowd).shared;
+            point->shared = s->counts[crowd].shared;
             point->share_error = s->shared ? s->shared[crowd].error : 0;
         }
     }
@@ -298,6 +278,8 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     th_result result = th_measure_report_init(&measure, rows, &out->report, err);
     if (result != TH_OK)
         return result;
+
+    /* What is measured: for the scene of the report, and as names of rows. */
     const th_scale_curve *curve = &out->curves[0];
     const bool serial = s->desc.scheduler_count == 1 && curve->scheduler == TH_SCHEDULER_SERIAL;
     th_scene_desc scene = s->desc.scene;
@@ -375,8 +357,23 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     out->report.interference = th_interference_end(&begin);
     if (result == TH_OK && !out->report.is_partial)
         result = time_memory(s, err);
-    if (result == TH_OK && !out->report.is_partial && !out->report.is_dry_run && s->worker_counts)
-        result = count_points(s, err);
+
+    /* Additional frames of each point, which are counted. */
+    const bool counts = result == TH_OK && !out->report.is_partial && !out->report.is_dry_run && s->worker_counts;
+    for (uint32_t i = 0; counts && i < out->point_count && result == TH_OK; i++) {
+        th_scaling_config *c = &s->configs[i];
+        const th_counted_frames frames = {s->worker_counts, c->frame, run_frame, c};
+        if (out->report.rows[i].failure[0])
+            continue;
+        begin_frames(c);
+        th_counted_frames_run(&frames, &c->counters, &c->counters_json);
+        th_jobs_frame_end(c->jobs);
+        if (!c->counters_json)
+            result = th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %s", out->report.rows[i].name);
+    }
+    if (counts && result == TH_OK)
+        th_counted_frames_end(s->worker_counts, &out->report);
+    out->has_counters = counts;
     if (measure.stop && *measure.stop)
         th_report_interrupt(&out->report);
     if (result == TH_OK && !out->report.is_dry_run)
