@@ -420,50 +420,44 @@ void th_crowd_view_trace(th_crowd_view *v, th_tracer *tracer)
     v->tracer = tracer;
 }
 
-/* The GPU culls and poses: it is told what has changed, camera and time. Nothing here takes time for each character.
- * False when the driver cannot map the slot, or lost it. */
-static bool pose_on_gpu(th_crowd_view *v, double time_s, const th_camera *camera, uint32_t width, uint32_t height)
-{
-    const size_t bytes = th_gpu_cull_frame_bytes(v->gpu_cull);
-    const uint64_t begin = th_tracer_begin(v->tracer, "wait");
-    void *slot = th_ring_begin(v->ring);
-    const uint64_t waited = th_tracer_next(v->tracer, "cull");
-    take_counts(v, th_gpu_cull_old_counts(v->gpu_cull));
-    const stage s = begin_stages(v, time_s, camera, width, height);
-    const th_gpu_cull_frame frame = {.time_s = time_s,
-                                     .visible = &s.seen,
-                                     .light = s.has_shadows ? &s.sun : NULL,
-                                     .models = v->draw_models,
-                                     .tints_levels = v->desc.look == TH_LOOK_LOD};
-    if (slot)
-        slot = th_ring_reserve(v->ring, bytes);
-    if (slot) {
-        th_gpu_cull_write(v->gpu_cull, &frame, slot);
-        th_ring_wrote(v->ring, 0, bytes);
-    }
-    const bool kept = slot && th_ring_end(v->ring);
-    if (kept)
-        th_gpu_cull_run(v->gpu_cull, th_ring_get_binding(v->ring));
-    const uint64_t culled = th_tracer_next(v->tracer, "pose");
-    if (kept)
-        th_gpu_cull_pose(v->gpu_cull);
-    end_stages(v, begin, waited, culled);
-    return kept;
-}
-
 bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera, uint32_t width, uint32_t height)
 {
     assert(v && camera && width > 0 && height > 0);
     assert(v->renderer); /* th_crowd_view_complete has succeeded */
-    if (v->gpu_cull)
-        return pose_on_gpu(v, time_s, camera, width, height);
 
     /* Waits for the ring while the workers sleep. Between th_jobs_frame_begin and th_jobs_frame_end they would spin. */
     const uint64_t begin = th_tracer_begin(v->tracer, "wait");
     char *slot = th_ring_begin(v->ring);
     const uint64_t waited = th_tracer_next(v->tracer, "cull");
-    th_jobs_frame_begin(v->jobs);
+    if (v->gpu_cull)
+        take_counts(v, th_gpu_cull_old_counts(v->gpu_cull));
+    else
+        th_jobs_frame_begin(v->jobs);
     stage s = begin_stages(v, time_s, camera, width, height);
+
+    /* The GPU culls and poses: it is told what has changed, camera and time. Nothing here takes time for each
+     * character. Nothing is kept when the driver cannot map the slot, or lost it. */
+    if (v->gpu_cull) {
+        const size_t bytes = th_gpu_cull_frame_bytes(v->gpu_cull);
+        const th_gpu_cull_frame frame = {.time_s = time_s,
+                                         .visible = &s.seen,
+                                         .light = s.has_shadows ? &s.sun : NULL,
+                                         .models = v->draw_models,
+                                         .tints_levels = v->desc.look == TH_LOOK_LOD};
+        slot = slot ? th_ring_reserve(v->ring, bytes) : NULL;
+        if (slot) {
+            th_gpu_cull_write(v->gpu_cull, &frame, slot);
+            th_ring_wrote(v->ring, 0, bytes);
+        }
+        const bool is_kept = slot && th_ring_end(v->ring);
+        if (is_kept)
+            th_gpu_cull_run(v->gpu_cull, th_ring_get_binding(v->ring));
+        const uint64_t culled = th_tracer_next(v->tracer, "pose");
+        if (is_kept)
+            th_gpu_cull_pose(v->gpu_cull);
+        end_stages(v, begin, waited, culled);
+        return is_kept;
+    }
 
     /* Lists the characters to draw: by model, then visible ones first, then by level. */
     th_jobs_for(v->jobs, v->cull->block_count, BLOCKS, classify_blocks, &s);

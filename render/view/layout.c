@@ -1,4 +1,4 @@
-#include "stadium.h"
+#include "surroundings.h"
 
 #include <core/random.h>
 #include <throng/anim/playback.h>
@@ -223,10 +223,13 @@ uint64_t th_stadium_seats(const th_stadium *s)
     return seats_before(s, s->rows);
 }
 
-th_stadium th_stadium_make(uint32_t count, double seat)
+/* At least as many seats as characters, in stands about as deep as a football stadium of that many. */
+th_stadium th_layout_stadium(const th_layout *layout)
 {
+    assert(layout && layout->desc.kind == TH_LAYOUT_STADIUM);
+    const uint32_t count = layout->desc.count;
+    const double seat = SEAT * (double)layout->desc.spacing, wanted = count / USED;
     th_stadium s = {.seat = seat, .depth = 4 / PI * seat, .rise = 0.62 * seat, .base = 1.9 * seat};
-    const double wanted = count / USED;
     s.rows = (uint32_t)fmax(1, ceil(sqrt(wanted / (SHAPE + 4))));
     const uint32_t first = (uint32_t)fmax(24, ceil(wanted / s.rows - 4.0 * (s.rows - 1)));
     s.corner = first / ROUNDNESS;
@@ -235,15 +238,9 @@ th_stadium th_stadium_make(uint32_t count, double seat)
     while (th_stadium_seats(&s) < count)
         s.rows++;
     for (int axis = 0; axis < 2; axis++)
-        s.half[axis] = s.seat * (s.straight[axis] + AISLE * ((s.straight[axis] - 1) / BLOCK)) / 2;
+        s.half[axis] = seat * (s.straight[axis] + AISLE * ((s.straight[axis] - 1) / BLOCK)) / 2;
     s.radius = s.corner * seat * 2 / PI;
     return s;
-}
-
-th_stadium th_layout_stadium(const th_layout *layout)
-{
-    assert(layout && layout->desc.kind == TH_LAYOUT_STADIUM);
-    return th_stadium_make(layout->desc.count, SEAT * (double)layout->desc.spacing);
 }
 
 th_stadium_place th_stadium_at(const th_stadium *s, double out, uint32_t quarter, double along)

@@ -1,7 +1,5 @@
 #include "surroundings.h"
 
-#include "stadium.h"
-
 #include <core/random.h>
 #include <glad/gl.h>
 

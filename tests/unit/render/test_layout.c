@@ -2,7 +2,7 @@
  * slower than his feet. */
 #include "random_model.h"
 
-#include "render/view/stadium.h"
+#include "render/view/surroundings.h"
 
 #include <throng/anim/crowd.h>
 #include <throng/render/layout.h>
@@ -73,12 +73,9 @@ static double nearest(const th_instance_transform *p, uint32_t count)
 
 Test(layout, has_names)
 {
-    cr_expect_str_eq(th_layout_name(TH_LAYOUT_GRID), "grid");
-    cr_expect_str_eq(th_layout_name(TH_LAYOUT_RING), "ring");
-    cr_expect_str_eq(th_layout_name(TH_LAYOUT_STREET), "street");
-    cr_expect_str_eq(th_layout_name(TH_LAYOUT_PLAZA), "plaza");
-    cr_expect_str_eq(th_layout_name(TH_LAYOUT_STADIUM), "stadium");
-    cr_expect_str_eq(th_layout_name(TH_LAYOUT_COUNT), "unknown");
+    static const char *const names[] = {"grid", "ring", "street", "plaza", "stadium", "unknown"};
+    for (th_layout_kind kind = 0; kind <= TH_LAYOUT_COUNT; kind++)
+        cr_expect_str_eq(th_layout_name(kind), names[kind]);
 }
 
 /* Whoever stands still: on a street walkers pass. */
@@ -229,7 +226,8 @@ Test(layout, has_a_seat_for_everyone_in_a_stadium)
 {
     static const uint32_t counts[] = {1, 2, 23, 24, 25, 100, 999, 2000, 10000, 100000, 1000000};
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
-        const th_stadium s = th_stadium_make(counts[n], 0.5);
+        const th_layout layout = layout_of(TH_LAYOUT_STADIUM, counts[n]);
+        const th_stadium s = th_layout_stadium(&layout);
         const uint64_t seats = th_stadium_seats(&s);
         cr_expect(seats >= counts[n] && (counts[n] < 100 || (double)seats < 1.2 * counts[n]), "%llu seats for %u",
                   (unsigned long long)seats, counts[n]);

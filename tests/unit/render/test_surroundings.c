@@ -1,6 +1,5 @@
 /* Inside, since what stands around is only drawn. What stands around a crowd is in nobody's way, and under the feet
  * of spectators are the rows of a stand. */
-#include "render/view/stadium.h"
 #include "render/view/surroundings.h"
 
 #include <criterion/criterion.h>
