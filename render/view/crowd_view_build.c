@@ -280,7 +280,7 @@ static th_result make_places(th_crowd_view *v, th_error *err)
         return result;
 
     memory = v->cull->arena;
-    const bool is_still = th_layout_is_still(&v->layout);
+    const bool is_still = v->layout.desc.kind != TH_LAYOUT_STREET;
     v->gpu_instances = th_arena_new(memory, th_gpu_instance, count);
     v->walks = is_still ? NULL : th_arena_new(memory, th_walk, count);
     v->weaves = is_still || !v->behaviour ? NULL : th_arena_new(memory, th_weave, count);

@@ -452,12 +452,6 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
     }
 }
 
-bool th_layout_is_still(const th_layout *layout)
-{
-    assert(layout);
-    return layout->desc.kind != TH_LAYOUT_STREET;
-}
-
 bool th_layout_is_for_standing(th_layout_kind kind)
 {
     return kind == TH_LAYOUT_PLAZA || kind == TH_LAYOUT_STADIUM;

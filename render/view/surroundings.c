@@ -215,6 +215,9 @@ static void build_street(const th_layout *layout, site *p)
 {
     const double line = (layout->lanes + 0.5) * layout->lane_width / p->unit + PAVEMENT, front = line + FRONT,
                  end = (double)layout->length / p->unit / 2 + BEYOND;
+    p->shape->ground[0] = (float)((layout->lanes / 2 + KERB) * layout->lane_width);
+    p->shape->ground[1] = (float)((double)layout->length / 2 - 9 * p->unit);
+    p->shape->ground[2] = (float)((double)layout->length / 2 + BEYOND * p->unit);
     for (int side = -1; side <= 1; side += 2) {
         for (double z = -end, wide; z < end; z += wide) {
             wide = 2.5 * floor(between(p, 4, 7.99));
@@ -236,6 +239,7 @@ static void build_plaza(const th_layout *layout, site *p)
     const double free = (double)th_layout_plaza_free(layout) / p->unit,
                  all = (double)th_layout_plaza_radius(layout) / p->unit + 2;
     const double radius = 0.45 * free; /* of the fountain in the middle */
+    p->shape->ground[0] = th_layout_plaza_radius(layout) + (float)(2 * p->unit);
     for (int i = 0; i < SIDES; i++) {
         const double angle = 2 * PI * i / SIDES;
         box(p, radius * sin(angle), 0, radius * cos(angle), 2.1 * radius * sin(PI / SIDES), 0.62, 0.5, angle, stone);
@@ -300,14 +304,6 @@ static void add_strip(const site *p, const th_stadium *s, const strip *t)
     }
 }
 
-/* Half the length and half the width of the pitch in scene units, with a border before the stands. */
-static void pitch_of(const th_stadium *s, double unit, double out[2])
-{
-    const double border = fmin(5 * unit, 0.15 * (s->half[1] + s->radius));
-    out[0] = s->half[0] + s->radius - border;
-    out[1] = s->half[1] + s->radius - border;
-}
-
 static void build_stadium(const site *p, const th_stadium *s)
 {
     static const th_paint tread[] = {TH_PAINT(146, 142, 136)},
@@ -340,11 +336,15 @@ static void build_stadium(const site *p, const th_stadium *s)
         const th_stadium_place at = th_stadium_at(s, back + thick, i / 20, (i % 20 + 0.5) * 3 / 20 - 1);
         cone(&(site){p->shape, .unit = 1}, at.position[0], 0, at.position[2], 0.16 * u, 0.16 * u, low, 6, iron);
     }
-    /* Goals, for a pitch of 105 m. */
+    /* Half the length and half the width of the pitch, with a border before the stands; and goals, for one of 105 m. */
     const th_paint white = TH_PAINT(240, 240, 236);
-    double pitch[2];
-    pitch_of(s, u, pitch);
-    const double length = pitch[0] / u, scale = length / 52.5, wide = 7.32 * scale, high = 2.44 * scale;
+    const double border = fmin(5 * u, 0.15 * (s->half[1] + s->radius));
+    for (int axis = 0; axis < 2; axis++) {
+        p->shape->ground[axis] = (float)(s->half[axis] + s->radius - border);
+        p->shape->ground[2 + axis] = (float)(s->half[axis] + s->radius + s->rows * s->depth);
+    }
+    const double length = (s->half[0] + s->radius - border) / u, scale = length / 52.5, wide = 7.32 * scale,
+                 high = 2.44 * scale;
     for (int end = -1; end <= 1; end += 2) {
         for (int side = -1; side <= 1; side += 2)
             box(p, end * length, 0, side * wide / 2, 0.14, high, 0.14, 0, white);
@@ -387,23 +387,7 @@ th_result th_surroundings_create(const th_layout *layout, double unit, th_surrou
     }
     s->unit = (float)unit;
 
-    /* What the shader of the ground needs. */
-    if (layout->desc.kind == TH_LAYOUT_STREET) {
-        s->shape[0] = (float)((layout->lanes / 2 + KERB) * layout->lane_width);
-        s->shape[1] = (float)((double)layout->length / 2 - 9 * unit);
-        s->shape[2] = (float)((double)layout->length / 2 + BEYOND * unit);
-    } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
-        s->shape[0] = th_layout_plaza_radius(layout) + (float)(2 * unit);
-    } else if (layout->desc.kind == TH_LAYOUT_STADIUM) {
-        const th_stadium stadium = th_layout_stadium(layout);
-        double pitch[2];
-        pitch_of(&stadium, unit, pitch);
-        for (int axis = 0; axis < 2; axis++) {
-            s->shape[axis] = (float)pitch[axis];
-            s->shape[2 + axis] = (float)(stadium.half[axis] + stadium.radius + stadium.rows * stadium.depth);
-        }
-    }
-
+    memcpy(s->shape, shape.ground, sizeof s->shape);
     s->index_count = shape.index_count;
     glGenBuffers(2, s->buffers);
     glGenVertexArrays(1, &s->array);

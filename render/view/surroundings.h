@@ -58,6 +58,7 @@ typedef struct th_shape {
     uint32_t *indices;
     uint32_t vertex_count, index_count, capacity; /* capacity: quads */
     bool failed;                                  /* out of memory; it then stays as it is */
+    float ground[4];                              /* as th_surroundings.shape */
 } th_shape;
 
 void th_shape_fini(th_shape *shape);

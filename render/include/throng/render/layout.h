@@ -110,14 +110,12 @@ typedef struct th_weave {
 
 th_layout th_layout_make(const th_layout_desc *desc);
 
-/* No character ever moves, so one th_layout_place is enough. */
-bool th_layout_is_still(const th_layout *layout);
-
 /* Nobody has room to walk in such a layout, so clips that stay in place look right. */
 bool th_layout_is_for_standing(th_layout_kind kind);
 
-/* Places instances [begin, end); out[0] belongs to `begin`. With root motion in the clip, the transform is that of the
- * clip's start and advances by a whole loop each time the clip starts over. */
+/* Places instances [begin, end); out[0] belongs to `begin`. Only in a street does it depend on time. With root motion
+ * in the clip, the transform is that of the clip's start and advances by a whole loop each time the clip starts over.
+ */
 void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out);
 
 /* The speed at which an instance has to follow its routine in a street, routine seconds per second, so that it keeps
