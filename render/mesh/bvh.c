@@ -63,13 +63,13 @@ static void split_at_median(box *boxes, uint32_t count, int axis)
     }
 }
 
-static void build(th_bvh *s, uint32_t first, uint32_t count)
+static void build(th_bvh *bvh, uint32_t first, uint32_t count)
 {
     assert(count > 0);
-    box *boxes = s->boxes + first;
-    const uint32_t at = s->node_count++;
-    assert(at <= s->triangle_count);
-    node *n = &s->nodes[at];
+    box *boxes = bvh->boxes + first;
+    const uint32_t at = bvh->node_count++;
+    assert(at <= bvh->triangle_count);
+    node *n = &bvh->nodes[at];
     int axis = 0;
     for (int i = 0; i < 3; i++) {
         n->low[i] = boxes[0].low[i];
@@ -89,16 +89,16 @@ static void build(th_bvh *s, uint32_t first, uint32_t count)
         if (n->high[i] - n->low[i] > n->high[axis] - n->low[axis])
             axis = i;
     split_at_median(boxes, count, axis);
-    build(s, first, count / 2);
-    n->right = s->node_count;
-    build(s, first + count / 2, count - count / 2);
+    build(bvh, first, count / 2);
+    n->right = bvh->node_count;
+    build(bvh, first + count / 2, count - count / 2);
 }
 
 th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t triangle_count)
 {
     assert((positions && indices) || triangle_count == 0);
     th_arena *arena = th_arena_create();
-    th_bvh *s = th_arena_new(arena, th_bvh, 1);
+    th_bvh *bvh = th_arena_new(arena, th_bvh, 1);
     /* A leaf holds at least two triangles, so there are fewer nodes than triangles. A single triangle is one node. */
     node *nodes = th_arena_new(arena, node, triangle_count + 1);
     box *boxes = th_arena_new(arena, box, triangle_count);
@@ -106,7 +106,7 @@ th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t tr
         th_arena_destroy(arena);
         return NULL;
     }
-    *s = (th_bvh){arena, positions, indices, triangle_count, 0, nodes, boxes};
+    *bvh = (th_bvh){arena, positions, indices, triangle_count, 0, nodes, boxes};
     for (uint32_t t = 0; t < triangle_count; t++) {
         const uint32_t *index = indices + 3 * (size_t)t;
         box *out = &boxes[t];
@@ -121,14 +121,14 @@ th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t tr
         }
     }
     if (triangle_count > 0)
-        build(s, 0, (uint32_t)triangle_count);
-    return s;
+        build(bvh, 0, (uint32_t)triangle_count);
+    return bvh;
 }
 
-void th_bvh_destroy(th_bvh *s)
+void th_bvh_destroy(th_bvh *bvh)
 {
-    if (s)
-        th_arena_destroy(s->arena);
+    if (bvh)
+        th_arena_destroy(bvh->arena);
 }
 
 /* ---- distances, squared ---- */
@@ -173,18 +173,18 @@ static double to_edge(const double point[3], const double from[3], const double 
     return dot(to_point, to_point);
 }
 
-static void corners_of(const th_bvh *s, uint32_t triangle, double out[3][3])
+static void corners_of(const th_bvh *bvh, uint32_t triangle, double out[3][3])
 {
     for (int c = 0; c < 3; c++)
         for (int i = 0; i < 3; i++)
-            out[c][i] = (double)s->positions[3 * (size_t)s->indices[3 * (size_t)triangle + (size_t)c] + (size_t)i];
+            out[c][i] = (double)bvh->positions[3 * (size_t)bvh->indices[3 * (size_t)triangle + (size_t)c] + (size_t)i];
 }
 
 /* Above or below the triangle, the distance to its plane; elsewhere, the distance to the nearest edge. */
-static double to_triangle(const th_bvh *s, uint32_t triangle, const double point[3])
+static double to_triangle(const th_bvh *bvh, uint32_t triangle, const double point[3])
 {
     double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], nearest = HUGE_VAL;
-    corners_of(s, triangle, corner);
+    corners_of(bvh, triangle, corner);
     for (int c = 0; c < 3; c++)
         subtract(corner[(c + 1) % 3], corner[c], edge[c]);
     cross(edge[0], edge[1], normal);
@@ -215,27 +215,27 @@ static double to_box(const float low[3], const float high[3], const double point
 }
 
 /* Exact if the result is above `enough`; otherwise any value up to `enough`. */
-static double to_nearest(const th_bvh *s, const double point[3], double enough, uint32_t *out_triangle)
+static double to_nearest(const th_bvh *bvh, const double point[3], double enough, uint32_t *out_triangle)
 {
-    assert(s->triangle_count > 0 && out_triangle);
+    assert(bvh->triangle_count > 0 && out_triangle);
     uint32_t open[DEEPEST], open_count = 0;
     double nearest = HUGE_VAL;
     open[open_count++] = 0;
     while (open_count > 0 && nearest > enough) {
         const uint32_t at = open[--open_count];
-        const node *n = &s->nodes[at];
+        const node *n = &bvh->nodes[at];
         if (to_box(n->low, n->high, point) >= nearest)
             continue;
         for (uint32_t b = n->first; b < n->first + n->count; b++) {
-            if (to_box(s->boxes[b].low, s->boxes[b].high, point) >= nearest)
+            if (to_box(bvh->boxes[b].low, bvh->boxes[b].high, point) >= nearest)
                 continue;
-            const double distance = to_triangle(s, s->boxes[b].triangle, point);
-            *out_triangle = distance < nearest ? s->boxes[b].triangle : *out_triangle;
+            const double distance = to_triangle(bvh, bvh->boxes[b].triangle, point);
+            *out_triangle = distance < nearest ? bvh->boxes[b].triangle : *out_triangle;
             nearest = smaller(nearest, distance);
         }
         if (n->count == 0) {
             assert(open_count + 2 <= DEEPEST);
-            const node *left = n + 1, *right = &s->nodes[n->right];
+            const node *left = n + 1, *right = &bvh->nodes[n->right];
             const bool left_first = to_box(left->low, left->high, point) <= to_box(right->low, right->high, point);
             open[open_count++] = left_first ? n->right : at + 1;
             open[open_count++] = left_first ? at + 1 : n->right;
@@ -246,29 +246,29 @@ static double to_nearest(const th_bvh *s, const double point[3], double enough, 
 
 /* Looks at a few points everywhere first: they may already be nearly as far away as any, and then most others need only
  * be nearer than that. The triangle nearest to the point before shows it at once if the points are neighbours. */
-double th_bvh_max_distance(const th_bvh *s, const float *points, size_t point_count, double least, double limit)
+double th_bvh_max_distance(const th_bvh *bvh, const float *points, size_t point_count, double least, double limit)
 {
-    assert(s && (points || point_count == 0) && least >= 0 && limit >= 0);
-    if (s->triangle_count == 0)
+    assert(bvh && (points || point_count == 0) && least >= 0 && limit >= 0);
+    if (bvh->triangle_count == 0)
         return point_count > 0 ? HUGE_VAL : least;
     double farthest = least * least;
     uint32_t triangle = 0;
     for (size_t step = SAMPLED; step > 0; step = step > 1 ? 1 : 0)
         for (size_t p = 0; p < point_count && farthest <= limit * limit; p += step) {
             const double point[3] = {(double)points[3 * p], (double)points[3 * p + 1], (double)points[3 * p + 2]};
-            if (!(to_triangle(s, triangle, point) <= farthest))
-                farthest = larger(farthest, to_nearest(s, point, farthest, &triangle));
+            if (!(to_triangle(bvh, triangle, point) <= farthest))
+                farthest = larger(farthest, to_nearest(bvh, point, farthest, &triangle));
         }
     return sqrt(farthest);
 }
 
-uint32_t th_bvh_nearest(const th_bvh *s, const double point[3], double out_weights[3])
+uint32_t th_bvh_nearest(const th_bvh *bvh, const double point[3], double out_weights[3])
 {
-    assert(s && s->triangle_count > 0 && out_weights);
+    assert(bvh && bvh->triangle_count > 0 && out_weights);
     uint32_t triangle = 0;
     double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], sum = 0;
-    to_nearest(s, point, 0, &triangle);
-    corners_of(s, triangle, corner);
+    to_nearest(bvh, point, 0, &triangle);
+    corners_of(bvh, triangle, corner);
     for (int c = 0; c < 3; c++)
         subtract(corner[(c + 2) % 3], corner[(c + 1) % 3], edge[c]); /* opposite the corner */
     cross(edge[0], edge[1], normal);

@@ -112,6 +112,11 @@ static uint32_t make_lines(const th_model *model, const th_render_mesh_bone *bon
     return count;
 }
 
+static th_result no_memory(th_error *err)
+{
+    return th_fail(err, TH_ERR_MEMORY, "out of memory for the render mesh");
+}
+
 static th_result build(whole *w, const th_model *model, th_error *err)
 {
     th_render_mesh *mesh = &w->mesh;
@@ -122,9 +127,8 @@ static th_result build(whole *w, const th_model *model, th_error *err)
     th_result result = th_geometry_pack(model, w->arena, g, err);
     if (result != TH_OK)
         return result;
-    th_arena *scratch = th_arena_create();
-    uint32_t *image_of = th_arena_new(scratch, uint32_t, model->texture_count);
-    uint32_t *bone_of = th_arena_new(scratch, uint32_t, model->joint_count);
+    uint32_t *image_of = th_arena_new(w->arena, uint32_t, model->texture_count); /* needed only here; it is small */
+    uint32_t *bone_of = th_arena_new(w->arena, uint32_t, model->joint_count);    /* so is this */
     th_render_mesh_material *materials = th_arena_new(w->arena, th_render_mesh_material, model->material_count);
     th_render_mesh_image *images = th_arena_new(w->arena, th_render_mesh_image, base ? 0 : model->texture_count);
     th_render_mesh_bone *bones = th_arena_new(w->arena, th_render_mesh_bone, model->bone_count);
@@ -132,29 +136,27 @@ static th_result build(whole *w, const th_model *model, th_error *err)
     th_appearance_region *own_regions = th_arena_new(w->arena, th_appearance_region, regions);
     float *statures = th_arena_new(w->arena, float, appearances->count);
     w->warnings = th_arena_new(w->arena, char *, (size_t)model->texture_count + g->part_count);
-    const bool good = !th_arena_failed(scratch) && !th_arena_failed(w->arena);
-    if (!good)
-        result = th_fail(err, TH_ERR_MEMORY, "out of memory for the render mesh");
+    if (th_arena_failed(w->arena))
+        return no_memory(err);
 
     /* Materials. A joint level has those of its model's mesh, and its images. */
-    if (good && base) {
+    if (base) {
         assert(base->material_count == model->material_count && base->part_count == g->part_count);
-        memcpy(materials, base->materials, base->material_count * sizeof *materials);
         images = (th_render_mesh_image *)base->images;
         mesh->image_count = base->image_count;
-    } else if (good) {
+    } else {
         mesh->images = images;
         make_images(w, model, images, image_of);
-        for (uint32_t m = 0; m < model->material_count; m++) {
-            const th_material *from = &model->materials[m];
-            materials[m].image = from->texture == TH_NO_INDEX ? TH_NO_INDEX : image_of[from->texture];
-            memcpy(materials[m].base_color, from->base_color, sizeof from->base_color);
-            materials[m].alpha = from->alpha;
-            materials[m].alpha_cutoff = from->alpha_cutoff;
-            memcpy(materials[m].emissive, from->emissive, sizeof from->emissive);
-        }
     }
-    if (good && regions > 0) {
+    for (uint32_t m = 0; m < model->material_count; m++) {
+        const th_material *from = &model->materials[m];
+        const uint32_t texture = from->texture;
+        materials[m] = (th_render_mesh_material){.alpha = from->alpha, .alpha_cutoff = from->alpha_cutoff};
+        materials[m].image = texture == TH_NO_INDEX ? TH_NO_INDEX : base ? base->materials[m].image : image_of[texture];
+        memcpy(materials[m].base_color, from->base_color, sizeof from->base_color);
+        memcpy(materials[m].emissive, from->emissive, sizeof from->emissive);
+    }
+    if (regions > 0) {
         memcpy(own_regions, appearances->regions, regions * sizeof *own_regions);
         memcpy(statures, appearances->statures, appearances->count * sizeof *statures);
         mesh->appearances =
@@ -163,7 +165,7 @@ static th_result build(whole *w, const th_model *model, th_error *err)
 
     /* Half-precision coordinates resolve one pixel of an image 2048 wide, and less if the image repeats often. Larger
      * errors give a warning. */
-    for (uint32_t p = 0; good && p < g->part_count; p++) {
+    for (uint32_t p = 0; p < g->part_count; p++) {
         const th_render_mesh_part *part = &g->parts[p];
         const uint32_t image = materials[part->material].image;
         if (image == TH_NO_INDEX)
@@ -173,22 +175,20 @@ static th_result build(whole *w, const th_model *model, th_error *err)
             w->warnings[mesh->warning_count++] = th_arena_format(
                 w->arena, "mesh %s: texture coordinates are rounded by up to %.3g pixels", part->name, error);
     }
-    if (good && th_arena_failed(w->arena))
-        result = th_fail(err, TH_ERR_MEMORY, "out of memory for the render mesh");
-    if (result == TH_OK)
-        result = th_geometry_coarsen(model, g, err);
+    if (th_arena_failed(w->arena))
+        return no_memory(err);
+
+    result = th_geometry_coarsen(model, g, err);
     if (result == TH_OK)
         result = th_geometry_correct_normals(g, err);
     if (result == TH_OK)
         result = th_geometry_order(g, err);
-    if (result == TH_OK) {
-        make_bones(model, g, bones);
-        mesh->line_end_count = make_lines(model, bones, bone_of, ends);
+    if (result == TH_OK)
         result = th_geometry_set_culling(model, g, err);
-    }
-    th_arena_destroy(scratch);
     if (result != TH_OK)
         return result;
+    make_bones(model, g, bones);
+    mesh->line_end_count = make_lines(model, bones, bone_of, ends);
 
     assert(g->lod_count >= 1 && g->lod_count <= TH_RENDER_MESH_LODS);
     mesh->part_count = g->part_count;
@@ -234,11 +234,12 @@ th_result th_render_mesh_create(const th_model *model, const th_render_mesh *bas
     w->mesh.base = base;
     th_error why;
     const th_result result = build(w, model, &why);
-    if (result == TH_OK)
-        *out = &w->mesh;
-    else
+    if (result != TH_OK) {
         th_render_mesh_destroy(&w->mesh);
-    return result == TH_OK ? TH_OK : th_fail(err, result, "%s: %s", model->name, why.text);
+        return th_fail(err, result, "%s: %s", model->name, why.text);
+    }
+    *out = &w->mesh;
+    return TH_OK;
 }
 
 void th_render_mesh_destroy(th_render_mesh *render_mesh)

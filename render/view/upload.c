@@ -37,28 +37,26 @@ static GLuint make_texture(GLuint buffer, size_t bytes, const void *texels)
     return texture;
 }
 
-static void attribute(GLuint index, GLint size, GLenum type, bool normalized, size_t offset, GLuint binding)
-{
-    glEnableVertexAttribArray(index);
-    glVertexAttribFormat(index, size, type, normalized, (GLuint)offset);
-    glVertexAttribBinding(index, binding);
-}
+enum as { FLOATS, NORMALIZED, INTEGERS };
 
-static void integers(GLuint index, GLint size, GLenum type, size_t offset, GLuint binding)
+static void attribute(GLuint index, GLint size, GLenum type, enum as as, size_t offset, GLuint binding)
 {
     glEnableVertexAttribArray(index);
-    glVertexAttribIFormat(index, size, type, (GLuint)offset);
+    if (as == INTEGERS)
+        glVertexAttribIFormat(index, size, type, (GLuint)offset);
+    else
+        glVertexAttribFormat(index, size, type, as == NORMALIZED, (GLuint)offset);
     glVertexAttribBinding(index, binding);
 }
 
 /* The buffer is bound per draw, at the draw's first instance. */
 static void describe_instances(void)
 {
-    attribute(TRANSLATION, 4, GL_FLOAT, false, offsetof(th_gpu_instance, position), TH_UPLOAD_INSTANCES);
-    attribute(HEADING, 2, GL_FLOAT, false, offsetof(th_gpu_instance, heading), TH_UPLOAD_INSTANCES);
-    attribute(TINT, 4, GL_UNSIGNED_BYTE, true, offsetof(th_gpu_instance, tint), TH_UPLOAD_INSTANCES);
-    integers(PALETTE_AND_APPEARANCE, 1, GL_UNSIGNED_INT, sizeof(th_gpu_instance) - sizeof(uint32_t),
-             TH_UPLOAD_INSTANCES);
+    attribute(TRANSLATION, 4, GL_FLOAT, FLOATS, offsetof(th_gpu_instance, position), TH_UPLOAD_INSTANCES);
+    attribute(HEADING, 2, GL_FLOAT, FLOATS, offsetof(th_gpu_instance, heading), TH_UPLOAD_INSTANCES);
+    attribute(TINT, 4, GL_UNSIGNED_BYTE, NORMALIZED, offsetof(th_gpu_instance, tint), TH_UPLOAD_INSTANCES);
+    attribute(PALETTE_AND_APPEARANCE, 1, GL_UNSIGNED_INT, INTEGERS, sizeof(th_gpu_instance) - sizeof(uint32_t),
+              TH_UPLOAD_INSTANCES);
     glVertexBindingDivisor(TH_UPLOAD_INSTANCES, 1);
 }
 
@@ -195,24 +193,25 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, u->buffers[INDICES]);
     glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[VERTICES], 0,
                        is_plain ? sizeof(plain_vertex) : sizeof(th_render_mesh_vertex));
-    attribute(POSITION, 3, GL_FLOAT, false, offsetof(plain_vertex, position), TH_UPLOAD_VERTICES);
-    attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(plain_vertex, normal), TH_UPLOAD_VERTICES);
-    attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(plain_vertex, uv), TH_UPLOAD_VERTICES);
-    attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(plain_vertex, color), TH_UPLOAD_VERTICES);
-    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(plain_vertex, bone), TH_UPLOAD_VERTICES);
-    attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights, TH_UPLOAD_VERTICES);
+    attribute(POSITION, 3, GL_FLOAT, FLOATS, offsetof(plain_vertex, position), TH_UPLOAD_VERTICES);
+    attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, NORMALIZED, offsetof(plain_vertex, normal), TH_UPLOAD_VERTICES);
+    attribute(UV, 2, GL_HALF_FLOAT, FLOATS, offsetof(plain_vertex, uv), TH_UPLOAD_VERTICES);
+    attribute(COLOR, 4, GL_UNSIGNED_BYTE, NORMALIZED, offsetof(plain_vertex, color), TH_UPLOAD_VERTICES);
+    attribute(BONES, 4, GL_UNSIGNED_SHORT, INTEGERS, offsetof(plain_vertex, bone), TH_UPLOAD_VERTICES);
+    attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, NORMALIZED, weights, TH_UPLOAD_VERTICES);
     if (!is_plain) {
         const size_t bones = offsetof(th_render_mesh_vertex, bone);
-        integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas), TH_UPLOAD_VERTICES);
-        integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t), TH_UPLOAD_VERTICES);
-        attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights + 4, TH_UPLOAD_VERTICES);
+        attribute(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, INTEGERS, offsetof(th_render_mesh_vertex, deltas),
+                  TH_UPLOAD_VERTICES);
+        attribute(MORE_BONES, 4, GL_UNSIGNED_SHORT, INTEGERS, bones + 4 * sizeof(uint16_t), TH_UPLOAD_VERTICES);
+        attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, NORMALIZED, weights + 4, TH_UPLOAD_VERTICES);
     }
     describe_instances();
     glGenVertexArrays(1, &u->skeleton_array);
     glBindVertexArray(u->skeleton_array);
     glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[LINE_ENDS], 0, sizeof(th_render_mesh_line_end));
-    attribute(POSITION, 3, GL_FLOAT, false, offsetof(th_render_mesh_line_end, position), TH_UPLOAD_VERTICES);
-    integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone), TH_UPLOAD_VERTICES);
+    attribute(POSITION, 3, GL_FLOAT, FLOATS, offsetof(th_render_mesh_line_end, position), TH_UPLOAD_VERTICES);
+    attribute(BONES, 1, GL_UNSIGNED_INT, INTEGERS, offsetof(th_render_mesh_line_end, bone), TH_UPLOAD_VERTICES);
     describe_instances();
     glBindVertexArray(0);
 
