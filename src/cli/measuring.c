@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,8 +127,9 @@ int th_interrupt_code(void)
     return 128 + received;
 }
 
-/* The handler must not kill a process that was waited for: its number may be another's by then. */
-int th_interrupt_wait(pid_t child)
+/* Waits for a child of a process group of its own; kills it when a signal comes. The handler must not kill a process
+ * that was waited for: its number may be another's by then. */
+static int wait_for(pid_t child)
 {
     siginfo_t end;
     measuring_child = child;
@@ -163,4 +165,116 @@ int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
     measure->progress = th_progress_wanted() ? show : NULL;
     measure->stop = th_interrupt_begin();
     return TH_EXIT_GOOD;
+}
+
+/* ---- several processes ---- */
+
+enum { SAVED_PROCESSES = 12 }; /* when bench saves the result, to be compared */
+
+uint32_t th_processes_plan(uint32_t wanted, bool is_saved, th_measure_desc *measure)
+{
+    const bool is_fixed = measure->repetitions > 0 || measure->is_dry_run;
+    const uint32_t count = wanted > 0 ? wanted : is_saved && !is_fixed ? SAVED_PROCESSES : 1;
+    if (count > 1 && measure->repetition_ns == 0)
+        measure->repetition_ns = (uint64_t)(TH_PROCESSES_REPETITION_MS * 1e6);
+    return count;
+}
+
+static bool is_passed_on(const th_run *own, const char *option)
+{
+    const size_t length = strlen(option);
+    for (uint32_t i = 0; i < own->process_word_count; i++) {
+        const char *word = own->process_words[i];
+        if (strncmp(word, option, length) == 0 && (word[length] == '=' || !word[length]))
+            return true;
+    }
+    return false;
+}
+
+/* Reads a file's contents, zero-terminated; NULL when memory is out. Release it with free(). */
+static char *text_of(int fd, size_t *size)
+{
+    const off_t end = lseek(fd, 0, SEEK_END);
+    char *text = end < 0 ? NULL : calloc(1, (size_t)end + 1);
+    *size = 0;
+    while (text && *size < (size_t)end) {
+        const ssize_t got = pread(fd, text + *size, (size_t)end - *size, (off_t)*size);
+        if (got <= 0)
+            break;
+        *size += (size_t)got;
+    }
+    return text;
+}
+
+th_result th_processes_measure(const char *program, const th_run *own, th_result_file **results, th_error *err)
+{
+    static const char *const variables[] = {"THRONG_PROGRESS=off", NULL};
+    const char *command = program ? "bench" : own->command->name;
+    const char *words[TH_RUN_MAX_WORDS + 8] = {"throng", command, "--json", "--processes=1"};
+    uint32_t count = 4;
+    char repetition[48];
+    if (strcmp(command, "bench") == 0 && !is_passed_on(own, "--repetition-time") && !is_passed_on(own, "--frames")) {
+        snprintf(repetition, sizeof repetition, "--repetition-time=%g", TH_PROCESSES_REPETITION_MS);
+        words[count++] = repetition;
+    }
+    for (uint32_t i = 0; i < own->process_word_count; i++)
+        words[count++] = own->process_words[i];
+
+    /* Its output goes to anonymous files: a pipe would have to be read meanwhile. */
+    const int out = memfd_create("out", MFD_CLOEXEC), said = memfd_create("err", MFD_CLOEXEC);
+    const th_subprocess_desc throng = {program ? program : "/proc/self/exe", words, variables,
+                                       .files = {-1, out, said}};
+    pid_t pid;
+    int status = -1; /* it could not be run, as errno says */
+    if (out >= 0 && said >= 0 && (errno = th_subprocess_start(&throng, &pid)) == 0)
+        status = wait_for(pid);
+
+    const th_result code = program ? TH_ERR_INPUT : TH_ERR_ENVIRONMENT;
+    const char *name = program ? program : "a process of the measurement";
+    /* A process that found wrong palettes also writes a result, which reports them. */
+    const bool has_result = status >= 0 && WIFEXITED(status) &&
+                            (WEXITSTATUS(status) == TH_EXIT_GOOD || WEXITSTATUS(status) == TH_EXIT_CHECK);
+    const char *why = strerror(errno);
+    th_result result;
+    size_t size;
+    char *text = status < 0 ? NULL : text_of(has_result ? out : said, &size);
+    *results = NULL;
+    if (status < 0)
+        result = th_fail(err, code, "cannot run %s: %s", program ? program : "another process", why);
+    else if (has_result && text)
+        result = th_result_file_parse(text, size, program ? program : "the result of another process", results, err);
+    else if (has_result)
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the result of another process");
+    else if (WIFSIGNALED(status))
+        result = th_fail(err, code, "%s was ended by signal %d", name, WTERMSIG(status));
+    else
+        result = th_fail(err, code, "%s ended with exit code %d: %.*s", name, WEXITSTATUS(status),
+                         (int)strcspn(text ? text : "", "\n"), text ? text : "");
+    free(text);
+    if (out >= 0)
+        close(out);
+    if (said >= 0)
+        close(said);
+    return result;
+}
+
+int th_processes_add(const th_run *own, uint32_t count, th_processes_merge *merge, void *result, th_report *report)
+{
+    th_error err;
+    th_result code = TH_OK;
+    const bool is_seen = th_progress_wanted();
+    for (uint32_t p = 1; p < count && code == TH_OK && !report->is_partial; p++) {
+        th_result_file *other;
+        if (is_seen)
+            th_progress_show("process %u of %u%s", p + 1, count, th_progress_left((double)p / count));
+        code = th_processes_measure(NULL, own, &other, &err);
+        if (code == TH_OK)
+            code = merge(result, other, &err);
+        th_result_file_free(other);
+        th_progress_end();
+        report->is_partial = th_interrupt_is_requested();
+        if (report->is_partial)
+            code = TH_OK; /* the process was killed */
+    }
+    return code == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

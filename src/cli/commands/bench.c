@@ -2,7 +2,6 @@
 #include "bench_frames.h"
 #include "bench_programs.h"
 #include "cli/measuring.h"
-#include "cli/processes.h"
 #include <cli/options.h>
 
 #include <bench/bench.h>

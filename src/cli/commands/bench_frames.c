@@ -290,17 +290,17 @@ static th_result measure_error(subject *s, th_crowd_view_desc desc, th_error *er
 /* Holds what the GPU poses, with the mapping of frames, against the scalar kernel: all characters of the crowd. */
 static th_result compare_with_kernel(subject *s, th_error *err)
 {
-    const th_crowd *crowd = th_crowd_view_get_parts(s->crowd_view).crowd;
-    const th_scene *scene = th_crowd_view_get_parts(s->crowd_view).scene;
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(s->crowd_view);
+    const th_crowd *crowd = parts.crowd;
     const size_t bytes = th_crowd_palette_bytes(crowd);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd)), *wanted = th_cache_line_alloc(bytes),
          *got = th_cache_line_alloc(bytes);
     const th_gpu_evaluator_desc desc = {
         .gl = s->shared->picture.gl,
-        .compiled_models = scene->compiled_models,
-        .compiled_model_count = scene->compiled_model_count,
-        .palette = th_crowd_palette(crowd),
-        .mapping = th_crowd_view_get_parts(s->crowd_view).gpu_mapping.mapping,
+        .compiled_models = parts.scene->compiled_models,
+        .compiled_model_count = parts.scene->compiled_model_count,
+        .palette = parts.palette,
+        .mapping = parts.gpu_mapping.mapping,
     };
     th_gpu_evaluator *evaluator = NULL;
     th_result result = scratch && wanted && got
@@ -431,10 +431,10 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
     const bool has_setting = s->entry.setting != NULL;
     const double base_ns = baseline ? median_of(&baseline->real_ns) : (double)NAN;
     const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
-    const char *mapping =
-        kind->on_gpu ? th_gpu_mapping_name(th_crowd_view_get_parts(s->crowd_view).gpu_mapping.mapping) : NULL;
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(s->crowd_view);
+    const char *mapping = kind->on_gpu ? th_gpu_mapping_name(parts.gpu_mapping.mapping) : NULL;
     const th_figure figures[] = {
-        TH_FIELD("ring_bytes", TH_COUNT(th_crowd_view_get_parts(s->crowd_view).ring_bytes)),
+        TH_FIELD("ring_bytes", TH_COUNT(parts.ring_bytes)),
         TH_FIELD("visible", TH_COUNT(stats.visible)),
         TH_FIELD("evaluated", TH_COUNT(stats.evaluated)),
         TH_FIELD("shared", TH_COUNT(stats.shared)),
@@ -626,31 +626,18 @@ static const frame_kind kinds[KINDS] = {
     [BY_GPU] = {.begin = draw, .run = draw, .is_drawn = true, .on_gpu = true},
 };
 
-static const frame_setting settings[] = {
-    {.palette = TH_PALETTE_F32},
-    {.palette = TH_PALETTE_QUAT},
-    {.palette = TH_PALETTE_QUAT16},
-    {.share_hz = 30},
-    {.share_hz = 60},
-    {.share_hz = 120},
-    {.share_hz = 60, .all_share = true},
-    {.joint_lod = true},
-    {.joint_lod = true, .share_hz = 60},
-    {.hold = 2},
-    {.hold = 3},
-    {.hold = 4},
-    {.joint_lod = true, .hold = 2},
-};
-
-/* All settings are measured in turns. */
-#define AN_ERROR(which)                                                                                                \
-    .what = &(const frame_entry){&kinds[POSED], TENTH_VISIBLE, &settings[which]}, .shape = settings, .create = create, \
-    .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize, .destroy = destroy
+#define MEASURED                                                                                                       \
+    .create = create, .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize,   \
+    .destroy = destroy
 
 #define A_FRAME(which, how)                                                                                            \
     .what = &(const frame_entry){&kinds[how], which, NULL}, .shape = &per_visible[which],                              \
-    .is_baseline = (how) == REDRAW, .create = create, .before = begin_repetition, .run = run_frame,                    \
-    .after = end_repetition, .summarize = summarize, .destroy = destroy
+    .is_baseline = (how) == REDRAW, MEASURED
+
+/* All settings are measured in turns. */
+#define AN_ERROR(...)                                                                                                  \
+    .what = &(const frame_entry){&kinds[POSED], TENTH_VISIBLE, &(const frame_setting){__VA_ARGS__}},                   \
+    .shape = &kinds[POSED], MEASURED
 
 #define BY_SHADER(mapping, palette)                                                                                    \
     .what = &(const posed_entry){mapping, palette}, .shape = &kinds, .create = create_posed, .before = begin_posed,    \
@@ -672,19 +659,19 @@ static const th_external_benchmark external[] = {
     {.name = "frame/1_percent_visible/redraw", A_FRAME(HUNDREDTH_VISIBLE, REDRAW)},
     {.name = "frame/1_percent_visible/posed", A_FRAME(HUNDREDTH_VISIBLE, POSED)},
     {.name = "frame/1_percent_visible/gpu", A_FRAME(HUNDREDTH_VISIBLE, BY_GPU)},
-    {.name = "error/f32", AN_ERROR(0)},
-    {.name = "error/quat", AN_ERROR(1)},
-    {.name = "error/quat16", AN_ERROR(2)},
-    {.name = "error/share:30", AN_ERROR(3)},
-    {.name = "error/share:60", AN_ERROR(4)},
-    {.name = "error/share:120", AN_ERROR(5)},
-    {.name = "error/share_all:60", AN_ERROR(6)},
-    {.name = "error/joints", AN_ERROR(7)},
-    {.name = "error/joints,share:60", AN_ERROR(8)},
-    {.name = "error/hold:2", AN_ERROR(9)},
-    {.name = "error/hold:3", AN_ERROR(10)},
-    {.name = "error/hold:4", AN_ERROR(11)},
-    {.name = "error/joints,hold:2", AN_ERROR(12)},
+    {.name = "error/f32", AN_ERROR(.palette = TH_PALETTE_F32)},
+    {.name = "error/quat", AN_ERROR(.palette = TH_PALETTE_QUAT)},
+    {.name = "error/quat16", AN_ERROR(.palette = TH_PALETTE_QUAT16)},
+    {.name = "error/share:30", AN_ERROR(.share_hz = 30)},
+    {.name = "error/share:60", AN_ERROR(.share_hz = 60)},
+    {.name = "error/share:120", AN_ERROR(.share_hz = 120)},
+    {.name = "error/share_all:60", AN_ERROR(.share_hz = 60, .all_share = true)},
+    {.name = "error/joints", AN_ERROR(.joint_lod = true)},
+    {.name = "error/joints,share:60", AN_ERROR(.joint_lod = true, .share_hz = 60)},
+    {.name = "error/hold:2", AN_ERROR(.hold = 2)},
+    {.name = "error/hold:3", AN_ERROR(.hold = 3)},
+    {.name = "error/hold:4", AN_ERROR(.hold = 4)},
+    {.name = "error/joints,hold:2", AN_ERROR(.joint_lod = true, .hold = 2)},
 };
 
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries)

@@ -1,6 +1,5 @@
 /* throng compare: what became slower, faster or wrong from one result to another. */
 #include "cli/measuring.h"
-#include "cli/processes.h"
 #include <cli/options.h>
 
 #include <bench/compare.h>

@@ -1,6 +1,5 @@
 /* throng scale: the same crowd on more and more threads. */
 #include "cli/measuring.h"
-#include "cli/processes.h"
 #include <cli/options.h>
 
 #include <bench/scale.h>

@@ -42,9 +42,8 @@ static void allow(int rules, const char *folder, uint64_t access)
     }
 }
 
-/* Files: where drivers are, for reading, and devices. Nothing can be written elsewhere, a token cannot be read from a
- * home folder, and no other process can be traced. Kernels without Landlock do without. The server limits the memory.
- */
+/* Of files only those where drivers are can be read, and devices written; a token cannot be read from a home folder,
+ * and no other process can be traced. Kernels without Landlock do without. The server limits the memory. */
 static void confine(void)
 {
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/etc", "/opt", "/nix", "/run/opengl-driver",

@@ -1,5 +1,4 @@
-/* Models made to order: what was asked for is
- * what there is; and the words that ask. */
+/* Models made to order: what was asked for is what there is; and the words that ask. */
 #include "fixture_document.h"
 #include "fixture_memory.h"
 

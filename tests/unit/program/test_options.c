@@ -2,7 +2,6 @@
  * of mistake. */
 #include "src/cli/help.h"
 #include "src/cli/measuring.h"
-#include "src/cli/processes.h"
 #include <cli/option.h>
 #include <cli/options.h>
 
