@@ -77,13 +77,13 @@ static void say_levels(page *p, const uint32_t by_lod[TH_RENDER_MESH_LODS])
     say(p, faint_color, "by LOD %s", *levels ? levels : "-");
 }
 
-static void say_statistics(const th_view_hud *b, page *p)
+static void say_statistics(const th_view_hud *v, page *p)
 {
-    const th_hud_readings *r = &b->readings;
-    const th_crowd_view_stats stats = th_crowd_view_get_stats(b->crowd_view);
-    const th_crowd_view_desc *crowd = &b->settings.crowd;
-    const th_crowd_view_parts parts = th_crowd_view_get_parts(b->crowd_view);
-    say(p, text_color, "%.1f frames/s   %u x %u pixels", r->frames_per_s, b->width, b->height);
+    const th_hud_readings *r = &v->readings;
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(v->crowd_view);
+    const th_crowd_view_desc *crowd = &v->settings.crowd;
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(v->crowd_view);
+    say(p, text_color, "%.1f frames/s   %u x %u pixels", r->frames_per_s, v->width, v->height);
 
     static const th_hud_guide rates[] = {
         {1000 / 240.0F, "240/s"}, {1000 / 60.0F, "60/s"}, {1000 / 30.0F, "30/s"}, {100, "10/s"}, {1000, "1/s"},
@@ -96,7 +96,7 @@ static void say_statistics(const th_view_hud *b, page *p)
         if (rates[g].value <= top && rates[g].value > top / 6)
             guides[guide_count++] = rates[g];
     for (uint32_t part = 0; part < TH_FRAME_PARTS; part++)
-        series[part] = (th_hud_series){b->history.ms[part], part_colors[part]};
+        series[part] = (th_hud_series){v->history.ms[part], part_colors[part]};
     const th_hud_graph_desc graph = {
         .x = p->x,
         .y = p->y,
@@ -105,7 +105,7 @@ static void say_statistics(const th_view_hud *b, page *p)
         .series = series,
         .series_count = TH_FRAME_PARTS,
         .bar_count = TH_HISTORY_FRAMES,
-        .oldest = b->history.next,
+        .oldest = v->history.next,
         .top = top,
         .guides = guides,
         .guide_count = guide_count,
@@ -128,7 +128,7 @@ static void say_statistics(const th_view_hud *b, page *p)
     }
     p->y += 2 * p->line;
     say(p, text_color, "median %.2f   p95 %.2f   p99 %.2f ms", r->median_ms, r->p95_ms, r->p99_ms);
-    if (!b->gl->timer_queries)
+    if (!v->gl->timer_queries)
         say(p, faint_color, "wall time; no reliable GPU timer");
     else if (r->gpu_ms >= 0)
         say(p, text_color, "GPU %.2f ms (timer query); other times: wall clock", r->gpu_ms);
@@ -138,7 +138,7 @@ static void say_statistics(const th_view_hud *b, page *p)
 
     /* The crowd. */
     char text[4 * COLUMNS + 1];
-    const char *clip = b->settings.clip && strcmp(b->settings.clip, "all") != 0 ? b->settings.clip : "all clips";
+    const char *clip = v->settings.clip && strcmp(v->settings.clip, "all") != 0 ? v->settings.clip : "all clips";
     say(p, text_color, "%s poses of %s character%s", th_digits_from(stats.evaluated).text,
         th_digits_from(crowd->count).text, th_plural(crowd->count));
     if (crowd->share_hz > 0)
@@ -185,23 +185,23 @@ static void say_statistics(const th_view_hud *b, page *p)
     p->y += height + 0.4F * p->line;
 
     /* The machine, and where one is. */
-    const bool is_following = b->viewpoint.mode == TH_CAMERA_MODE_FOLLOW;
-    say(p, faint_color, "%s", th_ellipsize(b->gl->renderer, COLUMNS, text, sizeof text));
+    const bool is_following = v->viewpoint.mode == TH_CAMERA_MODE_FOLLOW;
+    say(p, faint_color, "%s", th_ellipsize(v->gl->renderer, COLUMNS, text, sizeof text));
     say(p, faint_color, "by %s, %s%s", th_fetch_name(parts.fetch), th_ring_upload_name(parts.upload),
-        b->vsync ? ", vsync" : "");
-    say(p, text_color, "%s%s%s   %.2f s at x%g%s", th_camera_mode_name(b->viewpoint.mode), is_following ? " " : "",
-        is_following ? th_digits_from(b->viewpoint.followed).text : "", b->time_s, b->rate,
-        b->paused ? ", paused" : "");
+        v->vsync ? ", vsync" : "");
+    say(p, text_color, "%s%s%s   %.2f s at x%g%s", th_camera_mode_name(v->viewpoint.mode), is_following ? " " : "",
+        is_following ? th_digits_from(v->viewpoint.followed).text : "", v->time_s, v->rate,
+        v->paused ? ", paused" : "");
     say(p, faint_color, "F1 help   Tab hides this");
 }
 
-void th_view_hud_statistics(const th_view_hud *b)
+void th_view_hud_statistics(const th_view_hud *v)
 {
-    const float margin = th_hud_line_px(b->hud);
-    page p = page_at(b->hud, margin, margin), measured = blind(p);
-    say_statistics(b, &measured);
-    th_hud_panel(b->hud, margin / 2, margin / 2, COLUMNS * p.letter + margin, measured.y, panel_color);
-    say_statistics(b, &p);
+    const float margin = th_hud_line_px(v->hud);
+    page p = page_at(v->hud, margin, margin), measured = blind(p);
+    say_statistics(v, &measured);
+    th_hud_panel(v->hud, margin / 2, margin / 2, COLUMNS * p.letter + margin, measured.y, panel_color);
+    say_statistics(v, &p);
 }
 
 /* ---- help ---- */
@@ -238,17 +238,17 @@ static uint32_t column_end(const help_layout *h, uint32_t begin, float height)
     return end;
 }
 
-static help_layout lay_out_help(const th_view_hud *b)
+static help_layout lay_out_help(const th_view_hud *v)
 {
-    help_layout h = {.at = page_at(b->hud, 0, 0)};
-    const float letters = (float)b->width / h.at.letter, margin = 2 * h.at.line;
+    help_layout h = {.at = page_at(v->hud, 0, 0)};
+    const float letters = (float)v->width / h.at.letter, margin = 2 * h.at.line;
     while (th_bindings[h.rows].text)
         h.rows++;
-    h.is_narrow = (KEY_COLUMNS + TEXT_COLUMNS) * h.at.letter + margin > (float)b->width;
+    h.is_narrow = (KEY_COLUMNS + TEXT_COLUMNS) * h.at.letter + margin > (float)v->width;
     h.column =
         h.is_narrow ? fminf(letters - 4, TEXT_COLUMNS) * h.at.letter : (KEY_COLUMNS + TEXT_COLUMNS) * h.at.letter;
-    h.columns = 2 * h.column + 2 * margin > (float)b->width ? 1 : 2;
-    h.tallest = fmaxf((float)b->height - margin - h.at.line, 2 * h.at.line);
+    h.columns = 2 * h.column + 2 * margin > (float)v->width ? 1 : 2;
+    h.tallest = fmaxf((float)v->height - margin - h.at.line, 2 * h.at.line);
     /* Two columns of about the same height look better than a full one and a short one. */
     for (float even = h.at.line; h.columns == 2 && even < h.tallest; even += h.at.line)
         if (column_end(&h, column_end(&h, 0, even), even) == h.rows)
@@ -263,9 +263,9 @@ static uint32_t page_end(const help_layout *h, uint32_t begin)
     return begin;
 }
 
-uint32_t th_view_hud_help_pages(const th_view_hud *b)
+uint32_t th_view_hud_help_pages(const th_view_hud *v)
 {
-    const help_layout h = lay_out_help(b);
+    const help_layout h = lay_out_help(v);
     uint32_t pages = 0;
     for (uint32_t row = 0; row < h.rows; pages++)
         row = page_end(&h, row);
@@ -290,12 +290,12 @@ static float say_column(const help_layout *h, page p, uint32_t begin, uint32_t e
     return p.y - top;
 }
 
-void th_view_hud_help(const th_view_hud *b, uint32_t number)
+void th_view_hud_help(const th_view_hud *v, uint32_t number)
 {
     const th_rgba color = {panel_color.r, panel_color.g, panel_color.b, 236};
-    const help_layout h = lay_out_help(b);
+    const help_layout h = lay_out_help(v);
     const float margin = h.at.line;
-    const uint32_t pages = th_view_hud_help_pages(b);
+    const uint32_t pages = th_view_hud_help_pages(v);
     uint32_t begin = 0;
     for (uint32_t p = 0; p < number && p + 1 < pages; p++)
         begin = page_end(&h, begin);
@@ -303,42 +303,42 @@ void th_view_hud_help(const th_view_hud *b, uint32_t number)
     const float tall = fmaxf(say_column(&h, blind(h.at), begin, split), say_column(&h, blind(h.at), split, end));
     const float width = (end > split ? 2 : 1) * h.column + 2 * margin;
     const float height = tall + 2 * margin + (pages > 1 ? h.at.line : 0);
-    const float x = fmaxf(0, ((float)b->width - width) / 2), y = fmaxf(0, ((float)b->height - height) / 2);
-    th_hud_panel(b->hud, x, y, width, height, color);
-    say_column(&h, page_at(b->hud, x + margin, y + margin), begin, split);
-    say_column(&h, page_at(b->hud, x + margin + h.column, y + margin), split, end);
+    const float x = fmaxf(0, ((float)v->width - width) / 2), y = fmaxf(0, ((float)v->height - height) / 2);
+    th_hud_panel(v->hud, x, y, width, height, color);
+    say_column(&h, page_at(v->hud, x + margin, y + margin), begin, split);
+    say_column(&h, page_at(v->hud, x + margin + h.column, y + margin), split, end);
     if (pages > 1) {
-        page p = page_at(b->hud, x + margin, y + margin + tall);
+        page p = page_at(v->hud, x + margin, y + margin + tall);
         say(&p, faint_color, "%u of %u   F1: %s", number + 1, pages, number + 1 < pages ? "more" : "close");
     }
 }
 
 /* ---- messages ---- */
 
-static void say_in_middle(const th_view_hud *b, float y, th_rgba color, const char *text)
+static void say_in_middle(const th_view_hud *v, float y, th_rgba color, const char *text)
 {
     char cut[256];
-    page p = page_at(b->hud, 0, y);
-    text = th_ellipsize(text, (uint32_t)fmaxf(1, (float)b->width / p.letter - 4), cut, sizeof cut);
-    const float width = th_hud_text_width(b->hud, text), x = fmaxf(p.line, ((float)b->width - width) / 2);
-    th_hud_panel(b->hud, x - p.line, y - p.line / 2, width + 2 * p.line, 2 * p.line, panel_color);
+    page p = page_at(v->hud, 0, y);
+    text = th_ellipsize(text, (uint32_t)fmaxf(1, (float)v->width / p.letter - 4), cut, sizeof cut);
+    const float width = th_hud_text_width(v->hud, text), x = fmaxf(p.line, ((float)v->width - width) / 2);
+    th_hud_panel(v->hud, x - p.line, y - p.line / 2, width + 2 * p.line, 2 * p.line, panel_color);
     p.x = x;
     say(&p, color, "%s", text);
 }
 
-void th_view_hud_message(const th_view_hud *b, const char *text)
+void th_view_hud_message(const th_view_hud *v, const char *text)
 {
-    say_in_middle(b, (float)b->height - b->bottom - 3 * th_hud_line_px(b->hud), text_color, text);
+    say_in_middle(v, (float)v->height - v->bottom - 3 * th_hud_line_px(v->hud), text_color, text);
 }
 
-void th_view_hud_loading(const th_view_hud *b, const char *doing, double waited_s)
+void th_view_hud_loading(const th_view_hud *v, const char *doing, double waited_s)
 {
-    const float line = th_hud_line_px(b->hud), middle = (float)b->height / 2;
+    const float line = th_hud_line_px(v->hud), middle = (float)v->height / 2;
     char text[256];
-    th_hud_panel(b->hud, -line, -line, (float)b->width + 2 * line, (float)b->height + 2 * line, back_color);
+    th_hud_panel(v->hud, -line, -line, (float)v->width + 2 * line, (float)v->height + 2 * line, back_color);
     snprintf(text, sizeof text, "%s… %.0f s", doing, floor(waited_s));
-    say_in_middle(b, middle - 2 * line, text_color, text);
-    say_in_middle(b, middle + line, faint_color, "Escape quits");
+    say_in_middle(v, middle - 2 * line, text_color, text);
+    say_in_middle(v, middle + line, faint_color, "Escape quits");
 }
 
 /* ---- buttons ---- */
@@ -370,26 +370,26 @@ static uint32_t row_end(const th_hud *hud, uint32_t begin, float gap, float most
     return end;
 }
 
-float th_view_hud_buttons(const th_view_hud *b, const double cursor[2], th_hotspots *out)
+float th_view_hud_buttons(const th_view_hud *v, const double cursor[2], th_hotspots *out)
 {
     static const th_rgba bright = {60, 68, 80, 240};
-    const float line = th_hud_line_px(b->hud), gap = line / 4, tall = 1.5F * line, step = tall + gap;
-    const float width = (float)b->width;
+    const float line = th_hud_line_px(v->hud), gap = line / 4, tall = 1.5F * line, step = tall + gap;
+    const float width = (float)v->width;
     uint32_t rows = 0, end = 0;
     float row_width;
     for (; end < BUTTONS; rows++)
-        end = row_end(b->hud, end, gap, width, &row_width);
-    float y = (float)b->height - (float)rows * step;
+        end = row_end(v->hud, end, gap, width, &row_width);
+    float y = (float)v->height - (float)rows * step;
     out->count = 0;
     for (uint32_t begin = 0; begin < BUTTONS; begin = end, y += step) {
-        end = row_end(b->hud, begin, gap, width, &row_width);
+        end = row_end(v->hud, begin, gap, width, &row_width);
         float x = width - row_width + gap;
         for (uint32_t k = begin; k < end; k++) {
             th_hotspot *spot = &out->spots[out->count++];
-            *spot = (th_hotspot){x, y, th_hud_text_width(b->hud, buttons[k].text), tall, buttons[k].action};
-            th_hud_panel(b->hud, x, y, spot->width, tall, th_hotspot_has(spot, cursor) ? bright : panel_color);
-            th_hud_text(b->hud, x, y + (tall - line) / 2, text_color,
-                        b->paused && buttons[k].pressed ? buttons[k].pressed : buttons[k].text);
+            *spot = (th_hotspot){x, y, th_hud_text_width(v->hud, buttons[k].text), tall, buttons[k].action};
+            th_hud_panel(v->hud, x, y, spot->width, tall, th_hotspot_has(spot, cursor) ? bright : panel_color);
+            th_hud_text(v->hud, x, y + (tall - line) / 2, text_color,
+                        v->paused && buttons[k].pressed ? buttons[k].pressed : buttons[k].text);
             x += spot->width + gap;
         }
     }

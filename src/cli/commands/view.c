@@ -3,8 +3,8 @@
  * The loop draws one frame after another. A key that changes a setting starts to build another crowd view, on a thread
  * of its own, which replaces the current one when it is ready. Loading the models is the first such rebuild. */
 #include "cli/measuring.h"
-#include "view_hud.h"
-#include "window.h"
+#include "view/view_hud.h"
+#include "view/window.h"
 #include <cli/options.h>
 
 #include <core/clock.h>
