@@ -174,8 +174,8 @@ int th_output_write(th_run *run, const th_output_options *o, th_write_fn *write,
         codes[1] = write_file(o->report, TH_FORM_HTML, write_page, &(page){run, write, result});
     if (o->save)
         codes[2] = save(run, o->save, write, result);
-    if (!write(result, o->json ? TH_FORM_JSON : TH_FORM_TEXT, stdout) &&
-        !ferror(stdout)) /* th_output_finish reports it */
+    /* A stream that failed is for th_output_finish. */
+    if (!write(result, o->json ? TH_FORM_JSON : TH_FORM_TEXT, stdout) && !ferror(stdout))
         codes[3] = th_fail_with(&(th_error){TH_ERR_MEMORY, "out of memory"});
     run->has_result = true;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
