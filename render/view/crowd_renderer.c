@@ -81,7 +81,7 @@ struct th_crowd_renderer {
 /* ---- programs ---- */
 
 /* Adds to the defines in `desc`. */
-static th_result make_pipeline(const th_crowd_renderer *p, th_program_desc desc, uint32_t variant, pipeline *out,
+static th_result make_pipeline(const th_crowd_renderer *r, th_program_desc desc, uint32_t variant, pipeline *out,
                                th_error *err)
 {
     static const char *const samplers[] = {
@@ -93,10 +93,10 @@ static th_result make_pipeline(const th_crowd_renderer *p, th_program_desc desc,
     } defines[] = {{variant & TH_UPLOAD_MORPH, "MORPH"},
                    {variant & TH_UPLOAD_EIGHT, "EIGHT"},
                    {variant & TH_UPLOAD_APPEARANCES, "APPEARANCES"},
-                   {p->fetch == TH_FETCH_TEXTURE, "PALETTE_TEXTURE"},
-                   {p->palette == TH_PALETTE_QUAT, "PALETTE_QUAT"},
-                   {p->palette == TH_PALETTE_QUAT16, "PALETTE_QUAT16"},
-                   {p->shadow.pixels == 0, "NO_SHADOW"}};
+                   {r->fetch == TH_FETCH_TEXTURE, "PALETTE_TEXTURE"},
+                   {r->palette == TH_PALETTE_QUAT, "PALETTE_QUAT"},
+                   {r->palette == TH_PALETTE_QUAT16, "PALETTE_QUAT16"},
+                   {r->shadow.pixels == 0, "NO_SHADOW"}};
     uint32_t count = 0;
     while (desc.defines[count])
         count++;
@@ -113,7 +113,7 @@ static th_result make_pipeline(const th_crowd_renderer *p, th_program_desc desc,
     return TH_OK;
 }
 
-static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
+static th_result make_pipelines(th_crowd_renderer *r, th_error *err)
 {
     static const th_shader *const grounds[TH_LAYOUT_COUNT] = {[TH_LAYOUT_GRID] = &th_shader_ground_plain_glsl,
                                                               [TH_LAYOUT_RING] = &th_shader_ground_plain_glsl,
@@ -123,7 +123,7 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
                     *light = &th_shader_light_glsl, *cover = &th_shader_cover_glsl, *bones = &th_shader_skeleton_vert,
                     *mesh = &th_shader_crowd_vert, *around = &th_shader_surroundings_vert,
-                    *depth = &th_shader_depth_frag, *color = &th_shader_crowd_frag, *ground = grounds[p->ground_of];
+                    *depth = &th_shader_depth_frag, *color = &th_shader_crowd_frag, *ground = grounds[r->ground_of];
     const th_program_desc others[OTHERS] = {
         [SKELETON] = {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}},
         [SKELETON_DEPTH] = {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {"DEPTH_ONLY"}},
@@ -140,14 +140,14 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
         [CUT] = {"cut", {palette, instance, mesh}, {light, color}, {0}, {"CUT"}},
         [CUT_DEPTH] = {"cut_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY", "CUT"}},
     };
-    const uint32_t count = th_surroundings_has(p->ground_of) ? OTHERS : SURROUNDINGS;
-    const uint32_t kind_count = p->alphas & ~(1u << TH_ALPHA_OPAQUE) ? KINDS : CUT;
+    const uint32_t count = th_surroundings_has(r->ground_of) ? OTHERS : SURROUNDINGS;
+    const uint32_t kind_count = r->alphas & ~(1u << TH_ALPHA_OPAQUE) ? KINDS : CUT;
     th_result result = TH_OK;
     for (uint32_t i = 0; i < count && result == TH_OK; i++)
-        result = make_pipeline(p, others[i], 0, &p->others[i], err);
+        result = make_pipeline(r, others[i], 0, &r->others[i], err);
     for (uint32_t v = 0; v < TH_UPLOAD_VARIANTS; v++)
-        for (uint32_t k = 0; k < kind_count && p->variants & 1u << v && result == TH_OK; k++)
-            result = make_pipeline(p, kinds[k], v, &p->crowd[k][v], err);
+        for (uint32_t k = 0; k < kind_count && r->variants & 1u << v && result == TH_OK; k++)
+            result = make_pipeline(r, kinds[k], v, &r->crowd[k][v], err);
     return result;
 }
 
@@ -185,31 +185,31 @@ th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_
     assert((unsigned)desc->palette < TH_PALETTE_COUNT);
     assert((unsigned)desc->fetch <= TH_FETCH_TEXTURE);
     *out = NULL;
-    th_crowd_renderer *p = calloc(1, sizeof *p + desc->mesh_count * sizeof *p->uploads);
-    if (!p)
+    th_crowd_renderer *r = calloc(1, sizeof *r + desc->mesh_count * sizeof *r->uploads);
+    if (!r)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a renderer");
-    p->palette = desc->palette;
-    p->ground_of = desc->ground;
+    r->palette = desc->palette;
+    r->ground_of = desc->ground;
 
     const th_gl_info *info = th_gl_get_info(desc->gl);
-    p->fetch = desc->fetch;
-    if (p->fetch == TH_FETCH_AUTO)
-        p->fetch = info->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE;
-    p->block_alignment = info->storage_offset_alignment;
-    p->driver_bytes = info->storage_block_bytes;
-    if (p->fetch == TH_FETCH_TEXTURE) {
+    r->fetch = desc->fetch;
+    if (r->fetch == TH_FETCH_AUTO)
+        r->fetch = info->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE;
+    r->block_alignment = info->storage_offset_alignment;
+    r->driver_bytes = info->storage_block_bytes;
+    if (r->fetch == TH_FETCH_TEXTURE) {
         GLint alignment = 1;
         glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
-        p->block_alignment = (size_t)alignment;
-        p->driver_bytes = info->texture_buffer_texels * TH_PALETTE_ROW_BYTES;
+        r->block_alignment = (size_t)alignment;
+        r->driver_bytes = info->texture_buffer_texels * TH_PALETTE_ROW_BYTES;
     }
-    p->block_bytes = p->driver_bytes;
-    if (desc->block_bytes > 0 && desc->block_bytes < p->block_bytes)
-        p->block_bytes = desc->block_bytes;
+    r->block_bytes = r->driver_bytes;
+    if (desc->block_bytes > 0 && desc->block_bytes < r->block_bytes)
+        r->block_bytes = desc->block_bytes;
 
-    glGenVertexArrays(1, &p->empty_array);
-    glGenTextures(1, &p->palette_texture);
-    th_result result = init_shadow(&p->shadow, desc->shadow_pixels, err);
+    glGenVertexArrays(1, &r->empty_array);
+    glGenTextures(1, &r->palette_texture);
+    th_result result = init_shadow(&r->shadow, desc->shadow_pixels, err);
     for (uint32_t m = 0; m < desc->mesh_count && result == TH_OK; m++) {
         const th_render_mesh *mesh = desc->meshes[m];
         const th_upload *base = NULL; /* of the mesh whose images it has */
@@ -218,43 +218,43 @@ th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_
         const size_t bytes =
             th_palette_entries(mesh->bone_count, mesh->weight_count) * th_palette_entry_bytes(desc->palette);
         for (uint32_t b = 0; b < m && !base; b++)
-            base = desc->meshes[b] == mesh->base ? &p->uploads[b] : NULL;
-        if (bytes + p->block_alignment > p->driver_bytes) {
+            base = desc->meshes[b] == mesh->base ? &r->uploads[b] : NULL;
+        if (bytes + r->block_alignment > r->driver_bytes) {
             result = th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", m,
-                             bytes, p->driver_bytes);
+                             bytes, r->driver_bytes);
             break;
         }
-        result = th_upload_init(&p->uploads[m], mesh, base, err);
-        p->upload_count = m + 1;
-        p->alphas |= p->uploads[m].alphas;
-        p->variants |= 1u << p->uploads[m].variant;
+        result = th_upload_init(&r->uploads[m], mesh, base, err);
+        r->upload_count = m + 1;
+        r->alphas |= r->uploads[m].alphas;
+        r->variants |= 1u << r->uploads[m].variant;
     }
     if (result == TH_OK)
-        result = make_pipelines(p, err);
+        result = make_pipelines(r, err);
     if (result == TH_OK)
         result = th_gl_check((th_gl *)desc->gl, "while meshes were uploaded", err);
     if (result == TH_OK)
-        *out = p;
+        *out = r;
     else
-        th_crowd_renderer_destroy(p);
+        th_crowd_renderer_destroy(r);
     return result;
 }
 
-void th_crowd_renderer_destroy(th_crowd_renderer *p)
+void th_crowd_renderer_destroy(th_crowd_renderer *r)
 {
-    if (!p)
+    if (!r)
         return;
-    for (uint32_t f = 0; f < p->upload_count; f++)
-        th_upload_fini(&p->uploads[f]);
-    glDeleteFramebuffers(1, &p->shadow.framebuffer);
-    glDeleteTextures(1, &p->shadow.map);
+    for (uint32_t f = 0; f < r->upload_count; f++)
+        th_upload_fini(&r->uploads[f]);
+    glDeleteFramebuffers(1, &r->shadow.framebuffer);
+    glDeleteTextures(1, &r->shadow.map);
     for (uint32_t i = 0; i < OTHERS; i++)
-        glDeleteProgram(p->others[i].program);
+        glDeleteProgram(r->others[i].program);
     for (uint32_t i = 0; i < KINDS * TH_UPLOAD_VARIANTS; i++)
-        glDeleteProgram(p->crowd[i / TH_UPLOAD_VARIANTS][i % TH_UPLOAD_VARIANTS].program);
-    glDeleteTextures(1, &p->palette_texture);
-    glDeleteVertexArrays(1, &p->empty_array);
-    free(p);
+        glDeleteProgram(r->crowd[i / TH_UPLOAD_VARIANTS][i % TH_UPLOAD_VARIANTS].program);
+    glDeleteTextures(1, &r->palette_texture);
+    glDeleteVertexArrays(1, &r->empty_array);
+    free(r);
 }
 
 size_t th_crowd_renderer_most_shared_bytes(const th_crowd_renderer *renderer)
@@ -284,16 +284,16 @@ const char *th_fetch_name(th_fetch fetch)
 /* ---- crowds ---- */
 
 /* lead: of it, bytes before the first palette. shares: instances say which palette is theirs. */
-static void bind_palettes(const th_crowd_renderer *p, const pipeline *with, th_ring_binding from, size_t bytes,
+static void bind_palettes(const th_crowd_renderer *r, const pipeline *with, th_ring_binding from, size_t bytes,
                           size_t lead, size_t stride, bool shares)
 {
-    assert(from.offset % p->block_alignment == 0);
+    assert(from.offset % r->block_alignment == 0);
     const GLintptr offset = (GLintptr)from.offset;
-    if (p->fetch == TH_FETCH_TEXTURE) {
+    if (r->fetch == TH_FETCH_TEXTURE) {
         static const GLenum formats[TH_PALETTE_COUNT] = {GL_RGBA32F, GL_RGBA32F, GL_RGBA32UI};
         glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
-        glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
-        glTexBufferRange(GL_TEXTURE_BUFFER, formats[p->palette], from.buffer, offset, (GLsizeiptr)bytes);
+        glBindTexture(GL_TEXTURE_BUFFER, r->palette_texture);
+        glTexBufferRange(GL_TEXTURE_BUFFER, formats[r->palette], from.buffer, offset, (GLsizeiptr)bytes);
     } else {
         glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, from.buffer, offset, (GLsizeiptr)bytes);
     }
@@ -341,10 +341,10 @@ static void bind_mesh(const th_upload *upload, const draw_pass *pass)
 }
 
 /* Whether the pass has anything of this mesh. */
-static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_view *view, uint32_t mesh)
+static bool takes(const draw_pass *pass, const th_crowd_renderer *r, const th_view *view, uint32_t mesh)
 {
-    assert(mesh < p->upload_count);
-    const th_upload *upload = &p->uploads[mesh];
+    assert(mesh < r->upload_count);
+    const th_upload *upload = &r->uploads[mesh];
     const bool skeleton = view->skeletons || upload->part_count == 0;
     if (pass->contacts)
         return true;
@@ -382,23 +382,23 @@ static void draw_part_levels(const th_upload *upload, const draw_pass *pass, con
 }
 
 /* Crowds of which the GPU knows the counts. */
-static void draw_counted(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view,
+static void draw_counted(const th_crowd_renderer *r, const draw_pass *pass, const th_view *view,
                          const th_indirect *indirect)
 {
     const uint32_t map_levels = pass->into_map ? TH_RENDER_MESH_LODS : 0; /* behind those of the picture, and twice */
     glBindBuffer(GL_DRAW_INDIRECT_BUFFER, indirect->commands);
-    for (uint32_t m = 0; m < p->upload_count; m++) {
-        const th_upload *upload = &p->uploads[m];
+    for (uint32_t m = 0; m < r->upload_count; m++) {
+        const th_upload *upload = &r->uploads[m];
         const th_indirect_mesh *mesh = &indirect->meshes[m];
         const uint32_t commands = mesh->chunk_count * TH_INDIRECT_COMMANDS; /* of a part */
-        if (mesh->chunk_count == 0 || (pass->contacts && !(mesh->footprint > 0)) || !takes(pass, p, view, m))
+        if (mesh->chunk_count == 0 || (pass->contacts && !(mesh->footprint > 0)) || !takes(pass, r, view, m))
             continue;
         bind_mesh(upload, pass);
         glBindVertexBuffer(TH_UPLOAD_INSTANCES, indirect->instances, 0, sizeof(th_gpu_instance));
         for (uint32_t k = 0; k < mesh->chunk_count; k++) {
             const size_t begin = mesh->palette_offset + (size_t)k * mesh->chunk * mesh->palette_stride;
             const uint32_t first = mesh->first_command + k * TH_INDIRECT_COMMANDS + map_levels;
-            bind_palettes(p, pass->with, (th_ring_binding){indirect->palettes, begin},
+            bind_palettes(r, pass->with, (th_ring_binding){indirect->palettes, begin},
                           th_indirect_chunk(mesh, k) * mesh->palette_stride, 0, mesh->palette_stride, true);
             if (pass->contacts) {
                 glUniform1f(pass->with->footprint, mesh->footprint);
@@ -415,29 +415,29 @@ static void draw_counted(const th_crowd_renderer *p, const draw_pass *pass, cons
     glBindBuffer(GL_DRAW_INDIRECT_BUFFER, 0);
 }
 
-static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const source *from)
+static void draw_crowds(const th_crowd_renderer *r, const draw_pass *pass, const th_view *view, const source *from)
 {
     const th_ring_binding slot = from->indirect ? (th_ring_binding){0} : th_ring_get_binding(from->ring);
     if (from->indirect)
-        draw_counted(p, pass, view, from->indirect);
+        draw_counted(r, pass, view, from->indirect);
     for (uint32_t d = 0; d < from->count; d++) {
         const th_draw *draw = &from->draws[d];
         assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
         assert(draw->instance_offset % 16 == 0);
         const bool shows = pass->contacts ? draw->footprint > 0 && !draw->shadow_only && draw->lod <= CONTACT_LOD
                                           : pass->into_map || !draw->shadow_only;
-        if (!shows || !takes(pass, p, view, draw->mesh))
+        if (!shows || !takes(pass, r, view, draw->mesh))
             continue;
-        const th_upload *upload = &p->uploads[draw->mesh];
+        const th_upload *upload = &r->uploads[draw->mesh];
         const th_ring_binding palettes = draw->frames_ago > 0 ? th_ring_get_held(from->ring, draw->frames_ago) : slot;
         const uint32_t lod =
             th_upload_level(upload, pass->into_map && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod);
-        const size_t bytes = upload->palette_entries * th_palette_entry_bytes(p->palette);
+        const size_t bytes = upload->palette_entries * th_palette_entry_bytes(r->palette);
         th_chunk chunk = {0};
-        while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk)) {
+        while (bytes > 0 && th_chunk_next(draw, bytes, r->block_bytes, r->block_alignment, &chunk)) {
             const size_t instances = slot.offset + draw->instance_offset + chunk.first * sizeof(th_gpu_instance);
             const GLsizei count = (GLsizei)chunk.count;
-            bind_palettes(p, pass->with, (th_ring_binding){palettes.buffer, palettes.offset + chunk.offset},
+            bind_palettes(r, pass->with, (th_ring_binding){palettes.buffer, palettes.offset + chunk.offset},
                           chunk.bytes, chunk.lead, draw->palette_stride, draw->shared > 0);
             bind_mesh(upload, pass);
             glBindVertexBuffer(TH_UPLOAD_INSTANCES, slot.buffer, (GLintptr)instances, sizeof(th_gpu_instance));
@@ -466,47 +466,47 @@ static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const
 
 /* ---- a picture ---- */
 
-static void use(const pipeline *with, const th_crowd_renderer *p, const th_view *view, bool into_map)
+static void use(const pipeline *with, const th_crowd_renderer *r, const th_view *view, bool into_map)
 {
     glUseProgram(with->program);
     glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE,
-                       into_map ? p->shadow.clip_from_world : view->clip_from_world);
+                       into_map ? r->shadow.clip_from_world : view->clip_from_world);
     if (into_map)
         return;
     glUniform3fv(with->eye, 1, view->eye);
     glUniform3fv(with->to_sun, 1, view->to_sun);
     glUniform1f(with->fog_density, view->fog_density);
     glUniform1f(with->plain, view->plain ? 1 : 0);
-    glUniformMatrix4fv(with->shadow_from_world, 1, GL_FALSE, p->shadow.map_from_world);
+    glUniformMatrix4fv(with->shadow_from_world, 1, GL_FALSE, r->shadow.map_from_world);
     glActiveTexture(GL_TEXTURE0 + SHADOW_UNIT);
-    glBindTexture(GL_TEXTURE_2D, p->shadow.map);
+    glBindTexture(GL_TEXTURE_2D, r->shadow.map);
 }
 
 /* Draws parts of one alpha, of all variants of meshes; and the skeletons with those that are opaque. */
-static void draw_parts(const th_crowd_renderer *p, draw_pass pass, const th_view *view, const source *from)
+static void draw_parts(const th_crowd_renderer *r, draw_pass pass, const th_view *view, const source *from)
 {
     const uint32_t how = 2u * (pass.alpha != TH_ALPHA_OPAQUE) + pass.into_map; /* of CROWD and so on */
     for (pass.variant = 0; pass.variant < TH_UPLOAD_VARIANTS; pass.variant++) {
-        pass.with = &p->crowd[how][pass.variant];
+        pass.with = &r->crowd[how][pass.variant];
         if (pass.with->program == 0)
             continue;
-        use(pass.with, p, view, pass.into_map);
-        draw_crowds(p, &pass, view, from);
+        use(pass.with, r, view, pass.into_map);
+        draw_crowds(r, &pass, view, from);
     }
     if (pass.alpha != TH_ALPHA_OPAQUE)
         return;
-    pass.with = &p->others[SKELETON + pass.into_map];
+    pass.with = &r->others[SKELETON + pass.into_map];
     pass.skeletons = true;
-    use(pass.with, p, view, pass.into_map);
-    draw_crowds(p, &pass, view, from);
+    use(pass.with, r, view, pass.into_map);
+    draw_crowds(r, &pass, view, from);
 }
 
-static void draw_surroundings(const th_crowd_renderer *p, bool into_map, const th_view *view)
+static void draw_surroundings(const th_crowd_renderer *r, bool into_map, const th_view *view)
 {
-    const draw_pass pass = {.with = &p->others[SURROUNDINGS + into_map], .into_map = into_map};
+    const draw_pass pass = {.with = &r->others[SURROUNDINGS + into_map], .into_map = into_map};
     if (!view->surroundings)
         return;
-    use(pass.with, p, view, pass.into_map);
+    use(pass.with, r, view, pass.into_map);
     glUniform1f(pass.with->unit, view->surroundings->unit);
     (into_map ? glDisable : glEnable)(GL_CULL_FACE); /* shadows are cast by both sides */
     glCullFace(GL_BACK);
@@ -537,28 +537,28 @@ static void shadow_matrix(uint32_t pixels, const th_view *to, float out_clip_fro
     memcpy(out_clip_from_world, clip, sizeof clip);
 }
 
-bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *p, const th_view *view, th_frustum *out)
+bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *r, const th_view *view, th_frustum *out)
 {
-    assert(p && view && out);
+    assert(r && view && out);
     float clip_from_world[16];
     *out = (th_frustum){0};
-    if (p->shadow.pixels == 0)
+    if (r->shadow.pixels == 0)
         return false;
-    shadow_matrix(p->shadow.pixels, view, clip_from_world);
+    shadow_matrix(r->shadow.pixels, view, clip_from_world);
     th_frustum_from_matrix(clip_from_world, out);
     return true;
 }
 
-static void draw_picture(th_crowd_renderer *p, const th_target *target, const th_view *view, const source *from)
+static void draw_picture(th_crowd_renderer *r, const th_target *target, const th_view *view, const source *from)
 {
-    const bool has_shadows = p->shadow.pixels > 0, has_ground = view->ground_cell > 0;
+    const bool has_shadows = r->shadow.pixels > 0, has_ground = view->ground_cell > 0;
     draw_pass pass = {.alpha = TH_ALPHA_OPAQUE, .into_map = true};
     mat4 clip_from_world, other;
     glEnable(GL_DEPTH_TEST);
 
     /* The shadow map, in which what is before the near plane is clamped to it. */
     if (has_shadows) {
-        shadow *s = &p->shadow;
+        shadow *s = &r->shadow;
         mat4 to_map = {{0.5F, 0, 0, 0}, {0, 0.5F, 0, 0}, {0, 0, 0.5F, 0}, {0.5F, 0.5F, 0.5F, 1}};
         assert(s->framebuffer);
         shadow_matrix(s->pixels, view, s->clip_from_world);
@@ -572,8 +572,8 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
         glEnable(GL_POLYGON_OFFSET_FILL);
         glPolygonOffset(1.5F, 2);
         for (; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-            draw_parts(p, pass, view, from);
-        draw_surroundings(p, true, view);
+            draw_parts(r, pass, view, from);
+        draw_surroundings(r, true, view);
         glDisable(GL_POLYGON_OFFSET_FILL);
         glDisable(GL_DEPTH_CLAMP);
         glBindFramebuffer(GL_FRAMEBUFFER, 0);
@@ -586,20 +586,20 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     pass = (draw_pass){.alpha = TH_ALPHA_OPAQUE};
-    draw_parts(p, pass, view, from);
+    draw_parts(r, pass, view, from);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
     pass.coverage = th_target_samples(target) > 0;
     (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
     for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
-        draw_parts(p, pass, view, from);
+        draw_parts(r, pass, view, from);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     glDisable(GL_CULL_FACE);
 
-    draw_surroundings(p, false, view);
+    draw_surroundings(r, false, view);
     if (has_ground) {
-        const pipeline *ground = &p->others[GROUND];
-        use(ground, p, view, false);
+        const pipeline *ground = &r->others[GROUND];
+        use(ground, r, view, false);
         glUniform2f(ground->center, view->eye[0], view->eye[2]);
         glUniform1f(ground->reach, view->ground_reach);
         glUniform1f(ground->height, view->ground_height);
@@ -608,21 +608,21 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
             glUniform1f(ground->unit, view->surroundings->unit);
             glUniform4fv(ground->shape, 1, view->surroundings->shape);
         }
-        glBindVertexArray(p->empty_array);
+        glBindVertexArray(r->empty_array);
         glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     }
 
     /* Shadows at their feet, blended over the ground, with which they share their height. Alpha stays 1. */
     if (has_ground && has_shadows) {
-        pass = (draw_pass){.with = &p->others[CONTACT], .contacts = true};
-        use(pass.with, p, view, false);
+        pass = (draw_pass){.with = &r->others[CONTACT], .contacts = true};
+        use(pass.with, r, view, false);
         glUniform1f(pass.with->height, view->ground_height);
         glEnable(GL_BLEND);
         glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
         glEnable(GL_POLYGON_OFFSET_FILL);
         glPolygonOffset(-1, -2);
         glDepthMask(GL_FALSE);
-        draw_crowds(p, &pass, view, from);
+        draw_crowds(r, &pass, view, from);
         glDepthMask(GL_TRUE);
         glDisable(GL_POLYGON_OFFSET_FILL);
         glDisable(GL_BLEND);
@@ -631,9 +631,9 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     /* The sky at the far plane, behind everything else. */
     memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
     glm_mat4_inv(clip_from_world, other);
-    use(&p->others[SKY], p, view, false);
-    glUniformMatrix4fv(p->others[SKY].world_from_clip, 1, GL_FALSE, other[0]);
-    glBindVertexArray(p->empty_array);
+    use(&r->others[SKY], r, view, false);
+    glUniformMatrix4fv(r->others[SKY].world_from_clip, 1, GL_FALSE, other[0]);
+    glBindVertexArray(r->empty_array);
     glDepthFunc(GL_LEQUAL);
     glDrawArrays(GL_TRIANGLES, 0, 3);
     glDepthFunc(GL_LESS);
@@ -641,17 +641,17 @@ static void draw_picture(th_crowd_renderer *p, const th_target *target, const th
     glUseProgram(0);
 }
 
-void th_crowd_renderer_draw(th_crowd_renderer *p, const th_target *target, const th_view *view, const th_ring *ring,
+void th_crowd_renderer_draw(th_crowd_renderer *r, const th_target *target, const th_view *view, const th_ring *ring,
                             const th_draw *draws, uint32_t draw_count)
 {
-    assert(p && target && view && ring);
+    assert(r && target && view && ring);
     assert(draws || draw_count == 0);
-    draw_picture(p, target, view, &(source){.draws = draws, .count = draw_count, .ring = ring});
+    draw_picture(r, target, view, &(source){.draws = draws, .count = draw_count, .ring = ring});
 }
 
-void th_crowd_renderer_draw_indirect(th_crowd_renderer *p, const th_target *target, const th_view *view,
+void th_crowd_renderer_draw_indirect(th_crowd_renderer *r, const th_target *target, const th_view *view,
                                      const th_indirect *indirect)
 {
-    assert(p && target && view && indirect);
-    draw_picture(p, target, view, &(source){.indirect = indirect});
+    assert(r && target && view && indirect);
+    draw_picture(r, target, view, &(source){.indirect = indirect});
 }
