@@ -6,7 +6,6 @@
 #include "render/view/crowd_view_parts.h"
 #include "render/view/indirect.h"
 #include "render/view/upload.h"
-#include <cli/options.h>
 
 #include <anim/clip_choice.h>
 #include <throng/render/crowd_view.h>
@@ -50,7 +49,7 @@ bool __wrap_th_ring_end(th_ring *ring)
  * prepared: so each crowd has threads, a ring and a renderer of its own. */
 static struct {
     th_crowd_view_desc desc;
-    th_model_set model_set;
+    th_model *human;
     th_crowd_view *base; /* of one character */
     th_crowd_view *crowd_view;
     th_target *target;
@@ -97,17 +96,20 @@ static void free_crowd(void)
 
 static void open_crowd(void)
 {
-    th_options options;
-    th_run run;
     open_gl();
-    cr_assert_eq(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err), TH_OK);
-    cr_assert_eq(th_model_set_init(&s.model_set, &options.models, NULL, &err), TH_OK);
-    coarsen_human(s.model_set.models[0], COARSE);
-    s.desc = th_model_set_crowd_view_desc(&s.model_set, &options.crowd);
-    s.desc.count = 20;
-    s.desc.shadow_pixels = 0;
-    s.desc.fetch = TH_FETCH_TEXTURE;
-    s.desc.palette = TH_PALETTE_F32;
+    s.human = create_coarse_human();
+    s.desc = (th_crowd_view_desc){.models = {s.human},
+                                  .clips = {TH_NO_INDEX},
+                                  .model_count = 1,
+                                  .count = 20,
+                                  .seed = 1,
+                                  .compile = {.bound_m = 0.0001},
+                                  .fetch = TH_FETCH_TEXTURE,
+                                  .palette = TH_PALETTE_F32,
+                                  .far_lod = 4,
+                                  .yaw_deg = 25,
+                                  .pitch_deg = 18,
+                                  .zoom = 1};
     make_crowd();
     s.target = make_target(WIDTH, HEIGHT, 1);
     s.camera = th_crowd_view_camera(s.crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
@@ -117,7 +119,7 @@ static void close_crowd(void)
 {
     if (s.base)
         free_crowd();
-    th_model_set_fini(&s.model_set);
+    th_model_free(s.human);
     close_gl();
 }
 
@@ -574,7 +576,7 @@ Test(crowd_view, draws_the_shared_pose)
     enum { HZ = 10 };
     static th_instance instances[STREET];
     const uint8_t *wanted = NULL;
-    stand_in_steps(instances, STREET, s.model_set.models[0], HZ);
+    stand_in_steps(instances, STREET, s.human, HZ);
     s.desc.instances = instances;
     for (int p = TH_PALETTE_F32; p < TH_PALETTE_COUNT; p++)
         for (uint32_t n = 0; n < 5; n++) {
@@ -662,7 +664,7 @@ Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints)
             cr_expect_gt(mean_difference(picture, wanted[n]), 0);
         } else {
             cr_expect_eq(v->stats.listed_by_joint_level[0], v->stats.listed);
-            cr_expect_eq(v->stats.bones, (uint64_t)v->stats.listed * s.model_set.models[0]->bone_count);
+            cr_expect_eq(v->stats.bones, (uint64_t)v->stats.listed * s.human->bone_count);
             bones[n] = v->stats.bones;
             wanted[n] = picture;
         }
@@ -733,7 +735,7 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     enum { FLIGHT = 120 };
     static const uint32_t threads[] = {1, 5, 16};
     static th_crowd_view_stats wanted[FLIGHT];
-    const uint32_t bones = s.model_set.models[0]->bone_count;
+    const uint32_t bones = s.human->bone_count;
     s.desc.behaviour = behaviour;
     s.desc.budget.bones = (uint64_t)poses * bones;
     for (size_t n = 0; n < (is_nightly() ? sizeof threads / sizeof *threads : 2); n++) {
@@ -785,7 +787,7 @@ Test(crowd_view, keeps_to_the_budget_where_nobody_shares)
 Test(crowd_view, is_within_the_tolerance_of_the_budget)
 {
     uint32_t measured = 0;
-    s.desc.budget.bones = UINT64_C(80) * s.model_set.models[0]->bone_count;
+    s.desc.budget.bones = UINT64_C(80) * s.human->bone_count;
     s.desc.error_every = 5;
     make_street(2);
     for (int frame = 0; frame < 120; frame++) {

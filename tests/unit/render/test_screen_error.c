@@ -4,7 +4,6 @@
 #include "fixture_gl.h"
 #include "fixture_memory.h"
 #include "render/view/crowd_view_parts.h"
-#include <cli/options.h>
 
 #include <throng/anim/skin_error.h>
 #include <throng/core/cache_line.h>
@@ -21,7 +20,7 @@ static th_error err;
 
 static struct {
     th_crowd_view_desc desc;
-    th_model_set model_set;
+    th_model *human;
     th_crowd_view *crowd_view;
     th_camera camera;
     double held_s[COUNT]; /* with hold: when each was posed */
@@ -36,30 +35,29 @@ static void close_view(void)
 static void end_view(void)
 {
     close_view();
-    th_model_set_fini(&s.model_set);
+    th_model_free(s.human);
     close_gl();
 }
 
 /* A street, which is seen from near, measured in each frame. */
 static void choose_street(void)
 {
-    th_options options;
-    th_run run;
     open_gl();
-    cr_assert_eq(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err), TH_OK);
-    cr_assert_eq(th_model_set_init(&s.model_set, &options.models, NULL, &err), TH_OK);
-    coarsen_human(s.model_set.models[0], COARSE);
-    s.desc = th_model_set_crowd_view_desc(&s.model_set, &options.crowd);
-    s.desc.count = COUNT;
-    s.desc.shadow_pixels = 256;
-    s.desc.layout = TH_LAYOUT_STREET;
-    s.desc.palette = TH_PALETTE_F32;
-    s.desc.behaviour = TH_BEHAVIOUR_NONE;
-    s.desc.jobs.threads = 2;
-    s.desc.error_every = 1;
-    s.desc.share_hz = 0;
-    s.desc.far_lod = 0;
-    s.desc.zoom = 4;
+    s.human = create_coarse_human();
+    s.desc = (th_crowd_view_desc){.models = {s.human},
+                                  .clips = {TH_NO_INDEX},
+                                  .model_count = 1,
+                                  .count = COUNT,
+                                  .seed = 1,
+                                  .compile = {.bound_m = 0.0001},
+                                  .layout = TH_LAYOUT_STREET,
+                                  .palette = TH_PALETTE_F32,
+                                  .jobs = {.threads = 2},
+                                  .shadow_pixels = 256,
+                                  .yaw_deg = 25,
+                                  .pitch_deg = 18,
+                                  .zoom = 4,
+                                  .error_every = 1};
 }
 
 TestSuite(screen_error, .init = choose_street, .fini = end_view);
