@@ -73,7 +73,7 @@ static void keep(void *ctx)
     if (s->desc->renderer)
         s->desc->renderer->check(s->desc->renderer->ctx, s->row);
     else if (th_validate_left(&validation, s->load_test.number - 1, s->row, &err) != TH_OK)
-        snprintf(s->row->failure, sizeof s->row->failure, "%.200s", err.text);
+        th_row_fail(s->row, "%s", err.text);
     s->row->real_ns.count = s->row->cpu_ns.count = 0;
     for (uint32_t i = 0; i < s->load_test.real.count; i++) {
         th_samples_add(&s->row->real_ns, s->load_test.real.values[i]);
@@ -105,8 +105,7 @@ static th_result run_point(stress_run *s, th_error *err)
     if (result == TH_OK && !row->failure[0]) {
         s->first_hash = s->first_hash ? s->first_hash : row->palette_hash;
         if (row->palette_hash != s->first_hash)
-            snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s",
-                     s->out->report.rows[0].name);
+            th_row_fail(row, "palettes differ from those of %s", s->out->report.rows[0].name);
     }
     if (result == TH_OK && s->out->report.is_dry_run && renderer) {
         result = th_load_test_prepare(&s->load_test, asked ? asked : 1, err);

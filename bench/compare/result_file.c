@@ -460,7 +460,7 @@ th_result th_result_file_merge_into(const th_result_file *results, th_report *re
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)row->palette_hash);
         const bool differs = row->checked && e->palette_hash && strcmp(e->palette_hash, hash) != 0;
         if (!row->failure[0] && (e->failure || differs))
-            snprintf(row->failure, sizeof row->failure, "%s", e->failure ? e->failure : other_palettes);
+            th_row_fail(row, "%s", e->failure ? e->failure : other_palettes);
         row->max_error = fmax(row->max_error, e->max_error);
         row->error_vs_source = fmax(row->error_vs_source, e->error_vs_source);
         if (row->failure[0] || e->real_ns.count == 0)

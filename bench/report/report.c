@@ -6,10 +6,19 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- rows ---- */
+
+void th_row_fail(th_row *row, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(row->failure, sizeof row->failure, format, args);
+    va_end(args);
+}
 
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err)
 {
@@ -54,10 +63,8 @@ void th_report_fini(th_report *report)
 void th_row_interrupt(th_row *row)
 {
     assert(row);
-    if (row->failure[0] || row->real_ns.count > 0)
-        return;
-    row->skipped = true;
-    snprintf(row->failure, sizeof row->failure, "the measurement was interrupted");
+    if (!row->failure[0] && row->real_ns.count == 0)
+        th_row_skip(row, "the measurement was interrupted");
 }
 
 void th_report_interrupt(th_report *report)

@@ -110,7 +110,7 @@ static void check_left(void *config, uint64_t frame)
     const th_validate_run_desc validation = validation_of(c);
     th_error err;
     if (th_validate_left(&validation, frame, c->row, &err) != TH_OK && !c->row->failure[0])
-        snprintf(c->row->failure, sizeof c->row->failure, "%.200s", err.text);
+        th_row_fail(c->row, "%s", err.text);
 }
 
 static th_result check_points(const th_experiment *s, th_error *err)
@@ -132,7 +132,7 @@ static th_result check_points(const th_experiment *s, th_error *err)
             result = th_validate_run(&validation, row, err);
             config->palette_sum = th_crowd_sum(config->crowd, s->palette, 0);
             if (!row->failure[0] && row->palette_hash != first->palette_hash)
-                snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
+                th_row_fail(row, "palettes differ from those of %s", first->name);
 
             /* How far shared poses are off, in a few frames up to the checked one. */
             const uint64_t end = config->shared && row == first ? TH_VALIDATE_FRAME + 1 : 0;

@@ -19,8 +19,7 @@ static th_result create_external(th_entry *entry, const th_bench_desc *desc, con
     row->time_unit = "ms";
     if (benchmark->create(benchmark, desc->external->ctx, row, &entry->subject, &reason) == TH_OK)
         return TH_OK;
-    row->skipped = true;
-    snprintf(row->failure, sizeof row->failure, "%.*s", (int)sizeof row->failure - 1, reason.text);
+    th_row_skip(row, "%s", reason.text);
     return TH_OK;
 }
 

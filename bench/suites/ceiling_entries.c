@@ -63,8 +63,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     th_context_read(&context);
     const size_t bytes = bytes_of(&context, l);
     if (bytes == 0) {
-        row->skipped = true;
-        snprintf(row->failure, sizeof row->failure, "this machine tells of no such cache");
+        th_row_skip(row, "this machine tells of no such cache");
         return TH_OK;
     }
     c->count = bytes / sizeof *c->memory;

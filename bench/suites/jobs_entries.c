@@ -171,8 +171,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     if (!desc->scheduler_program || desc->tracer) {
         if (!r->policy || fixture->is_scheduler_process)
             return create_harness(entry, desc, fixture, row, err);
-        row->skipped = true;
-        snprintf(row->failure, sizeof row->failure, "%s needs a process of its own, with %s", entry->name, r->policy);
+        th_row_skip(row, "%s needs a process of its own, with %s", entry->name, r->policy);
         return TH_OK;
     }
     const th_scheduler_process_desc process = {

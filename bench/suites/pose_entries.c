@@ -98,7 +98,7 @@ static void check_left(void *subject, uint64_t frame)
     const th_validate_run_desc validation = validation_of(p);
     th_error err;
     if (th_validate_left(&validation, frame, p->row, &err) != TH_OK && !p->row->failure[0])
-        snprintf(p->row->failure, sizeof p->row->failure, "%.200s", err.text);
+        th_row_fail(p->row, "%s", err.text);
 }
 
 static void check_floor(const th_entry *entry, const th_row *baseline, th_row *row)
@@ -166,9 +166,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
         const char *obstacle = th_compiled_model_obstacle(scene->compiled_models[m], entry->palette);
         if (!obstacle)
             continue;
-        row->skipped = true;
-        snprintf(row->failure, sizeof row->failure, "%.60s: %.150s",
-                 th_compiled_model_source(scene->compiled_models[m])->name, obstacle);
+        th_row_skip(row, "%s: %s", th_compiled_model_source(scene->compiled_models[m])->name, obstacle);
         return TH_OK;
     }
     th_result result = th_scene_crowd(scene, entry->isa, entry->palette, &p->crowd, err);
@@ -401,7 +399,7 @@ static bool is_own_level(const th_entry *entry, const th_fixture *fixture, th_ro
 {
     row->skipped = repeats(fixture, number_of(entry));
     if (row->skipped)
-        snprintf(row->failure, sizeof row->failure, "the same joints as level %u", number_of(entry) - 1);
+        th_row_fail(row, "the same joints as level %u", number_of(entry) - 1);
     return !row->skipped;
 }
 
@@ -449,15 +447,13 @@ static th_result prepare_mix(benchmark *p, const variation *v, th_error *err)
             const char *joint = th_layer_add_obstacle(model, c, TH_LAYER_ADD);
             if (!joint)
                 continue;
-            row->skipped = true;
-            snprintf(row->failure, sizeof row->failure, "%.60s: clip %.60s begins with joint %.60s at scale 0",
-                     model->name, model->clips[c].name, joint);
+            th_row_skip(row, "%s: clip %s begins with joint %s at scale 0", model->name, model->clips[c].name, joint);
             return TH_OK;
         }
     }
     row->skipped = v->mix.masked_count > 0 && scene->compiled_model_count > TH_MAX_MASKS;
     if (row->skipped) {
-        snprintf(row->failure, sizeof row->failure, "only the first %u models have masks", TH_MAX_MASKS);
+        th_row_fail(row, "only the first %u models have masks", TH_MAX_MASKS);
         return TH_OK;
     }
     p->layers_at = mixed_layers;
@@ -667,7 +663,7 @@ static bool has_model(const th_entry *entry, const th_fixture *fixture, th_row *
     const reference_scene *scene = entry->shape;
     row->skipped = scene->is_fox && !find_fox(fixture);
     if (row->skipped)
-        snprintf(row->failure, sizeof row->failure, "takes --model Fox.glb of the Khronos sample assets");
+        th_row_fail(row, "takes --model Fox.glb of the Khronos sample assets");
     return !row->skipped;
 }
 

@@ -198,8 +198,7 @@ th_lap th_scheduler_harness_timed_call(void *ctx, uint64_t frame)
         const size_t capacity = harness->call_capacity ? 2 * harness->call_capacity : 256;
         double *more = realloc(harness->call_ns, capacity * sizeof *more);
         if (!more) {
-            snprintf(harness->row->failure, sizeof harness->row->failure, "no memory for the times of %zu calls",
-                     capacity);
+            th_row_fail(harness->row, "no memory for the times of %zu calls", capacity);
             return lap;
         }
         harness->call_ns = more;

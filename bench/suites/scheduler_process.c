@@ -106,7 +106,7 @@ static void end(th_scheduler_process *p)
     close(p->socket);
     p->pid = 0;
     if (was_killed && !p->row->failure[0])
-        snprintf(p->row->failure, sizeof p->row->failure, "its process was ended by signal %d", WTERMSIG(status));
+        th_row_fail(p->row, "its process was ended by signal %d", WTERMSIG(status));
 }
 
 /* A process that is not in its turn is woken for this request alone. */
@@ -124,7 +124,7 @@ static bool ask(th_scheduler_process *p, const request *asked)
     if (got != sizeof p->last) {
         end(p);
         if (!p->row->failure[0])
-            snprintf(p->row->failure, sizeof p->row->failure, "its process does not answer");
+            th_row_fail(p->row, "its process does not answer");
         return false;
     }
     if (!p->is_turn)

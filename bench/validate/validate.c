@@ -240,10 +240,9 @@ static void describe_failure(const th_validate_run_desc *t, uint64_t frame, cons
                              const char *against, th_row *row)
 {
     const th_model *model = th_scene_model(t->scene, validation->instance);
-    snprintf(row->failure, sizeof row->failure,
-             "frame %llu: joint %s of character %u (%s) is %g units off %s; %g are allowed", (unsigned long long)frame,
-             model->joints[validation->joint].name, validation->instance, model->name,
-             validation->excess * validation->allowed, against, validation->allowed);
+    th_row_fail(row, "frame %llu: joint %s of character %u (%s) is %g units off %s; %g are allowed",
+                (unsigned long long)frame, model->joints[validation->joint].name, validation->instance, model->name,
+                validation->excess * validation->allowed, against, validation->allowed);
 }
 
 /* Differs from call to call and from run to run, so that nothing can be right where it is looked at only. */
@@ -365,8 +364,9 @@ void th_validate_floor(th_crowd *crowd, void *palette, th_row *row)
     th_crowd_set_writes(crowd, writes);
     const double high_ns = th_median_interval(&row->real_ns).high, floor_ns = fill_ns / row->threads;
     if (high_ns < floor_ns * (1 - NOISE))
-        snprintf(row->failure, sizeof row->failure,
-                 "a frame takes %.3g us, but writing its palettes and nothing else takes %.3g us: it cannot have posed "
-                 "all of them",
-                 high_ns / 1e3, floor_ns / 1e3);
+        th_row_fail(
+            row,
+            "a frame takes %.3g us, but writing its palettes and nothing else takes %.3g us: it cannot have posed "
+            "all of them",
+            high_ns / 1e3, floor_ns / 1e3);
 }

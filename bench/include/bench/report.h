@@ -77,6 +77,10 @@ typedef struct th_report {
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err);
 void th_report_fini(th_report *report);
 
+/* Say why in row->failure, cut to its size: a check failed, or the entry is not applicable here. */
+__attribute__((format(printf, 2, 3))) void th_row_fail(th_row *row, const char *format, ...);
+#define th_row_skip(row, ...) ((row)->skipped = true, th_row_fail((row), __VA_ARGS__))
+
 /* Marks a report whose measurement was interrupted; entries without a sample are skipped. */
 void th_report_interrupt(th_report *report);
 void th_row_interrupt(th_row *row);

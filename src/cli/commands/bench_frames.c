@@ -121,11 +121,6 @@ static void add_sample(th_samples *samples, double value)
         th_samples_add(samples, value);
 }
 
-static void fail(th_row *row, const th_error *err)
-{
-    snprintf(row->failure, sizeof row->failure, "%.*s", (int)sizeof row->failure - 1, err->text);
-}
-
 /* ---- frames ---- */
 
 static double time_of(uint64_t frame)
@@ -210,7 +205,7 @@ static void end_repetition(void *ctx)
 
     th_gl_finish(s->shared->picture.gl);
     if (th_gl_check(s->shared->picture.gl, "while frames were drawn", &err) != TH_OK)
-        fail(s->row, &err);
+        th_row_fail(s->row, "%s", err.text);
     if (s->entry.kind->is_drawn && s->repetitions++ % CHECKED == 0)
         th_picture_check(&s->shared->picture, s->crowd_view, &s->camera, s->row);
 }
@@ -492,7 +487,7 @@ static void run_posed(void *ctx, uint64_t frame)
         th_ring_wrote(p->ring, cursors, th_ring_slot_bytes(p->ring));
     }
     if (!slot || !th_ring_end(p->ring)) {
-        snprintf(p->row->failure, sizeof p->row->failure, "the driver lost what was written");
+        th_row_fail(p->row, "the driver lost what was written");
         return;
     }
     const th_ring_binding at = th_ring_get_binding(p->ring);
@@ -519,7 +514,7 @@ static void read_posed(void *ctx, uint64_t frame)
     posed *p = ctx;
     th_error err;
     if (th_gpu_evaluator_read(p->evaluator, p->crowd, time_of(frame), p->palette, &err) != TH_OK)
-        fail(p->row, &err);
+        th_row_fail(p->row, "%s", err.text);
 }
 
 static void end_posed(void *ctx)
@@ -528,13 +523,13 @@ static void end_posed(void *ctx)
     th_error err;
     th_gl_finish(p->shared->picture.gl);
     if (th_gl_check(p->shared->picture.gl, "while the GPU posed", &err) != TH_OK)
-        fail(p->row, &err);
+        th_row_fail(p->row, "%s", err.text);
     if (p->repetitions++ % CHECKED > 0)
         return;
     const th_validate_run_desc desc = {.scene = p->scene, .crowd = p->crowd, .palette = p->palette};
     th_gpu_read_buffer(th_ring_get_binding(p->ring), th_crowd_palette_bytes(p->crowd), p->palette);
     if (th_validate_left(&desc, p->frame, p->row, &err) != TH_OK)
-        fail(p->row, &err);
+        th_row_fail(p->row, "%s", err.text);
 }
 
 static th_result create_posed(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err)

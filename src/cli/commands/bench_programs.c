@@ -247,7 +247,7 @@ static bool run_frames(subject *s, uint64_t first, uint32_t frames, answer *out)
     if (result == TH_OK)
         s->told_share = fmax(s->told_share, (double)out->lap.real_ns / (double)our_ns);
     else
-        snprintf(s->row->failure, sizeof s->row->failure, "%.*s", (int)sizeof s->row->failure - 1, err.text);
+        th_row_fail(s->row, "%s", err.text);
     json_decref(request);
     json_decref(json);
     return result == TH_OK;
@@ -290,11 +290,9 @@ static th_result create(const th_external_benchmark *benchmark, void *ctx, th_ro
     if (!run_frames(s, 0, 1, &start) || !run_frames(s, TH_VALIDATE_FRAME, 1, &later) || !run_frames(s, 0, 1, &again))
         return TH_OK;
     if (strcmp(start.checksum, again.checksum) != 0)
-        snprintf(row->failure, sizeof row->failure, "%s has two checksums of frame 0: %.64s and %.64s", e->name,
-                 start.checksum, again.checksum);
+        th_row_fail(row, "%s has two checksums of frame 0: %.64s and %.64s", e->name, start.checksum, again.checksum);
     else if (strcmp(start.checksum, later.checksum) == 0)
-        snprintf(row->failure, sizeof row->failure, "%s has one checksum of frames 0 and %d: %.64s", e->name,
-                 TH_VALIDATE_FRAME, start.checksum);
+        th_row_fail(row, "%s has one checksum of frames 0 and %d: %.64s", e->name, TH_VALIDATE_FRAME, start.checksum);
     s->told_share = 0;
     return TH_OK;
 }

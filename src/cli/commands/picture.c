@@ -138,7 +138,7 @@ static void check_content(const th_picture *p, th_crowd_view *crowd_view, const 
     const size_t bytes = th_target_bytes(p->target);
     uint8_t *alone = malloc(2 * bytes);
     if (!alone) {
-        snprintf(row->failure, sizeof row->failure, "no memory to check its pictures");
+        th_row_fail(row, "no memory to check its pictures");
         return;
     }
     uint8_t *in_flight = alone + bytes;
@@ -159,10 +159,11 @@ static void check_content(const th_picture *p, th_crowd_view *crowd_view, const 
     for (size_t i = 0; i < bytes; i += 4)
         differing += memcmp(alone + i, in_flight + i, 4) != 0;
     if (differing > 0)
-        snprintf(row->failure, sizeof row->failure,
-                 "at %.0f s the picture shows palettes of another frame when frames are in flight: %zu of %zu pixels "
-                 "differ",
-                 time_s, differing, bytes / 4);
+        th_row_fail(
+            row,
+            "at %.0f s the picture shows palettes of another frame when frames are in flight: %zu of %zu pixels "
+            "differ",
+            time_s, differing, bytes / 4);
     free(alone);
 }
 
@@ -176,7 +177,7 @@ static void check_waiting(const th_picture *p, th_crowd_view *crowd_view, const 
     th_target *busy;
     th_error err;
     if (th_target_create(&size, &busy, &err) != TH_OK) {
-        snprintf(row->failure, sizeof row->failure, "its fences cannot be checked: %.180s", err.text);
+        th_row_fail(row, "its fences cannot be checked: %s", err.text);
         return;
     }
     const uint64_t begin_ns = th_clock_ns();
@@ -188,8 +189,7 @@ static void check_waiting(const th_picture *p, th_crowd_view *crowd_view, const 
     th_picture_submit(p);
     pose_later(p, crowd_view, time_s, camera);
     if (!th_gl_passed(p->gl, drawn, GRACE_NS))
-        snprintf(row->failure, sizeof row->failure,
-                 "palettes are written again before the GPU has drawn the frame that reads them");
+        th_row_fail(row, "palettes are written again before the GPU has drawn the frame that reads them");
     th_gl_finish(p->gl);
     th_target_destroy(busy);
 }
