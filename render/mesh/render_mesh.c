@@ -6,7 +6,6 @@
 #include <throng/anim/joint_lod.h>
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
