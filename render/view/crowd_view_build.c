@@ -602,17 +602,7 @@ static th_result make_culling(th_crowd_view *v, const th_gl *gl, th_error *err)
         v->gpu_cull = NULL; /* it is the base's */
     if (v->evaluator && result == TH_OK && !v->gpu_cull) {
         th_crowd_set_active(v->crowd, NULL, v->scene->instance_count);
-        const th_gpu_cull_desc desc = {
-            .gl = gl,
-            .renderer = v->renderer,
-            .evaluator = v->evaluator,
-            .crowd = v->crowd,
-            .cull = v->cull,
-            .gpu_instances = v->gpu_instances,
-            .walks = v->walks,
-            .street_length = (double)v->layout.length,
-        };
-        result = th_gpu_cull_create(&desc, &v->gpu_cull, &why);
+        result = th_gpu_cull_create(v, gl, &v->gpu_cull, &why);
     }
     return fall_back(v, "culls", result, &why, err);
 }

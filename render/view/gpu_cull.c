@@ -1,6 +1,6 @@
 /* The steps are those of cull.c (shaders/cull.glsl). A block is a work group. Sums over blocks take the place of atomic
  * counters, so that the list has an order, that of the CPU. */
-#include "gpu_cull.h"
+#include "crowd_view_parts.h"
 
 #include "cull_test.h"
 #include "gl/program.h"
@@ -112,11 +112,11 @@ struct th_gpu_cull {
 /* ---- sizes ---- */
 
 /* How the characters of a model are divided into chunks, each of which can be posed, and drawn, at once. */
-static th_result make_mesh(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_t m, th_error *err)
+static th_result make_mesh(th_gpu_cull *c, const th_crowd_view *v, uint32_t m, th_error *err)
 {
     const th_gl_info *info = th_gl_get_info(c->gl);
-    const th_palette_range range = th_crowd_palettes(desc->crowd, m);
-    const size_t drawn = th_crowd_renderer_most_shared_bytes(desc->renderer), posed = info->storage_block_bytes;
+    const th_palette_range range = th_crowd_palettes(v->crowd, m);
+    const size_t drawn = th_crowd_renderer_most_shared_bytes(v->renderer), posed = info->storage_block_bytes;
     const uint32_t group_size = th_gpu_evaluator_group_size(c->evaluator);
     th_indirect_mesh *mesh = &c->meshes[m];
     *mesh = (th_indirect_mesh){.most = range.count, .palette_offset = c->palette_bytes, .palette_stride = range.stride};
@@ -206,10 +206,10 @@ static bool make_counted(th_gpu_cull *c, uint32_t slot)
 }
 
 /* What never changes, and what the GPU writes; cursors that nobody has written yet are of the first frame. */
-static bool make_buffers(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_t command_count)
+static bool make_buffers(th_gpu_cull *c, const th_crowd_view *v, uint32_t command_count)
 {
     const size_t word = sizeof(uint32_t), count = c->instance_count, lists = c->list_count,
-                 clip_count = th_crowd_device_clip_count(desc->crowd);
+                 clip_count = th_crowd_device_clip_count(v->crowd);
     th_arena *memory = th_arena_create();
     block_sphere *spheres = th_arena_new(memory, block_sphere, count);
     th_device_playback *playbacks = th_arena_new(memory, th_device_playback, count);
@@ -218,12 +218,12 @@ static bool make_buffers(th_gpu_cull *c, const th_gpu_cull_desc *desc, uint32_t 
     if (ok) {
         for (uint32_t i = 0; i < count; i++)
             spheres[i] = (block_sphere){c->cull->y[i], c->cull->radius[i], c->cull->first_list[i], 0};
-        th_crowd_device_playbacks(desc->crowd, playbacks);
-        th_crowd_device_clips(desc->crowd, clips);
+        th_crowd_device_playbacks(v->crowd, playbacks);
+        th_crowd_device_clips(v->crowd, clips);
     }
-    ok = ok && make_buffer(c, INSTANCES, count * sizeof *desc->gpu_instances, desc->gpu_instances) &&
+    ok = ok && make_buffer(c, INSTANCES, count * sizeof *v->gpu_instances, v->gpu_instances) &&
          make_buffer(c, SPHERES, count * sizeof *spheres, spheres) &&
-         make_buffer(c, WALKS, desc->walks ? count * sizeof *desc->walks : 0, desc->walks) &&
+         make_buffer(c, WALKS, v->walks ? count * sizeof *v->walks : 0, v->walks) &&
          make_buffer(c, PLAYBACKS, count * sizeof *playbacks, playbacks) &&
          make_buffer(c, CLIPS, clip_count * sizeof *clips, clips) &&
          make_buffer(c, PARTS, c->part_count * sizeof *c->parts, c->parts) &&
@@ -268,26 +268,26 @@ static th_result make_program(th_gpu_cull *c, enum step step, th_error *err)
 
 /* ---- creating ---- */
 
-th_result th_gpu_cull_create(const th_gpu_cull_desc *desc, th_gpu_cull **out, th_error *err)
+th_result th_gpu_cull_create(const th_crowd_view *v, const th_gl *gl, th_gpu_cull **out, th_error *err)
 {
-    assert(desc && desc->gl && desc->renderer && desc->evaluator && desc->crowd && desc->cull && out);
-    assert(desc->gpu_instances && th_crowd_instance_count(desc->crowd) > 0);
+    assert(v && gl && v->renderer && v->evaluator && v->cull && v->gpu_instances && out);
+    assert(th_crowd_instance_count(v->crowd) > 0);
     *out = NULL;
-    const uint32_t count = th_crowd_instance_count(desc->crowd), models = th_crowd_model_count(desc->crowd);
+    const uint32_t count = th_crowd_instance_count(v->crowd), models = th_crowd_model_count(v->crowd);
     th_arena *arena = th_arena_create();
     th_gpu_cull *c = th_arena_new(arena, th_gpu_cull, 1);
     if (c)
         *c = (th_gpu_cull){
             .arena = arena,
-            .gl = desc->gl,
-            .evaluator = desc->evaluator,
-            .cull = desc->cull,
+            .gl = gl,
+            .evaluator = v->evaluator,
+            .cull = v->cull,
             .instance_count = count,
             .block_count = (count + BLOCK - 1) / BLOCK,
             .model_count = models,
             .list_count = models * MODEL_LISTS,
-            .street_length = desc->street_length,
-            .walks = desc->walks != NULL,
+            .street_length = (double)v->layout.length,
+            .walks = v->walks != NULL,
             .models = th_arena_new(arena, block_model, models),
             .first_cursors = th_arena_new(arena, uint32_t, (size_t)models + 1),
             .meshes = th_arena_new(arena, th_indirect_mesh, models),
@@ -299,17 +299,17 @@ th_result th_gpu_cull_create(const th_gpu_cull_desc *desc, th_gpu_cull **out, th
     }
     th_result result = check_size(c, err);
     for (uint32_t m = 0; m < models && result == TH_OK; m++) {
-        const uint32_t cursors = (th_crowd_palettes(desc->crowd, m).count + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP;
+        const uint32_t cursors = (th_crowd_palettes(v->crowd, m).count + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP;
         c->first_cursors[m + 1] = c->first_cursors[m] + cursors;
-        c->part_count += th_crowd_renderer_upload(desc->renderer, m)->part_count + TH_INDIRECT_PARTS;
-        result = make_mesh(c, desc, m, err);
+        c->part_count += th_crowd_renderer_upload(v->renderer, m)->part_count + TH_INDIRECT_PARTS;
+        result = make_mesh(c, v, m, err);
     }
     if (result == TH_OK) {
         c->parts = th_arena_new(arena, draw_part, c->part_count);
         c->poses = th_arena_new(arena, th_gpu_pose, c->pose_count);
         if (th_arena_failed(arena))
             result = th_fail(err, TH_ERR_MEMORY, "no memory to list %u characters", count);
-        else if (!make_buffers(c, desc, make_parts(c, desc->renderer)))
+        else if (!make_buffers(c, v, make_parts(c, v->renderer)))
             result =
                 th_fail(err, TH_ERR_MEMORY, "%s has no memory to list %u characters and to pose all of them, %.1f MB",
                         th_gl_get_info(c->gl)->renderer, count, (double)c->bytes / 1e6);

@@ -12,25 +12,15 @@
 #include "indirect.h"
 
 #include <render/cull.h>
+#include <throng/render/crowd_view.h>
 #include <throng/render/gpu_evaluator.h>
-#include <throng/render/layout.h>
 
 typedef struct th_gpu_cull th_gpu_cull;
 
-typedef struct th_gpu_cull_desc {
-    const th_gl *gl;                   /* must outlive it, like the renderer and the evaluator */
-    const th_crowd_renderer *renderer; /* of a mesh for each model */
-    th_gpu_evaluator *evaluator;       /* of the models */
-    const th_crowd *crowd;             /* all instances are active, in the desc's models */
-    const th_cull *cull; /* must outlive it. TH_RENDER_MESH_LODS levels; it has been told where all instances are */
-    const th_gpu_instance *gpu_instances; /* [instance] */
-    const th_walk *walks;                 /* [instance]; NULL: nobody moves */
-    double street_length;                 /* of the walks */
-} th_gpu_cull_desc;
-
-/* TH_ERR_INPUT: the crowd is too large for the driver; the CPU can list it. TH_ERR_ENVIRONMENT: a shader does not
+/* Of the crowd view's parts; gl, its renderer, evaluator and cull must outlive it, and all characters must be active.
+ * TH_ERR_INPUT: the crowd is too large for the driver; the CPU can list it. TH_ERR_ENVIRONMENT: a shader does not
  * compile. TH_ERR_MEMORY: here or on the GPU. */
-th_result th_gpu_cull_create(const th_gpu_cull_desc *desc, th_gpu_cull **out, th_error *err);
+th_result th_gpu_cull_create(const th_crowd_view *crowd_view, const th_gl *gl, th_gpu_cull **out, th_error *err);
 void th_gpu_cull_destroy(th_gpu_cull *cull); /* NULL does nothing */
 
 /* How a model is drawn in a frame, as th_draw has it. */
