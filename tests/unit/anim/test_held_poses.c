@@ -208,22 +208,28 @@ static void expect_frame(reference *r, const held_case *c, int n)
     cr_assert_eq(counts.evaluated + counts.shared + counts.held, last->first + last->count);
 }
 
+/* All frames, with these holds in turn. Ends the case. */
+static void follow(held_case *c, bool changes, const uint32_t (*holds)[GROUPS], uint32_t count)
+{
+    reference r;
+    for (uint32_t i = 0; i < COUNT; i++)
+        r.posed[i] = NEVER;
+    for (uint32_t n = 0; n < FRAMES; n++) {
+        list_frame(c, n, changes, holds[n % count]);
+        c->groups[3].posed_as = model_in(3, n);
+        pose(c, n);
+        expect_frame(&r, c, (int)n);
+    }
+    case_fini(c);
+}
+
 Test(held_poses, are_of_a_frame_at_most_so_many_ago)
 {
     for (uint32_t hold = 2; hold <= TH_POSE_MAX_HOLD; hold += 1 + hold / 3) {
         held_case c;
-        reference r;
         const uint32_t holds[GROUPS] = {1, hold, 2, hold, hold};
         case_init(&c, 3, 0, &(th_pose_plan_desc){.most_hold = hold});
-        for (uint32_t i = 0; i < COUNT; i++)
-            r.posed[i] = NEVER;
-        for (uint32_t n = 0; n < FRAMES; n++) {
-            list_frame(&c, n, true, holds);
-            c.groups[3].posed_as = model_in(3, n);
-            pose(&c, n);
-            expect_frame(&r, &c, (int)n);
-        }
-        case_fini(&c);
+        follow(&c, true, &holds, 1);
     }
 }
 
@@ -236,17 +242,8 @@ Test(held_poses, follow_those_of_frames_that_hold_nothing)
                                            {3, 3, 3, 3, 3}, {1, 3, 1, 1, 1}};
     for (int changes = 0; changes < 2; changes++) {
         held_case c;
-        reference r;
         case_init(&c, 3, 0, &(th_pose_plan_desc){.rates = {{30}, 1}, .most_hold = 4});
-        for (uint32_t i = 0; i < COUNT; i++)
-            r.posed[i] = NEVER;
-        for (uint32_t n = 0; n < FRAMES; n++) {
-            list_frame(&c, n, changes, all[n % 10]);
-            c.groups[3].posed_as = model_in(3, n);
-            pose(&c, n);
-            expect_frame(&r, &c, (int)n);
-        }
-        case_fini(&c);
+        follow(&c, changes, all, 10);
     }
 }
 

@@ -1,10 +1,10 @@
 # The arithmetic of results.
-th_suite(bench_stats th::bench)
-th_suite(rank_test th::bench)
-th_suite(student th::bench)
-th_suite(fit th::bench)
+th_suite(bench_stats th::bench WITH fixture_samples)
+th_suite(rank_test th::bench WITH fixture_samples)
+th_suite(student th::bench WITH fixture_samples)
+th_suite(fit th::bench WITH fixture_samples)
 th_suite(pop_intervals th::bench INSIDE)
-th_suite(capacity th::bench)
+th_suite(capacity th::bench WITH fixture_samples)
 
 # Measuring.
 th_suite(measure th::bench)
@@ -28,5 +28,5 @@ th_suite(documents th::bench INSIDE WITH fixture_document fixture_made_up fixtur
     WRAP th_context_json th_context_version th_isa_best th_scheduler_available th_report_warnings)
 th_suite(report th::bench)
 th_suite(result_file th::bench WITH fixture_result_file)
-th_suite(compare th::bench WITH fixture_result_file)
+th_suite(compare th::bench WITH fixture_result_file fixture_samples)
 th_suite(memory th::bench NEEDS throng-import WITH fixture_import fixture_memory fixture_result_file)

@@ -21,7 +21,18 @@
 
 static th_error err;
 
-TestSuite(bench, .init = make_small, .fini = free_small);
+/* What a test has measured, until it ends. */
+static th_report reports[16];
+static uint32_t report_count;
+
+static void forget(void)
+{
+    while (report_count > 0)
+        th_report_fini(&reports[--report_count]);
+    free_small();
+}
+
+TestSuite(bench, .init = make_small, .fini = forget);
 
 static th_scene_desc scene_of(uint32_t count)
 {
@@ -32,9 +43,10 @@ static th_scene_desc scene_of(uint32_t count)
 
 static th_report report_of(const th_bench_desc *desc)
 {
-    th_report report;
-    cr_assert_eq(th_bench_run(desc, &report, &err), TH_OK, "%s", err.text);
-    return report;
+    th_report *report = &reports[report_count];
+    cr_assert_eq(th_bench_run(desc, report, &err), TH_OK, "%s", err.text);
+    cr_assert_lt(++report_count, sizeof reports / sizeof *reports);
+    return *report;
 }
 
 static th_report report_on(th_scene_desc scene, const char *filter)
@@ -224,7 +236,6 @@ Test(bench, scene_that_stands_still_is_fine)
     th_report report = report_on(scene, "scalar");
     cr_expect_str_eq(report.rows[0].failure, "");
     cr_expect(report.rows[0].checked && !report.rows[0].moving);
-    th_report_fini(&report);
 }
 
 /* ---- report ---- */
@@ -233,6 +244,7 @@ static th_report report_of_one(void)
 {
     th_report report;
     cr_assert_eq(th_report_init(&report, 1, 1, &err), TH_OK);
+    reports[report_count++] = report;
     strcpy(report.rows[0].name, "row");
     report.rows[0].time_unit = "us";
     return report;
@@ -248,7 +260,6 @@ Test(bench, failure_cut_inside_a_character_is_still_reported)
     const json_t *row = json_array_get(json_object_get(document, "benchmarks"), 0);
     cr_expect_str_eq(json_string_value(json_object_get(row, "error_message")), "joint Kn\xEF\xBF\xBD");
     json_decref(document);
-    th_report_fini(&report);
 }
 
 static double field(const json_t *row, const char *name)
@@ -288,7 +299,6 @@ Test(bench, rows_are_of_the_crowd_and_the_frames_that_were_asked_for)
     cr_expect(row->checked && row->moving && row->max_error < 1.25e-4);
     for (int i = 0; i < 3; i++)
         cr_expect_gt(row->real_ns.values[i], 0);
-    th_report_fini(&report);
 }
 
 /* ---- other ways to play the crowd ---- */
@@ -419,7 +429,6 @@ Test(bench, variations_are_checked_and_tell_their_keys)
         const th_row *row = &report.rows[r];
         expect_sound(row, begins(row->name, "crowd/") ? strtoull(row->name + strlen("crowd/"), NULL, 10) : 20);
     }
-    th_report_fini(&report);
 }
 
 /* Bones are those that are evaluated; levels that repeat the one before are skipped. */
@@ -444,7 +453,6 @@ Test(bench, joint_levels_are_checked_and_count_the_bones_they_evaluate)
     }
     cr_expect_gt(skipped, 0);
     cr_expect_leq(skipped, 7);
-    th_report_fini(&report);
 }
 
 /* They have as many bones, and more palette entries. */
@@ -460,7 +468,6 @@ Test(bench, morph_weights_are_checked)
         cr_expect(r == 0 || field(row->own, "key_bytes") > field(row[-1].own, "key_bytes"), "%s", row->name);
         cr_expect(r == 0 || row->palette_hash != row[-1].palette_hash, "%s", row->name);
     }
-    th_report_fini(&report);
 }
 
 /* What is added to a blend changes the pose; a single layer is the clip. */
@@ -479,7 +486,6 @@ Test(bench, layers_are_checked)
             cr_expect_neq(row->palette_hash, report.rows[other].palette_hash, "%s and %s", row->name,
                           report.rows[other].name);
     }
-    th_report_fini(&report);
 }
 
 /* Only what is evaluated counts; longer steps are shared by more and are off by more. */
@@ -506,7 +512,6 @@ Test(bench, shared_poses_are_checked_and_counted)
                   row->name, evaluated, error);
         cr_expect(row->max_error > 0 && row->max_error < 2e-4, "%s: %g", row->name, row->max_error);
     }
-    th_report_fini(&report);
 }
 
 /* A mask for each of several models, of any number of joints. */
@@ -522,7 +527,6 @@ Test(bench, masks_fit_their_models)
     cr_expect_str_eq(report.rows[1].failure, "");
     cr_expect(report.rows[1].checked && !report.rows[1].skipped);
     cr_expect_neq(report.rows[0].palette_hash, report.rows[1].palette_hash);
-    th_report_fini(&report);
     th_model_free(larger);
 }
 
@@ -538,7 +542,6 @@ Test(bench, hashes_agree_where_the_crowd_is_the_same)
     cr_expect_neq(row_of(&report, "crowd/8")->palette_hash, hash);
     cr_expect_neq(row_of(&report, "clips/one")->palette_hash, hash);
     cr_expect_eq(row_of(&report, "interp/slerp/exact")->palette_hash, row_of(&report, "pose/exact")->palette_hash);
-    th_report_fini(&report);
 
     th_scene_desc first = scene_of(100);
     const uint32_t clip = 0;
@@ -547,7 +550,6 @@ Test(bench, hashes_agree_where_the_crowd_is_the_same)
     const uint64_t first_hash = best_row(&of_first, "pose/%s/f32")->palette_hash;
     cr_expect_eq(row_of(&of_first, "clips/one")->palette_hash, first_hash);
     cr_expect_eq(row_of(&of_first, "clips/all")->palette_hash, hash, "whatever --clip says");
-    th_report_fini(&of_first);
 }
 
 Test(bench, wrong_kernel_fails_its_rows_and_no_others)
@@ -565,7 +567,6 @@ Test(bench, wrong_kernel_fails_its_rows_and_no_others)
             const bool spoiled = ends(row->name, suffix) || (on_best && spoiled_isa == th_isa_best());
             cr_expect_eq(row->failure[0] != 0, spoiled, "%s: %s", row->name, row->failure);
         }
-        th_report_fini(&report);
     }
 }
 
@@ -580,17 +581,15 @@ Test(bench, one_wrong_character_is_found)
     for (uint32_t r = 0; r < report.row_count; r++)
         cr_expect(strstr(report.rows[r].failure, "character 4 "), "%s: %s", report.rows[r].name,
                   report.rows[r].failure);
-    th_report_fini(&report);
 }
 
 /* Of a repetition of MOMENTS frames of this entry. */
 static void note_moments(const char *filter)
 {
     moment_count = 0;
-    th_report report = report_of(
+    report_of(
         &(th_bench_desc){.scene = scene_of(3), .measure = {.repetitions = 1, .iterations = MOMENTS}, .filter = filter});
     cr_assert_gt(moment_count, MOMENTS);
-    th_report_fini(&report);
 }
 
 Test(bench, random_play_jumps_and_forward_play_does_not)
@@ -621,7 +620,6 @@ Test(bench, modes_differ_from_the_file_as_far_as_they_should)
     cr_expect(nlerp > 1e-6 && nlerp < 1e-3, "%g", nlerp);
     cr_expect_float_eq(row_of(&report, "interp/step/scalar")->error_vs_source, step, 1.25e-4);
     cr_expect_lt(row_of(&report, "interp/slerp/exact")->error_vs_source, 1e-6);
-    th_report_fini(&report);
 }
 
 /* --interpolation and --keys reach all but the baselines; interp/ has modes of its own. */
@@ -646,8 +644,6 @@ Test(bench, entries_honour_interpolation_and_keys)
                      less = field(row_of(&report, full.rows[r].name)->own, "key_bytes");
         cr_expect(less < 0.75 * more, "%s: %g, %g", full.rows[r].name, less, more);
     }
-    th_report_fini(&report);
-    th_report_fini(&full);
 }
 
 static uint32_t compiled_in_all(void)
@@ -664,7 +660,6 @@ Test(bench, compiles_what_the_filter_needs_and_once)
     cr_expect(rigs_compiled[TH_INTERPOLATION_STEP] == 1 && compiled_in_all() == 1 && rigs_exact == 1);
     const json_t *model = json_array_get(json_object_get(report.scene, "models"), 0);
     cr_expect(json_is_null(json_object_get(model, "exact_clips")), "nobody can know");
-    th_report_fini(&report);
 
     report = report_on(scene_of(5), "^(pose|limit|crowd|play|clips)/");
     cr_expect(rigs_compiled[TH_INTERPOLATION_AUTHORED] == 1 && compiled_in_all() == 2 && rigs_exact == 2);
@@ -672,11 +667,9 @@ Test(bench, compiles_what_the_filter_needs_and_once)
     cr_expect_eq(json_integer_value(json_object_get(model, "exact_clips")), 0);
     cr_expect_gt(json_integer_value(json_object_get(model, "bytes_per_character")), 48);
     cr_expect_gt(json_number_value(json_object_get(model, "bytes_per_clip")), 100);
-    th_report_fini(&report);
 
     report = report_on(scene_of(5), "^limit/");
     cr_expect_eq(compiled_in_all(), 2);
-    th_report_fini(&report);
 }
 
 /* A bound that only rounding breaks lets some clips through and others not. */
@@ -688,13 +681,11 @@ Test(bench, characters_that_play_exact_are_counted)
     const double exact = field(some.rows[0].own, "exact_characters");
     cr_expect(exact > 0 && exact < 40, "%g", exact);
     cr_expect_gt(field(some.rows[0].own, "key_bytes"), 0);
-    th_report_fini(&some);
 
     scene.compile.bound_m = 1e-9;
     th_report all = report_on(scene, "^interp/nlerp/scalar");
     cr_expect_eq(field(all.rows[0].own, "exact_characters"), 40);
     cr_expect_eq(field(all.rows[0].own, "key_bytes"), 0);
-    th_report_fini(&all);
 }
 
 /* By lane. */
@@ -784,7 +775,6 @@ Test(bench, all_entries_run)
             jobs++, expect_job(row);
     }
     cr_expect_gt(jobs, 50);
-    th_report_fini(&report);
 }
 
 Test(bench, figures_need_what_they_are_held_against)
@@ -792,7 +782,6 @@ Test(bench, figures_need_what_they_are_held_against)
     th_report report = run("^jobs/job:1us/work-stealing", 1);
     cr_assert_eq(report.row_count, 1);
     cr_expect(json_is_null(json_object_get(report.rows[0].own, "speed_up")));
-    th_report_fini(&report);
 }
 
 Test(bench, jobs_run_on_one_thread)
@@ -804,7 +793,6 @@ Test(bench, jobs_run_on_one_thread)
             cr_expect_str_eq(report.rows[i].failure, "");
             cr_expect_eq(report.rows[i].threads, 1);
         }
-    th_report_fini(&report);
 }
 
 static th_scheduler_harness *make_harness(th_row *row)
@@ -894,13 +882,12 @@ static void note_progress(void *ctx, const th_measure_state *state)
 
 Test(bench, progress_goes_through_all_comparisons)
 {
-    th_report report = report_of(&(th_bench_desc){
+    report_of(&(th_bench_desc){
         .threads = 2,
         .measure = {.repetitions = 3, .iterations = 1, .progress = note_progress},
         .filter = "^jobs/fork_join",
     });
     cr_expect(told == 9 && last_comparison == 3 && last_rounds == 3, "%u", told);
-    th_report_fini(&report);
 }
 
 Test(bench, dry_run_checks_all_and_times_nothing)
@@ -917,7 +904,6 @@ Test(bench, dry_run_checks_all_and_times_nothing)
         cr_expect_eq(row->own && json_object_get(row->own, "speed_up"), false, "%s", row->name);
     }
     cr_expect(report.is_dry_run);
-    th_report_fini(&report);
 }
 
 Test(bench, dry_run_finds_what_is_wrong)

@@ -1,7 +1,7 @@
 /* Statistics, JSON and tables against values worked out by hand. */
-#include <bench/stats.h>
+#include "fixture_samples.h"
+
 #include <core/json.h>
-#include <core/random.h>
 #include <core/table.h>
 
 #include <criterion/criterion.h>
@@ -12,11 +12,8 @@
 
 static th_stats stats_of(const double *values, uint32_t count)
 {
-    th_samples samples;
-    cr_assert(th_samples_init(&samples, count));
-    for (uint32_t i = 0; i < count; i++)
-        th_samples_add(&samples, values[i]);
-    th_stats stats = th_samples_stats(&samples);
+    th_samples samples = samples_of(values, count);
+    const th_stats stats = th_samples_stats(&samples);
     for (uint32_t i = 0; i < count; i++)
         cr_expect_eq(samples.values[i], values[i], "the order of the samples is kept");
     th_samples_fini(&samples);
@@ -80,15 +77,6 @@ Test(stats, tail_and_outliers_of_many)
 }
 
 /* ---- the interval of the median ---- */
-
-static th_samples samples_of(const double *values, uint32_t count)
-{
-    th_samples samples;
-    cr_assert(th_samples_init(&samples, count));
-    for (uint32_t i = 0; i < count; i++)
-        th_samples_add(&samples, values[i]);
-    return samples;
-}
 
 static double choose(int n, int k)
 {
@@ -170,24 +158,9 @@ Test(interval, of_an_even_count_may_end_between_two_samples)
     th_samples_fini(&samples);
 }
 
-/* Numbers of a normal shape, by adding up those of an even one. */
-static void fill(th_samples *samples, uint32_t count, uint64_t seed, double mean)
-{
-    cr_assert(th_samples_init(samples, count));
-    for (uint32_t i = 0; i < count; i++) {
-        double sum = 0;
-        for (uint32_t k = 0; k < 12; k++)
-            sum += th_random_unit(th_random_bits(seed, i), k);
-        th_samples_add(samples, mean * (1 + 0.05 * (sum - 6)));
-    }
-}
-
 Test(stats, more_samples_are_put_behind)
 {
-    th_samples samples, more;
-    cr_assert(th_samples_init(&samples, 1));
-    fill(&more, 3, 7, 1);
-    th_samples_add(&samples, 5);
+    th_samples samples = samples_of((double[]){5}, 1), more = samples_of((double[]){1, 3, 2}, 3);
     cr_assert(th_samples_append(&samples, &more));
     cr_expect_eq(samples.count, 4);
     cr_expect_eq(samples.values[0], 5);
@@ -285,21 +258,17 @@ Test(json, tells_when_the_stream_failed)
 
 /* ---- tables ---- */
 
-static char *written(const th_table *table, th_format format)
+/* And destroys the table. */
+static void expect_text(th_table *table, th_format format, const char *wanted)
 {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
     cr_assert(th_table_write(table, format, file));
     fclose(file);
-    return text;
-}
-
-static void expect_text(const th_table *table, th_format format, const char *wanted)
-{
-    char *text = written(table, format);
     cr_expect_str_eq(text, wanted);
     free(text);
+    th_table_destroy(table);
 }
 
 Test(table, aligns_left_and_right_and_leaves_no_spaces_behind)
@@ -315,7 +284,6 @@ Test(table, aligns_left_and_right_and_leaves_no_spaces_behind)
                 "  name      n  rest\n"
                 "  caf\xC3\xA9   1000  x\n"
                 "  b?[2J     7\n");
-    th_table_destroy(table);
 }
 
 static th_table *awkward_table(void)
@@ -329,54 +297,44 @@ static th_table *awkward_table(void)
 
 Test(table, csv_is_that_of_rfc_4180)
 {
-    th_table *table = awkward_table();
-    expect_text(table, TH_FORMAT_CSV,
+    expect_text(awkward_table(), TH_FORMAT_CSV,
                 "\"what, then\",n\r\n"
                 "\"a,b\",1\r\n"
                 "\"say \"\"hi\"\"\",-2\r\n"
                 "x|y_z_ *,3\r\n"
                 " a?b,\r\n");
-    th_table_destroy(table);
 }
 
 Test(table, markdown_escapes_markup_and_aligns_its_source)
 {
-    th_table *table = awkward_table();
-    expect_text(table, TH_FORMAT_MARKDOWN,
+    expect_text(awkward_table(), TH_FORMAT_MARKDOWN,
                 "| what, then  |  n |\n"
                 "|:------------|---:|\n"
                 "| a,b         |  1 |\n"
                 "| say \"hi\"    | -2 |\n"
                 "| x\\|y_z\\_ \\* |  3 |\n"
                 "|  a?b        |    |\n");
-    th_table_destroy(table);
 }
 
 Test(table, html_has_headings_and_escapes_markup_and_leaves_blank_rows_out)
 {
-    char text[512] = "";
-    FILE *file = fmemopen(text, sizeof text, "w");
     th_table *table = th_table_create("<name|>number");
     th_table_cell(table, "%s", "<b>&\"'");
     th_table_cell(table, "%d", 7);
     th_table_cell(table, "%s", "");
     th_table_cell(table, "%s", "");
-    cr_assert(th_table_write(table, TH_FORMAT_HTML, file));
-    fclose(file);
-    th_table_destroy(table);
-    cr_expect_str_eq(text, "<div class=\"scroll\" tabindex=\"0\"><table>\n"
-                           "<thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"right\">number</th></tr>"
-                           "</thead>\n<tbody>\n<tr><th scope=\"row\">&lt;b&gt;&amp;&quot;&#39;</th>"
-                           "<td class=\"right\">7</td></tr>\n</tbody></table></div>\n");
+    expect_text(table, TH_FORMAT_HTML,
+                "<div class=\"scroll\" tabindex=\"0\"><table>\n"
+                "<thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"right\">number</th></tr>"
+                "</thead>\n<tbody>\n<tr><th scope=\"row\">&lt;b&gt;&amp;&quot;&#39;</th>"
+                "<td class=\"right\">7</td></tr>\n</tbody></table></div>\n");
 }
 
 Test(table, of_objects_has_a_column_for_each_name)
 {
     json_t *objects = json_pack("[{s:s, s:i}, {s:f, s:s, s:b, s:n}]", "name", "one", "n", 1, "real", 0.1, "name", "two",
                                 "is", 1, "none");
-    th_table *table = th_table_from_objects(objects);
-    expect_text(table, TH_FORMAT_CSV, "name,n,real,is,none\r\none,1,,,\r\ntwo,,0.1,1,\r\n");
-    th_table_destroy(table);
+    expect_text(th_table_from_objects(objects), TH_FORMAT_CSV, "name,n,real,is,none\r\none,1,,,\r\ntwo,,0.1,1,\r\n");
     json_decref(objects);
 }
 

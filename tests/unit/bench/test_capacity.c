@@ -1,5 +1,6 @@
 /* The search for what holds a budget, on made-up frame times: many trials by seed, so chance has no say in a test. */
 #include "fixture_nightly.h"
+#include "fixture_samples.h"
 
 #include <bench/capacity.h>
 #include <core/random.h>
@@ -16,7 +17,6 @@ static th_error err;
 enum { FRAMES = 1800, MOST = 10000000 };
 
 #define BUDGET_MS 16.6
-#define PI        3.14159265358979323846
 
 /* A frame takes (fixed + items each) ms, times exp(spread x), x normal; some take `spike` ms more. */
 typedef struct machine {
@@ -42,22 +42,14 @@ static double unit(machine *m)
     return th_random_unit(m->seed, m->drawn++);
 }
 
-/* G. Box, M. Muller, A Note on the Generation of Random Normal Deviates, 1958. */
-static double normal_from(double a, double b)
-{
-    return sqrt(-2 * log(1 - a)) * cos(2 * PI * b);
-}
-
 static double normal(machine *m)
 {
-    const double a = unit(m);
-    return normal_from(a, unit(m));
+    return normal_of(~m->seed, m->drawn++);
 }
 
 static double mood_of(const machine *m)
 {
-    const uint64_t number = 2 * (m->frames / 1500u);
-    return exp(m->mood * normal_from(th_random_unit(~m->seed, number), th_random_unit(~m->seed, number + 1)));
+    return exp(m->mood * normal_of(m->seed + 1, m->frames / 1500u));
 }
 
 static double plain_ms(const machine *m, double items)

@@ -1,6 +1,7 @@
 /* Verdicts on made-up results. How they are told: test_documents. */
 #include "fixture_nightly.h"
 #include "fixture_result_file.h"
+#include "fixture_samples.h"
 
 #include <bench/compare.h>
 #include <core/random.h>
@@ -23,74 +24,80 @@ typedef struct pair {
     const char *value;
 } pair;
 
-static pair pair_of(uint32_t rows, uint32_t processes, made_up_time *old_ns, made_up_time *new_ns)
-{
-    return (pair){.reports = {report_of(rows, processes, 20, old_ns), report_of(rows, processes, 20, new_ns)},
-                  .desc = {.threshold = 0.03, .interleaved = true}};
-}
+static pair p; /* of the test */
 
-static void forget(pair *p)
+/* What came of it. */
+static void forget(void)
 {
-    if (p->result.changes)
-        th_comparison_fini(&p->result);
+    if (p.result.changes)
+        th_comparison_fini(&p.result);
     for (int side = 0; side < 2; side++) {
-        th_result_file_free(p->result_files[side]);
-        p->result_files[side] = NULL;
+        th_result_file_free(p.result_files[side]);
+        p.result_files[side] = NULL;
     }
 }
 
-/* As they are now; what was compared before is forgotten. */
-static th_result compare(pair *p)
+static void end(void)
 {
-    forget(p);
-    json_t *written = document_of(&p->reports[1]), *document = json_deep_copy(written); /* the scene is the report's */
+    forget();
+    th_report_fini(&p.reports[0]);
+    th_report_fini(&p.reports[1]);
+}
+
+TestSuite(compare, .fini = end);
+
+/* In place of the one before. */
+static void make_pair(uint32_t rows, uint32_t processes, made_up_time *old_ns, made_up_time *new_ns)
+{
+    end();
+    p = (pair){.reports = {report_of(rows, processes, 20, old_ns), report_of(rows, processes, 20, new_ns)},
+               .desc = {.threshold = 0.03, .interleaved = true}};
+}
+
+/* As they are now; what was compared before is forgotten. */
+static th_result compare(void)
+{
+    forget();
+    json_t *written = document_of(&p.reports[1]), *document = json_deep_copy(written); /* the scene is the report's */
     json_t *context = json_object_get(document, "context");
     json_decref(written);
-    if (p->field && strncmp(p->field, "scene.", 6) == 0)
-        json_object_set_new(json_object_get(context, "scene"), p->field + 6,
-                            json_loads(p->value, JSON_DECODE_ANY, NULL));
-    else if (p->field)
-        json_object_set_new(context, p->field, json_loads(p->value, JSON_DECODE_ANY, NULL));
-    p->result_files[0] = result_file_of(&p->reports[0], "old.json");
-    cr_assert_eq(parse_document(document, "new.json", &p->result_files[1], &err), TH_OK, "%s", err.text);
+    if (p.field && strncmp(p.field, "scene.", 6) == 0)
+        json_object_set_new(json_object_get(context, "scene"), p.field + 6, json_loads(p.value, JSON_DECODE_ANY, NULL));
+    else if (p.field)
+        json_object_set_new(context, p.field, json_loads(p.value, JSON_DECODE_ANY, NULL));
+    p.result_files[0] = result_file_of(&p.reports[0], "old.json");
+    cr_assert_eq(parse_document(document, "new.json", &p.result_files[1], &err), TH_OK, "%s", err.text);
     json_decref(document);
-    p->desc.old_results = p->result_files[0];
-    p->desc.new_results = p->result_files[1];
-    return th_compare(&p->desc, &p->result, &err);
+    p.desc.old_results = p.result_files[0];
+    p.desc.new_results = p.result_files[1];
+    return th_compare(&p.desc, &p.result, &err);
 }
 
-static void end(pair *p)
+static const th_change_estimate *core_of(uint32_t row)
 {
-    forget(p);
-    th_report_fini(&p->reports[0]);
-    th_report_fini(&p->reports[1]);
+    return &p.result.changes[row].estimates[TH_ESTIMATOR_CORE];
 }
 
-static const th_change_estimate *core_of(const pair *p, uint32_t row)
+static void expect_verdict(uint32_t row, th_verdict verdict)
 {
-    return &p->result.changes[row].estimates[TH_ESTIMATOR_CORE];
-}
-
-static void expect_verdict(const pair *p, uint32_t row, th_verdict verdict)
-{
-    const th_change *c = &p->result.changes[row];
+    const th_change *c = &p.result.changes[row];
     char text[128] = "";
     th_change_describe(c, text, sizeof text);
     cr_expect_eq(c->verdict, verdict, "%s: %s, not %s: core %+.2f %%, p %g", c->name, text, th_verdict_name(verdict),
-                 100 * core_of(p, row)->change, core_of(p, row)->p);
+                 100 * core_of(row)->change, core_of(row)->p);
 }
 
-static void expect_estimate(const pair *p, uint32_t row, th_estimator estimator, th_verdict verdict)
+static void expect_estimate(uint32_t row, th_estimator estimator, th_verdict verdict)
 {
-    const th_change_estimate *e = &p->result.changes[row].estimates[estimator];
+    const th_change_estimate *e = &p.result.changes[row].estimates[estimator];
     cr_expect_eq(e->verdict, verdict, "row %u, %s: %s, not %s: %+.2f %%, p %g", row, th_estimator_name(estimator),
                  th_verdict_name(e->verdict), th_verdict_name(verdict), 100 * e->change, e->p);
 }
 
 /* Times all of the samples of a row of the new report by a factor. */
-static void stretch(pair *p, uint32_t row, double factor)
+static void stretch(uint32_t row, double factor)
 {
-    th_row *r = &p->reports[1].rows[row];
+    th_row *r = &p.reports[1].rows[row];
     for (uint32_t i = 0; i < r->real_ns.count; i++) {
         r->real_ns.values[i] *= factor;
         r->cpu_ns.values[i] *= factor;
@@ -110,13 +117,13 @@ static bool is_warned(const json_t *texts, const char *words)
 /* The other way round slower is faster, and a change below the threshold is none. */
 Test(compare, longer_is_slower_and_shorter_is_faster)
 {
-    pair p = pair_of(20, 12, steady, steady_again);
-    stretch(&p, 3, 1.05);
-    stretch(&p, 5, 0.95);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    make_pair(20, 12, steady, steady_again);
+    stretch(3, 1.05);
+    stretch(5, 0.95);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < 20; r++)
-        expect_verdict(&p, r, r == 3 ? TH_VERDICT_SLOWER : r == 5 ? TH_VERDICT_FASTER : TH_VERDICT_EQUIVALENT);
-    const th_change_estimate *c = core_of(&p, 3);
+        expect_verdict(r, r == 3 ? TH_VERDICT_SLOWER : r == 5 ? TH_VERDICT_FASTER : TH_VERDICT_EQUIVALENT);
+    const th_change_estimate *c = core_of(3);
     cr_expect_float_eq(c->change, 0.05, 0.01);
     cr_expect(c->interval.low < c->change && c->change < c->interval.high);
     cr_expect(c->interval.low > 0.03 && c->interval.high < 0.07, "%g, %g", c->interval.low, c->interval.high);
@@ -130,16 +137,15 @@ Test(compare, longer_is_slower_and_shorter_is_faster)
     p.desc.old_results = p.result_files[1];
     p.desc.new_results = p.result_files[0];
     cr_assert_eq(th_compare(&p.desc, &p.result, &err), TH_OK);
-    expect_verdict(&p, 3, TH_VERDICT_FASTER);
-    expect_verdict(&p, 5, TH_VERDICT_SLOWER);
-    cr_expect_float_eq((1 + there.change) * (1 + core_of(&p, 3)->change), 1, 1e-9);
-    cr_expect_float_eq(there.p, core_of(&p, 3)->p, 1e-12);
+    expect_verdict(3, TH_VERDICT_FASTER);
+    expect_verdict(5, TH_VERDICT_SLOWER);
+    cr_expect_float_eq((1 + there.change) * (1 + core_of(3)->change), 1, 1e-9);
+    cr_expect_float_eq(there.p, core_of(3)->p, 1e-12);
 
     p.desc.threshold = 0.08;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 3, TH_VERDICT_EQUIVALENT);
-    cr_expect(core_of(&p, 3)->p < 1e-3, "though it is none by chance");
-    end(&p);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    expect_verdict(3, TH_VERDICT_EQUIVALENT);
+    cr_expect(core_of(3)->p < 1e-3, "though it is none by chance");
 }
 
 /* Processes far from each other, and none of them knows. */
@@ -155,25 +161,24 @@ static double wild_again(uint32_t row, uint32_t process, uint32_t repetition)
 
 Test(compare, what_scatters_more_than_the_threshold_is_inconclusive)
 {
-    pair p = pair_of(4, 12, wild, wild_again);
-    stretch(&p, 0, 1.05);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    make_pair(4, 12, wild, wild_again);
+    stretch(0, 1.05);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < 4; r++) {
-        expect_verdict(&p, r, TH_VERDICT_INCONCLUSIVE);
-        cr_expect(core_of(&p, r)->detectable > 0.1, "%g", core_of(&p, r)->detectable);
+        expect_verdict(r, TH_VERDICT_INCONCLUSIVE);
+        cr_expect(core_of(r)->detectable > 0.1, "%g", core_of(r)->detectable);
     }
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_INCONCLUSIVE);
     char text[128] = "";
     th_change_describe(&p.result.changes[1], text, sizeof text);
     cr_expect_eq(strncmp(text, "inconclusive: core sees ", 24), 0, "%s", text);
-    end(&p);
 }
 
 /* Each process runs at a clock of its own, and its times follow. */
 Test(compare, processes_at_different_clocks_are_compared_at_one)
 {
-    pair p = pair_of(1, 12, steady, steady_again);
-    stretch(&p, 0, 1.1);
+    make_pair(1, 12, steady, steady_again);
+    stretch(0, 1.1);
     for (int side = 0; side < 2; side++) {
         th_row *row = &p.reports[side].rows[0];
         for (uint32_t i = 0; i < row->real_ns.count; i++) {
@@ -183,16 +188,15 @@ Test(compare, processes_at_different_clocks_are_compared_at_one)
             row->core_clock_ns.values[i] *= slower;
         }
     }
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_SLOWER);
-    cr_expect_float_eq(core_of(&p, 0)->change, 0.1, 0.01, "%g", core_of(&p, 0)->change);
-    end(&p);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    expect_verdict(0, TH_VERDICT_SLOWER);
+    cr_expect_float_eq(core_of(0)->change, 0.1, 0.01, "%g", core_of(0)->change);
 }
 
 /* Other programs stretch wall time. With more than one thread, or a driver that draws, there is nothing else. */
 Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
 {
-    pair p = pair_of(7, 12, steady, steady_again);
+    make_pair(7, 12, steady, steady_again);
     p.reports[0].rows[1].threads = p.reports[1].rows[1].threads = 2;
     for (int side = 0; side < 2; side++) {
         th_row *rows = p.reports[side].rows;
@@ -205,12 +209,11 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
     for (uint32_t r = 0; r < 7; r++)
         for (uint32_t i = 0; i < p.reports[1].rows[r].real_ns.count; i++)
             p.reports[1].rows[r].real_ns.values[i] *= 1.5;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < 7; r++) /* the first on one thread, the sixth without a picture */
-        expect_estimate(&p, r, TH_ESTIMATOR_CORE, r == 0 || r == 5 ? TH_VERDICT_EQUIVALENT : TH_VERDICT_SLOWER);
-    expect_estimate(&p, 0, TH_ESTIMATOR_MEAN, TH_VERDICT_EQUIVALENT);
-    cr_expect_float_eq(core_of(&p, 1)->old_ns, 2e6, 2e4);
-    end(&p);
+        expect_estimate(r, TH_ESTIMATOR_CORE, r == 0 || r == 5 ? TH_VERDICT_EQUIVALENT : TH_VERDICT_SLOWER);
+    expect_estimate(0, TH_ESTIMATOR_MEAN, TH_VERDICT_EQUIVALENT);
+    cr_expect_float_eq(core_of(1)->old_ns, 2e6, 2e4);
 }
 
 /* What the machine or others do is shown, however much it changed, and is_classified by nobody; nor does it make the
@@ -229,36 +232,28 @@ Test(compare, baselines_judge_nothing)
                                         "jobs/trace/off",
                                         "limits"};
     enum { COUNT = sizeof names / sizeof *names, BASELINES = 8 };
-    pair p = pair_of(COUNT, 12, steady, steady_again);
+    make_pair(COUNT, 12, steady, steady_again);
     for (uint32_t r = 0; r < COUNT; r++) {
         strcpy(p.reports[0].rows[r].name, names[r]);
         strcpy(p.reports[1].rows[r].name, names[r]);
-        stretch(&p, r, r < BASELINES ? 1.5 : 1);
+        stretch(r, r < BASELINES ? 1.5 : 1);
     }
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < COUNT; r++)
-        expect_verdict(&p, r, r < BASELINES ? TH_VERDICT_BASELINE : TH_VERDICT_EQUIVALENT);
-    cr_expect_float_eq(core_of(&p, 0)->change, 0.5, 0.02);
-    cr_expect(isnan(core_of(&p, 0)->p) && isnan(core_of(&p, 0)->detectable));
+        expect_verdict(r, r < BASELINES ? TH_VERDICT_BASELINE : TH_VERDICT_EQUIVALENT);
+    cr_expect_float_eq(core_of(0)->change, 0.5, 0.02);
+    cr_expect(isnan(core_of(0)->p) && isnan(core_of(0)->detectable));
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
     for (uint32_t r = BASELINES; r < COUNT; r++)
-        stretch(&p, r, 1.5);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+        stretch(r, 1.5);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     for (uint32_t r = BASELINES; r < COUNT; r++) {
-        expect_verdict(&p, r, TH_VERDICT_SLOWER);
-        cr_expect_lt(core_of(&p, r)->p, 1e-9, "%g", core_of(&p, r)->p);
+        expect_verdict(r, TH_VERDICT_SLOWER);
+        cr_expect_lt(core_of(r)->p, 1e-9, "%g", core_of(r)->p);
     }
-    end(&p);
 }
 
 /* ---- how often it is right ---- */
-
-/* A number from the standard normal distribution (Box and Muller). */
-static double normal_of(uint64_t seed, uint64_t index)
-{
-    const double radius = sqrt(-2 * log(1 - th_random_unit(seed, 2 * index)));
-    return radius * cos(6.283185307179586 * th_random_unit(seed, 2 * index + 1));
-}
 
 static uint64_t try_seed; /* another measurement */
 
@@ -286,20 +281,20 @@ static tally tally_of(uint32_t comparisons, made_up_time *ns, double truth)
     enum { ROWS = 5 };
     tally t = {.comparisons = comparisons};
     for (uint32_t i = 0; i < comparisons; i++) {
+        end();
         try_seed = 2 * i + 1;
-        pair p = {.reports[0] = report_of(ROWS, 12, 1, ns), .desc = {.threshold = 0.025, .interleaved = true}};
+        p = (pair){.reports[0] = report_of(ROWS, 12, 1, ns), .desc = {.threshold = 0.025, .interleaved = true}};
         try_seed = 2 * i + 2;
         p.reports[1] = report_of(ROWS, 12, 1, ns);
         for (uint32_t r = 0; r < ROWS; r++)
-            stretch(&p, r, 1 + truth);
-        cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+            stretch(r, 1 + truth);
+        cr_assert_eq(compare(), TH_OK, "%s", err.text);
         t.alarms += p.result.verdicts[TH_VERDICT_SLOWER] + p.result.verdicts[TH_VERDICT_FASTER] > 0;
         t.found += p.result.verdicts[TH_VERDICT_SLOWER];
         t.missed += p.result.verdicts[TH_VERDICT_EQUIVALENT];
         t.entries += ROWS;
         for (uint32_t r = 0; r < ROWS; r++)
-            t.covered += core_of(&p, r)->interval.low <= truth && truth <= core_of(&p, r)->interval.high;
-        end(&p);
+            t.covered += core_of(r)->interval.low <= truth && truth <= core_of(r)->interval.high;
     }
     return t;
 }
@@ -328,9 +323,9 @@ Test(compare, a_change_of_5_percent_is_never_equivalent)
 /* By hand: the smallest p of six (two entries, three estimators) counts for all. */
 Test(compare, corrects_p_as_holm_does)
 {
-    pair p = pair_of(2, 8, lognormal, steady);
-    stretch(&p, 0, 1.08);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    make_pair(2, 8, lognormal, steady);
+    stretch(0, 1.08);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     double least = 1, wanted = 1;
     for (uint32_t r = 0; r < 2; r++)
         for (int e = 0; e < TH_ESTIMATOR_COUNT; e++) {
@@ -339,36 +334,33 @@ Test(compare, corrects_p_as_holm_does)
             wanted = fmin(wanted, 6 * th_log_p(&estimate->log_change));
         }
     cr_expect_float_eq(least / wanted, 1, 1e-9, "%g, %g", least, wanted);
-    end(&p);
 }
 
 /* Who looks again and again finds something some day, unless each look has a share of the risk. */
 Test(compare, looks_share_the_risk)
 {
-    pair p = pair_of(2, 12, steady, steady_again);
-    stretch(&p, 0, 1.02);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    const th_change_estimate once = *core_of(&p, 0);
+    make_pair(2, 12, steady, steady_again);
+    stretch(0, 1.02);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    const th_change_estimate once = *core_of(0);
     p.desc.looks = 3;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    cr_expect_float_eq(core_of(&p, 0)->p, 3 * once.p, 1e-12);
-    cr_expect(core_of(&p, 0)->interval.low < once.interval.low);
-    cr_expect(core_of(&p, 0)->interval.high > once.interval.high);
-    end(&p);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    cr_expect_float_eq(core_of(0)->p, 3 * once.p, 1e-12);
+    cr_expect(core_of(0)->interval.low < once.interval.low);
+    cr_expect(core_of(0)->interval.high > once.interval.high);
 }
 
 /* A machine is another one some minutes later. */
 Test(compare, results_measured_one_after_the_other_have_intervals_twice_as_wide)
 {
-    pair p = pair_of(1, 12, lognormal, steady);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    const th_change_estimate both = *core_of(&p, 0);
+    make_pair(1, 12, lognormal, steady);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    const th_change_estimate both = *core_of(0);
     p.desc.interleaved = false;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    cr_expect_float_eq(core_of(&p, 0)->log_change.error, 2 * both.log_change.error, 1e-12);
-    cr_expect_float_eq(log((1 + core_of(&p, 0)->interval.high) / (1 + core_of(&p, 0)->change)),
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    cr_expect_float_eq(core_of(0)->log_change.error, 2 * both.log_change.error, 1e-12);
+    cr_expect_float_eq(log((1 + core_of(0)->interval.high) / (1 + core_of(0)->change)),
                        2 * log((1 + both.interval.high) / (1 + both.change)), 1e-9);
-    end(&p);
 }
 
 /* ---- each estimator ---- */
@@ -435,19 +427,18 @@ Test(compare, an_entry_is_what_its_estimators_are)
         {steady, steady_again, NULL, "inconclusive: 7 processes", 7, UNSURE, UNSURE, UNSURE},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        pair p = pair_of(1, cases[c].processes, cases[c].old_ns, cases[c].new_ns);
+        make_pair(1, cases[c].processes, cases[c].old_ns, cases[c].new_ns);
         for (int side = 0; side < 2 && cases[c].wall; side++)
             for (uint32_t i = 0; i < p.reports[side].rows[0].real_ns.count; i++)
                 p.reports[side].rows[0].real_ns.values[i] *= cases[c].wall(side, i);
-        cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+        cr_assert_eq(compare(), TH_OK, "%s", err.text);
         const int wanted[] = {cases[c].core, cases[c].mean, cases[c].tail};
         for (int e = 0; e < TH_ESTIMATOR_COUNT; e++)
             if (wanted[e] >= 0)
-                expect_estimate(&p, 0, (th_estimator)e, (th_verdict)wanted[e]);
+                expect_estimate(0, (th_estimator)e, (th_verdict)wanted[e]);
         char text[128] = "";
         th_change_describe(&p.result.changes[0], text, sizeof text);
         cr_expect_eq(strncmp(text, cases[c].told, strlen(cases[c].told)), 0, "case %zu: %s", c, text);
-        end(&p);
     }
 }
 
@@ -462,21 +453,20 @@ Test(compare, fail_on_says_what_fails)
         {TH_OUTCOME_BAD, TH_OUTCOME_BAD, TH_OUTCOME_BAD},
     };
     for (int what = 0; what < 3; what++) {
-        pair p = what == 0 ? pair_of(1, 12, wild, wild_again) : pair_of(1, 12, steady, steady_again);
-        stretch(&p, 0, what == 1 ? 1.5 : 1);
+        make_pair(1, 12, what == 0 ? wild : steady, what == 0 ? wild_again : steady_again);
+        stretch(0, what == 1 ? 1.5 : 1);
         p.reports[1].rows[0].palette_hash += what == 2;
         for (int f = 0; f < TH_FAIL_ON_COUNT; f++) {
             p.desc.fail_on = (th_fail_on)f;
-            cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+            cr_assert_eq(compare(), TH_OK, "%s", err.text);
             cr_expect_eq(th_comparison_outcome(&p.result), wanted[what][f], "%d, %d", what, f);
         }
-        end(&p);
     }
 }
 
 Test(compare, results_of_other_programs_are_of_one_process)
 {
-    pair p = pair_of(1, 1, steady, steady_again);
+    make_pair(1, 1, steady, steady_again);
     json_t *document = document_of(&p.reports[1]);
     json_object_del(json_object_get(document, "context"), "usable_cpus");
     json_object_del(json_object_get(document, "context"), "throng_schema_version");
@@ -495,10 +485,9 @@ Test(compare, results_of_other_programs_are_of_one_process)
     p.desc.new_results = p.result_files[1];
     p.desc.force = true; /* what the other program does not tell of the machine differs */
     cr_assert_eq(th_compare(&p.desc, &p.result, &err), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_INCONCLUSIVE);
+    expect_verdict(0, TH_VERDICT_INCONCLUSIVE);
     cr_expect(is_warned(p.result.warnings, "new.json was written by another program, in one process"));
     cr_expect_not(is_warned(p.result.warnings, "old.json was written by another program"));
-    end(&p);
 }
 
 static double nothing(uint32_t row, uint32_t process, uint32_t repetition)
@@ -509,59 +498,54 @@ static double nothing(uint32_t row, uint32_t process, uint32_t repetition)
 
 Test(compare, times_of_nothing_and_no_times_are_untimed)
 {
-    pair p = pair_of(1, 8, nothing, steady);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_UNTIMED);
-    cr_expect(isnan(core_of(&p, 0)->change) && isnan(core_of(&p, 0)->p));
+    make_pair(1, 8, nothing, steady);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    expect_verdict(0, TH_VERDICT_UNTIMED);
+    cr_expect(isnan(core_of(0)->change) && isnan(core_of(0)->p));
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
-    end(&p);
-    p = pair_of(1, 8, steady, nothing);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_UNTIMED);
-    end(&p);
+    make_pair(1, 8, steady, nothing);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    expect_verdict(0, TH_VERDICT_UNTIMED);
+    end();
     p = (pair){.reports = {report_of(2, 8, 20, steady), report_of(2, 0, 0, steady)}, .desc.threshold = 0.03};
     p.reports[1].is_dry_run = true;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_UNTIMED], 2);
-    end(&p);
 }
 
 /* ---- which entries ---- */
 
 Test(compare, entries_of_one_side_are_told_and_do_no_harm)
 {
-    pair p = pair_of(3, 8, steady, steady_again);
+    make_pair(3, 8, steady, steady_again);
     strcpy(p.reports[0].rows[0].name, "gone");
     strcpy(p.reports[1].rows[2].name, "added");
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(p.result.count, 5);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_ONLY_OLD], 2);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_ONLY_NEW], 2);
     cr_expect_str_eq(p.result.changes[2].name, "added");
-    expect_verdict(&p, 2, TH_VERDICT_ONLY_NEW);
+    expect_verdict(2, TH_VERDICT_ONLY_NEW);
     cr_expect_str_eq(p.result.changes[3].name, "gone");
-    expect_verdict(&p, 3, TH_VERDICT_ONLY_OLD);
+    expect_verdict(3, TH_VERDICT_ONLY_OLD);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
-    end(&p);
 }
 
 Test(compare, only_what_both_have_and_the_filter_lets_through_counts)
 {
-    pair p = pair_of(12, 8, steady, steady_again);
-    stretch(&p, 3, 1.2);
+    make_pair(12, 8, steady, steady_again);
+    stretch(3, 1.2);
     p.desc.filter = "row/[12]$";
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(p.result.count, 2);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
     p.desc.filter = "nothing";
-    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect_eq(compare(), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "old.json and new.json have no entry in common that the filter lets through");
-    end(&p);
-    p = pair_of(1, 8, steady, steady_again);
+    make_pair(1, 8, steady, steady_again);
     strcpy(p.reports[1].rows[0].name, "another");
-    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect_eq(compare(), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "old.json and new.json have no entry in common");
-    end(&p);
 }
 
 /* ---- palettes ---- */
@@ -569,7 +553,7 @@ Test(compare, only_what_both_have_and_the_filter_lets_through_counts)
 /* What failed before and no longer does is fine. */
 Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
 {
-    pair p = pair_of(9, 8, steady, steady_again);
+    make_pair(9, 8, steady, steady_again);
     p.reports[1].rows[0].palette_hash++;
     p.reports[1].rows[1].max_error *= 1.02;
     p.reports[1].rows[2].max_error *= 1.005; /* the last digits of a library */
@@ -584,23 +568,22 @@ Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
     p.reports[0].rows[7].palette_hash++;
     strcpy(p.reports[1].rows[8].name, "added");
     strcpy(p.reports[1].rows[8].failure, "off by a metre");
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_str_eq(p.result.changes[0].problem, "its palettes changed: 1234567890abcdf0, was 1234567890abcdef");
     cr_expect_str_eq(p.result.changes[1].problem, "its error grew from 0.0001 to 0.000102");
     cr_expect_str_eq(p.result.changes[2].problem, "");
     cr_expect_str_eq(p.result.changes[3].problem, "");
     cr_expect_str_eq(p.result.changes[4].problem, "it failed: joint hand is off");
-    expect_verdict(&p, 4, TH_VERDICT_UNTIMED);
+    expect_verdict(4, TH_VERDICT_UNTIMED);
     cr_expect_str_eq(p.result.changes[5].problem, "its error vs source grew from 0.001 to 0.00102");
     cr_expect_str_eq(p.result.changes[6].problem, "");
     cr_expect_str_eq(p.result.changes[7].problem, "");
-    expect_verdict(&p, 7, TH_VERDICT_UNTIMED);
+    expect_verdict(7, TH_VERDICT_UNTIMED);
     cr_expect_str_eq(p.result.changes[8].problem, "it failed: off by a metre");
-    expect_verdict(&p, 8, TH_VERDICT_ONLY_NEW);
+    expect_verdict(8, TH_VERDICT_ONLY_NEW);
     cr_expect_eq(p.result.problems, 5);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_SLOWER], 0);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_BAD);
-    end(&p);
 }
 
 /* ---- conditions ---- */
@@ -613,21 +596,20 @@ Test(compare, other_conditions_are_refused_by_name_unless_forced)
         "repetition_ms", "repetition_frames", "scene.seed",  "scene.characters",   "scene.models",
         "scene.extra",
     };
-    pair p = pair_of(1, 8, steady, steady_again);
+    make_pair(1, 8, steady, steady_again);
     p.value = "\"odd\"";
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         char words[128];
         p.field = fields[i];
         p.desc.force = false;
-        cr_expect_eq(compare(&p), TH_ERR_INPUT, "%s", fields[i]);
+        cr_expect_eq(compare(), TH_ERR_INPUT, "%s", fields[i]);
         snprintf(words, sizeof words, "not measured under the same conditions: %s is ", fields[i]);
         cr_expect_eq(strncmp(err.text, words, strlen(words)), 0, "%s", err.text);
         cr_expect(strstr(err.text, " in old.json and \"odd\" in new.json"), "%s", err.text);
         p.desc.force = true;
-        cr_expect_eq(compare(&p), TH_OK, "%s", err.text);
+        cr_expect_eq(compare(), TH_OK, "%s", err.text);
         cr_expect_eq(json_array_size(p.result.differences), 1);
     }
-    end(&p);
 }
 
 Test(compare, what_is_found_out_or_hardly_matters_may_differ)
@@ -646,41 +628,38 @@ Test(compare, what_is_found_out_or_hardly_matters_may_differ)
          "[{\"name\": \"human\", \"exact_clips\": 3, \"bytes_per_character\": 2496, \"bytes_per_clip\": 38765.0}]",
          false},
     };
-    pair p = pair_of(1, 8, steady, steady_again);
+    make_pair(1, 8, steady, steady_again);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         p.field = cases[i].field;
         p.value = cases[i].value;
-        cr_expect_eq(compare(&p), TH_OK, "%s", err.text);
+        cr_expect_eq(compare(), TH_OK, "%s", err.text);
         cr_expect_eq(is_warned(p.result.warnings, "\"odd\" in new.json"), cases[i].is_told, "%s", p.field);
     }
-    end(&p);
 }
 
 Test(compare, other_numbers_of_threads_or_characters_are_refused)
 {
-    pair p = pair_of(1, 8, steady, steady_again);
+    make_pair(1, 8, steady, steady_again);
     p.reports[1].rows[0].threads = 2;
-    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect_eq(compare(), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "row/0 has 1 thread in old.json and 2 in new.json"), "%s", err.text);
     p.reports[1].rows[0].threads = 1;
     p.reports[1].rows[0].bones = 530;
-    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect_eq(compare(), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "row/0 has other characters in new.json than in old.json"), "%s", err.text);
-    end(&p);
 }
 
 /* Another instruction set rounds otherwise, another scene has other palettes. */
 Test(compare, palettes_of_other_conditions_are_not_compared)
 {
-    pair p = pair_of(1, 8, steady, steady_again);
+    make_pair(1, 8, steady, steady_again);
     p.reports[1].rows[0].palette_hash++;
     p.reports[1].rows[0].max_error *= 2;
     json_object_set_new(p.reports[1].scene, "seed", json_string("2"));
     p.desc.force = true;
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_str_eq(p.result.changes[0].problem, "");
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
-    end(&p);
 }
 
 /* Palettes depend on what is posed, on the kernel, and on the sines that clips were made with. */
@@ -695,7 +674,7 @@ Test(compare, palettes_without_times_may_come_from_another_machine)
         {"threads:2", "isa", false},          {"pose/avx2/f32", "libc", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        pair p = pair_of(1, 8, steady, steady_again);
+        make_pair(1, 8, steady, steady_again);
         for (int s = 0; s < 2; s++) {
             th_row *row = &p.reports[s].rows[0];
             row->real_ns.count = row->cpu_ns.count = row->process_count = 0;
@@ -705,28 +684,27 @@ Test(compare, palettes_without_times_may_come_from_another_machine)
         p.reports[1].rows[0].palette_hash++;
         p.field = cases[i].field;
         p.value = "\"odd\"";
-        cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+        cr_assert_eq(compare(), TH_OK, "%s", err.text);
         const th_change *c = &p.result.changes[0];
         cr_expect_eq(c->verdict, TH_VERDICT_UNTIMED);
         cr_expect_eq(strncmp(c->problem, "its palettes changed", 20) == 0, cases[i].are_compared, "%s: %s", c->name,
                      c->problem);
-        end(&p);
     }
 }
 
 /* ---- pixels ---- */
 
 /* The p99 and the maximum of a row in one of the reports. */
-static void set_pixels(pair *p, int side, uint32_t row, double p99, double max)
+static void set_pixels(int side, uint32_t row, double p99, double max)
 {
-    json_t **own = &p->reports[side].rows[row].own;
+    json_t **own = &p.reports[side].rows[row].own;
     json_decref(*own);
     *own = json_pack("{s:f, s:f}", "error_px_p99", p99, "error_px_max", max);
 }
 
-static void expect_pixels(const pair *p, uint32_t row, th_pixel_verdict verdict)
+static void expect_pixels(uint32_t row, th_pixel_verdict verdict)
 {
-    const th_pixel_change *px = &p->result.changes[row].pixels;
+    const th_pixel_change *px = &p.result.changes[row].pixels;
     cr_expect_eq(px->verdict, verdict, "row %u: %s, not %s", row, th_pixel_verdict_name(px->verdict),
                  th_pixel_verdict_name(verdict));
 }
@@ -744,26 +722,25 @@ Test(compare, pixels_are_judged_as_times_are)
         {0, 0, 0.02, 0.02, TH_PIXELS_WORSE},  {0.02, 0.02, 0, 0, TH_PIXELS_BETTER},
     };
     enum { ROWS = sizeof rows / sizeof *rows };
-    pair p = pair_of(ROWS + 3, 12, steady, steady_again);
+    make_pair(ROWS + 3, 12, steady, steady_again);
     for (uint32_t r = 0; r < ROWS; r++) {
-        set_pixels(&p, 0, r, rows[r].old_p99, rows[r].old_max);
-        set_pixels(&p, 1, r, rows[r].new_p99, rows[r].new_max);
+        set_pixels(0, r, rows[r].old_p99, rows[r].old_max);
+        set_pixels(1, r, rows[r].new_p99, rows[r].new_max);
     }
-    set_pixels(&p, 0, ROWS, 0.1, 0.2);
-    set_pixels(&p, 1, ROWS + 1, 0.1, 0.2);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    set_pixels(0, ROWS, 0.1, 0.2);
+    set_pixels(1, ROWS + 1, 0.1, 0.2);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < ROWS; r++)
-        expect_pixels(&p, r, rows[r].verdict);
-    expect_pixels(&p, ROWS, TH_PIXELS_ONLY_OLD);
-    expect_pixels(&p, ROWS + 1, TH_PIXELS_ONLY_NEW);
-    expect_pixels(&p, ROWS + 2, TH_PIXELS_UNKNOWN);
+        expect_pixels(r, rows[r].verdict);
+    expect_pixels(ROWS, TH_PIXELS_ONLY_OLD);
+    expect_pixels(ROWS + 1, TH_PIXELS_ONLY_NEW);
+    expect_pixels(ROWS + 2, TH_PIXELS_UNKNOWN);
     cr_expect_eq(p.result.pixels[TH_PIXELS_WORSE], 4);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_EQUIVALENT], ROWS + 3);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_BAD);
     for (uint32_t r = 0; r < ROWS; r++)
         if (rows[r].verdict == TH_PIXELS_WORSE)
-            set_pixels(&p, 1, r, rows[r].old_p99, rows[r].old_max);
-    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+            set_pixels(1, r, rows[r].old_p99, rows[r].old_max);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD, "what did not grow is no failure");
-    end(&p);
 }

@@ -1,6 +1,7 @@
 /* Fits of scaling laws to made-up data whose law is known. */
+#include "fixture_samples.h"
+
 #include <bench/fit.h>
-#include <core/random.h>
 
 #include <criterion/criterion.h>
 
@@ -28,21 +29,13 @@ static double fitted_throughput(const th_fit *f, double n)
     return f->gamma.value / GAMMA * true_throughput(n, f->sigma.value, f->kappa.value);
 }
 
-/* The normal distribution (G. Box, M. Muller, 1958). */
-static double noise(uint64_t seed, uint64_t n)
-{
-    const double two_pi = 6.283185307179586;
-    const double u = 1 - th_random_unit(seed, 2 * n), v = th_random_unit(seed, 2 * n + 1);
-    return sqrt(-2 * log(u)) * cos(two_pi * v);
-}
-
 static data made_up(const double *threads, uint32_t count, double sigma, double kappa, double spread, uint64_t seed)
 {
     data d = {.count = count};
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t r = 0; r < REPETITIONS; r++)
             d.time_ns[i][r] = 1e9 * ITEMS / true_throughput(threads[i], sigma, kappa) *
-                              exp(spread * noise(seed, (uint64_t)i * REPETITIONS + r));
+                              exp(spread * normal_of(seed, (uint64_t)i * REPETITIONS + r));
     for (uint32_t i = 0; i < count; i++)
         d.points[i].threads = threads[i];
     return d;
@@ -191,7 +184,7 @@ Test(fit, a_noisy_point_weighs_less)
     data quiet = made_up(to_sixteen, TO_SIXTEEN, 0.05, 0.001, 0.001, 3), noisy = quiet;
     for (uint32_t r = 0; r < REPETITIONS; r++) {
         quiet.time_ns[4][r] *= 1.3;
-        noisy.time_ns[4][r] *= 1.3 * exp(0.5 * noise(9, r));
+        noisy.time_ns[4][r] *= 1.3 * exp(0.5 * normal_of(9, r));
     }
     const double off_quiet = fabs(fit(TH_FIT_USL, &quiet, REPETITIONS).sigma.value - 0.05);
     const double off_noisy = fabs(fit(TH_FIT_USL, &noisy, REPETITIONS).sigma.value - 0.05);

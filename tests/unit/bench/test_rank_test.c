@@ -1,19 +1,12 @@
 /* The rank test against tables of the literature, against enumeration, and against itself. */
+#include "fixture_samples.h"
+
 #include <bench/rank_test.h>
 #include <core/random.h>
 
 #include <criterion/criterion.h>
 
 #include <math.h>
-
-static th_samples samples_of(const double *values, uint32_t count)
-{
-    th_samples s;
-    cr_assert(th_samples_init(&s, count));
-    for (uint32_t i = 0; i < count; i++)
-        th_samples_add(&s, values[i]);
-    return s;
-}
 
 static th_rank_test test_of(const double *a, uint32_t a_count, const double *b, uint32_t b_count)
 {

@@ -23,7 +23,18 @@
 
 static th_error err;
 
-TestSuite(stress, .init = make_small, .fini = free_small);
+/* What a test has measured, until it ends. */
+static th_stress runs[8];
+static uint32_t run_count;
+
+static void forget(void)
+{
+    while (run_count > 0)
+        th_stress_fini(&runs[--run_count]);
+    free_small();
+}
+
+TestSuite(stress, .init = make_small, .fini = forget);
 
 enum { FRAMES = 299 };
 
@@ -42,9 +53,10 @@ static th_stress_desc describe(uint32_t characters, const uint32_t *threads, uin
 
 static th_stress run(const th_stress_desc *desc)
 {
-    th_stress stress;
-    cr_assert_eq(th_stress_run(desc, &stress, &err), TH_OK, "%s", err.text);
-    return stress;
+    th_stress *stress = &runs[run_count];
+    cr_assert_eq(th_stress_run(desc, stress, &err), TH_OK, "%s", err.text);
+    cr_assert_lt(++run_count, sizeof runs / sizeof *runs);
+    return *stress;
 }
 
 static double number(const json_t *json, const char *name)
@@ -85,7 +97,6 @@ Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
     }
     cr_expect_str_eq(stress.report.rows[1].name, "stress/threads:2");
     cr_expect_float_eq(number(stress.report.scene, "budget_ms"), 0.1, 1e-9, "a condition of a comparison");
-    th_stress_fini(&stress);
 }
 
 /* Checked against an evaluation of the blends, so these palettes are right and those of the clips would not be. They
@@ -108,9 +119,6 @@ Test(stress, of_a_behaviour_poses_blends_and_shares_none)
         cr_expect_lt(stress.points[i].share_error, 1e-3);
     }
     cr_expect_gt(apart.bytes_per_character, clips.bytes_per_character + 48);
-    th_stress_fini(&stress);
-    th_stress_fini(&apart);
-    th_stress_fini(&clips);
 }
 
 /* Shared poses are checked as well. Bones are of those that were evaluated. */
@@ -138,8 +146,6 @@ Test(stress, counts_shared_poses_apart)
         cr_expect_eq(exact.points[i].share_error, 0);
         cr_expect_eq(exact.report.rows[i].bones, MANY * small->bone_count);
     }
-    th_stress_fini(&stress);
-    th_stress_fini(&exact);
 }
 
 /* A harness that has warmed up. The caller releases it with th_load_test_fini. */
@@ -178,14 +184,12 @@ Test(stress, frames_that_were_preempted_are_counted_and_count)
     cr_expect_eq(stress.preemption_threshold_ns, 1e5);
     cr_expect(p->preempted >= tens * 3 && p->preempted <= (tens + 1) * 3, "%u", p->preempted);
     cr_expect_gt(p->unpreempted.count, 0);
-    th_stress_fini(&stress);
 
     delay_ns = all_ns;
     stress = run(&desc);
     p = &stress.points[0];
     cr_expect_eq(p->preempted, p->ticks.frames);
     cr_expect_eq(p->unpreempted.count, 0, "its p99 is of nothing");
-    th_stress_fini(&stress);
 
     delay_ns = ns;
     desc.budget_ns = 12e6;
@@ -208,7 +212,6 @@ Test(stress, of_more_threads_than_cpus_nobody_knows_what_preempted_them)
     cr_expect(stress.points[0].preempted_unknown);
     cr_expect_eq(stress.points[0].preempted, 0);
     cr_expect(json_is_null(json_object_get(stress.report.rows[0].own, "preempted")));
-    th_stress_fini(&stress);
 }
 
 /* What was looked at on the way, the run that counts, and the crowd that is checked after it are one. */
@@ -226,7 +229,6 @@ Test(stress, without_a_number_ends_with_a_crowd_or_with_nobody)
     cr_expect_eq(stress.report.rows[0].characters, search->confirmed.items);
     if (p->meets_budget)
         expect_point(&stress, 0, p->characters);
-    th_stress_fini(&stress);
 }
 
 Test(stress, of_a_budget_that_nobody_holds_says_so)
@@ -238,7 +240,6 @@ Test(stress, of_a_budget_that_nobody_holds_says_so)
         cr_expect_eq(stress.points[i].characters, 0);
         cr_expect_not(stress.points[i].meets_budget);
     }
-    th_stress_fini(&stress);
 }
 
 Test(stress, dry_run_checks_and_times_nothing)
@@ -254,7 +255,6 @@ Test(stress, dry_run_checks_and_times_nothing)
     json_t *document = th_stress_json(&stress);
     cr_expect_null(json_object_get(document, "stress"));
     json_decref(document);
-    th_stress_fini(&stress);
 }
 
 /* The schedule is where it was: whole budgets from tick to tick, and none before the end of the frame. */
@@ -470,7 +470,6 @@ Test(stress, of_drawn_frames_times_those_of_the_guest_but_not_those_of_errors)
         cr_expect_eq(point->error.frame, 0, "that of the maximum");
         cr_expect_eq(number(stress.report.rows[i].own, "error_px_p99"), 4, "compare reads rows");
     }
-    th_stress_fini(&stress);
 }
 
 /* As the renderer says, in a frame that is the same in all runs. */
@@ -482,7 +481,6 @@ Test(stress, counts_the_bones_that_are_evaluated)
     cr_expect_eq(stress.points[0].poses.shared, 17);
     cr_expect_eq(stress.report.rows[0].bones, 77);
     cr_expect_eq(p.measured, 0, "errors that nobody asked for");
-    th_stress_fini(&stress);
 }
 
 /* What waits in the driver at first is gone with the first frame in time, or never. */
@@ -494,7 +492,6 @@ Test(stress, warms_up_until_a_frame_is_in_time)
         th_stress stress = run_drawn(&p, describe(20, (uint32_t[]){1}, 1));
         const uint32_t frames = stress.points[0].ticks.frames;
         cr_expect(p.frames[0] >= least[i] + frames && p.frames[0] <= MOST_WARM_UP + frames, "%u", p.frames[0]);
-        th_stress_fini(&stress);
     }
 }
 
@@ -526,7 +523,6 @@ Test(stress, dry_run_draws_a_little)
     }
     cr_expect_eq(p.finished, 2);
     cr_expect_eq(p.measured, 0);
-    th_stress_fini(&stress);
 }
 
 Test(stress, of_wrong_pictures_fails)
@@ -535,7 +531,6 @@ Test(stress, of_wrong_pictures_fails)
     th_stress stress = run_drawn(&p, describe(20, (uint32_t[]){1}, 1));
     cr_expect_str_eq(stress.report.rows[0].failure, "the picture is smeared");
     cr_expect_eq(stress.report.rows[0].real_ns.count, 0);
-    th_stress_fini(&stress);
 }
 
 /* A palette, and what a crowd knows of it; of who draws three times the palette, instead of once. */
@@ -553,8 +548,6 @@ Test(stress, counts_the_memory_of_a_character_and_of_who_draws_it)
     th_stress drawn = run(&desc);
     cr_expect_float_eq(drawn.bytes_per_character - posed.bytes_per_character, 1000.0 + 2 * palette, 1e-6);
     cr_expect(drawn.points[0].preempted_unknown && !posed.points[0].preempted_unknown);
-    th_stress_fini(&posed);
-    th_stress_fini(&drawn);
 }
 
 /* ---- palettes that are wrong ---- */
@@ -579,7 +572,6 @@ Test(stress, palettes_that_differ_between_threads_fail)
     cr_expect_str_eq(stress.report.rows[0].failure, "");
     cr_expect_str_eq(stress.report.rows[1].failure, "palettes differ from those of stress/threads:1");
     cr_expect_eq(stress.report.rows[1].real_ns.count, 0, "nothing is timed");
-    th_stress_fini(&stress);
 }
 
 static uint32_t checks; /* made so far: two for each trial that is good */
@@ -613,7 +605,6 @@ Test(stress, palettes_that_are_wrong_in_the_end_leave_nothing_to_quote)
     cr_expect_str_eq(stress.report.rows[1].failure, "");
     cr_expect(strstr(stress.headline, "20 posed characters") && strstr(stress.headline, " on 2 threads ("), "%s",
               stress.headline);
-    th_stress_fini(&stress);
 }
 
 Test(stress, palettes_that_are_all_wrong_are_the_headline)
@@ -623,7 +614,6 @@ Test(stress, palettes_that_are_all_wrong_are_the_headline)
     wrong_to = UINT32_MAX;
     th_stress stress = run(&desc);
     cr_expect_str_eq(stress.headline, "The palettes are wrong, so the times mean nothing.");
-    th_stress_fini(&stress);
 }
 
 /* ---- memory ---- */

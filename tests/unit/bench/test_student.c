@@ -1,4 +1,6 @@
 /* Student's t against tables, and intervals of logarithms against what is known of them. */
+#include "fixture_samples.h"
+
 #include <bench/student.h>
 #include <core/random.h>
 
@@ -32,15 +34,6 @@ Test(student, p_is_the_inverse_of_the_quantile_for_any_degrees_of_freedom)
     cr_expect_float_eq(th_student_p(0, 5), 1, 1e-15);
     cr_expect_eq(th_student_p((double)INFINITY, 5), 0);
     cr_expect_float_eq(th_student_p(1, 1), 0.5, 1e-12, "Cauchy: a quarter on each side");
-}
-
-static th_samples samples_of(const double *values, uint32_t count)
-{
-    th_samples s;
-    cr_assert(th_samples_init(&s, count));
-    for (uint32_t i = 0; i < count; i++)
-        th_samples_add(&s, values[i]);
-    return s;
 }
 
 /* By hand: logarithms 0, 1, 2 and 3, 4, 5, 6. Variances 1 and 5/3, so the error is sqrt(1/3 + 5/12). */
@@ -84,12 +77,6 @@ Test(student, mean_may_be_below_zero_and_one_value_has_no_interval)
     cr_expect_float_eq(mean.high, 6 - mean.low, 1e-12);
     cr_expect(fabs(one.value - 1) < 1e-12 && isnan(one.low) && isnan(one.high));
     cr_expect(isnan(th_student_mean(NULL, 0).value));
-}
-
-static double normal_of(uint64_t seed, uint64_t index)
-{
-    const double radius = sqrt(-2 * log(1 - th_random_unit(seed, 2 * index)));
-    return radius * cos(6.283185307179586 * th_random_unit(seed, 2 * index + 1));
 }
 
 /* Five samples, where a percentile bootstrap of the median would hold in about 83 of 100 cases. */
