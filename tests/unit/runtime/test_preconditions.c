@@ -42,36 +42,22 @@ Test(preconditions, are_not_checked_in_this_build)
 
 #else
 
-/* Fails if the call returns. */
+/* Fails if the call returns, or if what the test does returns. */
 #define MISUSE(suite, name) Test(suite, name, .signal = SIGABRT)
+#define MISUSED_BY(suite, name, call)                                                                                  \
+    MISUSE(suite, name)                                                                                                \
+    {                                                                                                                  \
+        call;                                                                                                          \
+    }                                                                                                                  \
+    _Static_assert(true, "so that it ends as a declaration does")
 
 /* ---- core ---- */
 
-MISUSE(core, an_arena_has_no_elements_without_size)
-{
-    th_arena_alloc(th_arena_create(), 1, 0);
-}
-
-MISUSE(core, a_success_is_no_error)
-{
-    th_fail(NULL, TH_OK, "all is well");
-}
-
-MISUSE(core, json_is_appended_to_arrays_only)
-{
-    th_json_append(json_object(), json_null());
-}
-
-MISUSE(core, a_text_that_is_appended_to_fits_its_buffer)
-{
-    char text[] = "full";
-    th_append(text, 4, "%s", "");
-}
-
-MISUSE(core, a_column_says_on_which_side_it_is)
-{
-    th_table_create("<clip|seconds");
-}
+MISUSED_BY(core, an_arena_has_no_elements_without_size, th_arena_alloc(th_arena_create(), 1, 0));
+MISUSED_BY(core, a_success_is_no_error, th_fail(NULL, TH_OK, "all is well"));
+MISUSED_BY(core, json_is_appended_to_arrays_only, th_json_append(json_object(), json_null()));
+MISUSED_BY(core, a_text_that_is_appended_to_fits_its_buffer, th_append((char[]){"full"}, 4, "%s", ""));
+MISUSED_BY(core, a_column_says_on_which_side_it_is, th_table_create("<clip|seconds"));
 
 MISUSE(core, a_table_is_written_in_whole_rows)
 {
@@ -116,178 +102,112 @@ MISUSE(jobs, counters_are_read_between_calls)
     th_jobs_for(jobs, 1, 1, read_stats, jobs);
 }
 
-MISUSE(jobs, a_partition_is_for_at_least_one_thread)
-{
-    th_jobs_partition(0, 1, 1, &(uint32_t){1}, &(uint32_t){0});
-}
-
-MISUSE(jobs, a_registered_scheduler_is_complete)
-{
-    static const th_scheduler_ops incomplete;
-    th_scheduler_register(TH_SCHEDULER_OPENMP_STATIC, &incomplete);
-}
+MISUSED_BY(jobs, a_partition_is_for_at_least_one_thread, th_jobs_partition(0, 1, 1, &(uint32_t){1}, &(uint32_t){0}));
+MISUSED_BY(jobs, a_registered_scheduler_is_complete,
+           th_scheduler_register(TH_SCHEDULER_OPENMP_STATIC, &(th_scheduler_ops){0}));
 
 /* ---- anim ---- */
 
 enum { COUNT = 40 };
 
 /* A crowd of a small model, and memory for its palettes. */
-typedef struct fixture {
-    th_model *model;
-    th_scene *scene;
-    th_crowd *crowd;
-    void *palette, *scratch;
-} fixture;
+static th_model *model;
+static th_scene *scene;
+static th_crowd *crowd;
+static void *palette, *scratch;
 
-static fixture create(void)
+static void create_crowd(void)
 {
-    fixture f = {0};
     th_synthetic_desc shape = TH_SYNTHETIC_DEFAULT;
     shape.joints = 8;
     shape.depth = 4;
-    cr_assert_eq(th_synthetic_create(&shape, &f.model, NULL), TH_OK);
+    cr_assert_eq(th_synthetic_create(&shape, &model, NULL), TH_OK);
     const th_scene_desc desc = {
-        .models = (const th_model *const *)&f.model, .model_count = 1, .instance_count = COUNT, .seed = 1};
-    cr_assert_eq(th_scene_create(&desc, &f.scene, NULL), TH_OK);
-    cr_assert_eq(th_scene_crowd(f.scene, TH_ISA_AUTO, TH_PALETTE_F32, &f.crowd, NULL), TH_OK);
-    f.palette = th_cache_line_alloc(th_crowd_palette_bytes(f.crowd));
-    f.scratch = th_cache_line_alloc(th_crowd_scratch_bytes(f.crowd));
-    return f;
+        .models = (const th_model *const *)&model, .model_count = 1, .instance_count = COUNT, .seed = 1};
+    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
+    palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
+    scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
 }
 
-static void create_crowd_of(const fixture *f, th_instance instance, th_palette palette)
+TestSuite(anim, .init = create_crowd);
+
+static void create_crowd_of(th_instance instance, th_palette format)
 {
-    th_crowd *crowd;
-    const th_crowd_desc desc = {.compiled_models = f->scene->compiled_models,
+    th_crowd *another;
+    const th_crowd_desc desc = {.compiled_models = scene->compiled_models,
                                 .compiled_model_count = 1,
                                 .instances = &instance,
                                 .instance_count = 1,
-                                .palette = palette};
-    th_crowd_create(&desc, &crowd, NULL);
+                                .palette = format};
+    th_crowd_create(&desc, &another, NULL);
 }
 
-MISUSE(anim, an_instance_has_a_model_of_the_crowd)
+static void show(uint32_t instance)
 {
-    const fixture f = create();
-    create_crowd_of(&f, (th_instance){.model = 1}, TH_PALETTE_F32);
+    th_crowd_set_active(crowd, &instance, 1);
 }
 
-MISUSE(anim, an_instance_begins_at_a_finite_time)
-{
-    const fixture f = create();
-    create_crowd_of(&f, (th_instance){.phase_s = HUGE_VAL}, TH_PALETTE_F32);
-}
-
-MISUSE(anim, a_palette_has_a_format)
-{
-    const fixture f = create();
-    create_crowd_of(&f, (th_instance){.model = 0}, (th_palette)(TH_PALETTE_AUTO + 1));
-}
-
-MISUSE(anim, active_instances_are_of_the_crowd)
-{
-    const fixture f = create();
-    th_crowd_set_active(f.crowd, (const uint32_t[]){0, COUNT}, 2);
-}
-
-MISUSE(anim, an_instance_that_is_not_active_has_no_palette)
-{
-    const fixture f = create();
-    th_crowd_set_active(f.crowd, (const uint32_t[]){3}, 1);
-    th_crowd_palette_offset(f.crowd, 4);
-}
-
-MISUSE(anim, batches_are_those_of_the_crowd)
-{
-    const fixture f = create();
-    th_crowd_update(f.crowd, 0, th_crowd_batch_count(f.crowd) + 1, 0, f.palette, f.scratch);
-}
-
-MISUSE(anim, palettes_begin_on_a_cache_line)
-{
-    const fixture f = create();
-    th_crowd_fill(f.crowd, 0, 1, 0, (char *)f.palette + 16);
-}
-
-MISUSE(anim, a_palette_is_not_its_own_scratch)
-{
-    const fixture f = create();
-    th_crowd_update(f.crowd, 0, 1, 0, f.palette, f.palette);
-}
-
-MISUSE(anim, only_a_whole_crowd_has_a_hash)
-{
-    const fixture f = create();
-    th_crowd_set_active(f.crowd, (const uint32_t[]){3}, 1);
-    th_crowd_hash(f.crowd, f.palette);
-}
-
-MISUSE(anim, an_error_bound_is_not_negative)
-{
-    const fixture f = create();
-    th_compiled_model *compiled;
-    th_compiled_model_create(&(th_compiled_model_desc){.model = f.model, .bound_m = -1}, &compiled, NULL);
-}
-
-MISUSE(anim, a_clip_has_an_index_of_its_model)
-{
-    const fixture f = create();
-    th_bounds bounds;
-    th_model_bounds(f.model, f.model->clip_count, TH_INTERPOLATION_AUTHORED, &bounds, NULL);
-}
+MISUSED_BY(anim, an_instance_has_a_model_of_the_crowd, create_crowd_of((th_instance){.model = 1}, TH_PALETTE_F32));
+MISUSED_BY(anim, an_instance_begins_at_a_finite_time,
+           create_crowd_of((th_instance){.phase_s = HUGE_VAL}, TH_PALETTE_F32));
+MISUSED_BY(anim, a_palette_has_a_format, create_crowd_of((th_instance){.model = 0}, (th_palette)(TH_PALETTE_AUTO + 1)));
+MISUSED_BY(anim, active_instances_are_of_the_crowd, show(COUNT));
+MISUSED_BY(anim, an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
+MISUSED_BY(anim, only_a_whole_crowd_has_a_hash, (show(3), th_crowd_hash(crowd, palette)));
+MISUSED_BY(anim, batches_are_those_of_the_crowd,
+           th_crowd_update(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
+MISUSED_BY(anim, palettes_begin_on_a_cache_line, th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
+MISUSED_BY(anim, a_palette_is_not_its_own_scratch, th_crowd_update(crowd, 0, 1, 0, palette, palette));
+MISUSED_BY(anim, an_error_bound_is_not_negative,
+           th_compiled_model_create(&(th_compiled_model_desc){.model = model, .bound_m = -1},
+                                    &(th_compiled_model *){NULL}, NULL));
+MISUSED_BY(anim, a_clip_has_an_index_of_its_model,
+           th_model_bounds(model, model->clip_count, TH_INTERPOLATION_AUTHORED, &(th_bounds){0}, NULL));
 
 MISUSE(anim, a_palette_is_not_written_over_its_pose)
 {
-    const fixture f = create();
     th_dmat34 pose[8];
-    th_exact_pose(f.model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
-    th_exact_palette(f.model, pose, pose);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_palette(model, pose, pose);
 }
 
-MISUSE(anim, slerp_is_between_rotations)
-{
-    th_quat_arc_between((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2});
-}
+MISUSED_BY(anim, slerp_is_between_rotations,
+           th_quat_arc_between((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2}));
 
 /* ---- runtime ---- */
 
-static th_frame *create_frame(const fixture *f)
-{
-    th_frame *frame;
-    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = f->crowd, .jobs = create_jobs(1)}, &frame, NULL), TH_OK);
-    return frame;
-}
+TestSuite(runtime, .init = create_crowd);
 
 MISUSE(runtime, workers_are_recorded_where_asked_for)
 {
-    const fixture f = create();
-    th_frame *frame = create_frame(&f);
-    th_frame_animate(frame, 0, f.palette);
+    th_frame *frame;
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = create_jobs(1)}, &frame, NULL), TH_OK);
+    th_frame_animate(frame, 0, palette);
     th_frame_worker(frame, 0);
 }
 
 MISUSE(runtime, a_pose_is_held_no_longer_than_its_plan_allows)
 {
-    const fixture f = create();
     const th_draw_list group = {.count = 1, .hold = 3};
     th_pose_plan *plan;
     cr_assert_eq(
-        th_pose_plan_create(&(th_pose_plan_desc){.crowd = f.crowd, .most_lists = 1, .most_hold = 2}, &plan, NULL),
-        TH_OK);
+        th_pose_plan_create(&(th_pose_plan_desc){.crowd = crowd, .most_lists = 1, .most_hold = 2}, &plan, NULL), TH_OK);
     th_pose_plan_make(plan, create_jobs(1), 0, &(uint32_t){0}, &group, 1);
 }
 
-MISUSE(runtime, a_span_ends_after_it_began)
+static th_tracer *create_tracer(void)
 {
     th_tracer *tracer;
     cr_assert_eq(th_tracer_create("test", &tracer, NULL), TH_OK);
-    th_tracer_end(tracer);
+    return tracer;
 }
+
+MISUSED_BY(runtime, a_span_ends_after_it_began, th_tracer_end(create_tracer()));
 
 MISUSE(runtime, a_frame_is_of_one_group)
 {
-    th_tracer *tracer;
-    cr_assert_eq(th_tracer_create("test", &tracer, NULL), TH_OK);
+    th_tracer *tracer = create_tracer();
     th_tracer_frame_begin(tracer, NULL, 1);
     th_tracer_begin(tracer, "pose");
     th_tracer_group(tracer, "another");
@@ -376,10 +296,7 @@ MISUSE(render, a_slot_that_is_being_written_is_not_begun_again)
     th_ring_begin(ring);
 }
 
-MISUSE(render, a_slot_ends_after_it_began)
-{
-    th_ring_end(create_ring());
-}
+MISUSED_BY(render, a_slot_ends_after_it_began, th_ring_end(create_ring()));
 
 MISUSE(render, a_slot_has_one_fence)
 {
@@ -399,56 +316,23 @@ MISUSE(bench, samples_are_not_appended_to_themselves)
     th_samples_append(&samples, &samples);
 }
 
-MISUSE(bench, a_quantile_is_above_0)
-{
-    th_quantile((double[1]){1}, 1, 0);
-}
-
-MISUSE(bench, a_quantile_of_a_histogram_is_at_most_1)
-{
-    th_histogram_quantile(&(th_histogram){0}, 1.5);
-}
-
-MISUSE(bench, an_interval_needs_blocks)
-{
-    th_quantile_interval(&(th_samples){0}, 0.5, 0);
-}
-
-MISUSE(bench, a_fit_needs_times)
-{
-    const th_fit_point point = {.threads = 1, .items = 1};
-    th_fit fit;
-    th_fit_run(TH_FIT_USL, &point, 1, 1, &fit);
-}
-
-MISUSE(bench, interference_ends_after_it_began)
-{
-    const th_interference_mark early = {.wall_ns = 1}, late = {.wall_ns = 2};
-    th_interference_between(&late, &early);
-}
-
-MISUSE(bench, rounds_end_somehow)
-{
-    th_measure(&(th_measure_desc){0}, NULL, 0);
-}
-
-MISUSE(bench, fewer_frames_miss_than_run)
-{
-    th_capacity_miss_rate_bound(2, 1);
-}
+MISUSED_BY(bench, a_quantile_is_above_0, th_quantile((double[1]){1}, 1, 0));
+MISUSED_BY(bench, a_quantile_of_a_histogram_is_at_most_1, th_histogram_quantile(&(th_histogram){0}, 1.5));
+MISUSED_BY(bench, an_interval_needs_blocks, th_quantile_interval(&(th_samples){0}, 0.5, 0));
+MISUSED_BY(bench, a_fit_needs_times,
+           th_fit_run(TH_FIT_USL, &(th_fit_point){.threads = 1, .items = 1}, 1, 1, &(th_fit){0}));
+MISUSED_BY(bench, interference_ends_after_it_began,
+           th_interference_between(&(th_interference_mark){.wall_ns = 2}, &(th_interference_mark){.wall_ns = 1}));
+MISUSED_BY(bench, rounds_end_somehow, th_measure(&(th_measure_desc){0}, NULL, 0));
+MISUSED_BY(bench, fewer_frames_miss_than_run, th_capacity_miss_rate_bound(2, 1));
 
 MISUSE(bench, thread_counts_ascend)
 {
-    static const uint32_t threads[] = {2, 1};
-    th_stress stress;
-    th_stress_run(&(th_stress_desc){.threads = threads, .thread_count = 2, .budget_ns = 1e6, .frames = 1000}, &stress,
-                  NULL);
+    const th_stress_desc desc = {
+        .threads = (const uint32_t[]){2, 1}, .thread_count = 2, .budget_ns = 1e6, .frames = 1000};
+    th_stress_run(&desc, &(th_stress){0}, NULL);
 }
 
-MISUSE(bench, two_results_are_compared)
-{
-    th_comparison comparison;
-    th_compare(&(th_compare_desc){0}, &comparison, NULL);
-}
+MISUSED_BY(bench, two_results_are_compared, th_compare(&(th_compare_desc){0}, &(th_comparison){0}, NULL));
 
 #endif
