@@ -1,4 +1,5 @@
-th_suite(import th::anim PkgConfig::ASSIMP Threads::Threads NEEDS throng-import WITH fixture_gltf fixture_import)
+th_suite(import th::anim PkgConfig::ASSIMP Threads::Threads NEEDS throng-import
+    WITH fixture_folder fixture_gltf fixture_import)
 target_sources(test_import PRIVATE ${CMAKE_CURRENT_LIST_DIR}/oracle_assimp.c)
 if(WEBP_FOUND)
     target_compile_definitions(test_import PRIVATE TH_HAVE_WEBP)

@@ -14,13 +14,7 @@
 
 static char folder[256]; /* of tests/golden/models, with "/" */
 
-/* Under AddressSanitizer, crashes inside Assimp stay signals, and an exit code means a report about our own code. */
-static void set_up(void)
-{
-    setenv("ASAN_OPTIONS", "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
-}
-
-TestSuite(import_models, .init = set_up);
+TestSuite(import_models, .init = keep_signals);
 
 /* ---- numbers: five digits, so that no processor and no compiler has others ---- */
 

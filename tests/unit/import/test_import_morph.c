@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LENGTH(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 #define SCENE         "'scenes':[{'nodes':[0]}],"
@@ -26,28 +25,13 @@
 #define TIMES    GLTF_FLOATS("SCALAR", 3, 0, 1, 2)
 #define SIX_KEYS GLTF_FLOATS("SCALAR", 6, 0, 1, 1, .5f, -1, 0)
 
-static void remove_files(void)
-{
-    snprintf(path, sizeof path, "%s/made.gltf", folder);
-    unlink(path);
-    remove_folder();
-}
-
-TestSuite(import_morph, .init = make_folder, .fini = remove_files);
+TestSuite(import_morph, .init = make_folder, .fini = remove_folder);
 
 static th_model *import_body(const char *body, const gltf_accessor *accessors, uint32_t count)
 {
     snprintf(path, sizeof path, "%s/made.gltf", folder);
     gltf_write(path, body, accessors, count);
     return import_good(path);
-}
-
-static bool is_warned(const th_model *model, const char *part)
-{
-    for (uint32_t n = 0; n < model->warning_count; n++)
-        if (strstr(model->warnings[n], part))
-            return true;
-    return false;
 }
 
 Test(import_morph, weights_beyond_the_limit_are_left_out)

@@ -3,7 +3,6 @@
 #include "fixture_import.h"
 
 #include <criterion/criterion.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,6 @@
 #define STOLEN "STOLEN-BY-A-MODEL"
 
 static char secret[128], models[128];
-
-static void write_text(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-    cr_assert(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 static const char *in_models(const char *name)
 {
@@ -43,20 +34,7 @@ static void set_up(void)
     cr_assert_eq(symlink("../..", in_models("sub/up")), 0);
 }
 
-static int remove_one(const char *name, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(name);
-}
-
-static void tear_down(void)
-{
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-TestSuite(import_outside, .init = set_up, .fini = tear_down);
+TestSuite(import_outside, .init = set_up, .fini = remove_all);
 
 /* ---- files of each format that name one ---- */
 
@@ -159,14 +137,6 @@ static bool has_stolen(const th_model *model)
     return found;
 }
 
-static bool is_named(const th_model *model, const char *part)
-{
-    for (uint32_t w = 0; w < model->warning_count; w++)
-        if (strstr(model->warnings[w], part))
-            return true;
-    return false;
-}
-
 /* part: of the name, which each format shows in its own way. */
 static void check_refused(const reference *r, const char *name, const char *part)
 {
@@ -182,7 +152,7 @@ static void check_refused(const reference *r, const char *name, const char *part
     }
     cr_assert_eq(result, TH_OK, "%s %s: %s", r->what, name, err.text);
     cr_expect(!has_stolen(model), "%s %s", r->what, name);
-    cr_expect(is_named(model, part) && is_named(model, "outside the model's folder"), "%s %s", r->what, name);
+    cr_expect(is_warned(model, part) && is_warned(model, "outside the model's folder"), "%s %s", r->what, name);
     th_model_free(model);
 }
 
@@ -195,7 +165,7 @@ static void check_read(const reference *r, const char *name, bool allow_outside)
         .path = in_models(r->model), .importer = TEST_IMPORTER, .allow_outside = allow_outside};
     cr_assert_eq(th_import(&desc, &model, &err), TH_OK, "%s %s: %s", r->what, name, err.text);
     cr_expect(r->is_shape || has_stolen(model), "%s %s", r->what, name);
-    cr_expect(!is_named(model, "outside the model's folder"), "%s %s", r->what, name);
+    cr_expect(!is_warned(model, "outside the model's folder"), "%s %s", r->what, name);
     th_model_free(model);
 }
 

@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <ftw.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -32,22 +31,6 @@
 static char secret[] = "secret";
 static attack_target target;
 
-static int remove_one(const char *name, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(name);
-}
-
-static void touch(const char *name)
-{
-    FILE *file = fopen(name, "w");
-    cr_assert(file);
-    fputs("content", file);
-    fclose(file);
-}
-
 /* Port 0: some free port. */
 static int listen_on(int family, void *address, socklen_t size)
 {
@@ -67,7 +50,7 @@ static void set_up(void)
     strcat(target.file, "/.ssh");
     mkdir(target.file, 0700);
     strcat(target.file, "/id");
-    touch(target.file);
+    write_text(target.file, "content");
     snprintf(target.folder, sizeof target.folder, "%s/models", folder);
     mkdir(target.folder, 0700);
     snprintf(target.socket, sizeof target.socket, "throng-test-%d", (int)getpid());
@@ -79,12 +62,7 @@ static void set_up(void)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* so that it is not Yama who forbids it */
 }
 
-static void tear_down(void)
-{
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-TestSuite(import_sandbox, .init = set_up, .fini = tear_down);
+TestSuite(import_sandbox, .init = set_up, .fini = remove_all);
 
 static const char *in_models(const char *name)
 {
@@ -98,7 +76,7 @@ static void clean(void)
     static const char *const left[] = {"new", "link", "hard", "renamed", "made"};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         remove(in_models(left[i]));
-    touch(in_models("old"));
+    write_text(in_models("old"), "content");
 }
 
 /* ---- kernels ---- */
@@ -215,15 +193,14 @@ Test(import_sandbox, stops_files_and_signals_without_seccomp)
 Test(import_sandbox, has_nothing_of_the_environment)
 {
     setenv("THRONG_TOKEN", "a secret of the parent's", 1);
-    touch(in_models("model.x"));
+    write_text(in_models("model.x"), "content");
     th_model *model;
     th_error err;
-    FILE *script = fopen(in_models("importer"), "w");
-    fprintf(script, "#!/bin/sh\nenv > %s/environment\n", target.folder);
-    fclose(script);
-    chmod(in_models("importer"), 0700);
-    char importer[192];
+    char script[256], importer[192];
+    snprintf(script, sizeof script, "#!/bin/sh\nenv > %s/environment\n", target.folder);
     strcpy(importer, in_models("importer"));
+    write_text(importer, script);
+    chmod(importer, 0700);
     th_import(&(th_import_desc){.path = in_models("model.x"), .importer = importer}, &model, &err);
     char text[4096] = "";
     FILE *file = fopen(in_models("environment"), "r");
@@ -261,9 +238,7 @@ static void write_gltf(const char *uri)
         "\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":36}],"
         "\"buffers\":[{\"byteLength\":36,\"uri\":\"%s\"}]}",
         uri);
-    FILE *file = fopen(in_models("model.gltf"), "w");
-    fputs(text, file);
-    fclose(file);
+    write_text(in_models("model.gltf"), text);
 }
 
 static void write_triangle(const char *name)

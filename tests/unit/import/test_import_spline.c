@@ -13,32 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LENGTH(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
-static const char *in_folder(const char *name)
-{
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static void remove_files(void)
-{
-    static const char *const names[] = {"model.gltf"};
-    for (size_t n = 0; n < LENGTH(names); n++)
-        unlink(in_folder(names[n]));
-    remove_folder();
-}
-
-/* Under AddressSanitizer, crashes inside Assimp stay signals, and an exit code means a report about our own code. */
 static void set_up(void)
 {
-    setenv("ASAN_OPTIONS", "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
+    keep_signals();
     make_folder();
 }
 
-TestSuite(import_spline, .init = set_up, .fini = remove_files);
+TestSuite(import_spline, .init = set_up, .fini = remove_folder);
 
 static const th_channel *channel_of(const th_model *model, const char *joint)
 {
@@ -147,7 +131,8 @@ static void write_ways(const char *body)
                                        {"VEC4", 5126, 3 * KEYS, turns},
                                        {"VEC3", 5126, KEYS, plain_moves},
                                        {"VEC4", 5126, KEYS, plain_turns}};
-    gltf_write(in_folder("model.gltf"), body, accessors, LENGTH(accessors));
+    snprintf(path, sizeof path, "%s/model.gltf", folder);
+    gltf_write(path, body, accessors, LENGTH(accessors));
 }
 
 static void check_part(const double got[], mode m, const float *numbers, int width, double time_s)
