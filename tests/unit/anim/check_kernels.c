@@ -8,6 +8,7 @@
  * stores them anew. */
 #include "anim/kernels/isa.h"
 #include "fixture_crowd.h"
+#include "fixture_isa.h"
 #include "fixture_morph.h"
 
 #include <core/random.h>
@@ -273,10 +274,8 @@ static void add(family_hash hash, family_hash *sum)
 static void check_kernels(const crowd_fixture *scalar, double time_s, group_hash *sum)
 {
     family_hash matrices = {0}, quats = {0};
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-        at.isa = (th_isa)isa;
-        if (!th_isa_available(at.isa))
-            continue;
+    for (EACH_ISA(isa)) {
+        at.isa = isa;
         const kernel_hash hash = check_kernel(scalar, time_s);
         take(hash.matrices, &matrices);
         take(hash.quats, &quats);
@@ -403,10 +402,8 @@ static void check_whole_numbers(void)
                             (th_crowd_desc){.isa = TH_ISA_SCALAR});
     insist(th_compiled_model_clip_report(scalar.compiled, 0)->compiled, "whole numbers are not compiled");
     crowd_fixture_update(&scalar, 0);
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-        at.isa = (th_isa)isa;
-        if (!th_isa_available(at.isa))
-            continue;
+    for (EACH_ISA(isa)) {
+        at.isa = isa;
         crowd_fixture s;
         crowd_fixture_init_twin(&s, &scalar, (th_crowd_desc){.isa = at.isa});
         crowd_fixture_update(&s, 0);
@@ -504,9 +501,8 @@ int main(int argc, char **argv)
         store(argv[1], sums, models / GROUP);
     compare(argv[1], sums, models / GROUP);
     printf("%u models on", models);
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
-        if (th_isa_available((th_isa)isa))
-            printf(" %s", th_isa_name((th_isa)isa));
+    for (EACH_ISA(isa))
+        printf(" %s", th_isa_name(isa));
     printf(", at most %.2g of the size and joints away from scalar; %u with quaternions (%u of 16 bytes), at most %.2g "
            "away from matrices; clips compiled:",
            farthest, rigid, small, farthest_quat);

@@ -1,6 +1,7 @@
 /* Inside, since whether feet stand is decided where a view places them. What characters play of their own accord:
  * nothing jumps, feet stand, nobody walks into anybody, and nothing depends on threads. */
 #include "fixture_human.h"
+#include "fixture_jobs.h"
 #include "fixture_nightly.h"
 #include "random_model.h"
 #include "render/view/crowd_view_parts.h"
@@ -976,10 +977,9 @@ static void play_ten_minutes(th_behaviour_kind behaviour)
     const uint64_t one = hash_of(&c, &(th_jobs_desc){.threads = 1}, 1);
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
         cr_expect_eq(hash_of(&c, &(th_jobs_desc){.threads = threads[t]}, grains[t % 3]), one, "%u threads", threads[t]);
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        const th_jobs_desc jobs = {.threads = s == TH_SCHEDULER_SERIAL ? 1 : 4, .scheduler = (th_scheduler)s};
-        if (th_scheduler_available((th_scheduler)s))
-            cr_expect_eq(hash_of(&c, &jobs, 2), one, "%s", th_scheduler_name((th_scheduler)s));
+    for (EACH_SCHEDULER(s)) {
+        const th_jobs_desc jobs = {.threads = s == TH_SCHEDULER_SERIAL ? 1 : 4, .scheduler = s};
+        cr_expect_eq(hash_of(&c, &jobs, 2), one, "%s", th_scheduler_name(s));
     }
     free_cast(&c);
 }

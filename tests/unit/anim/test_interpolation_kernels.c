@@ -7,7 +7,6 @@
 #include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,26 +64,21 @@ static double largest_error(const turn *t, th_interpolation mode, th_isa isa)
     return largest;
 }
 
-ParameterizedTestParameters(interpolation_kernels, slerp_is_as_exact_as_it_says)
-{
-    return each_isa();
-}
-
-ParameterizedTest(const th_isa *isa, interpolation_kernels, slerp_is_as_exact_as_it_says)
+Test(interpolation_kernels, slerp_is_as_exact_as_it_says)
 {
     static const struct {
         double degrees, nlerp_at_least;
     } turns[] = {{5, 1e-6}, {60, 4e-3}, {90, 0.015}, {150, 0.07}, {179.9, 0.14}};
-    skip_without(*isa);
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         turn t;
         turn_init(&t, turns[i].degrees * 3.14159265358979 / 180);
-        const double slerp = largest_error(&t, TH_INTERPOLATION_SLERP, *isa);
-        const double nlerp = largest_error(&t, TH_INTERPOLATION_NLERP, *isa);
-        cr_log_info("%s, %g degrees: slerp %.2g, nlerp %.2g rad off", th_isa_name(*isa), turns[i].degrees, slerp,
-                    nlerp);
-        cr_expect_leq(slerp, 5e-7, "%g degrees: %g", turns[i].degrees, slerp);
-        cr_expect_geq(nlerp, turns[i].nlerp_at_least, "%g degrees: %g", turns[i].degrees, nlerp);
+        for (EACH_ISA(isa)) {
+            const double slerp = largest_error(&t, TH_INTERPOLATION_SLERP, isa);
+            const double nlerp = largest_error(&t, TH_INTERPOLATION_NLERP, isa);
+            cr_expect_leq(slerp, 5e-7, "%s, %g degrees: %g", th_isa_name(isa), turns[i].degrees, slerp);
+            cr_expect_geq(nlerp, turns[i].nlerp_at_least, "%s, %g degrees: %g", th_isa_name(isa), turns[i].degrees,
+                          nlerp);
+        }
     }
 }
 
@@ -220,39 +214,36 @@ static void check_short_key(const short_frames *f, uint32_t op, float alpha, con
         const double a = f->numbers[0][i], b = f->numbers[1][i], span = (double)range->span[c];
         const double want = (double)range->base[c] + span * (a + (b - a) * (double)alpha);
         const double time = fabs(b - a) * span / (2 * TH_SHARES), rounding = 2e-7 * (1 + 65535 * span);
-        cr_assert_float_eq((double)d[(4 * c + 3) * width + lane], want, time + rounding, "op %u, number %u, alpha %g",
-                           op, c, (double)alpha);
+        cr_assert_float_eq((double)d[(4 * c + 3) * width + lane], want, time + rounding,
+                           "%u lanes, op %u, number %u, alpha %g", width, op, c, (double)alpha);
     }
 }
 
-ParameterizedTestParameters(interpolation_kernels, shorts_are_weighted_by_the_time)
-{
-    return each_isa();
-}
-
 /* As exactly as half of a share of an interval, with all lanes at times of their own. */
-ParameterizedTest(const th_isa *isa, interpolation_kernels, shorts_are_weighted_by_the_time)
+Test(interpolation_kernels, shorts_are_weighted_by_the_time)
 {
     static short_frames frames;
     _Alignas(64) static float pose[SHORT_KEYS * TH_ENTRY * TH_MAX_WIDTH];
-    skip_without(*isa);
     short_frames_init(&frames);
-    const th_kernels *kernels = th_isa_kernels(*isa);
     const th_program program = {.keys = TH_KEYS_16,
                                 .ops = frames.ops,
                                 .op_count = SHORT_KEYS,
                                 .frame_bytes = sizeof frames.numbers[0],
                                 .ranges = frames.ranges};
-    for (uint32_t step = 0; step <= 64; step++) {
-        th_lanes lanes;
-        for (uint32_t lane = 0; lane < TH_MAX_WIDTH; lane++)
-            th_lanes_set(&lanes, lane, frames.numbers, fminf(1, fmodf((float)step / 64 + 0.377F * (float)lane, 1.01F)));
-        kernels->sample[TH_POSE_MATRICES][TH_KEYS_16][TH_INTERPOLATION_NLERP](&program, 0, SHORT_KEYS, &lanes, pose);
-        for (uint32_t op = 0; op < SHORT_KEYS; op++)
-            for (uint32_t lane = 0; lane < kernels->width; lane++)
-                check_short_key(&frames, op, lanes.alpha[lane], pose + op * TH_ENTRY * kernels->width, kernels->width,
-                                lane);
-    }
+    for (uint32_t step = 0; step <= 64; step++)
+        for (EACH_ISA(isa)) {
+            const th_kernels *kernels = th_isa_kernels(isa);
+            th_lanes lanes;
+            for (uint32_t lane = 0; lane < TH_MAX_WIDTH; lane++)
+                th_lanes_set(&lanes, lane, frames.numbers,
+                             fminf(1, fmodf((float)step / 64 + 0.377F * (float)lane, 1.01F)));
+            kernels->sample[TH_POSE_MATRICES][TH_KEYS_16][TH_INTERPOLATION_NLERP](&program, 0, SHORT_KEYS, &lanes,
+                                                                                  pose);
+            for (uint32_t op = 0; op < SHORT_KEYS; op++)
+                for (uint32_t lane = 0; lane < kernels->width; lane++)
+                    check_short_key(&frames, op, lanes.alpha[lane], pose + op * TH_ENTRY * kernels->width,
+                                    kernels->width, lane);
+        }
 }
 
 /* 16-bit keys take half the memory, and say when they are not exact enough. */

@@ -1,6 +1,7 @@
 /* Layers against an evaluation of their own, which follows layer.h with matrices where it can. */
 #include "fixture_crowd.h"
 #include "fixture_import.h"
+#include "fixture_isa.h"
 #include "fixture_morph.h"
 
 #include <throng/anim/exact.h>
@@ -302,9 +303,7 @@ Test(layers, kernels_follow_the_reference)
         char what[64];
         uint64_t hashes[2] = {0};
         setup_init(&t, n, n % 2 ? TH_KEYS_16 : TH_KEYS_32, (th_crowd_desc){0});
-        for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-            if (!th_isa_available(isa))
-                continue;
+        for (EACH_ISA(isa)) {
             setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
             snprintf(what, sizeof what, "%s, model %u", th_isa_name(isa), n);
             update(&twin, UINT16_MAX);
@@ -326,9 +325,7 @@ Test(layers, kernels_follow_the_reference)
 /* rounding: of the palette. */
 static void check_each_isa(const setup *t, th_palette palette, double rounding, const char *what)
 {
-    for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-        if (!th_isa_available(isa))
-            continue;
+    for (EACH_ISA(isa)) {
         setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .palette = palette});
         char kernel[96];
         snprintf(kernel, sizeof kernel, "%s, %s", th_isa_name(isa), what);
@@ -412,9 +409,7 @@ Test(layers, of_one_clip_are_that_clip_to_the_last_bit)
             layers[1 - i % 2] = (th_layer){.ratio = 0.5, .clip = 0, .mode = (uint8_t)(i % 3), .mask = TH_NO_MASK};
             t.p->counts[i] = i % 3 == 0 ? 0 : 2;
         }
-        for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-            if (!th_isa_available(isa))
-                continue;
+        for (EACH_ISA(isa)) {
             setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
             crowd_fixture_update(&twin.s, 0.25);
             const uint64_t plain = th_crowd_hash(twin.s.crowd, twin.s.palette);
@@ -615,9 +610,7 @@ Test(layers, blend_morph_weights)
         setup t;
         setup_init_of(&t, morph_model(&desc, 20), 3, (th_compiled_model_desc){.keys = (th_keys)keys},
                       (th_crowd_desc){0});
-        for (th_isa isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-            if (!th_isa_available(isa))
-                continue;
+        for (EACH_ISA(isa)) {
             setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
             update(&twin, UINT16_MAX);
             const double farthest = check_weights(&twin);

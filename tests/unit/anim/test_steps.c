@@ -8,7 +8,6 @@
 #include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,21 +40,16 @@ static void check_curves(const th_compiled_model *compiled, const th_kernels *ke
             sample_frame(compiled, kernels, (th_interpolation)curve, frame, got);
             const bool slerp = curve == TH_INTERPOLATION_SLERP;
             for (size_t i = 0; i < count; i++)
-                cr_assert_float_eq(got[i], want[i], slerp ? 1e-6f * (1 + fabsf(want[i])) : 0, "%s, frame %u",
-                                   th_interpolation_name((th_interpolation)curve), frame);
+                cr_assert_float_eq(got[i], want[i], slerp ? 1e-6f * (1 + fabsf(want[i])) : 0,
+                                   "%s of %u lanes, frame %u", th_interpolation_name((th_interpolation)curve),
+                                   kernels->width, frame);
         }
     free(want);
     free(got);
 }
 
-ParameterizedTestParameters(steps, a_frame_is_itself_on_any_curve)
+Test(steps, a_frame_is_itself_on_any_curve)
 {
-    return each_isa();
-}
-
-ParameterizedTest(const th_isa *isa, steps, a_frame_is_itself_on_any_curve)
-{
-    skip_without(*isa);
     for (int keys = 0; keys < TH_KEYS_COUNT; keys++)
         for (uint32_t n = 1; n < 16; n += 5) {
             random_desc desc = variety(n);
@@ -67,7 +61,8 @@ ParameterizedTest(const th_isa *isa, steps, a_frame_is_itself_on_any_curve)
                 model, (th_compiled_model_desc){
                            .interpolation = TH_INTERPOLATION_CUBIC, .keys = (th_keys)keys, .bound_m = 10});
             cr_assert(compiled->compiled_clips[0].keys && !compiled->compiled_clips[0].is_stepped);
-            check_curves(compiled, th_isa_kernels(*isa));
+            for (EACH_ISA(isa))
+                check_curves(compiled, th_isa_kernels(isa));
             th_compiled_model_destroy(compiled);
             th_model_free(model);
         }
@@ -156,35 +151,31 @@ static void pose_at(crowd_fixture *s, double time_s, float out[12])
 
 /* At its time as it was meant, as a file writes it, and from then on until the next one; behind the last comes the
  * first. */
-ParameterizedTestParameters(steps, a_key_is_shown_at_its_time)
-{
-    return each_isa();
-}
-
-ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
+Test(steps, a_key_is_shown_at_its_time)
 {
     static const double rates[] = {24, 25, 30, 60, 1000 / 3.0}, starts[] = {1 / 24.0, 0, 1, 1 / 60.0, 0};
     enum { KEYS = 500 };
-    skip_without(*isa);
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
         walk *w = make_regular_walk(rates[r], starts[r], KEYS);
-        crowd_fixture s;
-        crowd_fixture_init_one(&s, &w->model, (th_compiled_model_desc){0}, *isa);
-        const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
-        cr_assert(report->compiled && fabs(report->rate_hz - rates[r]) < 1e-3 * rates[r], "%g", report->rate_hz);
-        const double duration_s = w->clip.duration_ticks / 1000;
-        for (int k = 0; k + 1 < KEYS; k++) {
-            const double meant = starts[r] + k / rates[r], next = w->times[k + 1] / 1000;
-            const double at[] = {meant, w->times[k] / 1000, (meant + next) / 2, next - 0.01 / rates[r],
-                                 duration_s + (meant + next) / 2};
-            for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-                float entry[12];
-                pose_at(&s, at[i], entry);
-                cr_assert_eq(entry[3], (float)k, "%g Hz: %g at %.9g s, which is %zu of key %d", rates[r],
-                             (double)entry[3], at[i], i, k);
+        for (EACH_ISA(isa)) {
+            crowd_fixture s;
+            crowd_fixture_init_one(&s, &w->model, (th_compiled_model_desc){0}, isa);
+            const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
+            cr_assert(report->compiled && fabs(report->rate_hz - rates[r]) < 1e-3 * rates[r], "%g", report->rate_hz);
+            const double duration_s = w->clip.duration_ticks / 1000;
+            for (int k = 0; k + 1 < KEYS; k++) {
+                const double meant = starts[r] + k / rates[r], next = w->times[k + 1] / 1000;
+                const double at[] = {meant, w->times[k] / 1000, (meant + next) / 2, next - 0.01 / rates[r],
+                                     duration_s + (meant + next) / 2};
+                for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+                    float entry[12];
+                    pose_at(&s, at[i], entry);
+                    cr_assert_eq(entry[3], (float)k, "%s, %g Hz: %g at %.9g s, which is %zu of key %d",
+                                 th_isa_name(isa), rates[r], (double)entry[3], at[i], i, k);
+                }
             }
+            crowd_fixture_fini(&s);
         }
-        crowd_fixture_fini(&s);
         free(w);
     }
 }

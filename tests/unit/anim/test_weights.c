@@ -7,7 +7,6 @@
 #include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,10 @@ static random_desc some(uint32_t n)
 
 static const uint32_t counts[] = {1, 4, 12, 13, 40};
 
-#define EACH_COUNT(n) (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
+#define EACH_COUNT(n)                                                                                                  \
+    size_t n = 0;                                                                                                      \
+    n < sizeof counts / sizeof *counts;                                                                                \
+    n++
 
 /* ---- exact ---- */
 
@@ -98,27 +100,21 @@ static void check_crowd(const th_model *model, th_compiled_model_desc how, th_cr
     crowd_fixture_fini(&s);
 }
 
-ParameterizedTestParameters(weights, are_in_palettes_of_all_kernels)
+Test(weights, are_in_palettes_of_all_kernels)
 {
-    return each_isa();
-}
-
-ParameterizedTest(th_isa *isa, weights, are_in_palettes_of_all_kernels)
-{
-    skip_without(*isa);
-    for
-        EACH_COUNT(n)
-        {
-            const random_desc desc = some((uint32_t)n);
-            th_model *model = morph_model(&desc, counts[n]);
+    for (EACH_COUNT(n)) {
+        const random_desc desc = some((uint32_t)n);
+        th_model *model = morph_model(&desc, counts[n]);
+        for (EACH_ISA(isa)) {
             for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
                 for (int keys = 0; keys < TH_KEYS_COUNT; keys++)
                     check_crowd(
                         model, (th_compiled_model_desc){.interpolation = (th_interpolation)mode, .keys = (th_keys)keys},
-                        (th_crowd_desc){.isa = *isa, .writes = keys ? TH_WRITES_STREAMED : TH_WRITES_CACHED});
-            check_crowd(model, (th_compiled_model_desc){.sampling = TH_SAMPLING_EXACT}, (th_crowd_desc){.isa = *isa});
-            th_model_free(model);
+                        (th_crowd_desc){.isa = isa, .writes = keys ? TH_WRITES_STREAMED : TH_WRITES_CACHED});
+            check_crowd(model, (th_compiled_model_desc){.sampling = TH_SAMPLING_EXACT}, (th_crowd_desc){.isa = isa});
         }
+        th_model_free(model);
+    }
 }
 
 static uint32_t compiled_clips(const th_compiled_model *compiled)
@@ -129,20 +125,19 @@ static uint32_t compiled_clips(const th_compiled_model *compiled)
 /* Otherwise the test above would look at authored keys only. */
 Test(weights, clips_of_lines_steps_and_splines_compile)
 {
-    for
-        EACH_COUNT(n)
-    for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
-        random_desc desc = some((uint32_t)n);
-        desc.clip_count = 0;
-        th_model *model = morph_model(&desc, counts[n]);
-        th_compiled_model *compiled = make_compiled_as(model, (th_compiled_model_desc){.keys = (th_keys)keys});
-        cr_expect_eq(compiled_clips(compiled), MORPH_CLIPS, "%u weights: %s", counts[n],
-                     th_compiled_model_clip_report(compiled, MORPH_SPLINES)->reason);
-        for (uint32_t c = 0; c < model->clip_count; c++)
-            cr_expect_leq(th_compiled_model_clip_report(compiled, c)->max_error, th_compiled_model_bound(compiled));
-        th_compiled_model_destroy(compiled);
-        th_model_free(model);
-    }
+    for (EACH_COUNT(n))
+        for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
+            random_desc desc = some((uint32_t)n);
+            desc.clip_count = 0;
+            th_model *model = morph_model(&desc, counts[n]);
+            th_compiled_model *compiled = make_compiled_as(model, (th_compiled_model_desc){.keys = (th_keys)keys});
+            cr_expect_eq(compiled_clips(compiled), MORPH_CLIPS, "%u weights: %s", counts[n],
+                         th_compiled_model_clip_report(compiled, MORPH_SPLINES)->reason);
+            for (uint32_t c = 0; c < model->clip_count; c++)
+                cr_expect_leq(th_compiled_model_clip_report(compiled, c)->max_error, th_compiled_model_bound(compiled));
+            th_compiled_model_destroy(compiled);
+            th_model_free(model);
+        }
 }
 
 /* ---- what they cost ---- */

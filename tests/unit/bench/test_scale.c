@@ -2,6 +2,8 @@
  * bytes must not depend on how the work is split. */
 #include "bench/measure/memory_bandwidth.h"
 #include "bench/scaling/ablation.h"
+#include "fixture_isa.h"
+#include "fixture_jobs.h"
 #include "fixture_small.h"
 
 #include <bench/student.h>
@@ -121,10 +123,8 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
 {
     static const uint32_t threads[] = {1, 2, 3, 4, 8}, grains[] = {1, 3, 1000, 1, 3};
     uint64_t hash = 0;
-    for (uint32_t s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_scale scale = run((th_scale_desc){.schedulers = &(th_scheduler){(th_scheduler)s},
+    for (EACH_SCHEDULER(s)) {
+        th_scale scale = run((th_scale_desc){.schedulers = &s,
                                              .scheduler_count = 1,
                                              .grains = grains + s % 3,
                                              .grain_count = 3,
@@ -141,19 +141,15 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
 
 Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
 {
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-        if (!th_isa_available((th_isa)isa))
-            continue;
-        th_scale scale =
-            run((th_scale_desc){.isa = (th_isa)isa, .threads = (uint32_t[]){1, 2, 3, 8}, .thread_count = 4});
-        cr_expect_eq(scale.isa, (th_isa)isa);
+    for (EACH_ISA(isa)) {
+        th_scale scale = run((th_scale_desc){.isa = isa, .threads = (uint32_t[]){1, 2, 3, 8}, .thread_count = 4});
+        cr_expect_eq(scale.isa, isa);
         cr_assert_eq(scale.point_count, 4);
         for (uint32_t r = 0; r < 4; r++) {
             const th_row *row = &scale.report.rows[r];
             cr_expect(row->checked && row->moving);
             cr_expect_str_eq(row->failure, "");
-            cr_expect_eq(row->palette_hash, scale.report.rows[0].palette_hash, "%s, %s", th_isa_name((th_isa)isa),
-                         row->name);
+            cr_expect_eq(row->palette_hash, scale.report.rows[0].palette_hash, "%s, %s", th_isa_name(isa), row->name);
         }
         th_scale_fini(&scale);
     }

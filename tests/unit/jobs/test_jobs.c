@@ -148,16 +148,14 @@ static int fail_once(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
  * are so many chunks that even a thread that loses its CPU while it fails does so long before the end. */
 Test(jobs, a_chunk_that_fails_ends_the_call)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, 4);
         const uint32_t count = 1u << 22;
         failure f = {.begin = 0};
-        cr_expect_eq(th_jobs_for(jobs, count, 1, fail_once, &f), 42, "%s", th_scheduler_name((th_scheduler)s));
-        cr_expect_lt(f.items, s == TH_SCHEDULER_SERIAL ? 2 : count / 2, "%s", th_scheduler_name((th_scheduler)s));
+        cr_expect_eq(th_jobs_for(jobs, count, 1, fail_once, &f), 42, "%s", th_scheduler_name(s));
+        cr_expect_lt(f.items, s == TH_SCHEDULER_SERIAL ? 2 : count / 2, "%s", th_scheduler_name(s));
         f = (failure){.begin = 999, .has_begun = true}; /* who has all of them comes to the last one last */
-        cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_once, &f), 42, "%s", th_scheduler_name((th_scheduler)s));
+        cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_once, &f), 42, "%s", th_scheduler_name(s));
         check_cover(jobs, 1000, 3, 1);
         th_jobs_destroy(jobs);
     }
@@ -247,10 +245,8 @@ static int nested_outer(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
 
 Test(jobs, nested_calls_run_inline)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, 4);
         nest n = {.outer = jobs, .inner = jobs};
         th_jobs_for(jobs, 1000, 1, nested_outer, &n);
         cr_expect_eq(n.ran, 10000);
@@ -264,12 +260,10 @@ Test(jobs, nested_calls_run_inline)
 
 Test(jobs, nested_calls_of_another_pool_are_ordinary)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        const th_scheduler inner[] = {TH_SCHEDULER_WORK_STEALING, (th_scheduler)s};
+    for (EACH_SCHEDULER(s)) {
+        const th_scheduler inner[] = {TH_SCHEDULER_WORK_STEALING, s};
         for (int i = 0; i < 2; i++) {
-            nest n = {.outer = create_jobs((th_scheduler)s, 3), .inner = create_jobs(inner[i], 3)};
+            nest n = {.outer = create_jobs(s, 3), .inner = create_jobs(inner[i], 3)};
             th_jobs_for(n.outer, 100, 1, nested_outer, &n);
             cr_expect_eq(n.ran, 1000);
             cr_expect_eq(sum_stats(n.inner).items, 1000);
@@ -323,10 +317,8 @@ static void *call_often(void *arg)
 
 Test(jobs, callers_take_turns)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 3);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, 3);
         pthread_t callers[4];
         for (int i = 0; i < 4; i++)
             pthread_create(&callers[i], NULL, call_often, jobs);
@@ -373,10 +365,8 @@ static int work_ms(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 Test(jobs, stats_add_up)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 3);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, 3);
         const uint32_t threads = th_jobs_threads(jobs);
         uint64_t chunk_ns = 100000;
         th_jobs_for(jobs, 10, 1, work_ms, &chunk_ns);
@@ -425,17 +415,15 @@ Test(jobs, idle_workers_sleep)
 /* With fewer chunks than threads somebody has none of them. */
 Test(jobs, who_had_no_chunk_was_idle_all_the_time)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, 4);
         th_jobs_for(jobs, 2, 1, do_nothing, NULL);
         th_worker_stats each[4];
         th_jobs_stats(jobs, each);
         for (uint32_t i = 0; i < th_jobs_threads(jobs); i++)
             if (each[i].chunks == 0) {
-                cr_expect_eq(each[i].busy_ns, 0, "%s", th_scheduler_name((th_scheduler)s));
-                cr_expect_eq(each[i].idle_at_end_ns, each[i].idle_ns, "%s", th_scheduler_name((th_scheduler)s));
+                cr_expect_eq(each[i].busy_ns, 0, "%s", th_scheduler_name(s));
+                cr_expect_eq(each[i].idle_at_end_ns, each[i].idle_ns, "%s", th_scheduler_name(s));
             }
         th_jobs_destroy(jobs);
     }
@@ -443,15 +431,13 @@ Test(jobs, who_had_no_chunk_was_idle_all_the_time)
 
 Test(jobs, all_threads_take_part)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *smaller = create_jobs((th_scheduler)s, 2); /* whose size is its own affair */
-        th_jobs *jobs = create_jobs((th_scheduler)s, 8);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *smaller = create_jobs(s, 2); /* whose size is its own affair */
+        th_jobs *jobs = create_jobs(s, 8);
         for (int call = 0; call < 50; call++) {
             meeting m = {.expected = th_jobs_threads(jobs)};
             th_jobs_for(jobs, m.expected, 1, meet, &m);
-            cr_expect(pthread_equal(m.threads[0], pthread_self()), "%s", th_scheduler_name((th_scheduler)s));
+            cr_expect(pthread_equal(m.threads[0], pthread_self()), "%s", th_scheduler_name(s));
             if (s == TH_SCHEDULER_WORK_STEALING)
                 cr_expect_str_eq(m.names[7], "throng-7");
         }
@@ -498,14 +484,14 @@ Test(jobs, come_and_go)
 Test(jobs, refused_threads_leave_nothing_behind)
 {
     const uint32_t before = threads_of_process();
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (s == TH_SCHEDULER_SERIAL || !th_scheduler_available((th_scheduler)s))
+    for (EACH_SCHEDULER(s)) {
+        if (s == TH_SCHEDULER_SERIAL)
             continue;
-        const th_jobs_desc desc = {.scheduler = (th_scheduler)s, .threads = 8};
+        const th_jobs_desc desc = {.scheduler = s, .threads = 8};
         for (int allowed = 0; allowed < 7; allowed++) {
             th_jobs *jobs = (th_jobs *)&jobs;
             atomic_store(&threads_until_refusal, allowed);
-            cr_expect_eq(th_jobs_create(&desc, &jobs), EAGAIN, "%s", th_scheduler_name((th_scheduler)s));
+            cr_expect_eq(th_jobs_create(&desc, &jobs), EAGAIN, "%s", th_scheduler_name(s));
             cr_expect_null(jobs);
         }
     }

@@ -286,10 +286,8 @@ static bool burns_nothing_in_a_frame(th_jobs *jobs)
 
 Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, th_cpus_read().usable + 1);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, th_cpus_read().usable + 1);
         if (s == TH_SCHEDULER_WORK_STEALING) {
             cr_expect(burns_nothing_in_a_frame(jobs) && burns_nothing_in_a_frame(jobs)); /* in the second all sleep */
             cr_expect_eq(stats_of(jobs, 1).wakes, 0, "nor wakes it anybody");
@@ -353,10 +351,8 @@ Test(trace, tells_of_every_chunk_in_order)
 {
     static record r;
     enum { COUNT = 500 };
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 3);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, 3);
         memset(&r, 0, sizeof r);
         th_jobs_trace(jobs, note_span, &r);
         sleep_ms(50); /* for clocks to drift apart, if they do */

@@ -499,24 +499,23 @@ Test(placement, baselines_stay_placed_when_their_threads_change)
     if (CPU_COUNT(&allowed) < 2)
         cr_skip_test("only one CPU");
     pretended_cpu = UNKNOWN; /* so that there is a CPU for worker 2 */
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s) || s == TH_SCHEDULER_SERIAL)
+    for (EACH_SCHEDULER(s)) {
+        if (s == TH_SCHEDULER_SERIAL)
             continue;
         uint32_t cpus[2], count;
         th_jobs *pools[2];
         for (uint32_t i = 0; i < 2; i++) {
-            const th_jobs_desc desc = {
-                .threads = 2 + i, .scheduler = (th_scheduler)s, .placement = TH_PLACEMENT_WORKERS};
+            const th_jobs_desc desc = {.threads = 2 + i, .scheduler = s, .placement = TH_PLACEMENT_WORKERS};
             cr_assert_eq(th_jobs_create(&desc, &pools[i]), 0);
         }
         cr_assert_eq(th_placement_find(TH_PLACEMENT_WORKERS, sched_getcpu(), 2, cpus, &count), 0);
         for (uint32_t turn = 0; turn < 10; turn++) {
             meeting m = {.expected = 2 + turn % 2};
             th_jobs_for(pools[turn % 2], m.expected, 1, meet, &m);
-            cr_expect(CPU_EQUAL(&m.masks[0], &allowed), "%s moved the caller", th_scheduler_name((th_scheduler)s));
+            cr_expect(CPU_EQUAL(&m.masks[0], &allowed), "%s moved the caller", th_scheduler_name(s));
             for (uint32_t w = 1; w < m.expected; w++)
                 cr_expect(CPU_COUNT(&m.masks[w]) == 1 && CPU_ISSET(cpus[w - 1], &m.masks[w]), "%s, turn %u: worker %u",
-                          th_scheduler_name((th_scheduler)s), turn, w);
+                          th_scheduler_name(s), turn, w);
         }
         th_jobs_destroy(pools[0]);
         th_jobs_destroy(pools[1]);

@@ -222,11 +222,9 @@ static void expect_chunks(const json_t *trace, const char *name)
 
 Test(tracer, has_every_chunk_of_a_frame_under_the_name_of_its_stage)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+    for (EACH_SCHEDULER(s))
         for (uint32_t threads = 1; threads <= 3; threads++) {
-            if (!th_scheduler_available((th_scheduler)s))
-                continue;
-            th_jobs *jobs = create_jobs((th_scheduler)s, threads);
+            th_jobs *jobs = create_jobs(s, threads);
             th_tracer *tracer = create();
             run_frames(tracer, jobs);
             json_t *trace = finish(tracer);
@@ -242,10 +240,8 @@ Test(tracer, has_every_chunk_of_a_frame_under_the_name_of_its_stage)
 
 Test(tracer, workers_have_the_chunks_that_the_pool_counts)
 {
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        th_jobs *jobs = create_jobs((th_scheduler)s, 3);
+    for (EACH_SCHEDULER(s)) {
+        th_jobs *jobs = create_jobs(s, 3);
         th_tracer *tracer = create();
         th_worker_stats stats[3];
         th_jobs_stats_reset(jobs);
@@ -265,7 +261,7 @@ Test(tracer, workers_have_the_chunks_that_the_pool_counts)
             json_array_foreach(json_object_get(trace, "traceEvents"), i, e) count +=
                 strcmp(text_of(e, "ph"), "X") == 0 && strcmp(text_of(e, "cat"), "chunk") == 0 &&
                 strcmp(thread_of(trace, e), who) == 0;
-            cr_expect_eq(count, stats[w].chunks, "%s: %s", th_scheduler_name((th_scheduler)s), who);
+            cr_expect_eq(count, stats[w].chunks, "%s: %s", th_scheduler_name(s), who);
         }
         json_decref(trace);
         th_jobs_destroy(jobs);

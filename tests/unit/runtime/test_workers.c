@@ -1,6 +1,7 @@
 /* Inside, since the colours are only drawn. Who posed whom: what a frame remembers of its workers, and the colours
  * that a picture gives them. */
 #include "fixture_human.h"
+#include "fixture_jobs.h"
 #include "render/view/tint.h"
 
 #include <throng/runtime/frame.h>
@@ -104,15 +105,13 @@ Test(workers, are_those_that_posed_in_this_frame)
     const th_scene_desc desc = {.models = (const th_model *const[]){human}, .model_count = 1, .instance_count = COUNT};
     cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+    for (EACH_SCHEDULER(s)) {
         th_jobs *jobs;
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
         const bool serial = s == TH_SCHEDULER_SERIAL;
-        const th_jobs_desc threads = {.threads = serial ? 1 : THREADS, .scheduler = (th_scheduler)s};
+        const th_jobs_desc threads = {.threads = serial ? 1 : THREADS, .scheduler = s};
         cr_assert_eq(th_threads_create(&threads, &jobs, NULL), TH_OK);
         const uint32_t workers = check_frames(crowd, jobs);
-        cr_expect(serial ? workers == 1 : workers > 1, "%s: %u workers", th_scheduler_name((th_scheduler)s), workers);
+        cr_expect(serial ? workers == 1 : workers > 1, "%s: %u workers", th_scheduler_name(s), workers);
         th_jobs_destroy(jobs);
     }
     th_crowd_destroy(crowd);
