@@ -59,38 +59,48 @@ typedef struct play {
     th_report report;
 } play;
 
+static play p; /* of the test */
+
+static void end_play(void)
+{
+    th_report_fini(&p.report);
+}
+
+TestSuite(measure, .fini = end_play);
+
 /* Nobody has a sample yet. */
-static void set_up(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t n))
+static void set_up(th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t n))
 {
     desc->lap = act;
     desc->iterations = desc->iterations ? desc->iterations : 1;
     order_count = 0;
     for (uint32_t i = 0; i < SUBJECTS; i++) {
-        th_row *row = &p->report.rows[i];
-        p->actors[i] = (actor){.draw = draw, .seed = desc->seed + i, .number = i, .row = row};
-        p->subjects[i] = (th_subject){.before = begin, .after = end, .ctx = &p->actors[i], .row = row};
+        th_row *row = &p.report.rows[i];
+        p.actors[i] = (actor){.draw = draw, .seed = desc->seed + i, .number = i, .row = row};
+        p.subjects[i] = (th_subject){.before = begin, .after = end, .ctx = &p.actors[i], .row = row};
         row->time_unit = "ns";
         row->real_ns.count = row->cpu_ns.count = row->core_clock_ns.count = 0;
         row->start_ns.count = row->order.count = 0;
     }
 }
 
-static void dry_run(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t n))
+/* In place of the play before. */
+static void dry_run(th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t n))
 {
-    cr_assert_eq(th_measure_report_init(desc, SUBJECTS, &p->report, &err), TH_OK, "%s", err.text);
-    set_up(p, desc, draw);
+    end_play();
+    cr_assert_eq(th_measure_report_init(desc, SUBJECTS, &p.report, &err), TH_OK, "%s", err.text);
+    set_up(desc, draw);
 }
 
-static void perform(play *p, th_measure_desc desc, double (*draw)(uint64_t seed, uint64_t n))
+static void perform(th_measure_desc desc, double (*draw)(uint64_t seed, uint64_t n))
 {
-    dry_run(p, &desc, draw);
-    th_measure(&desc, p->subjects, SUBJECTS);
+    dry_run(&desc, draw);
+    th_measure(&desc, p.subjects, SUBJECTS);
 }
 
 Test(measure, laps_count_as_they_say_but_not_while_warming_up)
 {
-    play p;
-    perform(&p, (th_measure_desc){.repetitions = 2, .iterations = 7}, draw_constant);
+    perform((th_measure_desc){.repetitions = 2, .iterations = 7}, draw_constant);
     for (uint32_t i = 0; i < SUBJECTS; i++) {
         const th_row *row = &p.report.rows[i];
         cr_expect_eq(row->real_ns.count, 2);
@@ -103,7 +113,6 @@ Test(measure, laps_count_as_they_say_but_not_while_warming_up)
                   row->core_clock_ns.values[1]);
         cr_expect_eq(p.actors[i].laps, 3 * 7, "a repetition that does not count, and two that do");
     }
-    th_report_fini(&p.report);
 }
 
 /* ---- order ---- */
@@ -122,8 +131,7 @@ static void expect_blocks(uint32_t rounds)
 Test(measure, order_is_random_but_each_subject_comes_once_a_round)
 {
     enum { ROUNDS = 1000 };
-    play p;
-    perform(&p, (th_measure_desc){.repetitions = ROUNDS, .seed = 9}, draw_constant);
+    perform((th_measure_desc){.repetitions = ROUNDS, .seed = 9}, draw_constant);
     expect_blocks(ROUNDS);
     uint32_t places[SUBJECTS][SUBJECTS] = {0}, pairs[SUBJECTS][SUBJECTS] = {0};
     for (uint32_t i = 0; i < order_count; i++) {
@@ -136,18 +144,15 @@ Test(measure, order_is_random_but_each_subject_comes_once_a_round)
             cr_expect(abs((int)places[i][j] - ROUNDS / SUBJECTS) < 65, "%u in place %u: %u", i, j, places[i][j]);
             cr_expect(i == j || abs((int)pairs[i][j] - ROUNDS / SUBJECTS) < 65, "%u before %u: %u", i, j, pairs[i][j]);
         }
-    th_report_fini(&p.report);
 }
 
 Test(measure, order_depends_on_the_seed)
 {
-    play p;
     uint32_t first[50];
     for (uint64_t run = 0; run < 3; run++) {
-        perform(&p, (th_measure_desc){.repetitions = 10, .seed = run / 2}, draw_constant);
+        perform((th_measure_desc){.repetitions = 10, .seed = run / 2}, draw_constant);
         cr_expect_eq(run == 0 || memcmp(first, order, sizeof first) == 0, run < 2);
         memcpy(first, order, sizeof first);
-        th_report_fini(&p.report);
     }
 }
 
@@ -158,42 +163,31 @@ static double draw_coin(uint64_t seed, uint64_t n)
     return th_random_bits(seed, n) % 2 ? 1 : 2;
 }
 
-Test(measure, ends_at_the_second_look_when_all_is_known)
+/* At the second look when all is known, after the least rounds when the time is up; those that are given are made. */
+Test(measure, ends_when_it_should)
 {
-    play p;
-    perform(&p, (th_measure_desc){.precision = 0.01}, draw_constant);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_CHECK * 5 / 4);
-    cr_expect_eq(p.report.precision, 0.01);
-    th_report_fini(&p.report);
+    static const struct {
+        th_measure_desc desc;
+        double (*draw)(uint64_t seed, uint64_t n);
+        uint32_t rounds;
+    } cases[] = {{{.precision = 0.01}, draw_constant, TH_MEASURE_FIRST_CHECK * 5 / 4},
+                 {{.precision = 0.01, .max_ns = 1}, draw_coin, TH_MEASURE_MIN_ROUNDS},
+                 {{.repetitions = 70}, draw_constant, 70}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        perform(cases[i].desc, cases[i].draw);
+        cr_expect_eq(p.report.rows[0].real_ns.count, cases[i].rounds, "case %zu", i);
+        cr_expect_eq(p.report.precision, cases[i].desc.precision, "case %zu", i);
+    }
 }
 
 Test(measure, goes_on_while_one_median_is_not_known)
 {
-    play p;
     th_measure_desc desc = {.precision = 0.01};
-    dry_run(&p, &desc, draw_constant);
+    dry_run(&desc, draw_constant);
     p.actors[3].draw = draw_coin;
     th_measure(&desc, p.subjects, SUBJECTS);
     for (uint32_t i = 0; i < SUBJECTS; i++)
         cr_expect_eq(p.report.rows[i].real_ns.count, TH_MEASURE_MAX_ROUNDS);
-    th_report_fini(&p.report);
-}
-
-Test(measure, ends_after_the_least_rounds_when_the_time_is_up)
-{
-    play p;
-    perform(&p, (th_measure_desc){.precision = 0.01, .max_ns = 1}, draw_coin);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_MIN_ROUNDS);
-    th_report_fini(&p.report);
-}
-
-Test(measure, repetitions_that_are_given_are_made_whatever_is_known)
-{
-    play p;
-    perform(&p, (th_measure_desc){.repetitions = 70}, draw_constant);
-    cr_expect_eq(p.report.rows[0].real_ns.count, 70);
-    cr_expect_eq(p.report.precision, 0);
-    th_report_fini(&p.report);
 }
 
 static volatile sig_atomic_t stopped;
@@ -208,32 +202,28 @@ static void stop_in_round_3(void *ctx, uint64_t frame)
 
 Test(measure, stop_ends_it_after_the_round)
 {
-    play p;
     th_measure_desc desc = {.repetitions = 9, .stop = &stopped};
-    dry_run(&p, &desc, draw_constant);
+    dry_run(&desc, draw_constant);
     for (desc.seed = 0; !stopped && desc.seed < 100; desc.seed++) { /* some of them draw a check in that round */
-        set_up(&p, &desc, draw_constant);
+        set_up(&desc, draw_constant);
         p.subjects[2].check = stop_in_round_3;
         cr_expect_eq(th_measure(&desc, p.subjects, SUBJECTS), !stopped);
     }
     for (uint32_t i = 0; i < SUBJECTS; i++)
         cr_expect_eq(p.report.rows[i].real_ns.count, 3);
     cr_expect_eq(p.report.rows[0].order.count, p.report.rows[0].start_ns.count);
-    th_report_fini(&p.report);
 
-    dry_run(&p, &desc, draw_constant);
+    dry_run(&desc, draw_constant);
     strcpy(p.report.rows[1].failure, "wrong");
     cr_expect_not(th_measure(&desc, p.subjects, SUBJECTS));
     cr_expect(p.report.rows[0].skipped && strcmp(p.report.rows[0].failure, "the measurement was interrupted") == 0);
     cr_expect(!p.report.rows[1].skipped && strcmp(p.report.rows[1].failure, "wrong") == 0);
-    th_report_fini(&p.report);
 }
 
 Test(measure, who_fails_has_no_more_repetitions_and_holds_up_nobody)
 {
-    play p;
     th_measure_desc desc = {.precision = 0.01};
-    dry_run(&p, &desc, draw_constant);
+    dry_run(&desc, draw_constant);
     p.actors[2].draw = draw_coin;
     strcpy(p.actors[2].failure, "broken");
     strcpy(p.report.rows[4].failure, "wrong from the start");
@@ -241,24 +231,20 @@ Test(measure, who_fails_has_no_more_repetitions_and_holds_up_nobody)
     cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_CHECK * 5 / 4);
     cr_expect_eq(p.report.rows[2].real_ns.count, 1);
     cr_expect(p.report.rows[4].real_ns.count == 0 && p.actors[4].laps == 0);
-    th_report_fini(&p.report);
 
-    dry_run(&p, &desc, draw_constant);
+    dry_run(&desc, draw_constant);
     for (uint32_t i = 0; i < SUBJECTS; i++)
         strcpy(p.actors[i].failure, "broken");
     th_measure(&desc, p.subjects, SUBJECTS);
     cr_expect_eq(p.report.rows[0].real_ns.count, 1, "and when all have failed, that is the end");
-    th_report_fini(&p.report);
 }
 
 Test(measure, dry_run_runs_each_once)
 {
-    play p;
-    perform(&p, (th_measure_desc){.is_dry_run = true, .iterations = 100}, draw_constant);
+    perform((th_measure_desc){.is_dry_run = true, .iterations = 100}, draw_constant);
     expect_blocks(1);
     for (uint32_t i = 0; i < SUBJECTS; i++)
         cr_expect(p.actors[i].laps == 1 && p.report.rows[i].real_ns.count == 0);
-    th_report_fini(&p.report);
 }
 
 /* ---- whether that is honest ---- */
@@ -277,10 +263,10 @@ static double median_of_times(void)
     return 1 - 0.03 * log(1 - 0.5 / 0.98);
 }
 
-static void add_up(const play *p, double median, double *covered, double *shift, double *rounds)
+static void add_up(double median, double *covered, double *shift, double *rounds)
 {
     for (uint32_t i = 0; i < SUBJECTS; i++) {
-        const th_samples *samples = &p->report.rows[i].real_ns;
+        const th_samples *samples = &p.report.rows[i].real_ns;
         const th_interval interval = th_median_interval(samples);
         *covered += interval.low <= median && median <= interval.high;
         *shift += th_samples_stats(samples).median / median - 1;
@@ -293,17 +279,15 @@ static void add_up(const play *p, double median, double *covered, double *shift,
 Test(measure, stopping_early_neither_shifts_the_median_nor_spoils_its_interval)
 {
     const uint32_t plays = is_nightly() ? 200 : 50, all = plays * SUBJECTS;
-    play p;
     double covered = 0, shift = 0, rounds = 0;
     th_measure_desc desc = {.precision = 0.01};
-    dry_run(&p, &desc, draw_time);
+    dry_run(&desc, draw_time);
     for (uint64_t seed = 0; seed < plays; seed++) {
         desc.seed = 1000 * seed;
-        set_up(&p, &desc, draw_time);
+        set_up(&desc, draw_time);
         th_measure(&desc, p.subjects, SUBJECTS);
-        add_up(&p, 1e6 * median_of_times(), &covered, &shift, &rounds);
+        add_up(1e6 * median_of_times(), &covered, &shift, &rounds);
     }
-    th_report_fini(&p.report);
     cr_log_info("%.1f %% covered, %.4f %% shifted, %.1f rounds", 100 * covered / all, 100 * shift / all, rounds / all);
     cr_expect(covered / all > 0.92 && covered / all < 0.97, "%g", covered / all);
     cr_expect(fabs(shift / all) < 0.0005, "%g", shift / all);
