@@ -166,6 +166,14 @@ static double brute_force(const th_model *model, const palette *drawn, const pal
 
 /* ---- comparing ---- */
 
+static th_skin *skin_of(const th_model *model)
+{
+    th_skin *skin;
+    th_error err;
+    cr_assert_eq(th_skin_create(model, NULL, &skin, &err), TH_OK, "%s", err.text);
+    return skin;
+}
+
 static double measure(const th_skin *skin, const palette *drawn, const palette *full, const eye *e, const stance *s)
 {
     const th_skin_screen screen = screen_of(e, s);
@@ -211,10 +219,8 @@ static uint32_t check_pair(const th_model *model, const th_skin *skin, const pal
 /* Each clip against itself a little later, and against coarser palettes. */
 static void check_model(const th_model *model, bool has_quaternions)
 {
-    th_skin *skin;
-    th_error err;
+    th_skin *skin = skin_of(model);
     uint32_t seen = 0;
-    cr_assert_eq(th_skin_create(model, NULL, &skin, &err), TH_OK, "%s", err.text);
     for (uint32_t c = 0; c < model->clip_count && c < 4; c++)
         for (int moment = 0; moment < 3; moment++) {
             const th_clip *clip = &model->clips[c];
@@ -285,69 +291,60 @@ Test(skin_error, equals_all_vertices_of_files)
 
 /* ---- what it says ---- */
 
-static th_skin *skin_of(const th_model *model)
-{
-    th_skin *skin;
-    th_error err;
-    cr_assert_eq(th_skin_create(model, NULL, &skin, &err), TH_OK, "%s", err.text);
-    return skin;
-}
-
 static const stance upright = {.scale = 1};
 
-Test(skin_error, is_zero_for_equal_palettes)
+/* Between two palettes, from e; they are freed. */
+static double error_px(const th_model *model, palette drawn, palette full, const eye *e)
 {
-    th_skin *skin = skin_of(human);
-    for (int format = 0; format < TH_PALETTE_COUNT; format++) {
-        palette one = make_palette(human, 0, 7, (th_palette)format),
-                other = make_palette(human, 0, 7, (th_palette)format);
-        cr_assert_eq(measure(skin, &one, &other, &eyes[2], &upright), 0);
-        free_palette(&one);
-        free_palette(&other);
+    th_skin *skin = skin_of(model);
+    const double px = measure(skin, &drawn, &full, e, &upright);
+    free_palette(&drawn);
+    free_palette(&full);
+    th_skin_destroy(skin);
+    return px;
+}
+
+Test(skin_error, is_zero_for_equal_palettes_and_out_of_the_picture)
+{
+    static const eye away = {{0, 1, 5}, {0, 1, 10}, 0.7, 1600, 1000, 0.1, 100};
+    for (int f = 0; f < TH_PALETTE_COUNT; f++) {
+        const th_palette format = (th_palette)f;
+        cr_expect_eq(error_px(human, make_palette(human, 0, 7, format), make_palette(human, 0, 7, format), &eyes[2]), 0,
+                     "%s", th_palette_name(format));
     }
-    th_skin_destroy(skin);
-}
-
-/* The right hand is off by 5 mm, upwards, in a picture that shows 0.4 m per metre of distance in 1000 pixels. */
-Test(skin_error, finds_a_bone_that_is_off)
-{
-    th_skin *skin = skin_of(human);
-    const eye e = {{0, 1, 5}, {0, 1, 0}, 2 * atan(0.2), 1600, 1000, 0.1, 100};
-    palette full = make_palette(human, TH_NO_INDEX, 0, TH_PALETTE_F32);
-    palette drawn = make_palette(human, TH_NO_INDEX, 0, TH_PALETTE_F32);
-    float place[3] = {0};
-    for (uint32_t b = 0; b < human->bone_count; b++)
-        if (strcmp(human->joints[human->bones[b].joint].name, "hand_r") == 0) {
-            ((th_mat34 *)drawn.entries)[b].m[7] += 0.005F;
-            th_bone_place(&human->bones[b], place);
-        }
-    const double depth = 5 + (double)place[0]; /* turned by a quarter */
-    cr_assert_float_eq(measure(skin, &drawn, &full, &e, &upright), 0.005 * 1000 / 0.4 / depth, 0.1);
-    free_palette(&full);
-    free_palette(&drawn);
-    th_skin_destroy(skin);
-}
-
-Test(skin_error, is_zero_out_of_the_picture)
-{
-    th_skin *skin = skin_of(human);
-    const eye away = {{0, 1, 5}, {0, 1, 10}, 0.7, 1600, 1000, 0.1, 100};
-    palette full = make_palette(human, 0, 3, TH_PALETTE_F32), drawn = make_palette(human, 0, 4, TH_PALETTE_F32);
-    cr_assert_eq(measure(skin, &drawn, &full, &away, &upright), 0);
-    free_palette(&full);
-    free_palette(&drawn);
-    th_skin_destroy(skin);
+    cr_expect_eq(
+        error_px(human, make_palette(human, 0, 4, TH_PALETTE_F32), make_palette(human, 0, 3, TH_PALETTE_F32), &away),
+        0);
 }
 
 Test(skin_error, is_infinite_for_palettes_that_are_not_finite)
 {
-    th_skin *skin = skin_of(human);
-    palette full = make_palette(human, 0, 3, TH_PALETTE_F32), drawn = make_palette(human, 0, 3, TH_PALETTE_F32);
+    palette drawn = make_palette(human, 0, 3, TH_PALETTE_F32);
     ((th_mat34 *)drawn.entries)[5].m[3] = NAN;
-    cr_assert_eq(measure(skin, &drawn, &full, &eyes[0], &upright), HUGE_VAL);
-    free_palette(&full);
-    free_palette(&drawn);
-    th_skin_destroy(skin);
+    cr_expect_eq(error_px(human, drawn, make_palette(human, 0, 3, TH_PALETTE_F32), &eyes[0]), HUGE_VAL);
+}
+
+/* Shows 0.4 m per metre of distance in 1000 pixels. */
+static const eye front = {{0, 1, 5}, {0, 1, 0}, 0.39479111969976155, 1600, 1000, 0.1, 100};
+
+/* The bone is off by 5 mm, upwards, at rest. */
+static double error_of_bone(const th_model *model, uint32_t bone)
+{
+    palette drawn = make_palette(model, TH_NO_INDEX, 0, TH_PALETTE_F32);
+    ((th_mat34 *)drawn.entries)[bone].m[7] += 0.005F;
+    return error_px(model, drawn, make_palette(model, TH_NO_INDEX, 0, TH_PALETTE_F32), &front);
+}
+
+Test(skin_error, finds_a_bone_that_is_off)
+{
+    const uint32_t hand = th_model_find_joint(human, "hand_r");
+    for (uint32_t b = 0; b < human->bone_count; b++)
+        if (human->bones[b].joint == hand) {
+            float place[3];
+            th_bone_place(&human->bones[b], place);
+            const double depth = 5 + (double)place[0]; /* turned by a quarter */
+            cr_expect_float_eq(error_of_bone(human, b), 0.005 * 1000 / 0.4 / depth, 0.1);
+        }
 }
 
 Test(skin_error, of_a_model_without_a_mesh_is_that_of_its_bones)
@@ -357,18 +354,7 @@ Test(skin_error, of_a_model_without_a_mesh_is_that_of_its_bones)
     th_error err;
     desc.no_mesh = true;
     cr_assert_eq(th_synthetic_create(&desc, &model, &err), TH_OK, "%s", err.text);
-    th_skin *skin = skin_of(model);
-    const eye e = {{0, 1, 5}, {0, 1, 0}, 2 * atan(0.2), 1600, 1000, 0.1, 100};
-    palette full = make_palette(model, TH_NO_INDEX, 0, TH_PALETTE_F32);
-    palette drawn = make_palette(model, TH_NO_INDEX, 0, TH_PALETTE_F32);
-    for (uint32_t b = 0; b < model->bone_count; b++) {
-        th_mat34 *bone = (th_mat34 *)drawn.entries + b, before = *bone;
-        bone->m[7] += 0.005F;
-        cr_expect_float_eq(measure(skin, &drawn, &full, &e, &upright), 2.5, 0.8, "bone %u", b);
-        *bone = before;
-    }
-    free_palette(&full);
-    free_palette(&drawn);
-    th_skin_destroy(skin);
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        cr_expect_float_eq(error_of_bone(model, b), 2.5, 0.8, "bone %u", b);
     th_model_free(model);
 }

@@ -88,53 +88,39 @@ static void expect_plan(th_placement placement, const char *machine, const char 
     expect_plan(placement, machine, allowed, here, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),               \
                 (uint32_t[]){__VA_ARGS__})
 
-Test(placement, two_packages_of_two_caches_of_two_cores_of_two_threads)
+Test(placement, plans_are_those_made_by_hand)
 {
-    static const char machine[] = "pack:2 l3:2 core:2 pu:2";
+    const char *machine = "pack:2 l3:2 core:2 pu:2";
     EXPECT_PLAN(TH_PLACEMENT_COMPACT, machine, "0-15", 5, 4, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15);
     EXPECT_PLAN(TH_PLACEMENT_CORES, machine, "0-15", 5, 6, 0, 2, 8, 10, 12, 14, 4, 7, 1, 3, 9, 11, 13, 15);
     EXPECT_PLAN(TH_PLACEMENT_SPREAD, machine, "0-15", 5, 8, 0, 12, 2, 10, 6, 14, 1, 9, 4, 13, 3, 11, 7, 15);
-}
 
-Test(placement, threads_of_a_core_are_found_by_the_tree_and_not_by_their_numbers)
-{
+    /* Threads of a core are found by the tree and not by their numbers. */
     EXPECT_PLAN(TH_PLACEMENT_COMPACT, linux_like, "0-15", 6, 14, 4, 12, 5, 13, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11);
     EXPECT_PLAN(TH_PLACEMENT_CORES, linux_like, "0-15", 6, 4, 5, 7, 0, 1, 2, 3, 14, 12, 13, 15, 8, 9, 10, 11);
     EXPECT_PLAN(TH_PLACEMENT_SPREAD, linux_like, "0-15", 6, 0, 1, 4, 2, 5, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
-}
 
-Test(placement, first_threads_that_are_masked_out_leave_the_second_to_stand_for_the_core)
-{
+    /* First threads that are masked out leave the second to stand for the core. */
     EXPECT_PLAN(TH_PLACEMENT_COMPACT, "core:4 pu:2", "0,1,3-5", 0, 1, 3, 4, 5);
     EXPECT_PLAN(TH_PLACEMENT_CORES, "core:4 pu:2", "0,1,3-5", 0, 3, 4, 1, 5);
     EXPECT_PLAN(TH_PLACEMENT_SPREAD, "core:4 pu:2", "0,1,3-5", 0, 3, 4, 1, 5);
-}
 
-/* A whole package against one core of the other: sharing a core is worse than sharing a package. */
-Test(placement, spread_prefers_a_core_of_its_own_in_the_fuller_package)
-{
-    static const char machine[] = "pack:2 core:4 pu:2";
+    /* A whole package against one core of the other: sharing a core is worse than sharing a package. */
+    machine = "pack:2 core:4 pu:2";
     EXPECT_PLAN(TH_PLACEMENT_SPREAD, machine, "0-9", 0, 8, 2, 4, 6, 9, 1, 3, 5, 7);
     EXPECT_PLAN(TH_PLACEMENT_CORES, machine, "0-9", 0, 2, 4, 6, 8, 1, 3, 5, 7, 9);
     EXPECT_PLAN(TH_PLACEMENT_COMPACT, machine, "0-9", 8, 9, 0, 1, 2, 3, 4, 5, 6, 7);
-}
 
-Test(placement, caller_counts_even_where_its_cpu_may_not_be_used)
-{
-    EXPECT_PLAN(TH_PLACEMENT_COMPACT, "pack:2 core:2 pu:2", "0-3,6", 7, 6, 0, 1, 2, 3);
-    EXPECT_PLAN(TH_PLACEMENT_CORES, "pack:2 core:2 pu:2", "0-3,6", 7, 0, 2, 6, 1, 3);
-    EXPECT_PLAN(TH_PLACEMENT_SPREAD, "pack:2 core:2 pu:2", "0-3,6", 7, 0, 2, 6, 1, 3);
-}
+    /* The caller counts even where its CPU may not be used; without a caller all CPUs are free. */
+    machine = "pack:2 core:2 pu:2";
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, machine, "0-3,6", 7, 6, 0, 1, 2, 3);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, machine, "0-3,6", 7, 0, 2, 6, 1, 3);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, machine, "0-3,6", 7, 0, 2, 6, 1, 3);
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, machine, "0-7", UNKNOWN, 0, 1, 2, 3, 4, 5, 6, 7);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, machine, "0-7", UNKNOWN, 0, 2, 4, 6, 1, 3, 5, 7);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, machine, "0-7", UNKNOWN, 0, 4, 2, 6, 1, 5, 3, 7);
 
-Test(placement, without_a_caller_all_cpus_are_free)
-{
-    EXPECT_PLAN(TH_PLACEMENT_COMPACT, "pack:2 core:2 pu:2", "0-7", UNKNOWN, 0, 1, 2, 3, 4, 5, 6, 7);
-    EXPECT_PLAN(TH_PLACEMENT_CORES, "pack:2 core:2 pu:2", "0-7", UNKNOWN, 0, 2, 4, 6, 1, 3, 5, 7);
-    EXPECT_PLAN(TH_PLACEMENT_SPREAD, "pack:2 core:2 pu:2", "0-7", UNKNOWN, 0, 4, 2, 6, 1, 5, 3, 7);
-}
-
-Test(placement, machine_without_cores_has_as_many_as_cpus)
-{
+    /* A machine without cores has as many as CPUs. */
     EXPECT_PLAN(TH_PLACEMENT_CORES, "l3:2 pu:3", "0-5", 4, 3, 5, 0, 1, 2);
     EXPECT_PLAN(TH_PLACEMENT_SPREAD, "l3:2 pu:3", "0-5", 4, 0, 1, 3, 2, 5);
 }
