@@ -36,20 +36,22 @@ Test(exact, wrapped_time_is_always_inside)
     }
 }
 
+static th_trs sample(const th_channel *channel, double ticks)
+{
+    th_trs trs;
+    th_exact_channel(channel, ticks, TH_INTERPOLATION_AUTHORED, &trs);
+    return trs;
+}
+
 Test(exact, keys_are_met_exactly_and_ends_hold)
 {
     const double times[] = {2, 5, 6};
     const float values[] = {0, 0, 0, 3, 6, 9, 4, 4, 4};
     const th_channel channel = moving_channel(0, (th_track){3, times, values, NULL, false});
-    th_trs trs;
-    th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
-    cr_assert_eq(trs.translation[0], 0);
-    th_exact_channel(&channel, 5, TH_INTERPOLATION_AUTHORED, &trs);
-    cr_assert_eq(trs.translation[2], 9);
-    th_exact_channel(&channel, 3, TH_INTERPOLATION_AUTHORED, &trs);
-    cr_assert_float_eq(trs.translation[1], 2, 1e-12);
-    th_exact_channel(&channel, 100, TH_INTERPOLATION_AUTHORED, &trs);
-    cr_assert_eq(trs.translation[0], 4);
+    cr_assert_eq(sample(&channel, 1).translation[0], 0); /* before the first key */
+    cr_assert_eq(sample(&channel, 5).translation[2], 9);
+    cr_assert_float_eq(sample(&channel, 3).translation[1], 2, 1e-12);
+    cr_assert_eq(sample(&channel, 100).translation[0], 4);
 }
 
 /* Mostly a little on, to a key or between keys, sometimes anywhere; also before the first key and after the last. */
@@ -104,17 +106,13 @@ Test(exact, a_spline_goes_by_its_tangents)
     const double times[] = {2, 6};
     const float values[] = {1, 0, 0, 3, 0, 0}, tangents[] = {9, 9, 9, 0.5f, 1, 0, -0.5f, 0, 1, 9, 9, 9};
     const th_channel channel = moving_channel(0, (th_track){2, times, values, tangents, false});
-    th_trs trs;
-    th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
-    cr_assert_eq(trs.translation[0], 1);
-    th_exact_channel(&channel, 4, TH_INTERPOLATION_AUTHORED, &trs);
+    cr_assert_eq(sample(&channel, 1).translation[0], 1); /* before the first key */
+    th_trs trs = sample(&channel, 4);
     cr_assert_float_eq(trs.translation[0], 2 + 4 * 1.0 / 8, 1e-12);
     cr_assert_float_eq(trs.translation[1], 4 * 1.0 / 8, 1e-12);
     cr_assert_float_eq(trs.translation[2], -4 * 1.0 / 8, 1e-12);
-    th_exact_channel(&channel, 6, TH_INTERPOLATION_AUTHORED, &trs);
-    cr_assert_eq(trs.translation[0], 3);
-    th_exact_channel(&channel, 7, TH_INTERPOLATION_AUTHORED, &trs);
-    cr_assert_eq(trs.translation[2], 0);
+    cr_assert_eq(sample(&channel, 6).translation[0], 3);
+    cr_assert_eq(sample(&channel, 7).translation[2], 0);
 }
 
 /* Straight from a rotation to its opposite, which is the same. */
@@ -124,11 +122,8 @@ Test(exact, a_spline_through_no_rotation_holds_the_key_before)
     const float turns[] = {0, 0, 0.6f, 0.8f, 0, 0, -0.6f, -0.8f}, tangents[16] = {0};
     th_channel channel = turning_channel(0, 2, times, turns);
     channel.rotation.tangents = tangents;
-    th_trs trs;
-    th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs);
-    cr_assert_float_eq(trs.rotation[2], 0.6, 1e-7);
-    th_exact_channel(&channel, 1.5, TH_INTERPOLATION_AUTHORED, &trs);
-    cr_assert_float_eq(trs.rotation[2], -0.6, 1e-7);
+    cr_assert_float_eq(sample(&channel, 1).rotation[2], 0.6, 1e-7);
+    cr_assert_float_eq(sample(&channel, 1.5).rotation[2], -0.6, 1e-7);
 }
 
 /* One joint that turns, a child that does not, a bind whose matrix undoes the rest pose. */
