@@ -78,31 +78,38 @@ static void flatten_a_joint(th_model *model, float factor)
 
 /* ---- checking ---- */
 
-/* spoil: added to the heights of one character's first entry, as a part of the model's size. */
-static double excess_of(const th_model *model, double spoil)
+/* Of palettes of one moment, held against another. spoil: added to the height of the first entry of the last character.
+ * Destroys the scene. */
+static double excess_in(th_scene *scene, double posed_s, double held_against_s, double spoil)
 {
-    th_scene *scene;
     th_crowd *crowd;
     th_validation check = {0};
-    const th_scene_desc desc = {.models = &model, .model_count = 1, .instance_count = COUNT, .seed = 1};
-    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
     char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), TIME_S, palette, scratch);
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), posed_s, palette, scratch);
     float entry[12];
-    char *first = palette + th_crowd_palette_offset(crowd, 3);
+    char *first = palette + th_crowd_palette_offset(crowd, scene->instance_count - 1);
     th_palette_read(TH_PALETTE_F32, first, NULL, entry);
-    entry[7] += (float)(spoil * model->size);
+    entry[7] += (float)spoil;
     th_palette_write(TH_PALETTE_F32, entry, NULL, first);
     const th_validation_desc how = {
-        .scene = scene, .crowd = crowd, .palette = palette, .time_s = TIME_S, .sample = COUNT};
+        .scene = scene, .crowd = crowd, .palette = palette, .time_s = held_against_s, .sample = COUNT};
     cr_assert_eq(th_validate_palettes(&how, &check, NULL), TH_OK);
     free(palette);
     free(scratch);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     return check.excess;
+}
+
+/* spoil: as a part of the model's size. */
+static double excess_of(const th_model *model, double spoil)
+{
+    th_scene *scene;
+    const th_scene_desc desc = {.models = &model, .model_count = 1, .instance_count = COUNT, .seed = 1};
+    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
+    return excess_in(scene, TIME_S, TIME_S, spoil * model->size);
 }
 
 static void check_changed(void (*change)(th_model *, float), float factor, random_desc desc)
@@ -148,25 +155,13 @@ static double excess_between(double posed, double held_against)
     const th_clip *clip = &model->clips[0];
     const double key_s = clip->channels[0].rotation.times[2] / clip->ticks_per_second;
     th_scene *scene;
-    th_crowd *crowd;
-    th_validation check = {0};
     const th_scene_desc one = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = 1};
     cr_assert_eq(th_scene_create(&one, &scene, NULL), TH_OK);
     scene->instances[0] = (th_instance){.clip = 0, .speed = 1};
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
     cr_assert(th_compiled_model_clip_report(scene->compiled_models[0], 0)->compiled);
-    char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
-    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    th_crowd_update(crowd, 0, 1, key_s * posed, palette, scratch);
-    const th_validation_desc how = {
-        .scene = scene, .crowd = crowd, .palette = palette, .time_s = key_s * held_against, .sample = 1};
-    cr_assert_eq(th_validate_palettes(&how, &check, NULL), TH_OK);
-    free(palette);
-    free(scratch);
-    th_crowd_destroy(crowd);
-    th_scene_destroy(scene);
+    const double excess = excess_in(scene, key_s * posed, key_s * held_against, 0);
     th_model_free(model);
-    return check.excess;
+    return excess;
 }
 
 /* Either side of a jump is right within rounding of it, and no further. */
