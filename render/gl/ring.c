@@ -236,28 +236,17 @@ void th_ring_fence(th_ring *ring)
 
 /* ---- properties ---- */
 
-th_ring_upload th_ring_get_upload(const th_ring *ring)
+th_ring_info th_ring_get_info(const th_ring *ring)
 {
     assert(ring);
-    return ring->upload;
+    return (th_ring_info){ring->upload, ring->slot_count * ring->slot_bytes, ring->slot_bytes, ring->frame,
+                          ring->write_combined};
 }
 
 const char *th_ring_upload_name(th_ring_upload upload)
 {
     static const char *const names[] = {"auto", "persistent", "unsynchronized", "copied"};
     return names[upload];
-}
-
-size_t th_ring_bytes(const th_ring *ring)
-{
-    assert(ring);
-    return ring->slot_count * ring->slot_bytes;
-}
-
-bool th_ring_write_combined(const th_ring *ring)
-{
-    assert(ring);
-    return ring->write_combined;
 }
 
 th_ring_binding th_ring_get_binding(const th_ring *ring)
@@ -270,16 +259,4 @@ th_ring_binding th_ring_get_held(const th_ring *ring, uint32_t frames_ago)
     assert(ring && frames_ago < ring->slot_count);
     const uint32_t slot = (ring->slot + ring->slot_count - frames_ago) % ring->slot_count;
     return (th_ring_binding){ring->copy ? ring->copy : ring->buffer, slot * ring->slot_bytes};
-}
-
-uint32_t th_ring_frame(const th_ring *ring)
-{
-    assert(ring);
-    return ring->frame;
-}
-
-size_t th_ring_slot_bytes(const th_ring *ring)
-{
-    assert(ring);
-    return ring->slot_bytes;
 }

@@ -267,7 +267,7 @@ static void plan_poses(stage *s)
     if (has_budget)
         th_budget_begin(&v->budget);
     if (v->held_at)
-        th_pose_plan_begin(v->plan, th_ring_frame(v->ring));
+        th_pose_plan_begin(v->plan, th_ring_get_info(v->ring).frame);
     do {
         stats->apart = 0;
         for (uint32_t l = 0; l < cull->draw_list_count; l++) {
@@ -467,11 +467,11 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
 
     /* Plans their poses. Where the ring has to grow for them, poses that were held are lost, and another plan is made.
      */
-    const uint32_t number = th_ring_frame(v->ring);
+    const uint32_t number = th_ring_get_info(v->ring).frame;
     plan_poses(&s);
     if (slot)
         slot = th_ring_reserve(v->ring, s.bytes);
-    if (slot && v->stats.held > 0 && th_ring_frame(v->ring) != number) {
+    if (slot && v->stats.held > 0 && th_ring_get_info(v->ring).frame != number) {
         plan_poses(&s);
         slot = th_ring_reserve(v->ring, s.bytes);
     }
@@ -491,7 +491,7 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
     if (palettes) {
         s.gpu_instances = (th_gpu_instance *)(void *)(slot + s.instances_at);
         if (v->held_at)
-            th_pose_plan_keep(v->plan, v->jobs, th_ring_frame(v->ring));
+            th_pose_plan_keep(v->plan, v->jobs, th_ring_get_info(v->ring).frame);
         if (!is_read && v->evaluator) {
             s.cursors = (th_device_cursor *)(void *)(slot + s.cursors_at);
             th_jobs_for(v->jobs, th_crowd_batch_count(v->crowd), SOUGHT, seek_batches, &s);
@@ -590,8 +590,8 @@ th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
     };
     if (v->renderer) {
         parts.fetch = th_crowd_renderer_get_fetch(v->renderer);
-        parts.upload = th_ring_get_upload(v->ring);
-        parts.ring_bytes = th_ring_bytes(v->ring);
+        parts.upload = th_ring_get_info(v->ring).upload;
+        parts.ring_bytes = th_ring_get_info(v->ring).bytes;
     }
     return parts;
 }

@@ -637,7 +637,7 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
             th_ring_create(gl, &(th_ring_desc){.upload = d->upload, .held = hold - 1, .guard = guard}, &v->ring, err);
     }
     if (result == TH_OK)
-        th_crowd_set_writes(v->crowd, th_ring_write_combined(v->ring) ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
+        th_crowd_set_writes(v->crowd, th_ring_get_info(v->ring).write_combined ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
 
     /* What draws. */
     if (result == TH_OK && !v->surroundings && surroundings_of(d) != TH_LAYOUT_GRID)

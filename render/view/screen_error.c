@@ -110,7 +110,7 @@ void *th_screen_error_reserve(const th_crowd_view *v)
     uint32_t counts[TH_CROWD_VIEW_MAX_MODELS] = {0};
     for (uint32_t l = 0; l < v->cull->draw_list_count; l++)
         counts[v->cull->draw_lists[l].own] += v->cull->draw_lists[l].count;
-    e->number = th_ring_frame(v->ring);
+    e->number = th_ring_get_info(v->ring).frame;
     const uint32_t n = e->number % e->kept;
     th_crowd_set_active_counts(e->crowd, counts);
     const bool room = grow(&e->full, &e->full_bytes, th_crowd_palette_bytes(e->crowd)) &&

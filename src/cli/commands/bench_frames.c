@@ -484,7 +484,7 @@ static void run_posed(void *ctx, uint64_t frame)
     if (slot) {
         th_crowd_seek(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(frame),
                       (th_device_cursor *)(void *)(slot + cursors));
-        th_ring_wrote(p->ring, cursors, th_ring_slot_bytes(p->ring));
+        th_ring_wrote(p->ring, cursors, th_ring_get_info(p->ring).slot_bytes);
     }
     if (!slot || !th_ring_end(p->ring)) {
         th_row_fail(p->row, "the driver lost what was written");

@@ -516,7 +516,7 @@ Test(crowd_view, holds_the_place_with_the_pose)
         th_crowd_view_be_repeatable(s.crowd_view, is_alone);
         cr_expect(th_crowd_view_pose(s.crowd_view, frame / 30.0, &s.camera, WIDTH, HEIGHT));
         const th_crowd_view *v = s.crowd_view;
-        const uint32_t number = th_ring_frame(v->ring), *list = v->cull->list;
+        const uint32_t number = th_ring_get_info(v->ring).frame, *list = v->cull->list;
         for (uint32_t k = 0; k < v->stats.listed; k++) {
             const uint32_t i = list[k];
             if (is_alone || (number + i) % HOLD == 0 || posed[i] == 0 || number - posed[i] >= HOLD) {

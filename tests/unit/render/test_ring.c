@@ -223,7 +223,7 @@ static void check_upload(th_ring_upload asked, th_ring_upload wanted, bool threa
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .upload = asked});
     if (wanted == TH_RING_PERSISTENT && !th_gl_get_info(gl)->buffer_storage)
         cr_skip_test("no ARB_buffer_storage here");
-    cr_assert_eq(th_ring_get_upload(s.ring), wanted, "%s", th_ring_upload_name(th_ring_get_upload(s.ring)));
+    cr_assert_eq(th_ring_get_info(s.ring).upload, wanted, "%s", th_ring_upload_name(th_ring_get_info(s.ring).upload));
     if (is_llvmpipe())
         cr_expect_eq(has_mesa_thread(), threaded, "mesa_glthread does nothing");
     run_frames(&s);
@@ -249,7 +249,7 @@ Test(ring, keeps_slots_for_later_frames)
             scene s =
                 make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .upload = ways[i].upload, .held = held});
             s.ago = held;
-            cr_expect_eq(th_ring_bytes(s.ring), (TH_RING_SLOTS + held) * th_ring_slot_bytes(s.ring));
+            cr_expect_eq(th_ring_get_info(s.ring).bytes, (TH_RING_SLOTS + held) * th_ring_get_info(s.ring).slot_bytes);
             run_frames(&s);
         }
 }
@@ -259,14 +259,14 @@ Test(ring, numbers_its_frames)
 {
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .held = 2});
     write_frame(&s, 0);
-    const uint32_t first = th_ring_frame(s.ring);
+    const uint32_t first = th_ring_get_info(s.ring).frame;
     write_frame(&s, 1);
-    cr_expect_eq(th_ring_frame(s.ring), first + 1);
+    cr_expect_eq(th_ring_get_info(s.ring).frame, first + 1);
     cr_assert_not_null(th_ring_begin(s.ring));
-    cr_assert_not_null(th_ring_reserve(s.ring, th_ring_slot_bytes(s.ring)));
-    cr_expect_eq(th_ring_frame(s.ring), first + 2);
-    cr_assert_not_null(th_ring_reserve(s.ring, th_ring_slot_bytes(s.ring) + 1));
-    cr_expect_gt(th_ring_frame(s.ring), first + 2 + TH_RING_MAX_HELD, "all that was written is lost");
+    cr_assert_not_null(th_ring_reserve(s.ring, th_ring_get_info(s.ring).slot_bytes));
+    cr_expect_eq(th_ring_get_info(s.ring).frame, first + 2);
+    cr_assert_not_null(th_ring_reserve(s.ring, th_ring_get_info(s.ring).slot_bytes + 1));
+    cr_expect_gt(th_ring_get_info(s.ring).frame, first + 2 + TH_RING_MAX_HELD, "all that was written is lost");
     cr_expect(th_ring_end(s.ring));
 }
 
@@ -321,11 +321,11 @@ static void check_growth(th_ring_upload upload, bool threaded)
     s.more_bytes = 2000;
     uint32_t growths = 0;
     for (uint32_t i = 0; i < ROWS; i++) {
-        const size_t bytes = th_ring_bytes(s.ring);
+        const size_t bytes = th_ring_get_info(s.ring).bytes;
         write_frame(&s, i);
         draw_row(&s, i);
-        growths += th_ring_bytes(s.ring) > bytes;
-        cr_assert_geq(th_ring_bytes(s.ring), 3 * (WORDS * sizeof(uint32_t) + i * s.more_bytes));
+        growths += th_ring_get_info(s.ring).bytes > bytes;
+        cr_assert_geq(th_ring_get_info(s.ring).bytes, 3 * (WORDS * sizeof(uint32_t) + i * s.more_bytes));
     }
     cr_expect(growths > 5 && growths < 25, "with room to spare each time: %u", growths);
     check_rows(&s, 0, ROWS);
@@ -359,13 +359,13 @@ Test(ring, grows_when_the_gpu_is_done)
 Test(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
 {
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t)});
-    const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 7}, bytes = th_ring_bytes(s.ring);
+    const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 7}, bytes = th_ring_get_info(s.ring).bytes;
     for (uint32_t i = 0; i < 3; i++) {
         write_frame(&s, 2 * i);
         draw_row(&s, 2 * i);
         cr_assert_not_null(th_ring_begin(s.ring));
         cr_expect_null(th_ring_reserve(s.ring, sizes[i]));
-        cr_expect_eq(th_ring_bytes(s.ring), bytes);
+        cr_expect_eq(th_ring_get_info(s.ring).bytes, bytes);
         write_frame(&s, 2 * i + 1);
         draw_row(&s, 2 * i + 1);
     }
@@ -390,7 +390,7 @@ Test(ring, more_than_there_is_memory_is_an_error)
 static scene make_guarded(void)
 {
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .guard = true});
-    if (th_ring_get_upload(s.ring) != TH_RING_PERSISTENT || !th_gl_get_info(gl)->software)
+    if (th_ring_get_info(s.ring).upload != TH_RING_PERSISTENT || !th_gl_get_info(gl)->software)
         cr_skip_test("slots can be guarded only where they stay mapped and the CPU draws");
     return s;
 }

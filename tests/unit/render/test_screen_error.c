@@ -339,7 +339,7 @@ typedef struct holding {
 static void follow_held(holding *h, bool breaks, double time_s)
 {
     uint32_t models[COUNT];
-    const uint32_t number = th_ring_frame(s.crowd_view->ring), hold = s.desc.hold;
+    const uint32_t number = th_ring_get_info(s.crowd_view->ring).frame, hold = s.desc.hold;
     find_models(models);
     for (uint32_t i = 0; i < COUNT; i++) /* out of sight */
         s.held_s[i] = time_s;

@@ -46,12 +46,19 @@ typedef struct th_ring_desc {
 th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **out, th_error *err);
 void th_ring_destroy(th_ring *ring); /* NULL does nothing */
 
-th_ring_upload th_ring_get_upload(const th_ring *ring); /* never AUTO */
-size_t th_ring_bytes(const th_ring *ring);              /* of all slots */
+typedef struct th_ring_info {
+    th_ring_upload upload; /* never AUTO */
+    size_t bytes;          /* of all slots */
+    size_t slot_bytes;     /* that can be reserved without losing what was written */
+    /* Of the current frame. It rises by one each frame, and by more than TH_RING_MAX_HELD where all that was written
+     * before is lost. */
+    uint32_t frame;
+    bool write_combined; /* slots may be write-combined memory: write whole cache lines in order */
+} th_ring_info;
+
+th_ring_info th_ring_get_info(const th_ring *ring);
 const char *th_ring_upload_name(th_ring_upload upload); /* "persistent", "unsynchronized", "copied" */
-bool th_ring_write_combined(
-    const th_ring *ring);           /* if true, slots may be write-combined memory: write whole cache lines in order */
-void *th_ring_begin(th_ring *ring); /* aligned to 64; NULL when the driver cannot map it */
+void *th_ring_begin(th_ring *ring);                     /* aligned to 64; NULL when the driver cannot map it */
 
 /* After begin, before anything is written: makes slots hold at least so many bytes, and returns the current one, which
  * may have moved. A slot that is too small is replaced by one with a quarter to spare, after the GPU is done with all
@@ -75,14 +82,8 @@ typedef struct th_ring_binding {
 th_ring_binding th_ring_get_binding(const th_ring *ring);
 
 /* The slot that was current so many frames ago. For the current frame to draw from it, they are at most
- * th_ring_desc.held and no more than th_ring_frame has risen by since. */
+ * th_ring_desc.held and no more than th_ring_info.frame has risen by since. */
 th_ring_binding th_ring_get_held(const th_ring *ring, uint32_t frames_ago);
-
-/* The number of the current frame. It rises by one each frame, and by more than TH_RING_MAX_HELD where all that was
- * written before is lost. */
-uint32_t th_ring_frame(const th_ring *ring);
-
-size_t th_ring_slot_bytes(const th_ring *ring); /* that can be reserved without losing what was written */
 
 TH_API_END
 
