@@ -3,7 +3,7 @@
 
 #include <core/clock.h>
 #include <throng/anim/playback.h>
-#include <throng/render/camera_fit.h>
+#include <throng/render/camera.h>
 
 #include <assert.h>
 #include <math.h>

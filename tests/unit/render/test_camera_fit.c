@@ -1,7 +1,7 @@
 /* Cameras that are framed see all that they should, as near as can be, and have it in the middle. */
 #include "random_model.h"
 
-#include <throng/render/camera_fit.h>
+#include <throng/render/camera.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -19,7 +19,7 @@
 #include <throng/anim/exact.h>
 #include <throng/anim/synthetic.h>
 #include <throng/jobs/scheduler.h>
-#include <throng/render/camera_fit.h>
+#include <throng/render/camera.h>
 #include <throng/render/frame_writer.h>
 #include <throng/render/ring.h>
 #include <throng/runtime/frame.h>
