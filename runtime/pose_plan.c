@@ -467,6 +467,12 @@ void th_pose_plan_keep(th_pose_plan *plan, th_jobs *jobs, uint32_t number)
     th_jobs_for(jobs, plan->listed_count, LISTED, keep_listed, plan);
 }
 
+th_pose_readers th_pose_plan_readers(const th_pose_plan *plan)
+{
+    assert(plan);
+    return (th_pose_readers){plan->palettes, plan->places, plan->sharing};
+}
+
 th_pose_counts th_pose_plan_counts(const th_pose_plan *plan)
 {
     assert(plan);
@@ -477,18 +483,6 @@ th_pose_palettes th_pose_plan_list(const th_pose_plan *plan, uint32_t draw_list)
 {
     assert(plan && draw_list < plan->most_lists);
     return plan->list_palettes[draw_list];
-}
-
-const uint32_t *th_pose_plan_palettes(const th_pose_plan *plan)
-{
-    assert(plan);
-    return plan->palettes;
-}
-
-const th_pose_place *th_pose_plan_places(const th_pose_plan *plan)
-{
-    assert(plan);
-    return plan->places;
 }
 
 th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t draw_list, uint32_t frames_ago)
@@ -503,10 +497,4 @@ th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t draw_list, uin
     const uint32_t frame = (plan->frame - frames_ago) % TH_POSE_MAX_HOLD;
     part.range = plan->ranges[(size_t)frame * plan->model_count + model];
     return part;
-}
-
-const th_sharing *th_pose_plan_sharing(const th_pose_plan *plan)
-{
-    assert(plan);
-    return plan->sharing;
 }

@@ -405,20 +405,8 @@ void th_routines_destroy(th_routines *r)
     free(r);
 }
 
-size_t th_routines_bytes(const th_routines *routines)
+th_routines_extent th_routines_get_extent(const th_routines *routines)
 {
     assert(routines);
-    return routines->bytes;
-}
-
-double th_routines_speed(const th_routines *routines)
-{
-    assert(routines);
-    return routines->speed;
-}
-
-double th_routines_deviation(const th_routines *routines)
-{
-    assert(routines);
-    return routines->deviation;
+    return (th_routines_extent){routines->bytes, routines->speed, routines->deviation};
 }

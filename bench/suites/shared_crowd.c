@@ -52,7 +52,7 @@ void th_shared_crowd_plan(th_shared_crowd *s, th_jobs *jobs, double time_s)
 th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_desc *desc, double time_s, th_scene **out,
                                     th_error *err)
 {
-    const th_sharing *sharing = th_pose_plan_sharing(s->plan);
+    const th_sharing *sharing = th_pose_plan_readers(s->plan).sharing;
     uint8_t *seen = calloc((size_t)th_sharing_key_count(sharing) + 1, 1); /* a key is of one model */
     th_instance *instances = calloc((size_t)s->scene->instance_count + 1, sizeof *instances);
     th_scene_desc evaluated = *desc;
@@ -80,7 +80,7 @@ th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_des
 
 const th_crowd_layers *th_shared_crowd_layers(th_shared_crowd *s, const th_crowd_layers *played, double time_s)
 {
-    const th_sharing *sharing = th_pose_plan_sharing(s->plan);
+    const th_sharing *sharing = th_pose_plan_readers(s->plan).sharing;
     for (uint32_t i = 0; i < s->scene->instance_count; i++) {
         const uint32_t model = s->scene->instances[i].model;
         th_layer *layers = s->layers + (size_t)i * TH_BEHAVIOUR_LAYERS;

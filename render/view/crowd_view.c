@@ -335,8 +335,8 @@ static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     const th_look look = v->desc.look;
     const uint32_t *instances = v->cull->list;
     const th_draw_list *list = v->cull->draw_lists;
-    const uint32_t *palettes = th_pose_plan_palettes(v->plan);
-    const th_pose_place *places = th_pose_plan_places(v->plan);
+    const uint32_t *palettes = th_pose_plan_readers(v->plan).palettes;
+    const th_pose_place *places = th_pose_plan_readers(v->plan).places;
     th_pose_palettes of_list = th_pose_plan_list(v->plan, 0);
     (void)worker;
     for (uint32_t k = begin; k < end; k++) {

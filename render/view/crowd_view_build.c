@@ -181,8 +181,8 @@ static th_result make_locomotions(th_crowd_view *v, th_error *err)
             all.reach = fmaxf(all.reach, locomotions[c].reach);
         }
         all.sphere.radius *= BLEND_REACH;
-        all.speed = (float)th_routines_speed(v->routines[m]);
-        all.deviation = (float)th_routines_deviation(v->routines[m]);
+        all.speed = (float)th_routines_get_extent(v->routines[m]).speed;
+        all.deviation = (float)th_routines_get_extent(v->routines[m]).deviation;
         all.loop_s = 0;
         if (repertoire && repertoire->gait_count > 0) {
             const th_locomotion *gait = &locomotions[repertoire->gaits[0].clip];

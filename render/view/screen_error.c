@@ -161,7 +161,7 @@ static int measure_listed(uint32_t begin, uint32_t end, uint32_t worker, void *c
     const th_screen_error *e = ctx;
     const th_crowd_view *v = e->view;
     const th_draw_list *list = v->cull->draw_lists;
-    const th_pose_place *places = th_pose_plan_places(v->plan);
+    const th_pose_place *places = th_pose_plan_readers(v->plan).places;
     for (uint32_t k = begin; k < end; k++) {
         while (k - list->first >= list->count)
             list++;

@@ -90,7 +90,7 @@ static uint64_t hold(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const k
     }
     insist(th_pose_plan_counts(plan).held > CHARACTERS / 4, "nobody holds a pose");
     const uint64_t hash = fnv1a(1, palette, th_crowd_palette_bytes(k->crowd) / 4);
-    return fnv1a(hash, th_pose_plan_places(plan) + groups[1].first,
+    return fnv1a(hash, th_pose_plan_readers(plan).places + groups[1].first,
                  groups[1].count * sizeof(th_pose_place) / sizeof(uint32_t));
 }
 

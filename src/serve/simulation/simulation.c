@@ -62,8 +62,8 @@ static th_result add_model(th_model_cache *model_cache, const th_model_cache_des
     if (result != TH_OK || !routines)
         return result;
     model_cache->routines[m] = routines;
-    model_cache->bytes += th_routines_bytes(routines);
-    model_cache->reserved += th_routines_bytes(routines);
+    model_cache->bytes += th_routines_get_extent(routines).bytes;
+    model_cache->reserved += th_routines_get_extent(routines).bytes;
     return TH_OK;
 }
 

@@ -304,7 +304,7 @@ static void feet_stand(cast *c)
 static void routines_keep_their_mean_speed(cast *c)
 {
     const th_routines *routines = c->scene->routines[0];
-    const double speed = th_routines_speed(routines), deviation = th_routines_deviation(routines);
+    const double speed = th_routines_get_extent(routines).speed, deviation = th_routines_get_extent(routines).deviation;
     cr_expect_float_eq(speed, 0.75 * TH_HUMAN_WALK_SPEED, 0.01);
     cr_expect_lt(deviation, 5);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -326,9 +326,9 @@ static void routines_keep_to_their_memory(cast *c)
     th_routines_desc desc = {.compiled = c->scene->compiled_models[0],
                              .kind = TH_BEHAVIOUR_GRAPH,
                              .seed = 11, /* the scene's */
-                             .max_bytes = th_routines_bytes(c->scene->routines[0])};
+                             .max_bytes = th_routines_get_extent(c->scene->routines[0]).bytes};
     cr_expect_eq(th_routines_create(&desc, &routines, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_routines_bytes(routines), desc.max_bytes);
+    cr_expect_eq(th_routines_get_extent(routines).bytes, desc.max_bytes);
     th_routines_destroy(routines);
     desc.max_bytes--;
     cr_expect_eq(th_routines_create(&desc, &routines, &err), TH_ERR_LIMIT);

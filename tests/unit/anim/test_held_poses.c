@@ -152,7 +152,7 @@ static uint32_t model_in(uint32_t group, uint32_t n)
 /* The palette of listed character k, as the place says. */
 static const char *shown(const held_case *c, uint32_t g, uint32_t k)
 {
-    const th_pose_place *place = &th_pose_plan_places(c->plan)[k];
+    const th_pose_place *place = &th_pose_plan_readers(c->plan).places[k];
     const th_pose_part part = th_pose_plan_part(c->plan, g, place->frames_ago);
     cr_assert_lt(place->palette, part.range.count);
     cr_assert_lt(place->at - part.first, part.count, "it is in the part of its frame");
@@ -191,13 +191,13 @@ static void expect_frame(reference *r, const held_case *c, int n)
             const uint32_t model = r->model[i], ago = (uint32_t)(n - frame);
             if (!palettes.are_held) /* in this frame; the next ones may read it */
                 continue;
-            const uint32_t at = th_pose_plan_places(c->plan)[k].at;
+            const uint32_t at = th_pose_plan_readers(c->plan).places[k].at;
             cr_assert_eq(th_pose_plan_part(c->plan, g, ago).model, model);
             const size_t bytes = th_crowd_palettes(c->full[model], model).stride;
             const char *wanted = c->wanted[frame][model] + th_crowd_palette_offset(c->full[model], i);
             cr_assert_arr_eq(shown(c, g, k), wanted, bytes, "frame %d: instance %u of group %u, posed in %d", n, i, g,
                              frame);
-            cr_assert_eq(th_pose_plan_places(c->plan)[k].frames_ago, ago);
+            cr_assert_eq(th_pose_plan_readers(c->plan).places[k].frames_ago, ago);
             cr_assert_eq(seen[at]++, 0, "everyone has a place of his own");
             held += frame != n;
         }
@@ -392,8 +392,8 @@ Test(held_poses, do_not_depend_on_threads)
             cr_assert_arr_eq(c.kept[c.number % TH_POSE_MAX_HOLD], one.kept[c.number % TH_POSE_MAX_HOLD], 2 * c.most);
             for (uint32_t g = 0; g < GROUPS; g++)
                 if (th_pose_plan_list(c.plan, g).are_held)
-                    cr_assert_arr_eq(th_pose_plan_places(c.plan) + c.groups[g].first,
-                                     th_pose_plan_places(one.plan) + c.groups[g].first,
+                    cr_assert_arr_eq(th_pose_plan_readers(c.plan).places + c.groups[g].first,
+                                     th_pose_plan_readers(one.plan).places + c.groups[g].first,
                                      c.groups[g].count * sizeof(th_pose_place));
         }
         case_fini(&c);

@@ -214,10 +214,10 @@ Test(sharing, counts_add_up_and_poses_differ)
         const uint32_t evaluated = th_pose_plan_counts(plan).evaluated;
         cr_expect_lt(evaluated, before, "longer steps are shared by more");
         before = evaluated;
-        const uint32_t *palettes = th_pose_plan_palettes(plan);
+        const uint32_t *palettes = th_pose_plan_readers(plan).palettes;
         for (uint32_t g = 0; g < GROUPS; g += 2) { /* equal keys and no others have equal palettes */
             const th_draw_list *group = &c.groups[g];
-            const th_sharing *sharing = th_pose_plan_sharing(plan);
+            const th_sharing *sharing = th_pose_plan_readers(plan).sharing;
             uint32_t *keys = calloc(group->count + 1, sizeof *keys);
             th_sharing_keys(sharing, group->posed_as, 0, c.list + group->first, group->count, 1.5, keys);
             for (uint32_t k = 1; k < group->count; k++)

@@ -275,7 +275,8 @@ Test(simulation, reserves_what_a_behaviour_takes_and_releases_it)
     for (unsigned kind = 0; kind < TH_BEHAVIOUR_KIND_COUNT; kind++) {
         th_simulation *simulation = make_simulation(kind);
         const th_routines *routines = simulation->model_cache->routines[0];
-        models[kind] = th_memory_used(&memory, TH_MEMORY_MODELS) - (routines ? th_routines_bytes(routines) : 0);
+        models[kind] =
+            th_memory_used(&memory, TH_MEMORY_MODELS) - (routines ? th_routines_get_extent(routines).bytes : 0);
         crowds[kind] = th_memory_used(&memory, TH_MEMORY_CROWDS);
         bytes[kind] = th_simulation_bytes(simulation) - simulation->model_cache->bytes;
         th_simulation_destroy(simulation);
@@ -295,7 +296,7 @@ Test(simulation, without_memory_for_a_behaviour_there_is_none)
     const th_controller_desc desc = fixed();
     const th_settings settings = settings_with(TH_BEHAVIOUR_GRAPH);
     th_model_cache *models = make_models(TH_BEHAVIOUR_GRAPH), *other;
-    const uint64_t kept = models->reserved, routines = th_routines_bytes(models->routines[0]);
+    const uint64_t kept = models->reserved, routines = th_routines_get_extent(models->routines[0]).bytes;
     th_simulation *simulation;
     memory.limit = kept + COUNT * 112;
     cr_expect_eq(th_simulation_build(&desc.simulation, &settings, models, &simulation, &err), TH_ERR_LIMIT);

@@ -84,13 +84,16 @@ typedef struct th_routines th_routines;
  * The caller frees *out with th_routines_destroy. */
 th_result th_routines_create(const th_routines_desc *desc, th_routines **out, th_error *err);
 void th_routines_destroy(th_routines *routines); /* NULL is allowed */
-size_t th_routines_bytes(const th_routines *routines);
 
-/* Mean over the ground, the same for all routines: three quarters of the slowest gait, or that gait if no clip stands.
- * Of a blend with gaits 1, per second of th_behaviour_walk_time. 0: they stay in place. */
-double th_routines_speed(const th_routines *routines);
-/* The largest distance of an instance from where that speed leads; of a blend a hundredth of the model's size. */
-double th_routines_deviation(const th_routines *routines);
+typedef struct th_routines_extent {
+    size_t bytes;
+    /* Mean over the ground, the same for all routines: three quarters of the slowest gait, or that gait if no clip
+     * stands. Of a blend with gaits 1, per second of th_behaviour_walk_time. 0: they stay in place. */
+    double speed;
+    double deviation; /* the farthest that one is from where that speed leads; of a blend a hundredth of the size */
+} th_routines_extent;
+
+th_routines_extent th_routines_get_extent(const th_routines *routines);
 
 /* ---- behaviour ---- */
 

@@ -50,8 +50,8 @@ typedef struct th_draw_list {
 typedef struct th_pose_palettes {
     th_palette_range range;
     uint32_t first;  /* among the active ones of the crowd */
-    bool are_shared; /* th_pose_plan_palettes says who reads which */
-    bool are_held;   /* some may be; th_pose_plan_places says who reads which */
+    bool are_shared; /* th_pose_readers.palettes says who reads which */
+    bool are_held;   /* some may be; th_pose_readers.places says who reads which */
 } th_pose_palettes;
 
 /* Of the last frame: palettes evaluated; characters listed beyond that, who read one that was evaluated anyway, or one
@@ -93,19 +93,17 @@ void th_pose_plan_make(th_pose_plan *plan, th_jobs *jobs, double time_s, const u
 void th_pose_plan_begin(th_pose_plan *plan, uint32_t number);
 void th_pose_plan_keep(th_pose_plan *plan, th_jobs *jobs, uint32_t number);
 
+/* What a frame is read by. */
+typedef struct th_pose_readers {
+    const uint32_t *palettes; /* by index in the list, of who shares: the palette, among the active ones of the crowd */
+    const th_pose_place *places; /* the same of draw lists that hold poses, after keep; NULL without most_hold */
+    const th_sharing *sharing;   /* NULL without rates */
+} th_pose_readers;
+
+th_pose_readers th_pose_plan_readers(const th_pose_plan *plan);
 th_pose_counts th_pose_plan_counts(const th_pose_plan *plan);
 th_pose_palettes th_pose_plan_list(const th_pose_plan *plan, uint32_t draw_list);
-
-/* By index in the list: the palette that a character reads, among the active ones of the crowd. For those that share.
- */
-const uint32_t *th_pose_plan_palettes(const th_pose_plan *plan);
-
-/* The same for draw lists whose poses are held, after th_pose_plan_keep. NULL without most_hold. */
-const th_pose_place *th_pose_plan_places(const th_pose_plan *plan);
 th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t draw_list, uint32_t frames_ago);
-
-/* NULL without rates. */
-const th_sharing *th_pose_plan_sharing(const th_pose_plan *plan);
 
 TH_API_END
 
