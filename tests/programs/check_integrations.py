@@ -1,29 +1,23 @@
 #!/usr/bin/env python3
-"""check_integrations.py THRONG SOURCE: what others run Throng by: the GitHub action and the Containerfile. Their files
+"""check_integrations.py THRONG: what others run Throng by: the GitHub action and the Containerfile. Their files
 are well-formed and name what there is, and their commands are run, in a folder of their own, with stand-ins for what is
 not here: GitHub, a container engine.
 """
 import os
 import re
-import subprocess
-import sys
 import tempfile
 
-THRONG, SOURCE = (os.path.abspath(path) for path in sys.argv[1:])
+from program import PROGRAM as THRONG, SOURCE, command, read
+
 ACTION = f"{SOURCE}/.github/actions/compare"
 CONTAINER = f"{SOURCE}/packaging/Containerfile"
 QUICK = "--count 16 --repetitions 3 --frames 2 --filter ^pose/scalar/f32$"
 
 
 def run(*words, code=0, **more):
-    r = subprocess.run(words, capture_output=True, text=True, **more)
-    assert r.returncode == code, (words, r.returncode, r.stderr[-2000:], r.stdout[-2000:])
-    return r.stdout
-
-
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+    done = command(*words, **more)
+    assert done.code == code, (words, done.code, done.err[-2000:], done.out[-2000:])
+    return done.out
 
 
 def write(path, text, mode=0o644):

@@ -1,30 +1,24 @@
 #!/usr/bin/env python3
-"""check_reference.py THRONG SOURCE: the reference scenes. Their hashes and the matrices of conformance are those that are
+"""check_reference.py THRONG: the reference scenes. Their hashes and the matrices of conformance are those that are
 published, submissions are what they should be, and scripts/results-page shows them and notices other work.
 """
 import glob
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 
-THRONG, SOURCE = (os.path.abspath(path) for path in sys.argv[1:])
+from program import PROGRAM as THRONG, SOURCE, Skip, command, load, python_with
+
 REFERENCE = f"{SOURCE}/docs/reference"
 FOX = os.path.join(os.environ.get("THRONG_MODELS", ""), "Fox.glb")
 HAS_FOX = os.path.exists(FOX)
 
 
 def run(*words, code=0):
-    r = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, THRONG_PROGRESS="off"))
-    assert r.returncode == code, (words, r.returncode, r.stderr[-2000:], r.stdout[-2000:])
-    return r.stdout
-
-
-def load(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    done = command(*words, env=dict(os.environ, THRONG_PROGRESS="off"))
+    assert done.code == code, (words, done.code, done.err[-2000:], done.out[-2000:])
+    return done.out
 
 
 def check_hashes():
@@ -97,12 +91,11 @@ def check_page(folder, path, document):
 
 
 def check_schemas(path):
-    judge = [sys.executable, f"{SOURCE}/tests/programs/check_schema.py"]
-    if subprocess.run([sys.executable, "-c", "import jsonschema"], capture_output=True).returncode != 0:
-        judge[0] = "/usr/bin/python3"
-        if subprocess.run([judge[0], "-c", "import jsonschema"], capture_output=True).returncode != 0:
-            print("skipped: no Python with jsonschema")
-            return
+    try:
+        judge = [python_with("jsonschema"), f"{SOURCE}/tests/programs/check_schema.py"]
+    except Skip as why:
+        print(f"skipped: {why}")
+        return
     run(*judge, f"{REFERENCE}/schema/throng-1.json", f"{REFERENCE}/throng-1.json")
     run(*judge, f"{REFERENCE}/schema/conformance-1.json", *glob.glob(f"{REFERENCE}/conformance/*.json"))
     run(*judge, f"{REFERENCE}/schema/result-1.json", path)

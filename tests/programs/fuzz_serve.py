@@ -30,11 +30,12 @@ PATHS = (b'/', b'/healthz', b'/metrics', b'/api', b'/api/state', b'/api/settings
 VERSIONS = (b'HTTP/1.1', b'HTTP/1.1', b'HTTP/1.1', b'HTTP/1.0', b'HTTP/0.9', b'HTTP/2.0', b'HTTP/9999999999.1', b'', b'ICY')
 HEADERS = (b'Origin: http://evil.example', b'Origin: null', b'Sec-Fetch-Site: cross-site',
            b'Authorization: Bearer wrong-wrong-wrong', b'Authorization: Bearer correct-horse-battery',
-           b'Authorization: Bearer', b'Authorization:', b'Content-Type: application/json', b'Content-Type: text/plain', b'Content-Length: 5',
-           b'Content-Length: 99999999999999999999', b'Content-Length: -1', b'Content-Length: 5, 5', b'Content-Length: 0x10',
-           b'Transfer-Encoding: chunked', b'Transfer-Encoding: gzip, chunked', b'Transfer-Encoding: identity',
-           b'Expect: 100-continue', b'Expect: nonsense', b'Connection: keep-alive', b'Connection: close',
-           b'Connection: upgrade', b'Upgrade: websocket', b'Host: evil.example', b'Host: localhost:1:2', b'Range: bytes=0-1',
+           b'Authorization: Bearer', b'Authorization:', b'Content-Type: application/json',
+           b'Content-Type: text/plain', b'Content-Length: 5', b'Content-Length: 99999999999999999999',
+           b'Content-Length: -1', b'Content-Length: 5, 5', b'Content-Length: 0x10', b'Transfer-Encoding: chunked',
+           b'Transfer-Encoding: gzip, chunked', b'Transfer-Encoding: identity', b'Expect: 100-continue',
+           b'Expect: nonsense', b'Connection: keep-alive', b'Connection: close', b'Connection: upgrade',
+           b'Upgrade: websocket', b'Host: evil.example', b'Host: localhost:1:2', b'Range: bytes=0-1',
            b'Cookie: a=b; c', b' folded', b'NoColon', b': empty', b'X\0Y: z', b'Accept-Encoding: gzip')
 BODIES = (b'{"count": 20}', b'{"count": 30}', b'{"rate_hz": 0.1, "rate_hz": 5}', b'{"count": 1e99}', b'{"count": -0}',
           b'[[[[[[[[[[[[[[[[[[[[', b'{"a":{"a":{"a":{', b'{"clips": {"walk": 1e308, "\\u0000": 1}}',

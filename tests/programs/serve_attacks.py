@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from serve_client import NIGHTLY, Server
+from serve_client import NIGHTLY, Server, check
 
 CLIENTS = 1100  # more than wait for the end of a head, and than the library has
 HOST = b'Host: localhost\r\n'
@@ -60,11 +60,6 @@ ONE_ANSWER = {
     'a rejected body': post(b'Content-Length: 5', body=b'12345'),
     'a bad chunk': post(b'Content-Type: application/json', b'Transfer-Encoding: chunked', body=b'zz\r\n{}\r\n'),
 }
-
-
-def check(holds, what):
-    if not holds:
-        raise AssertionError(what)
 
 
 def smuggle(server):

@@ -132,3 +132,8 @@ def comes(condition, seconds=60):
     while not (result := condition()) and time.monotonic() < end:
         time.sleep(0.02)
     return result
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)

@@ -18,7 +18,7 @@ import threading
 import time
 import zlib
 
-from serve_client import Server, comes, make_model
+from serve_client import Server, check, comes, make_model
 
 MB = 1 << 20
 BUDGET = 50
@@ -26,11 +26,6 @@ BUDGET = 50
 # is /proc/self/exe, and a process that has not got its own name yet has that of the thread that starts it.
 BASES = {'throng': 64, 'throng-import': 64, 'throng-pictures': 192 + 80, 'exe': 64 + 2 * 8}
 STARTING = 64
-
-
-def check(holds, what):
-    if not holds:
-        raise AssertionError(what)
 
 
 def processes(pid):

@@ -84,15 +84,6 @@ static void print_completion(FILE *file, int count, const char *const *words)
     free(text);
 }
 
-/* Whether an option before it in the table has the same values. */
-static bool is_seen(const th_option *o)
-{
-    for (const th_option *other = th_option_table; other < o; other++)
-        if (strcmp(other->name, o->name) == 0 && other->choices == o->choices)
-            return true;
-    return false;
-}
-
 Test(messages, completion_is_the_stored_one)
 {
     char *text = NULL, name[64];
@@ -110,7 +101,10 @@ Test(messages, completion_is_the_stored_one)
         while (!(c->bit & o->commands))
             c++;
         snprintf(name, sizeof name, "--%s", o->name);
-        if (o->argument && !is_seen(o))
+        bool is_seen = false; /* an option before it in the table has the same values */
+        for (const th_option *other = th_option_table; other < o; other++)
+            is_seen |= strcmp(other->name, o->name) == 0 && other->choices == o->choices;
+        if (o->argument && !is_seen)
             print_completion(file, 3, (const char *[]){c->name, name, ""});
     }
     fclose(file);

@@ -1,9 +1,5 @@
 # The programs' own code in process: command line, window, server.
 th_suite(options th_cli INSIDE WITH fixture_baselines)
-th_suite(external_programs th_cli PkgConfig::JANSSON INSIDE NEEDS throng WITH fixture_program)
-target_compile_definitions(test_external_programs PRIVATE
-    TEST_FAKE="python3 ${CMAKE_CURRENT_SOURCE_DIR}/programs/fake_program.py"
-    TEST_EXAMPLES="${PROJECT_SOURCE_DIR}/examples/external")
 th_suite(bench_frames th_cli th_glad INSIDE WITH fixture_coarse_human fixture_end fixture_gl)
 th_suite(load_test_gl th_cli INSIDE WITH fixture_coarse_human fixture_end fixture_gl)
 

@@ -1,5 +1,6 @@
 /* Inside, since a process for each command line would be slow. The command line in process: every option, every kind
  * of mistake. */
+#include "src/cli/commands/bench_programs.h"
 #include "src/cli/help.h"
 #include "src/cli/measuring.h"
 #include <cli/option.h>
@@ -122,23 +123,24 @@ Test(options, collect_models_and_animations)
     cr_expect_eq(options.crowd.seed, UINT64_MAX);
 }
 
-static void expect_threads(const char *list, uint32_t count, const uint32_t *counts)
-{
-    char line[64];
-    snprintf(line, sizeof line, "scale --threads %s", list);
-    cr_assert(parse(line), "%s", error.text);
-    cr_assert_eq(options.scale.threads.count, count, "%s", list);
-    cr_expect_arr_eq(options.scale.threads.counts, counts, count * sizeof *counts, "%s", list);
-}
-
 Test(options, read_lists_of_threads_in_order_and_once)
 {
     uint32_t usable = th_cpus_read().usable;
-    expect_threads("1,2,4", 3, (uint32_t[]){1, 2, 4});
-    expect_threads("2-5", 4, (uint32_t[]){2, 3, 4, 5});
-    expect_threads("8,1-2,2", 3, (uint32_t[]){1, 2, 8});
-    expect_threads("max", 1, &usable);
-    expect_threads("256", 1, (uint32_t[]){256});
+    const struct {
+        const char *list;
+        uint32_t count, counts[4];
+    } cases[] = {{"1,2,4", 3, {1, 2, 4}},
+                 {"2-5", 4, {2, 3, 4, 5}},
+                 {"8,1-2,2", 3, {1, 2, 8}},
+                 {"max", 1, {usable}},
+                 {"256", 1, {256}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "scale --threads %s", cases[i].list);
+        cr_assert(parse(line), "%s", error.text);
+        cr_assert_eq(options.scale.threads.count, cases[i].count, "%s", line);
+        cr_expect_arr_eq(options.scale.threads.counts, cases[i].counts, 4 * cases[i].count, "%s", line);
+    }
     cr_assert(parse("scale --threads 1-43,78"), "1024 threads, which live at once: %s", error.text);
     cr_assert(parse("stress --threads 1-256"), "one after the other: %s", error.text);
     cr_expect_eq(options.stress.threads.count, 256);
@@ -386,6 +388,16 @@ Test(measuring, only_what_bench_keeps_is_of_many_processes)
     expect_processes("bench --save a --dry-run", 1, 0);
     expect_processes("scale --save a", 1, 0);
     expect_processes("scale --repetition-time 7", 1, 7000000);
+}
+
+/* All else that they do: tests/programs/external_programs.py. */
+Test(measuring, external_programs_that_do_not_answer_are_given_up)
+{
+    static const char *const command = "exec sleep 1000";
+    th_bench_programs *programs;
+    cr_expect_eq(th_bench_programs_start(&(th_bench_programs_desc){&command, 1, 0.1}, &programs, &error), TH_ERR_INPUT);
+    cr_expect_str_eq(error.text, "the external program \"exec sleep 1000\" did not answer in 0.1 s");
+    th_bench_programs_stop(programs);
 }
 
 /* ---- suggestions ---- */
