@@ -86,6 +86,9 @@ Test(settings, as_json_they_are_their_own_patch)
     copy.interpolation = TH_INTERPOLATION_STEP;
     cr_expect_not(th_settings_same_crowd(&s, &copy));
     copy = s;
+    copy.models[0][0] = 'x';
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
     copy.behaviour = TH_BEHAVIOUR_NONE;
     cr_expect_not(th_settings_same_crowd(&s, &copy));
     copy = s;
@@ -97,9 +100,6 @@ Test(settings, as_json_they_are_their_own_patch)
     cr_expect(th_settings_same_blend(&blend, &copy));
     copy.pace = 3;
     cr_expect(th_settings_same_crowd(&blend, &copy) && !th_settings_same_blend(&blend, &copy));
-    copy = s;
-    copy.models[0][0] = 'x';
-    cr_expect_not(th_settings_same_crowd(&s, &copy));
     copy = s;
     copy.rate_hz = 1;
     copy.paused = true;
@@ -245,6 +245,22 @@ static void enter_folder(void)
     cr_assert(mkdtemp(folder) && chdir(folder) == 0);
 }
 
+/* Empty files. */
+static void make_files(const char *const *files, size_t count)
+{
+    for (size_t f = 0; f < count; f++)
+        fclose(fopen(files[f], "w"));
+}
+
+static void expect_names(const th_model_registry *registry, const char *wanted)
+{
+    json_t *names = th_model_registry_json(registry);
+    char *text = json_dumps(names, JSON_COMPACT);
+    cr_expect_str_eq(text, wanted);
+    free(text);
+    json_decref(names);
+}
+
 static void leave_folder(void)
 {
     char command[64];
@@ -261,8 +277,7 @@ Test(model_registry, names_lead_to_files_of_the_folders_and_nowhere_else, .init 
     mkdir("models-more", 0700);
     static const char *const files[] = {"models/a.glb",          "models/.hidden.glb", "secret.glb",
                                         "models/deep.glb/b.glb", "secret/b.glb",       "models-more/b.glb"};
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        fclose(fopen(files[f], "w"));
+    make_files(files, sizeof files / sizeof *files);
     cr_assert_eq(symlink("../secret.glb", "models/out.glb"), 0);
     cr_assert_eq(symlink("../secret/b.glb", "models/out1.glb"), 0);
     cr_assert_eq(symlink("../models-more/b.glb", "models/out2.glb"), 0);
@@ -295,11 +310,7 @@ Test(model_registry, names_lead_to_files_of_the_folders_and_nowhere_else, .init 
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++)
         cr_expect_eq(th_model_registry_find(&c, wrong[w], path, NULL), TH_ERR_INPUT, "%s", wrong[w]);
 
-    json_t *names = th_model_registry_json(&c);
-    char *text = json_dumps(names, JSON_COMPACT);
-    cr_expect_str_eq(text, "[\"human\",\"fox.glb\",\"a.glb\",\"in.glb\"]");
-    free(text);
-    json_decref(names);
+    expect_names(&c, "[\"human\",\"fox.glb\",\"a.glb\",\"in.glb\"]");
 }
 
 Test(model_registry, a_name_is_that_of_one_file, .init = enter_folder, .fini = leave_folder)
@@ -311,14 +322,9 @@ Test(model_registry, a_name_is_that_of_one_file, .init = enter_folder, .fini = l
     static const char *const files[] = {"models/hero.glb", "models/a.glb", "more/hero.glb", "more/a.glb", "more/b.glb"};
     mkdir("models", 0700);
     mkdir("more", 0700);
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        fclose(fopen(files[f], "w"));
+    make_files(files, sizeof files / sizeof *files);
     cr_expect_eq(th_model_registry_check(&c, &err), TH_OK, "the same file twice is no other");
-    json_t *names = th_model_registry_json(&c);
-    char *text = json_dumps(names, JSON_COMPACT);
-    cr_expect_str_eq(text, "[\"human\",\"hero.glb\",\"a.glb\",\"b.glb\"]");
-    free(text);
-    json_decref(names);
+    expect_names(&c, "[\"human\",\"hero.glb\",\"a.glb\",\"b.glb\"]");
     c.files[2] = "more/hero.glb";
     cr_expect_eq(th_model_registry_check(&c, &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "models/hero.glb") && strstr(err.text, "more/hero.glb"), "%s", err.text);

@@ -78,31 +78,6 @@ static void expect_nothing_reserved(void)
 
 /* ---- behaviours ---- */
 
-/* The palettes of a scene that says the same. */
-static void *palettes_of_scene(const th_simulation *simulation)
-{
-    const th_model *model = simulation->model_cache->models[0];
-    const th_scene_desc desc = {.models = &model,
-                                .model_count = 1,
-                                .instance_count = COUNT,
-                                .seed = SEED,
-                                .behaviour = simulation->settings.behaviour};
-    th_scene *scene;
-    th_crowd *crowd;
-    th_frame *frame;
-    void *palettes;
-    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK, "%s", err.text);
-    const th_frame_desc how = {.crowd = crowd, .jobs = simulation->jobs, .behaviour = scene->behaviour};
-    cr_assert_eq(th_frame_create(&how, &frame, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_palette_create(crowd, &palettes, &err), TH_OK, "%s", err.text);
-    th_frame_animate(frame, MOMENT_S, palettes);
-    th_frame_destroy(frame);
-    th_crowd_destroy(crowd);
-    th_scene_destroy(scene);
-    return palettes;
-}
-
 Test(simulation, plays_the_behaviour_of_its_settings)
 {
     void *scenes[TH_BEHAVIOUR_KIND_COUNT];
@@ -110,7 +85,22 @@ Test(simulation, plays_the_behaviour_of_its_settings)
     for (unsigned kind = 0; kind < TH_BEHAVIOUR_KIND_COUNT; kind++) {
         th_simulation *simulation = make_simulation(kind);
         bytes = th_crowd_palette_bytes(simulation->crowd);
-        scenes[kind] = palettes_of_scene(simulation);
+        /* The palettes of a scene that says the same. */
+        const th_model *model = simulation->model_cache->models[0];
+        const th_scene_desc desc = {
+            .models = &model, .model_count = 1, .instance_count = COUNT, .seed = SEED, .behaviour = kind};
+        th_scene *scene;
+        th_crowd *crowd;
+        th_frame *frame;
+        cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
+        cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK, "%s", err.text);
+        const th_frame_desc how = {.crowd = crowd, .jobs = simulation->jobs, .behaviour = scene->behaviour};
+        cr_assert_eq(th_frame_create(&how, &frame, &err), TH_OK, "%s", err.text);
+        cr_assert_eq(th_palette_create(crowd, &scenes[kind], &err), TH_OK, "%s", err.text);
+        th_frame_animate(frame, MOMENT_S, scenes[kind]);
+        th_frame_destroy(frame);
+        th_crowd_destroy(crowd);
+        th_scene_destroy(scene);
         th_frame_animate(simulation->frame, MOMENT_S, simulation->palettes);
         cr_expect_eq(memcmp(simulation->palettes, scenes[kind], bytes), 0, "%s", th_behaviour_name(kind));
         for (unsigned other = 0; other < kind; other++)
@@ -122,20 +112,18 @@ Test(simulation, plays_the_behaviour_of_its_settings)
         free(scenes[kind]);
 }
 
-/* Until it is in force, for as long as a loaded machine may take. */
-static void change_to(th_controller *controller, th_behaviour_kind behaviour)
-{
-    const th_settings settings = settings_with(behaviour);
-    const uint64_t done = th_controller_read(controller).done;
-    cr_expect(th_controller_request(controller, &settings));
-    for (int i = 0; i < 3000 && th_controller_read(controller).done == done; i++)
-        usleep(10000);
-    cr_expect_eq(th_controller_read(controller).settings.behaviour, behaviour, "%s", th_behaviour_name(behaviour));
-}
-
 static uint64_t ticks_of(th_controller *controller)
 {
     return th_tick_loop_read(controller->tick_loop).ticks;
+}
+
+/* For a tick that has begun after this. */
+static void wait_for_ticks(th_controller *controller)
+{
+    const uint64_t before = ticks_of(controller);
+    for (int i = 0; i < 3000 && ticks_of(controller) < before + 3; i++)
+        usleep(10000);
+    cr_expect_geq(ticks_of(controller), before + 3);
 }
 
 /* The one before is freed after it has been replaced. */
@@ -156,11 +144,13 @@ Test(simulation, its_behaviour_changes_while_it_ticks)
     const uint64_t models = th_memory_used(&memory, TH_MEMORY_MODELS);
     const uint64_t crowds = th_memory_used(&memory, TH_MEMORY_CROWDS);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        const uint64_t before = ticks_of(controller);
-        change_to(controller, kinds[k]);
-        for (int i = 0; i < 3000 && ticks_of(controller) < before + 3; i++)
-            usleep(10000);
-        cr_expect_geq(ticks_of(controller), before + 3, "%s", th_behaviour_name(kinds[k]));
+        const th_settings settings = settings_with(kinds[k]);
+        const uint64_t done = th_controller_read(controller).done;
+        cr_expect(th_controller_request(controller, &settings));
+        for (int i = 0; i < 3000 && th_controller_read(controller).done == done; i++)
+            usleep(10000); /* for as long as a loaded machine may take */
+        cr_expect_eq(th_controller_read(controller).settings.behaviour, kinds[k]);
+        wait_for_ticks(controller);
     }
     cr_expect_eq(th_controller_read(controller).failed, 0);
     cr_expect_eq(wait_for_memory(TH_MEMORY_MODELS, models), models);
@@ -174,14 +164,6 @@ static th_settings pace_of(double pace)
     th_settings settings = settings_with(TH_BEHAVIOUR_BLEND);
     settings.pace = pace;
     return settings;
-}
-
-/* Waits for a tick that has begun after this. */
-static void wait_for_ticks(th_controller *controller)
-{
-    const uint64_t before = ticks_of(controller);
-    for (int i = 0; i < 3000 && ticks_of(controller) < before + 3; i++)
-        usleep(10000);
 }
 
 Test(simulation, a_blend_changes_without_another_crowd)

@@ -9,11 +9,6 @@ enum { SIDES = 6, CORNERS = 4, TRIANGLE_CORNERS = 6 };
 
 #define HALF 0.25F
 
-static uint32_t pack_axis(int axis, int sign)
-{
-    return (uint32_t)(sign * 511 & 1023) << 10 * axis;
-}
-
 static void fill_side(th_render_mesh_vertex *out, int axis, int sign, uint32_t bone)
 {
     for (int corner = 0; corner < CORNERS; corner++) {
@@ -23,7 +18,7 @@ static void fill_side(th_render_mesh_vertex *out, int axis, int sign, uint32_t b
         x->position[axis] = HALF * (float)sign;
         x->position[(axis + 1) % 3] = u * (float)sign;
         x->position[(axis + 2) % 3] = v;
-        x->normal = pack_axis(axis, sign);
+        x->normal = (uint32_t)(sign * 511 & 1023) << 10 * axis;
         x->uv[0] = corner & 1 ? 0x3C00 : 0; /* 1 */
         x->uv[1] = corner & 2 ? 0x3C00 : 0;
         memset(x->color, 255, 4);
@@ -33,45 +28,34 @@ static void fill_side(th_render_mesh_vertex *out, int axis, int sign, uint32_t b
     }
 }
 
-static void fill_meshes(th_render_mesh_vertex *vertices, uint32_t *indices, uint32_t first, uint32_t count)
-{
-    static const uint32_t corners[TRIANGLE_CORNERS] = {0, 1, 2, 2, 1, 3};
-    for (uint32_t i = 0; i < count * SIDES; i++) {
-        const uint32_t box = i / SIDES, side = i % SIDES;
-        fill_side(vertices + i * CORNERS, (int)(side / 2), side % 2 ? 1 : -1, first + box);
-        for (uint32_t k = 0; k < TRIANGLE_CORNERS; k++)
-            indices[i * TRIANGLE_CORNERS + k] = i * CORNERS + corners[k];
-    }
-}
-
-static th_render_mesh_line_end *make_lines(uint32_t count)
-{
-    th_render_mesh_line_end *ends = borrow((size_t)count * 2 * sizeof *ends);
-    for (uint32_t i = 0; i + 1 < count; i++) {
-        ends[2 * i].bone = i;
-        ends[2 * i + 1].bone = i + 1;
-    }
-    return ends;
-}
-
 th_render_mesh *boxes_create(uint32_t count)
 {
     static const th_render_mesh_material materials[] = {{.base_color = {0.8F, 0.7F, 0.5F, 1}, .image = TH_NO_INDEX},
                                                         {.base_color = {1, 1, 1, 1}, .image = 0}};
     static const uint8_t pixels[] = {255, 255, 255, 255, 200, 60, 40, 255, 40, 120, 60, 255, 255, 200, 120, 255};
     static const th_render_mesh_image image = {2, 2, pixels, "box.png"};
+    static const uint32_t corners[TRIANGLE_CORNERS] = {0, 1, 2, 2, 1, 3};
     const uint32_t counts[2] = {count - count / 2, count / 2};
     th_render_mesh_vertex *vertices = borrow((size_t)count * SIDES * CORNERS * sizeof *vertices);
     uint32_t *indices = borrow((size_t)count * SIDES * TRIANGLE_CORNERS * sizeof *indices);
     th_render_mesh_part *parts = borrow(2 * sizeof *parts);
     th_render_mesh_bone *bones = borrow(count * sizeof *bones);
+    th_render_mesh_line_end *ends = borrow((size_t)count * 2 * sizeof *ends);
     th_render_mesh *render_mesh = borrow(sizeof *render_mesh);
+    for (uint32_t b = 0; b + 1 < count; b++) {
+        ends[2 * b].bone = b;
+        ends[2 * b + 1].bone = b + 1;
+    }
     for (uint32_t b = 0; b < count; b++) /* only for quaternions; anywhere will do */
         for (int i = 0; i < 3; i++)
             bones[b].center[i] = 0.25F * (float)((b + 7 * (uint32_t)i) % 11);
     for (uint32_t p = 0, box = 0; p < 2; box += counts[p++]) {
         const uint32_t vertex = box * SIDES * CORNERS, index = box * SIDES * TRIANGLE_CORNERS;
-        fill_meshes(vertices + vertex, indices + index, box, counts[p]);
+        for (uint32_t i = 0; i < counts[p] * SIDES; i++) {
+            fill_side(vertices + vertex + i * CORNERS, (int)(i % SIDES / 2), i % 2 ? 1 : -1, box + i / SIDES);
+            for (uint32_t k = 0; k < TRIANGLE_CORNERS; k++)
+                indices[index + i * TRIANGLE_CORNERS + k] = i * CORNERS + corners[k];
+        }
         parts[p] =
             (th_render_mesh_part){.material = p, .base_vertex = vertex, .vertex_count = counts[p] * SIDES * CORNERS};
         parts[p].lods[0] =
@@ -92,7 +76,7 @@ th_render_mesh *boxes_create(uint32_t count)
                                     .bone_count = count,
                                     .bones = bones,
                                     .line_end_count = count > 0 ? 2 * (count - 1) : 0,
-                                    .line_ends = make_lines(count),
+                                    .line_ends = ends,
                                     .size = 1};
     return render_mesh;
 }

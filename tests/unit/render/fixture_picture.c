@@ -70,9 +70,11 @@ void *stage_alloc(stage *s, size_t bytes)
     return memset(s->slot, NAN_BYTE, bytes);
 }
 
-static th_crowd *make_crowd(const test_models *c, uint32_t count, th_palette palette)
+/* Scattered instances take models in turns: character k of mesh f is instance k * count + f. */
+stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_palette palette)
 {
     const th_compiled_model *const *compiled_models = (const th_compiled_model *const *)c->compiled_models;
+    stage s = {.palette = palette, .view = view_of_square(side)};
     th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
     th_crowd *crowd;
     th_error err;
@@ -85,36 +87,24 @@ static th_crowd *make_crowd(const test_models *c, uint32_t count, th_palette pal
                                 .palette = palette};
     cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
     free(instances);
-    return crowd;
-}
 
-/* Scattered instances take models in turns: character k of mesh f is instance k * count + f. */
-static void add_instances(stage *s, const test_models *c, const th_crowd *crowd, size_t gpu_instances, uint32_t side)
-{
+    size_t gpu_instances = th_crowd_palette_bytes(crowd);
+    stage_alloc(&s, gpu_instances + count * sizeof(th_gpu_instance));
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, s.slot, scratch);
     for (uint32_t f = 0; f < c->count; f++) {
         const th_palette_range run = th_crowd_palettes(crowd, f);
-        s->meshes[s->mesh_count++] = c->meshes[f];
-        s->draws[s->draw_count++] = (th_draw){.mesh = f,
-                                              .count = run.count,
-                                              .palette_offset = run.offset,
-                                              .palette_stride = run.stride,
-                                              .instance_offset = gpu_instances};
-        th_gpu_instance *out = (th_gpu_instance *)(s->slot + gpu_instances);
+        s.meshes[s.mesh_count++] = c->meshes[f];
+        s.draws[s.draw_count++] = (th_draw){.mesh = f,
+                                            .count = run.count,
+                                            .palette_offset = run.offset,
+                                            .palette_stride = run.stride,
+                                            .instance_offset = gpu_instances};
+        th_gpu_instance *out = (th_gpu_instance *)(s.slot + gpu_instances);
         for (uint32_t k = 0; k < run.count; k++)
             out[k] = instance_on_square(k * c->count + f, side, c->models[f]->size);
         gpu_instances += run.count * sizeof(th_gpu_instance);
     }
-}
-
-stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_palette palette)
-{
-    stage s = {.palette = palette, .view = view_of_square(side)};
-    th_crowd *crowd = make_crowd(c, count, palette);
-    const size_t palettes = th_crowd_palette_bytes(crowd);
-    stage_alloc(&s, palettes + count * sizeof(th_gpu_instance));
-    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, s.slot, scratch);
-    add_instances(&s, c, crowd, palettes, side);
     free(scratch);
     th_crowd_destroy(crowd);
     return s;
@@ -122,7 +112,30 @@ stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double ti
 
 /* ---- pictures ---- */
 
-static th_ring *make_ring(const stage *s, const way *w)
+uint8_t *shoot_slot(const stage *s, const way *w, th_ring *ring)
+{
+    th_target *target;
+    th_crowd_renderer *renderer;
+    th_error err;
+    const th_target_desc desc = {.width = w->width, .height = w->height, .samples = w->samples};
+    const th_crowd_renderer_desc how = {.gl = gl,
+                                        .meshes = s->meshes,
+                                        .mesh_count = s->mesh_count,
+                                        .palette = s->palette,
+                                        .fetch = w->fetch,
+                                        .shadow_pixels = w->shadow_pixels,
+                                        .block_bytes = w->block_bytes};
+    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_renderer_create(&how, &renderer, &err), TH_OK, "%s", err.text);
+    th_crowd_renderer_draw(renderer, target, &s->view, ring, s->draws, s->draw_count);
+    th_ring_fence(ring);
+    uint8_t *rgba = read_target(target);
+    th_crowd_renderer_destroy(renderer);
+    th_target_destroy(target);
+    return rgba;
+}
+
+uint8_t *shoot(const stage *s, const way *w)
 {
     th_ring *ring;
     th_error err;
@@ -135,42 +148,6 @@ static th_ring *make_ring(const stage *s, const way *w)
     }
     memcpy(th_ring_begin(ring), s->slot, s->slot_bytes);
     cr_assert(th_ring_end(ring));
-    return ring;
-}
-
-static th_crowd_renderer *make_renderer(const stage *s, const way *w)
-{
-    th_crowd_renderer *renderer;
-    th_error err;
-    const th_crowd_renderer_desc desc = {.gl = gl,
-                                         .meshes = s->meshes,
-                                         .mesh_count = s->mesh_count,
-                                         .palette = s->palette,
-                                         .fetch = w->fetch,
-                                         .shadow_pixels = w->shadow_pixels,
-                                         .block_bytes = w->block_bytes};
-    cr_assert_eq(th_crowd_renderer_create(&desc, &renderer, &err), TH_OK, "%s", err.text);
-    return renderer;
-}
-
-uint8_t *shoot_slot(const stage *s, const way *w, th_ring *ring)
-{
-    th_target *target;
-    th_error err;
-    const th_target_desc desc = {.width = w->width, .height = w->height, .samples = w->samples};
-    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
-    th_crowd_renderer *renderer = make_renderer(s, w);
-    th_crowd_renderer_draw(renderer, target, &s->view, ring, s->draws, s->draw_count);
-    th_ring_fence(ring);
-    uint8_t *rgba = read_target(target);
-    th_crowd_renderer_destroy(renderer);
-    th_target_destroy(target);
-    return rgba;
-}
-
-uint8_t *shoot(const stage *s, const way *w)
-{
-    th_ring *ring = make_ring(s, w);
     uint8_t *rgba = shoot_slot(s, w, ring);
     th_ring_destroy(ring);
     return rgba;

@@ -65,11 +65,41 @@ bool has_warning(const th_render_mesh *render_mesh, const char *part)
 
 /* ---- what is true of any render_mesh ---- */
 
-static void check_vertices(const th_render_mesh *f)
+void check_render_mesh(const th_model *model, const th_render_mesh *f)
 {
+    uint32_t part = 0, vertices = 0;
+    bool *used = calloc(f->vertex_count + (size_t)1, sizeof *used);
+    cr_assert_eq(f->bone_count, model->bone_count);
+    cr_assert_eq(f->material_count, model->material_count);
+    cr_assert_eq(f->size, model->size);
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        if (model->meshes[m].index_count == 0)
+            continue;
+        cr_assert_lt(part, f->part_count);
+        const th_render_mesh_part *p = &f->parts[part++];
+        cr_assert_eq(p->mesh, m);
+        cr_assert_eq(p->material, model->meshes[m].material);
+        cr_assert_lt(p->material, f->material_count);
+        cr_assert_str_eq(p->name, model->meshes[m].name);
+        cr_assert_eq(p->lods[0].index_count, model->meshes[m].index_count);
+        cr_assert_eq(p->base_vertex, vertices);
+        vertices += p->vertex_count;
+        for (uint32_t l = 0; l < f->lod_count; l++) {
+            const th_render_mesh_lod *lod = &p->lods[l];
+            cr_assert(lod->index_count % 3 == 0 && lod->first_index <= f->index_count &&
+                      lod->index_count <= f->index_count - lod->first_index);
+            for (uint32_t i = 0; i < lod->index_count; i++) {
+                cr_assert_lt(f->indices[lod->first_index + i], p->vertex_count);
+                used[p->base_vertex + f->indices[lod->first_index + i]] = true;
+            }
+        }
+    }
+    cr_assert_eq(f->part_count, part);
+    cr_assert_eq(vertices, f->vertex_count);
     for (uint32_t v = 0; v < f->vertex_count; v++) {
         const th_render_mesh_vertex *vertex = &f->vertices[v];
         int sum = 0;
+        cr_assert(used[v], "vertex %u is in no triangle", v);
         for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
             sum += vertex->weight[k];
             cr_assert_lt(vertex->bone[k], f->bone_count);
@@ -78,35 +108,8 @@ static void check_vertices(const th_render_mesh *f)
         }
         cr_assert_eq(sum, 255, "vertex %u", v);
     }
-}
-
-static void check_ranges(const th_render_mesh *f)
-{
-    bool *used = calloc(f->vertex_count + (size_t)1, sizeof *used);
-    uint32_t vertices = 0;
-    for (uint32_t p = 0; p < f->part_count; p++) {
-        const th_render_mesh_part *part = &f->parts[p];
-        cr_assert_lt(part->material, f->material_count);
-        cr_assert_eq(part->base_vertex, vertices);
-        vertices += part->vertex_count;
-        for (uint32_t l = 0; l < f->lod_count; l++) {
-            const th_render_mesh_lod *lod = &part->lods[l];
-            cr_assert(lod->index_count % 3 == 0 && lod->first_index <= f->index_count &&
-                      lod->index_count <= f->index_count - lod->first_index);
-            for (uint32_t i = 0; i < lod->index_count; i++) {
-                cr_assert_lt(f->indices[lod->first_index + i], part->vertex_count);
-                used[part->base_vertex + f->indices[lod->first_index + i]] = true;
-            }
-        }
-    }
-    cr_assert_eq(vertices, f->vertex_count);
-    for (uint32_t v = 0; v < f->vertex_count; v++)
-        cr_assert(used[v], "vertex %u is in no triangle", v);
     free(used);
-}
 
-static void check_levels(const th_render_mesh *f)
-{
     uint64_t before = UINT64_MAX;
     cr_assert(f->lod_count >= 1 && f->lod_count <= TH_RENDER_MESH_LODS);
     cr_assert_eq(f->lod_error[0], 0);
@@ -125,33 +128,6 @@ static void check_levels(const th_render_mesh *f)
         cr_assert_leq((double)error, th_render_mesh_lod_limit(l) * f->size * 1.000001);
         before = count;
     }
-}
-
-static void check_parts(const th_model *model, const th_render_mesh *f)
-{
-    uint32_t part = 0;
-    for (uint32_t m = 0; m < model->mesh_count; m++) {
-        if (model->meshes[m].index_count == 0)
-            continue;
-        cr_assert_lt(part, f->part_count);
-        cr_assert_eq(f->parts[part].mesh, m);
-        cr_assert_eq(f->parts[part].material, model->meshes[m].material);
-        cr_assert_str_eq(f->parts[part].name, model->meshes[m].name);
-        cr_assert_eq(f->parts[part].lods[0].index_count, model->meshes[m].index_count);
-        part++;
-    }
-    cr_assert_eq(f->part_count, part);
-    cr_assert_eq(f->bone_count, model->bone_count);
-    cr_assert_eq(f->material_count, model->material_count);
-    cr_assert_eq(f->size, model->size);
-}
-
-void check_render_mesh(const th_model *model, const th_render_mesh *render_mesh)
-{
-    check_parts(model, render_mesh);
-    check_ranges(render_mesh);
-    check_vertices(render_mesh);
-    check_levels(render_mesh);
 }
 
 /* ---- distances ---- */
@@ -235,11 +211,18 @@ static double from_level(const th_render_mesh *f, uint32_t lod, double (*places)
     return nearest;
 }
 
-double farthest_from_level(const th_render_mesh *f, uint32_t lod, const th_dmat34 *palette)
+/* All vertices, and room for one more place. */
+static double (*skin_all(const th_render_mesh *f, const th_dmat34 *palette))[3]
 {
-    double farthest = 0, (*places)[3] = malloc((f->vertex_count + (size_t)1) * sizeof *places);
+    double(*places)[3] = malloc((f->vertex_count + (size_t)2) * sizeof *places);
     for (uint32_t v = 0; v < f->vertex_count; v++)
         skin_vertex(palette, &f->vertices[v], places[v]);
+    return places;
+}
+
+double farthest_from_level(const th_render_mesh *f, uint32_t lod, const th_dmat34 *palette)
+{
+    double farthest = 0, (*places)[3] = skin_all(f, palette);
     for (uint32_t v = 0; v < f->vertex_count; v++)
         farthest = fmax(farthest, from_level(f, lod, places, v, farthest));
     free(places);
@@ -248,9 +231,7 @@ double farthest_from_level(const th_render_mesh *f, uint32_t lod, const th_dmat3
 
 double farthest_from_mesh(const th_render_mesh *f, uint32_t lod, const th_dmat34 *palette)
 {
-    double farthest = 0, (*places)[3] = malloc((f->vertex_count + (size_t)2) * sizeof *places);
-    for (uint32_t v = 0; v < f->vertex_count; v++)
-        skin_vertex(palette, &f->vertices[v], places[v]);
+    double farthest = 0, (*places)[3] = skin_all(f, palette);
     for (uint32_t p = 0; p < f->part_count; p++)
         for (uint32_t i = 0; i < f->parts[p].lods[lod].index_count; i += 3) {
             const uint32_t *index = f->indices + f->parts[p].lods[lod].first_index + i;
@@ -268,8 +249,9 @@ double farthest_from_mesh(const th_render_mesh *f, uint32_t lod, const th_dmat34
 
 /* ---- triangles ---- */
 
+/* Of a model's mesh, or of a part. */
 typedef struct corner_view {
-    const th_vertex *authored; /* or */
+    const th_vertex *authored;
     const th_render_mesh_vertex *packed;
     float position[3];
 } corner_view;
@@ -313,110 +295,85 @@ static triangle normalized(const triangle *t)
     return best;
 }
 
-static triangle *list_authored(const th_mesh *mesh)
+/* In the order of places. mesh: of the model; NULL: of this part. */
+static triangle *list_triangles(const th_mesh *mesh, const th_render_mesh *f, const th_render_mesh_part *part)
 {
-    triangle *list = calloc(mesh->index_count / 3, sizeof *list);
-    for (uint32_t t = 0; t < mesh->index_count / 3; t++) {
+    const uint32_t *indices = mesh ? mesh->indices : f->indices + part->lods[0].first_index;
+    const uint32_t count = (mesh ? mesh->index_count : part->lods[0].index_count) / 3;
+    triangle *list = calloc(count, sizeof *list);
+    for (uint32_t t = 0; t < count; t++) {
         for (uint32_t c = 0; c < 3; c++) {
             corner_view *to = &list[t].corners[c];
-            to->authored = &mesh->vertices[mesh->indices[3 * t + c]];
-            memcpy(to->position, to->authored->position, sizeof to->position);
+            if (mesh)
+                to->authored = &mesh->vertices[indices[3 * t + c]];
+            else
+                to->packed = &f->vertices[part->base_vertex + indices[3 * t + c]];
+            memcpy(to->position, mesh ? to->authored->position : to->packed->position, sizeof to->position);
         }
         list[t] = normalized(&list[t]);
     }
-    qsort(list, mesh->index_count / 3, sizeof *list, compare_triangles);
+    qsort(list, count, sizeof *list, compare_triangles);
     return list;
-}
-
-static triangle *list_packed(const th_render_mesh *f, const th_render_mesh_part *part)
-{
-    const th_render_mesh_lod *lod = &part->lods[0];
-    triangle *list = calloc(lod->index_count / 3, sizeof *list);
-    for (uint32_t t = 0; t < lod->index_count / 3; t++) {
-        for (uint32_t c = 0; c < 3; c++) {
-            corner_view *to = &list[t].corners[c];
-            to->packed = &f->vertices[part->base_vertex + f->indices[lod->first_index + 3 * t + c]];
-            memcpy(to->position, to->packed->position, sizeof to->position);
-        }
-        list[t] = normalized(&list[t]);
-    }
-    qsort(list, lod->index_count / 3, sizeof *list, compare_triangles);
-    return list;
-}
-
-static bool same_normal(const float authored[3], uint32_t packed)
-{
-    double n[3] = {(double)authored[0], (double)authored[1], (double)authored[2]}, length = sqrt(dot(n, n));
-    for (int i = 0; i < 3; i++) {
-        double want = length > 0 ? n[i] / length : i == 2;
-        int ten = (int)(packed >> (10 * i) & 0x3ff), got = ten >= 512 ? ten - 1024 : ten;
-        if (!(fabs(got / 511.0 - want) <= 0.5001 / 511))
-            return false;
-    }
-    return true;
 }
 
 /* repeats: whole images that the coordinates of the mesh may be off by; infinite as long as that is not known. */
-static bool same_uv(const float authored[2], const uint16_t packed[2], double repeats[2])
+static bool same_corner(const corner_view *a, const corner_view *b, double repeats[2])
 {
+    const th_vertex *authored = a->authored;
+    const th_render_mesh_vertex *packed = b->packed;
+    double n[3], sum = 0;
+    for (int i = 0; i < 3; i++)
+        n[i] = (double)authored->normal[i];
+    const double length = sqrt(dot(n, n));
+    for (int i = 0; i < 3; i++) {
+        const double want = length > 0 ? n[i] / length : i == 2;
+        const int ten = (int)(packed->normal >> (10 * i) & 0x3ff), got = ten >= 512 ? ten - 1024 : ten;
+        if (!(fabs(got / 511.0 - want) <= 0.5001 / 511))
+            return false;
+    }
     for (int i = 0; i < 2; i++) {
-        double got = (double)th_half_to_float(packed[i]), off = (double)authored[i] - got;
-        double whole = isinf(repeats[i]) ? round(off) : repeats[i];
+        const double got = (double)th_half_to_float(packed->uv[i]), off = (double)authored->uv[i] - got;
+        const double whole = isinf(repeats[i]) ? round(off) : repeats[i];
         if (!(fabs(off - whole) <= fmax(fabs(got), 0x1p-14) * 0x1p-11 * 1.0001))
             return false;
         repeats[i] = whole;
     }
-    return true;
-}
-
-static bool same_influences(const th_vertex *authored, const th_render_mesh_vertex *packed)
-{
-    double sum = 0;
     for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
         sum += (double)authored->weight[k];
-    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
-        if (!(fabs(packed->weight[k] / 255.0 - (double)authored->weight[k] / sum) <= 1 / 255.0))
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
+        if (!(fabs(packed->weight[k] / 255.0 - (double)authored->weight[k] / sum) <= 1 / 255.0) ||
+            (packed->weight[k] > 0 && packed->bone[k] != authored->bone[k]))
             return false;
-        if (packed->weight[k] > 0 && packed->bone[k] != authored->bone[k])
-            return false;
-    }
-    return true;
-}
-
-static bool same_corner(const corner_view *a, const corner_view *b, double repeats[2])
-{
-    return compare_places(a, b) == 0 && same_normal(a->authored->normal, b->packed->normal) &&
-           same_uv(a->authored->uv, b->packed->uv, repeats) && memcmp(a->authored->color, b->packed->color, 4) == 0 &&
-           same_influences(a->authored, b->packed);
+    return compare_places(a, b) == 0 && memcmp(authored->color, packed->color, 4) == 0;
 }
 
 static bool same_triangle(const triangle *authored, const triangle *packed, double repeats[2])
 {
-    for (int by = 0; by < 3; by++) {
-        triangle other = rotated(packed, by);
+    bool same = false;
+    for (int by = 0; by < 3 && !same; by++) {
+        const triangle other = rotated(packed, by);
         double kept[2] = {repeats[0], repeats[1]};
-        bool same = true;
+        same = true;
         for (int c = 0; c < 3 && same; c++)
             same = same_corner(&authored->corners[c], &other.corners[c], kept);
-        if (same) {
+        if (same)
             memcpy(repeats, kept, sizeof kept);
-            return true;
-        }
     }
-    return false;
+    return same;
 }
 
 void check_same_triangles(const th_model *model, const th_render_mesh *render_mesh)
 {
     for (uint32_t p = 0; p < render_mesh->part_count; p++) {
         const th_mesh *mesh = &model->meshes[render_mesh->parts[p].mesh];
-        triangle *want = list_authored(mesh), *got = list_packed(render_mesh, &render_mesh->parts[p]);
+        triangle *want = list_triangles(mesh, NULL, NULL);
+        triangle *got = list_triangles(NULL, render_mesh, &render_mesh->parts[p]);
         double repeats[2] = {HUGE_VAL, HUGE_VAL};
         /* Where several lie at the same place, any order will do. */
         for (uint32_t t = 0, run = 0; t < mesh->index_count / 3; t++) {
+            bool found = false;
             if (compare_triangles(&want[run], &want[t]) != 0)
                 run = t;
-            bool found = false;
             for (uint32_t o = run; !found && o < mesh->index_count / 3; o++) {
                 if (compare_triangles(&got[o], &want[t]) != 0)
                     break;

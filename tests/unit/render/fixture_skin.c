@@ -86,14 +86,6 @@ static void unpack_normal(uint32_t packed, double out[3])
         out[i] = (double)((int32_t)(packed << (22 - 10 * i)) >> 22) / 511;
 }
 
-static uint32_t pack_normal(const double n[3])
-{
-    uint32_t packed = 0;
-    for (int i = 0; i < 3; i++)
-        packed |= ((uint32_t)lround(n[i] * 511) & 1023) << 10 * i;
-    return packed;
-}
-
 /* Of an array that may be empty. */
 static void *copy(const void *data, size_t bytes)
 {
@@ -165,7 +157,9 @@ static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_rend
     turn_normal(&whole, normal, turned);
     for (int i = 0; i < 3; i++)
         v->position[i] = (float)(moved[i] + whole.m[i][3]);
-    v->normal = pack_normal(turned);
+    v->normal = 0;
+    for (int i = 0; i < 3; i++)
+        v->normal |= ((uint32_t)lround(turned[i] * 511) & 1023) << 10 * i;
     memset(v->bone, 0, sizeof v->bone);
     memset(v->deltas, 0, sizeof v->deltas);
     memcpy(v->weight, (const uint8_t[TH_MAX_INFLUENCES]){255}, sizeof v->weight);
@@ -173,14 +167,25 @@ static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_rend
     return dot(across, z) < 0;
 }
 
-/* Turns back the winding that a mirror turned round, and counts all vertices from the first. */
-static th_render_mesh_part *make_parts(const th_render_mesh *from, const bool *mirrored, uint32_t *indices)
+/* Its mesh, as a model of its own that is skinned already. */
+static th_render_mesh *skin_mesh(const stage *s, const th_draw *draw, uint32_t k)
 {
-    th_render_mesh_part *parts = borrow(from->part_count * sizeof *parts);
+    const th_render_mesh *from = s->meshes[draw->mesh];
+    const th_gpu_instance *instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
+    th_render_mesh *out = copy(from, sizeof *out);
+    th_render_mesh_vertex *vertices = copy(from->vertices, from->vertex_count * sizeof *vertices);
+    th_render_mesh_part *parts = copy(from->parts, from->part_count * sizeof *parts);
+    th_render_mesh_line_end *ends = copy(from->line_ends, from->line_end_count * sizeof *ends);
+    uint32_t *indices = copy(from->indices, from->index_count * sizeof *indices);
+    bool *mirrored = borrow(from->vertex_count * sizeof *mirrored);
+    for (uint32_t v = 0; v < from->vertex_count; v++) {
+        dress(from, instance->appearance, &vertices[v]);
+        mirrored[v] = skin_vertex(s, draw, k, &vertices[v]);
+    }
+    /* Turns back the winding that a mirror turned round, and counts all vertices from the first. */
     for (uint32_t p = 0; p < from->part_count; p++) {
         const th_render_mesh_lod *lod = &from->parts[p].lods[0];
         uint32_t *corner = indices + lod->first_index;
-        parts[p] = from->parts[p];
         parts[p].base_vertex = 0;
         for (uint32_t i = 0; i < lod->index_count; i++)
             corner[i] += from->parts[p].base_vertex;
@@ -192,12 +197,6 @@ static th_render_mesh_part *make_parts(const th_render_mesh *from, const bool *m
             corner[i + 2] = second;
         }
     }
-    return parts;
-}
-
-static th_render_mesh_line_end *skin_lines(const stage *s, const th_draw *draw, uint32_t k, const th_render_mesh *from)
-{
-    th_render_mesh_line_end *ends = copy(from->line_ends, from->line_end_count * sizeof *ends);
     for (uint32_t i = 0; i < from->line_end_count; i++) {
         th_render_mesh_vertex end = {.bone = {(uint16_t)ends[i].bone}, .weight = {255}};
         memcpy(end.position, ends[i].position, sizeof end.position);
@@ -205,56 +204,35 @@ static th_render_mesh_line_end *skin_lines(const stage *s, const th_draw *draw, 
         memcpy(ends[i].position, end.position, sizeof end.position);
         ends[i].bone = 0;
     }
-    return ends;
-}
-
-static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t k)
-{
-    const th_render_mesh *from = s->meshes[draw->mesh];
-    th_render_mesh *out = copy(from, sizeof *out);
-    th_render_mesh_vertex *vertices = copy(from->vertices, from->vertex_count * sizeof *vertices);
-    uint32_t *indices = copy(from->indices, from->index_count * sizeof *indices);
-    bool *mirrored = borrow(from->vertex_count * sizeof *mirrored);
-    const th_gpu_instance *instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
-    for (uint32_t v = 0; v < from->vertex_count; v++) {
-        dress(from, instance->appearance, &vertices[v]);
-        mirrored[v] = skin_vertex(s, draw, k, &vertices[v]);
-    }
     out->appearances.count = 0;
-    out->parts = make_parts(from, mirrored, indices);
+    out->parts = parts;
     out->vertices = vertices;
     out->indices = indices;
     out->bone_count = 1;
     out->weight_count = out->delta_count = 0;
     out->influences = 4;
-    out->line_ends = skin_lines(s, draw, k, from);
+    out->line_ends = ends;
     return out;
-}
-
-static void add_character(stage *out, const stage *from, const th_draw *draw, uint32_t k)
-{
-    const uint32_t i = out->mesh_count++;
-    const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    th_gpu_instance *gpu_instance = (th_gpu_instance *)(out->slot + DRAWS * STRIDE) + i;
-    cr_assert_lt(i, DRAWS);
-    out->meshes[i] = skin_figure(from, draw, k);
-    out->draws[out->draw_count++] = (th_draw){.mesh = i,
-                                              .count = 1,
-                                              .palette_offset = i * STRIDE,
-                                              .palette_stride = STRIDE,
-                                              .instance_offset = (size_t)((char *)gpu_instance - out->slot)};
-    th_palette_write(TH_PALETTE_F32, identity, NULL, out->slot + i * STRIDE);
-    *gpu_instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
-    memcpy(gpu_instance->tint, ((const th_gpu_instance *)(from->slot + draw->instance_offset))[k].tint,
-           sizeof gpu_instance->tint);
 }
 
 stage stage_skinned(const stage *from)
 {
+    const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     stage out = {.palette = TH_PALETTE_F32, .view = from->view};
     stage_alloc(&out, DRAWS * (STRIDE + sizeof(th_gpu_instance)));
-    for (uint32_t d = 0; d < from->draw_count; d++)
-        for (uint32_t k = 0; k < from->draws[d].count; k++)
-            add_character(&out, from, &from->draws[d], k);
+    for (const th_draw *draw = from->draws; draw < from->draws + from->draw_count; draw++)
+        for (uint32_t k = 0; k < draw->count; k++) {
+            const uint32_t i = out.mesh_count++;
+            const size_t at = DRAWS * STRIDE + i * sizeof(th_gpu_instance);
+            th_gpu_instance *instance = (th_gpu_instance *)(out.slot + at);
+            cr_assert_lt(i, DRAWS);
+            out.meshes[i] = skin_mesh(from, draw, k);
+            out.draws[out.draw_count++] = (th_draw){
+                .mesh = i, .count = 1, .palette_offset = i * STRIDE, .palette_stride = STRIDE, .instance_offset = at};
+            th_palette_write(TH_PALETTE_F32, identity, NULL, out.slot + i * STRIDE);
+            *instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
+            memcpy(instance->tint, ((const th_gpu_instance *)(from->slot + draw->instance_offset))[k].tint,
+                   sizeof instance->tint);
+        }
     return out;
 }

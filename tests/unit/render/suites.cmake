@@ -1,6 +1,5 @@
 # What needs no context.
 th_suite(camera th::render WITH random_model)
-th_suite(camera_fit th::render WITH random_model)
 th_suite(chunk th::render INSIDE WITH random_model)
 th_suite(cull th::render WITH fixture_end random_model)
 th_suite(layout th::render INSIDE WITH random_model)
@@ -41,4 +40,4 @@ th_suite(screen_error th::human th::render INSIDE WITH fixture_coarse_human fixt
 th_suite(crowd_renderer th::human th::render PkgConfig::CGLM
     WITH fixture_boxes fixture_coarse_human fixture_end fixture_gl fixture_golden fixture_picture fixture_skin random_model)
 th_suite(golden th::human th::render PkgConfig::CGLM PkgConfig::JANSSON INSIDE NEEDS throng throng-import
-    WITH fixture_end fixture_gl fixture_golden fixture_import fixture_picture fixture_program)
+    WITH fixture_end fixture_gl fixture_golden fixture_import fixture_picture fixture_program random_model)

@@ -14,57 +14,39 @@ static size_t random_up_to(size_t most)
     return (size_t)random_between(&state, 0, (double)most + 1);
 }
 
-typedef struct random_case {
-    th_draw draw;
-    size_t palette_bytes, block_bytes, alignment;
-} random_case;
-
-static random_case make_case(void)
-{
-    random_case c;
-    c.palette_bytes = (1 + random_up_to(80)) * (random_up_to(1) ? 48 : 16);
-    c.alignment = (size_t)1 << random_up_to(8);
-    c.draw = (th_draw){.count = (uint32_t)random_up_to(40),
-                       .palette_offset = SLOT_ALIGNMENT * random_up_to(1000),
-                       .palette_stride = (c.palette_bytes + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT +
-                                         SLOT_ALIGNMENT * random_up_to(3)};
-    c.block_bytes = random_up_to(c.draw.palette_stride * (1 + random_up_to(2 * (size_t)c.draw.count)));
-    return c;
-}
-
-static void check_chunk(const random_case *c, const th_chunk *chunk)
-{
-    const size_t stride = c->draw.palette_stride;
-    const size_t first = c->draw.palette_offset + chunk->first * stride;
-    const size_t last_end = first + (chunk->count - 1) * stride + c->palette_bytes;
-    cr_assert_eq(chunk->offset % c->alignment, 0);
-    cr_assert_lt(chunk->lead, c->alignment);
-    cr_assert_eq(chunk->lead % 16, 0, "a piece whose palettes begin within a row");
-    cr_assert_eq(chunk->offset + chunk->lead, first);
-    cr_assert_eq(chunk->offset + chunk->bytes, last_end);
-    if (chunk->lead + c->palette_bytes <= c->block_bytes)
-        cr_assert_leq(chunk->bytes, c->block_bytes);
-    else
-        cr_assert_eq(chunk->count, 1);
-    if (chunk->first + chunk->count < c->draw.count)
-        cr_assert_gt(chunk->bytes + stride, c->block_bytes, "another character would have fitted");
-}
-
 Test(chunk, pieces_hold_every_character_once_within_the_limit)
 {
     uint32_t most_pieces = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        const random_case c = make_case();
+        const size_t palette_bytes = (1 + random_up_to(80)) * (random_up_to(1) ? 48 : 16);
+        const size_t alignment = (size_t)1 << random_up_to(8);
+        const size_t stride =
+            (palette_bytes + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT + SLOT_ALIGNMENT * random_up_to(3);
+        const th_draw draw = {.count = (uint32_t)random_up_to(40),
+                              .palette_offset = SLOT_ALIGNMENT * random_up_to(1000),
+                              .palette_stride = stride};
+        const size_t block_bytes = random_up_to(stride * (1 + random_up_to(2 * (size_t)draw.count)));
         th_chunk chunk = {0};
         uint32_t next = 0, pieces = 0;
-        while (th_chunk_next(&c.draw, c.palette_bytes, c.block_bytes, c.alignment, &chunk)) {
+        while (th_chunk_next(&draw, palette_bytes, block_bytes, alignment, &chunk)) {
             cr_assert_eq(chunk.first, next);
             cr_assert_gt(chunk.count, 0);
-            check_chunk(&c, &chunk);
+            const size_t first = draw.palette_offset + chunk.first * stride;
+            cr_assert_eq(chunk.offset % alignment, 0);
+            cr_assert_lt(chunk.lead, alignment);
+            cr_assert_eq(chunk.lead % 16, 0, "a piece whose palettes begin within a row");
+            cr_assert_eq(chunk.offset + chunk.lead, first);
+            cr_assert_eq(chunk.offset + chunk.bytes, first + (chunk.count - 1) * stride + palette_bytes);
+            if (chunk.lead + palette_bytes <= block_bytes)
+                cr_assert_leq(chunk.bytes, block_bytes);
+            else
+                cr_assert_eq(chunk.count, 1);
             next += chunk.count;
+            if (next < draw.count)
+                cr_assert_gt(chunk.bytes + stride, block_bytes, "another character would have fitted");
             pieces++;
         }
-        cr_assert_eq(next, c.draw.count, "round %d: %u of %u characters", round, next, c.draw.count);
+        cr_assert_eq(next, draw.count, "round %d: %u of %u characters", round, next, draw.count);
         most_pieces = pieces > most_pieces ? pieces : most_pieces;
     }
     cr_assert_geq(most_pieces, 30); /* the cases are worth their name */

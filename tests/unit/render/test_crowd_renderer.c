@@ -76,13 +76,6 @@ static void random_entry(uint64_t *state, uint32_t i, uint32_t count, bool mirro
     memcpy(out, &matrix, 12 * sizeof *out);
 }
 
-/* Twelve weights; half of them 0. */
-static void random_weights(uint64_t *state, float out[12])
-{
-    for (int i = 0; i < 12; i++)
-        out[i] = fmaxf(0, (float)random_between(state, -1.5, 1.5)) * (i % 5 == 0 ? -1 : 1);
-}
-
 /* `count` characters of a mesh of boxes in random poses. */
 static stage stage_boxes_as(const th_render_mesh *mesh, uint32_t count, th_palette palette, bool mirrors)
 {
@@ -101,7 +94,8 @@ static stage stage_boxes_as(const th_render_mesh *mesh, uint32_t count, th_palet
             if (i < mesh->bone_count)
                 random_entry(&state, i, mesh->bone_count, mirrors, entry);
             else
-                random_weights(&state, entry);
+                for (int n = 0; n < 12; n++) /* weights, half of them 0 */
+                    entry[n] = fmaxf(0, (float)random_between(&state, -1.5, 1.5)) * (n % 5 == 0 ? -1 : 1);
             th_palette_write(palette, entry, &base, entries + i * th_palette_entry_bytes(palette));
         }
         th_gpu_instance *gpu_instance = (th_gpu_instance *)(s.slot + s.draws[0].instance_offset) + k;
@@ -362,26 +356,6 @@ Test(crowd_renderer, skeleton_lines_end_at_joints)
     expect_same("joints", &s, &plainly, wanted);
 }
 
-/* `more` behind what is in the slot. */
-static void add_stage(stage *s, const stage *more)
-{
-    stage both = *s;
-    const size_t behind = (s->slot_bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
-    stage_alloc(&both, behind + more->slot_bytes);
-    memcpy(both.slot, s->slot, s->slot_bytes);
-    memcpy(both.slot + behind, more->slot, more->slot_bytes);
-    for (uint32_t d = 0; d < more->draw_count; d++) {
-        th_draw *draw = &both.draws[both.draw_count++];
-        *draw = more->draws[d];
-        draw->mesh += s->mesh_count;
-        draw->palette_offset += behind;
-        draw->instance_offset += behind;
-    }
-    for (uint32_t f = 0; f < more->mesh_count; f++)
-        both.meshes[both.mesh_count++] = more->meshes[f];
-    *s = both;
-}
-
 /* Among them a skeleton without meshes. Whoever is drawn first: what is nearer hides what is farther. */
 Test(crowd_renderer, several_figures_in_one_picture)
 {
@@ -392,9 +366,18 @@ Test(crowd_renderer, several_figures_in_one_picture)
     cr_assert_eq(th_synthetic_create(&tree, &model, NULL), TH_OK);
     test_models_add(&c, model);
     th_render_mesh *boxes = boxes_create(5);
-    stage s = stage_crowd(&c, 10, 4, 1.25, TH_PALETTE_F32);
-    stage more = stage_boxes_as(boxes, 4, TH_PALETTE_F32, true);
-    add_stage(&s, &more);
+    const stage people = stage_crowd(&c, 10, 4, 1.25, TH_PALETTE_F32);
+    const stage more = stage_boxes_as(boxes, 4, TH_PALETTE_F32, true);
+    const size_t behind = (people.slot_bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
+    stage s = people;
+    stage_alloc(&s, behind + more.slot_bytes);
+    memcpy(s.slot, people.slot, people.slot_bytes);
+    memcpy(s.slot + behind, more.slot, more.slot_bytes);
+    s.draws[s.draw_count] = more.draws[0];
+    s.draws[s.draw_count].mesh += s.mesh_count;
+    s.draws[s.draw_count].palette_offset += behind;
+    s.draws[s.draw_count++].instance_offset += behind;
+    s.meshes[s.mesh_count++] = more.meshes[0];
     expect_skinned("three meshes", &s);
 
     const uint8_t *wanted = shoot(&s, &with_shadows);

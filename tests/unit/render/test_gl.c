@@ -182,23 +182,17 @@ Test(gl, says_that_opengl_is_far_too_old)
     expect_no_context(TH_GL_HEADLESS, (const char *[]){"EGL surfaceless: no context: EGL_", NULL});
 }
 
-static void expect_buffer_storage(bool wanted)
+/* Mesa reads what it should hide when a context is created. */
+Test(gl, sees_whether_buffers_can_stay_mapped)
 {
-    open_headless();
-    skip_unless_mesa();
-    cr_expect_eq(th_gl_get_info(gl)->buffer_storage, wanted);
-    close_gl();
-}
-
-Test(gl, sees_that_buffers_can_stay_mapped)
-{
-    expect_buffer_storage(true);
-}
-
-Test(gl, sees_that_buffers_cannot_stay_mapped)
-{
-    setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
-    expect_buffer_storage(false);
+    for (int hidden = 0; hidden < 2; hidden++) {
+        if (hidden)
+            setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
+        open_headless();
+        skip_unless_mesa();
+        cr_expect_eq(th_gl_get_info(gl)->buffer_storage, !hidden);
+        close_gl();
+    }
 }
 
 Test(gl, needs_storage_blocks_in_vertex_shaders)
@@ -231,18 +225,13 @@ Test(gl, takes_a_software_device_last)
     close_gl();
 }
 
-static void skip_where_there_is_a_gpu(void)
+Test(gl, takes_no_software_for_a_gpu)
 {
     open_headless();
-    bool software = th_gl_get_info(gl)->software;
+    const bool software = th_gl_get_info(gl)->software;
     close_gl();
     if (!software)
         cr_skip("there is a GPU");
-}
-
-Test(gl, takes_no_software_for_a_gpu)
-{
-    skip_where_there_is_a_gpu();
     hide_software_mark = true;
     open_headless();
     cr_expect_eq(th_gl_get_info(gl)->kind, TH_GL_KIND_SURFACELESS);
@@ -351,6 +340,8 @@ static void skip_without_display(void)
         cr_skip("no display; xvfb-run gives one");
 }
 
+TestSuite(gl_window, .init = skip_without_display);
+
 static void open_window(const th_gl_desc *desc)
 {
     th_error err;
@@ -361,7 +352,6 @@ static void open_window(const th_gl_desc *desc)
 
 Test(gl_window, opens_where_there_is_a_display)
 {
-    skip_without_display();
     open_window(&(th_gl_desc){.width = 64, .height = 48, .title = "A test", .debug = true});
     expect_debug_context(true);
     th_gl_swap(gl);
@@ -377,7 +367,6 @@ Test(gl_window, opens_where_there_is_a_display)
 
 Test(gl_window, stays_away_when_not_wanted)
 {
-    skip_without_display();
     open_headless();
     cr_expect_neq(th_gl_get_info(gl)->kind, TH_GL_KIND_WINDOW);
     close_gl();
@@ -385,7 +374,6 @@ Test(gl_window, stays_away_when_not_wanted)
 
 Test(gl_window, outlives_another)
 {
-    skip_without_display();
     open_window(&(th_gl_desc){.debug = true});
     th_gl *first = gl;
     open_window(&(th_gl_desc){.debug = true});
@@ -396,7 +384,6 @@ Test(gl_window, outlives_another)
 
 Test(gl_window, says_that_opengl_is_too_old)
 {
-    skip_without_display();
     setenv("MESA_GL_VERSION_OVERRIDE", "4.2", 1);
     expect_no_context(TH_GL_WINDOW, (const char *[]){"window: ", "has OpenGL 4.2, and 4.3 is needed", NULL});
 }

@@ -5,6 +5,7 @@
 #include "fixture_import.h"
 #include "fixture_picture.h"
 #include "fixture_program.h"
+#include "random_model.h"
 #include "render/mesh/image.h"
 
 #include <throng/anim/crowd.h>
@@ -18,7 +19,9 @@
 
 enum { WIDTH = 640, HEIGHT = 360, SIDE = 3, COUNT = SIDE * SIDE };
 
-static const double time_s = 1.25, late_s = 1.25 - 1.0 / 60;
+#define TIME_S 1.25
+#define LATE_S (TIME_S - 1.0 / 60)
+
 static const way with_shadows = {.width = WIDTH, .height = HEIGHT, .samples = 4, .shadow_pixels = 1024};
 static const way without_shadows = {.width = WIDTH, .height = HEIGHT, .samples = 4};
 
@@ -46,33 +49,23 @@ static const test_models *human(void)
     return &c;
 }
 
-static stage at_time(double at_s)
+static stage humans(double at_s)
 {
     return stage_crowd(human(), COUNT, SIDE, at_s, TH_PALETTE_F32);
 }
 
-static stage humans(void)
+static stage skeletons(double at_s)
 {
-    return at_time(time_s);
-}
-
-static stage late_humans(void)
-{
-    return at_time(late_s);
-}
-
-static stage skeletons(void)
-{
-    stage s = humans();
+    stage s = humans(at_s);
     s.view.skeletons = true;
     s.view.ground_cell = 0;
     return s;
 }
 
 /* From blue to red, at a coarse level. */
-static stage heat(void)
+static stage heat(double at_s)
 {
-    stage s = humans();
+    stage s = humans(at_s);
     th_gpu_instance *gpu_instances = (th_gpu_instance *)(s.slot + s.draws[0].instance_offset);
     for (uint32_t i = 0; i < s.draws[0].count; i++)
         memcpy(gpu_instances[i].tint, (uint8_t[]){(uint8_t)(30 + 25 * i), 60, (uint8_t)(230 - 25 * i), 255}, 4);
@@ -83,9 +76,9 @@ static stage heat(void)
 }
 
 /* From the left to the right in each row, and from the back to the front: levels 0 to 3, and again. */
-static stage levels(void)
+static stage levels(double at_s)
 {
-    stage s = humans();
+    stage s = humans(at_s);
     const th_draw all = s.draws[0];
     for (s.draw_count = 0; s.draw_count < all.count; s.draw_count++) {
         th_draw *draw = &s.draws[s.draw_count];
@@ -99,10 +92,10 @@ static stage levels(void)
 }
 
 /* Everybody wide and flat, as a palette makes him whose root is scaled. */
-static stage squashed(void)
+static stage squashed(double at_s)
 {
     const float scale[3] = {1.5F, 0.75F, 0.5F};
-    stage s = humans();
+    stage s = humans(at_s);
     for (uint32_t k = 0; k < s.draws[0].count; k++) {
         float *palette = (float *)(s.slot + s.draws[0].palette_offset + k * s.draws[0].palette_stride);
         for (uint32_t i = 0; i < 12 * s.meshes[0]->bone_count; i++)
@@ -112,9 +105,9 @@ static stage squashed(void)
 }
 
 /* The last influence of each vertex goes to its first one. */
-static stage with_an_influence_less(void)
+static stage with_an_influence_less(double at_s)
 {
-    stage s = humans();
+    stage s = humans(at_s);
     th_render_mesh *mesh = memcpy(borrow(sizeof *mesh), s.meshes[0], sizeof *mesh);
     const size_t bytes = mesh->vertex_count * sizeof *mesh->vertices;
     th_render_mesh_vertex *vertices = memcpy(borrow(bytes), mesh->vertices, bytes);
@@ -136,32 +129,7 @@ static stage with_an_influence_less(void)
 
 enum { TROUSERS, SHIRT, HEAD, OUTFIT, CHECKS = 8, BMP_HEADER = 54, BMP_BYTES = BMP_HEADER + CHECKS * CHECKS * 3 };
 
-/* A chessboard of red and white. */
-static void draw_checks(uint8_t *bmp)
-{
-    static const uint8_t header[] = {
-        'B', 'M', [10] = BMP_HEADER, [14] = 40, [18] = CHECKS, [22] = CHECKS, [26] = 1, [28] = 24};
-    memcpy(bmp, header, sizeof header);
-    for (int i = 0; i < CHECKS * CHECKS; i++) {
-        const bool red = (i / CHECKS + i % CHECKS) % 2;
-        memcpy(bmp + BMP_HEADER + 3 * i, (uint8_t[]){red ? 40 : 240, red ? 30 : 240, red ? 200 : 240}, 3);
-    }
-}
-
-/* White, and as the texture shines on him from the front. */
-static th_vertex *copy_vertices(const th_mesh *mesh)
-{
-    const size_t bytes = mesh->vertex_count * sizeof *mesh->vertices;
-    th_vertex *vertices = memcpy(borrow(bytes), mesh->vertices, bytes);
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        memset(vertices[v].color, 255, sizeof vertices[v].color);
-        for (int i = 0; i < 2; i++)
-            vertices[v].uv[i] = 2 * vertices[v].position[i];
-    }
-    return vertices;
-}
-
-static stage outfits(void)
+static stage outfits(double at_s)
 {
     static th_material materials[OUTFIT] = {
         /* double-sided, as the human is */
@@ -169,15 +137,27 @@ static stage outfits(void)
         {"shirt", {1, 1, 1, 1}, .texture = 0, .double_sided = true},
         {"head", {0.7F, 0.5F, 0.1F, 1}, .texture = TH_NO_INDEX, .double_sided = true}};
     static th_mesh meshes[OUTFIT];
-    static uint8_t bmp[BMP_BYTES];
+    static uint8_t bmp[BMP_BYTES] = {
+        'B', 'M', [10] = BMP_HEADER, [14] = 40, [18] = CHECKS, [22] = CHECKS, [26] = 1, [28] = 24};
     static const th_texture texture = {"checks.bmp", bmp, BMP_BYTES};
+    for (int i = 0; i < CHECKS * CHECKS; i++) { /* a chessboard of red and white */
+        const bool red = (i / CHECKS + i % CHECKS) % 2;
+        memcpy(bmp + BMP_HEADER + 3 * i, (uint8_t[]){red ? 40 : 240, red ? 30 : 240, red ? 200 : 240}, 3);
+    }
+
     uint32_t *indices[OUTFIT];
     th_model *model, *plain = at_end(end_by_th_model_free, create_human()); /* whose names and clips the model has */
     th_error error;
     cr_assert_eq(th_model_dress(plain, 0, &model, &error), TH_OK, "%s", error.text);
     cr_assert_eq(model->mesh_count, 1);
     const th_mesh *mesh = &model->meshes[0];
-    th_vertex *vertices = copy_vertices(mesh);
+    const size_t bytes = mesh->vertex_count * sizeof *mesh->vertices;
+    th_vertex *vertices = memcpy(borrow(bytes), mesh->vertices, bytes);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) { /* white, and as the texture shines on him from the front */
+        memset(vertices[v].color, 255, sizeof vertices[v].color);
+        for (int i = 0; i < 2; i++)
+            vertices[v].uv[i] = 2 * vertices[v].position[i];
+    }
     for (uint32_t m = 0; m < OUTFIT; m++) {
         indices[m] = borrow(mesh->index_count * sizeof **indices);
         meshes[m] = (th_mesh){.name = materials[m].name,
@@ -192,7 +172,6 @@ static stage outfits(void)
         memcpy(indices[m] + meshes[m].index_count, mesh->indices + i, 3 * sizeof **indices);
         meshes[m].index_count += 3;
     }
-    draw_checks(bmp);
     model->meshes = meshes;
     model->materials = materials;
     model->textures = &texture;
@@ -201,7 +180,7 @@ static stage outfits(void)
     test_models c = {0};
     test_models_add(&c, model);
     cr_assert(c.meshes[0]->part_count == OUTFIT && c.meshes[0]->image_count == 1);
-    return stage_crowd(&c, COUNT, SIDE, time_s, TH_PALETTE_F32);
+    return stage_crowd(&c, COUNT, SIDE, at_s, TH_PALETTE_F32);
 }
 
 /* ---- layers: three humans, of whom the middle one blends what the others play ---- */
@@ -211,10 +190,10 @@ enum { ARM, OTHERS, MASKS };
 enum { WALK = 1, RUN = 3, WAVE = 4, LEAN = 7 };
 
 /* From upright to 30 degrees towards the left hand, from the lower spine up. */
-static th_model *lean_human(th_model *plain)
+static th_model *lean_human(void)
 {
     static const double times[] = {0, 1};
-    static const float unscaled[] = {1, 1, 1};
+    th_model *plain = human()->models[0];
     const uint32_t spine = th_model_find_joint(plain, "spine_01");
     const th_dmat34 rest = th_dmat34_from(plain->joints[spine].rest);
     const double lean[4] = {0, 0, -sin(M_PI / 12), cos(M_PI / 12)};
@@ -229,12 +208,10 @@ static th_model *lean_human(th_model *plain)
     }
     for (int i = 0; i < 3; i++)
         place[i] = (float)upright.translation[i];
-    const th_channel channel = {.joint = spine,
-                                .translation = {.key_count = 1, .times = times, .values = place},
-                                .rotation = {.key_count = 2, .times = times, .values = turns},
-                                .scale = {.key_count = 1, .times = times, .values = unscaled}};
-    const th_clip clip = {
-        .name = "lean", .duration_ticks = 1, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
+    th_channel channel = turning_channel(spine, 2, times, turns);
+    channel.translation = (th_track){.key_count = 1, .times = times, .values = place};
+    th_clip clip = clip_of(&channel, 1, 1, 1);
+    clip.name = "lean";
     th_model donor = *plain, *model;
     th_error error;
     donor.clips = &clip;
@@ -244,12 +221,16 @@ static th_model *lean_human(th_model *plain)
     return model;
 }
 
-static th_compiled_model *compile(const th_model *model)
+/* For all pictures of a test. */
+static const th_compiled_model *leaning(void)
 {
     static float weights[MASKS][64];
     static const th_mask masks[MASKS] = {{"arm", weights[ARM]}, {"others", weights[OTHERS]}};
-    th_compiled_model *compiled;
+    static th_compiled_model *compiled;
     th_error error;
+    if (compiled)
+        return compiled;
+    const th_model *model = at_end(end_by_th_model_free, lean_human());
     cr_assert_leq(model->joint_count, 64);
     th_mask_from_joint(model, th_model_find_joint(model, "clavicle_r"), weights[ARM]);
     for (uint32_t j = 0; j < model->joint_count; j++)
@@ -257,38 +238,6 @@ static th_compiled_model *compile(const th_model *model)
     const th_compiled_model_desc desc = {.model = model, .masks = masks, .mask_count = MASKS};
     cr_assert_eq(th_compiled_model_create(&desc, &compiled, &error), TH_OK, "%s", error.text);
     return at_end(end_by_th_compiled_model_destroy, compiled);
-}
-
-static const th_compiled_model *leaning(void)
-{
-    static const th_compiled_model *compiled;
-    if (!compiled)
-        compiled = compile(at_end(end_by_th_model_free, lean_human(human()->models[0])));
-    return compiled;
-}
-
-/* Side by side across the view, half turned to it. */
-static void place_trio(th_gpu_instance *places)
-{
-    const float aside[] = {0.894F, -0.447F};
-    for (int i = 0; i < TRIO; i++) {
-        const float at = 1.2F * (float)(i - 1);
-        places[i] = (th_gpu_instance){.position = {at * aside[0], 0, at * aside[1]},
-                                      .scale = 1,
-                                      .heading = {0.5F, 0.866F},
-                                      .tint = {255, 255, 255}};
-    }
-}
-
-/* Narrower and a little lower, so that a trio fills it. */
-static th_view view_of_trio(void)
-{
-    th_view view = view_of_square(2);
-    for (float *column = view.clip_from_world; column < view.clip_from_world + 16; column += 4) {
-        column[0] *= 1.3F;
-        column[1] = 1.3F * column[1] - 0.12F * column[3];
-    }
-    return view;
 }
 
 /* What each plays. An unused layer has weight 0. */
@@ -307,7 +256,12 @@ static stage stage_trio(const trio *plays)
                                 .instance_count = TRIO,
                                 .isa = TH_ISA_SCALAR};
     const th_crowd_layers layers = {plays->layers[0], counts, MOST_LAYERS};
-    stage s = {.meshes = {human()->meshes[0]}, .mesh_count = 1, .view = view_of_trio(), .draw_count = 1};
+    stage s = {.meshes = {human()->meshes[0]}, .mesh_count = 1, .view = view_of_square(2), .draw_count = 1};
+    float *clip = s.view.clip_from_world;
+    for (float *column = clip; column < clip + 16; column += 4) { /* narrower and a little lower: the trio fills it */
+        column[0] *= 1.3F;
+        column[1] = 1.3F * column[1] - 0.12F * column[3];
+    }
     th_crowd *crowd;
     th_error error;
     cr_assert_eq(th_crowd_create(&desc, &crowd, &error), TH_OK, "%s", error.text);
@@ -315,7 +269,11 @@ static stage stage_trio(const trio *plays)
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     stage_alloc(&s, palettes + TRIO * sizeof(th_gpu_instance));
     th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), 0, &layers, s.slot, scratch);
-    place_trio((th_gpu_instance *)(void *)(s.slot + palettes));
+    for (int i = 0; i < TRIO; i++) { /* side by side across the view, half turned to it */
+        const float at = 1.2F * (float)(i - 1);
+        ((th_gpu_instance *)(void *)(s.slot + palettes))[i] = (th_gpu_instance){
+            .position = {at * 0.894F, 0, at * -0.447F}, .scale = 1, .heading = {0.5F, 0.866F}, .tint = {255, 255, 255}};
+    }
     s.draws[0] =
         (th_draw){.count = TRIO, .palette_stride = th_crowd_palettes(crowd, 0).stride, .instance_offset = palettes};
     free(scratch);
@@ -329,70 +287,35 @@ static th_layer layer_of(uint16_t clip, double ratio, float weight, uint8_t mask
 }
 
 /* A walk, half a walk and half a run in step, a run. */
-static stage fade_by(float run_weight)
+static stage fade(double run_weight)
 {
     const th_layer walk = layer_of(WALK, 0.1, 1, TH_NO_MASK), run = layer_of(RUN, 0.1, 1, TH_NO_MASK);
     trio t = {{{walk}, {walk, run}, {run}}};
     t.layers[1][0].weight = 0.5F;
-    t.layers[1][1].weight = run_weight;
+    t.layers[1][1].weight = (float)run_weight;
     return stage_trio(&t);
 }
 
-static stage fade(void)
+/* Legs, body and left arm walk, the right arm waves: by masks of none, the last or both of the two layers. */
+static stage wave(double masks)
 {
-    return fade_by(0.5F);
-}
-
-static stage fade_off(void)
-{
-    return fade_by(0.55F);
-}
-
-/* Legs, body and left arm walk, the right arm waves. */
-static stage wave_by(uint8_t walks, uint8_t waves)
-{
-    const th_layer walk = layer_of(WALK, 0.1, 1, TH_NO_MASK), wave = layer_of(WAVE, 0.3, 1, TH_NO_MASK);
-    trio t = {{{walk}, {walk, wave}, {wave}}};
-    t.layers[1][0].mask = walks;
-    t.layers[1][1].mask = waves;
+    const th_layer walk = layer_of(WALK, 0.1, 1, TH_NO_MASK), arm = layer_of(WAVE, 0.3, 1, TH_NO_MASK);
+    trio t = {{{walk}, {walk, arm}, {arm}}};
+    t.layers[1][0].mask = masks > 1 ? OTHERS : TH_NO_MASK;
+    t.layers[1][1].mask = masks > 0 ? ARM : TH_NO_MASK;
     return stage_trio(&t);
-}
-
-static stage mask(void)
-{
-    return wave_by(OTHERS, ARM);
-}
-
-static stage one_mask(void)
-{
-    return wave_by(TH_NO_MASK, ARM);
-}
-
-static stage no_mask(void)
-{
-    return wave_by(TH_NO_MASK, TH_NO_MASK);
 }
 
 /* Not at all, half and all of it. */
-static stage lean_by(th_layer_mode mode)
+static stage lean(double mode)
 {
-    const th_layer walk = layer_of(WALK, 0.1, 1, TH_NO_MASK), lean = layer_of(LEAN, 1, 0, TH_NO_MASK);
-    trio t = {{{walk, lean}, {walk, lean}, {walk, lean}}};
+    const th_layer walk = layer_of(WALK, 0.1, 1, TH_NO_MASK), over = layer_of(LEAN, 1, 0, TH_NO_MASK);
+    trio t = {{{walk, over}, {walk, over}, {walk, over}}};
     for (int i = 0; i < TRIO; i++) {
         t.layers[i][1].mode = (uint8_t)mode;
         t.layers[i][1].weight = 0.5F * (float)i;
     }
     return stage_trio(&t);
-}
-
-static stage add(void)
-{
-    return lean_by(TH_LAYER_ADD);
-}
-
-static stage override(void)
-{
-    return lean_by(TH_LAYER_OVERRIDE);
 }
 
 /* ---- the program ---- */
@@ -424,28 +347,29 @@ static uint8_t *render(const char *options, double start_s)
 
 typedef struct staged {
     const char *stored;
-    stage (*make)(void);
+    stage (*make)(double with);
+    double with; /* the time, or what the layers are told */
     const way *how;
 } staged;
 
 static const staged pictures[] = {
-    {"humans", humans, &with_shadows},     {"skeletons", skeletons, &without_shadows},
-    {"heat", heat, &without_shadows},      {"levels", levels, &with_shadows},
-    {"squashed", squashed, &with_shadows}, {"outfits", outfits, &with_shadows},
-    {"layers_fade", fade, &with_shadows},  {"layers_mask", mask, &with_shadows},
-    {"layers_add", add, &with_shadows},
+    {"humans", humans, TIME_S, &with_shadows},         {"skeletons", skeletons, TIME_S, &without_shadows},
+    {"heat", heat, TIME_S, &without_shadows},          {"levels", levels, TIME_S, &with_shadows},
+    {"squashed", squashed, TIME_S, &with_shadows},     {"outfits", outfits, TIME_S, &with_shadows},
+    {"layers_fade", fade, 0.5, &with_shadows},         {"layers_mask", wave, 2, &with_shadows},
+    {"layers_add", lean, TH_LAYER_ADD, &with_shadows},
 };
 
 /* A sixtieth of a second late; no shadows; an influence less; a weight of 0.55 instead of 0.5; masks that are ignored,
  * one and both; a layer that does not add. */
 static const staged faults[] = {
-    {"humans", late_humans, &with_shadows},
-    {"humans", humans, &without_shadows},
-    {"humans", with_an_influence_less, &with_shadows},
-    {"layers_fade", fade_off, &with_shadows},
-    {"layers_mask", one_mask, &with_shadows},
-    {"layers_mask", no_mask, &with_shadows},
-    {"layers_add", override, &with_shadows},
+    {"humans", humans, LATE_S, &with_shadows},
+    {"humans", humans, TIME_S, &without_shadows},
+    {"humans", with_an_influence_less, TIME_S, &with_shadows},
+    {"layers_fade", fade, 0.55, &with_shadows},
+    {"layers_mask", wave, 1, &with_shadows},
+    {"layers_mask", wave, 0, &with_shadows},
+    {"layers_add", lean, TH_LAYER_OVERRIDE, &with_shadows},
 };
 
 /* A street with shadows of those out of sight, at its left edge; scenes; levels of detail, which are finer near by; far
@@ -481,11 +405,11 @@ static void expect_other(const char *stored, const uint8_t *rgba)
 Test(golden, stages)
 {
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
-        const stage s = pictures[i].make();
+        const stage s = pictures[i].make(pictures[i].with);
         check(pictures[i].stored, shoot(&s, pictures[i].how));
     }
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        const stage s = faults[i].make();
+        const stage s = faults[i].make(faults[i].with);
         expect_other(faults[i].stored, shoot(&s, faults[i].how));
     }
 }
@@ -494,9 +418,9 @@ Test(golden, of_the_program)
 {
     make_folder();
     for (size_t i = 0; i < sizeof rendered / sizeof *rendered; i++)
-        check(rendered[i].stored, render(rendered[i].options, time_s));
-    expect_other("look_lod", render(LEVELS, late_s));
-    expect_other("look_skeleton", render(SKELETONS, late_s));
+        check(rendered[i].stored, render(rendered[i].options, TIME_S));
+    expect_other("look_lod", render(LEVELS, LATE_S));
+    expect_other("look_skeleton", render(SKELETONS, LATE_S));
     remove_folder();
 }
 
@@ -504,7 +428,7 @@ static void check_file(const char *stored, const char *file)
 {
     char options[600];
     snprintf(options, sizeof options, "--count 9 --model %s", testmodel(file));
-    check(stored, render(options, time_s));
+    check(stored, render(options, TIME_S));
 }
 
 /* All look to the front: clips stay in place. The second is a recording without meshes: Assimp makes one of bones. */

@@ -22,41 +22,6 @@ TestSuite(indirect, .init = open_llvmpipe, .fini = close_gl);
 
 /* ---- what is drawn ---- */
 
-/* Eight influences and morph targets; of the second part, which is a mask, level 1 is another part of the mesh. */
-static th_render_mesh *make_mesh(void)
-{
-    static th_render_mesh_part parts[2];
-    static th_render_mesh_material materials[2];
-    th_render_mesh *mesh = boxes_create(BONES);
-    boxes_add_morphs(mesh, WEIGHTS);
-    boxes_add_influences(mesh);
-    for (int p = 0; p < 2; p++) {
-        parts[p] = mesh->parts[p];
-        materials[p] = mesh->materials[p];
-        parts[p].lods[1] = parts[p].lods[0];
-    }
-    parts[1].lods[1].first_index += 6;
-    parts[1].lods[1].index_count -= 6;
-    materials[1].alpha = TH_ALPHA_MASK;
-    mesh->parts = parts;
-    mesh->materials = materials;
-    mesh->lod_count = 2;
-    return mesh;
-}
-
-/* Boxes about the places of their bones, and weights. */
-static void write_palette(float *out, uint32_t character)
-{
-    for (uint32_t e = 0; e < BONES; e++, out += 12) {
-        const float turn = 0.3F * (float)(e + character), at = (float)e / BONES;
-        const float entry[12] = {0.4F * cosf(turn),  0, 0.4F * sinf(turn), at - 0.5F,          0, 0.3F, 0, 0.3F + at,
-                                 -0.4F * sinf(turn), 0, 0.4F * cosf(turn), 0.3F * sinf(7 * at)};
-        memcpy(out, entry, sizeof entry);
-    }
-    for (uint32_t w = 0; w < WEIGHTS; w++)
-        out[w] = (w + character) % 3 == 0 ? 0.4F : 0;
-}
-
 /* Two groups in the picture, at levels 0 and 1, and one that is only in the shadow map. */
 static stage make_stage(const th_render_mesh *mesh, uint32_t shadow_lod)
 {
@@ -72,7 +37,17 @@ static stage make_stage(const th_render_mesh *mesh, uint32_t shadow_lod)
         th_gpu_instance instance = instance_on_square(k, 3, TH_REFERENCE_SIZE_M);
         instance.palette = k % CHUNK & (TH_GPU_INSTANCE_PALETTES - 1);
         memcpy(s.slot + CHARACTERS * stride + k * sizeof instance, &instance, sizeof instance);
-        write_palette((float *)(void *)(s.slot + k * stride), k);
+        /* Boxes about the places of their bones, and weights. */
+        float *out = (float *)(void *)(s.slot + k * stride);
+        for (uint32_t e = 0; e < BONES; e++, out += 12) {
+            const float turn = 0.3F * (float)(e + k), at = (float)e / BONES;
+            const float entry[12] = {
+                0.4F * cosf(turn),  0, 0.4F * sinf(turn), at - 0.5F,          0, 0.3F, 0, 0.3F + at,
+                -0.4F * sinf(turn), 0, 0.4F * cosf(turn), 0.3F * sinf(7 * at)};
+            memcpy(out, entry, sizeof entry);
+        }
+        for (uint32_t w = 0; w < WEIGHTS; w++)
+            out[w] = (w + k) % 3 == 0 ? 0.4F : 0;
     }
     for (uint32_t g = 0; g < 3; g++)
         s.draws[g] = (th_draw){.lod = groups[g].lod,
@@ -174,7 +149,20 @@ static void compare(const stage *s, const char *what)
 
 Test(indirect, draws_the_same_picture)
 {
-    th_render_mesh *mesh = make_mesh();
+    /* Eight influences and morph targets; of the second part, a mask, level 1 is another part of the mesh. */
+    th_render_mesh *mesh = boxes_create(BONES);
+    th_render_mesh_part parts[2] = {mesh->parts[0], mesh->parts[1]};
+    th_render_mesh_material materials[2] = {mesh->materials[0], mesh->materials[1]};
+    boxes_add_morphs(mesh, WEIGHTS);
+    boxes_add_influences(mesh);
+    for (int p = 0; p < 2; p++)
+        parts[p].lods[1] = parts[p].lods[0];
+    parts[1].lods[1].first_index += 6;
+    parts[1].lods[1].index_count -= 6;
+    materials[1].alpha = TH_ALPHA_MASK;
+    mesh->parts = parts;
+    mesh->materials = materials;
+    mesh->lod_count = 2;
     for (uint32_t shadow_lod = 0; shadow_lod < 3; shadow_lod++) {
         const stage s = make_stage(mesh, shadow_lod);
         compare(&s, "meshes");

@@ -57,17 +57,13 @@ static th_layout layout_of(th_layout_kind kind, uint32_t count)
                                             .scale_spread = 0.1f});
 }
 
-static double apart(const th_instance_transform *a, const th_instance_transform *b)
-{
-    return hypot((double)(a->position[0] - b->position[0]), (double)(a->position[2] - b->position[2]));
-}
-
 static double nearest(const th_instance_transform *p, uint32_t count)
 {
     double least = HUGE_VAL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < i; j++)
-            least = fmin(least, apart(&p[i], &p[j]));
+            least = fmin(least, hypot((double)(p[i].position[0] - p[j].position[0]),
+                                      (double)(p[i].position[2] - p[j].position[2])));
     return least;
 }
 
@@ -265,26 +261,6 @@ Test(layout, has_stands_for_characters_that_stay)
 
 /* ---- the street ---- */
 
-/* The body's way along its direction between two moments, or NAN when it came in again at the other end. A clip that
- * moves its model has it somewhere within a loop. */
-static double way_between(const th_layout *layout, uint32_t i, double from_s, double to_s)
-{
-    const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
-    double at[2], walked[2], times[2] = {from_s, to_s};
-    for (int n = 0; n < 2; n++) {
-        th_instance_transform p;
-        th_layout_place(layout, i, i + 1, times[n], &p);
-        direction(i, &p, at);
-        walked[n] = (double)p.position[0] * at[0] + (double)p.position[2] * at[1];
-        if (locomotion->loop_s > 0) {
-            double clip_s = motions[i].phase_s + motions[i].speed * times[n], loop_s = locomotion->loop_s;
-            walked[n] += (clip_s - floor(clip_s / loop_s) * loop_s) * (double)(locomotion->speed * p.scale);
-        }
-    }
-    double way = walked[1] - walked[0];
-    return fabs(way) > (double)layout->length / 2 ? (double)NAN : way;
-}
-
 Test(layout, walks_at_the_speed_of_the_feet)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
@@ -293,49 +269,27 @@ Test(layout, walks_at_the_speed_of_the_feet)
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
         for (int n = 0; n < 20; n++) {
-            th_instance_transform p;
-            double from_s = random_between(&state, 0, 500), duration_s = random_between(&state, 0.001, 5);
-            th_layout_place(&layout, i, i + 1, from_s, &p);
-            double way = way_between(&layout, i, from_s, from_s + duration_s);
-            double expected = (double)(locomotion->speed * p.scale) * motions[i].speed * duration_s;
-            wrapped += isnan(way);
-            cr_expect(isnan(way) || fabs(way - expected) < 1e-3, "%u from %g s: %g, not %g", i, from_s, way, expected);
+            const double from_s = random_between(&state, 0, 500), duration_s = random_between(&state, 0.001, 5);
+            double at[2], walked[2], speed = 0;
+            for (int end = 0; end < 2; end++) { /* along its direction; a clip that moves its model has it somewhere */
+                const double time_s = from_s + end * duration_s;
+                th_instance_transform p;
+                th_layout_place(&layout, i, i + 1, time_s, &p);
+                direction(i, &p, at);
+                speed = (double)(locomotion->speed * p.scale);
+                walked[end] = (double)p.position[0] * at[0] + (double)p.position[2] * at[1];
+                if (locomotion->loop_s > 0) {
+                    const double clip_s = motions[i].phase_s + motions[i].speed * time_s, loop_s = locomotion->loop_s;
+                    walked[end] += (clip_s - floor(clip_s / loop_s) * loop_s) * speed;
+                }
+            }
+            const double way = walked[1] - walked[0], expected = speed * motions[i].speed * duration_s;
+            const bool wraps = fabs(way) > (double)layout.length / 2; /* it came in again at the other end */
+            wrapped += wraps;
+            cr_expect(wraps || fabs(way - expected) < 1e-3, "%u from %g s: %g, not %g", i, from_s, way, expected);
         }
     }
     cr_expect(wrapped > 0 && wrapped < 5000, "%d", wrapped);
-}
-
-/* A model of one joint, which strides along +Z by its clip; the clip's length is no float. */
-static const double stride_ends[2] = {0, 31};
-static const float stride_way[6] = {0, 0, 0, 0, 0, 1.9375f}, upright[4] = {0, 0, 0, 1}, unscaled[3] = {1, 1, 1};
-static const th_channel stride_channel = {0,
-                                          {2, stride_ends, stride_way, NULL, false},
-                                          {1, stride_ends, upright, NULL, false},
-                                          {1, stride_ends, unscaled, NULL, false},
-                                          0};
-static const th_clip stride_clip = {
-    .name = "stride", .duration_ticks = 31, .ticks_per_second = 24, .channel_count = 1, .channels = &stride_channel};
-static const th_joint stride_joint = {"root", TH_NO_INDEX, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
-static const th_bone stride_bind = {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
-static const th_model strider = {.name = "strider",
-                                 .joint_count = 1,
-                                 .joints = &stride_joint,
-                                 .bone_count = 1,
-                                 .bones = &stride_bind,
-                                 .clip_count = 1,
-                                 .clips = &stride_clip,
-                                 .size = 1.8};
-
-static th_crowd *striders(const th_compiled_model *compiled, uint32_t count)
-{
-    th_instance instances[64];
-    th_crowd *crowd;
-    for (uint32_t i = 0; i < count; i++)
-        instances[i] = (th_instance){.phase_s = motions[i].phase_s, .speed = motions[i].speed};
-    const th_crowd_desc desc = {
-        .compiled_models = &compiled, .compiled_model_count = 1, .instances = instances, .instance_count = count};
-    cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
-    return crowd;
 }
 
 /* How far along its lane one of them is drawn. */
@@ -355,7 +309,12 @@ static double drawn_at(const th_layout *layout, const th_crowd *crowd, uint32_t 
 Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
 {
     enum { STRIDERS = 64, LOOPS = 4, NEAR = 12 };
-    const double loop_s = stride_clip.duration_ticks / stride_clip.ticks_per_second;
+    /* A model of one joint, which strides along +Z by its clip; the clip's length is no float. */
+    static const double ends[2] = {0, 31}, loop_s = 31.0 / 24;
+    static const float way_of_root[6] = {0, 0, 0, 0, 0, 1.9375f};
+    const th_channel channel = moving_channel(0, (th_track){2, ends, way_of_root, NULL, false});
+    const th_clip clip = clip_of(&channel, 1, ends[1], 24);
+    const th_model strider = model_of(&root_joint, &root_bone, 1, &clip);
     const th_locomotion locomotion = {
         .sphere = {{0, 0.9f, 0}, 2}, .reach = 0.5f, .scale = 1, .speed = 1.5f, .loop_s = loop_s};
     for (uint32_t i = 0; i < STRIDERS; i++)
@@ -366,8 +325,16 @@ Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
                                                               .motions = motions,
                                                               .count = STRIDERS});
     th_compiled_model *compiled;
+    th_instance instances[STRIDERS];
+    th_crowd *crowd;
     cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = &strider}, &compiled, NULL), TH_OK);
-    th_crowd *crowd = striders(compiled, STRIDERS);
+    for (uint32_t i = 0; i < STRIDERS; i++)
+        instances[i] = (th_instance){.phase_s = motions[i].phase_s, .speed = motions[i].speed};
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)&compiled,
+                                .compiled_model_count = 1,
+                                .instances = instances,
+                                .instance_count = STRIDERS};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
     for (uint32_t i = 0; i < STRIDERS; i++)
         for (int n = 0; n < LOOPS; n++) {
             const double speed = motions[i].speed, loops = floor(speed * 1e6 / loop_s) + n;
@@ -381,22 +348,6 @@ Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
         }
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
-}
-
-/* Along its lane, the long way: the distance walked is added to where it began, and wraps. In double precision, from
- * the transform at time 0 and the motion alone. */
-static double walked_by(const th_layout *layout, const th_instance_transform *begin, uint32_t i, double time_s)
-{
-    const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
-    const double length = (double)layout->length, phase_s = motions[i].phase_s;
-    const double way = begin->position[0] < 0 ? 1 : -1;
-    double clip_s = motions[i].speed * time_s;
-    if (locomotion->loop_s > 0)
-        clip_s =
-            (floor((phase_s + clip_s) / locomotion->loop_s) - floor(phase_s / locomotion->loop_s)) * locomotion->loop_s;
-    const double along =
-        way * (double)begin->position[2] + length / 2 + clip_s * (double)locomotion->speed * (double)begin->scale;
-    return way * (along - floor(along / length) * length - length / 2);
 }
 
 Test(layout, walks_by_constants_as_by_the_distance)
@@ -413,8 +364,18 @@ Test(layout, walks_by_constants_as_by_the_distance)
         th_layout_place(&layout, 0, COUNT, time_s, again);
         th_layout_walk_to(&layout, walks, COUNT, time_s, z);
         for (uint32_t i = 0; i < COUNT; i++) {
+            /* Along its lane, the long way: the distance walked is added to where it began, and wraps. In double
+             * precision, from the transform at time 0 and the motion alone. */
+            const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
+            const double length = (double)layout.length, loop_s = locomotion->loop_s, phase_s = motions[i].phase_s;
+            const double way = placed[i].position[0] < 0 ? 1 : -1;
+            double clip_s = motions[i].speed * time_s;
+            if (loop_s > 0)
+                clip_s = (floor((phase_s + clip_s) / loop_s) - floor(phase_s / loop_s)) * loop_s;
+            const double along = way * (double)placed[i].position[2] + length / 2 +
+                                 clip_s * (double)locomotion->speed * (double)placed[i].scale;
             const double off =
-                remainder((double)z[i] - walked_by(&layout, &placed[i], i, time_s), (double)layout.length);
+                remainder((double)z[i] - way * (along - floor(along / length) * length - length / 2), length);
             cr_expect_lt(fabs(off), 1e-4, "%u after %g s: %g m off", i, time_s, off);
             cr_expect_eq(z[i], again[i].position[2]);
             again[i].position[2] = placed[i].position[2];

@@ -108,29 +108,10 @@ static void find_models(uint32_t out[COUNT])
             out[v->cull->list[k]] = v->posed_as[lists[g].own][lists[g].lod];
 }
 
-/* Puts an instance into the middle of its step, of which a clip has round(duration * hz), for good. */
-static void put_into_step(th_instance *instance, const th_clip *clip, double hz, double time_s)
+/* When an instance was posed as it is drawn. */
+static double posed_s(uint32_t i, double time_s)
 {
-    const double duration_s = clip->duration_ticks / clip->ticks_per_second, steps = round(duration_s * hz);
-    const double at_s = instance->phase_s + instance->speed * time_s;
-    const double ratio = at_s / duration_s - floor(at_s / duration_s);
-    instance->phase_s = (floor(ratio * steps) + 0.5) / steps * duration_s;
-    instance->speed = 0;
-}
-
-/* What each plays of its own accord at its own time. */
-static void play(posed *p, bool as_drawn, double time_s, void *scratch)
-{
-    const th_behaviour *behaviour = s.crowd_view->behaviour;
-    const uint32_t stride = th_behaviour_layer_stride(behaviour);
-    th_layer *layers = calloc((size_t)COUNT * stride, sizeof *layers);
-    uint8_t counts[COUNT];
-    for (uint32_t i = 0; i < COUNT; i++)
-        counts[i] = (uint8_t)th_behaviour_layers(behaviour, i, as_drawn && s.desc.hold > 1 ? s.held_s[i] : time_s,
-                                                 layers + (size_t)i * stride);
-    const th_crowd_layers table = {layers, counts, stride};
-    th_crowd_update_layers(p->crowd, 0, th_crowd_batch_count(p->crowd), time_s, &table, p->palettes, scratch);
-    free(layers);
+    return s.desc.hold > 1 ? s.held_s[i] : time_s;
 }
 
 /* share_hz: of all; 0: nobody shares. */
@@ -140,8 +121,14 @@ static posed pose_all(th_palette format, double share_hz, bool as_drawn, double 
     const th_scene *scene = th_crowd_view_get_parts(s.crowd_view).scene;
     th_instance instances[COUNT];
     memcpy(instances, scene->instances, sizeof instances);
-    for (uint32_t i = 0; i < COUNT && share_hz > 0; i++)
-        put_into_step(&instances[i], th_scene_clip(scene, i), share_hz, time_s);
+    /* Into the middle of their step, of which a clip has round(duration * hz), for good. */
+    for (uint32_t i = 0; i < COUNT && share_hz > 0; i++) {
+        const th_clip *clip = th_scene_clip(scene, i);
+        const double duration_s = clip->duration_ticks / clip->ticks_per_second, steps = round(duration_s * share_hz);
+        const double loops = (instances[i].phase_s + instances[i].speed * time_s) / duration_s;
+        instances[i].phase_s = (floor((loops - floor(loops)) * steps) + 0.5) / steps * duration_s;
+        instances[i].speed = 0;
+    }
     for (uint32_t i = 0; i < COUNT && as_drawn && s.desc.hold > 1; i++) {
         instances[i].phase_s += instances[i].speed * s.held_s[i];
         instances[i].speed = 0;
@@ -158,10 +145,21 @@ static posed pose_all(th_palette format, double share_hz, bool as_drawn, double 
     cr_assert_eq(th_crowd_create(&desc, &p.crowd, &err), TH_OK);
     p.palettes = th_cache_line_alloc(th_crowd_palette_bytes(p.crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p.crowd));
-    if (s.crowd_view->behaviour)
-        play(&p, as_drawn, time_s, scratch);
-    else
-        th_crowd_update(p.crowd, 0, th_crowd_batch_count(p.crowd), time_s, p.palettes, scratch);
+    const uint32_t batches = th_crowd_batch_count(p.crowd);
+    const th_behaviour *behaviour = s.crowd_view->behaviour;
+    if (behaviour) { /* what each plays of its own accord at its own time */
+        const uint32_t stride = th_behaviour_layer_stride(behaviour);
+        th_layer *layers = calloc((size_t)COUNT * stride, sizeof *layers);
+        uint8_t counts[COUNT];
+        for (uint32_t i = 0; i < COUNT; i++)
+            counts[i] = (uint8_t)th_behaviour_layers(behaviour, i, as_drawn ? posed_s(i, time_s) : time_s,
+                                                     layers + (size_t)i * stride);
+        const th_crowd_layers table = {layers, counts, stride};
+        th_crowd_update_layers(p.crowd, 0, batches, time_s, &table, p.palettes, scratch);
+        free(layers);
+    } else {
+        th_crowd_update(p.crowd, 0, batches, time_s, p.palettes, scratch);
+    }
     free(scratch);
     return p;
 }
@@ -210,30 +208,10 @@ static bool look(const posed *p, uint32_t i, uint32_t mesh, uint32_t v, const th
     return eye[2] >= (double)s.camera.near_z && fabs(out[0]) <= WIDTH / 2.0 && fabs(out[1]) <= HEIGHT / 2.0;
 }
 
-static double error_of(const posed *drawn, const posed *full, uint32_t i, const th_instance_transform *drawn_at,
-                       const th_instance_transform *at)
-{
-    const th_model *model = th_scene_model(th_crowd_view_get_parts(s.crowd_view).scene, i);
-    double most = 0, a[2], b[2];
-    for (uint32_t m = 0; m < model->mesh_count; m++)
-        for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
-            const bool in = look(drawn, i, m, v, drawn_at, a);
-            const bool full_in = look(full, i, m, v, at, b);
-            most = in || full_in ? fmax(most, hypot(a[0] - b[0], a[1] - b[1])) : most;
-        }
-    return most;
-}
-
 static int by_size(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x < y) - (x > y);
-}
-
-/* When an instance was posed as it is drawn. */
-static double posed_s(uint32_t i, double time_s)
-{
-    return s.desc.hold > 1 ? s.held_s[i] : time_s;
 }
 
 /* As the camera would follow it, if it has a behaviour. */
@@ -258,14 +236,21 @@ static void measure_all(double time_s, double out[COUNT])
           full = pose_all(TH_PALETTE_F32, 0, false, time_s);
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_instance_transform at = place(i, time_s), drawn_at = place(i, posed_s(i, time_s));
-        out[i] = error_of(&drawn, &full, i, &drawn_at, &at);
+        const th_model *model = th_scene_model(th_crowd_view_get_parts(s.crowd_view).scene, i);
+        double a[2], b[2];
+        out[i] = 0;
+        for (uint32_t m = 0; m < model->mesh_count; m++)
+            for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+                const bool in = look(&drawn, i, m, v, &drawn_at, a), full_in = look(&full, i, m, v, &at, b);
+                out[i] = in || full_in ? fmax(out[i], hypot(a[0] - b[0], a[1] - b[1])) : out[i];
+            }
     }
     qsort(out, COUNT, sizeof *out, by_size);
     free_posed(&drawn);
     free_posed(&full);
 }
 
-static void compare(double time_s)
+static void check(double time_s)
 {
     double wanted[COUNT];
     const th_screen_error_stats e = th_crowd_view_get_stats(s.crowd_view).error;
@@ -284,20 +269,20 @@ static void compare(double time_s)
     cr_assert_float_eq(p50, wanted[above_p50], 0.05 * max + 0.003);
 }
 
-static void check(double time_s)
+static void measure_and_check(double time_s)
 {
     measure(time_s);
-    compare(time_s);
+    check(time_s);
 }
 
 Test(screen_error, is_that_of_all_vertices)
 {
     s.desc.palette = TH_PALETTE_QUAT16;
     make_view();
-    check(1.5);
+    measure_and_check(1.5);
     th_camera_move(&s.camera, 0, -0.8F * s.camera.target[1], 0.9F * s.camera.distance); /* among them */
     th_crowd_view_fit_depth(s.crowd_view, &s.camera);
-    check(7.25);
+    measure_and_check(7.25);
 }
 
 Test(screen_error, of_shared_poses_is_that_of_all_vertices)
@@ -305,9 +290,9 @@ Test(screen_error, of_shared_poses_is_that_of_all_vertices)
     for (double hz = 15; hz < 100; hz *= 4) {
         s.desc.share_hz = hz;
         make_view();
-        check(1.5);
+        measure_and_check(1.5);
         cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).error.p50, 0.1);
-        check(7.25);
+        measure_and_check(7.25);
     }
 }
 
@@ -319,7 +304,7 @@ Test(screen_error, of_joint_levels_is_that_of_all_vertices)
         s.desc.palette = shares ? TH_PALETTE_QUAT : TH_PALETTE_F32;
         s.desc.share_hz = shares * 60;
         make_view();
-        check(1.5);
+        measure_and_check(1.5);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
         uint32_t levels = 0;
         for (uint32_t l = 0; l < TH_LOD_LEVELS; l++)
@@ -374,7 +359,7 @@ Test(screen_error, of_held_poses_is_that_of_all_vertices)
             follow_held(&h, frame == 3, time_s);
             count += s.crowd_view->stats.held;
             if (frame > 0 && frame % 2 == 0)
-                compare(time_s);
+                check(time_s);
         }
         cr_expect(count > 200 && th_crowd_view_get_stats(s.crowd_view).error.p50 > 0.1F, "%u held, %g pixels", count,
                   (double)th_crowd_view_get_stats(s.crowd_view).error.p50);
@@ -398,7 +383,7 @@ static bool pose_without_memory(int without, size_t failing)
             continue;
         follow_held(&h, false, time_s);
         if (s.crowd_view->stats.held > 0)
-            compare(time_s);
+            check(time_s);
     }
     return failed;
 }

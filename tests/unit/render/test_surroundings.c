@@ -91,27 +91,22 @@ Test(surroundings, leave_groups_in_a_plaza_free)
     }
 }
 
-/* Whether a point lies in a flat quad that faces up, seen from above. */
-static bool is_under(const th_shape_vertex *q, const float at[3])
-{
-    int left = 0, right = 0;
-    for (int c = 0; c < 4; c++) {
-        const float *a = q[c].position, *b = q[(c + 1) % 4].position;
-        const float turn = (b[0] - a[0]) * (at[2] - a[2]) - (b[2] - a[2]) * (at[0] - a[0]);
-        left += turn >= 0;
-        right += turn <= 0;
-    }
-    return q[0].normal[1] == 127 && (left == 4 || right == 4);
-}
-
 Test(surroundings, carry_every_spectator)
 {
     build(TH_LAYOUT_STADIUM);
     for (uint32_t i = 0; i < COUNT; i++) {
         float nearest = HUGE_VALF;
-        for (uint32_t q = 0; q < quad_count(); q++)
-            if (is_under(quad(q), placed[i].position))
+        for (uint32_t q = 0; q < quad_count(); q++) {
+            int left = 0, right = 0; /* of its sides, seen from above */
+            for (int c = 0; c < 4; c++) {
+                const float *a = quad(q)[c].position, *b = quad(q)[(c + 1) % 4].position, *at = placed[i].position;
+                const float turn = (b[0] - a[0]) * (at[2] - a[2]) - (b[2] - a[2]) * (at[0] - a[0]);
+                left += turn >= 0;
+                right += turn <= 0;
+            }
+            if (quad(q)->normal[1] == 127 && (left == 4 || right == 4)) /* faces up, and is under him */
                 nearest = fminf(nearest, fabsf(quad(q)->position[1] - placed[i].position[1]));
+        }
         cr_expect_lt(nearest, 1e-4f, "%u stands %g above or below a row", i, (double)nearest);
     }
 }
