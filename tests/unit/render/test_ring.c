@@ -51,30 +51,22 @@ TestSuite(ring, .fini = close_gl);
 
 /* ---- making ---- */
 
-static GLuint compile(GLenum type, const char *source)
-{
-    const GLuint shader = glCreateShader(type);
-    GLint good;
-    glShaderSource(shader, 1, &source, NULL);
-    glCompileShader(shader);
-    glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
-    cr_assert(good);
-    return shader;
-}
-
 static GLuint make_program(void)
 {
-    const GLuint vertex = compile(GL_VERTEX_SHADER, vertex_source);
-    const GLuint fragment = compile(GL_FRAGMENT_SHADER, fragment_source);
+    static const GLenum types[] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
+    static const char *const sources[] = {vertex_source, fragment_source};
     const GLuint program = glCreateProgram();
     GLint good;
-    glAttachShader(program, vertex);
-    glAttachShader(program, fragment);
-    glLinkProgram(program);
+    for (int s = 0; s < 2; s++) {
+        const GLuint shader = glCreateShader(types[s]);
+        glShaderSource(shader, 1, &sources[s], NULL);
+        glCompileShader(shader);
+        glAttachShader(program, shader);
+        glDeleteShader(shader); /* with the program */
+    }
+    glLinkProgram(program); /* not, if one of them does not compile */
     glGetProgramiv(program, GL_LINK_STATUS, &good);
     cr_assert(good);
-    glDeleteShader(vertex);
-    glDeleteShader(fragment);
     return program;
 }
 

@@ -111,20 +111,6 @@ Test(surroundings, carry_every_spectator)
     }
 }
 
-/* Above 0 if the first triangle of a quad is counter-clockwise where its normal points to the viewer. */
-static float turn_of(uint32_t q)
-{
-    const uint32_t *index = &shape.indices[6 * q];
-    const float *a = shape.vertices[index[0]].position, *b = shape.vertices[index[1]].position,
-                *c = shape.vertices[index[2]].position;
-    float sum = 0;
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        sum += quad(q)->normal[i] * ((b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]));
-    }
-    return sum;
-}
-
 /* Solids are seen from outside: those of the fountain, with which a plaza begins, are convex. They are 24 boxes, six
  * cones and a ball. */
 Test(surroundings, face_outwards)
@@ -145,7 +131,15 @@ Test(surroundings, face_outwards)
                 length += (float)(quad(q)->normal[i] * quad(q)->normal[i]);
             }
             cr_expect_gt(towards, 0, "quad %u", q);
-            cr_expect_geq(turn_of(q), 0, "quad %u is seen from behind", q);
+            const uint32_t *index = &shape.indices[6 * q];
+            const float *a = shape.vertices[index[0]].position, *b = shape.vertices[index[1]].position,
+                        *c = shape.vertices[index[2]].position;
+            float turn = 0; /* of the first triangle: counter-clockwise where its normal points to the viewer */
+            for (int i = 0; i < 3; i++) {
+                const int j = (i + 1) % 3, k = (i + 2) % 3;
+                turn += quad(q)->normal[i] * ((b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]));
+            }
+            cr_expect_geq(turn, 0, "quad %u is seen from behind", q);
             cr_expect_lt(fabsf(sqrtf(length) - 127), 2);
         }
     }
