@@ -37,15 +37,6 @@ static void make_noise(void)
 
 TestSuite(frame_writer, .init = make_noise, .fini = remove_folder);
 
-static const char *in_folder(const char *name)
-{
-    static char names[4][192];
-    static int next;
-    char *out = names[next++ % 4];
-    snprintf(out, sizeof names[0], "%s/%s", folder, name);
-    return out;
-}
-
 static th_frame_writer_desc desc_of(const char *name, uint32_t frame_count)
 {
     return (th_frame_writer_desc){
