@@ -1,19 +1,43 @@
 /* The entries that pose a crowd frame by frame: rows of tables, which differ in the scene, in how it is posed, and in
  * what is made for that. */
-#include "layer_mix.h"
 #include "registry.h"
 #include "shared_crowd.h"
 
 #include <anim/ceilings.h>
 #include <bench/tutorial.h>
 #include <bench/validate.h>
+#include <core/arena.h>
 #include <core/json.h>
+#include <throng/anim/behaviour.h>
+#include <throng/anim/blend_space.h>
+#include <throng/anim/playback.h>
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Layers for all characters at a time, as characters between clips play them. */
+typedef struct mix_desc {
+    uint32_t override_count; /* at least 1 */
+    uint32_t masked_count;   /* of these, the last; each with the mask whose index is that of the model */
+    uint32_t add_count;
+    /* Weights stay, unless they sum to 1 and move with time: */
+    bool fades;                /* as in a cross-fade of two */
+    uint32_t space_dimensions; /* 1 or 2: as in a blend space, of which layers that override are the samples */
+} mix_desc;
+
+typedef struct layer_mix {
+    const mix_desc *desc;
+    th_arena *arena; /* of all but the space; NULL: the entry plays clips */
+    th_blend_space *space;
+    th_layer *layers;
+    uint8_t *counts;
+    th_playback *playbacks; /* of each layer */
+    th_crowd_layers table;
+} layer_mix;
 
 /* What an entry poses. */
 typedef struct benchmark {
@@ -24,7 +48,7 @@ typedef struct benchmark {
     double (*time_s)(uint64_t frame);           /* scene time of a frame */
     /* Of entries that play layers, otherwise NULL: those of a frame, valid until the next call. */
     const th_crowd_layers *(*layers_at)(void *subject, uint64_t frame);
-    th_layer_mix *mix;
+    layer_mix mix;
     th_shared_crowd sharing; /* of entries whose characters share poses */
     th_jobs *jobs;           /* of entries that share, or pose on several threads, otherwise NULL */
     th_frame *frame;
@@ -37,8 +61,8 @@ typedef struct variation {
     /* As in th_entry. NULL: the requested scene, posed in one call on one thread. */
     void (*set_scene)(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc);
     void (*run)(void *subject, uint64_t frame);
-    uint32_t number;       /* what varies, for the functions of the row */
-    th_layer_mix_desc mix; /* of blend/ */
+    uint32_t number; /* what varies, for the functions of the row */
+    mix_desc mix;    /* of blend/ */
     bool is_baseline, is_unchecked;
     /* Any may be NULL. can_have: otherwise the row says why not. prepare: before the first frame; may skip the row.
      * finish: after the palettes were checked. */
@@ -141,7 +165,8 @@ static void destroy(void *subject)
     th_frame_destroy(p->frame);
     th_shared_crowd_fini(&p->sharing);
     th_jobs_destroy(p->jobs);
-    th_layer_mix_destroy(p->mix);
+    th_blend_space_destroy(p->mix.space);
+    th_arena_destroy(p->mix.arena);
     free(p->scratch);
     th_crowd_destroy(p->crowd);
     free(p);
@@ -189,7 +214,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     if (shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32 && !p->layers_at)
         result = th_fixture_reference(fixture, shared, p->time_s(TH_VALIDATE_FRAME), &validation.reference, err);
     const th_crowd_work work = th_crowd_count_work(p->crowd);
-    row->own = work_json(scene, &work, !p->mix);
+    row->own = work_json(scene, &work, !p->mix.arena);
     if (result == TH_OK)
         result = th_validate_run(&validation, row, err);
     return result == TH_OK && v->finish ? v->finish(p, v, fixture, err) : result;
@@ -423,10 +448,55 @@ static th_result describe_level(benchmark *p, const variation *v, const th_fixtu
 
 /* ---- blend/: what layers add to the cost of a character ---- */
 
+/* A clip of the character's model; TH_REST_CLIP if there is none. */
+static uint16_t clip_of(const th_scene *scene, uint32_t instance, uint32_t layer)
+{
+    const uint32_t count = th_scene_model(scene, instance)->clip_count, first = scene->instances[instance].clip;
+    if (count == 0)
+        return TH_REST_CLIP;
+    return (uint16_t)(((first == TH_NO_INDEX ? 0 : first) + layer) % count);
+}
+
+/* A smooth step up and down again in two seconds, at a time of its own for each character. */
+static float swing_at(uint32_t instance, double time_s)
+{
+    const double x = fmod(time_s + instance * 0.37, 2), up = x < 1 ? x : 2 - x;
+    return th_fade_weight(up);
+}
+
+/* Layer or sample k of a character plays the k-th clip after that of the character, from its phase at its speed;
+ * samples are in step with the first. */
 static const th_crowd_layers *mixed_layers(void *subject, uint64_t frame)
 {
     benchmark *p = subject;
-    return th_layer_mix_at(p->mix, p->time_s(frame));
+    layer_mix *mix = &p->mix;
+    const double time_s = p->time_s(frame);
+    const uint32_t last = mix->desc->space_dimensions == 1 ? mix->desc->override_count - 1 : 1;
+    for (uint32_t i = 0; i < p->shared->scene->instance_count; i++) {
+        const size_t first = (size_t)i * mix->table.stride;
+        th_layer *of = mix->layers + first;
+        for (uint32_t k = 0; k < mix->table.stride; k++)
+            of[k].ratio = th_playback_ratio(mix->playbacks[first + k], time_s);
+        if (mix->desc->fades) {
+            of[1].weight = swing_at(i, time_s);
+            of[0].weight = 1 - of[1].weight;
+        }
+        if (!mix->space)
+            continue;
+
+        /* Moves through the space and plays the samples around. */
+        const double x = last * (double)swing_at(i, time_s), y = (double)swing_at(i + 1, 0.6 * time_s);
+        uint32_t samples[3];
+        float weights[3];
+        const uint32_t count = th_blend_space_weights(mix->space, x, y, samples, weights);
+        mix->counts[i] = (uint8_t)count;
+        for (uint32_t k = 0; k < count; k++) {
+            of[k].ratio = of[0].ratio;
+            of[k].weight = weights[k];
+            of[k].clip = clip_of(p->shared->scene, i, samples[k]);
+        }
+    }
+    return &mix->table;
 }
 
 static void run_mix(void *subject, uint64_t frame)
@@ -456,8 +526,47 @@ static th_result prepare_mix(benchmark *p, const variation *v, th_error *err)
         th_row_fail(row, "only the first %u models have masks", TH_MAX_MASKS);
         return TH_OK;
     }
+
+    const mix_desc *desc = &v->mix;
+    const uint32_t stride = desc->override_count + desc->add_count;
+    assert(desc->override_count > 0 && stride <= TH_MAX_LAYERS);
+    const size_t count = (size_t)scene->instance_count * stride;
+    th_arena *arena = th_arena_create();
+    layer_mix *mix = &p->mix;
+    *mix = (layer_mix){.desc = desc,
+                       .arena = arena,
+                       .layers = th_arena_new(arena, th_layer, count),
+                       .counts = th_arena_new(arena, uint8_t, scene->instance_count),
+                       .playbacks = th_arena_new(arena, th_playback, count)};
+    mix->table = (th_crowd_layers){mix->layers, mix->counts, stride};
+    if (th_arena_failed(arena))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for layers");
+    for (size_t at = 0; at < count; at++) {
+        const uint32_t i = (uint32_t)(at / stride), k = (uint32_t)(at % stride);
+        const th_instance *from = &scene->instances[i];
+        const bool overrides = k < desc->override_count;
+        const bool is_masked = overrides && k + desc->masked_count >= desc->override_count;
+        const uint16_t clip = clip_of(scene, i, k);
+        mix->counts[i] = (uint8_t)stride;
+        mix->layers[at] = (th_layer){.weight = 1.0F / (float)(k + 1),
+                                     .clip = clip,
+                                     .mode = overrides ? TH_LAYER_OVERRIDE : TH_LAYER_ADD,
+                                     .mask = is_masked ? (uint8_t)from->model : TH_NO_MASK};
+        const th_clip *c = clip == TH_REST_CLIP ? NULL : &th_scene_model(scene, i)->clips[clip];
+        if (c && c->duration_ticks > 0)
+            mix->playbacks[at] = th_playback_of(c->duration_ticks / c->ticks_per_second, from->phase_s, from->speed);
+    }
     p->layers_at = mixed_layers;
-    return th_layer_mix_create(scene, &v->mix, &p->mix, err);
+    if (desc->space_dimensions == 0)
+        return TH_OK;
+
+    double x[TH_MAX_LAYERS], y[TH_MAX_LAYERS]; /* in one dimension on a line, in two on a square */
+    for (uint32_t k = 0; k < desc->override_count; k++) {
+        x[k] = desc->space_dimensions == 1 ? k : k % 2;
+        y[k] = k / 2;
+    }
+    const th_blend_space_desc space = {x, desc->space_dimensions == 1 ? NULL : y, desc->override_count};
+    return th_blend_space_create(&space, &mix->space, err);
 }
 
 /* ---- share/: a crowd each of whose characters is far away, with poses that are shared at some rate, or not. A frame
