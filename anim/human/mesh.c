@@ -333,10 +333,12 @@ static void add_quad(builder *b, const th_human_part *part, const uint32_t q[4])
     }
     at[0] = fabs(at[0]);
     th_human_region region = part->region;
-    for (const th_human_zone *z = part->zones; z < part->zones + part->zone_count; z++)
+    for (uint32_t k = 0; k < part->zone_count; k++) {
+        const th_human_zone *z = &part->zones[k];
         if (at[0] >= z->low.x && at[0] <= z->high.x && at[1] >= z->low.y && at[1] <= z->high.y && at[2] >= z->low.z &&
             at[2] <= z->high.z)
             region = z->region;
+    }
     const uint32_t c[4] = {in_region(b, q[0], region), in_region(b, q[1], region), in_region(b, q[2], region),
                            in_region(b, q[3], region)};
     const uint32_t first = distance_between(b, c[0], c[2]) <= distance_between(b, c[1], c[3]) ? 0 : 1;
