@@ -166,6 +166,8 @@ double *th_weight_reaches(const th_model *model, th_arena *arena)
 {
     assert(model);
     double *reaches = th_arena_new(arena, double, model->weight_count);
+    if (model->weight_count == 0)
+        return reaches;
     th_dmat34 *pose = th_arena_new(arena, th_dmat34, (size_t)model->joint_count + model->bone_count);
     if (!reaches || !pose)
         return NULL;
