@@ -1,7 +1,6 @@
 /* The tracer: what it is told is what its file says. */
 #include "fixture_jobs.h"
 #include "fixture_memory.h"
-#include "fixture_trace.h"
 #include <cli/run.h>
 
 #include <core/clock.h>
@@ -10,12 +9,108 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static th_error err;
+
+/* ---- traces, read strictly ---- */
+
+static double number_of(const json_t *object, const char *field)
+{
+    const json_t *value = json_object_get(object, field);
+    if (!json_is_number(value)) /* an assertion each would take longer than all else */
+        cr_assert_fail("%s", field);
+    return json_number_value(value);
+}
+
+static const char *text_of(const json_t *object, const char *field)
+{
+    const char *text = json_string_value(json_object_get(object, field));
+    if (!text)
+        cr_assert_fail("%s", field);
+    return text;
+}
+
+/* What the track of an event is called, or (pid) its process. */
+static const char *name_of(const json_t *trace, const json_t *event, const char *field)
+{
+    const char *what = strcmp(field, "pid") == 0 ? "process_name" : "thread_name";
+    const json_t *e;
+    size_t i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, e) if (e == event) break;
+    else if (strcmp(text_of(e, "name"), what) == 0 &&
+             number_of(e, field) == number_of(event, field)) return text_of(json_object_get(e, "args"), "name");
+    cr_assert_fail("an event of nobody");
+    return NULL;
+}
+
+static bool is_span(const json_t *event, const char *category)
+{
+    return strcmp(text_of(event, "ph"), "X") == 0 && (!category || strcmp(text_of(event, "cat"), category) == 0);
+}
+
+static double end_of(const json_t *span)
+{
+    return number_of(span, "ts") + number_of(span, "dur");
+}
+
+/* Spans of a track nest. Ascending times make it enough to look at what is still under way. */
+static void expect_nesting(const json_t *events, double tid)
+{
+    double ends[32];
+    size_t depth = 0, i;
+    const json_t *span;
+    json_array_foreach(events, i, span)
+    {
+        if (!is_span(span, NULL) || number_of(span, "tid") != tid)
+            continue;
+        while (depth > 0 && ends[depth - 1] < number_of(span, "ts") + 5e-4)
+            depth--;
+        cr_assert(depth == 0 || end_of(span) < ends[depth - 1] + 5e-4, "%s at %.3f us ends %.3f us after what it is in",
+                  text_of(span, "name"), number_of(span, "ts"), end_of(span) - ends[depth - 1]);
+        cr_assert_lt(depth, 32);
+        ends[depth++] = end_of(span);
+    }
+}
+
+/* As trace viewers want it: tracks have names before they have events, times ascend, and the spans of a track nest.
+ * Which fields events have, and no others: tests/programs/traces.py. json_decref in the end. */
+static json_t *read_trace(const char *text)
+{
+    json_error_t error;
+    json_t *trace = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    cr_assert_neq(trace, NULL, "%s in line %d", error.text, error.line);
+    const json_t *events = json_object_get(trace, "traceEvents"), *e;
+    double last_us = 0;
+    size_t i;
+    json_array_foreach(events, i, e)
+    {
+        if (strcmp(text_of(e, "ph"), "M") == 0) {
+            cr_assert_eq(last_us, 0, "names come first");
+            if (strcmp(text_of(e, "name"), "thread_name") == 0)
+                expect_nesting(events, number_of(e, "tid"));
+            continue;
+        }
+        cr_assert_geq(number_of(e, "ts"), last_us);
+        last_us = number_of(e, "ts");
+        cr_assert_leq(last_us, number_of(json_object_get(trace, "otherData"), "wall_us"));
+    }
+    return trace;
+}
+
+/* Of this category and name (NULL: any). */
+static size_t count_spans(const json_t *trace, const char *category, const char *name)
+{
+    const json_t *e;
+    size_t count = 0, i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, e) count +=
+        is_span(e, category) && (!name || strcmp(text_of(e, "name"), name) == 0);
+    return count;
+}
 
 /* ---- helpers ---- */
 
@@ -41,7 +136,7 @@ static json_t *finish(th_tracer *tracer)
     char *text;
     cr_assert_eq(write_text(tracer, &text), TH_OK, "%s", err.text);
     th_tracer_destroy(tracer);
-    json_t *trace = trace_read(text);
+    json_t *trace = read_trace(text);
     free(text);
     return trace;
 }
@@ -64,11 +159,6 @@ static const json_t *find_span(const json_t *trace, const char *name)
     return span;
 }
 
-static double other(const json_t *trace, const char *field)
-{
-    return number_of(json_object_get(trace, "otherData"), field);
-}
-
 static bool is_near(double a, double b) /* both in microseconds that have nanoseconds in them */
 {
     return fabs(a - b) < 5e-4;
@@ -84,7 +174,7 @@ static void busy_us(uint64_t us)
 static int keep_busy(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     (void)worker, (void)ctx;
-    busy_us(20 * (end - begin));
+    busy_us(2 * (end - begin));
     return 0;
 }
 
@@ -104,8 +194,8 @@ Test(tracer, spans_are_the_moments_that_were_returned)
     cr_expect(is_near(number_of(s, "dur"), (double)(ended - second) / 1e3));
     cr_expect(is_near(number_of(f, "ts") - number_of(o, "ts"), (double)(first - outer) / 1e3));
     cr_expect(is_near(number_of(f, "ts") + number_of(f, "dur"), number_of(s, "ts")), "one ends as the other begins");
-    cr_expect_str_eq(process_of(trace, o), "test");
-    cr_expect_str_eq(thread_of(trace, o), "main");
+    cr_expect_str_eq(name_of(trace, o, "pid"), "test");
+    cr_expect_str_eq(name_of(trace, o, "tid"), "main");
     json_decref(trace);
 }
 
@@ -170,9 +260,8 @@ Test(tracer, groups_are_processes_whatever_their_names)
     json_t *trace = finish(tracer);
     size_t at = 0;
     for (int i = 0; i < 3; i++)
-        cr_expect_str_eq(process_of(trace, find(trace, "X", "inside", &at)), names[i]);
-    cr_expect_str_eq(process_of(trace, find_span(trace, "outside")), "test");
-    cr_expect_eq(sum_spans(trace, "one", NULL, NULL).count, 2);
+        cr_expect_str_eq(name_of(trace, find(trace, "X", "inside", &at), "pid"), names[i]);
+    cr_expect_str_eq(name_of(trace, find_span(trace, "outside"), "pid"), "test");
     json_decref(trace);
 }
 
@@ -193,7 +282,6 @@ static void run_frames(th_tracer *tracer, th_jobs *jobs)
         th_tracer_end(tracer);
         th_tracer_frame_end(tracer, jobs);
     }
-    th_jobs_for(jobs, ITEMS, GRAIN, keep_busy, NULL); /* in no frame */
 }
 
 /* All items of each call, within that call. */
@@ -220,63 +308,40 @@ static void expect_chunks(const json_t *trace, const char *name)
     cr_expect_eq(items, FRAMES * ITEMS);
 }
 
+static void expect_chunks_of_worker(const json_t *trace, uint32_t worker, uint64_t count)
+{
+    char who[32] = "main";
+    const json_t *e;
+    size_t i;
+    if (worker > 0)
+        snprintf(who, sizeof who, "worker %u", worker);
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, e) count -=
+        is_span(e, "chunk") && strcmp(name_of(trace, e, "tid"), who) == 0;
+    cr_expect_eq(count, 0, "%s", who);
+}
+
+/* Each worker has as many as the pool counts. */
 Test(tracer, has_every_chunk_of_a_frame_under_the_name_of_its_stage)
 {
     for (EACH_SCHEDULER(s))
-        for (uint32_t threads = 1; threads <= 3; threads++) {
+        for (uint32_t threads = 1; threads <= 3; threads += 2) {
             th_jobs *jobs = create_jobs(s, threads);
             th_tracer *tracer = create();
+            th_worker_stats stats[3];
             run_frames(tracer, jobs);
+            th_jobs_stats(jobs, stats);
+            th_jobs_for(jobs, ITEMS, GRAIN, keep_busy, NULL); /* in no frame */
             json_t *trace = finish(tracer);
-            cr_expect_eq(sum_spans(trace, NULL, "frame", NULL).count, FRAMES);
+            cr_expect_eq(count_spans(trace, "frame", NULL), FRAMES);
             for (int c = 0; c < 2; c++) {
-                cr_expect_eq(sum_spans(trace, NULL, "chunk", calls[c]).count, FRAMES * CHUNKS);
+                cr_expect_eq(count_spans(trace, "chunk", calls[c]), FRAMES * CHUNKS);
                 expect_chunks(trace, calls[c]);
             }
+            for (uint32_t w = 0; w < th_jobs_threads(jobs); w++)
+                expect_chunks_of_worker(trace, w, stats[w].chunks);
             json_decref(trace);
             th_jobs_destroy(jobs);
         }
-}
-
-Test(tracer, workers_have_the_chunks_that_the_pool_counts)
-{
-    for (EACH_SCHEDULER(s)) {
-        th_jobs *jobs = create_jobs(s, 3);
-        th_tracer *tracer = create();
-        th_worker_stats stats[3];
-        th_jobs_stats_reset(jobs);
-        for (uint32_t f = 0; f < FRAMES; f++) {
-            th_tracer_frame_begin(tracer, jobs, f);
-            th_jobs_for(jobs, ITEMS, GRAIN, keep_busy, NULL);
-            th_tracer_frame_end(tracer, jobs);
-        }
-        th_jobs_stats(jobs, stats);
-        json_t *trace = finish(tracer);
-        for (uint32_t w = 0; w < th_jobs_threads(jobs); w++) {
-            char who[32] = "main";
-            size_t count = 0, i;
-            const json_t *e;
-            if (w > 0)
-                snprintf(who, sizeof who, "worker %u", w);
-            json_array_foreach(json_object_get(trace, "traceEvents"), i, e) count +=
-                strcmp(text_of(e, "ph"), "X") == 0 && strcmp(text_of(e, "cat"), "chunk") == 0 &&
-                strcmp(thread_of(trace, e), who) == 0;
-            cr_expect_eq(count, stats[w].chunks, "%s: %s", th_scheduler_name(s), who);
-        }
-        json_decref(trace);
-        th_jobs_destroy(jobs);
-    }
-}
-
-Test(tracer, frames_have_stages)
-{
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
-    th_tracer *tracer = create();
-    run_frames(tracer, jobs);
-    json_t *trace = finish(tracer);
-    cr_expect_eq(bare_frames(trace), 0);
-    json_decref(trace);
-    th_jobs_destroy(jobs);
 }
 
 /* ---- memory ---- */
@@ -294,42 +359,69 @@ Test(tracer, recording_allocates_nothing)
     th_jobs_destroy(jobs);
 }
 
-Test(tracer, keeps_the_newest_and_counts_the_rest)
+/* A full trace is long, and read by lines: each has one event. */
+typedef struct event_line {
+    char category[8];
+    double end_us;
+    unsigned frame;
+} event_line;
+
+static event_line spans[TH_TRACER_EVENTS]; /* of a trace */
+static size_t span_count;
+static double complete_from_us;
+
+/* Closes the file. */
+static void read_spans(FILE *file, uint64_t dropped)
 {
-    enum { MORE = 1000 };
-    th_tracer *tracer = create();
-    uint64_t ended_ns = 0;
-    for (uint32_t i = 0; i < TH_TRACER_EVENTS + MORE; i++) {
-        th_tracer_frame_begin(tracer, NULL, i);
-        th_tracer_frame_end(tracer, NULL);
-        ended_ns = i == MORE ? th_clock_ns() : ended_ns;
+    char line[512];
+    span_count = 0;
+    cr_assert_neq(fgets(line, sizeof line, file), NULL);
+    const char *from = strstr(line, "\"complete_from_us\":"), *lost = strstr(line, "\"dropped_events\":");
+    cr_assert(from && lost);
+    complete_from_us = atof(strchr(from, ':') + 1);
+    cr_expect_eq(strtoull(strchr(lost, ':') + 1, NULL, 10), dropped);
+    while (fgets(line, sizeof line, file)) {
+        event_line e = {0};
+        double ts, dur;
+        if (sscanf(line, "{\"ph\":\"X\",\"pid\":%*u,\"tid\":%*u,\"ts\":%lf,\"dur\":%lf,\"cat\":\"%7[a-z]", &ts, &dur,
+                   e.category) != 3)
+            continue;
+        const char *number = strstr(line, "\"frame\":");
+        e.end_us = ts + dur;
+        e.frame = number ? (unsigned)atoi(strchr(number, ':') + 1) : 0;
+        cr_assert_lt(span_count, TH_TRACER_EVENTS);
+        spans[span_count++] = e;
     }
-    const th_tracer_extent extent = th_tracer_get_extent(tracer);
-    cr_expect_eq(extent.kept + extent.dropped, TH_TRACER_EVENTS + MORE);
-    cr_expect_eq(extent.dropped, MORE);
-    json_t *trace = finish(tracer);
-    cr_expect_eq(other(trace, "dropped_events"), MORE);
-    cr_expect_eq(sum_spans(trace, NULL, "frame", NULL).count, TH_TRACER_EVENTS);
-    const json_t *first = find_span(trace, "frame");
-    cr_expect_eq(number_of(json_object_get(first, "args"), "frame"), MORE);
-    cr_expect(is_near(other(trace, "complete_from_us"), number_of(first, "ts") + number_of(first, "dur")));
-    json_decref(trace);
+    fclose(file);
 }
 
-Test(tracer, of_which_the_program_tells)
+/* And the program tells of it. */
+Test(tracer, keeps_the_newest_and_counts_the_rest)
 {
+    enum { MORE = 1005 };
     char path[] = "/tmp/throng-trace-XXXXXX", said[512];
     const int fd = mkstemp(path);
     th_run run = {.command = th_command_find("scale")};
     cr_redirect_stderr();
     cr_assert_eq(th_run_begin_trace(&run, path), TH_EXIT_GOOD);
-    for (uint32_t i = 0; i < TH_TRACER_EVENTS + 5; i++)
-        th_tracer_count(run.tracer, "level", i);
+    for (uint32_t i = 0; i < TH_TRACER_EVENTS + MORE; i++) {
+        th_tracer_frame_begin(run.tracer, NULL, i);
+        th_tracer_frame_end(run.tracer, NULL);
+    }
+    const th_tracer_extent extent = th_tracer_get_extent(run.tracer);
+    cr_expect(extent.kept == TH_TRACER_EVENTS && extent.dropped == MORE);
     cr_expect_eq(th_run_end_trace(&run, path, TH_EXIT_GOOD), TH_EXIT_GOOD);
     FILE *err_file = cr_get_redirected_stderr();
     fflush(stderr);
     cr_assert_neq(fgets(said, sizeof said, err_file), NULL);
-    cr_expect(strstr(said, "holds the last 131,072 events") && strstr(said, "; 5 before were dropped"), "%s", said);
+    cr_expect(strstr(said, "holds the last 131,072 events") && strstr(said, "; 1,005 before were dropped"), "%s", said);
+
+    read_spans(fopen(path, "r"), MORE);
+    cr_assert_eq(span_count, TH_TRACER_EVENTS);
+    cr_expect(is_near(complete_from_us, spans[0].end_us));
+    for (uint32_t i = 0; i < TH_TRACER_EVENTS; i++)
+        if (spans[i].frame != MORE + i)
+            cr_assert_fail("%u after %u", spans[i].frame, MORE + i);
     close(fd);
     unlink(path);
 }
@@ -363,21 +455,20 @@ Test(tracer, drops_what_ended_before_all_threads_have_everything)
     th_tracer_end(tracer);
     const th_tracer_extent extent = th_tracer_get_extent(tracer);
     cr_expect_eq(extent.kept + extent.dropped, chunks + 2 * 64 + COUNT + 1);
-    json_t *trace = finish(tracer);
-    const json_t *events = json_object_get(trace, "traceEvents"), *e;
-    size_t i, kept = 0;
-    json_array_foreach(events, i, e)
-    {
-        if (strcmp(text_of(e, "ph"), "X") != 0)
-            continue;
-        cr_assert_geq(number_of(e, "ts") + number_of(e, "dur"), other(trace, "complete_from_us") - 5e-4);
-        kept++;
+    FILE *file = tmpfile();
+    size_t written = 0;
+    cr_assert_eq(th_tracer_write(tracer, "throng of a test", file, &err), TH_OK, "%s", err.text);
+    th_tracer_destroy(tracer);
+    rewind(file);
+    read_spans(file, extent.dropped);
+    for (size_t i = 0; i < span_count; i++) {
+        written += spans[i].category[0] == 'c';
+        if (spans[i].end_us < complete_from_us - 5e-4)
+            cr_assert_fail("%g ends before %g", spans[i].end_us, complete_from_us);
     }
-    cr_expect_eq(kept, extent.kept);
-    cr_expect_leq(kept, TH_TRACER_EVENTS);
-    cr_expect_eq(sum_spans(trace, NULL, "stage", "all").count, 1, "still under way then");
-    cr_expect_geq(sum_spans(trace, NULL, "chunk", NULL).count, TH_TRACER_EVENTS - 100);
-    json_decref(trace);
+    cr_expect_eq(span_count, extent.kept);
+    cr_expect_eq(strncmp(spans[0].category, "stage", 5), 0, "still under way then");
+    cr_expect_geq(written, TH_TRACER_EVENTS - 100);
     th_jobs_destroy(pair);
     th_jobs_destroy(jobs);
 }
@@ -400,7 +491,7 @@ static bool try_without_memory(th_jobs *jobs, size_t n)
     failing_allocation = 0;
     th_tracer_destroy(tracer);
     if (result == TH_OK)
-        json_decref(trace_read(text));
+        json_decref(read_trace(text));
     else
         cr_expect_eq(result, TH_ERR_MEMORY);
     free(text);
