@@ -14,6 +14,8 @@
 
 static th_error err;
 
+enum { REPETITIONS = 10 }; /* of a process */
+
 /* Two reports, and what comes of comparing them. */
 typedef struct pair {
     th_report reports[2];
@@ -50,8 +52,9 @@ TestSuite(compare, .fini = end);
 static void make_pair(uint32_t rows, uint32_t processes, made_up_time *old_ns, made_up_time *new_ns)
 {
     end();
-    p = (pair){.reports = {report_of(rows, processes, 20, old_ns), report_of(rows, processes, 20, new_ns)},
-               .desc = {.threshold = 0.03, .interleaved = true}};
+    p = (pair){
+        .reports = {report_of(rows, processes, REPETITIONS, old_ns), report_of(rows, processes, REPETITIONS, new_ns)},
+        .desc = {.threshold = 0.03, .interleaved = true}};
 }
 
 /* As they are now; what was compared before is forgotten. */
@@ -117,11 +120,11 @@ static bool is_warned(const json_t *texts, const char *words)
 /* The other way round slower is faster, and a change below the threshold is none. */
 Test(compare, longer_is_slower_and_shorter_is_faster)
 {
-    make_pair(20, 12, steady, steady_again);
+    make_pair(7, 12, steady, steady_again);
     stretch(3, 1.05);
     stretch(5, 0.95);
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
-    for (uint32_t r = 0; r < 20; r++)
+    for (uint32_t r = 0; r < 7; r++)
         expect_verdict(r, r == 3 ? TH_VERDICT_SLOWER : r == 5 ? TH_VERDICT_FASTER : TH_VERDICT_EQUIVALENT);
     const th_change_estimate *c = core_of(3);
     cr_expect_float_eq(c->change, 0.05, 0.01);
@@ -182,7 +185,7 @@ Test(compare, processes_at_different_clocks_are_compared_at_one)
     for (int side = 0; side < 2; side++) {
         th_row *row = &p.reports[side].rows[0];
         for (uint32_t i = 0; i < row->real_ns.count; i++) {
-            const double slower = 1 + 0.4 * th_random_unit((uint64_t)side, i / 20);
+            const double slower = 1 + 0.4 * th_random_unit((uint64_t)side, i / REPETITIONS);
             row->real_ns.values[i] *= slower;
             row->cpu_ns.values[i] *= slower;
             row->core_clock_ns.values[i] *= slower;
@@ -299,7 +302,7 @@ static tally tally_of(uint32_t comparisons, made_up_time *ns, double truth)
     return t;
 }
 
-#define COMPARISONS (is_nightly() ? 100u : 30u)
+#define COMPARISONS (is_nightly() ? 100u : 20u)
 
 Test(compare, intervals_hold_and_one_in_a_hundred_comparisons_is_a_false_alarm)
 {
@@ -405,7 +408,7 @@ static double waiting(int side, uint32_t i)
 
 static double busy(int side, uint32_t i)
 {
-    return 1 + 2 * th_random_unit((uint64_t)side + 5, i / 20);
+    return 1 + 2 * th_random_unit((uint64_t)side + 5, i / REPETITIONS);
 }
 
 Test(compare, an_entry_is_what_its_estimators_are)
@@ -507,7 +510,7 @@ Test(compare, times_of_nothing_and_no_times_are_untimed)
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
     expect_verdict(0, TH_VERDICT_UNTIMED);
     end();
-    p = (pair){.reports = {report_of(2, 8, 20, steady), report_of(2, 0, 0, steady)}, .desc.threshold = 0.03};
+    p = (pair){.reports = {report_of(2, 8, REPETITIONS, steady), report_of(2, 0, 0, steady)}, .desc.threshold = 0.03};
     p.reports[1].is_dry_run = true;
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_UNTIMED], 2);
@@ -533,7 +536,7 @@ Test(compare, entries_of_one_side_are_told_and_do_no_harm)
 
 Test(compare, only_what_both_have_and_the_filter_lets_through_counts)
 {
-    make_pair(12, 8, steady, steady_again);
+    make_pair(4, 8, steady, steady_again);
     stretch(3, 1.2);
     p.desc.filter = "row/[12]$";
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
