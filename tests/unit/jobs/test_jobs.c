@@ -1,12 +1,12 @@
 /* The pool as its callers see it; and inside, because no caller can bring that about, how ranges are split and a ring
  * that has only begun. */
 #include "fixture_jobs.h"
+#include "fixture_nightly.h"
 #include "jobs/clock.h"
 #include "jobs/eventcount.h"
 #include "jobs/range.h"
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+TestSuite(jobs, .timeout = HANG_S);
 
 /* The linker puts this in the place of pthread_create (--wrap): a system that runs out of threads. */
 static atomic_int threads_until_refusal = -1; /* below 0: never */
@@ -97,33 +99,24 @@ static void check_cover(th_jobs *jobs, uint32_t count, uint32_t grain, uint32_t 
     free(c.hits);
 }
 
-ParameterizedTestParameters(jobs, run_every_index_once)
+Test(jobs, run_every_index_once)
 {
-    static th_scheduler schedulers[TH_SCHEDULER_COUNT];
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
-        schedulers[s] = (th_scheduler)s;
-    return cr_make_param_array(th_scheduler, schedulers, TH_SCHEDULER_COUNT);
-}
-
-ParameterizedTest(const th_scheduler *scheduler, jobs, run_every_index_once)
-{
-    if (!th_scheduler_available(*scheduler))
-        cr_skip_test("built without %s", th_scheduler_name(*scheduler));
-    static const uint32_t threads[] = {1, 2, 3, 8, 16};
-    static const uint32_t counts[] = {0, 1, 2, 63, 64, 65, 1000, 1000007};
-    static const uint32_t grains[] = {0, 1, 7, 64, UINT32_MAX};
-    for (size_t t = 0; t < 5; t++) {
-        th_jobs *jobs = create_jobs(*scheduler, threads[t]);
-        for (size_t c = 0; c < 8; c++)
-            for (size_t g = 0; g < 5; g++)
-                check_cover(jobs, counts[c], grains[g], 1);
-        check_cover(jobs, UINT32_MAX, 1u << 20, 1u << 20);
-        check_cover(jobs, UINT32_MAX, 65537, 65537);
-        check_cover(jobs, UINT32_MAX, 10007, 10007);
-        check_cover(jobs, UINT32_MAX, UINT32_MAX - 1, UINT32_MAX - 1);
-        check_cover(jobs, UINT32_MAX, UINT32_MAX, UINT32_MAX);
-        th_jobs_destroy(jobs);
-    }
+    static const uint32_t threads[] = {1, 2, 3, 16};
+    static const uint32_t counts[] = {0, 1, 2, 63, 64, 65, 1000};
+    static const uint32_t grains[] = {0, 7, 64, UINT32_MAX};
+    static const uint32_t large[] = {1u << 20, 65537, 60013, UINT32_MAX - 1,
+                                     UINT32_MAX}; /* of all that can be counted */
+    for (EACH_SCHEDULER(s))
+        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+            th_jobs *jobs = create_jobs(s, threads[t]);
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+                for (size_t g = 0; g < sizeof grains / sizeof *grains; g++)
+                    check_cover(jobs, counts[c], grains[g], 1);
+            check_cover(jobs, 3 * TH_RANGE_MAX + 7, 1, 1);
+            for (size_t l = 0; l < sizeof large / sizeof *large; l++)
+                check_cover(jobs, UINT32_MAX, large[l], large[l]);
+            th_jobs_destroy(jobs);
+        }
 }
 
 typedef struct failure {
@@ -150,7 +143,7 @@ Test(jobs, a_chunk_that_fails_ends_the_call)
 {
     for (EACH_SCHEDULER(s)) {
         th_jobs *jobs = create_jobs(s, 4);
-        const uint32_t count = 1u << 22;
+        const uint32_t count = 1u << 20;
         failure f = {.begin = 0};
         cr_expect_eq(th_jobs_for(jobs, count, 1, fail_once, &f), 42, "%s", th_scheduler_name(s));
         cr_expect_lt(f.items, s == TH_SCHEDULER_SERIAL ? 2 : count / 2, "%s", th_scheduler_name(s));
@@ -310,8 +303,8 @@ Test(jobs, a_job_is_nested_through_another_pool_too)
 
 static void *call_often(void *arg)
 {
-    for (uint32_t i = 0; i < 300; i++)
-        check_cover(arg, 1 + i * 7, 5, 1);
+    for (uint32_t i = 0; i < 100; i++)
+        check_cover(arg, 1 + i * 21, 5, 1);
     return NULL;
 }
 
@@ -434,7 +427,7 @@ Test(jobs, all_threads_take_part)
     for (EACH_SCHEDULER(s)) {
         th_jobs *smaller = create_jobs(s, 2); /* whose size is its own affair */
         th_jobs *jobs = create_jobs(s, 8);
-        for (int call = 0; call < 50; call++) {
+        for (int call = 0; call < 10; call++) {
             meeting m = {.expected = th_jobs_threads(jobs)};
             th_jobs_for(jobs, m.expected, 1, meet, &m);
             cr_expect(pthread_equal(m.threads[0], pthread_self()), "%s", th_scheduler_name(s));
@@ -460,7 +453,7 @@ Test(jobs, writes_are_visible_after_the_call)
     enum { COUNT = 5000 };
     static uint64_t values[COUNT], expected[COUNT];
     th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 4);
-    for (uint32_t call = 0; call < 500; call++) {
+    for (uint32_t call = 0; call < 200; call++) {
         for (uint32_t i = 0; i < COUNT; i++)
             values[i] = expected[i] = i + call;
         th_jobs_for(jobs, COUNT, 64, square, values);
@@ -472,7 +465,7 @@ Test(jobs, writes_are_visible_after_the_call)
 
 Test(jobs, come_and_go)
 {
-    for (uint32_t i = 0; i < 10000; i++) {
+    for (uint32_t i = 0; i < (is_nightly() ? 10000 : 1000); i++) {
         th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1 + i % 4);
         if (i % 3 == 0)
             check_cover(jobs, i, 4, 1);

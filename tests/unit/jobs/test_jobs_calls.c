@@ -3,10 +3,17 @@
 #include "jobs/job.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+TestSuite(call, .timeout = HANG_S);
+TestSuite(partition, .timeout = HANG_S);
+TestSuite(frame, .timeout = HANG_S);
+TestSuite(stats, .timeout = HANG_S);
+TestSuite(trace, .timeout = HANG_S);
 
 static void busy_us(uint64_t us)
 {
@@ -88,7 +95,7 @@ static uint64_t sum_costs(const uint32_t *costs, uint32_t begin, uint32_t end)
 Test(partition, are_of_equal_cost_up_to_a_chunk)
 {
     static uint32_t costs[3000], partition[TH_JOBS_MAX_THREADS];
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < 500; round++) {
         const uint32_t count = 1 + next_random(3000), grain = 1 + next_random(20), threads = 1 + next_random(40);
         const uint32_t most = next_random(4) ? 100 : UINT32_MAX;
         uint64_t chunk = 0;
@@ -137,11 +144,12 @@ Test(partition, cover_every_item_once)
 {
     static hits h;
     uint32_t partition[15], costs[1000];
-    for (uint32_t threads = 2; threads <= 16; threads++) {
+    for (uint32_t threads = 2; threads <= 16; threads += threads / 2) {
         th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, threads);
-        for (int call = 0; call < 200; call++) {
+        for (int call = 0; call < 100; call++) {
             const bool is_huge = call == 0; /* several chunks count as one */
             const uint32_t count = is_huge ? MANY : 1 + next_random(1000), grain = is_huge ? 1 : 1 + next_random(9);
+            uint32_t wrong = 0;
             for (uint32_t i = 0; i < 1000; i++)
                 costs[i] = next_random(10);
             if (call % 2)
@@ -149,11 +157,12 @@ Test(partition, cover_every_item_once)
             else
                 for (uint32_t w = 0; w < 15; w++)
                     partition[w] = next_random(2) ? next_random(count) : next_random(UINT32_MAX);
-            memset(&h, 0, sizeof h);
+            memset(&h, 0, count);
             const th_job job = {.fn = hit, .ctx = &h, .count = count, .grain = grain, .partition = partition};
             cr_assert_eq(th_jobs_run(jobs, &job), 0);
-            for (uint32_t i = 0; i < MANY; i++)
-                cr_assert_eq(h.of[i], i < count, "item %u of %u", i, count);
+            for (uint32_t i = 0; i < count; i++)
+                wrong += h.of[i] != 1;
+            cr_assert_eq(wrong, 0, "%u of %u", wrong, count);
         }
         th_jobs_destroy(jobs);
     }
@@ -171,7 +180,7 @@ static int begin_together(uint32_t begin, uint32_t end, uint32_t worker, void *c
     (void)end;
     atomic_compare_exchange_strong(&b->first[worker], &none, begin + 1);
     while (!atomic_load(&b->first[0]) || !atomic_load(&b->first[1]))
-        ;
+        sched_yield();
     return 0;
 }
 
