@@ -4,12 +4,12 @@ th_suite(rank_test th::bench WITH fixture_samples)
 th_suite(student th::bench WITH fixture_samples)
 th_suite(fit th::bench WITH fixture_samples)
 th_suite(pop_intervals th::bench INSIDE)
-th_suite(capacity th::bench WITH fixture_samples)
+th_suite(capacity th::bench WITH fixture_samples WRAP th_quantile_interval)
 
 # Measuring.
 th_suite(measure th::bench)
 th_suite(counters th::bench INSIDE WRAP fopen pread sched_getaffinity)
-th_suite(counted_frames th::bench INSIDE WITH fixture_counters fixture_human
+th_suite(counted_frames th::bench INSIDE WITH fixture_human
     WRAP syscall read th_crowd_update th_jobs_frame_begin)
 th_suite(runqueue_delay th::bench WRAP pread)
 th_suite(validate th::bench WITH random_model)

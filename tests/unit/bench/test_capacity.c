@@ -12,11 +12,21 @@
 
 static th_error err;
 
-#define TRIALS (is_nightly() ? 100u : 20u)
+#define TRIALS (is_nightly() ? 100u : 10u)
 
 enum { FRAMES = 1800, MOST = 10000000 };
 
 #define BUDGET_MS 16.6
+
+/* The linker puts this in the place of the real one (--wrap): half of the time of a search goes to its interval. */
+static bool without_intervals; /* nobody looks at them */
+
+th_interval __real_th_quantile_interval(const th_samples *samples, double part, uint32_t block);
+th_interval __wrap_th_quantile_interval(const th_samples *samples, double part, uint32_t block);
+th_interval __wrap_th_quantile_interval(const th_samples *samples, double part, uint32_t block)
+{
+    return without_intervals ? (th_interval){0, 0} : __real_th_quantile_interval(samples, part, block);
+}
 
 /* A frame takes (fixed + items each) ms, times exp(spread x), x normal; some take `spike` ms more. */
 typedef struct machine {
@@ -131,15 +141,25 @@ static th_capacity find(machine m, uint64_t trial, uint32_t most)
     cr_expect(found.items == 0 || found.confirmed.items == found.items);
     cr_expect_eq(found.probes[m.kept - 1].items, found.confirmed.items);
     cr_expect_eq(found.probes[m.kept - 1].ticks.frames, found.confirmed.ticks.frames);
+    if (found.items == 0 || m.freeze_chance > 0)
+        return found;
+    bool has_failed = false; /* the number that is told, the least above what holds */
+    for (uint32_t p = 0; p < found.probe_count; p++) {
+        const th_capacity_probe *probe = &found.probes[p];
+        has_failed = has_failed || (probe->items == found.first_failing && !probe->meets_budget);
+        cr_expect(probe->meets_budget || probe->items <= found.items || probe->items >= found.first_failing);
+    }
+    cr_expect(has_failed ? found.first_failing > found.items : found.first_failing == 0);
     return found;
 }
 
 /* What some trials have in common. */
 typedef struct trials {
-    uint32_t near, agree, honest, probes;
+    uint32_t near, agree, honest, probes, inside, narrow;
 } trials;
 
-/* near: between `low` and `high`, give or take 5 %; agree: with the one before; honest: no more late than promised. */
+/* near: between `low` and `high`, give or take 5 %; agree: with the one before; honest: no more late than promised;
+ * inside: `high` is in the interval that is told; narrow: which is. */
 static trials try_often(const machine *m, double low, double high)
 {
     trials t = {0};
@@ -150,6 +170,8 @@ static trials try_often(const machine *m, double low, double high)
         t.honest += late_share(m, found.items) <= TH_CAPACITY_MISS_RATE;
         t.agree += i % 2 && fabs((double)found.items / before - 1) <= 0.05;
         t.probes += found.probe_count;
+        t.inside += found.interval.low <= high && high <= found.interval.high;
+        t.narrow += found.interval.high - found.interval.low < 0.12 * high;
         before = found.items;
     }
     return t;
@@ -157,24 +179,32 @@ static trials try_often(const machine *m, double low, double high)
 
 #define HUMAN .fixed_ms = 0.05, .each_ms = 1.2e-4
 
+/* Also where most of a frame is not for its items. */
 Test(capacity, is_found_within_5_percent_where_times_scatter_little)
 {
     static const machine machines[] = {
-        {.name = "quiet", HUMAN, .spread = 0.01},
         {.name = "usual", HUMAN, .spread = 0.03},
         {.name = "restless", HUMAN, .spread = 0.08},
+        {.name = "drifting a little", HUMAN, .spread = 0.04, .drift = 0.01},
+        {.name = "fixed", .fixed_ms = 8, .each_ms = 1e-4, .spread = 0.03},
+        {.name = "quiet", HUMAN, .spread = 0.01},
         {.name = "rare spikes", HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.002},
         {.name = "cache", .fixed_ms = 0.05, .each_ms = 1e-4, .knee = 20000, .spread = 0.02},
         {.name = "drifting", HUMAN, .spread = 0.02, .drift = 0.02},
         {.name = "large items", .each_ms = 0.05, .spread = 0.02},
     };
+    enum { HAVE_INTERVALS = 4 }; /* that are narrow and hold the truth */
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        const char *name = machines[i].name;
         const double truth = true_capacity(&machines[i], TH_CAPACITY_MISS_RATE);
+        without_intervals = i >= HAVE_INTERVALS;
         const trials t = try_often(&machines[i], truth, truth);
-        cr_expect_geq(t.near, TRIALS * 95 / 100, "%s: %u of %u near %.0f", machines[i].name, t.near, TRIALS, truth);
-        cr_expect_geq(t.agree, TRIALS / 2 * 95 / 100, "%s: %u of %u agree", machines[i].name, t.agree, TRIALS / 2);
-        cr_expect_geq(t.honest, TRIALS * 95 / 100, "%s: %u of %u are honest", machines[i].name, t.honest, TRIALS);
-        cr_expect_leq(t.probes, TRIALS * 24, "%s: %u probes", machines[i].name, t.probes);
+        cr_expect_geq(t.near, TRIALS * 95 / 100, "%s: %u of %u near %.0f", name, t.near, TRIALS, truth);
+        cr_expect_geq(t.agree, TRIALS / 2 * 95 / 100, "%s: %u of %u agree", name, t.agree, TRIALS / 2);
+        cr_expect_geq(t.honest, TRIALS * 95 / 100, "%s: %u of %u are honest", name, t.honest, TRIALS);
+        cr_expect_leq(t.probes, TRIALS * 24, "%s: %u probes", name, t.probes);
+        cr_expect(i >= HAVE_INTERVALS || t.inside >= TRIALS * 88 / 100, "%s: %u inside", name, t.inside);
+        cr_expect(i >= HAVE_INTERVALS || t.narrow >= TRIALS * 95 / 100, "%s: %u narrow", name, t.narrow);
     }
 }
 
@@ -189,6 +219,7 @@ Test(capacity, is_safe_where_spikes_decide)
         {.name = "spikes of 20 %", HUMAN, .spread = 0.03, .spike_ms = 12, .spike_chance = 0.2},
         {.name = "wild", HUMAN, .spread = 0.3},
     };
+    without_intervals = true;
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         const double safe = true_capacity(&machines[i], 0.003),
                      truth = true_capacity(&machines[i], TH_CAPACITY_MISS_RATE);
@@ -199,36 +230,14 @@ Test(capacity, is_safe_where_spikes_decide)
     }
 }
 
-/* Also with changes that are slow but mild, and where most of a frame is not for its items. */
-Test(capacity, has_its_limit_in_the_interval_that_is_told)
-{
-    static const machine machines[] = {
-        {.name = "usual", HUMAN, .spread = 0.03},
-        {.name = "restless", HUMAN, .spread = 0.08},
-        {.name = "drifting", HUMAN, .spread = 0.04, .drift = 0.01},
-        {.name = "fixed", .fixed_ms = 8, .each_ms = 1e-4, .spread = 0.03},
-    };
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        const double truth = true_capacity(&machines[i], TH_CAPACITY_MISS_RATE);
-        uint32_t inside = 0, narrow = 0;
-        for (uint64_t t = 0; t < TRIALS; t++) {
-            const th_interval interval = find(machines[i], t, MOST).interval;
-            inside += interval.low <= truth && truth <= interval.high;
-            narrow += interval.high - interval.low < 0.12 * truth;
-        }
-        cr_expect_geq(inside, TRIALS * 88 / 100, "%s: %u of %u", machines[i].name, inside, TRIALS);
-        cr_expect_geq(narrow, TRIALS * 95 / 100, "%s: %u of %u", machines[i].name, narrow, TRIALS);
-    }
-}
-
 static double mean_width(const machine *m)
 {
     double sum = 0;
-    for (uint64_t i = 0; i < TRIALS; i++) {
+    for (uint64_t i = 0; i < 2 * TRIALS; i++) {
         const th_interval interval = find(*m, i, MOST).interval;
         sum += interval.high - interval.low;
     }
-    return sum / TRIALS;
+    return sum / (2 * TRIALS);
 }
 
 /* The same frames, but slow ones come together: then fewer moments were seen. */
@@ -243,6 +252,7 @@ Test(capacity, has_a_wider_interval_where_the_machine_has_moods)
 Test(capacity, of_few_items_is_exact)
 {
     const machine two = {.fixed_ms = 1, .each_ms = 6, .spread = 0.02};
+    without_intervals = true;
     for (uint64_t i = 0; i < TRIALS; i++)
         cr_expect_eq(find(two, i, MOST).items, 2, "trial %llu", (unsigned long long)i);
 }
@@ -296,6 +306,7 @@ Test(capacity, is_not_found_where_something_cannot_be_prepared)
     const machine m = {HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.009};
     const th_capacity found = find(m, 0, MOST);
     cr_assert_gt(found.probe_count, 10);
+    without_intervals = true;
     for (uint32_t i = 1; i <= found.probe_count; i++) {
         machine fails = m;
         const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = MOST, .frames = FRAMES};
@@ -307,21 +318,6 @@ Test(capacity, is_not_found_where_something_cannot_be_prepared)
         cr_expect(strstr(err.text, "are too many"), "%s", err.text);
         cr_expect_eq(fails.prepared, i, "and it ends there");
         cr_expect_eq(none.items, 0);
-    }
-}
-
-Test(capacity, tells_the_least_number_above_that_failed)
-{
-    const machine m = {HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.009};
-    for (uint64_t i = 0; i < TRIALS; i++) {
-        const th_capacity found = find(m, i, MOST);
-        bool seen = false;
-        for (uint32_t p = 0; p < found.probe_count; p++) {
-            const th_capacity_probe *probe = &found.probes[p];
-            seen = seen || (probe->items == found.first_failing && !probe->meets_budget);
-            cr_expect(probe->meets_budget || probe->items <= found.items || probe->items >= found.first_failing);
-        }
-        cr_expect(seen && found.first_failing > found.items, "%u above %u", found.first_failing, found.items);
     }
 }
 
@@ -405,7 +401,7 @@ Test(capacity, comes_back_from_a_slow_moment)
 Test(capacity, takes_three_runs_of_a_steady_machine_and_more_of_a_moody_one)
 {
     const machine steady = {HUMAN, .spread = 0.03}, moody = {HUMAN, .spread = 0.03, .drift = 0.1};
-    for (uint64_t i = 0; i < TRIALS / 5; i++) {
+    for (uint64_t i = 0; i < TRIALS / 2; i++) {
         const th_capacity of_steady = find(steady, i, MOST), of_moody = find(moody, i, MOST);
         cr_expect(of_steady.is_stable && of_steady.runs >= 3 && of_steady.runs <= 5, "%u runs", of_steady.runs);
         cr_expect_leq(of_steady.best_run, 1.05 * of_steady.worst_run + 1000);
@@ -422,6 +418,7 @@ Test(capacity, is_not_made_smaller_by_freezes_and_counts_them)
     const machine calm = {HUMAN, .spread = 0.03},
                   freezing = {HUMAN, .spread = 0.03, .freeze_ms = 1000, .freeze_chance = 0.0004};
     uint32_t frozen = 0, near = 0;
+    without_intervals = true;
     for (uint64_t i = 0; i < TRIALS / 2; i++) {
         const th_capacity quiet = find(calm, i, MOST), found = find(freezing, i, MOST);
         near += found.items >= 0.97 * quiet.items && found.items <= 1.03 * quiet.items;
@@ -525,10 +522,11 @@ Test(capacity, is_rarely_claimed_where_it_is_not)
     const machine m = {HUMAN, .spread = 0.03};
     const uint32_t items = (uint32_t)true_capacity(&m, 0.0101);
     uint32_t claimed = 0;
-    for (uint64_t i = 0; i < 400; i++)
+    without_intervals = true;
+    for (uint64_t i = 0; i < 200; i++)
         claimed += try_number(m, i, items, FRAMES).items > 0;
-    cr_expect_leq(claimed, 20, "%u of 400", claimed);
-    cr_expect_gt(claimed, 2, "%u of 400: a rule that strict wastes what the machine can do", claimed);
+    cr_expect_leq(claimed, 10, "%u of 200", claimed);
+    cr_expect_gt(claimed, 1, "%u of 200: a rule that strict wastes what the machine can do", claimed);
 }
 
 /* Mostly, though each half minute differs from the next: in about 80 of 100 cases. */
@@ -536,6 +534,7 @@ Test(capacity, of_a_moody_machine_holds_when_it_is_run_again)
 {
     const machine moody = {HUMAN, .spread = 0.03, .mood = 0.08};
     uint32_t meets_budget = 0;
+    without_intervals = true;
     for (uint64_t i = 0; i < TRIALS; i++)
         meets_budget += try_number(moody, i, find(moody, i, MOST).items, FRAMES).items > 0;
     cr_expect_geq(meets_budget, 0.7 * TRIALS, "%u of %u", meets_budget, TRIALS);

@@ -1,8 +1,7 @@
 /* Inside, since the system's counters are replaced below it. Counted frames, of a thread and of bench and stress,
  * against page faults: each call that poses a part of the crowd makes some, and in these tests the processor counts
- * them as instructions (fixture_counters.h). */
+ * them as instructions: this machine may have no counters, so one is made of events of the system. */
 #include "bench/measure/untimed_frames.h"
-#include "fixture_counters.h"
 #include "fixture_human.h"
 
 #include <bench/bench.h>
@@ -14,14 +13,57 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGES = 30, COUNT = 320, CHUNKS = COUNT / 16 / (int)TH_FRAME_DEFAULT_GRAIN };
+enum { PAGES = 12, COUNT = 96, CHUNKS = COUNT / 16 / (int)TH_FRAME_DEFAULT_GRAIN };
 
 static th_error error;
+
+/* The linker puts this in the place of the real one (--wrap): instructions and cache misses are page faults, and cycles
+ * never happen. */
+static int counters_refused;             /* errno for all events of the processor; 0: they are counted */
+static uint64_t refused_counter = ~0ull; /* only this one (PERF_COUNT_HW_...) is refused, with ENOENT */
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+    long a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    struct perf_event_attr *event = (struct perf_event_attr *)a[0]; // NOLINT(performance-no-int-to-ptr)
+    if (number == SYS_perf_event_open) {
+        errno = counters_refused ? counters_refused : ENOENT;
+        if (counters_refused || (event->type == PERF_TYPE_HARDWARE && event->config == refused_counter))
+            return -1;
+        const bool is_faults = event->type == PERF_TYPE_HW_CACHE || event->config == PERF_COUNT_HW_INSTRUCTIONS;
+        event->type = PERF_TYPE_SOFTWARE;
+        /* Not a clock: Linux 6.18 loses counts of two events where one is a clock. */
+        event->config = is_faults ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_DUMMY;
+    }
+    return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* New ones, each of which is one page fault. AddressSanitizer would touch its own beside them. */
+__attribute__((no_sanitize("address"))) static void touch_pages(size_t pages)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = pages * page;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(memory, MAP_FAILED);
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < bytes; i += page)
+        *(volatile char *)(memory + i) = 1;
+    munmap(memory, bytes);
+}
 
 TestSuite(counted_frames, .init = make_human, .fini = free_human);
 
@@ -271,9 +313,9 @@ Test(counted_frames, of_jobs_and_ceilings_there_are_none)
 
 Test(counted_frames, of_stress_are_of_one_frame_of_each_number_of_threads)
 {
-    const uint32_t threads[] = {1, 2, 3};
-    th_stress result = stress(threads, 3, true);
-    for (uint32_t i = 0; i < 3; i++) {
+    const uint32_t threads[] = {1, 3};
+    th_stress result = stress(threads, 2, true);
+    for (uint32_t i = 0; i < 2; i++) {
         const size_t workers = expect_faults(&result.report.rows[i], PAGES * CHUNKS);
         cr_expect(workers >= 1 && workers <= threads[i]);
     }

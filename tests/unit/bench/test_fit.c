@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_POINTS = 12, REPETITIONS = 15, TRIALS = 300 };
+enum { MAX_POINTS = 12, REPETITIONS = 15, TRIALS = 200 };
 
 #define ITEMS 1000.0
 #define GAMMA 2e6 /* items a second on one thread */
@@ -164,7 +164,6 @@ static void expect_recovery(double sigma, double kappa, double spread)
 
 Test(fit, intervals_have_the_truth_in_95_of_100_trials)
 {
-    expect_recovery(0.05, 0.002, 0.01);
     expect_recovery(0.05, 0.002, 0.05);
     expect_recovery(0.2, 0.01, 0.02);
 }

@@ -278,7 +278,7 @@ static void add_up(double median, double *covered, double *shift, double *rounds
  * some 93 do. The median itself is no further off than chance makes it. */
 Test(measure, stopping_early_neither_shifts_the_median_nor_spoils_its_interval)
 {
-    const uint32_t plays = is_nightly() ? 200 : 50, all = plays * SUBJECTS;
+    const uint32_t plays = is_nightly() ? 200 : 30, all = plays * SUBJECTS;
     double covered = 0, shift = 0, rounds = 0;
     th_measure_desc desc = {.precision = 0.01};
     dry_run(&desc, draw_time);

@@ -154,7 +154,7 @@ Test(rank_test, cannot_tell_what_is_equal_or_missing)
 /* Under the null hypothesis one in twenty should be significant at 5 %. */
 Test(rank_test, errs_as_often_as_it_says)
 {
-    enum { TRIES = 2000, COUNT = 20 };
+    enum { TRIES = 2000, COUNT = 10 };
     uint32_t significant = 0;
     for (uint64_t seed = 0; seed < TRIES; seed++) {
         double a[COUNT], b[COUNT];
