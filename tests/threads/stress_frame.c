@@ -1,7 +1,8 @@
-/* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
+/* The embedded crowd on random pools: stress_frame [POOLS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
  * or without, with shared poses and with poses that are held. For ThreadSanitizer as well. */
-#include <core/clock.h>
+#include "fixture_nightly.h"
+
 #include <throng/anim/human.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/pose_plan.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128, PLAYS = 5, HOLD = 3 };
+enum { CHARACTERS = 203, FRAMES = 6, MOST_THREADS = 128, PLAYS = 5, HOLD = 3 };
 
 /* One instruction set, with a behaviour, with shared poses, with held ones, or none of them. */
 typedef struct kind {
@@ -131,7 +132,7 @@ static uint32_t try_pool(const kind *k, void *palette)
     th_crowd_set_active(k->crowd, NULL, CHARACTERS); /* a frame has room for as many as there are now */
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     th_pose_plan *plan = make_plan(k);
-    uint32_t frames = 1 + below(20);
+    uint32_t frames = 1 + below(10);
     bool in_frame = below(2);
     if (in_frame)
         th_jobs_frame_begin(jobs);
@@ -149,7 +150,7 @@ static uint32_t try_pool(const kind *k, void *palette)
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 5;
+    const uint32_t pools = argc > 1 ? (uint32_t)atoi(argv[1]) : is_nightly() ? 1000 : 40;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, frames = 0;
     state = (seed + 1) * 0x9e3779b97f4a7c15u;
 
@@ -179,13 +180,13 @@ int main(int argc, char **argv)
     const double share_hz[PLAYS] = {0, 0, 60, 0, 0};
     const bool holds[PLAYS] = {[PLAYS - 1] = true};
     kind kinds[PLAYS * TH_ISA_COUNT];
-    uint32_t kind_count = 0, pools = 0;
+    uint32_t kind_count = 0;
     for (uint32_t n = PLAYS * TH_ISA_SCALAR; n < PLAYS * TH_ISA_COUNT; n++)
         if (th_isa_available((th_isa)(n / PLAYS)))
             make_kind(scene, (th_isa)(n / PLAYS), behaviours[n % PLAYS], share_hz[n % PLAYS], holds[n % PLAYS], palette,
                       &kinds[kind_count++]);
 
-    for (uint64_t end = th_clock_ns() + (uint64_t)(seconds * 1e9); th_clock_ns() < end; pools++)
+    for (uint32_t i = 0; i < pools; i++)
         frames += try_pool(&kinds[below(kind_count)], palette);
     printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
            (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / PLAYS);

@@ -1,4 +1,6 @@
-/* Random calls on random pools, checked: stress_jobs [SECONDS [SEED]]. For ThreadSanitizer as well. */
+/* Random calls on random pools, checked: stress_jobs [POOLS [SEED]]. For ThreadSanitizer as well. */
+#include "fixture_nightly.h"
+
 #include <throng/jobs/jobs.h>
 
 #include <pthread.h>
@@ -23,17 +25,10 @@ static uint32_t below(uint64_t *state, uint32_t limit)
     return (uint32_t)((next_random(state) >> 32) * limit >> 32);
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 typedef struct caller {
     th_jobs *jobs;
     uint64_t random;
-    double end_s;
+    uint32_t rounds;
     uint64_t calls, items; /* of this pool */
     uint32_t salt, spread; /* of this call */
     bool nested;
@@ -130,10 +125,10 @@ static void call_frame(caller *c)
     th_jobs_frame_end(c->jobs);
 }
 
-static void *call_until_end(void *arg)
+static void *call_often(void *arg)
 {
     caller *c = arg;
-    while (now_s() < c->end_s) {
+    while (c->rounds-- > 0) {
         if (below(&c->random, 4))
             call_once(c);
         else
@@ -158,11 +153,11 @@ static uint64_t run_pool(uint64_t *random)
         exit(1);
     }
     const uint32_t count = 1 + below(random, MAX_CALLERS);
-    const double end_s = now_s() + 0.001 * below(random, 100);
+    const uint32_t rounds = below(random, 60);
     pthread_t threads[MAX_CALLERS];
     for (uint32_t i = 0; i < count; i++) {
-        callers[i] = (caller){.jobs = jobs, .random = next_random(random) | 1, .end_s = end_s};
-        pthread_create(&threads[i], NULL, call_until_end, &callers[i]);
+        callers[i] = (caller){.jobs = jobs, .random = next_random(random) | 1, .rounds = rounds};
+        pthread_create(&threads[i], NULL, call_often, &callers[i]);
     }
     uint64_t calls = 0, items = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -184,13 +179,13 @@ static uint64_t run_pool(uint64_t *random)
 
 int main(int argc, char **argv)
 {
-    const double seconds = argc > 1 ? atof(argv[1]) : 5;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
+    const uint32_t pools = argc > 1 ? (uint32_t)atoi(argv[1]) : is_nightly() ? 3000 : 100;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
-    uint64_t random = seed * 2 + 1, pools = 0, calls = 0;
-    for (const double end_s = now_s() + seconds; now_s() < end_s; pools++)
+    uint64_t random = seed * 2 + 1, calls = 0;
+    for (uint32_t i = 0; i < pools; i++)
         calls += run_pool(&random);
-    printf("%llu calls on %llu pools\n", (unsigned long long)calls, (unsigned long long)pools);
+    printf("%llu calls on %u pools\n", (unsigned long long)calls, pools);
     return 0;
 }
