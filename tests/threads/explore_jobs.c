@@ -5,7 +5,7 @@
  *   explore_jobs weak BOUND [NAME]       the same, where a load of an older value is a mishap, too
  *   explore_jobs litmus                  whether loads read what C11 allows
  *   explore_jobs orders FILE             which memory orders are needed, against what the file says
- *   explore_jobs random COUNT [SEED]     plans and schedules by chance, from this seed on; at night 20 times as many
+ *   explore_jobs random COUNT [SEED]     plans and schedules by chance, from this seed on; at night 50 times as many
  *   explore_jobs replay SEED             one of these again, twice
  *
  * A lost wake-up shows as "nobody can go on". */
@@ -241,7 +241,7 @@ static int run_random(uint64_t count, uint64_t seed)
     village people;
     village_init(&people);
     uint64_t seeds = 0, steps = 0;
-    for (count *= is_nightly() ? 20 : 1; seeds < count; seeds++)
+    for (count *= is_nightly() ? 50 : 1; seeds < count; seeds++)
         steps += (seeds % 16 == 0 ? run_twice : run_seed)(seed + seeds, &people).steps;
     printf("%llu schedules from seed %llu, %llu steps\n", (unsigned long long)seeds, (unsigned long long)seed,
            (unsigned long long)steps);

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { THREADS = 4, BOUND = 3 };
+enum { THREADS = 4, BOUND = 2 };
 
 static struct {
     _Atomic(uint32_t) x, y;
@@ -184,8 +184,8 @@ int explore_litmus(void)
         do {
             explore_run(&policy, test->name, run_threads, (void *)test);
             runs++;
-            seen += test->outcome();
-        } while (explore_all_next(&all));
+            seen += test->outcome(); /* once is enough where it may be */
+        } while (!(seen && test->is_allowed) && explore_all_next(&all));
         printf("%-24s %6llu of %llu\n", test->name, (unsigned long long)seen, (unsigned long long)runs);
         wrong += (seen > 0) != test->is_allowed;
     }

@@ -7,8 +7,11 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 static th_histogram h;
 
@@ -151,6 +154,34 @@ Test(seqlock, a_reader_waits_for_the_end_of_a_write)
     pthread_join(reader, NULL);
     for (int w = 0; w < WORDS; w++)
         cr_expect_eq(seen[w], 2, "word %d", w);
+}
+
+/* Where a reader comes to the page that it may not write yet: all is written anew before it goes on. */
+static char *second_page;
+
+static void write_meanwhile(int signal, siginfo_t *info, void *context)
+{
+    const uint64_t after[WORDS] = {2, 2, 2, 2};
+    (void)signal, (void)info, (void)context;
+    th_seqlock_write(&seqlock, after, sizeof after);
+    mprotect(second_page, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
+}
+
+Test(seqlock, a_reader_begins_anew_when_it_was_overtaken)
+{
+    const uint64_t before[WORDS] = {1, 1, 1, 1};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(pages, MAP_FAILED);
+    second_page = pages + page;
+    uint64_t *seen = (uint64_t *)second_page - WORDS / 2;
+    th_seqlock_write(&seqlock, before, sizeof before);
+    sigaction(SIGSEGV, &(struct sigaction){.sa_sigaction = write_meanwhile, .sa_flags = SA_SIGINFO}, NULL);
+    mprotect(second_page, page, PROT_NONE);
+    th_seqlock_read(&seqlock, seen, WORDS * sizeof *seen);
+    for (int w = 0; w < WORDS; w++)
+        cr_expect_eq(seen[w], 2, "word %d", w);
+    munmap(pages, 2 * page);
 }
 
 /* ---- seconds ---- */
