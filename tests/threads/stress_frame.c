@@ -124,7 +124,8 @@ static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *beh
 /* One pool of random shape, some frames in random order. */
 static uint32_t try_pool(const kind *k, void *palette)
 {
-    th_jobs_desc shape = {.threads = 1 + below(MOST_THREADS), .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
+    th_jobs_desc shape = {.threads = 1 + below(below(2) ? 4 : MOST_THREADS),
+                          .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
     th_jobs *jobs;
     th_frame *frame;
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
@@ -159,6 +160,8 @@ int main(int argc, char **argv)
     th_crowd *any;
     void *palette;
     insist(th_human_create(&human, NULL) == TH_OK, "no human");
+    const uint32_t meshes = human->mesh_count; /* nothing is drawn, and ThreadSanitizer looks long for feet in a mesh */
+    human->mesh_count = 0;
     th_scene_desc desc = {.models = (const th_model *const[]){human},
                           .model_count = 1,
                           .instance_count = CHARACTERS,
@@ -196,6 +199,7 @@ int main(int argc, char **argv)
     th_behaviour_destroy(blends);
     th_routines_destroy(blend);
     th_scene_destroy(scene);
+    human->mesh_count = meshes;
     th_model_free(human);
     return 0;
 }

@@ -95,7 +95,8 @@ static void make_kind(const th_scene *scene, th_isa isa, frame *f, kind *out)
 /* One pool of random shape, some frames in random order. */
 static uint32_t try_pool(const kind *k, frame *f)
 {
-    th_jobs_desc shape = {.threads = 1 + below(MOST_THREADS), .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
+    th_jobs_desc shape = {.threads = 1 + below(below(2) ? 4 : MOST_THREADS),
+                          .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
     th_jobs *jobs;
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
     const uint32_t frames = 1 + below(10), grain = 1 + below(20);
