@@ -32,6 +32,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #ifdef NDEBUG
 
@@ -42,14 +44,54 @@ Test(preconditions, are_not_checked_in_this_build)
 
 #else
 
-/* Fails if the call returns, or if what the test does returns. */
-#define MISUSE(suite, name) Test(suite, name, .signal = SIGABRT)
+/* All of them, which the linker puts side by side. A process of the suite for each would take much longer. */
+typedef struct misuse {
+    const char *name;
+    void (*begin)(void), (*run)(void);
+} misuse;
+
+extern const misuse *const __start_misuses[], *const __stop_misuses[];
+
+static void begin_core(void)
+{
+}
+static void begin_jobs(void)
+{
+}
+static void begin_render(void)
+{
+}
+static void begin_bench(void)
+{
+}
+
+#define MISUSE(suite, name)                                                                                            \
+    static void name(void);                                                                                            \
+    static const misuse name##_misuse = {#name, begin_##suite, name};                                                  \
+    __attribute__((section("misuses"), used)) static const misuse *const name##_entry = &name##_misuse;                \
+    static void name(void)
 #define MISUSED_BY(suite, name, call)                                                                                  \
     MISUSE(suite, name)                                                                                                \
     {                                                                                                                  \
         call;                                                                                                          \
     }                                                                                                                  \
     _Static_assert(true, "so that it ends as a declaration does")
+
+Test(preconditions, are_checked)
+{
+    for (const misuse *const *m = __start_misuses; m < __stop_misuses; m++) {
+        int status;
+        const pid_t child = fork();
+        if (child == 0) {
+            (*m)->begin();
+            (*m)->run();
+            _exit(0);
+        }
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s: status %d", (*m)->name, status);
+    }
+    cr_expect_gt(__stop_misuses - __start_misuses, 40);
+}
 
 /* ---- core ---- */
 
@@ -116,7 +158,7 @@ static th_scene *scene;
 static th_crowd *crowd;
 static void *palette, *scratch;
 
-static void create_crowd(void)
+static void begin_anim(void)
 {
     th_synthetic_desc shape = TH_SYNTHETIC_DEFAULT;
     shape.joints = 8;
@@ -129,8 +171,6 @@ static void create_crowd(void)
     palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
     scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
 }
-
-TestSuite(anim, .init = create_crowd);
 
 static void create_crowd_of(th_instance instance, th_palette format)
 {
@@ -177,7 +217,10 @@ MISUSED_BY(anim, slerp_is_between_rotations,
 
 /* ---- runtime ---- */
 
-TestSuite(runtime, .init = create_crowd);
+static void begin_runtime(void)
+{
+    begin_anim();
+}
 
 MISUSE(runtime, workers_are_recorded_where_asked_for)
 {
