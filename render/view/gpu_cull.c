@@ -402,12 +402,11 @@ static void run(const th_gpu_cull *c, enum step step, uint32_t groups, const enu
     run(c, step, groups, (const enum buffer[]){__VA_ARGS__},                                                           \
         sizeof((const enum buffer[]){__VA_ARGS__}) / sizeof(enum buffer))
 
-/* The first barrier makes writes wait for the draws of the frame before. */
+/* The barrier behind COUNT makes writes wait for the draws of the frame before, too. */
 void th_gpu_cull_run(th_gpu_cull *c, th_ring_binding frame)
 {
     assert(c);
     const enum buffer counted = COUNTED + (enum buffer)(c->runs++ % TH_RING_SLOTS);
-    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     glBindBufferRange(GL_UNIFORM_BUFFER, 0, frame.buffer, (GLintptr)frame.offset,
                       (GLsizeiptr)th_gpu_cull_frame_bytes(c));
     RUN(c, COUNT, c->block_count, INSTANCES, SPHERES, WALKS, FOUND, COUNTS);
