@@ -10,6 +10,7 @@ model=$source/tests/data/rotations.fbx
 
 if [ -f "$tree/CMakeCache.txt" ]; then
     cmake --install "$tree" --prefix "$folder/prefix" >"$folder/log"
+    grep -q "^ExecStart=$folder/prefix/bin/throng serve" "$folder/prefix/lib/systemd/system/throng.service"
     tree="$folder/moved to here"
     mv "$folder/prefix" "$tree"
     for file in man/man1/throng.1 man/man1/throng-bench.1 bash-completion/completions/throng zsh/site-functions/_throng; do
