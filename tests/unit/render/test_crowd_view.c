@@ -72,32 +72,45 @@ static th_crowd_view *complete(const th_crowd_view_desc *desc)
     return crowd_view;
 }
 
-/* The crowd of the desc, in place of the one before. */
-static void make_crowd(void)
+static void free_crowd(void)
+{
+    if (s.crowd_view)
+        th_crowd_view_release(s.crowd_view, s.base);
+    s.crowd_view = NULL;
+}
+
+static void free_base(void)
+{
+    free_crowd();
+    th_crowd_view_destroy(s.base);
+    s.base = NULL;
+}
+
+static void make_base(void)
 {
     th_crowd_view_desc one = s.desc;
     one.count = 1;
     one.instances = NULL;
-    if (s.crowd_view)
-        th_crowd_view_release(s.crowd_view, s.base);
+    free_crowd();
     th_crowd_view *base = prepare(&one);
     if (s.base)
         th_crowd_view_release(s.base, base);
     s.base = base;
+}
+
+/* The crowd of the desc, in place of the one before, and the camera that has it in the picture. */
+static void make_crowd(void)
+{
+    make_base();
     s.crowd_view = complete(&s.desc);
+    s.camera = th_crowd_view_camera(s.crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
 }
 
-static void free_crowd(void)
+/* Of the usual desc, before each check. */
+static void begin_check(void)
 {
-    th_crowd_view_release(s.crowd_view, s.base);
-    th_crowd_view_destroy(s.base);
-    s.crowd_view = s.base = NULL;
-}
-
-static void open_crowd(void)
-{
-    open_gl();
-    s.human = create_coarse_human();
+    pretend_hardware = false;
+    losses = 0;
     s.desc = (th_crowd_view_desc){.models = {s.human},
                                   .clips = {TH_NO_INDEX},
                                   .model_count = 1,
@@ -110,15 +123,21 @@ static void open_crowd(void)
                                   .yaw_deg = 25,
                                   .pitch_deg = 18,
                                   .zoom = 1};
-    make_crowd();
+    if (!s.base)
+        make_base();
+}
+
+static void open_crowd(void)
+{
+    open_gl();
+    s.human = create_coarse_human();
     s.target = make_target(WIDTH, HEIGHT, 1);
-    s.camera = th_crowd_view_camera(s.crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
+    before_check = begin_check;
 }
 
 static void close_crowd(void)
 {
-    if (s.base)
-        free_crowd();
+    free_base();
     th_model_free(s.human);
     close_gl();
 }
@@ -141,7 +160,7 @@ static const uint8_t *shoot(th_palette palette, th_writes *writes)
     return read_target(s.target);
 }
 
-Test(crowd_view, streams_to_a_gpu_and_draws_the_same)
+static void streams_to_a_gpu_and_draws_the_same(void)
 {
     for (int p = 0; p < TH_PALETTE_COUNT; p++) {
         th_writes writes;
@@ -157,22 +176,20 @@ Test(crowd_view, streams_to_a_gpu_and_draws_the_same)
 }
 
 /* A GPU gets fewer bytes, a software renderer less work in the vertex shader. */
-Test(crowd_view, chooses_palettes_by_renderer)
+static void chooses_palettes_by_renderer(void)
 {
     s.desc.palette = TH_PALETTE_AUTO;
     for (int hardware = 0; hardware < 2; hardware++) {
         pretend_hardware = hardware;
         free_crowd();
         cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK, "%s", err.text);
-        s.base = prepare(&s.desc);
         const bool software = !hardware && __real_th_gl_get_info(gl)->software;
         cr_expect_eq(th_crowd_view_get_parts(s.crowd_view).palette, software ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
-        cr_expect(draw(0));
     }
 }
 
 /* Whoever there is at the start is in the middle of the picture, and in it for as long as it goes on. */
-Test(crowd_view, frames_a_crowd_of_any_size)
+static void frames_a_crowd_of_any_size(void)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 20, 300};
     for (int n = 0; n < TH_LAYOUT_COUNT * 6; n++) {
@@ -208,7 +225,7 @@ Test(crowd_view, frames_a_crowd_of_any_size)
     }
 }
 
-Test(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
+static void refuses_more_characters_than_an_instance_can_name_palettes(void)
 {
     th_crowd_view *crowd_view;
     s.desc.count = TH_GPU_INSTANCE_PALETTES + 1;
@@ -218,7 +235,7 @@ Test(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 }
 
 /* Seen from far away, as it is in a narrow picture; through a long lens, to see it as large. */
-Test(crowd_view, keeps_a_crowd_out_of_the_haze)
+static void keeps_a_crowd_out_of_the_haze(void)
 {
     s.desc.look = TH_LOOK_WORKERS; /* in strong colours */
     make_crowd();
@@ -235,8 +252,9 @@ Test(crowd_view, keeps_a_crowd_out_of_the_haze)
     cr_expect(strength[0] > 120 && strength[1] > strength[0] / 2, "%d, and %d from afar", strength[0], strength[1]);
 }
 
-Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
+static void draws_once_more_what_the_driver_lost_and_owns_up_to_more(void)
 {
+    make_crowd();
     cr_expect(draw(90));
     const uint8_t *whole = read_target(s.target);
     cr_expect(draw(0));
@@ -250,7 +268,7 @@ Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 }
 
 /* In a ring of either kind. */
-Test(crowd_view, draws_a_frame_again_as_it_was)
+static void draws_a_frame_again_as_it_was(void)
 {
     static const th_ring_upload uploads[] = {TH_RING_AUTO, TH_RING_UNSYNCHRONIZED};
     for (int u = 0; u < 2; u++) {
@@ -272,7 +290,7 @@ Test(crowd_view, draws_a_frame_again_as_it_was)
 /* ---- who walks ---- */
 
 /* Places that are kept from frame to frame are those of the moment. */
-Test(crowd_view, who_walks_has_walked)
+static void who_walks_has_walked(void)
 {
     s.desc.clips[0] = th_clip_find(s.desc.models[0], "walk");
     s.desc.count = 40;
@@ -281,7 +299,6 @@ Test(crowd_view, who_walks_has_walked)
         th_crowd_view_desc_set_scene(&s.desc, layout);
         for (int late = 0; late < 2; late++) {
             make_crowd();
-            s.camera = th_crowd_view_camera(s.crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
             cr_expect(late == 0 || draw(0));
             cr_expect(draw(120));
             pictures[late] = read_target(s.target);
@@ -301,7 +318,7 @@ static bool is_gait(const char *clip)
     return strcmp(clip, "walk") == 0 || strcmp(clip, "jog") == 0 || strcmp(clip, "run") == 0;
 }
 
-Test(crowd_view, nobody_walks_where_there_is_no_room)
+static void nobody_walks_where_there_is_no_room(void)
 {
     const uint32_t walk = th_clip_find(s.desc.models[0], "walk");
     for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++) {
@@ -349,7 +366,7 @@ static void look(float x, float z)
     th_crowd_view_fit_depth(s.crowd_view, &s.camera);
 }
 
-Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
+static void grows_the_ring_when_the_camera_turns_to_more(void)
 {
     make_street(1);
     const size_t everybody = th_crowd_palette_bytes(s.crowd_view->crowd) * TH_RING_SLOTS;
@@ -365,13 +382,14 @@ Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
     cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).listed, 2 * few);
     cr_expect_gt(th_crowd_view_get_parts(s.crowd_view).ring_bytes, bytes);
     make_street(1); /* a ring that is new */
+    look(0, 9);
     cr_expect(draw(2));
     turned[1] = read_target(s.target);
     cr_expect_arr_eq(turned[0], turned[1], BYTES);
 }
 
 /* Where the camera would follow somebody, computed without the frame. */
-Test(crowd_view, draws_those_who_behave_where_they_have_walked)
+static void draws_those_who_behave_where_they_have_walked(void)
 {
     double widest = 0;
     s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
@@ -443,12 +461,11 @@ static void check_threads(double share_hz, bool joint_lod, uint32_t hold)
     cr_expect_eq(held > 0, hold > 1);
 }
 
-Test(crowd_view, is_the_same_on_any_number_of_threads)
+static void is_the_same_on_any_number_of_threads(void)
 {
     check_threads(0, false, 0);
     check_threads(30, false, 0);
     check_threads(0, false, 3);
-    check_threads(0, true, 0);
     check_threads(30, true, 0);
     check_threads(0, true, 2);
 }
@@ -457,7 +474,7 @@ Test(crowd_view, is_the_same_on_any_number_of_threads)
  * read. The camera turns, so that the ring grows. */
 static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t far_lod)
 {
-    enum { TURNS = 12 };
+    enum { TURNS = 8 };
     const uint8_t *pictures[TURNS];
     uint32_t held = 0, grown = 0;
     for (uint32_t hold = 0; hold <= 4; hold += 4) {
@@ -468,7 +485,7 @@ static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t f
         s.desc.evaluator = evaluator;
         make_street(2);
         for (int turn = 0; turn < TURNS; turn++) {
-            look(turn < 6 ? 9 : (float)turn, turn < 6 ? 0 : 9);
+            look(turn < 4 ? 9 : 1.5F * (float)turn, turn < 4 ? 0 : 9);
             cr_expect(draw(10));
             const uint8_t *picture = read_target(s.target);
             const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
@@ -489,7 +506,7 @@ static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t f
     cr_expect(held > 500 && grown >= least, "%u held, %u times larger", held, grown);
 }
 
-Test(crowd_view, draws_poses_that_are_held)
+static void draws_poses_that_are_held(void)
 {
     check_held(TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 0);
     check_held(TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 3);
@@ -499,7 +516,7 @@ Test(crowd_view, draws_poses_that_are_held)
 
 /* A held character stands where it stood: feet do not slide, and the end of a loop is no leap. Also after a frame in
  * which nobody held a pose. */
-Test(crowd_view, holds_the_place_with_the_pose)
+static void holds_the_place_with_the_pose(void)
 {
     enum { HOLD = 3 };
     s.desc.hold = HOLD;
@@ -529,7 +546,7 @@ Test(crowd_view, holds_the_place_with_the_pose)
     cr_expect(held > 1000 && moved > 20, "%u, %u", held, moved);
 }
 
-Test(crowd_view, allocates_nothing_in_a_frame)
+static void allocates_nothing_in_a_frame(void)
 {
     s.desc.share_hz = 60;
     make_street(2);
@@ -558,7 +575,7 @@ static uint32_t pixels_off(const uint8_t *one, const uint8_t *other)
 }
 
 /* Whoever stands in the middle of a step is drawn as without sharing, wherever the far levels begin. */
-Test(crowd_view, draws_the_shared_pose)
+static void draws_the_shared_pose(void)
 {
     enum { HZ = 10 };
     static th_instance instances[STREET];
@@ -609,12 +626,13 @@ static double mean_difference(const uint8_t *one, const uint8_t *other)
 }
 
 /* Far characters have fewer bones and look about the same; without the option nothing changes. */
-Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints)
+static void poses_and_draws_far_characters_with_fewer_joints(void)
 {
     uint64_t bones[3];
     const uint8_t *wanted[3];
-    for (int turn = 0; turn < 6; turn++) { /* the levels are made once */
-        const int n = turn % 3;
+    for (int turn = 0; turn < 6; turn++) { /* levels and behaviours are made once */
+        static const int of_turns[] = {0, 2, 1, 1, 0, 2};
+        const int n = of_turns[turn];
         s.desc.palette = n == 2 ? TH_PALETTE_QUAT : TH_PALETTE_F32;
         s.desc.behaviour = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         s.desc.joint_lod = turn >= 3;
@@ -657,7 +675,7 @@ Test(crowd_view, poses_and_draws_far_characters_with_fewer_joints)
 }
 
 /* Characters with a behaviour are far, but share with nobody. */
-Test(crowd_view, does_not_share_behaviours)
+static void does_not_share_behaviours(void)
 {
     s.desc.share_hz = 60;
     s.desc.far_lod = 0;
@@ -670,7 +688,7 @@ Test(crowd_view, does_not_share_behaviours)
 }
 
 /* Whose images are on the GPU once, however many levels they have. */
-Test(crowd_view, joint_levels_draw_with_the_images_of_their_model)
+static void joint_levels_draw_with_the_images_of_their_model(void)
 {
     uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
     const th_texture texture = {"skin.tga", tga, sizeof tga};
@@ -682,7 +700,7 @@ Test(crowd_view, joint_levels_draw_with_the_images_of_their_model)
     textured.materials = materials;
     textured.textures = &texture;
     textured.texture_count = 1;
-    free_crowd();
+    free_base();
     s.desc.models[0] = &textured;
     s.desc.joint_lod = true;
     make_crowd();
@@ -697,6 +715,7 @@ Test(crowd_view, joint_levels_draw_with_the_images_of_their_model)
             cr_expect_eq(level->parts[i].image, own->parts[i].image);
     }
     cr_expect(draw(0));
+    free_base();
     free(materials);
 }
 
@@ -716,7 +735,7 @@ static void fly(int frame)
 static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
 {
     enum { FLIGHT = 120 };
-    static const uint32_t threads[] = {1, 5, 16};
+    static const uint32_t threads[] = {1, 3, 16};
     static th_crowd_view_stats wanted[FLIGHT];
     const uint32_t bones = s.human->bone_count;
     s.desc.behaviour = behaviour;
@@ -724,7 +743,7 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     for (size_t n = 0; n < (is_nightly() ? sizeof threads / sizeof *threads : 2); n++) {
         uint32_t changes = 0, most_listed = 0, shared = 0, held = 0, fewer_joints = 0, over = 0;
         make_street(threads[n]);
-        for (int frame = 0; frame < FLIGHT; frame++) {
+        for (int frame = 0; frame < (n == 0 ? FLIGHT : FLIGHT / 3); frame++) {
             fly(frame);
             cr_assert(th_crowd_view_pose(s.crowd_view, frame / 60.0, &s.camera, 1280, 720));
             const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
@@ -746,16 +765,18 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
             cr_assert_eq(stats.held, wanted[frame].held, "%u threads, frame %d", threads[n], frame);
             cr_assert_eq(stats.tolerance_px, wanted[frame].tolerance_px, "%u threads, frame %d", threads[n], frame);
         }
+        if (n > 0)
+            continue;
         cr_expect_gt(most_listed, 2 * poses, "%u", most_listed);
         cr_expect(shared > 0 ? behaviour == TH_BEHAVIOUR_NONE : held > 0, "%u share, %u hold", shared, held);
         cr_expect_gt(fewer_joints, 0);
         cr_expect(over == 0 || behaviour != TH_BEHAVIOUR_NONE);
         cr_expect_leq(over, FLIGHT / 20, "not only when everyone comes into sight: %u frames", over);
-        cr_expect(n > 0 || (changes > 0 && changes < 2 * FLIGHT / 30), "%u changes", changes);
+        cr_expect(changes > 0 && changes < 2 * FLIGHT / 30, "%u changes", changes);
     }
 }
 
-Test(crowd_view, keeps_to_the_budget)
+static void keeps_to_the_budget(void)
 {
     check_budget(TH_BEHAVIOUR_NONE, 60);
     check_budget(TH_BEHAVIOUR_GRAPH, 100);
@@ -763,13 +784,13 @@ Test(crowd_view, keeps_to_the_budget)
 
 /* What the tolerance says bounds what is drawn: the stated error of all but those who move faster than the bound, which
  * has one moment in twenty. */
-Test(crowd_view, is_within_the_tolerance_of_the_budget)
+static void is_within_the_tolerance_of_the_budget(void)
 {
     uint32_t measured = 0;
     s.desc.budget.bones = UINT64_C(80) * s.human->bone_count;
     s.desc.error_every = 5;
     make_street(2);
-    for (int frame = 0; frame < 120; frame++) {
+    for (int frame = 0; frame < 80; frame++) {
         fly(frame);
         cr_assert(th_crowd_view_pose(s.crowd_view, frame / 60.0, &s.camera, 1280, 720));
         const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
@@ -783,7 +804,7 @@ Test(crowd_view, is_within_the_tolerance_of_the_budget)
 }
 
 /* Where all fit, nothing is lost, and nothing else is different. */
-Test(crowd_view, a_budget_that_all_fit_changes_nothing)
+static void a_budget_that_all_fit_changes_nothing(void)
 {
     const uint8_t *pictures[2];
     for (int n = 0; n < 2; n++) {
@@ -796,4 +817,18 @@ Test(crowd_view, a_budget_that_all_fit_changes_nothing)
         pictures[n] = read_target(s.target);
     }
     cr_expect_arr_eq(pictures[0], pictures[1], BYTES);
+}
+
+/* Behaviours and joint levels take long to make: who needs them follows the other. */
+Test(crowd_view, checks)
+{
+    CHECK_ALL(streams_to_a_gpu_and_draws_the_same, chooses_palettes_by_renderer, frames_a_crowd_of_any_size,
+              refuses_more_characters_than_an_instance_can_name_palettes, keeps_a_crowd_out_of_the_haze,
+              draws_once_more_what_the_driver_lost_and_owns_up_to_more, draws_a_frame_again_as_it_was,
+              who_walks_has_walked, nobody_walks_where_there_is_no_room, grows_the_ring_when_the_camera_turns_to_more,
+              draws_poses_that_are_held, holds_the_place_with_the_pose, allocates_nothing_in_a_frame,
+              draws_the_shared_pose, a_budget_that_all_fit_changes_nothing, does_not_share_behaviours,
+              draws_those_who_behave_where_they_have_walked, is_the_same_on_any_number_of_threads,
+              poses_and_draws_far_characters_with_fewer_joints, is_within_the_tolerance_of_the_budget,
+              keeps_to_the_budget, joint_levels_draw_with_the_images_of_their_model);
 }

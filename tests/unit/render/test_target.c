@@ -16,7 +16,6 @@ enum { WIDTH = 6, HEIGHT = 4, MAX_SIDE = 64 };
 static uint8_t picture[MAX_SIDE * MAX_SIDE * 4];
 
 TestSuite(target, .init = open_gl, .fini = close_gl);
-TestSuite(program, .init = open_gl, .fini = close_gl);
 
 static void expect_pixel(uint32_t width, uint32_t x, uint32_t y, const int rgba[4])
 {
@@ -40,7 +39,7 @@ static void clear_top_row_apart(const th_target *target, int width, int height)
 
 static const int below[4] = {188, 0, 255, 128}, above[4] = {0, 124, 0, 255};
 
-Test(target, reads_back_srgb_top_row_first)
+static void reads_back_srgb_top_row_first(void)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(WIDTH, HEIGHT, samples);
@@ -80,7 +79,7 @@ static void draw_box(GLuint program, float right)
 }
 
 /* A box over half of column 2: its grey must be half the light (188), not half the number (128). */
-Test(target, antialiasing_averages_light)
+static void antialiasing_averages_light(void)
 {
     th_target *target = make_target(WIDTH, HEIGHT, 4);
     th_target_bind(target);
@@ -98,7 +97,7 @@ Test(target, antialiasing_averages_light)
     glDeleteProgram(program);
 }
 
-Test(target, has_depth_of_32_bit_float)
+static void has_depth_of_32_bit_float(void)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(WIDTH, HEIGHT, samples);
@@ -125,7 +124,7 @@ Test(target, has_depth_of_32_bit_float)
     }
 }
 
-Test(target, can_change_its_size)
+static void can_change_its_size(void)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(MAX_SIDE, 3, samples);
@@ -151,7 +150,7 @@ static void expect_refused(const th_target_desc *desc, const char *said)
     cr_expect(strstr(err.text, said), "%s", err.text);
 }
 
-Test(target, names_the_limit_that_it_is_beyond)
+static void names_the_limit_that_it_is_beyond(void)
 {
     expect_refused(&(th_target_desc){.width = 0, .height = 4}, "0x4 pixels");
     expect_refused(&(th_target_desc){.width = 4}, "4x0 pixels");
@@ -168,10 +167,11 @@ Test(target, names_the_limit_that_it_is_beyond)
     th_target_resolve(target);
     th_target_read(target, picture);
     expect_pixel(WIDTH, 0, 0, above);
+    glDisable(GL_SCISSOR_TEST);
 }
 
 /* Rows longer than the piece by which they are swapped, and an odd number of them. */
-Test(target, turns_large_pictures_around)
+static void turns_large_pictures_around(void)
 {
     enum { wide = 3000, rows = 5 };
     th_target *target = make_target(wide, rows, 0);
@@ -191,13 +191,13 @@ Test(target, turns_large_pictures_around)
         cr_expect_eq(read[(y * wide + wide - 2) * 4 + 3], rows - 1 - y);
         cr_expect_eq(read[(y * wide + wide - 1) * 4 + 3], rows - 1 - y + 100);
     }
+    glDisable(GL_SCISSOR_TEST);
 }
 
-Test(target, is_shown_in_a_window_as_it_is)
+Test(target_window, is_shown_in_a_window_as_it_is, .fini = close_gl)
 {
     if (!getenv("DISPLAY"))
         cr_skip("no display; xvfb-run gives one");
-    close_gl();
     th_error err;
     const th_gl_desc desc = {.want = TH_GL_WINDOW, .width = MAX_SIDE, .height = MAX_SIDE, .debug = true};
     cr_assert_eq(th_gl_create(&desc, &gl, &err), TH_OK, "%s", err.text);
@@ -218,7 +218,7 @@ Test(target, is_shown_in_a_window_as_it_is)
     }
 }
 
-Test(program, texts_are_embedded_as_they_are)
+static void texts_are_embedded_as_they_are(void)
 {
     const th_shader *const shaders[] = {&th_shader_box_vert, &th_shader_box_frag, &th_shader_place_glsl};
     const char *const names[] = {"box.vert", "box.frag", "place.glsl"};
@@ -234,7 +234,7 @@ Test(program, texts_are_embedded_as_they_are)
     }
 }
 
-Test(program, draws_what_its_defines_say)
+static void draws_what_its_defines_say(void)
 {
     th_target *target = make_target(WIDTH, HEIGHT, 0);
     th_target_bind(target);
@@ -245,7 +245,7 @@ Test(program, draws_what_its_defines_say)
     glDeleteProgram(program);
 }
 
-Test(program, computes)
+static void computes(void)
 {
     const th_program_desc desc = {.name = "double", .compute = {&th_shader_double_comp}};
     GLuint program, buffer;
@@ -276,7 +276,7 @@ static void expect_broken(const th_program_desc *desc, const char *said)
     cr_expect_null(strchr(err.text, '\n'));
 }
 
-Test(program, errors_name_piece_and_line)
+Test(target, errors_name_piece_and_line)
 {
     expect_broken(&(th_program_desc){.name = "wall",
                                      .vertex = {&th_shader_place_glsl, &th_shader_box_vert},
@@ -314,7 +314,7 @@ static void tell_failure(GLuint shader, GLenum what, GLint *value)
 }
 
 /* What other drivers than Mesa write. */
-Test(program, reads_the_logs_of_several_drivers)
+static void reads_the_logs_of_several_drivers(void)
 {
     static const struct {
         const char *log, *said;
@@ -332,6 +332,8 @@ Test(program, reads_the_logs_of_several_drivers)
         {"0 errors\n", "vertex shader: 0 errors"},
         {"", "vertex shader: the driver does not say why"},
     };
+    const PFNGLGETSHADERINFOLOGPROC get_log = glad_glGetShaderInfoLog;
+    const PFNGLGETSHADERIVPROC get_shader = glad_glGetShaderiv;
     glad_glGetShaderInfoLog = tell_log;
     glad_glGetShaderiv = tell_failure;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -339,4 +341,13 @@ Test(program, reads_the_logs_of_several_drivers)
         expect_broken(&(th_program_desc){.name = "wall", .vertex = {&th_shader_place_glsl, &th_shader_box_vert}},
                       cases[i].said);
     }
+    glad_glGetShaderInfoLog = get_log;
+    glad_glGetShaderiv = get_shader;
+}
+
+Test(target, checks)
+{
+    CHECK_ALL(reads_back_srgb_top_row_first, antialiasing_averages_light, has_depth_of_32_bit_float,
+              can_change_its_size, names_the_limit_that_it_is_beyond, turns_large_pictures_around,
+              texts_are_embedded_as_they_are, draws_what_its_defines_say, computes, reads_the_logs_of_several_drivers);
 }
