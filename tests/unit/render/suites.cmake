@@ -1,10 +1,10 @@
 # What needs no context.
-th_suite(camera th::render WITH random_model)
+th_suite(camera th::render WITH fixture_end random_model)
 th_suite(chunk th::render INSIDE WITH random_model)
 th_suite(cull th::render WITH fixture_end random_model)
-th_suite(layout th::render INSIDE WITH random_model)
-th_suite(surroundings th::render INSIDE)
-th_suite(frame_writer th::render WITH fixture_folder random_model)
+th_suite(layout th::render INSIDE WITH fixture_end random_model)
+th_suite(surroundings th::render INSIDE WITH fixture_end)
+th_suite(frame_writer th::render WITH fixture_end fixture_folder random_model)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/test_frame_writer.c PROPERTIES
     COMPILE_OPTIONS -Wno-unused-function) # stb's
 th_suite(image th::render INSIDE WITH fixture_end fixture_render_mesh)

@@ -1,5 +1,6 @@
 /* Cameras look where they say, at all of what they were asked to show, and their frusta agree with their matrices;
  * those that are framed see all that they should, as near as can be, and have it in the middle. */
+#include "fixture_end.h"
 #include "random_model.h"
 
 #include <throng/render/camera.h>
@@ -47,7 +48,7 @@ static th_camera random_camera(void)
         cr_expect_float_eq((got)[2], z, tolerance, "z: %g, not %g", (double)(got)[2], (double)(z));                    \
     } while (0)
 
-Test(camera, looks_from_the_eye_to_the_target)
+static void looks_from_the_eye_to_the_target(void)
 {
     for (int i = 0; i < 100; i++) {
         float eye[3] = {between(-9, 9), between(-9, 9), between(-9, 9)}, target[3] = {1, between(-9, 9), 2}, got[3];
@@ -67,7 +68,7 @@ Test(camera, looks_from_the_eye_to_the_target)
     }
 }
 
-Test(camera, has_its_right_where_a_right_handed_scene_has_it)
+static void has_its_right_where_a_right_handed_scene_has_it(void)
 {
     th_camera camera = th_camera_look_at((float[]){0, 1, 5}, (float[]){0, 1, 0});
     float clip[16];
@@ -85,7 +86,7 @@ Test(camera, has_its_right_where_a_right_handed_scene_has_it)
     expect_vec3(forward, -1, 0, 0, 1e-6f);
 }
 
-Test(camera, looks_straight_down)
+static void looks_straight_down(void)
 {
     th_camera camera = th_camera_look_at((float[]){3, 9, 4}, (float[]){3, 1, 4});
     float view[16];
@@ -97,7 +98,7 @@ Test(camera, looks_straight_down)
     cr_expect_leq(camera.pitch_rad, PI / 2, "not over the top");
 }
 
-Test(camera, orbits_the_target_turns_about_the_eye_and_moves_both)
+static void orbits_the_target_turns_about_the_eye_and_moves_both(void)
 {
     for (int i = 0; i < 50; i++) {
         th_camera camera = random_camera(), before = camera;
@@ -123,7 +124,7 @@ Test(camera, orbits_the_target_turns_about_the_eye_and_moves_both)
 }
 
 /* What a projection is by its definition. */
-Test(camera, projects_as_a_pinhole_does)
+static void projects_as_a_pinhole_does(void)
 {
     for (int i = 0; i < 200; i++) {
         th_camera camera = random_camera();
@@ -154,7 +155,7 @@ static void random_on_sphere(const float centre[3], float radius, float out[3])
         out[i] = centre[i] + radius * out[i] / length;
 }
 
-Test(camera, fits_its_depth_to_a_sphere_wherever_the_eye_is)
+static void fits_its_depth_to_a_sphere_wherever_the_eye_is(void)
 {
     for (int i = 0; i < 300; i++) {
         th_camera camera = random_camera();
@@ -198,7 +199,7 @@ static bool drawn(const float clip[16], const float p[3])
     return fabs(at[0]) <= at[3] && fabs(at[1]) <= at[3] && fabs(at[2]) <= at[3];
 }
 
-Test(camera, sees_what_its_frustum_holds)
+static void sees_what_its_frustum_holds(void)
 {
     int seen = 0;
     for (int i = 0; i < 300; i++) {
@@ -224,7 +225,7 @@ Test(camera, sees_what_its_frustum_holds)
 }
 
 /* A light's: orthographic, turned and moved. */
-Test(camera, takes_the_frustum_of_any_matrix)
+static void takes_the_frustum_of_any_matrix(void)
 {
     const float clip[16] = {0, 0.2f, 0, 0, -0.1f, 0, 0, 0, 0, 0, -0.05f, 0, 0.5f, 0.25f, 0, 1};
     th_frustum frustum;
@@ -303,7 +304,7 @@ static extent extent_of(const task *t, const th_camera *camera)
     return e;
 }
 
-Test(camera, fills_its_part_of_the_picture_and_keeps_to_the_middle)
+static void fills_its_part_of_the_picture_and_keeps_to_the_middle(void)
 {
     for (int i = 0; i < 200; i++) {
         const task t = random_task(i % 3 ? 1 + i % SPHERES : 1);
@@ -327,7 +328,7 @@ Test(camera, fills_its_part_of_the_picture_and_keeps_to_the_middle)
 }
 
 /* Zooming in goes to what stands there, and not to the air above. */
-Test(camera, aims_at_half_the_height)
+static void aims_at_half_the_height(void)
 {
     task t = random_task(SPHERES);
     th_camera_orbit(&t.camera, 0, 0.5f - t.camera.pitch_rad);
@@ -337,7 +338,7 @@ Test(camera, aims_at_half_the_height)
     cr_expect_float_eq(th_camera_fit_end(&fit, &fit).target[1], 0.9f, 1e-4f);
 }
 
-Test(camera, sees_what_is_not_in_the_middle)
+static void sees_what_is_not_in_the_middle(void)
 {
     for (int i = 0; i < 100; i++) {
         task few = random_task(3), all = few;
@@ -357,4 +358,13 @@ Test(camera, sees_what_is_not_in_the_middle)
         cr_expect(e.low[2] > -1.001 && e.high[2] < 1.001, "from %g to %g of the depth", e.low[2], e.high[2]);
         cr_expect_geq(far.distance, near.distance * 0.9999f);
     }
+}
+
+Test(camera, checks)
+{
+    CHECK_ALL(looks_from_the_eye_to_the_target, has_its_right_where_a_right_handed_scene_has_it, looks_straight_down,
+              orbits_the_target_turns_about_the_eye_and_moves_both, projects_as_a_pinhole_does,
+              fits_its_depth_to_a_sphere_wherever_the_eye_is, sees_what_its_frustum_holds,
+              takes_the_frustum_of_any_matrix, fills_its_part_of_the_picture_and_keeps_to_the_middle,
+              aims_at_half_the_height, sees_what_is_not_in_the_middle);
 }

@@ -23,6 +23,7 @@ static void open_all(void)
     open_gl();
     target = make_target(WIDTH, HEIGHT, 1);
     model_set.models[0] = create_coarse_human();
+    model_set.models[0]->clip_count = 4; /* those that are asked for among them */
     model_set.count = 1;
 }
 
@@ -30,6 +31,12 @@ static void close_all(void)
 {
     th_model_set_fini(&model_set);
     close_gl();
+}
+
+static void begin_check(void)
+{
+    while (model_set.count > 1)
+        th_model_free(model_set.models[--model_set.count]);
 }
 
 TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all);
@@ -101,25 +108,26 @@ static bool equal(void)
 
 #define SET(member) .at = offsetof(th_crowd_view_desc, member), .value
 
-/* A rebuild for each setting that a key changes, and for what else options say; which of them can be seen. */
+/* A rebuild for each setting that a key changes, and for what else options say; which of them are seen, and which
+ * never. */
 static const struct {
     size_t at;
     uint32_t value;
-    bool is_seen, is_scene; /* is_scene: with what stands around */
+    bool is_seen, is_hidden, is_scene; /* is_scene: with what stands around */
     const char *clip;
 } changes[] = {
     {SET(count) = 310, .is_seen = true},
     {SET(count) = 1, .is_seen = true},
-    {SET(jobs.threads) = 3},
-    {SET(jobs.scheduler) = TH_SCHEDULER_SERIAL},
+    {SET(jobs.threads) = 3, .is_hidden = true},
+    {SET(jobs.scheduler) = TH_SCHEDULER_SERIAL, .is_hidden = true},
     {SET(palette) = TH_PALETTE_QUAT16, .is_seen = true},
     {SET(compile.interpolation) = TH_INTERPOLATION_STEP, .is_seen = true},
     {.clip = "walk", .is_seen = true},
     {SET(layout) = TH_LAYOUT_STREET, .is_seen = true},
     {SET(look) = TH_LOOK_SKELETON, .is_seen = true},
     {SET(shadow_pixels) = 0, .is_seen = true},
-    {SET(upload) = TH_RING_UNSYNCHRONIZED},
-    {SET(fetch) = TH_FETCH_STORAGE},
+    {SET(upload) = TH_RING_UNSYNCHRONIZED, .is_hidden = true},
+    {SET(fetch) = TH_FETCH_STORAGE, .is_hidden = true},
     {SET(compile.keys) = TH_KEYS_16},
     {SET(evaluator) = TH_EVALUATOR_GPU},
     {.is_scene = true, .value = TH_LAYOUT_STREET, .is_seen = true},
@@ -142,7 +150,7 @@ static void apply(int which, settings *s)
 }
 
 /* And so does each change back. */
-Test(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)
+static void each_change_draws_what_a_new_show_draws(void)
 {
     static uint8_t before[sizeof pictures[0]];
     const settings first = usual();
@@ -153,19 +161,21 @@ Test(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)
         apply(which, &options);
         crowd_view = rebuild(crowd_view, &options);
         draw(crowd_view, 0);
-        cr_expect(!changes[which].is_seen || memcmp(pictures[0], before, sizeof before) != 0,
-                  "rebuild %d changes nothing", which);
-        th_crowd_view *fresh = create(&options);
-        draw(fresh, 1);
-        cr_expect(equal(), "rebuild %d", which);
-        th_crowd_view_destroy(fresh);
+        const bool is_other = memcmp(pictures[0], before, sizeof before) != 0;
+        cr_expect(changes[which].is_hidden ? !is_other : is_other || !changes[which].is_seen, "rebuild %d", which);
+        if (!changes[which].is_hidden) {
+            th_crowd_view *fresh = create(&options);
+            draw(fresh, 1);
+            cr_expect(equal(), "rebuild %d", which);
+            th_crowd_view_destroy(fresh);
+        }
         crowd_view = rebuild(crowd_view, &first);
         cr_expect_eq(memcmp(draw(crowd_view, 0), before, sizeof before), 0, "rebuild %d, and back", which);
     }
     th_crowd_view_destroy(crowd_view);
 }
 
-Test(crowd_view_rebuild, many_changes_in_a_row_are_one)
+static void many_changes_in_a_row_are_one(void)
 {
     settings options = usual();
     th_crowd_view *crowd_view = create(&options);
@@ -181,29 +191,29 @@ Test(crowd_view_rebuild, many_changes_in_a_row_are_one)
     th_crowd_view_destroy(crowd_view);
 }
 
-Test(crowd_view_rebuild, changes_while_few_are_in_sight)
+static void changes_while_few_are_in_sight(void)
 {
     settings options = usual();
-    options.crowd.count = 3000;
+    options.crowd.count = 1200;
     th_crowd_view *crowd_view = create(&options);
     th_camera all = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL), few = all;
     few.distance /= 40;
     few.pitch_rad = 1;
     th_crowd_view_fit_depth(crowd_view, &few);
     draw_from(crowd_view, &few, 0);
-    cr_assert_lt(th_crowd_view_get_stats(crowd_view).visible, 1000);
+    cr_assert_lt(th_crowd_view_get_stats(crowd_view).visible, 600);
     options.crowd.jobs.threads = 4;
     th_crowd_view *next;
     cr_assert_eq(prepare(&options, crowd_view, &next), TH_OK);
     cr_assert_eq(th_crowd_view_complete(next, gl, &err), TH_OK);
     th_crowd_view_release(crowd_view, next);
     draw_from(next, &all, 0);
-    cr_expect_eq(th_crowd_view_get_stats(next).visible, 3000);
+    cr_expect_eq(th_crowd_view_get_stats(next).visible, 1200);
     th_crowd_view_destroy(next);
 }
 
 /* Frames that are drawn while the next one is prepared still teach the budget. */
-Test(crowd_view_rebuild, takes_over_what_the_budget_learned_until_the_last_frame)
+static void takes_over_what_the_budget_learned_until_the_last_frame(void)
 {
     settings options = usual();
     options.crowd.budget.bones = 1000;
@@ -224,7 +234,7 @@ Test(crowd_view_rebuild, takes_over_what_the_budget_learned_until_the_last_frame
     th_crowd_view_destroy(other);
 }
 
-Test(crowd_view_rebuild, a_change_that_fails_leaves_the_picture)
+static void a_change_that_fails_leaves_the_picture(void)
 {
     settings options = usual();
     th_crowd_view *crowd_view = create(&options), *next;
@@ -270,7 +280,7 @@ static void expect_steady_walk(const char *what)
     th_crowd_view_destroy(crowd_view);
 }
 
-Test(crowd_view_rebuild, a_subject_walks_steadily_whoever_moves_it)
+static void a_subject_walks_steadily_whoever_moves_it(void)
 {
     expect_steady_walk("the layout");
     const th_clip *clip = &model_set.models[0]->clips[th_model_find_clip(model_set.models[0], "walk")];
@@ -284,7 +294,7 @@ Test(crowd_view_rebuild, a_subject_walks_steadily_whoever_moves_it)
 }
 
 /* Two models take turns. The second one is in other units. */
-Test(crowd_view_rebuild, models_in_other_units_are_as_tall_as_the_first)
+static void models_in_other_units_are_as_tall_as_the_first(void)
 {
     static const double units[] = {0.05, 20};
     const settings options = usual();
@@ -301,7 +311,7 @@ Test(crowd_view_rebuild, models_in_other_units_are_as_tall_as_the_first)
     }
 }
 
-Test(crowd_view_rebuild, walkers_are_found_in_order)
+static void walkers_are_found_in_order(void)
 {
     settings options = usual();
     th_crowd_view *crowd_view = create(&options);
@@ -318,4 +328,13 @@ Test(crowd_view_rebuild, walkers_are_found_in_order)
     cr_expect_eq(th_crowd_view_next_walker(idle, 0, true), options.crowd.count - 1, "nobody walks");
     th_crowd_view_destroy(idle);
     th_crowd_view_destroy(crowd_view);
+}
+
+Test(crowd_view_rebuild, checks)
+{
+    before_check = begin_check;
+    CHECK_ALL(each_change_draws_what_a_new_show_draws, many_changes_in_a_row_are_one, changes_while_few_are_in_sight,
+              takes_over_what_the_budget_learned_until_the_last_frame, a_change_that_fails_leaves_the_picture,
+              models_in_other_units_are_as_tall_as_the_first, walkers_are_found_in_order,
+              a_subject_walks_steadily_whoever_moves_it /* and changes the clip */);
 }

@@ -40,7 +40,13 @@ static void make_crowd(void)
     }
 }
 
-TestSuite(cull, .init = make_crowd, .fini = end_all);
+static void make_crowds(void)
+{
+    before_check = make_crowd;
+    make_crowd();
+}
+
+TestSuite(cull, .init = make_crowds, .fini = end_all);
 
 END_BY(th_cull_destroy)
 
@@ -153,7 +159,7 @@ static void mark(const th_cull *cull, bool shadow_only, bool *marked)
             marked[cull->list[lists[g].first + n]] = true;
 }
 
-Test(cull, never_loses_who_is_seen)
+static void never_loses_who_is_seen(void)
 {
     static bool visible[COUNT];
     th_cull *cull = create_placed(TH_ISA_AUTO);
@@ -204,7 +210,7 @@ static double reach(const th_frustum *frustum, uint32_t i)
     return least;
 }
 
-Test(cull, lists_nobody_outside_of_a_plane)
+static void lists_nobody_outside_of_a_plane(void)
 {
     static bool visible[COUNT];
     th_cull *cull = create_placed(TH_ISA_AUTO);
@@ -246,7 +252,7 @@ static th_cull_light random_light(float out_clip[16])
     return light;
 }
 
-Test(cull, never_loses_a_shadow_that_is_seen)
+static void never_loses_a_shadow_that_is_seen(void)
 {
     static bool visible[COUNT], casts[COUNT];
     th_cull *cull = create_placed(TH_ISA_AUTO);
@@ -286,7 +292,7 @@ Test(cull, never_loses_a_shadow_that_is_seen)
 
 /* The camera looks down at a spot, the light comes from +X: who stands there throws his shadow in, on the other side or
  * too far away nobody does. */
-Test(cull, casters_stand_on_the_side_of_the_light)
+static void casters_stand_on_the_side_of_the_light(void)
 {
     const float up = sqrtf(0.5f);
     th_cull_light light = {.to_light = {up, up, 0}};
@@ -324,7 +330,7 @@ static uint32_t lod_at(const th_cull_view *view, double px)
     return lod;
 }
 
-Test(cull, groups_by_figure_and_size_in_order)
+static void groups_by_figure_and_size_in_order(void)
 {
     th_cull *cull = create_placed(TH_ISA_AUTO);
     uint32_t of_level[2][LODS] = {0};
@@ -373,7 +379,7 @@ static void expect_same(const th_cull *a, const th_cull *b)
         cr_expect(a->draw_lists[g].first == b->draw_lists[g].first && a->draw_lists[g].count == b->draw_lists[g].count);
 }
 
-Test(cull, is_the_same_in_any_pieces)
+static void is_the_same_in_any_pieces(void)
 {
     const th_cull_view view = random_view();
     float map[16];
@@ -406,7 +412,7 @@ Test(cull, is_the_same_with_any_instruction_set)
 }
 
 /* Blocks grow with the crowd, so that their number does not. */
-Test(cull, has_few_blocks_for_many)
+static void has_few_blocks_for_many(void)
 {
     enum { MANY = 600000 };
     static uint32_t of_kind_0[MANY];
@@ -435,7 +441,7 @@ Test(cull, has_few_blocks_for_many)
 }
 
 /* Who walks changes Z alone. */
-Test(cull, sees_who_moved_along_z)
+static void sees_who_moved_along_z(void)
 {
     th_cull *moved = create(COUNT), *walked = create(COUNT);
     const th_cull_view view = random_view();
@@ -451,7 +457,7 @@ Test(cull, sees_who_moved_along_z)
 /* ---- edges ---- */
 
 /* Faults should show. */
-Test(cull, shows_who_is_nowhere_and_all_to_a_camera_that_is)
+static void shows_who_is_nowhere_and_all_to_a_camera_that_is(void)
 {
     th_cull *cull = create(10);
     th_camera camera = th_camera_look_at((float[]){0, 0, 4}, (float[]){0, 0, 0});
@@ -470,7 +476,7 @@ Test(cull, shows_who_is_nowhere_and_all_to_a_camera_that_is)
     cr_expect_eq(cull->visible, 10);
 }
 
-Test(cull, works_for_any_number)
+static void works_for_any_number(void)
 {
     static const uint32_t counts[] = {0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK};
     th_camera camera = th_camera_look_at((float[]){0, 0, 400}, (float[]){0, 0, 0});
@@ -484,7 +490,7 @@ Test(cull, works_for_any_number)
     th_cull_destroy(NULL);
 }
 
-Test(cull, refuses_more_figures_than_it_can_number)
+static void refuses_more_figures_than_it_can_number(void)
 {
     th_cull *cull;
     th_error err = {0};
@@ -495,4 +501,12 @@ Test(cull, refuses_more_figures_than_it_can_number)
     desc.model_count--;
     cr_expect_eq(th_cull_create(&desc, &cull, &err), TH_OK);
     th_cull_destroy(cull);
+}
+
+Test(cull, checks)
+{
+    CHECK_ALL(never_loses_who_is_seen, lists_nobody_outside_of_a_plane, never_loses_a_shadow_that_is_seen,
+              casters_stand_on_the_side_of_the_light, groups_by_figure_and_size_in_order, is_the_same_in_any_pieces,
+              has_few_blocks_for_many, sees_who_moved_along_z, shows_who_is_nowhere_and_all_to_a_camera_that_is,
+              works_for_any_number, refuses_more_figures_than_it_can_number);
 }

@@ -1,6 +1,6 @@
 /* Contexts: which one is opened, what is said about it, and what when none can be. Windows need a display, so those
  * tests are skipped without one; CTest runs them under Xvfb. Some tests bend Mesa by environment variables, or EGL by
- * standing between: every test is a process of its own. */
+ * standing between, for which they have processes of their own. */
 #include "fixture_gl.h"
 
 #include <criterion/criterion.h>
@@ -103,7 +103,7 @@ static void expect_debug_context(bool debug)
     cr_expect_eq((flags & GL_CONTEXT_FLAG_DEBUG_BIT) != 0, debug);
 }
 
-Test(gl, opens_without_a_display)
+static void opens_without_a_display(void)
 {
     forget_displays();
     open_headless();
@@ -122,7 +122,7 @@ Test(gl, opens_without_a_display)
     close_gl();
 }
 
-Test(gl, goes_without_a_window_where_there_is_no_display)
+static void goes_without_a_window_where_there_is_no_display(void)
 {
     forget_displays();
     th_error err;
@@ -131,13 +131,13 @@ Test(gl, goes_without_a_window_where_there_is_no_display)
     close_gl();
 }
 
-Test(gl, a_window_needs_a_display)
+static void a_window_needs_a_display(void)
 {
     forget_displays();
     expect_no_context(TH_GL_WINDOW, (const char *[]){"no window with OpenGL 4.3", "DISPLAY", NULL});
 }
 
-Test(gl, tells_software_from_a_gpu)
+static void tells_software_from_a_gpu(void)
 {
     open_headless();
     const th_gl_info *info = th_gl_get_info(gl);
@@ -149,7 +149,7 @@ Test(gl, tells_software_from_a_gpu)
     close_gl();
 }
 
-Test(gl, two_contexts_on_one_display_go_their_own_ways)
+static void two_contexts_on_one_display_go_their_own_ways(void)
 {
     th_gl *first;
     open_headless();
@@ -190,7 +190,7 @@ static void expect_buffer_storage(bool wanted)
     close_gl();
 }
 
-Test(gl, sees_that_buffers_can_stay_mapped)
+static void sees_that_buffers_can_stay_mapped(void)
 {
     expect_buffer_storage(true);
 }
@@ -202,7 +202,7 @@ Test(gl, sees_that_buffers_cannot_stay_mapped)
     expect_buffer_storage(false);
 }
 
-Test(gl, needs_storage_blocks_in_vertex_shaders)
+static void needs_storage_blocks_in_vertex_shaders(void)
 {
     hide_storage_blocks = true;
     expect_no_context(TH_GL_HEADLESS, (const char *[]){"EGL surfaceless: ", "vertex shaders cannot read", NULL});
@@ -223,7 +223,7 @@ Test(gl, says_that_egl_has_no_driver)
                       (const char *[]){"EGL device: ", "EGL surfaceless: ", "no driver is installed", NULL});
 }
 
-Test(gl, takes_a_software_device_last)
+static void takes_a_software_device_last(void)
 {
     hide_surfaceless = true;
     open_headless();
@@ -232,7 +232,7 @@ Test(gl, takes_a_software_device_last)
     close_gl();
 }
 
-Test(gl, takes_no_software_for_a_gpu)
+static void takes_no_software_for_a_gpu(void)
 {
     open_headless();
     const bool software = th_gl_get_info(gl)->software;
@@ -249,7 +249,7 @@ Test(gl, takes_no_software_for_a_gpu)
     close_gl();
 }
 
-Test(gl, lists_a_device_once)
+static void lists_a_device_once(void)
 {
     hide_software_mark = hide_surfaceless = hide_storage_blocks = true;
     th_error err;
@@ -264,7 +264,7 @@ static void insert(GLenum type, GLenum severity, const char *text)
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, type, 1, severity, -1, text);
 }
 
-Test(gl_debug, counts_messages_and_keeps_the_first)
+static void counts_messages_and_keeps_the_first(void)
 {
     open_headless();
     const char *first = "";
@@ -280,7 +280,7 @@ Test(gl_debug, counts_messages_and_keeps_the_first)
     th_gl_destroy(gl);
 }
 
-Test(gl_debug, does_not_count_notifications_and_advice)
+static void does_not_count_notifications_and_advice(void)
 {
     open_headless();
     insert(GL_DEBUG_TYPE_OTHER, GL_DEBUG_SEVERITY_NOTIFICATION, "by the way");
@@ -288,7 +288,7 @@ Test(gl_debug, does_not_count_notifications_and_advice)
     close_gl();
 }
 
-Test(gl_debug, fails_once_for_each_message)
+static void fails_once_for_each_message(void)
 {
     open_headless();
     th_error err;
@@ -314,7 +314,7 @@ static void lengthen(GLenum name, GLint *value)
 }
 
 /* Mesa has none that do not fit. */
-Test(gl_debug, takes_messages_of_any_length)
+static void takes_messages_of_any_length(void)
 {
     open_headless();
     get_integer = glad_glGetIntegerv;
@@ -327,7 +327,7 @@ Test(gl_debug, takes_messages_of_any_length)
     th_gl_destroy(gl);
 }
 
-Test(gl_debug, names_errors_without_a_debug_context)
+static void names_errors_without_a_debug_context(void)
 {
     th_error err;
     cr_assert_eq(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS}, &gl, &err), TH_OK, "%s", err.text);
@@ -339,6 +339,23 @@ Test(gl_debug, names_errors_without_a_debug_context)
     cr_expect_eq(th_gl_check(gl, "after", &err), TH_OK);
     cr_expect_eq(th_gl_messages(gl, NULL), 0);
     th_gl_destroy(gl);
+}
+
+static void begin_check(void)
+{
+    hide_library = hide_surfaceless = hide_software_mark = hide_storage_blocks = false;
+}
+
+/* What another driver may skip comes last. */
+Test(gl, checks)
+{
+    before_check = begin_check;
+    CHECK_ALL(opens_without_a_display, goes_without_a_window_where_there_is_no_display, a_window_needs_a_display,
+              tells_software_from_a_gpu, two_contexts_on_one_display_go_their_own_ways,
+              counts_messages_and_keeps_the_first, does_not_count_notifications_and_advice, fails_once_for_each_message,
+              takes_messages_of_any_length, names_errors_without_a_debug_context, sees_that_buffers_can_stay_mapped,
+              needs_storage_blocks_in_vertex_shaders, takes_a_software_device_last, lists_a_device_once,
+              takes_no_software_for_a_gpu);
 }
 
 static void skip_without_display(void)
@@ -357,7 +374,7 @@ static void open_window(const th_gl_desc *desc)
     cr_assert(th_gl_window(gl));
 }
 
-Test(gl_window, opens_where_there_is_a_display)
+static void opens_where_there_is_a_display(void)
 {
     open_window(&(th_gl_desc){.width = 64, .height = 48, .title = "A test", .debug = true});
     expect_debug_context(true);
@@ -372,14 +389,14 @@ Test(gl_window, opens_where_there_is_a_display)
     close_gl();
 }
 
-Test(gl_window, stays_away_when_not_wanted)
+static void stays_away_when_not_wanted(void)
 {
     open_headless();
     cr_expect_neq(th_gl_get_info(gl)->kind, TH_GL_KIND_WINDOW);
     close_gl();
 }
 
-Test(gl_window, outlives_another)
+static void outlives_another(void)
 {
     open_window(&(th_gl_desc){.debug = true});
     th_gl *first = gl;
@@ -393,4 +410,9 @@ Test(gl_window, says_that_opengl_is_too_old)
 {
     setenv("MESA_GL_VERSION_OVERRIDE", "4.2", 1);
     expect_no_context(TH_GL_WINDOW, (const char *[]){"window: ", "has OpenGL 4.2, and 4.3 is needed", NULL});
+}
+
+Test(gl_window, checks)
+{
+    CHECK_ALL(opens_where_there_is_a_display, stays_away_when_not_wanted, outlives_another);
 }

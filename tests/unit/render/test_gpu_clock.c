@@ -30,7 +30,7 @@ static void clear_once(void)
     th_gpu_clock_end(gpu_clock);
 }
 
-Test(gpu_clock, answers_when_the_gpu_is_done)
+static void answers_when_the_gpu_is_done(void)
 {
     make_clock(true);
     cr_expect(!th_gpu_clock_read(gpu_clock, &ns), "nothing was asked");
@@ -42,7 +42,7 @@ Test(gpu_clock, answers_when_the_gpu_is_done)
     }
 }
 
-Test(gpu_clock, goes_on_when_nobody_reads)
+static void goes_on_when_nobody_reads(void)
 {
     make_clock(true);
     for (int frame = 0; frame < 50; frame++)
@@ -54,7 +54,7 @@ Test(gpu_clock, goes_on_when_nobody_reads)
     cr_expect(th_gpu_clock_read(gpu_clock, &ns), "there is room again");
 }
 
-Test(gpu_clock, asks_nothing_where_it_cannot_be_trusted)
+static void asks_nothing_where_it_cannot_be_trusted(void)
 {
     make_clock(false);
     for (int frame = 0; frame < 5; frame++) {
@@ -62,4 +62,9 @@ Test(gpu_clock, asks_nothing_where_it_cannot_be_trusted)
         glFinish();
         cr_expect(!th_gpu_clock_read(gpu_clock, &ns));
     }
+}
+
+Test(gpu_clock, checks)
+{
+    CHECK_ALL(answers_when_the_gpu_is_done, goes_on_when_nobody_reads, asks_nothing_where_it_cannot_be_trusted);
 }

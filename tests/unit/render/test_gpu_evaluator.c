@@ -22,7 +22,21 @@ static const th_interpolation curves[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATIO
                                           TH_INTERPOLATION_CUBIC};
 enum { NLERP = 1, CURVES = sizeof curves / sizeof *curves };
 
-TestSuite(gpu_evaluator, .init = open_gl, .fini = close_gl);
+static th_gl_info real;
+
+static void begin_check(void)
+{
+    *(th_gl_info *)th_gl_get_info(gl) = real;
+}
+
+static void open_all(void)
+{
+    open_gl();
+    real = *th_gl_get_info(gl);
+    before_check = begin_check;
+}
+
+TestSuite(gpu_evaluator, .init = open_all, .fini = close_gl);
 
 END_BY(th_model_free)
 END_BY(th_compiled_model_destroy)
@@ -178,9 +192,8 @@ static bool check_model(const th_model *model, options o, uint32_t times)
 
 /* Scaled, mirrored and doubly bound joints, chains, stars, half turns. Only some models can have palettes of
  * quaternions: they wait for the next that can. */
-Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_random_models)
+static void writes_the_bytes_of_the_scalar_kernel_for_random_models(void)
 {
-    need_exact();
     for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++)
         for (uint32_t n = palette, c = 0; c < CURVES; n++) {
             const random_desc desc = variety(n);
@@ -190,11 +203,10 @@ Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_random_models)
 }
 
 /* The human, morph weights, files, and synthetic rigs, one of which changes its scale. */
-Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models)
+static void writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models(void)
 {
     static const th_palette palettes[TH_SYNTHETIC_SHAPE_COUNT] = {TH_PALETTE_QUAT, TH_PALETTE_F32, TH_PALETTE_QUAT16};
     const random_desc morphed = {.seed = 5, .joint_count = 9, .clip_count = 1, .key_count = 8, .swing_rad = 0.2};
-    need_exact();
     for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++) {
         options o = options_of(NLERP, palette);
         o.keys = TH_KEYS_32;
@@ -214,11 +226,10 @@ Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic
     }
 }
 
-Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_files)
+static void writes_the_bytes_of_the_scalar_kernel_for_files(void)
 {
     static const char *const files[] = {"BVH/Boxing_Toes.bvh", "X/Testwuson.X"};
     options o = {TH_INTERPOLATION_AUTHORED, TH_KEYS_32, TH_PALETTE_F32, TH_GPU_MAPPING_CHARACTER};
-    need_exact();
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         o.mapping = f == 0 ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
         cr_expect(check_model(at_end(end_by_th_model_free, import_good(testmodel(files[f]))), o, MANY));
@@ -227,13 +238,12 @@ Test(gpu_evaluator, writes_the_bytes_of_the_scalar_kernel_for_files)
 
 /* Two models, some characters not posed, others in another order: palettes and cursors are found as a frame needs them.
  */
-Test(gpu_evaluator, poses_the_active_characters_of_several_models)
+static void poses_the_active_characters_of_several_models(void)
 {
     enum { ALL = 300, ACTIVE = 130 };
     const random_desc small = variety(5);
     th_instance instances[ALL];
     uint32_t active[ACTIVE];
-    need_exact();
     const th_compiled_model *compiled[] = {
         compile(at_end(end_by_th_model_free, random_model(&small)), TH_SAMPLING_COMPILED),
         compile(make_human(), TH_SAMPLING_COMPILED)};
@@ -259,9 +269,8 @@ Test(gpu_evaluator, poses_the_active_characters_of_several_models)
 /* ---- choosing a mapping ---- */
 
 /* Which one depends on the machine; that what is said is what was measured does not. */
-Test(gpu_evaluator, takes_the_mapping_that_was_faster)
+static void takes_the_mapping_that_was_faster(void)
 {
-    need_exact();
     const th_compiled_model *compiled = compile(make_human(), TH_SAMPLING_COMPILED);
     const th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
     th_gpu_evaluator_desc desc = {
@@ -303,14 +312,13 @@ static void expect_failure(const th_gpu_evaluator_desc *desc, th_result wanted, 
 
 /* A skeleton with too many joints; clips that the driver cannot bind; as many work groups as need not be dispatched at
  * once. */
-Test(gpu_evaluator, refuses_what_cannot_be_posed)
+static void refuses_what_cannot_be_posed(void)
 {
     static const char *const whys[TH_GPU_MAPPING_COUNT] = {[TH_GPU_MAPPING_CHARACTER] =
                                                                " are waited for at a time, and the shader keeps 64",
                                                            [TH_GPU_MAPPING_JOINT] = " kB, and a work group of ",
                                                            [TH_GPU_MAPPING_AUTO] = " has 16.0 kB"};
     th_gl_info *info = (th_gl_info *)th_gl_get_info(gl);
-    const th_gl_info real = *info;
     const th_compiled_model *deep = compile(model_that_waits(400), TH_SAMPLING_COMPILED),
                             *human = compile(make_human(), TH_SAMPLING_COMPILED);
     th_gpu_evaluator_desc desc = {.gl = gl, .compiled_models = &deep, .compiled_model_count = 1};
@@ -330,9 +338,8 @@ Test(gpu_evaluator, refuses_what_cannot_be_posed)
 }
 
 /* What one mapping cannot pose the other may, and nothing is measured. */
-Test(gpu_evaluator, takes_the_mapping_that_a_skeleton_allows)
+static void takes_the_mapping_that_a_skeleton_allows(void)
 {
-    need_exact();
     const th_model *const models[] = {model_that_waits(140), make_human()};
     th_gl_info *info = (th_gl_info *)th_gl_get_info(gl);
     const uint32_t shared[] = {info->shared_memory_bytes, 51 * 48};
@@ -352,10 +359,9 @@ Test(gpu_evaluator, takes_the_mapping_that_a_skeleton_allows)
 }
 
 /* As with the smallest limit that a driver may have: palettes are bound in pieces. */
-Test(gpu_evaluator, binds_palettes_in_pieces)
+static void binds_palettes_in_pieces(void)
 {
     const random_desc desc = variety(2);
-    need_exact();
     const th_compiled_model *compiled =
         compile(at_end(end_by_th_model_free, random_model(&desc)), TH_SAMPLING_COMPILED);
     ((th_gl_info *)th_gl_get_info(gl))->storage_block_bytes = 20000;
@@ -365,7 +371,7 @@ Test(gpu_evaluator, binds_palettes_in_pieces)
 
 /* Only if characters may be posed in the model, as in a joint level; one of the crowd that nobody got has no frames
  * here, and is in nobody's way. */
-Test(gpu_evaluator, says_which_clip_is_played_from_authored_keys)
+static void says_which_clip_is_played_from_authored_keys(void)
 {
     static const char why[] = "human plays walk from its authored keys";
     const th_model *human = make_human();
@@ -386,7 +392,6 @@ Test(gpu_evaluator, says_which_clip_is_played_from_authored_keys)
     const th_gpu_evaluator_desc gpu = {
         .gl = gl, .compiled_models = both, .compiled_model_count = 2, .mapping = TH_GPU_MAPPING_CHARACTER};
     th_instance instances[COUNT];
-    need_exact();
     th_instances_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
     const th_crowd_desc desc = {both, 2, instances, COUNT, TH_ISA_SCALAR, TH_PALETTE_F32, TH_WRITES_AUTO};
     cr_expect_eq(differences(create_evaluator(&gpu), create_crowd(&desc), 1.5), 0);
@@ -426,7 +431,7 @@ static GLenum be_lost(void)
 
 /* The driver does not compile the shader; has no memory for clips, or for the frames that are measured; its context is
  * lost. AUTO is measured. */
-Test(gpu_evaluator, says_what_goes_wrong_in_the_driver)
+static void says_what_goes_wrong_in_the_driver(void)
 {
     const th_compiled_model *compiled = compile(make_human(), TH_SAMPLING_COMPILED);
     th_gpu_evaluator_desc desc = {.gl = gl,
@@ -454,4 +459,15 @@ Test(gpu_evaluator, says_what_goes_wrong_in_the_driver)
     buffers_left = 2;
     expect_failure(&desc, TH_ERR_MEMORY, " has no memory for palettes of 0.1 MB");
     glad_glGetBufferParameteri64v = get_buffer;
+}
+
+Test(gpu_evaluator, checks)
+{
+    CHECK_ALL(refuses_what_cannot_be_posed, says_what_goes_wrong_in_the_driver);
+    need_exact();
+    CHECK_ALL(writes_the_bytes_of_the_scalar_kernel_for_random_models,
+              writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models,
+              writes_the_bytes_of_the_scalar_kernel_for_files, poses_the_active_characters_of_several_models,
+              takes_the_mapping_that_was_faster, takes_the_mapping_that_a_skeleton_allows, binds_palettes_in_pieces,
+              says_which_clip_is_played_from_authored_keys);
 }

@@ -1,5 +1,6 @@
 /* Inside, since the stands' rows are no public data. Everyone has a place of his own, and walks no faster and no
  * slower than his feet. */
+#include "fixture_end.h"
 #include "random_model.h"
 
 #include "render/view/surroundings.h"
@@ -44,8 +45,6 @@ static void make_motions(void)
                                           .speed = random_between(&state, 0.5, 1.5) * (i % 7 == 0 ? -1 : 1)};
 }
 
-TestSuite(layout, .init = make_motions);
-
 static th_layout layout_of(th_layout_kind kind, uint32_t count)
 {
     return th_layout_make(&(th_layout_desc){.kind = kind,
@@ -67,7 +66,7 @@ static double nearest(const th_instance_transform *p, uint32_t count)
     return least;
 }
 
-Test(layout, has_names)
+static void has_names(void)
 {
     static const char *const names[] = {"grid", "ring", "street", "plaza", "stadium", "unknown"};
     for (th_layout_kind kind = 0; kind <= TH_LAYOUT_COUNT; kind++)
@@ -75,7 +74,7 @@ Test(layout, has_names)
 }
 
 /* Whoever stands still: on a street walkers pass. */
-Test(layout, keeps_everyone_apart)
+static void keeps_everyone_apart(void)
 {
     for (th_layout_kind kind = TH_LAYOUT_GRID; kind <= TH_LAYOUT_RING; kind++) {
         th_layout layout = layout_of(kind, COUNT);
@@ -90,7 +89,7 @@ Test(layout, keeps_everyone_apart)
     cr_expect_geq(nearest(placed, COUNT), 0.7, "%g on the kerb", nearest(placed, COUNT));
 }
 
-Test(layout, takes_the_spacing_it_is_given)
+static void takes_the_spacing_it_is_given(void)
 {
     th_layout layout = layout_of(TH_LAYOUT_GRID, 25);
     layout.desc.spacing = 3;
@@ -103,7 +102,7 @@ Test(layout, takes_the_spacing_it_is_given)
     cr_expect_float_eq(widest, 6, 1e-5, "25 are 5 by 5");
 }
 
-Test(layout, stands_on_the_ground)
+static void stands_on_the_ground(void)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         th_layout layout = layout_of(kind, COUNT);
@@ -121,7 +120,7 @@ Test(layout, stands_on_the_ground)
     }
 }
 
-Test(layout, depends_on_seed_instance_and_time_alone)
+static void depends_on_seed_instance_and_time_alone(void)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         th_layout layout = layout_of(kind, COUNT);
@@ -139,7 +138,7 @@ Test(layout, depends_on_seed_instance_and_time_alone)
     }
 }
 
-Test(layout, moves_characters_only_in_a_street)
+static void moves_characters_only_in_a_street(void)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         const th_layout layout = layout_of(kind, COUNT);
@@ -149,7 +148,7 @@ Test(layout, moves_characters_only_in_a_street)
     }
 }
 
-Test(layout, moves_nobody_when_there_are_more)
+static void moves_nobody_when_there_are_more(void)
 {
     static const th_layout_kind kinds[] = {TH_LAYOUT_GRID, TH_LAYOUT_RING, TH_LAYOUT_PLAZA};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -169,7 +168,7 @@ static void direction(uint32_t i, const th_instance_transform *p, double out[2])
     out[1] = cos(angle);
 }
 
-Test(layout, looks_to_the_front_in_a_grid_and_inward_in_a_ring)
+static void looks_to_the_front_in_a_grid_and_inward_in_a_ring(void)
 {
     th_layout grid = layout_of(TH_LAYOUT_GRID, COUNT), ring = layout_of(TH_LAYOUT_RING, COUNT);
     th_layout_place(&grid, 0, COUNT, 0, placed);
@@ -188,7 +187,7 @@ Test(layout, looks_to_the_front_in_a_grid_and_inward_in_a_ring)
 /* ---- the plaza ---- */
 
 /* In groups of known sizes, one after the other. */
-Test(layout, looks_at_the_others_of_a_group_in_a_plaza)
+static void looks_at_the_others_of_a_group_in_a_plaza(void)
 {
     static const uint32_t sizes[] = {3, 2, 4, 1, 2, 5, 3, 1, 4, 2};
     const th_layout layout = layout_of(TH_LAYOUT_PLAZA, COUNT);
@@ -217,7 +216,7 @@ Test(layout, looks_at_the_others_of_a_group_in_a_plaza)
 
 /* ---- the stadium ---- */
 
-Test(layout, has_a_seat_for_everyone_in_a_stadium)
+static void has_a_seat_for_everyone_in_a_stadium(void)
 {
     static const uint32_t counts[] = {1, 2, 23, 24, 25, 100, 999, 2000, 10000, 100000, 1000000};
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
@@ -231,7 +230,7 @@ Test(layout, has_a_seat_for_everyone_in_a_stadium)
 }
 
 /* Whoever is a row above sits behind. The last seat of a row is near its first. */
-Test(layout, looks_at_the_pitch_from_rows_of_seats)
+static void looks_at_the_pitch_from_rows_of_seats(void)
 {
     const th_layout layout = layout_of(TH_LAYOUT_STADIUM, COUNT);
     const th_stadium s = th_layout_stadium(&layout);
@@ -253,7 +252,7 @@ Test(layout, looks_at_the_pitch_from_rows_of_seats)
     }
 }
 
-Test(layout, has_stands_for_characters_that_stay)
+static void has_stands_for_characters_that_stay(void)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++)
         cr_expect_eq(th_layout_is_for_standing(kind), kind == TH_LAYOUT_PLAZA || kind == TH_LAYOUT_STADIUM);
@@ -261,7 +260,7 @@ Test(layout, has_stands_for_characters_that_stay)
 
 /* ---- the street ---- */
 
-Test(layout, walks_at_the_speed_of_the_feet)
+static void walks_at_the_speed_of_the_feet(void)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
     uint64_t state = SEED;
@@ -306,7 +305,7 @@ static double drawn_at(const th_layout *layout, const th_crowd *crowd, uint32_t 
 }
 
 /* Around the end of a loop, where the crowd has the clip jump back, and after days. */
-Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
+static void carries_a_model_on_when_the_crowd_has_its_clip_jump_back(void)
 {
     enum { STRIDERS = 64, LOOPS = 4, NEAR = 12 };
     /* A model of one joint, which strides along +Z by its clip; the clip's length is no float. */
@@ -350,7 +349,7 @@ Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
     th_compiled_model_destroy(compiled);
 }
 
-Test(layout, walks_by_constants_as_by_the_distance)
+static void walks_by_constants_as_by_the_distance(void)
 {
     static th_walk walks[COUNT];
     static float z[COUNT];
@@ -384,7 +383,7 @@ Test(layout, walks_by_constants_as_by_the_distance)
     }
 }
 
-Test(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)
+static void keeps_walkers_on_the_street_on_their_side_in_their_direction(void)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
     double half = layout.lanes * (double)layout.desc.spacing / 2;
@@ -405,7 +404,7 @@ Test(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)
 }
 
 /* At any time about as many in every part of the street. */
-Test(layout, fills_the_street_evenly)
+static void fills_the_street_evenly(void)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
     for (double time_s = 0; time_s < 1000; time_s += 110) {
@@ -421,7 +420,7 @@ Test(layout, fills_the_street_evenly)
 }
 
 /* Few begin in the middle, not where the lanes do. */
-Test(layout, begins_in_the_middle_of_the_street)
+static void begins_in_the_middle_of_the_street(void)
 {
     for (uint32_t count = 1; count < 40; count++) {
         const th_layout layout = layout_of(TH_LAYOUT_STREET, count);
@@ -447,7 +446,7 @@ static void apply(const th_mat34 *m, const float p[3], double out[3])
     }
 }
 
-Test(layout, makes_matrices_that_scale_turn_and_move)
+static void makes_matrices_that_scale_turn_and_move(void)
 {
     th_mat34 m = th_instance_transform_matrix(&(th_instance_transform){{10, 20, 30}, (float)(PI / 2), 2});
     const double moved[3][3] = {{10, 20, 28}, {10, 22, 30}, {12, 20, 30}}; /* of the unit vectors */
@@ -461,7 +460,7 @@ Test(layout, makes_matrices_that_scale_turn_and_move)
     }
 }
 
-Test(layout, holds_everyone_in_its_bounds)
+static void holds_everyone_in_its_bounds(void)
 {
     static const uint32_t counts[] = {1, 2, 9, 10, 100, COUNT};
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++)
@@ -500,7 +499,7 @@ static void expect_sphere(const th_sphere *sphere, const th_sphere *in_model, co
     cr_expect_float_eq(sphere->radius, in_model->radius * where->scale, 1e-5f);
 }
 
-Test(layout, knows_where_somebody_gets_to)
+static void knows_where_somebody_gets_to(void)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         const th_layout layout = layout_of(kind, 100);
@@ -525,7 +524,7 @@ Test(layout, knows_where_somebody_gets_to)
 }
 
 /* A clip of 16 s that moves the model, whose part p is marked by its sphere: forwards and backwards, over the seam. */
-Test(layout, shows_the_parts_of_a_clip_that_are_seen)
+static void shows_the_parts_of_a_clip_that_are_seen(void)
 {
     static const struct {
         double speed, time_s, shown_s;
@@ -582,7 +581,7 @@ static double direction_on_way(const th_layout *layout, uint32_t i, const th_wea
 }
 
 /* From heading to place, by Simpson's rule. */
-Test(layout, a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_heads)
+static void a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_heads(void)
 {
     enum { PEOPLE = 60, STEPS = 400 };
     const double step = 0.05;
@@ -611,7 +610,7 @@ Test(layout, a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it
 }
 
 /* Two in a lane are a spacing apart along it, or more, as far as both have strayed. */
-Test(layout, those_who_weave_keep_their_distance_wherever_they_have_strayed)
+static void those_who_weave_keep_their_distance_wherever_they_have_strayed(void)
 {
     enum { PEOPLE = 300 };
     static th_weave ways[PEOPLE];
@@ -632,7 +631,7 @@ Test(layout, those_who_weave_keep_their_distance_wherever_they_have_strayed)
     }
 }
 
-Test(layout, who_weaves_is_where_its_bounds_say)
+static void who_weaves_is_where_its_bounds_say(void)
 {
     enum { PEOPLE = 200 };
     const th_layout layout = layout_of_routines(PEOPLE);
@@ -651,4 +650,20 @@ Test(layout, who_weaves_is_where_its_bounds_say)
                           (double)all.radius + 1e-4);
         }
     }
+}
+
+Test(layout, checks)
+{
+    before_check = make_motions;
+    CHECK_ALL(has_names, keeps_everyone_apart, takes_the_spacing_it_is_given, stands_on_the_ground,
+              depends_on_seed_instance_and_time_alone, moves_characters_only_in_a_street,
+              moves_nobody_when_there_are_more, looks_to_the_front_in_a_grid_and_inward_in_a_ring,
+              looks_at_the_others_of_a_group_in_a_plaza, has_a_seat_for_everyone_in_a_stadium,
+              looks_at_the_pitch_from_rows_of_seats, has_stands_for_characters_that_stay,
+              walks_at_the_speed_of_the_feet, carries_a_model_on_when_the_crowd_has_its_clip_jump_back,
+              walks_by_constants_as_by_the_distance, keeps_walkers_on_the_street_on_their_side_in_their_direction,
+              fills_the_street_evenly, begins_in_the_middle_of_the_street, makes_matrices_that_scale_turn_and_move,
+              holds_everyone_in_its_bounds, knows_where_somebody_gets_to, shows_the_parts_of_a_clip_that_are_seen,
+              a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_heads,
+              those_who_weave_keep_their_distance_wherever_they_have_strayed, who_weaves_is_where_its_bounds_say);
 }

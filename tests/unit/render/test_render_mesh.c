@@ -48,7 +48,7 @@ static th_model *make_human(void)
 }
 
 /* Decoded once, and otherwise what it would be by itself. */
-Test(render_mesh, of_a_joint_level_has_the_images_of_its_model)
+static void of_a_joint_level_has_the_images_of_its_model(void)
 {
     uint8_t tga[18 + 64 * 64 * 3] = {[2] = 2, [12] = 64, [14] = 64, [16] = 24};
     th_texture texture = {"skin.tga", tga, sizeof tga};
@@ -86,7 +86,7 @@ Test(render_mesh, of_a_joint_level_has_the_images_of_its_model)
     th_model_free(human);
 }
 
-Test(render_mesh, says_how_far_the_levels_of_the_human_are_off)
+static void says_how_far_the_levels_of_the_human_are_off(void)
 {
     th_model *human = make_human();
     if (!is_nightly())
@@ -107,9 +107,11 @@ Test(render_mesh, says_how_far_the_levels_of_the_human_are_off)
 }
 
 /* Vertices alone do not show a triangle that spans from one leg to the other. */
-Test(render_mesh, coarse_levels_of_the_human_stay_on_its_surface)
+static void coarse_levels_of_the_human_stay_on_its_surface(void)
 {
     th_model *human = make_human();
+    if (!is_nightly())
+        coarsen_human(human, 3);
     th_render_mesh *render_mesh = create_render_mesh(human);
     th_dmat34 *palettes = make_error_poses(human);
     for (uint32_t l = render_mesh->lod_count - 4; l < render_mesh->lod_count; l++)
@@ -118,7 +120,7 @@ Test(render_mesh, coarse_levels_of_the_human_stay_on_its_surface)
                           1.5 * (double)render_mesh->lod_error[l], "level %u, pose %u", l, p);
 }
 
-Test(render_mesh, two_levels_double_the_limit)
+static void two_levels_double_the_limit(void)
 {
     cr_expect_eq(th_render_mesh_lod_limit(0), 0);
     for (uint32_t l = 1; l + 2 < TH_RENDER_MESH_LODS; l++)
@@ -126,7 +128,7 @@ Test(render_mesh, two_levels_double_the_limit)
 }
 
 /* Scales in the skeleton, several meshes, meshes without bones, texture coordinates far from the image. */
-Test(render_mesh, has_all_of_files)
+static void has_all_of_files(void)
 {
     static const char *const files[] = {"BVH/Boxing_Toes.bvh",
                                         "X/Testwuson.X",
@@ -156,11 +158,10 @@ static void check_equal(const th_render_mesh *a, const th_render_mesh *b)
 }
 
 /* Every time the same. */
-Test(render_mesh, has_all_of_the_human)
+static void has_all_of_the_human(void)
 {
     const th_model *human = make_human();
-    check_whole(human);
-    check_equal(create_render_mesh(human), create_render_mesh(human));
+    check_equal(check_whole(human), create_render_mesh(human));
 }
 
 /* ---- small and odd models ---- */
@@ -193,7 +194,7 @@ static th_vertex *hang_card(stick *s, const char *name)
     return corners;
 }
 
-Test(render_mesh, of_nothing_is_empty)
+static void of_nothing_is_empty(void)
 {
     stick *s = make_stick();
     s->model.material_count = 0;
@@ -213,7 +214,7 @@ Test(render_mesh, of_nothing_is_empty)
     th_render_mesh_destroy(NULL);
 }
 
-Test(render_mesh, takes_one_triangle_and_leaves_out_none)
+static void takes_one_triangle_and_leaves_out_none(void)
 {
     stick *s = make_stick();
     th_vertex corners[] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 1), stick_vertex(-0.0F, 1, 0, 299)};
@@ -229,7 +230,7 @@ Test(render_mesh, takes_one_triangle_and_leaves_out_none)
     cr_expect_arr_eq(render_mesh->materials[1].base_color, s->materials[1].base_color, sizeof(float[4]));
 }
 
-Test(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices)
+static void keeps_degenerate_triangles_and_drops_unused_and_equal_vertices(void)
 {
     stick *s = make_stick();
     th_vertex v[7];
@@ -243,7 +244,7 @@ Test(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices
     cr_expect_eq(render_mesh->vertex_count, 5, "4 is in no triangle, 6 is 0 again");
 }
 
-Test(render_mesh, takes_any_heap_of_triangles)
+static void takes_any_heap_of_triangles(void)
 {
     enum { VERTICES_OF_HEAP = 300, TRIANGLES_OF_HEAP = 500 };
     stick *s = make_stick();
@@ -304,7 +305,7 @@ static void make_twins(twins *w)
         w->indices[i] = i * 7 % (2 * PAIRS);
 }
 
-Test(render_mesh, has_the_deltas_of_morph_targets_by_vertex)
+static void has_the_deltas_of_morph_targets_by_vertex(void)
 {
     stick *s = make_stick();
     static twins w;
@@ -364,7 +365,7 @@ static th_render_mesh *pack_one(stick *s, th_vertex vertex)
     return check_stick(s, 1);
 }
 
-Test(render_mesh, weights_lose_as_little_as_can_be)
+static void weights_lose_as_little_as_can_be(void)
 {
     static const struct {
         float weight[4];
@@ -389,11 +390,11 @@ Test(render_mesh, weights_lose_as_little_as_can_be)
     }
 }
 
-Test(render_mesh, weights_of_any_kind_sum_to_255)
+static void weights_of_any_kind_sum_to_255(void)
 {
     stick *s = make_stick();
     uint64_t state = 3;
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < 500; round++) {
         th_vertex vertex = stick_vertex(0, 0, 0, 9);
         double left = 1, most = 1;
         const uint32_t last = (uint32_t)round % TH_MAX_INFLUENCES;
@@ -421,7 +422,7 @@ static void check_uv(stick *s, float u, float v, double near_u, double near_v)
     cr_expect_float_eq((double)th_half_to_float(render_mesh->vertices[0].uv[1]), near_v, 0x1p-12, "%g", (double)v);
 }
 
-Test(render_mesh, texture_coordinates_move_next_to_the_image)
+static void texture_coordinates_move_next_to_the_image(void)
 {
     stick *s = make_stick();
     check_uv(s, 0.25F, 0.75F, 0.25, 0.75);
@@ -431,7 +432,7 @@ Test(render_mesh, texture_coordinates_move_next_to_the_image)
     check_uv(s, 3e38F, -3e38F, 0, 0);
 }
 
-Test(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
+static void texture_coordinates_that_half_precision_spoils_are_noted(void)
 {
     stick *s = make_stick();
     th_vertex *corners = hang_card(s, "road");
@@ -463,7 +464,7 @@ static th_culling culling_of(stick *s)
     return create_render_mesh(&s->model)->parts[0].culling;
 }
 
-Test(render_mesh, culls_what_is_never_seen)
+static void culls_what_is_never_seen(void)
 {
     stick *s = make_stick();
     th_vertex *corners = hang_card(s, "card");
@@ -479,7 +480,7 @@ Test(render_mesh, culls_what_is_never_seen)
     cr_expect_eq(culling_of(s), TH_CULL_NONE);
 }
 
-Test(render_mesh, culls_nothing_that_a_clip_mirrors)
+static void culls_nothing_that_a_clip_mirrors(void)
 {
     stick *s = make_stick();
     static const double times[] = {0, 1};
@@ -495,7 +496,7 @@ Test(render_mesh, culls_nothing_that_a_clip_mirrors)
     cr_expect_eq(culling_of(s), TH_CULL_NONE);
 }
 
-Test(render_mesh, keeps_what_alpha_means)
+static void keeps_what_alpha_means(void)
 {
     stick *s = make_stick();
     s->materials[1].alpha = TH_ALPHA_MASK;
@@ -558,7 +559,7 @@ static ball *hang_ball(stick *s)
     return b;
 }
 
-Test(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
+static void levels_have_no_gaps_between_meshes_nor_at_seams(void)
 {
     stick *s = make_stick();
     hang_ball(s);
@@ -570,7 +571,7 @@ Test(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
 }
 
 /* Two triangles meet at a seam, and one stands alone. */
-Test(render_mesh, an_island_continues_across_seams)
+static void an_island_continues_across_seams(void)
 {
     const uint32_t places[9] = {0, 1, 2, 2, 3, 4, 5, 6, 7}, indices[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     uint32_t scratch[18], sizes[9];
@@ -580,7 +581,7 @@ Test(render_mesh, an_island_continues_across_seams)
 }
 
 /* A hinge all the way round: the halves move apart, but not before they do. The pole ties them together. */
-Test(render_mesh, levels_have_no_gaps_at_rest_where_weights_differ)
+static void levels_have_no_gaps_at_rest_where_weights_differ(void)
 {
     stick *s = make_stick();
     ball *b = hang_ball(s);
@@ -617,7 +618,7 @@ static th_vertex drum_vertex(int ring, int side)
     return v;
 }
 
-Test(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
+static void what_is_flat_stays_flat_where_the_rim_is_left_out(void)
 {
     stick *s = make_stick();
     drum *d = borrow(sizeof *d);
@@ -663,7 +664,7 @@ static th_render_mesh_vertex surface_vertex(double x, double y, double z, uint32
 
 /* A roof of two triangles, one sixteen times as large, whose ridge point has the normal of a gable that the level left
  * out. Its new normal is the mean of the two sides by their area. */
-Test(render_mesh, new_normals_are_means_by_area)
+static void new_normals_are_means_by_area(void)
 {
     const double c = cos(M_PI / 12), s = sin(M_PI / 12);
     const float large[3] = {(float)s, (float)c, 0}, small[3] = {(float)-s, (float)c, 0};
@@ -701,7 +702,7 @@ Test(render_mesh, new_normals_are_means_by_area)
 }
 
 /* A scale between mesh and scene, which the limit and the errors have to go by; of 2^7, so that nothing is rounded. */
-Test(render_mesh, errors_are_in_scene_units)
+static void errors_are_in_scene_units(void)
 {
     stick *s = make_stick();
     hang_ball(s);
@@ -718,7 +719,7 @@ Test(render_mesh, errors_are_in_scene_units)
 }
 
 /* Turned about the root, some of it would lie beyond the largest float. */
-Test(render_mesh, has_no_levels_where_numbers_end)
+static void has_no_levels_where_numbers_end(void)
 {
     stick *s = make_stick();
     ball *b = borrow(sizeof *b);
@@ -732,7 +733,7 @@ Test(render_mesh, has_no_levels_where_numbers_end)
 }
 
 /* A straight tube with a knee: flat along its length, as it was bound. */
-Test(render_mesh, levels_keep_the_rings_that_bend)
+static void levels_keep_the_rings_that_bend(void)
 {
     enum { RINGS_OF_TUBE = 41, SIDES_OF_TUBE = 24 };
     stick *s = make_stick();
@@ -762,7 +763,7 @@ Test(render_mesh, levels_keep_the_rings_that_bend)
 
 /* The second ball is out of reach of the first one's joints, and so small that its own size is the limit: its fifteen
  * triangles stay where the first ball has long lost most of its own. */
-Test(render_mesh, meshes_without_a_common_bind_get_their_own_levels)
+static void meshes_without_a_common_bind_get_their_own_levels(void)
 {
     stick *s = make_stick();
     ball *b = borrow(2 * sizeof *b);
@@ -794,7 +795,7 @@ static void scene_point(const th_dmat34 *palette, const float at[3], double out[
     th_dmat34_point(palette, (double[3]){(double)at[0], (double)at[1], (double)at[2]}, out);
 }
 
-Test(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
+static void spheres_of_binds_reach_their_farthest_vertex(void)
 {
     th_model *human = make_human();
     th_render_mesh *render_mesh = create_render_mesh(human);
@@ -821,7 +822,7 @@ Test(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
     }
 }
 
-Test(render_mesh, spheres_of_binds_bound_any_pose)
+static void spheres_of_binds_bound_any_pose(void)
 {
     th_model *human = make_human();
     th_render_mesh *render_mesh = create_render_mesh(human);
@@ -860,7 +861,7 @@ static bool is_above(const th_model *model, uint32_t joint, uint32_t above)
     return joint == above;
 }
 
-Test(render_mesh, lines_follow_the_joints_from_palettes_alone)
+static void lines_follow_the_joints_from_palettes_alone(void)
 {
     for (uint64_t seed = 0; seed < 20; seed++) {
         th_model *model = random_model(&(random_desc){.seed = seed,
@@ -898,7 +899,7 @@ Test(render_mesh, lines_follow_the_joints_from_palettes_alone)
 }
 
 /* A joint that was bound with a matrix of no size has no place of its own: the line goes on to the next. */
-Test(render_mesh, lines_pass_over_binds_without_a_place)
+static void lines_pass_over_binds_without_a_place(void)
 {
     stick *s = make_stick();
     memset(&s->bones[1].inverse_bind, 0, sizeof s->bones[1].inverse_bind);
@@ -913,7 +914,7 @@ Test(render_mesh, lines_pass_over_binds_without_a_place)
 /* ---- errors ---- */
 
 /* Of a render_mesh with levels, an image and a note. An image that there is no memory for is left out, and noted. */
-Test(render_mesh, reports_that_memory_is_out)
+static void reports_that_memory_is_out(void)
 {
     static uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
     stick *s = make_stick();
@@ -947,7 +948,7 @@ Test(render_mesh, reports_that_memory_is_out)
     cr_expect_gt(tried, 50);
 }
 
-Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
+static void refuses_more_triangles_than_an_index_can_count(void)
 {
     stick *s = make_stick();
     th_vertex corner = stick_vertex(0, 0, 0, 0);
@@ -963,4 +964,23 @@ Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
     cr_expect_eq(th_render_mesh_create(&s->model, NULL, &render_mesh, &err), TH_ERR_LIMIT);
     cr_expect_null(render_mesh);
     cr_expect_str_eq(err.text, "stick: 536870912 triangles, the limit is 357913941");
+}
+
+Test(render_mesh, checks)
+{
+    CHECK_ALL(of_a_joint_level_has_the_images_of_its_model, says_how_far_the_levels_of_the_human_are_off,
+              coarse_levels_of_the_human_stay_on_its_surface, two_levels_double_the_limit, has_all_of_files,
+              has_all_of_the_human, of_nothing_is_empty, takes_one_triangle_and_leaves_out_none,
+              keeps_degenerate_triangles_and_drops_unused_and_equal_vertices, takes_any_heap_of_triangles,
+              has_the_deltas_of_morph_targets_by_vertex, weights_lose_as_little_as_can_be,
+              weights_of_any_kind_sum_to_255, texture_coordinates_move_next_to_the_image,
+              texture_coordinates_that_half_precision_spoils_are_noted, culls_what_is_never_seen,
+              culls_nothing_that_a_clip_mirrors, keeps_what_alpha_means,
+              levels_have_no_gaps_between_meshes_nor_at_seams, an_island_continues_across_seams,
+              levels_have_no_gaps_at_rest_where_weights_differ, what_is_flat_stays_flat_where_the_rim_is_left_out,
+              new_normals_are_means_by_area, errors_are_in_scene_units, has_no_levels_where_numbers_end,
+              levels_keep_the_rings_that_bend, meshes_without_a_common_bind_get_their_own_levels,
+              spheres_of_binds_reach_their_farthest_vertex, spheres_of_binds_bound_any_pose,
+              lines_follow_the_joints_from_palettes_alone, lines_pass_over_binds_without_a_place,
+              reports_that_memory_is_out, refuses_more_triangles_than_an_index_can_count);
 }

@@ -1,5 +1,6 @@
 /* Inside, since what stands around is only drawn. What stands around a crowd is in nobody's way, and under the feet
  * of spectators are the rows of a stand. */
+#include "fixture_end.h"
 #include "render/view/surroundings.h"
 
 #include <criterion/criterion.h>
@@ -37,8 +38,6 @@ static void clear(void)
     th_shape_fini(&shape);
 }
 
-TestSuite(surroundings, .fini = clear);
-
 /* The four corners of quad q. */
 static const th_shape_vertex *quad(uint32_t q)
 {
@@ -50,7 +49,7 @@ static uint32_t quad_count(void)
     return shape.vertex_count / 4;
 }
 
-Test(surroundings, are_of_scenes_only)
+static void are_of_scenes_only(void)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         build(kind);
@@ -61,7 +60,7 @@ Test(surroundings, are_of_scenes_only)
 }
 
 /* Lanes may meander by a metre or two, and who stands on the pavement has room. */
-Test(surroundings, leave_a_street_free)
+static void leave_a_street_free(void)
 {
     build(TH_LAYOUT_STREET);
     double widest = 0;
@@ -76,7 +75,7 @@ Test(surroundings, leave_a_street_free)
     }
 }
 
-Test(surroundings, leave_groups_in_a_plaza_free)
+static void leave_groups_in_a_plaza_free(void)
 {
     build(TH_LAYOUT_PLAZA);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -91,7 +90,7 @@ Test(surroundings, leave_groups_in_a_plaza_free)
     }
 }
 
-Test(surroundings, carry_every_spectator)
+static void carry_every_spectator(void)
 {
     build(TH_LAYOUT_STADIUM);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -113,7 +112,7 @@ Test(surroundings, carry_every_spectator)
 
 /* Solids are seen from outside: those of the fountain, with which a plaza begins, are convex. They are 24 boxes, six
  * cones and a ball. */
-Test(surroundings, face_outwards)
+static void face_outwards(void)
 {
     static const uint32_t quads_of[] = {48, 16, 32, 32, 16, 24, 45};
     build(TH_LAYOUT_PLAZA);
@@ -143,4 +142,12 @@ Test(surroundings, face_outwards)
             cr_expect_lt(fabsf(sqrtf(length) - 127), 2);
         }
     }
+}
+
+Test(surroundings, checks)
+{
+    before_check = clear;
+    CHECK_ALL(are_of_scenes_only, leave_a_street_free, leave_groups_in_a_plaza_free, carry_every_spectator,
+              face_outwards);
+    clear();
 }
