@@ -48,7 +48,7 @@ static th_camera random_camera(void)
         cr_expect_float_eq((got)[2], z, tolerance, "z: %g, not %g", (double)(got)[2], (double)(z));                    \
     } while (0)
 
-static void looks_from_the_eye_to_the_target(void)
+CHECK(camera, looks_from_the_eye_to_the_target)
 {
     for (int i = 0; i < 100; i++) {
         float eye[3] = {between(-9, 9), between(-9, 9), between(-9, 9)}, target[3] = {1, between(-9, 9), 2}, got[3];
@@ -68,7 +68,7 @@ static void looks_from_the_eye_to_the_target(void)
     }
 }
 
-static void has_its_right_where_a_right_handed_scene_has_it(void)
+CHECK(camera, has_its_right_where_a_right_handed_scene_has_it)
 {
     th_camera camera = th_camera_look_at((float[]){0, 1, 5}, (float[]){0, 1, 0});
     float clip[16];
@@ -86,7 +86,7 @@ static void has_its_right_where_a_right_handed_scene_has_it(void)
     expect_vec3(forward, -1, 0, 0, 1e-6f);
 }
 
-static void looks_straight_down(void)
+CHECK(camera, looks_straight_down)
 {
     th_camera camera = th_camera_look_at((float[]){3, 9, 4}, (float[]){3, 1, 4});
     float view[16];
@@ -98,7 +98,7 @@ static void looks_straight_down(void)
     cr_expect_leq(camera.pitch_rad, PI / 2, "not over the top");
 }
 
-static void orbits_the_target_turns_about_the_eye_and_moves_both(void)
+CHECK(camera, orbits_the_target_turns_about_the_eye_and_moves_both)
 {
     for (int i = 0; i < 50; i++) {
         th_camera camera = random_camera(), before = camera;
@@ -124,7 +124,7 @@ static void orbits_the_target_turns_about_the_eye_and_moves_both(void)
 }
 
 /* What a projection is by its definition. */
-static void projects_as_a_pinhole_does(void)
+CHECK(camera, projects_as_a_pinhole_does)
 {
     for (int i = 0; i < 200; i++) {
         th_camera camera = random_camera();
@@ -155,7 +155,7 @@ static void random_on_sphere(const float centre[3], float radius, float out[3])
         out[i] = centre[i] + radius * out[i] / length;
 }
 
-static void fits_its_depth_to_a_sphere_wherever_the_eye_is(void)
+CHECK(camera, fits_its_depth_to_a_sphere_wherever_the_eye_is)
 {
     for (int i = 0; i < 300; i++) {
         th_camera camera = random_camera();
@@ -199,7 +199,7 @@ static bool drawn(const float clip[16], const float p[3])
     return fabs(at[0]) <= at[3] && fabs(at[1]) <= at[3] && fabs(at[2]) <= at[3];
 }
 
-static void sees_what_its_frustum_holds(void)
+CHECK(camera, sees_what_its_frustum_holds)
 {
     int seen = 0;
     for (int i = 0; i < 300; i++) {
@@ -225,7 +225,7 @@ static void sees_what_its_frustum_holds(void)
 }
 
 /* A light's: orthographic, turned and moved. */
-static void takes_the_frustum_of_any_matrix(void)
+CHECK(camera, takes_the_frustum_of_any_matrix)
 {
     const float clip[16] = {0, 0.2f, 0, 0, -0.1f, 0, 0, 0, 0, 0, -0.05f, 0, 0.5f, 0.25f, 0, 1};
     th_frustum frustum;
@@ -304,7 +304,7 @@ static extent extent_of(const task *t, const th_camera *camera)
     return e;
 }
 
-static void fills_its_part_of_the_picture_and_keeps_to_the_middle(void)
+CHECK(camera, fills_its_part_of_the_picture_and_keeps_to_the_middle)
 {
     for (int i = 0; i < 200; i++) {
         const task t = random_task(i % 3 ? 1 + i % SPHERES : 1);
@@ -328,7 +328,7 @@ static void fills_its_part_of_the_picture_and_keeps_to_the_middle(void)
 }
 
 /* Zooming in goes to what stands there, and not to the air above. */
-static void aims_at_half_the_height(void)
+CHECK(camera, aims_at_half_the_height)
 {
     task t = random_task(SPHERES);
     th_camera_orbit(&t.camera, 0, 0.5f - t.camera.pitch_rad);
@@ -338,7 +338,7 @@ static void aims_at_half_the_height(void)
     cr_expect_float_eq(th_camera_fit_end(&fit, &fit).target[1], 0.9f, 1e-4f);
 }
 
-static void sees_what_is_not_in_the_middle(void)
+CHECK(camera, sees_what_is_not_in_the_middle)
 {
     for (int i = 0; i < 100; i++) {
         task few = random_task(3), all = few;
@@ -362,9 +362,5 @@ static void sees_what_is_not_in_the_middle(void)
 
 Test(camera, checks)
 {
-    CHECK_ALL(looks_from_the_eye_to_the_target, has_its_right_where_a_right_handed_scene_has_it, looks_straight_down,
-              orbits_the_target_turns_about_the_eye_and_moves_both, projects_as_a_pinhole_does,
-              fits_its_depth_to_a_sphere_wherever_the_eye_is, sees_what_its_frustum_holds,
-              takes_the_frustum_of_any_matrix, fills_its_part_of_the_picture_and_keeps_to_the_middle,
-              aims_at_half_the_height, sees_what_is_not_in_the_middle);
+    run_checks("camera");
 }

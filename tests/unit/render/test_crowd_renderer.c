@@ -149,7 +149,7 @@ static void check_ways(const stage *s, const uint8_t *wanted)
 
 /* ---- every way gives the same picture ---- */
 
-static void all_ways_give_the_same_picture(void)
+CHECK(crowd_renderer, all_ways_give_the_same_picture)
 {
     const uint32_t counts[] = {0, 1, 16};
     const test_models c = models_of(create_coarse_human());
@@ -168,7 +168,7 @@ static void all_ways_give_the_same_picture(void)
 
 /* Characters a long way from each other reach the driver's own limit, 128 MiB on llvmpipe, without there being many.
  * Where it is far higher they are one piece. */
-static void more_than_the_driver_binds_at_once(void)
+CHECK(crowd_renderer, more_than_the_driver_binds_at_once)
 {
     enum { FEW = 4 };
     const stage near = stage_boxes(boxes_create(5), FEW);
@@ -199,7 +199,7 @@ static void more_than_the_driver_binds_at_once(void)
 /* ---- what is in it is where it belongs ---- */
 
 /* Of somebody out of sight there is the shadow, and without a shadow map nothing. */
-static void shadow_only_is_a_shadow_and_no_more(void)
+CHECK(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
 {
     stage s = stage_humans(2, SIDE);
     const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
@@ -235,7 +235,7 @@ static void expect_skinned(const char *what, const stage *s)
     cr_expect(d.pixels_off <= most_off && d.rmse <= most, "%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
 }
 
-static void humans_are_skinned_as_on_the_cpu(void)
+CHECK(crowd_renderer, humans_are_skinned_as_on_the_cpu)
 {
     test_models c = models_of(create_human());
     for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
@@ -245,7 +245,7 @@ static void humans_are_skinned_as_on_the_cpu(void)
 }
 
 /* The second level is the first one again, which is drawn with four influences. */
-static void boxes_follow_eight_bones_as_on_the_cpu(void)
+CHECK(crowd_renderer, boxes_follow_eight_bones_as_on_the_cpu)
 {
     th_render_mesh *mesh = boxes_create(11);
     boxes_add_influences(mesh);
@@ -266,7 +266,7 @@ static void boxes_follow_eight_bones_as_on_the_cpu(void)
 }
 
 /* The second part is a mask that cuts nothing, so that all programs take part. */
-static void boxes_are_morphed_as_on_the_cpu(void)
+CHECK(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
 {
     th_render_mesh *mesh = boxes_create(7);
     boxes_add_morphs(mesh, 14);
@@ -298,7 +298,7 @@ static uint32_t count_shadow_pixels(const stage *s)
 /* The sphere of the map holds the body, and the ground only as far as the feet; the shadow of the head lies beyond.
  * Then the map is a small piece of the ground, where the head's shadow falls; the head is nearer to the sun than the
  * map. */
-static void shadows_come_from_and_fall_beyond_the_map(void)
+CHECK(crowd_renderer, shadows_come_from_and_fall_beyond_the_map)
 {
     stage s = stage_humans(1, 1);
     const uint32_t whole = count_shadow_pixels(&s);
@@ -313,7 +313,7 @@ static void shadows_come_from_and_fall_beyond_the_map(void)
     cr_expect_gt(count_shadow_pixels(&s), 100);
 }
 
-static void skeletons_throw_shadows_of_lines(void)
+CHECK(crowd_renderer, skeletons_throw_shadows_of_lines)
 {
     stage s = stage_humans(1, 1);
     const uint32_t of_mesh = count_shadow_pixels(&s);
@@ -323,7 +323,7 @@ static void skeletons_throw_shadows_of_lines(void)
 }
 
 /* Axes of different lengths, mirrors, and more than 256 bones. */
-static void boxes_are_lit_as_on_the_cpu(void)
+CHECK(crowd_renderer, boxes_are_lit_as_on_the_cpu)
 {
     for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
         for (int mirrors = 0; mirrors < 2; mirrors++) {
@@ -336,7 +336,7 @@ static void boxes_are_lit_as_on_the_cpu(void)
 }
 
 /* A skeleton's lines are those between the places where its joints came to be. */
-static void skeleton_lines_end_at_joints(void)
+CHECK(crowd_renderer, skeleton_lines_end_at_joints)
 {
     th_render_mesh *mesh = boxes_create(300);
     stage s = stage_boxes(mesh, 1);
@@ -358,7 +358,7 @@ static void skeleton_lines_end_at_joints(void)
 }
 
 /* Among them a skeleton without meshes. Whoever is drawn first: what is nearer hides what is farther. */
-static void several_figures_in_one_picture(void)
+CHECK(crowd_renderer, several_figures_in_one_picture)
 {
     test_models c = models_of(create_human());
     th_synthetic_desc tree = TH_SYNTHETIC_DEFAULT;
@@ -438,7 +438,7 @@ static uint32_t count_box_pixels(const box *b, const way *w)
     return count_other_pixels(shoot(&b->stage, w), shoot(&b->nobody, w));
 }
 
-static void masks_let_the_background_through(void)
+CHECK(crowd_renderer, masks_let_the_background_through)
 {
     box *b = make_box();
     clear_half(b);
@@ -452,7 +452,7 @@ static void masks_let_the_background_through(void)
 }
 
 /* Two walls of the box are in the sun's way, so that more than half of the shadow is left. */
-static void shadows_of_masks_have_holes(void)
+CHECK(crowd_renderer, shadows_of_masks_have_holes)
 {
     box *b = make_box();
     clear_half(b);
@@ -479,7 +479,7 @@ static double brightness(const uint8_t *rgba, const uint8_t *background)
 }
 
 /* A black box that glows, so that it is brighter than everything behind it. */
-static void blending_mixes_with_the_background(void)
+CHECK(crowd_renderer, blending_mixes_with_the_background)
 {
     box *b = make_box();
     b->material = (th_render_mesh_material){.base_color = {0, 0, 0, 1}, .image = TH_NO_INDEX, .emissive = {1, 1, 1}};
@@ -497,7 +497,7 @@ static void blending_mixes_with_the_background(void)
 }
 
 /* So does blending where there are no samples to share, and its shadow. */
-static void blending_is_cut_at_a_half(void)
+CHECK(crowd_renderer, blending_is_cut_at_a_half)
 {
     box *b = make_box();
     const uint8_t *whole = shoot(&b->stage, &plainly);
@@ -530,7 +530,7 @@ static void keep_far_wall(box *b, bool turned)
         ((th_render_mesh_vertex *)b->mesh->vertices)[v].normal = 511u << 20;
 }
 
-static void backs_are_drawn_of_double_sided_parts_alone(void)
+CHECK(crowd_renderer, backs_are_drawn_of_double_sided_parts_alone)
 {
     box *b = make_box(), *turned = make_box();
     keep_far_wall(b, false);
@@ -543,7 +543,7 @@ static void backs_are_drawn_of_double_sided_parts_alone(void)
 }
 
 /* The other side of a closed box is never seen, mirrored or not. */
-static void culling_changes_nothing_that_is_closed(void)
+CHECK(crowd_renderer, culling_changes_nothing_that_is_closed)
 {
     box *b = make_box();
     for (int mirrored = 0; mirrored < 2; mirrored++) {
@@ -558,7 +558,7 @@ static void culling_changes_nothing_that_is_closed(void)
 
 /* ---- what the view and the draws ask for ---- */
 
-static void a_plain_picture_is_of_tints_alone(void)
+CHECK(crowd_renderer, a_plain_picture_is_of_tints_alone)
 {
     th_render_mesh *mesh = boxes_create(5);
     stage s = stage_boxes(mesh, 4);
@@ -575,7 +575,7 @@ static void a_plain_picture_is_of_tints_alone(void)
 
 /* Of people in an appearance, and of a model that th_model_dress dressed the same. Its dark colours are rounded to
  * bytes. */
-static void appearances_are_drawn_as_they_are_exported(void)
+CHECK(crowd_renderer, appearances_are_drawn_as_they_are_exported)
 {
     test_models c = models_of(create_coarse_human());
     stage s = stage_crowd(&c, 4, 2, 0.3, TH_PALETTE_F32);
@@ -597,7 +597,7 @@ static void appearances_are_drawn_as_they_are_exported(void)
     }
 }
 
-static void a_level_of_detail_that_is_not_there_is_the_last_one(void)
+CHECK(crowd_renderer, a_level_of_detail_that_is_not_there_is_the_last_one)
 {
     stage s = stage_humans(4, 2);
     const uint8_t *finest = shoot(&s, &plainly);
@@ -610,7 +610,7 @@ static void a_level_of_detail_that_is_not_there_is_the_last_one(void)
 }
 
 /* Only the shadow map gets the coarser level, and never a finer one than the picture. */
-static void shadows_may_be_coarser_than_the_picture(void)
+CHECK(crowd_renderer, shadows_may_be_coarser_than_the_picture)
 {
     stage s = stage_humans(4, 2);
     const uint8_t *whole = shoot(&s, &with_shadows), *lit = shoot(&s, &plainly);
@@ -626,7 +626,7 @@ static void shadows_may_be_coarser_than_the_picture(void)
 }
 
 /* A file may hold joints and nothing that follows them. */
-static void a_figure_of_nothing_draws_nothing(void)
+CHECK(crowd_renderer, a_figure_of_nothing_draws_nothing)
 {
     th_render_mesh *mesh = boxes_create(0);
     for (int skeletons = 0; skeletons < 2; skeletons++)
@@ -652,7 +652,7 @@ static void expect_error(const th_render_mesh *mesh, th_fetch fetch, uint32_t sh
     cr_expect_null(renderer);
 }
 
-static void what_is_too_large_is_an_error(void)
+CHECK(crowd_renderer, what_is_too_large_is_an_error)
 {
     th_render_mesh *mesh = boxes_create(2);
     const th_render_mesh_image wide = {1 << 20, 1, mesh->images[0].rgba, "sail.png"};
@@ -664,7 +664,7 @@ static void what_is_too_large_is_an_error(void)
         expect_error(mesh, (th_fetch)fetch, 0, "mesh 0 has palettes of 206158430160 bytes");
 }
 
-static void the_driver_decides_how_palettes_are_read(void)
+CHECK(crowd_renderer, the_driver_decides_how_palettes_are_read)
 {
     th_crowd_renderer *renderer;
     th_error err;
@@ -679,7 +679,7 @@ static void the_driver_decides_how_palettes_are_read(void)
 
 /* The lowest pixel of a character in a picture without shadows touches the shadow that it casts in the other: the
  * ground is darker there. */
-static void characters_stand_where_their_shadows_begin(void)
+CHECK(crowd_renderer, characters_stand_where_their_shadows_begin)
 {
     test_models c = models_of(create_coarse_human());
     stage s = stage_crowd(&c, 1, 1, 0, TH_PALETTE_F32);
@@ -704,14 +704,5 @@ static void characters_stand_where_their_shadows_begin(void)
 
 Test(crowd_renderer, checks)
 {
-    CHECK_ALL(all_ways_give_the_same_picture, more_than_the_driver_binds_at_once, shadow_only_is_a_shadow_and_no_more,
-              humans_are_skinned_as_on_the_cpu, boxes_follow_eight_bones_as_on_the_cpu, boxes_are_morphed_as_on_the_cpu,
-              shadows_come_from_and_fall_beyond_the_map, skeletons_throw_shadows_of_lines, boxes_are_lit_as_on_the_cpu,
-              skeleton_lines_end_at_joints, several_figures_in_one_picture, masks_let_the_background_through,
-              shadows_of_masks_have_holes, blending_mixes_with_the_background, blending_is_cut_at_a_half,
-              backs_are_drawn_of_double_sided_parts_alone, culling_changes_nothing_that_is_closed,
-              a_plain_picture_is_of_tints_alone, appearances_are_drawn_as_they_are_exported,
-              a_level_of_detail_that_is_not_there_is_the_last_one, shadows_may_be_coarser_than_the_picture,
-              a_figure_of_nothing_draws_nothing, what_is_too_large_is_an_error,
-              the_driver_decides_how_palettes_are_read, characters_stand_where_their_shadows_begin);
+    run_checks("crowd_renderer");
 }

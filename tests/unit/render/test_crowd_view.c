@@ -160,7 +160,7 @@ static const uint8_t *shoot(th_palette palette, th_writes *writes)
     return read_target(s.target);
 }
 
-static void streams_to_a_gpu_and_draws_the_same(void)
+CHECK(crowd_view, streams_to_a_gpu_and_draws_the_same)
 {
     for (int p = 0; p < TH_PALETTE_COUNT; p++) {
         th_writes writes;
@@ -176,7 +176,7 @@ static void streams_to_a_gpu_and_draws_the_same(void)
 }
 
 /* A GPU gets fewer bytes, a software renderer less work in the vertex shader. */
-static void chooses_palettes_by_renderer(void)
+CHECK(crowd_view, chooses_palettes_by_renderer)
 {
     s.desc.palette = TH_PALETTE_AUTO;
     for (int hardware = 0; hardware < 2; hardware++) {
@@ -189,7 +189,7 @@ static void chooses_palettes_by_renderer(void)
 }
 
 /* Whoever there is at the start is in the middle of the picture, and in it for as long as it goes on. */
-static void frames_a_crowd_of_any_size(void)
+CHECK(crowd_view, frames_a_crowd_of_any_size)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 20, 300};
     for (int n = 0; n < TH_LAYOUT_COUNT * 6; n++) {
@@ -225,7 +225,7 @@ static void frames_a_crowd_of_any_size(void)
     }
 }
 
-static void refuses_more_characters_than_an_instance_can_name_palettes(void)
+CHECK(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
     th_crowd_view *crowd_view;
     s.desc.count = TH_GPU_INSTANCE_PALETTES + 1;
@@ -235,7 +235,7 @@ static void refuses_more_characters_than_an_instance_can_name_palettes(void)
 }
 
 /* Seen from far away, as it is in a narrow picture; through a long lens, to see it as large. */
-static void keeps_a_crowd_out_of_the_haze(void)
+CHECK(crowd_view, keeps_a_crowd_out_of_the_haze)
 {
     s.desc.look = TH_LOOK_WORKERS; /* in strong colours */
     make_crowd();
@@ -252,7 +252,7 @@ static void keeps_a_crowd_out_of_the_haze(void)
     cr_expect(strength[0] > 120 && strength[1] > strength[0] / 2, "%d, and %d from afar", strength[0], strength[1]);
 }
 
-static void draws_once_more_what_the_driver_lost_and_owns_up_to_more(void)
+CHECK(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 {
     make_crowd();
     cr_expect(draw(90));
@@ -268,7 +268,7 @@ static void draws_once_more_what_the_driver_lost_and_owns_up_to_more(void)
 }
 
 /* In a ring of either kind. */
-static void draws_a_frame_again_as_it_was(void)
+CHECK(crowd_view, draws_a_frame_again_as_it_was)
 {
     static const th_ring_upload uploads[] = {TH_RING_AUTO, TH_RING_UNSYNCHRONIZED};
     for (int u = 0; u < 2; u++) {
@@ -290,7 +290,7 @@ static void draws_a_frame_again_as_it_was(void)
 /* ---- who walks ---- */
 
 /* Places that are kept from frame to frame are those of the moment. */
-static void who_walks_has_walked(void)
+CHECK(crowd_view, who_walks_has_walked)
 {
     s.desc.clips[0] = th_clip_find(s.desc.models[0], "walk");
     s.desc.count = 40;
@@ -318,7 +318,7 @@ static bool is_gait(const char *clip)
     return strcmp(clip, "walk") == 0 || strcmp(clip, "jog") == 0 || strcmp(clip, "run") == 0;
 }
 
-static void nobody_walks_where_there_is_no_room(void)
+CHECK(crowd_view, nobody_walks_where_there_is_no_room)
 {
     const uint32_t walk = th_clip_find(s.desc.models[0], "walk");
     for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++) {
@@ -366,7 +366,7 @@ static void look(float x, float z)
     th_crowd_view_fit_depth(s.crowd_view, &s.camera);
 }
 
-static void grows_the_ring_when_the_camera_turns_to_more(void)
+CHECK(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
 {
     make_street(1);
     const size_t everybody = th_crowd_palette_bytes(s.crowd_view->crowd) * TH_RING_SLOTS;
@@ -389,7 +389,7 @@ static void grows_the_ring_when_the_camera_turns_to_more(void)
 }
 
 /* Where the camera would follow somebody, computed without the frame. */
-static void draws_those_who_behave_where_they_have_walked(void)
+CHECK(crowd_view_levels, draws_those_who_behave_where_they_have_walked)
 {
     double widest = 0;
     s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
@@ -461,7 +461,7 @@ static void check_threads(double share_hz, bool joint_lod, uint32_t hold)
     cr_expect_eq(held > 0, hold > 1);
 }
 
-static void is_the_same_on_any_number_of_threads(void)
+CHECK(crowd_view_levels, is_the_same_on_any_number_of_threads)
 {
     check_threads(0, false, 0);
     check_threads(30, false, 0);
@@ -506,7 +506,7 @@ static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t f
     cr_expect(held > 500 && grown >= least, "%u held, %u times larger", held, grown);
 }
 
-static void draws_poses_that_are_held(void)
+CHECK(crowd_view, draws_poses_that_are_held)
 {
     check_held(TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 0);
     check_held(TH_RING_PERSISTENT, TH_EVALUATOR_CPU, 3);
@@ -516,7 +516,7 @@ static void draws_poses_that_are_held(void)
 
 /* A held character stands where it stood: feet do not slide, and the end of a loop is no leap. Also after a frame in
  * which nobody held a pose. */
-static void holds_the_place_with_the_pose(void)
+CHECK(crowd_view, holds_the_place_with_the_pose)
 {
     enum { HOLD = 3 };
     s.desc.hold = HOLD;
@@ -546,7 +546,7 @@ static void holds_the_place_with_the_pose(void)
     cr_expect(held > 1000 && moved > 20, "%u, %u", held, moved);
 }
 
-static void allocates_nothing_in_a_frame(void)
+CHECK(crowd_view, allocates_nothing_in_a_frame)
 {
     s.desc.share_hz = 60;
     make_street(2);
@@ -575,7 +575,7 @@ static uint32_t pixels_off(const uint8_t *one, const uint8_t *other)
 }
 
 /* Whoever stands in the middle of a step is drawn as without sharing, wherever the far levels begin. */
-static void draws_the_shared_pose(void)
+CHECK(crowd_view, draws_the_shared_pose)
 {
     enum { HZ = 10 };
     static th_instance instances[STREET];
@@ -626,7 +626,7 @@ static double mean_difference(const uint8_t *one, const uint8_t *other)
 }
 
 /* Far characters have fewer bones and look about the same; without the option nothing changes. */
-static void poses_and_draws_far_characters_with_fewer_joints(void)
+CHECK(crowd_view_levels, poses_and_draws_far_characters_with_fewer_joints)
 {
     uint64_t bones[3];
     const uint8_t *wanted[3];
@@ -675,7 +675,7 @@ static void poses_and_draws_far_characters_with_fewer_joints(void)
 }
 
 /* Characters with a behaviour are far, but share with nobody. */
-static void does_not_share_behaviours(void)
+CHECK(crowd_view_levels, does_not_share_behaviours)
 {
     s.desc.share_hz = 60;
     s.desc.far_lod = 0;
@@ -688,7 +688,7 @@ static void does_not_share_behaviours(void)
 }
 
 /* Whose images are on the GPU once, however many levels they have. */
-static void joint_levels_draw_with_the_images_of_their_model(void)
+CHECK(crowd_view, joint_levels_draw_with_the_images_of_their_model)
 {
     uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
     const th_texture texture = {"skin.tga", tga, sizeof tga};
@@ -776,7 +776,7 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     }
 }
 
-static void keeps_to_the_budget(void)
+CHECK(crowd_view_levels, keeps_to_the_budget)
 {
     check_budget(TH_BEHAVIOUR_NONE, 60);
     check_budget(TH_BEHAVIOUR_GRAPH, 100);
@@ -784,7 +784,7 @@ static void keeps_to_the_budget(void)
 
 /* What the tolerance says bounds what is drawn: the stated error of all but those who move faster than the bound, which
  * has one moment in twenty. */
-static void is_within_the_tolerance_of_the_budget(void)
+CHECK(crowd_view_levels, is_within_the_tolerance_of_the_budget)
 {
     uint32_t measured = 0;
     s.desc.budget.bones = UINT64_C(80) * s.human->bone_count;
@@ -804,7 +804,7 @@ static void is_within_the_tolerance_of_the_budget(void)
 }
 
 /* Where all fit, nothing is lost, and nothing else is different. */
-static void a_budget_that_all_fit_changes_nothing(void)
+CHECK(crowd_view, a_budget_that_all_fit_changes_nothing)
 {
     const uint8_t *pictures[2];
     for (int n = 0; n < 2; n++) {
@@ -819,16 +819,9 @@ static void a_budget_that_all_fit_changes_nothing(void)
     cr_expect_arr_eq(pictures[0], pictures[1], BYTES);
 }
 
-/* Behaviours and joint levels take long to make: who needs them follows the other. */
+/* Behaviours and joint levels take long to make: who needs them comes last. */
 Test(crowd_view, checks)
 {
-    CHECK_ALL(streams_to_a_gpu_and_draws_the_same, chooses_palettes_by_renderer, frames_a_crowd_of_any_size,
-              refuses_more_characters_than_an_instance_can_name_palettes, keeps_a_crowd_out_of_the_haze,
-              draws_once_more_what_the_driver_lost_and_owns_up_to_more, draws_a_frame_again_as_it_was,
-              who_walks_has_walked, nobody_walks_where_there_is_no_room, grows_the_ring_when_the_camera_turns_to_more,
-              draws_poses_that_are_held, holds_the_place_with_the_pose, allocates_nothing_in_a_frame,
-              draws_the_shared_pose, a_budget_that_all_fit_changes_nothing, does_not_share_behaviours,
-              draws_those_who_behave_where_they_have_walked, is_the_same_on_any_number_of_threads,
-              poses_and_draws_far_characters_with_fewer_joints, is_within_the_tolerance_of_the_budget,
-              keeps_to_the_budget, joint_levels_draw_with_the_images_of_their_model);
+    run_checks("crowd_view");
+    run_checks("crowd_view_levels");
 }

@@ -150,7 +150,7 @@ static void apply(int which, settings *s)
 }
 
 /* And so does each change back. */
-static void each_change_draws_what_a_new_show_draws(void)
+CHECK(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)
 {
     static uint8_t before[sizeof pictures[0]];
     const settings first = usual();
@@ -175,7 +175,7 @@ static void each_change_draws_what_a_new_show_draws(void)
     th_crowd_view_destroy(crowd_view);
 }
 
-static void many_changes_in_a_row_are_one(void)
+CHECK(crowd_view_rebuild, many_changes_in_a_row_are_one)
 {
     settings options = usual();
     th_crowd_view *crowd_view = create(&options);
@@ -191,7 +191,7 @@ static void many_changes_in_a_row_are_one(void)
     th_crowd_view_destroy(crowd_view);
 }
 
-static void changes_while_few_are_in_sight(void)
+CHECK(crowd_view_rebuild, changes_while_few_are_in_sight)
 {
     settings options = usual();
     options.crowd.count = 1200;
@@ -213,7 +213,7 @@ static void changes_while_few_are_in_sight(void)
 }
 
 /* Frames that are drawn while the next one is prepared still teach the budget. */
-static void takes_over_what_the_budget_learned_until_the_last_frame(void)
+CHECK(crowd_view_rebuild, takes_over_what_the_budget_learned_until_the_last_frame)
 {
     settings options = usual();
     options.crowd.budget.bones = 1000;
@@ -234,7 +234,7 @@ static void takes_over_what_the_budget_learned_until_the_last_frame(void)
     th_crowd_view_destroy(other);
 }
 
-static void a_change_that_fails_leaves_the_picture(void)
+CHECK(crowd_view_rebuild, a_change_that_fails_leaves_the_picture)
 {
     settings options = usual();
     th_crowd_view *crowd_view = create(&options), *next;
@@ -280,7 +280,8 @@ static void expect_steady_walk(const char *what)
     th_crowd_view_destroy(crowd_view);
 }
 
-static void a_subject_walks_steadily_whoever_moves_it(void)
+/* It changes the clip. */
+CHECK(crowd_view_rebuild_last, a_subject_walks_steadily_whoever_moves_it)
 {
     expect_steady_walk("the layout");
     const th_clip *clip = &model_set.models[0]->clips[th_model_find_clip(model_set.models[0], "walk")];
@@ -294,7 +295,7 @@ static void a_subject_walks_steadily_whoever_moves_it(void)
 }
 
 /* Two models take turns. The second one is in other units. */
-static void models_in_other_units_are_as_tall_as_the_first(void)
+CHECK(crowd_view_rebuild, models_in_other_units_are_as_tall_as_the_first)
 {
     static const double units[] = {0.05, 20};
     const settings options = usual();
@@ -311,7 +312,7 @@ static void models_in_other_units_are_as_tall_as_the_first(void)
     }
 }
 
-static void walkers_are_found_in_order(void)
+CHECK(crowd_view_rebuild, walkers_are_found_in_order)
 {
     settings options = usual();
     th_crowd_view *crowd_view = create(&options);
@@ -333,8 +334,6 @@ static void walkers_are_found_in_order(void)
 Test(crowd_view_rebuild, checks)
 {
     before_check = begin_check;
-    CHECK_ALL(each_change_draws_what_a_new_show_draws, many_changes_in_a_row_are_one, changes_while_few_are_in_sight,
-              takes_over_what_the_budget_learned_until_the_last_frame, a_change_that_fails_leaves_the_picture,
-              models_in_other_units_are_as_tall_as_the_first, walkers_are_found_in_order,
-              a_subject_walks_steadily_whoever_moves_it /* and changes the clip */);
+    run_checks("crowd_view_rebuild");
+    run_checks("crowd_view_rebuild_last");
 }

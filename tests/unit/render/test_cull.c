@@ -159,7 +159,7 @@ static void mark(const th_cull *cull, bool shadow_only, bool *marked)
             marked[cull->list[lists[g].first + n]] = true;
 }
 
-static void never_loses_who_is_seen(void)
+CHECK(cull, never_loses_who_is_seen)
 {
     static bool visible[COUNT];
     th_cull *cull = create_placed(TH_ISA_AUTO);
@@ -210,7 +210,7 @@ static double reach(const th_frustum *frustum, uint32_t i)
     return least;
 }
 
-static void lists_nobody_outside_of_a_plane(void)
+CHECK(cull, lists_nobody_outside_of_a_plane)
 {
     static bool visible[COUNT];
     th_cull *cull = create_placed(TH_ISA_AUTO);
@@ -252,7 +252,7 @@ static th_cull_light random_light(float out_clip[16])
     return light;
 }
 
-static void never_loses_a_shadow_that_is_seen(void)
+CHECK(cull, never_loses_a_shadow_that_is_seen)
 {
     static bool visible[COUNT], casts[COUNT];
     th_cull *cull = create_placed(TH_ISA_AUTO);
@@ -292,7 +292,7 @@ static void never_loses_a_shadow_that_is_seen(void)
 
 /* The camera looks down at a spot, the light comes from +X: who stands there throws his shadow in, on the other side or
  * too far away nobody does. */
-static void casters_stand_on_the_side_of_the_light(void)
+CHECK(cull, casters_stand_on_the_side_of_the_light)
 {
     const float up = sqrtf(0.5f);
     th_cull_light light = {.to_light = {up, up, 0}};
@@ -330,7 +330,7 @@ static uint32_t lod_at(const th_cull_view *view, double px)
     return lod;
 }
 
-static void groups_by_figure_and_size_in_order(void)
+CHECK(cull, groups_by_figure_and_size_in_order)
 {
     th_cull *cull = create_placed(TH_ISA_AUTO);
     uint32_t of_level[2][LODS] = {0};
@@ -379,7 +379,7 @@ static void expect_same(const th_cull *a, const th_cull *b)
         cr_expect(a->draw_lists[g].first == b->draw_lists[g].first && a->draw_lists[g].count == b->draw_lists[g].count);
 }
 
-static void is_the_same_in_any_pieces(void)
+CHECK(cull, is_the_same_in_any_pieces)
 {
     const th_cull_view view = random_view();
     float map[16];
@@ -412,7 +412,7 @@ Test(cull, is_the_same_with_any_instruction_set)
 }
 
 /* Blocks grow with the crowd, so that their number does not. */
-static void has_few_blocks_for_many(void)
+CHECK(cull, has_few_blocks_for_many)
 {
     enum { MANY = 600000 };
     static uint32_t of_kind_0[MANY];
@@ -441,7 +441,7 @@ static void has_few_blocks_for_many(void)
 }
 
 /* Who walks changes Z alone. */
-static void sees_who_moved_along_z(void)
+CHECK(cull, sees_who_moved_along_z)
 {
     th_cull *moved = create(COUNT), *walked = create(COUNT);
     const th_cull_view view = random_view();
@@ -457,7 +457,7 @@ static void sees_who_moved_along_z(void)
 /* ---- edges ---- */
 
 /* Faults should show. */
-static void shows_who_is_nowhere_and_all_to_a_camera_that_is(void)
+CHECK(cull, shows_who_is_nowhere_and_all_to_a_camera_that_is)
 {
     th_cull *cull = create(10);
     th_camera camera = th_camera_look_at((float[]){0, 0, 4}, (float[]){0, 0, 0});
@@ -476,7 +476,7 @@ static void shows_who_is_nowhere_and_all_to_a_camera_that_is(void)
     cr_expect_eq(cull->visible, 10);
 }
 
-static void works_for_any_number(void)
+CHECK(cull, works_for_any_number)
 {
     static const uint32_t counts[] = {0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK};
     th_camera camera = th_camera_look_at((float[]){0, 0, 400}, (float[]){0, 0, 0});
@@ -490,7 +490,7 @@ static void works_for_any_number(void)
     th_cull_destroy(NULL);
 }
 
-static void refuses_more_figures_than_it_can_number(void)
+CHECK(cull, refuses_more_figures_than_it_can_number)
 {
     th_cull *cull;
     th_error err = {0};
@@ -505,8 +505,5 @@ static void refuses_more_figures_than_it_can_number(void)
 
 Test(cull, checks)
 {
-    CHECK_ALL(never_loses_who_is_seen, lists_nobody_outside_of_a_plane, never_loses_a_shadow_that_is_seen,
-              casters_stand_on_the_side_of_the_light, groups_by_figure_and_size_in_order, is_the_same_in_any_pieces,
-              has_few_blocks_for_many, sees_who_moved_along_z, shows_who_is_nowhere_and_all_to_a_camera_that_is,
-              works_for_any_number, refuses_more_figures_than_it_can_number);
+    run_checks("cull");
 }

@@ -97,7 +97,7 @@ static void expect_picture(const char *name, const uint8_t *rgba)
     unlink(in_folder(name));
 }
 
-static void writes_a_picture_that_reads_back(void)
+CHECK(frame_writer, writes_a_picture_that_reads_back)
 {
     th_error err = {0};
     th_frame_writer *writer = open_good("one.PNG", 1);
@@ -108,7 +108,7 @@ static void writes_a_picture_that_reads_back(void)
     expect_picture("one.PNG", noise);
 }
 
-static void encodes_a_picture_without_a_file(void)
+CHECK(frame_writer, encodes_a_picture_without_a_file)
 {
     th_error err = {0};
     unsigned char *png = NULL;
@@ -122,7 +122,7 @@ static void encodes_a_picture_without_a_file(void)
     expect_picture("two.png", noise);
 }
 
-static void numbers_pictures(void)
+CHECK(frame_writer, numbers_pictures)
 {
     static const char *const names[][4] = {{"a%03d.png", "a000.png", "a001.png", "a002.png"},
                                            {"%d.png", "0.png", "1.png", "2.png"},
@@ -156,7 +156,7 @@ static void expect_refused(const th_frame_writer_desc *desc, th_result result, c
     cr_expect_eq(count_files(), 0, "%s", desc->path);
 }
 
-static void takes_no_name_that_is_not_plain(void)
+CHECK(frame_writer, takes_no_name_that_is_not_plain)
 {
     static const char *const bad[] = {"a%s.png",   "a%5d.png", "a%-5d.png", "a%d%d.png",  "a%%d.png",
                                       "a%d%.png",  "a%0d.png", "a%00d.png", "a%012d.png", "a%ld.png",
@@ -177,7 +177,7 @@ static void takes_no_name_that_is_not_plain(void)
     expect_refused(&nameless, TH_ERR_INPUT, "is empty");
 }
 
-static void takes_no_size_or_speed_that_is_not(void)
+CHECK(frame_writer, takes_no_size_or_speed_that_is_not)
 {
     static const struct {
         uint32_t width, height;
@@ -201,7 +201,7 @@ static void takes_no_size_or_speed_that_is_not(void)
     }
 }
 
-static void finds_out_early_that_it_cannot_write(void)
+CHECK(frame_writer, finds_out_early_that_it_cannot_write)
 {
     static const char *const names[] = {"no/such/folder/a%d.png", "no/such/folder/a.mp4"};
     for (size_t i = 0; i < 2; i++) {
@@ -231,7 +231,7 @@ static struct rlimit limit_files(rlim_t bytes)
     return before;
 }
 
-static void keeps_the_old_picture_when_the_new_one_does_not_fit(void)
+CHECK(frame_writer, keeps_the_old_picture_when_the_new_one_does_not_fit)
 {
     th_error err = {0};
     expect_ok(shoot("a%d.png", 1, &err), err);
@@ -278,7 +278,7 @@ static void expect_old(const char *name)
     unlink(in_folder(name));
 }
 
-static void says_that_ffmpeg_is_missing(void)
+CHECK(frame_writer, says_that_ffmpeg_is_missing)
 {
     setenv("PATH", folder, 1);
     th_frame_writer_desc desc = desc_of("a.mp4", 2);
@@ -286,7 +286,7 @@ static void says_that_ffmpeg_is_missing(void)
 }
 
 /* SIGPIPE would end the test. More frames than a socket holds, or few enough that only closing tells. */
-static void says_what_ffmpeg_said(void)
+CHECK(frame_writer, says_what_ffmpeg_said)
 {
     static const struct {
         const char *script, *words[2];
@@ -313,7 +313,7 @@ static void says_what_ffmpeg_said(void)
         }
 }
 
-static void puts_the_video_in_place_when_it_is_closed(void)
+CHECK(frame_writer, puts_the_video_in_place_when_it_is_closed)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
     th_error err = {0};
@@ -339,7 +339,7 @@ static void puts_the_video_in_place_when_it_is_closed(void)
     unlink(in_folder("a%s.webm"));
 }
 
-static void needs_no_standard_input_or_output(void)
+CHECK(frame_writer, needs_no_standard_input_or_output)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
     for (int open = 0; open < 8; open++) {
@@ -364,7 +364,7 @@ static void needs_no_standard_input_or_output(void)
     unlink(in_folder("ffmpeg"));
 }
 
-static void abandons_a_video_that_hangs(void)
+CHECK(frame_writer, abandons_a_video_that_hangs)
 {
     make_ffmpeg("exec /bin/sleep 1000");
     th_error err = {0};
@@ -378,7 +378,7 @@ static void abandons_a_video_that_hangs(void)
     expect_old("a.mp4");
 }
 
-static void makes_no_video_of_nothing(void)
+CHECK(frame_writer, makes_no_video_of_nothing)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
     th_error err = {0};
@@ -404,7 +404,7 @@ static void paint(uint32_t frame, uint8_t *rgba)
 }
 
 /* Odd sides, which a video cannot have: the last row and column come twice. */
-static void makes_videos_that_play(void)
+CHECK(frame_writer_ffmpeg, makes_videos_that_play)
 {
     static const char *const names[] = {"a.mp4", "a.MKV", "a.webm"};
     static uint8_t frame[4 * PIXELS];
@@ -438,7 +438,7 @@ static void makes_videos_that_play(void)
     }
 }
 
-static void says_that_the_disk_is_full(void)
+CHECK(frame_writer_ffmpeg, says_that_the_disk_is_full)
 {
     th_error err = {0};
     struct rlimit before = limit_files(500);
@@ -451,16 +451,12 @@ static void says_that_the_disk_is_full(void)
 
 Test(frame_writer, checks)
 {
-    CHECK_ALL(writes_a_picture_that_reads_back, encodes_a_picture_without_a_file, numbers_pictures,
-              takes_no_name_that_is_not_plain, takes_no_size_or_speed_that_is_not, finds_out_early_that_it_cannot_write,
-              keeps_the_old_picture_when_the_new_one_does_not_fit, says_that_ffmpeg_is_missing, says_what_ffmpeg_said,
-              puts_the_video_in_place_when_it_is_closed, needs_no_standard_input_or_output, abandons_a_video_that_hangs,
-              makes_no_video_of_nothing);
+    run_checks("frame_writer");
 }
 
 Test(frame_writer, with_the_real_ffmpeg)
 {
     if (system("ffmpeg -version >/dev/null 2>&1") != 0)
         cr_skip_test("no ffmpeg here");
-    CHECK_ALL(makes_videos_that_play, says_that_the_disk_is_full);
+    run_checks("frame_writer_ffmpeg");
 }

@@ -103,7 +103,7 @@ static void expect_debug_context(bool debug)
     cr_expect_eq((flags & GL_CONTEXT_FLAG_DEBUG_BIT) != 0, debug);
 }
 
-static void opens_without_a_display(void)
+CHECK(gl, opens_without_a_display)
 {
     forget_displays();
     open_headless();
@@ -122,7 +122,7 @@ static void opens_without_a_display(void)
     close_gl();
 }
 
-static void goes_without_a_window_where_there_is_no_display(void)
+CHECK(gl, goes_without_a_window_where_there_is_no_display)
 {
     forget_displays();
     th_error err;
@@ -131,13 +131,13 @@ static void goes_without_a_window_where_there_is_no_display(void)
     close_gl();
 }
 
-static void a_window_needs_a_display(void)
+CHECK(gl, a_window_needs_a_display)
 {
     forget_displays();
     expect_no_context(TH_GL_WINDOW, (const char *[]){"no window with OpenGL 4.3", "DISPLAY", NULL});
 }
 
-static void tells_software_from_a_gpu(void)
+CHECK(gl, tells_software_from_a_gpu)
 {
     open_headless();
     const th_gl_info *info = th_gl_get_info(gl);
@@ -149,7 +149,7 @@ static void tells_software_from_a_gpu(void)
     close_gl();
 }
 
-static void two_contexts_on_one_display_go_their_own_ways(void)
+CHECK(gl, two_contexts_on_one_display_go_their_own_ways)
 {
     th_gl *first;
     open_headless();
@@ -190,7 +190,7 @@ static void expect_buffer_storage(bool wanted)
     close_gl();
 }
 
-static void sees_that_buffers_can_stay_mapped(void)
+CHECK(gl, sees_that_buffers_can_stay_mapped)
 {
     expect_buffer_storage(true);
 }
@@ -202,7 +202,7 @@ Test(gl, sees_that_buffers_cannot_stay_mapped)
     expect_buffer_storage(false);
 }
 
-static void needs_storage_blocks_in_vertex_shaders(void)
+CHECK(gl, needs_storage_blocks_in_vertex_shaders)
 {
     hide_storage_blocks = true;
     expect_no_context(TH_GL_HEADLESS, (const char *[]){"EGL surfaceless: ", "vertex shaders cannot read", NULL});
@@ -223,7 +223,7 @@ Test(gl, says_that_egl_has_no_driver)
                       (const char *[]){"EGL device: ", "EGL surfaceless: ", "no driver is installed", NULL});
 }
 
-static void takes_a_software_device_last(void)
+CHECK(gl, takes_a_software_device_last)
 {
     hide_surfaceless = true;
     open_headless();
@@ -232,7 +232,7 @@ static void takes_a_software_device_last(void)
     close_gl();
 }
 
-static void takes_no_software_for_a_gpu(void)
+CHECK(gl, takes_no_software_for_a_gpu)
 {
     open_headless();
     const bool software = th_gl_get_info(gl)->software;
@@ -249,7 +249,7 @@ static void takes_no_software_for_a_gpu(void)
     close_gl();
 }
 
-static void lists_a_device_once(void)
+CHECK(gl, lists_a_device_once)
 {
     hide_software_mark = hide_surfaceless = hide_storage_blocks = true;
     th_error err;
@@ -264,7 +264,7 @@ static void insert(GLenum type, GLenum severity, const char *text)
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, type, 1, severity, -1, text);
 }
 
-static void counts_messages_and_keeps_the_first(void)
+CHECK(gl, counts_messages_and_keeps_the_first)
 {
     open_headless();
     const char *first = "";
@@ -280,7 +280,7 @@ static void counts_messages_and_keeps_the_first(void)
     th_gl_destroy(gl);
 }
 
-static void does_not_count_notifications_and_advice(void)
+CHECK(gl, does_not_count_notifications_and_advice)
 {
     open_headless();
     insert(GL_DEBUG_TYPE_OTHER, GL_DEBUG_SEVERITY_NOTIFICATION, "by the way");
@@ -288,7 +288,7 @@ static void does_not_count_notifications_and_advice(void)
     close_gl();
 }
 
-static void fails_once_for_each_message(void)
+CHECK(gl, fails_once_for_each_message)
 {
     open_headless();
     th_error err;
@@ -314,7 +314,7 @@ static void lengthen(GLenum name, GLint *value)
 }
 
 /* Mesa has none that do not fit. */
-static void takes_messages_of_any_length(void)
+CHECK(gl, takes_messages_of_any_length)
 {
     open_headless();
     get_integer = glad_glGetIntegerv;
@@ -327,7 +327,7 @@ static void takes_messages_of_any_length(void)
     th_gl_destroy(gl);
 }
 
-static void names_errors_without_a_debug_context(void)
+CHECK(gl, names_errors_without_a_debug_context)
 {
     th_error err;
     cr_assert_eq(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS}, &gl, &err), TH_OK, "%s", err.text);
@@ -350,12 +350,7 @@ static void begin_check(void)
 Test(gl, checks)
 {
     before_check = begin_check;
-    CHECK_ALL(opens_without_a_display, goes_without_a_window_where_there_is_no_display, a_window_needs_a_display,
-              tells_software_from_a_gpu, two_contexts_on_one_display_go_their_own_ways,
-              counts_messages_and_keeps_the_first, does_not_count_notifications_and_advice, fails_once_for_each_message,
-              takes_messages_of_any_length, names_errors_without_a_debug_context, sees_that_buffers_can_stay_mapped,
-              needs_storage_blocks_in_vertex_shaders, takes_a_software_device_last, lists_a_device_once,
-              takes_no_software_for_a_gpu);
+    run_checks("gl");
 }
 
 static void skip_without_display(void)
@@ -374,7 +369,7 @@ static void open_window(const th_gl_desc *desc)
     cr_assert(th_gl_window(gl));
 }
 
-static void opens_where_there_is_a_display(void)
+CHECK(gl_window, opens_where_there_is_a_display)
 {
     open_window(&(th_gl_desc){.width = 64, .height = 48, .title = "A test", .debug = true});
     expect_debug_context(true);
@@ -389,14 +384,14 @@ static void opens_where_there_is_a_display(void)
     close_gl();
 }
 
-static void stays_away_when_not_wanted(void)
+CHECK(gl_window, stays_away_when_not_wanted)
 {
     open_headless();
     cr_expect_neq(th_gl_get_info(gl)->kind, TH_GL_KIND_WINDOW);
     close_gl();
 }
 
-static void outlives_another(void)
+CHECK(gl_window, outlives_another)
 {
     open_window(&(th_gl_desc){.debug = true});
     th_gl *first = gl;
@@ -414,5 +409,5 @@ Test(gl_window, says_that_opengl_is_too_old)
 
 Test(gl_window, checks)
 {
-    CHECK_ALL(opens_where_there_is_a_display, stays_away_when_not_wanted, outlives_another);
+    run_checks("gl_window");
 }

@@ -30,7 +30,7 @@ static void clear_once(void)
     th_gpu_clock_end(gpu_clock);
 }
 
-static void answers_when_the_gpu_is_done(void)
+CHECK(gpu_clock, answers_when_the_gpu_is_done)
 {
     make_clock(true);
     cr_expect(!th_gpu_clock_read(gpu_clock, &ns), "nothing was asked");
@@ -42,7 +42,7 @@ static void answers_when_the_gpu_is_done(void)
     }
 }
 
-static void goes_on_when_nobody_reads(void)
+CHECK(gpu_clock, goes_on_when_nobody_reads)
 {
     make_clock(true);
     for (int frame = 0; frame < 50; frame++)
@@ -54,7 +54,7 @@ static void goes_on_when_nobody_reads(void)
     cr_expect(th_gpu_clock_read(gpu_clock, &ns), "there is room again");
 }
 
-static void asks_nothing_where_it_cannot_be_trusted(void)
+CHECK(gpu_clock, asks_nothing_where_it_cannot_be_trusted)
 {
     make_clock(false);
     for (int frame = 0; frame < 5; frame++) {
@@ -66,5 +66,5 @@ static void asks_nothing_where_it_cannot_be_trusted(void)
 
 Test(gpu_clock, checks)
 {
-    CHECK_ALL(answers_when_the_gpu_is_done, goes_on_when_nobody_reads, asks_nothing_where_it_cannot_be_trusted);
+    run_checks("gpu_clock");
 }

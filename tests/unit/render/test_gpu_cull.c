@@ -297,7 +297,7 @@ static void compare_cameras(const th_crowd_view_desc *desc, int cameras)
 }
 
 /* Few of them in all layouts; and so many blocks that sums over them take several rounds. */
-static void lists_whom_the_cpu_lists(void)
+CHECK(gpu_cull_exactly, lists_whom_the_cpu_lists)
 {
     for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++)
         for (uint32_t models = 1; models <= MODELS; models += MODELS - 1) {
@@ -314,7 +314,7 @@ static void lists_whom_the_cpu_lists(void)
 }
 
 /* What the cursors of these tests depend on. */
-static void plays_clips_of_all_kinds(void)
+CHECK(gpu_cull, plays_clips_of_all_kinds)
 {
     const th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_STREET, MODELS);
     const th_crowd_view *v = create_culled(&desc);
@@ -375,7 +375,7 @@ static void compare_pictures(th_crowd_view_desc desc, const char *what)
 }
 
 /* Models with and without a mesh, layouts, and what is drawn of the characters. */
-static void draws_the_pictures_of_the_cpu(void)
+CHECK(gpu_cull_exactly, draws_the_pictures_of_the_cpu)
 {
     for (th_layout_kind layout = 0; layout < TH_LAYOUT_COUNT; layout++) {
         th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, layout, MODELS);
@@ -392,7 +392,7 @@ static void draws_the_pictures_of_the_cpu(void)
 
 /* The ways in which a palette gets from the shader that poses to those that draw: each palette with each fetch, upload
  * and mapping, and these with each other. Where poses are shared or have fewer joints the CPU culls. */
-static void draws_the_pictures_of_the_scalar_kernel(void)
+CHECK(gpu_cull_exactly, draws_the_pictures_of_the_scalar_kernel)
 {
     th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 1);
     desc.count = 60;
@@ -413,7 +413,7 @@ static void draws_the_pictures_of_the_scalar_kernel(void)
 }
 
 /* What OpenGL promises at least, and so little that the characters are several chunks. */
-static void draws_them_where_the_driver_binds_little(void)
+CHECK(gpu_cull_exactly, draws_them_where_the_driver_binds_little)
 {
     const uint64_t limits[] = {16 << 20, 400000};
     for (size_t n = 0; n < sizeof limits / sizeof *limits; n++) {
@@ -444,7 +444,7 @@ Test(gpu_cull_unmapped, draws_them_where_the_driver_keeps_nothing_mapped)
 }
 
 /* Those of three frames before. */
-static void counts_without_waiting(void)
+CHECK(gpu_cull, counts_without_waiting)
 {
     const th_crowd_view_desc desc = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 2);
     create_culled(&desc);
@@ -624,7 +624,7 @@ static uint32_t trace_frames(th_evaluator evaluator, uint32_t count)
 
 /* Nothing is read back, and nothing is waited for but the fence of the slot. No call, no job and no access to memory
  * depends on the number of characters. */
-static void does_the_same_for_any_number_of_characters(void)
+CHECK(gpu_cull, does_the_same_for_any_number_of_characters)
 {
     const uint32_t few = trace_frames(TH_EVALUATOR_GPU, 1000), many = trace_frames(TH_EVALUATOR_GPU, 30000);
     cr_expect_eq(few, many, "%u, %u", few, many);
@@ -633,7 +633,7 @@ static void does_the_same_for_any_number_of_characters(void)
 
 /* Where counts cannot stay mapped they are read by a call, of a buffer that the GPU is done with. Nor do frames of the
  * CPU read or wait for more. */
-static void reads_nothing_but_old_counts_where_the_driver_keeps_nothing_mapped(void)
+CHECK(gpu_cull, reads_nothing_but_old_counts_where_the_driver_keeps_nothing_mapped)
 {
     trace_frames(TH_EVALUATOR_CPU, 1000);
     maps_each_frame = true;
@@ -654,7 +654,7 @@ static void expect_cpu(const th_crowd_view_desc *desc, const char *why)
     th_crowd_view_await_stats(crowd_view);
 }
 
-static void leaves_to_the_cpu_what_it_cannot_do_and_says_why(void)
+CHECK(gpu_cull, leaves_to_the_cpu_what_it_cannot_do_and_says_why)
 {
     const th_crowd_view_desc usual = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_GRID, 1);
     th_crowd_view_desc shared = usual, held = usual, levels = usual, measured = usual, many = usual;
@@ -685,7 +685,7 @@ static void expect_evaluator(const th_crowd_view_desc *desc, th_evaluator evalua
 }
 
 /* Which takes the GPU by itself where there is one. */
-static void leaves_to_the_kernels_what_it_cannot_pose_and_says_why(void)
+CHECK(gpu_cull, leaves_to_the_kernels_what_it_cannot_pose_and_says_why)
 {
     th_crowd_view_desc usual = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_STREET, 1);
     usual.count = 60;
@@ -745,7 +745,7 @@ Test(gpu_cull, says_that_the_driver_does_not_compile_the_shader)
     gl = NULL;
 }
 
-static void says_that_the_gpu_has_no_memory(void)
+CHECK(gpu_cull, says_that_the_gpu_has_no_memory)
 {
     get_buffer = glad_glGetBufferParameteri64v;
     glad_glGetBufferParameteri64v = lack_memory;
@@ -755,11 +755,7 @@ static void says_that_the_gpu_has_no_memory(void)
 
 Test(gpu_cull, checks)
 {
-    CHECK_ALL(plays_clips_of_all_kinds, counts_without_waiting, does_the_same_for_any_number_of_characters,
-              reads_nothing_but_old_counts_where_the_driver_keeps_nothing_mapped,
-              leaves_to_the_cpu_what_it_cannot_do_and_says_why, leaves_to_the_kernels_what_it_cannot_pose_and_says_why,
-              says_that_the_gpu_has_no_memory);
+    run_checks("gpu_cull");
     need_llvmpipe();
-    CHECK_ALL(lists_whom_the_cpu_lists, draws_the_pictures_of_the_cpu, draws_the_pictures_of_the_scalar_kernel,
-              draws_them_where_the_driver_binds_little);
+    run_checks("gpu_cull_exactly");
 }

@@ -192,7 +192,7 @@ static bool check_model(const th_model *model, options o, uint32_t times)
 
 /* Scaled, mirrored and doubly bound joints, chains, stars, half turns. Only some models can have palettes of
  * quaternions: they wait for the next that can. */
-static void writes_the_bytes_of_the_scalar_kernel_for_random_models(void)
+CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_random_models)
 {
     for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++)
         for (uint32_t n = palette, c = 0; c < CURVES; n++) {
@@ -203,7 +203,7 @@ static void writes_the_bytes_of_the_scalar_kernel_for_random_models(void)
 }
 
 /* The human, morph weights, files, and synthetic rigs, one of which changes its scale. */
-static void writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models(void)
+CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models)
 {
     static const th_palette palettes[TH_SYNTHETIC_SHAPE_COUNT] = {TH_PALETTE_QUAT, TH_PALETTE_F32, TH_PALETTE_QUAT16};
     const random_desc morphed = {.seed = 5, .joint_count = 9, .clip_count = 1, .key_count = 8, .swing_rad = 0.2};
@@ -226,7 +226,7 @@ static void writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models(
     }
 }
 
-static void writes_the_bytes_of_the_scalar_kernel_for_files(void)
+CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_files)
 {
     static const char *const files[] = {"BVH/Boxing_Toes.bvh", "X/Testwuson.X"};
     options o = {TH_INTERPOLATION_AUTHORED, TH_KEYS_32, TH_PALETTE_F32, TH_GPU_MAPPING_CHARACTER};
@@ -238,7 +238,7 @@ static void writes_the_bytes_of_the_scalar_kernel_for_files(void)
 
 /* Two models, some characters not posed, others in another order: palettes and cursors are found as a frame needs them.
  */
-static void poses_the_active_characters_of_several_models(void)
+CHECK(gpu_evaluator_exactly, poses_the_active_characters_of_several_models)
 {
     enum { ALL = 300, ACTIVE = 130 };
     const random_desc small = variety(5);
@@ -269,7 +269,7 @@ static void poses_the_active_characters_of_several_models(void)
 /* ---- choosing a mapping ---- */
 
 /* Which one depends on the machine; that what is said is what was measured does not. */
-static void takes_the_mapping_that_was_faster(void)
+CHECK(gpu_evaluator_exactly, takes_the_mapping_that_was_faster)
 {
     const th_compiled_model *compiled = compile(make_human(), TH_SAMPLING_COMPILED);
     const th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
@@ -312,7 +312,7 @@ static void expect_failure(const th_gpu_evaluator_desc *desc, th_result wanted, 
 
 /* A skeleton with too many joints; clips that the driver cannot bind; as many work groups as need not be dispatched at
  * once. */
-static void refuses_what_cannot_be_posed(void)
+CHECK(gpu_evaluator, refuses_what_cannot_be_posed)
 {
     static const char *const whys[TH_GPU_MAPPING_COUNT] = {[TH_GPU_MAPPING_CHARACTER] =
                                                                " are waited for at a time, and the shader keeps 64",
@@ -338,7 +338,7 @@ static void refuses_what_cannot_be_posed(void)
 }
 
 /* What one mapping cannot pose the other may, and nothing is measured. */
-static void takes_the_mapping_that_a_skeleton_allows(void)
+CHECK(gpu_evaluator_exactly, takes_the_mapping_that_a_skeleton_allows)
 {
     const th_model *const models[] = {model_that_waits(140), make_human()};
     th_gl_info *info = (th_gl_info *)th_gl_get_info(gl);
@@ -359,7 +359,7 @@ static void takes_the_mapping_that_a_skeleton_allows(void)
 }
 
 /* As with the smallest limit that a driver may have: palettes are bound in pieces. */
-static void binds_palettes_in_pieces(void)
+CHECK(gpu_evaluator_exactly, binds_palettes_in_pieces)
 {
     const random_desc desc = variety(2);
     const th_compiled_model *compiled =
@@ -371,7 +371,7 @@ static void binds_palettes_in_pieces(void)
 
 /* Only if characters may be posed in the model, as in a joint level; one of the crowd that nobody got has no frames
  * here, and is in nobody's way. */
-static void says_which_clip_is_played_from_authored_keys(void)
+CHECK(gpu_evaluator_exactly, says_which_clip_is_played_from_authored_keys)
 {
     static const char why[] = "human plays walk from its authored keys";
     const th_model *human = make_human();
@@ -431,7 +431,7 @@ static GLenum be_lost(void)
 
 /* The driver does not compile the shader; has no memory for clips, or for the frames that are measured; its context is
  * lost. AUTO is measured. */
-static void says_what_goes_wrong_in_the_driver(void)
+CHECK(gpu_evaluator, says_what_goes_wrong_in_the_driver)
 {
     const th_compiled_model *compiled = compile(make_human(), TH_SAMPLING_COMPILED);
     th_gpu_evaluator_desc desc = {.gl = gl,
@@ -463,11 +463,7 @@ static void says_what_goes_wrong_in_the_driver(void)
 
 Test(gpu_evaluator, checks)
 {
-    CHECK_ALL(refuses_what_cannot_be_posed, says_what_goes_wrong_in_the_driver);
+    run_checks("gpu_evaluator");
     need_exact();
-    CHECK_ALL(writes_the_bytes_of_the_scalar_kernel_for_random_models,
-              writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models,
-              writes_the_bytes_of_the_scalar_kernel_for_files, poses_the_active_characters_of_several_models,
-              takes_the_mapping_that_was_faster, takes_the_mapping_that_a_skeleton_allows, binds_palettes_in_pieces,
-              says_which_clip_is_played_from_authored_keys);
+    run_checks("gpu_evaluator_exactly");
 }

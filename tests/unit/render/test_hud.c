@@ -239,7 +239,7 @@ static void draw_edges(void)
         draw_scene(by[i][0], by[i][1]);
 }
 
-static void pictures_are_those_stored(void)
+CHECK(hud, pictures_are_those_stored)
 {
     static const struct {
         const char *name;
@@ -257,7 +257,7 @@ static void pictures_are_those_stored(void)
 
 /* ---- text ---- */
 
-static void measures_the_longest_line(void)
+CHECK(hud, measures_the_longest_line)
 {
     const float x = th_hud_text_width(hud, "x");
     cr_expect(x > TEXT_PX / 3 && x == floorf(x));
@@ -267,7 +267,7 @@ static void measures_the_longest_line(void)
 }
 
 /* What it does not know is a box, as 日 is; what follows is read. */
-static void different_bytes_may_be_the_same_text(void)
+CHECK(hud, different_bytes_may_be_the_same_text)
 {
     static const char *const texts[][2] = {
         {"\t\x7f\x1b", "日日日"},
@@ -294,7 +294,7 @@ static void different_bytes_may_be_the_same_text(void)
 
 /* Each has a look of its own: a cell is 9 pixels wide. An em dash is as wide as an en dash in a font of equal widths,
  * and a soft hyphen looks like a hyphen. */
-static void no_two_characters_look_the_same(void)
+CHECK(hud, no_two_characters_look_the_same)
 {
     enum { MOST = 256, CELL = 9 };
     static uint8_t looks[MOST][TEXT_PX][CELL * 4];
@@ -317,7 +317,7 @@ static void no_two_characters_look_the_same(void)
 }
 
 /* Line 3990 of 4000, scrolled into sight. */
-static void shows_the_lines_in_sight_of_thousands(void)
+CHECK(hud, shows_the_lines_in_sight_of_thousands)
 {
     enum { LINES = 4000, FIRST = 3990 };
     static char text[LINES * 16];
@@ -332,7 +332,7 @@ static void shows_the_lines_in_sight_of_thousands(void)
     cr_expect(same());
 }
 
-static void size_can_change_and_is_checked(void)
+CHECK(hud, size_can_change_and_is_checked)
 {
     static const float wrong[] = {-1, 5.9F, 256.5F, INFINITY, NAN};
     shoot_text(3, 3, "size", picture);
@@ -352,7 +352,7 @@ static void size_can_change_and_is_checked(void)
 
 /* ---- places, and memory ---- */
 
-static void impossible_places_draw_nothing(void)
+CHECK(hud, impossible_places_draw_nothing)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, 1e30F, -1e30F, 3e9F, -3e9F, 1e5F, -1e5F};
     begin();
@@ -388,7 +388,7 @@ static void draw_much(int lines)
     }
 }
 
-static void frames_allocate_nothing_once_it_has_grown(void)
+CHECK(hud, frames_allocate_nothing_once_it_has_grown)
 {
     begin();
     allocations = 0;
@@ -407,7 +407,7 @@ static void frames_allocate_nothing_once_it_has_grown(void)
     cr_expect_eq(allocations, 0, "%zu allocations", allocations);
 }
 
-static void without_memory_it_draws_what_it_can(void)
+CHECK(hud, without_memory_it_draws_what_it_can)
 {
     allocations_left = 0;
     begin();
@@ -428,7 +428,7 @@ static void without_memory_it_draws_what_it_can(void)
 
 /* ---- where it is drawn ---- */
 
-static void needs_no_state_and_leaves_it_as_binding_a_target_does(void)
+CHECK(hud, needs_no_state_and_leaves_it_as_binding_a_target_does)
 {
     static const GLenum switches[] = {GL_BLEND,        GL_CULL_FACE,        GL_DEPTH_TEST,
                                       GL_SCISSOR_TEST, GL_FRAMEBUFFER_SRGB, GL_STENCIL_TEST};
@@ -477,7 +477,7 @@ static void needs_no_state_and_leaves_it_as_binding_a_target_does(void)
 }
 
 /* As bytes: an opaque picture stays opaque, a clear one gets the panel's alpha. Resolving undoes it. */
-static void lies_on_the_resolved_picture_alone(void)
+CHECK(hud, lies_on_the_resolved_picture_alone)
 {
     make_hud(4);
     th_target_bind(target);
@@ -529,9 +529,5 @@ Test(hud_window, looks_the_same, .fini = close_gl)
 
 Test(hud, checks)
 {
-    CHECK_ALL(pictures_are_those_stored, measures_the_longest_line, different_bytes_may_be_the_same_text,
-              no_two_characters_look_the_same, shows_the_lines_in_sight_of_thousands, size_can_change_and_is_checked,
-              impossible_places_draw_nothing, frames_allocate_nothing_once_it_has_grown,
-              without_memory_it_draws_what_it_can, needs_no_state_and_leaves_it_as_binding_a_target_does,
-              lies_on_the_resolved_picture_alone);
+    run_checks("hud");
 }

@@ -57,7 +57,7 @@ static void check_refused(const uint8_t *bytes, size_t count, th_result code, co
     cr_expect(strstr(err.text, says), "\"%s\" should say \"%s\"", err.text, says);
 }
 
-static void has_its_pixels_from_the_top_left(void)
+CHECK(image, has_its_pixels_from_the_top_left)
 {
     static const uint8_t want[] = {255, 0, 0, 255, 0,   255, 0,   255, 0,   0,   255, 255,
                                    0,   0, 0, 128, 255, 255, 255, 255, 255, 255, 255, 255};
@@ -81,7 +81,7 @@ static void has_its_pixels_from_the_top_left(void)
 }
 
 #ifdef TH_HAVE_WEBP
-static void may_be_a_webp(void)
+CHECK(image, may_be_a_webp)
 {
     th_render_mesh_image image, same;
     th_error err = {0};
@@ -99,7 +99,7 @@ static void may_be_a_webp(void)
     th_image_free(&image);
 }
 
-static void may_be_a_damaged_webp(void)
+CHECK(image, may_be_a_damaged_webp)
 {
     check_refused(webp, 20, TH_ERR_INPUT, "cannot be read (a damaged WebP)");
     check_refused(webp, sizeof webp - 6, TH_ERR_INPUT, "a damaged WebP)");
@@ -109,7 +109,7 @@ static void may_be_a_damaged_webp(void)
 }
 #endif
 
-static void that_is_none_is_refused(void)
+CHECK(image, that_is_none_is_refused)
 {
     static const uint8_t text[] = "P6 this is no image of a kind we read, but long enough to be one";
     check_refused(NULL, 0, TH_ERR_INPUT, "is missing");
@@ -119,7 +119,7 @@ static void that_is_none_is_refused(void)
     check_refused(text, (size_t)3 << 30, TH_ERR_LIMIT, "is a file of 3221225472 bytes, the limit is 268435456");
 }
 
-static void that_is_too_large_is_refused_by_its_header(void)
+CHECK(image, that_is_too_large_is_refused_by_its_header)
 {
     uint8_t large[sizeof red_png]; /* its pixels are not looked at */
     memcpy(large, red_png, sizeof large);
@@ -153,7 +153,7 @@ static size_t make_hostile(uint8_t each, uint8_t out[8192])
     return JPEG_TABLE + 21 + symbols + sizeof jpeg - rest;
 }
 
-static void with_a_table_that_overflows_is_refused(void)
+CHECK(image, with_a_table_that_overflows_is_refused)
 {
     static uint8_t bytes[8192];
     cr_assert(jpeg[JPEG_TABLE] == 0xff && jpeg[JPEG_TABLE + 1] == 0xc4 && jpeg[JPEG_TABLE + 24] == 0xff);
@@ -164,7 +164,7 @@ static void with_a_table_that_overflows_is_refused(void)
 }
 
 /* Wherever stb would find it: behind filling, behind a second table, behind the data of a scan, beyond the end. */
-static void with_a_hidden_table_that_overflows_is_refused(void)
+CHECK(image, with_a_hidden_table_that_overflows_is_refused)
 {
     static uint8_t table[8192], bytes[16384];
     const size_t whole = make_hostile(17, table);
@@ -214,7 +214,7 @@ static stick *make_textured_stick(void)
     return s;
 }
 
-static void that_cannot_be_decoded_is_a_note(void)
+CHECK(image, that_cannot_be_decoded_is_a_note)
 {
     static const uint8_t bmp[] = {'B', 'M', 70, 0, 0, 0, 0, 0, 0, 0};
     stick *s = make_textured_stick();
@@ -231,7 +231,7 @@ static void that_cannot_be_decoded_is_a_note(void)
     }
 }
 
-static void of_two_materials_is_decoded_once(void)
+CHECK(image, of_two_materials_is_decoded_once)
 {
     stick *s = make_textured_stick();
     s->textures[0] = (th_texture){"unused.png", NULL, 0};
@@ -255,7 +255,7 @@ static void check_halved(uint32_t width, uint32_t height, const uint8_t *rgba, u
 }
 
 /* Of black and white in equal parts sRGB has 188: half of the light. */
-static void halves_weigh_colours_by_alpha(void)
+CHECK(image, halves_weigh_colours_by_alpha)
 {
     const uint8_t board[] = {0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 255};
     check_halved(2, 2, board, 1, (const uint8_t[]){188, 188, 188, 255});
@@ -268,7 +268,7 @@ static void halves_weigh_colours_by_alpha(void)
 }
 
 /* Odd sizes leave out the last row and column; one row or column is halved along itself. */
-static void halves_of_any_size(void)
+CHECK(image, halves_of_any_size)
 {
     uint8_t row[4 * 5];
     for (uint8_t i = 0; i < 5; i++)
@@ -285,8 +285,5 @@ static void halves_of_any_size(void)
 
 Test(image, checks)
 {
-    CHECK_ALL(has_its_pixels_from_the_top_left, may_be_a_webp, may_be_a_damaged_webp, that_is_none_is_refused,
-              that_is_too_large_is_refused_by_its_header, with_a_table_that_overflows_is_refused,
-              with_a_hidden_table_that_overflows_is_refused, that_cannot_be_decoded_is_a_note,
-              of_two_materials_is_decoded_once, halves_weigh_colours_by_alpha, halves_of_any_size);
+    run_checks("image");
 }

@@ -66,7 +66,7 @@ static double nearest(const th_instance_transform *p, uint32_t count)
     return least;
 }
 
-static void has_names(void)
+CHECK(layout, has_names)
 {
     static const char *const names[] = {"grid", "ring", "street", "plaza", "stadium", "unknown"};
     for (th_layout_kind kind = 0; kind <= TH_LAYOUT_COUNT; kind++)
@@ -74,7 +74,7 @@ static void has_names(void)
 }
 
 /* Whoever stands still: on a street walkers pass. */
-static void keeps_everyone_apart(void)
+CHECK(layout, keeps_everyone_apart)
 {
     for (th_layout_kind kind = TH_LAYOUT_GRID; kind <= TH_LAYOUT_RING; kind++) {
         th_layout layout = layout_of(kind, COUNT);
@@ -89,7 +89,7 @@ static void keeps_everyone_apart(void)
     cr_expect_geq(nearest(placed, COUNT), 0.7, "%g on the kerb", nearest(placed, COUNT));
 }
 
-static void takes_the_spacing_it_is_given(void)
+CHECK(layout, takes_the_spacing_it_is_given)
 {
     th_layout layout = layout_of(TH_LAYOUT_GRID, 25);
     layout.desc.spacing = 3;
@@ -102,7 +102,7 @@ static void takes_the_spacing_it_is_given(void)
     cr_expect_float_eq(widest, 6, 1e-5, "25 are 5 by 5");
 }
 
-static void stands_on_the_ground(void)
+CHECK(layout, stands_on_the_ground)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         th_layout layout = layout_of(kind, COUNT);
@@ -120,7 +120,7 @@ static void stands_on_the_ground(void)
     }
 }
 
-static void depends_on_seed_instance_and_time_alone(void)
+CHECK(layout, depends_on_seed_instance_and_time_alone)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         th_layout layout = layout_of(kind, COUNT);
@@ -138,7 +138,7 @@ static void depends_on_seed_instance_and_time_alone(void)
     }
 }
 
-static void moves_characters_only_in_a_street(void)
+CHECK(layout, moves_characters_only_in_a_street)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         const th_layout layout = layout_of(kind, COUNT);
@@ -148,7 +148,7 @@ static void moves_characters_only_in_a_street(void)
     }
 }
 
-static void moves_nobody_when_there_are_more(void)
+CHECK(layout, moves_nobody_when_there_are_more)
 {
     static const th_layout_kind kinds[] = {TH_LAYOUT_GRID, TH_LAYOUT_RING, TH_LAYOUT_PLAZA};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -168,7 +168,7 @@ static void direction(uint32_t i, const th_instance_transform *p, double out[2])
     out[1] = cos(angle);
 }
 
-static void looks_to_the_front_in_a_grid_and_inward_in_a_ring(void)
+CHECK(layout, looks_to_the_front_in_a_grid_and_inward_in_a_ring)
 {
     th_layout grid = layout_of(TH_LAYOUT_GRID, COUNT), ring = layout_of(TH_LAYOUT_RING, COUNT);
     th_layout_place(&grid, 0, COUNT, 0, placed);
@@ -187,7 +187,7 @@ static void looks_to_the_front_in_a_grid_and_inward_in_a_ring(void)
 /* ---- the plaza ---- */
 
 /* In groups of known sizes, one after the other. */
-static void looks_at_the_others_of_a_group_in_a_plaza(void)
+CHECK(layout, looks_at_the_others_of_a_group_in_a_plaza)
 {
     static const uint32_t sizes[] = {3, 2, 4, 1, 2, 5, 3, 1, 4, 2};
     const th_layout layout = layout_of(TH_LAYOUT_PLAZA, COUNT);
@@ -216,7 +216,7 @@ static void looks_at_the_others_of_a_group_in_a_plaza(void)
 
 /* ---- the stadium ---- */
 
-static void has_a_seat_for_everyone_in_a_stadium(void)
+CHECK(layout, has_a_seat_for_everyone_in_a_stadium)
 {
     static const uint32_t counts[] = {1, 2, 23, 24, 25, 100, 999, 2000, 10000, 100000, 1000000};
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
@@ -230,7 +230,7 @@ static void has_a_seat_for_everyone_in_a_stadium(void)
 }
 
 /* Whoever is a row above sits behind. The last seat of a row is near its first. */
-static void looks_at_the_pitch_from_rows_of_seats(void)
+CHECK(layout, looks_at_the_pitch_from_rows_of_seats)
 {
     const th_layout layout = layout_of(TH_LAYOUT_STADIUM, COUNT);
     const th_stadium s = th_layout_stadium(&layout);
@@ -252,7 +252,7 @@ static void looks_at_the_pitch_from_rows_of_seats(void)
     }
 }
 
-static void has_stands_for_characters_that_stay(void)
+CHECK(layout, has_stands_for_characters_that_stay)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++)
         cr_expect_eq(th_layout_is_for_standing(kind), kind == TH_LAYOUT_PLAZA || kind == TH_LAYOUT_STADIUM);
@@ -260,7 +260,7 @@ static void has_stands_for_characters_that_stay(void)
 
 /* ---- the street ---- */
 
-static void walks_at_the_speed_of_the_feet(void)
+CHECK(layout, walks_at_the_speed_of_the_feet)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
     uint64_t state = SEED;
@@ -305,7 +305,7 @@ static double drawn_at(const th_layout *layout, const th_crowd *crowd, uint32_t 
 }
 
 /* Around the end of a loop, where the crowd has the clip jump back, and after days. */
-static void carries_a_model_on_when_the_crowd_has_its_clip_jump_back(void)
+CHECK(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
 {
     enum { STRIDERS = 64, LOOPS = 4, NEAR = 12 };
     /* A model of one joint, which strides along +Z by its clip; the clip's length is no float. */
@@ -349,7 +349,7 @@ static void carries_a_model_on_when_the_crowd_has_its_clip_jump_back(void)
     th_compiled_model_destroy(compiled);
 }
 
-static void walks_by_constants_as_by_the_distance(void)
+CHECK(layout, walks_by_constants_as_by_the_distance)
 {
     static th_walk walks[COUNT];
     static float z[COUNT];
@@ -383,7 +383,7 @@ static void walks_by_constants_as_by_the_distance(void)
     }
 }
 
-static void keeps_walkers_on_the_street_on_their_side_in_their_direction(void)
+CHECK(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
     double half = layout.lanes * (double)layout.desc.spacing / 2;
@@ -404,7 +404,7 @@ static void keeps_walkers_on_the_street_on_their_side_in_their_direction(void)
 }
 
 /* At any time about as many in every part of the street. */
-static void fills_the_street_evenly(void)
+CHECK(layout, fills_the_street_evenly)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
     for (double time_s = 0; time_s < 1000; time_s += 110) {
@@ -420,7 +420,7 @@ static void fills_the_street_evenly(void)
 }
 
 /* Few begin in the middle, not where the lanes do. */
-static void begins_in_the_middle_of_the_street(void)
+CHECK(layout, begins_in_the_middle_of_the_street)
 {
     for (uint32_t count = 1; count < 40; count++) {
         const th_layout layout = layout_of(TH_LAYOUT_STREET, count);
@@ -446,7 +446,7 @@ static void apply(const th_mat34 *m, const float p[3], double out[3])
     }
 }
 
-static void makes_matrices_that_scale_turn_and_move(void)
+CHECK(layout, makes_matrices_that_scale_turn_and_move)
 {
     th_mat34 m = th_instance_transform_matrix(&(th_instance_transform){{10, 20, 30}, (float)(PI / 2), 2});
     const double moved[3][3] = {{10, 20, 28}, {10, 22, 30}, {12, 20, 30}}; /* of the unit vectors */
@@ -460,7 +460,7 @@ static void makes_matrices_that_scale_turn_and_move(void)
     }
 }
 
-static void holds_everyone_in_its_bounds(void)
+CHECK(layout, holds_everyone_in_its_bounds)
 {
     static const uint32_t counts[] = {1, 2, 9, 10, 100, COUNT};
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++)
@@ -499,7 +499,7 @@ static void expect_sphere(const th_sphere *sphere, const th_sphere *in_model, co
     cr_expect_float_eq(sphere->radius, in_model->radius * where->scale, 1e-5f);
 }
 
-static void knows_where_somebody_gets_to(void)
+CHECK(layout, knows_where_somebody_gets_to)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         const th_layout layout = layout_of(kind, 100);
@@ -524,7 +524,7 @@ static void knows_where_somebody_gets_to(void)
 }
 
 /* A clip of 16 s that moves the model, whose part p is marked by its sphere: forwards and backwards, over the seam. */
-static void shows_the_parts_of_a_clip_that_are_seen(void)
+CHECK(layout, shows_the_parts_of_a_clip_that_are_seen)
 {
     static const struct {
         double speed, time_s, shown_s;
@@ -581,7 +581,7 @@ static double direction_on_way(const th_layout *layout, uint32_t i, const th_wea
 }
 
 /* From heading to place, by Simpson's rule. */
-static void a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_heads(void)
+CHECK(layout, a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_heads)
 {
     enum { PEOPLE = 60, STEPS = 400 };
     const double step = 0.05;
@@ -610,7 +610,7 @@ static void a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_
 }
 
 /* Two in a lane are a spacing apart along it, or more, as far as both have strayed. */
-static void those_who_weave_keep_their_distance_wherever_they_have_strayed(void)
+CHECK(layout, those_who_weave_keep_their_distance_wherever_they_have_strayed)
 {
     enum { PEOPLE = 300 };
     static th_weave ways[PEOPLE];
@@ -631,7 +631,7 @@ static void those_who_weave_keep_their_distance_wherever_they_have_strayed(void)
     }
 }
 
-static void who_weaves_is_where_its_bounds_say(void)
+CHECK(layout, who_weaves_is_where_its_bounds_say)
 {
     enum { PEOPLE = 200 };
     const th_layout layout = layout_of_routines(PEOPLE);
@@ -655,15 +655,5 @@ static void who_weaves_is_where_its_bounds_say(void)
 Test(layout, checks)
 {
     before_check = make_motions;
-    CHECK_ALL(has_names, keeps_everyone_apart, takes_the_spacing_it_is_given, stands_on_the_ground,
-              depends_on_seed_instance_and_time_alone, moves_characters_only_in_a_street,
-              moves_nobody_when_there_are_more, looks_to_the_front_in_a_grid_and_inward_in_a_ring,
-              looks_at_the_others_of_a_group_in_a_plaza, has_a_seat_for_everyone_in_a_stadium,
-              looks_at_the_pitch_from_rows_of_seats, has_stands_for_characters_that_stay,
-              walks_at_the_speed_of_the_feet, carries_a_model_on_when_the_crowd_has_its_clip_jump_back,
-              walks_by_constants_as_by_the_distance, keeps_walkers_on_the_street_on_their_side_in_their_direction,
-              fills_the_street_evenly, begins_in_the_middle_of_the_street, makes_matrices_that_scale_turn_and_move,
-              holds_everyone_in_its_bounds, knows_where_somebody_gets_to, shows_the_parts_of_a_clip_that_are_seen,
-              a_way_that_weaves_is_as_long_as_its_walker_walks_and_leads_where_it_heads,
-              those_who_weave_keep_their_distance_wherever_they_have_strayed, who_weaves_is_where_its_bounds_say);
+    run_checks("layout");
 }

@@ -48,7 +48,7 @@ static th_model *make_human(void)
 }
 
 /* Decoded once, and otherwise what it would be by itself. */
-static void of_a_joint_level_has_the_images_of_its_model(void)
+CHECK(render_mesh, of_a_joint_level_has_the_images_of_its_model)
 {
     uint8_t tga[18 + 64 * 64 * 3] = {[2] = 2, [12] = 64, [14] = 64, [16] = 24};
     th_texture texture = {"skin.tga", tga, sizeof tga};
@@ -86,7 +86,7 @@ static void of_a_joint_level_has_the_images_of_its_model(void)
     th_model_free(human);
 }
 
-static void says_how_far_the_levels_of_the_human_are_off(void)
+CHECK(render_mesh, says_how_far_the_levels_of_the_human_are_off)
 {
     th_model *human = make_human();
     if (!is_nightly())
@@ -107,7 +107,7 @@ static void says_how_far_the_levels_of_the_human_are_off(void)
 }
 
 /* Vertices alone do not show a triangle that spans from one leg to the other. */
-static void coarse_levels_of_the_human_stay_on_its_surface(void)
+CHECK(render_mesh, coarse_levels_of_the_human_stay_on_its_surface)
 {
     th_model *human = make_human();
     if (!is_nightly())
@@ -120,7 +120,7 @@ static void coarse_levels_of_the_human_stay_on_its_surface(void)
                           1.5 * (double)render_mesh->lod_error[l], "level %u, pose %u", l, p);
 }
 
-static void two_levels_double_the_limit(void)
+CHECK(render_mesh, two_levels_double_the_limit)
 {
     cr_expect_eq(th_render_mesh_lod_limit(0), 0);
     for (uint32_t l = 1; l + 2 < TH_RENDER_MESH_LODS; l++)
@@ -128,7 +128,7 @@ static void two_levels_double_the_limit(void)
 }
 
 /* Scales in the skeleton, several meshes, meshes without bones, texture coordinates far from the image. */
-static void has_all_of_files(void)
+CHECK(render_mesh, has_all_of_files)
 {
     static const char *const files[] = {"BVH/Boxing_Toes.bvh",
                                         "X/Testwuson.X",
@@ -158,7 +158,7 @@ static void check_equal(const th_render_mesh *a, const th_render_mesh *b)
 }
 
 /* Every time the same. */
-static void has_all_of_the_human(void)
+CHECK(render_mesh, has_all_of_the_human)
 {
     const th_model *human = make_human();
     check_equal(check_whole(human), create_render_mesh(human));
@@ -194,7 +194,7 @@ static th_vertex *hang_card(stick *s, const char *name)
     return corners;
 }
 
-static void of_nothing_is_empty(void)
+CHECK(render_mesh, of_nothing_is_empty)
 {
     stick *s = make_stick();
     s->model.material_count = 0;
@@ -214,7 +214,7 @@ static void of_nothing_is_empty(void)
     th_render_mesh_destroy(NULL);
 }
 
-static void takes_one_triangle_and_leaves_out_none(void)
+CHECK(render_mesh, takes_one_triangle_and_leaves_out_none)
 {
     stick *s = make_stick();
     th_vertex corners[] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 1), stick_vertex(-0.0F, 1, 0, 299)};
@@ -230,7 +230,7 @@ static void takes_one_triangle_and_leaves_out_none(void)
     cr_expect_arr_eq(render_mesh->materials[1].base_color, s->materials[1].base_color, sizeof(float[4]));
 }
 
-static void keeps_degenerate_triangles_and_drops_unused_and_equal_vertices(void)
+CHECK(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices)
 {
     stick *s = make_stick();
     th_vertex v[7];
@@ -244,7 +244,7 @@ static void keeps_degenerate_triangles_and_drops_unused_and_equal_vertices(void)
     cr_expect_eq(render_mesh->vertex_count, 5, "4 is in no triangle, 6 is 0 again");
 }
 
-static void takes_any_heap_of_triangles(void)
+CHECK(render_mesh, takes_any_heap_of_triangles)
 {
     enum { VERTICES_OF_HEAP = 300, TRIANGLES_OF_HEAP = 500 };
     stick *s = make_stick();
@@ -305,7 +305,7 @@ static void make_twins(twins *w)
         w->indices[i] = i * 7 % (2 * PAIRS);
 }
 
-static void has_the_deltas_of_morph_targets_by_vertex(void)
+CHECK(render_mesh, has_the_deltas_of_morph_targets_by_vertex)
 {
     stick *s = make_stick();
     static twins w;
@@ -365,7 +365,7 @@ static th_render_mesh *pack_one(stick *s, th_vertex vertex)
     return check_stick(s, 1);
 }
 
-static void weights_lose_as_little_as_can_be(void)
+CHECK(render_mesh, weights_lose_as_little_as_can_be)
 {
     static const struct {
         float weight[4];
@@ -390,7 +390,7 @@ static void weights_lose_as_little_as_can_be(void)
     }
 }
 
-static void weights_of_any_kind_sum_to_255(void)
+CHECK(render_mesh, weights_of_any_kind_sum_to_255)
 {
     stick *s = make_stick();
     uint64_t state = 3;
@@ -422,7 +422,7 @@ static void check_uv(stick *s, float u, float v, double near_u, double near_v)
     cr_expect_float_eq((double)th_half_to_float(render_mesh->vertices[0].uv[1]), near_v, 0x1p-12, "%g", (double)v);
 }
 
-static void texture_coordinates_move_next_to_the_image(void)
+CHECK(render_mesh, texture_coordinates_move_next_to_the_image)
 {
     stick *s = make_stick();
     check_uv(s, 0.25F, 0.75F, 0.25, 0.75);
@@ -432,7 +432,7 @@ static void texture_coordinates_move_next_to_the_image(void)
     check_uv(s, 3e38F, -3e38F, 0, 0);
 }
 
-static void texture_coordinates_that_half_precision_spoils_are_noted(void)
+CHECK(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
 {
     stick *s = make_stick();
     th_vertex *corners = hang_card(s, "road");
@@ -464,7 +464,7 @@ static th_culling culling_of(stick *s)
     return create_render_mesh(&s->model)->parts[0].culling;
 }
 
-static void culls_what_is_never_seen(void)
+CHECK(render_mesh, culls_what_is_never_seen)
 {
     stick *s = make_stick();
     th_vertex *corners = hang_card(s, "card");
@@ -480,7 +480,7 @@ static void culls_what_is_never_seen(void)
     cr_expect_eq(culling_of(s), TH_CULL_NONE);
 }
 
-static void culls_nothing_that_a_clip_mirrors(void)
+CHECK(render_mesh, culls_nothing_that_a_clip_mirrors)
 {
     stick *s = make_stick();
     static const double times[] = {0, 1};
@@ -496,7 +496,7 @@ static void culls_nothing_that_a_clip_mirrors(void)
     cr_expect_eq(culling_of(s), TH_CULL_NONE);
 }
 
-static void keeps_what_alpha_means(void)
+CHECK(render_mesh, keeps_what_alpha_means)
 {
     stick *s = make_stick();
     s->materials[1].alpha = TH_ALPHA_MASK;
@@ -559,7 +559,7 @@ static ball *hang_ball(stick *s)
     return b;
 }
 
-static void levels_have_no_gaps_between_meshes_nor_at_seams(void)
+CHECK(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
 {
     stick *s = make_stick();
     hang_ball(s);
@@ -571,7 +571,7 @@ static void levels_have_no_gaps_between_meshes_nor_at_seams(void)
 }
 
 /* Two triangles meet at a seam, and one stands alone. */
-static void an_island_continues_across_seams(void)
+CHECK(render_mesh, an_island_continues_across_seams)
 {
     const uint32_t places[9] = {0, 1, 2, 2, 3, 4, 5, 6, 7}, indices[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     uint32_t scratch[18], sizes[9];
@@ -581,7 +581,7 @@ static void an_island_continues_across_seams(void)
 }
 
 /* A hinge all the way round: the halves move apart, but not before they do. The pole ties them together. */
-static void levels_have_no_gaps_at_rest_where_weights_differ(void)
+CHECK(render_mesh, levels_have_no_gaps_at_rest_where_weights_differ)
 {
     stick *s = make_stick();
     ball *b = hang_ball(s);
@@ -618,7 +618,7 @@ static th_vertex drum_vertex(int ring, int side)
     return v;
 }
 
-static void what_is_flat_stays_flat_where_the_rim_is_left_out(void)
+CHECK(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
 {
     stick *s = make_stick();
     drum *d = borrow(sizeof *d);
@@ -664,7 +664,7 @@ static th_render_mesh_vertex surface_vertex(double x, double y, double z, uint32
 
 /* A roof of two triangles, one sixteen times as large, whose ridge point has the normal of a gable that the level left
  * out. Its new normal is the mean of the two sides by their area. */
-static void new_normals_are_means_by_area(void)
+CHECK(render_mesh, new_normals_are_means_by_area)
 {
     const double c = cos(M_PI / 12), s = sin(M_PI / 12);
     const float large[3] = {(float)s, (float)c, 0}, small[3] = {(float)-s, (float)c, 0};
@@ -702,7 +702,7 @@ static void new_normals_are_means_by_area(void)
 }
 
 /* A scale between mesh and scene, which the limit and the errors have to go by; of 2^7, so that nothing is rounded. */
-static void errors_are_in_scene_units(void)
+CHECK(render_mesh, errors_are_in_scene_units)
 {
     stick *s = make_stick();
     hang_ball(s);
@@ -719,7 +719,7 @@ static void errors_are_in_scene_units(void)
 }
 
 /* Turned about the root, some of it would lie beyond the largest float. */
-static void has_no_levels_where_numbers_end(void)
+CHECK(render_mesh, has_no_levels_where_numbers_end)
 {
     stick *s = make_stick();
     ball *b = borrow(sizeof *b);
@@ -733,7 +733,7 @@ static void has_no_levels_where_numbers_end(void)
 }
 
 /* A straight tube with a knee: flat along its length, as it was bound. */
-static void levels_keep_the_rings_that_bend(void)
+CHECK(render_mesh, levels_keep_the_rings_that_bend)
 {
     enum { RINGS_OF_TUBE = 41, SIDES_OF_TUBE = 24 };
     stick *s = make_stick();
@@ -763,7 +763,7 @@ static void levels_keep_the_rings_that_bend(void)
 
 /* The second ball is out of reach of the first one's joints, and so small that its own size is the limit: its fifteen
  * triangles stay where the first ball has long lost most of its own. */
-static void meshes_without_a_common_bind_get_their_own_levels(void)
+CHECK(render_mesh, meshes_without_a_common_bind_get_their_own_levels)
 {
     stick *s = make_stick();
     ball *b = borrow(2 * sizeof *b);
@@ -795,7 +795,7 @@ static void scene_point(const th_dmat34 *palette, const float at[3], double out[
     th_dmat34_point(palette, (double[3]){(double)at[0], (double)at[1], (double)at[2]}, out);
 }
 
-static void spheres_of_binds_reach_their_farthest_vertex(void)
+CHECK(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
 {
     th_model *human = make_human();
     th_render_mesh *render_mesh = create_render_mesh(human);
@@ -822,7 +822,7 @@ static void spheres_of_binds_reach_their_farthest_vertex(void)
     }
 }
 
-static void spheres_of_binds_bound_any_pose(void)
+CHECK(render_mesh, spheres_of_binds_bound_any_pose)
 {
     th_model *human = make_human();
     th_render_mesh *render_mesh = create_render_mesh(human);
@@ -861,7 +861,7 @@ static bool is_above(const th_model *model, uint32_t joint, uint32_t above)
     return joint == above;
 }
 
-static void lines_follow_the_joints_from_palettes_alone(void)
+CHECK(render_mesh, lines_follow_the_joints_from_palettes_alone)
 {
     for (uint64_t seed = 0; seed < 20; seed++) {
         th_model *model = random_model(&(random_desc){.seed = seed,
@@ -899,7 +899,7 @@ static void lines_follow_the_joints_from_palettes_alone(void)
 }
 
 /* A joint that was bound with a matrix of no size has no place of its own: the line goes on to the next. */
-static void lines_pass_over_binds_without_a_place(void)
+CHECK(render_mesh, lines_pass_over_binds_without_a_place)
 {
     stick *s = make_stick();
     memset(&s->bones[1].inverse_bind, 0, sizeof s->bones[1].inverse_bind);
@@ -914,7 +914,7 @@ static void lines_pass_over_binds_without_a_place(void)
 /* ---- errors ---- */
 
 /* Of a render_mesh with levels, an image and a note. An image that there is no memory for is left out, and noted. */
-static void reports_that_memory_is_out(void)
+CHECK(render_mesh, reports_that_memory_is_out)
 {
     static uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
     stick *s = make_stick();
@@ -948,7 +948,7 @@ static void reports_that_memory_is_out(void)
     cr_expect_gt(tried, 50);
 }
 
-static void refuses_more_triangles_than_an_index_can_count(void)
+CHECK(render_mesh, refuses_more_triangles_than_an_index_can_count)
 {
     stick *s = make_stick();
     th_vertex corner = stick_vertex(0, 0, 0, 0);
@@ -968,19 +968,5 @@ static void refuses_more_triangles_than_an_index_can_count(void)
 
 Test(render_mesh, checks)
 {
-    CHECK_ALL(of_a_joint_level_has_the_images_of_its_model, says_how_far_the_levels_of_the_human_are_off,
-              coarse_levels_of_the_human_stay_on_its_surface, two_levels_double_the_limit, has_all_of_files,
-              has_all_of_the_human, of_nothing_is_empty, takes_one_triangle_and_leaves_out_none,
-              keeps_degenerate_triangles_and_drops_unused_and_equal_vertices, takes_any_heap_of_triangles,
-              has_the_deltas_of_morph_targets_by_vertex, weights_lose_as_little_as_can_be,
-              weights_of_any_kind_sum_to_255, texture_coordinates_move_next_to_the_image,
-              texture_coordinates_that_half_precision_spoils_are_noted, culls_what_is_never_seen,
-              culls_nothing_that_a_clip_mirrors, keeps_what_alpha_means,
-              levels_have_no_gaps_between_meshes_nor_at_seams, an_island_continues_across_seams,
-              levels_have_no_gaps_at_rest_where_weights_differ, what_is_flat_stays_flat_where_the_rim_is_left_out,
-              new_normals_are_means_by_area, errors_are_in_scene_units, has_no_levels_where_numbers_end,
-              levels_keep_the_rings_that_bend, meshes_without_a_common_bind_get_their_own_levels,
-              spheres_of_binds_reach_their_farthest_vertex, spheres_of_binds_bound_any_pose,
-              lines_follow_the_joints_from_palettes_alone, lines_pass_over_binds_without_a_place,
-              reports_that_memory_is_out, refuses_more_triangles_than_an_index_can_count);
+    run_checks("render_mesh");
 }

@@ -195,14 +195,14 @@ static th_ring_upload first_upload(void)
     return th_gl_get_info(gl)->buffer_storage ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
 }
 
-static void frames_arrive_whole_and_in_time(void)
+CHECK(ring_frames, frames_arrive_whole_and_in_time)
 {
     for (th_ring_upload upload = first_upload(); upload <= TH_RING_COPIED; upload++)
         check_upload(upload, upload);
 }
 
 /* Slots are drawn from last when they are as old as they may be. */
-static void keeps_slots_for_later_frames(void)
+CHECK(ring_frames, keeps_slots_for_later_frames)
 {
     for (th_ring_upload upload = first_upload(); upload <= TH_RING_COPIED; upload++)
         for (uint32_t held = 1; held <= TH_RING_MAX_HELD; held += 3) {
@@ -214,7 +214,7 @@ static void keeps_slots_for_later_frames(void)
 }
 
 /* Numbers of frames say for how long what was written can be drawn. */
-static void numbers_its_frames(void)
+CHECK(ring, numbers_its_frames)
 {
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .held = 2});
     write_frame(&s, 0);
@@ -250,7 +250,7 @@ Test(ring, a_driver_without_buffer_storage_gets_another_upload)
 
 /* ---- sizes ---- */
 
-static void slots_of_nothing_and_of_odd_sizes(void)
+CHECK(ring, slots_of_nothing_and_of_odd_sizes)
 {
     const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1000000};
     const th_ring_upload uploads[] = {TH_RING_AUTO, TH_RING_UNSYNCHRONIZED};
@@ -271,7 +271,7 @@ static void slots_of_nothing_and_of_odd_sizes(void)
     th_ring_destroy(NULL);
 }
 
-static void grows_between_frames_and_loses_none(void)
+CHECK(ring_frames, grows_between_frames_and_loses_none)
 {
     for (th_ring_upload upload = first_upload(); upload <= TH_RING_COPIED; upload++) {
         scene s = make_scene(&(th_ring_desc){.upload = upload, .guard = true});
@@ -293,7 +293,7 @@ static void grows_between_frames_and_loses_none(void)
 }
 
 /* The frames before read the slots that are replaced. */
-static void grows_when_the_gpu_is_done(void)
+CHECK(ring, grows_when_the_gpu_is_done)
 {
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t)});
     write_frame(&s, 0);
@@ -308,7 +308,7 @@ static void grows_when_the_gpu_is_done(void)
     cr_assert(th_ring_end(s.ring));
 }
 
-static void stays_as_it_is_when_there_is_no_memory_to_grow(void)
+CHECK(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
 {
     scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t)});
     const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 7}, bytes = th_ring_get_info(s.ring).bytes;
@@ -329,7 +329,7 @@ static void stays_as_it_is_when_there_is_no_memory_to_grow(void)
 }
 
 /* Three times this is little, in 64 bits. */
-static void more_than_there_is_memory_is_an_error(void)
+CHECK(ring, more_than_there_is_memory_is_an_error)
 {
     th_ring *ring;
     th_error err;
@@ -345,14 +345,14 @@ static scene make_guarded(void)
     return make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .guard = true});
 }
 
-static void a_guarded_ring_draws_the_same(void)
+CHECK(ring_guard, a_guarded_ring_draws_the_same)
 {
     scene s = make_guarded();
     run_frames(&s);
 }
 
 /* The driver gets its pages back as it gave them. */
-static void a_guard_ends_with_its_ring(void)
+CHECK(ring_guard, a_guard_ends_with_its_ring)
 {
     for (int i = 0; i < 5; i++) {
         th_ring *ring;
@@ -393,7 +393,7 @@ static bool is_caught(volatile char *at)
     return caught;
 }
 
-static void a_guard_catches_a_write_to_a_slot_that_has_ended(void)
+CHECK(ring_guard, a_guard_catches_a_write_to_a_slot_that_has_ended)
 {
     scene s = make_guarded();
     char *slot = th_ring_begin(s.ring);
@@ -406,7 +406,7 @@ static void a_guard_catches_a_write_to_a_slot_that_has_ended(void)
     run_frames(&s);
 }
 
-static void a_guard_catches_a_write_beyond_the_slot(void)
+CHECK(ring_guard, a_guard_catches_a_write_beyond_the_slot)
 {
     scene s = make_guarded();
     const size_t bytes = WORDS * sizeof(uint32_t);
@@ -427,17 +427,15 @@ static void a_guard_catches_a_write_beyond_the_slot(void)
 Test(ring, frames_and_sizes)
 {
     open_threaded(false);
-    CHECK_ALL(frames_arrive_whole_and_in_time, keeps_slots_for_later_frames, numbers_its_frames,
-              slots_of_nothing_and_of_odd_sizes, grows_between_frames_and_loses_none, grows_when_the_gpu_is_done,
-              stays_as_it_is_when_there_is_no_memory_to_grow, more_than_there_is_memory_is_an_error);
+    run_checks("ring_frames");
+    run_checks("ring");
     if (!th_gl_get_info(gl)->buffer_storage || !th_gl_get_info(gl)->software)
         cr_skip_test("slots can be guarded only where they stay mapped and the CPU draws");
-    CHECK_ALL(a_guarded_ring_draws_the_same, a_guard_ends_with_its_ring,
-              a_guard_catches_a_write_to_a_slot_that_has_ended, a_guard_catches_a_write_beyond_the_slot);
+    run_checks("ring_guard");
 }
 
 Test(ring, frames_from_far_ahead)
 {
     open_threaded(true);
-    CHECK_ALL(frames_arrive_whole_and_in_time, keeps_slots_for_later_frames, grows_between_frames_and_loses_none);
+    run_checks("ring_frames");
 }

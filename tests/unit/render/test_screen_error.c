@@ -91,7 +91,7 @@ static th_screen_error_stats measure(double time_s)
     return th_crowd_view_get_stats(s.crowd_view).error;
 }
 
-static void is_zero_where_nothing_is_saved(void)
+CHECK(screen_error, is_zero_where_nothing_is_saved)
 {
     for (th_behaviour_kind behaviour = TH_BEHAVIOUR_NONE; behaviour <= TH_BEHAVIOUR_GRAPH; behaviour++) {
         s.desc.behaviour = behaviour;
@@ -290,7 +290,7 @@ static void measure_and_check(double time_s)
     check(time_s);
 }
 
-static void is_that_of_all_vertices(void)
+CHECK(screen_error, is_that_of_all_vertices)
 {
     s.desc.palette = TH_PALETTE_QUAT16;
     make_view();
@@ -300,7 +300,7 @@ static void is_that_of_all_vertices(void)
     measure_and_check(7.25);
 }
 
-static void of_shared_poses_is_that_of_all_vertices(void)
+CHECK(screen_error, of_shared_poses_is_that_of_all_vertices)
 {
     for (double hz = 15; hz < 100; hz *= 4) {
         s.desc.share_hz = hz;
@@ -312,7 +312,7 @@ static void of_shared_poses_is_that_of_all_vertices(void)
 }
 
 /* Characters of the street have several joint levels; they share, too, or not. */
-static void of_joint_levels_is_that_of_all_vertices(void)
+CHECK(screen_error, of_joint_levels_is_that_of_all_vertices)
 {
     s.desc.joint_lod = true;
     for (int shares = 0; shares < 2; shares++) {
@@ -356,7 +356,7 @@ static void follow_held(holding *h, bool breaks, double time_s)
 }
 
 /* Frames of a 30th of a second, every second of which is measured, after one in which nobody holds, too. */
-static void of_held_poses_is_that_of_all_vertices(void)
+CHECK(screen_error, of_held_poses_is_that_of_all_vertices)
 {
     s.desc.hold = 3;
     s.desc.error_every = 2;
@@ -404,7 +404,7 @@ static bool pose_without_memory(int without, size_t failing)
 }
 
 /* It is left out, and frames after it hold poses of those before. */
-static void a_frame_without_memory_leaves_poses_as_they_are(void)
+CHECK(screen_error, a_frame_without_memory_leaves_poses_as_they_are)
 {
     s.desc.hold = 3;
     for (int without = 0; without < 3; without++) {
@@ -417,7 +417,7 @@ static void a_frame_without_memory_leaves_poses_as_they_are(void)
 
 /* ---- how it is measured ---- */
 
-static void is_the_same_for_any_number_of_threads(void)
+CHECK(screen_error, is_the_same_for_any_number_of_threads)
 {
     float first[COUNT];
     uint32_t count = 0;
@@ -437,7 +437,7 @@ static void is_the_same_for_any_number_of_threads(void)
     }
 }
 
-static void is_measured_in_every_nth_frame(void)
+CHECK(screen_error, is_measured_in_every_nth_frame)
 {
     s.desc.palette = TH_PALETTE_QUAT16;
     s.desc.error_every = 3;
@@ -461,7 +461,7 @@ static const uint8_t *draw(th_look look_of, uint32_t every)
     return read_target(target);
 }
 
-static void leaves_the_picture_as_it_is(void)
+CHECK(screen_error, leaves_the_picture_as_it_is)
 {
     s.desc.palette = TH_PALETTE_QUAT16;
     const uint8_t *without = draw(TH_LOOK_NATURAL, 0);
@@ -471,7 +471,7 @@ static void leaves_the_picture_as_it_is(void)
 
 /* ---- percentiles ---- */
 
-static void has_percentiles_that_are_nearest_ranks(void)
+CHECK(screen_error, has_percentiles_that_are_nearest_ranks)
 {
     float px[200];
     for (int i = 0; i < 200; i++)
@@ -488,8 +488,5 @@ static void has_percentiles_that_are_nearest_ranks(void)
 
 Test(screen_error, checks)
 {
-    CHECK_ALL(is_zero_where_nothing_is_saved, is_that_of_all_vertices, of_shared_poses_is_that_of_all_vertices,
-              of_joint_levels_is_that_of_all_vertices, of_held_poses_is_that_of_all_vertices,
-              a_frame_without_memory_leaves_poses_as_they_are, is_the_same_for_any_number_of_threads,
-              is_measured_in_every_nth_frame, leaves_the_picture_as_it_is, has_percentiles_that_are_nearest_ranks);
+    run_checks("screen_error");
 }

@@ -49,7 +49,7 @@ static uint32_t quad_count(void)
     return shape.vertex_count / 4;
 }
 
-static void are_of_scenes_only(void)
+CHECK(surroundings, are_of_scenes_only)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         build(kind);
@@ -60,7 +60,7 @@ static void are_of_scenes_only(void)
 }
 
 /* Lanes may meander by a metre or two, and who stands on the pavement has room. */
-static void leave_a_street_free(void)
+CHECK(surroundings, leave_a_street_free)
 {
     build(TH_LAYOUT_STREET);
     double widest = 0;
@@ -75,7 +75,7 @@ static void leave_a_street_free(void)
     }
 }
 
-static void leave_groups_in_a_plaza_free(void)
+CHECK(surroundings, leave_groups_in_a_plaza_free)
 {
     build(TH_LAYOUT_PLAZA);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -90,7 +90,7 @@ static void leave_groups_in_a_plaza_free(void)
     }
 }
 
-static void carry_every_spectator(void)
+CHECK(surroundings, carry_every_spectator)
 {
     build(TH_LAYOUT_STADIUM);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -112,7 +112,7 @@ static void carry_every_spectator(void)
 
 /* Solids are seen from outside: those of the fountain, with which a plaza begins, are convex. They are 24 boxes, six
  * cones and a ball. */
-static void face_outwards(void)
+CHECK(surroundings, face_outwards)
 {
     static const uint32_t quads_of[] = {48, 16, 32, 32, 16, 24, 45};
     build(TH_LAYOUT_PLAZA);
@@ -147,7 +147,6 @@ static void face_outwards(void)
 Test(surroundings, checks)
 {
     before_check = clear;
-    CHECK_ALL(are_of_scenes_only, leave_a_street_free, leave_groups_in_a_plaza_free, carry_every_spectator,
-              face_outwards);
+    run_checks("surroundings");
     clear();
 }

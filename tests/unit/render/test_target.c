@@ -39,7 +39,7 @@ static void clear_top_row_apart(const th_target *target, int width, int height)
 
 static const int below[4] = {188, 0, 255, 128}, above[4] = {0, 124, 0, 255};
 
-static void reads_back_srgb_top_row_first(void)
+CHECK(target, reads_back_srgb_top_row_first)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(WIDTH, HEIGHT, samples);
@@ -79,7 +79,7 @@ static void draw_box(GLuint program, float right)
 }
 
 /* A box over half of column 2: its grey must be half the light (188), not half the number (128). */
-static void antialiasing_averages_light(void)
+CHECK(target, antialiasing_averages_light)
 {
     th_target *target = make_target(WIDTH, HEIGHT, 4);
     th_target_bind(target);
@@ -97,7 +97,7 @@ static void antialiasing_averages_light(void)
     glDeleteProgram(program);
 }
 
-static void has_depth_of_32_bit_float(void)
+CHECK(target, has_depth_of_32_bit_float)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(WIDTH, HEIGHT, samples);
@@ -124,7 +124,7 @@ static void has_depth_of_32_bit_float(void)
     }
 }
 
-static void can_change_its_size(void)
+CHECK(target, can_change_its_size)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(MAX_SIDE, 3, samples);
@@ -150,7 +150,7 @@ static void expect_refused(const th_target_desc *desc, const char *said)
     cr_expect(strstr(err.text, said), "%s", err.text);
 }
 
-static void names_the_limit_that_it_is_beyond(void)
+CHECK(target, names_the_limit_that_it_is_beyond)
 {
     expect_refused(&(th_target_desc){.width = 0, .height = 4}, "0x4 pixels");
     expect_refused(&(th_target_desc){.width = 4}, "4x0 pixels");
@@ -171,7 +171,7 @@ static void names_the_limit_that_it_is_beyond(void)
 }
 
 /* Rows longer than the piece by which they are swapped, and an odd number of them. */
-static void turns_large_pictures_around(void)
+CHECK(target, turns_large_pictures_around)
 {
     enum { wide = 3000, rows = 5 };
     th_target *target = make_target(wide, rows, 0);
@@ -218,7 +218,7 @@ Test(target_window, is_shown_in_a_window_as_it_is, .fini = close_gl)
     }
 }
 
-static void texts_are_embedded_as_they_are(void)
+CHECK(target, texts_are_embedded_as_they_are)
 {
     const th_shader *const shaders[] = {&th_shader_box_vert, &th_shader_box_frag, &th_shader_place_glsl};
     const char *const names[] = {"box.vert", "box.frag", "place.glsl"};
@@ -234,7 +234,7 @@ static void texts_are_embedded_as_they_are(void)
     }
 }
 
-static void draws_what_its_defines_say(void)
+CHECK(target, draws_what_its_defines_say)
 {
     th_target *target = make_target(WIDTH, HEIGHT, 0);
     th_target_bind(target);
@@ -245,7 +245,7 @@ static void draws_what_its_defines_say(void)
     glDeleteProgram(program);
 }
 
-static void computes(void)
+CHECK(target, computes)
 {
     const th_program_desc desc = {.name = "double", .compute = {&th_shader_double_comp}};
     GLuint program, buffer;
@@ -314,7 +314,7 @@ static void tell_failure(GLuint shader, GLenum what, GLint *value)
 }
 
 /* What other drivers than Mesa write. */
-static void reads_the_logs_of_several_drivers(void)
+CHECK(target, reads_the_logs_of_several_drivers)
 {
     static const struct {
         const char *log, *said;
@@ -347,7 +347,5 @@ static void reads_the_logs_of_several_drivers(void)
 
 Test(target, checks)
 {
-    CHECK_ALL(reads_back_srgb_top_row_first, antialiasing_averages_light, has_depth_of_32_bit_float,
-              can_change_its_size, names_the_limit_that_it_is_beyond, turns_large_pictures_around,
-              texts_are_embedded_as_they_are, draws_what_its_defines_say, computes, reads_the_logs_of_several_drivers);
+    run_checks("target");
 }
