@@ -25,4 +25,5 @@ th_suite(human th::human WITH fixture_human fixture_memory)
 th_suite(glb th::human NEEDS human throng-import WITH fixture_folder fixture_import)
 th_suite(synthetic th::anim PkgConfig::JANSSON WITH fixture_document fixture_memory)
 th_suite(appearances th::human INSIDE WITH fixture_human)
-th_suite(behaviour th::human th::render INSIDE WITH fixture_human random_model)
+th_suite(behaviour th::human th::render meshoptimizer::meshoptimizer INSIDE
+    WITH fixture_coarse_human fixture_human random_model)
