@@ -146,7 +146,7 @@ Test(blend_space, one_dimension_is_linear_between_any_samples)
             const mix m = mix_at(&t, t.x[i], nan(""));
             cr_assert_eq(weight_of(&m, i), 1);
         }
-        for (int n = 0; n < 200; n++) {
+        for (int n = 0; n < 80; n++) {
             double x, y;
             draw_inside(&t, &x, &y);
             const mix m = mix_at(&t, x, 0);
@@ -162,7 +162,7 @@ Test(blend_space, one_sample_is_everywhere)
 {
     trial t = {.count = 1, .x = {5}};
     cr_assert_eq(create(&t, false, NULL), TH_OK);
-    for (int n = 0; n < 100; n++)
+    for (int n = 0; n < 60; n++)
         cr_assert_eq(mix_at(&t, between(-1e9, 1e9), between(-1e9, 1e9)).count, 1);
     th_blend_space_destroy(t.space);
 }
@@ -188,7 +188,7 @@ Test(blend_space, a_sample_has_all_the_weight_at_its_position)
 
 Test(blend_space, linear_functions_are_interpolated_exactly_at_any_size_and_place)
 {
-    for (int n = 0; n < 200; n++) {
+    for (int n = 0; n < 80; n++) {
         const double size = pow(10, between(-4, 7)), away = between(-1, 1) * fmin(1e11 * size, 9e8);
         trial t = random_plane(3 + (uint32_t)n % (MOST - 2), 100);
         for (uint32_t i = 0; i < t.count; i++) {
@@ -250,7 +250,7 @@ static void check_circle(const trial *t, const mix *m)
 Test(blend_space, triangles_are_those_of_delaunay_with_the_lowest_sample_of_a_circle)
 {
     const int most[] = {8, 9, 16, 100, 1000};
-    for (int n = 0; n < 400; n++) {
+    for (int n = 0; n < 60; n++) {
         trial t = random_plane(3 + (uint32_t)between(0, MOST - 2), most[n % 5]);
         create_plane(&t);
         for (int i = 0; i < 300; i++) {
@@ -290,7 +290,7 @@ Test(blend_space, rectangles_are_cut_from_the_lower_left_to_the_upper_right)
 
 Test(blend_space, the_order_of_samples_does_not_matter)
 {
-    for (int n = 0; n < 200; n++) {
+    for (int n = 0; n < 80; n++) {
         trial t = random_plane(3 + (uint32_t)between(0, MOST - 2), n % 2 ? 8 : 1000), other = {.count = t.count};
         uint32_t to[MOST];
         for (uint32_t i = 0; i < t.count; i++) {
@@ -371,7 +371,7 @@ Test(blend_space, the_nearest_point_is_right_from_far_away)
 
 Test(blend_space, weights_do_not_jump)
 {
-    for (int n = 0; n < 200; n++) {
+    for (int n = 0; n < 80; n++) {
         trial t = random_plane(3 + (uint32_t)between(0, 30), 8);
         create_plane(&t);
         double from[2], to[2];
@@ -394,7 +394,7 @@ Test(blend_space, weights_do_not_jump)
 /* The border of a diamond is straight but for errors of rounding: to either side, weights are those on it. */
 Test(blend_space, weights_do_not_jump_at_a_border_that_is_nearly_straight)
 {
-    for (int n = 0; n < 200; n++) {
+    for (int n = 0; n < 80; n++) {
         const double side = between(0.5, 4), ux = between(0.1, 1), uy = between(0.1, 1);
         trial t = {.count = 14};
         for (int i = 0; i < 13; i++) {

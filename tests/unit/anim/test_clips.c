@@ -49,16 +49,16 @@ static void run_backwards(uint32_t count, void (*fn)(uint32_t item, void *ctx), 
 Test(clips, are_the_same_for_any_number_of_threads_and_any_budget)
 {
     uint32_t some = 0;
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= 2; seed++) {
         th_model *model = random_model(&(random_desc){
             .seed = seed, .joint_count = 12, .clip_count = 9, .key_count = 20, .uneven_keys = true, .swing_rad = 1});
-        for (double effort = 1; effort > 1e-5; effort /= 4) {
+        for (double effort = 1; effort > 1e-5; effort /= 8) {
             const th_keys keys = seed % 2 ? TH_KEYS_32 : TH_KEYS_16;
             th_compiled_model *alone = compile(model, effort, keys, NULL, NULL);
             th_compiled_model *backwards = compile(model, effort, keys, run_backwards, NULL);
             const uint32_t compiled = check_same(alone, backwards);
             some += compiled > 0 && compiled <= model->clip_count;
-            for (uint32_t threads = 1; threads <= 4; threads++) {
+            for (uint32_t threads = 2; threads <= 4; threads += 2) {
                 th_jobs_desc jobs = {.threads = threads};
                 th_compiled_model *many = compile(model, effort, keys, th_parallel_run, &jobs);
                 check_same(alone, many);
@@ -69,7 +69,7 @@ Test(clips, are_the_same_for_any_number_of_threads_and_any_budget)
         }
         th_model_free(model);
     }
-    cr_assert_gt(some, 4, "budgets that end among the clips");
+    cr_assert_gt(some, 2, "budgets that end among the clips");
 }
 
 static void count_items(uint32_t item, void *ctx)

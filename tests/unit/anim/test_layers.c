@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 150, MASKS = 3, MODELS = 24 };
+enum { COUNT = 75, MASKS = 3, MODELS = 16 };
 
 /* ---- what instances play ---- */
 
@@ -373,16 +373,15 @@ Test(layers, blend_clips_that_play_exact)
 static void check_file(const char *file)
 {
     char what[96];
-    for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
-        for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
-            setup t;
-            const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode, .keys = (th_keys)keys};
-            setup_init_of(&t, import_good(testmodel(file)), (uint32_t)(2 * mode + keys), how, (th_crowd_desc){0});
-            snprintf(what, sizeof what, "%s, %s, keys %d", file, th_interpolation_name((th_interpolation)mode), keys);
-            update(&t, UINT16_MAX);
-            check_layers(&t, 0, what);
-            setup_fini(&t);
-        }
+    for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++) {
+        setup t;
+        const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode, .keys = (th_keys)(mode % 2)};
+        setup_init_of(&t, import_good(testmodel(file)), (uint32_t)mode, how, (th_crowd_desc){0});
+        snprintf(what, sizeof what, "%s, %s", file, th_interpolation_name((th_interpolation)mode));
+        update(&t, UINT16_MAX);
+        check_layers(&t, 0, what);
+        setup_fini(&t);
+    }
 }
 
 Test(layers, of_real_characters_follow_the_reference)

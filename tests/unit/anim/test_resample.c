@@ -188,7 +188,7 @@ Test(resample, a_fast_part_costs_no_more_than_itself)
                 cr_expect_eq(report->stretch_count, s.compiled->compiled_clips[0].stretch_count);
                 cr_expect_lt(report->rate_hz, 34, "%zu: %g Hz", p, report->rate_hz);
                 check_stretches(&s.compiled->compiled_clips[0]);
-                check_bound(&s, isa, 20000);
+                check_bound(&s, isa, 4000);
                 crowd_fixture_fini(&s);
             }
             free(a);
@@ -204,7 +204,7 @@ Test(resample, keys_off_the_grid_cost_no_more_than_themselves)
     cr_assert(report->compiled, "%s", report->reason);
     cr_expect_lt(report->rate_hz, 32, "%g Hz", report->rate_hz);
     check_stretches(&s.compiled->compiled_clips[0]);
-    check_bound(&s, TH_ISA_SCALAR, 50000);
+    check_bound(&s, TH_ISA_SCALAR, 20000);
     crowd_fixture_fini(&s);
     free(a);
 }
@@ -233,7 +233,7 @@ Test(resample, random_places_hold_the_bound)
         cr_assert(clip->keys, "%u: %s", (unsigned)seed, th_compiled_model_clip_report(s.compiled, 0)->reason);
         several += clip->stretch_count > 1;
         check_stretches(clip);
-        check_bound(&s, TH_ISA_AUTO, 3000);
+        check_bound(&s, TH_ISA_AUTO, 1500);
         crowd_fixture_fini(&s);
         free(a);
     }

@@ -311,8 +311,8 @@ Test(synthetic, what_is_beyond_the_limits_is_not_made)
 Test(synthetic, survives_running_out_of_memory)
 {
     th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
-    desc.joints = 1000; /* so that arrays are too large to share a block of the arena */
-    desc.keys = 300;
+    desc.joints = 40;
+    desc.keys = 1500; /* so that arrays are too large to share a block of the arena */
     th_result result = TH_ERR_MEMORY;
     long n = 0;
     for (; result != TH_OK && n < 5000; n++) {

@@ -62,7 +62,7 @@ static void check_model(const th_model *model)
 
 Test(work, is_what_kernels_do)
 {
-    for (uint32_t n = 0; n < 40; n++) {
+    for (uint32_t n = 0; n < 15; n++) {
         random_desc desc = variety(n);
         desc.clip_count = 1 + n % 2;
         th_model *model = n % 5 == 4 ? morph_model(&desc, 5 + n) : random_model(&desc);

@@ -204,7 +204,7 @@ Test(subprocess, dies_with_a_caller_that_is_killed)
 
 static void *start_many(void *failures)
 {
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 12; i++) {
         const char *const arguments[] = {"true", NULL};
         const th_subprocess_desc desc = {"true", arguments, .files = {-1, -1, -1}};
         pid_t pid;
