@@ -43,17 +43,6 @@ static th_trs sample(const th_channel *channel, double ticks)
     return trs;
 }
 
-Test(exact, keys_are_met_exactly_and_ends_hold)
-{
-    const double times[] = {2, 5, 6};
-    const float values[] = {0, 0, 0, 3, 6, 9, 4, 4, 4};
-    const th_channel channel = moving_channel(0, (th_track){3, times, values, NULL, false});
-    cr_assert_eq(sample(&channel, 1).translation[0], 0); /* before the first key */
-    cr_assert_eq(sample(&channel, 5).translation[2], 9);
-    cr_assert_float_eq(sample(&channel, 3).translation[1], 2, 1e-12);
-    cr_assert_eq(sample(&channel, 100).translation[0], 4);
-}
-
 /* Mostly a little on, to a key or between keys, sometimes anywhere; also before the first key and after the last. */
 static double next_time(uint64_t *state, const th_clip *clip, double ticks)
 {
@@ -97,22 +86,6 @@ Test(exact, a_cursor_gives_the_same_bits_in_any_order_of_times)
             check_cursor(&model->clips[0], (th_interpolation)how, &state);
         th_model_free(model);
     }
-}
-
-/* A spline in numbers that one can follow: halfway it is the mean of its keys, and an eighth of the interval times the
- * difference of the tangents. */
-Test(exact, a_spline_goes_by_its_tangents)
-{
-    const double times[] = {2, 6};
-    const float values[] = {1, 0, 0, 3, 0, 0}, tangents[] = {9, 9, 9, 0.5f, 1, 0, -0.5f, 0, 1, 9, 9, 9};
-    const th_channel channel = moving_channel(0, (th_track){2, times, values, tangents, false});
-    cr_assert_eq(sample(&channel, 1).translation[0], 1); /* before the first key */
-    th_trs trs = sample(&channel, 4);
-    cr_assert_float_eq(trs.translation[0], 2 + 4 * 1.0 / 8, 1e-12);
-    cr_assert_float_eq(trs.translation[1], 4 * 1.0 / 8, 1e-12);
-    cr_assert_float_eq(trs.translation[2], -4 * 1.0 / 8, 1e-12);
-    cr_assert_eq(sample(&channel, 6).translation[0], 3);
-    cr_assert_eq(sample(&channel, 7).translation[2], 0);
 }
 
 /* Straight from a rotation to its opposite, which is the same. */

@@ -252,7 +252,7 @@ Test(interpolation, follows_its_formula)
     }
 }
 
-/* ---- what makes each mode what it is ---- */
+/* ---- what no formula says ---- */
 
 static void make_joint(uint64_t *state, uint32_t count, bool tangents, joint *j)
 {
@@ -261,125 +261,6 @@ static void make_joint(uint64_t *state, uint32_t count, bool tangents, joint *j)
     make_keys(state, 3, count, TURNS_RANDOM, tangents, &j->scale);
     for (uint32_t n = 0; n < count; n++)
         j->translation.times[n] = j->rotation.times[n] = j->scale.times[n] = 0.25 * n * (n + 3);
-}
-
-static void widen(const double q[4], real out[4])
-{
-    for (int i = 0; i < 4; i++)
-        out[i] = (real)q[i];
-}
-
-static real way_between(const th_trs *a, const th_trs *b)
-{
-    real from[4], to[4];
-    widen(a->rotation, from);
-    widen(b->rotation, to);
-    return angle_between(from, to);
-}
-
-Test(interpolation, slerp_turns_at_constant_speed_the_shorter_way)
-{
-    uint64_t state = 3;
-    for (int n = 0; n < 1000; n++) {
-        joint j;
-        make_joint(&state, 2, n % 2, &j);
-        double length = j.rotation.times[1] - j.rotation.times[0];
-        th_trs first = sample(&j, j.rotation.times[0], TH_INTERPOLATION_SLERP), before = first;
-        for (int i = 1; i <= 16; i++) {
-            th_trs now = sample(&j, j.rotation.times[0] + length * i / 16.001, TH_INTERPOLATION_SLERP);
-            real step = way_between(&before, &now), way = way_between(&first, &now);
-            cr_assert_float_eq(step * i, way, 1e-12, "step %d: %Lg of %Lg", i, step, way);
-            cr_assert_leq(way, 1.5707963268L, "more than half a turn");
-            before = now;
-        }
-    }
-}
-
-Test(interpolation, nlerp_and_slerp_meet_in_the_middle_and_nowhere_else)
-{
-    uint64_t state = 4;
-    for (int n = 0; n < 1000; n++) {
-        joint j;
-        make_joint(&state, 2, n % 2, &j);
-        double start = j.rotation.times[0], length = j.rotation.times[1] - start;
-        th_trs first = sample(&j, start, TH_INTERPOLATION_SLERP);
-        th_trs line = sample(&j, start + length / 2, TH_INTERPOLATION_NLERP);
-        th_trs arc = sample(&j, start + length / 2, TH_INTERPOLATION_SLERP);
-        real middle[4], half = way_between(&first, &arc);
-        widen(arc.rotation, middle);
-        cr_assert_lt(distance(&j.rotation, line.rotation, middle), TOLERANCE);
-        line = sample(&j, start + length / 4, TH_INTERPOLATION_NLERP);
-        arc = sample(&j, start + length / 4, TH_INTERPOLATION_SLERP);
-        cr_assert(half < 0.25L || way_between(&line, &arc) > 1e-3L);
-    }
-}
-
-Test(interpolation, step_knows_no_value_but_the_keys)
-{
-    uint64_t state = 5;
-    for (int n = 0; n < 200; n++) {
-        joint j;
-        make_joint(&state, MOST_KEYS, n % 2, &j);
-        const keys *k = &j.translation;
-        for (int i = 0; i < 100; i++) {
-            double ticks = random_between(&state, -1, k->times[MOST_KEYS - 1] + 1);
-            uint32_t key = MOST_KEYS - 1;
-            while (key > 0 && k->times[key] > ticks)
-                key--;
-            th_trs got = sample(&j, ticks, TH_INTERPOLATION_STEP);
-            th_trs at_key = sample(&j, k->times[key], TH_INTERPOLATION_STEP);
-            for (uint32_t c = 0; c < 3; c++) {
-                cr_assert_eq(got.translation[c], (double)k->values[3 * key + c]);
-                cr_assert_eq(got.scale[c], (double)j.scale.values[3 * key + c]);
-            }
-            cr_assert_arr_eq(got.rotation, at_key.rotation, sizeof got.rotation);
-        }
-    }
-}
-
-/* A component of a transform near another: translation, rotation, scale. Of q and -q, the one nearer to the other's. */
-static double component(const th_trs *trs, const th_trs *near, int c)
-{
-    double dot = 0;
-    for (int i = 0; i < 4; i++)
-        dot += trs->rotation[i] * near->rotation[i];
-    if (c < 3)
-        return trs->translation[c];
-    if (c < 7)
-        return dot < 0 ? -trs->rotation[c - 3] : trs->rotation[c - 3];
-    return trs->scale[c - 7];
-}
-
-/* The slope at a key, from three points on one side of it: before it when h is negative. */
-static double slope_at(const joint *j, double ticks, double h, int c)
-{
-    th_trs at[3];
-    for (int i = 0; i < 3; i++)
-        at[i] = sample(j, ticks + h * i, TH_INTERPOLATION_CUBIC);
-    return (-3 * component(&at[0], &at[0], c) + 4 * component(&at[1], &at[0], c) - component(&at[2], &at[0], c)) /
-           (2 * h);
-}
-
-Test(interpolation, cubic_goes_smoothly_through_the_keys)
-{
-    uint64_t state = 6;
-    for (int n = 0; n < 100; n++) {
-        joint j;
-        make_joint(&state, MOST_KEYS, false, &j);
-        const keys *k = &j.translation;
-        for (uint32_t key = 1; key + 1 < MOST_KEYS; key++) {
-            double around = k->times[key + 1] - k->times[key - 1];
-            for (uint32_t c = 0; c < 3; c++) {
-                cr_assert_float_eq(slope_at(&j, k->times[key], 1e-5, (int)c),
-                                   (double)(k->values[3 * key + 3 + c] - k->values[3 * key - 3 + c]) / around, 1e-5);
-                cr_assert_eq(sample(&j, k->times[key], TH_INTERPOLATION_CUBIC).translation[c],
-                             (double)k->values[3 * key + c]);
-            }
-            for (int c = 0; c < 10; c++)
-                cr_assert_float_eq(slope_at(&j, k->times[key], 1e-5, c), slope_at(&j, k->times[key], -1e-5, c), 1e-6,
-                                   "component %d at key %u", c, key);
-        }
-    }
 }
 
 /* The old value again at the last moment before the new one. */

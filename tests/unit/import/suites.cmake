@@ -12,7 +12,6 @@ th_suite(import_fbx th::anim NEEDS throng-import WITH fixture_gltf fixture_impor
 th_suite(import_hostile th::anim NEEDS throng-import WITH fixture_folder fixture_gltf fixture_import)
 th_suite(import_morph th::anim NEEDS throng-import WITH fixture_folder fixture_gltf fixture_import)
 th_suite(import_outside th::anim NEEDS throng-import WITH fixture_folder fixture_gltf fixture_import)
-th_suite(import_spline th::anim NEEDS throng-import WITH fixture_folder fixture_gltf fixture_import)
 
 # throng-import, taken over by its input.
 add_executable(hostile_importer ${CMAKE_CURRENT_LIST_DIR}/hostile_importer.c $<TARGET_OBJECTS:throng-import>)
