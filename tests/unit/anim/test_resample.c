@@ -320,6 +320,33 @@ Test(resample, effort_limits_the_work_on_clips)
     free(a);
 }
 
+static bool compiles_with(const th_model *model, double effort)
+{
+    th_compiled_model *compiled = make_compiled_as(model, (th_compiled_model_desc){.effort = effort});
+    const bool done = th_compiled_model_clip_report(compiled, 0)->compiled;
+    th_compiled_model_destroy(compiled);
+    return done;
+}
+
+/* Measuring stops where a rate is known to fail, and not before: in efforts, which count poses. */
+Test(resample, a_clip_takes_no_more_work_than_it_did)
+{
+    static const struct {
+        bool (*fast)(uint32_t key);
+        double effort;
+    } cases[] = {{nowhere, 5.268e-4}, {in_one_place, 8.857e-4}, {in_three_places, 9.603e-4}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        arm *a = make_regular_arm(701, 3, cases[n].fast);
+        double least = 1e-6, most = 1;
+        while (most > 1.01 * least) {
+            const double middle = sqrt(least * most);
+            *(compiles_with(&a->model, middle) ? &most : &least) = middle;
+        }
+        cr_expect_float_eq(most, cases[n].effort, 0.05 * cases[n].effort, "%zu: %g", n, most);
+        free(a);
+    }
+}
+
 /* ---- seeking ---- */
 
 /* Position of a lane among the frames. */

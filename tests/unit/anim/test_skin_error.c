@@ -317,11 +317,20 @@ Test(skin_error, is_zero_for_equal_palettes_and_out_of_the_picture)
         0);
 }
 
+/* Of what is drawn or full, where all is one skin or what is drawn has one of its own. */
 Test(skin_error, is_infinite_for_palettes_that_are_not_finite)
 {
-    palette drawn = make_palette(human, 0, 3, TH_PALETTE_F32);
-    ((th_mat34 *)drawn.entries)[5].m[3] = NAN;
-    cr_expect_eq(error_px(human, drawn, make_palette(human, 0, 3, TH_PALETTE_F32), &eyes[0]), HUGE_VAL);
+    for (int n = 0; n < 4; n++) {
+        palette both[] = {make_palette(human, 0, 3, TH_PALETTE_F32), make_palette(human, 0, 3, TH_PALETTE_F32)};
+        th_skin *skin;
+        cr_assert_eq(th_skin_create(human, n < 2 ? NULL : human, &skin, NULL), TH_OK);
+        cr_expect_lt(measure(skin, &both[0], &both[1], &eyes[0], &upright), 0.01);
+        ((th_mat34 *)both[n % 2].entries)[5].m[3] = NAN;
+        cr_expect_eq(measure(skin, &both[0], &both[1], &eyes[0], &upright), HUGE_VAL, "%d", n);
+        th_skin_destroy(skin);
+        free_palette(&both[0]);
+        free_palette(&both[1]);
+    }
 }
 
 /* Shows 0.4 m per metre of distance in 1000 pixels. */
