@@ -957,7 +957,7 @@ static double slide_on_street(const th_crowd_view *street, uint32_t instance, bo
 /* The film of docs/notes/behaviours.md. */
 static void feet_stand_where_ways_weave(const th_crowd_view *street)
 {
-    for (uint32_t i = 0; i < PEOPLE; i += is_nightly() ? 1 : 32) {
+    for (uint32_t i = 0; i < PEOPLE; i += is_nightly() ? 1 : 48) {
         const double weaving = slide_on_street(street, i, true);
         cr_expect_lt(weaving, SLIDE, "a foot of walker %u slides by %.1f mm", i, 1e3 * weaving);
         if (i % 8 > 0)

@@ -227,7 +227,7 @@ static void check_random(const random_desc *desc, th_interpolation interpolation
 /* Half the vertices follow joints that are nowhere near, so the balls are large. */
 Test(bounds, hold_random_models)
 {
-    for (uint64_t seed = 1; seed <= 12; seed++)
+    for (uint64_t seed = 1; seed <= 6; seed++)
         for (int scale = RANDOM_RIGID; scale <= RANDOM_NON_UNIFORM; scale++) {
             random_desc desc = {.seed = seed,
                                 .joint_count = 12,
@@ -459,7 +459,7 @@ Test(bounds, hold_a_real_file_whose_hooves_tell_no_root_motion)
     th_model *wuson = import_good(testmodel("X/Testwuson.X"));
     cr_assert_eq(wuson->clip_count, 3);
     for (uint32_t c = 0; c < wuson->clip_count; c++) {
-        check_bounds(wuson, c, TH_INTERPOLATION_AUTHORED, 200, 1.15, 0.002);
+        check_bounds(wuson, c, TH_INTERPOLATION_AUTHORED, 100, 1.15, 0.002);
         const th_root_motion root_motion = root_motion_of(wuson, c);
         cr_expect_eq(root_motion.kind, TH_ROOT_MOTION_NONE, "%s: %g towards %g", wuson->clips[c].name,
                      root_motion.speed, root_motion.heading_rad);

@@ -376,7 +376,7 @@ Test(held_poses, do_not_depend_on_threads)
     held_case one;
     const th_pose_plan_desc how = {.rates = {{30}, 1}, .most_hold = 5};
     case_init(&one, 1, 0, &how);
-    for (uint32_t threads = 2; threads <= 16; threads *= 2) {
+    for (uint32_t threads = 2; threads <= 16; threads *= 8) {
         held_case c;
         one.number = 4000;
         th_pose_plan_destroy(one.plan);

@@ -209,7 +209,7 @@ static void hold_joints_in_their_mean_pose(const th_joint_lod *lod)
             cr_expect_arr_eq(&last->model->joints[j].rest, &human->joints[j].rest, sizeof(th_mat34));
             continue;
         }
-        const th_dmat34 mean = mean_of(human, j, 200);
+        const th_dmat34 mean = mean_of(human, j, 50);
         cr_expect_lt(th_dmat34_distance(&rest, &mean), 0.01, "%s: %g", human->joints[j].name,
                      th_dmat34_distance(&rest, &mean));
         held++;

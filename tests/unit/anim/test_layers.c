@@ -338,7 +338,7 @@ static void check_each_isa(const setup *t, th_palette palette, double rounding, 
 Test(layers, follow_the_reference_in_every_interpolation)
 {
     for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
-        for (uint32_t n = 4; n < 10; n++) {
+        for (uint32_t n = 4; n < 8; n++) {
             setup t;
             const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode,
                                                 .keys = n % 2 ? TH_KEYS_16 : TH_KEYS_32};
@@ -369,13 +369,13 @@ Test(layers, blend_clips_that_play_exact)
     cr_expect_gt(mixed, 2);
 }
 
-/* Characters of others, whose layers add, override and have masks, in all interpolations. */
-static void check_file(const char *file)
+/* Characters of others, whose layers add, override and have masks, in every second interpolation. */
+static void check_file(const char *file, int first)
 {
     char what[96];
-    for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++) {
+    for (int mode = first; mode < TH_INTERPOLATION_COUNT; mode += 2) {
         setup t;
-        const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode, .keys = (th_keys)(mode % 2)};
+        const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode, .keys = (th_keys)(mode / 2 % 2)};
         setup_init_of(&t, import_good(testmodel(file)), (uint32_t)mode, how, (th_crowd_desc){0});
         snprintf(what, sizeof what, "%s, %s", file, th_interpolation_name((th_interpolation)mode));
         update(&t, UINT16_MAX);
@@ -386,8 +386,8 @@ static void check_file(const char *file)
 
 Test(layers, of_real_characters_follow_the_reference)
 {
-    check_file("X/Testwuson.X");
-    check_file("FBX/animation_with_skeleton.fbx");
+    check_file("X/Testwuson.X", 0);
+    check_file("FBX/animation_with_skeleton.fbx", 1);
 }
 
 Test(layers, of_one_clip_are_that_clip_to_the_last_bit)

@@ -320,29 +320,26 @@ Test(resample, effort_limits_the_work_on_clips)
     free(a);
 }
 
-static bool compiles_with(const th_model *model, double effort)
-{
-    th_compiled_model *compiled = make_compiled_as(model, (th_compiled_model_desc){.effort = effort});
-    const bool done = th_compiled_model_clip_report(compiled, 0)->compiled;
-    th_compiled_model_destroy(compiled);
-    return done;
-}
-
-/* Measuring stops where a rate is known to fail, and not before: in efforts, which count poses. */
+/* Measuring stops where a rate is known to fail or the budget ends, and not before: in poses of a joint, which are the
+ * same with each kernel. */
 Test(resample, a_clip_takes_no_more_work_than_it_did)
 {
     static const struct {
         bool (*fast)(uint32_t key);
-        double effort;
-    } cases[] = {{nowhere, 5.268e-4}, {in_one_place, 8.857e-4}, {in_three_places, 9.603e-4}};
+        int64_t work;
+    } cases[] = {{nowhere, 19184}, {in_one_place, 17600}, {in_three_places, 19087}};
+    enum { PLENTY = 1 << 30, LITTLE = 1000 };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         arm *a = make_regular_arm(701, 3, cases[n].fast);
-        double least = 1e-6, most = 1;
-        while (most > 1.01 * least) {
-            const double middle = sqrt(least * most);
-            *(compiles_with(&a->model, middle) ? &most : &least) = middle;
-        }
-        cr_expect_float_eq(most, cases[n].effort, 0.05 * cases[n].effort, "%zu: %g", n, most);
+        th_compiled_model *compiled = make_compiled(&a->model, TH_SAMPLING_COMPILED);
+        th_resampler *resampler = th_resampler_create(compiled);
+        int64_t plenty = PLENTY, little = LITTLE;
+        free(th_resample_clip(resampler, &a->clip, &plenty).keys);
+        cr_expect_eq(PLENTY - plenty, cases[n].work, "%zu: %d", n, (int)(PLENTY - plenty));
+        cr_expect_null(th_resample_clip(resampler, &a->clip, &little).keys);
+        cr_expect(little <= 0 && little > -LITTLE, "%zu: %d", n, (int)little);
+        th_resampler_destroy(resampler);
+        th_compiled_model_destroy(compiled);
         free(a);
     }
 }

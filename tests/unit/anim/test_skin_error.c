@@ -222,7 +222,7 @@ static void check_model(const th_model *model, bool has_quaternions)
     th_skin *skin = skin_of(model);
     uint32_t seen = 0;
     for (uint32_t c = 0; c < model->clip_count && c < 4; c++)
-        for (int moment = 0; moment < 3; moment++) {
+        for (int moment = 0; moment < 2; moment++) {
             const th_clip *clip = &model->clips[c];
             const double ticks = clip->duration_ticks * (0.13 + 0.31 * moment), later = clip->ticks_per_second / 60;
             palette full = make_palette(model, c, ticks, TH_PALETTE_F32);

@@ -154,7 +154,7 @@ static void pose_at(crowd_fixture *s, double time_s, float out[12])
 Test(steps, a_key_is_shown_at_its_time)
 {
     static const double rates[] = {24, 25, 30, 60, 1000 / 3.0}, starts[] = {1 / 24.0, 0, 1, 1 / 60.0, 0};
-    enum { KEYS = 500 };
+    enum { KEYS = 200 };
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
         walk *w = make_regular_walk(rates[r], starts[r], KEYS);
         for (EACH_ISA(isa)) {

@@ -55,7 +55,7 @@ Test(file, leaves_nothing_behind_when_a_signal_ends_the_program)
     th_error err;
     cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
     srand(SEED);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 20; round++) {
         int signal_number = signals[round % 3], status;
         signal(signal_number, SIG_DFL); /* before the fork: a signal that is ignored is lost */
         pid_t child = fork();
