@@ -128,9 +128,10 @@ class Server:
 
 def comes(condition, seconds=60):
     """Whether the condition holds at some time, on a machine that may be slow."""
-    end = time.monotonic() + seconds
-    while not (result := condition()) and time.monotonic() < end:
-        time.sleep(0.02)
+    begin = now = time.monotonic()
+    while not (result := condition()) and now < begin + seconds:
+        time.sleep(min(0.1, (now - begin) / 8 + 0.005))
+        now = time.monotonic()
     return result
 
 
