@@ -99,7 +99,7 @@ def check_text(path, text):
 def python_with(module):
     """Some systems have several Pythons, and a package for one of them."""
     for python in (sys.executable, '/usr/bin/python3'):
-        if command(python, '-c', f'import {module}').code == 0:
+        if command(python, '-c', f'import importlib.util as u; exit(not u.find_spec("{module}"))').code == 0:
             return python
     raise Skip(f'no Python with {module}')
 
