@@ -58,15 +58,17 @@ class Chromium:
 
 
 class Page:
-    """A tab of its own, with its cookies and storage."""
+    """A tab. expected: part of errors that belong to the test."""
 
-    def __init__(self, browser, width, dark=False, expected=None):
-        self.browser, self.expected = browser, expected
-        context = browser.command('Target.createBrowserContext')['browserContextId']
-        target = browser.command('Target.createTarget', url='about:blank', browserContextId=context)['targetId']
+    def __init__(self, browser):
+        self.browser, self.expected = browser, None
+        target = browser.command('Target.createTarget', url='about:blank')['targetId']
         self.session = browser.command('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
         for domain in ('Page', 'Runtime', 'Log', 'DOM'):
             self.command(f'{domain}.enable')
+
+    def look(self, width, dark):
+        """What it is shown with, also while it is open."""
         self.command('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.command('Emulation.setEmulatedMedia',
                      features=[{'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
@@ -74,7 +76,11 @@ class Page:
     def command(self, method, **parameters):
         return self.browser.command(method, self.session, **parameters)
 
-    def open(self, url):
+    def open(self, url, expected=None):
+        self.command('Page.navigate', url='about:blank')
+        self.until('document.readyState === "complete" && location.href === "about:blank"', 'nothing is loaded')
+        self.browser.events.clear()
+        self.expected = expected
         self.command('Page.navigate', url=url)
         self.until('document.readyState === "complete" && location.href !== "about:blank"', f'{url} is loaded')
         if self.errors():
