@@ -188,7 +188,7 @@ def attack_all(server, rounds):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument('program')
-    arguments.add_argument('--rounds', type=int, default=40 if NIGHTLY else 5, help='of each attack')
+    arguments.add_argument('--rounds', type=int, default=40 if NIGHTLY else 2, help='of each attack')
     options = arguments.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else 4096, hard))

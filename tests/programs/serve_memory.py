@@ -61,7 +61,7 @@ class Watch(threading.Thread):
                 self.peaks[name] = max(self.peaks.get(name, 0), peak)
                 beyond += max(0, peak - BASES.get(name, STARTING))
             self.most = max(self.most, beyond)
-            time.sleep(0.005)
+            time.sleep(0.01)
 
     def stop(self):
         self.stops = True
@@ -88,9 +88,13 @@ def write_png(path, side):
     """Black: small in the file, and large where it is decoded."""
     def chunk(kind, body):
         return struct.pack('>I', len(body)) + kind + body + struct.pack('>I', zlib.crc32(kind + body))
+    # Blocks that each stand for themselves: the second of 32 rows is all others as well. Its checksum is that of zeros.
+    deflate, rows, size = zlib.compressobj(1), bytes((4 * side + 1) * 32), (4 * side + 1) * side
+    first, second = (deflate.compress(rows) + deflate.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    body = first + second * (side // 32 - 1) + b'\3\0' + struct.pack('>I', size % 65521 << 16 | 1)
     with open(path, 'wb') as file:
         file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', side, side, 8, 6, 0, 0, 0)) +
-                   chunk(b'IDAT', zlib.compress(bytes((4 * side + 1) * side), 1)) + chunk(b'IEND', b''))
+                   chunk(b'IDAT', body) + chunk(b'IEND', b''))
 
 
 def write_sparse(path, size):
@@ -171,9 +175,9 @@ def attack(server):
 def use(server):
     """What is good works under the same limit, after all that."""
     check(change(server, models=['good.glb'], count=1000) is None, 'a good model does not fit')
-    check(comes(lambda: picture(server, 64)[0] == 200), 'no picture')  # a failure is not tried again for a second
-    one = run(server, 'scale', count=100, threads='1', repetitions=2, frames=1)
+    one = run(server, 'scale', count=100, threads='1', repetitions=1, frames=1)
     check(one['state'] == 'done', one)
+    check(comes(lambda: picture(server, 64)[0] == 200), 'no picture')  # a failure is not tried again for a second
     memory = state(server)['memory']
     check(memory['budget_bytes'] == BUDGET * 1000000 and memory['models_bytes'] > 0 and memory['runs_bytes'] == 0, memory)
 
