@@ -88,6 +88,8 @@ Test(head, a_request_ends_in_one_place)
     EXPECT(400, GET HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n");
     EXPECT(400, GET HOST "Transfer-Encoding: gzip, chunked\r\n\r\n");
     EXPECT(400, GET HOST "Transfer-Encoding: identity\r\n\r\n");
+    EXPECT(400, GET HOST "Transfer-Encoding: xchunked\r\n\r\n");
+    EXPECT(400, GET HOST "Transfer-Encoding:\vchunked\r\n\r\n");
     EXPECT(400, "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n");
 }
 

@@ -74,36 +74,30 @@ Test(settings, as_json_they_are_their_own_patch)
     cr_expect_eq(copy.behaviour, TH_BEHAVIOUR_GRAPH);
     cr_expect_eq(copy.pace, 0.5);
     json_decref(json);
-    copy.clips[1].weight = 1;
-    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    static const struct {
+        const char *patch;
+        bool same_crowd, same_blend;
+    } cases[] = {
+        {"{\"clips\": {\"walk\": 3, \"run\": 1}}", false, false},
+        {"{\"count\": 78}", false, true},
+        {"{\"threads\": 2}", false, true},
+        {"{\"interpolation\": \"step\"}", false, true},
+        {"{\"models\": [\"xuman\"]}", false, true},
+        {"{\"behaviour\": \"none\"}", false, true},
+        {"{\"rate_hz\": 1, \"paused\": true}", true, true},
+        {"{\"pace\": 3}", true, false},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        copy = s;
+        cr_expect_eq(patch(&copy, cases[c].patch), TH_OK);
+        cr_expect_eq(th_settings_same_crowd(&s, &copy), cases[c].same_crowd, "%s", cases[c].patch);
+        cr_expect_eq(th_settings_same_blend(&s, &copy), cases[c].same_blend, "%s", cases[c].patch);
+    }
+    /* A blend plays other clips with the same crowd. */
+    cr_expect_eq(patch(&s, "{\"behaviour\": \"blend\"}"), TH_OK);
     copy = s;
-    copy.count++;
-    cr_expect_not(th_settings_same_crowd(&s, &copy));
-    copy = s;
-    copy.threads++;
-    cr_expect_not(th_settings_same_crowd(&s, &copy));
-    copy = s;
-    copy.interpolation = TH_INTERPOLATION_STEP;
-    cr_expect_not(th_settings_same_crowd(&s, &copy));
-    copy = s;
-    copy.models[0][0] = 'x';
-    cr_expect_not(th_settings_same_crowd(&s, &copy));
-    copy = s;
-    copy.behaviour = TH_BEHAVIOUR_NONE;
-    cr_expect_not(th_settings_same_crowd(&s, &copy));
-    copy = s;
-    copy.clips[1].weight = 1;
-    th_settings blend = s;
-    copy.behaviour = blend.behaviour = TH_BEHAVIOUR_BLEND;
-    cr_expect(th_settings_same_crowd(&blend, &copy) && !th_settings_same_blend(&blend, &copy));
-    copy = blend;
-    cr_expect(th_settings_same_blend(&blend, &copy));
-    copy.pace = 3;
-    cr_expect(th_settings_same_crowd(&blend, &copy) && !th_settings_same_blend(&blend, &copy));
-    copy = s;
-    copy.rate_hz = 1;
-    copy.paused = true;
-    cr_expect(th_settings_same_crowd(&s, &copy));
+    cr_expect_eq(patch(&copy, cases[0].patch), TH_OK);
+    cr_expect(th_settings_same_crowd(&s, &copy) && !th_settings_same_blend(&s, &copy));
 }
 
 /* The option table has the same names, in the order of the enums. */
