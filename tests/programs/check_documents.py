@@ -78,10 +78,9 @@ def check_markup(folder):
         if not shutil.which(tool[0]):
             print(f"{tool[0]} is not installed: it does not check the markup")
             continue
-        for page in pages:
-            r = subprocess.run([*tool, page], capture_output=True, text=True, env=dict(os.environ, MANWIDTH="120"))
-            said = r.stderr or tool[0] == "mandoc" and r.stdout
-            assert r.returncode == 0 and not said, said
+        r = subprocess.run([*tool, *pages], capture_output=True, text=True, env=dict(os.environ, MANWIDTH="120"))
+        said = r.stderr or tool[0] == "mandoc" and r.stdout
+        assert r.returncode == 0 and not said, said
 
 
 # ---- completion ----
