@@ -14,7 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../programs'))
 from chromium import Chromium, Page  # noqa: E402
-from serve_client import Server, comes  # noqa: E402
+from serve_client import Server, check, comes  # noqa: E402
 
 PROGRAM, SOURCE = map(os.path.abspath, sys.argv[1:3])
 PICTURES = sys.argv[3] if len(sys.argv) > 3 else None
@@ -31,11 +31,6 @@ def serve(folder, *arguments):
     servers.append(server)
     check(server.wait_ready(), server.said())
     return server, f'http://127.0.0.1:{server.address[1]}/'
-
-
-def check(holds, what):
-    if not holds:
-        raise AssertionError(what)
 
 
 def state_of(server):

@@ -439,19 +439,14 @@ def test_requests_are_answered_as_stored():
 
 # ---- runs ----
 
-def words_of(pid):
-    """What a process was started with."""
-    return read(f'/proc/{pid}/cmdline').split('\0')
-
-
 def test_no_run_outlives_the_server_however_that_ends():
     assert command(HUMAN, 'synthetic:joints=4', 'attached.glb').code == 0
     for number, code in ((signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)):
         crowd = Crowd(f'--animation ./attached.glb --import-timeout 7.5 {SMALL}')
         crowd.begin(ENDLESS_RUN)
         child = crowd.child()
-        assert comes(lambda: 'stress' in words_of(child)), 'it is about to become that'
-        words = words_of(child)
+        assert comes(lambda: '\0stress\0' in read(f'/proc/{child}/cmdline')), 'it is about to become that'
+        words = read(f'/proc/{child}/cmdline').split('\0')
         assert '--animation=./attached.glb' in words and '--import-timeout=7.5' in words, f'other models: {words}'
         assert crowd.end_by(number) == code
         assert comes(lambda: not os.path.exists(f'/proc/{child}')), number

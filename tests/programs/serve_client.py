@@ -8,18 +8,12 @@ import subprocess
 import time
 from typing import NamedTuple
 
-HEAVY = 'heavy.glb'  # takes a while to read and to compile
 NIGHTLY = os.environ.get('THRONG_TEST_NIGHTLY') == 'yes'  # as in fixture_nightly.h
 
 
 def make_model(program, keys, path):
     """A synthetic one, by the program of the build beside throng."""
     subprocess.run([os.path.join(os.path.dirname(program), 'human'), f'synthetic:{keys}', path], check=True)
-
-
-def make_models(program, folder):
-    """Writes HEAVY there, for --model."""
-    make_model(program, 'joints=200,clips=2,keys=300', os.path.join(folder, HEAVY))
 
 
 class Answer(NamedTuple):

@@ -6,7 +6,6 @@
 The peak resident memory (VmHWM) of the server and of the processes that it starts, summed over those that live at one
 time, must stay within the budget and the stated bases; each attack must get its error, and a good model must play.
 Exit code 1: something did not hold."""
-import argparse
 import json
 import os
 import shutil
@@ -183,9 +182,7 @@ def use(server):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument('program')
-    program = os.path.abspath(arguments.parse_args().program)
+    program = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix='throng-memory-') as folder:
         make_models(program, folder)
         server = Server(program, folder, '--max-memory', str(BUDGET), '--model', '.', '--threads', '2')

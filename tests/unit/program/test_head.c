@@ -74,7 +74,7 @@ Test(head, fields_are_tokens_with_a_colon_on_one_line)
     EXPECT(400, GET HOST "\n");
 }
 
-Test(head, a_request_ends_in_one_place)
+Test(head, a_request_ends_in_one_place_and_names_one_host)
 {
     EXPECT(400, GET HOST "Content-Length: +5\r\n\r\n");
     EXPECT(400, GET HOST "Content-Length: -5\r\n\r\n");
@@ -91,10 +91,6 @@ Test(head, a_request_ends_in_one_place)
     EXPECT(400, GET HOST "Transfer-Encoding: xchunked\r\n\r\n");
     EXPECT(400, GET HOST "Transfer-Encoding:\vchunked\r\n\r\n");
     EXPECT(400, "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n");
-}
-
-Test(head, a_host_is_named_once)
-{
     EXPECT(400, GET "\r\n");
     EXPECT(400, GET HOST HOST "\r\n");
 }

@@ -9,34 +9,19 @@
 static char *text;
 static size_t size;
 
-static FILE *open_text(void)
+Test(prometheus, a_number_has_help_type_and_sample_and_labels_are_escaped)
 {
-    return open_memstream(&text, &size);
-}
-
-static void expect_text(FILE *file, const char *wanted)
-{
-    fclose(file);
-    cr_expect_str_eq(text, wanted);
-    free(text);
-}
-
-Test(prometheus, a_number_has_help_type_and_sample)
-{
-    FILE *file = open_text();
+    FILE *file = open_memstream(&text, &size);
     th_prometheus_begin(file, "a_total", TH_METRIC_COUNTER, "How many.");
     th_prometheus_sample(file, "a_total", 12345678901.0, NULL);
     th_prometheus_begin(file, "b_seconds", TH_METRIC_GAUGE, "How long.");
     th_prometheus_sample(file, "b_seconds", 0.25, NULL);
-    expect_text(file, "# HELP a_total How many.\n# TYPE a_total counter\na_total 12345678901\n"
-                      "# HELP b_seconds How long.\n# TYPE b_seconds gauge\nb_seconds 0.25\n");
-}
-
-Test(prometheus, label_values_are_escaped)
-{
-    FILE *file = open_text();
     th_prometheus_sample(file, "a", 1, (const char *[]){"x", "say \"hi\"\\\n", "y", "2", NULL});
-    expect_text(file, "a{x=\"say \\\"hi\\\"\\\\\\n\",y=\"2\"} 1\n");
+    fclose(file);
+    cr_expect_str_eq(text, "# HELP a_total How many.\n# TYPE a_total counter\na_total 12345678901\n"
+                           "# HELP b_seconds How long.\n# TYPE b_seconds gauge\nb_seconds 0.25\n"
+                           "a{x=\"say \\\"hi\\\"\\\\\\n\",y=\"2\"} 1\n");
+    free(text);
 }
 
 Test(prometheus, buckets_of_a_histogram_add_up)
@@ -46,7 +31,7 @@ Test(prometheus, buckets_of_a_histogram_add_up)
     th_histogram_add(&h, 3000000); /* 3 ms */
     th_histogram_add(&h, 3000000);
     th_histogram_add(&h, 100000000000ull); /* 100 s: beyond the last bound */
-    FILE *file = open_text();
+    FILE *file = open_memstream(&text, &size);
     th_prometheus_histogram(file, "t_seconds", "Time.", &h);
     fclose(file);
     static const char *const lines[] = {

@@ -50,15 +50,10 @@ Test(settings, a_patch_changes_what_it_names)
     cr_expect_eq(s.pace, 2.5);
     cr_expect_eq(patch(&s, "{\"clips\": {}}"), TH_OK);
     cr_expect_eq(s.clip_count, 0);
-}
-
-/* What is refused: tests/golden/documents/requests.txt, but for what the machine limits. */
-Test(settings, threads_keep_to_the_limit)
-{
-    th_settings s = first_settings();
+    /* What is refused: tests/golden/documents/requests.txt, but for what the machine limits. */
     cr_expect_eq(patch(&s, "{\"count\": 20, \"threads\": 5}"), TH_ERR_LIMIT);
     cr_expect_eq(patch(&s, "{\"threads\": 0}"), TH_ERR_INPUT);
-    cr_expect(s.count == 10 && s.threads == 1);
+    cr_expect(s.count == 1000 && s.threads == 1);
 }
 
 Test(settings, as_json_they_are_their_own_patch)
@@ -155,6 +150,10 @@ Test(run_arguments, options_become_words)
                      "\"work-stealing,serial\","
                      " \"max_time\": 0.5}}",
                      "throng scale --json --count=10,100 --grain=2 --scheduler=work-stealing,serial --max-time=0.5 ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"threads\": \"5\"}}", NULL);
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"threads\": \"1-99\"}}", NULL);
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"threads\": 2}}", NULL);
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"threads\": \"1;rm\"}}", NULL);
 }
 
 Test(run_arguments, what_is_left_to_the_command_keeps_to_the_limits)
@@ -218,16 +217,6 @@ Test(run_arguments, every_run_has_what_the_server_was_told)
     manager.fixed = fixed;
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5}}",
                      "throng scale --json --count=5 --animation=a b.glb --import-timeout=2.5 ");
-}
-
-Test(run_arguments, threads_keep_to_the_limit)
-{
-    static const char *const threads[] = {"\"5\"", "\"1-99\"", "2", "\"1;rm\""};
-    char request[96];
-    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
-        snprintf(request, sizeof request, "{\"kind\": \"scale\", \"options\": {\"threads\": %s}}", threads[t]);
-        expect_arguments(request, NULL);
-    }
 }
 
 /* ---- models ---- */

@@ -22,6 +22,11 @@ static const th_model_registry registry = {.files = {TH_HUMAN_NAME}, .file_count
 static th_memory_budget memory = TH_MEMORY_BUDGET(1 << 30);
 static th_error err;
 
+/* For as long as a loaded machine may take. */
+#define WAIT_FOR(condition)                                                                                            \
+    for (int i = 0; i < 30000 && !(condition); i++)                                                                    \
+    usleep(1000)
+
 static bool makes_human; /* who has gaits */
 
 static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *error)
@@ -121,40 +126,39 @@ static uint64_t ticks_of(th_controller *controller)
 static void wait_for_ticks(th_controller *controller)
 {
     const uint64_t before = ticks_of(controller);
-    for (int i = 0; i < 3000 && ticks_of(controller) < before + 3; i++)
-        usleep(10000);
+    WAIT_FOR(ticks_of(controller) >= before + 3);
     cr_expect_geq(ticks_of(controller), before + 3);
 }
 
-/* The one before is freed after it has been replaced. */
-static uint64_t wait_for_memory(th_memory_kind kind, uint64_t wanted)
+static th_controller *start(const th_settings *settings)
 {
-    for (int i = 0; i < 3000 && th_memory_used(&memory, kind) != wanted; i++)
-        usleep(10000);
-    return th_memory_used(&memory, kind);
+    const th_controller_desc desc = fixed();
+    th_controller *controller;
+    cr_assert_eq(th_controller_create(&desc, settings, &controller, &err), TH_OK, "%s", err.text);
+    return controller;
 }
 
 Test(simulation, its_behaviour_changes_while_it_ticks)
 {
     static const th_behaviour_kind kinds[] = {TH_BEHAVIOUR_GRAPH, TH_BEHAVIOUR_FADE, TH_BEHAVIOUR_NONE};
-    const th_controller_desc desc = fixed();
     const th_settings first = settings_with(TH_BEHAVIOUR_NONE);
-    th_controller *controller;
-    cr_assert_eq(th_controller_create(&desc, &first, &controller, &err), TH_OK, "%s", err.text);
+    th_controller *controller = start(&first);
     const uint64_t models = th_memory_used(&memory, TH_MEMORY_MODELS);
     const uint64_t crowds = th_memory_used(&memory, TH_MEMORY_CROWDS);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         const th_settings settings = settings_with(kinds[k]);
         const uint64_t done = th_controller_read(controller).done;
         cr_expect(th_controller_request(controller, &settings));
-        for (int i = 0; i < 3000 && th_controller_read(controller).done == done; i++)
-            usleep(10000); /* for as long as a loaded machine may take */
+        WAIT_FOR(th_controller_read(controller).done != done);
         cr_expect_eq(th_controller_read(controller).settings.behaviour, kinds[k]);
         wait_for_ticks(controller);
     }
     cr_expect_eq(th_controller_read(controller).failed, 0);
-    cr_expect_eq(wait_for_memory(TH_MEMORY_MODELS, models), models);
-    cr_expect_eq(wait_for_memory(TH_MEMORY_CROWDS, crowds), crowds);
+    /* The one before is freed after it has been replaced. */
+    WAIT_FOR(th_memory_used(&memory, TH_MEMORY_MODELS) == models &&
+             th_memory_used(&memory, TH_MEMORY_CROWDS) == crowds);
+    cr_expect_eq(th_memory_used(&memory, TH_MEMORY_MODELS), models);
+    cr_expect_eq(th_memory_used(&memory, TH_MEMORY_CROWDS), crowds);
     th_controller_destroy(controller);
     expect_nothing_reserved();
 }
@@ -168,12 +172,10 @@ static th_settings pace_of(double pace)
 
 Test(simulation, a_blend_changes_without_another_crowd)
 {
-    const th_controller_desc desc = fixed();
     th_settings settings = pace_of(1);
     makes_human = true;
     th_blend_state before[TH_SETTINGS_MODELS], after[TH_SETTINGS_MODELS];
-    th_controller *controller;
-    cr_assert_eq(th_controller_create(&desc, &settings, &controller, &err), TH_OK, "%s", err.text);
+    th_controller *controller = start(&settings);
     const uint64_t done = th_controller_read(controller).done;
     th_tick_loop *loop = controller->tick_loop;
     for (int n = 0; n < 3; n++) {
@@ -194,8 +196,7 @@ Test(simulation, a_blend_changes_without_another_crowd)
     cr_expect_eq(th_controller_read(controller).done, done);
     strcpy(settings.clips[0].name, "no such clip");
     cr_expect(th_controller_request(controller, &settings));
-    for (int i = 0; i < 3000 && th_controller_read(controller).failed == 0; i++)
-        usleep(10000);
+    WAIT_FOR(th_controller_read(controller).failed > 0);
     cr_expect_eq(th_controller_read(controller).failed, 1);
     cr_expect_str_eq(th_controller_read(controller).requested.clips[0].name, "walk");
     cr_expect_not(th_controller_read(controller).reconfiguring);
@@ -206,20 +207,17 @@ Test(simulation, a_blend_changes_without_another_crowd)
 /* It waits for a tick, and there is none while the crowd is paused. */
 Test(simulation, a_blend_that_waits_does_not_reach_the_crowd_after)
 {
-    const th_controller_desc desc = fixed();
     th_settings settings = pace_of(1);
     th_blend_state wanted[TH_SETTINGS_MODELS], got[TH_SETTINGS_MODELS];
-    th_controller *controller;
     settings.paused = true;
-    cr_assert_eq(th_controller_create(&desc, &settings, &controller, &err), TH_OK, "%s", err.text);
+    th_controller *controller = start(&settings);
     th_tick_loop *loop = controller->tick_loop;
     settings.pace = 2;
     cr_expect_not(th_controller_request(controller, &settings));
     settings.pace = 5;
     settings.count++;
     cr_expect(th_controller_request(controller, &settings));
-    for (int i = 0; i < 3000 && th_controller_read(controller).reconfiguring; i++)
-        usleep(10000);
+    WAIT_FOR(!th_controller_read(controller).reconfiguring);
     th_tick_loop_save_blends(loop, wanted);
     settings.paused = false;
     cr_expect_not(th_controller_request(controller, &settings));

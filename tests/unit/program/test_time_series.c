@@ -48,10 +48,7 @@ Test(histogram, what_is_too_long_or_nothing_at_all_counts_too)
     cr_expect_eq(h.max_ns, 1000ull << 40);
     h = (th_histogram){0};
     cr_expect_eq(th_histogram_quantile(&h, 0.99), 0);
-}
-
-Test(histogram, a_single_value_is_all_its_quantiles)
-{
+    /* A single value is all its quantiles. */
     th_histogram_add(&h, 1234567);
     cr_expect_leq(th_histogram_quantile(&h, 0.01), 1234567);
     cr_expect_leq(th_histogram_quantile(&h, 1), 1234567);
