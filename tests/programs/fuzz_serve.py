@@ -151,6 +151,8 @@ def main():
     print(f'seed {seed} in {folder}')
     try:
         assert server.wait_ready(), 'it does not start'
+        # One that fails, and writes nevertheless: among what is damaged there may be none.
+        assert server.ask('POST', '/api/runs', {'kind': 'scale', 'options': {'clip': 'none'}})[0] == 202, 'it runs nothing'
         for n in range(connections):
             request = b''.join(make_request() for _ in range(dice.randint(1, 3)))
             send(server, damage(request) if one_in(2) else request)

@@ -107,14 +107,6 @@ def number_at(document, path):
 
 # ---- start and stop ----
 
-# Other complaints: tests/golden/documents/messages.txt.
-def test_an_address_that_is_taken_is_exit_code_4():
-    expect(3, 'serve --listen 127.0.0.1:0 --count 100000 --max-memory 3', 'the limit is 3.0 MB')
-    crowd = Crowd(SMALL)
-    expect(4, f'serve --listen 127.0.0.1:{crowd.address[1]}', 'Address already in use')
-    crowd.stop()
-
-
 def test_a_unix_socket_belongs_to_one_user_and_goes_with_the_server():
     crowd = Crowd(SMALL, listen='unix:socket')
     assert os.stat('socket').st_mode & 0o777 == 0o600
@@ -131,8 +123,11 @@ def test_a_unix_socket_belongs_to_one_user_and_goes_with_the_server():
     assert read('file') == 'precious'
 
 
+# Other complaints: tests/golden/documents/messages.txt.
 def test_sigint_stops_it_like_sigterm_and_sighup_does_not():
     crowd = Crowd(SMALL)
+    expect(4, f'serve --listen 127.0.0.1:{crowd.address[1]}', 'Address already in use')
+    expect(3, 'serve --listen 127.0.0.1:0 --count 100000 --max-memory 3', 'the limit is 3.0 MB')
     os.kill(crowd.pid, signal.SIGHUP)
     assert comes(lambda: 'SIGHUP: there is nothing to reload' in crowd.said()), crowd.said()
     assert crowd.expect(200, 'GET', '/healthz').text == 'ok\n'
