@@ -43,9 +43,9 @@ for header in $headers; do
 done
 for language in c c++; do
     # shellcheck disable=SC2086
-    compile $language "all headers" $headers
+    compile "$language" "all headers" $headers
     # shellcheck disable=SC2046
-    compile $language "all headers, backwards" $(for h in $headers; do echo "$h"; done | sort -r)
+    compile "$language" "all headers, backwards" $(for h in $headers; do echo "$h"; done | sort -r)
 done
 [ -z "$failed" ] || exit 1
 echo "$(echo $headers | wc -w) headers"
