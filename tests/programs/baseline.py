@@ -5,7 +5,7 @@ import collections
 import json
 import os
 
-from program import document, expect, load, main, read, write
+from program import document, expect, limit_memory, load, main, read, write
 
 # Quick, and not for its times.
 SMALL = '--model synthetic:joints=4'
@@ -18,10 +18,11 @@ def begin():
 
 # ---- keeping ----
 
-def test_save_keeps_the_result_under_its_name():
+def test_save_keeps_the_result_under_its_name_which_hides_no_folder():
     kept = 'throng/baselines/first.1_a-b.json'
     assert document(f'{MEASURE} --save first.1_a-b --json') == load(kept)
     expect(0, f'{MEASURE} --save first.1_a-b')
+    os.mkdir('first.1_a-b')
     assert os.listdir('throng/baselines') == ['first.1_a-b.json'], 'replaced, and nothing else left'
     for new, said in (('first.1_a-b', 'old: baseline first.1_a-b, commit '), (kept, f'new: {kept}, commit ')):
         out = expect(0, f'compare first.1_a-b {new} --fail-on slower').out
@@ -59,12 +60,15 @@ def test_processes_measure_one_after_the_other_into_one_result():
 
 
 # Its intervals are those of the processes.
-def test_scaling_study_is_repeated_whole_in_each_process():
-    expect(0, f'scale {SMALL} --count 20 --threads 1,2 --repetitions 2 --frames 2 --processes 2 --out a.json --out a.html')
+def test_scaling_study_is_repeated_whole_in_each_process_and_compared():
+    scale = f'scale {SMALL} --count 20 --threads 2 --frames 1 --repetitions 2'
+    expect(0, f'{scale} --processes 2 --out a.json --out a.html')
     result = load('a.json')
     assert result['scaling']['interval_unit'] == 'process'
     counts = collections.Counter(row['process'] for row in result['benchmarks'] if 'process' in row)
     assert set(counts) == {0, 1} and counts[0] == counts[1], counts
+    expect(0, f'{scale} --save b')
+    expect(5, 'compare b b', 'scale/threads:2: inconclusive: 1 process\n')
 
 
 def test_what_is_kept_is_measured_in_twelve_processes():
@@ -106,6 +110,9 @@ def test_exit_code_says_whether_anything_became_worse():
             (1, 'a.json coarse.json --threshold 60', 'pose/scalar/f32: its error grew'),
             (3, 'a.json slow.json --filter nowhere', 'no entry in common that the filter lets through')):
         expect(code, f'compare {options}', says)
+    # More rubbish: tests/golden/documents/messages.txt.
+    write('cut.json', read('a.json')[:999])
+    expect(3, 'compare cut.json a.json', 'cut.json: no JSON: line ')
 
 
 # Where there is no OpenGL, pictures are left out, and the rest is as good as ever.
@@ -117,22 +124,4 @@ def test_entries_that_are_left_out_harm_nothing():
     assert '1 without times' in out, out
 
 
-def test_a_folder_is_no_result_and_hides_no_baseline():
-    expect(0, f'{MEASURE} --dry-run --save a')
-    os.mkdir('a')
-    expect(0, 'compare a a')
-
-
-def test_scaling_studies_are_compared_as_well():
-    expect(0, f'scale {SMALL} --count 20 --threads 1,2 --frames 1 --repetitions 2 --save a')
-    expect(5, 'compare a a', 'scale/threads:2: inconclusive: 1 process\n')
-
-
-# More rubbish: tests/golden/documents/messages.txt.
-def test_a_cut_result_is_no_result():
-    expect(0, f'{MEASURE} --out a.json')
-    write('cut.json', read('a.json')[:999])
-    expect(3, 'compare cut.json a.json', 'cut.json: no JSON: line ')
-
-
-main(globals(), begin)
+main(globals(), begin, limit_memory)

@@ -11,7 +11,7 @@ import signal
 import stat
 import subprocess
 
-from program import HUMAN, PROGRAM, command, document, expect, load, main, parse, read, throng, write
+from program import HUMAN, PROGRAM, command, document, expect, limit_memory, load, main, parse, read, throng, write
 from serve_client import comes
 
 SMALL = 'synthetic:joints=4'  # of the program's own human the levels of detail alone take 0.3 s to find
@@ -86,7 +86,7 @@ def test_one_result_that_cannot_be_written_leaves_the_others():
 def test_out_keeps_the_old_file_when_the_new_one_cannot_be_finished():
     expect(0, f'bench {QUICK} --filter limit --out a.json')
     # A document that fits the buffer fails only when that is flushed: so must one of no block at all.
-    for line, name, blocks in (('inspect', 'kept.json', 1), (f'inspect {SMALL}', 'kept.json', 0),
+    for line, name, blocks in (('inspect synthetic:joints=100', 'kept.json', 1), (f'inspect {SMALL}', 'kept.json', 0),
                                ('compare a.json a.json', 'kept.html', 1)):
         write(name, 'old\n')
         done = command('sh', '-c', f"ulimit -f {blocks}; trap '' XFSZ; exec '{PROGRAM}' {line} --out {name} >/dev/null")
@@ -96,33 +96,28 @@ def test_out_keeps_the_old_file_when_the_new_one_cannot_be_finished():
         assert os.listdir() == ['a.json'], 'nothing else is left'
 
 
-def test_out_is_what_the_name_says():
-    for line, row in ((f'bench {QUICK} --filter limit', 'limit/write_cached'),
-                      (f'scale --dry-run --count 10 --threads 1,2 --model {SMALL}', 'scale/threads:2,')):
-        for name in ('f.json', 'f.csv', 'f.md'):
-            expect(0, f'{line} --out {name}')
-        assert load('f.json')
-        assert read('f.csv').startswith('name') and f'\r\n{row}' in read('f.csv'), read('f.csv')
-        assert '\n| entry ' in read('f.md') and ('\n|-' in read('f.md') or '\n|:' in read('f.md')), read('f.md')
-
-
-def check_page(path, part):
-    page = read(path)
+def check_page(part):
+    page = read('page.html')
     assert page.startswith('<!DOCTYPE html>') and part in page and '</html>' in page, f'no {part} in {page}'
 
 
-def test_a_page_is_beside_the_other_results():
-    for line, part in (
-            (f"bench {QUICK} --filter 'li.*t'", f'<code>throng bench {QUICK} --filter &#39;li.*t&#39; '),
-            (f'scale {QUICK} --threads 1,2 --model {SMALL}', '>speed-up</th>'),
-            ('scale --dry-run --count 10', '<p>A dry run: '),
-            ('stress --count 10 --frames 299 --budget-ms 10000 --dry-run --isa=scalar', 'stress --count 10 --frames 299')):
+def test_out_is_what_the_name_says_and_a_page_beside_it():
+    for line, row, part in (
+            (f"bench {QUICK} --filter '^li.*t'", 'limit/write_cached', f'<code>throng bench {QUICK} --filter &#39;^li.*t&#39; '),
+            (f'scale {QUICK} --threads 1,2 --model {SMALL}', 'scale/threads:2,', '>speed-up</th>'),
+            ('scale --dry-run --count 10 --threads 1,2', 'scale/threads:2,', '<p>A dry run: '),
+            ('stress --count 10 --frames 299 --budget-ms 10000 --dry-run --isa=scalar --threads 1', 'stress/threads:1,',
+             'stress --count 10 --frames 299')):
         assert document(f'{line} --json --out out.json --out page.html') == load('out.json'), line
-        check_page('page.html', part)
+        check_page(part)
+        expect(0, f'{line} --out f.csv')
+        assert read('f.csv').startswith('name') and f'\r\n{row}' in read('f.csv'), read('f.csv')
+    expect(0, f'bench {QUICK} --filter limit --out f.md')
+    assert '\n| entry ' in read('f.md') and ('\n|-' in read('f.md') or '\n|:' in read('f.md')), read('f.md')
     expect(0, f'bench {QUICK} --filter limit --out a.json')
     out = expect(0, 'compare a.json a.json --out page.html').out
     assert '0 slower' in out, f'the text as ever: {out}'
-    check_page('page.html', '<code>throng compare a.json a.json --out page.html</code>')
+    check_page('<code>throng compare a.json a.json --out page.html</code>')
 
 
 # ---- the importer's sandbox ----
@@ -163,19 +158,17 @@ def test_bench_and_scale_print_one_document():
     parts = 2 if with_cpus > 1 else 1
     assert len(scale['benchmarks']) >= 8 * (3 + 5 * parts + 2 * with_cpus)
     assert isinstance(scale['scaling']['bottleneck']['kind'], str)
+    assert scale['context']['scene']['placement'] == 'workers', scale
 
 
-def test_scale_compares_schedulers_counts_and_grains():
-    curves = document('scale --json --repetitions 1 --frames 1 --scheduler work-stealing,serial --count 20,10 --grain 1,2 '
-                      f'--threads 1,2 --model {SMALL}')['scaling']['curves']
+def test_scale_compares_schedulers_counts_and_grains_and_says_where_its_workers_were():
+    scale = f'scale --json --model {SMALL} --count 20,10'
+    spread = document(f'{scale} --repetitions 1 --frames 1 --scheduler work-stealing,serial --grain 1,2 --threads 1,2 '
+                      '--placement spread')
+    curves = spread['scaling']['curves']
     assert len(curves) == 8 and (curves[7]['characters'], curves[7]['scheduler']) == (10, 'serial'), curves
-
-
-def test_scale_says_where_its_workers_were():
-    for options, placement in (('--threads 1,2', 'workers'), ('--threads 1,2,3 --placement spread', 'spread'),
-                               ('--scheduler serial --placement cores', 'none')):
-        scale = document(f'scale --json --dry-run --count 10 --model {SMALL} {options}')
-        assert scale['context']['scene']['placement'] == placement, options
+    serial = document(f'{scale} --dry-run --scheduler serial --placement cores')
+    assert [one['context']['scene']['placement'] for one in (spread, serial)] == ['spread', 'none']
 
 
 def test_precision_and_times_decide_how_often():
@@ -227,4 +220,4 @@ def test_stress_writes_one_document():
     assert f'\r\nstress/threads:3,3,{frames},1,' in read('s.csv'), read('s.csv')
 
 
-main(globals())
+main(globals(), need=limit_memory)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 from signal import SIGINT, SIGTERM
 
-from program import PROGRAM, Done, at_end, expect, load, main, parse, read
+from program import PROGRAM, Done, at_end, expect, limit_memory, load, main, parse, read
 
 SMALL = '--model synthetic:joints=4 --count 20'
 LONG = f'{SMALL} --filter "pose/scalar/f32|interp/step/scalar" --repetitions 100000'
@@ -53,12 +53,14 @@ def test_bench_keeps_what_was_measured_and_says_so():
     check_partial_page('a.html')
     out = expect(5, 'compare a.json a.json', 'inconclusive').out
     assert 'a.json is partial' in out, out
-    out = interrupt(143, f'scale {SMALL} --threads 1,2 --repetitions 100000 --json', 'repetitions', SIGTERM).out
+    limit_memory()
+    out = interrupt(143, f'scale {SMALL} --threads 2 --repetitions 3000 --json', 'repetitions', SIGTERM).out
     assert parse(out)['context']['partial']
 
 
 # Processes are in it whole, or not at all.
 def test_processes_that_are_not_done_do_not_count():
+    limit_memory()
     for code, number, measure, repetitions in ((143, SIGTERM, 'bench --filter limit', 20),
                                                (130, SIGINT, 'scale --threads 1', 2)):
         interrupt(code, f'{measure} {SMALL} --repetitions {repetitions} --frames 1 --processes 64 --out a.json',

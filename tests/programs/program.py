@@ -6,9 +6,11 @@ A test is a function test_... of the file. Each has a process and a folder of it
 import collections
 import contextlib
 import difflib
+import functools
 import json
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -51,9 +53,16 @@ def expect(code, arguments, says=''):
 
 
 def need_opengl():
-    done = throng('render --count 1 --size 16x16 --model synthetic:joints=2 --out try.png')
+    done = throng('pose --evaluator gpu --model synthetic:joints=2')
     if done.code == 4:
         raise Skip(f'no OpenGL here: {done.err}')
+
+
+def limit_memory():
+    """`scale` writes, for its bandwidth, through four times the caches or half of this. Sanitizers have terabytes."""
+    program = read_bytes(PROGRAM)
+    if b'__asan_init' not in program and b'__tsan_init' not in program:
+        resource.setrlimit(resource.RLIMIT_DATA, (128 << 20, resource.RLIM_INFINITY))
 
 
 def parse(text):
@@ -96,6 +105,7 @@ def check_text(path, text):
     assert read(path) == text, '\n'.join([*difference, f'not what {path} says; if this is right: THRONG_GOLDEN_UPDATE=1'])
 
 
+@functools.cache
 def python_with(module):
     """Some systems have several Pythons, and a package for one of them."""
     for python in (sys.executable, '/usr/bin/python3'):
@@ -129,8 +139,14 @@ def run_alone(test, begin):
     return 0
 
 
-def main(tests, begin=lambda: None):
-    """Runs the tests among these names, each after begin, and exits. As Criterion says it: with_skips.sh reads it."""
+def main(tests, begin=lambda: None, need=lambda: None):
+    """Runs the tests among these names, each after begin, and exits: at once where need skips. As Criterion says it:
+    with_skips.sh reads it."""
+    try:
+        need()
+    except Skip as why:
+        print(f'skipped: {why}')
+        sys.exit()
     chosen = [test for name, test in tests.items()
               if name.startswith('test_') and any(word in name for word in sys.argv[2:] or [''])]
     codes = []

@@ -8,7 +8,8 @@ import os
 import re
 import shlex
 
-from program import PROGRAM, SOURCE, Skip, command, document, expect, load, main, parse, python_with, throng, write
+from program import (PROGRAM, SOURCE, Skip, command, document, expect, limit_memory, load, main, parse, python_with, throng,
+                     write)
 
 SMALL = '--model synthetic:joints=24,keys=16,rate=15'
 QUICK = f'--repetitions 2 --frames 1 --count 20 {SMALL}'
@@ -37,6 +38,8 @@ def test_holds_for_what_every_command_writes():
         'compare --fail-on slower 4.json 4.json',
     )
     for i, line in enumerate(commands):
+        if 'scale' in line:
+            limit_memory()
         done = throng(f'{line} --out {i}.json')
         assert done.code <= 1, f'{line}: {done.err}'  # 1: stress missed its budget
     wrong = check(*(f'{i}.json' for i in range(len(commands))))
@@ -144,6 +147,7 @@ def test_compare_py_prints_its_table_and_its_u_test():
     for name in ('pose/scalar/f32', 'limit/write_cached', 'jobs/chunk/work-stealing'):
         for line in (rf'{name} .*\.', f'{name}_pvalue .*U Test, Repetitions: 12 vs 12', rf'{name}_median .*\.'):
             assert re.search(f'^{line}', table, re.M), f'no {line} in {table}'
+    limit_memory()
     expect(0, f'scale --threads 1 --repetitions 2 {measure}')
     table = compare('old.json', 'old.json')
     for line in ('scale/threads:1_pvalue .*U Test, Repetitions: 2 vs 2', r'OVERALL_GEOMEAN .*\.'):

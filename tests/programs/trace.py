@@ -2,7 +2,7 @@
 """--trace from outside: what is in the file, and what goes wrong. Tests in the form of program.py."""
 import os
 
-from program import document, expect, main, need_opengl, throng
+from program import document, expect, limit_memory, main, need_opengl, throng
 from traces import Trace
 
 MOST = 16  # frames of a row
@@ -31,6 +31,7 @@ def expect_frames(trace, row, chunks):
 
 
 def test_of_scale_has_some_frames_of_each_row():
+    limit_memory()
     trace = trace_of('scale --count 100 --threads 1,2 --repetitions 2 --frames 2')
     expect_stages(trace, 'load', 'prepare', 'check', 'measure', 'trace')
     for row in ('scale/threads:1', 'scale/threads:2', 'scale/sampling/threads:1'):
