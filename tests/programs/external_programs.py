@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """`throng bench --external`: a program that does as it should, and many that do not. None of them may hold up the bench, spoil
 its other entries or stay behind. Tests in the form of program.py."""
-import json
 import os
 import shutil
+import sys
 
-from program import SOURCE, Skip, command, document, expect, main, throng, write
+from program import SOURCE, Skip, command, document, expect, main, parse, throng, write
 
 SMALL = '--model synthetic:joints=4 --count 10'
 FEW = f"bench {SMALL} --repetitions 3 --filter '^external/|^limit/'"
-FAKE = f'python3 {SOURCE}/tests/programs/fake_program.py'
+FAKE = f'{sys.executable} -IS {SOURCE}/tests/programs/fake_program.py'
 
 
 def row_of(result, name, aggregate=None):
@@ -108,13 +108,14 @@ def test_that_do_not_describe_themselves_are_refused():
 
 # ---- programs that fail while they are measured: their rows fail, all others are as ever ----
 
+# Of a program with two entries both. Not those of others.
 def test_that_fail_have_a_row_that_says_why():
-    for fault, message in (
+    faults = (
             ('exits', 'ended with exit code 7'),
             ('garbage', 'printed no JSON object: "hello"'),
             ('long', 'printed a line of more than 65535 bytes'),
             ('chatty', 'printed more than a line'),
-            ('complains', 'external/fake/spin says: out of ideas'),
+            ('complains', 'external/complains/spin says: out of ideas'),
             ('negative', 'gave no real_ns above 0'),
             ('textual', 'gave no real_ns above 0'),
             ('instant', 'gave no real_ns above 0'),
@@ -122,23 +123,19 @@ def test_that_fail_have_a_row_that_says_why():
             ('overstates', 'ms, but its answer came after'),
             ('parallel', 'ms of CPU time, but its answer came after'),
             ('forgetful', 'one checksum of frames 0 and 100: always'),
-            ('random', 'two checksums of frame 0: 0 and 2')):
-        done = throng(f"{FEW} --frames 2 --json --external '{FAKE} {fault}'")
-        assert done.code == 1 and 'external/fake/spin' in done.err, f'{fault}: {done.err}'
-        result = json.loads(done.out)
-        row = row_of(result, 'external/fake/spin')
-        assert row['error_occurred'] and message in row['error_message'], f'{fault}: {row}'
-        assert row_of(result, 'limit/write_cached', 'median')['real_time'] > 0, fault
+            ('random', 'two checksums of frame 0: 0 and 2'),
+            ('entries:two', 'ended with exit code 7'))
+    programs = ' '.join(f"--external 'NAME={fault.replace(':', '-')} {FAKE} {fault}'" for fault, _ in faults)
+    done = throng(f"{FEW} --frames 2 --json {programs} --external '{FAKE}'")
+    result = parse(done.out)
+    assert done.code == 1 and 'external/exits/spin' in done.err, done
+    for fault, message in (*faults, ('entries:two', 'ended')):
+        name = f'external/{fault.replace(":", "-")}/{"sound" if message == "ended" else "spin"}'
+        row = row_of(result, name)
+        assert row['error_occurred'] and message in row['error_message'], row
+    for name in ('external/fake/spin', 'limit/write_cached'):
+        assert row_of(result, name, 'median')['real_time'] > 0, name
     expect_nothing_left()
-
-
-# Both entries of the program that ends, but not those of another one.
-def test_do_not_take_others_with_them():
-    done = throng(f"{FEW} --frames 2 --json --external '{FAKE} entries:two' --external 'NAME=other {FAKE}'")
-    assert done.code == 1, done.err
-    result = json.loads(done.out)
-    assert all(row_of(result, f'external/fake/{name}')['error_occurred'] for name in ('spin', 'sound'))
-    assert row_of(result, 'external/other/spin', 'median')['real_time'] > 0
 
 
 def test_that_do_not_end_are_killed():

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -52,6 +53,12 @@ def run(words):
     return subprocess.run(words, capture_output=True, text=True, timeout=600)
 
 
+def alone(words):
+    """The plain program, which would write through a block of memory as large as half of this."""
+    return subprocess.run([plain] + words, capture_output=True, text=True, timeout=600,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (128 << 20, -1)))
+
+
 def ranks(count, words):
     return run(launcher() + ["-n", str(count), program] + words)
 
@@ -71,9 +78,9 @@ def sums(points):
 
 
 def same_palettes():
-    alone = run([plain] + SMALL + ["--threads", "1,2"])
-    wanted = sums(json.loads(alone.stdout)["scaling"]["curves"][0]["points"])
-    check(len(wanted) == 1, "the plain program has one sum", alone.stderr)
+    got = alone(SMALL + ["--threads", "1,2"])
+    wanted = sums(json.loads(got.stdout)["scaling"]["curves"][0]["points"])
+    check(len(wanted) == 1, "the plain program has one sum", got.stderr)
     for count in RANKS:
         got = ranks(count, SMALL + ["--threads", str(1 + count % 3)])
         document = document_of(got.stdout)["rank_scaling"] if got.returncode == 0 else {"points": []}
@@ -84,21 +91,20 @@ def same_palettes():
 
 def weak():
     each = [word if word != "300" else "300/rank" for word in SMALL]
-    got = ranks(3, each)
-    points = document_of(got.stdout)["rank_scaling"]["points"]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "weak.html")
-        got = ranks(2, each + ["--out", path])
+        got = ranks(3, each + ["--out", path])
+        points = document_of(got.stdout)["rank_scaling"]["points"]
         page = ""
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 page = file.read()
         check(got.returncode == 0 and '"rank_scaling": {' in page and
-              "<code>mpirun -n 2 throng-mpi scale --count 300/rank" in page and "<h1>throng-mpi scale</h1>" in page,
+              "<code>mpirun -n 3 throng-mpi scale --count 300/rank" in page and "<h1>throng-mpi scale</h1>" in page,
               "a page has the document and the command", got.stderr)
     check([300, 600, 900] == [sum(s["characters"] for s in p["shares"]) for p in points], "weak scaling adds characters")
-    alone = run([plain] + [word if word != "300" else "300/thread" for word in SMALL] + ["--threads", "1,2"])
-    plain_points = json.loads(alone.stdout)["scaling"]["curves"][0]["points"]
+    got = alone([word if word != "300" else "300/thread" for word in SMALL] + ["--threads", "1,2"])
+    plain_points = json.loads(got.stdout)["scaling"]["curves"][0]["points"]
     check([p["palette_sum"] for p in points[:2]] == [p["palette_sum"] for p in plain_points],
           "and has the plain program's sums", got.stderr)
 

@@ -48,8 +48,9 @@ Test(options, take_the_camera_of_a_scene_unless_it_is_given)
 Test(options, reach_the_view_of_a_crowd)
 {
     th_model_set models;
-    cr_assert(parse("render --model synthetic:joints=2,clips=2 --clip 1 --count 7 --scene ring --seed 2 --palette quat16 "
-                    "--interpolation step --camera 60,61,2 --shadow 32 --share 3 --isa scalar --look lod"));
+    cr_assert(
+        parse("render --model synthetic:joints=2,clips=2 --clip 1 --count 7 --scene ring --seed 2 --palette quat16 "
+              "--interpolation step --camera 60,61,2 --shadow 32 --share 3 --isa scalar --look lod"));
     cr_assert_eq(th_model_set_init(&models, &options.models, NULL, &error), TH_OK);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&models, &options.crowd);
     cr_expect(desc.model_count == 1 && desc.clips[0] == 1 && desc.count == 7 && desc.seed == 2 && desc.share_hz == 3);
