@@ -41,16 +41,10 @@ def test_are_listed_and_measured_in_turns_with_poses():
     assert row['real_time'] >= 200, 'us of a frame, by its own clock'
     assert row_of(result, 'external/fake/spin', 'mean')['description'] == 'Waits, and writes nothing.'
     expect_nothing_left()
-
-
-def test_run_once_without_times_in_a_dry_run():
+    result = document(f"{FEW} --frames 2 --json --processes 2 --external '{FAKE}'")
+    assert row_of(result, 'external/fake/spin')['repetitions'] == 6, 'of each process'
     out = expect(0, f"bench --dry-run --filter ^external/ --external '{FAKE}'").out
     assert 'external/fake/spin' in out and 'ran' in out, out
-
-
-def test_are_measured_in_each_process():
-    result = document(f"{FEW} --frames 2 --json --processes 2 --external '{FAKE}'")
-    assert row_of(result, 'external/fake/spin')['repetitions'] == 6
 
 
 def test_are_baselines_that_never_regress():

@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from serve_client import comes
+
 NIGHTLY = bool(os.environ.get("THRONG_TEST_NIGHTLY"))
 RANKS = (1, 2, 3, 4, 7) if NIGHTLY else (1, 3)
 KILLS = FAILURES = 4 if NIGHTLY else 1  # of ranks, of allocations
@@ -144,13 +146,6 @@ def of_job(seed):
     return found
 
 
-def wait_until(is_true, seconds):
-    end = time.monotonic() + seconds
-    while not is_true() and time.monotonic() < end:
-        time.sleep(0.02)
-    return is_true()
-
-
 def lose(number, rank, count):
     """Starts a long job, takes a rank from it with this signal, and looks what comes of it."""
     seed = random.randrange(10**9, 10**10)
@@ -158,7 +153,7 @@ def lose(number, rank, count):
     name = f"rank {rank} of {count} lost by signal {number}"
     job = subprocess.Popen(launcher() + ["-n", str(count), program] + words, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)
-    if not wait_until(lambda: len(of_job(seed)) == count, START_S):
+    if not comes(lambda: len(of_job(seed)) == count, START_S):
         check(False, f"{name}: it has not started")
     time.sleep(losses.uniform(0, 2))
     os.kill(of_job(seed)[rank], number)
@@ -182,7 +177,7 @@ def lose(number, rank, count):
         document = document_of(out)
         check(document["rank_scaling"]["partial"] and document["context"]["partial"],
               f"{name}: what was measured is called partial", out)
-    check(wait_until(lambda: not of_job(seed), END_S), f"{name}: no process is left")
+    check(comes(lambda: not of_job(seed), END_S), f"{name}: no process is left")
 
 
 def out_of_memory():

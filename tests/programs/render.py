@@ -169,9 +169,11 @@ def test_pose_says_that_the_driver_does_not_take_the_shader():
     expect(4, f'pose --evaluator gpu {RIG}', 'program pose')
 
 
-def test_without_opengl_it_says_what_was_tried():
+def test_without_opengl_or_a_display_it_says_what_was_tried():
+    for name in ('DISPLAY', 'WAYLAND_DISPLAY'):
+        os.environ.pop(name, None)
+    expect(4, 'demo', '; --out demo.mp4 writes a film instead\n')
     os.environ.update(__EGL_VENDOR_LIBRARY_FILENAMES='/nonexistent', LIBGL_DRIVERS_PATH='/nonexistent')
-    os.environ.pop('DISPLAY', None)
     for line in ('render --count 1 --size 16x16 --out f.png', 'stress --draw', 'pose --evaluator gpu'):
         expect(4, line, 'OpenGL')
     assert not os.path.exists('f.png')
@@ -192,12 +194,6 @@ def test_demo_films_the_scenes_and_states_its_figures():
     assert 'characters  60\n' in out and 'bones a second\n' in out, out
     for frame in range(5):
         assert are_same(f'a{frame}.png', f'b{frame}.png'), frame
-
-
-def test_demo_without_a_display_names_the_film():
-    for name in ('DISPLAY', 'WAYLAND_DISPLAY'):
-        os.environ.pop(name, None)
-    expect(4, 'demo', '; --out demo.mp4 writes a film instead\n')
 
 
 main(globals(), need=need_opengl)

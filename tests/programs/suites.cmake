@@ -34,7 +34,7 @@ if(TARGET throng-mpi)
     target_link_libraries(fail_allocation PRIVATE th_warnings th_codegen)
     add_test(NAME mpi COMMAND ${CMAKE_CURRENT_LIST_DIR}/mpi.py
         $<TARGET_FILE:throng-mpi> $<TARGET_FILE:throng> $<TARGET_FILE:fail_allocation> ${schema})
-    set_tests_properties(mpi PROPERTIES SKIP_RETURN_CODE 77)
+    set_tests_properties(mpi PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endif()
 
 # The manual pages and completion in real shells, against the program's help and its parser.

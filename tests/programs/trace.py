@@ -32,6 +32,8 @@ def expect_frames(trace, row, chunks):
 
 def test_of_scale_has_some_frames_of_each_row():
     limit_memory()
+    expect(3, 'scale --model missing.glb --trace t.json', 'missing.glb')
+    assert not os.path.exists('t.json'), 'it is written only when the command went well'
     trace = trace_of('scale --count 100 --threads 1,2 --repetitions 2 --frames 2')
     expect_stages(trace, 'load', 'prepare', 'check', 'measure', 'trace')
     for row in ('scale/threads:1', 'scale/threads:2', 'scale/sampling/threads:1'):
@@ -84,11 +86,6 @@ def test_of_render_agrees_with_what_it_says():
     assert trace.count('frame') == 3 and trace.count('chunk', 'cull') > 0
     assert trace.count('chunk', 'pose') == 3 * 2, '4 batches, two in a chunk'
     assert '"characters visible"' in trace.text and '"ns per bone"' in trace.text
-
-
-def test_is_written_only_when_the_command_went_well():
-    expect(3, 'scale --model missing.glb --trace t.json', 'missing.glb')
-    assert not os.path.exists('t.json')
 
 
 main(globals())
