@@ -96,8 +96,8 @@ class Viewer:
             self.process = subprocess.Popen([PROGRAM, 'view', *shlex.split(arguments)], stdout=out, stderr=err)
         at_end.callback(self.process.kill)
 
-        search = command('xdotool', 'search', '--sync', '--onlyvisible', '--name', '^Throng', timeout=PATIENCE_S)
-        self.window = search.out.split()[0]
+        search = ('xdotool', 'search', '--sync', '--onlyvisible', '--name', '^Throng')
+        self.window = command(*search, timeout=PATIENCE_S).out.split()[0]
         xdotool(f'windowmove {self.window} 0 0 windowfocus --sync {self.window} mousemove 100 80')
         if loads:
             self.await_title('Throng - ')  # before that it says nothing

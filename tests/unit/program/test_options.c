@@ -119,16 +119,6 @@ Test(options, take_values_behind_a_space_or_an_equals_sign)
     cr_expect_str_eq(options.models.models.paths[0], "--model");
 }
 
-Test(options, know_every_instruction_set_by_its_name)
-{
-    for (int isa = TH_ISA_AUTO; isa < TH_ISA_COUNT; isa++) {
-        char line[64];
-        snprintf(line, sizeof line, "scale --isa %s", th_isa_name((th_isa)isa));
-        cr_assert(parse(line), "%s: %s", line, error.text);
-        cr_expect_eq(options.crowd.isa, (th_isa)isa, "%s", line);
-    }
-}
-
 Test(options, collect_models_and_animations)
 {
     cr_assert(parse("bench --model a --model human --animation b --animation c --seed 18446744073709551615"));
@@ -193,9 +183,14 @@ Test(options, read_lists_of_schedulers)
     cr_expect_eq(options.scale.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
 }
 
-Test(options, name_schedulers_placements_and_interpolations_as_the_library_does)
+Test(options, name_kernels_schedulers_placements_and_interpolations_as_the_library_does)
 {
     char line[64];
+    for (int i = TH_ISA_AUTO; i < TH_ISA_COUNT; i++) {
+        snprintf(line, sizeof line, "scale --isa %s", th_isa_name((th_isa)i));
+        cr_assert(parse(line), "%s", error.text);
+        cr_expect_eq(options.crowd.isa, (th_isa)i, "%s", line);
+    }
     for (unsigned i = 0; i < TH_INTERPOLATION_COUNT; i++) {
         snprintf(line, sizeof line, "pose --interpolation %s", th_interpolation_name((th_interpolation)i));
         cr_assert(parse(line), "%s", error.text);
