@@ -137,7 +137,8 @@ def test_says_why_the_cpu_poses():
 def test_flies_to_where_it_is_told():
     for name, frames, camera in (('stay', 2, '10,20,1'), ('far', 3, '10,20,1:50,30,4'), ('half', 2, '10,20,1:30,25,2'),
                                  ('turn', 2, '10,20,1:30,20,1'), ('one', 1, '10,20,1:50,30,4')):
-        draw(f'{name}%d.png', f'--fps 100 --frames {frames} --camera {camera}')
+        said = parse(draw(f'{name}%d.png', f'--fps 100 --frames {frames} --camera {camera} --json').out)
+        assert (said['drawn_per_frame'] < 40) == (name in ('far', 'half')), f'who comes near sees fewer: {said}'
     for one, other, same in (('stay0', 'far0', True), ('stay0', 'one0', True), ('far1', 'half1', True), ('far1', 'stay1', False),
                              ('far2', 'far1', False), ('half1', 'turn1', False)):
         assert are_same(f'{one}.png', f'{other}.png') == same, (one, other)
