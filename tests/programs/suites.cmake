@@ -26,7 +26,6 @@ th_script(view view.py $<TARGET_FILE:throng> SCREEN)
 th_suite(pose th::human PkgConfig::JANSSON NEEDS throng WITH fixture_program)
 # What it says, held against golden/documents: help, completion, messages, models.
 th_suite(messages th_cli PkgConfig::JANSSON INSIDE NEEDS throng human WITH fixture_document fixture_program)
-target_compile_definitions(test_messages PRIVATE TH_SANITIZED=$<BOOL:${THRONG_SANITIZE}>)
 set(schema ${PROJECT_SOURCE_DIR}/docs/reference/schema/result-1.json)
 if(TARGET throng-mpi)
     add_library(fail_allocation MODULE ${CMAKE_CURRENT_LIST_DIR}/fail_allocation.c)
