@@ -1,9 +1,12 @@
 /* The embedded crowd on random pools: stress_frame [POOLS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
- * or without, with shared poses and with poses that are held. For ThreadSanitizer as well. */
+ * or without, with shared poses, with poses that are held and with layers: some play a clip, some blend, some through a
+ * mask, some add. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
 
+#include <core/random.h>
 #include <throng/anim/human.h>
+#include <throng/core/cache_line.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/pose_plan.h>
 #include <throng/runtime/scene.h>
@@ -12,14 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHARACTERS = 203, FRAMES = 6, MOST_THREADS = 128, PLAYS = 5, HOLD = 3 };
+enum {
+    CHARACTERS = 203,
+    FRAMES = 6,
+    MOST_THREADS = 128,
+    PLAYS = 6,
+    HOLD = 3,
+    MOST_JOINTS = 64,
+    MOST_LAYERS = 4,
+    CLIPS = 7
+};
 
-/* One instruction set, with a behaviour, with shared poses, with held ones, or none of them. */
+/* One instruction set, with a behaviour, with shared poses, with held ones, with layers, or none of them. */
 typedef struct kind {
     th_crowd *crowd;
     const th_behaviour *behaviour;
     double share_hz;
-    bool holds;
+    bool holds, has_layers;
     uint64_t hashes[FRAMES]; /* of one thread */
 } kind;
 
@@ -95,17 +107,64 @@ static uint64_t hold(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const k
                  groups[1].count * sizeof(th_pose_place) / sizeof(uint32_t));
 }
 
+/* What is written by whom: palettes by all workers, each scratch by one. Layers are read by all. */
+typedef struct layered {
+    const th_crowd *crowd;
+    th_layer layers[CHARACTERS][MOST_LAYERS];
+    uint8_t counts[CHARACTERS];
+    void *palette;
+    char *scratch;
+    size_t scratch_stride;
+} layered;
+
+/* Of the n-th frame: they depend on nothing else. */
+static void set_layers(layered *l, uint32_t n)
+{
+    for (uint32_t i = 0; i < CHARACTERS; i++) {
+        l->counts[i] = (uint8_t)(th_random_bits(i, 0) % (MOST_LAYERS + 1));
+        for (uint32_t k = 0; k < l->counts[i]; k++) {
+            const uint64_t bits = th_random_bits(i, 1 + k);
+            l->layers[i][k] = (th_layer){.ratio = (double)((bits + n * 100) % 1000) / 1000,
+                                         .weight = (float)(bits / 1000 % 100) / 100,
+                                         .clip = (uint16_t)(bits / 100000 % CLIPS),
+                                         .mode = (uint8_t)(k == 0 ? 0 : bits / 10000000 % TH_LAYER_MODE_COUNT),
+                                         .mask = bits / 100000000 % 3 == 0 ? 0 : TH_NO_MASK};
+        }
+    }
+}
+
+static int update(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    const layered *l = ctx;
+    const th_crowd_layers layers = {l->layers[0], l->counts, MOST_LAYERS};
+    th_crowd_update_layers(l->crowd, begin, end, 0, &layers, l->palette, l->scratch + worker * l->scratch_stride);
+    return 0;
+}
+
+static uint64_t play_layers(th_jobs *jobs, const th_crowd *crowd, uint32_t n, void *palette)
+{
+    static layered l;
+    l.crowd = crowd;
+    l.palette = palette;
+    l.scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(crowd));
+    l.scratch = th_cache_line_alloc(th_jobs_threads(jobs) * l.scratch_stride);
+    insist(l.scratch, "no memory");
+    set_layers(&l, n);
+    memset(palette, 0xff, th_crowd_palette_bytes(crowd));
+    insist(th_jobs_for(jobs, th_crowd_batch_count(crowd), 1 + below(20), update, &l) == 0, "a call failed");
+    free(l.scratch);
+    return th_crowd_hash(crowd, palette);
+}
+
 static uint64_t run(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const kind *k, uint32_t n, void *palette)
 {
+    if (k->has_layers)
+        return play_layers(jobs, k->crowd, n, palette);
     return k->holds ? hold(frame, plan, jobs, k, n, palette) : animate(frame, plan, jobs, k, n, palette);
 }
 
-static void make_kind(const th_scene *scene, th_isa isa, const th_behaviour *behaviour, double share_hz, bool holds,
-                      void *palette, kind *out)
+static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *out)
 {
-    out->behaviour = behaviour;
-    out->share_hz = share_hz;
-    out->holds = holds;
     th_jobs *serial;
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
@@ -151,23 +210,30 @@ static uint32_t try_pool(const kind *k, void *palette)
 
 int main(int argc, char **argv)
 {
-    const uint32_t pools = argc > 1 ? (uint32_t)atoi(argv[1]) : is_nightly() ? 1000 : 40;
+    const uint32_t pools = argc > 1 ? (uint32_t)atoi(argv[1]) : is_nightly() ? 2000 : 80;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, frames = 0;
     state = (seed + 1) * 0x9e3779b97f4a7c15u;
 
     th_model *human;
-    th_scene *scene;
+    th_scene *scene, *masked;
     th_crowd *any;
     void *palette;
     insist(th_human_create(&human, NULL) == TH_OK, "no human");
     const uint32_t meshes = human->mesh_count; /* nothing is drawn, and ThreadSanitizer looks long for feet in a mesh */
     human->mesh_count = 0;
+    float arm[MOST_JOINTS];
+    insist(human->joint_count <= MOST_JOINTS && human->clip_count == CLIPS, "another human");
+    th_mask_from_joint(human, th_model_find_joint(human, "clavicle_r"), arm);
     th_scene_desc desc = {.models = (const th_model *const[]){human},
                           .model_count = 1,
                           .instance_count = CHARACTERS,
                           .seed = seed,
                           .behaviour = TH_BEHAVIOUR_GRAPH};
     insist(th_scene_create(&desc, &scene, NULL) == TH_OK, "no scene");
+    desc.behaviour = TH_BEHAVIOUR_NONE;
+    desc.compile.masks = &(th_mask){"arm", arm};
+    desc.compile.mask_count = 1;
+    insist(th_scene_create(&desc, &masked, NULL) == TH_OK, "no scene with a mask");
     insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
@@ -179,18 +245,21 @@ int main(int argc, char **argv)
         (const th_routines *const[]){blend}, scene->instances, CHARACTERS, seed, {.pace = 0.7}};
     insist(th_behaviour_create(&blends_desc, &blends, NULL) == TH_OK, "no blends");
     th_behaviour_set_blend(blends, &(th_blend){.pace = 2.3}, 1.1);
-    const th_behaviour *const behaviours[PLAYS] = {NULL, scene->behaviour, NULL, blends, NULL};
-    const double share_hz[PLAYS] = {0, 0, 60, 0, 0};
-    const bool holds[PLAYS] = {[PLAYS - 1] = true};
+    const kind plays[PLAYS] = {{.crowd = NULL},  {.behaviour = scene->behaviour},
+                               {.share_hz = 60}, {.behaviour = blends},
+                               {.holds = true},  {.has_layers = true}};
     kind kinds[PLAYS * TH_ISA_COUNT];
     uint32_t kind_count = 0;
     for (uint32_t n = PLAYS * TH_ISA_SCALAR; n < PLAYS * TH_ISA_COUNT; n++)
-        if (th_isa_available((th_isa)(n / PLAYS)))
-            make_kind(scene, (th_isa)(n / PLAYS), behaviours[n % PLAYS], share_hz[n % PLAYS], holds[n % PLAYS], palette,
-                      &kinds[kind_count++]);
+        if (th_isa_available((th_isa)(n / PLAYS))) {
+            kinds[kind_count] = plays[n % PLAYS];
+            make_kind(plays[n % PLAYS].has_layers ? masked : scene, (th_isa)(n / PLAYS), palette, &kinds[kind_count++]);
+        }
 
-    for (uint32_t i = 0; i < pools; i++)
-        frames += try_pool(&kinds[below(kind_count)], palette);
+    for (uint32_t i = 0; i < pools; i++) { /* half of them with layers */
+        const uint32_t play = below(2) ? PLAYS - 1 : below(PLAYS - 1);
+        frames += try_pool(&kinds[below(kind_count / PLAYS) * PLAYS + play], palette);
+    }
     printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
            (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / PLAYS);
     free(palette);
@@ -198,6 +267,7 @@ int main(int argc, char **argv)
         th_crowd_destroy(kinds[k].crowd);
     th_behaviour_destroy(blends);
     th_routines_destroy(blend);
+    th_scene_destroy(masked);
     th_scene_destroy(scene);
     human->mesh_count = meshes;
     th_model_free(human);
