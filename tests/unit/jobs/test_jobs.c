@@ -23,8 +23,7 @@ TestSuite(jobs, .timeout = HANG_S);
 /* The linker puts this in the place of pthread_create (--wrap): a system that runs out of threads. */
 static atomic_int threads_until_refusal = -1; /* below 0: never */
 
-int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+__typeof__(pthread_create) __real_pthread_create, __wrap_pthread_create;
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
@@ -266,59 +265,34 @@ Test(jobs, nested_calls_of_another_pool_are_ordinary)
     }
 }
 
+/* Calls of one item, each from within the one before, and one of several in the end. */
 typedef struct chain {
-    th_jobs *a, *b;
+    th_jobs *pools[3];
+    uint32_t at;
     atomic_uint ran;
 } chain;
 
-static int chain_end(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int call_next(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
+    chain *c = ctx;
+    const uint32_t at = c->at;
     (void)worker;
-    atomic_fetch_add(&((chain *)ctx)->ran, end - begin);
-    return 0;
-}
-
-static int chain_back_to_a(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    (void)begin, (void)end, (void)worker;
-    th_jobs_for(((chain *)ctx)->a, 5, 2, chain_end, ctx);
-    return 0;
-}
-
-static int chain_to_b(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    (void)begin, (void)end, (void)worker;
-    th_jobs_for(((chain *)ctx)->b, 1, 1, chain_back_to_a, ctx);
+    c->at = at < 3 ? at + 1 : at;
+    if (at < 3)
+        th_jobs_for(c->pools[at], at < 2 ? 1 : 5, 2, call_next, c);
+    else
+        atomic_fetch_add(&c->ran, end - begin);
     return 0;
 }
 
 Test(jobs, a_job_is_nested_through_another_pool_too)
 {
-    chain c = {.a = create_jobs(TH_SCHEDULER_WORK_STEALING, 2), .b = create_jobs(TH_SCHEDULER_SERIAL, 1)};
-    th_jobs_for(c.a, 1, 1, chain_to_b, &c);
+    th_jobs *pair = create_jobs(TH_SCHEDULER_WORK_STEALING, 2), *single = create_jobs(TH_SCHEDULER_SERIAL, 1);
+    chain c = {.pools = {pair, single, pair}};
+    call_next(0, 0, 0, &c);
     cr_assert_eq(c.ran, 5);
-    th_jobs_destroy(c.a);
-    th_jobs_destroy(c.b);
-}
-
-static void *call_often(void *arg)
-{
-    for (uint32_t i = 0; i < 100; i++)
-        check_cover(arg, 1 + i * 21, 5, 1);
-    return NULL;
-}
-
-Test(jobs, callers_take_turns)
-{
-    for (EACH_SCHEDULER(s)) {
-        th_jobs *jobs = create_jobs(s, 3);
-        pthread_t callers[4];
-        for (int i = 0; i < 4; i++)
-            pthread_create(&callers[i], NULL, call_often, jobs);
-        for (int i = 0; i < 4; i++)
-            pthread_join(callers[i], NULL);
-        th_jobs_destroy(jobs);
-    }
+    th_jobs_destroy(pair);
+    th_jobs_destroy(single);
 }
 
 typedef struct hold {
@@ -437,30 +411,6 @@ Test(jobs, all_threads_take_part)
         th_jobs_destroy(jobs);
         th_jobs_destroy(smaller);
     }
-}
-
-static int square(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
-{
-    uint64_t *values = ctx;
-    (void)worker;
-    for (uint32_t i = begin; i < end; i++)
-        values[i] = values[i] * values[i] + i;
-    return 0;
-}
-
-Test(jobs, writes_are_visible_after_the_call)
-{
-    enum { COUNT = 5000 };
-    static uint64_t values[COUNT], expected[COUNT];
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 4);
-    for (uint32_t call = 0; call < 200; call++) {
-        for (uint32_t i = 0; i < COUNT; i++)
-            values[i] = expected[i] = i + call;
-        th_jobs_for(jobs, COUNT, 64, square, values);
-        square(0, COUNT, 0, expected);
-        cr_assert_arr_eq(values, expected, sizeof values);
-    }
-    th_jobs_destroy(jobs);
 }
 
 Test(jobs, come_and_go)
