@@ -47,31 +47,18 @@ Test(preconditions, are_not_checked_in_this_build)
 /* All of them, which the linker puts side by side. A process of the suite for each would take much longer. */
 typedef struct misuse {
     const char *name;
-    void (*begin)(void), (*run)(void);
+    void (*run)(void);
 } misuse;
 
 extern const misuse *const __start_misuses[], *const __stop_misuses[];
 
-static void begin_core(void)
-{
-}
-static void begin_jobs(void)
-{
-}
-static void begin_render(void)
-{
-}
-static void begin_bench(void)
-{
-}
-
-#define MISUSE(suite, name)                                                                                            \
+#define MISUSE(name)                                                                                                   \
     static void name(void);                                                                                            \
-    static const misuse name##_misuse = {#name, begin_##suite, name};                                                  \
+    static const misuse name##_misuse = {#name, name};                                                                 \
     __attribute__((section("misuses"), used)) static const misuse *const name##_entry = &name##_misuse;                \
     static void name(void)
-#define MISUSED_BY(suite, name, call)                                                                                  \
-    MISUSE(suite, name)                                                                                                \
+#define MISUSED_BY(name, call)                                                                                         \
+    MISUSE(name)                                                                                                       \
     {                                                                                                                  \
         call;                                                                                                          \
     }                                                                                                                  \
@@ -83,7 +70,6 @@ Test(preconditions, are_checked)
         int status;
         const pid_t child = fork();
         if (child == 0) {
-            (*m)->begin();
             (*m)->run();
             _exit(0);
         }
@@ -95,13 +81,13 @@ Test(preconditions, are_checked)
 
 /* ---- core ---- */
 
-MISUSED_BY(core, an_arena_has_no_elements_without_size, th_arena_alloc(th_arena_create(), 1, 0));
-MISUSED_BY(core, a_success_is_no_error, th_fail(NULL, TH_OK, "all is well"));
-MISUSED_BY(core, json_is_appended_to_arrays_only, th_json_append(json_object(), json_null()));
-MISUSED_BY(core, a_text_that_is_appended_to_fits_its_buffer, th_append((char[]){"full"}, 4, "%s", ""));
-MISUSED_BY(core, a_column_says_on_which_side_it_is, th_table_create("<clip|seconds"));
+MISUSED_BY(an_arena_has_no_elements_without_size, th_arena_alloc(th_arena_create(), 1, 0));
+MISUSED_BY(a_success_is_no_error, th_fail(NULL, TH_OK, "all is well"));
+MISUSED_BY(json_is_appended_to_arrays_only, th_json_append(json_object(), json_null()));
+MISUSED_BY(a_text_that_is_appended_to_fits_its_buffer, th_append((char[]){"full"}, 4, "%s", ""));
+MISUSED_BY(a_column_says_on_which_side_it_is, th_table_create("<clip|seconds"));
 
-MISUSE(core, a_table_is_written_in_whole_rows)
+MISUSE(a_table_is_written_in_whole_rows)
 {
     th_table *table = th_table_create("<clip|>seconds");
     th_table_cell(table, "walk");
@@ -124,7 +110,7 @@ static int destroy_own_pool(uint32_t begin, uint32_t end, uint32_t worker, void 
     return 0;
 }
 
-MISUSE(jobs, a_pool_is_not_destroyed_by_its_own_job)
+MISUSE(a_pool_is_not_destroyed_by_its_own_job)
 {
     th_jobs *jobs = create_jobs(1);
     th_jobs_for(jobs, 1, 1, destroy_own_pool, jobs);
@@ -138,14 +124,14 @@ static int read_stats(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return 0;
 }
 
-MISUSE(jobs, counters_are_read_between_calls)
+MISUSE(counters_are_read_between_calls)
 {
     th_jobs *jobs = create_jobs(2);
     th_jobs_for(jobs, 1, 1, read_stats, jobs);
 }
 
-MISUSED_BY(jobs, a_partition_is_for_at_least_one_thread, th_jobs_partition(0, 1, 1, &(uint32_t){1}, &(uint32_t){0}));
-MISUSED_BY(jobs, a_registered_scheduler_is_complete,
+MISUSED_BY(a_partition_is_for_at_least_one_thread, th_jobs_partition(0, 1, 1, &(uint32_t){1}, &(uint32_t){0}));
+MISUSED_BY(a_registered_scheduler_is_complete,
            th_scheduler_register(TH_SCHEDULER_OPENMP_STATIC, &(th_scheduler_ops){0}));
 
 /* ---- anim ---- */
@@ -158,7 +144,7 @@ static th_scene *scene;
 static th_crowd *crowd;
 static void *palette, *scratch;
 
-static void begin_anim(void)
+static void make_crowd(void)
 {
     th_synthetic_desc shape = TH_SYNTHETIC_DEFAULT;
     shape.joints = 8;
@@ -171,6 +157,8 @@ static void begin_anim(void)
     palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
     scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
 }
+
+TestSuite(preconditions, .init = make_crowd);
 
 static void create_crowd_of(th_instance instance, th_palette format)
 {
@@ -188,41 +176,35 @@ static void show(uint32_t instance)
     th_crowd_set_active(crowd, &instance, 1);
 }
 
-MISUSED_BY(anim, an_instance_has_a_model_of_the_crowd, create_crowd_of((th_instance){.model = 1}, TH_PALETTE_F32));
-MISUSED_BY(anim, an_instance_begins_at_a_finite_time,
-           create_crowd_of((th_instance){.phase_s = HUGE_VAL}, TH_PALETTE_F32));
-MISUSED_BY(anim, a_palette_has_a_format, create_crowd_of((th_instance){.model = 0}, (th_palette)(TH_PALETTE_AUTO + 1)));
-MISUSED_BY(anim, active_instances_are_of_the_crowd, show(COUNT));
-MISUSED_BY(anim, an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
-MISUSED_BY(anim, only_a_whole_crowd_has_a_hash, (show(3), th_crowd_hash(crowd, palette)));
-MISUSED_BY(anim, batches_are_those_of_the_crowd,
+MISUSED_BY(an_instance_has_a_model_of_the_crowd, create_crowd_of((th_instance){.model = 1}, TH_PALETTE_F32));
+MISUSED_BY(an_instance_begins_at_a_finite_time, create_crowd_of((th_instance){.phase_s = HUGE_VAL}, TH_PALETTE_F32));
+MISUSED_BY(a_palette_has_a_format, create_crowd_of((th_instance){.model = 0}, (th_palette)(TH_PALETTE_AUTO + 1)));
+MISUSED_BY(active_instances_are_of_the_crowd, show(COUNT));
+MISUSED_BY(an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
+MISUSED_BY(only_a_whole_crowd_has_a_hash, (show(3), th_crowd_hash(crowd, palette)));
+MISUSED_BY(batches_are_those_of_the_crowd,
            th_crowd_update(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
-MISUSED_BY(anim, palettes_begin_on_a_cache_line, th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
-MISUSED_BY(anim, a_palette_is_not_its_own_scratch, th_crowd_update(crowd, 0, 1, 0, palette, palette));
-MISUSED_BY(anim, an_error_bound_is_not_negative,
+MISUSED_BY(palettes_begin_on_a_cache_line, th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
+MISUSED_BY(a_palette_is_not_its_own_scratch, th_crowd_update(crowd, 0, 1, 0, palette, palette));
+MISUSED_BY(an_error_bound_is_not_negative,
            th_compiled_model_create(&(th_compiled_model_desc){.model = model, .bound_m = -1},
                                     &(th_compiled_model *){NULL}, NULL));
-MISUSED_BY(anim, a_clip_has_an_index_of_its_model,
+MISUSED_BY(a_clip_has_an_index_of_its_model,
            th_model_bounds(model, model->clip_count, TH_INTERPOLATION_AUTHORED, &(th_bounds){0}, NULL));
 
-MISUSE(anim, a_palette_is_not_written_over_its_pose)
+MISUSE(a_palette_is_not_written_over_its_pose)
 {
     th_dmat34 pose[8];
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, pose);
 }
 
-MISUSED_BY(anim, slerp_is_between_rotations,
+MISUSED_BY(slerp_is_between_rotations,
            th_quat_arc_between((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2}));
 
 /* ---- runtime ---- */
 
-static void begin_runtime(void)
-{
-    begin_anim();
-}
-
-MISUSE(runtime, workers_are_recorded_where_asked_for)
+MISUSE(workers_are_recorded_where_asked_for)
 {
     th_frame *frame;
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = create_jobs(1)}, &frame, NULL), TH_OK);
@@ -230,7 +212,7 @@ MISUSE(runtime, workers_are_recorded_where_asked_for)
     th_frame_worker(frame, 0);
 }
 
-MISUSE(runtime, a_pose_is_held_no_longer_than_its_plan_allows)
+MISUSE(a_pose_is_held_no_longer_than_its_plan_allows)
 {
     const th_draw_list group = {.count = 1, .hold = 3};
     th_pose_plan *plan;
@@ -246,9 +228,9 @@ static th_tracer *create_tracer(void)
     return tracer;
 }
 
-MISUSED_BY(runtime, a_span_ends_after_it_began, th_tracer_end(create_tracer()));
+MISUSED_BY(a_span_ends_after_it_began, th_tracer_end(create_tracer()));
 
-MISUSE(runtime, a_frame_is_of_one_group)
+MISUSE(a_frame_is_of_one_group)
 {
     th_tracer *tracer = create_tracer();
     th_tracer_frame_begin(tracer, NULL, 1);
@@ -258,7 +240,7 @@ MISUSE(runtime, a_frame_is_of_one_group)
 
 /* ---- render ---- */
 
-MISUSE(render, a_camera_sees_something_between_near_and_far)
+MISUSE(a_camera_sees_something_between_near_and_far)
 {
     float matrix[16];
     th_camera camera = th_camera_look_at((const float[3]){0, 0, 1}, (const float[3]){0, 0, 0});
@@ -266,7 +248,7 @@ MISUSE(render, a_camera_sees_something_between_near_and_far)
     th_camera_clip(&camera, 1, matrix);
 }
 
-MISUSE(render, a_camera_is_fitted_to_something)
+MISUSE(a_camera_is_fitted_to_something)
 {
     const th_camera camera = th_camera_look_at((const float[3]){0, 0, 1}, (const float[3]){0, 0, 0});
     const th_camera_fit fit = th_camera_fit_begin(&camera, 1, 1);
@@ -288,25 +270,25 @@ static th_cull *create_cull(void)
     return cull;
 }
 
-MISUSE(render, characters_that_move_are_of_the_crowd)
+MISUSE(characters_that_move_are_of_the_crowd)
 {
     static const th_instance_transform transforms[COUNT + 1];
     th_cull_move(create_cull(), 0, COUNT + 1, transforms);
 }
 
-MISUSE(render, levels_of_detail_get_coarser)
+MISUSE(levels_of_detail_get_coarser)
 {
     const th_cull_view view = {.pixels = 1, .lod_px = {32, 80, 180}};
     th_cull_classify(create_cull(), &view, NULL, 0, 1);
 }
 
-MISUSE(render, blocks_that_are_classified_are_of_the_crowd)
+MISUSE(blocks_that_are_classified_are_of_the_crowd)
 {
     const th_cull_view view = {.pixels = 1, .lod_px = {180, 80, 32}};
     th_cull_classify(create_cull(), &view, NULL, 0, 2);
 }
 
-MISUSE(render, characters_that_are_placed_are_of_the_layout)
+MISUSE(characters_that_are_placed_are_of_the_layout)
 {
     static const th_locomotion locomotion = {.scale = 1};
     static const th_instance_motion motions[1];
@@ -316,7 +298,7 @@ MISUSE(render, characters_that_are_placed_are_of_the_layout)
     th_layout_place(&layout, 0, 2, 0, out);
 }
 
-MISUSE(render, a_writer_takes_the_frames_it_was_opened_for)
+MISUSE(a_writer_takes_the_frames_it_was_opened_for)
 {
     th_frame_writer *writer;
     const th_frame_writer_desc desc = {.path = "none.png", .width = 1, .height = 1, .frame_count = 0};
@@ -332,16 +314,16 @@ static th_ring *create_ring(void)
     return ring;
 }
 
-MISUSE(render, a_slot_that_is_being_written_is_not_begun_again)
+MISUSE(a_slot_that_is_being_written_is_not_begun_again)
 {
     th_ring *ring = create_ring();
     th_ring_begin(ring);
     th_ring_begin(ring);
 }
 
-MISUSED_BY(render, a_slot_ends_after_it_began, th_ring_end(create_ring()));
+MISUSED_BY(a_slot_ends_after_it_began, th_ring_end(create_ring()));
 
-MISUSE(render, a_slot_has_one_fence)
+MISUSE(a_slot_has_one_fence)
 {
     th_ring *ring = create_ring();
     th_ring_begin(ring);
@@ -352,30 +334,29 @@ MISUSE(render, a_slot_has_one_fence)
 
 /* ---- bench ---- */
 
-MISUSE(bench, samples_are_not_appended_to_themselves)
+MISUSE(samples_are_not_appended_to_themselves)
 {
     th_samples samples;
     cr_assert(th_samples_init(&samples, 1));
     th_samples_append(&samples, &samples);
 }
 
-MISUSED_BY(bench, a_quantile_is_above_0, th_quantile((double[1]){1}, 1, 0));
-MISUSED_BY(bench, a_quantile_of_a_histogram_is_at_most_1, th_histogram_quantile(&(th_histogram){0}, 1.5));
-MISUSED_BY(bench, an_interval_needs_blocks, th_quantile_interval(&(th_samples){0}, 0.5, 0));
-MISUSED_BY(bench, a_fit_needs_times,
-           th_fit_run(TH_FIT_USL, &(th_fit_point){.threads = 1, .items = 1}, 1, 1, &(th_fit){0}));
-MISUSED_BY(bench, interference_ends_after_it_began,
+MISUSED_BY(a_quantile_is_above_0, th_quantile((double[1]){1}, 1, 0));
+MISUSED_BY(a_quantile_of_a_histogram_is_at_most_1, th_histogram_quantile(&(th_histogram){0}, 1.5));
+MISUSED_BY(an_interval_needs_blocks, th_quantile_interval(&(th_samples){0}, 0.5, 0));
+MISUSED_BY(a_fit_needs_times, th_fit_run(TH_FIT_USL, &(th_fit_point){.threads = 1, .items = 1}, 1, 1, &(th_fit){0}));
+MISUSED_BY(interference_ends_after_it_began,
            th_interference_between(&(th_interference_mark){.wall_ns = 2}, &(th_interference_mark){.wall_ns = 1}));
-MISUSED_BY(bench, rounds_end_somehow, th_measure(&(th_measure_desc){0}, NULL, 0));
-MISUSED_BY(bench, fewer_frames_miss_than_run, th_capacity_miss_rate_bound(2, 1));
+MISUSED_BY(rounds_end_somehow, th_measure(&(th_measure_desc){0}, NULL, 0));
+MISUSED_BY(fewer_frames_miss_than_run, th_capacity_miss_rate_bound(2, 1));
 
-MISUSE(bench, thread_counts_ascend)
+MISUSE(thread_counts_ascend)
 {
     const th_stress_desc desc = {
         .threads = (const uint32_t[]){2, 1}, .thread_count = 2, .budget_ns = 1e6, .frames = 1000};
     th_stress_run(&desc, &(th_stress){0}, NULL);
 }
 
-MISUSED_BY(bench, two_results_are_compared, th_compare(&(th_compare_desc){0}, &(th_comparison){0}, NULL));
+MISUSED_BY(two_results_are_compared, th_compare(&(th_compare_desc){0}, &(th_comparison){0}, NULL));
 
 #endif
