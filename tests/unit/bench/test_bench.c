@@ -22,8 +22,7 @@
 static th_error err;
 
 /* The linker puts this in the place of the real one (--wrap): caches that a ceiling fills soon. */
-void __real_th_context_read(th_context *context);
-void __wrap_th_context_read(th_context *context);
+__typeof__(th_context_read) __real_th_context_read, __wrap_th_context_read;
 void __wrap_th_context_read(th_context *context)
 {
     __real_th_context_read(context);
@@ -321,10 +320,7 @@ static uint32_t moment_count;
 static th_isa spoiled_isa; /* TH_ISA_AUTO: none */
 static uint32_t spoiled_instance;
 
-void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch);
-void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch);
+__typeof__(th_crowd_update) __real_th_crowd_update, __wrap_th_crowd_update;
 
 void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
                             void *scratch)
@@ -340,8 +336,7 @@ void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end,
 /* Rigs made so far: compiled for which interpolation, and not compiled. */
 static uint32_t rigs_compiled[TH_INTERPOLATION_COUNT], rigs_exact;
 
-th_result __real_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e);
-th_result __wrap_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e);
+__typeof__(th_compiled_model_create) __real_th_compiled_model_create, __wrap_th_compiled_model_create;
 
 th_result __wrap_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e)
 {

@@ -21,8 +21,7 @@ enum { FRAMES = 1800, MOST = 10000000 };
 /* The linker puts this in the place of the real one (--wrap): half of the time of a search goes to its interval. */
 static bool without_intervals; /* nobody looks at them */
 
-th_interval __real_th_quantile_interval(const th_samples *samples, double part, uint32_t block);
-th_interval __wrap_th_quantile_interval(const th_samples *samples, double part, uint32_t block);
+__typeof__(th_quantile_interval) __real_th_quantile_interval, __wrap_th_quantile_interval;
 th_interval __wrap_th_quantile_interval(const th_samples *samples, double part, uint32_t block)
 {
     return without_intervals ? (th_interval){0, 0} : __real_th_quantile_interval(samples, part, block);

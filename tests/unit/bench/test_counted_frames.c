@@ -30,8 +30,7 @@ static th_error error;
 static int counters_refused;             /* errno for all events of the processor; 0: they are counted */
 static uint64_t refused_counter = ~0ull; /* only this one (PERF_COUNT_HW_...) is refused, with ENOENT */
 
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
+__typeof__(syscall) __real_syscall, __wrap_syscall;
 long __wrap_syscall(long number, ...)
 {
     long a[6];
@@ -68,10 +67,7 @@ __attribute__((no_sanitize("address"))) static void touch_pages(size_t pages)
 TestSuite(counted_frames, .init = make_human, .fini = free_human);
 
 /* The faults of a call, in all frames that are run. */
-void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch);
-void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch);
+__typeof__(th_crowd_update) __real_th_crowd_update, __wrap_th_crowd_update;
 void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
                             void *scratch)
 {
@@ -80,8 +76,7 @@ void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end,
 }
 
 /* And some outside of such calls, which nobody counts. */
-void __real_th_jobs_frame_begin(th_jobs *jobs);
-void __wrap_th_jobs_frame_begin(th_jobs *jobs);
+__typeof__(th_jobs_frame_begin) __real_th_jobs_frame_begin, __wrap_th_jobs_frame_begin;
 void __wrap_th_jobs_frame_begin(th_jobs *jobs)
 {
     touch_pages(PAGES);
@@ -154,8 +149,7 @@ static size_t expect_faults(const th_row *row, double faults)
 /* The times that an event of the processor is wanted and runs between two reads, if events take turns. */
 static uint64_t wanted_ns, ran_ns;
 
-ssize_t __real_read(int fd, void *buffer, size_t size);
-ssize_t __wrap_read(int fd, void *buffer, size_t size);
+__typeof__(read) __real_read, __wrap_read;
 ssize_t __wrap_read(int fd, void *buffer, size_t size)
 {
     static uint64_t wanted_sum_ns, ran_sum_ns;

@@ -406,8 +406,7 @@ Test(interference, is_what_the_counters_gained_without_our_own)
 
 static const char *stat_text; /* NULL: the system's */
 
-FILE *__real_fopen(const char *name, const char *mode);
-FILE *__wrap_fopen(const char *name, const char *mode);
+__typeof__(fopen) __real_fopen, __wrap_fopen;
 FILE *__wrap_fopen(const char *name, const char *mode)
 {
     if (stat_text && strcmp(name, "/proc/stat") == 0)

@@ -21,8 +21,7 @@ enum { JSON = TH_FORMAT_WIDE + 1 };
 
 /* ---- another build, another process ---- */
 
-json_t *__real_th_context_json(const th_context *context);
-json_t *__wrap_th_context_json(const th_context *context);
+__typeof__(th_context_json) __real_th_context_json, __wrap_th_context_json;
 json_t *__wrap_th_context_json(const th_context *context)
 {
     json_t *fixed =
@@ -55,8 +54,7 @@ bool __wrap_th_scheduler_available(th_scheduler scheduler)
 }
 
 /* But for what an unoptimised build says of itself. */
-json_t *__real_th_report_warnings(const th_report *report);
-json_t *__wrap_th_report_warnings(const th_report *report);
+__typeof__(th_report_warnings) __real_th_report_warnings, __wrap_th_report_warnings;
 json_t *__wrap_th_report_warnings(const th_report *report)
 {
     json_t *warnings = __real_th_report_warnings(report);

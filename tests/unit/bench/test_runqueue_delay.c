@@ -14,8 +14,7 @@
 
 static bool is_silent; /* the kernel counts nothing */
 
-ssize_t __real_pread(int file, void *out, size_t size, off_t offset);
-ssize_t __wrap_pread(int file, void *out, size_t size, off_t offset);
+__typeof__(pread) __real_pread, __wrap_pread;
 
 ssize_t __wrap_pread(int file, void *out, size_t size, off_t offset)
 {

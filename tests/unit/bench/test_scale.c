@@ -26,8 +26,7 @@ enum { MEMORY = 1 << 20 };
 /* How memory was to be measured. It is for a pass alone: its time is its own, and long. */
 static th_measure_desc memory_measure;
 
-th_result __real_th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *error);
-th_result __wrap_th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *error);
+__typeof__(th_bandwidth_measure) __real_th_bandwidth_measure, __wrap_th_bandwidth_measure;
 
 th_result __wrap_th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *error)
 {
@@ -494,8 +493,7 @@ Test(scale, every_scheduler_count_and_grain_is_a_curve)
 static uint32_t threads_to_spoil; /* the hash of what so many have written is another */
 static uint32_t hashes;
 
-uint64_t __real_th_crowd_hash(const th_crowd *crowd, const void *palette);
-uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette);
+__typeof__(th_crowd_hash) __real_th_crowd_hash, __wrap_th_crowd_hash;
 uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette)
 {
     const uint32_t trial = hashes++ / 4; /* of four frames each */
@@ -625,8 +623,7 @@ Test(scale, ablations_leave_out_what_they_say)
 
 static uint64_t memory_available; /* 0: as the system says */
 
-uint64_t __real_th_memory_available(void);
-uint64_t __wrap_th_memory_available(void);
+__typeof__(th_memory_available) __real_th_memory_available, __wrap_th_memory_available;
 uint64_t __wrap_th_memory_available(void)
 {
     return memory_available ? memory_available : __real_th_memory_available();

@@ -162,8 +162,7 @@ static th_load_test prepared(const th_stress_desc *desc)
 static const uint64_t *delay_ns;
 static uint32_t delay_asked;
 
-uint64_t __real_th_runqueue_delay_max(const th_runqueue_delay *delay);
-uint64_t __wrap_th_runqueue_delay_max(const th_runqueue_delay *delay);
+__typeof__(th_runqueue_delay_max) __real_th_runqueue_delay_max, __wrap_th_runqueue_delay_max;
 
 uint64_t __wrap_th_runqueue_delay_max(const th_runqueue_delay *delay)
 {
@@ -555,8 +554,7 @@ Test(stress, counts_the_memory_of_a_character_and_of_who_draws_it)
 static uint32_t hashes; /* asked for so far */
 static uint64_t changed_from = UINT32_MAX;
 
-uint64_t __real_th_crowd_hash(const th_crowd *crowd, const void *palette);
-uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette);
+__typeof__(th_crowd_hash) __real_th_crowd_hash, __wrap_th_crowd_hash;
 
 uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette)
 {
@@ -577,8 +575,7 @@ Test(stress, palettes_that_differ_between_threads_fail)
 static uint32_t checks; /* made so far: two for each trial that is good */
 static uint32_t wrong_from = UINT32_MAX, wrong_to;
 
-th_result __real_th_validate_palettes(const th_validation_desc *desc, th_validation *out, th_error *error);
-th_result __wrap_th_validate_palettes(const th_validation_desc *desc, th_validation *out, th_error *error);
+__typeof__(th_validate_palettes) __real_th_validate_palettes, __wrap_th_validate_palettes;
 
 th_result __wrap_th_validate_palettes(const th_validation_desc *desc, th_validation *out, th_error *error)
 {

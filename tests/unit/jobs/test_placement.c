@@ -18,12 +18,9 @@ static int pretended_cpu = -1;         /* of every thread; below 0: the real one
 static int topologies;                 /* loaded so far */
 static bool refuse_topology;
 
-void *__real_calloc(size_t, size_t);
-void *__wrap_calloc(size_t, size_t);
-int __real_sched_getcpu(void);
-int __wrap_sched_getcpu(void);
-int __real_hwloc_topology_load(hwloc_topology_t);
-int __wrap_hwloc_topology_load(hwloc_topology_t);
+__typeof__(calloc) __real_calloc, __wrap_calloc;
+__typeof__(sched_getcpu) __real_sched_getcpu, __wrap_sched_getcpu;
+__typeof__(hwloc_topology_load) __real_hwloc_topology_load, __wrap_hwloc_topology_load;
 
 void *__wrap_calloc(size_t count, size_t size)
 {

@@ -22,10 +22,7 @@ TestSuite(workers, .init = make_human, .fini = free_human);
 /* Between the frame and the crowd, by the linker's --wrap: who really came by. Each is slow, so that all get some. */
 static pthread_t posers[MOST_BATCHES];
 
-void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch);
-void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch);
+__typeof__(th_crowd_update) __real_th_crowd_update, __wrap_th_crowd_update;
 void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
                             void *scratch)
 {
@@ -38,8 +35,7 @@ void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end,
 /* Where the last worker begins in the last call, and the items of that call. */
 static uint32_t last_begin, last_count;
 
-int __real_th_jobs_run(th_jobs *jobs, const th_job *job);
-int __wrap_th_jobs_run(th_jobs *jobs, const th_job *job);
+__typeof__(th_jobs_run) __real_th_jobs_run, __wrap_th_jobs_run;
 int __wrap_th_jobs_run(th_jobs *jobs, const th_job *job)
 {
     const uint32_t threads = th_jobs_threads(jobs);
