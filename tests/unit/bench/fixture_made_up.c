@@ -109,16 +109,21 @@ static void set_point(th_scale *scale, const made_up_scale_desc *desc, const th_
     set_pop(&p->pop, p, first);
 }
 
-static void fill_row(th_row *row, const char *name, const th_scale_point *p, uint32_t processes)
+static void describe_row(th_row *row, const char *name, uint32_t threads, uint32_t characters)
 {
-    snprintf(row->name, sizeof row->name, "%s/threads:%u", name, p->threads);
-    row->time_unit = "us";
-    row->threads = p->threads;
-    row->characters = p->characters;
-    row->bones = (uint64_t)p->characters * BONES;
-    row->iterations = row->iterations_timed_at_once = 4;
+    snprintf(row->name, sizeof row->name, "%s/threads:%u", name, threads);
+    row->threads = threads;
+    row->characters = characters;
+    row->bones = (uint64_t)characters * BONES;
     row->checked = row->moving = true;
     row->max_error = 6.25e-5;
+}
+
+static void fill_row(th_row *row, const char *name, const th_scale_point *p, uint32_t processes)
+{
+    describe_row(row, name, p->threads, p->characters);
+    row->time_unit = "us";
+    row->iterations = row->iterations_timed_at_once = 4;
     row->palette_hash = 0x1234567890abcdefu + p->characters;
     for (uint32_t r = 0; r < REPETITIONS; r++) {
         const double off = processes > 1 ? r * processes / REPETITIONS - (processes - 1) / 2.0 : r % 3 - 1.0;
@@ -266,14 +271,9 @@ th_stress made_up_stress(void)
         p->search = (th_capacity){.items = p->characters, .probe_count = 1};
         p->search.interval = (th_interval){p->characters * 0.7354, p->characters * 1.0456};
         p->search.probes[0] = (th_capacity_probe){TH_CAPACITY_CONFIRM, p->characters, p->ticks, true, 15e6, 16e6};
-        snprintf(row->name, sizeof row->name, "stress/threads:%u", i + 1);
-        row->threads = i + 1;
+        describe_row(row, "stress", i + 1, p->characters);
         row->time_unit = "ms";
-        row->characters = p->characters;
-        row->bones = (uint64_t)p->characters * BONES;
         row->iterations = row->iterations_timed_at_once = 1;
-        row->checked = row->moving = true;
-        row->max_error = 6.25e-5;
         row->palette_hash = 0x1234567890abcdefu + i;
         for (int f = 0; f < REPETITIONS; f++) {
             th_samples_add(&row->real_ns, 15e6 + f % 3 * 5e5);

@@ -20,7 +20,7 @@ th_suite(scale th::bench INSIDE WITH fixture_baselines fixture_small
 th_suite(ranks th::bench WITH fixture_human fixture_made_up)
 th_suite(stress th::bench INSIDE WITH fixture_document fixture_made_up fixture_small
     WRAP th_validate_palettes th_crowd_hash th_runqueue_delay_max)
-th_suite(external_benchmarks th::bench)
+th_suite(external_benchmarks th::bench WITH fixture_human)
 th_suite(scheduler_process th::bench INSIDE NEEDS throng WITH fixture_baselines fixture_program)
 
 # Results and reports; documents holds these against golden/documents/bench.

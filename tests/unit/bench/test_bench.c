@@ -937,18 +937,3 @@ Test(bench, dry_run_checks_all_and_times_nothing)
     }
     cr_expect(report.is_dry_run);
 }
-
-Test(bench, dry_run_finds_what_is_wrong)
-{
-    th_row row = {.name = "row"};
-    th_scheduler_harness *harness = make_harness(&row);
-    harness->work->steps[99]++;
-    const th_subject subject = {.before = th_scheduler_harness_prepare,
-                                .run = th_scheduler_harness_call,
-                                .after = th_scheduler_harness_check,
-                                .ctx = harness,
-                                .row = &row};
-    th_measure(&(th_measure_desc){.is_dry_run = true}, &subject, 1);
-    cr_expect_str_eq(row.failure, "the number of items is right, but some were skipped and others repeated");
-    th_scheduler_harness_destroy(harness);
-}

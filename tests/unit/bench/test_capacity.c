@@ -129,13 +129,21 @@ static void keep(void *ctx)
     m->kept = m->prepared;
 }
 
+/* For the budget, in FRAMES frames unless desc says how many. */
+static th_result search(machine *m, th_capacity_desc desc, uint64_t seed, th_capacity *out)
+{
+    const th_capacity_subject subject = {prepare, frame, keep, m};
+    m->seed = seed;
+    desc.budget_ns = BUDGET_MS * 1e6;
+    desc.frames = desc.frames ? desc.frames : FRAMES;
+    return th_capacity_find(&desc, &subject, out, &err);
+}
+
 static th_capacity find(machine m, uint64_t trial, uint32_t most)
 {
-    const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = most, .frames = FRAMES};
-    const th_capacity_subject subject = {prepare, frame, keep, &m};
     th_capacity found;
-    m.seed = th_random_bits(20, trial);
-    cr_assert_eq(th_capacity_find(&desc, &subject, &found, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(search(&m, (th_capacity_desc){.most = most}, th_random_bits(20, trial), &found), TH_OK, "%s",
+                 err.text);
     cr_assert_gt(m.kept, 0);
     cr_expect(found.items == 0 || found.confirmed.items == found.items);
     cr_expect_eq(found.probes[m.kept - 1].items, found.confirmed.items);
@@ -308,12 +316,10 @@ Test(capacity, is_not_found_where_something_cannot_be_prepared)
     without_intervals = true;
     for (uint32_t i = 1; i <= found.probe_count; i++) {
         machine fails = m;
-        const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = MOST, .frames = FRAMES};
-        const th_capacity_subject subject = {prepare, frame, keep, &fails};
         th_capacity none;
-        fails.seed = th_random_bits(20, 0);
         fails.fails_at = i;
-        cr_expect_eq(th_capacity_find(&desc, &subject, &none, &err), TH_ERR_MEMORY, "probe %u", i);
+        cr_expect_eq(search(&fails, (th_capacity_desc){.most = MOST}, th_random_bits(20, 0), &none), TH_ERR_MEMORY,
+                     "probe %u", i);
         cr_expect(strstr(err.text, "are too many"), "%s", err.text);
         cr_expect_eq(fails.prepared, i, "and it ends there");
         cr_expect_eq(none.items, 0);
@@ -337,21 +343,14 @@ Test(capacity, interrupted_search_tells_the_probes_that_ended)
 {
     static const uint32_t frames[] = {1, 9, 10, 200, 2000, 4000};
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
-        machine m = {.fixed_ms = 0.2, .each_ms = 0.001, .spread = 0.02, .seed = th_random_bits(20, 5)};
-        const machine same = m;
-        const th_capacity whole = find(same, 5, MOST);
-        const th_capacity_subject subject = {prepare, frame, keep, &m};
-        const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6,
-                                       .most = MOST,
-                                       .frames = FRAMES,
-                                       .progress = stop_in_time,
-                                       .progress_ctx = &m,
-                                       .stop = &stop};
+        machine m = {.fixed_ms = 0.2, .each_ms = 0.001, .spread = 0.02};
+        const th_capacity whole = find(m, 5, MOST);
+        const th_capacity_desc desc = {.most = MOST, .progress = stop_in_time, .progress_ctx = &m, .stop = &stop};
         th_capacity c;
         uint32_t counted = 0, passed = 0, failed = 0;
         stop = 0;
         stop_after = frames[i];
-        cr_assert_eq(th_capacity_find(&desc, &subject, &c, &err), TH_OK, "%s", err.text);
+        cr_assert_eq(search(&m, desc, th_random_bits(20, 5), &c), TH_OK, "%s", err.text);
         cr_expect(c.is_interrupted && c.items == 0 && c.runs == 0 && isnan(c.interval.low));
         for (uint32_t p = 0; p < c.probe_count; p++) {
             const th_capacity_probe *probe = &c.probes[p];
@@ -493,11 +492,9 @@ Test(capacity, latencies_are_those_of_ticks)
 
 static th_capacity try_number(machine m, uint64_t trial, uint32_t items, uint32_t frames)
 {
-    const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .items = items, .most = MOST, .frames = frames};
-    const th_capacity_subject subject = {prepare, frame, keep, &m};
+    const th_capacity_desc desc = {.items = items, .most = MOST, .frames = frames};
     th_capacity tried;
-    m.seed = th_random_bits(30, trial);
-    cr_assert_eq(th_capacity_find(&desc, &subject, &tried, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(search(&m, desc, th_random_bits(30, trial), &tried), TH_OK, "%s", err.text);
     return tried;
 }
 

@@ -1,6 +1,7 @@
 /* Entries that a program brings into the bench, by two that only count what is done with them. */
+#include "fixture_human.h"
+
 #include <bench/bench.h>
-#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -16,6 +17,8 @@ typedef struct house {
 } house;
 
 static th_error err;
+
+TestSuite(external_benchmarks, .init = make_human, .fini = free_human);
 
 static void note(void *ctx, char what)
 {
@@ -84,21 +87,16 @@ static th_external_benchmarks benchmarks_of(house *h)
 
 static th_report report_of(house *h, const char *filter)
 {
-    static th_model *human;
     th_report report;
     const th_external_benchmarks external = benchmarks_of(h);
-    cr_assert(human || th_human_create(&human, &err) == TH_OK);
-    const th_model *models[] = {human};
     const th_bench_desc desc = {
-        .scene = {.models = models, .model_count = 1, .instance_count = 5},
+        .scene = {.models = (const th_model *const[]){human}, .model_count = 1, .instance_count = 5},
         .threads = 1,
         .measure = {.repetitions = 2, .iterations = 3},
         .filter = filter,
         .external = &external,
     };
     cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
-    th_model_free(human);
-    human = NULL;
     return report;
 }
 

@@ -239,12 +239,17 @@ Test(measure, who_fails_has_no_more_repetitions_and_holds_up_nobody)
     cr_expect_eq(p.report.rows[0].real_ns.count, 1, "and when all have failed, that is the end");
 }
 
-Test(measure, dry_run_runs_each_once)
+Test(measure, dry_run_runs_each_once_and_finds_what_is_wrong)
 {
-    perform((th_measure_desc){.is_dry_run = true, .iterations = 100}, draw_constant);
+    th_measure_desc desc = {.is_dry_run = true, .iterations = 100};
+    dry_run(&desc, draw_constant);
+    strcpy(p.actors[2].failure, "broken");
+    th_measure(&desc, p.subjects, SUBJECTS);
     expect_blocks(1);
-    for (uint32_t i = 0; i < SUBJECTS; i++)
+    for (uint32_t i = 0; i < SUBJECTS; i++) {
         cr_expect(p.actors[i].laps == 1 && p.report.rows[i].real_ns.count == 0);
+        cr_expect_str_eq(p.report.rows[i].failure, p.actors[i].failure);
+    }
 }
 
 /* ---- whether that is honest ---- */

@@ -110,7 +110,8 @@ static void expect_same_palettes(const th_scale *scale, uint64_t *hash)
     for (uint32_t r = 0; r < scale->point_count; r++) {
         const th_row *row = &scale->report.rows[r];
         *hash = *hash ? *hash : row->palette_hash;
-        cr_expect_eq(row->palette_hash, *hash, "%s, %s", row->name, th_scheduler_name(scale->curves[0].scheduler));
+        cr_expect_eq(row->palette_hash, *hash, "%s, %s, %s", row->name, th_isa_name(scale->isa),
+                     th_scheduler_name(scale->curves[0].scheduler));
         cr_expect(row->moving && row->checked);
         cr_expect_str_eq(row->failure, "");
         if (r < scale->curves[0].count)
@@ -141,15 +142,11 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
 Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
 {
     for (EACH_ISA(isa)) {
+        uint64_t hash = 0;
         th_scale scale = run((th_scale_desc){.isa = isa, .threads = (uint32_t[]){1, 2, 3, 8}, .thread_count = 4});
         cr_expect_eq(scale.isa, isa);
         cr_assert_eq(scale.point_count, 4);
-        for (uint32_t r = 0; r < 4; r++) {
-            const th_row *row = &scale.report.rows[r];
-            cr_expect(row->checked && row->moving);
-            cr_expect_str_eq(row->failure, "");
-            cr_expect_eq(row->palette_hash, scale.report.rows[0].palette_hash, "%s, %s", th_isa_name(isa), row->name);
-        }
+        expect_same_palettes(&scale, &hash);
         th_scale_fini(&scale);
     }
 }
@@ -371,16 +368,23 @@ static th_scale study_of(bool is_weak, double share_hz)
     return scale;
 }
 
+/* That of the studies. */
+static th_scene *mixed_scene(uint32_t count)
+{
+    th_scene *scene;
+    const th_model *models[] = {small, small};
+    const th_scene_desc desc = {.models = models, .model_count = 2, .instance_count = count, .seed = 3};
+    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
+    return scene;
+}
+
 /* Steps of clips that somebody is in at the checked frame. */
 static uint32_t count_steps(uint32_t characters, double hz)
 {
     static bool seen[2][64][512];
-    const th_model *models[] = {small, small};
-    const th_scene_desc desc = {.models = models, .model_count = 2, .instance_count = characters, .seed = 3};
-    th_scene *scene;
+    th_scene *scene = mixed_scene(characters);
     uint32_t count = 0;
     memset(seen, 0, sizeof seen);
-    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
     for (uint32_t i = 0; i < characters; i++) {
         const th_clip *clip = th_scene_clip(scene, i);
         const double duration_s = clip->duration_ticks / clip->ticks_per_second, steps = round(duration_s * hz);
@@ -515,15 +519,6 @@ Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
 }
 
 /* ---- parts of frames ---- */
-
-static th_scene *mixed_scene(uint32_t count)
-{
-    th_scene *scene;
-    const th_model *models[] = {small, small};
-    const th_scene_desc desc = {.models = models, .model_count = 2, .instance_count = count, .seed = 3};
-    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
-    return scene;
-}
 
 /* As far as palettes go: padding is never written. */
 static void expect_piece(const th_crowd *piece, const char *palettes, const char *kept)
@@ -751,60 +746,48 @@ Test(bottleneck, computing_is_the_limit_where_nothing_is_lost)
     expect_bottleneck(TH_BOTTLENECK_COMPUTE, "96 % [96, 96] efficiency", &f);
 }
 
-Test(bottleneck, memory_is_the_limit_where_work_outside_of_the_cache_takes_longer)
+Test(bottleneck, is_what_most_is_lost_to)
 {
-    th_bottleneck_input f = losing(0.3);
-    f.last.work_ns = 1.4e6; /* 0.4 of 1.4 */
-    const th_bottleneck v =
-        expect_bottleneck(TH_BOTTLENECK_MEMORY, "takes 40 % [40, 40] longer in all, but 0.0 % [0.0, 0.0] where", &f);
-    cr_expect_float_eq(v.lost.value, 0.3, 1e-9);
-    cr_expect_float_eq(v.losses[TH_BOTTLENECK_MEMORY].value, 0.4 / 1.4, 1e-9);
-    cr_expect_float_eq(v.losses[TH_BOTTLENECK_CORES].value, 0, 1e-9);
-    expect_bottleneck(TH_BOTTLENECK_MEMORY, "writing them alone reaches 2.5, writing a large block 20.0", &f);
-}
-
-Test(bottleneck, memory_is_the_limit_where_writing_is_most_of_a_frame)
-{
-    th_bottleneck_input f = perfect();
-    f.parts.frame_ns[TH_ABLATION_NO_WRITE] = 2e5;
-    expect_bottleneck(TH_BOTTLENECK_MEMORY,
-                      "stay in the cache, a frame takes 40 % [40, 40] of its time. They are written", &f);
-}
-
-Test(bottleneck, cores_are_the_limit_where_work_in_the_cache_takes_longer_too)
-{
-    th_bottleneck_input f = losing(0.3);
-    f.last.work_ns = 1.4e6;
-    f.parts.work_ns[TH_ABLATION_NO_WRITE] = 1.25e6;
-    const th_bottleneck v =
-        expect_bottleneck(TH_BOTTLENECK_CORES, "40 % [40, 40] longer in all, and still 39 % [39, 39]", &f);
-    cr_expect_float_eq(v.losses[TH_BOTTLENECK_CORES].value, 0.35 / 1.4, 1e-9);
-    cr_expect_float_eq(v.losses[TH_BOTTLENECK_MEMORY].value, 0.05 / 1.4, 1e-9);
-}
-
-Test(bottleneck, imbalance_is_the_limit_where_threads_wait_for_the_last)
-{
-    th_bottleneck_input f = waiting(0.25);
-    const th_bottleneck v =
-        expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "threads wait 25 % [25, 25] of their time for the last", &f);
-    cr_expect_float_eq(v.losses[TH_BOTTLENECK_WAKE_UPS].value, 0.05, 1e-9);
-}
-
-Test(bottleneck, wake_ups_are_the_limit_where_threads_wait_for_work)
-{
-    th_bottleneck_input f = waiting(0.02);
-    expect_bottleneck(TH_BOTTLENECK_WAKE_UPS, "threads wait 28 % [28, 28] of their time for work", &f);
-    expect_bottleneck(TH_BOTTLENECK_WAKE_UPS, "Empty chunks alone take 1.0 us of a frame's 714.3 us", &f);
-}
-
-Test(bottleneck, a_serial_part_is_the_limit_where_time_passes_outside_of_calls)
-{
-    th_bottleneck_input f = losing(0.3);
-    f.last.serial = 0.28;
-    f.base.serial = 0.01;
-    const th_bottleneck v =
-        expect_bottleneck(TH_BOTTLENECK_SERIAL, "27 % [27, 27] of a frame passes outside of calls", &f);
-    cr_expect_float_eq(v.losses[TH_BOTTLENECK_SERIAL].value, 0.28 - 0.7 * 0.01, 1e-9);
+    enum { OUTSIDE, INSIDE, WRITING, LAST, WORK, APART, INPUTS };
+    static const struct {
+        int input;
+        th_bottleneck_kind limit;
+        const char *part;
+        th_bottleneck_kind cause;
+        double loss; /* to this cause */
+    } cases[] = {
+        {OUTSIDE, TH_BOTTLENECK_MEMORY, "takes 40 % [40, 40] longer in all, but 0.0 % [0.0, 0.0] where",
+         TH_BOTTLENECK_MEMORY, 0.4 / 1.4},
+        {OUTSIDE, TH_BOTTLENECK_MEMORY, "writing them alone reaches 2.5, writing a large block 20.0",
+         TH_BOTTLENECK_CORES, 0},
+        {INSIDE, TH_BOTTLENECK_CORES, "40 % [40, 40] longer in all, and still 39 % [39, 39]", TH_BOTTLENECK_CORES,
+         0.35 / 1.4},
+        {INSIDE, TH_BOTTLENECK_CORES, "", TH_BOTTLENECK_MEMORY, 0.05 / 1.4},
+        {WRITING, TH_BOTTLENECK_MEMORY, "stay in the cache, a frame takes 40 % [40, 40] of its time. They are written",
+         TH_BOTTLENECK_CORES, 0},
+        {LAST, TH_BOTTLENECK_IMBALANCE, "threads wait 25 % [25, 25] of their time for the last", TH_BOTTLENECK_WAKE_UPS,
+         0.05},
+        {WORK, TH_BOTTLENECK_WAKE_UPS, "threads wait 28 % [28, 28] of their time for work", TH_BOTTLENECK_WAKE_UPS,
+         0.28},
+        {WORK, TH_BOTTLENECK_WAKE_UPS, "Empty chunks alone take 1.0 us of a frame's 714.3 us", TH_BOTTLENECK_IMBALANCE,
+         0.02},
+        {APART, TH_BOTTLENECK_SERIAL, "27 % [27, 27] of a frame passes outside of calls", TH_BOTTLENECK_SERIAL,
+         0.28 - 0.7 * 0.01},
+    };
+    th_bottleneck_input inputs[INPUTS] = {losing(0.3),   losing(0.3),   perfect(),
+                                          waiting(0.25), waiting(0.02), losing(0.3)};
+    inputs[OUTSIDE].last.work_ns = inputs[INSIDE].last.work_ns =
+        1.4e6; /* outside of the cache alone, and within, too */
+    inputs[INSIDE].parts.work_ns[TH_ABLATION_NO_WRITE] = 1.25e6;
+    inputs[WRITING].parts.frame_ns[TH_ABLATION_NO_WRITE] = 2e5; /* is most of a frame */
+    inputs[APART].last.serial = 0.28;
+    inputs[APART].base.serial = 0.01;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const th_bottleneck_input *f = &inputs[cases[i].input];
+        const th_bottleneck v = expect_bottleneck(cases[i].limit, cases[i].part, f);
+        cr_expect_float_eq(v.lost.value, 1 - f->last.efficiency, 1e-9, "%zu", i);
+        cr_expect_float_eq(v.losses[cases[i].cause].value, cases[i].loss, 1e-9, "%zu", i);
+    }
 }
 
 /* Thread-milliseconds of a frame: of 4 that 4 threads have, 3.6 are work and 0.4 idle_at_end; of 8 that 16 have, 5.2
