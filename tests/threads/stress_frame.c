@@ -35,14 +35,11 @@ typedef struct kind {
     uint64_t hashes[FRAMES]; /* of one thread */
 } kind;
 
-static uint64_t state;
+static uint64_t seed, draws;
 
 static uint32_t below(uint32_t limit)
 {
-    state ^= state << 13; /* xorshift64 */
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)((state >> 32) * limit >> 32);
+    return (uint32_t)(th_random_bits(seed, draws++) % limit);
 }
 
 static void insist(bool holds, const char *what)
@@ -211,8 +208,8 @@ static uint32_t try_pool(const kind *k, void *palette)
 int main(int argc, char **argv)
 {
     const uint32_t pools = argc > 1 ? (uint32_t)atoi(argv[1]) : is_nightly() ? 2000 : 80;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, frames = 0;
-    state = (seed + 1) * 0x9e3779b97f4a7c15u;
+    uint64_t frames = 0;
+    seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 
     th_model *human;
     th_scene *scene, *masked;

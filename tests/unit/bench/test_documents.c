@@ -11,7 +11,6 @@
 
 #include <criterion/criterion.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 
 #include <criterion/criterion.h>
 
-#include <math.h>
 #include <string.h>
 
 #define EXPERIMENTS (is_nightly() ? 40u : 12u)

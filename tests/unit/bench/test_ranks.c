@@ -8,9 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NEAR 1e-9
 

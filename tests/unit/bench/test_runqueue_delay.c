@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WORK_NS 100000000

@@ -5,7 +5,6 @@
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

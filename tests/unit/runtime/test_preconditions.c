@@ -1,5 +1,6 @@
 /* Misuse is caught: a caller's mistake that a header forbids ends the program at an assert. */
 #include "fixture_gl.h"
+#include "fixture_jobs.h"
 
 #include <bench/capacity.h>
 #include <bench/compare.h>
@@ -31,7 +32,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,13 +96,6 @@ MISUSE(a_table_is_written_in_whole_rows)
 
 /* ---- jobs ---- */
 
-static th_jobs *create_jobs(uint32_t threads)
-{
-    th_jobs *jobs = NULL;
-    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &jobs), 0);
-    return jobs;
-}
-
 static int destroy_own_pool(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     (void)begin, (void)end, (void)worker;
@@ -112,7 +105,7 @@ static int destroy_own_pool(uint32_t begin, uint32_t end, uint32_t worker, void 
 
 MISUSE(a_pool_is_not_destroyed_by_its_own_job)
 {
-    th_jobs *jobs = create_jobs(1);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1);
     th_jobs_for(jobs, 1, 1, destroy_own_pool, jobs);
 }
 
@@ -126,7 +119,7 @@ static int read_stats(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 MISUSE(counters_are_read_between_calls)
 {
-    th_jobs *jobs = create_jobs(2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     th_jobs_for(jobs, 1, 1, read_stats, jobs);
 }
 
@@ -207,7 +200,9 @@ MISUSED_BY(slerp_is_between_rotations,
 MISUSE(workers_are_recorded_where_asked_for)
 {
     th_frame *frame;
-    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = create_jobs(1)}, &frame, NULL), TH_OK);
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1)},
+                                 &frame, NULL),
+                 TH_OK);
     th_frame_animate(frame, 0, palette);
     th_frame_worker(frame, 0);
 }
@@ -218,7 +213,7 @@ MISUSE(a_pose_is_held_no_longer_than_its_plan_allows)
     th_pose_plan *plan;
     cr_assert_eq(
         th_pose_plan_create(&(th_pose_plan_desc){.crowd = crowd, .most_lists = 1, .most_hold = 2}, &plan, NULL), TH_OK);
-    th_pose_plan_make(plan, create_jobs(1), 0, &(uint32_t){0}, &group, 1);
+    th_pose_plan_make(plan, create_jobs(TH_SCHEDULER_WORK_STEALING, 1), 0, &(uint32_t){0}, &group, 1);
 }
 
 static th_tracer *create_tracer(void)

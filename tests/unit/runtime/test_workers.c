@@ -102,12 +102,10 @@ Test(workers, are_those_that_posed_in_this_frame)
     cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
     for (EACH_SCHEDULER(s)) {
-        th_jobs *jobs;
-        const bool serial = s == TH_SCHEDULER_SERIAL;
-        const th_jobs_desc threads = {.threads = serial ? 1 : THREADS, .scheduler = s};
-        cr_assert_eq(th_threads_create(&threads, &jobs, NULL), TH_OK);
+        th_jobs *jobs = create_jobs(s, THREADS);
         const uint32_t workers = check_frames(crowd, jobs);
-        cr_expect(serial ? workers == 1 : workers > 1, "%s: %u workers", th_scheduler_name(s), workers);
+        cr_expect(s == TH_SCHEDULER_SERIAL ? workers == 1 : workers > 1, "%s: %u workers", th_scheduler_name(s),
+                  workers);
         th_jobs_destroy(jobs);
     }
     th_crowd_destroy(crowd);
