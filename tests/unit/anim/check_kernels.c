@@ -6,7 +6,6 @@
  * preset arm64). FILE holds hashes of the palettes, of the kernels with fused multiply-add and of those without, of
  * matrices and of quaternions: what NEON writes is so held against what AVX2 wrote elsewhere. THRONG_GOLDEN_UPDATE=1
  * stores them anew. */
-#include "anim/kernels/isa.h"
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 #include "fixture_morph.h"

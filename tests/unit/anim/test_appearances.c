@@ -5,7 +5,6 @@
 #include "human/parts.h"
 
 #include <throng/anim/archive.h>
-#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 

@@ -2,16 +2,13 @@
 #include "fixture_human.h"
 #include "fixture_import.h"
 #include "fixture_morph.h"
-#include "random_model.h"
 
 #include <throng/anim/bounds.h>
 #include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define SEED 20240607u
 #define PI   3.14159265358979

@@ -7,8 +7,6 @@
 
 #include <criterion/criterion.h>
 
-#include <string.h>
-
 static th_compiled_model *compile(const th_model *model, double effort, th_keys keys, th_parallel_fn *parallel,
                                   void *ctx)
 {

@@ -7,7 +7,6 @@
 #include <criterion/criterion.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 Test(compiled_model, one_and_a_thousand_joints_deep_and_wide)

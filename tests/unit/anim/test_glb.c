@@ -3,14 +3,13 @@
 #include "fixture_folder.h"
 #include "fixture_import.h"
 
+#include <anim/synthetic_text.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
-#include <throng/anim/synthetic.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of matrix elements: keys and rest transforms are rounded to floats. */
 #define TOLERANCE 2e-6
@@ -141,35 +140,14 @@ Test(glb, of_the_human_is_its_first_appearance)
 
 Test(glb, of_a_synthetic_model_is_that)
 {
-    static const struct {
-        const char *text;
-        th_synthetic_desc desc;
-    } models[] = {
-        {"joints=20,depth=7,clips=2,keys=9,rate=12,moving=50,scale=on,weights=4,seed=5",
-         {.joints = 20,
-          .depth = 7,
-          .clips = 2,
-          .keys = 9,
-          .rate = 12,
-          .moving = 50,
-          .moving_scale = true,
-          .weights = 4,
-          .seed = 5}},
-        {"shape=star,joints=9,weights=2",
-         {.shape = TH_SYNTHETIC_STAR,
-          .joints = 9,
-          .clips = 1,
-          .keys = 61,
-          .rate = 30,
-          .moving = 100,
-          .weights = 2,
-          .seed = 1}},
-    };
+    static const char *const models[] = {
+        "synthetic:joints=20,depth=7,clips=2,keys=9,rate=12,moving=50,scale=on,weights=4,seed=5",
+        "synthetic:shape=star,joints=9,weights=2"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        char arguments[128];
-        snprintf(arguments, sizeof arguments, "synthetic:%s", models[i].text);
-        th_model *there, *back = written(arguments);
-        cr_assert_eq(th_synthetic_create(&models[i].desc, &there, NULL), TH_OK);
+        th_synthetic_desc desc;
+        th_model *there, *back = written(models[i]);
+        cr_assert_eq(th_synthetic_parse(models[i], &desc, NULL), TH_OK);
+        cr_assert_eq(th_synthetic_create(&desc, &there, NULL), TH_OK);
         check_clips(there, back);
         check_mesh(there, back);
         th_model_free(there);

@@ -3,7 +3,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* What a half without its sign stands for: IEEE 754, 3.4. */
 static double value_of(uint32_t half)

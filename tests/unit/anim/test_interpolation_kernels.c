@@ -9,7 +9,6 @@
 #include <criterion/criterion.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- a joint that turns about an axis by one angle between its two keys ---- */

@@ -14,9 +14,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* All moments are held against each vertex. */
 static void make_some_of_human(void)

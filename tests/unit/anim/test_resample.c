@@ -5,7 +5,6 @@
 #include "anim/compile/resample.h"
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
-#include "random_model.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>

@@ -10,9 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 TestSuite(skin_error, .init = make_human, .fini = free_human);
 

@@ -5,8 +5,6 @@
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 
-#include <throng/anim/exact.h>
-
 #include <criterion/criterion.h>
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include <core/random.h>
 #include <throng/anim/archive.h>
 #include <throng/anim/compiled_model.h>
-#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 

@@ -16,57 +16,23 @@ static inline wf wf_set1(float a)
 {
     return a;
 }
-static inline wf wf_add(wf a, wf b)
-{
-    counted_flops++;
-    return a + b;
-}
-static inline wf wf_sub(wf a, wf b)
-{
-    counted_flops++;
-    return a - b;
-}
-static inline wf wf_mul(wf a, wf b)
-{
-    counted_flops++;
-    return a * b;
-}
-static inline wf wf_div(wf a, wf b)
-{
-    counted_flops++;
-    return a / b;
-}
-static inline wf wf_sqrt(wf a)
-{
-    counted_flops++;
-    return sqrtf(a);
-}
-static inline wf wf_madd(wf a, wf b, wf c)
-{
-    counted_flops += 2;
-    return a * b + c;
-}
-static inline wf wf_msub(wf a, wf b, wf c)
-{
-    counted_flops += 2;
-    return a * b - c;
-}
-static inline wf wf_nmadd(wf a, wf b, wf c)
-{
-    counted_flops += 2;
-    return c - a * b;
-}
 
-static inline wf wf_max(wf a, wf b)
-{
-    counted_flops++;
-    return a > b ? a : b;
-}
-static inline wf wf_flip(wf a, wf b)
-{
-    counted_flops++;
-    return signbit(b) ? -a : a;
-}
+#define COUNTED(name, flops, result, ...)                                                                              \
+    static inline wf name(__VA_ARGS__)                                                                                 \
+    {                                                                                                                  \
+        counted_flops += (flops);                                                                                      \
+        return result;                                                                                                 \
+    }
+COUNTED(wf_add, 1, a + b, wf a, wf b)
+COUNTED(wf_sub, 1, a - b, wf a, wf b)
+COUNTED(wf_mul, 1, a *b, wf a, wf b)
+COUNTED(wf_div, 1, a / b, wf a, wf b)
+COUNTED(wf_sqrt, 1, sqrtf(a), wf a)
+COUNTED(wf_madd, 2, a *b + c, wf a, wf b, wf c)
+COUNTED(wf_msub, 2, a *b - c, wf a, wf b, wf c)
+COUNTED(wf_nmadd, 2, c - a * b, wf a, wf b, wf c)
+COUNTED(wf_max, 1, a > b ? a : b, wf a, wf b)
+COUNTED(wf_flip, 1, signbit(b) ? -a : a, wf a, wf b)
 
 static inline wf wf_load(const float *in)
 {

@@ -26,6 +26,14 @@ static int result_of(long result)
     return result < 0 ? errno : 0;
 }
 
+/* One that is a call. */
+#define ATTACK(name, result)                                                                                           \
+    static int name(const attack_target *t)                                                                            \
+    {                                                                                                                  \
+        (void)t;                                                                                                       \
+        return result;                                                                                                 \
+    }
+
 static int connect_to(int family, const void *address, size_t size)
 {
     const int s = socket(family, SOCK_STREAM, 0);
@@ -53,16 +61,8 @@ static int read_from(const char *path)
     return file < 0 ? errno : read(file, &byte, 1) == 1 ? 0 : errno ? errno : EIO;
 }
 
-static int read_passwd(const attack_target *t)
-{
-    (void)t;
-    return read_from("/etc/passwd");
-}
-
-static int read_secret(const attack_target *t)
-{
-    return read_from(t->file);
-}
+ATTACK(read_passwd, read_from("/etc/passwd"))
+ATTACK(read_secret, read_from(t->file))
 
 static const char *in_folder(const attack_target *t, const char *name)
 {
@@ -71,15 +71,8 @@ static const char *in_folder(const attack_target *t, const char *name)
     return path;
 }
 
-static int write_new(const attack_target *t)
-{
-    return result_of(open(in_folder(t, "new"), O_WRONLY | O_CREAT, 0600));
-}
-
-static int write_old(const attack_target *t)
-{
-    return result_of(open(in_folder(t, "old"), O_WRONLY));
-}
+ATTACK(write_new, result_of(open(in_folder(t, "new"), O_WRONLY | O_CREAT, 0600)))
+ATTACK(write_old, result_of(open(in_folder(t, "old"), O_WRONLY)))
 
 /* Two ways that a list of system calls cannot look into, or may have forgotten. */
 static int truncate_by_openat2(const attack_target *t)
@@ -88,15 +81,8 @@ static int truncate_by_openat2(const attack_target *t)
     return result_of(syscall(SYS_openat2, AT_FDCWD, in_folder(t, "old"), &how, sizeof how));
 }
 
-static int truncate_by_path(const attack_target *t)
-{
-    return result_of(truncate(in_folder(t, "old"), 0));
-}
-
-static int remove_old(const attack_target *t)
-{
-    return result_of(unlink(in_folder(t, "old")));
-}
+ATTACK(truncate_by_path, result_of(truncate(in_folder(t, "old"), 0)))
+ATTACK(remove_old, result_of(unlink(in_folder(t, "old"))))
 
 static int rename_old(const attack_target *t)
 {
@@ -105,25 +91,10 @@ static int rename_old(const attack_target *t)
     return result_of(rename(in_folder(t, "old"), to));
 }
 
-static int make_link(const attack_target *t)
-{
-    return result_of(symlink("/etc/passwd", in_folder(t, "link")));
-}
-
-static int make_hard_link(const attack_target *t)
-{
-    return result_of(link(t->file, in_folder(t, "hard")));
-}
-
-static int make_folder(const attack_target *t)
-{
-    return result_of(mkdir(in_folder(t, "made"), 0700));
-}
-
-static int change_mode(const attack_target *t)
-{
-    return result_of(chmod(in_folder(t, "old"), 0777));
-}
+ATTACK(make_link, result_of(symlink("/etc/passwd", in_folder(t, "link"))))
+ATTACK(make_hard_link, result_of(link(t->file, in_folder(t, "hard"))))
+ATTACK(make_folder, result_of(mkdir(in_folder(t, "made"), 0700)))
+ATTACK(change_mode, result_of(chmod(in_folder(t, "old"), 0777)))
 
 static int execute(const attack_target *t)
 {
@@ -141,10 +112,7 @@ static int start_process(const attack_target *t)
     return pid < 0 ? errno : result_of(waitpid(pid, NULL, 0));
 }
 
-static int trace_parent(const attack_target *t)
-{
-    return result_of(ptrace(PTRACE_SEIZE, t->parent, NULL, NULL));
-}
+ATTACK(trace_parent, result_of(ptrace(PTRACE_SEIZE, t->parent, NULL, NULL)))
 
 static int read_memory(const attack_target *t)
 {
@@ -160,15 +128,8 @@ static int read_of_parent(const attack_target *t, const char *name)
     return result_of(open(path, O_RDONLY));
 }
 
-static int open_memory(const attack_target *t)
-{
-    return read_of_parent(t, "mem");
-}
-
-static int open_environment(const attack_target *t)
-{
-    return read_of_parent(t, "environ");
-}
+ATTACK(open_memory, read_of_parent(t, "mem"))
+ATTACK(open_environment, read_of_parent(t, "environ"))
 
 static int map_code(const attack_target *t)
 {
@@ -184,27 +145,10 @@ static int turn_data_into_code(const attack_target *t)
     return at == MAP_FAILED ? errno : result_of(mprotect(at, 4096, PROT_READ | PROT_EXEC));
 }
 
-static int kill_parent(const attack_target *t)
-{
-    return result_of(kill(t->parent, SIGURG)); /* which it ignores */
-}
-
-static int kill_thread_of_parent(const attack_target *t)
-{
-    return result_of(syscall(SYS_tgkill, t->parent, t->parent, SIGURG));
-}
-
-static int make_memory_file(const attack_target *t)
-{
-    (void)t;
-    return result_of(memfd_create("code", 0));
-}
-
-static int have_own_namespace(const attack_target *t)
-{
-    (void)t;
-    return result_of(unshare(CLONE_NEWUSER));
-}
+ATTACK(kill_parent, result_of(kill(t->parent, SIGURG)))
+ATTACK(kill_thread_of_parent, result_of(syscall(SYS_tgkill, t->parent, t->parent, SIGURG)))
+ATTACK(make_memory_file, result_of(memfd_create("code", 0)))
+ATTACK(have_own_namespace, result_of(unshare(CLONE_NEWUSER)))
 
 const attack attacks[] = {
     {"connect-tcp", connect_tcp},

@@ -18,13 +18,6 @@ typedef struct gltf_accessor {
             __VA_ARGS__                                                                                                \
         }                                                                                                              \
     }
-#define GLTF_SHORTS(type, count, ...)                                                                                  \
-    {                                                                                                                  \
-        (type), 5123, (count), (const uint16_t[])                                                                      \
-        {                                                                                                              \
-            __VA_ARGS__                                                                                                \
-        }                                                                                                              \
-    }
 
 /* Writes a .gltf file: `body` is the JSON of all but asset, accessors, bufferViews and buffers, with ' for ". The
  * accessors are numbered as they come. Aborts when it cannot. */

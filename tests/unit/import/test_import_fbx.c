@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Of a model's size; of turns and scales. The stored numbers have six digits. */
 #define TOLERANCE 1e-4

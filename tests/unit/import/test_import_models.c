@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,19 +40,18 @@ static void put_matrix(FILE *out, const th_dmat34 *m)
     fputc('\n', out);
 }
 
-static void put_matrix_of_floats(FILE *out, const th_mat34 *m)
-{
-    th_dmat34 wide;
-    for (int i = 0; i < 12; i++)
-        wide.m[i] = (double)m->m[i];
-    put_matrix(out, &wide);
-}
-
 /* ---- joints ---- */
 
 static const char *joint_name(const th_model *model, uint32_t joint)
 {
     return model->joints[joint].name;
+}
+
+/* Of a joint. */
+static void put_joint(FILE *out, const th_model *model, uint32_t joint, th_dmat34 matrix)
+{
+    fprintf(out, "  %s:", joint_name(model, joint));
+    put_matrix(out, &matrix);
 }
 
 static int depth_of(const th_model *model, uint32_t joint)
@@ -72,19 +72,15 @@ static void show_joints(FILE *out, const th_model *model)
 static void show_rest(FILE *out, const th_model *model)
 {
     fputs("rest, from the parent\n", out);
-    for (uint32_t j = 0; j < model->joint_count; j++) {
-        fprintf(out, "  %s:", joint_name(model, j));
-        put_matrix_of_floats(out, &model->joints[j].rest);
-    }
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        put_joint(out, model, j, th_dmat34_from(model->joints[j].rest));
 }
 
 static void show_bones(FILE *out, const th_model *model)
 {
     fputs("bones, inverse bind matrices\n", out);
-    for (uint32_t b = 0; b < model->bone_count; b++) {
-        fprintf(out, "  %s:", joint_name(model, model->bones[b].joint));
-        put_matrix_of_floats(out, &model->bones[b].inverse_bind);
-    }
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        put_joint(out, model, model->bones[b].joint, th_dmat34_from(model->bones[b].inverse_bind));
 }
 
 static void show_palette(FILE *out, const th_model *model)
@@ -93,10 +89,8 @@ static void show_palette(FILE *out, const th_model *model)
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
     fputs("palette at rest\n", out);
-    for (uint32_t b = 0; b < model->bone_count; b++) {
-        fprintf(out, "  %s:", joint_name(model, model->bones[b].joint));
-        put_matrix(out, &palette[b]);
-    }
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        put_joint(out, model, model->bones[b].joint, palette[b]);
     free(pose);
     free(palette);
 }
@@ -111,24 +105,6 @@ static void show_meshes(FILE *out, const th_model *model)
         fprintf(out, "  %s: %u vertices, %u corners, material \"%s\"\n", mesh->name, mesh->vertex_count,
                 mesh->index_count, model->materials[mesh->material].name);
     }
-}
-
-static void put_position(FILE *out, const th_model *model, const th_vertex *vertex)
-{
-    (void)model;
-    put_floats(out, vertex->position, 3);
-}
-
-static void put_normal(FILE *out, const th_model *model, const th_vertex *vertex)
-{
-    (void)model;
-    put_floats(out, vertex->normal, 3);
-}
-
-static void put_uv(FILE *out, const th_model *model, const th_vertex *vertex)
-{
-    (void)model;
-    put_floats(out, vertex->uv, 2);
 }
 
 static void put_color(FILE *out, const th_model *model, const th_vertex *vertex)
@@ -243,10 +219,8 @@ static void put_pose(FILE *out, const th_model *model, const th_clip *clip, doub
 {
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
     th_exact_pose(model, clip, ticks, TH_INTERPOLATION_AUTHORED, pose);
-    for (uint32_t j = 0; j < model->joint_count; j++) {
-        fprintf(out, "  %s:", joint_name(model, j));
-        put_matrix(out, &pose[j]);
-    }
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        put_joint(out, model, j, pose[j]);
     free(pose);
 }
 
@@ -294,6 +268,9 @@ static void show_targets(FILE *out, const th_model *model)
 static const struct {
     const char *name;
     void (*model)(FILE *out, const th_model *model);
+    struct {
+        size_t at, count;
+    } floats; /* of each vertex */
     void (*vertex)(FILE *out, const th_model *model, const th_vertex *vertex);
     void (*moment)(FILE *out, const th_model *model, const th_clip *clip, double ticks); /* of each clip */
 } parts[] = {
@@ -303,9 +280,9 @@ static const struct {
     {"palette", .model = show_palette},
     {"meshes", .model = show_meshes},
     {"triangles", .model = show_triangles},
-    {"positions", .vertex = put_position},
-    {"normals", .vertex = put_normal},
-    {"uvs", .vertex = put_uv},
+    {"positions", .floats = {offsetof(th_vertex, position), 3}},
+    {"normals", .floats = {offsetof(th_vertex, normal), 3}},
+    {"uvs", .floats = {offsetof(th_vertex, uv), 2}},
     {"colors", .vertex = put_color},
     {"weights", .vertex = put_weights},
     {"targets", .model = show_targets},
@@ -322,8 +299,12 @@ static void show_vertices(FILE *out, const th_model *model, size_t part)
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         fprintf(out, "  %s\n", model->meshes[m].name);
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+            const th_vertex *vertex = &model->meshes[m].vertices[v];
+            const void *floats = (const char *)vertex + parts[part].floats.at;
             fprintf(out, "    %u:", v);
-            parts[part].vertex(out, model, &model->meshes[m].vertices[v]);
+            put_floats(out, floats, (uint32_t)parts[part].floats.count);
+            if (parts[part].vertex)
+                parts[part].vertex(out, model, vertex);
             fputc('\n', out);
         }
     }
@@ -356,10 +337,10 @@ static void show(FILE *out, const th_model *model, const char *wishes)
         cr_assert_lt(part, sizeof parts / sizeof *parts, "there is nothing to show at \"%s\"", wishes);
         if (parts[part].model)
             parts[part].model(out, model);
-        else if (parts[part].vertex)
-            show_vertices(out, model, part);
-        else
+        else if (parts[part].moment)
             show_moments(out, model, part, wishes + length);
+        else
+            show_vertices(out, model, part);
         wishes += strcspn(wishes, ",");
         wishes += strspn(wishes, ", ");
     }

@@ -7,10 +7,8 @@
 #include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LENGTH(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 #define SCENE         "'scenes':[{'nodes':[0]}],"

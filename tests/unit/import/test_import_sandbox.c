@@ -2,7 +2,6 @@
  * calls here, which says that there are no such calls. */
 #include "fixture_attack.h"
 #include "fixture_folder.h"
-#include "fixture_gltf.h"
 #include "fixture_import.h"
 
 #include <throng/anim/sandbox.h>
@@ -14,7 +13,6 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <seccomp.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
