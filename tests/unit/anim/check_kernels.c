@@ -1,6 +1,6 @@
-/* Inside, since a kernel is chosen by the CPU, and all are compared here. All kernels of this machine on models made up
- * from seeds: check_kernels FILE [MODELS]. Each poses within the bound of the exact pose, and writes the same bytes in
- * any split of a crowd, in halves of a frame, streamed and among fewer others, and no byte more.
+/* All kernels of this machine on models made up from seeds: check_kernels FILE [MODELS]. Each poses within the bound of
+ * the exact pose, and writes the same bytes in any split of a crowd, in halves of a frame, streamed and among fewer
+ * others, and no byte more.
  *
  * A plain program that needs nothing but anim, so that it can be built for another machine and run in an emulator (the
  * preset arm64). FILE holds hashes of the palettes, of the kernels with fused multiply-add and of those without, of

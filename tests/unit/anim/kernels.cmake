@@ -1,7 +1,7 @@
 # What is also run for other machines, in an emulator: no Criterion.
 add_executable(check_kernels unit/anim/check_kernels.c fixtures/fixture_crowd.c fixtures/fixture_morph.c
     fixtures/random_model.c)
-target_link_libraries(check_kernels PRIVATE th::anim th_inside th_places th_warnings m)
+target_link_libraries(check_kernels PRIVATE th::anim th_places th_warnings m)
 set(models)
 if(CMAKE_CROSSCOMPILING) # an emulator is slow
     set(models 200)

@@ -154,15 +154,18 @@ static void weights_add_up_to_one_at_any_time(cast *c)
         expect_valid(c, 5, extreme[n]);
 }
 
-/* By joint and clip. */
-static void weights_at(const cast *c, uint32_t instance, double time_s, uint32_t joint, double out[16])
+/* By clip: weights of a joint, and positions where the weight is above 0. */
+static void clips_at(const cast *c, uint32_t instance, double time_s, uint32_t joint, double weights[16],
+                     double ratios[16])
 {
     th_layer layers[TH_BEHAVIOUR_LAYERS];
     const uint32_t count = layers_at(c, instance, time_s, layers);
-    memset(out, 0, 16 * sizeof *out);
-    for (uint32_t k = 0; k < count; k++)
-        out[layers[k].clip] += (double)layers[k].weight *
-                               (layers[k].mask == TH_NO_MASK ? 1 : (double)c->masks[layers[k].mask].weights[joint]);
+    memset(weights, 0, 16 * sizeof *weights);
+    for (uint32_t k = 0; k < count; k++) {
+        const double mask = layers[k].mask == TH_NO_MASK ? 1 : (double)c->masks[layers[k].mask].weights[joint];
+        weights[layers[k].clip] += (double)layers[k].weight * mask;
+        ratios[layers[k].clip] = layers[k].ratio;
+    }
 }
 
 /* A smooth step in 0.29 s, the shortest there is, changes by 5.2 a second; seen by faster instances, by 5.7. */
@@ -171,10 +174,10 @@ static void weights_change_gradually(cast *c)
     const uint32_t joints[2] = {joint_named(human, "hand_r"), joint_named(human, "hips")};
     for (uint32_t i = 0; i < (is_nightly() ? COUNT : 10); i++)
         for (int j = 0; j < 2; j++) {
-            double before[16], now[16];
-            weights_at(c, i, 0, joints[j], before);
+            double before[16], now[16], unused[16];
+            clips_at(c, i, 0, joints[j], before, unused);
             for (int n = 1; n < 120 * 80; n++) {
-                weights_at(c, i, n / 120.0, joints[j], now);
+                clips_at(c, i, n / 120.0, joints[j], now, unused);
                 for (uint32_t k = 0; k < 16; k++)
                     cr_assert_lt(fabs(now[k] - before[k]), 6.0 / 120, "instance %u: clip %u at %g s", i, k, n / 120.0);
                 memcpy(before, now, sizeof now);
@@ -329,6 +332,18 @@ static void routines_keep_to_their_memory(cast *c)
     cr_expect_eq(th_routines_create(&desc, &routines, &err), TH_ERR_LIMIT);
 }
 
+/* On threads of its own. */
+static th_frame *make_frame(const cast *c, const th_jobs_desc *threads, uint32_t grain, th_behaviour *behaviour,
+                            th_jobs **jobs)
+{
+    th_error err;
+    th_frame *frame;
+    cr_assert_eq(th_threads_create(threads, jobs, &err), TH_OK, "%s", err.text);
+    const th_frame_desc desc = {.crowd = c->crowd, .jobs = *jobs, .grain = grain, .behaviour = behaviour};
+    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
+    return frame;
+}
+
 /* What there is to go over to: paces, and weights. */
 static th_blend blend_number(uint32_t n)
 {
@@ -340,13 +355,9 @@ static th_blend blend_number(uint32_t n)
 /* What a frame says it has played is what the behaviour says, and the palettes show it. */
 static void a_frame_plays_the_behaviour(cast *c)
 {
-    th_error err;
     th_jobs *jobs;
-    th_frame *frame;
+    th_frame *frame = make_frame(c, &(th_jobs_desc){.threads = 2}, 0, c->scene->behaviour, &jobs);
     th_dmat34 *wanted = calloc(human->bone_count, sizeof *wanted);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 2}, &jobs, &err), TH_OK);
-    const th_frame_desc desc = {.crowd = c->crowd, .jobs = jobs, .behaviour = c->scene->behaviour};
-    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK);
     uint32_t n = 0;
     for (double time_s = 0.3; time_s < 40; time_s += 3.1, n++) {
         const th_blend blend = blend_number(n);
@@ -381,16 +392,12 @@ Test(behaviour, of_fades)
 
 static uint64_t hash_of(const cast *c, const th_jobs_desc *jobs_desc, uint32_t grain)
 {
-    th_error err;
     th_jobs *jobs;
-    th_frame *frame;
     uint64_t hash = 0;
-    cr_assert_eq(th_threads_create(jobs_desc, &jobs, &err), TH_OK, "%s", err.text);
     const th_behaviour_desc anew = {c->scene->routines, c->scene->instances, COUNT, 5, {.pace = 1}};
     th_behaviour *behaviour; /* nothing is left of earlier blends */
-    cr_assert_eq(th_behaviour_create(&anew, &behaviour, &err), TH_OK, "%s", err.text);
-    const th_frame_desc desc = {.crowd = c->crowd, .jobs = jobs, .grain = grain, .behaviour = behaviour};
-    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_behaviour_create(&anew, &behaviour, NULL), TH_OK);
+    th_frame *frame = make_frame(c, jobs_desc, grain, behaviour, &jobs);
     for (uint32_t n = 0; n < 31; n++) {
         const th_blend blend = blend_number(n);
         th_behaviour_set_blend(behaviour, &blend, n * 19.9);
@@ -603,18 +610,6 @@ static void a_blend_of_one_clip_is_that_clip(cast *c)
     }
 }
 
-/* By clip: weights, and positions where the weight is above 0. */
-static void clips_at(const cast *c, uint32_t instance, double time_s, double weights[16], double ratios[16])
-{
-    th_layer layers[TH_BEHAVIOUR_LAYERS];
-    const uint32_t count = layers_at(c, instance, time_s, layers);
-    memset(weights, 0, 16 * sizeof *weights);
-    for (uint32_t k = 0; k < count; k++) {
-        weights[layers[k].clip] = (double)layers[k].weight;
-        ratios[layers[k].clip] = layers[k].ratio;
-    }
-}
-
 static void what_is_carried_on_can_be_given_to_another(cast *c)
 {
     th_scene other = *c->scene;
@@ -630,8 +625,8 @@ static void what_is_carried_on_can_be_given_to_another(cast *c)
         th_behaviour_set_blend(a, &next, n);
         th_behaviour_save_blend(a, 0, &state);
         th_behaviour_restore_blend(b, 0, &state);
-        clips_at(c, n, n + 0.2, weights[0], ratios[0]);
-        clips_at(&twin, n, n + 0.2, weights[1], ratios[1]);
+        clips_at(c, n, n + 0.2, 0, weights[0], ratios[0]);
+        clips_at(&twin, n, n + 0.2, 0, weights[1], ratios[1]);
         cr_expect_eq(memcmp(weights[0], weights[1], sizeof weights[0]), 0);
         cr_expect_eq(memcmp(ratios[0], ratios[1], sizeof ratios[0]), 0);
     }
@@ -709,7 +704,7 @@ static void nothing_jumps_when_a_blend_changes(cast *c)
                 const th_blend next = blend_number(n);
                 th_behaviour_set_blend(b, &next, time_s);
             }
-            clips_at(c, n % COUNT, time_s, weights[after], ratios[after]);
+            clips_at(c, n % COUNT, time_s, 0, weights[after], ratios[after]);
             walked[after] = th_behaviour_travel(b, n % COUNT, time_s);
             soon[after] = th_behaviour_travel(b, n % COUNT, time_s + 1e-4);
             expect_valid(c, n % COUNT, time_s + 0.1 * after);
@@ -928,8 +923,8 @@ static double slide_on_street(const th_crowd_view *street, uint32_t instance, bo
 {
     const uint32_t toes[2] = {joint_named(human, "toe_l"), joint_named(human, "toe_r")};
     const double scale = (double)street->gpu_instances[instance].scale;
-    cast c = {.scene = street->scene, .model = human};
-    c.masks = th_compiled_model_masks(street->compiled_models[0]);
+    th_scene scene = {.behaviour = street->behaviour};
+    cast c = {.scene = &scene, .model = human, .masks = th_compiled_model_masks(street->compiled_models[0])};
     c.pose = calloc(human->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(human->weight_count + 1, sizeof *c.weights);
     sole soles[2] = {{0}};
@@ -939,10 +934,7 @@ static double slide_on_street(const th_crowd_view *street, uint32_t instance, bo
         const double heading_rad = weaves ? (double)target.heading_rad : 0;
         const double travel = scale * th_behaviour_travel(street->behaviour, instance, time_s);
         const double place[2] = {weaves ? (double)target.centre[0] : 0, weaves ? (double)target.centre[2] : travel};
-        th_layer layers[TH_BEHAVIOUR_LAYERS];
-        const uint32_t count = th_behaviour_layers(street->behaviour, instance, time_s, layers);
-        th_exact_layers(human, layers, count, c.masks, TH_INTERPOLATION_AUTHORED, c.pose, c.weights);
-        th_exact_resolve(human, c.pose, c.pose);
+        pose_at(&c, instance, time_s);
         for (int f = 0; f < 2; f++) {
             const double *m = c.pose[toes[f]].m, s = sin(heading_rad), co = cos(heading_rad);
             sole_moves(&soles[f], m[7], place[0] + scale * (co * m[3] + s * m[11]),

@@ -183,36 +183,11 @@ Test(bounds, of_targets_that_are_frames_are_tight)
     check_bounds(&model, 0, TH_INTERPOLATION_AUTHORED, 100, 1.8, 0.02);
 }
 
-/* Vertices around every joint, of up to eight influences, some of them far from their joint. */
-static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32_t count, uint64_t seed)
-{
-    uint64_t state = seed * 2654435761u + 88172645463325252u;
-    for (uint32_t v = 0; v < count; v++) {
-        th_vertex *vertex = &vertices[v];
-        *vertex = (th_vertex){.normal = {0, 1, 0}};
-        double left = 1;
-        for (int i = 0; i < 3; i++)
-            vertex->position[i] = (float)(random_between(&state, -0.5, 0.5) * model->size);
-        uint32_t bone = (uint32_t)random_between(&state, 0, model->bone_count);
-        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && left > 0; k++) { /* halves, so that they descend */
-            double part = k == TH_MAX_INFLUENCES - 1 || random_between(&state, 0, 1) < 0.3 ? left : left / 2;
-            vertex->bone[k] = (uint16_t)((bone + k) % model->bone_count);
-            vertex->weight[k] = (float)part;
-            left -= part;
-        }
-    }
-    *mesh = (th_mesh){.name = "mesh", .vertex_count = count, .vertices = vertices};
-    model->meshes = mesh;
-    model->mesh_count = 1;
-}
-
+/* Vertices of up to eight influences, most of them far from their joints. */
 static void check_random(const random_desc *desc, th_interpolation interpolation, double most)
 {
-    enum { VERTICES = 40 };
-    th_vertex vertices[VERTICES];
-    th_mesh mesh;
-    th_model *model = random_model(desc);
-    add_mesh(model, &mesh, vertices, VERTICES, desc->seed);
+    th_model *model = morph_model(desc, 0);
+    model->clip_count -= MORPH_CLIPS;
     model->size = th_model_measure(model);
     const int moments = desc->key_count > 500 ? 2000 : 500;
     for (uint32_t c = 0; c < model->clip_count; c++)

@@ -28,11 +28,8 @@ static void gathering_init(gathering *g)
     }
     th_instances_scatter((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, TH_NO_INDEX, 3,
                          g->instances, ACTIVE_COUNT);
-    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)g->compiled_models,
-                                .compiled_model_count = ACTIVE_MODELS,
-                                .instances = g->instances,
-                                .instance_count = ACTIVE_COUNT};
-    cr_assert_eq(th_crowd_create(&desc, &g->crowd, NULL), TH_OK);
+    g->crowd = crowd_of((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, g->instances, ACTIVE_COUNT,
+                        (th_crowd_desc){0});
     g->whole = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
     g->some = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
     g->scratch = aligned_alloc(64, th_crowd_scratch_bytes(g->crowd));
@@ -195,15 +192,8 @@ Test(crowd, batches_of_larger_models_cost_more)
         th_instance instances[16 + 35]; /* a batch of the first; one, and one that is longer, of the second */
         for (uint32_t i = 0; i < 51; i++)
             instances[i] = (th_instance){.model = i >= 16, .speed = 1};
-        th_crowd *crowd;
-        const th_crowd_desc desc = {(const th_compiled_model *const *)compiled_models,
-                                    2,
-                                    instances,
-                                    51,
-                                    TH_ISA_AUTO,
-                                    TH_PALETTE_F32,
-                                    TH_WRITES_CACHED};
-        cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
+        th_crowd *crowd = crowd_of((const th_compiled_model *const *)compiled_models, 2, instances, 51,
+                                   (th_crowd_desc){.writes = TH_WRITES_CACHED});
         cr_assert_eq(th_crowd_batch_count(crowd), 3);
         for (uint32_t b = 0; b < 3; b++)
             costs[s][b] = th_crowd_batch_cost(crowd, b);
@@ -229,10 +219,7 @@ Test(crowd, mixes_models)
         const th_compiled_model *compiled = g.compiled_models[g.instances[i].model];
         th_instance alone = g.instances[i];
         alone.model = 0;
-        const th_crowd_desc desc = {
-            .compiled_models = &compiled, .compiled_model_count = 1, .instances = &alone, .instance_count = 1};
-        th_crowd *one;
-        cr_assert_eq(th_crowd_create(&desc, &one, NULL), TH_OK);
+        th_crowd *one = crowd_of(&compiled, 1, &alone, 1, (th_crowd_desc){0});
         th_crowd_update(one, 0, 1, 0.6, g.some, g.scratch);
         cr_assert_arr_eq(g.whole + th_crowd_palette_offset(g.crowd, i), g.some,
                          48 * th_compiled_model_source(compiled)->bone_count, "instance %u", i);
@@ -331,14 +318,10 @@ static void expect_obstacle(const random_desc *desc, const char *whole, const ch
     th_model *model = random_model(desc);
     th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
     const th_compiled_model *const compiled_models[] = {compiled};
-    const th_crowd_desc crowd_desc = {
-        .compiled_models = compiled_models, .compiled_model_count = 1, .palette = TH_PALETTE_AUTO};
-    th_crowd *crowd;
-    th_error err;
     expect_refusal(compiled, TH_PALETTE_F32, false, NULL);
     expect_refusal(compiled, TH_PALETTE_QUAT, whole, whole);
     expect_refusal(compiled, TH_PALETTE_QUAT16, small, small);
-    cr_assert_eq(th_crowd_create(&crowd_desc, &crowd, &err), TH_OK);
+    th_crowd *crowd = crowd_of(compiled_models, 1, NULL, 0, (th_crowd_desc){.palette = TH_PALETTE_AUTO});
     cr_expect_eq(th_crowd_palette(crowd), whole ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);

@@ -38,13 +38,7 @@ static double time_of(uint32_t frame)
 
 static th_crowd *make_crowd(const held_case *c)
 {
-    th_crowd *crowd;
-    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)c->compiled,
-                                .compiled_model_count = MODELS,
-                                .instances = c->instances,
-                                .instance_count = COUNT};
-    cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
-    return crowd;
+    return crowd_of((const th_compiled_model *const *)c->compiled, MODELS, c->instances, COUNT, (th_crowd_desc){0});
 }
 
 /* All instances in one model, at the time of each frame. */

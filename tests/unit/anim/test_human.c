@@ -1,5 +1,6 @@
 #include "fixture_human.h"
 #include "fixture_memory.h"
+#include "fixture_morph.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
@@ -79,29 +80,17 @@ static vec3 joint_at(const th_clip *clip, double ticks, const char *name)
     return joint_in(pose, name);
 }
 
-/* Lowest point of the skin; uses what `palette` holds. */
-static double lowest_point(void)
-{
-    double lowest = HUGE_VAL;
-    const th_mesh *mesh = &human->meshes[0];
-    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        const th_vertex *v = &mesh->vertices[i];
-        vec3 p = vec(v->position);
-        double y = 0;
-        for (int k = 0; k < 4; k++) {
-            const double *row = palette[v->bone[k]].m + 4;
-            y += (double)v->weight[k] * (dot((vec3){row[0], row[1], row[2]}, p) + row[3]);
-        }
-        lowest = fmin(lowest, y);
-    }
-    return lowest;
-}
-
+/* Of the skin. */
 static double lowest_point_at(const th_clip *clip, double ticks)
 {
+    double lowest = HUGE_VAL, p[3];
     th_exact_pose(human, clip, ticks, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(human, pose, palette);
-    return lowest_point();
+    for (uint32_t v = 0; v < human->meshes[0].vertex_count; v++) {
+        skin_vertex(&human->meshes[0], v, NULL, palette, p);
+        lowest = fmin(lowest, p[1]);
+    }
+    return lowest;
 }
 
 /* ---- the model ---- */

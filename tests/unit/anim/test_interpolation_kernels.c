@@ -11,28 +11,37 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- a joint that turns about an axis by one angle between its two keys ---- */
+/* ---- a joint that turns, with one key a frame ---- */
 
-typedef struct turn {
-    double times[2];
-    float keys[8];
-    th_channel channel;
-    th_clip clip;
+enum { FRAMES = 41 };
+
+typedef struct spin {
+    double times[2][FRAMES];
+    float keys[2][4 * FRAMES];
+    th_channel channels[2];
+    th_clip clips[2];
     th_model model;
-} turn;
+} spin;
 
-static void turn_init(turn *t, double angle)
+/* Clip c turns by turns[c] in all, each about an axis of its own, in frames of a thirtieth of a second, from the first
+ * to the last of `count` keys. */
+static void spin_init(spin *s, uint32_t count, const double turns[2])
 {
-    static const double axis[3] = {0.48, -0.6, 0.64};
-    *t = (turn){.times = {0, 30}};
-    t->keys[3] = 1;
-    for (int i = 0; i < 3; i++)
-        t->keys[4 + i] = (float)(axis[i] * sin(angle / 2));
-    t->keys[7] = (float)cos(angle / 2);
-    t->channel = turning_channel(0, 2, t->times, t->keys);
-    t->clip = clip_of(&t->channel, 1, 30, 30);
-    t->model = model_of(&root_joint, &root_bone, 1, &t->clip);
-    cr_assert_eq(th_model_check(&t->model, NULL), TH_OK);
+    static const double axes[2][3] = {{0.48, -0.6, 0.64}, {0, 1, 0}};
+    for (uint32_t c = 0; c < 2; c++) {
+        for (uint32_t k = 0; k < count; k++) {
+            const double half = turns[c] / 2 * k / (count - 1);
+            s->times[c][k] = k;
+            for (uint32_t i = 0; i < 3; i++)
+                s->keys[c][4 * k + i] = (float)(axes[c][i] * sin(half));
+            s->keys[c][4 * k + 3] = (float)cos(half);
+        }
+        s->channels[c] = turning_channel(0, count, s->times[c], s->keys[c]);
+        s->clips[c] = clip_of(&s->channels[c], 1, count - 1, 30);
+    }
+    s->model = model_of(&root_joint, &root_bone, 1, s->clips);
+    s->model.clip_count = 2;
+    cr_assert_eq(th_model_check(&s->model, NULL), TH_OK);
 }
 
 /* The angle between two rotations. */
@@ -46,17 +55,17 @@ static double angle_between(const th_dmat34 *one, const th_mat34 *other)
 }
 
 /* How far a mode is from slerp, at most, on 32-bit keys whose only interval is the whole clip. */
-static double largest_error(const turn *t, th_interpolation mode, th_isa isa)
+static double largest_error(const spin *t, th_interpolation mode, th_isa isa)
 {
     crowd_fixture s;
     crowd_fixture_init_one(&s, &t->model, (th_compiled_model_desc){.interpolation = mode, .bound_m = 100}, isa);
     cr_assert_eq(th_compiled_model_clip_report(s.compiled, 0)->frame_count, 2);
     double largest = 0;
     for (int i = 0; i < 200; i++) {
-        const double time_s = i / 200.0;
+        const double time_s = i / 200.0 / 30;
         th_dmat34 exact;
         crowd_fixture_update(&s, time_s);
-        th_exact_pose(&t->model, &t->clip, th_clip_ticks(&t->clip, time_s), TH_INTERPOLATION_SLERP, &exact);
+        th_exact_pose(&t->model, t->clips, th_clip_ticks(t->clips, time_s), TH_INTERPOLATION_SLERP, &exact);
         largest = fmax(largest, angle_between(&exact, (const th_mat34 *)(const void *)s.palette));
     }
     crowd_fixture_fini(&s);
@@ -69,8 +78,8 @@ Test(interpolation_kernels, slerp_is_as_exact_as_it_says)
         double degrees, nlerp_at_least;
     } turns[] = {{5, 1e-6}, {60, 4e-3}, {90, 0.015}, {150, 0.07}, {179.9, 0.14}};
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
-        turn t;
-        turn_init(&t, turns[i].degrees * 3.14159265358979 / 180);
+        spin t;
+        spin_init(&t, 2, (double[2]){turns[i].degrees * 3.14159265358979 / 180});
         for (EACH_ISA(isa)) {
             const double slerp = largest_error(&t, TH_INTERPOLATION_SLERP, isa);
             const double nlerp = largest_error(&t, TH_INTERPOLATION_NLERP, isa);
@@ -81,45 +90,13 @@ Test(interpolation_kernels, slerp_is_as_exact_as_it_says)
     }
 }
 
-/* ---- a joint with one key a frame ---- */
-
-enum { FRAMES = 41 };
-
-typedef struct spin {
-    double times[2][FRAMES];
-    float keys[2][4 * FRAMES];
-    th_channel channels[2];
-    th_clip clips[2];
-    th_model model;
-} spin;
-
-/* Clip c turns by turns[c] in all, each about an axis of its own, in frames of a thirtieth of a second. */
-static void spin_init(spin *s, const double turns[2])
-{
-    static const double axes[2][3] = {{0, 1, 0}, {0.8, 0, -0.6}};
-    for (uint32_t c = 0; c < 2; c++) {
-        for (int k = 0; k < FRAMES; k++) {
-            const double half = turns[c] / 2 * k / (FRAMES - 1);
-            s->times[c][k] = k;
-            for (int i = 0; i < 3; i++)
-                s->keys[c][4 * k + i] = (float)(axes[c][i] * sin(half));
-            s->keys[c][4 * k + 3] = (float)cos(half);
-        }
-        s->channels[c] = turning_channel(0, FRAMES, s->times[c], s->keys[c]);
-        s->clips[c] = clip_of(&s->channels[c], 1, FRAMES - 1, 30);
-    }
-    s->model = model_of(&root_joint, &root_bone, 1, s->clips);
-    s->model.clip_count = 2;
-    cr_assert_eq(th_model_check(&s->model, NULL), TH_OK);
-}
-
 /* The ranges of 16-bit keys are on the side of the sphere on which clips are written, in whatever order they come. */
 Test(interpolation_kernels, ranges_do_not_depend_on_the_order_of_clips)
 {
     static const double turns[][2] = {{6.28, 1.57}, {1.57, 6.28}, {-6.28, 4.0}};
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         spin s;
-        spin_init(&s, turns[i]);
+        spin_init(&s, FRAMES, turns[i]);
         th_compiled_model *compiled = make_compiled_as(&s.model, (th_compiled_model_desc){.keys = TH_KEYS_16});
         for (uint32_t c = 0; c < 2; c++)
             cr_expect(th_compiled_model_clip_report(compiled, c)->compiled, "%zu, clip %u: %s", i, c,
@@ -137,7 +114,7 @@ Test(interpolation_kernels, steps_that_miss_the_grid_are_not_compiled)
     } cases[] = {{0, true}, {0.003, true}, {-0.003, true}, {0.24, false}, {-0.06, false}, {0.06, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         spin s;
-        spin_init(&s, (double[2]){3, 3});
+        spin_init(&s, FRAMES, (double[2]){3, 3});
         s.times[0][7] -= cases[i].early;
         th_compiled_model *compiled =
             make_compiled_as(&s.model, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_STEP});
@@ -173,7 +150,7 @@ static void check_steps_at_keys(spin *spinner, th_sampling sampling)
 Test(interpolation_kernels, steps_show_a_key_at_its_time)
 {
     spin s;
-    spin_init(&s, (double[2]){3, 3});
+    spin_init(&s, FRAMES, (double[2]){3, 3});
     check_steps_at_keys(&s, TH_SAMPLING_COMPILED);
     check_steps_at_keys(&s, TH_SAMPLING_EXACT);
 }

@@ -282,60 +282,27 @@ static void keep_normals_beside_their_surface(const th_joint_lod *lod)
 
 /* ---- models of all kinds ---- */
 
-/* The model with a mesh of vertices around each bone, a few of them with several influences. */
-static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32_t per_bone)
-{
-    uint64_t state = 88172645463325252u;
-    uint32_t count = 0;
-    for (uint32_t b = 0; b < model->bone_count; b++) {
-        float place[3] = {0};
-        th_bone_place(&model->bones[b], place);
-        for (uint32_t n = 0; n < per_bone; n++) {
-            th_vertex *vertex = &vertices[count++];
-            *vertex = (th_vertex){.normal = {0, 1, 0}};
-            const float second = n % 2 && model->bone_count > 1 ? 0.25F : 0;
-            vertex->bone[0] = (uint16_t)b;
-            vertex->bone[1] = (uint16_t)(second > 0 ? (b + 1) % model->bone_count : 0);
-            vertex->weight[0] = 1 - second;
-            vertex->weight[1] = second;
-            for (int i = 0; i < 3; i++)
-                vertex->position[i] = place[i] + (float)(random_between(&state, -0.02, 0.02) * model->size);
-        }
-    }
-    *mesh = (th_mesh){.name = "mesh", .vertex_count = count, .vertices = vertices};
-    static const th_material material = {.name = "material", .texture = TH_NO_INDEX};
-    model->meshes = mesh;
-    model->mesh_count = 1;
-    model->materials = &material;
-    model->material_count = 1;
-}
-
 Test(joint_lod, of_random_models_state_their_error)
 {
     uint32_t distinct = 0;
     for (uint32_t n = 0; n < (is_nightly() ? 60 : 30); n++) {
         random_desc desc = variety(n);
         desc.swing_rad = n % 3 == 0 ? 0.1 : desc.swing_rad;
-        th_model *source = random_model(&desc);
-        th_model model = *source;
-        th_mesh mesh;
-        th_vertex *vertices = calloc(4 * (size_t)model.bone_count + 1, sizeof *vertices);
-        add_mesh(&model, &mesh, vertices, 4);
-        th_joint_lod *lod = levels_of(&model);
-        check_structure(&model, lod);
+        th_model *model = morph_model(&desc, 0);
+        model->clip_count -= MORPH_CLIPS;
+        th_joint_lod *lod = levels_of(model);
+        check_structure(model, lod);
         for (uint32_t l = 1; l < TH_LOD_LEVELS; l++) {
             if (!is_distinct(lod, l))
                 continue;
             distinct++;
-            const double brute = brute_force(&model, lod->levels[l].model, 97);
+            const double brute = brute_force(model, lod->levels[l].model, 97), stated = lod->levels[l].error;
             /* Keys that jump hide between moments. */
-            cr_expect_geq(lod->levels[l].error, 0.8 * brute, "model %u, level %u: brute force %g", n, l, brute);
-            cr_expect_leq(lod->levels[l].error, 1.25 * brute + 1e-6 * model.size, "model %u, level %u: %g, %g", n, l,
-                          lod->levels[l].error, brute);
+            cr_expect_geq(stated, 0.8 * brute, "model %u, level %u: brute force %g", n, l, brute);
+            cr_expect_leq(stated, 1.25 * brute + 1e-6 * model->size, "model %u, level %u: %g, %g", n, l, stated, brute);
         }
         th_joint_lod_destroy(lod);
-        free(vertices);
-        th_model_free(source);
+        th_model_free(model);
     }
     cr_expect_gt(distinct, 10, "only %u levels", distinct);
 }
@@ -398,20 +365,6 @@ Test(joint_lod, of_small_and_still_models)
 
 /* ---- compiled and posed ---- */
 
-static th_crowd *crowd_of(const th_compiled_model *const *models, uint32_t model_count, const th_instance *instances,
-                          uint32_t count)
-{
-    const th_crowd_desc desc = {.compiled_models = models,
-                                .compiled_model_count = model_count,
-                                .instances = instances,
-                                .instance_count = count,
-                                .isa = TH_ISA_SCALAR};
-    th_crowd *crowd;
-    th_error err;
-    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    return crowd;
-}
-
 static unsigned char *update(const th_crowd *crowd)
 {
     unsigned char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
@@ -432,8 +385,9 @@ static void pose_instances_of_the_source(const th_joint_lod *lod)
     th_instance instances[COUNT];
     th_instances_scatter(models, 1, TH_NO_INDEX, 3, instances, COUNT);
     instances[7].clip = TH_NO_INDEX;
-    th_crowd *crowds[] = {crowd_of(models, 1, instances, COUNT), crowd_of(models + 1, 1, instances, COUNT)};
-    th_crowd *mixed = crowd_of(models, 2, instances, COUNT);
+    const th_crowd_desc as = {.isa = TH_ISA_SCALAR};
+    th_crowd *crowds[] = {crowd_of(models, 1, instances, COUNT, as), crowd_of(models + 1, 1, instances, COUNT, as)};
+    th_crowd *mixed = crowd_of(models, 2, instances, COUNT, as);
     unsigned char *wanted[] = {update(crowds[0]), update(crowds[1])};
     cr_expect_leq(th_crowd_batch_count(mixed), th_crowd_most_batches(mixed));
     for (uint32_t turn = 0; turn < 3; turn++) {

@@ -469,7 +469,6 @@ static mixed_crowd *make_mixed(th_crowd_desc as)
 {
     mixed_crowd *m = calloc(1, sizeof *m);
     const th_compiled_model *compiled[MIXED];
-    th_error err;
     for (uint32_t g = 0; g < MIXED; g++) {
         setup_init(&m->own[g], 12 * g, TH_KEYS_32, as);
         update(&m->own[g], UINT16_MAX);
@@ -483,11 +482,7 @@ static mixed_crowd *make_mixed(th_crowd_desc as)
         memcpy(&m->layers[i * (TH_MAX_LAYERS + 1)], &own->p->layers[own_index(i) * TH_MAX_LAYERS],
                m->counts[i] * sizeof *m->layers);
     }
-    as.compiled_models = compiled;
-    as.compiled_model_count = MIXED;
-    as.instances = m->instances;
-    as.instance_count = ALL;
-    cr_assert_eq(th_crowd_create(&as, &m->crowd, &err), TH_OK, "%s", err.text);
+    m->crowd = crowd_of(compiled, MIXED, m->instances, ALL, as);
     m->palette = aligned_alloc(64, th_crowd_palette_bytes(m->crowd));
     m->scratch = aligned_alloc(64, th_crowd_scratch_bytes(m->crowd));
     return m;

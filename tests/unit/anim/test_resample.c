@@ -30,15 +30,15 @@ typedef struct arm {
     th_model model;
 } arm;
 
-/* Keys at times_s[], in ticks of a millisecond. angles[k]: radians that each joint has turned by then. Freed by the
- * caller. */
+/* Keys at times_s[], in ticks of a millisecond; NULL: at 30 Hz. angles[k]: radians that each joint has turned by then.
+ * Freed by the caller. */
 static arm *make_arm(const double *times_s, const double *angles, uint32_t count)
 {
     arm *a = calloc(1, sizeof *a);
     cr_assert(count > 1 && count <= MOST_KEYS);
     a->offset[1] = 0.5f;
     for (uint32_t k = 0; k < count; k++)
-        a->times[k] = times_s[k] * 1000;
+        a->times[k] = (times_s ? times_s[k] : k / 30.0) * 1000;
     for (uint32_t j = 0; j < JOINTS; j++) {
         for (uint32_t k = 0; k < count; k++) {
             a->turns[j][4 * k + j] = (float)sin(angles[k] / 2);
@@ -64,13 +64,12 @@ static arm *make_arm(const double *times_s, const double *angles, uint32_t count
 /* Keys at 30 Hz, which turn a little at random, and fast into each key for which `fast` says so. */
 static arm *make_regular_arm(uint32_t count, uint64_t seed, bool (*fast)(uint32_t key))
 {
-    double times_s[MOST_KEYS], angles[MOST_KEYS] = {0};
+    double angles[MOST_KEYS] = {0};
     for (uint32_t k = 0; k < count; k++) {
-        times_s[k] = k / 30.0;
         const double turn = random_between(&seed, -0.1, 0.1);
         angles[k] = (k > 0 ? angles[k - 1] : 0) + (fast(k) ? FAST_RAD : turn);
     }
-    return make_arm(times_s, angles, count);
+    return make_arm(NULL, angles, count);
 }
 
 static bool nowhere(uint32_t key)
@@ -282,13 +281,11 @@ Test(resample, a_clip_with_an_even_need_has_one_rate)
 /* The curve between two frames needs the two around them, at the same distance. */
 Test(resample, cubic_clips_have_one_rate)
 {
-    double times_s[301], angles[301] = {0};
+    double angles[301] = {0};
     uint64_t seed = 1;
-    for (uint32_t k = 0; k < 301; k++) {
-        times_s[k] = k / 30.0;
-        angles[k] = k < 200 ? 0 : random_between(&seed, -0.1, 0.1);
-    }
-    arm *a = make_arm(times_s, angles, 301);
+    for (uint32_t k = 200; k < 301; k++)
+        angles[k] = random_between(&seed, -0.1, 0.1);
+    arm *a = make_arm(NULL, angles, 301);
     for (int how = TH_INTERPOLATION_NLERP; how < TH_INTERPOLATION_COUNT; how++) {
         th_compiled_model *compiled =
             make_compiled_as(&a->model, (th_compiled_model_desc){.interpolation = (th_interpolation)how});
@@ -303,12 +300,10 @@ Test(resample, cubic_clips_have_one_rate)
 Test(resample, effort_limits_the_work_on_clips)
 {
     static const double efforts[] = {0, 1, 1e-5};
-    double times_s[301], angles[301];
-    for (uint32_t k = 0; k < 301; k++) {
-        times_s[k] = k / 30.0;
+    double angles[301];
+    for (uint32_t k = 0; k < 301; k++)
         angles[k] = sin(k);
-    }
-    arm *a = make_arm(times_s, angles, 301);
+    arm *a = make_arm(NULL, angles, 301);
     for (int e = 0; e < 3; e++) {
         th_compiled_model *compiled = make_compiled_as(&a->model, (th_compiled_model_desc){.effort = efforts[e]});
         const th_clip_report *report = th_compiled_model_clip_report(compiled, 0);

@@ -79,11 +79,7 @@ static void make_case(void)
         instance->phase_s = random_between(&state, -5, 5);
         instance->speed = i % 7 == 0 ? 0 : random_between(&state, -1, 2);
     }
-    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)c.compiled,
-                                .compiled_model_count = MODELS,
-                                .instances = c.instances,
-                                .instance_count = COUNT};
-    cr_assert_eq(th_crowd_create(&desc, &c.crowd, NULL), TH_OK);
+    c.crowd = crowd_of((const th_compiled_model *const *)c.compiled, MODELS, c.instances, COUNT, (th_crowd_desc){0});
     cr_assert_eq(th_palette_create(c.crowd, &c.palette, NULL), TH_OK);
     set_threads(3, 0);
     list_all();

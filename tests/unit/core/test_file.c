@@ -21,13 +21,15 @@
 
 TestSuite(file, .init = make_folder, .fini = remove_folder);
 
+static th_error err;
+
 /* SIZE times the letter. */
-static th_result write_letters(const char *where, char letter, th_error *err)
+static th_result write_letters(const char *where, char letter)
 {
     static char bytes[SIZE];
     memset(bytes, letter, sizeof bytes);
-    *err = (th_error){0};
-    return th_file_replace(where, &(struct iovec){bytes, sizeof bytes}, 1, err);
+    err = (th_error){0};
+    return th_file_replace(where, &(struct iovec){bytes, sizeof bytes}, 1, &err);
 }
 
 static void check_letters(const char *where)
@@ -43,17 +45,15 @@ static void check_letters(const char *where)
 
 static void write_until_killed(void)
 {
-    th_error err;
     for (char letter = 'a';; letter = letter == 'a' ? 'b' : 'a')
-        if (th_file_probe(path, &err) != TH_OK || write_letters(path, letter, &err) != TH_OK)
+        if (th_file_probe(path, &err) != TH_OK || write_letters(path, letter) != TH_OK)
             _exit(1);
 }
 
 Test(file, leaves_nothing_behind_when_a_signal_ends_the_program)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    th_error err;
-    cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    cr_assert_eq(write_letters(path, 'a'), TH_OK, "%s", err.text);
     srand(SEED);
     for (int round = 0; round < 20; round++) {
         int signal_number = signals[round % 3], status;
@@ -73,14 +73,13 @@ Test(file, leaves_nothing_behind_when_a_signal_ends_the_program)
 /* Were SIGXFSZ heard, now or later, it would end this test. */
 Test(file, survives_the_limit_of_file_sizes)
 {
-    th_error err;
     sigset_t blocked;
-    cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    cr_assert_eq(write_letters(path, 'a'), TH_OK, "%s", err.text);
     signal(SIGXFSZ, SIG_DFL);
     struct rlimit before;
     getrlimit(RLIMIT_FSIZE, &before);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, before.rlim_max});
-    cr_expect_eq(write_letters(path, 'b', &err), TH_ERR_INPUT);
+    cr_expect_eq(write_letters(path, 'b'), TH_ERR_INPUT);
     setrlimit(RLIMIT_FSIZE, &before);
     cr_expect(strstr(err.text, strerror(EFBIG)), "%s", err.text);
     cr_expect_eq(count_files(), 1);
@@ -94,17 +93,15 @@ Test(file, leaves_the_temporary_file_of_another_alone)
     char other[sizeof path + 32];
     snprintf(other, sizeof other, "%s/throng.%ld-0.tmp", folder, (long)getpid());
     cr_assert_eq(mkdir(other, 0777), 0);
-    th_error err;
-    cr_expect_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    cr_expect_eq(write_letters(path, 'a'), TH_OK, "%s", err.text);
     cr_expect_eq(count_files(), 2);
     cr_expect_eq(rmdir(other), 0);
 }
 
 Test(file, leaves_permissions_to_the_umask)
 {
-    th_error err;
     umask(027);
-    cr_expect_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    cr_expect_eq(write_letters(path, 'a'), TH_OK, "%s", err.text);
     struct stat status;
     cr_assert_eq(stat(path, &status), 0);
     cr_expect_eq(status.st_mode & 0777, 0640);
@@ -112,8 +109,7 @@ Test(file, leaves_permissions_to_the_umask)
 
 static void check_unwritable(const char *where, int reason)
 {
-    th_error err;
-    cr_expect_eq(write_letters(where, 'a', &err), TH_ERR_INPUT);
+    cr_expect_eq(write_letters(where, 'a'), TH_ERR_INPUT);
     cr_expect(strstr(err.text, where) && strstr(err.text, strerror(reason)), "%s", err.text);
 }
 
@@ -142,9 +138,8 @@ Test(file, takes_every_name_that_the_system_takes)
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     snprintf(where, sizeof where, "%s/%s", folder, name);
-    th_error err;
     cr_expect_eq(th_file_probe(where, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(write_letters(where, 'a', &err), TH_OK, "%s", err.text);
+    cr_expect_eq(write_letters(where, 'a'), TH_OK, "%s", err.text);
     check_letters(where);
     cr_expect_eq(count_files(), 1);
     unlink(where);
@@ -160,10 +155,9 @@ Test(file, follows_links)
 {
     char link[sizeof path + 8];
     snprintf(link, sizeof link, "%s.link", path);
-    th_error err;
-    cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    cr_assert_eq(write_letters(path, 'a'), TH_OK, "%s", err.text);
     cr_assert_eq(symlink("model.glb", link), 0);
-    cr_expect_eq(write_letters(link, 'b', &err), TH_OK, "%s", err.text);
+    cr_expect_eq(write_letters(link, 'b'), TH_OK, "%s", err.text);
     cr_expect(is_link(link));
     check_letters(path);
     cr_expect_eq(count_files(), 2);
@@ -176,19 +170,18 @@ Test(file, follows_links_to_what_is_not_there_yet)
     char far[sizeof path + 8], near[sizeof path + 8];
     snprintf(far, sizeof far, "%s.far", path);
     snprintf(near, sizeof near, "%s.near", path);
-    th_error err;
     cr_assert_eq(symlink("model.glb.near", far), 0);
     cr_assert_eq(symlink(path, near), 0);
     cr_expect_eq(th_file_probe(far, &err), TH_OK, "%s", err.text);
     cr_expect_eq(count_files(), 2);
-    cr_expect_eq(write_letters(far, 'a', &err), TH_OK, "%s", err.text);
+    cr_expect_eq(write_letters(far, 'a'), TH_OK, "%s", err.text);
     cr_expect(is_link(far) && is_link(near));
     check_letters(path);
     cr_expect_eq(count_files(), 3);
 
     unlink(near);
     cr_assert_eq(symlink(near, near), 0);
-    cr_expect_eq(write_letters(near, 'b', &err), TH_ERR_INPUT);
+    cr_expect_eq(write_letters(near, 'b'), TH_ERR_INPUT);
     cr_expect(strstr(err.text, strerror(ELOOP)), "%s", err.text);
     cr_expect(is_link(near));
     unlink(near);
@@ -200,7 +193,6 @@ Test(file, writes_straight_to_what_is_no_file)
 {
     cr_assert_eq(mkfifo(path, 0600), 0);
     int reader = open(path, O_RDONLY | O_NONBLOCK);
-    th_error err;
     cr_expect_eq(th_file_probe(path, &err), TH_OK);
     cr_expect_eq(th_file_replace(path, &(struct iovec){(char[]){"hello"}, 5}, 1, &err), TH_OK, "%s", err.text);
     char got[8] = {0};
@@ -221,9 +213,8 @@ Test(file, hears_signals_while_it_waits_for_a_pipe)
     signal(SIGTERM, SIG_DFL);
     pid_t child = fork();
     if (child == 0) {
-        th_error err;
         alarm(20); /* not for ever, should it hear nothing else */
-        write_letters(path, 'a', &err);
+        write_letters(path, 'a');
         _exit(0);
     }
     usleep(50000);
