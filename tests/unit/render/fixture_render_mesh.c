@@ -185,7 +185,8 @@ th_dmat34 *make_error_poses(const th_model *model)
     return palettes;
 }
 
-void skin_vertex(const th_dmat34 *palette, const th_render_mesh_vertex *vertex, double out[3])
+/* To scene space. */
+static void skin_vertex(const th_dmat34 *palette, const th_render_mesh_vertex *vertex, double out[3])
 {
     const float *at = vertex->position;
     double part[3];

