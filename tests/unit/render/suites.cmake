@@ -29,13 +29,15 @@ th_suite(indirect th::render th_glad PkgConfig::CGLM INSIDE
 th_suite(gpu_evaluator th::human th::render th_glad NEEDS throng-import
     WITH fixture_end fixture_gl fixture_crowd fixture_import fixture_morph random_model)
 th_suite(gpu_cull th::human th::render th_glad th_shaders INSIDE
-    WITH fixture_coarse_human fixture_end fixture_gl fixture_memory random_model
+    WITH fixture_coarse_human fixture_end fixture_gl fixture_memory fixture_shown random_model
     WRAP th_gl_get_info th_jobs_run th_program_create)
-th_suite(barriers th::human th::render th_glad WITH fixture_coarse_human fixture_end fixture_gl WRAP th_gl_get_info)
-th_suite(crowd_view th::human th::render th_glad INSIDE WITH fixture_coarse_human fixture_end fixture_gl fixture_memory
-    WRAP th_gl_get_info th_ring_end)
+th_suite(barriers th::human th::render th_glad
+    WITH fixture_coarse_human fixture_end fixture_gl fixture_shown WRAP th_gl_get_info)
+th_suite(crowd_view th::human th::render th_glad INSIDE
+    WITH fixture_coarse_human fixture_end fixture_gl fixture_memory fixture_shown WRAP th_gl_get_info th_ring_end)
 th_suite(crowd_view_rebuild th_cli INSIDE WITH fixture_coarse_human fixture_end fixture_gl)
-th_suite(screen_error th::human th::render INSIDE WITH fixture_coarse_human fixture_end fixture_gl fixture_memory)
+th_suite(screen_error th::human th::render INSIDE
+    WITH fixture_coarse_human fixture_end fixture_gl fixture_memory fixture_shown WRAP th_gl_get_info)
 
 # Pictures held against others.
 th_suite(crowd_renderer th::human th::render PkgConfig::CGLM

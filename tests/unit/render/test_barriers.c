@@ -1,10 +1,7 @@
 /* What a shader writes is seen by whoever reads it next only behind glMemoryBarrier with the reader's bit (OpenGL 4.3,
  * 7.12.2). A driver that runs one call after the other never tells, so here calls of whole frames are followed: who
  * writes which buffer, who reads it, and which barriers come between them. */
-#include "fixture_coarse_human.h"
-#include "fixture_gl.h"
-
-#include <throng/render/crowd_view.h>
+#include "fixture_shown.h"
 
 #include <criterion/criterion.h>
 #include <glad/gl.h>
@@ -199,37 +196,22 @@ static GLsync follow_fence(GLenum condition, GLbitfield flags)
     return real_fence(condition, flags);
 }
 
+static th_model *human;
+
 static void follow(void)
 {
 #define FOLLOW(name, parameters, arguments, what) real_##name = glad_gl##name, glad_gl##name = follow_##name;
-    open_gl();
+    human = open_shown();
     CALLS(FOLLOW)
     real_fence = glad_glFenceSync, glad_glFenceSync = follow_fence;
 }
 
-TestSuite(barriers, .init = follow, .fini = close_gl);
-
-/* By the linker's --wrap: without ARB_buffer_storage, where counts are asked for. */
-static bool maps_nothing;
-
-const th_gl_info *__real_th_gl_get_info(const th_gl *context);
-const th_gl_info *__wrap_th_gl_get_info(const th_gl *context);
-
-const th_gl_info *__wrap_th_gl_get_info(const th_gl *context)
-{
-    static th_gl_info info;
-    info = *__real_th_gl_get_info(context);
-    info.buffer_storage &= !maps_nothing;
-    return &info;
-}
-
-END_BY(th_model_free)
+TestSuite(barriers, .init = follow, .fini = close_shown);
 
 /* Frames of walking people with shadows that the GPU poses. sharing: so the CPU culls. */
 static void draw_frames(th_fetch fetch, th_gpu_mapping mapping, bool sharing)
 {
     th_error err;
-    th_model *human = at_end(end_by_th_model_free, create_coarse_human());
     const th_crowd_view_desc desc = {
         .models = {human},
         .clips = {TH_NO_INDEX},
@@ -246,17 +228,16 @@ static void draw_frames(th_fetch fetch, th_gpu_mapping mapping, bool sharing)
         .gpu_mapping = mapping,
         .zoom = 1,
     };
-    th_crowd_view *view;
-    cr_assert_eq(th_crowd_view_create(&desc, gl, &view, &err), TH_OK, "%s", err.text);
-    const th_crowd_view_parts parts = th_crowd_view_get_parts(view);
+    show(&desc);
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(shown);
     cr_assert_eq(parts.evaluator, TH_EVALUATOR_GPU, "%s", parts.fallback);
     cr_assert_eq(parts.culling, sharing ? TH_EVALUATOR_CPU : TH_EVALUATOR_GPU, "%s", parts.fallback);
     const th_target *target = make_target(64, 36, 1);
     const th_camera camera = th_camera_look_at((float[]){0, 3, 40}, (float[]){0, 0, 0});
     for (int frame = 0; frame < FRAMES; frame++)
-        th_crowd_view_frame(view, frame, &camera, target, 64, 36);
-    th_crowd_view_await_stats(view);
-    cr_expect_gt(th_crowd_view_get_stats(view).visible, 0);
+        th_crowd_view_frame(shown, frame, &camera, target, 64, 36);
+    th_crowd_view_await_stats(shown);
+    cr_expect_gt(th_crowd_view_get_stats(shown).visible, 0);
 
     /* And palettes that are read back. */
     const th_gpu_evaluator_desc read = {.gl = gl,
@@ -270,7 +251,6 @@ static void draw_frames(th_fetch fetch, th_gpu_mapping mapping, bool sharing)
     cr_assert_eq(th_gpu_evaluator_read(evaluator, parts.crowd, 1, palettes, &err), TH_OK, "%s", err.text);
     free(palettes);
     th_gpu_evaluator_destroy(evaluator);
-    th_crowd_view_destroy(view);
     cr_expect_geq(reads, FRAMES * (sharing ? 1 : 10), "%u", reads);
 }
 

@@ -1,10 +1,9 @@
 /* The GPU lists the characters that the CPU lists, at the same levels and in the same order, and poses them as the
  * scalar kernel does; in frames of which neither the calls nor the CPU's work grow with the crowd. Looks inside for the
  * lists. */
-#include "fixture_coarse_human.h"
-#include "fixture_gl.h"
 #include "fixture_memory.h"
 #include "fixture_nightly.h"
+#include "fixture_shown.h"
 #include "random_model.h"
 
 #include "gl/program.h"
@@ -21,25 +20,6 @@
 
 enum { WIDTH = 160, HEIGHT = 90 };
 
-/* By the linker's --wrap: a driver that binds as little at once; without ARB_buffer_storage; of software that passes
- * for a GPU's. */
-static uint64_t most_bytes;
-static bool maps_each_frame, pretend_hardware;
-
-const th_gl_info *__real_th_gl_get_info(const th_gl *context);
-const th_gl_info *__wrap_th_gl_get_info(const th_gl *context);
-
-const th_gl_info *__wrap_th_gl_get_info(const th_gl *context)
-{
-    static th_gl_info info;
-    info = *__real_th_gl_get_info(context);
-    if (most_bytes > 0)
-        info.storage_block_bytes = most_bytes;
-    info.buffer_storage &= !maps_each_frame;
-    info.software &= !pretend_hardware;
-    return &info;
-}
-
 enum { MODELS = 4, GROUPS = 2 * MODELS * TH_RENDER_MESH_LODS };
 
 static th_model *human, *jolted, *stepped, *bones;
@@ -49,7 +29,7 @@ END_BY(th_model_free)
 static void begin_check(void)
 {
     most_bytes = 0;
-    maps_each_frame = pretend_hardware = false;
+    maps_nothing = pretend_hardware = false;
 }
 
 static void open_with_models(void)
@@ -61,14 +41,13 @@ static void open_with_models(void)
     rig.joints = 12;
     rig.no_mesh = true;
     rig.clips = 2;
-    open_gl();
     before_check = begin_check;
-    human = create_coarse_human();
+    human = open_shown();
     jolted = random_model(&still);
     stepped = random_model(&steps);
     cr_assert_eq(th_synthetic_create(&rig, &bones, NULL), TH_OK);
-    th_model *const models[] = {human, jolted, stepped, bones};
-    for (int m = 0; m < MODELS; m++)
+    th_model *const models[] = {jolted, stepped, bones};
+    for (int m = 0; m < 3; m++)
         at_end(end_by_th_model_free, models[m]);
     /* Joints turn in one place so fast that the clip becomes several stretches. */
     const float s = sinf(0.6F), c = cosf(0.6F);
@@ -81,48 +60,7 @@ static void open_with_models(void)
     }
 }
 
-/* The crowd, and one of a single character that is only prepared: what takes long to make of models is made once. */
-static th_crowd_view *base, *crowd_view;
-
-static void free_crowd(void)
-{
-    th_crowd_view_release(crowd_view, base);
-    crowd_view = NULL;
-}
-
-static void free_base(void)
-{
-    free_crowd();
-    th_crowd_view_destroy(base);
-    base = NULL;
-}
-
-/* In place of the one before. */
-static void create(const th_crowd_view_desc *desc)
-{
-    th_crowd_view_desc one = *desc;
-    th_crowd_view *next;
-    th_error err;
-    free_crowd();
-    if (base && (base->desc.model_count != desc->model_count ||
-                 memcmp(base->desc.models, desc->models, sizeof desc->models) != 0))
-        free_base();
-    one.count = 1;
-    cr_assert_eq(th_crowd_view_prepare(&one, base, &next, &err), TH_OK, "%s", err.text);
-    if (base)
-        th_crowd_view_release(base, next);
-    base = next;
-    cr_assert_eq(th_crowd_view_prepare(desc, base, &crowd_view, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_crowd_view_complete(crowd_view, gl, &err), TH_OK, "%s", err.text);
-}
-
-static void close_with_models(void)
-{
-    free_base();
-    close_gl();
-}
-
-TestSuite(gpu_cull, .init = open_with_models, .fini = close_with_models);
+TestSuite(gpu_cull, .init = open_with_models, .fini = close_shown);
 
 /* For bytes: levels, positions and fractions of frames are rounded alike. Another driver may round otherwise. */
 static void need_llvmpipe(void)
@@ -153,10 +91,10 @@ static th_crowd_view_desc desc_of(th_evaluator evaluator, th_layout_kind layout,
 
 static th_crowd_view *create_culled(const th_crowd_view_desc *desc)
 {
-    create(desc);
-    cr_assert_eq(th_crowd_view_get_parts(crowd_view).culling, desc->evaluator, "%s",
-                 th_crowd_view_get_parts(crowd_view).fallback);
-    return crowd_view;
+    show(desc);
+    cr_assert_eq(th_crowd_view_get_parts(shown).culling, desc->evaluator, "%s",
+                 th_crowd_view_get_parts(shown).fallback);
+    return shown;
 }
 
 /* ---- the list ---- */
@@ -336,22 +274,22 @@ CHECK(gpu_cull, plays_clips_of_all_kinds)
 /* Nearer from frame to frame, so that some characters are out of sight. */
 static void draw(const th_target *target, int frame)
 {
-    th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
+    th_camera camera = th_crowd_view_camera(shown, (float)WIDTH / HEIGHT, HUGE_VAL);
     th_camera_zoom(&camera, 1 / (1 + (float)frame / 4));
-    th_crowd_view_fit_depth(crowd_view, &camera);
-    cr_expect(th_crowd_view_frame(crowd_view, frame / 7.0, &camera, target, WIDTH, HEIGHT));
+    th_crowd_view_fit_depth(shown, &camera);
+    cr_expect(th_crowd_view_frame(shown, frame / 7.0, &camera, target, WIDTH, HEIGHT));
 }
 
 /* Statistics are those of the last frame. */
 static uint8_t *shoot(const th_crowd_view_desc *desc, th_crowd_view_stats *stats)
 {
-    create(desc);
+    show(desc);
     const th_target *target = make_target(WIDTH, HEIGHT, 4);
     for (int frame = 0; frame <= TH_RING_SLOTS; frame++)
         draw(target, 2 * frame);
-    cr_expect_eq(th_crowd_view_get_parts(crowd_view).evaluator, desc->evaluator);
-    th_crowd_view_await_stats(crowd_view);
-    *stats = th_crowd_view_get_stats(crowd_view);
+    cr_expect_eq(th_crowd_view_get_parts(shown).evaluator, desc->evaluator);
+    th_crowd_view_await_stats(shown);
+    *stats = th_crowd_view_get_stats(shown);
     return read_target(target);
 }
 
@@ -432,7 +370,7 @@ static void hide_buffer_storage(void)
     open_with_models();
 }
 
-TestSuite(gpu_cull_unmapped, .init = hide_buffer_storage, .fini = close_with_models);
+TestSuite(gpu_cull_unmapped, .init = hide_buffer_storage, .fini = close_shown);
 
 Test(gpu_cull_unmapped, draws_them_where_the_driver_keeps_nothing_mapped)
 {
@@ -450,18 +388,18 @@ CHECK(gpu_cull, counts_without_waiting)
     create_culled(&desc);
     const th_target *target = make_target(WIDTH, HEIGHT, 4);
     draw(target, 0);
-    cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, 0);
-    th_crowd_view_await_stats(crowd_view);
-    const uint32_t far = th_crowd_view_get_stats(crowd_view).visible;
+    cr_expect_eq(th_crowd_view_get_stats(shown).visible, 0);
+    th_crowd_view_await_stats(shown);
+    const uint32_t far = th_crowd_view_get_stats(shown).visible;
     for (int frame = 1; frame < TH_RING_SLOTS; frame++)
         draw(target, 9);
-    th_crowd_view_await_stats(crowd_view);
-    const uint32_t near = th_crowd_view_get_stats(crowd_view).visible;
+    th_crowd_view_await_stats(shown);
+    const uint32_t near = th_crowd_view_get_stats(shown).visible;
     cr_expect(near > 0 && near < far, "%u, %u", near, far);
     draw(target, 9);
-    cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, far);
+    cr_expect_eq(th_crowd_view_get_stats(shown).visible, far);
     draw(target, 9);
-    cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, near);
+    cr_expect_eq(th_crowd_view_get_stats(shown).visible, near);
 }
 
 /* ---- a frame's calls, and its work ---- */
@@ -617,7 +555,7 @@ static uint32_t trace_frames(th_evaluator evaluator, uint32_t count)
     protect_characters(v, PROT_READ | PROT_WRITE);
     cr_expect_eq(jobs_run > 0, !by_gpu);
     cr_expect_eq(waits, FRAMES, "for the slot's last reader, as ever");
-    cr_expect_eq(forbidden, by_gpu && maps_each_frame ? FRAMES : 0, "%u", forbidden);
+    cr_expect_eq(forbidden, by_gpu && maps_nothing ? FRAMES : 0, "%u", forbidden);
     cr_expect_eq(reading_maps, 0);
     return calls / FRAMES;
 }
@@ -636,7 +574,7 @@ CHECK(gpu_cull, does_the_same_for_any_number_of_characters)
 CHECK(gpu_cull, reads_nothing_but_old_counts_where_the_driver_keeps_nothing_mapped)
 {
     trace_frames(TH_EVALUATOR_CPU, 1000);
-    maps_each_frame = true;
+    maps_nothing = true;
     trace_frames(TH_EVALUATOR_CPU, 1000);
     trace_frames(TH_EVALUATOR_GPU, 1000);
 }
@@ -645,13 +583,13 @@ CHECK(gpu_cull, reads_nothing_but_old_counts_where_the_driver_keeps_nothing_mapp
 
 static void expect_cpu(const th_crowd_view_desc *desc, const char *why)
 {
-    create(desc);
-    const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
+    show(desc);
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(shown);
     cr_expect_eq(parts.evaluator, TH_EVALUATOR_GPU);
     cr_expect_eq(parts.culling, TH_EVALUATOR_CPU);
     cr_expect_eq(strncmp(parts.fallback, "the CPU culls, not the GPU: ", 28), 0);
     cr_expect(strstr(parts.fallback, why), "%s", parts.fallback);
-    th_crowd_view_await_stats(crowd_view);
+    th_crowd_view_await_stats(shown);
 }
 
 CHECK(gpu_cull, leaves_to_the_cpu_what_it_cannot_do_and_says_why)
@@ -676,8 +614,8 @@ CHECK(gpu_cull, leaves_to_the_cpu_what_it_cannot_do_and_says_why)
 
 static void expect_evaluator(const th_crowd_view_desc *desc, th_evaluator evaluator, const char *why)
 {
-    create(desc);
-    const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
+    show(desc);
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(shown);
     cr_expect_eq(parts.evaluator, evaluator, "%s", why);
     cr_expect_eq(parts.fallback[0] == '\0', why[0] == '\0');
     cr_expect(strstr(parts.fallback, why), "%s", parts.fallback);

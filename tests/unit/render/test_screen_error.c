@@ -1,13 +1,11 @@
 /* Inside, since the view's matrices are needed to project by hand. The error on screen of whole frames, against
  * characters posed, skinned and projected one by one. */
-#include "fixture_coarse_human.h"
-#include "fixture_gl.h"
 #include "fixture_memory.h"
+#include "fixture_shown.h"
 #include "render/view/crowd_view_parts.h"
 
 #include <throng/anim/skin_error.h>
 #include <throng/core/cache_line.h>
-#include <throng/render/crowd_view.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -21,30 +19,14 @@ static th_error err;
 static struct {
     th_crowd_view_desc desc;
     th_model *human;
-    th_crowd_view *base; /* of one character, only prepared: it has what takes long to make of the model */
-    th_crowd_view *crowd_view;
     th_camera camera;
     double held_s[COUNT]; /* with hold: when each was posed */
 } s;
 
-static void close_view(void)
-{
-    th_crowd_view_release(s.crowd_view, s.base);
-    s.crowd_view = NULL;
-}
-
-static void end_view(void)
-{
-    close_view();
-    th_crowd_view_destroy(s.base);
-    th_model_free(s.human);
-    close_gl();
-}
-
 /* A street, which is seen from near, measured in each frame. */
 static void choose_street(void)
 {
-    close_view();
+    hide();
     s.desc = (th_crowd_view_desc){.models = {s.human},
                                   .clips = {TH_NO_INDEX},
                                   .model_count = 1,
@@ -63,32 +45,23 @@ static void choose_street(void)
 
 static void open_view(void)
 {
-    open_gl();
-    s.human = create_coarse_human();
+    s.human = open_shown();
     before_check = choose_street;
 }
 
-TestSuite(screen_error, .init = open_view, .fini = end_view);
+TestSuite(screen_error, .init = open_view, .fini = close_shown);
 
 /* As the desc says, in place of the one before. */
 static void make_view(void)
 {
-    th_crowd_view_desc one = s.desc;
-    th_crowd_view *base;
-    close_view();
-    one.count = 1;
-    cr_assert_eq(th_crowd_view_prepare(&one, s.base, &base, &err), TH_OK, "%s", err.text);
-    th_crowd_view_release(s.base, base);
-    s.base = base;
-    cr_assert_eq(th_crowd_view_prepare(&s.desc, base, &s.crowd_view, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_crowd_view_complete(s.crowd_view, gl, &err), TH_OK, "%s", err.text);
-    s.camera = th_crowd_view_camera(s.crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
+    show(&s.desc);
+    s.camera = th_crowd_view_camera(shown, (float)WIDTH / HEIGHT, HUGE_VAL);
 }
 
 static th_screen_error_stats measure(double time_s)
 {
-    cr_assert(th_crowd_view_pose(s.crowd_view, time_s, &s.camera, WIDTH, HEIGHT));
-    return th_crowd_view_get_stats(s.crowd_view).error;
+    cr_assert(th_crowd_view_pose(shown, time_s, &s.camera, WIDTH, HEIGHT));
+    return th_crowd_view_get_stats(shown).error;
 }
 
 CHECK(screen_error, is_zero_where_nothing_is_saved)
@@ -97,7 +70,7 @@ CHECK(screen_error, is_zero_where_nothing_is_saved)
         s.desc.behaviour = behaviour;
         make_view();
         const th_screen_error_stats e = measure(2.5);
-        cr_expect_eq(e.count, th_crowd_view_get_stats(s.crowd_view).visible);
+        cr_expect_eq(e.count, th_crowd_view_get_stats(shown).visible);
         cr_expect_gt(e.count, 10);
         cr_expect_eq(e.max, 0);
     }
@@ -114,7 +87,7 @@ typedef struct posed {
 /* What characters of the last frame are drawn as; those that are not listed as themselves. */
 static void find_models(uint32_t out[COUNT])
 {
-    const th_crowd_view *v = s.crowd_view;
+    const th_crowd_view *v = shown;
     const th_draw_list *lists = v->cull->draw_lists;
     for (uint32_t i = 0; i < COUNT; i++)
         out[i] = th_crowd_view_get_parts(v).scene->instances[i].model;
@@ -133,7 +106,7 @@ static double posed_s(uint32_t i, double time_s)
 static posed pose_all(th_palette format, double share_hz, bool as_drawn, double time_s)
 {
     posed p = {0};
-    const th_scene *scene = th_crowd_view_get_parts(s.crowd_view).scene;
+    const th_scene *scene = th_crowd_view_get_parts(shown).scene;
     th_instance instances[COUNT];
     memcpy(instances, scene->instances, sizeof instances);
     /* Into the middle of their step, of which a clip has round(duration * hz), for good. */
@@ -152,8 +125,8 @@ static posed pose_all(th_palette format, double share_hz, bool as_drawn, double 
         find_models(p.models);
     for (uint32_t i = 0; i < COUNT; i++)
         instances[i].model = p.models[i];
-    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)s.crowd_view->compiled_models,
-                                .compiled_model_count = s.crowd_view->posed_count,
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)shown->compiled_models,
+                                .compiled_model_count = shown->posed_count,
                                 .instances = instances,
                                 .instance_count = COUNT,
                                 .palette = format};
@@ -161,7 +134,7 @@ static posed pose_all(th_palette format, double share_hz, bool as_drawn, double 
     p.palettes = th_cache_line_alloc(th_crowd_palette_bytes(p.crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p.crowd));
     const uint32_t batches = th_crowd_batch_count(p.crowd);
-    const th_behaviour *behaviour = s.crowd_view->behaviour;
+    const th_behaviour *behaviour = shown->behaviour;
     if (behaviour) { /* what each plays of its own accord at its own time */
         const uint32_t stride = th_behaviour_layer_stride(behaviour);
         th_layer *layers = calloc((size_t)COUNT * stride, sizeof *layers);
@@ -188,7 +161,7 @@ static void free_posed(posed *p)
 /* Where a character's vertex is in the picture, from its middle; false: outside. */
 static bool look(const posed *p, uint32_t i, uint32_t mesh, uint32_t v, const th_instance_transform *at, double out[2])
 {
-    const th_model *model = s.crowd_view->posed_models[p->models[i]].model;
+    const th_model *model = shown->posed_models[p->models[i]].model;
     const th_palette format = th_crowd_palette(p->crowd);
     const th_vertex *vertex = &model->meshes[mesh].vertices[v];
     const th_mat34 placed = th_instance_transform_matrix(at);
@@ -232,7 +205,7 @@ static int by_size(const void *a, const void *b)
 /* As the camera would follow it, if it has a behaviour. */
 static th_instance_transform place(uint32_t i, double time_s)
 {
-    const th_crowd_view *v = s.crowd_view;
+    const th_crowd_view *v = shown;
     th_instance_transform at;
     th_layout_place(&v->layout, i, i + 1, time_s, &at);
     if (!v->behaviour)
@@ -251,7 +224,7 @@ static void measure_all(double time_s, double out[COUNT])
           full = pose_all(TH_PALETTE_F32, 0, false, time_s);
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_instance_transform at = place(i, time_s), drawn_at = place(i, posed_s(i, time_s));
-        const th_model *model = th_scene_model(th_crowd_view_get_parts(s.crowd_view).scene, i);
+        const th_model *model = th_scene_model(th_crowd_view_get_parts(shown).scene, i);
         double a[2], b[2];
         out[i] = 0;
         for (uint32_t m = 0; m < model->mesh_count; m++)
@@ -268,11 +241,11 @@ static void measure_all(double time_s, double out[COUNT])
 static void check(double time_s)
 {
     double wanted[COUNT];
-    const th_screen_error_stats e = th_crowd_view_get_stats(s.crowd_view).error;
+    const th_screen_error_stats e = th_crowd_view_get_stats(shown).error;
     measure_all(time_s, wanted);
     cr_assert(e.count > 10 && e.count < COUNT, "%u are visible", e.count);
     for (uint32_t i = 0; i < e.count; i++) {
-        const double got = (double)th_crowd_view_get_parts(s.crowd_view).errors[e.count - 1 - i];
+        const double got = (double)th_crowd_view_get_parts(shown).errors[e.count - 1 - i];
         cr_assert_float_eq(got, wanted[i], 0.05 * wanted[i] + 0.003, "%s, the %u-th of %u: %g, not %g pixels",
                            th_palette_name(s.desc.palette), i, e.count, got, wanted[i]);
     }
@@ -296,7 +269,7 @@ CHECK(screen_error, is_that_of_all_vertices)
     make_view();
     measure_and_check(1.5);
     th_camera_move(&s.camera, 0, -0.8F * s.camera.target[1], 0.9F * s.camera.distance); /* among them */
-    th_crowd_view_fit_depth(s.crowd_view, &s.camera);
+    th_crowd_view_fit_depth(shown, &s.camera);
     measure_and_check(7.25);
 }
 
@@ -306,7 +279,7 @@ CHECK(screen_error, of_shared_poses_is_that_of_all_vertices)
         s.desc.share_hz = hz;
         make_view();
         measure_and_check(1.5);
-        cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).error.p50, 0.1);
+        cr_expect_gt(th_crowd_view_get_stats(shown).error.p50, 0.1);
         measure_and_check(7.25);
     }
 }
@@ -320,7 +293,7 @@ CHECK(screen_error, of_joint_levels_is_that_of_all_vertices)
         s.desc.share_hz = shares * 60;
         make_view();
         measure_and_check(1.5);
-        const th_crowd_view_stats stats = th_crowd_view_get_stats(s.crowd_view);
+        const th_crowd_view_stats stats = th_crowd_view_get_stats(shown);
         uint32_t levels = 0;
         for (uint32_t l = 0; l < TH_LOD_LEVELS; l++)
             levels += stats.listed_by_joint_level[l] > 0;
@@ -339,12 +312,12 @@ typedef struct holding {
 static void follow_held(holding *h, bool breaks, double time_s)
 {
     uint32_t models[COUNT];
-    const uint32_t number = th_ring_get_info(s.crowd_view->ring).frame, hold = s.desc.hold;
+    const uint32_t number = th_ring_get_info(shown->ring).frame, hold = s.desc.hold;
     find_models(models);
     for (uint32_t i = 0; i < COUNT; i++) /* out of sight */
         s.held_s[i] = time_s;
-    for (uint32_t k = 0; k < s.crowd_view->stats.listed; k++) {
-        const uint32_t i = s.crowd_view->cull->list[k];
+    for (uint32_t k = 0; k < shown->stats.listed; k++) {
+        const uint32_t i = shown->cull->list[k];
         const bool turn = (number + i) % hold == 0 || number - h->numbers[i] >= hold;
         if (h->numbers[i] == 0 || turn || breaks || models[i] != h->models[i]) {
             h->numbers[i] = number;
@@ -369,15 +342,15 @@ CHECK(screen_error, of_held_poses_is_that_of_all_vertices)
         uint32_t count = 0;
         for (int frame = 0; frame < 7; frame++) {
             const double time_s = 1.5 + frame / 30.0;
-            th_crowd_view_be_repeatable(s.crowd_view, frame == 3);
+            th_crowd_view_be_repeatable(shown, frame == 3);
             measure(time_s);
             follow_held(&h, frame == 3, time_s);
-            count += s.crowd_view->stats.held;
+            count += shown->stats.held;
             if (frame > 0 && frame % 2 == 0)
                 check(time_s);
         }
-        cr_expect(count > 200 && th_crowd_view_get_stats(s.crowd_view).error.p50 > 0.1F, "%u held, %g pixels", count,
-                  (double)th_crowd_view_get_stats(s.crowd_view).error.p50);
+        cr_expect(count > 200 && th_crowd_view_get_stats(shown).error.p50 > 0.1F, "%u held, %g pixels", count,
+                  (double)th_crowd_view_get_stats(shown).error.p50);
     }
 }
 
@@ -390,14 +363,14 @@ static bool pose_without_memory(int without, size_t failing)
     for (int frame = 0; frame < 5; frame++) {
         const double time_s = 1.5 + frame / 30.0;
         failing_allocation = frame == without ? allocations + failing : 0;
-        const bool ok = th_crowd_view_pose(s.crowd_view, time_s, &s.camera, WIDTH, HEIGHT);
+        const bool ok = th_crowd_view_pose(shown, time_s, &s.camera, WIDTH, HEIGHT);
         failing_allocation = 0;
         failed |= !ok;
         cr_assert(ok || frame == without, "frame %d", frame);
         if (!ok)
             continue;
         follow_held(&h, false, time_s);
-        if (s.crowd_view->stats.held > 0)
+        if (shown->stats.held > 0)
             check(time_s);
     }
     return failed;
@@ -430,10 +403,10 @@ CHECK(screen_error, is_the_same_for_any_number_of_threads)
         const th_screen_error_stats e = measure(3);
         if (threads == 1) {
             count = e.count;
-            memcpy(first, th_crowd_view_get_parts(s.crowd_view).errors, count * sizeof *first);
+            memcpy(first, th_crowd_view_get_parts(shown).errors, count * sizeof *first);
         }
         cr_assert_eq(e.count, count);
-        cr_assert_arr_eq(th_crowd_view_get_parts(s.crowd_view).errors, first, count * sizeof *first);
+        cr_assert_arr_eq(th_crowd_view_get_parts(shown).errors, first, count * sizeof *first);
     }
 }
 
@@ -443,8 +416,8 @@ CHECK(screen_error, is_measured_in_every_nth_frame)
     s.desc.error_every = 3;
     make_view();
     for (int frame = 0; frame < 7; frame++) {
-        const float before = th_crowd_view_get_stats(s.crowd_view).error.max, now = measure(frame).max;
-        cr_expect_eq(th_crowd_view_get_stats(s.crowd_view).error_ns > 0, frame % 3 == 0);
+        const float before = th_crowd_view_get_stats(shown).error.max, now = measure(frame).max;
+        cr_expect_eq(th_crowd_view_get_stats(shown).error_ns > 0, frame % 3 == 0);
         cr_expect_eq(now != before, frame % 3 == 0, "frame %d", frame);
     }
 }
@@ -456,8 +429,8 @@ static const uint8_t *draw(th_look look_of, uint32_t every)
     s.desc.look = look_of;
     make_view();
     for (int frame = 0; frame < 4; frame++)
-        cr_assert(th_crowd_view_frame(s.crowd_view, frame, &s.camera, target, 320, 180));
-    cr_expect_eq(th_crowd_view_get_stats(s.crowd_view).error.count > 0, every > 0 || look_of == TH_LOOK_ERROR);
+        cr_assert(th_crowd_view_frame(shown, frame, &s.camera, target, 320, 180));
+    cr_expect_eq(th_crowd_view_get_stats(shown).error.count > 0, every > 0 || look_of == TH_LOOK_ERROR);
     return read_target(target);
 }
 
