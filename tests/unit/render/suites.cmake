@@ -43,4 +43,5 @@ th_suite(screen_error th::human th::render INSIDE
 th_suite(crowd_renderer th::human th::render PkgConfig::CGLM
     WITH fixture_boxes fixture_coarse_human fixture_end fixture_gl fixture_golden fixture_picture fixture_skin random_model)
 th_suite(golden th::human th::render PkgConfig::CGLM PkgConfig::JANSSON INSIDE NEEDS throng throng-import
-    WITH fixture_end fixture_gl fixture_golden fixture_import fixture_picture fixture_program random_model)
+    WITH fixture_coarse_human fixture_end fixture_gl fixture_golden fixture_import fixture_picture fixture_program
+    random_model)

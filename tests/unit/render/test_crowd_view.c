@@ -318,10 +318,12 @@ CHECK(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
     cr_expect_arr_eq(turned[0], turned[1], BYTES);
 }
 
-/* Where the camera would follow somebody, computed without the frame. */
+/* Where the camera would follow somebody, computed without the frame. They are far, but share with nobody. */
 CHECK(crowd_view_levels, draws_those_who_behave_where_they_have_walked)
 {
     double widest = 0;
+    s.desc.share_hz = 60;
+    s.desc.far_lod = 0;
     s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
     make_street(2);
     for (int n = 0; n < 3; n++) {
@@ -330,6 +332,7 @@ CHECK(crowd_view_levels, draws_those_who_behave_where_they_have_walked)
         const th_crowd_view *v = shown;
         const uint32_t *list = v->cull->list, listed = v->stats.listed;
         cr_expect_gt(listed, 100);
+        cr_expect(v->stats.evaluated == listed && v->stats.apart == listed && v->stats.shared == 0);
         for (uint32_t k = 0; k < listed; k++) {
             const th_gpu_instance *drawn = &v->gpu_instances[list[k]];
             const th_follow_target target = th_crowd_view_follow_target(v, list[k], 17 * n / 60.0);
@@ -601,19 +604,6 @@ CHECK(crowd_view_levels, poses_and_draws_far_characters_with_fewer_joints)
             wanted[n] = picture;
         }
     }
-}
-
-/* Characters with a behaviour are far, but share with nobody. */
-CHECK(crowd_view_levels, does_not_share_behaviours)
-{
-    s.desc.share_hz = 60;
-    s.desc.far_lod = 0;
-    s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
-    make_street(2);
-    cr_expect(draw(0));
-    const th_crowd_view_stats stats = th_crowd_view_get_stats(shown);
-    cr_expect(stats.listed > 0 && stats.evaluated == stats.listed && stats.shared == 0);
-    cr_expect_eq(stats.apart, stats.listed);
 }
 
 /* Whose images are on the GPU once, however many levels they have. */

@@ -50,13 +50,13 @@ TestSuite(cull, .init = make_crowds, .fini = end_all);
 
 END_BY(th_cull_destroy)
 
-static th_cull *create_for(uint32_t count, th_isa isa)
+static th_cull *create_for(const uint32_t *kinds_of, uint32_t count, th_isa isa)
 {
     th_cull *cull;
     th_error err = {0};
     th_cull_desc desc = {.kinds = kinds,
                          .kind_count = KINDS,
-                         .instance_kinds = kind_of,
+                         .instance_kinds = kinds_of,
                          .instance_count = count,
                          .model_count = FIGURES,
                          .lod_count = LODS,
@@ -67,13 +67,13 @@ static th_cull *create_for(uint32_t count, th_isa isa)
 
 static th_cull *create(uint32_t count)
 {
-    return create_for(count, TH_ISA_AUTO);
+    return create_for(kind_of, count, TH_ISA_AUTO);
 }
 
 /* Everybody stands where he is. */
 static th_cull *create_placed(th_isa isa)
 {
-    th_cull *cull = create_for(COUNT, isa);
+    th_cull *cull = create_for(kind_of, COUNT, isa);
     th_cull_move(cull, 0, COUNT, transforms);
     return cull;
 }
@@ -216,13 +216,15 @@ static void light_clip(const float to_light[3], float side, float out[16])
     out[15] = 1;
 }
 
-static th_cull_light random_light(float out_clip[16])
+static float map[16]; /* the clip space of the last light */
+
+static th_cull_light random_light(void)
 {
     const float height = between(0.2f, 1.4f), angle = between(-4, 4);
     th_cull_light light = {.to_light = {cosf(height) * sinf(angle), sinf(height), cosf(height) * cosf(angle)},
                            .ground = between(-3, 0)};
-    light_clip(light.to_light, between(10, 60), out_clip);
-    th_frustum_from_matrix(out_clip, &light.map);
+    light_clip(light.to_light, between(10, 60), map);
+    th_frustum_from_matrix(map, &light.map);
     return light;
 }
 
@@ -234,8 +236,8 @@ CHECK(cull, never_loses_a_shadow_that_is_seen)
     for (int round = 0; round < 60; round++) {
         th_camera camera = random_camera();
         th_cull_view view = view_of(&camera);
-        float clip[16], map[16];
-        const th_cull_light light = random_light(map);
+        float clip[16];
+        const th_cull_light light = random_light();
         th_camera_clip(&camera, ASPECT, clip);
         run(cull, &view, &light);
         mark(cull, false, visible);
@@ -273,7 +275,6 @@ CHECK(cull, casters_stand_on_the_side_of_the_light)
     th_camera camera = th_camera_look_at((float[]){0, 20, 0.01f}, (float[]){0, 0, 0});
     th_cull_view view = view_of(&camera);
     const float half_width = 20 * tanf(camera.fov_y_rad / 2) * ASPECT;
-    float map[16];
     light_clip(light.to_light, 50, map);
     th_frustum_from_matrix(map, &light.map);
     const float beside[] = {2.5f, -2.5f, 12}; /* metres outside of the picture's edge, to its right */
@@ -310,8 +311,7 @@ CHECK(cull, groups_by_figure_and_size_in_order)
     uint32_t of_level[2][LODS] = {0};
     for (int round = 0; round < 20; round++) {
         const th_cull_view view = random_view();
-        float map[16];
-        const th_cull_light light = random_light(map);
+        const th_cull_light light = random_light();
         run(cull, &view, &light);
         const th_draw_list *lists = cull->draw_lists;
         const uint32_t *list = cull->list;
@@ -356,8 +356,7 @@ static void expect_same(const th_cull *a, const th_cull *b)
 CHECK(cull, is_the_same_in_any_pieces)
 {
     const th_cull_view view = random_view();
-    float map[16];
-    const th_cull_light light = random_light(map);
+    const th_cull_light light = random_light();
     th_cull *whole = create_placed(TH_ISA_AUTO), *pieces = create(COUNT);
     for (uint32_t begin = 0; begin < COUNT; begin += 100)
         th_cull_move(pieces, begin, begin + 100, transforms + begin);
@@ -377,8 +376,7 @@ Test(cull, is_the_same_with_any_instruction_set)
     th_cull *scalar = create_placed(TH_ISA_SCALAR), *best = create_placed(TH_ISA_AUTO);
     for (int round = 0; round < 60; round++) {
         const th_cull_view view = random_view();
-        float map[16];
-        const th_cull_light light = random_light(map);
+        const th_cull_light light = random_light();
         run(scalar, &view, round % 3 ? &light : NULL);
         run(best, &view, round % 3 ? &light : NULL);
         expect_same(scalar, best);
@@ -390,14 +388,7 @@ CHECK(cull, has_few_blocks_for_many)
 {
     enum { MANY = 600000 };
     static uint32_t of_kind_0[MANY];
-    th_cull *cull;
-    const th_cull_desc desc = {.kinds = kinds,
-                               .kind_count = KINDS,
-                               .instance_kinds = of_kind_0,
-                               .instance_count = MANY,
-                               .model_count = FIGURES,
-                               .lod_count = LODS};
-    cr_assert_eq(th_cull_create(&desc, &cull, NULL), TH_OK);
+    th_cull *cull = create_for(of_kind_0, MANY, TH_ISA_AUTO);
     const uint32_t blocks = cull->block_count;
     cr_expect(blocks > TH_CULL_MAX_BLOCKS / 2 && blocks <= TH_CULL_MAX_BLOCKS, "%u blocks", blocks);
     for (uint32_t b = 0; b < blocks; b++)
@@ -411,7 +402,6 @@ CHECK(cull, has_few_blocks_for_many)
     cr_expect_eq(cull->visible, MANY);
     for (uint32_t i = 0; i < MANY; i++)
         cr_assert_eq(cull->list[i], i);
-    th_cull_destroy(cull);
 }
 
 /* Who walks changes Z alone. */

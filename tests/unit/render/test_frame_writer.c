@@ -28,11 +28,13 @@
 
 static uint8_t noise[4 * PIXELS];
 static char search_path[4096]; /* where ffmpeg is */
+static th_error err;           /* empty at first */
 
 static void make_noise(void)
 {
     uint64_t state = SEED;
     make_folder();
+    err = (th_error){0};
     for (size_t i = 0; i < sizeof noise; i++)
         noise[i] = (uint8_t)random_between(&state, 0, 256);
 }
@@ -62,23 +64,22 @@ static th_frame_writer_desc desc_of(const char *name, uint32_t frame_count)
 static th_frame_writer *open_good(const char *name, uint32_t frame_count)
 {
     th_frame_writer *writer;
-    th_error err = {0};
     th_frame_writer_desc desc = desc_of(name, frame_count);
     cr_assert_eq(th_frame_writer_open(&desc, &writer, &err), TH_OK, "%s", err.text);
     return writer;
 }
 
-#define expect_ok(result, err) cr_expect_eq(result, TH_OK, "%s", (err).text)
+#define expect_ok(result) cr_expect_eq(result, TH_OK, "%s", err.text)
 
 /* Adds frames until one fails, or all of them and closes. */
-static th_result shoot(const char *name, uint32_t frames, th_error *err)
+static th_result shoot(const char *name, uint32_t frames)
 {
     th_frame_writer *writer = open_good(name, frames);
     th_result result = TH_OK;
     for (uint32_t i = 0; i < frames && result == TH_OK; i++)
-        result = th_frame_writer_add(writer, noise, err);
+        result = th_frame_writer_add(writer, noise, &err);
     if (result == TH_OK)
-        return th_frame_writer_close(writer, err);
+        return th_frame_writer_close(writer, &err);
     th_frame_writer_abandon(writer);
     return result;
 }
@@ -99,21 +100,19 @@ static void expect_picture(const char *name, const uint8_t *rgba)
 
 CHECK(frame_writer, writes_a_picture_that_reads_back)
 {
-    th_error err = {0};
     th_frame_writer *writer = open_good("one.PNG", 1);
     cr_expect_eq(count_files(), 0, "not before there is one");
-    expect_ok(th_frame_writer_add(writer, noise, &err), err);
-    expect_ok(th_frame_writer_close(writer, &err), err);
+    expect_ok(th_frame_writer_add(writer, noise, &err));
+    expect_ok(th_frame_writer_close(writer, &err));
     cr_expect_eq(count_files(), 1);
     expect_picture("one.PNG", noise);
 }
 
 CHECK(frame_writer, encodes_a_picture_without_a_file)
 {
-    th_error err = {0};
     unsigned char *png = NULL;
     size_t size = 0;
-    expect_ok(th_png_encode(noise, WIDTH, HEIGHT, &png, &size, &err), err);
+    expect_ok(th_png_encode(noise, WIDTH, HEIGHT, &png, &size, &err));
     cr_expect_eq(count_files(), 0);
     FILE *file = fopen(in_folder("two.png"), "wb");
     cr_assert(png && fwrite(png, 1, size, file) == size);
@@ -128,28 +127,26 @@ CHECK(frame_writer, numbers_pictures)
                                            {"%d.png", "0.png", "1.png", "2.png"},
                                            {"%09d-b.png", "000000000-b.png", "000000001-b.png", "000000002-b.png"}};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        th_error err = {0};
         th_frame_writer *writer = open_good(names[n][0], 3);
         for (int i = 0; i < 3; i++) {
             noise[0] = (uint8_t)i;
-            expect_ok(th_frame_writer_add(writer, noise, &err), err);
+            expect_ok(th_frame_writer_add(writer, noise, &err));
         }
-        expect_ok(th_frame_writer_close(writer, &err), err);
+        expect_ok(th_frame_writer_close(writer, &err));
         cr_expect_eq(count_files(), 3);
         for (int i = 0; i < 3; i++) {
             noise[0] = (uint8_t)i;
             expect_picture(names[n][i + 1], noise);
         }
     }
-    th_error err = {0};
-    expect_ok(shoot("only%02d.png", 1, &err), err);
+    expect_ok(shoot("only%02d.png", 1));
     expect_picture("only00.png", noise);
 }
 
 static void expect_refused(const th_frame_writer_desc *desc, th_result result, const char *word)
 {
     th_frame_writer *writer;
-    th_error err = {0};
+    err.text[0] = '\0';
     cr_expect_eq(th_frame_writer_open(desc, &writer, &err), result, "%s: %s", desc->path, err.text);
     cr_expect_null(writer);
     cr_expect(strstr(err.text, word), "%s: %s", desc->path, err.text);
@@ -211,9 +208,9 @@ CHECK(frame_writer, finds_out_early_that_it_cannot_write)
     static const char *const folders[] = {"folder.png", "folder.mp4"};
     for (size_t i = 0; i < 2; i++) {
         th_frame_writer *writer;
-        th_error err = {0};
         th_frame_writer_desc desc = desc_of(folders[i], 1);
         mkdir(desc.path, 0700);
+        err.text[0] = '\0';
         cr_expect_eq(th_frame_writer_open(&desc, &writer, &err), TH_ERR_INPUT);
         cr_expect(strstr(err.text, folders[i]), "%s", err.text);
         rmdir(in_folder(folders[i]));
@@ -233,8 +230,7 @@ static struct rlimit limit_files(rlim_t bytes)
 
 CHECK(frame_writer, keeps_the_old_picture_when_the_new_one_does_not_fit)
 {
-    th_error err = {0};
-    expect_ok(shoot("a%d.png", 1, &err), err);
+    expect_ok(shoot("a%d.png", 1));
     static uint8_t other[4 * PIXELS];
     for (size_t i = 0; i < sizeof other; i++)
         other[i] = noise[sizeof noise - 1 - i];
@@ -302,8 +298,8 @@ CHECK(frame_writer, says_what_ffmpeg_said)
         for (uint32_t frames = 1; frames <= 500; frames += 499) {
             make_ffmpeg(failures[i].script);
             write_old("a.mp4");
-            th_error err = {0};
-            cr_expect_eq(shoot("a.mp4", frames, &err), TH_ERR_ENVIRONMENT, "%s", failures[i].script);
+            err.text[0] = '\0';
+            cr_expect_eq(shoot("a.mp4", frames), TH_ERR_ENVIRONMENT, "%s", failures[i].script);
             for (int w = 0; w < 2; w++)
                 cr_expect(strstr(err.text, failures[i].words[w]) || frames > 1, "%s: %s", failures[i].script, err.text);
             cr_expect(strstr(err.text, "ffmpeg") && !strchr(err.text, '\n'), "%s", err.text);
@@ -316,13 +312,12 @@ CHECK(frame_writer, says_what_ffmpeg_said)
 CHECK(frame_writer, puts_the_video_in_place_when_it_is_closed)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
-    th_error err = {0};
     write_old("a%s.webm");
     th_frame_writer *writer = open_good("a%s.webm", 40);
     for (int i = 0; i < 40; i++)
-        expect_ok(th_frame_writer_add(writer, noise, &err), err);
+        expect_ok(th_frame_writer_add(writer, noise, &err));
     cr_expect_eq(count_files(), 2, "ffmpeg and the old file: what is on its way has no name");
-    expect_ok(th_frame_writer_close(writer, &err), err);
+    expect_ok(th_frame_writer_close(writer, &err));
     unlink(in_folder("ffmpeg"));
     cr_expect_eq(count_files(), 1);
 
@@ -346,7 +341,6 @@ CHECK(frame_writer, needs_no_standard_input_or_output)
         pid_t child = fork();
         if (child == 0) {
             th_frame_writer *writer;
-            th_error err;
             th_frame_writer_desc desc = desc_of("a.mkv", 1);
             for (int fd = 0; fd < 3; fd++)
                 if (!(open >> fd & 1))
@@ -367,10 +361,9 @@ CHECK(frame_writer, needs_no_standard_input_or_output)
 CHECK(frame_writer, abandons_a_video_that_hangs)
 {
     make_ffmpeg("exec /bin/sleep 1000");
-    th_error err = {0};
     write_old("a.mp4");
     th_frame_writer *writer = open_good("a.mp4", 2);
-    expect_ok(th_frame_writer_add(writer, noise, &err), err);
+    expect_ok(th_frame_writer_add(writer, noise, &err));
     th_frame_writer_abandon(writer);
     th_frame_writer_abandon(NULL);
     unlink(in_folder("ffmpeg"));
@@ -381,7 +374,6 @@ CHECK(frame_writer, abandons_a_video_that_hangs)
 CHECK(frame_writer, makes_no_video_of_nothing)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
-    th_error err = {0};
     cr_expect_eq(th_frame_writer_close(open_good("a.mp4", 2), &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "at least one frame"), "%s", err.text);
     unlink(in_folder("ffmpeg"));
@@ -409,13 +401,12 @@ CHECK(frame_writer_ffmpeg, makes_videos_that_play)
     static const char *const names[] = {"a.mp4", "a.MKV", "a.webm"};
     static uint8_t frame[4 * PIXELS];
     for (size_t n = 0; n < 3; n++) {
-        th_error err = {0};
         th_frame_writer *writer = open_good(names[n], 10);
         for (uint32_t f = 0; f < 10; f++) {
             paint(f, frame);
-            expect_ok(th_frame_writer_add(writer, frame, &err), err);
+            expect_ok(th_frame_writer_add(writer, frame, &err));
         }
-        expect_ok(th_frame_writer_close(writer, &err), err);
+        expect_ok(th_frame_writer_close(writer, &err));
         char command[400];
         static uint8_t got[HEIGHT + 1][WIDTH + 1][3];
         snprintf(command, sizeof command, "ffmpeg -v error -i %s -f rawvideo -pix_fmt rgb24 -", in_folder(names[n]));
@@ -440,9 +431,8 @@ CHECK(frame_writer_ffmpeg, makes_videos_that_play)
 
 CHECK(frame_writer_ffmpeg, says_that_the_disk_is_full)
 {
-    th_error err = {0};
     struct rlimit before = limit_files(500);
-    th_result result = shoot("a.mkv", 50, &err);
+    th_result result = shoot("a.mkv", 50);
     setrlimit(RLIMIT_FSIZE, &before);
     cr_expect_eq(result, TH_ERR_ENVIRONMENT);
     cr_expect(strstr(err.text, "ile size limit") || strstr(err.text, "File too large"), "%s", err.text);

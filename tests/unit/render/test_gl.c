@@ -12,6 +12,7 @@
 #include <string.h>
 
 static bool hide_library, hide_surfaceless, hide_software_mark, hide_storage_blocks;
+static th_error err;
 
 void *__real_dlopen(const char *name, int flags);
 void *__wrap_dlopen(const char *name, int flags);
@@ -54,10 +55,14 @@ int __wrap_gladLoadGL(GLADloadfunc load)
     return version;
 }
 
+static void open_as(th_gl_desc desc)
+{
+    cr_assert_eq(th_gl_create(&desc, &gl, &err), TH_OK, "%s", err.text);
+}
+
 static void open_headless(void)
 {
-    th_error err;
-    cr_assert_eq(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS, .debug = true}, &gl, &err), TH_OK, "%s", err.text);
+    open_as((th_gl_desc){.want = TH_GL_HEADLESS, .debug = true});
 }
 
 static void forget_displays(void)
@@ -84,7 +89,7 @@ static void skip_unless_mesa(void)
 static void expect_no_context(th_gl_want want, const char *const *parts)
 {
     const th_gl_desc desc = {.want = want};
-    th_error err = {0};
+    err = (th_error){0};
     gl = (th_gl *)&gl;
     th_result result = th_gl_create(&desc, &gl, &err);
     if (result == TH_OK)
@@ -125,8 +130,7 @@ CHECK(gl, opens_without_a_display)
 CHECK(gl, goes_without_a_window_where_there_is_no_display)
 {
     forget_displays();
-    th_error err;
-    cr_assert_eq(th_gl_create(&(th_gl_desc){.debug = true}, &gl, &err), TH_OK, "%s", err.text);
+    open_as((th_gl_desc){.debug = true});
     cr_expect_neq(th_gl_get_info(gl)->kind, TH_GL_KIND_WINDOW);
     close_gl();
 }
@@ -252,7 +256,6 @@ CHECK(gl, takes_no_software_for_a_gpu)
 CHECK(gl, lists_a_device_once)
 {
     hide_software_mark = hide_surfaceless = hide_storage_blocks = true;
-    th_error err;
     cr_assert_eq(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS}, &gl, &err), TH_ERR_ENVIRONMENT);
     const char *device = strstr(err.text, "EGL device 0: ");
     cr_assert(device, "%s", err.text);
@@ -291,7 +294,6 @@ CHECK(gl, does_not_count_notifications_and_advice)
 CHECK(gl, fails_once_for_each_message)
 {
     open_headless();
-    th_error err;
     cr_expect_eq(th_gl_check(gl, "before", &err), TH_OK);
     insert(GL_DEBUG_TYPE_ERROR, GL_DEBUG_SEVERITY_HIGH, "one\nmessage \n");
     cr_expect_eq(th_gl_check(gl, "now", &err), TH_ERR_ENVIRONMENT);
@@ -329,8 +331,7 @@ CHECK(gl, takes_messages_of_any_length)
 
 CHECK(gl, names_errors_without_a_debug_context)
 {
-    th_error err;
-    cr_assert_eq(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS}, &gl, &err), TH_OK, "%s", err.text);
+    open_as((th_gl_desc){.want = TH_GL_HEADLESS});
     expect_debug_context(false);
     glEnable(GL_TRIANGLES);
     glBindFramebuffer(GL_FRAMEBUFFER, 77);
@@ -344,6 +345,7 @@ CHECK(gl, names_errors_without_a_debug_context)
 static void begin_check(void)
 {
     hide_library = hide_surfaceless = hide_software_mark = hide_storage_blocks = false;
+    err = (th_error){0};
 }
 
 /* What another driver may skip comes last. */
@@ -361,21 +363,20 @@ static void skip_without_display(void)
 
 TestSuite(gl_window, .init = skip_without_display);
 
-static void open_window(const th_gl_desc *desc)
+static void open_window(th_gl_desc desc)
 {
-    th_error err;
-    cr_assert_eq(th_gl_create(desc, &gl, &err), TH_OK, "%s", err.text);
+    open_as(desc);
     cr_expect_eq(th_gl_get_info(gl)->kind, TH_GL_KIND_WINDOW);
     cr_assert(th_gl_window(gl));
 }
 
 CHECK(gl_window, opens_where_there_is_a_display)
 {
-    open_window(&(th_gl_desc){.width = 64, .height = 48, .title = "A test", .debug = true});
+    open_window((th_gl_desc){.width = 64, .height = 48, .title = "A test", .debug = true});
     expect_debug_context(true);
     th_gl_swap(gl);
     close_gl();
-    open_window(&(th_gl_desc){.want = TH_GL_WINDOW, .vsync = true, .debug = true});
+    open_window((th_gl_desc){.want = TH_GL_WINDOW, .vsync = true, .debug = true});
     GLint viewport[4];
     glGetIntegerv(GL_VIEWPORT, viewport);
     cr_expect_eq(viewport[2], 1280);
@@ -393,9 +394,9 @@ CHECK(gl_window, stays_away_when_not_wanted)
 
 CHECK(gl_window, outlives_another)
 {
-    open_window(&(th_gl_desc){.debug = true});
+    open_window((th_gl_desc){.debug = true});
     th_gl *first = gl;
-    open_window(&(th_gl_desc){.debug = true});
+    open_window((th_gl_desc){.debug = true});
     th_gl_destroy(first);
     th_gl_swap(gl);
     close_gl();

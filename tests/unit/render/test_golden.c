@@ -1,6 +1,7 @@
 /* Inside, since PNG is read by our own reader, which is tested by itself. Pictures that somebody has looked at
  * (tests/golden): what the renderer draws of a stage, how layers look, and what `throng render` draws, where
  * culling, levels of detail, looks and layouts come together in a show. */
+#include "fixture_coarse_human.h"
 #include "fixture_golden.h"
 #include "fixture_import.h"
 #include "fixture_picture.h"
@@ -9,7 +10,6 @@
 #include "render/mesh/image.h"
 
 #include <throng/anim/crowd.h>
-#include <throng/anim/human.h>
 #include <throng/core/cache_line.h>
 
 #include <criterion/criterion.h>
@@ -25,20 +25,14 @@ enum { WIDTH = 320, HEIGHT = 180, SIDE = 3, COUNT = SIDE * SIDE };
 static const way with_shadows = {.width = WIDTH, .height = HEIGHT, .samples = 4, .shadow_pixels = 1024};
 static const way without_shadows = {.width = WIDTH, .height = HEIGHT, .samples = 4};
 
+static th_error error;
+
 TestSuite(golden, .init = open_llvmpipe, .fini = close_gl);
 
 END_BY(th_model_free)
 END_BY(th_compiled_model_destroy)
 
 /* ---- the embedded human ---- */
-
-static th_model *create_human(void)
-{
-    th_model *model;
-    th_error error;
-    cr_assert_eq(th_human_create(&model, &error), TH_OK, "%s", error.text);
-    return model;
-}
 
 /* For all pictures of a test. */
 static const test_models *human(void)
@@ -147,7 +141,6 @@ static stage outfits(double at_s)
 
     uint32_t *indices[OUTFIT];
     th_model *model, *plain = at_end(end_by_th_model_free, create_human()); /* whose names and clips the model has */
-    th_error error;
     cr_assert_eq(th_model_dress(plain, 0, &model, &error), TH_OK, "%s", error.text);
     cr_assert_eq(model->mesh_count, 1);
     const th_mesh *mesh = &model->meshes[0];
@@ -213,7 +206,6 @@ static th_model *lean_human(void)
     th_clip clip = clip_of(&channel, 1, 1, 1);
     clip.name = "lean";
     th_model donor = *plain, *model;
-    th_error error;
     donor.clips = &clip;
     donor.clip_count = 1;
     cr_assert_eq(th_model_attach_clips(plain, &donor, &model, &error), TH_OK, "%s", error.text);
@@ -227,7 +219,6 @@ static const th_compiled_model *leaning(void)
     static float weights[MASKS][64];
     static const th_mask masks[MASKS] = {{"arm", weights[ARM]}, {"others", weights[OTHERS]}};
     static th_compiled_model *compiled;
-    th_error error;
     if (compiled)
         return compiled;
     const th_model *model = at_end(end_by_th_model_free, lean_human());
@@ -263,7 +254,6 @@ static stage stage_trio(const trio *plays)
         column[1] = 1.3F * column[1] - 0.12F * column[3];
     }
     th_crowd *crowd;
-    th_error error;
     cr_assert_eq(th_crowd_create(&desc, &crowd, &error), TH_OK, "%s", error.text);
     const size_t palettes = th_crowd_palette_bytes(crowd);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
@@ -327,7 +317,6 @@ static uint8_t *render(const char *options, double start_s)
 {
     static char line[1024], bytes[1 << 21];
     th_render_mesh_image image;
-    th_error error;
     snprintf(line, sizeof line, "render --size %dx%d --start %g --threads 1 --isa scalar --out picture.png %s", WIDTH,
              HEIGHT, start_s, options);
     expect(0, line, "");

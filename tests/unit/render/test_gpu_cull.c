@@ -445,20 +445,15 @@ CHECK(gpu_cull, counts_without_waiting)
 
 static uint32_t calls, forbidden, waits, reading_maps;
 
-#define COUNTED(name, parameters, arguments)                                                                           \
+#define COUNTED_AS(counter, name, parameters, arguments)                                                               \
     static __typeof__(glad_gl##name) real_##name;                                                                      \
     static void count_##name parameters                                                                                \
     {                                                                                                                  \
-        calls++;                                                                                                       \
+        counter++;                                                                                                     \
         real_##name arguments;                                                                                         \
     }
-#define WATCHED(name, parameters, arguments)                                                                           \
-    static __typeof__(glad_gl##name) real_##name;                                                                      \
-    static void count_##name parameters                                                                                \
-    {                                                                                                                  \
-        forbidden++;                                                                                                   \
-        real_##name arguments;                                                                                         \
-    }
+#define COUNTED(name, parameters, arguments) COUNTED_AS(calls, name, parameters, arguments)
+#define WATCHED(name, parameters, arguments) COUNTED_AS(forbidden, name, parameters, arguments)
 CALLS(COUNTED)
 FORBIDDEN(WATCHED)
 

@@ -23,6 +23,7 @@ static const th_interpolation curves[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATIO
 enum { NLERP = 1, CURVES = sizeof curves / sizeof *curves };
 
 static th_gl_info real;
+static th_error err;
 
 static void begin_check(void)
 {
@@ -68,7 +69,6 @@ static const th_compiled_model *compile(const th_model *model, th_sampling sampl
 static th_crowd *create_crowd(const th_crowd_desc *desc)
 {
     th_crowd *crowd;
-    th_error err;
     cr_assert_eq(th_crowd_create(desc, &crowd, &err), TH_OK, "%s", err.text);
     return at_end(end_by_th_crowd_destroy, crowd);
 }
@@ -76,7 +76,6 @@ static th_crowd *create_crowd(const th_crowd_desc *desc)
 static th_gpu_evaluator *create_evaluator(const th_gpu_evaluator_desc *desc)
 {
     th_gpu_evaluator *evaluator;
-    th_error err;
     cr_assert_eq(th_gpu_evaluator_create(desc, &evaluator, &err), TH_OK, "%s", err.text);
     return at_end(end_by_th_gpu_evaluator_destroy, evaluator);
 }
@@ -120,7 +119,6 @@ static size_t differences(th_gpu_evaluator *evaluator, const th_crowd *crowd, do
 {
     const size_t bytes = th_crowd_palette_bytes(crowd);
     unsigned char *wanted = pose_by_kernel(crowd, time_s), *got = th_cache_line_alloc(bytes + 64);
-    th_error err;
     memset(got, 0x5a, bytes);
     cr_assert_eq(th_gpu_evaluator_read(evaluator, crowd, time_s, got, &err), TH_OK, "%s", err.text);
     size_t count = 0;
@@ -139,7 +137,6 @@ static size_t posed_wrong(const th_compiled_model *compiled, th_palette palette,
         .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = palette, .mapping = mapping};
     th_gpu_evaluator *evaluator = create_evaluator(&desc);
     const th_crowd *crowd = make_crowd(compiled, palette, COUNT, 7);
-    th_error err;
     cr_expect_eq(th_gpu_evaluator_choice(evaluator).mapping, mapping);
     cr_assert_eq(th_crowd_check_device(crowd, NULL, &err), TH_OK, "%s", err.text);
     size_t wrong = differences(evaluator, crowd, 0) + differences(evaluator, crowd, -1234.567);
@@ -259,7 +256,6 @@ CHECK(gpu_evaluator_exactly, poses_the_active_characters_of_several_models)
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
         const th_gpu_evaluator_desc evaluator_desc = {gl, compiled, 2, TH_PALETTE_F32, mapping, crowd};
         void *got = borrow(th_crowd_palette_bytes(crowd));
-        th_error err;
         cr_assert_eq(th_gpu_evaluator_read(create_evaluator(&evaluator_desc), crowd, 3.25, got, &err), TH_OK, "%s",
                      err.text);
         cr_expect_eq(memcmp(wanted, got, th_crowd_palette_bytes(crowd)), 0, "%s", th_gpu_mapping_name(mapping));
@@ -304,7 +300,7 @@ static const th_model *model_that_waits(uint32_t depth)
 static void expect_failure(const th_gpu_evaluator_desc *desc, th_result wanted, const char *text)
 {
     th_gpu_evaluator *evaluator;
-    th_error err;
+    err.text[0] = '\0';
     cr_expect_eq(th_gpu_evaluator_create(desc, &evaluator, &err), wanted, "%s", th_gpu_mapping_name(desc->mapping));
     cr_expect(strstr(err.text, text), "%s: %s", th_gpu_mapping_name(desc->mapping), err.text);
     cr_expect_null(evaluator);
@@ -378,7 +374,6 @@ CHECK(gpu_evaluator_exactly, says_which_clip_is_played_from_authored_keys)
     const th_compiled_model *both[] = {compile(human, TH_SAMPLING_COMPILED), compile(human, TH_SAMPLING_EXACT)};
     const th_instance instance = {.clip = 1, .speed = 1};
     const uint32_t apart[] = {0, 1}, level[] = {0, 0};
-    th_error err;
     const th_crowd *exact = create_crowd(&(th_crowd_desc){
         .compiled_models = &both[1], .compiled_model_count = 1, .instances = &instance, .instance_count = 1});
     cr_expect_eq(th_crowd_check_device(exact, NULL, &err), TH_ERR_INPUT);

@@ -46,6 +46,8 @@ typedef struct scene {
 
 static GLuint program, nothing; /* nothing: a vertex array without vertices */
 
+static th_error err;
+
 END_BY(th_ring_destroy)
 
 TestSuite(ring, .fini = close_gl);
@@ -74,7 +76,6 @@ static GLuint make_program(void)
 static th_ring *make_ring(const th_ring_desc *desc)
 {
     th_ring *ring;
-    th_error err;
     cr_assert_eq(th_ring_create(gl, desc, &ring, &err), TH_OK, "%s", err.text);
     return at_end(end_by_th_ring_destroy, ring);
 }
@@ -233,7 +234,6 @@ CHECK(ring, numbers_its_frames)
 Test(ring, a_driver_without_buffer_storage_gets_another_upload)
 {
     th_ring *ring;
-    th_error err;
     setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
     open_gl();
     if (th_gl_get_info(gl)->buffer_storage)
@@ -324,7 +324,6 @@ CHECK(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
         th_ring_fence(s.ring);
     }
     check_rows(&s, 0, 6);
-    th_error err;
     cr_expect_eq(th_gl_check(gl, "while it could not grow", &err), TH_OK, "%s", err.text);
 }
 
@@ -332,7 +331,6 @@ CHECK(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
 CHECK(ring, more_than_there_is_memory_is_an_error)
 {
     th_ring *ring;
-    th_error err;
     cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = SIZE_MAX / 3 + 4096}, &ring, &err), TH_ERR_MEMORY);
     cr_expect(strstr(err.text, "palette slots"), "%s", err.text);
     cr_expect_null(ring);

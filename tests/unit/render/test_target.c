@@ -13,7 +13,8 @@
 
 enum { WIDTH = 6, HEIGHT = 4, MAX_SIDE = 64 };
 
-static uint8_t picture[MAX_SIDE * MAX_SIDE * 4];
+static const uint8_t *picture;
+static th_error err;
 
 TestSuite(target, .init = open_gl, .fini = close_gl);
 
@@ -45,8 +46,7 @@ CHECK(target, reads_back_srgb_top_row_first)
         th_target *target = make_target(WIDTH, HEIGHT, samples);
         cr_assert_eq(th_target_bytes(target), 4 * WIDTH * HEIGHT);
         clear_top_row_apart(target, WIDTH, HEIGHT);
-        th_target_resolve(target);
-        th_target_read(target, picture);
+        picture = read_target(target);
         for (uint32_t y = 0; y < HEIGHT; y++)
             for (uint32_t x = 0; x < WIDTH; x++)
                 expect_pixel(WIDTH, x, y, y == 0 && x < WIDTH - 1 ? above : below);
@@ -54,16 +54,19 @@ CHECK(target, reads_back_srgb_top_row_first)
     }
 }
 
+static GLuint make_program(const th_program_desc *desc)
+{
+    GLuint program;
+    cr_assert_eq(th_program_create(desc, &program, &err), TH_OK, "%s", err.text);
+    return program;
+}
+
 static GLuint make_box_program(const char *colour)
 {
-    const th_program_desc desc = {.name = "box",
-                                  .vertex = {&th_shader_place_glsl, &th_shader_box_vert},
-                                  .fragment = {&th_shader_box_frag},
-                                  .defines = {"UNUSED", colour}};
-    GLuint program;
-    th_error err;
-    cr_assert_eq(th_program_create(&desc, &program, &err), TH_OK, "%s", err.text);
-    return program;
+    return make_program(&(th_program_desc){.name = "box",
+                                           .vertex = {&th_shader_place_glsl, &th_shader_box_vert},
+                                           .fragment = {&th_shader_box_frag},
+                                           .defines = {"UNUSED", colour}});
 }
 
 static void draw_box(GLuint program, float right)
@@ -87,8 +90,7 @@ CHECK(target, antialiasing_averages_light)
     glClear(GL_COLOR_BUFFER_BIT);
     GLuint program = make_box_program("COLOUR vec4(1.0)");
     draw_box(program, 2.5f / WIDTH * 2.0f - 1.0f);
-    th_target_resolve(target);
-    th_target_read(target, picture);
+    picture = read_target(target);
     for (uint32_t y = 0; y < HEIGHT; y++) {
         expect_pixel(WIDTH, 1, y, (const int[]){255, 255, 255, 255});
         expect_pixel(WIDTH, 2, y, (const int[]){188, 188, 188, 128});
@@ -117,8 +119,7 @@ CHECK(target, has_depth_of_32_bit_float)
         glDepthFunc(GL_LESS);
         draw_box(program, 1.0f);
         glDeleteProgram(program);
-        th_target_resolve(target);
-        th_target_read(target, picture);
+        picture = read_target(target);
         expect_pixel(WIDTH, 0, 0, (const int[]){255, 255, 255, 255});
         glDisable(GL_DEPTH_TEST);
     }
@@ -128,13 +129,11 @@ CHECK(target, can_change_its_size)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
         th_target *target = make_target(MAX_SIDE, 3, samples);
-        th_error err;
         cr_assert_eq(th_target_resize(target, WIDTH, HEIGHT, &err), TH_OK, "%s", err.text);
         cr_assert_eq(th_target_bytes(target), (size_t)WIDTH * HEIGHT * 4);
         clear_top_row_apart(target, WIDTH, HEIGHT);
         cr_expect_eq(th_target_resize(target, WIDTH, HEIGHT, &err), TH_OK); /* not lost: it is the same */
-        th_target_resolve(target);
-        th_target_read(target, picture);
+        picture = read_target(target);
         expect_pixel(WIDTH, 0, 0, above);
         expect_pixel(WIDTH, 0, 1, below);
         glDisable(GL_SCISSOR_TEST);
@@ -143,8 +142,8 @@ CHECK(target, can_change_its_size)
 
 static void expect_refused(const th_target_desc *desc, const char *said)
 {
-    th_target *target = (th_target *)picture;
-    th_error err = {0};
+    th_target *target = (th_target *)&err;
+    err = (th_error){0};
     cr_expect_eq(th_target_create(desc, &target, &err), TH_ERR_ENVIRONMENT);
     cr_expect_null(target);
     cr_expect(strstr(err.text, said), "%s", err.text);
@@ -161,11 +160,9 @@ CHECK(target, names_the_limit_that_it_is_beyond)
 
     th_target *target = make_target(WIDTH, HEIGHT, 0);
     clear_top_row_apart(target, WIDTH, HEIGHT);
-    th_error err;
     cr_expect_eq(th_target_resize(target, 1u << 20, 4, &err), TH_ERR_ENVIRONMENT);
     cr_expect_eq(th_target_bytes(target), (size_t)WIDTH * HEIGHT * 4);
-    th_target_resolve(target);
-    th_target_read(target, picture);
+    picture = read_target(target);
     expect_pixel(WIDTH, 0, 0, above);
     glDisable(GL_SCISSOR_TEST);
 }
@@ -198,7 +195,7 @@ Test(target_window, is_shown_in_a_window_as_it_is, .fini = close_gl)
 {
     if (!getenv("DISPLAY"))
         cr_skip("no display; xvfb-run gives one");
-    th_error err;
+    static uint8_t window[MAX_SIDE * MAX_SIDE * 4];
     const th_gl_desc desc = {.want = TH_GL_WINDOW, .width = MAX_SIDE, .height = MAX_SIDE, .debug = true};
     cr_assert_eq(th_gl_create(&desc, &gl, &err), TH_OK, "%s", err.text);
     for (uint32_t side = MAX_SIDE / 2; side <= MAX_SIDE; side *= 2) { /* enlarged, and as large */
@@ -208,10 +205,10 @@ Test(target_window, is_shown_in_a_window_as_it_is, .fini = close_gl)
         glEnable(GL_SCISSOR_TEST); /* of one row and all columns but one, yet */
         th_target_show(target, gl);
         glReadBuffer(GL_BACK);
-        glReadPixels(0, 0, MAX_SIDE, MAX_SIDE, GL_RGBA, GL_UNSIGNED_BYTE, picture);
+        glReadPixels(0, 0, MAX_SIDE, MAX_SIDE, GL_RGBA, GL_UNSIGNED_BYTE, window);
         th_gl_swap(gl);
-        const uint8_t *top = picture + ((size_t)MAX_SIDE - 1) * MAX_SIDE * 4;
-        cr_expect_arr_eq(picture, ((const uint8_t[]){188, 0, 255}), 3);
+        const uint8_t *top = window + ((size_t)MAX_SIDE - 1) * MAX_SIDE * 4;
+        cr_expect_arr_eq(window, ((const uint8_t[]){188, 0, 255}), 3);
         cr_expect_arr_eq(top, ((const uint8_t[]){0, 124, 0}), 3);
         if (side < MAX_SIDE)
             cr_expect(top[1 - MAX_SIDE * 4] > 0 && top[1 - MAX_SIDE * 4] < 124, "enlarged without smoothing");
@@ -240,17 +237,15 @@ CHECK(target, draws_what_its_defines_say)
     th_target_bind(target);
     GLuint program = make_box_program("COLOUR vec4(0.0, 0.5, 1.0, 1.0)");
     draw_box(program, 1.0f);
-    th_target_read(target, picture);
+    picture = read_target(target);
     expect_pixel(WIDTH, WIDTH - 1, HEIGHT - 1, (const int[]){0, 188, 255, 255});
     glDeleteProgram(program);
 }
 
 CHECK(target, computes)
 {
-    const th_program_desc desc = {.name = "double", .compute = {&th_shader_double_comp}};
-    GLuint program, buffer;
-    th_error err;
-    cr_assert_eq(th_program_create(&desc, &program, &err), TH_OK, "%s", err.text);
+    const GLuint program = make_program(&(th_program_desc){.name = "double", .compute = {&th_shader_double_comp}});
+    GLuint buffer;
     uint32_t numbers[4] = {1, 2, 3, 4};
     glGenBuffers(1, &buffer);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffer);
@@ -268,7 +263,7 @@ CHECK(target, computes)
 static void expect_broken(const th_program_desc *desc, const char *said)
 {
     GLuint program = 77;
-    th_error err = {0};
+    err = (th_error){0};
     cr_expect_eq(th_program_create(desc, &program, &err), TH_ERR_ENVIRONMENT);
     cr_expect_eq(err.code, TH_ERR_ENVIRONMENT);
     cr_expect_eq(program, 0);
