@@ -23,7 +23,7 @@ th_suite(target th::render th_glad shaders_of_tests INSIDE SCREEN WITH fixture_e
 target_compile_definitions(test_target PRIVATE TEST_SHADERS="${CMAKE_CURRENT_LIST_DIR}/shaders")
 th_suite(hud th::render th_glad SCREEN WITH fixture_end fixture_gl fixture_golden fixture_memory)
 th_suite(gpu_clock th::render th_glad INSIDE WITH fixture_end fixture_gl)
-th_suite(ring th::render th_glad Threads::Threads WITH fixture_end fixture_gl)
+th_suite(ring th::render th_glad th_shaders Threads::Threads INSIDE WITH fixture_end fixture_gl)
 th_suite(indirect th::render th_glad PkgConfig::CGLM INSIDE
     WITH fixture_boxes fixture_end fixture_gl fixture_golden fixture_picture random_model)
 th_suite(gpu_evaluator th::human th::render th_glad NEEDS throng-import
@@ -42,6 +42,6 @@ th_suite(screen_error th::human th::render INSIDE
 # Pictures held against others.
 th_suite(crowd_renderer th::human th::render PkgConfig::CGLM
     WITH fixture_boxes fixture_coarse_human fixture_end fixture_gl fixture_golden fixture_picture fixture_skin random_model)
-th_suite(golden th::human th::render PkgConfig::CGLM PkgConfig::JANSSON INSIDE NEEDS throng throng-import
+th_suite(golden th::human th::render PkgConfig::CGLM PkgConfig::JANSSON NEEDS throng throng-import
     WITH fixture_coarse_human fixture_end fixture_gl fixture_golden fixture_import fixture_picture fixture_program
     random_model)

@@ -14,6 +14,7 @@ static size_t random_up_to(size_t most)
     return (size_t)random_between(&state, 0, (double)most + 1);
 }
 
+/* Where the draw fits it is one. */
 Test(chunk, pieces_hold_every_character_once_within_the_limit)
 {
     uint32_t most_pieces = 0;
@@ -50,16 +51,6 @@ Test(chunk, pieces_hold_every_character_once_within_the_limit)
         most_pieces = pieces > most_pieces ? pieces : most_pieces;
     }
     cr_assert_geq(most_pieces, 30); /* the cases are worth their name */
-}
-
-Test(chunk, a_draw_that_fits_is_one_piece)
-{
-    const th_draw draw = {.count = 100, .palette_offset = 640, .palette_stride = 256};
-    th_chunk chunk = {0};
-    cr_assert(th_chunk_next(&draw, 240, 99 * 256 + 240, 64, &chunk));
-    cr_expect_eq(chunk.count, 100);
-    cr_expect_eq(chunk.lead, 0);
-    cr_expect_not(th_chunk_next(&draw, 240, 99 * 256 + 240, 64, &chunk));
 }
 
 /* Instances that share read palettes anywhere among them. */

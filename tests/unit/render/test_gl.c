@@ -55,14 +55,9 @@ int __wrap_gladLoadGL(GLADloadfunc load)
     return version;
 }
 
-static void open_as(th_gl_desc desc)
-{
-    cr_assert_eq(th_gl_create(&desc, &gl, &err), TH_OK, "%s", err.text);
-}
-
 static void open_headless(void)
 {
-    open_as((th_gl_desc){.want = TH_GL_HEADLESS, .debug = true});
+    cr_assert_eq(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS, .debug = true}, &gl, &err), TH_OK, "%s", err.text);
 }
 
 static void forget_displays(void)
@@ -130,7 +125,7 @@ CHECK(gl, opens_without_a_display)
 CHECK(gl, goes_without_a_window_where_there_is_no_display)
 {
     forget_displays();
-    open_as((th_gl_desc){.debug = true});
+    cr_assert_eq(th_gl_create(&(th_gl_desc){.debug = true}, &gl, &err), TH_OK, "%s", err.text);
     cr_expect_neq(th_gl_get_info(gl)->kind, TH_GL_KIND_WINDOW);
     close_gl();
 }
@@ -331,7 +326,7 @@ CHECK(gl, takes_messages_of_any_length)
 
 CHECK(gl, names_errors_without_a_debug_context)
 {
-    open_as((th_gl_desc){.want = TH_GL_HEADLESS});
+    cr_assert_eq(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS}, &gl, &err), TH_OK, "%s", err.text);
     expect_debug_context(false);
     glEnable(GL_TRIANGLES);
     glBindFramebuffer(GL_FRAMEBUFFER, 77);
@@ -363,20 +358,20 @@ static void skip_without_display(void)
 
 TestSuite(gl_window, .init = skip_without_display);
 
-static void open_window(th_gl_desc desc)
+static void open_window(const th_gl_desc *desc)
 {
-    open_as(desc);
+    cr_assert_eq(th_gl_create(desc, &gl, &err), TH_OK, "%s", err.text);
     cr_expect_eq(th_gl_get_info(gl)->kind, TH_GL_KIND_WINDOW);
     cr_assert(th_gl_window(gl));
 }
 
 CHECK(gl_window, opens_where_there_is_a_display)
 {
-    open_window((th_gl_desc){.width = 64, .height = 48, .title = "A test", .debug = true});
+    open_window(&(th_gl_desc){.width = 64, .height = 48, .title = "A test", .debug = true});
     expect_debug_context(true);
     th_gl_swap(gl);
     close_gl();
-    open_window((th_gl_desc){.want = TH_GL_WINDOW, .vsync = true, .debug = true});
+    open_window(&(th_gl_desc){.want = TH_GL_WINDOW, .vsync = true, .debug = true});
     GLint viewport[4];
     glGetIntegerv(GL_VIEWPORT, viewport);
     cr_expect_eq(viewport[2], 1280);
@@ -394,9 +389,9 @@ CHECK(gl_window, stays_away_when_not_wanted)
 
 CHECK(gl_window, outlives_another)
 {
-    open_window((th_gl_desc){.debug = true});
+    open_window(&(th_gl_desc){.debug = true});
     th_gl *first = gl;
-    open_window((th_gl_desc){.debug = true});
+    open_window(&(th_gl_desc){.debug = true});
     th_gl_destroy(first);
     th_gl_swap(gl);
     close_gl();

@@ -1,13 +1,11 @@
-/* Inside, since PNG is read by our own reader, which is tested by itself. Pictures that somebody has looked at
- * (tests/golden): what the renderer draws of a stage, how layers look, and what `throng render` draws, where
- * culling, levels of detail, looks and layouts come together in a show. */
+/* Pictures that somebody has looked at (tests/golden): what the renderer draws of a stage, how layers look, and what
+ * `throng render` draws, where culling, levels of detail, looks and layouts come together in a show. */
 #include "fixture_coarse_human.h"
 #include "fixture_golden.h"
 #include "fixture_import.h"
 #include "fixture_picture.h"
 #include "fixture_program.h"
 #include "random_model.h"
-#include "render/mesh/image.h"
 
 #include <throng/anim/crowd.h>
 #include <throng/core/cache_line.h>
@@ -315,19 +313,12 @@ static stage lean(double mode)
 /* Draws with one thread and without vectors, so that everybody draws the same. */
 static uint8_t *render(const char *options, double start_s)
 {
-    static char line[1024], bytes[1 << 21];
-    th_render_mesh_image image;
+    static char line[1024];
     snprintf(line, sizeof line, "render --size %dx%d --start %g --threads 1 --isa scalar --out picture.png %s", WIDTH,
              HEIGHT, start_s, options);
     expect(0, line, "");
-    FILE *file = fopen("picture.png", "rb");
-    cr_assert_not_null(file);
-    const size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    cr_assert_eq(th_image_decode((const uint8_t *)bytes, size, SIZE_MAX, &image, &error), TH_OK, "%s", error.text);
-    cr_assert(image.width == WIDTH && image.height == HEIGHT);
-    uint8_t *rgba = memcpy(borrow(4 * WIDTH * HEIGHT), image.rgba, 4 * WIDTH * HEIGHT);
-    th_image_free(&image);
+    uint8_t *rgba = borrow(4 * WIDTH * HEIGHT);
+    read_picture("picture.png", WIDTH, HEIGHT, rgba);
     return rgba;
 }
 

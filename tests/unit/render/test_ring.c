@@ -1,6 +1,7 @@
-/* The ring: what is drawn is what was written for that frame, however far the CPU is ahead. Mesa's own thread
- * (mesa_glthread) lets it be far ahead even where the CPU draws. */
+/* Inside, since its shaders are its own. The ring: what is drawn is what was written for that frame, however far the
+ * CPU is ahead. Mesa's own thread (mesa_glthread) lets it be far ahead even where the CPU draws. */
 #include "fixture_gl.h"
+#include "render/gl/program.h"
 
 #include <throng/render/ring.h>
 
@@ -16,26 +17,27 @@
 /* A frame is a row of the picture; a pixel looks at a run of words, which should all hold the number of the frame. */
 enum { FRAMES = 400, ROWS = 400, PIXELS = 64, RUN = 64, WORDS = PIXELS * RUN };
 
-static const char vertex_source[] = "#version 430 core\n"
-                                    "void main()\n"
-                                    "{\n"
-                                    "    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;\n"
-                                    "    gl_Position = vec4(corner, 0, 1);\n"
-                                    "}\n";
+static const th_shader vertices = {"row.vert",
+                                   "void main()\n"
+                                   "{\n"
+                                   "    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;\n"
+                                   "    gl_Position = vec4(corner, 0, 1);\n"
+                                   "}\n"};
 
 /* Red, green and blue: the first word. Alpha: 0 when the words are not all the same. */
-static const char fragment_source[] =
-    "#version 430 core\n"
-    "layout(std430, binding = 0) readonly buffer Slot { uint words[]; };\n"
-    "layout(location = 0) out vec4 o_color;\n"
-    "void main()\n"
-    "{\n"
-    "    uint at = uint(gl_FragCoord.x) * 64u, first = words[at], same = 255u;\n"
-    "    for (uint i = 1u; i < 64u; i++)\n"
-    "        if (words[at + i] != first)\n"
-    "            same = 0u;\n"
-    "    o_color = vec4(first & 255u, first >> 8 & 255u, first >> 16 & 255u, same) / 255.0;\n"
-    "}\n";
+static const th_shader fragments = {
+    "words.frag", "layout(std430, binding = 0) readonly buffer Slot { uint words[]; };\n"
+                  "layout(location = 0) out vec4 o_color;\n"
+                  "void main()\n"
+                  "{\n"
+                  "    uint at = uint(gl_FragCoord.x) * 64u, first = words[at], same = 255u;\n"
+                  "    for (uint i = 1u; i < 64u; i++)\n"
+                  "        if (words[at + i] != first)\n"
+                  "            same = 0u;\n"
+                  "    o_color = vec4(first & 255u, first >> 8 & 255u, first >> 16 & 255u, same) / 255.0;\n"
+                  "}\n"};
+
+static const th_program_desc words_of_row = {.name = "words", .vertex = {&vertices}, .fragment = {&fragments}};
 
 typedef struct scene {
     th_ring *ring;
@@ -54,25 +56,6 @@ TestSuite(ring, .fini = close_gl);
 
 /* ---- making ---- */
 
-static GLuint make_program(void)
-{
-    static const GLenum types[] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
-    static const char *const sources[] = {vertex_source, fragment_source};
-    const GLuint made = glCreateProgram();
-    GLint good;
-    for (int s = 0; s < 2; s++) {
-        const GLuint shader = glCreateShader(types[s]);
-        glShaderSource(shader, 1, &sources[s], NULL);
-        glCompileShader(shader);
-        glAttachShader(made, shader);
-        glDeleteShader(shader); /* with the program */
-    }
-    glLinkProgram(made); /* not, if one of them does not compile */
-    glGetProgramiv(made, GL_LINK_STATUS, &good);
-    cr_assert(good);
-    return made;
-}
-
 static th_ring *make_ring(const th_ring_desc *desc)
 {
     th_ring *ring;
@@ -88,7 +71,7 @@ static void open_threaded(bool threaded)
     open_gl();
     if (is_llvmpipe()) /* Mesa names its own thread so; without it these tests would say nothing */
         cr_expect_eq(system("grep -qs :gl0 /proc/$PPID/task/*/comm") == 0, threaded, "mesa_glthread does nothing");
-    program = make_program();
+    cr_assert_eq(th_program_create(&words_of_row, &program, &err), TH_OK, "%s", err.text);
     glGenVertexArrays(1, &nothing);
 }
 
