@@ -11,6 +11,8 @@
 
 enum { SEED = 1, NAN_BYTE = 0xFF };
 
+static th_error err;
+
 END_BY(th_model_free)
 END_BY(th_compiled_model_destroy)
 END_BY(th_render_mesh_destroy)
@@ -19,7 +21,6 @@ END_BY(th_render_mesh_destroy)
 
 void test_models_add(test_models *c, th_model *model)
 {
-    th_error err;
     const uint32_t i = c->count++;
     cr_assert_lt(i, MOST_MODELS);
     c->models[i] = at_end(end_by_th_model_free, model);
@@ -77,7 +78,6 @@ stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double ti
     stage s = {.palette = palette, .view = view_of_square(side)};
     th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
     th_crowd *crowd;
-    th_error err;
     th_instances_scatter(compiled_models, c->count, TH_NO_INDEX, SEED, instances, count);
     const th_crowd_desc desc = {.compiled_models = compiled_models,
                                 .compiled_model_count = c->count,
@@ -116,7 +116,6 @@ uint8_t *shoot_slot(const stage *s, const way *w, th_ring *ring)
 {
     th_target *target;
     th_crowd_renderer *renderer;
-    th_error err;
     const th_target_desc desc = {.width = w->width, .height = w->height, .samples = w->samples};
     const th_crowd_renderer_desc how = {.gl = gl,
                                         .meshes = s->meshes,
@@ -138,7 +137,6 @@ uint8_t *shoot_slot(const stage *s, const way *w, th_ring *ring)
 uint8_t *shoot(const stage *s, const way *w)
 {
     th_ring *ring;
-    th_error err;
     const th_ring_desc desc = {.bytes = s->slot_bytes, .upload = w->upload, .guard = true};
     cr_assert_eq(th_ring_create(gl, &desc, &ring, &err), TH_OK, "%s", err.text);
     for (int frame = 0; frame < 3; frame++) {

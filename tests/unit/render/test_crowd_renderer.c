@@ -17,6 +17,7 @@
 enum { WIDTH = 320, HEIGHT = 180, PIXELS = WIDTH * HEIGHT, SIDE = 6, PALETTE_ALIGNMENT = 64 };
 
 static const way plainly = {.width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE};
+static const way unlit = {.width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .samples = 4};
 static const way with_shadows = {
     .width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .shadow_pixels = 512, .samples = 4};
 
@@ -192,17 +193,16 @@ CHECK(crowd_renderer, more_than_the_driver_binds_at_once)
 CHECK(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
 {
     stage s = stage_humans(2, SIDE);
-    const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     s.draws[1] = s.draws[0]; /* the second character by himself */
     s.draws[1].palette_offset += s.draws[1].palette_stride;
     s.draws[1].instance_offset += sizeof(th_gpu_instance);
     s.draws[0].count = s.draws[1].count = s.draw_count = 1;
-    const uint8_t *alone = shoot(&s, &with_shadows), *alone_unlit = shoot(&s, &without);
+    const uint8_t *alone = shoot(&s, &with_shadows), *alone_unlit = shoot(&s, &unlit);
     s.draw_count = 2;
     const uint8_t *both = shoot(&s, &with_shadows);
     s.draws[1].shadow_only = true;
     const uint8_t *shadow = shoot(&s, &with_shadows);
-    expect_same("without a map", &s, &without, alone_unlit);
+    expect_same("without a map", &s, &unlit, alone_unlit);
     uint32_t darker = 0, brighter = 0;
     for (uint32_t i = 0; i < 4 * PIXELS; i++) {
         darker += shadow[i] < alone[i];
@@ -281,8 +281,7 @@ CHECK(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
 /* How many pixels shadows change. */
 static uint32_t count_shadow_pixels(const stage *s)
 {
-    const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
-    return count_other_pixels(shoot(s, &with_shadows), shoot(s, &without));
+    return count_other_pixels(shoot(s, &with_shadows), shoot(s, &unlit));
 }
 
 /* The sphere of the map holds the body, and the ground only as far as the feet; the shadow of the head lies beyond.
@@ -413,8 +412,6 @@ static box *make_box(void)
     b->nobody.draw_count = 0;
     return b;
 }
-
-static const way unlit = {.width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .samples = 4};
 
 /* How many pixels a box, or the shadow of one, changes. */
 static uint32_t count_box_pixels(const box *b, const way *w)

@@ -217,17 +217,15 @@ static void draw_scene(float x, float y)
     static const float values[] = {1, 5, 3, 7};
     const th_hud_series series = {values, red};
     const th_hud_guide guide = {4, "four"};
-    th_hud_graph(hud, &(th_hud_graph_desc){.x = x + 10,
-                                           .y = y + 50,
-                                           .width = 110,
-                                           .height = 40,
-                                           .series = &series,
-                                           .series_count = 1,
-                                           .bar_count = 4,
-                                           .top = 8,
-                                           .guides = &guide,
-                                           .guide_count = 1,
-                                           .guide_color = green});
+    th_hud_graph_desc desc = graph_of(&series, 4, x + 10, y + 50);
+    desc.width = 110;
+    desc.height = 40;
+    desc.series_count = 1;
+    desc.top = 8;
+    desc.guides = &guide;
+    desc.guide_count = 1;
+    desc.guide_color = green;
+    th_hud_graph(hud, &desc);
 }
 
 /* The same thing in the middle, cut at all edges and corners, and out of sight. */

@@ -20,6 +20,8 @@
 
 TestSuite(render_mesh, .fini = end_all);
 
+static th_error err;
+
 END_BY(th_model_free)
 
 /* ---- real models ---- */
@@ -58,7 +60,6 @@ CHECK(render_mesh, of_a_joint_level_has_the_images_of_its_model)
     textured.textures = &texture;
     textured.texture_count = 1;
     textured.materials = materials;
-    th_error err;
     th_joint_lod *lod;
     cr_assert_eq(th_joint_lod_create(&textured, &lod, &err), TH_OK);
     const th_model *level = lod->levels[TH_LOD_LEVELS - 1].model;
@@ -138,9 +139,8 @@ CHECK(render_mesh, has_all_of_files)
                                         "glTF2/simple_skin/simple_skin.gltf",
                                         "glTF2/BoxTextured-glTF-Binary/BoxTextured.glb",
                                         "glTF2/ClearCoat-glTF/ClearCoatTest.gltf"};
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         check_whole(at_end(end_by_th_model_free, import_good(testmodel(files[f]))));
-    }
 }
 
 /* But for images. */
@@ -318,7 +318,6 @@ CHECK(render_mesh, has_the_deltas_of_morph_targets_by_vertex)
         s->meshes[m].targets = w.targets;
     }
     s->model.mesh_count = 2;
-    th_error err;
     cr_assert_eq(th_model_check(&s->model, &err), TH_OK, "%s", err.text);
     th_render_mesh *mesh = create_render_mesh(&s->model);
     cr_expect_eq(mesh->weight_count, 3 * TARGETS);
@@ -893,7 +892,6 @@ CHECK(render_mesh, reports_that_memory_is_out)
     s->model.mesh_count = s->model.texture_count = 2;
     th_render_mesh *render_mesh, *whole = create_render_mesh(&s->model);
     cr_assert(whole->lod_count > 1 && whole->image_count == 1 && whole->warning_count == 1);
-    th_error err;
     long tried = 0;
     for (bool refused = true; refused; tried++) {
         allocations = 0;
@@ -922,7 +920,7 @@ CHECK(render_mesh, refuses_more_triangles_than_an_index_can_count)
     s->meshes[1] = s->meshes[0];
     s->model.mesh_count = 2;
     th_render_mesh *render_mesh;
-    th_error err = {0};
+    err = (th_error){0};
     cr_expect_eq(th_render_mesh_create(&s->model, NULL, &render_mesh, &err), TH_ERR_LIMIT);
     cr_expect_null(render_mesh);
     cr_expect_str_eq(err.text, "stick: 536870912 triangles, the limit is 357913941");
