@@ -1,23 +1,14 @@
 #!/usr/bin/env python3
-"""check_integrations.py THRONG: what others run Throng by: the GitHub action and the Containerfile. Their files
-are well-formed and name what there is, and their commands are run, in a folder of their own, with stand-ins for what is
-not here: GitHub, a container engine.
-"""
+"""What others run Throng by: the GitHub action and the Containerfile. Their files are well-formed and name what there is, and
+their commands are run, with stand-ins for what is not here: GitHub, a container engine. Tests in the form of program.py."""
 import os
 import re
-import tempfile
 
-from program import PROGRAM as THRONG, SOURCE, command, read
+from program import PROGRAM as THRONG, SOURCE, Skip, expect_run as run, main, read
 
 ACTION = f"{SOURCE}/.github/actions/compare"
 CONTAINER = f"{SOURCE}/packaging/Containerfile"
 QUICK = "--count 16 --repetitions 3 --frames 2 --filter ^pose/scalar/f32$"
-
-
-def run(*words, code=0, **more):
-    done = command(*words, **more)
-    assert done.code == code, (words, done.code, done.err[-2000:], done.out[-2000:])
-    return done.out
 
 
 def write(path, text, mode=0o644):
@@ -38,12 +29,11 @@ def expect_options(command, words):
 
 # ---- the action ----
 
-def check_action_file():
+def test_the_action_names_what_there_is():
     try:
         import yaml
-    except ImportError:
-        print("skipped: no PyYAML (python3-yaml)")
-        return
+    except ImportError as why:
+        raise Skip("no PyYAML (python3-yaml)") from why
     action = yaml.safe_load(read(f"{ACTION}/action.yml"))
     assert action["name"] and action["description"]
     assert all(i["description"] and "default" in i for i in action["inputs"].values()), action["inputs"]
@@ -90,7 +80,8 @@ def make_repository(folder):
     return commits
 
 
-def check_action_runs(folder):
+def test_the_action_runs():
+    folder = os.getcwd()
     repository = f"{folder}/repository"
     old, new = make_repository(repository)
     summary, output, _ = compare(folder, old, new, 0)
@@ -112,7 +103,7 @@ def check_action_runs(folder):
 
 # ---- the container ----
 
-def check_container():
+def test_the_container_names_what_there_is():
     text = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", read(CONTAINER), flags=re.M))
     lines = [line.split(maxsplit=1) for line in text.split("\n") if line]
     known = {"FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT", "CMD"}
@@ -132,11 +123,4 @@ def check_container():
     run(THRONG, *words, "--count", "16", "--frames", "2", "--repetitions", "1", "--threads", "1")
 
 
-def main():
-    check_action_file()
-    check_container()
-    with tempfile.TemporaryDirectory() as folder:
-        check_action_runs(folder)
-
-
-main()
+main(globals())

@@ -1,28 +1,20 @@
 #!/usr/bin/env python3
-"""check_reference.py THRONG: the reference scenes. Their hashes and the matrices of conformance are those that are
-published, submissions are what they should be, and scripts/results-page shows them and notices other work.
-"""
+"""The reference scenes. Their hashes and the matrices of conformance are those that are published, submissions are what they
+should be, and scripts/results-page shows them and notices other work. Tests in the form of program.py."""
 import copy
 import glob
 import json
 import os
 import shutil
-import tempfile
 
-from program import PROGRAM as THRONG, SOURCE, Skip, command, load, python_with, write
+from program import PROGRAM as THRONG, SOURCE, expect_run as run, keeps_to_schema, load, main, write
 
 REFERENCE = f"{SOURCE}/docs/reference"
 FOX = os.path.join(os.environ.get("THRONG_MODELS", ""), "Fox.glb")
 HAS_FOX = os.path.exists(FOX)
 
 
-def run(*words, code=0):
-    done = command(*words, env=dict(os.environ, THRONG_PROGRESS="off"))
-    assert done.code == code, (words, done.code, done.err[-2000:], done.out[-2000:])
-    return done.out
-
-
-def check_hashes():
+def test_hashes_are_those_that_are_published():
     scenes = load(f"{REFERENCE}/throng-1.json")["scenes"]
     words = ["--model", FOX] if HAS_FOX else []
     options = ["--dry-run", "--keys", "16", "--seed", "7", "--count", "3"]  # a reference scene is what it is
@@ -41,8 +33,8 @@ def check_hashes():
     assert (("fox_1k", "scalar") in seen) == HAS_FOX
 
 
-def check_conformance(folder):
-    tool, found = f"{SOURCE}/scripts/conformance", f"{folder}/found.json"
+def test_matrices_are_those_that_are_published():
+    tool, found = f"{SOURCE}/scripts/conformance", "found.json"
     for name, model in (("human", "human"), ("fox", FOX)):
         if model == FOX and not HAS_FOX:
             continue
@@ -57,21 +49,17 @@ def check_conformance(folder):
             run(tool, "compare", stored, found, "0.1", code=code)
 
 
-def check_submissions(folder):
-    """Of two machines, which are one here."""
-    path, second = (f"{folder}/results/{name}/throng-1.json" for name in ("one", "two"))
+# Of two machines, which are one here.
+def test_page_shows_submissions_and_notices_other_work():
+    path, second = (f"results/{name}/throng-1.json" for name in ("one", "two"))
     for file in (path, second):
         os.makedirs(os.path.dirname(file))
     run(THRONG, "bench", "--out", path, "--filter", "^throng-1/(human|fox)_1k", "--repetitions", "2", "--frames", "1")
     shutil.copy(path, second)
-    return path, second
-
-
-def check_page(folder, path, second):
     document = load(path)
 
     def page(code=0):
-        return run(f"{SOURCE}/scripts/results-page", f"{folder}/results", code=code)
+        return run(f"{SOURCE}/scripts/results-page", "results", code=code)
 
     shown = page()
     assert "cores (one)<" in shown and "cores (two)<" in shown, shown
@@ -90,24 +78,11 @@ def check_page(folder, path, second):
     page(code=1)
 
 
-def check_schemas(path):
-    try:
-        judge = [python_with("jsonschema"), f"{SOURCE}/tests/programs/check_schema.py"]
-    except Skip as why:
-        print(f"skipped: {why}")
-        return
-    run(*judge, f"{REFERENCE}/schema/throng-1.json", f"{REFERENCE}/throng-1.json")
-    run(*judge, f"{REFERENCE}/schema/conformance-1.json", *glob.glob(f"{REFERENCE}/conformance/*.json"))
-    run(*judge, f"{REFERENCE}/schema/result-1.json", path)
+def test_what_is_published_keeps_to_its_schema():
+    run(THRONG, "bench", "--out", "result.json", "--filter", "^throng-1/human_1k", "--repetitions", "2", "--frames", "1")
+    for schema, paths in (("throng-1", [f"{REFERENCE}/throng-1.json"]), ("result-1", ["result.json"]),
+                          ("conformance-1", glob.glob(f"{REFERENCE}/conformance/*.json"))):
+        assert (wrong := keeps_to_schema(*paths, schema=schema)) == "", wrong
 
 
-def main():
-    check_hashes()
-    with tempfile.TemporaryDirectory() as folder:
-        check_conformance(folder)
-        path, second = check_submissions(folder)
-        check_schemas(path)
-        check_page(folder, path, second)
-
-
-main()
+main(globals())

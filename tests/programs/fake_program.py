@@ -7,6 +7,16 @@ import time
 
 FAULT = sys.argv[1] if len(sys.argv) > 1 else "none"
 FRAME_NS = 200_000
+ENTRY = {"name": "spin", "characters": 10, "bones": 520, "description": "Waits, and writes nothing."}
+ENTRIES = {
+    "entries:nameless": [{**ENTRY, "name": "a/b"}],
+    "entries:boneless": [{**ENTRY, "bones": 0}],
+    "entries:mute": [{key: ENTRY[key] for key in ("name", "characters", "bones")}],
+    "entries:none": [],
+    "entries:twice": [ENTRY, ENTRY],
+    "entries:many": [{**ENTRY, "name": f"spin{i}"} for i in range(33)],
+    "entries:two": [ENTRY, {**ENTRY, "name": "sound"}],
+}
 
 
 def say(**what):
@@ -19,69 +29,31 @@ def spin(ns):
         pass
 
 
-def describe():
-    entry = {"name": "spin", "characters": 10, "bones": 520, "description": "Waits, and writes nothing."}
-    if FAULT == "entries:nameless":
-        entry["name"] = "a/b"
-    if FAULT == "entries:boneless":
-        entry["bones"] = 0
-    if FAULT == "entries:mute":
-        del entry["description"]
-    entries = [entry]
-    if FAULT == "entries:none":
-        entries = []
-    if FAULT == "entries:twice":
-        entries = [entry, entry]
-    if FAULT == "entries:many":
-        entries = [dict(entry, name=f"spin{i}") for i in range(33)]
-    if FAULT == "entries:two":
-        entries = [entry, dict(entry, name="sound")]
-    say(throng_external=2 if FAULT == "entries:version" else 1, program=os.environ.get("NAME", "fake"), entries=entries)
-
-
 def answer(request, number):
     begin_ns, begin_cpu_ns = time.monotonic_ns(), time.process_time_ns()
     spin(FRAME_NS * request["frames"])
-    told = {"real_ns": time.monotonic_ns() - begin_ns, "cpu_ns": time.process_time_ns() - begin_cpu_ns}
-    last = request["first"] + request["frames"] - 1
-    told["checksum"] = f"{last:x}"
-    if FAULT == "understates":
-        told["real_ns"] //= 10
-    if FAULT == "forgetful":
-        told["checksum"] = "always"
-    if FAULT == "random":
-        told["checksum"] = f"{number}"
+    real_ns, cpu_ns = time.monotonic_ns() - begin_ns, time.process_time_ns() - begin_cpu_ns
+    told = {"real_ns": real_ns, "cpu_ns": cpu_ns, "checksum": f'{request["first"] + request["frames"] - 1:x}'}
+    told |= {"understates": {"real_ns": real_ns // 10}, "forgetful": {"checksum": "always"},
+             "random": {"checksum": f"{number}"}}.get(FAULT, {})
     if number < 5 or request["entry"] == "sound":
         return say(**told)
-    if FAULT == "exits" or FAULT == "entries:two":
+    if FAULT in ("exits", "entries:two"):
         sys.exit(7)
-    if FAULT == "hangs":
-        time.sleep(1000)
-    if FAULT == "garbage":
-        return print("hello", flush=True)
-    if FAULT == "long":
-        return print("x" * 70_000, flush=True)
-    if FAULT == "chatty":  # at once, also where output is not buffered
-        return print(2 * (json.dumps(told) + "\n"), end="", flush=True)
+    told |= {"negative": {"real_ns": -1}, "textual": {"real_ns": "1"}, "instant": {"real_ns": 0},
+             "overstates": {"real_ns": 10 * real_ns}, "parallel": {"cpu_ns": 2 * real_ns + 1_000_000_000}}.get(FAULT, {})
     if FAULT == "complains":
         told = {"error": "out of ideas"}
-    if FAULT == "negative":
-        told["real_ns"] = -1
-    if FAULT == "textual":
-        told["real_ns"] = "1"
-    if FAULT == "instant":
-        told["real_ns"] = 0
-    if FAULT == "overstates":
-        told["real_ns"] *= 10
-    if FAULT == "parallel":
-        told["cpu_ns"] = 2 * told["real_ns"] + 1_000_000_000
     if FAULT == "unchecked":
         del told["checksum"]
-    say(**told)
+    line = json.dumps(told) + "\n"
+    lines = {"garbage": "hello\n", "long": "x" * 70_000 + "\n", "chatty": 2 * line}.get(FAULT, line)
+    return print(lines, end="", flush=True)  # at once, also where output is not buffered
 
 
 def main():
-    describe()
+    say(throng_external=2 if FAULT == "entries:version" else 1, program=os.environ.get("NAME", "fake"),
+        entries=ENTRIES.get(FAULT, [ENTRY]))
     for number, line in enumerate(sys.stdin):
         answer(json.loads(line), number)
     if FAULT == "stubborn":

@@ -52,6 +52,13 @@ def expect(code, arguments, says=''):
     return done
 
 
+def expect_run(*words, code=0, **options):
+    """What a program prints that ends with this exit code."""
+    done = command(*words, **options)
+    assert done.code == code, (words, done.code, done.err[-2000:], done.out[-2000:])
+    return done.out
+
+
 def need_opengl():
     done = throng('pose --evaluator gpu --model synthetic:joints=2')
     if done.code == 4:
@@ -112,6 +119,14 @@ def python_with(module):
         if command(python, '-c', f'import importlib.util as u; exit(not u.find_spec("{module}"))').code == 0:
             return python
     raise Skip(f'no Python with {module}')
+
+
+def keeps_to_schema(*paths, schema='result-1'):
+    """What is wrong with the documents: "" if they keep to it."""
+    done = command(python_with('jsonschema'), f'{SOURCE}/tests/programs/check_schema.py',
+                   f'{SOURCE}/docs/reference/schema/{schema}.json', *paths)
+    assert done.err == '' and (done.code == 0) == (done.out == ''), done
+    return done.out
 
 
 def run_alone(test, begin):

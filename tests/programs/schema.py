@@ -8,20 +8,12 @@ import os
 import re
 import shlex
 
-from program import (PROGRAM, SOURCE, Skip, command, document, expect, limit_memory, load, main, parse, python_with, throng,
-                     write)
+from program import (PROGRAM, Skip, command, document, expect, keeps_to_schema, limit_memory, load, main, parse, python_with,
+                     throng, write)
 
 SMALL = '--model synthetic:joints=24,keys=16,rate=15'
 QUICK = f'--repetitions 2 --frames 1 --count 20 {SMALL}'
 COMPARE_PY = '/usr/share/benchmark/compare.py'
-
-
-def check(*files):
-    """What is wrong with the documents: "" if they keep to the schema."""
-    done = command(python_with('jsonschema'), f'{SOURCE}/tests/programs/check_schema.py',
-                   f'{SOURCE}/docs/reference/schema/result-1.json', *files)
-    assert done.err == '' and (done.code == 0) == (done.out == ''), done
-    return done.out
 
 
 def test_holds_for_what_every_command_writes():
@@ -42,7 +34,7 @@ def test_holds_for_what_every_command_writes():
             limit_memory()
         done = throng(f'{line} --out {i}.json')
         assert done.code <= 1, f'{line}: {done.err}'  # 1: stress missed its budget
-    wrong = check(*(f'{i}.json' for i in range(len(commands))))
+    wrong = keeps_to_schema(*(f'{i}.json' for i in range(len(commands))))
     assert wrong == '', wrong
 
 
@@ -87,11 +79,11 @@ def write_changed(whole, part, field, value, path):
 def test_does_not_hold_for_broken_documents():
     expect(0, f'bench --out a.json --filter pose/scalar/f32 {QUICK}')
     expect(0, 'compare --fail-on slower a.json a.json --out b.json')
-    assert (wrong := check('a.json', 'b.json')) == '', wrong
+    assert (wrong := keeps_to_schema('a.json', 'b.json')) == '', wrong
     whole = {'a': load('a.json'), 'b': load('b.json')}
     for i, (name, *change) in enumerate(BREAKS):
         write_changed(whole[name], *change, f'broken-{i}.json')
-    wrong = check(*(f'broken-{i}.json' for i in range(len(BREAKS))))
+    wrong = keeps_to_schema(*(f'broken-{i}.json' for i in range(len(BREAKS))))
     for i, change in enumerate(BREAKS):
         assert f'broken-{i}.json: ' in wrong, change
 

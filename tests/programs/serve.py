@@ -7,95 +7,19 @@ import hashlib
 import os
 import re
 import resource
-import shlex
 import shutil
 import signal
 import socket
 import time
 
-from program import (GOLDEN, HUMAN, PROGRAM, Skip, at_end, check_text, command, expect, main, parse, read, read_bytes,
-                     throng, write)
-from serve_client import Server, comes
+from program import GOLDEN, HUMAN, Skip, check_text, command, expect, main, parse, read, read_bytes, throng, write
+from serve_client import Crowd, comes
 
 SMALL = '--model synthetic:joints=4,clips=3,keys=16,rate=15'  # made, animated and drawn in no time
 EVENTS = b'GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n'
 SMALL_RUN = {'kind': 'scale', 'options': {'count': 20, 'threads': '1', 'repetitions': 1, 'frames': 2}}
 ENDLESS_RUN = {'kind': 'stress', 'options': {'count': 20, 'threads': '1', 'frames': 10000, 'budget_ms': 10000}}  # sleeps
 PICTURE, SMALL_PICTURE = '/api/picture.png?width=96&height=64', '/api/picture.png?width=64&height=64'
-
-
-class Crowd(Server):
-    """A server in the folder of the test, which ends with the test."""
-
-    def __init__(self, arguments, **how):
-        super().__init__(PROGRAM, os.getcwd(), *shlex.split(arguments), **how)
-        at_end.callback(self.process.kill)
-        assert self.wait_ready(), f'{arguments}: {self.said()}'
-        self.pid = self.process.pid
-
-    def stop(self):
-        assert self.end(), self.said()
-
-    def end_by(self, number):
-        """Its exit code; of an end by a signal, less than 0."""
-        self.process.send_signal(number)
-        return self.process.wait()
-
-    def expect(self, status, method, path, body=None, headers=''):
-        answer = self.request(method, path, body, headers)
-        assert answer.status == status, f'{method} {path} {body}: {answer.status}, not {status}: {answer.text}'
-        return answer
-
-    def refuse(self, status, method, path, code, body=None):
-        answer = self.expect(status, method, path, body)
-        assert answer.text.startswith('{"error":{"code":"%s"' % code), f'{method} {path}: {answer.text}'
-        return answer.text
-
-    def change(self, status, **settings):
-        return self.expect(status, 'PATCH', '/api/settings', settings)
-
-    def begin(self, run):
-        self.expect(202, 'POST', '/api/runs', run)
-
-    def document(self, path):
-        return parse(self.expect(200, 'GET', path).text)
-
-    def state(self):
-        return self.document('/api/state')
-
-    def comes(self, path, *texts):
-        """Asks again until all of the texts are there, and returns the last answer's."""
-        def found():
-            return all(text in self.request('GET', path).text for text in texts)
-        assert comes(found), f'{path} has no {texts}: {self.request("GET", path).text}'
-        return self.request('GET', path).text
-
-    def ticks_on(self, ticks=None):
-        """Waits until there are more ticks than these, or than now."""
-        ticks = self.metric('throng_ticks_total') if ticks is None else ticks
-        assert comes(lambda: self.metric('throng_ticks_total') > ticks), f'{ticks} ticks, and no more'
-
-    def pause(self):
-        self.change(200, paused=True)
-        self.comes('/metrics', '\nthrong_paused 1\n')
-
-    def picture(self, path):
-        """Its bytes. Asks again where a loaded machine takes long; skips the test where there is no OpenGL."""
-        answer = None
-        def is_over():
-            nonlocal answer
-            answer = self.request('GET', path)
-            return '"too_slow"' not in answer.text
-        comes(is_over)
-        if answer.status == 503 and '"no_picture"' in answer.text:
-            raise Skip(f'no OpenGL here: {answer.text}')
-        assert answer.status == 200 and '\r\nContent-Type: image/png\r\n' in answer.head, answer.text
-        return answer.body
-
-    def child(self):
-        """The process of its run or picture, once there is one."""
-        assert (found := comes(lambda: command('pgrep', '-P', str(self.pid)).out.split())), self.said()
-        return int(found[0])
 
 
 def number_at(document, path):

@@ -1,24 +1,22 @@
 #!/usr/bin/env python3
-"""Attacks `throng serve` on loopback: smuggled requests, slow clients, floods.
-
-    serve_attacks.py PROGRAM [--rounds N]
+"""Attacks `throng serve` on loopback: smuggled requests, slow clients, floods. Tests in the form of program.py.
 
 Each malformed request must get one answer, of status 400 in our form, on a connection that is then closed. While more
 slow clients than the server has room for hold their connections, and while others flood it, a client must get its
-answers. Prints the crowd's ticks in quiet and in the rounds of each attack. Exit code 1: something did not hold."""
-import argparse
+answers. Prints the crowd's ticks in quiet and in the rounds of each attack. THRONG_ATTACK_ROUNDS: another number of them."""
 import contextlib
 import json
 import os
 import resource
 import socket
-import sys
-import tempfile
 import threading
 import time
 
-from serve_client import NIGHTLY, Server, check
+from program import main
+from serve_client import NIGHTLY, Crowd
 
+ROUNDS = int(os.environ.get('THRONG_ATTACK_ROUNDS', 40 if NIGHTLY else 2))  # of each attack
+THOUSAND = '--count 1000 --threads 1'
 CLIENTS = 1100  # more than wait for the end of a head, and than the library has
 HOST = b'Host: localhost\r\n'
 NEXT = b'GET /healthz HTTP/1.1\r\n' + HOST + b'\r\n'
@@ -52,11 +50,11 @@ def smuggle(server):
     for name, request in MALFORMED.items():
         answer = server.say(request + NEXT)
         head, _, body = answer.partition(b'\r\n\r\n')
-        check(answer.count(b'HTTP/1.1 ') == 1 and head.startswith(b'HTTP/1.1 400 '), f'{name}: {answer}')
-        check(b'\r\nConnection: close' in head and json.loads(body)['error']['message'], f'{name}: {answer}')
+        assert answer.count(b'HTTP/1.1 ') == 1 and head.startswith(b'HTTP/1.1 400 '), f'{name}: {answer}'
+        assert b'\r\nConnection: close' in head and json.loads(body)['error']['message'], f'{name}: {answer}'
     for name, request in ONE_ANSWER.items():
         answer = server.say(request + NEXT)
-        check(answer.count(b'HTTP/1.1 ') == 1, f'{name}: {answer}')
+        assert answer.count(b'HTTP/1.1 ') == 1, f'{name}: {answer}'
 
 
 class Slow:
@@ -120,15 +118,14 @@ class Flood:
         time.sleep(0.05)
 
 
-def watch(server, rounds, attack=lambda: time.sleep(0.05)):
+def watch(server, attack=lambda: time.sleep(0.05)):
     """(ticks a second, missed, longest answer in s) meanwhile. Asks after each round, and must be answered."""
     first, missed, begin = server.metric('throng_ticks_total'), server.metric('throng_ticks_missed_total'), time.monotonic()
     longest = 0
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         attack()
         before = time.monotonic()
-        status, _ = server.ask('GET', '/healthz')
-        check(status == 200, f'status {status}')
+        server.expect(200, 'GET', '/healthz')
         longest = max(longest, time.monotonic() - before)
     ticks = server.metric('throng_ticks_total') - first
     return ticks / (time.monotonic() - begin), server.metric('throng_ticks_missed_total') - missed, longest
@@ -147,55 +144,39 @@ def refuse_others(server):
     if child == 0:
         os.setuid(65534)
         os._exit(0 if server.say(NEXT).startswith(b'HTTP/1.1 403 ') else 1)
-    check(os.waitpid(child, 0)[1] == 0, 'another user is served')
-    check(server.ask('GET', '/healthz')[0] == 200, 'root is not served')
+    assert os.waitpid(child, 0)[1] == 0, 'another user is served'
+    server.expect(200, 'GET', '/healthz')  # root is
 
 
-def attack_all(server, rounds):
+def test_over_loopback():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else 4096, hard))
+    server = Crowd(THOUSAND)
     smuggle(server)
-    quiet = watch(server, rounds)
+    quiet = watch(server)
     report('quiet', quiet, quiet)
     slow = {'slow heads': b'GET /healthz HTTP/1.1\r\nX: ',
             'slow bodies': post(b'Content-Type: application/json', b'Content-Length: 16000'),
             'nobody reads': b'GET /api/openapi.json HTTP/1.1\r\n' + HOST + b'\r\n'}
     for name, beginning in slow.items():
         with Slow(server, beginning) as clients:
-            report(name, quiet, watch(server, rounds, clients.attack), f'{clients.reopened} connected again')
+            report(name, quiet, watch(server, clients.attack), f'{clients.reopened} connected again')
     floods = {'flood of requests': NEXT, 'flood of malformed requests': MALFORMED['no Host'] + NEXT,
               'flood of pages': b'GET /api/state HTTP/1.1\r\n' + HOST + b'\r\n'}
     for name, request in floods.items():
         with Flood(server, request) as clients:
-            result = watch(server, rounds, clients.attack)
+            result = watch(server, clients.attack)
         report(name, quiet, result, f'{clients.sent} requests')
-    again = watch(server, rounds)
-    report('quiet again', quiet, again)
+    report('quiet again', quiet, watch(server))
+    server.stop()
 
 
-def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument('program')
-    arguments.add_argument('--rounds', type=int, default=40 if NIGHTLY else 2, help='of each attack')
-    options = arguments.parse_args()
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else 4096, hard))
-    for listen in ('127.0.0.1:0', 'unix:socket'):
-        with tempfile.TemporaryDirectory(prefix='throng-attacks-') as folder:
-            server = Server(os.path.abspath(options.program), folder, '--count', '1000', '--threads', '1', listen=listen)
-            try:
-                check(server.wait_ready(), server.said())
-                print(listen)
-                if listen.startswith('unix'):
-                    smuggle(server)
-                    if os.getuid() == 0:
-                        refuse_others(server)
-                else:
-                    attack_all(server, options.rounds)
-                check(server.end(), server.said())
-            except (AssertionError, OSError) as why:
-                sys.exit(f'{type(why).__name__}: {why}\n{server.said()}')
-            finally:
-                server.process.kill()
+def test_over_a_unix_socket():
+    server = Crowd(THOUSAND, listen='unix:socket')
+    smuggle(server)
+    if os.getuid() == 0:
+        refuse_others(server)
+    server.stop()
 
 
-if __name__ == '__main__':
-    main()
+main(globals())

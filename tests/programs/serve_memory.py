@@ -1,23 +1,19 @@
 #!/usr/bin/env python3
-"""Attacks the memory of `throng serve --max-memory`: models, crowds, pictures and runs that want more than there is.
-
-    serve_memory.py PROGRAM
+"""Attacks the memory of `throng serve --max-memory`: models, crowds, pictures and runs that want more than there is. Tests in
+the form of program.py.
 
 The peak resident memory (VmHWM) of the server and of the processes that it starts, summed over those that live at one
-time, must stay within the budget and the stated bases; each attack must get its error, and a good model must play.
-Exit code 1: something did not hold."""
+time, must stay within the budget and the stated bases; each attack must get its error, and a good model must play."""
 import json
 import os
 import shutil
 import struct
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 import zlib
 
-from serve_client import Server, check, comes, make_model
+from program import HUMAN, command, main, parse
+from serve_client import Crowd, comes
 
 MB = 1 << 20
 BUDGET = 50
@@ -102,56 +98,47 @@ def write_sparse(path, size):
         file.truncate(size)
 
 
-def make_models(program, folder):
+def make_models():
     """Good ones and hostile ones, a few kilobytes each on the disk."""
-    def inside(name):
-        return os.path.join(folder, name)
-    with open(inside('triangle.bin'), 'wb') as file:
+    with open('triangle.bin', 'wb') as file:
         file.write(struct.pack('<9f', 0, 0, 0, 1, 0, 0, 0, 1, 0))
-    make_model(program, 'joints=4', inside('good.glb'))
-    write_sparse(inside('huge.png'), 250 * MB)
-    os.link(inside('huge.png'), inside('hard.png'))
-    write_gltf(inside('six.gltf'), ['huge.png', './huge.png', '././huge.png', './/huge.png', '%68uge.png', 'hard.png'])
-    write_sparse(inside('some.png'), 6 * MB)
-    write_gltf(inside('shared.gltf'), ['some.png', './some.png', '././some.png', './/some.png', '%73ome.png'])
+    assert command(HUMAN, 'synthetic:joints=4', 'good.glb').code == 0
+    write_sparse('huge.png', 250 * MB)
+    os.link('huge.png', 'hard.png')
+    write_gltf('six.gltf', ['huge.png', './huge.png', '././huge.png', './/huge.png', '%68uge.png', 'hard.png'])
+    write_sparse('some.png', 6 * MB)
+    write_gltf('shared.gltf', ['some.png', './some.png', '././some.png', './/some.png', '%73ome.png'])
     for n in range(6):
-        write_sparse(inside(f'part{n}.png'), 12 * MB)
-    write_gltf(inside('parts.gltf'), [f'part{n}.png' for n in range(6)])
-    write_png(inside('bomb0.png'), 8192)
+        write_sparse(f'part{n}.png', 12 * MB)
+    write_gltf('parts.gltf', [f'part{n}.png' for n in range(6)])
+    write_png('bomb0.png', 8192)
     for n in range(1, 6):
-        shutil.copy(inside('bomb0.png'), inside(f'bomb{n}.png'))
-    write_gltf(inside('bombs.gltf'), [f'bomb{n}.png' for n in range(6)])
-
-
-def state(server):
-    return json.loads(server.ask('GET', '/api/state')[1])
+        shutil.copy('bomb0.png', f'bomb{n}.png')
+    write_gltf('bombs.gltf', [f'bomb{n}.png' for n in range(6)])
 
 
 def change(server, **settings):
     """The error of a change, or None."""
-    before = state(server)['reconfiguration']
-    status, body = server.ask('PATCH', '/api/settings', json.dumps(settings))
-    check(status == 202, body)
+    before = server.state()['reconfiguration']
+    server.change(202, **settings)
     def over():
-        now = state(server)['reconfiguration']
+        now = server.state()['reconfiguration']
         return now if now['state'] == 'idle' and now['done'] + now['failed'] > before['done'] + before['failed'] else None
     return comes(over)['error']
 
 
 def picture(server, width):
-    """Status and text of the next picture that is ready. Another width: another picture, and not the last one again."""
+    """The next one that is ready. Another width: another picture, and not the last one again."""
     def ready():
-        status, body = server.ask('GET', f'/api/picture.png?width={width}&height=64', timeout=60)
-        return None if b'"too_slow"' in body else (status, body)
+        answer = server.request('GET', f'/api/picture.png?width={width}&height=64', timeout=60)
+        return None if '"too_slow"' in answer.text else answer
     return comes(ready, 120)
 
 
 def run(server, kind, **options):
-    status, body = server.ask('POST', '/api/runs', json.dumps({'kind': kind, 'options': options}))
-    check(status == 202, body)
-    path = f'/api/runs/{json.loads(body)["id"]}'
+    path = f'/api/runs/{parse(server.expect(202, "POST", "/api/runs", {"kind": kind, "options": options}).text)["id"]}'
     def over():
-        one = json.loads(server.ask('GET', path)[1])
+        one = server.document(path)
         return one if one['state'] != 'running' else None
     return comes(over, 120)
 
@@ -159,48 +146,39 @@ def run(server, kind, **options):
 def attack(server):
     for name in ('six.gltf', 'parts.gltf'):
         error = change(server, models=[name])
-        check(error and name in error and 'MB' in error, f'{name}: {error}')
-    check(change(server, models=['shared.gltf']) is None, 'a picture of five names is kept more than once')
-    check(change(server, models=['human'], count=100000) is not None, 'a crowd of 250 MB fits')
-    check(change(server, models=['bombs.gltf'], count=4) is None, 'small files do not fit')
-    status, body = picture(server, 96)
-    check(status in (200, 503), body)
+        assert error and name in error and 'MB' in error, f'{name}: {error}'
+    assert change(server, models=['shared.gltf']) is None, 'a picture of five names is kept more than once'
+    assert change(server, models=['human'], count=100000) is not None, 'a crowd of 250 MB fits'
+    assert change(server, models=['bombs.gltf'], count=4) is None, 'small files do not fit'
+    shown = picture(server, 96)
+    assert shown.status in (200, 503), shown.text
     one = run(server, 'scale', count=100000, threads='1')
-    check(one['state'] == 'failed' and one['exit_code'] == 4 and 'memory' in one['message'], one)
+    assert one['state'] == 'failed' and one['exit_code'] == 4 and 'memory' in one['message'], one
     one = run(server, 'scale', count=10, threads='1', models=['six.gltf'])
-    check(one['state'] == 'failed' and one['exit_code'] == 3 and 'six.gltf' in one['message'], one)
+    assert one['state'] == 'failed' and one['exit_code'] == 3 and 'six.gltf' in one['message'], one
 
 
 def use(server):
     """What is good works under the same limit, after all that."""
-    check(change(server, models=['good.glb'], count=1000) is None, 'a good model does not fit')
+    assert change(server, models=['good.glb'], count=1000) is None, 'a good model does not fit'
     one = run(server, 'scale', count=100, threads='1', repetitions=1, frames=1)
-    check(one['state'] == 'done', one)
-    check(comes(lambda: picture(server, 64)[0] == 200), 'no picture')  # a failure is not tried again for a second
-    memory = state(server)['memory']
-    check(memory['budget_bytes'] == BUDGET * 1000000 and memory['models_bytes'] > 0 and memory['runs_bytes'] == 0, memory)
+    assert one['state'] == 'done', one
+    assert comes(lambda: picture(server, 64).status == 200), 'no picture'  # a failure is not tried again for a second
+    memory = server.state()['memory']
+    assert memory['budget_bytes'] == BUDGET * 1000000 and memory['models_bytes'] > 0 and memory['runs_bytes'] == 0, memory
 
 
-def main():
-    program = os.path.abspath(sys.argv[1])
-    with tempfile.TemporaryDirectory(prefix='throng-memory-') as folder:
-        make_models(program, folder)
-        server = Server(program, folder, '--max-memory', str(BUDGET), '--model', '.', '--threads', '2')
-        watch = Watch(server)
-        try:
-            check(server.wait_ready(), server.said())
-            watch.start()
-            attack(server)
-            use(server)
-            watch.stop()
-            print(f'{watch.most:.0f} MB beyond the bases at once;', ', '.join(f'{n} {p:.0f} MB' for n, p in watch.peaks.items()))
-            check(watch.most <= BUDGET, watch.peaks)
-            check(server.end(), server.said())
-        except (AssertionError, OSError) as why:
-            sys.exit(f'{type(why).__name__}: {why}\n{server.said()}')
-        finally:
-            server.process.kill()
+def test_stays_within_the_budget():
+    make_models()
+    server = Crowd(f'--max-memory {BUDGET} --model . --threads 2')
+    watch = Watch(server)
+    watch.start()
+    attack(server)
+    use(server)
+    watch.stop()
+    print(f'{watch.most:.0f} MB beyond the bases at once;', ', '.join(f'{n} {p:.0f} MB' for n, p in watch.peaks.items()))
+    assert watch.most <= BUDGET, watch.peaks
+    server.stop()
 
 
-if __name__ == '__main__':
-    main()
+main(globals())

@@ -26,13 +26,12 @@ th_script(view view.py $<TARGET_FILE:throng> SCREEN)
 th_suite(pose th::human PkgConfig::JANSSON NEEDS throng WITH fixture_program)
 # What it says, held against golden/documents: help, completion, messages, models.
 th_suite(messages th_cli PkgConfig::JANSSON INSIDE NEEDS throng human WITH fixture_document fixture_program)
-set(schema ${PROJECT_SOURCE_DIR}/docs/reference/schema/result-1.json)
 if(TARGET throng-mpi)
     add_library(fail_allocation MODULE ${CMAKE_CURRENT_LIST_DIR}/fail_allocation.c)
     set_target_properties(fail_allocation PROPERTIES C_VISIBILITY_PRESET default)
     target_link_libraries(fail_allocation PRIVATE th_warnings th_codegen)
-    add_test(NAME mpi COMMAND ${CMAKE_CURRENT_LIST_DIR}/mpi.py
-        $<TARGET_FILE:throng-mpi> $<TARGET_FILE:throng> $<TARGET_FILE:fail_allocation> ${schema})
+    add_test(NAME mpi COMMAND ${with_skips} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/mpi.py
+        $<TARGET_FILE:throng-mpi> $<TARGET_FILE:throng> $<TARGET_FILE:fail_allocation>)
     set_tests_properties(mpi PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endif()
 

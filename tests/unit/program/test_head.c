@@ -56,40 +56,36 @@ Test(head, request_lines_are_three_words)
     EXPECT(400, "GET / HTTP/1.1\n" HOST "\r\n");
 }
 
+/* Heads that begin so, with one of these fields each. */
+static void expect_refused(const char *begin, const char *const *fields)
+{
+    char text[256];
+    for (; *fields; fields++) {
+        const int size = snprintf(text, sizeof text, "%s%s\r\n\r\n", begin, *fields);
+        cr_expect_eq(status_of(text, (size_t)size), 400, "%s", text);
+    }
+}
+
 Test(head, fields_are_tokens_with_a_colon_on_one_line)
 {
-    EXPECT(400, GET HOST "X : y\r\n\r\n");
-    EXPECT(400, GET HOST " X: y\r\n\r\n");
-    EXPECT(400, GET HOST "X: y\r\n z\r\n\r\n");
-    EXPECT(400, GET HOST "X: y\r\n\tz\r\n\r\n");
-    EXPECT(400, GET HOST "X\r\n\r\n");
-    EXPECT(400, GET HOST ": y\r\n\r\n");
+    static const char *const fields[] = {"X : y",  " X: y",        "X: y\r\n z", "X: y\r\n\tz", "X",      ": y",
+                                         "X(): z", "X\xc3\xa4: z", "X: a\rb",    "X: a\x7f",    "X: a\n", NULL};
+    expect_refused(GET HOST, fields);
     EXPECT(400, GET HOST "X\0Y: z\r\n\r\n");
-    EXPECT(400, GET HOST "X(): z\r\n\r\n");
-    EXPECT(400, GET HOST "X\xc3\xa4: z\r\n\r\n");
     EXPECT(400, GET HOST "X: a\0b\r\n\r\n");
-    EXPECT(400, GET HOST "X: a\rb\r\n\r\n");
-    EXPECT(400, GET HOST "X: a\x7f\r\n\r\n");
-    EXPECT(400, GET HOST "X: a\n\r\n");
     EXPECT(400, GET HOST "\n");
 }
 
 Test(head, a_request_ends_in_one_place_and_names_one_host)
 {
-    EXPECT(400, GET HOST "Content-Length: +5\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length: -5\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length: 0x5\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length: 5 5\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length: 5, 5\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length:\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length: 18446744073709551616\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length: 5\r\ncontent-length: 5\r\n\r\n");
-    EXPECT(400, GET HOST "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n");
-    EXPECT(400, GET HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n");
-    EXPECT(400, GET HOST "Transfer-Encoding: gzip, chunked\r\n\r\n");
-    EXPECT(400, GET HOST "Transfer-Encoding: identity\r\n\r\n");
-    EXPECT(400, GET HOST "Transfer-Encoding: xchunked\r\n\r\n");
-    EXPECT(400, GET HOST "Transfer-Encoding:\vchunked\r\n\r\n");
+    static const char *const lengths[] = {"+5", "-5", "0x5", "5 5", "5, 5", "", "18446744073709551616", NULL};
+    static const char *const encodings[] = {"gzip, chunked", "identity", "xchunked", "\vchunked", NULL};
+    static const char *const twice[] = {"Content-Length: 5\r\ncontent-length: 5",
+                                        "Content-Length: 5\r\nTransfer-Encoding: chunked",
+                                        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", NULL};
+    expect_refused(GET HOST "Content-Length: ", lengths);
+    expect_refused(GET HOST "Transfer-Encoding: ", encodings);
+    expect_refused(GET HOST, twice);
     EXPECT(400, "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n");
     EXPECT(400, GET "\r\n");
     EXPECT(400, GET HOST HOST "\r\n");

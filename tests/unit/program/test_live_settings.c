@@ -25,25 +25,41 @@ static bool apply(th_action action)
     return th_live_settings_apply(&settings, action, &model_set, &start);
 }
 
+/* What the action makes of a value. The same: it does nothing. */
+static void expect_step(th_action action, uint32_t *value, uint32_t from, uint32_t to)
+{
+    *value = from;
+    cr_expect_eq(apply(action), from != to);
+    cr_expect_eq(*value, to, "%u becomes %u", from, *value);
+}
+
 Test(live_settings, sizes_of_the_crowd)
 {
-    cr_expect(apply(TH_ACTION_DOUBLE));
-    cr_expect_eq(settings.crowd.count, 200);
-    cr_expect(apply(TH_ACTION_DOUBLE + TH_ACTION_BACK));
-    cr_expect(apply(TH_ACTION_MORE));
-    cr_expect_eq(settings.crowd.count, 110);
-    cr_expect(apply(TH_ACTION_MORE + TH_ACTION_BACK));
-    cr_expect_eq(settings.crowd.count, 99);
-    settings.crowd.count = 5;
-    cr_expect(apply(TH_ACTION_MORE));
-    cr_expect_eq(settings.crowd.count, 6);
-    settings.crowd.count = 1;
-    cr_expect(!apply(TH_ACTION_DOUBLE + TH_ACTION_BACK) && !apply(TH_ACTION_MORE + TH_ACTION_BACK));
-    cr_expect_eq(settings.crowd.count, 1);
-    settings.crowd.count = 999999;
-    cr_expect(apply(TH_ACTION_DOUBLE));
-    cr_expect_eq(settings.crowd.count, 1000000);
-    cr_expect(!apply(TH_ACTION_MORE));
+    uint32_t *count = &settings.crowd.count;
+    expect_step(TH_ACTION_DOUBLE, count, 100, 200);
+    expect_step(TH_ACTION_DOUBLE + TH_ACTION_BACK, count, 200, 100);
+    expect_step(TH_ACTION_MORE, count, 100, 110);
+    expect_step(TH_ACTION_MORE + TH_ACTION_BACK, count, 110, 99);
+    expect_step(TH_ACTION_MORE, count, 5, 6);
+    expect_step(TH_ACTION_DOUBLE + TH_ACTION_BACK, count, 1, 1);
+    expect_step(TH_ACTION_MORE + TH_ACTION_BACK, count, 1, 1);
+    expect_step(TH_ACTION_DOUBLE, count, 999999, 1000000);
+    expect_step(TH_ACTION_MORE, count, 1000000, 1000000);
+}
+
+Test(live_settings, threads_within_what_there_can_be)
+{
+    uint32_t *threads = &settings.crowd.jobs.threads;
+    expect_step(TH_ACTION_THREADS, threads, 2, 3);
+    expect_step(TH_ACTION_THREADS + TH_ACTION_BACK, threads, 1, 1);
+    expect_step(TH_ACTION_THREADS, threads, TH_JOBS_MAX_THREADS, TH_JOBS_MAX_THREADS);
+}
+
+static void expect_description(const char *text)
+{
+    char got[256];
+    th_live_settings_describe(&settings, got, sizeof got);
+    cr_expect_str_eq(got, text);
 }
 
 static bool blend(th_action action)
@@ -53,7 +69,6 @@ static bool blend(th_action action)
 
 Test(live_settings, the_pace_of_a_blend)
 {
-    char text[128];
     cr_expect(!blend(TH_ACTION_PACE)); /* nothing is blended */
     settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
     settings.crowd.blend.pace = 0.1;
@@ -63,14 +78,12 @@ Test(live_settings, the_pace_of_a_blend)
     cr_expect(blend(TH_ACTION_PACE));
     cr_expect(blend(TH_ACTION_PACE));
     cr_expect_float_eq(settings.crowd.blend.pace, 0.2, 1e-12);
-    th_live_settings_describe(&settings, text, sizeof text);
-    cr_expect(strstr(text, "blend at 0.2"), "%s", text);
+    expect_description("100 characters, 2 threads, blend at 0.2");
     cr_expect(!blend(TH_ACTION_DOUBLE) && !apply(TH_ACTION_PACE));
 }
 
 Test(live_settings, the_weights_of_a_blend)
 {
-    char text[128];
     settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
     cr_expect(!blend(TH_ACTION_WEIGHT)); /* of no clip */
     settings.clip = "jump";
@@ -81,8 +94,7 @@ Test(live_settings, the_weights_of_a_blend)
     cr_expect_str_eq(settings.crowd.blend.clips[1].name, "idle");
     cr_expect_eq(settings.crowd.blend.clips[1].weight, 1);
     cr_expect_str_eq(settings.crowd.blend.clips[2].name, "walk");
-    th_live_settings_describe(&settings, text, sizeof text);
-    cr_expect(strstr(text, "blend, weight 1.25"), "%s", text);
+    expect_description("100 characters, 2 threads, jump, blend, weight 1.25");
     for (int n = 0; n < 5; n++)
         cr_expect(blend(TH_ACTION_WEIGHT + TH_ACTION_BACK));
     cr_expect(!blend(TH_ACTION_WEIGHT + TH_ACTION_BACK));
@@ -92,16 +104,6 @@ Test(live_settings, the_weights_of_a_blend)
     cr_expect(!blend(TH_ACTION_WEIGHT + TH_ACTION_BACK)); /* something has to play */
     cr_expect(blend(TH_ACTION_PACE));
     cr_expect_eq(settings.crowd.blend.clip_count, 0);
-}
-
-Test(live_settings, threads_within_what_there_can_be)
-{
-    cr_expect(apply(TH_ACTION_THREADS));
-    cr_expect_eq(settings.crowd.jobs.threads, 3);
-    settings.crowd.jobs.threads = 1;
-    cr_expect(!apply(TH_ACTION_THREADS + TH_ACTION_BACK));
-    settings.crowd.jobs.threads = TH_JOBS_MAX_THREADS;
-    cr_expect(!apply(TH_ACTION_THREADS));
 }
 
 /* As in a build that has not all of them. */
@@ -195,13 +197,6 @@ Test(live_settings, leaves_alone_what_is_others_business)
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         cr_expect(!apply(others[k]));
     cr_expect_eq(memcmp(&settings, &start, sizeof start), 0);
-}
-
-static void expect_description(const char *text)
-{
-    char got[256];
-    th_live_settings_describe(&settings, got, sizeof got);
-    cr_expect_str_eq(got, text);
 }
 
 Test(live_settings, says_what_is_out_of_the_ordinary)
