@@ -1,42 +1,44 @@
 #!/usr/bin/env python3
-"""The pages that Throng makes, in a real browser: pages.py PROGRAM SOURCE [PICTURES]
+"""The pages that Throng makes, in a real browser. Tests in the form of program.py.
 
 The server's page must show what the API says, change it, draw it, measure it and ask for a token. A
 report of each command must draw what its document says, with and without scripts, also when names are markup, and run
 no other script. It and the page of results must fit, wide and narrow. No script, style or address of any of them
-may leave an error in the console: a script that does not parse does. PICTURES: a folder to keep screenshots in."""
+may leave an error in the console: a script that does not parse does. THRONG_PICTURES: a folder to keep screenshots in."""
 import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../programs'))
 from chromium import Chromium, Page  # noqa: E402
-from serve_client import Server, check, comes  # noqa: E402
+from program import SOURCE, Skip, at_end, command, main, read, throng, write  # noqa: E402
+from serve_client import Crowd, comes  # noqa: E402
 
-PROGRAM, SOURCE = map(os.path.abspath, sys.argv[1:3])
-PICTURES = sys.argv[3] if len(sys.argv) > 3 else None
+PICTURES = os.environ.get('THRONG_PICTURES')
 MODEL = 'synthetic:joints=8'
 TOKEN = 'a-token-of-the-test-1'
 WIDE, NARROW = 1280, 400
 
 
-servers = []
+def need_chromium():
+    if not shutil.which('chromium'):
+        raise Skip('no chromium')
 
 
-def serve(folder, *arguments):
-    server = Server(PROGRAM, folder, '--model', MODEL, *arguments)
-    servers.append(server)
-    check(server.wait_ready(), server.said())
+def open_page():
+    browser = Chromium(shutil.which('chromium'))
+    at_end.callback(browser.close)
+    return Page(browser)
+
+
+def serve(arguments):
+    server = Crowd(f'--model {MODEL} {arguments}')
     return server, f'http://127.0.0.1:{server.address[1]}/'
 
 
-def state_of(server):
-    status, body = server.ask('GET', '/api/state')
-    check(status == 200, f'/api/state: {status}')
-    return json.loads(body)
+def check(holds, what):
+    assert holds, what
 
 
 def looks_right(page, name):
@@ -55,7 +57,7 @@ SETTING = '''document.querySelector('#controls [name=%s]').value'''
 
 def shows_the_state(page, server):
     page.until('document.querySelector("#link").textContent === "connected"', 'the page is connected')
-    now = state_of(server)
+    now = server.state()
     page.until(f'{CHARACTERS} === "{now["crowd"]["characters"]}"', 'it shows how many characters there are')
     for name in ('count', 'threads', 'rate_hz'):
         shown = page.until(SETTING % name, f'it shows {name}')
@@ -65,7 +67,7 @@ def shows_the_state(page, server):
            '(document.querySelector("#statistics").innerText.match(/of ([0-9.]+)\\s?(k?) due/))')
     first = page.until(due, 'it shows ticks')
     page.until(f'{due} > {first}', 'the ticks grow')
-    ticks = state_of(server)['ticks']
+    ticks = server.state()['ticks']
     check(page.value(due) * 0.95 <= ticks['total'] + ticks['missed_total'], 'ticks to come')
 
 
@@ -74,7 +76,7 @@ def changes_the_count(page, server):
         (document.querySelector("#controls [name=count]"))''')
     page.until('!document.querySelector("#apply").disabled', 'a change can be applied')
     page.value('document.querySelector("#apply").click()')
-    check(comes(lambda: state_of(server)['crowd']['characters'] == 70), 'the API has the count of the page')
+    check(comes(lambda: server.state()['crowd']['characters'] == 70), 'the API has the count of the page')
     page.until(f'{CHARACTERS} === "70"', 'the page has the new count')
 
 
@@ -90,7 +92,7 @@ def changes_the_count_by_keys(page, server):
     for digit in '90':
         page.press(digit, digit)
     page.press('Enter', '\r')
-    check(comes(lambda: state_of(server)['crowd']['characters'] == 90), 'Enter applies the count')
+    check(comes(lambda: server.state()['crowd']['characters'] == 90), 'Enter applies the count')
 
 
 def draws_a_picture(page):
@@ -118,10 +120,10 @@ def runs_a_measurement(page):
     page.value('document.querySelector("#close").click()')
 
 
-def refuses_a_wrong_token(page, folder):
-    with open(os.path.join(folder, 'token'), 'w', encoding='utf-8') as file:
-        file.write(TOKEN)
-    server, address = serve(folder, '--count', '10', '--token-file', 'token')
+def test_the_page_asks_for_a_token():
+    page = open_page()
+    write('token', TOKEN)
+    server, address = serve('--count 10 --token-file token')
     page.open(address, expected='401 (Unauthorized)')
     page.until('!document.querySelector("#token").hidden', 'it asks for a token')
     for token, then in (('wrong-token-of-16-letters', 'document.querySelector("#token [role=alert]").textContent.includes("rejected")'),
@@ -130,7 +132,7 @@ def refuses_a_wrong_token(page, folder):
             document.querySelector("#token form button").click()''')
         page.until(then, f'the token {token} leads to {then}')
     check(not page.errors(), f'with a token the console says {page.errors()}')
-    check(server.end(), server.said())
+    server.stop()
 
 
 # How many plots have something drawn in them; -1 if one has not.
@@ -188,13 +190,10 @@ def is_plain_without_scripts(page, address, name):
     page.command('Emulation.setScriptExecutionDisabled', value=False)
 
 
-def runs_no_other_script(page, folder):
+def runs_no_other_script(page):
     """A report whose script was changed draws nothing."""
-    with open(os.path.join(folder, 'scale.html'), encoding='utf-8') as file:
-        text = file.read()
-    with open(os.path.join(folder, 'forged.html'), 'w', encoding='utf-8') as file:
-        file.write(text.replace("'use strict';\nconst result", "'use strict'; \nconst result"))
-    page.open(f'file://{folder}/forged.html', expected='Content Security Policy')
+    write('forged.html', read('scale.html').replace("'use strict';\nconst result", "'use strict'; \nconst result"))
+    page.open(f'file://{os.getcwd()}/forged.html', expected='Content Security Policy')
     check(page.value('document.querySelectorAll("canvas").length') == 0, 'a forged script runs')
     check(page.value('document.querySelector("#report table") !== null'), 'what is no script stays')
 
@@ -204,7 +203,7 @@ def is_served(page, server, address):
     page.open(f'{address}api/runs/1/report')
     page.until(f'{DRAWN} > 3', 'a served report is drawn')
     check(page.value('origin') == 'null', 'it has no origin')
-    check(page.value(DOCUMENT) == json.loads(server.ask('GET', '/api/runs/1/result')[1]), 'it has the document')
+    check(page.value(DOCUMENT) == server.document('/api/runs/1/result'), 'it has the document')
 
 
 INK = 'Chart.getChart(document.querySelector("canvas")).options.plugins.legend.labels.color'
@@ -229,65 +228,49 @@ def is_a_report(page, address, name):
         is_plain_without_scripts(page, address, name)
 
 
-def reports(folder):
+def write_reports():
     """A page of each command that writes one, of a model whose name and path are markup."""
-    os.mkdir(os.path.join(folder, 'm<'))
-    os.makedirs(os.path.join(folder, 'results', 'this'))
+    os.mkdir('m<')
+    os.makedirs('results/this')
     model = 'm</script><!--<script>alert(1)<b>.glb'
-    shutil.copy(os.path.join(SOURCE, 'tests/data/morph.glb'), os.path.join(folder, model))
-
-    def throng(*arguments):
-        got = subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-        check(os.path.exists(os.path.join(folder, arguments[-1])), f'{arguments}: {got.stderr}')
-
-    small = ('--model', model, '--count', '20', '--frames', '2', '--repetitions')
-    for n in '12':
-        throng('bench', '--filter', '^(pose/(scalar|tutorial)|limit)', *small, '2', '--out', f'{n}.json', '--out', f'bench{n}.html')
-    throng('scale', '--threads', '1,2', *small, '1', '--out', 'scale.html')
-    throng('stress', '--model', model, '--count', '20', '--threads', '1', '--frames', '299', '--budget-ms', '1', '--out',
-           'stress.html')
-    throng('compare', '1.json', '2.json', '--force', '--out', 'compare.html')
-    throng('bench', '--filter', '^throng-1/human_1k', '--repetitions', '2', '--frames', '1', '--out', 'results/this/throng-1.json')
-    with open(os.path.join(folder, 'results.html'), 'w', encoding='utf-8') as file:
-        subprocess.run([f'{SOURCE}/scripts/results-page', os.path.join(folder, 'results')], stdout=file, check=True)
+    shutil.copy(f'{SOURCE}/tests/data/morph.glb', model)
+    small = f"--model '{model}' --count 20 --frames 2 --repetitions"
+    for line in (f"bench --filter '^(pose/(scalar|tutorial)|limit)' {small} 2 --out 1.json --out bench1.html",
+                 f"bench --filter '^(pose/(scalar|tutorial)|limit)' {small} 2 --out 2.json",
+                 f'scale --threads 1,2 {small} 1 --out scale.html',
+                 f"stress --model '{model}' --count 20 --threads 1 --frames 299 --budget-ms 1 --out stress.html",
+                 'compare 1.json 2.json --force --out compare.html',
+                 'bench --filter ^throng-1/human_1k --repetitions 2 --frames 1 --out results/this/throng-1.json'):
+        done = throng(line)
+        check(os.path.exists(line.rpartition(' ')[2]), f'{line}: {done.err}')
+    write('results.html', command(f'{SOURCE}/scripts/results-page', 'results').out)
     return ['bench1', 'scale', 'stress', 'compare', 'results']
 
 
-def main():
-    chromium = shutil.which('chromium')
-    if not chromium:
-        print('skipped: no chromium')
-        return
-    browser = Chromium(chromium)
-    try:
-        page = Page(browser)
-        with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
-            server, address = serve(folder, '--count', '50', '--threads', '1', '--rate', '20')
-            for width, dark in ((WIDE, False), (NARROW, True)):
-                page.look(width, dark)
-                page.open(address)
-                shows_the_state(page, server)
-                if width == WIDE:
-                    changes_the_count(page, server)
-                    draws_a_picture(page)
-                    runs_a_measurement(page)
-                else:
-                    changes_the_count_by_keys(page, server)
-                looks_right(page, f'page-{width}')
-            page.look(WIDE, False)
-            is_served(page, server, address)
-            check(server.end(), server.said())
-        with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
-            refuses_a_wrong_token(page, folder)
-        with tempfile.TemporaryDirectory(prefix='throng-pages-') as folder:
-            for name in reports(folder):
-                is_a_report(page, f'file://{folder}/{name}.html', name)
-            runs_no_other_script(page, folder)
-    finally:
-        for server in servers:
-            server.process.kill()
-        browser.close()
+def test_the_page_of_a_server():
+    page = open_page()
+    server, address = serve('--count 50 --threads 1 --rate 20')
+    for width, dark in ((WIDE, False), (NARROW, True)):
+        page.look(width, dark)
+        page.open(address)
+        shows_the_state(page, server)
+        if width == WIDE:
+            changes_the_count(page, server)
+            draws_a_picture(page)
+            runs_a_measurement(page)
+        else:
+            changes_the_count_by_keys(page, server)
+        looks_right(page, f'page-{width}')
+    page.look(WIDE, False)
+    is_served(page, server, address)
+    server.stop()
 
 
-if __name__ == '__main__':
-    main()
+def test_reports():
+    page = open_page()
+    for name in write_reports():
+        is_a_report(page, f'file://{os.getcwd()}/{name}.html', name)
+    runs_no_other_script(page)
+
+
+main(globals(), need=need_chromium)

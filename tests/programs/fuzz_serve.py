@@ -128,9 +128,9 @@ def drip_into_held():
 
 def watch(server):
     global ticks
-    assert server.ask('GET', '/healthz')[0] == 200, 'it is not healthy'
+    assert server.request('GET', '/healthz').status == 200, 'it is not healthy'
     # A pause is a fair request.
-    assert server.ask('PATCH', '/api/settings', {'paused': False, 'rate_hz': 60})[0] in (200, 202), 'it takes no settings'
+    assert server.request('PATCH', '/api/settings', {'paused': False, 'rate_hz': 60}).status in (200, 202), 'it takes no settings'
     before, ticks = ticks, server.metric('throng_ticks_total')
     assert ticks >= before, 'ticks are lost, or metrics'
 
@@ -152,7 +152,7 @@ def main():
     try:
         assert server.wait_ready(), 'it does not start'
         # One that fails, and writes nevertheless: among what is damaged there may be none.
-        assert server.ask('POST', '/api/runs', {'kind': 'scale', 'options': {'clip': 'none'}})[0] == 202, 'it runs nothing'
+        assert server.request('POST', '/api/runs', {'kind': 'scale', 'options': {'clip': 'none'}}).status == 202, 'it runs nothing'
         for n in range(connections):
             request = b''.join(make_request() for _ in range(dice.randint(1, 3)))
             send(server, damage(request) if one_in(2) else request)

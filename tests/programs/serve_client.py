@@ -14,11 +14,6 @@ from program import PROGRAM, Skip, at_end, command, parse
 NIGHTLY = os.environ.get('THRONG_TEST_NIGHTLY') == 'yes'  # as in fixture_nightly.h
 
 
-def make_model(program, keys, path):
-    """A synthetic one, by the program of the build beside throng."""
-    subprocess.run([os.path.join(os.path.dirname(program), 'human'), f'synthetic:{keys}', path], check=True)
-
-
 class Answer(NamedTuple):
     status: int  # 0: none came
     head: str
@@ -90,13 +85,8 @@ class Server:
         return self.answer(f'{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}{length}'
                            f'Connection: close\r\n\r\n{body or ""}'.encode(), timeout)
 
-    def ask(self, method, path, body=None, timeout=100):
-        """(status, body) of one request."""
-        answer = self.request(method, path, body, timeout=timeout)
-        return answer.status, answer.body
-
     def metric(self, name):
-        for line in self.ask('GET', '/metrics')[1].decode().splitlines():
+        for line in self.request('GET', '/metrics').text.splitlines():
             if line.startswith(name + ' '):
                 return float(line.split()[1])
         raise LookupError(name)

@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""Stops `throng serve` at random moments: while it starts, builds a crowd, draws a picture, runs a measurement.
-
-    serve_stop.py PROGRAM [--count N] [--seed N]
+"""Stops `throng serve` at random moments: while it starts, builds a crowd, draws a picture, runs a measurement. A test
+in the form of program.py.
 
 Each time the server must end, with exit code 0 once it handles signals, and leave nothing behind: no process, no
-temporary file or folder, no socket, and no result that is not whole. Prints how long it took. Exit code 1: it did not."""
-import argparse
+temporary file or folder, no socket, and no result that is not whole. Prints how long it took. THRONG_STOPS, THRONG_SEED: another number of them, and another seed."""
 import json
 import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 import threading
 import time
 
-from serve_client import NIGHTLY, Server, comes, make_model
+from program import HUMAN, PROGRAM, command, main
+from serve_client import NIGHTLY, Server, comes
 
+STOPS, SEED = int(os.environ.get('THRONG_STOPS', 20 if NIGHTLY else 5)), int(os.environ.get('THRONG_SEED', 1))
 HEAVY = 'heavy.glb'  # takes a while to read and to compile
 RUNS = ['{"kind": "scale", "options": {"count": 20, "threads": "1", "repetitions": 5, "frames": 2}}',
         '{"kind": "scale", "pause": false, "options": {"repetitions": 1000, "frames": 10000}}',
@@ -29,7 +28,7 @@ def load(server, dice, stopping):
     def client(requests):
         while not stopping.is_set():
             try:
-                server.ask(*dice.choice(requests))
+                server.request(*dice.choice(requests))
             except OSError:
                 time.sleep(0.01)
 
@@ -57,7 +56,7 @@ def check_results(folder):
     return partial
 
 
-def stop_once(program, models, seed):
+def stop_once(models, seed):
     """(seconds that the stop took, what it was, partial results)."""
     dice = random.Random(seed)
     folder = tempfile.mkdtemp(prefix='throng-stop-')
@@ -67,7 +66,7 @@ def stop_once(program, models, seed):
     if dice.random() < 0.6:
         os.mkdir(os.path.join(folder, 'results'))
         arguments += ['--results', 'results']
-    server = Server(program, folder, *arguments, listen=dice.choice(['127.0.0.1:0', 'unix:socket']))
+    server = Server(PROGRAM, folder, *arguments, listen=dice.choice(['127.0.0.1:0', 'unix:socket']))
     stopping = threading.Event()
     ready = threading.Event()
 
@@ -100,28 +99,21 @@ def stop_once(program, models, seed):
         shutil.rmtree(folder)
 
 
-def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument('program')
-    arguments.add_argument('--count', type=int, default=20 if NIGHTLY else 5)
-    arguments.add_argument('--seed', type=int, default=1)
-    options = arguments.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs in the background, and so in children
-    program, took = os.path.abspath(options.program), []
-    with tempfile.TemporaryDirectory(prefix='throng-models-') as models:
-        make_model(program, 'joints=200,clips=2,keys=300', os.path.join(models, HEAVY))
-        for seed in range(options.seed, options.seed + options.count):
-            try:
-                took.append(stop_once(program, models, seed))
-            except Exception as why:  # pylint: disable=broad-except
-                print(f'seed {seed}: {type(why).__name__}: {why}', flush=True)
+def test_leaves_nothing_behind():
+    took, models = [], os.path.abspath('models')
+    os.mkdir(models)
+    assert command(HUMAN, 'synthetic:joints=200,clips=2,keys=300', os.path.join(models, HEAVY)).code == 0
+    for seed in range(SEED, SEED + STOPS):
+        try:
+            took.append(stop_once(models, seed))
+        except Exception as why:  # pylint: disable=broad-except
+            print(f'seed {seed}: {type(why).__name__}: {why}', flush=True)
     seconds = sorted(t[0] for t in took) or [0]
     starting = sum(t[1] == 'starting' for t in took)
-    print(f'{len(took)} of {options.count} stops, {starting} of them before it was ready; partial results: '
+    print(f'{len(took)} of {STOPS} stops, {starting} of them before it was ready; partial results: '
           f'{sum(t[2] for t in took)}; seconds: median {seconds[len(seconds) // 2]:.3f}, '
           f'p99 {seconds[len(seconds) * 99 // 100]:.3f}, longest {seconds[-1]:.3f}')
-    sys.exit(len(took) < options.count)
+    assert len(took) == STOPS
 
 
-if __name__ == '__main__':
-    main()
+main(globals())

@@ -45,7 +45,7 @@ th_script(reference check_reference.py $<TARGET_FILE:throng>)
 th_script(integrations check_integrations.py $<TARGET_FILE:throng>)
 # The pages in a browser, which also parses every script of theirs.
 if(NOT THRONG_SANITIZE)
-    th_script(browser ../browser/pages.py $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR})
+    th_script(browser ../browser/pages.py $<TARGET_FILE:throng>)
 endif()
 # Whether the deliberate faults are noticed is for scripts/test long.
 find_program(git_path git NO_CACHE)

@@ -183,29 +183,25 @@ Test(options, read_lists_of_schedulers)
     cr_expect_eq(options.scale.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
 }
 
-Test(options, name_kernels_schedulers_placements_and_interpolations_as_the_library_does)
+static void expect_value(const char *option, const char *name, const void *found, int value)
 {
     char line[64];
-    for (int i = TH_ISA_AUTO; i < TH_ISA_COUNT; i++) {
-        snprintf(line, sizeof line, "scale --isa %s", th_isa_name((th_isa)i));
-        cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.crowd.isa, (th_isa)i, "%s", line);
-    }
-    for (unsigned i = 0; i < TH_INTERPOLATION_COUNT; i++) {
-        snprintf(line, sizeof line, "pose --interpolation %s", th_interpolation_name((th_interpolation)i));
-        cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.crowd.compile.interpolation, i, "%s", line);
-    }
-    for (unsigned i = 0; i < TH_SCHEDULER_COUNT; i++) {
-        snprintf(line, sizeof line, "scale --scheduler %s", th_scheduler_name((th_scheduler)i));
-        cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.scale.schedulers.values[0], i, "%s", line);
-    }
-    for (unsigned i = 0; i < TH_PLACEMENT_COUNT; i++) {
-        snprintf(line, sizeof line, "scale --placement %s", th_placement_name((th_placement)i));
-        cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.crowd.jobs.placement, i, "%s", line);
-    }
+    snprintf(line, sizeof line, "%s %s", option, name);
+    cr_assert(parse(line), "%s", error.text);
+    cr_expect_eq(memcmp(found, &value, sizeof value), 0, "%s", line);
+}
+
+Test(options, name_kernels_schedulers_placements_and_interpolations_as_the_library_does)
+{
+    for (int i = TH_ISA_AUTO; i < TH_ISA_COUNT; i++)
+        expect_value("scale --isa", th_isa_name((th_isa)i), &options.crowd.isa, i);
+    for (int i = 0; i < TH_INTERPOLATION_COUNT; i++)
+        expect_value("pose --interpolation", th_interpolation_name((th_interpolation)i),
+                     &options.crowd.compile.interpolation, i);
+    for (int i = 0; i < TH_SCHEDULER_COUNT; i++)
+        expect_value("scale --scheduler", th_scheduler_name((th_scheduler)i), options.scale.schedulers.values, i);
+    for (int i = 0; i < TH_PLACEMENT_COUNT; i++)
+        expect_value("scale --placement", th_placement_name((th_placement)i), &options.crowd.jobs.placement, i);
 }
 
 /* What they say: tests/golden/documents/messages.txt. */

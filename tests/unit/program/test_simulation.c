@@ -24,8 +24,11 @@ static th_error err;
 
 /* For as long as a loaded machine may take. */
 #define WAIT_FOR(condition)                                                                                            \
-    for (int i = 0; i < 30000 && !(condition); i++)                                                                    \
-    usleep(1000)
+    do {                                                                                                               \
+        for (int i = 0; i < 30000 && !(condition); i++)                                                                \
+            usleep(1000);                                                                                              \
+        cr_expect(condition);                                                                                          \
+    } while (0)
 
 static bool makes_human; /* who has gaits */
 
@@ -127,7 +130,6 @@ static void wait_for_ticks(th_controller *controller)
 {
     const uint64_t before = ticks_of(controller);
     WAIT_FOR(ticks_of(controller) >= before + 3);
-    cr_expect_geq(ticks_of(controller), before + 3);
 }
 
 static th_controller *start(const th_settings *settings)
@@ -157,8 +159,6 @@ Test(simulation, its_behaviour_changes_while_it_ticks)
     /* The one before is freed after it has been replaced. */
     WAIT_FOR(th_memory_used(&memory, TH_MEMORY_MODELS) == models &&
              th_memory_used(&memory, TH_MEMORY_CROWDS) == crowds);
-    cr_expect_eq(th_memory_used(&memory, TH_MEMORY_MODELS), models);
-    cr_expect_eq(th_memory_used(&memory, TH_MEMORY_CROWDS), crowds);
     th_controller_destroy(controller);
     expect_nothing_reserved();
 }
@@ -196,8 +196,7 @@ Test(simulation, a_blend_changes_without_another_crowd)
     cr_expect_eq(th_controller_read(controller).done, done);
     strcpy(settings.clips[0].name, "no such clip");
     cr_expect(th_controller_request(controller, &settings));
-    WAIT_FOR(th_controller_read(controller).failed > 0);
-    cr_expect_eq(th_controller_read(controller).failed, 1);
+    WAIT_FOR(th_controller_read(controller).failed == 1);
     cr_expect_str_eq(th_controller_read(controller).requested.clips[0].name, "walk");
     cr_expect_not(th_controller_read(controller).reconfiguring);
     th_controller_destroy(controller);
