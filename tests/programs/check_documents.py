@@ -1,32 +1,27 @@
 #!/usr/bin/env python3
-"""check_documents.py manual THRONG FOLDER | bash THRONG SCRIPT | zsh THRONG SCRIPT
-
-The manual pages and the completion of bash and zsh against what `throng help` says and what the parser takes. The
-shells are real ones at a terminal: keys are pressed, and the line that comes of it is read back.
-"""
+"""The manual pages and the completion of bash and zsh against what `throng help` says and what the parser takes. The
+shells are real ones at a terminal: keys are pressed, and the line that comes of it is read back. Tests in the form of
+program.py."""
 import os
 import pty
 import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import time
 
+from program import PROGRAM, SOURCE, Skip, at_end, command, main, read, throng, write
 
-def run(program, *words):
-    return subprocess.run([program, *words], capture_output=True, text=True)
+MANUAL = os.path.abspath(f"{PROGRAM}/../../man")
 
 
-def help_of(program):
+def help_of():
     """{command: (summary, {option: (argument, what it does)})}"""
     def options(text):
         text = re.sub(r"\n {9,}", " ", text[text.index("\n  --"):])
         return {o: (argument, what) for o, argument, what in re.findall(r"^  --([\w-]+)(?: (\S+))?  +(.*)$", text, re.M)}
 
-    commands, shared = {}, options(run(program, "help", "options").stdout)
-    for name, summary in re.findall(r"^  (\w+) +(.*)$", run(program, "help").stdout, re.M):
-        text = run(program, "help", name).stdout
+    commands, shared = {}, options(throng("help options").out)
+    for name, summary in re.findall(r"^  (\w+) +(.*)$", throng("help").out, re.M):
+        text = throng(f"help {name}").out
         own, named = options(text), text[text.index("Options that"):text.index("\n  --")]
         commands[name] = summary, own | {o: shared[o] for o in re.findall(r"--([\w-]+)", named)}
     return commands
@@ -41,46 +36,41 @@ def plain(roff):
     return re.sub(r"^\.BR (\S+) \(1\)", r"\1(1)", roff, flags=re.M).replace("\\e", "\\")
 
 
-def check_manual(program, folder):
-    commands = help_of(program)
+def test_manual():
+    commands = help_of()
     pages = {f"throng-{name}.1" for name in commands} | {"throng.1"}
-    assert set(os.listdir(folder)) == pages, os.listdir(folder)
+    assert set(os.listdir(MANUAL)) == pages, os.listdir(MANUAL)
     for name, (summary, options) in commands.items():
-        page = plain(open(f"{folder}/throng-{name}.1").read())
+        page = plain(read(f"{MANUAL}/throng-{name}.1"))
         assert f"throng-{name} - {summary}\n" in page, name
         section = page[page.index(".SH OPTIONS"):page.index(".SH EXIT")]
         found = {o: (argument, what) for o, argument, what in re.findall(r"\.TP\n--([\w-]+)(?: (\S+))?\n(.*)\n", section)}
         assert set(found) == set(options), f"{name}: {set(found) ^ set(options)}"
         for o in options:
             assert found[o] == options[o], f"{name} --{o}: {found[o]}, not {options[o]}"
-        usage = re.search(r"usage: (.*)", run(program, "help", name).stdout)[1]
+        usage = re.search(r"usage: (.*)", throng(f"help {name}").out)[1]
         synopsis = page[page.index("SYNOPSIS"):page.index(".SH DESC")]
         assert " ".join(synopsis.split()[1:]) == usage, (synopsis, usage)
-    page = plain(open(f"{folder}/throng.1").read())
+    page = plain(read(f"{MANUAL}/throng.1"))
     for name, (summary, _) in commands.items():
         assert f".TP\nthrong-{name}(1)\n{summary}\n" in page, name
-    codes = re.search(r"exit codes: (.*)", " ".join(run(program, "help").stdout.split()))[1]
+    codes = re.search(r"exit codes: (.*)", " ".join(throng("help").out.split()))[1]
     section = page[page.index(".SH EXIT"):page.index(".SH ENV")]
     assert ", ".join(f"{c} {m}" for c, m in re.findall(r"\.TP\n(.*)\n(.*)\n", section)) == codes, section
-    keys = re.findall(r"^  (\S+) .*$", run(program, "help", "synthetic").stdout, re.M)
+    keys = re.findall(r"^  (\S+) .*$", throng("help synthetic").out, re.M)
     for key in keys[1:]:
         assert f"\n{key} " in page, key
-    documents = open(os.path.join(os.path.dirname(__file__), "../../docs/reference/commands.md")).read()
+    documents = read(f"{SOURCE}/docs/reference/commands.md")
     described = re.findall(r"^\| `(\w+)` \|", documents[documents.index("## Environment"):], re.M)
     section = page[page.index(".SH ENV"):page.index(".SH SEE")]
     assert set(re.findall(r"\.TP\n(.*)\n", section)) == set(described), (section, described)
-    check_markup(folder)
-
-
-def check_markup(folder):
-    pages = [os.path.join(folder, page) for page in os.listdir(folder)]
     for tool in (["mandoc", "-T", "lint", "-W", "warning"], ["man", "--warnings", "-E", "UTF-8", "-l"]):
         if not shutil.which(tool[0]):
             print(f"{tool[0]} is not installed: it does not check the markup")
             continue
-        r = subprocess.run([*tool, *pages], capture_output=True, text=True, env=dict(os.environ, MANWIDTH="120"))
-        said = r.stderr or tool[0] == "mandoc" and r.stdout
-        assert r.returncode == 0 and not said, said
+        done = command(*tool, *(f"{MANUAL}/{page}" for page in pages), env=dict(os.environ, MANWIDTH="120"))
+        said = done.err or tool[0] == "mandoc" and done.out
+        assert done.code == 0 and not said, said
 
 
 # ---- completion ----
@@ -104,26 +94,25 @@ hand_out() { { printf "%s" "$BUFFER"; printf "\0"; } >>line; BUFFER= }; zle -N h
 
 
 class Shell:
-    def __init__(self, name, program, script, folder):
-        os.makedirs(f"{folder}/bin")
-        os.symlink(os.path.abspath(program), f"{folder}/bin/throng")
-        os.makedirs(f"{folder}/data/throng/baselines")
-        open(f"{folder}/data/throng/baselines/kept.json", "w").close()
-        os.makedirs(f"{folder}/place/sub")
-        for file in ("a.json", "b.csv", "c d.md", "e.png"):
-            open(f"{folder}/place/{file}", "w").close()
+    def __init__(self, name):
+        folder = os.getcwd()
+        for inside in ("bin", "data/throng/baselines", "place/sub"):
+            os.makedirs(inside)
+        os.symlink(PROGRAM, "bin/throng")
+        for file in ("data/throng/baselines/kept.json", *(f"place/{name}" for name in ("a.json", "b.csv", "c d.md", "e.png"))):
+            write(file, "")
         self.line = f"{folder}/place/line"
         self.got = 0
         environment = dict(os.environ, TERM="dumb", PATH=f"{folder}/bin:{os.environ['PATH']}", ZDOTDIR=folder,
-                           SCRIPT=os.path.abspath(script), XDG_DATA_HOME=f"{folder}/data", HOME=folder)
-        with open(f"{folder}/.zshrc", "w") as zshrc, open(f"{folder}/bashrc", "w") as bashrc:
-            zshrc.write(SETUP["zsh"])
-            bashrc.write(SETUP["bash"])
+                           SCRIPT=f"{SOURCE}/scripts/completion.{name}", XDG_DATA_HOME=f"{folder}/data", HOME=folder)
+        write(".zshrc", SETUP["zsh"])
+        write("bashrc", SETUP["bash"])
         words = {"bash": ["bash", "--noprofile", "--rcfile", f"{folder}/bashrc", "-i"], "zsh": ["zsh", "-d", "-i"]}[name]
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
-            os.chdir(f"{folder}/place")
+            os.chdir("place")
             os.execvpe(words[0], words, environment)
+        at_end.callback(self.close)
         os.set_blocking(self.terminal, False)
         for _ in range(100):  # keys that come before the shell is ready may be lost
             if self.type("", wait_s=0.3) is not None:
@@ -139,7 +128,7 @@ class Shell:
             pass
         if not os.path.exists(self.line):
             return None
-        lines = open(self.line).read().split("\0")[:-1]
+        lines = read(self.line).split("\0")[:-1]
         new = lines[self.got:]
         self.got = len(lines)
         return new[-1] if new else None
@@ -167,21 +156,6 @@ class Shell:
         os.close(self.terminal)
         os.kill(self.pid, 9)
         os.waitpid(self.pid, 0)
-
-
-def check_shell(kind, program, script):
-    if not shutil.which(kind):
-        print(f"skipped: no {kind}")
-        return
-    commands = help_of(program)
-    with tempfile.TemporaryDirectory() as folder:
-        shell = Shell(kind, program, script, folder)
-        try:
-            check_words(shell, commands)
-            check_values(shell)
-            check_files(shell)
-        finally:
-            shell.close()
 
 
 def expect(got, wanted, line):
@@ -218,12 +192,21 @@ def check_files(shell):
     expect(shell.all_of("throng inspect -- "), models, "operands")
 
 
-def main():
-    kind, program, path = sys.argv[1:]
-    if kind == "manual":
-        check_manual(program, path)
-    else:
-        check_shell(kind, program, path)
+def check_shell(name):
+    if not shutil.which(name):
+        raise Skip(f"no {name}")
+    shell = Shell(name)
+    check_words(shell, help_of())
+    check_values(shell)
+    check_files(shell)
 
 
-main()
+def test_completion_bash():
+    check_shell("bash")
+
+
+def test_completion_zsh():
+    check_shell("zsh")
+
+
+main(globals())

@@ -36,10 +36,8 @@ if(TARGET throng-mpi)
 endif()
 
 # The manual pages and completion in real shells, against the program's help and its parser.
-th_script(manual check_documents.py manual $<TARGET_FILE:throng> ${PROJECT_BINARY_DIR}/man)
-foreach(shell bash zsh)
-    th_script(completion_${shell} check_documents.py
-        ${shell} $<TARGET_FILE:throng> ${PROJECT_SOURCE_DIR}/scripts/completion.${shell})
+foreach(name manual completion_bash completion_zsh)
+    th_script(${name} check_documents.py $<TARGET_FILE:throng> ${name})
 endforeach()
 th_script(reference check_reference.py $<TARGET_FILE:throng>)
 th_script(integrations check_integrations.py $<TARGET_FILE:throng>)
