@@ -5,7 +5,7 @@ import collections
 import json
 import os
 
-from program import document, expect, limit_memory, load, main, read, write
+from program import document, expect, limit_memory, load, main, write
 
 # Quick, and not for its times.
 SMALL = '--model synthetic:joints=4'
@@ -110,9 +110,7 @@ def test_exit_code_says_whether_anything_became_worse():
             (1, 'a.json coarse.json --threshold 60', 'pose/scalar/f32: its error grew'),
             (3, 'a.json slow.json --filter nowhere', 'no entry in common that the filter lets through')):
         expect(code, f'compare {options}', says)
-    # More rubbish: tests/golden/documents/messages.txt.
-    write('cut.json', read('a.json')[:999])
-    expect(3, 'compare cut.json a.json', 'cut.json: no JSON: line ')
+    # Rubbish: tests/golden/documents/messages.txt.
 
 
 # Where there is no OpenGL, pictures are left out, and the rest is as good as ever.

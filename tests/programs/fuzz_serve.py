@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
-"""Hostile clients of `throng serve`.
-
-    fuzz_serve.py PROGRAM [CONNECTIONS [SEED]]
+"""Hostile clients of `throng serve`. A test in the form of program.py.
 
 Sends it requests that are damaged in every way this file knows of, over many connections, while it watches from another
 that the server still answers, that the crowd still ticks, and that the damage reaches nothing. To be run against a build
-with sanitizers."""
+with sanitizers. THRONG_CONNECTIONS, THRONG_SEED: another number of them, and another seed."""
 import collections
 import os
 import random
 import re
-import shutil
+import signal
 import socket
-import sys
-import tempfile
 import time
 
-from serve_client import NIGHTLY, Server, comes
+from program import at_end, main
+from serve_client import NIGHTLY, Crowd, comes
 
 HELD = 64  # connections left open: slow heads, streams that nobody reads
 METHODS = (b'GET', b'HEAD', b'POST', b'PATCH', b'DELETE',
@@ -46,8 +43,8 @@ BODIES = (b'{"count": 20}', b'{"count": 30}', b'{"rate_hz": 0.1, "rate_hz": 5}',
           b'5\r\n{}\r\n0\r\n\r\n', b'ffffffffffffffff\r\n{}\r\n', b'-5\r\n{}\r\n0\r\n\r\n',
           b'2;ext="\\\r\n{}\r\n0\r\nTrailer: x\r\n\r\n', b'zz\r\n', b'2\r\n{}0\r\n\r\n')
 
-connections = int(sys.argv[2]) if len(sys.argv) > 2 else 50000 if NIGHTLY else 1000
-seed = int(sys.argv[3]) if len(sys.argv) > 3 else time.time_ns() if NIGHTLY else 1
+connections = int(os.environ.get('THRONG_CONNECTIONS', 50000 if NIGHTLY else 1000))
+seed = int(os.environ.get('THRONG_SEED', time.time_ns() if NIGHTLY else 1))
 dice = random.Random(seed)
 answers = collections.Counter()  # by status; "none": closed without one
 held = [None] * HELD
@@ -128,7 +125,7 @@ def drip_into_held():
 
 def watch(server):
     global ticks
-    assert server.request('GET', '/healthz').status == 200, 'it is not healthy'
+    server.expect(200, 'GET', '/healthz')
     # A pause is a fair request.
     assert server.request('PATCH', '/api/settings', {'paused': False, 'rate_hz': 60}).status in (200, 202), 'it takes no settings'
     before, ticks = ticks, server.metric('throng_ticks_total')
@@ -145,32 +142,25 @@ def check_end(server):
     assert server.end() and 'runtime error' not in server.said(), 'it does not end well'
 
 
-def main():
-    folder = tempfile.mkdtemp(prefix='throng-fuzz-')
-    server = Server(os.path.abspath(sys.argv[1]), folder, '--count', '20')
-    print(f'seed {seed} in {folder}')
-    try:
-        assert server.wait_ready(), 'it does not start'
-        # One that fails, and writes nevertheless: among what is damaged there may be none.
-        assert server.request('POST', '/api/runs', {'kind': 'scale', 'options': {'clip': 'none'}}).status == 202, 'it runs nothing'
-        for n in range(connections):
-            request = b''.join(make_request() for _ in range(dice.randint(1, 3)))
-            send(server, damage(request) if one_in(2) else request)
-            drip_into_held()
-            if n % 200 == 0:
-                watch(server)
-        for client in filter(None, held):
-            client.close()
-        print(f'{connections} connections;', ', '.join(f'{status}: {answers[status]}' for status in sorted(answers)))
-        watch(server)
-        check_end(server)
-    except (AssertionError, OSError) as why:
-        sys.exit(f'fuzz_serve: seed {seed}: {type(why).__name__}: {why}\n{server.said()}')
-    finally:
-        server.process.kill()
-    left = set(os.listdir(folder)) - {'.log'}
-    shutil.rmtree(folder)
-    sys.exit(f'{left} are left' if left else 0)
+def test_hostile_clients():
+    signal.alarm(0)  # there may be many of them
+    server = Crowd('--count 20')
+    at_end.callback(lambda: print(server.said()))
+    print(f'seed {seed}')
+    # One that fails, and writes nevertheless: among what is damaged there may be none.
+    server.begin({'kind': 'scale', 'options': {'clip': 'none'}})
+    for n in range(connections):
+        request = b''.join(make_request() for _ in range(dice.randint(1, 3)))
+        send(server, damage(request) if one_in(2) else request)
+        drip_into_held()
+        if n % 200 == 0:
+            watch(server)
+    for client in filter(None, held):
+        client.close()
+    print(f'{connections} connections;', ', '.join(f'{status}: {answers[status]}' for status in sorted(answers)))
+    watch(server)
+    check_end(server)
+    assert os.listdir() == ['.log'], 'something is left'
 
 
-main()
+main(globals())

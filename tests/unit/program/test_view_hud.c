@@ -65,10 +65,13 @@ static int brightest(const uint8_t *rgba, float x, float y, float w, float h)
 
 /* ---- buttons ---- */
 
-static float draw_buttons(double x, double y, bool paused, th_hotspots *out)
+static float draw_buttons(double x, double y, bool paused, th_hotspots *out, uint8_t *pixels)
 {
     const th_view_hud view_hud = {.hud = hud, .width = width, .height = height, .paused = paused};
-    return th_view_hud_buttons(&view_hud, (double[]){x, y}, out);
+    begin();
+    const float taken = th_view_hud_buttons(&view_hud, (double[]){x, y}, out);
+    end(pixels);
+    return taken;
 }
 
 Test(view_hud, buttons_lie_in_the_picture_with_a_text_each)
@@ -76,9 +79,7 @@ Test(view_hud, buttons_lie_in_the_picture_with_a_text_each)
     for (size_t s = 0; s < SIZES; s++) {
         th_hotspots spots;
         resize(s);
-        begin();
-        const float taken = draw_buttons(0, 0, false, &spots);
-        end(picture);
+        const float taken = draw_buttons(0, 0, false, &spots, picture);
         bool has[2 * TH_ACTION_BACK] = {false};
         for (uint32_t b = 0; b < spots.count; b++) {
             const th_hotspot *p = &spots.spots[b];
@@ -102,20 +103,14 @@ Test(view_hud, buttons_show_what_a_click_would_do)
 {
     th_hotspots spots;
     resize(1);
-    begin();
-    draw_buttons(0, 0, false, &spots);
-    end(picture);
+    draw_buttons(0, 0, false, &spots, picture);
     for (uint32_t b = 0; b < spots.count; b++) {
         const th_hotspot *p = &spots.spots[b];
-        begin();
-        draw_buttons((double)p->x + 1, (double)p->y + 1, false, &spots);
-        end(other);
+        draw_buttons((double)p->x + 1, (double)p->y + 1, false, &spots, other);
         const size_t corner = 4 * ((size_t)(p->y + p->height / 2) * width + (size_t)p->x + 2);
         cr_expect_gt(other[corner], picture[corner], "button %u under the cursor", b);
     }
-    begin();
-    draw_buttons(0, 0, true, &spots);
-    end(other);
+    draw_buttons(0, 0, true, &spots, other);
     cr_expect_neq(memcmp(picture, other, (size_t)4 * width * height), 0, "paused");
 }
 
