@@ -360,9 +360,10 @@ def test_requests_are_answered_as_stored():
 
 def test_no_run_outlives_the_server_however_that_ends():
     assert command(HUMAN, 'synthetic:joints=4', 'attached.glb').code == 0
+    run = dict(ENDLESS_RUN, options={**ENDLESS_RUN['options'], 'models': [SMALL.split()[1]]})  # whose joints those are
     for number, code in ((signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)):
         crowd = Crowd(f'--animation ./attached.glb --import-timeout 7.5 {SMALL}')
-        crowd.begin(ENDLESS_RUN)
+        crowd.begin(run)
         child = crowd.child()
         assert comes(lambda: '\0stress\0' in read(f'/proc/{child}/cmdline')), 'it is about to become that'
         words = read(f'/proc/{child}/cmdline').split('\0')
