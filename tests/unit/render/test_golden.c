@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 320, HEIGHT = 180, SIDE = 3, COUNT = SIDE * SIDE };
+enum { WIDTH = 640, HEIGHT = 360, SIDE = 3, COUNT = SIDE * SIDE };
 
 #define TIME_S 1.25
 #define LATE_S (TIME_S - 1.0 / 60)
