@@ -69,6 +69,12 @@ Test(warnings, begin_where_they_should)
     expect_warning(&report, "");
     report.context.load[0] = 2;
     expect_warning(&report, "the load average was 2.0 before, and the external CPU load is unknown\n");
+    report.context.load[0] = 0;
+    report.context.clock_step_ns = 9990; /* 100 of them in the shortest repetition */
+    expect_warning(&report, "");
+    report.context.clock_step_ns = 9991;
+    report.rows[2].iterations_timed_at_once = 2;
+    expect_warning(&report, "the clock's resolution of 9991 ns is too coarse for 2 entries (worst: row/0)\n");
     report.is_dry_run = true;
     report.interference.external_cpu_load = 2;
     expect_warning(&report, "");
