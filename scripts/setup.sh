@@ -90,6 +90,7 @@ limit_isa() {
         exit 2
         ;;
     esac
+    unset LP_NATIVE_VECTOR_WIDTH GALLIUM_OVERRIDE_CPU_CAPS # of another limit before
     export THRONG_TEST_ISA GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512BW,-AVX512DQ,-AVX512VL$hide"
     if [ "$THRONG_TEST_ISA" = avx2 ]; then
         export LP_NATIVE_VECTOR_WIDTH=256
