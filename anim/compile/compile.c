@@ -399,9 +399,10 @@ static bool create_program(th_compiled_model *compiled, double shift, th_arena *
             continue;
         assert(key <= UINT32_MAX);
         if (!p->merged) {
+            /* Where layers are blended, an op without keys reads some as well, and ignores them: they must be there. */
             ops[p->op] = (th_joint_op){.flags = p->moves,
                                        .parent = above == TH_NO_INDEX ? TH_NO_PARENT : plans[above].op,
-                                       .key = (uint32_t)key};
+                                       .key = p->moves & TH_JOINT_OP_MOVES ? (uint32_t)key : 0};
             /* The kernel runs ops front to back. */
             assert(ops[p->op].parent == TH_NO_PARENT || ops[p->op].parent < p->op);
             set_constants(p, parent, rest, model->size, &ops[p->op]);
