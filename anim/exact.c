@@ -229,10 +229,18 @@ void th_exact_cursor_channel(th_exact_cursor *cursor, const th_channel *channel,
     assert(cursor && channel && out);
     assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
     assert(channel->translation.key_count > 0 && channel->rotation.key_count > 0 && channel->scale.key_count > 0);
-    sample_vector(&channel->translation, ticks, interpolation, 3, &cursor->translation, out->translation);
-    sample_rotation(&channel->rotation, ticks, interpolation, cursor);
-    memcpy(out->rotation, cursor->turned, sizeof out->rotation);
-    sample_vector(&channel->scale, ticks, interpolation, 3, &cursor->scale, out->scale);
+    const bool authored = channel->curves && interpolation == TH_INTERPOLATION_AUTHORED;
+    const uint32_t keyed = authored ? channel->filled : TH_TRANSLATION | TH_ROTATION | TH_SCALE;
+    if (authored)
+        th_transform_curves_at(channel->curves, ticks, out);
+    if (keyed & TH_TRANSLATION)
+        sample_vector(&channel->translation, ticks, interpolation, 3, &cursor->translation, out->translation);
+    if (keyed & TH_ROTATION) {
+        sample_rotation(&channel->rotation, ticks, interpolation, cursor);
+        memcpy(out->rotation, cursor->turned, sizeof out->rotation);
+    }
+    if (keyed & TH_SCALE)
+        sample_vector(&channel->scale, ticks, interpolation, 3, &cursor->scale, out->scale);
 }
 
 void th_exact_channel(const th_channel *channel, double ticks, th_interpolation interpolation, th_trs *out)
@@ -281,6 +289,8 @@ double th_exact_weight(const th_weight_track *track, double ticks, th_interpolat
 {
     assert(track && track->track.key_count > 0);
     assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
+    if (track->curves && interpolation == TH_INTERPOLATION_AUTHORED)
+        return th_weight_curves_at(track->curves, ticks);
     double value;
     uint32_t key = TH_NO_INDEX;
     sample_vector(&track->track, ticks, interpolation, 1, &key, &value);

@@ -81,6 +81,16 @@ static bool track_moves(const th_track *track, const double *rest, int width, do
     return false;
 }
 
+/* Whether a channel takes a part of its joint's transform away from `rest`. */
+static bool part_moves(const th_channel *channel, const th_track *track, const double *rest, double tolerance)
+{
+    const uint32_t first = track == &channel->translation ? TH_CURVE_TRANSLATION
+                           : track == &channel->rotation  ? TH_CURVE_ANGLES
+                                                          : TH_CURVE_SCALE;
+    return track_moves(track, rest, first == TH_CURVE_ANGLES ? 4 : 3, tolerance) ||
+           (channel->curves && track->key_count > 1 && th_curves_bend(channel->curves, first, tolerance));
+}
+
 /* Sets what moves and which joints are needed. shift: translations that stay this close to rest do not count as motion.
  * Returns whether any of these is motion and not noise. */
 static bool find_moves(const th_model *model, double shift, joint_plan *plans)
@@ -107,13 +117,13 @@ static bool find_moves(const th_model *model, double shift, joint_plan *plans)
             }
             if (p->sheared) /* no channel can hold this joint still */
                 p->moves |= TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION;
-            if (track_moves(&channel->translation, p->rest.translation, 3, shift))
+            if (part_moves(channel, &channel->translation, p->rest.translation, shift))
                 p->moves |= TH_JOINT_OP_TRANSLATION;
             else
-                held |= track_moves(&channel->translation, p->rest.translation, 3, STILL * model->size);
-            if (track_moves(&channel->rotation, p->rest.rotation, 4, STILL))
+                held |= part_moves(channel, &channel->translation, p->rest.translation, STILL * model->size);
+            if (part_moves(channel, &channel->rotation, p->rest.rotation, STILL))
                 p->moves |= TH_JOINT_OP_ROTATION;
-            if (track_moves(&channel->scale, p->rest.scale, 3, STILL))
+            if (part_moves(channel, &channel->scale, p->rest.scale, STILL))
                 p->moves |= TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE;
         }
     }
@@ -331,7 +341,8 @@ static uint32_t find_moving_entries(const th_model *model, uint32_t *out)
     for (uint32_t c = 0; c < model->clip_count; c++)
         for (uint32_t t = 0; t < model->clips[c].weight_track_count; t++) {
             const th_weight_track *track = &model->clips[c].weight_tracks[t];
-            bool moves = track->track.tangents; /* ever differs from the weight at rest */
+            /* ever differs from the weight at rest */
+            bool moves = track->track.tangents || (track->curves && track->track.key_count > 1);
             for (uint32_t k = 0; k < track->track.key_count; k++)
                 moves |= track->track.values[k] != model->weights[track->weight].rest;
             out[track->weight / TH_ENTRY] |= moves;
@@ -508,16 +519,33 @@ static size_t track_bytes(const th_track *track, size_t width)
     return track->key_count * sizeof(float) * (1 + width + (track->tangents ? 2 * width : 0));
 }
 
+static size_t layer_bytes(const th_curve_layer *layers, uint32_t layer_count, uint32_t curve_count)
+{
+    size_t keys = 0;
+    for (uint32_t l = 0; l < layer_count; l++) {
+        keys += layers[l].weight.key_count;
+        for (uint32_t i = 0; i < curve_count; i++)
+            keys += layers[l].curves[i].key_count;
+    }
+    return keys * sizeof(float) * (2 + 4); /* with leave and arrive, of time and value */
+}
+
+/* Of curves instead of the tracks that were made of them. */
 static size_t raw_bytes(const th_clip *clip)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
-        bytes += track_bytes(&channel->translation, 3) + track_bytes(&channel->rotation, 4) +
-                 track_bytes(&channel->scale, 3);
+        bytes += channel->curves
+                     ? layer_bytes(channel->curves->layers, channel->curves->layer_count, TH_TRANSFORM_CURVES)
+                     : track_bytes(&channel->translation, 3) + track_bytes(&channel->rotation, 4) +
+                           track_bytes(&channel->scale, 3);
     }
-    for (uint32_t t = 0; t < clip->weight_track_count; t++)
-        bytes += track_bytes(&clip->weight_tracks[t].track, 1);
+    for (uint32_t t = 0; t < clip->weight_track_count; t++) {
+        const th_weight_track *track = &clip->weight_tracks[t];
+        bytes += track->curves ? layer_bytes(track->curves->layers, track->curves->layer_count, 1)
+                               : track_bytes(&track->track, 1);
+    }
     return bytes;
 }
 

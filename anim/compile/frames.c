@@ -153,6 +153,81 @@ uint32_t th_frame_writer_reach(th_frame_writer *w, uint32_t interval)
     return w->written - written;
 }
 
+/* ---- curves between keys ---- */
+
+uint32_t th_channel_cost(const th_channel *channel)
+{
+    assert(channel);
+    const th_transform_curves *c = channel->curves;
+    if (!c)
+        return 1;
+    uint64_t layers = c->layer_count;
+    for (const th_transform_curves *from = c->scaled_by; from; from = from->scale_from)
+        layers += 1 + (uint64_t)from->layer_count;
+    for (const th_transform_curves *from = c->scale_from; from; from = from->scale_from)
+        layers += 1 + (uint64_t)from->layer_count;
+    return layers > 1 ? (uint32_t)fmin((double)layers, UINT32_MAX / 2) : 1;
+}
+
+bool th_curves_bend(const th_transform_curves *c, uint32_t first, double tolerance)
+{
+    assert(c && first < TH_TRANSFORM_CURVES);
+    if (c->part != TH_CURVE_WHOLE || c->scaled_by)
+        return true;
+    for (int i = 0; i < 3; i++) /* what turns or grows about a pivot is carried along */
+        if (first == TH_CURVE_TRANSLATION &&
+            (c->rotation_pivot[i] != 0 || c->scaling_offset[i] != 0 || c->scaling_pivot[i] != 0))
+            return true;
+    for (uint32_t l = 0; l < c->layer_count; l++)
+        for (uint32_t i = first; i < first + 3; i++) {
+            const th_curve *curve = &c->layers[l].curves[i];
+            if (curve->key_count > 0 && c->layers[l].weight.key_count > 0)
+                return true;
+            for (uint32_t k = 0; k + 1 < curve->key_count; k++) {
+                const th_curve_piece *p = &curve->pieces[k];
+                const double from = (double)curve->values[k], to = (double)curve->values[k + 1];
+                if (fabs(to - from) > tolerance || (!p->holds && (fabs((double)p->leave_value - from) > tolerance ||
+                                                                  fabs((double)p->arrive_value - from) > tolerance)))
+                    return true;
+            }
+        }
+    return false;
+}
+
+/* Into how many parts a piece is divided. The most is a prime, so that no number of turns is one each. */
+static uint32_t turn_parts(const th_curve *curve, uint32_t k)
+{
+    const th_curve_piece *p = &curve->pieces[k];
+    if (p->holds)
+        return 1;
+    const double from = (double)curve->values[k], to = (double)curve->values[k + 1], leave = (double)p->leave_value,
+                 arrive = (double)p->arrive_value;
+    const double turn = fabs(leave - from) + fabs(arrive - leave) + fabs(to - arrive); /* at least */
+    return turn > M_PI_2 ? (uint32_t)fmin(ceil(turn / (M_PI / 8)), 1021) : 1;
+}
+
+void th_each_turn(const th_channel *channel, double duration_ticks, void (*fn)(void *ctx, double ticks), void *ctx)
+{
+    assert(channel && fn);
+    const th_transform_curves *c = channel->curves;
+    uint32_t left = 1u << 18;
+    for (uint32_t l = 0; c && l < c->layer_count; l++)
+        for (uint32_t i = TH_CURVE_ANGLES; i < TH_CURVE_SCALE; i++) {
+            const th_curve *curve = &c->layers[l].curves[i];
+            for (uint32_t k = 0; k + 1 < curve->key_count; k++) {
+                const uint32_t parts = turn_parts(curve, k);
+                const double begin = curve->times[k], length = curve->times[k + 1] - begin;
+                for (uint32_t p = 1; p < parts && left > 0; p++) {
+                    const double ticks = begin + length * p / parts;
+                    if (ticks > 0 && ticks < duration_ticks) {
+                        fn(ctx, ticks);
+                        left--;
+                    }
+                }
+            }
+        }
+}
+
 /* ---- ranges ---- */
 
 typedef struct numbers {
@@ -198,7 +273,7 @@ static void add_moment(extremes *x, double ticks)
             x->now.at[i] = (double)now[i];
     }
     add_numbers(x, &x->now);
-    --*x->budget;
+    *x->budget -= x->weight ? 1 : th_channel_cost(x->channel);
 }
 
 /* Adds what is beyond an end of a cubic curve, as if it were compiled on the grid of this track. */
@@ -216,11 +291,20 @@ static void add_beyond(extremes *x, double end, double inner)
     x->now = last;
 }
 
+/* For th_each_turn. */
+static void add_turn(void *ctx, double ticks)
+{
+    extremes *x = ctx;
+    if (*x->budget > 0)
+        add_moment(x, ticks);
+}
+
 /* Adds the keys, and between keys the extremes where the curve may leave their range. */
 static void add_track(extremes *x, const th_track *track, bool bends)
 {
     assert(track->key_count > 0);
-    const bool cubic = th_is_cubic(&x->compiled->program) || track->tangents;
+    const bool curves = x->weight ? x->weight->curves != NULL : x->channel->curves != NULL;
+    const bool cubic = th_is_cubic(&x->compiled->program) || track->tangents || curves;
     const int parts = cubic ? 16 : bends ? 4 : 1;
     const uint32_t last = track->key_count - 1;
     x->now = x->rest;
@@ -267,6 +351,7 @@ bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
             add_track(&x, &channel->translation, false);
             add_track(&x, &channel->rotation, true);
             add_track(&x, &channel->scale, false);
+            th_each_turn(channel, clip->duration_ticks, add_turn, &x);
         }
         const size_t joints = x.first;
         for (uint32_t t = 0, e = 0; *budget > 0 && t < clip->weight_track_count; t++) {

@@ -12,6 +12,18 @@
 /* Clip time of a position among the frames, in one of the stretches. */
 double th_frames_ticks(const th_compiled_clip *compiled_clip, const th_stretch *stretch, double frame);
 
+/* What evaluating a channel costs, compared with one of tracks: as many times as there are layers. */
+uint32_t th_channel_cost(const th_channel *channel);
+
+/* Whether curves, those of one part, may take it further than this from the nearest of its keys. first: TH_CURVE_... */
+bool th_curves_bend(const th_transform_curves *curves, uint32_t first, double tolerance);
+
+/* Rotations of curves may turn several times between two keys, and then stand at a part of the way as they stood
+ * before. Calls fn with times within the clip between which, on average, no angle of a curve turns by more than an
+ * eighth of half a turn, for the pieces that turn by more than a quarter. Up to a limit, and ascending for each curve.
+ */
+void th_each_turn(const th_channel *channel, double duration_ticks, void (*fn)(void *ctx, double ticks), void *ctx);
+
 /* Writes the frames of a clip in order, as far as they are needed: most attempts at a rate fail at their beginning. */
 typedef struct th_frame_writer {
     const th_compiled_model *compiled;     /* the caller sets all these, which are borrowed */

@@ -1,5 +1,7 @@
 #include "quat.h"
 
+#include "frames.h"
+
 #include <throng/anim/exact.h>
 
 #include <assert.h>
@@ -75,7 +77,9 @@ static bool find_scale(const th_model *model, const th_compiled_track *track, si
         if (at == clip->channel_count || clip->channels[at].joint != track->joint)
             continue;
         const th_track *scale = &clip->channels[at].scale;
-        if (scale->tangents)
+        const th_transform_curves *curves = clip->channels[at].curves;
+        if (scale->tangents ||
+            (curves && scale->key_count > 1 && th_curves_bend(curves, TH_CURVE_SCALE, RIGID * rest.scale)))
             return false;
         for (uint32_t k = 0; k < 3 * scale->key_count; k++)
             if (!(fabs((double)scale->values[k] / rest.scale - 1) < RIGID))
@@ -236,7 +240,8 @@ static reach own_reach(const th_joint *joint, const th_channel *channel, th_inte
         const th_dmat34 rest = th_dmat34_from(joint->rest);
         return (reach){hypot(hypot(rest.m[3], rest.m[7]), rest.m[11]), th_dmat34_stretch(&rest)};
     }
-    if (interpolation == TH_INTERPOLATION_CUBIC || channel->translation.tangents || channel->scale.tangents)
+    if (interpolation == TH_INTERPOLATION_CUBIC || channel->translation.tangents || channel->scale.tangents ||
+        channel->curves)
         return (reach){HUGE_VAL, HUGE_VAL};
     for (size_t k = 0; k < channel->translation.key_count; k++) {
         const float *v = channel->translation.values + 3 * k;

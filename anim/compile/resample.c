@@ -20,9 +20,11 @@
 #include <string.h>
 
 #define MAX_INTERVALS  65536u
+#define MANY_FRAMES    2048u
 #define MAX_CLIP_BYTES ((size_t)256 << 20)
 #define MAX_REFINEMENT 8u    /* times the authored rate, */
 #define MAX_RATE_HZ    240.0 /* or up to this one, whichever is more */
+#define MAX_STRETCHED  32    /* the same where a clip has several rates: angles may turn about within a frame */
 
 #define FRAMES_OF_A_POSE 2 /* cost of writing a frame, in measured poses */
 #define TOO_LONG         "measuring its error would take too long"
@@ -30,7 +32,7 @@
 #define MEASURED_AT_ONCE 8u /* times per batch; a multiple of the width of either kernel */
 
 /* The times at which a clip is measured: all authored key times, both ends, then times between them: the middles, and
- * the quarters too where splines may cross a straight line twice.
+ * the quarters too where splines may cross a straight line twice, and more where they turn several times.
  *
  * A stepped clip uses only the times of keys that differ from the one before, and measures only between them, because
  * rounding decides on which side of a key its own time lies. */
@@ -72,6 +74,7 @@ struct th_resampler {
     float *palettes;           /* MEASURED_AT_ONCE palettes */
     float *matrices;           /* for as many times as the kernel has lanes */
     size_t palette_floats;
+    uint64_t layers; /* of the clip's channels, beyond one each: see th_channel_cost */
     double suspect; /* ticks of the last attempt's largest error: measured first, so that a bad attempt fails at once */
     int64_t budget;
 };
@@ -206,7 +209,7 @@ static void measure_batch(measurement *m)
             float alpha;
             const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
             const uint32_t written = th_frame_writer_reach(m->frames, interval);
-            c->budget -= (int64_t)written * compiled->track_count / FRAMES_OF_A_POSE;
+            c->budget -= (int64_t)(written * (compiled->track_count + c->layers)) / FRAMES_OF_A_POSE;
             th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
         }
         th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_PALETTE_F32},
@@ -238,7 +241,8 @@ static void measure_batch(measurement *m)
             m->worst = here;
         if (m->grid)
             *fails_at(m, m->ticks[i]) |= here.error > compiled->bound;
-        c->budget -= kept ? (c->model->joint_count + 1) / 2 : c->model->joint_count; /* see TH_COMPILE_BUDGET */
+        /* See TH_COMPILE_BUDGET. */
+        c->budget -= kept ? (c->model->joint_count + 1) / 2 : (int64_t)(c->model->joint_count + c->layers);
         c->budget -= c->model->weight_count;
     }
     m->count = 0;
@@ -349,6 +353,15 @@ static double noise_of(const schedule *s)
     return 1e-5 * s->times[s->authored - 1];
 }
 
+/* For th_each_turn. times: NULL to count. */
+static void add_measured(void *ctx, double ticks)
+{
+    key_times *t = ctx;
+    if (t->times)
+        t->times[t->count] = ticks;
+    t->count++;
+}
+
 /* Returns times == NULL if out of memory; otherwise the caller frees times. */
 static schedule schedule_of(const th_clip *clip, bool is_stepped)
 {
@@ -356,16 +369,19 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     static const double middles[] = {0.5}, quarters[MOST_PARTS] = {0.5, 0.25, 0.75};
     size_t most = 2;
     bool splines = false;
+    key_times turns = {0};
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
         most += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
-        splines |= channel->translation.tangents || channel->rotation.tangents || channel->scale.tangents;
+        splines |=
+            channel->translation.tangents || channel->rotation.tangents || channel->scale.tangents || channel->curves;
+        th_each_turn(channel, clip->duration_ticks, add_measured, &turns);
     }
     for (uint32_t t = 0; t < clip->weight_track_count; t++) {
         most += clip->weight_tracks[t].track.key_count;
-        splines |= clip->weight_tracks[t].track.tangents != NULL;
+        splines |= clip->weight_tracks[t].track.tangents || clip->weight_tracks[t].curves;
     }
-    double *times = malloc((2 + MOST_PARTS) * most * sizeof *times);
+    double *times = malloc(((2 + MOST_PARTS) * most + turns.count) * sizeof *times);
     if (!times)
         return (schedule){0};
 
@@ -400,6 +416,10 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
         for (size_t p = 0; p < part_count && times[i] - times[i - 1] > shortest; p++)
             times[s.count++] = times[i - 1] + (times[i] - times[i - 1]) * parts[p];
     assert(s.count <= (2 + MOST_PARTS) * most);
+    turns = (key_times){.times = times, .count = s.count};
+    for (uint32_t i = 0; i < clip->channel_count; i++)
+        th_each_turn(&clip->channels[i], clip->duration_ticks, add_measured, &turns);
+    s.count = turns.count;
     qsort(times + distinct, s.count - distinct, sizeof *times, compare_doubles);
     return s;
 }
@@ -587,7 +607,8 @@ static th_resampled find_rate(th_resampler *c, const th_clip *clip, const schedu
         if (!best.keys || s->is_stepped)
             return best;
     }
-    while (holds - fails > 1 && c->budget > 0) {
+    const uint32_t near = holds > MANY_FRAMES ? holds / 16 : 0; /* the fewest would take long to find */
+    while (holds - fails > 1 + near && c->budget > 0) {
         const uint32_t middle = fails + (holds - fails) / 2;
         th_resampled a = try_intervals(c, clip, middle, s);
         if (a.out_of_memory) {
@@ -874,7 +895,7 @@ static th_resampled find_rates(th_resampler *c, const th_clip *clip, const sched
         add_level(&v, 1.0 / (1 << i));
     for (double frames = 1; frames < common; frames *= 2)
         add_level(&v, frames);
-    for (double frames = common; frames <= common * MAX_REFINEMENT || frames * rate_hz <= MAX_RATE_HZ; frames *= 2)
+    for (double frames = common; frames <= common * MAX_STRETCHED || frames * rate_hz <= MAX_RATE_HZ; frames *= 2)
         add_level(&v, frames);
 
     v.need = malloc(2 * (size_t)v.grid.cells);
@@ -882,7 +903,7 @@ static th_resampled find_rates(th_resampler *c, const th_clip *clip, const sched
     if (v.need && find_needs(&v, one)) {
         double most;
         a = try_runs(&v, &most);
-        if (v.grid.per_clip == authored)
+        if (v.grid.per_clip == authored && fits(c, authored * most))
             *known = (uint32_t)fmax(1, most);
     }
     if (a.keys || *known != 1 || one->worst.error > c->compiled->bound) {
@@ -903,6 +924,9 @@ static th_resampled compile_as(th_resampler *c, const th_clip *clip, bool is_ste
     if (!s.times)
         return (th_resampled){.out_of_memory = true};
     c->suspect = 0;
+    c->layers = 0;
+    for (uint32_t i = 0; clip && i < clip->channel_count; i++)
+        c->layers += th_channel_cost(&clip->channels[i]) - 1;
     uint32_t known = 0;
     th_resampled a = {.out_of_memory = !th_exact_cache_begin(&c->cache, clip, 2 * s.count)}, one;
     if (!a.out_of_memory)
@@ -924,6 +948,26 @@ static bool track_jumps(const th_track *track, size_t width)
     return false;
 }
 
+static bool curve_jumps(const th_curve *curve)
+{
+    for (uint32_t k = 1; k < curve->key_count; k++)
+        if (curve->pieces[k - 1].holds && curve->values[k] != curve->values[k - 1])
+            return true;
+    return false;
+}
+
+static bool layers_jump(const th_curve_layer *layers, uint32_t layer_count, uint32_t curve_count)
+{
+    for (uint32_t l = 0; l < layer_count; l++) {
+        if (curve_jumps(&layers[l].weight))
+            return true;
+        for (uint32_t i = 0; i < curve_count; i++)
+            if (curve_jumps(&layers[l].curves[i]))
+                return true;
+    }
+    return false;
+}
+
 static bool clip_jumps(const th_clip *clip)
 {
     for (uint32_t i = 0; clip && i < clip->channel_count; i++) {
@@ -931,10 +975,16 @@ static bool clip_jumps(const th_clip *clip)
         if (track_jumps(&channel->translation, 3) || track_jumps(&channel->rotation, 4) ||
             track_jumps(&channel->scale, 3))
             return true;
-    }
-    for (uint32_t t = 0; clip && t < clip->weight_track_count; t++)
-        if (track_jumps(&clip->weight_tracks[t].track, 1))
+        const th_transform_curves *curves = channel->curves;
+        if (curves && layers_jump(curves->layers, curves->layer_count, TH_TRANSFORM_CURVES))
             return true;
+    }
+    for (uint32_t t = 0; clip && t < clip->weight_track_count; t++) {
+        const th_weight_curves *curves = clip->weight_tracks[t].curves;
+        if (track_jumps(&clip->weight_tracks[t].track, 1) ||
+            (curves && layers_jump(curves->layers, curves->layer_count, 1)))
+            return true;
+    }
     return false;
 }
 

@@ -213,7 +213,7 @@ void add_weight_track(clip *c, uint32_t weight, const char *node, track *t)
     const th_track done = finish_track(c, t, where, &rest, &filled);
     warn(c->s, WARN_CHANNEL_REPEATED, out->track.key_count > 0, "%s", where);
     if (out->track.key_count == 0 && !filled)
-        *out = (th_weight_track){weight, done};
+        *out = (th_weight_track){.weight = weight, .track = done};
 }
 
 /* ---- from Assimp ---- */

@@ -74,7 +74,8 @@ static void visit(archive *a, void *data, size_t size)
 
 /* Allocates room for elements to be read, packed: otherwise a text would take 64 bytes for its 5. Each takes at least
  * `least` bytes in the archive, so a false count cannot request more memory than the length of the archive allows. Nor
- * can several, one inside of the other: of all elements, a weight track takes the most for its bytes, 60 for 21. */
+ * can several, one inside of the other: of all elements, a layer of a weight takes the most for its bytes, 80 for 27.
+ */
 static void *room(archive *a, uint64_t count, size_t size, size_t least)
 {
     assert(a->arena && least > 0);
@@ -201,6 +202,124 @@ static void visit_track(archive *a, th_track *track, uint32_t width)
         VISIT_PLAIN(a, track->tangents, 2 * (uint64_t)track->key_count * width);
 }
 
+static void visit_flag(archive *a, bool *flag)
+{
+    uint8_t byte = *flag;
+    VISIT(a, byte);
+    *flag = byte != 0;
+}
+
+static void visit_piece(archive *a, th_curve_piece *piece)
+{
+    visit_flag(a, &piece->holds);
+    VISIT(a, piece->leave_time);
+    VISIT(a, piece->arrive_time);
+    VISIT(a, piece->leave_value);
+    VISIT(a, piece->arrive_value);
+}
+
+static void visit_curve(archive *a, th_curve *curve)
+{
+    uint64_t nothing = 0; /* a curve without keys takes memory: see room */
+    VISIT(a, curve->key_count);
+    VISIT(a, nothing);
+    if (curve->key_count == 0)
+        return;
+    VISIT_PLAIN(a, curve->times, curve->key_count);
+    VISIT_PLAIN(a, curve->values, curve->key_count);
+    if (curve->key_count > 1)
+        VISIT_EACH(a, curve->pieces, curve->key_count - 1, visit_piece, 17);
+}
+
+/* Of its curves those from `first` on: the others are not needed and not written. */
+static void visit_layer(archive *a, th_curve_layer *layer, uint32_t first, uint32_t count)
+{
+    visit_curve(a, &layer->weight);
+    visit_flag(a, &layer->adds);
+    visit_flag(a, &layer->combines_rotations);
+    visit_flag(a, &layer->multiplies_scales);
+    if (a->arena)
+        layer->curves = room(a, count, sizeof *layer->curves, 12);
+    for (uint32_t i = 0; i < count && !a->failure; i++) {
+        th_curve none = {0};
+        visit_curve(a, i < first ? &none : (th_curve *)&layer->curves[i]);
+    }
+}
+
+static void visit_transform_layer(archive *a, th_curve_layer *layer)
+{
+    visit_layer(a, layer, 0, TH_TRANSFORM_CURVES);
+}
+
+static void visit_inherited_layer(archive *a, th_curve_layer *layer)
+{
+    visit_layer(a, layer, TH_CURVE_SCALE, TH_TRANSFORM_CURVES);
+}
+
+static void visit_weight_layer(archive *a, th_curve_layer *layer)
+{
+    visit_layer(a, layer, 0, 1);
+}
+
+/* inherited: how many lie around it; of those only scales count, and what they inherit in turn. A flag takes 4 bytes so
+ * that a pointer does not take more for its bytes than room() knows. */
+static void visit_transform_curves(archive *a, const th_transform_curves **curves, uint32_t inherited)
+{
+    uint32_t exists = *curves != NULL, part = 0;
+    VISIT(a, exists);
+    if (!exists || a->failure)
+        return;
+    if (inherited > TH_MOST_INHERITED) {
+        fail(a, "scales are inherited from too many");
+        return;
+    }
+    if (a->arena)
+        *curves = room(a, 1, sizeof **curves, 240);
+    th_transform_curves *c = (th_transform_curves *)*curves;
+    if (!c)
+        return;
+    part = (uint32_t)c->part;
+    VISIT(a, c->numbers);
+    VISIT(a, c->order);
+    VISIT(a, c->before);
+    VISIT(a, c->after);
+    VISIT(a, c->rotation_offset);
+    VISIT(a, c->rotation_pivot);
+    VISIT(a, c->scaling_offset);
+    VISIT(a, c->scaling_pivot);
+    VISIT(a, c->travel);
+    VISIT(a, part);
+    if (a->arena)
+        c->part = part;
+    VISIT(a, c->layer_count);
+    if (inherited == 0)
+        VISIT_EACH(a, c->layers, c->layer_count, visit_transform_layer, 123);
+    else
+        VISIT_EACH(a, c->layers, c->layer_count, visit_inherited_layer, 123);
+    const th_transform_curves *none = NULL;
+    visit_transform_curves(a, inherited == 0 ? &c->scaled_by : &none, inherited + 1);
+    visit_transform_curves(a, &c->scale_from, inherited + 1);
+}
+
+static void visit_weight_curves(archive *a, const th_weight_curves **curves)
+{
+    uint32_t exists = *curves != NULL;
+    VISIT(a, exists);
+    if (!exists || a->failure)
+        return;
+    if (a->arena)
+        *curves = room(a, 1, sizeof **curves, 16);
+    th_weight_curves *c = (th_weight_curves *)*curves;
+    if (!c)
+        return;
+    VISIT(a, c->number);
+    VISIT(a, c->place_count);
+    VISIT(a, c->place);
+    VISIT_PLAIN(a, c->places, c->place_count);
+    VISIT(a, c->layer_count);
+    VISIT_EACH(a, c->layers, c->layer_count, visit_weight_layer, 27);
+}
+
 static void visit_channel(archive *a, th_channel *channel)
 {
     VISIT(a, channel->joint);
@@ -208,12 +327,14 @@ static void visit_channel(archive *a, th_channel *channel)
     visit_track(a, &channel->rotation, 4);
     visit_track(a, &channel->scale, 3);
     VISIT(a, channel->filled);
+    visit_transform_curves(a, &channel->curves, 0);
 }
 
 static void visit_weight_track(archive *a, th_weight_track *track)
 {
     VISIT(a, track->weight);
     visit_track(a, &track->track, 1);
+    visit_weight_curves(a, &track->curves);
 }
 
 static void visit_clip(archive *a, th_clip *clip)
@@ -222,9 +343,9 @@ static void visit_clip(archive *a, th_clip *clip)
     VISIT(a, clip->duration_ticks);
     VISIT(a, clip->ticks_per_second);
     VISIT(a, clip->channel_count);
-    VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 87);
+    VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 91);
     VISIT(a, clip->weight_track_count);
-    VISIT_EACH(a, clip->weight_tracks, clip->weight_track_count, visit_weight_track, 21);
+    VISIT_EACH(a, clip->weight_tracks, clip->weight_track_count, visit_weight_track, 25);
 }
 
 static void visit_appearances(archive *a, th_appearances *appearances)

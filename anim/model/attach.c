@@ -77,6 +77,56 @@ static th_track copy_track(th_arena *arena, const th_track *from, size_t width)
     return to;
 }
 
+static th_curve copy_curve(th_arena *arena, const th_curve *from)
+{
+    th_curve to = *from;
+    if (from->key_count == 0)
+        return (th_curve){0};
+    to.times = th_arena_copy(arena, from->times, from->key_count, sizeof *from->times);
+    to.values = th_arena_copy(arena, from->values, from->key_count, sizeof *from->values);
+    to.pieces =
+        from->key_count > 1 ? th_arena_copy(arena, from->pieces, from->key_count - 1, sizeof *from->pieces) : NULL;
+    return to;
+}
+
+/* With the curves from `first` on. */
+static const th_curve_layer *copy_layers(th_arena *arena, const th_curve_layer *from, uint32_t layer_count,
+                                         uint32_t first, uint32_t curve_count)
+{
+    th_curve_layer *layers = th_arena_copy(arena, from, layer_count, sizeof *layers);
+    for (uint32_t l = 0; layers && l < layer_count; l++) {
+        th_curve *curves = th_arena_new(arena, th_curve, curve_count);
+        for (uint32_t i = first; curves && i < curve_count; i++)
+            curves[i] = copy_curve(arena, &from[l].curves[i]);
+        layers[l].weight = copy_curve(arena, &from[l].weight);
+        layers[l].curves = curves;
+    }
+    return layers;
+}
+
+/* first: TH_CURVE_SCALE where it is inherited: then only its scale counts, and what that inherits. */
+static const th_transform_curves *copy_transform_curves(th_arena *arena, const th_transform_curves *from,
+                                                        uint32_t first)
+{
+    th_transform_curves *to = from ? th_arena_copy(arena, from, 1, sizeof *to) : NULL;
+    if (!to)
+        return NULL;
+    to->layers = copy_layers(arena, from->layers, from->layer_count, first, TH_TRANSFORM_CURVES);
+    to->scaled_by = first == 0 ? copy_transform_curves(arena, from->scaled_by, TH_CURVE_SCALE) : NULL;
+    to->scale_from = copy_transform_curves(arena, from->scale_from, TH_CURVE_SCALE);
+    return to;
+}
+
+static const th_weight_curves *copy_weight_curves(th_arena *arena, const th_weight_curves *from)
+{
+    th_weight_curves *to = from ? th_arena_copy(arena, from, 1, sizeof *to) : NULL;
+    if (!to)
+        return NULL;
+    to->places = th_arena_copy(arena, from->places, from->place_count, sizeof *from->places);
+    to->layers = copy_layers(arena, from->layers, from->layer_count, 0, 1);
+    return to;
+}
+
 /* A track with one key. */
 static th_track constant_track(th_arena *arena, const double value[], size_t width)
 {
@@ -143,9 +193,12 @@ static void copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
         channels[c].translation = copy_track(arena, &from->channels[c].translation, 3);
         channels[c].rotation = copy_track(arena, &from->channels[c].rotation, 4);
         channels[c].scale = copy_track(arena, &from->channels[c].scale, 3);
+        channels[c].curves = copy_transform_curves(arena, from->channels[c].curves, 0);
     }
-    for (uint32_t t = 0; weights && t < from->weight_track_count; t++)
+    for (uint32_t t = 0; weights && t < from->weight_track_count; t++) {
         weights[t].track = copy_track(arena, &from->weight_tracks[t].track, 1);
+        weights[t].curves = copy_weight_curves(arena, from->weight_tracks[t].curves);
+    }
 }
 
 /* Counts a channel that has no target. Returns whether it has one. */
@@ -198,7 +251,8 @@ static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
                                                    : copy_track(arena, &channel->translation, 3),
             .rotation = filled & TH_ROTATION ? constant_track(arena, own.rotation, 4)
                                              : copy_track(arena, &channel->rotation, 4),
-            .scale = filled & TH_SCALE ? constant_track(arena, own.scale, 3) : copy_track(arena, &channel->scale, 3)};
+            .scale = filled & TH_SCALE ? constant_track(arena, own.scale, 3) : copy_track(arena, &channel->scale, 3),
+            .curves = copy_transform_curves(arena, channel->curves, 0)};
     }
     bool *taken = l->taken + base->joint_count;
     for (uint32_t t = 0; weights && t < from->weight_track_count; t++) {
@@ -208,7 +262,8 @@ static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
             continue;
         taken[target] = true;
         weights[to->weight_track_count++] =
-            (th_weight_track){target, copy_track(arena, &from->weight_tracks[t].track, 1)};
+            (th_weight_track){target, copy_track(arena, &from->weight_tracks[t].track, 1),
+                              copy_weight_curves(arena, from->weight_tracks[t].curves)};
     }
     memset(l->taken, 0, ((size_t)base->joint_count + base->weight_count) * sizeof *l->taken);
     if (channels)

@@ -78,9 +78,11 @@ bool th_moments_init(th_moments *m, const th_model *model, const th_clip *clip, 
     size_t key_count;
     double *keys = find_keys(clip, &key_count);
     if (keys && key_count > 1 && 2 * (key_count - 1) < most) {
-        uint32_t intervals = (uint32_t)key_count - 1, parts = (USUAL_PARTS / intervals + 1) / 2 * 2;
-        if (parts < 2 || intervals * parts >= most)
-            parts = 2;
+        uint32_t intervals = (uint32_t)key_count - 1, parts = (USUAL_PARTS / intervals + 1) / 2 * 2, fewest = 2;
+        if (th_clip_has_curves(clip) && 8 * intervals < most) /* which may go round between two keys */
+            fewest = 8;
+        if (parts < fewest || intervals * parts >= most)
+            parts = fewest;
         m->count = intervals * parts + 1;
         assert(m->count <= most);
         for (uint32_t i = 0; i + 1 < m->count; i++) {

@@ -38,6 +38,18 @@ uint32_t th_model_find_clip(const th_model *model, const char *name)
     return TH_NO_INDEX;
 }
 
+bool th_clip_has_curves(const th_clip *clip)
+{
+    assert(clip);
+    for (uint32_t c = 0; c < clip->channel_count; c++)
+        if (clip->channels[c].curves)
+            return true;
+    for (uint32_t t = 0; t < clip->weight_track_count; t++)
+        if (clip->weight_tracks[t].curves)
+            return true;
+    return false;
+}
+
 uint32_t th_clip_find(const th_model *model, const char *text)
 {
     assert(model && text);
@@ -285,7 +297,89 @@ static bool rotations_ok(const th_track *track)
     return true;
 }
 
-static th_result check_clip(const th_model *model, const th_clip *clip, th_error *err)
+static bool curve_ok(const th_curve *curve)
+{
+    for (uint32_t k = 0; k < curve->key_count; k++)
+        if (!isfinite(curve->times[k]) || !isfinite(curve->values[k]) ||
+            (k > 0 && !(curve->times[k] > curve->times[k - 1])))
+            return false;
+    for (uint32_t k = 0; k + 1 < curve->key_count; k++) {
+        const th_curve_piece *p = &curve->pieces[k];
+        if (!p->holds && !(p->leave_time >= 0 && p->leave_time <= 1 && p->arrive_time >= 0 && p->arrive_time <= 1 &&
+                           isfinite(p->leave_value) && isfinite(p->arrive_value)))
+            return false;
+    }
+    return true;
+}
+
+/* Curves from `first` to `end` of each layer. Takes their keys, and one for each layer, off *room. */
+static bool layers_ok(const th_curve_layer *layers, uint32_t count, uint32_t first, uint32_t end, int64_t *room)
+{
+    for (uint32_t l = 0; l < count; l++) {
+        const th_curve *curves = layers[l].curves;
+        if (!curve_ok(&layers[l].weight))
+            return false;
+        *room -= 1 + (int64_t)layers[l].weight.key_count;
+        for (uint32_t i = first; i < end; i++) {
+            *room -= curves[i].key_count;
+            if (!curve_ok(&curves[i]) || (curves[i].key_count > 0) != (curves[i - i % 3].key_count > 0))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A hostile file may let each of many joints inherit the same long curves: they are copied with each. */
+#define MOST_INHERITED_KEYS ((int64_t)64 << 20)
+
+/* Takes keys that are inherited off *room, which may then be below 0; stops there. */
+static bool inherited_ok(const th_transform_curves *from, int64_t *room)
+{
+    uint32_t count = 0;
+    for (; from && *room >= 0; from = from->scale_from)
+        if (++count > TH_MOST_INHERITED || !all_finite(from->numbers + TH_CURVE_SCALE, 3) ||
+            !layers_ok(from->layers, from->layer_count, TH_CURVE_SCALE, TH_TRANSFORM_CURVES, room))
+            return false;
+    return true;
+}
+
+static bool all_finite_doubles(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+static bool has_unit_length(const double q[4])
+{
+    return fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-6;
+}
+
+static bool transform_curves_ok(const th_transform_curves *c, int64_t *room)
+{
+    int64_t own = 0;
+    return all_finite(c->numbers, TH_TRANSFORM_CURVES) && c->order <= 5 && has_unit_length(c->before) &&
+           has_unit_length(c->after) && all_finite_doubles(c->rotation_offset, 3) &&
+           all_finite_doubles(c->rotation_pivot, 3) && all_finite_doubles(c->scaling_offset, 3) &&
+           all_finite_doubles(c->scaling_pivot, 3) && all_finite_doubles(c->travel, 3) &&
+           (unsigned)c->part < TH_CURVE_PART_COUNT &&
+           layers_ok(c->layers, c->layer_count, 0, TH_TRANSFORM_CURVES, &own) && inherited_ok(c->scaled_by, room) &&
+           inherited_ok(c->scale_from, room);
+}
+
+static bool weight_curves_ok(const th_weight_curves *c)
+{
+    int64_t own = 0;
+    bool good = isfinite(c->number) && c->place_count >= 2 && c->place < c->place_count &&
+                all_finite(c->places, c->place_count) && layers_ok(c->layers, c->layer_count, 0, 1, &own);
+    for (uint32_t p = 1; good && p < c->place_count; p++)
+        good = c->places[p] > c->places[p - 1];
+    return good;
+}
+
+/* inherited_room: of MOST_INHERITED_KEYS, what the clips before have left; updated. */
+static th_result check_clip(const th_model *model, const th_clip *clip, int64_t *inherited_room, th_error *err)
 {
     if (!clip->name || !clip->name[0])
         return th_fail(err, TH_ERR_INPUT, "a clip has no name");
@@ -302,12 +396,18 @@ static th_result check_clip(const th_model *model, const th_clip *clip, th_error
             !rotations_ok(&channel->rotation))
             return th_fail(err, TH_ERR_INPUT, "clip %s: bad keys for joint %s", clip->name,
                            model->joints[channel->joint].name);
+        if (channel->curves && !transform_curves_ok(channel->curves, inherited_room))
+            return th_fail(err, TH_ERR_INPUT, "clip %s: bad curves for joint %s", clip->name,
+                           model->joints[channel->joint].name);
+        if (*inherited_room < 0)
+            return th_fail(err, TH_ERR_LIMIT, "joints inherit scales of more than %lld keys",
+                           (long long)MOST_INHERITED_KEYS);
     }
     for (uint32_t t = 0; t < clip->weight_track_count; t++) {
         const th_weight_track *track = &clip->weight_tracks[t];
         if (track->weight >= model->weight_count || (t > 0 && track->weight <= track[-1].weight))
             return th_fail(err, TH_ERR_INPUT, "clip %s: weight track %u is out of order", clip->name, t);
-        if (!track_ok(&track->track, 1))
+        if (!track_ok(&track->track, 1) || (track->curves && !weight_curves_ok(track->curves)))
             return th_fail(err, TH_ERR_INPUT, "clip %s: bad keys for morph weight %u", clip->name, track->weight);
     }
     return TH_OK;
@@ -417,8 +517,9 @@ th_result th_model_check(const th_model *model, th_error *err)
     th_result result = model->appearances.count > 0 ? check_appearances(model, err) : TH_OK;
     if (result == TH_OK && model->clip_count > TH_MAX_CLIPS)
         result = th_fail(err, TH_ERR_LIMIT, "%u clips, the limit is %u", model->clip_count, TH_MAX_CLIPS);
+    int64_t inherited_room = MOST_INHERITED_KEYS;
     for (uint32_t c = 0; result == TH_OK && c < model->clip_count; c++)
-        result = check_clip(model, &model->clips[c], err);
+        result = check_clip(model, &model->clips[c], &inherited_room, err);
     if (result == TH_OK && (!model->name || !isnormal(model->size) || model->size < 0))
         result = th_fail(err, TH_ERR_INPUT, "the model has no name or no size (out of memory?)");
     return result;

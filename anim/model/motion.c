@@ -209,12 +209,14 @@ static uint32_t find_root(const th_model *model, const th_clip *clip, th_interpo
 }
 
 /* A copy without the travel. false: out of memory. */
-static bool stay(th_track *track, const double travel[3], double duration_ticks, th_arena *arena)
+static bool stay(th_channel *channel, const double travel[3], double duration_ticks, th_arena *arena)
 {
+    th_track *track = &channel->translation;
     float *values = th_arena_copy(arena, track->values, (size_t)track->key_count * 3, sizeof *values);
     float *tangents =
         track->tangents ? th_arena_copy(arena, track->tangents, (size_t)track->key_count * 6, sizeof *tangents) : NULL;
-    if (!values || (track->tangents && !tangents))
+    th_transform_curves *curves = channel->curves ? th_arena_copy(arena, channel->curves, 1, sizeof *curves) : NULL;
+    if (!values || (track->tangents && !tangents) || (channel->curves && !curves))
         return false;
     for (uint32_t k = 0; k < track->key_count; k++)
         for (uint32_t i = 0; i < 3; i++) {
@@ -223,8 +225,11 @@ static bool stay(th_track *track, const double travel[3], double duration_ticks,
             for (uint32_t side = 0; tangents && side < 2; side++)
                 tangents[6 * k + 3 * side + i] = (float)((double)tangents[6 * k + 3 * side + i] - per_tick);
         }
+    for (uint32_t i = 0; curves && i < 3; i++)
+        curves->travel[i] += travel[i] / duration_ticks;
     track->values = values;
     track->tangents = tangents;
+    channel->curves = curves;
     return true;
 }
 
@@ -251,11 +256,11 @@ static bool convert(th_model *model, th_clip *clip, th_interpolation interpolati
     th_channel *channels = th_arena_copy(arena, authored.channels, authored.channel_count, sizeof *channels);
     bool travels = false;
     for (uint32_t n = 0; channels && n < authored.channel_count; n++) {
-        th_track *track = &channels[n].translation;
+        const th_track *track = &channels[n].translation;
         if (channels[n].joint != root || track->steps || track->key_count < 2)
             continue;
         travels = true;
-        if (!stay(track, travel, authored.duration_ticks, arena))
+        if (!stay(&channels[n], travel, authored.duration_ticks, arena))
             return false;
     }
     if (!channels)

@@ -423,7 +423,7 @@ static void add_clip(th_arena *arena, const segment *segments, const th_syntheti
         const double lag = th_random_unit(w.seed, TH_SYNTHETIC_MAX_JOINTS + 1 + i);
         for (uint32_t k = 0; values && k < w.keys; k++)
             values[k] = (float)(0.5 + 0.5 * sway(&w, time_of(&w, k), lag));
-        weights[i] = (th_weight_track){i, {.key_count = w.keys, .times = times, .values = values}};
+        weights[i] = (th_weight_track){.weight = i, .track = {w.keys, times, values, NULL, false}};
     }
 }
 

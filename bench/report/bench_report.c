@@ -235,12 +235,19 @@ static void print_notes(const th_report *report, th_format format, FILE *file)
         file, format,
         "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "
         "of the file.");
-    /* What other programs' entries are: a reader must not take them for ours. */
-    for (const th_row *row = report->rows; row < report->rows + report->row_count; row++)
+    for (const th_row *row = report->rows; row < report->rows + report->row_count; row++) {
+        /* What other programs' entries are: a reader must not take them for ours. */
         if (th_row_is_external(row) && !row->failure[0])
             th_write_line(file, format, "%s: %s characters, %s bones, timed by the program itself. %s", row->name,
                           th_digits_from(row->characters).text, th_digits_from(row->bones).text,
                           json_string_value(json_object_get(row->once, "description")));
+        if (strcmp(row->name, "pose/tutorial") == 0 && row->overrides && !row->failure[0])
+            th_write_line(
+                file, format,
+                "%s plays keys where a clip has curves, and is up to %.2g off these; max error is against the "
+                "keys.",
+                row->name, row->error_vs_source);
+    }
 }
 
 /* ---- the summary ---- */

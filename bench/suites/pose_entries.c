@@ -53,6 +53,7 @@ typedef struct benchmark {
     th_jobs *jobs;           /* of entries that share, or pose on several threads, otherwise NULL */
     th_frame *frame;
     th_tutorial **tutorials; /* [model], or NULL */
+    bool plays_keys;         /* the tutorials do, of clips with curves */
     th_row *row;             /* of the entry */
 } benchmark;
 
@@ -113,7 +114,8 @@ static th_validate_run_desc validation_of(benchmark *p)
                                   .run = p->run,
                                   .ctx = p,
                                   .time_s = p->time_s,
-                                  .layers = p->layers_at};
+                                  .layers = p->layers_at,
+                                  .plays_keys = p->plays_keys};
 }
 
 static void check_left(void *subject, uint64_t frame)
@@ -268,8 +270,12 @@ static th_result prepare_tutorials(benchmark *p, const variation *v, th_error *e
     p->tutorials = calloc(scene->compiled_model_count, sizeof(th_tutorial *));
     if (!p->tutorials)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", v->name);
-    for (uint32_t m = 0; m < scene->compiled_model_count && result == TH_OK; m++)
-        result = th_tutorial_create(th_compiled_model_source(scene->compiled_models[m]), &p->tutorials[m], err);
+    for (uint32_t m = 0; m < scene->compiled_model_count && result == TH_OK; m++) {
+        const th_model *model = th_compiled_model_source(scene->compiled_models[m]);
+        result = th_tutorial_create(model, &p->tutorials[m], err);
+        for (uint32_t c = 0; c < model->clip_count; c++)
+            p->plays_keys |= th_clip_has_curves(&model->clips[c]);
+    }
     return result;
 }
 

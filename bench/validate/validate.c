@@ -126,8 +126,10 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
     const th_model *model = th_scene_model(desc->scene, i);
     const th_clip *clip = th_scene_clip(desc->scene, i);
     const th_compiled_model *compiled = desc->scene->compiled_models[m];
-    const th_interpolation mode =
-        desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_compiled_model_interpolation(compiled);
+    const th_interpolation mode = desc->as_authored ? TH_INTERPOLATION_AUTHORED
+                                  : desc->plays_keys && clip && th_clip_has_curves(clip)
+                                      ? TH_INTERPOLATION_SLERP
+                                      : th_compiled_model_interpolation(compiled);
     const size_t offset = th_crowd_palette_offset(desc->crowd, i);
     th_dmat34 *wanted = w->pose + model->joint_count;
     double *weights = w->weights, *errors = w->weights + w->most_weights;
@@ -279,6 +281,7 @@ static th_result validate_frame(const th_validate_run_desc *t, uint64_t frame, u
         .layers = layers_of(t, frame),
         .sample = TH_VALIDATE_SAMPLE,
         .seed = seed,
+        .plays_keys = t->plays_keys,
     };
     th_result result = th_validate_palettes(&desc, &truth, err);
     desc.as_authored = true;
@@ -305,8 +308,9 @@ th_result th_validate_run(const th_validate_run_desc *t, th_row *row, th_error *
 {
     assert(t && t->scene && t->crowd && t->palette && t->run && row);
     row->checked = true;
-    row->overrides = t->scene->compiled_model_count > 0 &&
-                     th_compiled_model_interpolation(t->scene->compiled_models[0]) != TH_INTERPOLATION_AUTHORED;
+    row->overrides =
+        t->plays_keys || (t->scene->compiled_model_count > 0 &&
+                          th_compiled_model_interpolation(t->scene->compiled_models[0]) != TH_INTERPOLATION_AUTHORED);
     const uint64_t drawn = 1 + draw() % DRAWN_FRAMES, seeds[] = {draw(), draw(), FIXED};
     const uint64_t frames[] = {drawn, drawn + 1, 0};
     uint64_t first = 0;
@@ -332,6 +336,7 @@ th_result th_validate_left(const th_validate_run_desc *t, uint64_t frame, th_row
         .layers = layers_of(t, frame),
         .sample = TH_VALIDATE_LEFT,
         .seed = draw(),
+        .plays_keys = t->plays_keys,
     };
     th_validation found = {0};
     const th_result result = th_validate_palettes(&desc, &found, err);

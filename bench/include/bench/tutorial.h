@@ -7,8 +7,9 @@
  * some minutes a float cannot resolve the position between two keys.
  *
  * Nothing is slowed down on purpose, and nothing is cached that the tutorials do not cache. Assimp drops spline and
- * step modes, so tutorials ignore them; we honour them to compare like with like. Equal to th_exact_pose, as authored,
- * within float rounding; a test checks this. */
+ * step modes, so tutorials ignore them; we honour them to compare like with like. Of curves it plays the keys that were
+ * made of them, as tutorials do. Equal to th_exact_pose, as authored or, with curves, with slerp between keys, within
+ * float rounding; a test checks this. */
 #ifndef THRONG_BENCH_TUTORIAL_H
 #define THRONG_BENCH_TUTORIAL_H
 

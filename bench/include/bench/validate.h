@@ -45,6 +45,7 @@ typedef struct th_validation_desc {
     const void *reference;
     const th_crowd_layers *layers; /* that the crowd plays at time_s; NULL: its clips */
     bool as_authored;              /* without `reference`: interpolate as the file says; only max_error is valid then */
+    bool plays_keys;               /* clips with curves are played by their keys, with slerp between them */
 } th_validation_desc;
 
 th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err);
@@ -67,6 +68,7 @@ typedef struct th_validate_run_desc {
     double (*time_s)(uint64_t frame);                            /* NULL: frame / TH_FRAME_RATE */
     const th_crowd_layers *(*layers)(void *ctx, uint64_t frame); /* that `run` plays; NULL: clips */
     void *ctx;
+    bool plays_keys; /* see th_validation_desc; the row says so as if its interpolation were not that of the file */
     /* Palettes of the scalar kernel at TH_VALIDATE_FRAME, which all characters must match up to rounding. NULL: not
      * compared. */
     const void *reference;

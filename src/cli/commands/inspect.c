@@ -33,13 +33,13 @@ static size_t palette_bytes(const th_model *model)
 }
 
 typedef struct counts {
-    uint64_t keys, splines; /* of all tracks */
+    uint64_t keys, splines; /* of all tracks; those of curves are splines if they move */
 } counts;
 
-static void count_track(counts *sum, const th_track *track)
+static void count_track(counts *sum, const th_track *track, bool curves)
 {
     sum->keys += track->key_count;
-    sum->splines += track->tangents != NULL;
+    sum->splines += track->tangents || (curves && track->key_count > 1);
 }
 
 /* Scene units to millimetres on a human of 1.8 m. */
@@ -76,12 +76,13 @@ static void add_clips(const subject *s, th_sheet *sheet)
         const th_clip_report *r = th_compiled_model_clip_report(s->compiled, c);
         counts sum = {0};
         for (uint32_t i = 0; i < clip->channel_count; i++) {
-            count_track(&sum, &clip->channels[i].translation);
-            count_track(&sum, &clip->channels[i].rotation);
-            count_track(&sum, &clip->channels[i].scale);
+            const th_channel *channel = &clip->channels[i];
+            count_track(&sum, &channel->translation, channel->curves);
+            count_track(&sum, &channel->rotation, channel->curves);
+            count_track(&sum, &channel->scale, channel->curves);
         }
         for (uint32_t t = 0; t < clip->weight_track_count; t++)
-            count_track(&sum, &clip->weight_tracks[t].track);
+            count_track(&sum, &clip->weight_tracks[t].track, clip->weight_tracks[t].curves);
         const bool is_compiled = r->compiled;
         const char *error_joint = is_compiled ? s->model->joints[r->error_joint].name : NULL;
         const double error_mm = millimetres(s->model, r->max_error);

@@ -48,8 +48,9 @@ static const th_channel channels[] = {{1,
                                        {3, times, translations, tangents, false},
                                        {2, times, rotations, NULL, true},
                                        {1, times, scales, NULL, false},
-                                       TH_SCALE}};
-static const th_weight_track weight_tracks[] = {{1, {3, times, translations, tangents, false}}};
+                                       TH_SCALE,
+                                       NULL}};
+static const th_weight_track weight_tracks[] = {{1, {3, times, translations, tangents, false}, NULL}};
 static const th_clip clips[] = {{.name = "wave",
                                  .duration_ticks = 4,
                                  .ticks_per_second = 25,
@@ -178,7 +179,24 @@ Test(archive, refuses_a_text_without_end_and_other_heads)
 /* An archive of a model that has MANY of the smallest of one kind. Not all of them pass th_model_check, which comes
  * after all is read. */
 enum { MANY = 100000 };
-enum { JOINTS, BONES, WEIGHTS, MESHES, TARGETS, MATERIALS, TEXTURES, CLIPS, CHANNELS, WEIGHT_TRACKS, WARNINGS, KINDS };
+enum {
+    JOINTS,
+    BONES,
+    WEIGHTS,
+    MESHES,
+    TARGETS,
+    MATERIALS,
+    TEXTURES,
+    CLIPS,
+    CHANNELS,
+    CURVES,
+    LAYERS,
+    WEIGHT_TRACKS,
+    WEIGHT_CURVES,
+    WEIGHT_LAYERS,
+    WARNINGS,
+    KINDS
+};
 
 static struct {
     th_joint joints[MANY];
@@ -191,17 +209,27 @@ static struct {
     th_clip clips[MANY];
     th_channel channels[MANY];
     th_weight_track weight_tracks[MANY];
+    th_curve_layer layers[MANY];
     const char *warnings[MANY];
 } many;
 
-static void fill_many(void)
+static void fill_many(int kind)
 {
+    static const th_curve none[TH_TRANSFORM_CURVES];
+    static th_transform_curves curves;
+    static th_weight_curves weight_curves;
+    curves.layers = weight_curves.layers = many.layers;
+    curves.layer_count = kind == LAYERS ? MANY : 0;
+    weight_curves.layer_count = kind == WEIGHT_LAYERS ? MANY : 0;
     static const th_track track = {.key_count = 1, .times = times, .values = rotations};
     for (int i = 0; i < MANY; i++) {
         many.joints[i].name = many.weights[i].name = many.meshes[i].name = many.materials[i].name = "";
         many.textures[i].name = many.clips[i].name = many.warnings[i] = "";
         many.channels[i] = (th_channel){.translation = track, .rotation = track, .scale = track};
+        many.channels[i].curves = kind == CURVES || kind == LAYERS ? &curves : NULL;
         many.weight_tracks[i].track = track;
+        many.weight_tracks[i].curves = kind == WEIGHT_CURVES || kind == WEIGHT_LAYERS ? &weight_curves : NULL;
+        many.layers[i].curves = none;
     }
     many.meshes[0].targets = many.targets;
     many.clips[0].channels = many.channels;
@@ -215,10 +243,12 @@ static uint32_t many_if(bool is_wanted)
 
 static uint8_t *write_many(int kind, size_t *size)
 {
-    fill_many();
+    const bool in_channel = kind >= CHANNELS && kind <= LAYERS,
+               in_weight_track = kind >= WEIGHT_TRACKS && kind <= WEIGHT_LAYERS;
+    fill_many(kind);
     many.meshes[0].target_count = many_if(kind == TARGETS);
-    many.clips[0].channel_count = many_if(kind == CHANNELS);
-    many.clips[0].weight_track_count = many_if(kind == WEIGHT_TRACKS);
+    many.clips[0].channel_count = kind == LAYERS ? 1 : many_if(in_channel);
+    many.clips[0].weight_track_count = kind == WEIGHT_LAYERS ? 1 : many_if(in_weight_track);
     const th_model model = {.name = "",
                             .joints = many.joints,
                             .joint_count = many_if(kind == JOINTS),
@@ -233,7 +263,7 @@ static uint8_t *write_many(int kind, size_t *size)
                             .textures = many.textures,
                             .texture_count = many_if(kind == TEXTURES),
                             .clips = many.clips,
-                            .clip_count = kind == CHANNELS || kind == WEIGHT_TRACKS ? 1 : many_if(kind == CLIPS),
+                            .clip_count = in_channel || in_weight_track ? 1 : many_if(kind == CLIPS),
                             .warnings = many.warnings,
                             .warning_count = many_if(kind == WARNINGS)};
     return th_archive_write(&model, size);
@@ -271,7 +301,7 @@ Test(archive, does_not_add_up_false_counts)
     th_error err;
     uint8_t *bytes = write_many(CLIPS, &size);
     const size_t clip_bytes = 29, at = size - MANY * clip_bytes + 5 + 2 * sizeof(double);
-    const uint32_t channel_count = (uint32_t)(size / 88), key_count = (uint32_t)(size / 9);
+    const uint32_t channel_count = (uint32_t)(size / 92), key_count = (uint32_t)(size / 9);
     memcpy(bytes + at, &channel_count, sizeof channel_count);
     memcpy(bytes + at + 8, &key_count, sizeof key_count);
     const size_t grown = allocated_by_reading(bytes, size, &err);

@@ -161,7 +161,7 @@ Test(bounds, of_targets_that_are_frames_are_tight)
         targets[t] = (th_morph_target){t, 3, deltas[t]};
         weights[t] = (th_weight){"", 0, 0};
         values[t][t] = 1;
-        tracks[t] = (th_weight_track){t, {FRAMES, times, values[t], NULL, false}};
+        tracks[t] = (th_weight_track){t, {FRAMES, times, values[t], NULL, false}, NULL};
     }
     th_clip clip = clip_of(NULL, 0, 4, 1);
     clip.weight_tracks = tracks;

@@ -193,7 +193,7 @@ typedef struct joint {
 
 static th_trs sample(const joint *j, double ticks, th_interpolation how)
 {
-    th_channel channel = {0, j->translation.track, j->rotation.track, j->scale.track, 0};
+    th_channel channel = {0, j->translation.track, j->rotation.track, j->scale.track, 0, NULL};
     th_trs trs;
     th_exact_channel(&channel, ticks, how, &trs);
     return trs;
@@ -269,7 +269,7 @@ Test(interpolation, lines_that_jump_do_so_but_for_cubic)
     const double times[] = {0, nextafter(1, 0), 1, nextafter(2, 0), 2};
     const float values[] = {3, 0, 0, 3, 0, 0, 5, 0, 0, 5, 0, 0, 4, 0, 0}, turn[] = {0, 0, 0, 1};
     const th_track track = {5, times, values, NULL, false}, one = {1, times, turn, NULL, false};
-    th_channel channel = {0, track, one, track, 0};
+    th_channel channel = {0, track, one, track, 0, NULL};
     for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++)
         for (int i = 0; i <= 250; i++) {
             th_trs trs;
@@ -289,7 +289,7 @@ Test(interpolation, makes_numbers_of_keys_at_nearly_one_time)
     const float flips[] = {0, 0, 0, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, -1, 0, 0};
     joint j = {.translation = {.width = 3}, .rotation = {.width = 4}};
     th_channel channel = {
-        0, {5, times, values, NULL, false}, {5, times, flips, NULL, false}, {5, times, values, NULL, false}, 0};
+        0, {5, times, values, NULL, false}, {5, times, flips, NULL, false}, {5, times, values, NULL, false}, 0, NULL};
     for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++)
         for (int i = 0; i < 5; i++)
             for (int between = 0; between < 2; between++) {
@@ -307,7 +307,7 @@ Test(interpolation, reaches_every_joint_of_a_pose)
     uint64_t state = 7;
     joint j;
     make_joint(&state, 4, true, &j);
-    const th_channel channel = {1, j.translation.track, j.rotation.track, j.scale.track, 0};
+    const th_channel channel = {1, j.translation.track, j.rotation.track, j.scale.track, 0, NULL};
     const th_clip clip = clip_of(&channel, 1, 9, 1);
     const th_joint joints[] = {root_joint, {"child", 0, TH_MAT34_IDENTITY}};
     const th_model model = model_of(joints, NULL, 2, &clip);

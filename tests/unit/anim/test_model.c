@@ -262,7 +262,7 @@ static void check_pose(th_dmat34 pose, const th_trs *expected)
 static th_channel one_key(const float move[3], const float turn[4], const float scale[3], uint32_t filled)
 {
     return (th_channel){
-        0, {1, &zero, move, NULL, false}, {1, &zero, turn, NULL, false}, {1, &zero, scale, NULL, false}, filled};
+        0, {1, &zero, move, NULL, false}, {1, &zero, turn, NULL, false}, {1, &zero, scale, NULL, false}, filled, NULL};
 }
 
 Test(attach, what_the_clip_does_not_move_is_the_bases_own)

@@ -75,7 +75,7 @@ static void flatten_a_joint(th_model *model, float factor)
 
 /* Of palettes of one moment, held against another. spoil: added to the height of the first entry of the last character.
  * Destroys the scene. */
-static double excess_in(th_scene *scene, double posed_s, double held_against_s, double spoil)
+static double excess_in(th_scene *scene, double posed_s, double held_against_s, double spoil, bool plays_keys)
 {
     th_crowd *crowd;
     th_validation check = {0};
@@ -88,8 +88,12 @@ static double excess_in(th_scene *scene, double posed_s, double held_against_s, 
     th_palette_read(TH_PALETTE_F32, first, NULL, entry);
     entry[7] += (float)spoil;
     th_palette_write(TH_PALETTE_F32, entry, NULL, first);
-    const th_validation_desc how = {
-        .scene = scene, .crowd = crowd, .palette = palette, .time_s = held_against_s, .sample = COUNT};
+    const th_validation_desc how = {.scene = scene,
+                                    .crowd = crowd,
+                                    .palette = palette,
+                                    .time_s = held_against_s,
+                                    .sample = COUNT,
+                                    .plays_keys = plays_keys};
     cr_assert_eq(th_validate_palettes(&how, &check, NULL), TH_OK);
     free(palette);
     free(scratch);
@@ -104,7 +108,7 @@ static double excess_of(const th_model *model, double spoil)
     th_scene *scene;
     const th_scene_desc desc = {.models = &model, .model_count = 1, .instance_count = COUNT, .seed = 1};
     cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-    return excess_in(scene, TIME_S, TIME_S, spoil * model->size);
+    return excess_in(scene, TIME_S, TIME_S, spoil * model->size, false);
 }
 
 static void check_changed(void (*change)(th_model *, float), float factor, random_desc desc)
@@ -142,6 +146,30 @@ Test(validate, what_is_further_off_fails)
     th_model_free(model);
 }
 
+/* Of a crowd that was compiled from keys, and whose clips then got curves that lead elsewhere. */
+static double excess_of_keys(bool plays_keys)
+{
+    static const th_transform_curves still = {
+        .numbers = {[6] = 1, [7] = 1, [8] = 1}, .before = {[3] = 1}, .after = {[3] = 1}};
+    random_desc desc = plain(5);
+    th_model *model = random_model(&desc);
+    th_scene *scene;
+    const th_scene_desc crowd = {
+        .models = (const th_model *const *)&model, .model_count = 1, .instance_count = COUNT, .seed = 1};
+    cr_assert_eq(th_scene_create(&crowd, &scene, NULL), TH_OK);
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        ((th_channel *)model->clips[c].channels)[0].curves = &still;
+    const double excess = excess_in(scene, TIME_S, TIME_S, 0, plays_keys);
+    th_model_free(model);
+    return excess;
+}
+
+Test(validate, keys_of_curves_are_right_only_where_they_are_played)
+{
+    cr_expect_leq(excess_of_keys(true), 1);
+    cr_expect_gt(excess_of_keys(false), 1);
+}
+
 /* Posed at one moment and held against another, both in parts of the third key's time. */
 static double excess_between(double posed, double held_against)
 {
@@ -155,7 +183,7 @@ static double excess_between(double posed, double held_against)
     cr_assert_eq(th_scene_create(&one, &scene, NULL), TH_OK);
     scene->instances[0] = (th_instance){.clip = 0, .speed = 1};
     cr_assert(th_compiled_model_clip_report(scene->compiled_models[0], 0)->compiled);
-    const double excess = excess_in(scene, key_s * posed, key_s * held_against, 0);
+    const double excess = excess_in(scene, key_s * posed, key_s * held_against, 0, false);
     th_model_free(model);
     return excess;
 }

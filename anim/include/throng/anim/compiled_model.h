@@ -66,7 +66,7 @@ typedef struct th_clip_report {
     uint32_t stretch_count; /* parts with a frame rate of their own, at most 16; 1: frames at equal distances */
     double rate_hz;         /* frames per second, on average */
     size_t bytes;           /* of compiled keys */
-    size_t raw_bytes;       /* of the authored keys: times, values and tangents, as 4-byte numbers */
+    size_t raw_bytes;       /* of the authored keys: times, values and tangents, or all of curves; as 4-byte numbers */
     double max_error;       /* measured on and between keys; compiled clips only */
     uint32_t error_joint;   /* joint of max_error */
     double error_time_s;    /* time of max_error */

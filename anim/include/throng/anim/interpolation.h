@@ -1,6 +1,7 @@
 /* Interpolation modes: the value of a track between two keys.
  *
- * AUTHORED interpolates each track as the file says. Every other mode overrides all tracks.
+ * AUTHORED interpolates each track as the file says, or evaluates the curves that it was made of (curves.h). Every
+ * other mode overrides all tracks.
  *
  *   STEP        the last key at or before the time.
  *   NLERP       linear. Rotations: linear between the keys along the shorter arc, then normalised.
@@ -25,7 +26,7 @@
 TH_API_BEGIN
 
 typedef enum th_interpolation {
-    TH_INTERPOLATION_AUTHORED = 0, /* CUBIC for tracks with tangents, STEP for stepped tracks, SLERP for others */
+    TH_INTERPOLATION_AUTHORED = 0, /* curves, CUBIC for tracks with tangents, STEP for stepped ones, SLERP for others */
     TH_INTERPOLATION_STEP,
     TH_INTERPOLATION_NLERP,
     TH_INTERPOLATION_SLERP,

@@ -13,6 +13,7 @@
 #define THRONG_ANIM_MODEL_H
 
 #include <throng/anim/appearance.h>
+#include <throng/anim/curves.h>
 #include <throng/anim/palette.h>
 #include <throng/anim/transform.h>
 #include <throng/core/api.h>
@@ -140,17 +141,22 @@ enum { TH_TRANSLATION = 1, TH_ROTATION = 2, TH_SCALE = 4 };
 
 /* Replaces the rest transform of the joint by T * R * S. All three tracks have keys: the builder of a model fills
  * tracks that the file lacks with one key from the rest transform, and marks them in `filled`. When the clip is
- * attached to another model, its joint keeps its own value for these. */
+ * attached to another model, its joint keeps its own value for these.
+ *
+ * With curves the joint follows these as authored, except for filled parts. The tracks then have the pose at the times
+ * of the curves' keys, for whatever plays keys: every other interpolation. A part with one key does not move. */
 typedef struct th_channel {
     uint32_t joint;
     th_track translation, rotation, scale;
-    uint32_t filled; /* TH_TRANSLATION | ... */
+    uint32_t filled;                   /* TH_TRANSLATION | ... */
+    const th_transform_curves *curves; /* NULL: none */
 } th_channel;
 
-/* Moves a weight. Values are one number a key. Weights may be negative or above 1. */
+/* Moves a weight. Values are one number a key. Weights may be negative or above 1. curves: as of a channel. */
 typedef struct th_weight_track {
     uint32_t weight;
     th_track track;
+    const th_weight_curves *curves; /* NULL: none */
 } th_weight_track;
 
 typedef struct th_clip {
@@ -195,6 +201,9 @@ void th_model_free(th_model *model);
 /* Returns the index of the joint or clip of this name, or TH_NO_INDEX. Linear search: not for use per frame. */
 uint32_t th_model_find_joint(const th_model *model, const char *name);
 uint32_t th_model_find_clip(const th_model *model, const char *name);
+
+/* Whether any of its channels or weight tracks has some. */
+bool th_clip_has_curves(const th_clip *clip);
 
 const char *th_alpha_name(th_alpha alpha); /* "opaque", "mask", "blend" */
 
