@@ -311,15 +311,15 @@ static int compare_channels(const void *a, const void *b)
 /* Reads a clip that has a name. It may be empty. */
 static void read_clip(scene *s, uint32_t index, th_clip *out)
 {
-    const struct aiAnimation *in = s->gltf ? NULL : s->ai->mAnimations[index];
+    const struct aiAnimation *in = s->gltf || s->fbx ? NULL : s->ai->mAnimations[index];
     clip c = {.s = s,
               .name = out->name,
               .ticks_per_second = 25,
               .taken = make(s, bool, s->nodes.count),
               .weight_tracks = make(s, th_weight_track, s->model->weight_count)};
     bool has_rate = true;
-    if (s->gltf) {
-        read_gltf_clip(&c, index);
+    if (!in) {
+        (s->gltf ? read_gltf_clip : read_fbx_clip)(&c, index);
     } else {
         c.duration = in->mDuration;
         has_rate = isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0;
@@ -360,21 +360,23 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
 
 void read_clips(scene *s)
 {
-    const uint32_t given = s->gltf ? count_gltf_clips(s) : s->ai->mNumAnimations;
+    const uint32_t given = s->gltf ? count_gltf_clips(s) : s->fbx ? count_fbx_clips(s) : s->ai->mNumAnimations;
     if (given > TH_MAX_CLIPS)
         give_up(TH_ERR_LIMIT, "%u clips, the limit is %u", given, TH_MAX_CLIPS);
     th_clip *clips = make(s, th_clip, given);
     uint32_t count = 0;
     for (uint32_t i = 0; i < given; i++) {
         th_clip *out = &clips[count];
-        *out = (th_clip){.name = read_name(s, s->gltf ? name_gltf_clip(s, i) : s->ai->mAnimations[i]->mName.data)};
+        const struct aiAnimation *in = s->gltf || s->fbx ? NULL : s->ai->mAnimations[i];
+        const char *name = in ? in->mName.data : s->gltf ? name_gltf_clip(s, i) : name_fbx_clip(s, i);
+        *out = (th_clip){.name = read_name(s, name)};
         if (!out->name[0]) {
             out->name = make_string(s, "clip_%u", i);
             warn(s, WARN_CLIP_UNNAMED, 1, "%s", out->name);
         }
         read_clip(s, i, out);
         const bool is_empty = out->channel_count == 0 && out->weight_track_count == 0;
-        warn(s, WARN_CLIP_MESHES, !s->gltf && s->ai->mAnimations[i]->mNumMeshChannels > 0, "clip %s", out->name);
+        warn(s, WARN_CLIP_MESHES, in && in->mNumMeshChannels > 0, "clip %s", out->name);
         warn(s, WARN_CLIP_EMPTY, is_empty, "clip %s", out->name);
         count += !is_empty;
     }

@@ -1,4 +1,5 @@
-/* Clips while they are built: clips.c reads those of Assimp, gltf/gltf_clips.c those of glTF. */
+/* Clips while they are built: clips.c reads those of Assimp, gltf/gltf_clips.c those of glTF, fbx_clips.c those
+ * of FBX. */
 #ifndef TH_ANIM_IMPORT_CLIPS_H
 #define TH_ANIM_IMPORT_CLIPS_H
 
@@ -49,5 +50,10 @@ void add_weight_track(clip *c, uint32_t weight, const char *node, track *t);
 uint32_t count_gltf_clips(const scene *s);
 const char *name_gltf_clip(const scene *s, uint32_t index);
 void read_gltf_clip(clip *c, uint32_t index);
+
+/* For an FBX file. (fbx_clips.c) */
+uint32_t count_fbx_clips(const scene *s);
+const char *name_fbx_clip(const scene *s, uint32_t index);
+void read_fbx_clip(clip *c, uint32_t index);
 
 #endif

@@ -1,6 +1,5 @@
-/* An FBX file as stored: records with a name, values and nested records. fbx_limits.c searches it for what Assimp
- * leaves out. Both encodings, version 7.0 and later. Content that is not understood ends the record it is in; reporting
- * errors is left to Assimp.
+/* An FBX file as stored: records with a name, values and nested records. Both encodings, version 7.0 and later. Content
+ * that is not understood ends the record it is in; reporting errors is left to Assimp.
  *
  * All records live as long as the model. */
 #ifndef TH_IMPORT_FBX_RECORDS_H

@@ -1,5 +1,7 @@
 #include "files.h"
 
+#include "fbx.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -183,8 +185,9 @@ static size_t tell_file(struct aiFile *file)
 
 static size_t size_of_file(struct aiFile *file)
 {
-    struct stat status;
-    return fstat(fileno(stream_of(file)), &status) == 0 ? (size_t)status.st_size : 0;
+    FILE *stream = stream_of(file);
+    const long at = ftell(stream), size = fseek(stream, 0, SEEK_END) == 0 ? ftell(stream) : 0;
+    return fseek(stream, at, SEEK_SET) == 0 && size > 0 ? (size_t)size : 0;
 }
 
 static enum aiReturn seek_file(struct aiFile *file, size_t offset, enum aiOrigin origin)
@@ -219,8 +222,10 @@ static int open_named(scene *s, const char *name)
 
 static struct aiFile *open_file(struct aiFileIO *io, const char *name, const char *mode)
 {
-    const int file = mode[0] == 'r' ? open_named((scene *)(void *)io->UserData, name) : -1;
-    FILE *stream = file >= 0 ? fdopen(file, "rb") : NULL;
+    scene *s = (scene *)(void *)io->UserData;
+    const bool is_read = s->fbx && strcmp(name, s->path) == 0;
+    const int file = mode[0] == 'r' && !is_read ? open_named(s, name) : -1;
+    FILE *stream = is_read ? fmemopen(s->fbx->bytes, s->fbx->size, "rb") : file >= 0 ? fdopen(file, "rb") : NULL;
     struct aiFile *out = stream ? malloc(sizeof *out) : NULL;
     if (out)
         *out = (struct aiFile){.ReadProc = read_file,

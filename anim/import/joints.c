@@ -43,7 +43,9 @@ static void add_node(scene *s, th_joint *joints, const struct aiNode *node, uint
     assert(parent == TH_NO_INDEX || parent < j);
     n->node[j] = node;
     n->name[j] = read_name(s, node->mName.data);
-    joints[j] = (th_joint){n->name[j], parent, read_matrix(s, &node->mTransformation, n->name[j])};
+    const char *name = s->fbx ? find_fbx_name(s, node) : NULL; /* NULL: the same */
+    joints[j] =
+        (th_joint){name ? read_name(s, name) : n->name[j], parent, read_matrix(s, &node->mTransformation, n->name[j])};
     n->rest[j] = th_dmat34_from(joints[j].rest);
     if (parent != TH_NO_INDEX)
         n->rest[j] = th_dmat34_mul(n->rest[parent], n->rest[j]);
@@ -59,6 +61,13 @@ static int compare_names(const void *a, const void *b, void *context)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     int order = strcmp(n->name[x], n->name[y]);
     return order ? order : (x > y) - (x < y);
+}
+
+static void sort_names(nodes *n)
+{
+    for (uint32_t j = 0; j < n->count; j++)
+        n->by_name[j] = j;
+    qsort_r(n->by_name, n->count, sizeof *n->by_name, compare_names, n);
 }
 
 /* Counts the joints with a smaller name, or with a smaller or equal one. */
@@ -105,9 +114,7 @@ void read_joints(scene *s)
                        .rest = make(s, th_dmat34, count)};
     add_node(s, joints, s->ai->mRootNode, TH_NO_INDEX);
     assert(s->nodes.count == count);
-    for (uint32_t j = 0; j < count; j++)
-        s->nodes.by_name[j] = j;
-    qsort_r(s->nodes.by_name, count, sizeof(uint32_t), compare_names, &s->nodes);
+    sort_names(&s->nodes);
 
     for (uint32_t j = 0; j < count; j++)
         if (!joints[j].name[0]) {
@@ -126,6 +133,9 @@ void make_joint_names_unique(scene *s)
     th_joint *joints = (th_joint *)model->joints;
     nodes *n = &s->nodes;
     bool *used = make(s, bool, n->count);
+    for (uint32_t j = 0; j < n->count; j++)
+        n->name[j] = n->name[j][0] ? joints[j].name : "";
+    sort_names(n);
     for (uint32_t b = 0; b < model->bone_count; b++)
         used[model->bones[b].joint] = true;
     for (uint32_t w = 0; w < model->weight_count; w++)

@@ -458,17 +458,18 @@ static void read_targets(scene *s, const work *w, th_mesh *out)
     if (count <= set->count)
         return;
     th_weight *weights = make(s, th_weight, count);
+    const struct fbx_shape **shapes = s->fbx ? find_fbx_shapes(s, w->joint, mesh) : NULL;
     if (set->count > 0)
         memcpy(weights, set->weights, set->count * sizeof *weights);
     for (unsigned t = set->count; t < count; t++) {
         const struct aiAnimMesh *to = mesh->mAnimMeshes[t];
         const float rest = s->gltf  ? find_gltf_weight(s, w->joint, t, to->mWeight)
-                           : s->fbx ? find_fbx_weight(s, &to->mName, to->mWeight)
+                           : s->fbx ? find_fbx_weight(shapes[t], to->mWeight)
                                     : to->mWeight;
         warn(s, WARN_MORPH_NOT_FINITE, isfinite(rest) == 0, "node %s", s->model->joints[w->joint].name);
         weights[t] = (th_weight){read_name(s, to->mName.data), w->joint, isfinite(rest) ? rest : 0};
     }
-    *set = (weight_set){.count = count, .weights = weights};
+    *set = (weight_set){.count = count, .weights = weights, .shapes = shapes};
 }
 
 /* Lists the weights of all nodes in the model, and sets what the targets of meshes refer to. A node whose weights do

@@ -89,6 +89,7 @@ static const struct aiScene *read_with_assimp(scene *s)
     if (!options)
         give_up_memory();
     aiSetImportPropertyInteger(options, "AI_CONFIG_IMPORT_FBX_IGNORE_UP_DIRECTION", 1); /* fbx_space.c does it */
+    aiSetImportPropertyInteger(options, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);       /* fbx_nodes.c does it */
     struct aiFileIO *files = make(s, struct aiFileIO, 1);                               /* Assimp keeps it */
     *files = assimp_files(s);
     const struct aiScene *ai = s->ai = aiImportFileExWithProperties(s->path, 0, files, options);
@@ -96,7 +97,9 @@ static const struct aiScene *read_with_assimp(scene *s)
         give_up_outside(s->refused);
     if (!ai)
         give_up_with_assimp_error(s->path);
-    if (is_guess(s->path) && ai->mNumMeshes == 0 && ai->mNumAnimations == 0)
+    if (!has_format(s, "Autodesk FBX"))
+        s->fbx = NULL;
+    if (is_guess(s->path) && ai->mNumMeshes == 0 && ai->mNumAnimations == 0 && !s->fbx)
         give_up(TH_ERR_INPUT, UNKNOWN_FORMAT);
     if (!ai->mRootNode)
         give_up(TH_ERR_INPUT, "there is no node in it");
@@ -115,7 +118,7 @@ static const struct aiScene *read_with_assimp(scene *s)
         has_faces |= mesh->mNumFaces > 0;
     }
     if (ai->mNumMeshes > 0 && !has_faces) { /* Assimp 5.2.5 crashes on it */
-        if (ai->mNumAnimations == 0)
+        if (ai->mNumAnimations == 0 && !s->fbx)
             give_up(TH_ERR_INPUT, "has no faces");
     } else {
         ai = aiApplyPostProcessing(ai, aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_GenSmoothNormals |
@@ -140,12 +143,13 @@ const th_model *read_scene(const char *path)
     s->model = model;
     s->path = path;
 
-    if (!read_gltf(s))
+    if (!read_gltf(s)) {
+        read_fbx(s);
         s->ai = read_with_assimp(s);
+    }
     const char *slash = strrchr(path, '/');
     model->name = make_string(s, "%s", slash ? slash + 1 : path);
-    read_fbx(s);
-    join_fbx_pivots(s);
+    settle_fbx_nodes(s);
     settle_fbx_space(s);
     read_joints(s);
     read_materials(s);

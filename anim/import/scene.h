@@ -2,7 +2,7 @@
  *
  * scene.c runs the parts in this order, and each fills its part of the model:
  *    gltf/          reads a glTF 2.0 file, see gltf/gltf.h. Assimp reads other formats
- *    fbx_*.c        repair the nodes of FBX
+ *    fbx_*.c        what Assimp reads of FBX otherwise than its authors meant, see fbx.h
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
  *    meshes.c       vertices, triangles, the bones that they use, morph targets and weights
@@ -52,10 +52,11 @@ typedef struct weight_set {
     uint32_t first; /* index in the model, once meshes are read */
     uint32_t count;
     th_weight *weights;
+    const struct fbx_shape **shapes; /* of FBX; NULL: another format */
 } weight_set;
 
 typedef struct gltf gltf;
-struct fbx_record;
+struct fbx;
 struct picture_source;
 
 typedef struct scene {
@@ -71,7 +72,7 @@ typedef struct scene {
     uint64_t delta_count;                   /* of all targets so far */
     struct picture_source *picture_sources; /* by texture (materials.c) */
     gltf *gltf;                             /* NULL: another format */
-    const struct fbx_record *fbx;           /* the file as stored; NULL: another format */
+    struct fbx *fbx;                        /* NULL: another format */
     warning_log warnings;
 } scene;
 
@@ -95,16 +96,16 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 /* Whether Assimp read the file as a format whose name begins with `name`. The file extension does not matter. */
 bool has_format(const scene *s, const char *name);
 
-/* Parses an FBX file a second time, for what Assimp drops. (fbx_limits.c) */
+/* If the file is FBX, reads its objects. (fbx_objects.c) */
 void read_fbx(scene *s);
 
-/* Replaces each chain of nodes that Assimp makes of an FBX node by one node. (fbx_pivots.c) */
-void join_fbx_pivots(scene *s);
+/* Gives the nodes of an FBX scene the transforms of their models, in metres. (fbx_nodes.c) */
+void settle_fbx_nodes(scene *s);
 
-/* Rotates an FBX scene to Y up and scales it to metres. (fbx_space.c) */
+/* Rotates an FBX scene to Y up and scales its meshes to metres. (fbx_space.c) */
 void settle_fbx_space(scene *s);
 
-/* Warns about features of an FBX file that Assimp ignores. (fbx_limits.c) */
+/* Warns about features of an FBX file that are not supported. (fbx_objects.c) */
 void say_fbx_limits(scene *s);
 
 void read_joints(scene *s);
@@ -115,8 +116,12 @@ void read_clips(scene *s);
 /* For a glTF file: the weight of a target, by index, that the node of a mesh has. (gltf/gltf_meshes.c) */
 float find_gltf_weight(const scene *s, uint32_t joint, uint32_t index, float otherwise);
 
-/* For an FBX file: the weight at rest of the channel that Assimp names a target after. (fbx_weights.c) */
-float find_fbx_weight(const scene *s, const struct aiString *target, float otherwise);
+/* For an FBX file: what each target of a mesh is, or NULL, and its weight at rest. (fbx_nodes.c) */
+const struct fbx_shape **find_fbx_shapes(const scene *s, uint32_t joint, const struct aiMesh *mesh);
+float find_fbx_weight(const struct fbx_shape *shape, float otherwise);
+
+/* For an FBX file: gives its joints the names of the file, where Assimp had others. (fbx_nodes.c) */
+const char *find_fbx_name(const scene *s, const struct aiNode *node);
 
 /* Gives unique names to joints that bones, weights or channels refer to. Runs last. */
 void make_joint_names_unique(scene *s);

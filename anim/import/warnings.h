@@ -13,19 +13,6 @@
     X(UNIT_UNKNOWN, "[scene does|scenes do] not say what [its|their] unit is; centimetres are assumed")                \
     X(AXES, "[scene has|scenes have] other axes than Y up, Z to the front, and [was|were] turned")                     \
     X(AXES_UNKNOWN, "[scene names|scenes name] one axis twice or one that there is not; Y up is assumed")              \
-    X(SCALE_INHERITED,                                                                                                 \
-      "[node asks|nodes ask] for a scale inherited in a way of FBX that is not supported and may stand wrong")         \
-    X(ROTATION_INACTIVE,                                                                                               \
-      "[node has|nodes have] a pre-rotation or rotation order that the file switches off, and may stand wrong")        \
-    X(ROTATION_ORDER, "[mesh is|meshes are] turned in its node in another order than the file means")                  \
-    X(CLIP_LAYERS, "[clip has|clips have] several animation layers, which are not blended: the last one wins")         \
-    X(CURVE_BENDS,                                                                                                     \
-      "[curve bends|curves bend] between keys by more than half a degree or unit and [is|are] played straight")        \
-    X(CURVE_DETOUR,                                                                                                    \
-      "[rotation turns|rotations turn] another way between keys by more than half a degree, because angles "           \
-      "are played as quaternions")                                                                                     \
-    X(CURVE_STEPS, "[curve steps|curves step] from key to key and [is|are] played straight")                           \
-    X(CURVE_BEYOND, "[curve goes|curves go] on beyond [its|their] keys and [is|are] held there")                       \
     X(SKIN_DUAL, "[skin is|skins are] blended by dual quaternions in the file, here by matrices")                      \
     X(EXTENSION_IGNORED, "glTF extension[ is|s are] required but not read, which may show")                            \
     X(FILE_OUTSIDE,                                                                                                    \
@@ -42,6 +29,7 @@
     X(MESH_NO_NORMALS, "[mesh has|meshes have] no normals; smooth ones were computed")                                 \
     X(MORPH_NOT_FINITE,                                                                                                \
       "[move or weight of a morph target is|moves or weights of morph targets are] not finite and became 0")           \
+    X(MORPH_PLACES, "[morph channel does|morph channels do] not say how [its|their] shapes are mixed; each is alone")  \
     X(MORPH_MANY, "[mesh has|meshes have] more morph targets than fit, which were left out")                           \
     X(MESH_BONES, "[mesh was|meshes were] made up from the bones, as the file has none")                               \
     X(FACE_DROPPED, "[point or line was|points or lines were] left out")                                               \
@@ -74,6 +62,7 @@
     X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
     X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \
     X(CLIP_MESHES, "[clip has|clips have] channels that exchange meshes, which were left out")                         \
+    X(CURVE_DAMAGED, "[animation curve is|animation curves are] damaged and [was|were] left out")                      \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
     X(CHANNEL_MORPHS,                                                                                                  \

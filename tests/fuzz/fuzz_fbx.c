@@ -1,25 +1,56 @@
 /* Inside, since the program around it has a process, which hides what is wrong. What we read of FBX files ourselves,
- * beside Assimp. */
-#include "anim/import/fbx_records.h"
+ * beside Assimp, with the nodes that Assimp would make of them. */
+#include "anim/import/fbx.h"
 
 #include "fuzz.h"
 #include "importer.h"
 
 #include <core/arena.h>
 
+#include <stdlib.h>
+#include <string.h>
+
+static void add_children(scene *s, struct aiNode *node, const fbx_object *model, int depth, unsigned *left)
+{
+    const fbx_links links = fbx_into(s->fbx, model);
+    node->mChildren = make(s, struct aiNode *, (size_t)(links.end - links.first));
+    for (const fbx_link *l = links.first; l < links.end && depth < 20 && *left > 0; l++) {
+        if (l->from->kind != FBX_MODEL)
+            continue;
+        struct aiNode *child = node->mChildren[node->mNumChildren++] = make(s, struct aiNode, 1);
+        (*left)--;
+        child->mParent = node;
+        strncpy(child->mName.data, l->from->known, sizeof child->mName.data - 1);
+        child->mName.length = (ai_uint32)strlen(child->mName.data);
+        add_children(s, child, l->from, depth + 1, left);
+    }
+}
+
 static void import(const char *path)
 {
-    /* What Assimp would say of the file. */
-    struct aiString key = {18, "SourceAsset_Format"}, format = {12, "Autodesk FBX"};
-    struct aiMetadataEntry value = {AI_AISTRING, &format};
-    struct aiMetadata about = {1, &key, &value};
-    const struct aiScene ai = {.mMetaData = &about};
-    th_model model = {.arena = th_arena_create()};
+    struct aiNode root = {0};
+    const struct aiScene ai = {.mRootNode = &root};
+    th_model model = {.name = "fuzz", .arena = th_arena_create()};
     scene s = {.ai = &ai, .model = &model, .path = path};
+    unsigned left = 100;
     if (!model.arena)
         return;
     read_fbx(&s);
+    if (!s.fbx)
+        return;
+    add_children(&s, &root, fbx_root(s.fbx), 0, &left);
+    settle_fbx_nodes(&s);
+    settle_fbx_space(&s);
+    read_joints(&s);
+    read_meshes(&s);
+    read_clips(&s);
     say_fbx_limits(&s);
+    make_joint_names_unique(&s);
+    write_warnings(&s);
+    model.size = th_model_measure(&model);
+    th_error error = {.code = TH_OK};
+    if (th_model_check(&model, &error) != TH_OK)
+        give_up(error.code, "%s", error.text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
