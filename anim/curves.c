@@ -116,13 +116,19 @@ static const uint8_t AXES[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {
 
 static void rotation_from(const double angles[3], uint32_t order, double out[4])
 {
+    bool turned = false;
     memcpy(out, (const double[]){0, 0, 0, 1}, 4 * sizeof *out);
     for (int i = 0; i < 3; i++) {
         const int axis = AXES[order][i];
         double turn[4] = {[3] = cos(angles[axis] / 2)};
         turn[axis] = sin(angles[axis] / 2);
-        if (angles[axis] != 0)
+        if (angles[axis] == 0)
+            continue;
+        if (turned)
             th_quat_mul(turn, out, out);
+        else
+            memcpy(out, turn, sizeof turn);
+        turned = true;
     }
 }
 
@@ -223,7 +229,8 @@ void th_transform_curves_at(const th_transform_curves *curves, double ticks, th_
         vector_at(curves, TH_CURVE_SCALE, ticks, &near, scale);
         rotation_at(curves, ticks, &near, turn);
         th_quat_mul(curves->before, turn, out->rotation);
-        th_quat_mul(out->rotation, curves->after, out->rotation);
+        if (curves->after[3] != 1)
+            th_quat_mul(out->rotation, curves->after, out->rotation);
         th_quat_normalize(out->rotation);
         for (int i = 0; i < 3; i++) {
             const double pivot = curves->scaling_pivot[i];

@@ -25,9 +25,11 @@
 #define STILL_PART (1.0 / 16)
 
 /* Limit on the joints posed while measuring, for all clips of a model together, so that a hostile file cannot run
- * forever. Joints whose exact pose is kept from an earlier attempt count half. About four seconds. A count instead of a
- * time, so that the result does not depend on the machine. */
+ * forever. Joints whose exact pose is kept from an earlier attempt count half. About four seconds, and up to four times
+ * as much for more clips than are usual. A count instead of a time, so that the result does not depend on the machine.
+ */
 #define TH_COMPILE_BUDGET 20000000
+#define USUAL_CLIPS       16.0
 
 /* A space X = scale * [rotation | translation]: see kernels/pose.h. */
 typedef struct joint_space {
@@ -710,7 +712,8 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size, noise = STILL * desc->model->size;
     const double shift = fmax(noise, bound * STILL_PART);
-    int64_t budget = (int64_t)fmin(ceil(TH_COMPILE_BUDGET * (desc->effort > 0 ? desc->effort : 1)), 0x1p62);
+    const double effort = desc->effort > 0 ? desc->effort : 1, clips = desc->model->clip_count / USUAL_CLIPS;
+    int64_t budget = (int64_t)fmin(ceil(TH_COMPILE_BUDGET * effort * fmax(1, fmin(4, clips))), 0x1p62);
     th_result result = create_compiled(desc, bound, shift, &budget, out, err);
     if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_compiled_model_exact_clips(*out) == 0 ||
         !(*out)->holds_shifts)
