@@ -1,5 +1,7 @@
 /* Attaches clips of one model to another, by names of joints and morph targets. Both arenas keep their failures, so
  * that most of what is copied is not checked where it is copied. */
+#include "fit.h"
+
 #include <core/arena.h>
 #include <throng/anim/model.h>
 
@@ -8,33 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where a donor's joints find their like ---- */
-
-#define NO_TARGET TH_NO_INDEX
-#define AMBIGUOUS (TH_NO_INDEX - 1)
-
-static int compare_names(const void *a, const void *b, void *joints)
-{
-    const th_joint *list = joints;
-    return strcmp(list[*(const uint32_t *)a].name, list[*(const uint32_t *)b].name);
-}
-
-/* Returns the base's joint of this name, NO_TARGET or AMBIGUOUS. by_name: its joints, sorted. */
-static uint32_t find_target(const th_model *base, const uint32_t *by_name, const char *name)
-{
-    uint32_t low = 0, high = base->joint_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (strcmp(base->joints[by_name[middle]].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == base->joint_count || strcmp(base->joints[by_name[low]].name, name) != 0)
-        return NO_TARGET;
-    bool alone = low + 1 == base->joint_count || strcmp(base->joints[by_name[low + 1]].name, name) != 0;
-    return alone ? by_name[low] : AMBIGUOUS;
-}
+/* ---- where a donor's weights find their like ---- */
 
 /* The first weight of a joint, or weight_count. */
 static uint32_t first_weight(const th_model *model, uint32_t joint)
@@ -145,15 +121,15 @@ static double likeness(const double a[4], const float b[4])
 }
 
 /* Decomposes the rest transform in the way that fits the donor's keys: with the same signs of scale or, if the clip
- * animates scale, with the nearest rotation. */
-static th_trs split_like(const th_mat34 *rest, const th_channel *like)
+ * animates scale, with the nearest rotation. kept: parts that are not the clip's. */
+static th_trs split_like(const th_mat34 *rest, const th_channel *like, uint32_t kept)
 {
     assert(like->scale.key_count > 0 && like->rotation.key_count > 0);
     th_dmat34 matrix = th_dmat34_from(*rest);
     th_trs best;
     const float *s = like->scale.values;
     th_dmat34_decompose_like(&matrix, (double[3]){(double)s[0], (double)s[1], (double)s[2]}, &best);
-    if (like->filled & TH_SCALE)
+    if (kept & TH_SCALE)
         return best;
     for (int flips = 0; flips < 8; flips++) {
         th_trs other;
@@ -163,6 +139,72 @@ static th_trs split_like(const th_mat34 *rest, const th_channel *like)
             best = other;
     }
     return best;
+}
+
+/* ---- what fits the base ---- */
+
+static void scale_values(const float *values, size_t count, double factor)
+{
+    for (size_t i = 0; values && i < count; i++)
+        ((float *)values)[i] *= (float)factor;
+}
+
+/* Those of a copy, which is in no other channel. */
+static void scale_translation(const th_channel *channel, double factor)
+{
+    th_transform_curves *c = (th_transform_curves *)channel->curves;
+    scale_values(channel->translation.values, 3 * (size_t)channel->translation.key_count, factor);
+    scale_values(channel->translation.tangents, 6 * (size_t)channel->translation.key_count, factor);
+    if (!c)
+        return;
+    scale_values(c->numbers, 3, factor);
+    for (int i = 0; i < 3; i++) {
+        c->rotation_offset[i] *= factor;
+        c->rotation_pivot[i] *= factor;
+        c->scaling_offset[i] *= factor;
+        c->scaling_pivot[i] *= factor;
+        c->travel[i] *= factor;
+        for (uint32_t l = 0; l < c->layer_count; l++) {
+            const th_curve *curve = &c->layers[l].curves[TH_CURVE_TRANSLATION + i];
+            scale_values(curve->values, curve->key_count, factor);
+            for (uint32_t k = 0; k + 1 < curve->key_count; k++) {
+                ((th_curve_piece *)curve->pieces)[k].leave_value *= (float)factor;
+                ((th_curve_piece *)curve->pieces)[k].arrive_value *= (float)factor;
+            }
+        }
+    }
+}
+
+/* Whether the keys stay where the joint is at rest. */
+static bool stays(const th_track *track, const double rest[3], double size, bool curves)
+{
+    if (curves && track->key_count > 1)
+        return false;
+    for (size_t i = 0; i < 3 * (size_t)track->key_count; i++) {
+        const double value = (double)track->values[i];
+        if (fabs(value - (double)track->values[i % 3]) > 1e-5 * size || fabs(value - rest[i % 3]) > 1e-3 * size)
+            return false;
+    }
+    for (size_t i = 0; track->tangents && i < 6 * (size_t)track->key_count; i++)
+        if (track->tangents[i] != 0)
+            return false;
+    return true;
+}
+
+/* Parts that the base's joint keeps: those that the file lacks, and offsets and scales that the clip holds where the
+ * donor has them at rest. They are lengths of its bones, not motion. */
+static uint32_t kept_parts(const th_model *donor, const fit *f, const th_channel *channel)
+{
+    const th_dmat34 matrix = th_dmat34_from(donor->joints[channel->joint].rest);
+    const float *s = channel->scale.values;
+    th_trs rest;
+    th_dmat34_decompose_like(&matrix, (double[3]){(double)s[0], (double)s[1], (double)s[2]}, &rest);
+    uint32_t kept = channel->filled;
+    if (channel->joint != f->hips &&
+        stays(&channel->translation, rest.translation, donor->size / f->units[channel->joint], channel->curves))
+        kept |= TH_TRANSLATION;
+    const double size = fmax(fabs(rest.scale[0]), fmax(fabs(rest.scale[1]), fabs(rest.scale[2])));
+    return kept | (stays(&channel->scale, rest.scale, size, channel->curves) ? (uint32_t)TH_SCALE : 0);
 }
 
 /* ---- clips ---- */
@@ -176,9 +218,12 @@ typedef struct unmatched {
 typedef struct attachment {
     th_arena *arena; /* of the new model */
     const th_model *base, *donor;
-    const uint32_t *targets; /* by joint of the donor */
-    bool *taken;             /* by joint of the base, then by weight: has a track in the current clip */
+    fit fit;
+    bool *taken; /* by joint of the base, then by weight: has a track in the current clip */
     unmatched missing, ambiguous;
+    uint32_t renamed, number; /* clips; the last number behind a name */
+    const char *renaming;     /* the first, and to what */
+    double factor;            /* of the first translation that was scaled; 0: none */
 } attachment;
 
 static void copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
@@ -222,6 +267,42 @@ static int compare_weight_tracks(const void *a, const void *b)
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
+static bool is_taken(const char *name, const th_clip *clips, uint32_t count)
+{
+    while (count > 0 && strcmp(clips[count - 1].name, name) != 0)
+        count--;
+    return count > 0;
+}
+
+/* Names that programs give to whatever they export. Blender puts them between that of a skeleton and that of a layer.
+ */
+static bool says_nothing(const char *name)
+{
+    static const char *const defaults[] = {"mixamo.com", "Take 001", "Take 01", "Unreal Take", "Scene", NULL};
+    const char *bar = strchr(name, '|'), *part = bar ? bar + 1 : name;
+    const size_t length = strcspn(part, "|");
+    int n = 0;
+    while (defaults[n] && (strlen(defaults[n]) != length || strncmp(part, defaults[n], length) != 0))
+        n++;
+    return defaults[n] != NULL;
+}
+
+/* clips: those before it. */
+static const char *name_clip(attachment *l, const char *name, const th_clip *clips, uint32_t count)
+{
+    const char *file = l->donor->name, *dot = strrchr(file, '.'), *better = NULL;
+    const int length = dot && dot > file ? (int)(dot - file) : (int)strlen(file);
+    if (!says_nothing(name) && !is_taken(name, clips, count))
+        return th_arena_string(l->arena, name);
+    do
+        better = l->number++ ? th_arena_format(l->arena, "%.*s %u", length, file, l->number)
+                             : th_arena_format(l->arena, "%.*s", length, file);
+    while (better && is_taken(better, clips, count));
+    if (l->renamed++ == 0 && better)
+        l->renaming = th_arena_format(l->arena, "%s to %s", name, better);
+    return better;
+}
+
 /* If several channels target one joint, or several tracks one weight, the first wins. Tracks with keys of the file are
  * copied; filled ones take the value of the base. */
 static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
@@ -231,19 +312,18 @@ static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
     th_channel *channels = th_arena_new(arena, th_channel, from->channel_count);
     th_weight_track *weights = th_arena_new(arena, th_weight_track, from->weight_track_count);
     *to = *from;
-    to->name = th_arena_string(arena, from->name);
     to->channels = channels;
     to->weight_tracks = weights;
     to->channel_count = to->weight_track_count = 0;
     for (uint32_t c = 0; channels && c < from->channel_count; c++) {
         const th_channel *channel = &from->channels[c];
         assert(channel->joint < donor->joint_count);
-        const uint32_t target = l->targets[channel->joint], filled = channel->filled;
+        const uint32_t target = l->fit.targets[channel->joint], filled = kept_parts(donor, &l->fit, channel);
         if (!matches(l, target, donor->joints[channel->joint].name) || l->taken[target])
             continue;
         assert(target < base->joint_count);
         l->taken[target] = true;
-        const th_trs own = split_like(&base->joints[target].rest, channel);
+        const th_trs own = split_like(&base->joints[target].rest, channel, filled);
         channels[to->channel_count++] = (th_channel){
             .joint = target,
             .filled = filled,
@@ -253,10 +333,16 @@ static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
                                              : copy_track(arena, &channel->rotation, 4),
             .scale = filled & TH_SCALE ? constant_track(arena, own.scale, 3) : copy_track(arena, &channel->scale, 3),
             .curves = copy_transform_curves(arena, channel->curves, 0)};
+        const double factor = l->fit.factors[channel->joint];
+        if (filled & TH_TRANSLATION || factor == 1 || th_arena_failed(arena))
+            continue;
+        scale_translation(&channels[to->channel_count - 1], factor);
+        l->factor = l->factor > 0 ? l->factor : factor;
     }
     bool *taken = l->taken + base->joint_count;
     for (uint32_t t = 0; weights && t < from->weight_track_count; t++) {
-        const uint32_t weight = from->weight_tracks[t].weight, target = find_weight(base, donor, weight, l->targets);
+        const uint32_t weight = from->weight_tracks[t].weight,
+                       target = find_weight(base, donor, weight, l->fit.targets);
         const char *name = donor->weights[weight].name, *node = donor->joints[donor->weights[weight].joint].name;
         if (!matches(l, target, name[0] ? name : node) || taken[target])
             continue;
@@ -321,6 +407,10 @@ static void copy_base(th_arena *arena, const th_model *base, th_model *out)
     }
 }
 
+/* Where rest poses differ that much. */
+#define WORST_DEG  20 /* at a joint: a warning */
+#define MEDIAN_DEG 45 /* at half of them: other skeletons */
+
 static const char *warn_unmatched(const attachment *l, const unmatched *left, const char *matches)
 {
     bool one = left->count == 1;
@@ -329,11 +419,21 @@ static const char *warn_unmatched(const attachment *l, const unmatched *left, co
                            one ? "" : "first: ", left->first);
 }
 
+static const char *warn_scaled(const attachment *l)
+{
+    const fit *f = &l->fit;
+    const bool by_hips = f->base_length > 0;
+    return th_arena_format(l->arena, "%s: translations were scaled by %.4g, since %s%s it is %.4g, and %s %.4g",
+                           l->donor->name, l->factor, by_hips ? "from the lowest joint up to " : "in size",
+                           by_hips ? l->donor->joints[f->hips].name : "", by_hips ? f->length : l->donor->size,
+                           l->base->name, by_hips ? f->base_length : l->base->size);
+}
+
 static void copy_warnings(const attachment *l, th_model *out)
 {
     const th_model *base = l->base, *donor = l->donor;
     const char **warnings =
-        th_arena_new(l->arena, const char *, (size_t)base->warning_count + donor->warning_count + 2);
+        th_arena_new(l->arena, const char *, (size_t)base->warning_count + donor->warning_count + 5);
     if (!warnings)
         return;
     out->warnings = warnings;
@@ -345,6 +445,15 @@ static void copy_warnings(const attachment *l, th_model *out)
         *warnings++ = warn_unmatched(l, &l->missing, "no joint");
     if (l->ambiguous.count > 0)
         *warnings++ = warn_unmatched(l, &l->ambiguous, "several joints");
+    if (l->renamed > 0)
+        *warnings++ =
+            th_arena_format(l->arena, "%s: %u %s renamed (%s%s)", donor->name, l->renamed,
+                            l->renamed == 1 ? "clip was" : "clips were", l->renamed == 1 ? "" : "first: ", l->renaming);
+    if (l->factor > 0)
+        *warnings++ = warn_scaled(l);
+    if (l->fit.worst_deg > WORST_DEG)
+        *warnings++ = th_arena_format(l->arena, "%s: rest poses differ by %.0f degrees at %s: the clips may not fit",
+                                      donor->name, l->fit.worst_deg, donor->joints[l->fit.worst].name);
     out->warning_count = (uint32_t)(warnings - out->warnings);
 }
 
@@ -359,37 +468,39 @@ th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_
         return th_fail(err, TH_ERR_LIMIT, "%s: %llu clips with those of %s, the limit is %u", base->name,
                        (unsigned long long)total, donor->name, TH_MAX_CLIPS);
     th_arena *arena = th_arena_create(), *scratch = th_arena_create();
-    uint32_t *by_name = th_arena_new(scratch, uint32_t, base->joint_count),
-             *targets = th_arena_new(scratch, uint32_t, donor->joint_count);
-    bool *taken = th_arena_new(scratch, bool, (size_t)base->joint_count + base->weight_count);
+    attachment l = {.arena = arena, .base = base, .donor = donor};
+    l.taken = th_arena_new(scratch, bool, (size_t)base->joint_count + base->weight_count);
     th_model *model = th_arena_new(arena, th_model, 1);
     th_clip *clips = th_arena_new(arena, th_clip, total);
+    find_fit(scratch, base, donor, &l.fit);
     bool ok = !th_arena_failed(arena) && !th_arena_failed(scratch);
     th_result result = TH_OK;
-    if (ok) {
-        for (uint32_t j = 0; j < base->joint_count; j++)
-            by_name[j] = j;
-        qsort_r(by_name, base->joint_count, sizeof *by_name, compare_names, (void *)base->joints);
-        for (uint32_t j = 0; j < donor->joint_count; j++)
-            targets[j] = find_target(base, by_name, donor->joints[j].name);
+    if (ok && l.fit.median_deg > MEDIAN_DEG)
+        result = th_fail(err, TH_ERR_INPUT,
+                         "%s: the skeleton is not that of %s: rest poses differ by %.0f degrees at %s, and by %.0f or "
+                         "more at half of the joints",
+                         donor->name, base->name, l.fit.worst_deg, donor->joints[l.fit.worst].name, l.fit.median_deg);
+    if (ok && result == TH_OK)
         copy_base(arena, base, model);
-        for (uint32_t c = 0; c < base->clip_count; c++)
-            copy_clip(arena, &base->clips[c], &clips[c]);
-    }
-    attachment l = {.arena = arena, .base = base, .donor = donor, .targets = targets, .taken = taken};
+    for (uint32_t c = 0; ok && result == TH_OK && c < base->clip_count; c++)
+        copy_clip(arena, &base->clips[c], &clips[c]);
+    ok = ok && !th_arena_failed(arena);
     for (uint32_t c = 0; ok && result == TH_OK && c < donor->clip_count; c++) {
         th_clip *clip = &clips[base->clip_count + c];
         attach_clip(&l, &donor->clips[c], clip);
+        clip->name = name_clip(&l, donor->clips[c].name, clips, base->clip_count + c);
         ok = !th_arena_failed(arena);
         if (ok && clip->channel_count == 0 && clip->weight_track_count == 0)
             result = th_fail(err, TH_ERR_INPUT, "%s: no channel of clip %s matches a joint of %s", donor->name,
-                             clip->name, base->name);
+                             donor->clips[c].name, base->name);
     }
     if (ok && result == TH_OK) {
         copy_warnings(&l, model);
         model->clips = clips;
         model->clip_count = (uint32_t)total;
         ok = !th_arena_failed(arena);
+        if (ok && l.factor > 0) /* numbers may have become too large */
+            result = th_model_check(model, err);
     }
     th_arena_destroy(scratch);
     if (!ok)

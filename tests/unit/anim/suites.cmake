@@ -1,6 +1,7 @@
 th_suite(half th::anim)
 th_suite(transform th::anim WITH random_model)
 th_suite(interpolation th::anim WITH random_model)
+th_suite(attach th::anim)
 th_suite(model th::anim WITH random_model)
 th_suite(exact th::bench INSIDE WITH random_model)
 th_suite(curves th::anim WITH fixture_curves random_model)

@@ -290,6 +290,37 @@ Test(curve_clips, are_attached_to_another_model)
     th_model_free(out);
 }
 
+/* A donor of twice the size: its hips' curves are scaled as a whole, with pivots and handles. */
+Test(curve_clips, are_scaled_to_shorter_legs)
+{
+    sample *tall = make_sample(), *small = make_sample();
+    for (uint32_t j = 0; j < JOINTS; j++) {
+        tall->joints[j].rest.m[7] = j == 0 ? 2 : -1;
+        small->joints[j].rest.m[7] = j == 0 ? 1 : -0.5F;
+    }
+    tall->model.size = 2;
+    small->model.size = 1;
+    small->model.clip_count = 0;
+    th_model *out;
+    th_error err;
+    cr_assert_eq(th_model_attach_clips(&small->model, &tall->model, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
+    for (double ticks = -1; ticks < 10; ticks += 0.37)
+        for (int c = 0; c < JOINTS; c += 2) {
+            th_trs got, want;
+            th_exact_channel(&out->clips->channels[c], ticks, TH_INTERPOLATION_AUTHORED, &got);
+            th_exact_channel(&tall->channels[c], ticks, TH_INTERPOLATION_AUTHORED, &want);
+            for (int i = 0; i < 3; i++)
+                cr_assert_float_eq(got.translation[i], want.translation[i] / 2, 1e-6, "%d: %d at %g", c, i, ticks);
+            cr_assert_arr_eq(got.rotation, want.rotation, sizeof got.rotation);
+            cr_assert_arr_eq(got.scale, want.scale, sizeof got.scale);
+            th_exact_channel(&out->clips->channels[c], ticks, TH_INTERPOLATION_SLERP, &got);
+            th_exact_channel(&tall->channels[c], ticks, TH_INTERPOLATION_SLERP, &want);
+            cr_assert_float_eq(got.translation[1], want.translation[1] / 2, 1e-6, "of the track");
+        }
+    th_model_free(out);
+}
+
 /* ---- compiled ---- */
 
 /* An arm that overshoots, then goes round four times between two keys and back, with a held piece between that does

@@ -150,7 +150,7 @@ static th_model *attached_to(const th_model *base, const th_model *donor)
 
 Test(attach, clips_are_bound_by_name)
 {
-    th_model *base = small_model(3), *donor = small_model(4);
+    th_model *base = small_model(4), *donor = small_model(4);
     ((th_joint *)donor->joints)[5].name = "stranger";
     th_model *out = attached_to(base, donor);
     cr_assert_eq(out->clip_count, base->clip_count + donor->clip_count);
@@ -210,6 +210,8 @@ Test(attach, other_orders_of_joints_are_fine)
         joints[j].name = joints[donor->joint_count - 1 - j].name;
         joints[donor->joint_count - 1 - j].name = name;
     }
+    for (uint32_t j = 0; j < donor->joint_count; j++)
+        joints[j].rest = ((th_joint *)base->joints)[j].rest = TH_MAT34_IDENTITY;
     th_model *out = attached_to(base, donor);
     const th_clip *attached = &out->clips[2], *own = &donor->clips[0];
     cr_assert_eq(attached->channel_count, own->channel_count);
@@ -267,11 +269,13 @@ static th_channel one_key(const float move[3], const float turn[4], const float 
 
 Test(attach, what_the_clip_does_not_move_is_the_bases_own)
 {
-    const th_trs tall = {{0, -5, 0}, {0, 0, 0, 1}, {1, 1, 1}}, small = {{0, -.5, 0}, {0, 0, 0, 1}, {2, 3, 4}};
+    const th_trs tall = {{0, -5, 0}, {0, 0, 0, 1}, {1, 1, 1}}, small = {{0, -.5, 0}, {0, 0, 0, 1}, {2, 3, 4}},
+                 still = {{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}};
     const th_channel bend = one_key(no_move, half_turn, plain, TH_TRANSLATION | TH_SCALE),
                      all = one_key(no_move, half_turn, plain, 0);
     check_pose(pose_attached(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
-    check_pose(pose_attached(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {1, 1, 1}});
+    check_pose(pose_attached(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {2, 3, 4}});
+    check_pose(pose_attached(&small, &still, &all), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
 }
 
 /* The donor's keys are turns of a joint whose scale mirrors twice; the base's matrix could be read as a half turn. */
@@ -287,7 +291,7 @@ Test(attach, mirrors_stay_where_the_donor_has_them)
 /* Even where names would not find the joints. */
 Test(attach, a_bases_own_clips_stay_as_they_are)
 {
-    th_model *base = small_model(8), *donor = small_model(9);
+    th_model *base = small_model(8), *donor = small_model(8);
     th_joint *joints = (th_joint *)base->joints;
     joints[10].name = joints[11].name = "twin";
     th_model *out = attached_to(base, donor);

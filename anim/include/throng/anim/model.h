@@ -222,11 +222,28 @@ th_result th_model_dress(const th_model *model, uint32_t appearance, th_model **
  * TH_ERR_INPUT for the first violation, or TH_ERR_LIMIT if that is a limit. */
 th_result th_model_check(const th_model *model, th_error *err);
 
-/* Creates a copy of `base` with the clips of `donor` appended. Channels attach to joints by name; filled tracks take
- * their value from the joint of `base`. Weight tracks attach by the names of joint and target, or by that of the target
- * if only one weight of `base` has it. What matches no joint or target, or several, is dropped, with a count and the
- * first name in the warnings. Errors: TH_ERR_INPUT if `donor` has no clips, or one of which no channel matches;
- * TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once. */
+/* Creates a copy of `base` with the clips of `donor` appended.
+ *
+ * Names: channels attach to joints by name, or else by that without namespace (up to the last ':') and case, if this
+ * leads from one joint to one. Weight tracks attach by the names of joint and target, or by that of the target if only
+ * one weight of `base` has it. What matches no joint or target, or several, is dropped. A clip whose name says nothing,
+ * such as mixamo.com or Take 001, or is taken, gets that of the donor without ending, and a number from 2 on if that is
+ * taken too.
+ *
+ * Lengths: filled tracks take their value from the joint of `base`, and so do translations, except those of the hips,
+ * and scales that stay where `donor` has them at rest. Other translations are multiplied by how high the hips of `base`
+ * are over how high those of `donor` are, above the lowest joint at rest or, where legs have other poses, along the
+ * bones, if that is not within 1 %. The hips are the first joint whose translation clips set that carries half of the
+ * joints that they turn and does not stand on the ground. Without hips it is the ratio of the sizes, if one is more
+ * than ten times the other.
+ *
+ * Rest poses: where the rest rotation of a joint that clips turn, or the direction of its bone in the space of its
+ * parent, differs by more than 20 degrees, there is a warning.
+ *
+ * Warnings say what was dropped, renamed or scaled: how often, and the first. Errors: TH_ERR_INPUT if `donor` has no
+ * clips, or one of which no channel matches, or if rest poses differ by more than 45 degrees at half of the joints or
+ * more; TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once.
+ */
 th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
 
 TH_API_END

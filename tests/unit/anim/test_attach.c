@@ -1,0 +1,282 @@
+/* How attached clips fit another skeleton: names, lengths, rest poses. What else attaching does: test_model. */
+#include <throng/anim/exact.h>
+#include <throng/anim/model.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { ROOT, HIPS, SPINE, ARM, LEG, FOOT, JOINTS };
+
+/* A figure in its rest pose, which plays one clip. The root stands on the ground, the hips are 0.9 above. */
+typedef struct figure {
+    th_joint joints[JOINTS];
+    th_channel channels[JOINTS];
+    float moves[JOINTS][6], turns[4], sizes[3];
+    th_clip clips[4];
+    th_model model;
+} figure;
+
+static const double times[] = {0, 1};
+static const char *const names[JOINTS] = {"root", "x:Hips", "x:Spine", "x:Arm", "x:Leg", "x:Foot"};
+
+static void put(th_joint *joint, double x, double y, double turn_deg)
+{
+    const double half = turn_deg * M_PI / 360;
+    joint->rest = th_mat34_from(th_dmat34_from_trs(&(th_trs){{x, y, 0}, {0, 0, sin(half), cos(half)}, {1, 1, 1}}));
+}
+
+/* All lengths are `size` times as large. */
+static figure *make_figure(figure *f, const char *name, double size, uint32_t clip_count)
+{
+    static const uint32_t parents[JOINTS] = {TH_NO_INDEX, ROOT, HIPS, SPINE, HIPS, LEG};
+    static const double places[JOINTS][2] = {{0, 0}, {0, 0.9}, {0, 0.5}, {0.4, 0}, {0.1, -0.4}, {0, -0.5}};
+    *f = (figure){.turns = {0, 0, 0, 1}, .sizes = {1, 1, 1}};
+    for (uint32_t j = 0; j < JOINTS; j++) {
+        f->joints[j] = (th_joint){.name = names[j], .parent = parents[j]};
+        put(&f->joints[j], size * places[j][0], size * places[j][1], 0);
+        for (int i = 0; i < 6; i++)
+            f->moves[j][i] = f->joints[j].rest.m[4 * (i % 3) + 3];
+        f->channels[j] = (th_channel){j,
+                                      {2, times, f->moves[j], NULL, false},
+                                      {1, times, f->turns, NULL, false},
+                                      {1, times, f->sizes, NULL, false},
+                                      0,
+                                      NULL};
+    }
+    f->moves[HIPS][3] += (float)(0.3 * size); /* a step aside */
+    for (uint32_t c = 0; c < clip_count; c++)
+        f->clips[c] = (th_clip){.name = "step",
+                                .duration_ticks = 1,
+                                .ticks_per_second = 1,
+                                .channel_count = JOINTS,
+                                .channels = f->channels};
+    f->model = (th_model){.name = name, .joint_count = JOINTS, .joints = f->joints, .clip_count = clip_count};
+    f->model.clips = f->clips;
+    f->model.size = th_model_measure(&f->model);
+    cr_assert_eq(th_model_check(&f->model, NULL), TH_OK);
+    return f;
+}
+
+static figure base, donor;
+
+static void begin(void)
+{
+    make_figure(&base, "base.fbx", 1, 0);
+    make_figure(&donor, "step.fbx", 1, 1);
+}
+
+TestSuite(attach_fit, .init = begin);
+
+static th_model *attach(void)
+{
+    th_model *out;
+    th_error err;
+    cr_assert_eq(th_model_attach_clips(&base.model, &donor.model, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
+    return out;
+}
+
+/* All warnings must be among these, in this order. */
+static void expect_warnings(const th_model *model, const char *first, const char *second)
+{
+    const char *wanted[] = {first, second};
+    const uint32_t count = second ? 2 : first ? 1 : 0;
+    cr_expect_eq(model->warning_count, count, "%u: %s", model->warning_count,
+                 model->warning_count ? model->warnings[0] : "");
+    for (uint32_t n = 0; n < count && n < model->warning_count; n++)
+        cr_expect(strstr(model->warnings[n], wanted[n]), "%s", model->warnings[n]);
+}
+
+/* Places at the clip's end. */
+static void expect_place(const th_model *model, uint32_t joint, double x, double y)
+{
+    th_dmat34 pose[JOINTS];
+    th_exact_pose(model, &model->clips[0], 0.9999999, TH_INTERPOLATION_AUTHORED, pose);
+    cr_expect_float_eq(pose[joint].m[3], x, 1e-5, "%s at %g", names[joint], pose[joint].m[3]);
+    cr_expect_float_eq(pose[joint].m[7], y, 1e-5, "%s at %g", names[joint], pose[joint].m[7]);
+}
+
+/* ---- names ---- */
+
+Test(attach_fit, namespaces_and_case_do_not_matter)
+{
+    static const char *const others[JOINTS] = {"Root", "mixamorig1:Hips", "spine", "a:b:ARM", "x:Leg", "FOOT"};
+    for (uint32_t j = 0; j < JOINTS; j++)
+        donor.joints[j].name = others[j];
+    th_model *out = attach();
+    cr_expect_eq(out->clips->channel_count, JOINTS);
+    expect_warnings(out, NULL, NULL);
+    th_model_free(out);
+}
+
+Test(attach_fit, names_that_several_have_are_counted)
+{
+    base.joints[ARM].name = "a:limb";
+    base.joints[LEG].name = "b:Limb";
+    donor.joints[LEG].name = "limb";
+    donor.joints[ARM].name = "b:Limb"; /* exactly */
+    donor.joints[SPINE].name = "y:foot";
+    donor.joints[FOOT].name = "foot";
+    th_model *out = attach();
+    cr_expect_eq(out->clips->channel_count, 3);
+    cr_expect_eq(out->clips->channels[2].joint, LEG);
+    cr_assert_gt(out->warning_count, 0); /* and limbs lead elsewhere */
+    cr_expect(strstr(out->warnings[0], "3 channels match several joints"), "%s", out->warnings[0]);
+    th_model_free(out);
+}
+
+Test(attach_fit, a_joint_of_the_very_name_goes_first)
+{
+    donor.joints[SPINE].name = "y:Leg";
+    th_model *out = attach();
+    cr_expect_eq(out->clips->channel_count, JOINTS - 1);
+    expect_warnings(out, "1 channel matches no joint", NULL);
+    th_model_free(out);
+}
+
+/* ---- names of clips ---- */
+
+Test(attach_fit, clips_without_a_name_of_their_own_get_that_of_the_file)
+{
+    static const char *const nothing[] = {"mixamo.com", "Armature|mixamo.com|Layer0", "Take 001", "Rig|Scene"};
+    make_figure(&base, "base.fbx", 1, 1);
+    make_figure(&donor, "hop.v2.fbx", 1, 4);
+    for (int c = 0; c < 4; c++)
+        donor.clips[c].name = nothing[c];
+    base.clips[0].name = "hop.v2 2";
+    th_model *out = attach();
+    static const char *const wanted[] = {"hop.v2 2", "hop.v2", "hop.v2 3", "hop.v2 4", "hop.v2 5"};
+    for (uint32_t c = 0; c < 5; c++)
+        cr_expect_str_eq(out->clips[c].name, wanted[c]);
+    expect_warnings(out, "hop.v2.fbx: 4 clips were renamed (first: mixamo.com to hop.v2)", NULL);
+    th_model_free(out);
+}
+
+Test(attach_fit, names_of_clips_stay_unless_they_are_taken)
+{
+    make_figure(&base, "base.fbx", 1, 1);
+    make_figure(&donor, "hop", 1, 3);
+    donor.clips[0].name = "Take 0011";
+    donor.clips[1].name = "Scene 2";
+    th_model *out = attach();
+    static const char *const wanted[] = {"step", "Take 0011", "Scene 2", "hop"};
+    for (uint32_t c = 0; c < 4; c++)
+        cr_expect_str_eq(out->clips[c].name, wanted[c]);
+    expect_warnings(out, "hop: 1 clip was renamed (step to hop)", NULL);
+    th_model_free(out);
+}
+
+/* ---- lengths ---- */
+
+Test(attach_fit, bones_keep_their_lengths_and_hips_move_as_far_as_legs_are_long)
+{
+    make_figure(&base, "base.fbx", 0.5, 0);
+    put(&base.joints[ARM], 0.3, 0, 0); /* longer arms than half */
+    th_model *out = attach();
+    expect_place(out, HIPS, 0.15, 0.45);
+    expect_place(out, FOOT, 0.2, 0);
+    expect_place(out, ARM, 0.45, 0.7);
+    expect_warnings(
+        out, "step.fbx: translations were scaled by 0.5, since from the lowest joint up to x:Hips it is 0.9", NULL);
+    th_model_free(out);
+}
+
+/* One is in centimetres below a root that makes metres of them. It is seated, also at rest, and does not move. */
+Test(attach_fit, units_of_roots_are_told_apart)
+{
+    make_figure(&donor, "sit.fbx", 100, 1);
+    for (int i = 0; i < 3; i++)
+        donor.joints[ROOT].rest.m[5 * i] = 0.01F;
+    donor.channels[ROOT].scale.values = (const float[]){0.01F, 0.01F, 0.01F};
+    put(&donor.joints[HIPS], 0, 40, 0);
+    donor.moves[HIPS][3] = 0;
+    donor.moves[HIPS][1] = donor.moves[HIPS][4] = 40;
+    donor.model.size = th_model_measure(&donor.model);
+    th_model *out = attach();
+    expect_place(out, HIPS, 0, 0.4);
+    expect_place(out, FOOT, 0.1, -0.5);
+    th_model_free(out);
+}
+
+Test(attach_fit, what_is_within_a_percent_is_copied)
+{
+    make_figure(&base, "base.fbx", 1.009, 0);
+    th_model *out = attach();
+    expect_place(out, HIPS, 0.3, 0.9);
+    expect_warnings(out, NULL, NULL);
+    th_model_free(out);
+}
+
+/* An offset that the donor does not have at rest is a pose, and one that bends or moves is motion. */
+Test(attach_fit, offsets_that_mean_something_are_kept)
+{
+    make_figure(&base, "base.fbx", 0.5, 0);
+    const float bends[12] = {[6] = 1};
+    for (int k = 0; k < 2; k++)
+        donor.moves[ARM][3 * k + 1] = 0.1F;
+    donor.moves[SPINE][4] = 0.7F;
+    donor.channels[LEG].translation.tangents = bends;
+    th_model *out = attach();
+    expect_place(out, SPINE, 0.15, 0.45 + 0.35);
+    expect_place(out, ARM, 0.35, 0.45 + 0.35 + 0.05);
+    cr_assert_eq(out->clips->channels[LEG].filled, (uint32_t)TH_SCALE);
+    cr_expect_eq(out->clips->channels[LEG].translation.tangents[6], 0.5);
+    cr_expect_eq(out->clips->channels[FOOT].filled, (uint32_t)(TH_TRANSLATION | TH_SCALE));
+    th_model_free(out);
+}
+
+/* Bones are as long as ever, only the hips are lower. */
+Test(attach_fit, knees_that_are_bent_at_rest_shorten_no_legs)
+{
+    put(&donor.joints[LEG], 0.1, -0.4, 60);
+    th_model *out = attach();
+    expect_place(out, HIPS, 0.3, 0.9);
+    expect_warnings(out, "rest poses differ by 60 degrees at x:Leg", NULL);
+    th_model_free(out);
+}
+
+/* ---- rest poses ---- */
+
+Test(attach_fit, rest_poses_that_differ_are_a_warning)
+{
+    put(&donor.joints[ARM], 0.4, 0, 21);
+    th_model *out = attach();
+    expect_warnings(out, "rest poses differ by 21 degrees at x:Arm: the clips may not fit", NULL);
+    th_model_free(out);
+    put(&donor.joints[ARM], 0.4, 0, 19);
+    out = attach();
+    expect_warnings(out, NULL, NULL);
+    th_model_free(out);
+
+    /* The bone leads elsewhere, and rotations are the same. */
+    put(&donor.joints[ARM], 0.3, 0.3, 0);
+    donor.channels[ARM].filled = TH_TRANSLATION;
+    out = attach();
+    expect_warnings(out, "differ by 45 degrees at x:Arm", NULL);
+    th_model_free(out);
+}
+
+Test(attach_fit, other_skeletons_are_refused)
+{
+    for (uint32_t j = SPINE; j < JOINTS; j++)
+        put(&donor.joints[j], -(double)base.joints[j].rest.m[7], (double)base.joints[j].rest.m[3], 0);
+    put(&donor.joints[FOOT], -0.5, 0, 170);
+    th_model *out;
+    th_error err;
+    cr_assert_eq(th_model_attach_clips(&base.model, &donor.model, &out, &err), TH_ERR_INPUT);
+    cr_assert_null(out);
+    cr_expect(strstr(err.text, "step.fbx: the skeleton is not that of base.fbx: rest poses differ by 170 degrees at "
+                               "x:Foot, and by 90 or more at half of the joints"),
+              "%s", err.text);
+}
+
+Test(attach_fit, lengths_beyond_numbers_are_refused)
+{
+    make_figure(&base, "base.fbx", 1e3, 0);
+    donor.moves[HIPS][0] = 1e37F;
+    th_model *out;
+    cr_assert_eq(th_model_attach_clips(&base.model, &donor.model, &out, NULL), TH_ERR_INPUT);
+    cr_assert_null(out);
+}
