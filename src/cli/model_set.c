@@ -4,12 +4,17 @@
 
 #include <anim/clip_choice.h>
 #include <anim/synthetic_text.h>
+#include <runtime/parallel.h>
 #include <throng/anim/archive.h>
 #include <throng/anim/human.h>
 #include <throng/anim/import.h>
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 _Static_assert((int)TH_CROWD_VIEW_MAX_MODELS >= (int)TH_FILE_LIST_MAX, "a crowd view takes as many models as options");
 
@@ -42,26 +47,112 @@ uint32_t th_sandbox_gaps_once(const char *out[TH_SANDBOX_MAX_GAPS])
     return atomic_flag_test_and_set(&done) ? 0 : th_sandbox_gaps(&sandbox, out);
 }
 
+/* ---- clips of other files ---- */
+
+static int has_clips(const struct dirent *entry)
+{
+    static const char *const endings[] = {".fbx", ".glb", ".gltf", ".bvh", ".dae", NULL};
+    const char *dot = strrchr(entry->d_name, '.');
+    int n = 0;
+    while (endings[n] && (!dot || strcasecmp(dot, endings[n]) != 0))
+        n++;
+    return endings[n] && entry->d_name[0] != '.' && entry->d_type != DT_DIR;
+}
+
+static int compare_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name); /* the same in all locales */
+}
+
+th_result th_animation_files(const th_model_options *o, th_arena *arena, const char *const **out, uint32_t *out_count,
+                             th_error *err)
+{
+    const char **paths = NULL;
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < o->animations.count; a++) {
+        const char *named = o->animations.paths[a];
+        struct stat status;
+        struct dirent **entries = NULL;
+        const bool folder = th_model_name_is_file(named) && stat(named, &status) == 0 && S_ISDIR(status.st_mode);
+        const int found = folder ? scandir(named, &entries, has_clips, compare_bytes) : 1;
+        if (found < 0)
+            return th_fail(err, TH_ERR_INPUT, "%s: %s", named, strerrordesc_np(errno));
+        const char **more = th_arena_new(arena, const char *, (size_t)count + (size_t)found);
+        for (uint32_t f = 0; more && f < count; f++)
+            more[f] = paths[f];
+        for (int f = 0; f < found; f++) {
+            if (more)
+                more[count++] = folder ? th_arena_format(arena, "%s/%s", named, entries[f]->d_name) : named;
+            if (folder)
+                free(entries[f]);
+        }
+        free(entries);
+        paths = more;
+        if (found == 0)
+            return th_fail(err, TH_ERR_INPUT, "%s: the folder has no file with clips: .fbx, .glb, .gltf, .bvh or .dae",
+                           named);
+    }
+    *out = paths;
+    *out_count = count;
+    return th_arena_failed(arena) ? th_fail(err, TH_ERR_MEMORY, "out of memory") : TH_OK;
+}
+
+enum { AT_ONCE = 64 };
+
+/* Some donors, which are read side by side. */
+typedef struct donors {
+    const th_model_options *options;
+    const char *const *paths;
+    th_model *models[AT_ONCE];
+    th_result results[AT_ONCE];
+    th_error errors[AT_ONCE];
+} donors;
+
+static void load_donor(uint32_t index, void *ctx)
+{
+    donors *d = ctx;
+    d->results[index] = load(d->options, d->paths[index], &d->models[index], &d->errors[index]);
+}
+
+static th_result attach_donor(th_model_set *model_set, const th_model *donor, th_error *err)
+{
+    th_result result = TH_OK;
+    for (uint32_t m = 0; m < model_set->count && result == TH_OK; m++) {
+        th_model *richer;
+        result = th_model_attach_clips(model_set->models[m], donor, &richer, err);
+        if (result == TH_OK) {
+            th_model_free(model_set->models[m]);
+            model_set->models[m] = richer;
+        }
+    }
+    return result;
+}
+
 static th_result attach_clips(th_model_set *model_set, const th_model_options *o, th_error *err)
 {
-    for (uint32_t a = 0; a < o->animations.count; a++) {
-        th_model *donor;
-        th_result result = load(o, o->animations.paths[a], &donor, err);
-        if (result != TH_OK)
-            return result;
-        for (uint32_t m = 0; m < model_set->count && result == TH_OK; m++) {
-            th_model *richer;
-            result = th_model_attach_clips(model_set->models[m], donor, &richer, err);
-            if (result == TH_OK) {
-                th_model_free(model_set->models[m]);
-                model_set->models[m] = richer;
+    th_arena *arena = th_arena_create();
+    const char *const *paths;
+    uint32_t count = 0;
+    th_result result = th_animation_files(o, arena, &paths, &count, err);
+    donors *d = th_arena_new(arena, donors, 1);
+    if (!d && result == TH_OK)
+        result = th_fail(err, TH_ERR_MEMORY, "out of memory");
+    for (uint32_t f = 0; f < count && result == TH_OK; f += AT_ONCE) {
+        const uint32_t some = count - f < AT_ONCE ? count - f : AT_ONCE;
+        *d = (donors){.options = o, .paths = paths + f};
+        th_parallel_run(some, load_donor, d, NULL);
+        for (uint32_t n = 0; n < some; n++) {
+            if (result == TH_OK && d->results[n] != TH_OK) {
+                result = d->results[n];
+                th_fail(err, result, "%s", d->errors[n].text);
             }
+            if (result == TH_OK)
+                result = attach_donor(model_set, d->models[n], err);
+            th_model_free(d->models[n]);
         }
-        th_model_free(donor);
-        if (result != TH_OK)
-            return result;
     }
-    return TH_OK;
+    th_arena_destroy(arena);
+    return result;
 }
 
 /* With several models it is enough that one of them has the clip. The others stand in their rest pose. */

@@ -47,7 +47,7 @@ const th_option th_option_table[] = {
     {.name = "model", .argument = "FILE", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_file, .offset = AT(models.models),
      .help = "model to use: a model file, human for the embedded human (the default), synthetic:... for a generated model (`throng help synthetic`), or a folder of model files that clients may request by name"},
     {.name = "animation", .group = TH_GROUP_MODEL, .argument = "FILE", .commands = PLAYED, .repeatable = true, .parse = th_parse_file, .offset = AT(models.animations),
-     .help = "attach the clips of this file to the models; joints are matched by name"},
+     .help = "attach the clips of this file, or of all model files in this folder, to the models; joints are matched by name"},
     {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = th_parse_text, .offset = AT(models.clip),
      .help = "clip to play, by name or by index from 0 (default: the first)"},
     {.name = "clip", .argument = "NAME", .fallback = "all", .commands = CROWDS | TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(models.clip),

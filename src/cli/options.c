@@ -245,11 +245,19 @@ int th_options_probe_files(const th_options *o)
         for (size_t j = 0; j < i && outputs[i]; j++)
             if (outputs[j] && is_same_file(outputs[i], outputs[j]))
                 return th_refuse("--%s and --%s are the same file, %s", output_names[j], output_names[i], outputs[i]);
-    const th_file_list *const models[] = {&o->models.models, &o->models.animations}, *results = &o->compare.files;
-    for (size_t i = 0; i < 2; i++)
-        for (uint32_t m = 0; m < models[i]->count; m++)
-            if (th_model_name_is_file(models[i]->paths[m]) && replace_input(outputs, models[i]->paths[m]))
-                return TH_EXIT_USAGE;
+    const th_file_list *const models = &o->models.models, *const results = &o->compare.files;
+    bool replaces = false;
+    for (uint32_t m = 0; m < models->count && !replaces; m++)
+        replaces = th_model_name_is_file(models->paths[m]) && replace_input(outputs, models->paths[m]);
+    const char *const *animations;
+    uint32_t animation_count;
+    th_arena *arena = th_arena_create();
+    if (!replaces && th_animation_files(&o->models, arena, &animations, &animation_count, NULL) == TH_OK)
+        for (uint32_t a = 0; a < animation_count && !replaces; a++)
+            replaces = th_model_name_is_file(animations[a]) && replace_input(outputs, animations[a]);
+    th_arena_destroy(arena);
+    if (replaces)
+        return TH_EXIT_USAGE;
     for (uint32_t r = 0; r < results->count; r++) {
         const bool is_baseline = th_baseline_is_meant(results->paths[r]);
         const char *file = is_baseline ? path : results->paths[r];

@@ -7,11 +7,13 @@ import ctypes
 import errno
 import os
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
 
-from program import HUMAN, PROGRAM, command, document, expect, limit_memory, load, main, parse, read, throng, write
+from program import (HUMAN, PROGRAM, Skip, command, document, expect, limit_memory, load, main, parse, read, throng,
+                     write)
 from serve_client import comes
 
 SMALL = 'synthetic:joints=4'  # of the program's own human the levels of detail alone take 0.3 s to find
@@ -138,6 +140,68 @@ def test_a_kernel_without_landlock_is_one_warning():
     assert expect(0, 'pose').err == '', 'nothing was imported'
     err = expect(0, 'pose --animation model.glb --animation model.glb model.glb').err
     assert err.count('no Landlock') == 1, err
+
+
+# ---- clips of other files ----
+
+def wait_for_another():
+    """A program whose importer reads no file but one of the model alone until two are at it, and its command."""
+    place = os.path.dirname(PROGRAM)
+    os.makedirs('bin')
+    shutil.copy(PROGRAM, 'bin/throng')
+    write('bin/throng-import', f"""#!/bin/sh
+        case "$1" in moves/*)
+            mkdir "at/$$"
+            for n in $(seq 600); do
+                [ "$(ls at | wc -l)" -ge 2 ] && break
+                sleep 0.1
+            done
+            [ "$(ls at | wc -l)" -ge 2 ] || exit 5
+        esac
+        exec {shlex.quote(place)}/throng-import "$@"
+        """)
+    os.chmod('bin/throng-import', 0o755)
+    os.makedirs('at')
+
+
+def make_moves(*names):
+    os.makedirs('moves/below.glb')
+    assert command(HUMAN, SMALL, 'made.glb').code == 0
+    for name in names:
+        shutil.copy('made.glb', f'moves/{name}')
+
+
+def clips_of(arguments):
+    return [clip['name'] for clip in document(f'inspect --json {arguments}')['clips']]
+
+
+def test_a_folder_of_animations_is_its_model_files_by_name():
+    make_moves('b.glb', 'a.GLB', '.c.glb', 'Z.glb')
+    write('moves/notes.txt', 'no model')
+    own = clips_of(SMALL)
+    assert clips_of(f'{SMALL} --animation moves') == own + ['Z', 'a', 'b'], 'all have the clip of the model'
+    assert clips_of(f'{SMALL} --animation moves/b.glb --animation moves') == own + ['b', 'Z', 'a', 'b 2']
+    os.makedirs('empty')
+    expect(3, f'inspect {SMALL} --animation empty', 'empty: the folder has no file with clips')
+    expect(2, f'inspect {SMALL} --animation moves --out moves/b.glb', 'would replace moves/b.glb')
+
+
+def test_the_first_animation_that_fails_is_named():
+    make_moves('b.glb', 'd.glb')
+    for name in ('c.glb', 'a.glb'):
+        write(f'moves/{name}', 'no model')
+    expect(3, f'inspect {SMALL} --animation moves', 'throng: moves/a.glb: ')
+    expect(3, f'inspect {SMALL} --animation moves/b.glb --animation moves/c.glb --animation moves/a.glb',
+           'throng: moves/c.glb: ')
+
+
+def test_animations_are_read_side_by_side():
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip('one CPU here')
+    make_moves('a.glb', 'b.glb')
+    wait_for_another()
+    done = command('bin/throng', 'inspect', SMALL, '--animation', 'moves')
+    assert done.code == 0 and '  b ' in done.out, done
 
 
 # ---- bench and scale ----

@@ -2,6 +2,7 @@
 #ifndef TH_CLI_MODEL_SET_H
 #define TH_CLI_MODEL_SET_H
 
+#include <core/arena.h>
 #include <throng/anim/import.h>
 #include <throng/anim/sandbox.h>
 #include <throng/render/crowd_view.h>
@@ -17,7 +18,7 @@ typedef struct th_file_list {
 
 typedef struct th_model_options {
     th_file_list models;     /* none: the embedded human */
-    th_file_list animations; /* whose clips are attached to all models */
+    th_file_list animations; /* files, and folders of such, whose clips are attached to all models */
     const char *clip;        /* by name or index; NULL or "all": a mix of all */
     double import_timeout_s;
     uint64_t import_bytes; /* for the importer, its answer and the model, beyond TH_IMPORT_BASE_MEMORY; 0: no limit but
@@ -41,6 +42,11 @@ void th_model_set_complain_of_missing_meshes(const th_model_set *model_set);
 
 /* Whether a model name means a file. human and synthetic:... do not. */
 bool th_model_name_is_file(const char *path);
+
+/* The files of the animations, and instead of folders those in them, by name, that may have clips. Paths are in the
+ * arena or the options'. TH_ERR_INPUT: a folder that has none, or cannot be read; TH_ERR_MEMORY. */
+th_result th_animation_files(const th_model_options *options, th_arena *arena, const char *const **out,
+                             uint32_t *out_count, th_error *err);
 
 /* What is missing here to confine imports, for one warning in the life of the program: 0 from the second call on. */
 uint32_t th_sandbox_gaps_once(const char *out[TH_SANDBOX_MAX_GAPS]);
