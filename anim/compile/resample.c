@@ -9,6 +9,7 @@
 #include "exact_cache.h"
 #include "frames.h"
 #include "kernels/isa.h"
+#include "model/bounds_proxy.h"
 
 #include <anim/weights.h>
 #include <throng/anim/exact.h>
@@ -314,12 +315,6 @@ static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, con
 
 /* ---- choosing the rate ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool same_value(const th_track *track, size_t width, uint32_t a, uint32_t b)
 {
     return memcmp(track->values + a * width, track->values + b * width, width * sizeof *track->values) == 0;
@@ -397,7 +392,7 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     for (uint32_t i = 0; i < clip->weight_track_count; i++)
         add_times(&keys, &clip->weight_tracks[i].track, 1);
     assert(keys.count <= most);
-    qsort(times, keys.count, sizeof *times, compare_doubles);
+    qsort(times, keys.count, sizeof *times, th_compare_doubles);
     size_t distinct = 1;
     for (size_t i = 1; i < keys.count; i++)
         if (times[i] > times[distinct - 1])
@@ -420,7 +415,7 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     for (uint32_t i = 0; i < clip->channel_count; i++)
         th_each_turn(&clip->channels[i], clip->duration_ticks, add_measured, &turns);
     s.count = turns.count;
-    qsort(times + distinct, s.count - distinct, sizeof *times, compare_doubles);
+    qsort(times + distinct, s.count - distinct, sizeof *times, th_compare_doubles);
     return s;
 }
 
@@ -447,7 +442,7 @@ static double usual_step(const schedule *s)
         if (s->times[i] - s->times[i - 1] > noise)
             steps[count++] = s->times[i] - s->times[i - 1];
     if (count > 0)
-        qsort(steps, count, sizeof *steps, compare_doubles);
+        qsort(steps, count, sizeof *steps, th_compare_doubles);
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && steps[end] - steps[begin] <= noise; end++)
             ;

@@ -3,11 +3,11 @@
 #include "clips.h"
 #include "fbx.h"
 
+#include "model/bounds_proxy.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEGREE 0.017453292519943295
 
 /* The properties that clips move. */
 typedef enum part { TRANSLATION, ANGLES, SCALE, PERCENT, WEIGHT, PART_COUNT } part;
@@ -208,7 +208,7 @@ static const th_curve_layer *read_object_layers(const stack *k, const fbx_object
 
 /* ---- keys ---- */
 
-/* What of a transform something depends on, as bits of TH_TRANSLATION and so on. */
+/* What of a transform something depends on, as bits of TH_TRANSLATION and so on. Curves that are still have one key. */
 static uint32_t find_moving(const th_curve_layer *layers, uint32_t count, uint32_t *has)
 {
     static const uint32_t bits[3] = {TH_TRANSLATION, TH_ROTATION, TH_SCALE};
@@ -219,7 +219,7 @@ static uint32_t find_moving(const th_curve_layer *layers, uint32_t count, uint32
             if (curve->key_count == 0)
                 continue;
             *has |= bits[i / 3];
-            if (!is_still(curve) || (layers[l].weight.key_count > 0 && !is_still(&layers[l].weight)))
+            if (curve->key_count > 1 || (layers[l].weight.key_count > 0 && !is_still(&layers[l].weight)))
                 moving |= bits[i / 3];
         }
     return moving;
@@ -250,18 +250,12 @@ static void add_curve_moments(moments *m, const th_curve *curve, double duration
             add_moment(m, curve->times[k]);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts them, once each, with both ends of the clip. */
 static moments finish_moments(moments m, double duration)
 {
     add_moment(&m, 0);
     add_moment(&m, duration);
-    qsort(m.times, m.count, sizeof *m.times, compare_doubles);
+    qsort(m.times, m.count, sizeof *m.times, th_compare_doubles);
     uint32_t kept = 1;
     for (uint32_t i = 1; i < m.count; i++)
         if (m.times[i] > m.times[kept - 1])

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEGREE 0.017453292519943295
-
 /* InheritType: how a node inherits its parent's scale: about its own axes, fully (about the parent's axes), not. */
 enum { INHERIT_OWN_AXES = 0, INHERIT_FULLY = 1, INHERIT_NO_SCALE = 2 };
 

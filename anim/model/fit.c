@@ -1,5 +1,7 @@
 #include "fit.h"
 
+#include "bounds_proxy.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,12 +140,6 @@ static double dot_of(const double *a, const double *b, int count)
     return dot;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Rotations of clips are the same for both where rest rotations are and, as these may be those of any pose, where bones
  * point the same way in the space of the joint before. */
 static double difference_deg(const th_model *base, const th_model *donor, const th_dmat34 *base_places, const fit *f,
@@ -182,7 +178,7 @@ static void compare_rests(th_arena *arena, const th_model *base, const th_model 
     }
     if (count == 0)
         return;
-    qsort(all, count, sizeof *all, compare_doubles);
+    qsort(all, count, sizeof *all, th_compare_doubles);
     f->median_deg = all[count / 2];
 }
 
