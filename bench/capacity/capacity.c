@@ -126,7 +126,7 @@ typedef struct search {
     /* For each confirmation run: the items with which its 99th percentile would equal the budget. */
     th_samples run_capacities;
     uint32_t allowed; /* deadline misses allowed in a confirmation run */
-    double one_ns;    /* time of a frame of one item; 0: unknown */
+    double one_ns;    /* time of a frame of one item; 0: unknown, and where that was late */
     th_error *err;
 } search;
 
@@ -244,7 +244,7 @@ static th_result bracket(search *s, uint32_t *out_first)
         end(s, p, late <= BRACKET_FRAMES / 2);
         if (s->out->is_interrupted)
             return TH_OK;
-        if (items == 1)
+        if (items == 1 && p->meets_budget)
             s->one_ns = th_samples_stats(&s->unfrozen).median;
         if (p->meets_budget || items == 1)
             *out_first = p->items;

@@ -378,6 +378,16 @@ Test(capacity, survives_a_machine_that_was_slow_to_begin_with)
     cr_expect_eq(found.first_failing, 0, "what meets_budget did not fail");
 }
 
+/* The time of one item is then longer than the budget, and nothing can be taken from it. */
+Test(capacity, survives_a_machine_on_which_even_one_was_late_to_begin_with)
+{
+    machine m = {HUMAN, .spread = 0.03, .slow_frames = 9, .slow_factor = 4000};
+    const double truth = true_capacity(&m, TH_CAPACITY_MISS_RATE);
+    const th_capacity found = find(m, 0, MOST);
+    cr_expect(found.probes[0].median_ns > BUDGET_MS * 1e6 && found.probes[1].stage == TH_CAPACITY_SEARCH);
+    cr_expect(found.items > 0.95 * truth && found.items < 1.05 * truth, "%u of %.0f", found.items, truth);
+}
+
 /* The first run that counts fails, at a third of what the machine can do; those after it make up for it. */
 Test(capacity, comes_back_from_a_slow_moment)
 {
