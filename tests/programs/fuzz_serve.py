@@ -138,7 +138,7 @@ def check_end(server):
     totals = (f'{what} {server.metric(f"throng_{what}_total"):.0f}' for what in ('http_connections_stalled', 'ticks_missed'))
     print(f'resident {server.metric("process_resident_memory_bytes") / 1e6:.1f} MB', *totals)
     # Once all are gone, and streams of events have noticed by writing to nobody.
-    assert comes(lambda: server.metric('process_open_fds') <= 32, 100), 'descriptors leak'
+    assert comes(lambda: server.metric('process_open_fds') <= 32), 'descriptors leak'
     assert server.end() and 'runtime error' not in server.said(), 'it does not end well'
 
 

@@ -26,8 +26,8 @@ NIGHTLY = bool(os.environ.get("THRONG_TEST_NIGHTLY"))
 RANKS = (1, 2, 3, 4, 7) if NIGHTLY else (1, 3)
 KILLS = FAILURES = 4 if NIGHTLY else 1  # of ranks, of allocations
 TIMEOUT_S = 10  # of ranks that do not answer, also on a busy machine
-START_S = 100   # in which a job begins on a busy machine
-END_S = 60      # in which a lost job must have ended
+START_S = 600   # in which a job begins on a busy machine
+END_S = 300     # in which a lost job must have ended
 SMALL = ["scale", "--count", "300", "--repetitions", "2", "--frames", "2", "--json"]
 
 plain, fail_allocation = map(os.path.abspath, sys.argv[2:4])

@@ -54,13 +54,13 @@ class Server:
             self.address = ('127.0.0.1', int(line.rstrip('/').rsplit(':', 1)[1]))
         return self.address is not None
 
-    def connect(self, timeout=100):
+    def connect(self, timeout=600):
         s = socket.socket(socket.AF_UNIX if isinstance(self.address, str) else socket.AF_INET)
         s.settimeout(timeout)
         s.connect(self.address)
         return s
 
-    def say(self, request, timeout=100):
+    def say(self, request, timeout=600):
         """All that comes back for these bytes, until the server closes the connection."""
         answer = b''
         with self.connect(timeout) as s:
@@ -69,7 +69,7 @@ class Server:
                 answer += piece
         return answer
 
-    def answer(self, request, timeout=100):
+    def answer(self, request, timeout=600):
         """What comes for these bytes, once all of it is there or the server has closed the connection."""
         got = b''
         with self.connect(timeout) as s, contextlib.suppress(ConnectionError):
@@ -78,7 +78,7 @@ class Server:
                 got += piece
         return answer_of(got)
 
-    def request(self, method, path, body=None, headers='', timeout=100):
+    def request(self, method, path, body=None, headers='', timeout=600):
         """The answer to one request. body: text, or what becomes JSON. headers: each with its line end."""
         body = body if body is None or isinstance(body, str) else json.dumps(body)
         length = '' if body is None else f'Content-Type: application/json\r\nContent-Length: {len(body)}\r\n'
@@ -113,8 +113,8 @@ class Server:
         return self.log.read().decode(errors='replace')
 
 
-def comes(condition, seconds=60):
-    """Whether the condition holds at some time, on a machine that may be slow."""
+def comes(condition, seconds=600):
+    """Whether the condition holds at some time, on a machine that may be slow: only who waits in vain waits to the end."""
     begin = now = time.monotonic()
     while not (result := condition()) and now < begin + seconds:
         time.sleep(min(0.1, (now - begin) / 8 + 0.005))

@@ -130,9 +130,9 @@ def change(server, **settings):
 def picture(server, width):
     """The next one that is ready. Another width: another picture, and not the last one again."""
     def ready():
-        answer = server.request('GET', f'/api/picture.png?width={width}&height=64', timeout=60)
+        answer = server.request('GET', f'/api/picture.png?width={width}&height=64')
         return None if '"too_slow"' in answer.text else answer
-    return comes(ready, 120)
+    return comes(ready)
 
 
 def run(server, kind, **options):
@@ -140,7 +140,7 @@ def run(server, kind, **options):
     def over():
         one = server.document(path)
         return one if one['state'] != 'running' else None
-    return comes(over, 120)
+    return comes(over)
 
 
 def attack(server):

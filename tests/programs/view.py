@@ -16,7 +16,7 @@ from program import PROGRAM, Done, Skip, at_end, command, document, expect, main
 from serve_client import comes
 from traces import Trace
 
-PATIENCE_S = 120
+PATIENCE_S = 600
 RIG = '--model synthetic:joints=20,clips=2'  # what is faster to start with, and to draw, than the human
 SMALL = f'{RIG} --size 160x100 --count 12 --samples 1 --shadow 64 --scene street'
 CHANGE = 0.001  # the least share of a picture that is different, where something is
