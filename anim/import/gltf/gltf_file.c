@@ -542,9 +542,16 @@ static uint32_t word(const uint8_t *at)
     return value;
 }
 
+/* Of any version. A text may begin with the same letters. */
 static bool is_binary(const uint8_t *bytes, size_t size)
 {
-    return size >= HEAD + CHUNK_HEAD && memcmp(bytes, "glTF", 4) == 0 && word(bytes + 4) == 2;
+    return size >= HEAD + CHUNK_HEAD && memcmp(bytes, "glTF", 4) == 0 && word(bytes + 4) < 100;
+}
+
+/* The byte order mark that editors put before UTF-8. */
+static size_t mark_length(const char *text, size_t size)
+{
+    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
 static bool is_named_so(const char *path)
@@ -582,6 +589,26 @@ static json_t *parse(const char *bytes, size_t size, char *why, size_t why_size)
     return json;
 }
 
+/* Whether it is glTF of version 2 (section 3.2) and not JSON of something else. Gives up if it is of a version that
+ * neither this nor Assimp reads, which takes version 1 as text. */
+static bool is_version_2(const json_t *file, bool binary, bool is_named)
+{
+    const json_t *asset = json_object_get(file, "asset"), *given = json_object_get(asset, "minVersion");
+    const char *version = json_string_value(json_object_get(asset, "version")), *least = json_string_value(given);
+    unsigned major = 2, least_major = 2, least_minor = 0;
+    if (!version && (binary || !is_named))
+        return binary;
+    if (!version || sscanf(version, "%u", &major) != 1)
+        give_up(TH_ERR_INPUT, "does not say its version of glTF (asset.version)");
+    if (major != 2 && (major != 1 || binary))
+        give_up(TH_ERR_INPUT, "is glTF of version %.20s, which this importer does not know", version);
+    const bool is_number = least && sscanf(least, "%u.%u", &least_major, &least_minor) > 0;
+    if (major == 2 && given && (!is_number || least_major > 2 || (least_major == 2 && least_minor > 0)))
+        give_up(TH_ERR_INPUT, "needs version %.20s of glTF (asset.minVersion), this importer knows 2.0",
+                least ? least : "?");
+    return major == 2;
+}
+
 bool read_gltf(scene *s)
 {
     /* Models of other formats are not read completely. */
@@ -590,7 +617,8 @@ bool read_gltf(scene *s)
     size_t size = stream ? fread(head, 1, sizeof head - 1, stream) : 0;
     if (stream)
         fclose(stream);
-    const char *first = (const char *)head + strspn((const char *)head, " \t\r\n");
+    const char *first = (const char *)head + mark_length((const char *)head, size);
+    first += strspn(first, " \t\r\n");
     if (!is_binary(head, size) && *first != '{' && (size < sizeof head - 1 || *first != 0))
         return false;
 
@@ -598,7 +626,10 @@ bool read_gltf(scene *s)
     gltf_bytes text = {bytes, size, 0}, chunk = {0};
     if (!bytes)
         return false;
-    if (is_binary(bytes, size)) {
+    const bool binary = is_binary(bytes, size), is_named = is_named_so(s->path);
+    if (binary && word(bytes + 4) != 2)
+        give_up(TH_ERR_INPUT, "is binary glTF of version %u, which this importer does not know", word(bytes + 4));
+    if (binary) {
         text = (gltf_bytes){bytes + HEAD + CHUNK_HEAD, word(bytes + HEAD), 0};
         const size_t at = HEAD + CHUNK_HEAD + (text.size + 3) / 4 * 4;
         if (text.size > size - HEAD - CHUNK_HEAD)
@@ -609,11 +640,11 @@ bool read_gltf(scene *s)
         }
     }
     char why[JSON_ERROR_TEXT_LENGTH + 24] = "";
-    const json_t *file = parse((const char *)text.at, text.size, why, sizeof why);
-    if (!file && (is_binary(bytes, size) || is_named_so(s->path)))
+    const size_t mark = mark_length((const char *)text.at, text.size);
+    const json_t *file = parse((const char *)text.at + mark, text.size - mark, why, sizeof why);
+    if (!file && (binary || is_named))
         give_up(TH_ERR_INPUT, "its JSON cannot be read: %s", why);
-    const char *version = json_string_value(json_object_get(json_object_get(file, "asset"), "version"));
-    if (!file || (!is_binary(bytes, size) && (!version || version[0] != '2')))
+    if (!file || !is_version_2(file, binary, is_named))
         return false;
 
     gltf *g = s->gltf = make(s, gltf, 1);
