@@ -18,9 +18,15 @@ typedef struct source {
     bool steps, spline;
     uint32_t count;     /* of the keys */
     uint32_t width;     /* numbers a key; of a spline each has three times as many */
-    const float *times; /* in ticks */
+    const float *times; /* in seconds */
     const float *values;
 } source;
+
+/* As exact as th_clip_ticks: a key is at its own time, and two keys a float apart are two. */
+static double ticks_at(const source *from, size_t k)
+{
+    return (double)from->times[k] * TICKS_PER_SECOND;
+}
 
 static uint32_t part_of(const json_t *target)
 {
@@ -104,18 +110,15 @@ static size_t read_sources(gltf *g, clip *c, uint32_t index, source *out)
             give_up(TH_ERR_INPUT, "clip %s, node %s: a CUBICSPLINE of %zu keys needs %zu elements, accessor %u has %zu",
                     read_name(s, name_gltf_clip(s, index)), name_node(g, each->node), key_count, rows,
                     each->values_accessor, elements);
-        float *ticks = gltf_read_floats(g, each->times_accessor, GLTF_FLOAT, &one, times);
+        each->times = gltf_read_floats(g, each->times_accessor, GLTF_FLOAT, &one, times);
         each->values = gltf_read_floats(g, each->values_accessor,
                                         turns || morphs ? GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM : GLTF_FLOAT,
                                         &each->width, morphs ? weights : keys);
         if (morphs) /* a key has as many weights as there are numbers; 0: they do not fit */
             each->width = rows > 0 && elements % rows == 0 ? (uint32_t)(elements / rows) : 0;
-        for (size_t k = 0; k < key_count; k++)
-            ticks[k] *= TICKS_PER_SECOND;
-        if (key_count > 0 && (double)ticks[key_count - 1] > c->duration)
-            c->duration = (double)ticks[key_count - 1];
+        if (key_count > 0 && ticks_at(each, key_count - 1) > c->duration)
+            c->duration = ticks_at(each, key_count - 1);
         each->count = (uint32_t)key_count;
-        each->times = ticks;
     }
     return kept;
 }
@@ -129,7 +132,7 @@ static track read_keys(scene *s, const source *from, uint32_t first, uint32_t wi
     t.spline = spline;
     for (uint32_t k = 0; k < from->count; k++) {
         const size_t row = from->spline ? 3 * (size_t)k : k;
-        t.keys[k] = (key){.time = (double)from->times[k], .order = k};
+        t.keys[k] = (key){.time = ticks_at(from, k), .order = k};
         memcpy(t.keys[k].value, from->values + (row + from->spline) * from->width + first, width * sizeof(float));
         for (size_t i = 0; spline && i < 3; i++)
             memcpy(spline + (row + i) * width, from->values + (row + i) * from->width + first, width * sizeof(float));
