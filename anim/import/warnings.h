@@ -55,6 +55,7 @@
     X(OPACITY_TEXTURE, "[material has its|materials have their] opacity in a texture of its own, which is left out")   \
     X(EMISSIVE_TEXTURE, "[material has|materials have] light of [its|their] own in a texture, which is left out")      \
     X(TEXTURE_MISSING, "[texture was|textures were] not found and [is|are] drawn as a plain colour")                   \
+    X(ALPHA_MODE, "[material has|materials have] an alphaMode that the format does not know and became opaque")        \
     X(TEXTURE_OUTSIDE, "[texture lies|textures lie] outside the model's folder; only the file name was tried")         \
     X(TEXTURE_LARGE, "[texture is|textures are] too large and [was|were] left out")                                    \
     X(TEXTURE_FORMAT, "[texture is|textures are] in a format that is not decoded and drawn as a plain colour")         \
@@ -67,8 +68,10 @@
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
     X(CHANNEL_MORPHS,                                                                                                  \
       "[channel does|channels do] not fit the morph targets of [its node|their nodes] and [was|were] left out")        \
+    X(INTERPOLATION, "[channel names|channels name] an interpolation that the format does not know; played as LINEAR") \
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
     X(CHANNEL_KEYLESS, "[channel has|channels have] no keys, or fewer than times, and [was|were] left out")            \
+    X(KEYS_MANY, "[channel has|channels have] more keys than times; the last keys were left out")                      \
     X(CHANNEL_REPLACED, "[channel moves|channels move] what a later one moves and [was|were] left out")                \
     X(CHANNEL_LOST,                                                                                                    \
       "[channel aims at a node|channels aim at nodes] that the file does not have and [was|were] left out")            \

@@ -77,13 +77,14 @@ static size_t read_sources(gltf *g, clip *c, uint32_t index, source *out)
         const json_t *aim = json_object_get(channel, "target");
         const json_t *sampler = gltf_at(json_object_get(json, "samplers"), gltf_index(channel, "sampler"));
         const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
+        const bool steps = mode && strcmp(mode, "STEP") == 0, spline = mode && strcmp(mode, "CUBICSPLINE") == 0;
         const source found = {.node = gltf_link(g, aim, "node", "nodes", target),
                               .part = part_of(aim),
                               .order = i,
                               .times_accessor = gltf_link(g, sampler, "input", "accessors", times),
                               .values_accessor = gltf_link(g, sampler, "output", "accessors", keys),
-                              .steps = mode && strcmp(mode, "STEP") == 0,
-                              .spline = mode && strcmp(mode, "CUBICSPLINE") == 0};
+                              .steps = steps,
+                              .spline = spline};
         const bool is_aimed = found.node != TH_NO_INDEX && found.part;
         warn(s, WARN_CHANNEL_UNAIMED, !is_aimed, "%s", animation);
         if (!is_aimed)
@@ -91,8 +92,11 @@ static size_t read_sources(gltf *g, clip *c, uint32_t index, source *out)
         const bool is_keyed = found.times_accessor != TH_NO_INDEX && found.values_accessor != TH_NO_INDEX &&
                               gltf_count(g, found.times_accessor, times) <= gltf_count(g, found.values_accessor, keys);
         warn(s, WARN_CHANNEL_KEYLESS, !is_keyed, "%s", animation);
-        if (is_keyed)
-            out[count++] = found;
+        if (!is_keyed)
+            continue;
+        const bool is_known = !mode || steps || spline || strcmp(mode, "LINEAR") == 0;
+        warn(s, WARN_INTERPOLATION, !is_known, "%s: %s", animation, read_name(s, mode ? mode : ""));
+        out[count++] = found;
     }
     qsort(out, count, sizeof *out, compare_sources);
     for (i = 0; i < count; i++)
@@ -106,6 +110,7 @@ static size_t read_sources(gltf *g, clip *c, uint32_t index, source *out)
                      elements = gltf_count(g, each->values_accessor, morphs ? weights : keys);
         uint32_t one = 1;
         each->width = morphs ? 1 : turns ? 4 : 3;
+        warn(s, WARN_KEYS_MANY, !morphs && elements > rows, "%s", animation);
         if (each->spline && !morphs && elements != rows)
             give_up(TH_ERR_INPUT, "clip %s, node %s: a CUBICSPLINE of %zu keys needs %zu elements, accessor %u has %zu",
                     read_name(s, name_gltf_clip(s, index)), name_node(g, each->node), key_count, rows,

@@ -91,7 +91,7 @@ struct aiString gltf_string(const char *text)
  * of a wrong type from one that is missing. Indices and sizes are checked where they are used. */
 typedef struct member {
     const char *name;
-    json_type type;
+    json_type type; /* JSON_TRUE: or false; JSON_REAL: any number */
     size_t numbers; /* that the list has; 0: any list */
 } member;
 
@@ -124,6 +124,11 @@ static const member members[] = {{"name", JSON_STRING, 0},
                                  {"baseColorFactor", JSON_ARRAY, 4},
                                  {"emissiveFactor", JSON_ARRAY, 3},
                                  {"alphaMode", JSON_STRING, 0},
+                                 {"alphaCutoff", JSON_REAL, 0},
+                                 {"doubleSided", JSON_TRUE, 0},
+                                 {"normalized", JSON_TRUE, 0},
+                                 {"mode", JSON_REAL, 0},
+                                 {"texCoord", JSON_REAL, 0},
                                  {"emissiveTexture", JSON_OBJECT, 0},
                                  {"asset", JSON_OBJECT, 0},
                                  {"attributes", JSON_OBJECT, 0},
@@ -137,6 +142,8 @@ static bool fits(const member *m, const json_t *value)
 {
     size_t i;
     const json_t *number;
+    if (m->type == JSON_TRUE || m->type == JSON_REAL)
+        return m->type == JSON_TRUE ? json_is_boolean(value) : json_is_number(value);
     if (json_typeof(value) != m->type || (m->numbers > 0 && json_array_size(value) != m->numbers))
         return false;
     if (m->numbers > 0)

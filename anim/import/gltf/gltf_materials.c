@@ -66,12 +66,9 @@ gltf_uv gltf_base_uv(const gltf *g, uint32_t material)
     if (!good)
         give_up(TH_ERR_INPUT, "material %u: its KHR_texture_transform is not what the format says", material);
 
-    const uint32_t set = gltf_index(texture, "texCoord"), moved = gltf_index(transform, "texCoord");
-    gltf_uv uv = {.set = moved != TH_NO_INDEX ? moved
-                         : set != TH_NO_INDEX ? set
-                                              : 0,
-                  .scale = {1, 1},
-                  .rotation = json_number_value(rotation)};
+    const char *what = make_string(g->s, "a texture of material %u", material);
+    const size_t set = gltf_size(transform, "texCoord", gltf_size(texture, "texCoord", 0, what), what);
+    gltf_uv uv = {.set = (uint32_t)set, .scale = {1, 1}, .rotation = json_number_value(rotation)};
     gltf_numbers(json_object_get(transform, "offset"), uv.offset, 2);
     gltf_numbers(json_object_get(transform, "scale"), uv.scale, 2);
     return uv;
@@ -101,6 +98,8 @@ static void read_material(gltf *g, const json_t *json, uint32_t index, const cha
     out->alpha = mode && strcmp(mode, "MASK") == 0    ? TH_ALPHA_MASK
                  : mode && strcmp(mode, "BLEND") == 0 ? TH_ALPHA_BLEND
                                                       : TH_ALPHA_OPAQUE;
+    const bool is_odd = mode && out->alpha == TH_ALPHA_OPAQUE && strcmp(mode, "OPAQUE") != 0;
+    warn(g->s, WARN_ALPHA_MODE, is_odd, "material %s: %s", out->name, read_name(g->s, mode ? mode : ""));
 
     const json_t *strong = json_object_get(gltf_extension(json, "KHR_materials_emissive_strength"), "emissiveStrength");
     const float strength = strong ? (float)json_number_value(strong) : 1;

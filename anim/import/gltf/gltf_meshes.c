@@ -154,10 +154,10 @@ static void read_faces(const primitive *p)
     scene *s = p->g->s;
     struct aiMesh *out = p->out;
     size_t count = 0;
-    const uint32_t given = gltf_index(p->json, "mode"), mode = given == TH_NO_INDEX || p->draco ? TRIANGLES : given;
+    const size_t mode = p->draco ? TRIANGLES : gltf_size(p->json, "mode", TRIANGLES, label(p, "primitive"));
     const uint32_t *indices = read_indices(p, &count);
     if (mode > TRIANGLE_FAN)
-        give_up(TH_ERR_INPUT, "%s is %u, which the format does not know", label(p, "mode"), mode);
+        give_up(TH_ERR_INPUT, "%s is %zu, which the format does not know", label(p, "mode"), mode);
     if (mode < TRIANGLES) {
         const size_t pairs = mode == LINES ? count / 2 : mode == LINE_STRIP ? count - (count > 0) : count;
         out->mPrimitiveTypes = mode == POINTS ? aiPrimitiveType_POINT : aiPrimitiveType_LINE;
