@@ -23,6 +23,8 @@
     X(MATRIX_PROJECTIVE, "[matrix has|matrices have] a projective part, which was dropped")                            \
     X(TEXT_BROKEN,                                                                                                     \
       "[name is|names are] not UTF-8 or [has|have] control characters; read as Latin-1, controls written as \\x01")    \
+    X(NODE_ROTATION,                                                                                                   \
+      "[node has a rotation that is|nodes have rotations that are] not of unit length, which [scales|scale] too")      \
     /* meshes */                                                                                                       \
     X(MESH_UNUSED, "[mesh is|meshes are] used by no node and [was|were] left out")                                     \
     X(MESH_EMPTY, "[mesh has|meshes have] no triangles and [was|were] left out")                                       \

@@ -86,6 +86,9 @@ void gltf_build_meshes(gltf *g);
 /* The joint of a node of the file; TH_NO_INDEX: it is not in the scene. */
 uint32_t gltf_joint(const gltf *g, uint32_t node);
 
+/* How far the length of its rotation is from 1. The matrix of another length scales as well. */
+double gltf_excess(const th_trs *trs);
+
 /* The texture coordinates that the base colour of a material uses. */
 typedef struct gltf_uv {
     uint32_t set;

@@ -1,6 +1,7 @@
 /* The node tree (section 3.5). Nodes lie in one array, depth first, so a node's index there is its joint. */
 #include "gltf.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,12 @@ static struct aiMatrix4x4 matrix_of(const th_trs *trs)
     return out;
 }
 
+double gltf_excess(const th_trs *trs)
+{
+    const double *q = trs->rotation;
+    return fabs(sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1);
+}
+
 static void read_transform(const tree *t, const json_t *node, uint32_t joint)
 {
     struct aiMatrix4x4 *out = &t->out[joint].mTransformation;
@@ -52,6 +59,7 @@ static void read_transform(const tree *t, const json_t *node, uint32_t joint)
     gltf_numbers(json_object_get(node, "rotation"), rest->rotation, 4);
     gltf_numbers(json_object_get(node, "scale"), rest->scale, 3);
     t->g->has_rest[joint] = !matrix;
+    warn(t->g->s, WARN_NODE_ROTATION, gltf_excess(rest) > 1e-3, "%s", read_name(t->g->s, t->out[joint].mName.data));
     *out = matrix_of(rest);
     if (!matrix)
         return;
