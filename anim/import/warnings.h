@@ -26,7 +26,7 @@
     X(NODE_ROTATION,                                                                                                   \
       "[node has a rotation that is|nodes have rotations that are] not of unit length, which [scales|scale] too")      \
     /* meshes */                                                                                                       \
-    X(MESH_UNUSED, "[mesh is|meshes are] used by no node and [was|were] left out")                                     \
+    X(MESH_UNUSED, "[mesh is|meshes are] used by no node of the scene and [was|were] left out")                        \
     X(MESH_EMPTY, "[mesh has|meshes have] no triangles and [was|were] left out")                                       \
     X(MESH_NO_NORMALS, "[mesh has|meshes have] no normals; smooth ones were computed")                                 \
     X(MORPH_NOT_FINITE,                                                                                                \
@@ -41,7 +41,7 @@
       "[mesh has|meshes have] triangles that turn their backs to where their normals point and [was|were] turned")     \
     X(NORMAL_MISSING, "[normal is|normals are] zero or not finite and became straight up")                             \
     X(UV_NOT_FINITE, "texture coordinate[ is| pairs are] not finite and became 0")                                     \
-    X(BONE_LOST, "[bone names|bones name] a node that is not in the file and [was|were] left out")                     \
+    X(BONE_LOST, "[bone names|bones name] a node that the scene does not have and [was|were] left out")                \
     X(BIND_INVERSE,                                                                                                    \
       "[joint has|joints have] a rest transform without inverse; the identity is [its|their] bind matrix")             \
     X(WEIGHT_DROPPED,                                                                                                  \
@@ -70,13 +70,14 @@
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
     X(CHANNEL_MORPHS,                                                                                                  \
       "[channel does|channels do] not fit the morph targets of [its node|their nodes] and [was|were] left out")        \
+    X(CHANNEL_HIDDEN, "[channel morphs|channels morph] a mesh that the scene does not show and [was|were] left out")   \
     X(INTERPOLATION, "[channel names|channels name] an interpolation that the format does not know; played as LINEAR") \
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
     X(CHANNEL_KEYLESS, "[channel has|channels have] no keys, or fewer than times, and [was|were] left out")            \
     X(KEYS_MANY, "[channel has|channels have] more keys than times; the last keys were left out")                      \
     X(CHANNEL_REPLACED, "[channel moves|channels move] what a later one moves and [was|were] left out")                \
     X(CHANNEL_LOST,                                                                                                    \
-      "[channel aims at a node|channels aim at nodes] that the file does not have and [was|were] left out")            \
+      "[channel aims at a node|channels aim at nodes] that the scene does not have and [was|were] left out")           \
     X(CHANNEL_REPEATED, "[channel aims|channels aim] at a node that has one already and [was|were] left out")          \
     X(REST_SHEARED, "[channel stands|channels stand] in for a rest transform with shear, which is lost")               \
     X(KEY_NOT_FINITE, "[key is|keys are] not finite and [was|were] dropped")                                           \

@@ -262,10 +262,32 @@ def ask(*arguments):
     return json.loads(done.stdout)
 
 
+def needed(file):
+    """Nodes that skins and clips refer to, in the scene or not."""
+    nodes = [node for skin in file.list("skins") for node in skin["joints"]]
+    channels = [c for animation in file.list("animations") for c in animation.get("channels", [])]
+    return nodes + [c["target"]["node"] for c in channels if "node" in c.get("target", {})]
+
+
+def shown(file):
+    scenes = file.list("scenes")
+    return scenes[file.json.get("scene", 0)].get("nodes", []) if scenes else []
+
+
+def tops_of(file, nodes):
+    parents = {c: n for n, node in enumerate(file.list("nodes")) for c in node.get("children", [])}
+    tops = set()
+    for node in nodes:
+        while node in parents:
+            node = parents[node]
+        tops.add(node)
+    return sorted(tops)
+
+
 def pair(file, joints):
     """Node and joint of every joint, found by walking both trees."""
-    scenes = file.list("scenes")
-    roots = scenes[file.json.get("scene", 0)].get("nodes", []) if scenes else []
+    roots = shown(file)
+    roots = roots + [node for node in tops_of(file, needed(file)) if node not in roots]
     children = {}
     for j, joint in enumerate(joints):
         children.setdefault(joint["parent"], []).append(j)
@@ -288,7 +310,7 @@ def pair(file, joints):
 def rests(file):
     """By node of a file that draws nothing: the inverse of its rest matrix, so that palettes are motions from rest."""
     out, world = {}, {}
-    open_nodes = [(root, IDENTITY) for scene in file.list("scenes") for root in scene.get("nodes", [])]
+    open_nodes = [(root, IDENTITY) for root in shown(file) + tops_of(file, needed(file))]
     while open_nodes:
         node, parent = open_nodes.pop()
         world[node] = multiply(parent, local(file, None, node, 0.0))

@@ -27,7 +27,8 @@ struct gltf {
     struct aiScene *ai;
     gltf_bytes chunk; /* the second one of a .glb file */
     gltf_bytes *buffers, *views;
-    struct aiNode **node;   /* by index in the file; NULL: not in the scene */
+    struct aiNode **node;   /* by index in the file; NULL: neither the scene nor a skin or a clip has it */
+    uint32_t shown;         /* joints from here on are not in the scene: their meshes are not drawn */
     th_trs *rest;           /* by joint */
     bool *has_rest;         /* by joint: the node has no matrix */
     const json_t **drawing; /* by joint: the node of the file if it draws a mesh */
@@ -83,7 +84,7 @@ uint32_t *gltf_read_integers(gltf *g, uint32_t accessor, uint32_t width, const c
 void gltf_build_nodes(gltf *g);
 void gltf_build_meshes(gltf *g);
 
-/* The joint of a node of the file; TH_NO_INDEX: it is not in the scene. */
+/* The joint of a node of the file that a skin or a clip refers to. */
 uint32_t gltf_joint(const gltf *g, uint32_t node);
 
 /* How far the length of its rotation is from 1. The matrix of another length scales as well. */

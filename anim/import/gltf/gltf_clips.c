@@ -53,10 +53,7 @@ static int compare_sources(const void *a, const void *b)
 
 static const char *name_node(const gltf *g, uint32_t node)
 {
-    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
-    return read_name(g->s, g->node[node] ? g->node[node]->mName.data
-                           : name        ? name
-                                         : make_string(g->s, "nodes[%u]", node));
+    return read_name(g->s, g->ai->mRootNode[gltf_joint(g, node)].mName.data);
 }
 
 /* Lists the channels that can be played, sorted by node and part, with their keys. Warns about the others. Returns how
@@ -188,12 +185,9 @@ void read_gltf_clip(clip *c, uint32_t index)
             continue;
         const uint32_t joint = gltf_joint(g, at->node);
         const char *node = name_node(g, at->node);
-        warn(s, WARN_CHANNEL_LOST, joint == TH_NO_INDEX, "clip %s, node %s", c->name, node);
-        if (joint == TH_NO_INDEX)
-            continue;
         const weight_set *set = &s->weights[joint];
-        const bool fits = set->count > 0 && set->count == at->width;
-        warn(s, WARN_CHANNEL_MORPHS, !fits, "clip %s, node %s", c->name, node);
+        const bool fits = set->count > 0 && set->count == at->width, hidden = !fits && joint >= g->shown;
+        warn(s, hidden ? WARN_CHANNEL_HIDDEN : WARN_CHANNEL_MORPHS, !fits, "clip %s, node %s", c->name, node);
         for (uint32_t w = 0; fits && w < set->count; w++) {
             track t = read_keys(s, at, w, 1);
             add_weight_track(c, set->first + w, node, &t);

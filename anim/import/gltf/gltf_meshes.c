@@ -368,9 +368,8 @@ static void read_skin(const primitive *p)
         if (node >= json_array_size(gltf_list(g, "nodes")))
             give_up(TH_ERR_INPUT, "joint %zu of skin %u is out of bounds", b, p->skin);
         struct aiBone *bone = p->out->mBones[b] = make(g->s, struct aiBone, 1);
-        const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
-        bone->mNode = g->node[node];
-        bone->mName = bone->mNode ? bone->mNode->mName : gltf_string(name ? name : "");
+        bone->mNode = &g->ai->mRootNode[gltf_joint(g, node)];
+        bone->mName = bone->mNode->mName;
         float rows[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
         for (size_t i = 0; i < 16 && matrices; i++)
             rows[i] = matrices[16 * b + i % 4 * 4 + i / 4];
@@ -406,8 +405,8 @@ static int compare_uses(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* A node with EXT_mesh_gpu_instancing lends its mesh to its instances, which are its last children. Returns how many
- * uses there are. */
+/* Lists those that are shown. A node with EXT_mesh_gpu_instancing lends its mesh to its instances, which are its last
+ * children. Returns how many uses there are. */
 static size_t list_uses(const gltf *g, use *out)
 {
     size_t n, count = 0;
@@ -420,7 +419,7 @@ static size_t list_uses(const gltf *g, use *out)
         const size_t children = json_array_size(json_object_get(node, "children"));
         struct aiNode *ai = g->node ? g->node[n] : NULL;
         const size_t first = count;
-        if (!ai || mesh == TH_NO_INDEX)
+        if (!ai || mesh == TH_NO_INDEX || ai - g->ai->mRootNode >= g->shown)
             continue;
         if (!gltf_extension(node, "EXT_mesh_gpu_instancing") || skin != TH_NO_INDEX)
             out[count++] = (use){mesh, skin, ai};

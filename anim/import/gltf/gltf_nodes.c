@@ -11,6 +11,7 @@ enum { MAX_DEPTH = 4096 };
 typedef struct tree {
     gltf *g;
     const json_t *nodes;
+    size_t given;     /* how many they are */
     uint32_t *parent; /* by node of the file; TH_NO_INDEX: none */
     uint32_t *next;   /* by node of the file: how many of its children are there */
     struct aiNode *out;
@@ -177,58 +178,99 @@ static void build(tree *t, uint32_t root, struct aiNode *parent)
     }
 }
 
-void gltf_build_nodes(gltf *g)
+/* Every node has one parent at most, and roots have none, so that no walk from the roots meets a node twice. */
+static void find_parents(tree *t)
 {
-    scene *s = g->s;
-    tree t = {.g = g, .nodes = gltf_list(g, "nodes")};
-    const size_t given = json_array_size(t.nodes);
     size_t n, i;
     const json_t *node, *child;
-    if (given == 0 && !gltf_list(g, "scenes"))
-        return;
-
-    /* Every node has one parent at most, and roots have none, so that no walk from the roots meets a node twice. */
-    t.parent = make(s, uint32_t, given + 1);
-    memset(t.parent, 0xff, given * sizeof *t.parent);
-    json_array_foreach(t.nodes, n, node) json_array_foreach(json_object_get(node, "children"), i, child)
+    t->parent = make(t->g->s, uint32_t, t->given + 1);
+    memset(t->parent, 0xff, t->given * sizeof *t->parent);
+    json_array_foreach(t->nodes, n, node) json_array_foreach(json_object_get(node, "children"), i, child)
     {
         const uint32_t index = gltf_index_of(child);
-        if (index >= given)
+        if (index >= t->given)
             give_up(TH_ERR_INPUT, "node %zu has a child that is out of bounds", n);
-        uint32_t *parent = &t.parent[index];
+        uint32_t *parent = &t->parent[index];
         if (*parent != TH_NO_INDEX)
             give_up(TH_ERR_INPUT, "node %u is a child of node %u and of node %zu", index, *parent, n);
         *parent = (uint32_t)n;
     }
+}
+
+/* Marks a node and all above it. */
+static void mark(const tree *t, uint32_t node, bool *marked)
+{
+    for (; node < t->given && !marked[node]; node = t->parent[node])
+        marked[node] = true;
+}
+
+/* Marks what skins and clips refer to. */
+static void mark_referred(const tree *t, bool *marked)
+{
+    size_t i, k;
+    const json_t *each, *one;
+    json_array_foreach(gltf_list(t->g, "skins"), i, each) json_array_foreach(json_object_get(each, "joints"), k, one)
+        mark(t, gltf_index_of(one), marked);
+    json_array_foreach(gltf_list(t->g, "animations"), i, each)
+        json_array_foreach(json_object_get(each, "channels"), k, one)
+    {
+        const json_t *target = json_object_get(one, "target");
+        const uint32_t node = gltf_index(target, "node");
+        mark(t, node, marked);
+    }
+}
+
+/* Lists the scene's roots, or all nodes without a parent if the file has no scene; then those that the scene does not
+ * show, but a skin or a clip needs. Returns how many there are, and in *shown how many the scene shows. */
+static uint32_t list_roots(const tree *t, uint32_t *roots, uint32_t *shown)
+{
+    const gltf *g = t->g;
+    uint32_t count = 0;
+    size_t i;
+    const uint32_t given = gltf_link(g, g->file, "scene", "scenes", "the file");
+    const json_t *root, *view = gltf_at(gltf_list(g, "scenes"), given == TH_NO_INDEX ? 0 : given);
+    bool *marked = make(g->s, bool, t->given + 1);
+    mark_referred(t, marked);
+    json_array_foreach(json_object_get(view, "nodes"), i, root)
+    {
+        const uint32_t index = gltf_index_of(root);
+        if (index >= t->given || i >= t->given)
+            give_up(TH_ERR_INPUT, "the scene has a root that is out of bounds");
+        if (t->parent[index] != TH_NO_INDEX)
+            give_up(TH_ERR_INPUT, "node %u is a root of the scene and a child of node %u", index, t->parent[index]);
+        marked[index] = false;
+        roots[count++] = index;
+    }
+    *shown = view ? count : TH_NO_INDEX;
+    for (uint32_t r = 0; r < t->given; r++)
+        if (t->parent[r] == TH_NO_INDEX && (marked[r] || !view))
+            roots[count++] = r;
+    return count;
+}
+
+void gltf_build_nodes(gltf *g)
+{
+    scene *s = g->s;
+    tree t = {.g = g, .nodes = gltf_list(g, "nodes"), .given = json_array_size(gltf_list(g, "nodes"))};
+    size_t n;
+    const json_t *node;
+    if (t.given == 0 && !gltf_list(g, "scenes"))
+        return;
+    find_parents(&t);
 
     /* The most nodes that there may be: those of the file, their instances and a root. */
     size_t most = 1;
     json_array_foreach(t.nodes, n, node) most += 1 + count_instances(&t, (uint32_t)n, instances_of(node));
     t.capacity = most < TH_MAX_JOINTS ? (uint32_t)most : TH_MAX_JOINTS;
 
-    /* The scene's roots, or all nodes without a parent if the file has no scene. */
-    uint32_t *roots = make(s, uint32_t, given + 1), count = 0;
-    const uint32_t shown = gltf_link(g, g->file, "scene", "scenes", "the file");
-    const json_t *root, *view = gltf_at(gltf_list(g, "scenes"), shown == TH_NO_INDEX ? 0 : shown);
-    for (uint32_t r = 0; !view && r < given; r++)
-        if (t.parent[r] == TH_NO_INDEX)
-            roots[count++] = r;
-    json_array_foreach(json_object_get(view, "nodes"), i, root)
-    {
-        const uint32_t index = gltf_index_of(root);
-        if (index >= given || i >= given)
-            give_up(TH_ERR_INPUT, "the scene has a root that is out of bounds");
-        if (t.parent[index] != TH_NO_INDEX)
-            give_up(TH_ERR_INPUT, "node %u is a root of the scene and a child of node %u", index, t.parent[index]);
-        roots[count++] = index;
-    }
-
     t.out = make(s, struct aiNode, t.capacity);
-    t.next = make(s, uint32_t, given + 1);
-    g->node = make(s, struct aiNode *, given + 1);
+    t.next = make(s, uint32_t, t.given + 1);
+    g->node = make(s, struct aiNode *, t.given + 1);
     g->rest = make(s, th_trs, t.capacity);
     g->has_rest = make(s, bool, t.capacity);
     g->ai->mRootNode = t.out;
+    uint32_t *roots = make(s, uint32_t, 2 * t.given + 1), shown;
+    const uint32_t count = list_roots(&t, roots, &shown);
     struct aiNode *made_up = NULL;
     if (count != 1) {
         made_up = add_node(&t, NULL, gltf_string("ROOT"), count);
@@ -238,10 +280,13 @@ void gltf_build_nodes(gltf *g)
         if (g->node[roots[r]])
             give_up(TH_ERR_INPUT, "node %u is twice a root of the scene", roots[r]);
         build(&t, roots[r], made_up);
+        g->shown = r < shown ? t.count : g->shown;
     }
 }
 
 uint32_t gltf_joint(const gltf *g, uint32_t node)
 {
-    return g->node[node] ? (uint32_t)(g->node[node] - g->ai->mRootNode) : TH_NO_INDEX;
+    if (!g->node[node])
+        give_up(TH_ERR_INPUT, "node %u is below itself", node);
+    return (uint32_t)(g->node[node] - g->ai->mRootNode);
 }

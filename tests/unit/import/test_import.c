@@ -144,7 +144,7 @@ Test(import, leaves_out_meshes_no_node_uses)
     th_model *model = import_good(testmodel("AC/nosurfaces.ac"));
     cr_expect_eq(model->mesh_count, 0);
     cr_expect_eq(model->bone_count, model->joint_count);
-    check_note(model, "1 mesh is used by no node and was left out");
+    check_note(model, "1 mesh is used by no node of the scene and was left out");
     th_model_free(model);
 }
 
