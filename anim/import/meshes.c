@@ -1,7 +1,7 @@
 /* Meshes: vertices with their weights, triangles, the bones that they use, and morph targets.
  *
- * A mesh with weights follows its bones wherever its node is, so it is imported once. A mesh without weights follows
- * its node: every node that uses it gets a copy, bound to that node only.
+ * A mesh with weights follows its bones wherever its node is, so nodes that use it in one shape share one copy. A mesh
+ * without weights follows its node: every node that uses it gets a copy, bound to that node only.
  *
  * The meshes of a node share the weights of their morph targets. They are listed by node while meshes are read, and
  * numbered at the end, when it is known which nodes have some. */
@@ -501,15 +501,30 @@ static void finish_weights(scene *s, const uint32_t *joints, th_mesh *meshes, ui
 
 /* ---- meshes ---- */
 
-/* users: joints of the nodes that refer to the mesh. Writes one th_mesh, or one per user; returns how many. */
-static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint32_t user_count, th_mesh *out)
+/* Keeps one user of a skinned mesh for each shape that morph targets give it: by the mesh itself, but in glTF by the
+ * node. Returns how many are kept. */
+static uint32_t keep_shapes(scene *s, const work *w, uint32_t *users, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t u = 0; u < count; u++) {
+        uint32_t k = 0;
+        while (k < kept && s->gltf && !share_gltf_weights(s, w->ai, users[k], users[u]))
+            k++;
+        if (k == kept)
+            users[kept++] = users[u];
+    }
+    warn(s, WARN_SKIN_REPEATED, kept < count, "mesh %s", w->label);
+    return kept;
+}
+
+/* users: joints of the nodes that refer to the mesh; gets those that draw it. Writes a th_mesh for each; returns how
+ * many. */
+static uint32_t read_mesh(scene *s, uint32_t index, uint32_t *users, uint32_t user_count, th_mesh *out)
 {
     assert(index < s->ai->mNumMeshes && user_count > 0);
     work common = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index)};
-    if (read_weights(s, &common)) {
-        warn(s, WARN_SKIN_REPEATED, user_count > 1, "mesh %s", common.label);
-        user_count = 1;
-    }
+    if (read_weights(s, &common))
+        user_count = keep_shapes(s, &common, users, user_count);
     uint64_t vertices = 0;
     for (uint32_t u = 0; u < user_count; u++, out++) {
         work w = common;
@@ -575,7 +590,7 @@ void read_meshes(scene *s)
         if (unused || empty)
             continue;
         memcpy(joints + count, users + first[m], (first[m + 1] - first[m]) * sizeof *joints);
-        count += read_mesh(s, m, users + first[m], first[m + 1] - first[m], meshes + count);
+        count += read_mesh(s, m, joints + count, first[m + 1] - first[m], meshes + count);
     }
     finish_weights(s, joints, meshes, count);
     s->model->meshes = meshes;

@@ -116,6 +116,9 @@ void read_clips(scene *s);
 /* For a glTF file: the weight of a target, by index, that the node of a mesh has. (gltf/gltf_meshes.c) */
 float find_gltf_weight(const scene *s, uint32_t joint, uint32_t index, float otherwise);
 
+/* Whether two nodes that draw the mesh have the same weights at all times. */
+bool share_gltf_weights(const scene *s, const struct aiMesh *mesh, uint32_t a, uint32_t b);
+
 /* For an FBX file: what each target of a mesh is, or NULL, and its weight at rest. (fbx_nodes.c) */
 const struct fbx_shape **find_fbx_shapes(const scene *s, uint32_t joint, const struct aiMesh *mesh);
 float find_fbx_weight(const struct fbx_shape *shape, float otherwise);

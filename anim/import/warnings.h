@@ -50,7 +50,7 @@
     X(WEIGHTS_SUM, "[vertex has|vertices have] weights that do not sum to 1; they were scaled")                        \
     X(WEIGHTS_NONE,                                                                                                    \
       "[vertex of a skinned mesh has|vertices of skinned meshes have] no weights and follow[s|] the mesh's node")      \
-    X(SKIN_REPEATED, "skinned mesh[ is|es are] used by several nodes; drawn once")                                     \
+    X(SKIN_REPEATED, "skinned mesh[ is|es are] used by several nodes in one shape; drawn once")                        \
     /* materials */                                                                                                    \
     X(COLOR_NOT_FINITE, "[colour is|colours are] not finite and became white")                                         \
     X(OPACITY_ZERO, "[material says|materials say] that [it is|they are] invisible and became opaque")                 \

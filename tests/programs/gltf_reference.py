@@ -350,19 +350,25 @@ def distance(numbers, wanted, size):
 
 
 def compare_weights(file, clip, time, pose):
-    """Weights of a node are shared by its meshes, and come in the order of the joints. Skinned meshes are drawn once."""
+    """Weights of a node are shared by its meshes, and come in the order of the joints. A skinned mesh is drawn once for
+    each shape."""
     given = {}
     for w in pose["weights"]:
         given.setdefault(w["node"], []).append(w["value"])
-    wanted, skins = {}, set()
+    wanted, shapes = {}, set()
+    channels = [c["target"] for animation in file.list("animations") for c in animation.get("channels", [])]
+    moved = {t.get("node") for t in channels if t.get("path") == "weights"}
     for node, j in sorted(pair(file, pose["joints"]), key=lambda both: both[1]):
         n = file.list("nodes")[node]
-        once = (n.get("mesh"), n.get("skin"))
         if "EXT_mesh_gpu_instancing" in n.get("extensions", {}) or not targets_of(file, node):
             continue
-        if n.get("skin") is None or once not in skins:
+        if not set(tops_of(file, [node])) & set(shown(file)):
+            continue
+        own = node if node in moved else tuple(weights_of(file, None, node, time))
+        shape = (n.get("mesh"), n.get("skin"), own)
+        if n.get("skin") is None or shape not in shapes:
             wanted[pose["joints"][j]["name"]] = weights_of(file, clip, node, time)
-        skins.add(once)
+        shapes.add(shape)
     if {name: len(values) for name, values in wanted.items()} != {name: len(values) for name, values in given.items()}:
         raise AssertionError("weights of %s, not of %s" % (sorted(given), sorted(wanted)))
     pairs = [(a, b) for name in wanted for a, b in zip(given[name], wanted[name])]

@@ -27,11 +27,12 @@ struct gltf {
     struct aiScene *ai;
     gltf_bytes chunk; /* the second one of a .glb file */
     gltf_bytes *buffers, *views;
-    struct aiNode **node;   /* by index in the file; NULL: neither the scene nor a skin or a clip has it */
-    uint32_t shown;         /* joints from here on are not in the scene: their meshes are not drawn */
-    th_trs *rest;           /* by joint */
-    bool *has_rest;         /* by joint: the node has no matrix */
-    const json_t **drawing; /* by joint: the node of the file if it draws a mesh */
+    struct aiNode **node; /* by index in the file; NULL: neither the scene nor a skin or a clip has it */
+    bool *morphed;        /* by index in the file: a clip moves the weights of its mesh */
+    uint32_t shown;       /* joints from here on are not in the scene: their meshes are not drawn */
+    th_trs *rest;         /* by joint */
+    bool *has_rest;       /* by joint: the node has no matrix */
+    uint32_t *drawing;    /* by joint: the node of the file whose mesh it draws; TH_NO_INDEX: it draws none */
 };
 
 /* ---- JSON ---- */

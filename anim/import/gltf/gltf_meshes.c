@@ -220,8 +220,19 @@ static void read_targets(const primitive *p, const json_t *mesh)
 
 float find_gltf_weight(const scene *s, uint32_t joint, uint32_t index, float otherwise)
 {
-    const json_t *node = s->gltf->drawing[joint];
+    const json_t *node = gltf_at(gltf_list(s->gltf, "nodes"), s->gltf->drawing[joint]);
     return json_object_get(node, "weights") ? weight_of(node, index) : otherwise;
+}
+
+bool share_gltf_weights(const scene *s, const struct aiMesh *mesh, uint32_t a, uint32_t b)
+{
+    const gltf *g = s->gltf;
+    bool same = mesh->mNumAnimMeshes == 0 || (!g->morphed[g->drawing[a]] && !g->morphed[g->drawing[b]]);
+    for (unsigned t = 0; same && t < mesh->mNumAnimMeshes; t++) {
+        const float otherwise = mesh->mAnimMeshes[t]->mWeight;
+        same = find_gltf_weight(s, a, t, otherwise) == find_gltf_weight(s, b, t, otherwise);
+    }
+    return same;
 }
 
 /* ---- normals, where a mesh has none: at each place the mean of those of all triangles ---- */
@@ -427,7 +438,7 @@ static size_t list_uses(const gltf *g, use *out)
             for (size_t c = children; c < ai->mNumChildren; c++)
                 out[count++] = (use){mesh, skin, ai->mChildren[c]};
         for (size_t i = first; i < count; i++)
-            g->drawing[out[i].node - g->ai->mRootNode] = node;
+            g->drawing[out[i].node - g->ai->mRootNode] = (uint32_t)n;
     }
     qsort(out, count, sizeof *out, compare_uses);
     return count;
@@ -482,7 +493,8 @@ static void read_mesh(gltf *g, uint32_t index, const use *uses, size_t use_count
 void gltf_build_meshes(gltf *g)
 {
     const uint32_t meshes = (uint32_t)json_array_size(gltf_list(g, "meshes"));
-    g->drawing = make(g->s, const json_t *, TH_MAX_JOINTS);
+    g->drawing = make(g->s, uint32_t, TH_MAX_JOINTS);
+    memset(g->drawing, 0xff, TH_MAX_JOINTS * sizeof *g->drawing); /* TH_NO_INDEX */
     use *uses = make(g->s, use, json_array_size(gltf_list(g, "nodes")) + TH_MAX_JOINTS + 1);
     const size_t count = list_uses(g, uses);
     size_t at = 0;

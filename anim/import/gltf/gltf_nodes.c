@@ -215,8 +215,11 @@ static void mark_referred(const tree *t, bool *marked)
         json_array_foreach(json_object_get(each, "channels"), k, one)
     {
         const json_t *target = json_object_get(one, "target");
+        const char *path = json_string_value(json_object_get(target, "path"));
         const uint32_t node = gltf_index(target, "node");
         mark(t, node, marked);
+        if (node < t->given && path && strcmp(path, "weights") == 0)
+            t->g->morphed[node] = true;
     }
 }
 
@@ -266,6 +269,7 @@ void gltf_build_nodes(gltf *g)
     t.out = make(s, struct aiNode, t.capacity);
     t.next = make(s, uint32_t, t.given + 1);
     g->node = make(s, struct aiNode *, t.given + 1);
+    g->morphed = make(s, bool, t.given + 1);
     g->rest = make(s, th_trs, t.capacity);
     g->has_rest = make(s, bool, t.capacity);
     g->ai->mRootNode = t.out;
