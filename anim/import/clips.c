@@ -358,6 +358,26 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
     warn(s, WARN_CLIP_DURATION, !good && !(c.duration == last), "clip %s", out->name);
 }
 
+/* Numbers the clips that share a name, as make_joint_names_unique() does joints. The first keeps it. */
+static void make_clip_names_unique(scene *s, th_clip *clips)
+{
+    const uint32_t count = s->model->clip_count;
+    const char **given = make(s, const char *, count);
+    for (uint32_t c = 0; c < count; c++) {
+        uint32_t number = 1;
+        given[c] = clips[c].name;
+        for (uint32_t before = 0; before < c; before++)
+            number += strcmp(given[before], given[c]) == 0;
+        if (number == 1)
+            continue;
+        const char *name = make_string(s, "%s#%u", given[c], number);
+        while (th_model_find_clip(s->model, name) != TH_NO_INDEX)
+            name = make_string(s, "%s_", name);
+        clips[c].name = name;
+        warn(s, WARN_CLIP_RENAMED, 1, "%s", name);
+    }
+}
+
 void read_clips(scene *s)
 {
     const uint32_t given = s->gltf ? count_gltf_clips(s) : s->fbx ? count_fbx_clips(s) : s->ai->mNumAnimations;
@@ -382,4 +402,5 @@ void read_clips(scene *s)
     }
     s->model->clips = clips;
     s->model->clip_count = count;
+    make_clip_names_unique(s, clips);
 }

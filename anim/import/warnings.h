@@ -63,6 +63,7 @@
     X(TEXTURE_FORMAT, "[texture is|textures are] in a format that is not decoded and drawn as a plain colour")         \
     /* clips */                                                                                                        \
     X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
+    X(CLIP_RENAMED, "[clip shares its|clips share their] name with another and got a number behind it")                \
     X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \
     X(CLIP_MESHES, "[clip has|clips have] channels that exchange meshes, which were left out")                         \
     X(CURVE_DAMAGED, "[animation curve is|animation curves are] damaged and [was|were] left out")                      \

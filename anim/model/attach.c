@@ -274,13 +274,13 @@ static bool is_taken(const char *name, const th_clip *clips, uint32_t count)
     return count > 0;
 }
 
-/* Names that programs give to whatever they export. Blender puts them between that of a skeleton and that of a layer.
- */
+/* Names that programs give to whatever they export. Blender puts them between that of a skeleton and that of a layer,
+ * the import a number behind one that several clips have. */
 static bool says_nothing(const char *name)
 {
     static const char *const defaults[] = {"mixamo.com", "Take 001", "Take 01", "Unreal Take", "Scene", NULL};
     const char *bar = strchr(name, '|'), *part = bar ? bar + 1 : name;
-    const size_t length = strcspn(part, "|");
+    const size_t length = strcspn(part, "|#");
     int n = 0;
     while (defaults[n] && (strlen(defaults[n]) != length || strncmp(part, defaults[n], length) != 0))
         n++;

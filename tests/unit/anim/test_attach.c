@@ -140,7 +140,7 @@ Test(attach_fit, a_joint_of_the_very_name_goes_first)
 
 Test(attach_fit, clips_without_a_name_of_their_own_get_that_of_the_file)
 {
-    static const char *const nothing[] = {"mixamo.com", "Armature|mixamo.com|Layer0", "Take 001", "Rig|Scene"};
+    static const char *const nothing[] = {"mixamo.com", "Armature|mixamo.com|Layer0", "Take 001", "Rig|Scene#2"};
     make_figure(&base, "base.fbx", 1, 1);
     make_figure(&donor, "hop.v2.fbx", 1, 4);
     for (int c = 0; c < 4; c++)
