@@ -311,6 +311,11 @@ void say_fbx_limits(scene *s)
     for (uint32_t i = 0; s->fbx && i < s->fbx->object_count; i++) {
         const fbx_record *type = find_fbx_record(s->fbx->objects[i].record, NULL, "SkinningType");
         const bool dual = is_fbx_text(type, 0, "DualQuaternion") || is_fbx_text(type, 0, "Blend");
+        const fbx_object *object = &s->fbx->objects[i];
+        const bool clamped =
+            is_named(object->record, "Texture") &&
+            (fbx_property(s->fbx, object, "WrapModeU", 0) == 1 || fbx_property(s->fbx, object, "WrapModeV", 0) == 1);
+        warn(s, WARN_TEXTURE_CLAMPED, clamped, "%s", read_name(s, object->name));
         warn(s, WARN_SKIN_DUAL, dual, "%s", s->fbx->objects[i].name[0] ? s->fbx->objects[i].name : "unnamed");
     }
 }

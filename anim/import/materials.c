@@ -133,17 +133,22 @@ static bool is_drawable(const th_texture *texture)
     return texture->byte_count >= 4 && bytes[1] <= 1 && (bytes[2] & ~8u) - 1 < 3;
 }
 
-/* A picture that several names mean is one texture, of the first name. */
-uint32_t find_texture(scene *s, th_texture *textures, const char *name)
+static bool same_sampler(const th_texture *texture, const th_sampler *sampler)
+{
+    return memcmp(&texture->sampler, sampler, sizeof *sampler) == 0;
+}
+
+/* A picture that several names mean is one texture, of the first name, for each way to read it. */
+uint32_t find_texture(scene *s, th_texture *textures, const char *name, th_sampler sampler)
 {
     for (uint32_t t = 0; t < s->model->texture_count; t++)
-        if (strcmp(textures[t].name, name) == 0)
+        if (strcmp(textures[t].name, name) == 0 && same_sampler(&textures[t], &sampler))
             return t;
     th_texture *texture = &textures[s->model->texture_count];
-    *texture = (th_texture){.name = name};
+    *texture = (th_texture){.name = name, .sampler = sampler};
     find_picture(s, texture);
     for (uint32_t t = 0; t < s->model->texture_count; t++)
-        if (texture->bytes && textures[t].bytes == texture->bytes)
+        if (texture->bytes && textures[t].bytes == texture->bytes && same_sampler(&textures[t], &sampler))
             return t;
     warn(s, WARN_TEXTURE_FORMAT, texture->bytes && !is_drawable(texture), "%s", name);
     return s->model->texture_count++;
@@ -176,6 +181,24 @@ static const char *texture_name(scene *s, const struct aiMaterial *in, enum aiTe
     return text.data[0] ? read_name(s, text.data) : "";
 }
 
+static th_sampler read_sampler(scene *s, const struct aiMaterial *in, enum aiTextureType type, const char *material)
+{
+    static const uint8_t wraps[] = {[aiTextureMapMode_Wrap] = TH_WRAP_REPEAT,
+                                    [aiTextureMapMode_Clamp] = TH_WRAP_CLAMP,
+                                    [aiTextureMapMode_Decal] = TH_WRAP_CLAMP,
+                                    [aiTextureMapMode_Mirror] = TH_WRAP_MIRROR};
+    int modes[] = {aiTextureMapMode_Wrap, aiTextureMapMode_Wrap};
+    unsigned one[] = {1, 1};
+    th_sampler out = {0};
+    aiGetMaterialIntegerArray(in, AI_MATKEY_MAPPINGMODE_U(type, 0), &modes[0], &one[0]);
+    aiGetMaterialIntegerArray(in, AI_MATKEY_MAPPINGMODE_V(type, 0), &modes[1], &one[1]);
+    for (int i = 0; i < 2; i++)
+        out.wrap[i] = (unsigned)modes[i] < sizeof wraps ? wraps[modes[i]] : TH_WRAP_REPEAT;
+    const bool ends = modes[0] == aiTextureMapMode_Decal || modes[1] == aiTextureMapMode_Decal;
+    warn(s, WARN_TEXTURE_ENDS, ends, "material %s", material);
+    return out;
+}
+
 static void read_material(scene *s, const struct aiMaterial *in, th_texture *textures, th_material *out)
 {
     struct aiString text = {0};
@@ -188,9 +211,9 @@ static void read_material(scene *s, const struct aiMaterial *in, th_texture *tex
     set_base_color(s, (float[4]){c.r, c.g, c.b, c.a}, out);
 
     const char *base = texture_name(s, in, aiTextureType_BASE_COLOR);
-    if (!base[0])
-        base = texture_name(s, in, aiTextureType_DIFFUSE);
-    out->texture = base[0] ? find_texture(s, textures, base) : TH_NO_INDEX;
+    const enum aiTextureType type = base[0] ? aiTextureType_BASE_COLOR : aiTextureType_DIFFUSE;
+    base = texture_name(s, in, type);
+    out->texture = base[0] ? find_texture(s, textures, base, read_sampler(s, in, type, out->name)) : TH_NO_INDEX;
 
     int both = 1; /* a format that does not say: as most programs show it */
     aiGetMaterialIntegerArray(in, AI_MATKEY_TWOSIDED, &both, &one[0]);

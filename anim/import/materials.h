@@ -4,8 +4,8 @@
 
 #include "scene.h"
 
-/* Returns the index of the texture with this picture, which is read and added if it is new. */
-uint32_t find_texture(scene *s, th_texture *textures, const char *name);
+/* Returns the index of the texture with this picture and sampler, which is read and added if it is new. */
+uint32_t find_texture(scene *s, th_texture *textures, const char *name, th_sampler sampler);
 
 /* Of a material that has its name. is_textured: what glows is in a texture. */
 void set_base_color(scene *s, const float rgba[4], th_material *out);

@@ -18,7 +18,8 @@ typedef struct head {
 } head;
 
 _Static_assert(sizeof(head) == TH_ARCHIVE_HEAD_BYTES, "the head has no padding");
-_Static_assert(sizeof(th_vertex) == 84 && sizeof(th_bone) == 52 && sizeof(th_morph_delta) == 28,
+_Static_assert(sizeof(th_vertex) == 84 && sizeof(th_bone) == 52 && sizeof(th_morph_delta) == 28 &&
+                   sizeof(th_sampler) == 5,
                "no padding: they travel as they are");
 
 static const char magic[8] = "throng\r\n"; /* a pipe in text mode would change it */
@@ -180,6 +181,7 @@ static void visit_texture(archive *a, th_texture *texture)
     uint8_t missing = texture->bytes == NULL;
     VISIT(a, byte_count);
     VISIT(a, missing);
+    VISIT(a, texture->sampler);
     if (a->arena)
         texture->byte_count = byte_count;
     if (!missing)
@@ -375,7 +377,7 @@ static void visit_model(archive *a, th_model *model)
     VISIT_EACH(a, model->weights, model->weight_count, visit_weight, 13);
     VISIT_EACH(a, model->meshes, model->mesh_count, visit_mesh, 21);
     VISIT_EACH(a, model->materials, model->material_count, visit_material, 43);
-    VISIT_EACH(a, model->textures, model->texture_count, visit_texture, 14);
+    VISIT_EACH(a, model->textures, model->texture_count, visit_texture, 19);
     VISIT_EACH(a, model->clips, model->clip_count, visit_clip, 29);
     VISIT_EACH(a, model->warnings, model->warning_count, visit_text, 5);
 }

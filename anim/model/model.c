@@ -498,9 +498,15 @@ th_result th_model_check(const th_model *model, th_error *err)
             !(light[0] >= 0 && light[1] >= 0 && light[2] >= 0))
             return th_fail(err, TH_ERR_INPUT, "material %s: bad alpha or emissive colour", material->name);
     }
-    for (uint32_t t = 0; t < model->texture_count; t++)
-        if (!model->textures[t].name || (!model->textures[t].bytes && model->textures[t].byte_count > 0))
+    for (uint32_t t = 0; t < model->texture_count; t++) {
+        const th_texture *texture = &model->textures[t];
+        const th_sampler *read = &texture->sampler;
+        if (!texture->name || (!texture->bytes && texture->byte_count > 0))
             return th_fail(err, TH_ERR_INPUT, "texture %u: bad name or size", t);
+        if (read->wrap[0] >= TH_WRAP_COUNT || read->wrap[1] >= TH_WRAP_COUNT || read->large > TH_FILTER_NEAREST ||
+            read->small > TH_FILTER_NEAREST || read->copies >= TH_FILTER_COUNT)
+            return th_fail(err, TH_ERR_INPUT, "texture %s: bad wrap or filter", texture->name);
+    }
 
     uint64_t vertices = 0, deltas = 0;
     for (uint32_t m = 0; m < model->mesh_count; m++) {

@@ -78,17 +78,20 @@ static void pack_weights(const float weight[TH_MAX_INFLUENCES], uint8_t out[TH_M
     }
 }
 
-/* Whole image repeats to subtract from all texture coordinates of a mesh. They then lie around 0, where half precision
- * is finest. */
-static void find_uv_offset(const th_mesh *mesh, double offset[2])
+/* Whole images to subtract from all texture coordinates of a mesh, where its image repeats: of a mirrored one an even
+ * number. They then lie around 0, where half precision is finest. */
+static void find_uv_offset(const th_model *model, const th_mesh *mesh, double offset[2])
 {
+    const uint32_t texture = model->materials[mesh->material].texture;
     for (int i = 0; i < 2; i++) {
+        const uint8_t wrap = texture == TH_NO_INDEX ? TH_WRAP_REPEAT : model->textures[texture].sampler.wrap[i];
+        const double period = wrap == TH_WRAP_MIRROR ? 2 : 1;
         double low = HUGE_VAL, high = -HUGE_VAL;
         for (uint32_t v = 0; v < mesh->vertex_count; v++) {
             low = fmin(low, (double)mesh->vertices[v].uv[i]);
             high = fmax(high, (double)mesh->vertices[v].uv[i]);
         }
-        offset[i] = low <= high ? floor((low + high) / 2) : 0;
+        offset[i] = low <= high && wrap != TH_WRAP_CLAMP ? floor((low + high) / 2 / period) * period : 0;
     }
 }
 
@@ -98,11 +101,11 @@ static uint16_t pack_uv(float value, double offset)
     return th_half_from_float((float)near + 0.0F);
 }
 
-double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height)
+double th_pack_uv_error(const th_model *model, const th_mesh *mesh, uint32_t width, uint32_t height)
 {
     const double pixels[2] = {width, height};
     double error = 0, uv_offset[2];
-    find_uv_offset(mesh, uv_offset);
+    find_uv_offset(model, mesh, uv_offset);
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
         for (int i = 0; i < 2; i++) {
             const float uv = mesh->vertices[v].uv[i];
@@ -222,7 +225,7 @@ th_result th_geometry_pack(const th_model *model, th_arena *arena, th_geometry *
         if (mesh->index_count == 0)
             continue;
         assert(mesh->index_count % 3 == 0);
-        find_uv_offset(mesh, uv_offset);
+        find_uv_offset(model, mesh, uv_offset);
         for (uint32_t v = 0; v < mesh->vertex_count; v++) {
             const th_vertex *from = &mesh->vertices[v];
             th_render_mesh_vertex *to = &packed[v];

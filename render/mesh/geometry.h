@@ -37,7 +37,7 @@ uint32_t th_pack_normal(const float normal[3]); /* any length; a zero vector giv
 void th_unpack_normal(uint32_t packed, float out[3]);
 
 /* The largest change of a texture coordinate by packing, in pixels of an image of this size. */
-double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height);
+double th_pack_uv_error(const th_model *model, const th_mesh *mesh, uint32_t width, uint32_t height);
 
 /* Connected surfaces, such as an eye or a button: triangles that share a corner belong to one island. places: [vertex]
  * an id below vertex_count, shared by the vertices at the same position. scratch: [2 * vertex_count]. out_sizes:

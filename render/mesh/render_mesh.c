@@ -57,6 +57,7 @@ static void make_images(whole *w, const th_model *model, th_render_mesh_image *i
             continue;
         }
         to->name = th_arena_string(w->arena, from->name);
+        to->sampler = from->sampler;
         room -= 4 * (size_t)to->width * to->height;
         image_of[t] = w->mesh.image_count++;
     }
@@ -169,7 +170,8 @@ static th_result build(whole *w, const th_model *model, th_error *err)
         const uint32_t image = materials[part->material].image;
         if (image == TH_NO_INDEX)
             continue;
-        const double error = th_pack_uv_error(&model->meshes[part->mesh], images[image].width, images[image].height);
+        const double error =
+            th_pack_uv_error(model, &model->meshes[part->mesh], images[image].width, images[image].height);
         if (error > 1)
             w->warnings[mesh->warning_count++] = th_arena_format(
                 w->arena, "mesh %s: texture coordinates are rounded by up to %.3g pixels", part->name, error);

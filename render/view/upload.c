@@ -80,8 +80,22 @@ static void fill_level(GLint level, uint32_t width, uint32_t height, const void 
                  rgba);
 }
 
+/* Of the image that is bound. */
+static void set_sampler(const th_sampler *sampler)
+{
+    static const GLint wraps[] = {GL_REPEAT, GL_CLAMP_TO_EDGE, GL_MIRRORED_REPEAT}, filters[] = {GL_LINEAR, GL_NEAREST},
+                       small[][2] = {{GL_LINEAR_MIPMAP_LINEAR, GL_NEAREST_MIPMAP_LINEAR},
+                                     {GL_LINEAR_MIPMAP_NEAREST, GL_NEAREST_MIPMAP_NEAREST},
+                                     {GL_LINEAR, GL_NEAREST}};
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, wraps[sampler->wrap[0]]);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, wraps[sampler->wrap[1]]);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, filters[sampler->large]);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, small[sampler->copies][sampler->small]);
+}
+
 /* With its smaller levels, weighted if it has transparent texels. False when out of memory. */
-static bool fill_image(GLuint name, uint32_t width, uint32_t height, const uint8_t *rgba, bool transparent)
+static bool fill_image(GLuint name, uint32_t width, uint32_t height, const uint8_t *rgba, bool transparent,
+                       th_sampler sampler)
 {
     uint8_t *level = transparent ? malloc((size_t)(width / 2 + 1) * (height / 2 + 1) * 4) : NULL;
     const bool done = level || !transparent;
@@ -96,7 +110,7 @@ static bool fill_image(GLuint name, uint32_t width, uint32_t height, const uint8
     free(level);
     if (!transparent)
         glGenerateMipmap(GL_TEXTURE_2D);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+    set_sampler(&sampler);
     glBindTexture(GL_TEXTURE_2D, 0);
     return done;
 }
@@ -107,7 +121,7 @@ static th_result make_images(th_upload *u, const th_render_mesh *mesh, th_error 
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
     u->image_count = mesh->image_count + 1;
     glGenTextures((GLsizei)u->image_count, u->images);
-    fill_image(u->images[mesh->image_count], 1, 1, (const uint8_t[]){255, 255, 255, 255}, false);
+    fill_image(u->images[mesh->image_count], 1, 1, (const uint8_t[]){255, 255, 255, 255}, false, (th_sampler){0});
     for (uint32_t i = 0; i < mesh->image_count; i++) {
         const th_render_mesh_image *image = &mesh->images[i];
         if (image->width > (uint32_t)most || image->height > (uint32_t)most)
@@ -116,7 +130,7 @@ static th_result make_images(th_upload *u, const th_render_mesh *mesh, th_error 
         bool transparent = false; /* a material that is not opaque uses it */
         for (uint32_t m = 0; m < mesh->material_count; m++)
             transparent |= mesh->materials[m].image == i && mesh->materials[m].alpha != TH_ALPHA_OPAQUE;
-        if (!fill_image(u->images[i], image->width, image->height, image->rgba, transparent))
+        if (!fill_image(u->images[i], image->width, image->height, image->rgba, transparent, image->sampler))
             return th_fail(err, TH_ERR_MEMORY, "no memory for texture %s", image->name);
     }
     return TH_OK;

@@ -41,6 +41,36 @@ static const char *name_texture(const gltf *g, const json_t *texture, const char
     return image != TH_NO_INDEX && names ? read_name(g->s, names[image]) : "";
 }
 
+/* Returns where a number of a sampler is in `known`, which ends with 0. The first is for one that is missing or not
+ * known. */
+static uint8_t find_known(gltf *g, const json_t *sampler, const char *member, const uint16_t *known, const char *what)
+{
+    const size_t given = gltf_size(sampler, member, known[0], what);
+    uint8_t k = 0;
+    while (known[k] && known[k] != given)
+        k++;
+    warn(g->s, WARN_SAMPLER, known[k] == 0, "%s: %s %zu", what, member, given);
+    return known[k] ? k : 0;
+}
+
+/* Of a texture (section 3.8.4). */
+static th_sampler read_sampler(gltf *g, const json_t *texture, const char *material)
+{
+    /* In the order of TH_WRAP and TH_FILTER. The small ones are a pair for each filter of copies. */
+    static const uint16_t wraps[] = {10497, 33071, 33648, 0}, large[] = {9729, 9728, 0},
+                          small[] = {9987, 9986, 9985, 9984, 9729, 9728, 0};
+    const json_t *json = gltf_at(gltf_list(g, "textures"), gltf_index(texture, "index"));
+    const uint32_t index = gltf_link(g, json, "sampler", "samplers", material);
+    const json_t *sampler = gltf_at(gltf_list(g, "samplers"), index);
+    const char *what = make_string(g->s, "sampler %u", index);
+    const uint8_t both = find_known(g, sampler, "minFilter", small, what);
+    return (th_sampler){
+        .wrap = {find_known(g, sampler, "wrapS", wraps, what), find_known(g, sampler, "wrapT", wraps, what)},
+        .large = find_known(g, sampler, "magFilter", large, what),
+        .small = both % 2,
+        .copies = both / 2};
+}
+
 /* By whichever of the two models of light the material has. */
 static const json_t *base_texture(const json_t *material)
 {
@@ -88,7 +118,8 @@ static void read_material(gltf *g, const json_t *json, uint32_t index, const cha
     gltf_numbers(metal ? json_object_get(metal, "baseColorFactor") : json_object_get(gloss, "diffuseFactor"), color, 4);
     set_base_color(g->s, (float[4]){(float)color[0], (float)color[1], (float)color[2], (float)color[3]}, out);
     const char *base = name_texture(g, base_texture(json), what, names);
-    out->texture = base[0] ? find_texture(g->s, textures, base) : TH_NO_INDEX;
+    out->texture =
+        base[0] ? find_texture(g->s, textures, base, read_sampler(g, base_texture(json), what)) : TH_NO_INDEX;
 
     const char *mode = json_string_value(json_object_get(json, "alphaMode"));
     const json_t *given = json_object_get(json, "alphaCutoff");

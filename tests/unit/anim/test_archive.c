@@ -39,7 +39,12 @@ static const th_material materials[] = {
     {.name = "red", .base_color = {1, 0, 0, 1}, .texture = 0, .emissive = {0, 0.5F, 2}},
     {.name = "leaf", .texture = TH_NO_INDEX, .alpha = TH_ALPHA_MASK, .alpha_cutoff = 0.25F, .double_sided = true}};
 static const uint8_t picture[] = {137, 'P', 'N', 'G'};
-static const th_texture textures[] = {{"*0", picture, sizeof picture}, {"lost.png", NULL, 0}};
+static const th_texture textures[] = {
+    {"*0",
+     picture,
+     sizeof picture,
+     {{TH_WRAP_CLAMP, TH_WRAP_MIRROR}, TH_FILTER_NEAREST, TH_FILTER_LINEAR, TH_FILTER_NONE}},
+    {.name = "lost.png"}};
 static const double times[] = {-1, 2.5, 4};
 static const float translations[] = {0, 0, 0, 1, 2, 3, 4, 5, 6}, scales[] = {1, 1, 1};
 static const float tangents[] = {0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 5, 0, 0, 0};

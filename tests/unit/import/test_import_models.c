@@ -155,6 +155,13 @@ static void show_materials(FILE *out, const th_model *model)
     }
 }
 
+static void show_sampler(FILE *out, const th_sampler *sampler)
+{
+    static const char *const wraps[] = {"repeat", "clamp", "mirror"}, *const filters[] = {"linear", "nearest", "none"};
+    fprintf(out, "    %s along u, %s along v, large %s, small %s, copies %s\n", wraps[sampler->wrap[0]],
+            wraps[sampler->wrap[1]], filters[sampler->large], filters[sampler->small], filters[sampler->copies]);
+}
+
 /* Their bytes are text in these files. */
 static void show_textures(FILE *out, const th_model *model)
 {
@@ -165,6 +172,8 @@ static void show_textures(FILE *out, const th_model *model)
             fprintf(out, "  %s: \"%.*s\"\n", texture->name, (int)texture->byte_count, (const char *)texture->bytes);
         else
             fprintf(out, "  %s: none\n", texture->name);
+        if (memcmp(&texture->sampler, &(th_sampler){0}, sizeof texture->sampler) != 0)
+            show_sampler(out, &texture->sampler);
     }
 }
 

@@ -33,7 +33,7 @@ th_render_mesh *boxes_create(uint32_t count)
     static const th_render_mesh_material materials[] = {{.base_color = {0.8F, 0.7F, 0.5F, 1}, .image = TH_NO_INDEX},
                                                         {.base_color = {1, 1, 1, 1}, .image = 0}};
     static const uint8_t pixels[] = {255, 255, 255, 255, 200, 60, 40, 255, 40, 120, 60, 255, 255, 200, 120, 255};
-    static const th_render_mesh_image image = {2, 2, pixels, "box.png"};
+    static const th_render_mesh_image image = {.width = 2, .height = 2, .rgba = pixels, .name = "box.png"};
     static const uint32_t corners[TRIANGLE_CORNERS] = {0, 1, 2, 2, 1, 3};
     const uint32_t counts[2] = {count - count / 2, count / 2};
     th_render_mesh_vertex *vertices = borrow((size_t)count * SIDES * CORNERS * sizeof *vertices);

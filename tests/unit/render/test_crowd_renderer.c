@@ -396,7 +396,7 @@ static box *make_box(void)
     b->part = (th_render_mesh_part *)b->mesh->parts;
     b->part->culling = TH_CULL_BACK;
     memset(b->pixels, 255, sizeof b->pixels);
-    b->image = (th_render_mesh_image){2, 2, b->pixels, "leaf.png"};
+    b->image = (th_render_mesh_image){.width = 2, .height = 2, .rgba = b->pixels, .name = "leaf.png"};
     b->mesh->images = &b->image;
     b->material =
         (th_render_mesh_material){.base_color = {0.8F, 0.7F, 0.5F, 1}, .image = TH_NO_INDEX, .alpha_cutoff = 0.5F};
@@ -436,6 +436,45 @@ CHECK(crowd_renderer, masks_have_holes)
                   whole);
         b->material.alpha_cutoff = 1.5F;
         cr_expect_eq(count_box_pixels(b, &with_shadows), 0);
+    }
+}
+
+/* What the middle row of a picture shows of an image that is red and green: y where they are mixed. */
+static const char *read_row(const uint8_t *rgba)
+{
+    static char out[PIXELS];
+    uint32_t count = 0;
+    for (const uint8_t *at = rgba + 4 * (PIXELS / 2), *end = at + 4 * WIDTH; at < end; at += 4) {
+        const char color = at[0] > 2 * at[1] ? 'r' : at[1] > 2 * at[0] ? 'g' : 2 * at[2] < at[0] ? 'y' : 0;
+        if (color && (count == 0 || out[count - 1] != color))
+            out[count++] = color;
+    }
+    out[count] = '\0';
+    return out;
+}
+
+CHECK(crowd_renderer, images_are_read_as_their_sampler_says)
+{
+    static const struct {
+        th_sampler sampler;
+        const char *row;
+    } cases[] = {{{.large = TH_FILTER_LINEAR}, "yrygyrygy"},
+                 {{.large = TH_FILTER_NEAREST}, "rgrg"},
+                 {{.large = TH_FILTER_NEAREST, .wrap = {TH_WRAP_CLAMP, TH_WRAP_REPEAT}}, "rg"},
+                 {{.large = TH_FILTER_NEAREST, .wrap = {TH_WRAP_MIRROR, TH_WRAP_REPEAT}}, "rgr"}};
+    box *b = make_box();
+    th_render_mesh_vertex *vertices = (th_render_mesh_vertex *)b->mesh->vertices;
+    for (uint32_t v = 0; v < b->mesh->vertex_count; v++) {
+        vertices[v].uv[0] = vertices[v].uv[0] ? 0x4000 : 0; /* 2 */
+        if (vertices[v].normal >> 20 != 511)                /* not the front */
+            memset(vertices[v].color, 0, 3);
+    }
+    b->material = (th_render_mesh_material){.base_color = {1, 1, 1, 1}};
+    memcpy(b->pixels, (const uint8_t[]){255, 0, 0, 255, 0, 255, 0, 255, 255, 0, 0, 255, 0, 255, 0, 255}, 16);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        b->image.sampler = cases[c].sampler;
+        const char *row = read_row(shoot(&b->stage, &unlit));
+        cr_expect_str_eq(row, cases[c].row, "%s instead of %s", row, cases[c].row);
     }
 }
 
@@ -630,7 +669,7 @@ static void expect_error(const th_render_mesh *mesh, th_fetch fetch, uint32_t sh
 CHECK(crowd_renderer, what_is_too_large_is_an_error)
 {
     th_render_mesh *mesh = boxes_create(2);
-    const th_render_mesh_image wide = {1 << 20, 1, mesh->images[0].rgba, "sail.png"};
+    const th_render_mesh_image wide = {.width = 1 << 20, .height = 1, .rgba = mesh->images[0].rgba, .name = "sail.png"};
     mesh->images = &wide;
     expect_error(NULL, TH_FETCH_AUTO, 1 << 20, "1048576 pixels a side");
     expect_error(mesh, TH_FETCH_AUTO, 0, "texture sail.png has 1048576 x 1 pixels");

@@ -610,7 +610,7 @@ CHECK(crowd_view_levels, poses_and_draws_far_characters_with_fewer_joints)
 CHECK(crowd_view, joint_levels_draw_with_the_images_of_their_model)
 {
     uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
-    const th_texture texture = {"skin.tga", tga, sizeof tga};
+    const th_texture texture = {.name = "skin.tga", .bytes = tga, .byte_count = sizeof tga};
     th_model textured = *s.desc.models[0];
     textured.appearances.count = 0; /* they would allow no texture */
     th_material *materials = malloc(textured.material_count * sizeof *materials);

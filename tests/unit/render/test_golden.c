@@ -131,7 +131,7 @@ static stage outfits(double at_s)
     static th_mesh meshes[OUTFIT];
     static uint8_t bmp[BMP_BYTES] = {
         'B', 'M', [10] = BMP_HEADER, [14] = 40, [18] = CHECKS, [22] = CHECKS, [26] = 1, [28] = 24};
-    static const th_texture texture = {"checks.bmp", bmp, BMP_BYTES};
+    static const th_texture texture = {.name = "checks.bmp", .bytes = bmp, .byte_count = BMP_BYTES};
     for (int i = 0; i < CHECKS * CHECKS; i++) { /* a chessboard of red and white */
         const bool red = (i / CHECKS + i % CHECKS) % 2;
         memcpy(bmp + BMP_HEADER + 3 * i, (uint8_t[]){red ? 40 : 240, red ? 30 : 240, red ? 200 : 240}, 3);

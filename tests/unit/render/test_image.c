@@ -218,8 +218,8 @@ CHECK(image, that_cannot_be_decoded_is_a_note)
 {
     static const uint8_t bmp[] = {'B', 'M', 70, 0, 0, 0, 0, 0, 0, 0};
     stick *s = make_textured_stick();
-    s->textures[0] = (th_texture){"skin.png", NULL, 0};
-    s->textures[1] = (th_texture){"cloth.bmp", bmp, sizeof bmp};
+    s->textures[0] = (th_texture){.name = "skin.png"};
+    s->textures[1] = (th_texture){.name = "cloth.bmp", .bytes = bmp, .byte_count = sizeof bmp};
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->image_count, 0);
     cr_expect_eq(render_mesh->warning_count, 2);
@@ -234,8 +234,8 @@ CHECK(image, that_cannot_be_decoded_is_a_note)
 CHECK(image, of_two_materials_is_decoded_once)
 {
     stick *s = make_textured_stick();
-    s->textures[0] = (th_texture){"unused.png", NULL, 0};
-    s->textures[1] = (th_texture){"cloth.tga", tga, sizeof tga};
+    s->textures[0] = (th_texture){.name = "unused.png"};
+    s->textures[1] = (th_texture){.name = "cloth.tga", .bytes = tga, .byte_count = sizeof tga};
     s->materials[0].texture = 1;
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->warning_count, 0, "what nobody uses may be missing");

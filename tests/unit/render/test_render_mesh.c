@@ -50,7 +50,7 @@ static th_model *make_human(void)
 CHECK(render_mesh, of_a_joint_level_has_the_images_of_its_model)
 {
     uint8_t tga[18 + 64 * 64 * 3] = {[2] = 2, [12] = 64, [14] = 64, [16] = 24};
-    th_texture texture = {"skin.tga", tga, sizeof tga};
+    th_texture texture = {.name = "skin.tga", .bytes = tga, .byte_count = sizeof tga};
     th_material materials[16];
     th_model *human = create_coarse_human(), textured = *human;
     textured.appearances.count = 0; /* they would allow no texture */
@@ -425,6 +425,16 @@ CHECK(render_mesh, texture_coordinates_move_next_to_the_image)
     check_uv(s, 3e38F, -3e38F, 0, 0);
 }
 
+CHECK(render_mesh, texture_coordinates_keep_to_an_image_that_does_not_repeat)
+{
+    stick *s = make_stick();
+    s->textures[0] = (th_texture){.name = "skin", .sampler.wrap = {TH_WRAP_CLAMP, TH_WRAP_MIRROR}};
+    s->model.texture_count = 1;
+    s->materials[0].texture = 0;
+    check_uv(s, 3.25F, 3.25F, 3.25, 1.25);
+    check_uv(s, -0.25F, 2.25F, -0.25, 0.25);
+}
+
 CHECK(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
 {
     stick *s = make_stick();
@@ -435,7 +445,7 @@ CHECK(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
 
     /* A TGA of 100 x 1 pixels. */
     uint8_t tga[18 + 300] = {[2] = 2, [12] = 100, [14] = 1, [16] = 24};
-    s->textures[0] = (th_texture){"road.tga", tga, sizeof tga};
+    s->textures[0] = (th_texture){.name = "road.tga", .bytes = tga, .byte_count = sizeof tga};
     s->model.texture_count = 1;
     s->materials[0].texture = 0;
     render_mesh = create_render_mesh(&s->model);
@@ -886,7 +896,8 @@ CHECK(render_mesh, reports_that_memory_is_out)
     ball *b = borrow(sizeof *b);
     for (uint32_t half = 0; half < 2; half++) {
         add_ball_mesh(b, (int)half, 12, 18, &s->meshes[half]);
-        s->textures[half] = (th_texture){"it", half == 0 ? tga : NULL, half == 0 ? sizeof tga : 0};
+        s->textures[half] =
+            (th_texture){.name = "it", .bytes = half == 0 ? tga : NULL, .byte_count = half == 0 ? sizeof tga : 0};
         s->materials[half].texture = half;
     }
     s->model.mesh_count = s->model.texture_count = 2;

@@ -112,11 +112,25 @@ typedef struct th_material {
     float emissive[3];  /* linear RGB, at least 0: light of its own, added to what it reflects */
 } th_material;
 
-/* An encoded image (PNG, JPEG, ...). */
+/* What lies beyond the edges of an image: the image again, the edge, or the image turned around each time. */
+enum { TH_WRAP_REPEAT = 0, TH_WRAP_CLAMP, TH_WRAP_MIRROR, TH_WRAP_COUNT };
+
+/* How colours are taken from pixels, or from smaller copies of the image: mixed or the nearest. None: no copies. */
+enum { TH_FILTER_LINEAR = 0, TH_FILTER_NEAREST, TH_FILTER_NONE, TH_FILTER_COUNT };
+
+typedef struct th_sampler {
+    uint8_t wrap[2]; /* along u and v: TH_WRAP_... */
+    uint8_t large;   /* TH_FILTER_LINEAR or _NEAREST: where a pixel of the image is larger than one of the screen */
+    uint8_t small;   /* and where it is smaller */
+    uint8_t copies;  /* TH_FILTER_...: of the image */
+} th_sampler;
+
+/* An encoded image (PNG, JPEG, ...), and how it is read. */
 typedef struct th_texture {
     const char *name;     /* as in the file: a path, or "*0" for an embedded image */
     const uint8_t *bytes; /* NULL if missing: drawn as a plain colour; warnings say so */
     size_t byte_count;
+    th_sampler sampler;
 } th_texture;
 
 /* Keys of one property, at least one. Times are in ticks, finite and strictly ascending. Before the first key the track

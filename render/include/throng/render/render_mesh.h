@@ -83,6 +83,7 @@ typedef struct th_render_mesh_image {
     uint32_t width, height;
     const uint8_t *rgba; /* top row first; colours as in the file (sRGB), alpha linear */
     const char *name;    /* of the texture */
+    th_sampler sampler;
 } th_render_mesh_image;
 
 /* Bounding sphere of the vertices of one palette entry, in mesh space and without morph targets. In any pose a vertex
