@@ -194,6 +194,11 @@ static th_sampler read_sampler(scene *s, const struct aiMaterial *in, enum aiTex
     aiGetMaterialIntegerArray(in, AI_MATKEY_MAPPINGMODE_V(type, 0), &modes[1], &one[1]);
     for (int i = 0; i < 2; i++)
         out.wrap[i] = (unsigned)modes[i] < sizeof wraps ? wraps[modes[i]] : TH_WRAP_REPEAT;
+    struct aiUVTransform moved = {{0, 0}, {1, 1}, 0};
+    aiGetMaterialUVTransform(in, AI_MATKEY_UVTRANSFORM(type, 0), &moved);
+    const bool is_moved = moved.mTranslation.x != 0 || moved.mTranslation.y != 0 || moved.mScaling.x != 1 ||
+                          moved.mScaling.y != 1 || moved.mRotation != 0;
+    warn(s, WARN_TEXTURE_MOVED, is_moved, "material %s", material);
     const bool ends = modes[0] == aiTextureMapMode_Decal || modes[1] == aiTextureMapMode_Decal;
     warn(s, WARN_TEXTURE_ENDS, ends, "material %s", material);
     return out;

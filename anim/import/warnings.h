@@ -57,6 +57,7 @@
     X(OPACITY_TEXTURE, "[material has its|materials have their] opacity in a texture of its own, which is left out")   \
     X(EMISSIVE_TEXTURE, "[material has|materials have] light of [its|their] own in a texture, which is left out")      \
     X(TEXTURE_MISSING, "[texture was|textures were] not found and [is|are] drawn as a plain colour")                   \
+    X(TEXTURE_MOVED, "[texture is|textures are] moved, scaled or turned by [its|their] material, which is left out")   \
     X(TEXTURE_ENDS, "[texture ends|textures end] at [its|their] edges in the file, here the edge goes on")             \
     X(TEXTURE_CLAMPED, "[texture is|textures are] clamped at [its|their] edges in the file, here repeated")            \
     X(SAMPLER, "number[ of a sampler is none|s of samplers are none] that the format knows; the default is used")      \
