@@ -30,6 +30,18 @@ double th_clip_ticks(const th_clip *clip, double time_s)
     return ticks;
 }
 
+/* Whether a key and the one before are a jump. */
+static bool jumps_at(const th_track *track, uint32_t key)
+{
+    return key > 0 && key < track->key_count && track->times[key] == track->times[key - 1];
+}
+
+double th_exact_key_ticks(const th_track *track, uint32_t key)
+{
+    assert(track && key < track->key_count);
+    return jumps_at(track, key + 1) ? nextafter(track->times[key], -HUGE_VAL) : track->times[key];
+}
+
 /* Index of the last key at or before `ticks`; 0 when all are later. near: a key to look around first, or
  * TH_NO_INDEX. */
 static uint32_t find_key(const th_track *track, double ticks, uint32_t near)
@@ -118,7 +130,7 @@ static void turn_towards(const double neighbour[4], double q[4])
         q[i] = -q[i];
 }
 
-/* Shaped by four keys. At the ends of the track the outer ones repeat the interval's own. */
+/* Shaped by four keys. At the ends of the track and at jumps the outer ones repeat the interval's own. */
 static void sample_catmull_rom(const th_track *track, interval at, uint32_t width, double out[])
 {
     if (at.from == at.to) {
@@ -126,8 +138,8 @@ static void sample_catmull_rom(const th_track *track, interval at, uint32_t widt
         return;
     }
     const double *times = track->times;
-    const uint32_t keys[4] = {at.from > 0 ? at.from - 1 : 0, at.from, at.to,
-                              at.to + 1 < track->key_count ? at.to + 1 : at.to};
+    const uint32_t keys[4] = {at.from > 0 && !jumps_at(track, at.from) ? at.from - 1 : at.from, at.from, at.to,
+                              at.to + 1 < track->key_count && !jumps_at(track, at.to + 1) ? at.to + 1 : at.to};
     double h[4], v[4][4], length = times[at.to] - times[at.from];
     hermite(at.t, h);
     for (int n = 0; n < 4; n++)

@@ -23,4 +23,7 @@ void th_exact_cursors_reset(th_exact_cursor *cursors, size_t count);
 void th_exact_cursor_channel(th_exact_cursor *cursor, const th_channel *channel, double ticks,
                              th_interpolation interpolation, th_trs *out);
 
+/* When a track has the value of a key: at its time or, if the next key has the same time, just before that. */
+double th_exact_key_ticks(const th_track *track, uint32_t key);
+
 #endif

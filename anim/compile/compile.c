@@ -76,7 +76,8 @@ static bool track_moves(const th_track *track, const double *rest, int width, do
     }
     for (uint32_t k = 0; track->tangents && k + 1 < track->key_count; k++) {
         const float *leave = track->tangents + (2 * (size_t)k + 1) * (size_t)width, *arrive = leave + width;
-        double slope = tolerance * 4 / (track->times[k + 1] - track->times[k]);
+        const double length = track->times[k + 1] - track->times[k],
+                     slope = length > 0 ? tolerance * 4 / length : HUGE_VAL;
         if (differs(leave, still, width, slope) || differs(arrive, still, width, slope))
             return true;
     }

@@ -311,7 +311,7 @@ static void add_track(extremes *x, const th_track *track, bool bends)
     add_moment(x, 0);
     add_beyond(x, 0, track->times[last > 0 && !(track->times[0] > 0)]);
     for (uint32_t k = 0; k <= last && *x->budget > 0; k++) {
-        const double time = track->times[k], next = track->times[k < last ? k + 1 : k];
+        const double time = th_exact_key_ticks(track, k), next = track->times[k < last ? k + 1 : k];
         for (int part = 0; part < parts; part++)
             add_moment(x, time + (next - time) * part / parts);
     }

@@ -324,7 +324,7 @@ static bool same_value(const th_track *track, size_t width, uint32_t a, uint32_t
 typedef struct key_times {
     double *times, duration;
     size_t count;
-    bool jumps;           /* only of keys that differ from the one before */
+    bool jumps;           /* only of keys that differ from the one before; else where tracks have their values */
     const th_track *last; /* whose times are there */
 } key_times;
 
@@ -337,7 +337,7 @@ static void add_times(key_times *t, const th_track *track, size_t width)
     for (uint32_t k = 0; k < track->key_count; k++)
         if (track->times[k] > 0 && track->times[k] < t->duration &&
             !(t->jumps && same_value(track, width, k, k > 0 ? k - 1 : 0)))
-            t->times[t->count++] = track->times[k];
+            t->times[t->count++] = t->jumps ? track->times[k] : th_exact_key_ticks(track, k);
     t->last = track->key_count > 1 ? track : t->last;
 }
 
@@ -935,11 +935,14 @@ static th_resampled compile_as(th_resampler *c, const th_clip *clip, bool is_ste
     return a;
 }
 
+/* Where keys hold, or two are at one time as far as files tell. */
 static bool track_jumps(const th_track *track, size_t width)
 {
-    for (uint32_t k = 1; track->steps && k < track->key_count; k++)
-        if (!same_value(track, width, k, 0))
+    for (uint32_t k = 1; k < track->key_count; k++) {
+        const double length = track->times[k] - track->times[k - 1];
+        if ((track->steps || length <= TH_TIME_ROUNDING * track->times[k]) && !same_value(track, width, k, k - 1))
             return true;
+    }
     return false;
 }
 

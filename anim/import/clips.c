@@ -133,13 +133,16 @@ static th_track finish_track(clip *c, track *t, const char *where, const double 
     if (unsorted > 0)
         qsort(t->keys, t->count, sizeof *t->keys, compare_keys);
 
-    /* Of several keys with equal times the last is kept: its value holds from that time on. */
+    /* Of several keys with equal times the first ends the part before and the last begins the next one. */
     kept = 0;
-    for (uint32_t k = 0; k < t->count; k++)
-        if (k + 1 == t->count || t->keys[k + 1].time > t->keys[k].time)
-            t->keys[kept++] = t->keys[k];
-    warn(s, WARN_KEY_REPEATED, t->count - kept, "%s", where);
-    c->is_repaired |= kept < t->count;
+    for (uint32_t k = 0; k < t->count; k++) {
+        const key *in = &t->keys[k], *before = kept > 0 ? &t->keys[kept - 1] : NULL;
+        const bool repeats = before && in->time == before->time,
+                   is_third = repeats && kept > 1 && before[-1].time == in->time,
+                   is_same = repeats && !t->spline && memcmp(in->value, before->value, sizeof in->value) == 0;
+        kept -= is_third || is_same;
+        t->keys[kept++] = *in;
+    }
     t->count = kept;
 
     *filled = t->count == 0;

@@ -71,7 +71,13 @@ static uint32_t bits_of(const fbx *f, const fbx_record *record, double stored)
     return record->values[0].element == '\0' && f->version >= 7200 ? (uint32_t)(int64_t)stored : bits;
 }
 
-/* Flags and data are stored for runs of keys. Of keys with one time the last counts. Damaged curves have no keys. */
+/* Whether a key and the next one are the two sides of a jump. */
+static bool is_jump(const fbx_key *key, const fbx_key *next)
+{
+    return next->time <= nextafter(key->time, HUGE_VAL);
+}
+
+/* Flags and data are stored for runs of keys. Two keys of one time are a jump. Damaged curves have no keys. */
 static void read_keys(const fbx_record *curve, fbx_keys *out)
 {
     scene *s = out->f->s;
@@ -98,10 +104,14 @@ static void read_keys(const fbx_record *curve, fbx_keys *out)
         for (double n = 0; good && n < runs[r] && key < count; n++, key++) {
             k.time = times[key] / out->f->ticks_per_second;
             k.value = values[key];
-            const bool repeats = out->count > 0 && k.time == out->keys[out->count - 1].time;
-            out->count -= repeats;
+            fbx_key *last = out->count > 0 ? &out->keys[out->count - 1] : NULL;
+            const bool repeats = last && k.time == last->time,
+                       is_third = repeats && out->count > 1 && is_jump(last - 1, last);
+            if (repeats && !is_third)
+                last->time = nextafter(k.time, -HUGE_VAL);
+            out->count -= is_third;
             good = fabs(k.time) <= FBX_MOST && fabs(k.value) <= FBX_MOST && isfinite(k.data[0]) &&
-                   isfinite(k.data[1]) && (out->count == 0 || k.time > out->keys[out->count - 1].time);
+                   isfinite(k.data[1]) && (!last || k.time >= last->time);
             add_key(out, k);
         }
     }
@@ -171,7 +181,8 @@ static void set_tangents(fbx_keys *list)
     double left_weight = THIRD, left_slope = 0; /* from the key before */
     for (uint32_t i = 0; i < list->count; i++) {
         fbx_key *key = &list->keys[i];
-        const fbx_key *before = i > 0 ? key - 1 : NULL, *after = i + 1 < list->count ? key + 1 : NULL;
+        const fbx_key *before = i > 0 && !is_jump(key - 1, key) ? key - 1 : NULL,
+                      *after = i + 1 < list->count && !is_jump(key, key + 1) ? key + 1 : NULL;
         const bool cubic = key->flags & CUBIC && !(key->flags & CONSTANT);
         double next_weight = cubic && !(key->flags & TCB) ? key->weight[LEFT] : THIRD;
         double next_slope = cubic && !(key->flags & TCB) ? (double)key->data[1] : 0;
@@ -180,6 +191,8 @@ static void set_tangents(fbx_keys *list)
         key->weight[RIGHT] = cubic ? key->weight[RIGHT] : THIRD;
         key->slope[RIGHT] = cubic ? (double)key->data[0] : 0;
         key->piece = cubic ? BEZIER : !(key->flags & CONSTANT) ? LINE : key->flags & CONSTANT_NEXT ? HOLD_NEXT : HOLD;
+        if (!after && i + 1 < list->count)
+            key->piece = HOLD;
         if (key->piece == LINE && after)
             key->slope[RIGHT] = next_slope = slope_between(key, after);
         if (cubic && key->flags & TCB) {
@@ -338,8 +351,12 @@ th_curve read_fbx_curve(const fbx *f, const fbx_object *object, fbx_span span, d
     th_curve_piece *pieces = make(f->s, th_curve_piece, kept.count);
     for (uint32_t i = 0; i < kept.count; i++) {
         times[i] = (kept.keys[i].time - span.begin) * f->frames_per_second;
-        if (i > 0 && !(times[i] > times[i - 1])) /* the two sides of a jump, rounded */
-            times[i] = nextafter(times[i - 1], HUGE_VAL);
+        if (i > 0 && !(times[i] > times[i - 1])) { /* the two sides of a jump, rounded */
+            if (i == 1 || nextafter(times[i], -HUGE_VAL) > times[i - 2])
+                times[i - 1] = nextafter(times[i], -HUGE_VAL);
+            else
+                times[i] = nextafter(times[i - 1], HUGE_VAL);
+        }
         values[i] = to_float(scale * kept.keys[i].value);
         if (i + 1 < kept.count)
             pieces[i] = piece_between(&kept.keys[i], &kept.keys[i + 1], scale);

@@ -87,7 +87,6 @@
     X(REST_SHEARED, "[channel stands|channels stand] in for a rest transform with shear, which is lost")               \
     X(KEY_NOT_FINITE, "[key is|keys are] not finite and [was|were] dropped")                                           \
     X(KEY_UNSORTED, "[key is|keys are] out of order in time; they were sorted")                                        \
-    X(KEY_REPEATED, "[key has|keys have] the time of another; the last one was kept")                                  \
     X(TANGENT_NOT_FINITE, "[tangent is|tangents are] not finite and became 0")                                         \
     X(ROTATION_LENGTH, "[rotation key is|rotation keys are] not of unit length and [was|were] normalised")             \
     X(ROTATION_ZERO, "[rotation key is|rotation keys are] zero; the nearest good one before holds")

@@ -1,6 +1,7 @@
 /* Bounds of an animated mesh, and the proxy of the mesh that they and motion.c examine: at which moments, its spheres
  * and what morph targets do to them, and its points near the ground. */
 #include "bounds_proxy.h"
+#include "exact_cursor.h"
 #include "vertices.h"
 
 #include <assert.h>
@@ -30,11 +31,11 @@ static size_t add_keys(const th_clip *clip, const th_track *track, const th_trac
     *before = track;
     for (uint32_t k = 0; k < track->key_count; k++)
         if (track->times[k] > 0 && track->times[k] < clip->duration_ticks)
-            keys[count++] = track->times[k];
+            keys[count++] = th_exact_key_ticks(track, k);
     return count;
 }
 
-/* All distinct key times from 0 to the duration, both included, ascending. NULL if out of memory. */
+/* All distinct times of keys from 0 to the duration, both included, ascending. NULL if out of memory. */
 static double *find_keys(const th_clip *clip, size_t *out_count)
 {
     size_t room = 2, count = 0;

@@ -278,7 +278,8 @@ static bool track_ok(const th_track *track, uint32_t width)
     if (track->tangents && (track->steps || track->key_count < 2 || !all_finite(track->tangents, 2 * numbers)))
         return false;
     for (uint32_t k = 0; k < track->key_count; k++)
-        if (!isfinite(track->times[k]) || (k > 0 && !(track->times[k] > track->times[k - 1])))
+        if (!isfinite(track->times[k]) || (k > 0 && !(track->times[k] >= track->times[k - 1])) ||
+            (k > 1 && !(track->times[k] > track->times[k - 2])))
             return false;
     return true;
 }

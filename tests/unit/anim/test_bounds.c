@@ -309,6 +309,17 @@ Test(bounds, hold_clips_of_many_keys)
     check_random(&desc, TH_INTERPOLATION_AUTHORED, 2);
 }
 
+/* Farthest out just before it is a little nearer. */
+Test(bounds, hold_what_comes_before_a_jump)
+{
+    static const double times[] = {0, 1, 1, 2};
+    static const float way[12] = {0, 0, 0, 10, 0, 0, 9.6F};
+    const th_channel channel = moving_channel(0, (th_track){4, times, way, NULL, false});
+    const th_clip clip = clip_of(&channel, 1, 2, 1);
+    const th_model model = model_of(&root_joint, &root_bone, 1, &clip);
+    cr_expect_geq(bounds_of(&model, 0, TH_INTERPOLATION_AUTHORED).reach, 10 * (1 - 1e-9));
+}
+
 Test(bounds, of_a_model_without_vertices_are_those_of_its_joints)
 {
     random_desc desc = {.seed = SEED, .joint_count = 20, .clip_count = 2, .key_count = 9, .swing_rad = 1};

@@ -80,7 +80,8 @@ static void wanted_keys(const keys *k, bool spline, real out[MOST_KEYS][4])
 
 static real slope(const keys *k, real v[MOST_KEYS][4], uint32_t key, uint32_t i)
 {
-    uint32_t before = key > 0 ? key - 1 : key, after = key + 1 < k->track.key_count ? key + 1 : key;
+    uint32_t before = key > 0 && k->times[key - 1] < k->times[key] ? key - 1 : key,
+             after = key + 1 < k->track.key_count && k->times[key + 1] > k->times[key] ? key + 1 : key;
     return (v[after][i] - v[before][i]) / ((real)k->times[after] - (real)k->times[before]);
 }
 
@@ -145,13 +146,15 @@ static void make_rotation(uint64_t *state, turns kind, uint32_t key, float q[4])
         random_turn(state, kind == TURNS_SMALL ? 0.01 : 6.2, q);
 }
 
-/* Keys a second or two apart, some a moment apart: as little as a double can tell. */
+/* Keys a second or two apart, some a moment apart: as little as a double can tell; and two of them at one time. */
 static void make_times(uint64_t *state, uint32_t count, double times[])
 {
     double at = random_between(state, -3, 3);
     for (uint32_t n = 0; n < count; n++) {
         times[n] = at;
         double moment = random_between(state, 0, 1);
+        if (moment < 0.05 && (n == 0 || times[n - 1] < at))
+            continue;
         at = moment < 0.1 ? nextafter(at, HUGE_VAL) : at + (moment < 0.2 ? 1e-9 : random_between(state, 0.05, 2));
     }
 }
@@ -263,10 +266,9 @@ static void make_joint(uint64_t *state, uint32_t count, bool tangents, joint *j)
         j->translation.times[n] = j->rotation.times[n] = j->scale.times[n] = 0.25 * n * (n + 3);
 }
 
-/* The old value again at the last moment before the new one. */
-Test(interpolation, lines_that_jump_do_so_but_for_cubic)
+/* The old value again at the time of the new one, or at the last moment before it. */
+static void check_jumps(const double times[5], double most_of_cubic)
 {
-    const double times[] = {0, nextafter(1, 0), 1, nextafter(2, 0), 2};
     const float values[] = {3, 0, 0, 3, 0, 0, 5, 0, 0, 5, 0, 0, 4, 0, 0}, turn[] = {0, 0, 0, 1};
     const th_track track = {5, times, values, NULL, false}, one = {1, times, turn, NULL, false};
     th_channel channel = {0, track, one, track, 0, NULL};
@@ -275,10 +277,17 @@ Test(interpolation, lines_that_jump_do_so_but_for_cubic)
             th_trs trs;
             th_exact_channel(&channel, i * 0.01, (th_interpolation)how, &trs);
             double want = i < 100 ? 3 : i < 200 ? 5 : 4;
-            double most = how == TH_INTERPOLATION_CUBIC ? 3 * 4.0 / 27 : 0; /* of t - 2 t^2 + t^3, at both ends */
+            double most = how == TH_INTERPOLATION_CUBIC ? most_of_cubic : 0;
             cr_assert_float_eq(trs.translation[0], want, most, "%s at %d", th_interpolation_name((th_interpolation)how),
                                i);
         }
+}
+
+Test(interpolation, lines_that_jump_do_so)
+{
+    check_jumps((const double[]){0, 1, 1, 2, 2}, 1e-15);
+    check_jumps((const double[]){0, nextafter(1, 0), 1, nextafter(2, 0), 2},
+                3 * 4.0 / 27); /* of t - 2 t^2 + t^3, at both ends */
 }
 
 /* So close that one over the distance is infinite. */

@@ -99,7 +99,8 @@ Test(model, check_names_what_is_broken)
     BREAK(clips[0].ticks_per_second = 1e-300, "duration"); /* in seconds more than a float holds */
     BREAK(channels[1].joint = channels[0].joint, "order");
     BREAK(channels[0].rotation.key_count = 0, "keys");
-    BREAK(times[2] = times[1], "keys");
+    BREAK(times[2] = times[1] = times[0], "keys");
+    BREAK(times[2] = nextafter(times[1], 0), "keys");
     BREAK(times[0] = nan(""), "keys");
     BREAK(rotation[4] += 0.1f, "keys");
     BREAK(for (int i = 4; i < 8; i++) rotation[i] = -rotation[i], "keys");

@@ -217,6 +217,35 @@ Test(steps, of_equal_keys_are_none)
     free(w);
 }
 
+/* Lines that stand, and go on by two keys of one time or of neighbouring ones, as exporters write steps. */
+Test(steps, made_of_two_keys_of_one_time_compile)
+{
+    for (int apart = 0; apart < 2; apart++) {
+        walk *w = make_regular_walk(30, 0, 122);
+        for (int k = 0; k < 122; k++) {
+            const float at = (float)((k + 1) / 2 / 30.0);
+            w->times[k] = 1000 * (double)(apart && k % 2 ? nextafterf(at, 0) : at);
+            w->way[3 * k] = (float)(k / 2);
+        }
+        w->channels[0].translation.steps = false;
+        w->clip.duration_ticks = w->times[121];
+        crowd_fixture s;
+        crowd_fixture_init_one(&s, &w->model, (th_compiled_model_desc){0}, TH_ISA_SCALAR);
+        const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
+        cr_expect(report->compiled && report->frame_count == 62, "%u frames, %s", report->frame_count, report->reason);
+        for (int k = 0; k < 61; k++)
+            for (int late = 0; late < 2; late++) {
+                float entry[12];
+                pose_at(&s, w->times[2 * k] / 1000 + (late ? 0.99 / 30 : 0), entry);
+                cr_expect_eq(entry[3], (float)k, "%g at key %d", (double)entry[3], k);
+            }
+        crowd_fixture_fini(&s);
+        w->way[0] = -1; /* where it now moves on its way to a jump */
+        cr_expect_not(report_of(&w->model, (th_compiled_model_desc){0}).compiled);
+        free(w);
+    }
+}
+
 /* What one track says a little later than the other is one moment. */
 Test(steps, of_several_tracks_may_differ_by_rounding)
 {

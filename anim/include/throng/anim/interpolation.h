@@ -11,9 +11,9 @@
  *               keys. A track with tangents uses them. Other tracks use the tangents of E. Catmull and R. Rom (A Class
  *               of Local Interpolating Splines, 1974) over their own times,
  *                   m[k] = (v[k+1] - v[k-1]) / (t[k+1] - t[k-1]),
- *               and at the first and last key the slope of the line to the neighbour. Rotations: per component, then
- *               normalised. Each of the four keys of an interval takes the sign nearer to its neighbour, so the tangent
- *               at a key is the same from both sides.
+ *               and at the first and last key, and on both sides of a jump, the slope of the line to the neighbour.
+ *               Rotations: per component, then normalised. Each of the four keys of an interval takes the sign nearer
+ * to its neighbour, so the tangent at a key is the same from both sides.
  *
  * All modes normalise rotation keys first, except CUBIC on a track with tangents. Before the first key a track has
  * the first key's value, after the last key the last key's. STEP, NLERP and SLERP ignore tangents. Only AUTHORED

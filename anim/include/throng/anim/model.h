@@ -133,8 +133,9 @@ typedef struct th_texture {
     th_sampler sampler;
 } th_texture;
 
-/* Keys of one property, at least one. Times are in ticks, finite and strictly ascending. Before the first key the track
- * has its value, after the last key that of the last.
+/* Keys of one property, at least one. Times are in ticks, finite and ascending. Two keys may have the same time, but
+ * not three: then the track jumps there. The first of them ends the part before, and the second one holds from that
+ * time on. Before the first key the track has its value, after the last key that of the last.
  *
  * Between keys a track is linear, for rotations slerp along the shorter arc. With `steps` each key holds until the
  * next. With tangents, which need two keys, it is a cubic Hermite spline per component; rotations follow the signs of
