@@ -311,6 +311,14 @@ static int compare_channels(const void *a, const void *b)
     return (x->joint > y->joint) - (x->joint < y->joint);
 }
 
+/* Of a track that moves; one key alone is of all times. */
+static void extend_span(const th_track *of, double *first, double *last)
+{
+    if (of->key_count > 1)
+        *first = fmin(*first, of->times[0]);
+    *last = fmax(*last, of->times[of->key_count - 1]);
+}
+
 /* Reads a clip that has a name. It may be empty. */
 static void read_clip(scene *s, uint32_t index, th_clip *out)
 {
@@ -345,17 +353,15 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
 
     /* The duration in the file may be longer than its keys (a pause before the loop). It is ignored if it would cut
      * keys off, or if it was computed from keys that had to be repaired. */
-    double last = 0;
+    double first = 0, last = 0;
     for (uint32_t k = 0; k < out->channel_count; k++) {
-        const th_channel *channel = &out->channels[k];
-        const th_track *parts[] = {&channel->translation, &channel->rotation, &channel->scale};
-        for (int p = 0; p < 3; p++)
-            last = fmax(last, parts[p]->times[parts[p]->key_count - 1]);
+        extend_span(&out->channels[k].translation, &first, &last);
+        extend_span(&out->channels[k].rotation, &first, &last);
+        extend_span(&out->channels[k].scale, &first, &last);
     }
-    for (uint32_t w = 0; w < out->weight_track_count; w++) {
-        const th_track *keys = &out->weight_tracks[w].track;
-        last = fmax(last, keys->times[keys->key_count - 1]);
-    }
+    for (uint32_t w = 0; w < out->weight_track_count; w++)
+        extend_span(&out->weight_tracks[w].track, &first, &last);
+    warn(s, WARN_CLIP_EARLY, first < 0, "clip %s, from %g s on", out->name, first / out->ticks_per_second);
     const bool good = isfinite(c.duration) && c.duration >= last * (1 - 1e-6) && !c.is_repaired;
     out->duration_ticks = good ? c.duration : last;
     warn(s, WARN_CLIP_DURATION, !good && !(c.duration == last), "clip %s", out->name);

@@ -73,6 +73,8 @@
     X(CURVE_DAMAGED, "[animation curve is|animation curves are] damaged and [was|were] left out")                      \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
+    X(CLIP_EARLY,                                                                                                      \
+      "[clip has|clips have] keys before time 0, where [it begins|they begin]; what lies before is not played")        \
     X(CHANNEL_MORPHS,                                                                                                  \
       "[channel does|channels do] not fit the morph targets of [its node|their nodes] and [was|were] left out")        \
     X(CHANNEL_HIDDEN, "[channel morphs|channels morph] a mesh that the scene does not show and [was|were] left out")   \
