@@ -10,6 +10,7 @@
 #include "frames.h"
 #include "kernels/isa.h"
 #include "model/bounds_proxy.h"
+#include "shown.h"
 
 #include <anim/weights.h>
 #include <throng/anim/exact.h>
@@ -67,8 +68,10 @@ struct th_resampler {
     const th_compiled_model *compiled;
     const th_model *model;
     th_arena *arena;
-    probe *probes; /* one per bone */
-    th_exact_cache cache;
+    probe *probes;                    /* one per bone */
+    th_exact_cache caches[2], *cache; /* of a clip, and of that which shows what it hides; one of them */
+    th_shown shown;
+    const th_clip *shown_clip; /* NULL: it hides nothing */
     const th_kernels *kernels;
     double *reaches, *weights; /* of weights: th_weight_reaches; exact values, then errors */
     float *frames;             /* three of keys, for th_frame_writer */
@@ -107,18 +110,20 @@ static void find_boxes(const th_model *model, box *boxes)
 static void set_probes(th_resampler *c, box *boxes)
 {
     const double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
+    const th_dmat34 *rest = c->caches[0].pose, *shown = c->caches[1].pose;
     bool has_boxes = false;
-    th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->cache.pose);
+    th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->caches[0].pose);
+    th_exact_pose(c->model, th_shown_clip(&c->shown, NULL), 0, TH_INTERPOLATION_AUTHORED, c->caches[1].pose);
     for (uint32_t b = 0; b < c->model->bone_count; b++) {
         const th_bone *bone = &c->model->bones[b];
         probe *p = &c->probes[b];
-        th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
+        th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY, scene;
         th_dmat34_invert(&inverse_bind, &mesh_from_joint);
-        const th_dmat34 rest = th_dmat34_mul(c->cache.pose[bone->joint], inverse_bind);
-        th_dmat34 scene;
+        const th_dmat34 at_rest = th_dmat34_mul(rest[bone->joint], inverse_bind),
+                        as_shown = th_dmat34_mul(shown[bone->joint], inverse_bind);
         *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
-        if (th_dmat34_invert(&rest, &scene)) {
-            /* Converts 3 cm in the scene to mesh space. */
+        if (th_dmat34_invert(&at_rest, &scene) && th_dmat34_invert(&as_shown, &scene)) {
+            /* Converts 3 cm in the scene, where nothing is hidden, to mesh space. */
             for (int axis = 0; axis < 3; axis++)
                 for (int row = 0; row < 3; row++)
                     p->half[row][axis] = scene.m[4 * row + axis] * shell;
@@ -218,15 +223,15 @@ static void measure_batch(measurement *m)
     }
     for (uint32_t i = 0; i < count; i++) {
         bool kept;
-        const th_dmat34 *exact = th_exact_cache_palette(&c->cache, m->ticks[i], &kept);
+        const th_dmat34 *exact = th_exact_cache_palette(c->cache, m->ticks[i], &kept);
         const float *palette = c->palettes + i * c->palette_floats;
         th_worst here = {0};
         /* Bones at rest have one error, so that once in a while is enough. */
-        const uint32_t moving = c->cache.moving_count, measured = i == 0 ? c->model->bone_count : moving;
+        const uint32_t moving = c->cache->moving_count, measured = i == 0 ? c->model->bone_count : moving;
         for (uint32_t k = 0; k < measured; k++) {
-            const uint32_t b = c->cache.bones[k];
+            const uint32_t b = c->cache->bones[k];
             const double error =
-                probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache.rest[k], palette + b * TH_ENTRY);
+                probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache->rest[k], palette + b * TH_ENTRY);
             if (error > here.error)
                 here = (th_worst){error, m->ticks[i], c->model->bones[b].joint};
         }
@@ -509,10 +514,8 @@ static void add_stretch(th_compiled_clip *compiled_clip, span over, uint32_t int
         compiled_clip->stretches[i].begin = HUGE_VAL;
 }
 
-/* Tries stretches that cover `over`: writes their frames while it measures them. grid: see measurement; then keys that
- * miss the bound are kept, too. first: see th_frame_writer_begin. */
-static th_resampled try_stretches(th_resampler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
-                                  const cell_grid *grid, const char *first)
+static th_resampled try_clip(th_resampler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
+                             const cell_grid *grid, const char *first)
 {
     assert(compiled_clip->interval_count > 0 && compiled_clip->interval_count <= MAX_INTERVALS);
     const th_compiled_model *compiled = c->compiled;
@@ -526,7 +529,7 @@ static th_resampled try_stretches(th_resampler *c, const th_compiled_clip *compi
     a.compiled_clip.keys = a.keys;
     th_frame_writer frames = {.compiled = compiled,
                               .compiled_clip = &a.compiled_clip,
-                              .cursors = c->cache.cursors,
+                              .cursors = c->cache->cursors,
                               .numbers = c->frames,
                               .weights = c->weights,
                               .out = a.keys};
@@ -544,6 +547,31 @@ static th_resampled try_stretches(th_resampler *c, const th_compiled_clip *compi
     free(a.keys);
     a.keys = NULL;
     return a;
+}
+
+/* Tries stretches that cover `over`: writes their frames while it measures them, and then also as they are where
+ * nothing is hidden. grid: see measurement; then keys that miss the bound are kept, too. first: see
+ * th_frame_writer_begin. */
+static th_resampled try_stretches(th_resampler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
+                                  const cell_grid *grid, const char *first)
+{
+    th_resampled a = try_clip(c, compiled_clip, over, s, grid, first);
+    if (!a.keys || !c->shown_clip)
+        return a;
+    th_compiled_clip as_shown = *compiled_clip;
+    as_shown.clip = c->shown_clip;
+    c->cache = &c->caches[1];
+    th_resampled shown = try_clip(c, &as_shown, over, s, grid, first);
+    c->cache = &c->caches[0];
+    if (shown.keys) {
+        free(shown.keys);
+        a.worst = shown.worst.error > a.worst.error ? shown.worst : a.worst;
+        c->suspect = a.worst.ticks;
+        return a;
+    }
+    free(a.keys);
+    shown.compiled_clip.clip = compiled_clip->clip;
+    return shown;
 }
 
 /* Tries one rate on a part of the clip, as if there were no other. */
@@ -923,7 +951,11 @@ static th_resampled compile_as(th_resampler *c, const th_clip *clip, bool is_ste
     for (uint32_t i = 0; clip && i < clip->channel_count; i++)
         c->layers += th_channel_cost(&clip->channels[i]) - 1;
     uint32_t known = 0;
-    th_resampled a = {.out_of_memory = !th_exact_cache_begin(&c->cache, clip, 2 * s.count)}, one;
+    c->shown_clip = clip ? th_shown_clip(&c->shown, clip) : NULL;
+    th_resampled a = {.out_of_memory =
+                          !th_exact_cache_begin(c->cache, clip, 2 * s.count) ||
+                          (c->shown_clip && !th_exact_cache_begin(&c->caches[1], c->shown_clip, 2 * s.count))},
+                 one;
     if (!a.out_of_memory)
         a = find_rates(c, clip, &s, &one, &known);
     if (!a.keys && !a.out_of_memory)
@@ -1006,7 +1038,8 @@ void th_resampler_destroy(th_resampler *resampler)
 {
     if (!resampler)
         return;
-    th_exact_cache_fini(&resampler->cache);
+    th_exact_cache_fini(&resampler->caches[0]);
+    th_exact_cache_fini(&resampler->caches[1]);
     th_arena_destroy(resampler->arena);
 }
 
@@ -1034,7 +1067,10 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
     c->matrices =
         th_arena_new(arena, float, th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width));
     box *boxes = th_arena_new(arena, box, model->bone_count);
-    th_exact_cache_init(&c->cache, model, compiled->interpolation, arena);
+    c->cache = c->caches;
+    for (int n = 0; n < 2; n++)
+        th_exact_cache_init(&c->caches[n], model, compiled->interpolation, arena);
+    th_shown_init(&c->shown, compiled, arena);
     if (th_arena_failed(arena)) {
         th_resampler_destroy(c);
         return NULL;

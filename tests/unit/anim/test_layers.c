@@ -289,6 +289,64 @@ static void check_layers(const setup *t, double rounding, const char *what)
     free(pose);
 }
 
+/* ---- what one clip hides and another one shows ---- */
+
+/* Three joints in a row that turn in two clips, the same way. In the first one the root is scaled. */
+static th_model *hiding_model(const float scale[3])
+{
+    static const double zero;
+    const random_desc desc = {
+        .seed = 6, .joint_count = 3, .shape = RANDOM_CHAIN, .clip_count = 2, .key_count = 31, .swing_rad = 1.5};
+    th_model *model = random_model(&desc);
+    th_clip *clips = (th_clip *)model->clips;
+    th_channel *hidden = (th_channel *)clips[0].channels, *shown = (th_channel *)clips[1].channels;
+    cr_assert_eq(clips->channel_count, 3);
+    memcpy(shown, hidden, 3 * sizeof *shown);
+    hidden->scale = (th_track){1, &zero, scale, NULL, false};
+    clips[1] = clips[0];
+    clips[1].channels = shown;
+    return model;
+}
+
+/* Cross-fades; the first clip below the root of the other; and what it changes on top of the other. */
+static void blend_two_clips(const setup *t, uint32_t kinds)
+{
+    memcpy((float *)t->p->masks[0].weights, (const float[]){0, 1, 1}, 3 * sizeof(float));
+    memcpy((float *)t->p->masks[1].weights, (const float[]){1, 0, 0}, 3 * sizeof(float));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint32_t kind = i % kinds;
+        const float weight = (float)(i / 3 % 5) / 4;
+        th_layer *layers = t->p->layers + (size_t)i * TH_MAX_LAYERS;
+        t->p->counts[i] = 2;
+        layers[0] = layers[1] = (th_layer){.ratio = (i + 0.5) / COUNT, .weight = weight, .mask = TH_NO_MASK};
+        layers[1].clip = 1;
+        layers[1].weight = kind == 0 ? 1 - weight : 1;
+        layers[0].mode = kind == 2 ? TH_LAYER_ADD : TH_LAYER_OVERRIDE;
+        for (uint8_t k = 0; kind == 1 && k < 2; k++)
+            layers[k].mask = k;
+    }
+}
+
+Test(layers, hold_the_bound_where_a_clip_hides_what_another_one_shows)
+{
+    static const float scales[] = {1, 0.1F, 0.01F, 0.001F, 0};
+    for (size_t n = 0; n < 2 * sizeof scales / sizeof *scales; n++) {
+        const float by = scales[n / 2], scale[3] = {by, by, by};
+        char what[32];
+        setup t = {.model = hiding_model(scale)};
+        t.p = make_playlist(t.model, 0);
+        blend_two_clips(&t, by > 0 ? 3 : 2); /* nothing is a multiple of 0 */
+        const th_compiled_model_desc how = {
+            .keys = (th_keys)(n % 2), .bound_m = n % 2 ? 0.0005 : 0, .masks = t.p->masks, .mask_count = MASKS};
+        crowd_fixture_init_with(&t.s, t.model, how, COUNT, (th_crowd_desc){0});
+        cr_expect_eq(th_compiled_model_exact_clips(t.s.compiled), 0);
+        snprintf(what, sizeof what, "scale %g", (double)by);
+        update(&t, UINT16_MAX);
+        check_layers(&t, 0, what);
+        setup_fini(&t);
+    }
+}
+
 static bool is_fused(th_isa isa)
 {
     return isa == TH_ISA_AVX2 || isa == TH_ISA_AVX512 || isa == TH_ISA_NEON;

@@ -22,7 +22,9 @@ typedef enum th_sampling {
 } th_sampling;
 
 /* Reference scale for errors, a human of 1.8 m. Errors are measured at virtual vertices TH_SHELL_M from each joint and
- * bounded by TH_DEFAULT_BOUND_M; both scale with model size / TH_REFERENCE_SIZE_M. */
+ * bounded by TH_DEFAULT_BOUND_M; both scale with model size / TH_REFERENCE_SIZE_M. The bound holds in layers that
+ * override, too: where a clip scales joints to less than half of what they have elsewhere, it is measured with that
+ * scale as well. A layer that adds brings its own error, up to twice. */
 #define TH_REFERENCE_SIZE_M 1.8
 #define TH_SHELL_M          0.03
 #define TH_DEFAULT_BOUND_M  0.0001
