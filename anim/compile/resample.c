@@ -540,10 +540,7 @@ static th_resampled try_clip(th_resampler *c, const th_compiled_clip *compiled_c
     c->suspect = a.worst.ticks;
     if (c->budget > 0 && (grid || a.worst.error <= compiled->bound))
         return a;
-    bool moves = duration_of(compiled_clip) > 0;
-    a.reason = c->budget <= 0 ? TOO_LONG
-               : moves        ? "no rate up to 240 Hz or 8 times the authored one holds the error bound"
-                              : "its pose is more than translation, rotation and scale";
+    a.reason = c->budget <= 0 ? TOO_LONG : "no rate up to 240 Hz or 8 times the authored one holds the error bound";
     free(a.keys);
     a.keys = NULL;
     return a;
@@ -1018,6 +1015,30 @@ static bool clip_jumps(const th_clip *clip)
     return false;
 }
 
+/* What rounding may add up to along a chain of joints, as a part of their coordinates. */
+#define ROUNDING 0x1p-18
+
+/* Why a clip misses the bound: for the pose at the last time that did, if a frame there does not hold it. */
+static const char *find_reason(th_resampler *c, const th_clip *clip, const char *reason)
+{
+    th_compiled_clip frame = {.clip = clip};
+    add_stretch(&frame, (span){c->suspect, c->suspect + duration_of(&frame)}, 1);
+    const double ticks = c->suspect = th_frames_ticks(&frame, frame.stretches, 0);
+    const th_resampled a = try_stretches(c, &frame, (span){ticks, ticks}, &(schedule){.count = 0}, NULL, NULL);
+    free(a.keys);
+    if (a.keys || a.out_of_memory || c->budget <= 0)
+        return reason;
+    double reach = 0;
+    for (uint32_t j = 0; j < c->model->joint_count; j++)
+        for (int i = 3; i < 12; i += 4)
+            reach =
+                fmax(reach, fmax(fabs(c->caches[0].pose[j].m[i]), c->shown_clip ? fabs(c->caches[1].pose[j].m[i]) : 0));
+    return a.worst.error <= ROUNDING * reach
+               ? "its coordinates are so large that single precision misses the error bound"
+           : c->compiled->program.keys == TH_KEYS_16 ? "16-bit keys do not hold its pose"
+                                                     : "its pose is more than translation, rotation and scale";
+}
+
 /* A clip with jumps becomes held frames. If other tracks move as well, these miss the bound; then the jumps may still
  * be small enough for interpolated frames. */
 th_resampled th_resample_clip(th_resampler *resampler, const th_clip *clip, int64_t *budget)
@@ -1030,6 +1051,8 @@ th_resampled th_resample_clip(th_resampler *resampler, const th_clip *clip, int6
     th_resampled a = compile_as(resampler, clip, step || jumps);
     if (jumps && !a.keys && !a.out_of_memory)
         a = compile_as(resampler, clip, false);
+    if (!a.keys && !a.out_of_memory && resampler->budget > 0)
+        a.reason = find_reason(resampler, clip, a.reason);
     *budget = resampler->budget;
     return a;
 }

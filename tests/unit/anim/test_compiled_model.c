@@ -172,6 +172,28 @@ Test(compiled_model, half_turns_between_keys_compile)
     th_compiled_model_destroy(compiled);
 }
 
+/* Five kilometres away a float has steps of 0.5 mm. */
+Test(compiled_model, says_that_rounding_is_why_a_clip_is_played_exact)
+{
+    static const double times[] = {0, 1};
+    const float turns[] = {0, 0, 0, 1, 0, 0, 0.6F, 0.8F};
+    for (int far = 0; far < 2; far++) {
+        const float place[] = {5000 * (float)far, 0, 0};
+        th_channel channel = turning_channel(0, 2, times, turns);
+        channel.translation.values = place;
+        const th_clip clip = clip_of(&channel, 1, 1, 1);
+        const th_joint joints[] = {root_joint, {"arm", 0, {{1, 0, 0, 0.3F, 0, 1, 0, 0, 0, 0, 1, 0}}}};
+        const th_bone bones[] = {root_bone, {1, TH_MAT34_IDENTITY}};
+        th_model model = model_of(joints, bones, 2, &clip);
+        model.size = 1.8;
+        th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
+        const th_clip_report *report = th_compiled_model_clip_report(compiled, 0);
+        cr_expect_eq(strstr(report->reason, "single precision") != NULL, far, "%s", report->reason);
+        cr_expect_eq(report->compiled, !far);
+        th_compiled_model_destroy(compiled);
+    }
+}
+
 /* ---- what is hidden at rest ---- */
 
 /* A triangle on a joint that is scaled to nothing, but for the middle of its clip. */
