@@ -103,6 +103,14 @@ char *th_file_resolve(const char *path)
     return real;
 }
 
+bool th_file_is_in_place(const char *path)
+{
+    struct stat status;
+    assert(path);
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode) && !S_ISSOCK(status.st_mode) &&
+           (!S_ISREG(status.st_mode) || status.st_nlink == 0);
+}
+
 th_result th_file_make_folders(const char *path, th_error *err)
 {
     assert(path);
@@ -123,16 +131,22 @@ th_result th_file_make_folders(const char *path, th_error *err)
 static bool target_open(target *t, const char *path)
 {
     struct stat status;
-    *t = (target){.path = th_file_resolve(path), .fd = -1};
+    *t = (target){.fd = -1};
+    if (th_file_is_in_place(path)) {
+        /* By the path as given, as a link in /proc/self/fd leads to "pipe:[7]" or "name (deleted)", which are no paths.
+         * A pipe without a reader is an error; O_NONBLOCK avoids waiting for one. */
+        t->fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_TRUNC);
+        return t->fd >= 0 && fcntl(t->fd, F_SETFL, 0) == 0;
+    }
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : EOPNOTSUPP; /* a socket cannot be opened */
+        return false;
+    }
+    t->path = th_file_resolve(path);
     if (!t->path)
         return false;
     if (stat(t->path, &status) != 0)
         return errno == ENOENT && open_temporary(t);
-    if (!S_ISREG(status.st_mode)) {
-        /* A pipe without a reader is an error; O_NONBLOCK avoids waiting for one. */
-        t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-        return t->fd >= 0 && fcntl(t->fd, F_SETFL, 0) == 0;
-    }
     return access(t->path, W_OK) == 0 && open_temporary(t) && fchmod(t->fd, status.st_mode & 0777) == 0;
 }
 
@@ -184,9 +198,7 @@ th_result th_file_probe(const char *path, th_error *err)
 {
     assert(path);
     target t;
-    struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
-        !S_ISDIR(status.st_mode)) /* a pipe can be opened once only */
+    if (th_file_is_in_place(path)) /* a pipe can be opened once only */
         return access(path, W_OK) == 0 ? TH_OK : refuse(path, err);
     th_result result = target_open(&t, path) ? TH_OK : refuse(path, err);
     target_close(&t);

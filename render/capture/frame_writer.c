@@ -78,7 +78,7 @@ static writer_format format_of(const char *path)
     for (int f = 0; f < UNKNOWN; f++)
         if (dot && dot > name && strcasecmp(dot, ends[f]) == 0)
             return (writer_format)f;
-    return UNKNOWN;
+    return th_file_is_in_place(path) ? PNG : UNKNOWN; /* the name of a pipe does not say it */
 }
 
 /* Parses %d or %04d at `at` and returns what follows; NULL for anything else. By hand, because a name from outside must

@@ -85,6 +85,8 @@ static int dispatch(int argc, char *const *argv)
         return TH_EXIT_GOOD;
     }
     int code = th_options_probe_files(&options);
+    FILE *nowhere = th_options_take_stdout(&options) ? fopen("/dev/null", "w") : NULL;
+    stdout = nowhere ? nowhere : stdout; /* the descriptor stays what the path leads to */
     if (code == TH_EXIT_GOOD)
         code = th_run_begin_trace(&run, options.trace);
     return code == TH_EXIT_GOOD ? th_run_end_trace(&run, options.trace, c->run(&options, &run)) : code;

@@ -4,6 +4,7 @@
 #include <cli/run.h>
 
 #include <anim/synthetic_text.h>
+#include <core/file.h>
 #include <core/suggest.h>
 #include <core/text_format.h>
 #include <throng/render/target.h>
@@ -138,6 +139,8 @@ th_result th_parse_named_file(const th_option *o, const char *text, void *value,
             return TH_OK;
         th_append(endings, sizeof endings, "%s%s", before(o, i), o->choices[i]);
     }
+    if (th_file_is_in_place(text)) /* its name does not say it */
+        return TH_OK;
     return refuse(o, text, err, "a file whose name ends in %s", endings);
 }
 
@@ -148,7 +151,8 @@ th_result th_parse_output(const th_option *o, const char *text, void *value, th_
     const th_result result = th_parse_named_file(o, text, &file, err);
     if (result != TH_OK)
         return result;
-    const char **place = strcmp(strrchr(file, '.'), ".html") == 0 ? &output->report : &output->out;
+    const char *ending = strrchr(file, '.');
+    const char **place = ending && strcmp(ending, ".html") == 0 ? &output->report : &output->out;
     if (*place)
         return th_fail(err, TH_ERR_INPUT, "--%s can be given once for a page, and once for the result in another form",
                        o->name);

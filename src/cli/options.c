@@ -233,6 +233,17 @@ static bool replace_input(const char *const outputs[OUTPUTS], const char *input)
     return false;
 }
 
+bool th_options_take_stdout(const th_options *o)
+{
+    const char *const paths[] = {o->render.path, o->output.out, o->output.report, o->trace};
+    struct stat file, printed;
+    bool taken = false;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && fstat(STDOUT_FILENO, &printed) == 0; i++)
+        taken = taken || (paths[i] && stat(paths[i], &file) == 0 && file.st_dev == printed.st_dev &&
+                          file.st_ino == printed.st_ino);
+    return taken;
+}
+
 int th_options_probe_files(const th_options *o)
 {
     char saved[TH_BASELINE_MAX_PATH], path[TH_BASELINE_MAX_PATH];

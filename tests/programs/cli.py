@@ -9,8 +9,10 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import stat
 import subprocess
+import tempfile
 
 from program import (HUMAN, PROGRAM, Skip, command, document, expect, limit_memory, load, main, parse, read, throng,
                      write)
@@ -73,6 +75,31 @@ def test_out_replaces_the_file_in_one_step():
     assert sorted(os.listdir()) == ['link.json', 'old.json', 'text.json'], 'nothing else is left'
 
 
+# Through links that lead to no path: "pipe:[7]", "/tmp/name (deleted)". What else is printed would be in the way.
+def test_a_pipe_gets_what_a_file_does():
+    expect(0, f'bench {QUICK} --filter limit --out a.json')
+    for line in (f'inspect {SMALL}', 'compare --fail-on slower a.json a.json'):
+        expect(0, f'{line} --out whole.json')
+        whole = read('whole.json')
+        for name in ('/dev/stdout', '/proc/self/fd/1'):
+            assert expect(0, f'{line} --out {name}').out == whole, (line, name)
+        reader, writer = map(os.fdopen, os.pipe(), 'rw')
+        with tempfile.TemporaryFile('w+') as nameless, reader, writer:
+            for file in (writer, nameless):
+                words = shlex.split(f'{line} --out /dev/fd/{file.fileno()}')
+                done = command(PROGRAM, *words, pass_fds=[file.fileno()])
+                assert done.code == 0 and done.out != '', done
+            writer.close()
+            assert (reader.read(), nameless.read()) == (whole, whole), line
+    for option, part in (('--out', 'benchmarks'), ('--trace', 'traceEvents')):
+        assert parse(expect(0, f'bench {QUICK} --filter limit {option} /dev/stdout').out)[part]
+    for one in socket.socketpair():
+        with one:
+            done = command(PROGRAM, 'inspect', SMALL, '--out', f'/dev/fd/{one.fileno()}', pass_fds=[one.fileno()])
+            assert done.code == 3 and 'Operation not supported' in done.err, done
+    assert sorted(os.listdir()) == ['a.json', 'whole.json'], os.listdir()
+
+
 # A link to /dev/full passes the look before, and takes nothing.
 def test_one_result_that_cannot_be_written_leaves_the_others():
     os.environ['XDG_DATA_HOME'] = os.getcwd()
@@ -117,9 +144,9 @@ def test_out_is_what_the_name_says_and_a_page_beside_it():
     expect(0, f'bench {QUICK} --filter limit --out f.md')
     assert '\n| entry ' in read('f.md') and ('\n|-' in read('f.md') or '\n|:' in read('f.md')), read('f.md')
     expect(0, f'bench {QUICK} --filter limit --out a.json')
-    out = expect(0, 'compare a.json a.json --out page.html').out
+    out = expect(0, 'compare --fail-on slower a.json a.json --out page.html').out
     assert '0 slower' in out, f'the text as ever: {out}'
-    check_page('<code>throng compare a.json a.json --out page.html</code>')
+    check_page('<code>throng compare --fail-on slower a.json a.json --out page.html</code>')
 
 
 # ---- the importer's sandbox ----

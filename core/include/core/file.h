@@ -5,6 +5,7 @@
 #include <throng/core/api.h>
 #include <throng/core/error.h>
 
+#include <stdbool.h>
 #include <sys/uio.h>
 
 TH_API_BEGIN
@@ -12,15 +13,19 @@ TH_API_BEGIN
 /* Writes the concatenated parts, at least one, to a temporary file in the folder of `path`, syncs it, and renames it to
  * `path`. So `path` has either the old or the new content. Keeps the permissions of an existing file. Follows symbolic
  * links, also to a file that does not exist yet. Does not replace a file without write permission. Writes directly to
- * what is not a regular file, such as a device or a pipe; a pipe without a reader is an error.
+ * what th_file_is_in_place says; a pipe without a reader is an error, and so is a socket.
  *
  * Blocks signals to this thread while the temporary file exists. A signal that another thread receives may still end
  * the program and leave the file. Beyond the file size limit it returns an error, without SIGXFSZ. On failure
  * (TH_ERR_INPUT, TH_ERR_MEMORY) it removes the temporary file and `path` is unchanged. */
 th_result th_file_replace(const char *path, const struct iovec *parts, int part_count, th_error *err);
 
-/* Returns the absolute path that th_file_replace would write, with links resolved. The file need not exist, its folder
- * must. The caller releases it with free(). Returns NULL and sets errno on failure. */
+/* Whether no other file can take the place of this one: a pipe (/dev/stdout, /dev/fd/63), a device, a file that has
+ * lost its name. */
+bool th_file_is_in_place(const char *path);
+
+/* Returns the absolute path that th_file_replace would replace, with links resolved. The file need not exist, its
+ * folder must. The caller releases it with free(). Returns NULL and sets errno on failure. */
 char *th_file_resolve(const char *path);
 
 /* Creates the folders that lie above a file, where they are missing. On failure (TH_ERR_INPUT, TH_ERR_MEMORY) those

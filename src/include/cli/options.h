@@ -79,4 +79,7 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
  * compare. */
 int th_options_probe_files(const th_options *options);
 
+/* Whether a file to write is standard output, which then gets nothing else. */
+bool th_options_take_stdout(const th_options *options);
+
 #endif
