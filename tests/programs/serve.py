@@ -180,6 +180,11 @@ def it_goes_by_every_name_it_is_given(crowd):
     for h in (1, 2, 63, 64, 65):
         status = crowd.answer(f'GET /healthz HTTP/1.1\r\nHost: h{h}\r\n\r\n'.encode()).status
         assert status == (200 if h <= 64 else 421), f'h{h}: {status}'
+    # As haproxy and curl -0 ask; answers of libmicrohttpd say HTTP/1.1 to all.
+    for host, wanted in ((b'', 200), (b'Host: localhost\r\n', 200), (b'Host: evil.example\r\n', 421),
+                         (b'Origin: http://localhost\r\n', 403)):
+        status = crowd.answer(b'GET /healthz HTTP/1.0\r\n' + host + b'\r\n').status
+        assert status == wanted, f'HTTP/1.0, {host}: {status}'
 
 
 def events_come_by_themselves_and_a_client_that_does_not_read_holds_nobody_up(crowd):
@@ -191,7 +196,8 @@ def events_come_by_themselves_and_a_client_that_does_not_read_holds_nobody_up(cr
         while text.count('\nevent: state\ndata: {') < 3:
             assert (piece := reader.recv(8192)), text
             text += piece.decode()
-        assert 'Content-Type: text/event-stream' in text
+        for header in ('Content-Type: text/event-stream', 'Cache-Control: no-store', 'X-Accel-Buffering: no'):
+            assert header in text, text
         assert comes(lambda: crowd.metric('throng_sse_clients') == 2)
         crowd.stop()  # and ends them
         while reader.recv(8192):

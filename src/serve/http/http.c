@@ -263,6 +263,7 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
     LIST_INSERT_HEAD(&http->event_clients, client, link);
     ++*clients;
     set_deadline(c, 0);
+    MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* nginx would hold events back */
     return queue(http, c, x, 200, response, &as_stream);
 }
 
@@ -371,8 +372,9 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
             return MHD_NO;
         th_request_headers headers = {.method = method, .path = url};
         MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &headers);
+        th_request_headers_split_target(&headers);
         if (th_request_filter_check_headers(http->filter, &headers, &x->rejection)) {
-            x->route = th_route_find(method, url, &x->request.id, &x->allow);
+            x->route = th_route_find(method, headers.path, &x->request.id, &x->allow);
             if (x->route)
                 th_request_filter_check_access(http->filter, &headers, x->route->access, &x->rejection);
             else

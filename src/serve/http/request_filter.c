@@ -185,12 +185,14 @@ static bool token_matches(const th_token *token, const char *authorization)
 
 /* ---- headers ---- */
 
-/* host: "name:port" or "[address]:port". An address in Host was typed by the user. Only a name can be made to point
- * here by others. */
+/* host: "name:port" or "[address]:port"; NULL: the client does not say. An address in Host was typed by the user. Only
+ * a name can be made to point here by others. */
 static bool is_ours(const th_request_filter *filter, const char *host)
 {
     char name[256];
     struct in6_addr ignored;
+    if (!host)
+        return true;
     const bool bracket = host[0] == '[';
     const char *begin = host + bracket, *end = bracket ? strchr(host, ']') : strchr(host, ':');
     const char *port = end && bracket ? end + 1 : end;
@@ -211,14 +213,26 @@ static bool is_ours(const th_request_filter *filter, const char *host)
     return false;
 }
 
-/* The scheme is not compared, because a proxy in front may use TLS. */
-static bool same_origin(const char *origin, const char *host)
+/* What follows "http://", or "https://" since a proxy in front may use TLS; NULL: neither. */
+static const char *behind_scheme(const char *url)
 {
     static const char *const schemes[] = {"http://", "https://"};
     for (int s = 0; s < 2; s++)
-        if (strncasecmp(origin, schemes[s], strlen(schemes[s])) == 0)
-            return strcasecmp(origin + strlen(schemes[s]), host) == 0;
-    return false;
+        if (strncasecmp(url, schemes[s], strlen(schemes[s])) == 0)
+            return url + strlen(schemes[s]);
+    return NULL;
+}
+
+void th_request_headers_split_target(th_request_headers *headers)
+{
+    const char *host = behind_scheme(headers->path);
+    if (!host)
+        return;
+    const size_t length = strcspn(host, "/");
+    headers->is_absolute = true;
+    if (length < sizeof headers->target_host)
+        memcpy(headers->target_host, host, length);
+    headers->path = host[length] ? host + length : "/";
 }
 
 bool th_request_filter_check_headers(const th_request_filter *filter, const th_request_headers *headers,
@@ -227,11 +241,11 @@ bool th_request_filter_check_headers(const th_request_filter *filter, const th_r
     assert(filter->host_count <= TH_REQUEST_FILTER_HOSTS && headers->method && headers->path);
     if (headers->repeats || (headers->content_length && headers->transfer_encoding))
         return reject(out, 400, "ambiguous", "a header that must be unique is repeated, or two lengths are given");
-    if (!headers->host)
-        return reject(out, 400, "no_host", "the request has no Host header");
-    if (!is_ours(filter, headers->host))
+    const char *target_host = headers->is_absolute ? headers->target_host : headers->host;
+    if (!is_ours(filter, headers->host) || !is_ours(filter, target_host))
         return reject(out, 421, "bad_host", "unknown name in the Host header (--allow-host adds one)");
-    if (headers->origin && !same_origin(headers->origin, headers->host))
+    const char *origin = headers->origin ? behind_scheme(headers->origin) : NULL;
+    if (headers->origin && (!origin || !target_host || strcasecmp(origin, target_host) != 0))
         return reject(out, 403, "foreign_origin", "cross-origin requests are not allowed");
     return true;
 }

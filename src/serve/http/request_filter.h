@@ -62,9 +62,11 @@ th_result th_token_read(const char *path, th_token *out, th_error *err);
 /* Hosts: 64 options, and the machine's own name. */
 enum { TH_REQUEST_FILTER_HOSTS = 65, TH_REQUEST_FILTER_BODY_BYTES = 16384 };
 
-/* As the client sent it; NULL: no such header. */
+/* As the client sent it; NULL: no such header, as Host in HTTP/1.0. */
 typedef struct th_request_headers {
     const char *method, *path;
+    bool is_absolute; /* the target, and this is its host; "": none, or one that is too long */
+    char target_host[300];
     const char *host, *origin, *fetch_site, *authorization, *content_type, *content_length, *transfer_encoding;
     bool repeats; /* a header that must be unique is repeated */
 } th_request_headers;
@@ -82,6 +84,10 @@ typedef struct th_request_filter {
     const struct sockaddr *listen; /* borrowed */
     th_token token;
 } th_request_filter;
+
+/* Splits a target in absolute form, http://HOST/PATH, whose host counts before the header's (RFC 9112, 3.2.2). Others
+ * stay what they are. */
+void th_request_headers_split_target(th_request_headers *headers);
 
 /* Two steps, because the resource is determined in between. Return true to continue; otherwise *out_rejection is filled
  * in. */

@@ -21,7 +21,7 @@ Test(request_filter, refuses_what_the_library_does)
         const char *host, *length, *encoding;
         unsigned status;
     } cases[] = {{"localhost", "5", NULL, 200},
-                 {NULL, "5", NULL, 400},
+                 {"", "5", NULL, 421},
                  {"localhost", "99999999999999999999999", NULL, 413},
                  {"localhost", "0", "chunked", 400}};
     const th_request_filter filter = {0};
