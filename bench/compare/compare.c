@@ -141,7 +141,8 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
 }
 
 /* A process's core clock is the first quartile of its samples: the fastest of many may be a misreading. core_clock_ns:
- * the clock that all times are scaled to; 0: they are not scaled. False when memory is out. */
+ * the clock that all times are scaled to; 0: they are not scaled. A process of which an estimator is 0, as a coarse
+ * clock gives, is left out. False when memory is out. */
 static bool values_init(process_values *v, const th_result_file_entry *e, double core_clock_ns)
 {
     double *scratch = malloc((e->real_ns.count + (size_t)1) * sizeof *scratch);
@@ -163,7 +164,8 @@ static bool values_init(process_values *v, const th_result_file_entry *e, double
             [TH_ESTIMATOR_MEAN] = mean,
             [TH_ESTIMATOR_TAIL] = quantile_of(real_ns + first, count, 0.95, scratch),
         };
-        for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+        const bool has_times = values[TH_ESTIMATOR_CORE] > 0 && values[TH_ESTIMATOR_TAIL] > 0;
+        for (int i = 0; i < TH_ESTIMATOR_COUNT && has_times; i++)
             th_samples_add(&v->ns[i], values[i] * scale);
     }
     free(scratch);
@@ -186,20 +188,11 @@ static double geometric_mean(const th_samples *ns)
     return exp(sum / ns->count);
 }
 
-static bool are_positive(const process_values *v)
-{
-    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
-        if (v->ns[i].count == 0 || !(th_samples_sorted(&v->ns[i])[0] > 0))
-            return false;
-    return true;
-}
-
 static void measure_change(const process_values values[2], const th_comparison *c, th_change *out)
 {
     out->counts[0] = values[0].ns[0].count;
     out->counts[1] = values[1].ns[0].count;
-    out->verdict = TH_VERDICT_UNTIMED;
-    if (!are_positive(&values[0]) || !are_positive(&values[1]))
+    if (out->counts[0] == 0 || out->counts[1] == 0)
         return;
     out->verdict = is_baseline(out->name) ? TH_VERDICT_BASELINE : TH_VERDICT_INCONCLUSIVE;
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
@@ -258,7 +251,8 @@ static bool names_kernel(const char *name)
     return false;
 }
 
-static void check_palettes(const th_result_file_entry *a, const th_result_file_entry *b, const match *shared,
+/* Returns whether there was something to compare. */
+static bool check_palettes(const th_result_file_entry *a, const th_result_file_entry *b, const match *shared,
                            th_change *out)
 {
     const double most = 1 + TH_COMPARE_ERROR_GROWTH;
@@ -266,13 +260,15 @@ static void check_palettes(const th_result_file_entry *a, const th_result_file_e
     char *const problem = out->problem;
     const size_t size = sizeof out->problem;
     if (a->failure || !same_work)
-        return; /* the errors and palettes of a failure are wrong ones */
+        return false; /* the errors and palettes of a failure are wrong ones */
+    const bool has_palettes = shared->libc && a->palette_hash && b->palette_hash;
     if (b->max_error > a->max_error * most)
         snprintf(problem, size, "its error grew from %.3g to %.3g", a->max_error, b->max_error);
     else if (b->error_vs_source > a->error_vs_source * most)
         snprintf(problem, size, "its error vs source grew from %.3g to %.3g", a->error_vs_source, b->error_vs_source);
-    else if (shared->libc && a->palette_hash && b->palette_hash && strcmp(a->palette_hash, b->palette_hash) != 0)
+    else if (has_palettes && strcmp(a->palette_hash, b->palette_hash) != 0)
         snprintf(problem, size, "its palettes changed: %s, was %s", b->palette_hash, a->palette_hash);
+    return has_palettes || isfinite(b->max_error - a->max_error);
 }
 
 static th_change unknown_change(const char *name, th_verdict verdict, double threshold)
@@ -308,8 +304,24 @@ static th_verdict verdict_of(const th_change *c)
                : TH_VERDICT_INCONCLUSIVE;
 }
 
-static bool compare_all(const th_compare_desc *desc, th_comparison *out)
+static bool states_times(const th_result_file *results)
 {
+    bool has = false;
+    for (uint32_t i = 0; i < results->entry_count; i++)
+        has = has || results->entries[i].real_ns.count > 0;
+    return has;
+}
+
+static bool is_timed(const th_change *c)
+{
+    return isfinite(c->estimates[TH_ESTIMATOR_CORE].change);
+}
+
+/* *anything: whether there were times, palettes or pixels to compare; where both results have times, palettes alone do
+ * not count. */
+static bool compare_all(const th_compare_desc *desc, th_comparison *out, bool *anything)
+{
+    const bool of_times = states_times(desc->old_results) && states_times(desc->new_results);
     const th_result_file *a = desc->old_results, *b = desc->new_results;
     json_t *texts = json_array();
     compare_part(&texts, "scene", a, b);
@@ -323,6 +335,7 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
     const bool is_filtered = desc->filter && regcomp(&regex, desc->filter, REG_EXTENDED | REG_NOSUB) == 0;
     out->changes = calloc((size_t)a->entry_count + b->entry_count, sizeof *out->changes);
     bool room = out->changes;
+    *anything = false;
     for (uint32_t i = 0; i < b->entry_count && room; i++) {
         const th_result_file_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
         if (is_filtered && regexec(&regex, e->name, 0, NULL, 0) != 0)
@@ -334,7 +347,10 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
         if (!old)
             continue;
         if (!e->failure)
-            check_palettes(old, e, &shared, change);
+            *anything |= check_palettes(old, e, &shared, change) && !of_times;
+        /* Times that are gone, or nothing but 0, are not known to be no longer. */
+        if (of_times && old->real_ns.count > 0 && !e->failure && !is_baseline(e->name))
+            change->verdict = TH_VERDICT_INCONCLUSIVE;
         change->pixels = (th_pixel_change){TH_PIXELS_UNKNOWN, old->error_px_p99, e->error_px_p99, old->error_px_max,
                                            e->error_px_max};
         if (shared.scene && !old->failure && !e->failure)
@@ -347,6 +363,7 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
         room = values_init(&values[1], e, core_clock_ns) && room;
         if (room)
             measure_change(values, out, change);
+        *anything |= is_timed(change) || (change->pixels.verdict && change->pixels.verdict <= TH_PIXELS_WORSE);
         values_fini(&values[0]);
         values_fini(&values[1]);
     }
@@ -394,11 +411,6 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
 
 /* ---- reasons to doubt the verdicts ---- */
 
-static bool is_timed(const th_change *c)
-{
-    return isfinite(c->estimates[TH_ESTIMATOR_CORE].change);
-}
-
 /* The median core clock over all timed entries of one side, as medians of each entry; 0 if one has none. */
 static double core_clock_of(const th_comparison *c, const th_result_file *results)
 {
@@ -415,6 +427,12 @@ static double core_clock_of(const th_comparison *c, const th_result_file *result
     const double median = known && clocks.count > 0 ? th_samples_stats(&clocks).median : 0;
     th_samples_fini(&clocks);
     return median;
+}
+
+static bool judges_times(const th_comparison *c)
+{
+    const uint32_t *v = c->verdicts;
+    return v[TH_VERDICT_EQUIVALENT] + v[TH_VERDICT_FASTER] + v[TH_VERDICT_INCONCLUSIVE] + v[TH_VERDICT_SLOWER] > 0;
 }
 
 /* NULL when memory is out. */
@@ -443,9 +461,16 @@ static json_t *warnings_of(const th_comparison *c)
     if (missing > 0)
         th_json_append_format(&warnings, "%u %s palettes in one result only; they are not compared", missing,
                               missing == 1 ? "entry has" : "entries have");
-    const uint32_t *v = c->verdicts;
-    if (v[TH_VERDICT_EQUIVALENT] + v[TH_VERDICT_FASTER] + v[TH_VERDICT_INCONCLUSIVE] + v[TH_VERDICT_SLOWER] == 0)
+    if (!judges_times(c))
         return warnings;
+    for (uint32_t i = 0; i < c->count; i++)
+        for (int s = 0; s < 2; s++) {
+            const th_result_file_entry *e = th_result_file_find(sides[s], c->changes[i].name);
+            if (e && is_timed(&c->changes[i]) && c->changes[i].counts[s] < e->process_count)
+                th_json_append_format(&warnings, "%s: %u of %u processes in %s have times of 0 and are left out",
+                                      e->name, e->process_count - c->changes[i].counts[s], e->process_count,
+                                      sides[s]->name);
+        }
 
     /* Of times: the build, the clock, how many processes there are, and whether all entries changed. */
     for (int s = 0; s < 2; s++) {
@@ -518,12 +543,7 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
     static const char of_times[] = "cpu_model num_cpus cores threads_per_core numa_nodes caches usable_cpus "
                                    "cgroup_quota_cpus virtual_machine governor boost compiler compiler_flags "
                                    "build_type library_build_type isa repetition_ms repetition_frames";
-    bool has_old_times = false, has_new_times = false;
-    for (uint32_t i = 0; i < a->entry_count; i++)
-        has_old_times = has_old_times || a->entries[i].real_ns.count > 0;
-    for (uint32_t i = 0; i < b->entry_count; i++)
-        has_new_times = has_new_times || b->entries[i].real_ns.count > 0;
-    if (has_old_times && has_new_times)
+    if (states_times(a) && states_times(b))
         compare_fields(&out->differences, of_times, a, b);
     compare_part(&out->differences, "scene", a, b);
     compare_part(&out->differences, "picture", a, b);
@@ -546,6 +566,7 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
 
     /* Refused, or compared. */
     th_result result = TH_OK;
+    bool anything = false;
     const size_t conflicts = json_array_size(out->differences), shown = conflicts < 4 ? conflicts : 4;
     if (conflicts > 0 && !desc->force) {
         char text[sizeof err->text] = "";
@@ -555,7 +576,7 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
         if (conflicts > shown)
             th_append(text, sizeof text, "; and %zu more", conflicts - shown);
         result = th_fail(err, TH_ERR_INPUT, "not measured under the same conditions: %s", text);
-    } else if (!out->differences || !compare_all(desc, out))
+    } else if (!out->differences || !compare_all(desc, out, &anything))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u entries", a->entry_count + b->entry_count);
     for (uint32_t i = 0; i < out->count && result == TH_OK; i++) {
         out->verdicts[out->changes[i].verdict]++;
@@ -565,6 +586,9 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
     if (result == TH_OK && out->verdicts[TH_VERDICT_ONLY_OLD] + out->verdicts[TH_VERDICT_ONLY_NEW] == out->count)
         result = th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common%s", a->name, b->name,
                          out->count > 0 ? "" : " that the filter lets through");
+    else if (result == TH_OK && !anything && out->problems == 0)
+        result = th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common with %s", a->name, b->name,
+                         states_times(a) && states_times(b) ? "times above 0" : "palettes of the same conditions");
     if (result == TH_OK && !(out->warnings = warnings_of(out)))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for the warnings");
     if (result != TH_OK)
@@ -580,14 +604,29 @@ void th_comparison_fini(th_comparison *comparison)
     *comparison = (th_comparison){0};
 }
 
+th_outcome th_verdict_outcome(const th_comparison *c, const th_change *change)
+{
+    assert(c && change);
+    if (change->verdict == TH_VERDICT_SLOWER && c->fail_on <= TH_FAIL_ON_SLOWER)
+        return TH_OUTCOME_BAD;
+    const bool is_open = change->verdict == TH_VERDICT_INCONCLUSIVE ||
+                         (change->verdict == TH_VERDICT_ONLY_OLD && !is_baseline(change->name));
+    return is_open && c->fail_on == TH_FAIL_ON_INCONCLUSIVE ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
+}
+
 th_outcome th_comparison_outcome(const th_comparison *c)
 {
     assert(c);
-    if (c->problems > 0 ||
-        (c->fail_on <= TH_FAIL_ON_SLOWER && (c->verdicts[TH_VERDICT_SLOWER] > 0 || c->pixels[TH_PIXELS_WORSE] > 0)))
+    if (c->problems > 0 || (c->fail_on <= TH_FAIL_ON_SLOWER && c->pixels[TH_PIXELS_WORSE] > 0))
         return TH_OUTCOME_BAD;
-    const bool is_open = c->fail_on == TH_FAIL_ON_INCONCLUSIVE && c->verdicts[TH_VERDICT_INCONCLUSIVE] > 0;
-    return is_open ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
+    const bool only_baselines = c->verdicts[TH_VERDICT_BASELINE] > 0 && !judges_times(c);
+    th_outcome worst =
+        only_baselines && c->fail_on == TH_FAIL_ON_INCONCLUSIVE ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const th_outcome one = th_verdict_outcome(c, &c->changes[i]);
+        worst = one > worst ? one : worst;
+    }
+    return worst;
 }
 
 const char *th_verdict_name(th_verdict verdict)
@@ -619,7 +658,8 @@ void th_change_describe(const th_change *c, char *out, size_t size)
     const uint32_t fewest = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
     const bool is_inconclusive = c->verdict == TH_VERDICT_INCONCLUSIVE;
     if (is_inconclusive && fewest < TH_COMPARE_MIN_PROCESSES)
-        th_append(out, size, ": %u process%s", fewest, fewest == 1 ? "" : "es");
+        th_append(out, size, ": %u process%s%s", fewest, fewest == 1 ? "" : "es",
+                  fewest > 0 ? "" : " with times above 0");
     else if (is_inconclusive || c->verdict == TH_VERDICT_SLOWER) {
         /* Which estimators have the entry's verdict, of those that count for it. */
         const char *before = ": ";

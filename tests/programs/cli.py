@@ -116,7 +116,7 @@ def test_out_keeps_the_old_file_when_the_new_one_cannot_be_finished():
     expect(0, f'bench {QUICK} --filter limit --out a.json')
     # A document that fits the buffer fails only when that is flushed: so must one of no block at all.
     for line, name, blocks in (('inspect synthetic:joints=100', 'kept.json', 1), (f'inspect {SMALL}', 'kept.json', 0),
-                               ('compare a.json a.json', 'kept.html', 1)):
+                               ('compare --fail-on slower a.json a.json', 'kept.html', 1)):
         write(name, 'old\n')
         done = command('sh', '-c', f"ulimit -f {blocks}; trap '' XFSZ; exec '{PROGRAM}' {line} --out {name} >/dev/null")
         assert done == (3, '', f'throng: cannot write {name}: File too large\n'), done

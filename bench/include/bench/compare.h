@@ -56,13 +56,13 @@ typedef enum th_estimator {
 } th_estimator;
 
 /* SLOWER, FASTER: the corrected p is below TH_COMPARE_ALPHA, and the change is larger than the threshold. EQUIVALENT:
- * the whole interval is within the threshold. INCONCLUSIVE: neither. */
+ * the whole interval is within the threshold. INCONCLUSIVE: neither; or the times of one side are gone, or all 0. */
 typedef enum th_verdict {
     TH_VERDICT_EQUIVALENT = 0,
     TH_VERDICT_FASTER,
     TH_VERDICT_INCONCLUSIVE,
     TH_VERDICT_SLOWER,
-    TH_VERDICT_UNTIMED,  /* no times, or times of 0, in either result */
+    TH_VERDICT_UNTIMED,  /* a result or the old entry has no times, the new entry failed, or a baseline is 0 */
     TH_VERDICT_BASELINE, /* measures the machine or other code: shown, never a change */
     TH_VERDICT_ONLY_OLD, /* the entry is in one result only */
     TH_VERDICT_ONLY_NEW,
@@ -102,7 +102,7 @@ typedef struct th_change_estimate {
 typedef struct th_change {
     const char *name; /* borrowed from a result file */
     th_verdict verdict;
-    uint32_t counts[2]; /* processes in old and new */
+    uint32_t counts[2]; /* processes in old and new, but for those with times of 0 */
     th_change_estimate estimates[TH_ESTIMATOR_COUNT];
     th_pixel_change pixels;
     /* Wrong or changed palettes, or a larger error: a failure, whatever the time. "": none. */
@@ -119,7 +119,8 @@ typedef enum th_fail_on {
 
 typedef enum th_outcome {
     TH_OUTCOME_GOOD = 0,
-    TH_OUTCOME_INCONCLUSIVE, /* nothing is slower or wrong, but something may be slower */
+    TH_OUTCOME_INCONCLUSIVE, /* nothing is slower or wrong, but something may be slower, or is gone, or none is judged
+                              */
     TH_OUTCOME_BAD,
 } th_outcome;
 
@@ -149,11 +150,14 @@ typedef struct th_compare_desc {
     bool force; /* compare even if conditions differ */
 } th_compare_desc;
 
-/* TH_ERR_INPUT when the result files have no entry in common, or were measured under different conditions: scene,
- * picture or threads, and, where both have times, machine, compiler, flags or instruction set. */
+/* TH_ERR_INPUT when the result files have no entry in common of which anything can be compared, or were measured under
+ * different conditions: scene, picture or threads, and, where both have times, machine, compiler, flags or instruction
+ * set. */
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err);
 void th_comparison_fini(th_comparison *comparison);
 
+/* Of an entry: what its verdict alone says. Of all: pixels and problems count, too. */
+th_outcome th_verdict_outcome(const th_comparison *comparison, const th_change *change);
 th_outcome th_comparison_outcome(const th_comparison *comparison);
 
 /* "slower" etc. Static storage. */

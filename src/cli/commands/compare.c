@@ -98,6 +98,7 @@ static int compare(const th_options *o, th_run *run, th_result_file *const sides
     static const int codes[] = {TH_EXIT_GOOD, TH_EXIT_INCONCLUSIVE, TH_EXIT_CHECK};
     th_comparison comparison;
     th_error err;
+    bool is_judged = false;
     const th_compare_desc desc = desc_of(o, sides);
     if (th_compare(&desc, &comparison, &err) != TH_OK)
         return th_fail_with(&err);
@@ -108,11 +109,13 @@ static int compare(const th_options *o, th_run *run, th_result_file *const sides
         th_change_describe(c, verdict, sizeof verdict);
         if (c->problem[0])
             th_complain("%s: %s", c->name, c->problem);
-        if ((c->verdict == TH_VERDICT_SLOWER && comparison.fail_on <= TH_FAIL_ON_SLOWER) ||
-            (c->verdict == TH_VERDICT_INCONCLUSIVE && comparison.fail_on == TH_FAIL_ON_INCONCLUSIVE))
+        if (th_verdict_outcome(&comparison, c) != TH_OUTCOME_GOOD)
             th_complain("%s: %s", c->name, verdict);
+        is_judged = is_judged || c->verdict < TH_VERDICT_UNTIMED || c->verdict == TH_VERDICT_ONLY_OLD;
     }
     const int outcome = codes[th_comparison_outcome(&comparison)];
+    if (outcome == TH_EXIT_INCONCLUSIVE && !is_judged)
+        th_complain("all entries are baselines, so none is judged");
     th_comparison_fini(&comparison);
     return written == TH_EXIT_GOOD ? outcome : written;
 }

@@ -246,6 +246,10 @@ Test(compare, baselines_judge_nothing)
     cr_expect_float_eq(core_of(0)->change, 0.5, 0.02);
     cr_expect(isnan(core_of(0)->p) && isnan(core_of(0)->detectable));
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
+    p.desc.filter = "^limit/";
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_INCONCLUSIVE, "when there is nothing else");
+    p.desc.filter = NULL;
     for (uint32_t r = BASELINES; r < COUNT; r++)
         stretch(r, 1.5);
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
@@ -498,26 +502,58 @@ static double nothing(uint32_t row, uint32_t process, uint32_t repetition)
     return 0;
 }
 
-Test(compare, times_of_nothing_and_no_times_are_untimed)
+/* Sets the times of processes of a row of the new report to 0. */
+static void stop_clock(uint32_t row, uint32_t processes)
 {
-    make_pair(1, 8, nothing, steady);
+    th_row *r = &p.reports[1].rows[row];
+    for (uint32_t i = 0; i < processes * REPETITIONS; i++)
+        r->real_ns.values[i] = r->cpu_ns.values[i] = 0;
+}
+
+/* A process is out by a single 0, and the others count. */
+Test(compare, times_of_0_hide_no_change)
+{
+    static const struct {
+        uint32_t stopped;
+        th_verdict verdict;
+        th_outcome outcome;
+    } cases[] = {{1, TH_VERDICT_SLOWER, TH_OUTCOME_BAD},
+                 {5, TH_VERDICT_INCONCLUSIVE, TH_OUTCOME_INCONCLUSIVE},
+                 {12, TH_VERDICT_INCONCLUSIVE, TH_OUTCOME_INCONCLUSIVE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_pair(2, 12, steady, steady_again);
+        stretch(0, 1.6);
+        stop_clock(0, cases[i].stopped);
+        cr_assert_eq(compare(), TH_OK, "%s", err.text);
+        expect_verdict(0, cases[i].verdict);
+        expect_verdict(1, TH_VERDICT_EQUIVALENT);
+        cr_expect_eq(p.result.changes[0].counts[1], 12 - cases[i].stopped);
+        cr_expect_eq(th_comparison_outcome(&p.result), cases[i].outcome);
+        cr_expect_eq(is_warned(p.result.warnings, "row/0: 1 of 12 processes in new.json"), cases[i].stopped == 1);
+    }
+    p.reports[1].rows[1].cpu_ns.values[7] = 0; /* one repetition */
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
-    expect_verdict(0, TH_VERDICT_UNTIMED);
-    cr_expect(isnan(core_of(0)->change) && isnan(core_of(0)->p));
-    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
-    make_pair(1, 8, steady, nothing);
-    cr_assert_eq(compare(), TH_OK, "%s", err.text);
-    expect_verdict(0, TH_VERDICT_UNTIMED);
+    cr_expect_eq(p.result.changes[1].counts[1], 11);
+}
+
+Test(compare, no_times_are_untimed_and_nothing_in_common_is_refused)
+{
+    for (int side = 0; side < 2; side++) {
+        make_pair(1, 8, side == 0 ? nothing : steady, side == 0 ? steady : nothing);
+        cr_expect_eq(compare(), TH_ERR_INPUT);
+        cr_expect(strstr(err.text, "no entry in common with times above 0"), "%s", err.text);
+    }
     end();
     p = (pair){.reports = {report_of(2, 8, REPETITIONS, steady), report_of(2, 0, 0, steady)}, .desc.threshold = 0.03};
     p.reports[1].is_dry_run = true;
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_UNTIMED], 2);
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD, "palettes are compared");
 }
 
 /* ---- which entries ---- */
 
-Test(compare, entries_of_one_side_are_told_and_do_no_harm)
+Test(compare, entries_that_are_gone_are_not_known_to_be_no_slower)
 {
     make_pair(3, 8, steady, steady_again);
     strcpy(p.reports[0].rows[0].name, "gone");
@@ -530,6 +566,13 @@ Test(compare, entries_of_one_side_are_told_and_do_no_harm)
     expect_verdict(2, TH_VERDICT_ONLY_NEW);
     cr_expect_str_eq(p.result.changes[3].name, "gone");
     expect_verdict(3, TH_VERDICT_ONLY_OLD);
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_INCONCLUSIVE);
+    p.desc.fail_on = TH_FAIL_ON_SLOWER;
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
+    p.desc.fail_on = TH_FAIL_ON_INCONCLUSIVE;
+    p.desc.filter = "row/1|added"; /* what is new is fine */
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
 }
 
@@ -686,7 +729,11 @@ Test(compare, palettes_without_times_may_come_from_another_machine)
         p.reports[1].rows[0].palette_hash++;
         p.field = cases[i].field;
         p.value = "\"odd\"";
-        cr_assert_eq(compare(), TH_OK, "%s", err.text);
+        const th_result result = compare();
+        const bool is_other_kernel = !cases[i].are_compared && strcmp(cases[i].field, "isa") == 0;
+        cr_assert_eq(result, is_other_kernel ? TH_ERR_INPUT : TH_OK, "%s: %s", cases[i].name, err.text);
+        if (is_other_kernel)
+            continue; /* and there is nothing else to compare */
         const th_change *c = &p.result.changes[0];
         cr_expect_eq(c->verdict, TH_VERDICT_UNTIMED);
         cr_expect_eq(strncmp(c->problem, "its palettes changed", 20) == 0, cases[i].are_compared, "%s: %s", c->name,
