@@ -117,22 +117,6 @@ static void find_picture(scene *s, th_texture *out)
     warn(s, WARN_TEXTURE_MISSING, !found, "%s", out->name);
 }
 
-/* A TGA has no signature. What its header begins with: the length of a text, whether there is a palette, and how pixels
- * are stored, one of six ways. */
-static bool is_drawable(const th_texture *texture)
-{
-    static const char *const signatures[] = {"\x89PNG", "\xff\xd8", "BM"};
-    const uint8_t *bytes = texture->bytes;
-    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
-        if (texture->byte_count >= 4 && memcmp(bytes, signatures[i], strlen(signatures[i])) == 0)
-            return true;
-#ifdef TH_HAVE_WEBP
-    if (texture->byte_count >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
-        return true;
-#endif
-    return texture->byte_count >= 4 && bytes[1] <= 1 && (bytes[2] & ~8u) - 1 < 3;
-}
-
 static bool same_sampler(const th_texture *texture, const th_sampler *sampler)
 {
     return memcmp(&texture->sampler, sampler, sizeof *sampler) == 0;
@@ -150,7 +134,6 @@ uint32_t find_texture(scene *s, th_texture *textures, const char *name, th_sampl
     for (uint32_t t = 0; t < s->model->texture_count; t++)
         if (texture->bytes && textures[t].bytes == texture->bytes && same_sampler(&textures[t], &sampler))
             return t;
-    warn(s, WARN_TEXTURE_FORMAT, texture->bytes && !is_drawable(texture), "%s", name);
     return s->model->texture_count++;
 }
 

@@ -64,7 +64,6 @@
     X(ALPHA_MODE, "[material has|materials have] an alphaMode that the format does not know and became opaque")        \
     X(TEXTURE_OUTSIDE, "[texture lies|textures lie] outside the model's folder; only the file name was tried")         \
     X(TEXTURE_LARGE, "[texture is|textures are] too large and [was|were] left out")                                    \
-    X(TEXTURE_FORMAT, "[texture is|textures are] in a format that is not decoded and drawn as a plain colour")         \
     /* clips */                                                                                                        \
     X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
     X(CLIP_RENAMED, "[clip shares its|clips share their] name with another and got a number behind it")                \

@@ -33,14 +33,14 @@ static void *if_any(void *array, uint32_t count)
     return count > 0 ? array : NULL;
 }
 
-/* Decodes the textures that parts use. image_of: [texture] */
+/* Decodes the textures of meshes with triangles. image_of: [texture]. What is missing the model warns of. */
 static void make_images(whole *w, const th_model *model, th_render_mesh_image *images, uint32_t *image_of)
 {
     size_t room = TH_RENDER_MESH_MAX_IMAGES;
     memset(image_of, 0xff, model->texture_count * sizeof *image_of);
-    for (uint32_t p = 0; p < w->geometry.part_count; p++) {
-        const uint32_t texture = model->materials[w->geometry.parts[p].material].texture;
-        if (texture != TH_NO_INDEX)
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const uint32_t texture = model->materials[model->meshes[m].material].texture;
+        if (texture != TH_NO_INDEX && model->meshes[m].index_count > 0)
             image_of[texture] = 0;
     }
     for (uint32_t t = 0; t < model->texture_count; t++) {
@@ -52,8 +52,9 @@ static void make_images(whole *w, const th_model *model, th_render_mesh_image *i
             continue;
         if (th_image_decode(from->bytes, from->byte_count, most, to, &why) != TH_OK) {
             image_of[t] = TH_NO_INDEX;
-            w->warnings[w->mesh.warning_count++] =
-                th_arena_format(w->arena, "texture %s %s; a plain colour takes its place", from->name, why.text);
+            if (from->bytes)
+                w->warnings[w->mesh.warning_count++] =
+                    th_arena_format(w->arena, "texture %s %s; a plain colour takes its place", from->name, why.text);
             continue;
         }
         to->name = th_arena_string(w->arena, from->name);
@@ -117,31 +118,19 @@ static th_result no_memory(th_error *err)
     return th_fail(err, TH_ERR_MEMORY, "out of memory for the render mesh");
 }
 
-static th_result build(whole *w, const th_model *model, th_error *err)
+/* A joint level has the materials of its model's mesh, and its images; that mesh has the warnings. */
+static th_result build_materials(whole *w, const th_model *model, th_error *err)
 {
     th_render_mesh *mesh = &w->mesh;
-    th_geometry *g = &w->geometry;
     const th_render_mesh *base = mesh->base;
-    const th_appearances *appearances = &model->appearances;
-    const size_t regions = (size_t)appearances->count * appearances->region_count;
-    th_result result = th_geometry_pack(model, w->arena, g, err);
-    if (result != TH_OK)
-        return result;
     uint32_t *image_of = th_arena_new(w->arena, uint32_t, model->texture_count); /* needed only here; it is small */
-    uint32_t *bone_of = th_arena_new(w->arena, uint32_t, model->joint_count);    /* so is this */
     th_render_mesh_material *materials = th_arena_new(w->arena, th_render_mesh_material, model->material_count);
     th_render_mesh_image *images = th_arena_new(w->arena, th_render_mesh_image, base ? 0 : model->texture_count);
-    th_render_mesh_bone *bones = th_arena_new(w->arena, th_render_mesh_bone, model->bone_count);
-    th_render_mesh_line_end *ends = th_arena_new(w->arena, th_render_mesh_line_end, 2 * (size_t)model->joint_count);
-    th_appearance_region *own_regions = th_arena_new(w->arena, th_appearance_region, regions);
-    float *statures = th_arena_new(w->arena, float, appearances->count);
-    w->warnings = th_arena_new(w->arena, char *, (size_t)model->texture_count + g->part_count);
+    w->warnings = th_arena_new(w->arena, char *, (size_t)model->texture_count + model->mesh_count);
     if (th_arena_failed(w->arena))
         return no_memory(err);
-
-    /* Materials. A joint level has those of its model's mesh, and its images. */
     if (base) {
-        assert(base->material_count == model->material_count && base->part_count == g->part_count);
+        assert(base->material_count == model->material_count);
         images = (th_render_mesh_image *)base->images;
         mesh->image_count = base->image_count;
     } else {
@@ -156,28 +145,51 @@ static th_result build(whole *w, const th_model *model, th_error *err)
         memcpy(materials[m].base_color, from->base_color, sizeof from->base_color);
         memcpy(materials[m].emissive, from->emissive, sizeof from->emissive);
     }
+
+    /* Half-precision coordinates resolve one pixel of an image 2048 wide, and less if the image repeats often. Larger
+     * errors give a warning. */
+    for (uint32_t m = 0; m < model->mesh_count && !base; m++) {
+        const uint32_t image = materials[model->meshes[m].material].image;
+        if (image == TH_NO_INDEX || model->meshes[m].index_count == 0)
+            continue;
+        const double error = th_pack_uv_error(model, &model->meshes[m], images[image].width, images[image].height);
+        if (error > 1)
+            w->warnings[mesh->warning_count++] =
+                th_arena_format(w->arena, "mesh %s: texture coordinates are rounded by up to %.3g pixels",
+                                model->meshes[m].name, error);
+    }
+    mesh->material_count = model->material_count;
+    mesh->materials = if_any(materials, mesh->material_count);
+    mesh->images = if_any(images, mesh->image_count);
+    mesh->warnings = if_any(w->warnings, mesh->warning_count);
+    return th_arena_failed(w->arena) ? no_memory(err) : TH_OK;
+}
+
+static th_result build(whole *w, const th_model *model, th_error *err)
+{
+    th_render_mesh *mesh = &w->mesh;
+    th_geometry *g = &w->geometry;
+    const th_appearances *appearances = &model->appearances;
+    const size_t regions = (size_t)appearances->count * appearances->region_count;
+    th_result result = th_geometry_pack(model, w->arena, g, err);
+    if (result == TH_OK)
+        result = build_materials(w, model, err);
+    if (result != TH_OK)
+        return result;
+    assert(!mesh->base || mesh->base->part_count == g->part_count);
+    uint32_t *bone_of = th_arena_new(w->arena, uint32_t, model->joint_count); /* needed only here; it is small */
+    th_render_mesh_bone *bones = th_arena_new(w->arena, th_render_mesh_bone, model->bone_count);
+    th_render_mesh_line_end *ends = th_arena_new(w->arena, th_render_mesh_line_end, 2 * (size_t)model->joint_count);
+    th_appearance_region *own_regions = th_arena_new(w->arena, th_appearance_region, regions);
+    float *statures = th_arena_new(w->arena, float, appearances->count);
+    if (th_arena_failed(w->arena))
+        return no_memory(err);
     if (regions > 0) {
         memcpy(own_regions, appearances->regions, regions * sizeof *own_regions);
         memcpy(statures, appearances->statures, appearances->count * sizeof *statures);
         mesh->appearances =
             (th_appearances){appearances->count, appearances->region_count, appearances->slack, own_regions, statures};
     }
-
-    /* Half-precision coordinates resolve one pixel of an image 2048 wide, and less if the image repeats often. Larger
-     * errors give a warning. */
-    for (uint32_t p = 0; p < g->part_count; p++) {
-        const th_render_mesh_part *part = &g->parts[p];
-        const uint32_t image = materials[part->material].image;
-        if (image == TH_NO_INDEX)
-            continue;
-        const double error =
-            th_pack_uv_error(model, &model->meshes[part->mesh], images[image].width, images[image].height);
-        if (error > 1)
-            w->warnings[mesh->warning_count++] = th_arena_format(
-                w->arena, "mesh %s: texture coordinates are rounded by up to %.3g pixels", part->name, error);
-    }
-    if (th_arena_failed(w->arena))
-        return no_memory(err);
 
     result = th_geometry_coarsen(model, g, err);
     if (result == TH_OK)
@@ -201,14 +213,10 @@ static th_result build(whole *w, const th_model *model, th_error *err)
     mesh->delta_count = g->delta_count;
     mesh->deltas = g->deltas;
     mesh->lod_count = g->lod_count;
-    mesh->material_count = model->material_count;
-    mesh->materials = if_any(materials, mesh->material_count);
-    mesh->images = if_any(images, mesh->image_count);
     mesh->bone_count = model->bone_count;
     mesh->weight_count = model->weight_count;
     mesh->bones = if_any(bones, mesh->bone_count);
     mesh->line_ends = if_any(ends, mesh->line_end_count);
-    mesh->warnings = if_any(w->warnings, mesh->warning_count);
     mesh->size = model->size;
     mesh->influences = 4;
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
@@ -220,7 +228,9 @@ static th_result build(whole *w, const th_model *model, th_error *err)
     return TH_OK;
 }
 
-th_result th_render_mesh_create(const th_model *model, const th_render_mesh *base, th_render_mesh **out, th_error *err)
+static th_result create(const th_model *model, const th_render_mesh *base,
+                        th_result (*build_of)(whole *w, const th_model *model, th_error *err), th_render_mesh **out,
+                        th_error *err)
 {
     assert(model && out);
     assert(model->joint_count > 0 && model->size > 0); /* it has passed th_model_check */
@@ -234,13 +244,23 @@ th_result th_render_mesh_create(const th_model *model, const th_render_mesh *bas
     w->arena = arena;
     w->mesh.base = base;
     th_error why;
-    const th_result result = build(w, model, &why);
+    const th_result result = build_of(w, model, &why);
     if (result != TH_OK) {
         th_render_mesh_destroy(&w->mesh);
         return th_fail(err, result, "%s: %s", model->name, why.text);
     }
     *out = &w->mesh;
     return TH_OK;
+}
+
+th_result th_render_mesh_create(const th_model *model, const th_render_mesh *base, th_render_mesh **out, th_error *err)
+{
+    return create(model, base, build, out, err);
+}
+
+th_result th_render_mesh_create_materials(const th_model *model, th_render_mesh **out, th_error *err)
+{
+    return create(model, NULL, build_materials, out, err);
 }
 
 void th_render_mesh_destroy(th_render_mesh *render_mesh)

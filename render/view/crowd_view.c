@@ -579,6 +579,7 @@ th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
     assert(v);
     th_crowd_view_parts parts = {
         .scene = v->scene,
+        .meshes = (const th_render_mesh *const *)v->meshes,
         .crowd = v->crowd,
         .jobs = v->jobs,
         .palette = th_crowd_palette(v->crowd),

@@ -168,11 +168,10 @@ th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th
     return found ? TH_OK : th_clip_not_found(clip, model_set->models, model_set->count, err);
 }
 
-void th_model_set_complain_of_missing_meshes(const th_model_set *model_set)
+void th_complain_of_warnings(const char *model, const char *const *warnings, uint32_t count)
 {
-    for (uint32_t m = 0; m < model_set->count; m++)
-        if (model_set->models[m]->mesh_count == 0)
-            th_complain("%s has no mesh: its skeleton is drawn", model_set->models[m]->name);
+    if (count > 0)
+        th_complain("%s: %s%s", model, warnings[0], count > 1 ? "; `throng inspect` lists more" : "");
 }
 
 th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, th_tracer *tracer, th_error *err)
@@ -202,6 +201,9 @@ th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, 
     for (uint32_t m = 0; m < model_set->count && result == TH_OK; m++)
         if (model_set->clips[m] == model_set->models[m]->clip_count)
             th_complain("%s has no clip \"%s\": it stands in its rest pose", model_set->models[m]->name, o->clip);
+    for (uint32_t m = 0; m < model_set->count && result == TH_OK && !o->is_listed; m++)
+        th_complain_of_warnings(model_set->models[m]->name, model_set->models[m]->warnings,
+                                model_set->models[m]->warning_count);
     th_tracer_end(tracer);
     return result;
 }

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """`throng render` and `throng demo` from outside: pictures, what is said of them, and what goes wrong. Tests in the form of
 program.py."""
+import base64
 import json
 import os
+import struct
+import subprocess
+import zlib
 
-from program import document, expect, load, main, need_opengl, parse, read_bytes, throng, write
+from program import PROGRAM, document, expect, load, main, need_opengl, parse, read_bytes, throng, write
 
 RIG = '--model synthetic:joints=20,clips=2'  # what is faster to start with, and to draw, than the human
 PLAIN = f'{RIG} --size 64x36 --count 40'
@@ -78,6 +82,42 @@ def test_draws_the_skeleton_of_a_model_without_a_mesh():
         expect(0, f'render --count 1 --size 160x90 --samples 1 --shadow 64 --model {options}', 'has no mesh: its skeleton is drawn')
     assert are_same('a.png', 'b.png')
     assert not are_same('a.png', 'c.png'), 'no bone is to be seen'
+
+
+# As where a download broke off. Said once, in full; the model's own warnings by their number.
+def test_a_texture_that_is_cut_off_is_said_by_all_who_meet_it():
+    def chunk(kind, data):
+        return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+
+    def uri(data):
+        return 'data:application/octet-stream;base64,' + base64.b64encode(data).decode()
+
+    png = b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 8, 8, 8, 2, 0, 0, 0)) + chunk(
+        b'IDAT', zlib.compress(bytes(8 * 25)))
+    points, places = struct.pack('9f', 0, 0, 0, 1, 0, 0, 0, 1, 0), struct.pack('6f', 0, 0, 1, 0, 0, 1)
+    for name, picture in (('whole', png + chunk(b'IEND', b'')), ('cut', png[:-20])):
+        write(f'{name}.gltf', json.dumps({
+            'asset': {'version': '2.0'}, 'scene': 0, 'scenes': [{'nodes': [0]}], 'nodes': [{'name': 'tile', 'mesh': 0}],
+            'meshes': [{'primitives': [{'attributes': {'POSITION': 0, 'TEXCOORD_0': 1}, 'material': 0}]}],
+            'materials': [{'pbrMetallicRoughness': {'baseColorTexture': {'index': 0}}}], 'textures': [{'source': 0}],
+            'images': [{'uri': uri(picture)}], 'buffers': [{'byteLength': 60, 'uri': uri(points + places)}],
+            'bufferViews': [{'buffer': 0, 'byteLength': 36}, {'buffer': 0, 'byteOffset': 36, 'byteLength': 24}],
+            'accessors': [{'bufferView': 0, 'componentType': 5126, 'count': 3, 'type': 'VEC3', 'min': [0, 0, 0], 'max': [1, 1, 0]},
+                          {'bufferView': 1, 'componentType': 5126, 'count': 3, 'type': 'VEC2'}]}))
+        own = document(f'inspect {name}.gltf --json')
+        said = [warning for warning in own['warnings'] if 'a plain colour takes its place' in warning]
+        assert len(said) == (name == 'cut') and (own['textures'][0]['state'] == 'plain colour') == (name == 'cut'), own
+        for line in ('render --out f.png', 'stress --draw --dry-run --threads 1', 'bench --dry-run --filter ^frame/all'):
+            err = expect(0, f'{line} --count 1 --size 16x16 --samples 1 --model {name}.gltf').err
+            assert err.count('throng: cut.gltf: texture ') == err.count('takes its place') == len(said), (line, err)
+            others = len(own['warnings']) - len(said)
+            assert err.count('throng inspect') == (others > 1), err
+
+
+def test_a_picture_goes_into_a_pipe():
+    draw('f.png', '')
+    piped = subprocess.run([PROGRAM, *f'render {TINY} --out /dev/stdout'.split()], stdout=subprocess.PIPE, check=True)
+    assert piped.stdout == read_bytes('f.png')
 
 
 # What the driver lacks; other complaints: tests/golden/documents/messages.txt.

@@ -212,6 +212,15 @@ def test_a_crowd_that_is_watched():
         look(crowd)
 
 
+def test_models_say_what_was_repaired():
+    write('bare.gltf', '{"asset": {"version": "2.0"}, "nodes": [{"name": "a", "children": [1]}, {"name": "a"}]}')
+    crowd = Crowd('--model bare.gltf')
+    warnings = crowd.document('/api/models')['playing'][0]['warnings']
+    assert len(warnings) == 1 and 'shares its name' in warnings[0], warnings
+    assert f'warning bare.gltf: {warnings[0]}\n' in crowd.said(), crowd.said()
+    crowd.stop()
+
+
 def test_metrics_are_as_prometheus_wants_them():
     if not shutil.which('promtool'):
         raise Skip('no promtool here (Debian: prometheus)')

@@ -101,8 +101,11 @@ static th_result open_picture(th_bench_frames *e, th_error *err)
 static th_result find_crowd_view(th_bench_frames *e, int crowd, th_crowd_view **out, th_error *err)
 {
     th_result result = open_picture(e, err);
-    if (result == TH_OK && !e->crowd_views[crowd])
+    const bool is_new = result == TH_OK && !e->crowd_views[crowd];
+    if (is_new)
         result = th_crowd_view_create(&e->crowds[crowd], e->picture.gl, &e->crowd_views[crowd], err);
+    if (is_new && result == TH_OK && crowd == ALL_VISIBLE)
+        th_complain_of_meshes(e->crowd_views[crowd]);
     *out = e->crowd_views[crowd];
     return result;
 }

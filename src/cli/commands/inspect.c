@@ -7,6 +7,7 @@
 #include <throng/anim/joint_lod.h>
 #include <throng/anim/layer.h>
 #include <throng/anim/palette.h>
+#include <throng/render/render_mesh.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ typedef struct subject {
     const th_compiled_model *compiled;
     node_info *nodes; /* [joint] */
     const th_joint_lod *lod;
+    const th_render_mesh *drawn; /* its materials alone */
 } subject;
 
 static size_t palette_bytes(const th_model *model)
@@ -207,11 +209,22 @@ static void add_levels(const subject *s, th_sheet *sheet)
     }
 }
 
+/* Whether a mesh that has this texture is drawn without it. */
+static bool is_plain(const subject *s, uint32_t texture)
+{
+    for (uint32_t m = 0; m < s->model->mesh_count; m++) {
+        const th_mesh *mesh = &s->model->meshes[m];
+        if (s->model->materials[mesh->material].texture == texture && mesh->index_count > 0)
+            return s->drawn->materials[mesh->material].image == TH_NO_INDEX;
+    }
+    return false;
+}
+
 static void add_textures(const subject *s, th_sheet *sheet)
 {
     for (uint32_t t = 0; t < s->model->texture_count; t++) {
         const th_texture *texture = &s->model->textures[t];
-        const char *where = texture->name[0] == '*' ? "embedded" : "file";
+        const char *where = is_plain(s, t) ? "plain colour" : texture->name[0] == '*' ? "embedded" : "file";
         const th_figure figures[] = {
             TH_FIGURE("name", "<texture", TH_TEXT(texture->name)),
             TH_FIGURE("state", "<state", TH_TEXT(texture->bytes ? where : "missing")),
@@ -266,6 +279,8 @@ static json_t *subject_json(const subject *s)
     json_t *warnings = json_array();
     for (uint32_t n = 0; n < model->warning_count; n++)
         warnings = th_json_append(warnings, th_json_text(model->warnings[n]));
+    for (uint32_t n = 0; n < s->drawn->warning_count; n++)
+        warnings = th_json_append(warnings, th_json_text(s->drawn->warnings[n]));
     return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
                      th_json_text(model->name), "size", th_json_real(model->size), "joint_count",
                      (int)model->joint_count, "bones", (int)model->bone_count, "bytes_per_character",
@@ -340,10 +355,12 @@ static bool print_subject(const subject *s, FILE *file)
     if (model->mesh_count > 0 && model->clip_count > 0)
         printed = print_list(s, add_levels, file) && printed;
     printed = print_list(s, add_textures, file) && printed;
-    if (model->warning_count > 0)
+    if (model->warning_count + s->drawn->warning_count > 0)
         fputs("\n  warnings\n", file);
     for (uint32_t n = 0; n < model->warning_count; n++)
         fprintf(file, "  - %s\n", th_printable(model->warnings[n], note, sizeof note));
+    for (uint32_t n = 0; n < s->drawn->warning_count; n++)
+        fprintf(file, "  - %s\n", th_printable(s->drawn->warnings[n], note, sizeof note));
     return print_list(s, add_joints, file) && printed;
 }
 
@@ -362,7 +379,10 @@ int th_command_inspect(const th_options *o, th_run *run)
     node_info *nodes = NULL;
     th_error err;
     int code = TH_EXIT_GOOD;
-    th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
+    th_model_options models = o->models;
+    models.is_listed = true;
+    th_render_mesh *drawn = NULL;
+    th_result result = th_model_set_init(&model_set, &models, run->tracer, &err);
     const th_model *model = result == TH_OK ? model_set.models[0] : NULL;
     if (result == TH_OK) {
         th_compiled_model_desc desc = o->crowd.compile;
@@ -373,6 +393,8 @@ int th_command_inspect(const th_options *o, th_run *run)
     }
     if (result == TH_OK)
         result = th_joint_lod_create(model, &lod, &err);
+    if (result == TH_OK)
+        result = th_render_mesh_create_materials(model, &drawn, &err);
     if (result == TH_OK && !(nodes = calloc((size_t)model->joint_count + 1, sizeof *nodes)))
         result = th_fail(&err, TH_ERR_MEMORY, "no memory for %u joints", model->joint_count);
     if (result == TH_OK) {
@@ -385,9 +407,10 @@ int th_command_inspect(const th_options *o, th_run *run)
         for (uint32_t c = 0; c < model->clip_count; c++)
             for (uint32_t i = 0; i < model->clips[c].channel_count; i++)
                 nodes[model->clips[c].channels[i].joint].moves = true;
-        code = th_output_write(run, &o->output, write_subject, &(subject){model, compiled, nodes, lod});
+        code = th_output_write(run, &o->output, write_subject, &(subject){model, compiled, nodes, lod, drawn});
     }
     free(nodes);
+    th_render_mesh_destroy(drawn);
     th_joint_lod_destroy(lod);
     th_compiled_model_destroy(compiled);
     th_model_set_fini(&model_set);

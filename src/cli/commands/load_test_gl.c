@@ -67,6 +67,8 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
     const th_gpu_mapping mapping = th_crowd_view_get_parts(c->all).gpu_mapping.mapping;
     if (!c->has_complained || mapping != c->gpu_mapping)
         th_complain_of_evaluator(c->all);
+    if (!c->has_complained)
+        th_complain_of_meshes(c->all);
     c->has_complained = true;
     c->gpu_mapping = mapping;
     c->camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture), HUGE_VAL);

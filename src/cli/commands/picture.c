@@ -1,6 +1,7 @@
 #include "picture.h"
 
 #include <cli/command.h>
+#include <cli/model_set.h>
 
 #include <bench/figures.h>
 #include <core/build_checks.h>
@@ -62,6 +63,17 @@ th_result th_picture_crowd_view(const th_picture *p, const th_crowd_view_desc *d
         *out = NULL;
     }
     return result;
+}
+
+void th_complain_of_meshes(const th_crowd_view *crowd_view)
+{
+    const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
+    for (uint32_t m = 0; m < parts.scene->compiled_model_count; m++) {
+        const th_model *model = th_compiled_model_source(parts.scene->compiled_models[m]);
+        if (model->mesh_count == 0)
+            th_complain("%s has no mesh: its skeleton is drawn", model->name);
+        th_complain_of_warnings(model->name, parts.meshes[m]->warnings, parts.meshes[m]->warning_count);
+    }
 }
 
 void th_complain_of_evaluator(const th_crowd_view *crowd_view)

@@ -31,6 +31,9 @@ bool th_picture_draw(const th_picture *picture, th_crowd_view *crowd_view, doubl
 th_result th_picture_crowd_view(const th_picture *picture, const th_crowd_view_desc *desc, const th_crowd_view *base,
                                 th_crowd_view **out, th_error *err);
 
+/* Says which models have no mesh, and what their meshes warn of. */
+void th_complain_of_meshes(const th_crowd_view *crowd_view);
+
 /* Says what the CPU does although the GPU was to, and why, if that is so, and which mapping of the shader was measured
  * to be faster. */
 void th_complain_of_evaluator(const th_crowd_view *crowd_view);

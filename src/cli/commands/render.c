@@ -279,10 +279,8 @@ int th_command_render(const th_options *o, th_run *run)
                     r.file.path, width, height);
     th_result result = th_model_set_init(&model_set, &o->models, r.tracer, &err);
     th_tracer_begin(r.tracer, "prepare");
-    if (result == TH_OK) {
-        th_model_set_complain_of_missing_meshes(&model_set);
+    if (result == TH_OK)
         result = th_frame_writer_open(&r.file, &r.writer, &err);
-    }
     if (result == TH_OK)
         result = th_picture_open(&r.picture, &o->picture, &err);
     if (result == TH_OK) {
@@ -290,6 +288,7 @@ int th_command_render(const th_options *o, th_run *run)
         result = th_crowd_view_create(&crowd, r.picture.gl, &r.crowd_view, &err);
     }
     if (result == TH_OK) {
+        th_complain_of_meshes(r.crowd_view);
         th_complain_of_evaluator(r.crowd_view);
         th_crowd_view_trace(r.crowd_view, r.tracer);
         r.pixels = malloc(th_target_bytes(r.picture.target));

@@ -16,7 +16,11 @@ static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model
     for (uint32_t g = 0; g < count; g++)
         th_log(TH_LOG_WARNING, "%s", gaps[g]);
     options.import_bytes = most_bytes > 0 ? most_bytes : 1;
-    return th_model_load(&options, path, out, err);
+    const th_result result = th_model_load(&options, path, out, err);
+    if (result == TH_OK && (*out)->warning_count > 0)
+        th_log(TH_LOG_WARNING, "%s: %s%s", (*out)->name, (*out)->warnings[0],
+               (*out)->warning_count > 1 ? "; /api/models lists more" : "");
+    return result;
 }
 
 int th_command_serve(const th_options *o, th_run *run)

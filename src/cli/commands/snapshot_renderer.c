@@ -2,6 +2,7 @@
 #include <cli/options.h>
 
 #include <core/build_checks.h>
+#include <serve/log.h>
 #include <serve/snapshot_ipc.h>
 #include <throng/anim/archive.h>
 #include <throng/render/crowd_view.h>
@@ -127,7 +128,14 @@ static th_result set_up(renderer *r, th_error *err)
                        "OpenGL need that");
     const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_BUILD_CHECKS};
     result = th_gl_create(&gl, &r->gl, err);
-    return result == TH_OK ? th_crowd_view_create(&r->crowd, r->gl, &r->crowd_view, err) : result;
+    if (result == TH_OK)
+        result = th_crowd_view_create(&r->crowd, r->gl, &r->crowd_view, err);
+    for (uint32_t m = 0; m < scene->model_count && result == TH_OK; m++) {
+        const th_render_mesh *mesh = th_crowd_view_get_parts(r->crowd_view).meshes[m];
+        for (uint32_t n = 0; n < mesh->warning_count; n++)
+            th_log(TH_LOG_WARNING, "%s: %s", r->models[m]->name, mesh->warnings[n]);
+    }
+    return result;
 }
 
 /* ---- pictures ---- */

@@ -3,6 +3,7 @@
  * The loop draws one frame after another. A key that changes a setting starts to build another crowd view, on a thread
  * of its own, which replaces the current one when it is ready. Loading the models is the first such rebuild. */
 #include "cli/measuring.h"
+#include "picture.h"
 #include "view/view_hud.h"
 #include "view/window.h"
 #include <cli/options.h>
@@ -104,8 +105,6 @@ static void *prepare(void *ctx)
     th_error *err = &v->rebuild.err;
     th_result result = base ? TH_OK : th_model_set_init(&v->model_set, &v->options->models, NULL, err);
     if (result == TH_OK) {
-        if (!base)
-            th_model_set_complain_of_missing_meshes(&v->model_set);
         v->rebuild.doing = "Compiling clips and meshes";
         th_model_set chosen = v->model_set;
         result = th_model_set_choose_clip(&chosen, v->rebuild.settings.clip, err);
@@ -164,6 +163,8 @@ static void end_rebuild(viewer *v)
         return;
     }
     view->crowd_view = next;
+    if (!old)
+        th_complain_of_meshes(next);
     view->settings = v->rebuild.settings;
 
     /* How it is evaluated is said when the reason is another than before, or the mapping that was measured to be

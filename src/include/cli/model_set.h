@@ -24,6 +24,7 @@ typedef struct th_model_options {
     uint64_t import_bytes; /* for the importer, its answer and the model, beyond TH_IMPORT_BASE_MEMORY; 0: no limit but
                               the importer's own */
     bool allow_outside;    /* see th_import_desc */
+    bool is_listed;        /* the command lists all warnings itself */
 } th_model_options;
 
 typedef struct th_model_set {
@@ -32,13 +33,13 @@ typedef struct th_model_set {
     uint32_t count;
 } th_model_set;
 
-/* Loads all models, and complains of those without the clip. TH_ERR_USAGE: no model has the clip. The tracer may be
- * NULL. Call th_model_set_fini in any case. */
+/* Loads all models, and complains of those without the clip and those with warnings. TH_ERR_USAGE: no model has the
+ * clip. The tracer may be NULL. Call th_model_set_fini in any case. */
 th_result th_model_set_init(th_model_set *model_set, const th_model_options *options, th_tracer *tracer, th_error *err);
 void th_model_set_fini(th_model_set *model_set);
 
-/* For commands that draw the models. */
-void th_model_set_complain_of_missing_meshes(const th_model_set *model_set);
+/* Says the first of them, and that there are more. */
+void th_complain_of_warnings(const char *model, const char *const *warnings, uint32_t count);
 
 /* Whether a model name means a file. human and synthetic:... do not. */
 bool th_model_name_is_file(const char *path);

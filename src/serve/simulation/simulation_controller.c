@@ -258,7 +258,9 @@ json_t *th_controller_models_json(th_controller *c)
         const th_model *model = c->model_cache->models[m];
         const th_compiled_model *compiled = c->model_cache->compiled_models[m];
         const th_model *played = th_compiled_model_source(compiled);
-        json_t *clips = json_array();
+        json_t *clips = json_array(), *warnings = json_array();
+        for (uint32_t n = 0; n < model->warning_count; n++)
+            warnings = th_json_append(warnings, th_json_text(model->warnings[n]));
         for (uint32_t i = 0; i < played->clip_count; i++) {
             const th_clip *clip = &played->clips[i];
             const bool is_exact = !th_compiled_model_clip_report(compiled, i)->compiled;
@@ -266,9 +268,10 @@ json_t *th_controller_models_json(th_controller *c)
             clips = th_json_append(clips, json_pack("{s:o, s:o, s:b}", "name", th_json_text(clip->name), "seconds",
                                                     th_json_real(duration_s), "exact", is_exact));
         }
-        models = th_json_append(
-            models, json_pack("{s:o, s:i, s:i, s:o}", "name", th_json_text(c->model_cache->names[m]), "joints",
-                              (int)model->joint_count, "bones", (int)model->bone_count, "clips", clips));
+        models =
+            th_json_append(models, json_pack("{s:o, s:i, s:i, s:o, s:o}", "name",
+                                             th_json_text(c->model_cache->names[m]), "joints", (int)model->joint_count,
+                                             "bones", (int)model->bone_count, "clips", clips, "warnings", warnings));
     }
     pthread_mutex_unlock(&c->lock);
     return models;

@@ -1,9 +1,6 @@
 th_suite(import th::anim PkgConfig::ASSIMP Threads::Threads NEEDS throng-import
     WITH fixture_folder fixture_gltf fixture_import)
 target_sources(test_import PRIVATE ${CMAKE_CURRENT_LIST_DIR}/oracle_assimp.c)
-if(WEBP_FOUND)
-    target_compile_definitions(test_import PRIVATE TH_HAVE_WEBP)
-endif()
 # Small files, and what is read of each: tests/golden/models.
 th_suite(import_models th::anim NEEDS throng-import WITH fixture_document fixture_gltf fixture_import)
 th_suite(import_gltf th::anim NEEDS throng-import WITH fixture_folder fixture_gltf fixture_import)

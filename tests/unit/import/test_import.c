@@ -176,41 +176,6 @@ Test(import, keeps_a_texture_of_several_names_once)
     th_model_free(model);
 }
 
-static void check_signature(const uint8_t *bytes, size_t size, bool drawable)
-{
-    const gltf_accessor accessors[] = {POSITIONS, GLTF_FLOATS("VEC2", 3, 0, 0, 1, 0, 0, .75f)};
-    write_file(in_folder("skin.png"), bytes, size, 0600);
-    th_model *model = import_gltf(SCENE "'images':[{'uri':'skin.png'}],'textures':[{'source':0}],'materials':[" PAINT(
-                                      0) "],'meshes':[{'primitives':[" PART(0) "]}]",
-                                  accessors, LENGTH(accessors));
-    cr_expect_eq(is_warned(model, "is in a format that is not decoded"), !drawable, "%02x %02x %02x", bytes[0],
-                 bytes[1], bytes[2]);
-    th_model_free(model);
-}
-
-Test(import, knows_textures_by_their_bytes)
-{
-#define CHECK(text, drawable) check_signature((const uint8_t *)(text), sizeof(text) - 1, drawable)
-    CHECK("\x89PNG\r\n\x1a\n", true);
-    CHECK("\xff\xd8\xff\xe0", true);
-    CHECK("BM\x46\0", true);
-    CHECK("\0\0\2\0", true);
-    CHECK("\5\1\x9\0", true);
-    CHECK("\0\0\0\x1c"
-          "ftypavif",
-          false);
-#ifdef TH_HAVE_WEBP
-    CHECK("RIFF\x10\0\0\0WEBPVP8L", true);
-#endif
-    CHECK("RIFF\x10\0\0\0WAVEfmt ", false);
-    CHECK("\xabKTX 20\xbb\r\n\x1a\n", false);
-    CHECK("DDS |", false);
-    CHECK("\0\0\4\0", false);
-    CHECK("\0\0\x8\0", false);
-    CHECK("\x89P", false);
-#undef CHECK
-}
-
 /* ---- triangles ---- */
 
 /* Ten triangles, of which the first `back` have normals to their back. */

@@ -896,8 +896,7 @@ CHECK(render_mesh, reports_that_memory_is_out)
     ball *b = borrow(sizeof *b);
     for (uint32_t half = 0; half < 2; half++) {
         add_ball_mesh(b, (int)half, 12, 18, &s->meshes[half]);
-        s->textures[half] =
-            (th_texture){.name = "it", .bytes = half == 0 ? tga : NULL, .byte_count = half == 0 ? sizeof tga : 0};
+        s->textures[half] = (th_texture){.name = "it", .bytes = tga, .byte_count = half == 0 ? sizeof tga : 4};
         s->materials[half].texture = half;
     }
     s->model.mesh_count = s->model.texture_count = 2;

@@ -134,6 +134,7 @@ typedef struct th_crowd_view_stats {
  * All pointers are borrowed. */
 typedef struct th_crowd_view_parts {
     const th_scene *scene;
+    const th_render_mesh *const *meshes; /* [scene->compiled_model_count] of the models themselves, with warnings */
     const th_crowd *crowd;
     th_jobs *jobs;
     th_palette palette; /* these are resolved: not AUTO */

@@ -135,7 +135,8 @@ typedef struct th_render_mesh {
     uint32_t line_end_count; /* two per line of the skeleton: a joint, and its nearest ancestor with a bone */
     const th_render_mesh_line_end *line_ends;
     uint32_t warning_count;
-    const char *const *warnings; /* what is not drawn as the file says; one sentence each */
+    const char *const *warnings; /* what is not drawn as the file says, beyond the model's; one sentence each. A joint
+                                    level has none */
     double size;                 /* th_model.size */
 } th_render_mesh;
 
@@ -146,8 +147,11 @@ double th_render_mesh_lod_limit(uint32_t lod);
 /* base: NULL, or the mesh of the model that this one is a
  * joint level of; it must outlive the result, which has its images. The model must have passed th_model_check.
  * TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program when it runs out of memory. A
- * missing or undecodable texture gives a warning, not an error. Takes about 10 s for a million triangles. */
+ * texture that cannot be decoded gives a warning, not an error. Takes about 10 s for a million triangles. */
 th_result th_render_mesh_create(const th_model *model, const th_render_mesh *base, th_render_mesh **out, th_error *err);
+
+/* Materials, images and warnings alone. Takes as long as decoding the images. */
+th_result th_render_mesh_create_materials(const th_model *model, th_render_mesh **out, th_error *err);
 
 /* NULL does nothing. */
 void th_render_mesh_destroy(th_render_mesh *render_mesh);
