@@ -351,24 +351,12 @@ static const th_clip *clip_of(const th_model *model, const th_layer *layer)
     return layer->clip == TH_REST_CLIP ? NULL : &model->clips[layer->clip];
 }
 
-/* channel: of the same joint, whose signs of scales the rest transform gets; NULL: any signs. */
-static th_trs rest_of(const th_model *model, uint32_t joint, const th_channel *channel)
-{
-    static const float positive[3] = {1, 1, 1};
-    const float *signs = channel ? channel->scale.values : positive;
-    const double like[3] = {(double)signs[0], (double)signs[1], (double)signs[2]};
-    const th_dmat34 matrix = th_dmat34_from(model->joints[joint].rest);
-    th_trs rest;
-    th_dmat34_decompose_like(&matrix, like, &rest);
-    return rest;
-}
-
 const char *th_layer_add_obstacle(const th_model *model, uint32_t clip, th_layer_mode mode)
 {
     assert(model && clip < model->clip_count && (mode == TH_LAYER_ADD || mode == TH_LAYER_ADD_REST));
     const th_clip *c = &model->clips[clip];
     for (uint32_t i = 0; i < c->channel_count; i++) {
-        th_trs start = rest_of(model, c->channels[i].joint, &c->channels[i]);
+        th_trs start = th_joint_rest(&model->joints[c->channels[i].joint], &c->channels[i]);
         if (mode == TH_LAYER_ADD)
             th_exact_channel(&c->channels[i], 0, TH_INTERPOLATION_AUTHORED, &start);
         if (start.scale[0] == 0 || start.scale[1] == 0 || start.scale[2] == 0)
@@ -391,8 +379,10 @@ static th_trs transform_of(const layered_pose *p, uint32_t layer, const th_chann
 {
     th_trs out = *rest;
     const th_clip *clip = clip_of(p->model, &p->layers[layer]);
-    if (channel)
+    if (channel) {
         th_exact_channel(channel, ratio * clip->duration_ticks, p->interpolation, &out);
+        th_channel_take_signs(channel, rest->scale, &out);
+    }
     th_quat_normalize(out.rotation);
     return out;
 }
@@ -510,7 +500,7 @@ void th_exact_layers(const th_model *model, const th_layer *layers, uint32_t cou
             any = channels[i] ? channels[i] : any;
         }
         if (any) {
-            const th_trs trs = blend_joint(&p, masks, j, rest_of(model, j, any), channels);
+            const th_trs trs = blend_joint(&p, masks, j, th_joint_rest(&model->joints[j], any), channels);
             out_local[j] = th_dmat34_from_trs(&trs);
         }
     }

@@ -26,4 +26,7 @@ void th_exact_cursor_channel(th_exact_cursor *cursor, const th_channel *channel,
 /* When a track has the value of a key: at its time or, if the next key has the same time, just before that. */
 double th_exact_key_ticks(const th_track *track, uint32_t key);
 
+/* th_trs_take_signs for a transform that the channel has at some time. It decides the same at all times. */
+void th_channel_take_signs(const th_channel *channel, const double like[3], th_trs *trs);
+
 #endif

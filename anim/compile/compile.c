@@ -102,7 +102,8 @@ static bool find_moves(const th_model *model, double shift, joint_plan *plans)
     bool held = false;
     for (uint32_t j = 0; j < model->joint_count; j++) {
         th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
-        plans[j].sheared = th_dmat34_decompose(&rest, &plans[j].rest) > STILL;
+        plans[j].sheared = !model->joints[j].rest_parts && th_dmat34_decompose(&rest, &plans[j].rest) > STILL;
+        plans[j].rest = th_joint_rest(&model->joints[j], NULL);
     }
     for (uint32_t c = 0; c < model->clip_count; c++) {
         const th_clip *clip = &model->clips[c];
@@ -110,12 +111,7 @@ static bool find_moves(const th_model *model, double shift, joint_plan *plans)
             const th_channel *channel = &clip->channels[i];
             joint_plan *p = &plans[channel->joint];
             if (!p->has_channel) {
-                /* Decomposes the rest transform of a mirrored joint as the clips do: otherwise the rest pose could not
-                 * be blended with them. */
-                const float *scale = channel->scale.values;
-                const double like[3] = {(double)scale[0], (double)scale[1], (double)scale[2]};
-                const th_dmat34 rest = th_dmat34_from(model->joints[channel->joint].rest);
-                th_dmat34_decompose_like(&rest, like, &p->rest);
+                p->rest = th_joint_rest(&model->joints[channel->joint], channel);
                 p->has_channel = true;
             }
             if (p->sheared) /* no channel can hold this joint still */

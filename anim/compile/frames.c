@@ -46,8 +46,10 @@ static void write_frame(const th_compiled_model *compiled, const th_clip *clip, 
             channel++;
         const bool moves = channel != end && channel->joint == track->joint;
         th_trs trs = track->rest;
-        if (moves)
+        if (moves) {
             th_exact_cursor_channel(&cursors[channel - clip->channels], channel, ticks, compiled->interpolation, &trs);
+            th_channel_take_signs(channel, track->rest.scale, &trs);
+        }
         if (moves || !before)
             write_keys(track, &trs, before, out);
         else
@@ -268,6 +270,7 @@ static void add_moment(extremes *x, double ticks)
         for (size_t i = 0; i < 3 * TH_KEY; i++)
             before[i] = (float)x->now.at[i];
         th_exact_cursor_channel(&x->cursor, x->channel, ticks, x->compiled->interpolation, &trs);
+        th_channel_take_signs(x->channel, x->track->rest.scale, &trs);
         write_keys(x->track, &trs, before, now);
         for (size_t i = 0; i < x->count; i++)
             x->now.at[i] = (double)now[i];

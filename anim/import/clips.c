@@ -182,6 +182,7 @@ void add_channel(clip *c, uint32_t joint, track parts[3], const th_trs *rest)
     const th_joint *j = &c->s->model->joints[joint];
     const char *where = make_string(c->s, "clip %s, node %s", c->name, j->name);
     const track *rotation = &parts[1], *scale = &parts[2];
+    rest = rest ? rest : j->rest_parts;
     /* Else it is decomposed to match the existing keys. A transform has several decompositions, and mixing parts of two
      * gives a third transform. Without rotation keys, the scale keys show on which axis a mirror belongs. */
     th_trs decomposed;

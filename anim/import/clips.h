@@ -39,8 +39,7 @@ track make_track(uint32_t width, uint32_t count);
 /* Whether a joint that the file calls `node`, or TH_NO_INDEX, can have a channel; warns if not. */
 bool can_move(const clip *c, uint32_t joint, const char *node);
 
-/* Adds a channel of translation, rotation and scale. rest: the joint's transform as the file decomposes it; NULL: it
- * does not. */
+/* Adds a channel of translation, rotation and scale. rest: where it has no keys; NULL: the joint's own. */
 void add_channel(clip *c, uint32_t joint, track parts[3], const th_trs *rest);
 
 /* Adds a track of a weight unless an earlier channel moves it or there is no key. */

@@ -296,6 +296,15 @@ const char *find_fbx_name(const scene *s, const struct aiNode *node)
     return own && own->rest.part != TH_CURVE_UNSCALED ? own->model->name : NULL;
 }
 
+const th_trs *find_fbx_rest(const scene *s, const struct aiNode *node)
+{
+    const fbx_node *own = find_fbx_node(s->fbx, node);
+    th_trs *rest = own ? make(s->fbx->s, th_trs, 1) : NULL;
+    if (rest)
+        th_transform_curves_at(&own->rest, 0, rest);
+    return rest;
+}
+
 void settle_fbx_nodes(scene *s)
 {
     fbx *f = s->fbx;

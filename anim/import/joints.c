@@ -44,8 +44,12 @@ static void add_node(scene *s, th_joint *joints, const struct aiNode *node, uint
     n->node[j] = node;
     n->name[j] = read_name(s, node->mName.data);
     const char *name = s->fbx ? find_fbx_name(s, node) : NULL; /* NULL: the same */
-    joints[j] =
-        (th_joint){name ? read_name(s, name) : n->name[j], parent, read_matrix(s, &node->mTransformation, n->name[j])};
+    joints[j] = (th_joint){.name = name ? read_name(s, name) : n->name[j],
+                           .parent = parent,
+                           .rest = read_matrix(s, &node->mTransformation, n->name[j]),
+                           .rest_parts = s->gltf  ? find_gltf_rest(s, j)
+                                         : s->fbx ? find_fbx_rest(s, node)
+                                                  : NULL};
     n->rest[j] = th_dmat34_from(joints[j].rest);
     if (parent != TH_NO_INDEX)
         n->rest[j] = th_dmat34_mul(n->rest[parent], n->rest[j]);

@@ -126,6 +126,10 @@ float find_fbx_weight(const struct fbx_shape *shape, float otherwise);
 /* For an FBX file: gives its joints the names of the file, where Assimp had others. (fbx_nodes.c) */
 const char *find_fbx_name(const scene *s, const struct aiNode *node);
 
+/* The parts of a node's transform, where the file states them; else NULL. (gltf/gltf_nodes.c, fbx_nodes.c) */
+const th_trs *find_gltf_rest(const scene *s, uint32_t joint);
+const th_trs *find_fbx_rest(const scene *s, const struct aiNode *node);
+
 /* Gives unique names to joints that bones, weights or channels refer to. Runs last. */
 void make_joint_names_unique(scene *s);
 

@@ -130,6 +130,10 @@ static void visit_joint(archive *a, th_joint *joint)
     visit_text(a, &joint->name);
     VISIT(a, joint->parent);
     VISIT(a, joint->rest);
+    uint8_t has_parts = joint->rest_parts != NULL;
+    VISIT(a, has_parts);
+    if (has_parts)
+        VISIT_PLAIN(a, joint->rest_parts, 1);
 }
 
 static void visit_weight(archive *a, th_weight *weight)
@@ -372,7 +376,7 @@ static void visit_model(archive *a, th_model *model)
     VISIT(a, model->warning_count);
     VISIT(a, model->size);
     visit_appearances(a, &model->appearances);
-    VISIT_EACH(a, model->joints, model->joint_count, visit_joint, 57);
+    VISIT_EACH(a, model->joints, model->joint_count, visit_joint, 58);
     VISIT_PLAIN(a, model->bones, model->bone_count);
     VISIT_EACH(a, model->weights, model->weight_count, visit_weight, 13);
     VISIT_EACH(a, model->meshes, model->mesh_count, visit_mesh, 21);

@@ -120,21 +120,24 @@ static double likeness(const double a[4], const float b[4])
     return fabs(dot);
 }
 
-/* Decomposes the rest transform in the way that fits the donor's keys: with the same signs of scale or, if the clip
- * animates scale, with the nearest rotation. kept: parts that are not the clip's. */
-static th_trs split_like(const th_mat34 *rest, const th_channel *like, uint32_t kept)
+/* The parts of the base's rest transform that go with those of the clip. A matrix is decomposed in the way that fits
+ * the donor's keys: with the same signs of scale or, if the clip animates scale, with the nearest rotation. kept: parts
+ * that are not the clip's. */
+static th_trs rest_like(const th_joint *joint, const th_channel *like, uint32_t kept)
 {
     assert(like->scale.key_count > 0 && like->rotation.key_count > 0);
-    th_dmat34 matrix = th_dmat34_from(*rest);
-    th_trs best;
+    const th_dmat34 matrix = th_dmat34_from(joint->rest);
     const float *s = like->scale.values;
-    th_dmat34_decompose_like(&matrix, (double[3]){(double)s[0], (double)s[1], (double)s[2]}, &best);
-    if (kept & TH_SCALE)
+    const double signs[3] = {(double)s[0], (double)s[1], (double)s[2]};
+    th_trs best = th_joint_rest(joint, like);
+    if (joint->rest_parts && !(like->filled & (TH_ROTATION | TH_SCALE))) /* the clip's rotations go with its scales */
+        th_trs_take_signs(&best, best.scale, signs);
+    if (joint->rest_parts || kept & TH_SCALE)
         return best;
     for (int flips = 0; flips < 8; flips++) {
         th_trs other;
-        double signs[3] = {flips & 1 ? -1 : 1, flips & 2 ? -1 : 1, flips & 4 ? -1 : 1};
-        th_dmat34_decompose_like(&matrix, signs, &other);
+        th_dmat34_decompose_like(&matrix, (double[]){flips & 1 ? -1 : 1, flips & 2 ? -1 : 1, flips & 4 ? -1 : 1},
+                                 &other);
         if (likeness(other.rotation, like->rotation.values) > likeness(best.rotation, like->rotation.values))
             best = other;
     }
@@ -195,10 +198,7 @@ static bool stays(const th_track *track, const double rest[3], double size, bool
  * donor has them at rest. They are lengths of its bones, not motion. */
 static uint32_t kept_parts(const th_model *donor, const fit *f, const th_channel *channel)
 {
-    const th_dmat34 matrix = th_dmat34_from(donor->joints[channel->joint].rest);
-    const float *s = channel->scale.values;
-    th_trs rest;
-    th_dmat34_decompose_like(&matrix, (double[3]){(double)s[0], (double)s[1], (double)s[2]}, &rest);
+    const th_trs rest = th_joint_rest(&donor->joints[channel->joint], channel);
     uint32_t kept = channel->filled;
     if (channel->joint != f->hips &&
         stays(&channel->translation, rest.translation, donor->size / f->units[channel->joint], channel->curves))
@@ -323,7 +323,7 @@ static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
             continue;
         assert(target < base->joint_count);
         l->taken[target] = true;
-        const th_trs own = split_like(&base->joints[target].rest, channel, filled);
+        const th_trs own = rest_like(&base->joints[target], channel, filled);
         channels[to->channel_count++] = (th_channel){
             .joint = target,
             .filled = filled,
@@ -383,8 +383,11 @@ static void copy_base(th_arena *arena, const th_model *base, th_model *out)
     looks->regions =
         th_arena_copy(arena, looks->regions, (size_t)looks->count * looks->region_count, sizeof *looks->regions);
     looks->statures = th_arena_copy(arena, looks->statures, looks->count, sizeof *looks->statures);
-    for (uint32_t j = 0; j < base->joint_count; j++)
+    for (uint32_t j = 0; j < base->joint_count; j++) {
         joints[j].name = th_arena_string(arena, joints[j].name);
+        if (joints[j].rest_parts)
+            joints[j].rest_parts = th_arena_copy(arena, joints[j].rest_parts, 1, sizeof *joints[j].rest_parts);
+    }
     for (uint32_t w = 0; w < base->weight_count; w++)
         weights[w].name = th_arena_string(arena, weights[w].name);
     for (uint32_t m = 0; m < base->mesh_count; m++) {

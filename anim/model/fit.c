@@ -179,7 +179,7 @@ static void compare_rests(th_arena *arena, const th_model *base, const th_model 
     if (count == 0)
         return;
     qsort(all, count, sizeof *all, th_compare_doubles);
-    f->median_deg = all[count / 2];
+    f->median_deg = count < 3 ? 0 : all[count / 2]; /* of less than a skeleton */
 }
 
 /* ---- hips ---- */

@@ -598,8 +598,10 @@ static th_model *reduce_model(chooser *c)
     out->clips = clips;
 
     for (uint32_t j = 0; j < model->joint_count; j++)
-        if (held[j])
+        if (held[j]) {
             joints[j].rest = th_mat34_from(c->skeleton.means[j]);
+            joints[j].rest_parts = NULL;
+        }
     out->bone_count = 0;
     for (uint32_t i = 0; i < model->bone_count; i++) {
         c->numbers[i] = out->bone_count;

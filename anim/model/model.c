@@ -1,5 +1,6 @@
 #include <throng/anim/model.h>
 
+#include "exact_cursor.h"
 #include "vertices.h"
 
 #include <anim/clip_choice.h>
@@ -36,6 +37,40 @@ uint32_t th_model_find_clip(const th_model *model, const char *name)
         if (strcmp(model->clips[c].name, name) == 0)
             return c;
     return TH_NO_INDEX;
+}
+
+/* The first scales that are not 0. */
+static void find_signs(const th_track *scale, double out[3])
+{
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t k = 0; k < scale->key_count && (k == 0 || out[i] == 0); k++)
+            out[i] = (double)scale->values[3 * k + i];
+}
+
+void th_channel_take_signs(const th_channel *channel, const double like[3], th_trs *trs)
+{
+    double signs[3];
+    find_signs(&channel->scale, signs);
+    th_trs_take_signs(trs, signs, like);
+}
+
+th_trs th_joint_rest(const th_joint *joint, const th_channel *like)
+{
+    assert(joint);
+    double signs[3] = {1, 1, 1};
+    if (like)
+        find_signs(&like->scale, signs);
+    th_trs out;
+    const th_dmat34 matrix = th_dmat34_from(joint->rest);
+    if (!joint->rest_parts) {
+        th_dmat34_decompose_like(&matrix, signs, &out);
+        return out;
+    }
+    out = *joint->rest_parts;
+    for (int i = 0; i < 3; i++)
+        if (out.scale[i] == 0)
+            out.scale[i] = copysign(0, signs[i]);
+    return out;
 }
 
 bool th_clip_has_curves(const th_clip *clip)
@@ -357,6 +392,12 @@ static bool has_unit_length(const double q[4])
     return fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-6;
 }
 
+static bool parts_ok(const th_trs *parts)
+{
+    return all_finite_doubles(parts->translation, 3) && has_unit_length(parts->rotation) &&
+           all_finite_doubles(parts->scale, 3);
+}
+
 static bool transform_curves_ok(const th_transform_curves *c, int64_t *room)
 {
     int64_t own = 0;
@@ -465,6 +506,8 @@ th_result th_model_check(const th_model *model, th_error *err)
             return th_fail(err, TH_ERR_INPUT, "joint %u (%s) is out of order", j, joint->name);
         if (!all_finite(joint->rest.m, 12))
             return th_fail(err, TH_ERR_INPUT, "joint %s: the rest transform is not finite", joint->name);
+        if (joint->rest_parts && !parts_ok(joint->rest_parts))
+            return th_fail(err, TH_ERR_INPUT, "joint %s: bad parts of the rest transform", joint->name);
     }
 
     if (model->bone_count > TH_MAX_BONES)

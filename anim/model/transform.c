@@ -145,6 +145,27 @@ double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs
     return largest > 0 ? th_dmat34_distance(a, &again) / largest : 0;
 }
 
+void th_trs_take_signs(th_trs *trs, const double scale[3], const double like[3])
+{
+    assert(trs && scale && like);
+    bool other[3], open[3];
+    for (int i = 0; i < 3; i++) {
+        open[i] = scale[i] == 0;
+        other[i] = !open[i] && signbit(scale[i]) != signbit(like[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        if (other[i] || !(other[j] || other[k]) || !(other[j] || open[j]) || !(other[k] || open[k]))
+            continue;
+        double half_turn[4] = {0};
+        half_turn[i] = 1;
+        th_quat_mul(trs->rotation, half_turn, trs->rotation);
+        trs->scale[j] = -trs->scale[j];
+        trs->scale[k] = -trs->scale[k];
+        return;
+    }
+}
+
 /* The eigenvalues of A^T A are at most the largest absolute row sum (S. Gershgorin, 1931). */
 double th_dmat34_stretch(const th_dmat34 *a)
 {

@@ -172,11 +172,9 @@ void read_gltf_clip(clip *c, uint32_t index)
             const bool has_keys = at < end && at->node == node && at->part == 1U << p;
             parts[p] = has_keys ? read_keys(s, at++, 0, parts[p].width) : make_track(parts[p].width, 0);
         }
-        const th_trs *rest = moves && g->has_rest[joint] ? &g->rest[joint] : NULL;
-        if (rest && parts[1].count == 0 && gltf_excess(rest) > 1e-6)
-            rest = NULL; /* the matrix counts, since its rotation scales too */
+        /* A rotation of another length at rest scales, but not where it is replaced. */
         if (moves)
-            add_channel(c, joint, parts, rest);
+            add_channel(c, joint, parts, parts[1].count > 0 && g->has_rest[joint] ? &g->rest[joint] : NULL);
         while (at < end && at->node == node)
             at++;
     }

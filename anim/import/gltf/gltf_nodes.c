@@ -294,3 +294,9 @@ uint32_t gltf_joint(const gltf *g, uint32_t node)
         give_up(TH_ERR_INPUT, "node %u is below itself", node);
     return (uint32_t)(g->node[node] - g->ai->mRootNode);
 }
+
+const th_trs *find_gltf_rest(const scene *s, uint32_t joint)
+{
+    const th_trs *rest = &s->gltf->rest[joint];
+    return s->gltf->has_rest[joint] && gltf_excess(rest) <= 1e-6 ? rest : NULL; /* else its matrix scales as well */
+}

@@ -390,7 +390,7 @@ static void check_whole_numbers(void)
     th_channel channels[] = {turning_channel(0, KEYS, times, turns[0]), turning_channel(1, KEYS, times, turns[0])};
     channels[1].translation.values = up;
     const th_clip clip = clip_of(channels, 2, KEYS - 1, 1);
-    th_joint joints[] = {root_joint, {"high", 0, TH_MAT34_IDENTITY}};
+    th_joint joints[] = {root_joint, {"high", 0, TH_MAT34_IDENTITY, NULL}};
     th_bone bones[] = {root_bone, {1, TH_MAT34_IDENTITY}};
     joints[1].rest.m[7] = 2;
     bones[1].inverse_bind.m[7] = -2;

@@ -248,7 +248,7 @@ typedef struct swing {
 static void make_swing(swing *s)
 {
     *s = (swing){
-        .joints = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}},
+        .joints = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY, NULL}, {"arm", 0, TH_MAT34_IDENTITY, NULL}},
         .bones = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}},
         .vertices = {{.position = {0, -3, 0}, .weight = {1}}, {.position = {0, 1, 0}, .weight = {1}, .bone = {1}}}};
     for (int k = 0; k < 65; k++) {
@@ -420,7 +420,7 @@ Test(root_motion, is_not_a_foot_that_taps)
     enum { TAPS = 40, KEYS = 2 * TAPS + 1 };
     static double times[KEYS];
     static float way[3 * KEYS];
-    const th_joint joints[] = {{"hip", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"foot", 0, TH_MAT34_IDENTITY}};
+    const th_joint joints[] = {{"hip", TH_NO_INDEX, TH_MAT34_IDENTITY, NULL}, {"foot", 0, TH_MAT34_IDENTITY, NULL}};
     for (int k = 0; k < KEYS; k++) {
         times[k] = k;
         way[3 * k + 1] = k % 2 ? -2 : -1;

@@ -106,7 +106,7 @@ static double error_of_turn(th_joint *joints, th_bone *bones, uint32_t count, ui
 /* Of an arm whose rest pose has it `off` from where the bind pose has it. */
 static double error_of_shift(float off)
 {
-    th_joint joints[] = {root_joint, {"arm", 0, TH_MAT34_IDENTITY}};
+    th_joint joints[] = {root_joint, {"arm", 0, TH_MAT34_IDENTITY, NULL}};
     th_bone bones[] = {root_bone, {1, TH_MAT34_IDENTITY}};
     joints[1].rest.m[7] = 1;
     bones[1].inverse_bind.m[3] = -off;
@@ -117,10 +117,10 @@ static double error_of_shift(float off)
 /* Of a root that turns, with what stands still on it longer by a part of itself. */
 static double error_of_stretch(float stretch)
 {
-    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY},
-                         {"arm", 0, TH_MAT34_IDENTITY},
-                         {"hand", 1, TH_MAT34_IDENTITY},
-                         {"ring", 2, TH_MAT34_IDENTITY}};
+    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY, NULL},
+                         {"arm", 0, TH_MAT34_IDENTITY, NULL},
+                         {"hand", 1, TH_MAT34_IDENTITY, NULL},
+                         {"ring", 2, TH_MAT34_IDENTITY, NULL}};
     th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}, {3, TH_MAT34_IDENTITY}};
     joints[1].rest.m[5] = joints[2].rest.m[0] = joints[3].rest.m[10] = 1 + stretch;
     joints[2].rest.m[7] = joints[3].rest.m[3] = 1;
@@ -214,7 +214,7 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
     th_channel channel = moving_channel(0, (th_track){1, times, nowhere, NULL, false});
     channel.scale = (th_track){KEYS, times, scales, NULL, false};
     const th_clip clip = clip_of(&channel, 1, KEYS - 1, 1);
-    const th_joint joint = {"part", TH_NO_INDEX, {{0}}};
+    const th_joint joint = {"part", TH_NO_INDEX, {{0}}, NULL};
     const th_mesh mesh = {
         .name = "part", .vertex_count = 3, .index_count = 3, .vertices = vertices, .indices = indices};
     const th_material material = {.name = "plain", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX};
@@ -251,7 +251,7 @@ Test(compiled_model, small_shifts_that_add_up_are_played)
     th_bone bones[COUNT];
     th_channel channels[COUNT];
     for (uint32_t j = 0; j < COUNT; j++) {
-        joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
+        joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY, NULL};
         joints[j].rest.m[3] = shifts[0];
         bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
         channels[j] = moving_channel(j, (th_track){2, times, shifts, NULL, false});

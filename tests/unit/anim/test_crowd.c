@@ -364,7 +364,7 @@ Test(quaternions, of_16_bytes_are_refused_for_what_goes_too_far)
         {{4, times, hill, NULL, false}, 0, TH_INTERPOLATION_CUBIC, true},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-        th_joint joints[] = {root_joint, {"hand", 0, TH_MAT34_IDENTITY}};
+        th_joint joints[] = {root_joint, {"hand", 0, TH_MAT34_IDENTITY, NULL}};
         joints[1].rest.m[3] = cases[n].arm;
         const th_bone bone = {1, TH_MAT34_IDENTITY};
         const th_channel channel = moving_channel(0, cases[n].way);
@@ -426,9 +426,9 @@ Test(quaternions, of_16_bytes_hold_every_rotation)
 /* One joint is stretched: that is the one to be named. */
 Test(quaternions, name_the_joint_that_is_scaled)
 {
-    const th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY},
-                               {"wide", 0, {{2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0}}},
-                               {"tip", 0, {{1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0}}}};
+    const th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY, NULL},
+                               {"wide", 0, {{2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0}}, NULL},
+                               {"tip", 0, {{1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0}}, NULL}};
     const th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}};
     const th_model model = {
         .name = "few", .joint_count = 3, .joints = joints, .bone_count = 3, .bones = bones, .size = 2};

@@ -67,7 +67,7 @@ static sample *make_sample(void)
     for (uint32_t j = 0; j < JOINTS; j++) {
         curves[j] = random_curves();
         s->channels[j] = (th_channel){.joint = j, .curves = curves[j]};
-        s->joints[j] = (th_joint){names[j], j - 1, TH_MAT34_IDENTITY};
+        s->joints[j] = (th_joint){names[j], j - 1, TH_MAT34_IDENTITY, NULL};
         s->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
     }
     curves[1]->part = TH_CURVE_UNSCALED;

@@ -360,7 +360,7 @@ Test(curves, inherit_scale_as_fbx_says)
             for (uint32_t j = 2 * i; j < 2 * i + 2; j++) {
                 channels[j] = moving_channel(j, (th_track){1, &no_time, (const float[3]){0}, NULL, false});
                 channels[j].curves = &curves[j];
-                joints[j] = (th_joint){"node", j - 1, TH_MAT34_IDENTITY};
+                joints[j] = (th_joint){"node", j - 1, TH_MAT34_IDENTITY, NULL};
             }
             joints[2 * i].parent = i == 0 ? TH_NO_INDEX : inherits[i] == WITH_ALL ? 2 * i - 1 : 2 * i - 2;
             want = place(&want, inherits[i], v);

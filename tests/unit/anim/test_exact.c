@@ -106,7 +106,7 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
     const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f};
     const th_channel channel = turning_channel(0, 2, times, turn);
     const th_clip clip = clip_of(&channel, 1, 1, 1);
-    th_joint joints[] = {root_joint, {"child", 0, TH_MAT34_IDENTITY}};
+    th_joint joints[] = {root_joint, {"child", 0, TH_MAT34_IDENTITY, NULL}};
     joints[1].rest.m[3] = 2;
     th_bone bone = {1, TH_MAT34_IDENTITY};
     bone.inverse_bind.m[3] = -2;

@@ -318,7 +318,7 @@ Test(interpolation, reaches_every_joint_of_a_pose)
     make_joint(&state, 4, true, &j);
     const th_channel channel = {1, j.translation.track, j.rotation.track, j.scale.track, 0, NULL};
     const th_clip clip = clip_of(&channel, 1, 9, 1);
-    const th_joint joints[] = {root_joint, {"child", 0, TH_MAT34_IDENTITY}};
+    const th_joint joints[] = {root_joint, {"child", 0, TH_MAT34_IDENTITY, NULL}};
     const th_model model = model_of(joints, NULL, 2, &clip);
     for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++) {
         th_dmat34 local[2], pose[2];

@@ -478,6 +478,106 @@ Test(layers, of_one_clip_are_that_clip_to_the_last_bit)
     }
 }
 
+/* ---- signs of scale ---- */
+
+/* The same motion with two other signs of scale. */
+static void mirror_two_ways(th_channel *channel, uint32_t axis)
+{
+    double half_turn[4] = {0};
+    half_turn[axis] = 1;
+    for (uint32_t k = 0; k < channel->rotation.key_count; k++) {
+        float *q = (float *)channel->rotation.values + 4 * k;
+        double turned[4];
+        times((double[]){(double)q[0], (double)q[1], (double)q[2], (double)q[3]}, half_turn, turned);
+        for (int i = 0; i < 4; i++)
+            q[i] = (float)turned[i];
+    }
+    for (uint32_t i = 0; i < 3 * channel->scale.key_count; i++)
+        if (i % 3 != axis)
+            ((float *)channel->scale.values)[i] *= -1;
+}
+
+Test(layers, a_pose_with_other_signs_of_scale_is_the_same_pose)
+{
+    for (uint32_t n = 0; n < MODELS; n++) {
+        const random_desc desc = some(n);
+        th_model *model = random_model(&desc), *plain = random_model(&desc);
+        th_dmat34 *got = calloc(2 * model->joint_count, sizeof *got), *want = got + model->joint_count;
+        th_trs *parts = calloc(model->joint_count, sizeof *parts);
+        for (uint32_t j = 0; n % 2 && j < model->joint_count; j++) { /* as the first clip has them, before it changes */
+            parts[j] = rest_transform(model, j);
+            ((th_joint *)model->joints)[j].rest_parts = &parts[j];
+        }
+        for (uint32_t c = 0; c < model->clip_count; c++)
+            for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
+                if ((c + k) % 4 < 3)
+                    mirror_two_ways((th_channel *)&model->clips[c].channels[k], (c + k) % 4);
+        /* Not 16 bits where rotations are so far apart that rounding decides which way is the shorter. */
+        const th_compiled_model_desc how = {.interpolation = TH_INTERPOLATION_NLERP,
+                                            .keys = n % 4 < 2 || n % 5 == 4 ? TH_KEYS_32 : TH_KEYS_16};
+        setup t;
+        setup_init_of(&t, model, n, how, (th_crowd_desc){0});
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const th_layer *layers = t.p->layers + i * TH_MAX_LAYERS;
+            th_exact_layers(model, layers, t.p->counts[i], t.p->masks, TH_INTERPOLATION_NLERP, got, NULL);
+            th_exact_layers(plain, layers, t.p->counts[i], t.p->masks, TH_INTERPOLATION_NLERP, want, NULL);
+            for (uint32_t j = 0; j < model->joint_count; j++)
+                cr_assert_lt(th_dmat34_distance(&got[j], &want[j]), 1e-5 * model->size, "model %u: %u", n, j);
+        }
+        update(&t, UINT16_MAX);
+        check_layers(&t, 0, "mirrored");
+        setup_fini(&t);
+        th_model_free(plain);
+        free(got);
+        free(parts);
+    }
+}
+
+/* One clip shows a part, the other leaves it alone: half and half it has half its size. */
+Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
+{
+    static const double both[] = {0, 1};
+    static const float from[3] = {1, 2, 3}, turn[4] = {0, 0, 0.6F, 0.8F}, none[4] = {0, 0, 0, 1}, still[3] = {0};
+    static const float sizes[][6] = {{0, 0, 0, 1, 1, 1}, {1, 0, 1, 1, 1, 1}};
+    const th_trs rests[] = {{{1, 2, 3}, {0, 0, 0.6, 0.8}, {0, 0, 0}}, {{1, 2, 3}, {0, 0, 0.6, 0.8}, {1, 0, 1}}};
+    for (int n = 0; n < 2; n++) {
+        const th_joint joints[] = {root_joint,
+                                   {"part", 0, th_mat34_from(th_dmat34_from_trs(&rests[n])), .rest_parts = &rests[n]}};
+        const th_bone bones[] = {root_bone, {1, TH_MAT34_IDENTITY}};
+        const th_channel shown = {.joint = 1,
+                                  .translation = {1, both, from, NULL, false},
+                                  .rotation = {1, both, turn, NULL, false},
+                                  .scale = {2, both, sizes[n], NULL, false},
+                                  .filled = TH_TRANSLATION | TH_ROTATION},
+                         other = {.translation = {1, both, still, NULL, false},
+                                  .rotation = {1, both, none, NULL, false},
+                                  .scale = {1, both, sizes[0] + 3, NULL, false}};
+        const th_clip clips[] = {{"shown", 1, 1, 1, &shown, 0, NULL}, {"other", 1, 1, 1, &other, 0, NULL}};
+        th_model model = {.name = "hidden", .joint_count = 2, .joints = joints, .bone_count = 2, .bones = bones};
+        model.clip_count = 2;
+        model.clips = clips;
+        model.size = 1;
+        setup t;
+        setup_init_of(&t, &model, 0, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_NLERP},
+                      (th_crowd_desc){0});
+        for (uint32_t i = 0; i < COUNT; i++) {
+            t.p->counts[i] = 2;
+            for (uint16_t k = 0; k < 2; k++)
+                t.p->layers[i * TH_MAX_LAYERS + k] =
+                    (th_layer){.ratio = 1, .weight = 0.5F, .clip = k, .mask = TH_NO_MASK};
+        }
+        th_dmat34 pose[2];
+        th_exact_layers(&model, t.p->layers, 2, NULL, TH_INTERPOLATION_NLERP, pose, NULL);
+        const th_trs half = {{1, 2, 3}, {0, 0, 0.6, 0.8}, {n ? 1 : 0.5, 0.5, n ? 1 : 0.5}};
+        const th_dmat34 want = th_dmat34_from_trs(&half);
+        cr_expect_lt(th_dmat34_distance(&pose[1], &want), 1e-6);
+        update(&t, UINT16_MAX);
+        check_layers(&t, 0, "hidden");
+        crowd_fixture_fini(&t.s);
+        free_playlist(t.p);
+    }
+}
+
 /* ---- palettes ---- */
 
 /* Of all models that can have such palettes. Returns how many. */

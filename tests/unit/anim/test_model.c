@@ -33,8 +33,9 @@ Test(model, joints_and_clips_are_found_by_name_and_clips_by_number)
 /* Of what is drawn and what that follows. The camera is a hundred times farther away. */
 Test(model, size_is_the_largest_extent_at_rest)
 {
-    th_joint joints[] = {
-        {"a", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"b", 0, TH_MAT34_IDENTITY}, {"camera", 0, TH_MAT34_IDENTITY}};
+    th_joint joints[] = {{"a", TH_NO_INDEX, TH_MAT34_IDENTITY, NULL},
+                         {"b", 0, TH_MAT34_IDENTITY, NULL},
+                         {"camera", 0, TH_MAT34_IDENTITY, NULL}};
     joints[1].rest.m[7] = -3;
     joints[2].rest.m[11] = 300;
     th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
@@ -85,11 +86,13 @@ Test(model, size_is_the_largest_extent_at_rest)
 
 Test(model, check_names_what_is_broken)
 {
+    static const th_trs no_rest; /* whose rotation is none */
     BREAK(model->joint_count = 0, "no joint");
     BREAK(joints[4].name = "", "no name");
     BREAK(joints[4].parent = 4, "order");
     BREAK(joints[0].parent = 3, "order");
     BREAK(joints[2].rest.m[5] = NAN, "finite");
+    BREAK(joints[2].rest_parts = &no_rest, "bad parts of the rest transform");
     BREAK(bones[1].joint = 12, "joint 12 of 12");
     BREAK(bones[0].joint = 11, "order");
     BREAK(bones[2].inverse_bind.m[0] = INFINITY, "finite");
@@ -236,7 +239,7 @@ typedef struct one_joint {
 
 static const th_model *make_one(one_joint *m, const char *name, const th_trs *rest, const th_channel *channel)
 {
-    m->joint = (th_joint){"knee", TH_NO_INDEX, th_mat34_from(th_dmat34_from_trs(rest))};
+    m->joint = (th_joint){"knee", TH_NO_INDEX, th_mat34_from(th_dmat34_from_trs(rest)), NULL};
     m->clip =
         (th_clip){.name = "bend", .duration_ticks = 0, .ticks_per_second = 1, .channel_count = 1, .channels = channel};
     m->model = (th_model){.name = name, .joint_count = 1, .joints = &m->joint, .size = 1};
@@ -245,11 +248,14 @@ static const th_model *make_one(one_joint *m, const char *name, const th_trs *re
     return &m->model;
 }
 
+static const th_trs *stated; /* the parts of the base's rest; NULL: it has a matrix */
+
 static th_dmat34 pose_attached(const th_trs *base_rest, const th_trs *donor_rest, const th_channel *channel)
 {
     one_joint base, donor;
-    th_model *out =
-        attached_to(make_one(&base, "base", base_rest, NULL), make_one(&donor, "donor", donor_rest, channel));
+    make_one(&base, "base", base_rest, NULL);
+    base.joint.rest_parts = stated;
+    th_model *out = attached_to(&base.model, make_one(&donor, "donor", donor_rest, channel));
     th_dmat34 pose;
     th_exact_pose(out, &out->clips[0], 0, TH_INTERPOLATION_AUTHORED, &pose);
     th_model_free(out);
@@ -277,6 +283,35 @@ Test(attach, what_the_clip_does_not_move_is_the_bases_own)
     check_pose(pose_attached(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
     check_pose(pose_attached(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {2, 3, 4}});
     check_pose(pose_attached(&small, &still, &all), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
+}
+
+/* A base that states its rest in parts: what the clip moves takes the place of that part, and nothing else changes. */
+Test(attach, parts_that_the_file_states_are_not_guessed)
+{
+    static const float grown[3] = {0.5F, 0.5F, 0.5F}, quarter_turn[4] = {0, 0, 0.70710678F, 0.70710678F};
+    const double far[4] = {0, sin(70 * M_PI / 180), 0, cos(70 * M_PI / 180)};
+    const th_trs donor_rest = TH_TRS_IDENTITY;
+    const th_trs rests[] = {{{1, 2, 3}, {0, 0, 0.6, 0.8}, {0, 0, 0}},
+                            {{1, 2, 3}, {0, 0, 0.6, 0.8}, {1, 0, 1}},
+                            {{1, 2, 3}, {far[0], far[1], far[2], far[3]}, {0.5, 0.25, 2}},
+                            {{1, 2, 3}, {0, 0, 0.6, 0.8}, {1, 2, -1}}};
+    for (uint32_t n = 0; n < 4; n++) {
+        const th_channel grow = one_key(no_move, no_turn, grown, TH_TRANSLATION | TH_ROTATION),
+                         turn = one_key(no_move, quarter_turn, plain, TH_TRANSLATION | TH_SCALE);
+        th_trs want = rests[n];
+        stated = &rests[n];
+        for (int i = 0; i < 3; i++)
+            want.scale[i] = 0.5;
+        check_pose(pose_attached(&rests[n], &donor_rest, &grow), &want);
+        want = (th_trs){{1, 2, 3}, {0, 0, sqrt(0.5), sqrt(0.5)}, {0}};
+        memcpy(want.scale, rests[n].scale, sizeof want.scale);
+        check_pose(pose_attached(&rests[n], &donor_rest, &turn), &want);
+    }
+    /* The clip's turns belong to scales that it states too, and that are the base's but for their signs. */
+    const th_trs twice = {{0, 0, 0}, {0, 0, 1, 0}, {-1, -1, 1}};
+    const th_channel both = one_key(no_move, quarter_turn, plain, 0);
+    stated = &twice;
+    check_pose(pose_attached(&twice, &donor_rest, &both), &(th_trs){{0}, {0, 0, sqrt(0.5), sqrt(0.5)}, {1, 1, 1}});
 }
 
 /* The donor's keys are turns of a joint whose scale mirrors twice; the base's matrix could be read as a half turn. */

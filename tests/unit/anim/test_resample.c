@@ -46,7 +46,7 @@ static arm *make_arm(const double *times_s, const double *angles, uint32_t count
         }
         a->channels[j] = turning_channel(j, count, a->times, a->turns[j]);
         a->channels[j].translation.values = a->offset;
-        a->joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
+        a->joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY, NULL};
         a->joints[j].rest.m[7] = 0.5f;
         a->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
         a->bones[j].inverse_bind.m[7] = -0.5f * (float)(j + 1);

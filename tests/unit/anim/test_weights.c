@@ -184,8 +184,8 @@ Test(weights, errors_are_lengths_in_the_scene)
     const th_mesh meshes[] = {
         {.name = "a", .vertex_count = 2, .vertices = vertices, .target_count = 2, .targets = targets},
         {.name = "b", .vertex_count = 2, .vertices = far, .target_count = 1, .targets = other}};
-    const th_joint joints[] = {{"a", TH_NO_INDEX, {{2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0}}},
-                               {"b", 0, {{.5, 0, 0, 0, 0, .5, 0, 0, 0, 0, .5, 0}}}};
+    const th_joint joints[] = {{"a", TH_NO_INDEX, {{2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0}}, NULL},
+                               {"b", 0, {{.5, 0, 0, 0, 0, .5, 0, 0, 0, 0, .5, 0}}, NULL}};
     const th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
     const th_weight weights[] = {{"", 0, 0}, {"", 0, 0}, {"", 1, 0}};
     const th_model model = {.name = "m",

@@ -189,6 +189,21 @@ static const th_channel *find_channel(const th_model *model, uint32_t clip, cons
     return &c->channels[k];
 }
 
+Test(import_fbx, joints_have_the_parts_of_their_transforms)
+{
+    th_model *model = import_good(TEST_DATA "/curves.fbx");
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_joint *joint = &model->joints[j];
+        const th_dmat34 rest = th_dmat34_from(joint->rest),
+                        parts = joint->rest_parts ? th_dmat34_from_trs(joint->rest_parts) : rest;
+        cr_expect_lt(th_dmat34_distance(&parts, &rest), 1e-6 * model->size, "%s", joint->name);
+        count += joint->rest_parts != NULL;
+    }
+    cr_expect_gt(2 * count, model->joint_count);
+    th_model_free(model);
+}
+
 /* A translation has keys of what it follows: of a rotation about a pivot, and of a layer's weight. */
 Test(import_fbx, translations_have_keys_of_all_that_moves_them)
 {

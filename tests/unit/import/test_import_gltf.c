@@ -1,4 +1,5 @@
-/* glTF that is compressed or too deep. What is read of small files is for test_import_models.c. */
+/* glTF that is compressed or too deep, and parts of transforms. What is read of small files is for
+ * test_import_models.c. */
 #include "fixture_folder.h"
 #include "fixture_gltf.h"
 #include "fixture_import.h"
@@ -85,4 +86,28 @@ Test(import_gltf, refuses_trees_that_are_too_deep)
     cr_expect_eq(import(path, &model, &err), TH_ERR_LIMIT);
     cr_expect(strstr(err.text, "levels deep"), "%s", err.text);
     free(body);
+}
+
+/* Also those that no matrix has. */
+Test(import_gltf, keeps_the_parts_of_transforms_as_nodes_state_them)
+{
+    snprintf(path, sizeof path, "%s/made.gltf", folder);
+    gltf_write(path,
+               "'scene':0,'scenes':[{'nodes':[0]}],'nodes':[{'children':[1,2]},"
+               "{'translation':[1,2,3],'rotation':[0,0,0.6,0.8],'scale':[0,2,-1]},"
+               "{'matrix':[0,1,0,0,-1,0,0,0,0,0,1,0,0,0,0,1]}],"
+               "'animations':[{'channels':[],'samplers':[]}]",
+               NULL, 0);
+    th_model *model = import_good(path);
+    const th_trs *parts = model->joints[1].rest_parts, wanted = {{1, 2, 3}, {0, 0, 0.6, 0.8}, {0, 2, -1}};
+    cr_assert_not_null(parts);
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(parts->translation[i], wanted.translation[i]);
+        cr_expect_eq(parts->scale[i], wanted.scale[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        cr_expect_float_eq(parts->rotation[i], wanted.rotation[i], 1e-7);
+    cr_expect_eq(model->joints[0].rest_parts->scale[0], 1);
+    cr_expect_null(model->joints[2].rest_parts, "a matrix");
+    th_model_free(model);
 }

@@ -16,7 +16,7 @@ stick *make_stick(void)
 {
     stick *s = borrow(sizeof *s);
     for (uint32_t j = 0; j < STICK_JOINTS; j++) {
-        s->joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
+        s->joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY, NULL};
         s->joints[j].rest.m[7] = j > 0 ? 0.01F : 0;
         s->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
         s->bones[j].inverse_bind.m[7] = -0.01F * (float)j;

@@ -10,7 +10,7 @@
 
 TH_API_BEGIN
 
-#define TH_ARCHIVE_VERSION 9u
+#define TH_ARCHIVE_VERSION 10u
 
 /* Bytes at the beginning that give the total length. */
 #define TH_ARCHIVE_HEAD_BYTES 24u

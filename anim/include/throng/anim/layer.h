@@ -16,6 +16,9 @@
  *    translation   + w_i (t_i - t_r); morph weights likewise
  *    scale         * (1 + w_i (s_i / s_r - 1)), by component
  *
+ * Scales count with the signs that the rest transform has, where a clip differs from it in two of them: that is the
+ * same transform, turned by half a turn about the third axis.
+ *
  * Where a joint has the same value in all layers, it has that value. A single layer that overrides without a mask, with
  * a weight of at least TH_REST_WEIGHT, is the clip alone, to the last bit. Layers of weight 0 change nothing. */
 #ifndef THRONG_ANIM_LAYER_H

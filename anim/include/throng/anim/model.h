@@ -40,9 +40,10 @@ TH_API_BEGIN
 typedef struct th_arena th_arena;
 
 typedef struct th_joint {
-    const char *name; /* never empty; unique among joints with a bone or a channel */
-    uint32_t parent;  /* less than the joint's own index; TH_NO_INDEX for a root */
-    th_mat34 rest;    /* parent_from_joint if no channel moves the joint; may have shear and mirroring */
+    const char *name;         /* never empty; unique among joints with a bone or a channel */
+    uint32_t parent;          /* less than the joint's own index; TH_NO_INDEX for a root */
+    th_mat34 rest;            /* parent_from_joint if no channel moves the joint; may have shear and mirroring */
+    const th_trs *rest_parts; /* the same as the file states it, for what a clip leaves out; NULL: as a matrix */
 } th_joint;
 
 typedef struct th_bone {
@@ -217,6 +218,10 @@ void th_model_free(th_model *model);
 uint32_t th_model_find_joint(const th_model *model, const char *name);
 uint32_t th_model_find_clip(const th_model *model, const char *name);
 
+/* The rest transform in parts: as the file states them, or else decomposed. What is open then, signs of scale, is that
+ * of a channel of the joint, as its keys have them first; NULL: positive. */
+th_trs th_joint_rest(const th_joint *joint, const th_channel *like);
+
 /* Whether any of its channels or weight tracks has some. */
 bool th_clip_has_curves(const th_clip *clip);
 
@@ -256,7 +261,7 @@ th_result th_model_check(const th_model *model, th_error *err);
  * parent, differs by more than 20 degrees, there is a warning.
  *
  * Warnings say what was dropped, renamed or scaled: how often, and the first. Errors: TH_ERR_INPUT if `donor` has no
- * clips, or one of which no channel matches, or if rest poses differ by more than 45 degrees at half of the joints or
+ * clips, or one of which no channel matches, or if rest poses differ by more than 45 degrees at half of three joints or
  * more; TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once.
  */
 th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);

@@ -31,6 +31,7 @@ typedef struct th_trs {
 } th_trs;
 
 #define TH_MAT34_IDENTITY  ((th_mat34){{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}})
+#define TH_TRS_IDENTITY    ((th_trs){{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}})
 #define TH_DMAT34_IDENTITY ((th_dmat34){{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}})
 
 th_dmat34 th_dmat34_from(th_mat34 a);
@@ -67,6 +68,10 @@ double th_dmat34_decompose(const th_dmat34 *a, th_trs *out);
  * mirroring the two others. The scale gets the signs of `like` (0 counts as positive), unless only one of `like` and
  * the matrix is mirrored. */
 double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs *out);
+
+/* Reverses two signs of the scale and turns by half a turn about the third axis, which is the same transform, if
+ * `scale` has the signs of `like` then. scale: of `trs`, at this or another time; where it is 0, it has any sign. */
+void th_trs_take_signs(th_trs *trs, const double scale[3], const double like[3]);
 
 /* Largest absolute difference of two elements; NaN if an element is NaN. */
 double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b);
