@@ -246,8 +246,15 @@ void th_transform_curves_at(const th_transform_curves *curves, double ticks, th_
         }
         multiply_inherited(curves->scaled_by, ticks, out->translation);
     }
+    const th_trs *frame = &curves->frame;
     for (int i = 0; i < 3; i++)
-        out->translation[i] -= curves->travel[i] * ticks;
+        out->translation[i] *= frame->scale[i];
+    if (frame->rotation[3] != 1) {
+        rotate(frame->rotation, out->translation);
+        th_quat_mul(frame->rotation, out->rotation, out->rotation);
+    }
+    for (int i = 0; i < 3; i++)
+        out->translation[i] += frame->translation[i] - curves->travel[i] * ticks;
 }
 
 double th_weight_curves_at(const th_weight_curves *curves, double ticks)

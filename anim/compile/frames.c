@@ -176,6 +176,7 @@ bool th_curves_bend(const th_transform_curves *c, uint32_t first, double toleran
     assert(c && first < TH_TRANSFORM_CURVES);
     if (c->part != TH_CURVE_WHOLE || c->scaled_by)
         return true;
+    tolerance /= first == TH_CURVE_TRANSLATION ? c->frame.scale[0] : 1;
     for (int i = 0; i < 3; i++) /* what turns or grows about a pivot is carried along */
         if (first == TH_CURVE_TRANSLATION &&
             (c->rotation_pivot[i] != 0 || c->scaling_offset[i] != 0 || c->scaling_pivot[i] != 0))

@@ -40,7 +40,7 @@ static struct aiMatrix4x4 matrix_at_rest(const th_transform_curves *transform)
 /* Angles in degrees, the first axis turns first. */
 static void quat_from_angles(const double degrees[3], double out[4])
 {
-    th_transform_curves turn = {.before = {0, 0, 0, 1}, .after = {0, 0, 0, 1}};
+    th_transform_curves turn = {.before = {0, 0, 0, 1}, .after = {0, 0, 0, 1}, .frame = TH_TRS_IDENTITY};
     th_trs trs;
     for (int i = 0; i < 3; i++)
         turn.numbers[TH_CURVE_ANGLES + i] = (float)(DEGREE * degrees[i]);
@@ -59,7 +59,7 @@ static void read_length(const fbx *f, const fbx_object *model, const char *name,
 
 static th_transform_curves read_transform(const fbx *f, const fbx_object *model)
 {
-    th_transform_curves t = {.before = {0, 0, 0, 1}, .after = {0, 0, 0, 1}};
+    th_transform_curves t = {.before = {0, 0, 0, 1}, .after = {0, 0, 0, 1}, .frame = TH_TRS_IDENTITY};
     double translation[3], angles[3], scale[3];
     read_length(f, model, "Lcl Translation", translation);
     fbx_vector(f, model, "Lcl Rotation", 0, angles);

@@ -280,7 +280,7 @@ static void visit_transform_curves(archive *a, const th_transform_curves **curve
         return;
     }
     if (a->arena)
-        *curves = room(a, 1, sizeof **curves, 240);
+        *curves = room(a, 1, sizeof **curves, 320);
     th_transform_curves *c = (th_transform_curves *)*curves;
     if (!c)
         return;
@@ -293,6 +293,7 @@ static void visit_transform_curves(archive *a, const th_transform_curves **curve
     VISIT(a, c->rotation_pivot);
     VISIT(a, c->scaling_offset);
     VISIT(a, c->scaling_pivot);
+    VISIT(a, c->frame);
     VISIT(a, c->travel);
     VISIT(a, part);
     if (a->arena)

@@ -146,52 +146,46 @@ static th_trs rest_like(const th_joint *joint, const th_channel *like, uint32_t 
 
 /* ---- what fits the base ---- */
 
-static void scale_values(const float *values, size_t count, double factor)
+/* Translations, or their tangents, which have no place. */
+static void move_vectors(const float *values, size_t count, th_dmat34 matrix, bool placed)
 {
-    for (size_t i = 0; values && i < count; i++)
-        ((float *)values)[i] *= (float)factor;
-}
-
-/* Those of a copy, which is in no other channel. */
-static void scale_translation(const th_channel *channel, double factor)
-{
-    th_transform_curves *c = (th_transform_curves *)channel->curves;
-    scale_values(channel->translation.values, 3 * (size_t)channel->translation.key_count, factor);
-    scale_values(channel->translation.tangents, 6 * (size_t)channel->translation.key_count, factor);
-    if (!c)
-        return;
-    scale_values(c->numbers, 3, factor);
-    for (int i = 0; i < 3; i++) {
-        c->rotation_offset[i] *= factor;
-        c->rotation_pivot[i] *= factor;
-        c->scaling_offset[i] *= factor;
-        c->scaling_pivot[i] *= factor;
-        c->travel[i] *= factor;
-        for (uint32_t l = 0; l < c->layer_count; l++) {
-            const th_curve *curve = &c->layers[l].curves[TH_CURVE_TRANSLATION + i];
-            scale_values(curve->values, curve->key_count, factor);
-            for (uint32_t k = 0; k + 1 < curve->key_count; k++) {
-                ((th_curve_piece *)curve->pieces)[k].leave_value *= (float)factor;
-                ((th_curve_piece *)curve->pieces)[k].arrive_value *= (float)factor;
-            }
-        }
+    for (int row = 0; row < 3 && !placed; row++)
+        matrix.m[4 * row + 3] = 0;
+    for (size_t i = 0; values && i < count; i++) {
+        float *v = (float *)values + 3 * i;
+        double moved[3];
+        th_dmat34_point(&matrix, (double[]){(double)v[0], (double)v[1], (double)v[2]}, moved);
+        for (int k = 0; k < 3; k++)
+            v[k] = (float)moved[k];
     }
 }
 
-/* Whether the keys stay where the joint is at rest. */
-static bool stays(const th_track *track, const double rest[3], double size, bool curves)
+static void turn_rotations(const float *values, size_t count, const double turn[4])
 {
-    if (curves && track->key_count > 1)
-        return false;
-    for (size_t i = 0; i < 3 * (size_t)track->key_count; i++) {
-        const double value = (double)track->values[i];
-        if (fabs(value - (double)track->values[i % 3]) > 1e-5 * size || fabs(value - rest[i % 3]) > 1e-3 * size)
-            return false;
+    for (size_t i = 0; values && i < count; i++) {
+        float *v = (float *)values + 4 * i;
+        double q[4] = {(double)v[0], (double)v[1], (double)v[2], (double)v[3]};
+        th_quat_mul(turn, q, q);
+        for (int k = 0; k < 4; k++)
+            v[k] = (float)q[k];
     }
-    for (size_t i = 0; track->tangents && i < 6 * (size_t)track->key_count; i++)
-        if (track->tangents[i] != 0)
-            return false;
-    return true;
+}
+
+/* Brings what is the clip's into the base's space. The channel is a copy. */
+static void place_channel(const th_channel *channel, const th_trs *frame)
+{
+    const th_dmat34 matrix = th_dmat34_from_trs(frame);
+    const th_track *translation = &channel->translation, *rotation = &channel->rotation;
+    if (!(channel->filled & TH_TRANSLATION)) {
+        move_vectors(translation->values, translation->key_count, matrix, true);
+        move_vectors(translation->tangents, 2 * (size_t)translation->key_count, matrix, false);
+    }
+    if (!(channel->filled & TH_ROTATION) && frame->rotation[3] != 1) {
+        turn_rotations(rotation->values, rotation->key_count, frame->rotation);
+        turn_rotations(rotation->tangents, 2 * (size_t)rotation->key_count, frame->rotation);
+    }
+    if (channel->curves)
+        ((th_transform_curves *)channel->curves)->frame = *frame;
 }
 
 /* Parts that the base's joint keeps: those that the file lacks, and offsets and scales that the clip holds where the
@@ -199,12 +193,12 @@ static bool stays(const th_track *track, const double rest[3], double size, bool
 static uint32_t kept_parts(const th_model *donor, const fit *f, const th_channel *channel)
 {
     const th_trs rest = th_joint_rest(&donor->joints[channel->joint], channel);
-    uint32_t kept = channel->filled;
-    if (channel->joint != f->hips &&
-        stays(&channel->translation, rest.translation, donor->size / f->units[channel->joint], channel->curves))
+    uint32_t kept = channel->filled | (f->still[channel->joint] & TH_ROTATION);
+    if (channel->joint != f->hips && track_stays(&channel->translation, 3, rest.translation,
+                                                 donor->size / f->units[channel->joint], channel->curves))
         kept |= TH_TRANSLATION;
     const double size = fmax(fabs(rest.scale[0]), fmax(fabs(rest.scale[1]), fabs(rest.scale[2])));
-    return kept | (stays(&channel->scale, rest.scale, size, channel->curves) ? (uint32_t)TH_SCALE : 0);
+    return kept | (track_stays(&channel->scale, 3, rest.scale, size, channel->curves) ? (uint32_t)TH_SCALE : 0);
 }
 
 /* ---- clips ---- */
@@ -223,7 +217,7 @@ typedef struct attachment {
     unmatched missing, ambiguous;
     uint32_t renamed, number; /* clips; the last number behind a name */
     const char *renaming;     /* the first, and to what */
-    double factor;            /* of the first translation that was scaled; 0: none */
+    bool placed, scaled;      /* a channel; a translation by the ratio of lengths */
 } attachment;
 
 static void copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
@@ -333,11 +327,14 @@ static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
                                              : copy_track(arena, &channel->rotation, 4),
             .scale = filled & TH_SCALE ? constant_track(arena, own.scale, 3) : copy_track(arena, &channel->scale, 3),
             .curves = copy_transform_curves(arena, channel->curves, 0)};
-        const double factor = l->fit.factors[channel->joint];
-        if (filled & TH_TRANSLATION || factor == 1 || th_arena_failed(arena))
+        if (th_arena_failed(arena))
             continue;
-        scale_translation(&channels[to->channel_count - 1], factor);
-        l->factor = l->factor > 0 ? l->factor : factor;
+        const th_trs *frame = &l->fit.frames[channel->joint];
+        if (memcmp(frame, &TH_TRS_IDENTITY, sizeof *frame) == 0)
+            continue;
+        place_channel(&channels[to->channel_count - 1], frame);
+        l->placed = true;
+        l->scaled |= l->fit.ratio != 1 && !(filled & TH_TRANSLATION);
     }
     bool *taken = l->taken + base->joint_count;
     for (uint32_t t = 0; weights && t < from->weight_track_count; t++) {
@@ -425,18 +422,16 @@ static const char *warn_unmatched(const attachment *l, const unmatched *left, co
 static const char *warn_scaled(const attachment *l)
 {
     const fit *f = &l->fit;
-    const bool by_hips = f->base_length > 0;
     return th_arena_format(l->arena, "%s: translations were scaled by %.4g, since %s%s it is %.4g, and %s %.4g",
-                           l->donor->name, l->factor, by_hips ? "from the lowest joint up to " : "in size",
-                           by_hips ? l->donor->joints[f->hips].name : "", by_hips ? f->length : l->donor->size,
-                           l->base->name, by_hips ? f->base_length : l->base->size);
+                           l->donor->name, f->ratio, f->by_hips ? "from the lowest joint up to " : "in size",
+                           f->by_hips ? l->donor->joints[f->hips].name : "", f->length, l->base->name, f->base_length);
 }
 
 static void copy_warnings(const attachment *l, th_model *out)
 {
     const th_model *base = l->base, *donor = l->donor;
     const char **warnings =
-        th_arena_new(l->arena, const char *, (size_t)base->warning_count + donor->warning_count + 5);
+        th_arena_new(l->arena, const char *, (size_t)base->warning_count + donor->warning_count + 6);
     if (!warnings)
         return;
     out->warnings = warnings;
@@ -452,8 +447,14 @@ static void copy_warnings(const attachment *l, th_model *out)
         *warnings++ =
             th_arena_format(l->arena, "%s: %u %s renamed (%s%s)", donor->name, l->renamed,
                             l->renamed == 1 ? "clip was" : "clips were", l->renamed == 1 ? "" : "first: ", l->renaming);
-    if (l->factor > 0)
+    if (l->scaled)
         *warnings++ = warn_scaled(l);
+    if (l->fit.bent_count > 0)
+        *warnings++ = th_arena_format(l->arena,
+                                      "%s: above %u %s the scene is stretched or mirrored otherwise than in %s: its "
+                                      "axes were left out (first: %s)",
+                                      donor->name, l->fit.bent_count, l->fit.bent_count == 1 ? "joint" : "joints",
+                                      base->name, donor->joints[l->fit.bent].name);
     if (l->fit.worst_deg > WORST_DEG)
         *warnings++ = th_arena_format(l->arena, "%s: rest poses differ by %.0f degrees at %s: the clips may not fit",
                                       donor->name, l->fit.worst_deg, donor->joints[l->fit.worst].name);
@@ -502,7 +503,7 @@ th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_
         model->clips = clips;
         model->clip_count = (uint32_t)total;
         ok = !th_arena_failed(arena);
-        if (ok && l.factor > 0) /* numbers may have become too large */
+        if (ok && l.placed) /* numbers may have become too large */
             result = th_model_check(model, err);
     }
     th_arena_destroy(scratch);

@@ -1,10 +1,17 @@
 #include "fit.h"
 
 #include "bounds_proxy.h"
+#include "vertices.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct pair {
+    const th_model *base, *donor;
+    uint32_t *sets;                        /* by joint of the donor: what clips set of it */
+    const th_dmat34 *base_places, *places; /* of all joints at rest, in the scene */
+} pair;
 
 /* ---- names ---- */
 
@@ -62,10 +69,11 @@ static uint32_t find_target(const name_order *by, uint32_t count, const char *na
     return alone ? by->sorted[low] : AMBIGUOUS;
 }
 
-/* sets: by joint of the donor, what clips set of it. A joint of the base that has a joint of its very name is not
+/* A joint of the base that has a joint of its very name is not
  * taken by others, and where several that clips move would take it, none does. */
-static void find_targets(th_arena *arena, const th_model *base, const th_model *donor, const uint32_t *sets, fit *f)
+static void find_targets(th_arena *arena, const pair *p, fit *f)
 {
+    const th_model *base = p->base, *donor = p->donor;
     const name_order exact = sort_names(arena, base, strcmp), bare = sort_names(arena, base, compare_bare);
     enum { NOBODY, ONE, SEVERAL, ITSELF };
     uint8_t *takers = th_arena_new(arena, uint8_t, base->joint_count);
@@ -82,7 +90,7 @@ static void find_targets(th_arena *arena, const th_model *base, const th_model *
         if (by_bare[j])
             f->targets[j] = find_target(&bare, base->joint_count, donor->joints[j].name);
         by_bare[j] = by_bare[j] && f->targets[j] < AMBIGUOUS;
-        if (by_bare[j] && sets[j] && takers[f->targets[j]] < SEVERAL)
+        if (by_bare[j] && p->sets[j] && takers[f->targets[j]] < SEVERAL)
             takers[f->targets[j]]++;
     }
     for (uint32_t j = 0; j < donor->joint_count; j++)
@@ -92,7 +100,6 @@ static void find_targets(th_arena *arena, const th_model *base, const th_model *
 
 /* ---- lengths ---- */
 
-/* Of all joints at rest, in the scene. */
 static th_dmat34 *find_places(th_arena *arena, const th_model *model)
 {
     th_dmat34 *places = th_arena_new(arena, th_dmat34, model->joint_count);
@@ -114,6 +121,21 @@ static double unit_of(const th_model *model, const th_dmat34 *places, uint32_t j
     const double unit = cbrt(fabs(m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
                                   m[2] * (m[4] * m[9] - m[5] * m[8])));
     return unit > 0 && isfinite(unit) ? unit : 1;
+}
+
+/* How far apart the joints are that both have, or how far from the origin if it is one; 0 if it lies there. places: of
+ * the base or of the donor. */
+static double extent_of(const th_dmat34 *places, bool of_base, const fit *f, uint32_t count, bool from_origin)
+{
+    th_box box = TH_BOX_EMPTY;
+    if (from_origin)
+        th_box_add(&box, (double[3]){0, 0, 0});
+    for (uint32_t j = 0; j < count; j++) {
+        const double *m = f->targets[j] < AMBIGUOUS ? places[of_base ? f->targets[j] : j].m : NULL;
+        if (m)
+            th_box_add(&box, (double[3]){m[3], m[7], m[11]});
+    }
+    return fmax(box.high[0] - box.low[0], fmax(box.high[1] - box.low[1], box.high[2] - box.low[2]));
 }
 
 /* From a joint down to another along the bones; 0 if there is no such way. */
@@ -142,34 +164,40 @@ static double dot_of(const double *a, const double *b, int count)
 
 /* Rotations of clips are the same for both where rest rotations are and, as these may be those of any pose, where bones
  * point the same way in the space of the joint before. */
-static double difference_deg(const th_model *base, const th_model *donor, const th_dmat34 *base_places, const fit *f,
-                             uint32_t joint)
+static double difference_deg(const pair *p, const fit *f, uint32_t joint)
 {
+    const th_model *base = p->base, *donor = p->donor;
     const uint32_t target = f->targets[joint];
     const th_joint *own = &donor->joints[joint], *other = &base->joints[target];
-    const th_dmat34 rest = th_dmat34_from(own->rest), other_rest = th_dmat34_from(other->rest);
-    th_trs a, b;
-    th_dmat34_decompose(&rest, &a);
-    th_dmat34_decompose_like(&other_rest, a.scale, &b);
+    th_trs frame = f->frames[joint], a = th_joint_rest(own, NULL), b = th_joint_rest(other, NULL);
+    double bone[3];
+    memset(frame.translation, 0, sizeof frame.translation);
+    const th_dmat34 turn = th_dmat34_from_trs(&frame);
+    th_dmat34_point(&turn, a.translation, bone);
+    th_quat_mul(frame.rotation, a.rotation, a.rotation);
+    th_trs_take_signs(&b, b.scale, a.scale);
     double angle = 2 * acos(fmin(1, fabs(dot_of(a.rotation, b.rotation, 4))));
-    const double length = sqrt(dot_of(a.translation, a.translation, 3)),
-                 other_length = sqrt(dot_of(b.translation, b.translation, 3));
+    const double length = sqrt(dot_of(bone, bone, 3)), other_length = sqrt(dot_of(b.translation, b.translation, 3));
     if (joint != f->hips && own->parent != TH_NO_INDEX && f->targets[own->parent] == other->parent &&
-        length * f->units[joint] > 0.01 * donor->size &&
-        other_length * unit_of(base, base_places, target) > 0.01 * base->size)
-        angle = fmax(angle, acos(fmax(-1, fmin(1, dot_of(a.translation, b.translation, 3) / length / other_length))));
+        length / frame.scale[0] * f->units[joint] > 0.01 * donor->size &&
+        other_length * unit_of(base, p->base_places, target) > 0.01 * base->size)
+        angle = fmax(angle, acos(fmax(-1, fmin(1, dot_of(bone, b.translation, 3) / length / other_length))));
     return angle * 180 / M_PI;
 }
 
-static void compare_rests(th_arena *arena, const th_model *base, const th_model *donor, const uint32_t *sets,
-                          const th_dmat34 *base_places, fit *f)
+static bool turns(const pair *p, const fit *f, uint32_t joint)
 {
-    double *all = th_arena_new(arena, double, donor->joint_count);
+    return p->sets[joint] & TH_ROTATION && !(f->still[joint] & TH_ROTATION);
+}
+
+static void compare_rests(th_arena *arena, const pair *p, fit *f)
+{
+    double *all = th_arena_new(arena, double, p->donor->joint_count);
     uint32_t count = 0;
-    for (uint32_t j = 0; all && j < donor->joint_count; j++) {
-        if (f->targets[j] >= AMBIGUOUS || !(sets[j] & TH_ROTATION))
+    for (uint32_t j = 0; all && j < p->donor->joint_count; j++) {
+        if (f->targets[j] >= AMBIGUOUS || !turns(p, f, j))
             continue;
-        const double angle = difference_deg(base, donor, base_places, f, j);
+        const double angle = difference_deg(p, f, j);
         if (angle > f->worst_deg) {
             f->worst_deg = angle;
             f->worst = j;
@@ -182,25 +210,71 @@ static void compare_rests(th_arena *arena, const th_model *base, const th_model 
     f->median_deg = count < 3 ? 0 : all[count / 2]; /* of less than a skeleton */
 }
 
+/* ---- what stays ---- */
+
+bool track_stays(const th_track *track, uint32_t width, const double rest[], double size, bool curves)
+{
+    double dot = 0;
+    if (curves && track->key_count > 1)
+        return false;
+    for (uint32_t i = 0; i < width; i++)
+        dot += rest[i] * (double)track->values[i];
+    const double sign = width == 4 && dot < 0 ? -1 : 1; /* of a rotation */
+    for (size_t i = 0; i < (size_t)width * track->key_count; i++) {
+        const double value = (double)track->values[i];
+        if (fabs(value - (double)track->values[i % width]) > 1e-5 * size ||
+            fabs(value - sign * rest[i % width]) > 1e-3 * size)
+            return false;
+    }
+    for (size_t i = 0; track->tangents && i < 2 * (size_t)width * track->key_count; i++)
+        if (track->tangents[i] != 0)
+            return false;
+    return true;
+}
+
+/* What all clips hold where the donor has it at rest, of joints that are turned as at rest, down from the root. They
+ * may say how the scene lies, and for the base it lies as the base says. */
+static void find_still(const pair *p, fit *f)
+{
+    const th_model *donor = p->donor;
+    memset(f->still, TH_TRANSLATION | TH_ROTATION, donor->joint_count * sizeof *f->still);
+    for (uint32_t c = 0; c < donor->clip_count; c++)
+        for (uint32_t k = 0; k < donor->clips[c].channel_count; k++) {
+            const th_channel *channel = &donor->clips[c].channels[k];
+            const th_trs rest = th_joint_rest(&donor->joints[channel->joint], channel);
+            const double size = donor->size / f->units[channel->joint];
+            if (!track_stays(&channel->translation, 3, rest.translation, size, channel->curves))
+                f->still[channel->joint] &= TH_ROTATION;
+            if (!track_stays(&channel->rotation, 4, rest.rotation, 1, channel->curves))
+                f->still[channel->joint] = 0;
+        }
+    for (uint32_t j = 0; j < donor->joint_count; j++) {
+        const uint32_t parent = donor->joints[j].parent;
+        if (parent != TH_NO_INDEX && !(f->still[parent] & TH_ROTATION))
+            f->still[j] = 0;
+    }
+}
+
 /* ---- hips ---- */
 
 /* The hips are the first joint, in order, whose translation clips set, that carries at least half of the joints that
  * clips turn, and that stands above the lowest fifth of these in the base. So a root on the ground, a camera or a prop
- * are not. Whether they move does not matter: a clip may hold them, seated. Heights are compared above the joint that
- * the base has lowest or, where one of the models does not stand like the other at rest, the lengths of the bones up
- * from there. */
+ * are not, nor is what lies as at rest, with all above it. A clip may hold hips, seated. Heights are compared above the
+ * joint that the base has lowest or, where one of the models does not stand like the other at rest, the lengths of the
+ * bones up from there. */
 #define ALIKE_DEG 20
 
-static void find_hips(th_arena *arena, const th_model *base, const th_model *donor, const uint32_t *sets,
-                      const th_dmat34 *base_places, const th_dmat34 *places, fit *f)
+static void find_hips(th_arena *arena, const pair *p, fit *f)
 {
+    const th_model *donor = p->donor;
+    const th_dmat34 *base_places = p->base_places, *places = p->places;
     uint32_t *carried = th_arena_new(arena, uint32_t, donor->joint_count), all = 0, lowest = TH_NO_INDEX;
     double low = (double)INFINITY, high = -low;
     if (th_arena_failed(arena))
         return;
     for (uint32_t j = donor->joint_count; j-- > 0;) {
         const uint32_t target = f->targets[j], parent = donor->joints[j].parent;
-        const bool turned = target < AMBIGUOUS && sets[j] & TH_ROTATION;
+        const bool turned = target < AMBIGUOUS && p->sets[j] & TH_ROTATION;
         low = turned ? fmin(low, base_places[target].m[7]) : low;
         high = turned ? fmax(high, base_places[target].m[7]) : high;
         all += turned;
@@ -209,8 +283,8 @@ static void find_hips(th_arena *arena, const th_model *base, const th_model *don
             carried[parent] += carried[j];
     }
     for (uint32_t j = 0; j < donor->joint_count && f->hips == TH_NO_INDEX; j++)
-        if (f->targets[j] < AMBIGUOUS && sets[j] & TH_TRANSLATION && 2 * carried[j] >= all &&
-            base_places[f->targets[j]].m[7] > low + 0.2 * (high - low))
+        if (f->targets[j] < AMBIGUOUS && p->sets[j] & TH_TRANSLATION && !(f->still[j] & TH_TRANSLATION) &&
+            2 * carried[j] >= all && base_places[f->targets[j]].m[7] > low + 0.2 * (high - low))
             f->hips = j;
     for (uint32_t j = f->hips; j < donor->joint_count; j++) {
         const uint32_t parent = donor->joints[j].parent;
@@ -225,43 +299,108 @@ static void find_hips(th_arena *arena, const th_model *base, const th_model *don
     const uint32_t target = f->targets[f->hips], lowest_target = f->targets[lowest];
     bool alike = true;
     for (uint32_t j = lowest; j != donor->joints[f->hips].parent; j = donor->joints[j].parent)
-        alike = alike && (f->targets[j] >= AMBIGUOUS || difference_deg(base, donor, base_places, f, j) < ALIKE_DEG);
+        alike = alike && (f->targets[j] >= AMBIGUOUS || difference_deg(p, f, j) < ALIKE_DEG);
     f->length = alike ? places[f->hips].m[7] - places[lowest].m[7] : length_between(donor, places, f->hips, lowest);
     f->base_length = alike ? base_places[target].m[7] - base_places[lowest_target].m[7]
-                           : length_between(base, base_places, target, lowest_target);
+                           : length_between(p->base, base_places, target, lowest_target);
+}
+
+/* ---- frames ---- */
+
+static th_dmat34 place_of(const th_dmat34 *places, uint32_t joint)
+{
+    return joint == TH_NO_INDEX ? TH_DMAT34_IDENTITY : places[joint];
+}
+
+/* What the donor has between the joint and what carries it: the next joint above that has a target and that clips turn,
+ * or the scene. In terms of what the base has there; what is the same but for rounding is left out. */
+static void find_frame(const pair *p, uint32_t joint, fit *f)
+{
+    const uint32_t target = f->targets[joint], parent = p->donor->joints[joint].parent,
+                   base_parent = p->base->joints[target].parent;
+    uint32_t carrier = parent;
+    while (carrier != TH_NO_INDEX && (f->targets[carrier] >= AMBIGUOUS || !turns(p, f, carrier)))
+        carrier = p->donor->joints[carrier].parent;
+    const uint32_t base_carrier = carrier == TH_NO_INDEX ? carrier : f->targets[carrier];
+    const double unit = unit_of(p->base, p->base_places, target), factor = f->ratio * f->units[joint] / unit;
+    th_trs *frame = &f->frames[joint], parts;
+    if (fabs(factor - 1) > 1e-5 && isfinite((float)factor))
+        frame->scale[0] = frame->scale[1] = frame->scale[2] = factor;
+
+    const th_dmat34 carried = place_of(p->places, parent), base_carried = place_of(p->base_places, base_parent),
+                    from = place_of(p->places, carrier), to = place_of(p->base_places, base_carrier);
+    if ((carrier != TH_NO_INDEX && f->targets[parent] < AMBIGUOUS && f->targets[parent] == base_parent) ||
+        (th_dmat34_distance(&carried, &base_carried) == 0 && th_dmat34_distance(&from, &to) == 0))
+        return;
+    th_dmat34 space = TH_DMAT34_IDENTITY, back = space;
+    const bool known = th_dmat34_invert(&from, &space) && th_dmat34_invert(&base_carried, &back);
+    space = th_dmat34_mul(space, carried);
+    back = th_dmat34_mul(back, to);
+    const th_dmat34 both = th_dmat34_mul(back, space);
+    const double bent = th_dmat34_decompose(&both, &parts), *s = parts.scale;
+    if (!known || bent > 1e-3 || !(fabs(s[1] / s[0] - 1) < 1e-3) || !(fabs(s[2] / s[0] - 1) < 1e-3)) {
+        f->bent = f->bent_count++ ? f->bent : joint;
+        return;
+    }
+    if (fabs(parts.rotation[3]) < 1 - 1e-10)
+        memcpy(frame->rotation, parts.rotation, sizeof frame->rotation);
+    const double lengths = factor / s[0], place[] = {lengths * space.m[3], lengths * space.m[7], lengths * space.m[11]};
+    th_dmat34_point(&back, place, parts.translation);
+    if (sqrt(dot_of(parts.translation, parts.translation, 3)) * unit > 1e-5 * p->base->size)
+        memcpy(frame->translation, parts.translation, sizeof frame->translation);
+}
+
+static void find_frames(const pair *p, fit *f)
+{
+    f->bent_count = 0;
+    for (uint32_t j = 0; j < p->donor->joint_count; j++) {
+        f->frames[j] = TH_TRS_IDENTITY;
+        if (f->targets[j] < AMBIGUOUS && p->sets[j])
+            find_frame(p, j, f);
+    }
+}
+
+/* From the lowest joint to the hips or, without hips, in size: that tells units apart, but no more. */
+static void compare_lengths(const pair *p, fit *f)
+{
+    const double least = 1e-6 * p->donor->size, base_least = 1e-6 * p->base->size;
+    f->by_hips = f->length > least && f->base_length > base_least;
+    for (int origin = 0; origin < 2 && !(f->length > least && f->base_length > base_least); origin++) {
+        f->length = extent_of(p->places, false, f, p->donor->joint_count, origin);
+        f->base_length = extent_of(p->base_places, true, f, p->donor->joint_count, origin);
+    }
+    if (!(f->length > least && f->base_length > base_least)) {
+        f->length = p->donor->size;
+        f->base_length = p->base->size;
+    }
+    const double ratio = f->base_length / f->length;
+    f->ratio = (f->by_hips ? fabs(ratio - 1) > 0.01 : ratio > 10 || ratio < 0.1) ? ratio : 1;
 }
 
 void find_fit(th_arena *arena, const th_model *base, const th_model *donor, fit *out)
 {
-    uint32_t *sets = th_arena_new(arena, uint32_t, donor->joint_count);
-    const th_dmat34 *base_places = find_places(arena, base), *places = find_places(arena, donor);
+    const pair p = {base, donor, th_arena_new(arena, uint32_t, donor->joint_count), find_places(arena, base),
+                    find_places(arena, donor)};
     *out = (fit){.targets = th_arena_new(arena, uint32_t, donor->joint_count),
-                 .factors = th_arena_new(arena, double, donor->joint_count),
+                 .frames = th_arena_new(arena, th_trs, donor->joint_count),
                  .units = th_arena_new(arena, double, donor->joint_count),
+                 .still = th_arena_new(arena, uint8_t, donor->joint_count),
+                 .ratio = 1,
                  .hips = TH_NO_INDEX};
     if (th_arena_failed(arena))
         return;
     for (uint32_t c = 0; c < donor->clip_count; c++)
         for (uint32_t k = 0; k < donor->clips[c].channel_count; k++) {
             const th_channel *channel = &donor->clips[c].channels[k];
-            sets[channel->joint] |= (TH_TRANSLATION | TH_ROTATION | TH_SCALE) & ~channel->filled;
+            p.sets[channel->joint] |= (TH_TRANSLATION | TH_ROTATION | TH_SCALE) & ~channel->filled;
         }
-    find_targets(arena, base, donor, sets, out);
+    find_targets(arena, &p, out);
     for (uint32_t j = 0; j < donor->joint_count; j++)
-        out->units[j] = unit_of(donor, places, j);
-    find_hips(arena, base, donor, sets, base_places, places, out);
-
-    /* Without hips sizes tell units apart, but no more, as one may have meshes and the other none. */
-    const double by_size = base->size / donor->size;
-    const bool known = out->length > 1e-6 * donor->size && out->base_length > 1e-6 * base->size;
-    if (!known)
-        out->length = out->base_length = 0;
-    const double ratio = known ? out->base_length / out->length : by_size > 10 || by_size < 0.1 ? by_size : 1;
-    for (uint32_t j = 0; !th_arena_failed(arena) && j < donor->joint_count; j++) {
-        const uint32_t target = out->targets[j];
-        out->factors[j] = target < AMBIGUOUS ? ratio * out->units[j] / unit_of(base, base_places, target) : 1;
-        if (fabs(out->factors[j] - 1) <= 0.01 || !isfinite((float)out->factors[j]))
-            out->factors[j] = 1;
-    }
-    compare_rests(arena, base, donor, sets, base_places, out);
+        out->units[j] = unit_of(donor, p.places, j);
+    find_still(&p, out);
+    find_frames(&p, out); /* turned as they will be */
+    find_hips(arena, &p, out);
+    compare_lengths(&p, out);
+    find_frames(&p, out);
+    compare_rests(arena, &p, out);
 }

@@ -402,7 +402,7 @@ static bool transform_curves_ok(const th_transform_curves *c, int64_t *room)
 {
     int64_t own = 0;
     return all_finite(c->numbers, TH_TRANSFORM_CURVES) && c->order <= 5 && has_unit_length(c->before) &&
-           has_unit_length(c->after) && all_finite_doubles(c->rotation_offset, 3) &&
+           has_unit_length(c->after) && parts_ok(&c->frame) && all_finite_doubles(c->rotation_offset, 3) &&
            all_finite_doubles(c->rotation_pivot, 3) && all_finite_doubles(c->scaling_offset, 3) &&
            all_finite_doubles(c->scaling_pivot, 3) && all_finite_doubles(c->travel, 3) &&
            (unsigned)c->part < TH_CURVE_PART_COUNT &&

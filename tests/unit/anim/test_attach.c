@@ -13,7 +13,7 @@ enum { ROOT, HIPS, SPINE, ARM, LEG, FOOT, JOINTS };
 typedef struct figure {
     th_joint joints[JOINTS];
     th_channel channels[JOINTS];
-    float moves[JOINTS][6], turns[4], sizes[3];
+    float moves[JOINTS][6], turns[8], hips_turns[8], turns_above[8], sizes[3], sizes_above[3];
     th_clip clips[4];
     th_model model;
 } figure;
@@ -32,7 +32,7 @@ static figure *make_figure(figure *f, const char *name, double size, uint32_t cl
 {
     static const uint32_t parents[JOINTS] = {TH_NO_INDEX, ROOT, HIPS, SPINE, HIPS, LEG};
     static const double places[JOINTS][2] = {{0, 0}, {0, 0.9}, {0, 0.5}, {0.4, 0}, {0.1, -0.4}, {0, -0.5}};
-    *f = (figure){.turns = {0, 0, 0, 1}, .sizes = {1, 1, 1}};
+    *f = (figure){.turns = {0, 0, 0.6F, 0.8F, 0, 0, 0, 1}, .sizes = {1, 1, 1}};
     for (uint32_t j = 0; j < JOINTS; j++) {
         f->joints[j] = (th_joint){.name = names[j], .parent = parents[j]};
         put(&f->joints[j], size * places[j][0], size * places[j][1], 0);
@@ -40,7 +40,7 @@ static figure *make_figure(figure *f, const char *name, double size, uint32_t cl
             f->moves[j][i] = f->joints[j].rest.m[4 * (i % 3) + 3];
         f->channels[j] = (th_channel){j,
                                       {2, times, f->moves[j], NULL, false},
-                                      {1, times, f->turns, NULL, false},
+                                      {2, times, f->turns, NULL, false},
                                       {1, times, f->sizes, NULL, false},
                                       0,
                                       NULL};
@@ -235,6 +235,115 @@ Test(attach_fit, knees_that_are_bent_at_rest_shorten_no_legs)
     expect_place(out, HIPS, 0.3, 0.9);
     expect_warnings(out, "rest poses differ by 60 degrees at x:Leg", NULL);
     th_model_free(out);
+}
+
+/* ---- frames ---- */
+
+/* Puts the root where a scene of other axes and units has it, and the rest so that no joint below it moves elsewhere.
+ */
+static void put_under(figure *f, const char *name, th_trs above, bool keyed)
+{
+    const double *q = above.rotation, size = above.scale[0], back_turn[] = {-q[0], -q[1], -q[2], q[3]};
+    const th_dmat34 matrix = th_dmat34_from_trs(&above);
+    th_dmat34 back;
+    th_trs hips = {.scale = {1, 1, 1}};
+    cr_assert(th_dmat34_invert(&matrix, &back));
+    f->joints[ROOT].name = name;
+    f->joints[ROOT].rest = th_mat34_from(matrix);
+    for (uint32_t j = SPINE; j < JOINTS; j++)
+        for (int i = 0; i < 6; i++) {
+            f->joints[j].rest.m[4 * (i % 3) + 3] /= i < 3 ? (float)size : 1;
+            f->moves[j][i] /= (float)size;
+        }
+    for (int k = 0; k < 2; k++) {
+        double turn[4], move[3];
+        for (int i = 0; i < 4; i++)
+            turn[i] = (double)f->turns[4 * k + i];
+        for (int i = 0; i < 3; i++)
+            move[i] = (double)f->moves[HIPS][3 * k + i];
+        th_quat_mul(back_turn, turn, turn);
+        th_dmat34_point(&back, move, move);
+        for (int i = 0; i < 4; i++)
+            f->hips_turns[4 * k + i] = (float)turn[i];
+        for (int i = 0; i < 3; i++)
+            f->moves[HIPS][3 * k + i] = (float)move[i];
+    }
+    f->channels[HIPS].rotation.values = f->hips_turns;
+    memcpy(hips.rotation, back_turn, sizeof back_turn);
+    th_dmat34_point(&back, (double[]){0, 0.9, 0}, hips.translation);
+    f->joints[HIPS].rest = th_mat34_from(th_dmat34_from_trs(&hips));
+    for (int i = 0; i < 8; i++) /* of the root, which stays where it is */
+        f->turns_above[i] = (float)above.rotation[i % 4];
+    for (int i = 0; i < 6; i++)
+        f->moves[ROOT][i] = (float)above.translation[i % 3];
+    for (int i = 0; i < 3; i++)
+        f->sizes_above[i] = (float)above.scale[i];
+    f->channels[ROOT].rotation.values = f->turns_above;
+    f->channels[ROOT].scale.values = f->sizes_above;
+    f->clips[0].channels += !keyed;
+    f->clips[0].channel_count -= !keyed;
+    f->model.size = th_model_measure(&f->model);
+}
+
+/* A clip means the same in the scene. What holds the root where it is at rest says only how the scene lies. */
+Test(attach_fit, units_and_axes_above_the_joints_are_those_of_the_scene)
+{
+    const th_trs stands = TH_TRS_IDENTITY, centimetres = {{0}, {-M_SQRT1_2, 0, 0, M_SQRT1_2}, {0.01, 0.01, 0.01}},
+                 apart = {{5, 1, -2}, {0.1, 0.7, 0.1, 0.7}, {100, 100, 100}},
+                 *above[] = {&stands, &centimetres, &apart};
+    figure plain;
+    make_figure(&plain, "plain", 1, 1);
+    plain.clips[0].channels++; /* the root stays */
+    plain.clips[0].channel_count--;
+    for (int n = 0; n < 36; n++) {
+        const bool same_name = n / 9 % 2, keyed = n / 18;
+        make_figure(&base, "base.fbx", 1, 0);
+        make_figure(&donor, "step.fbx", 1, 1);
+        put_under(&base, "root", *above[n % 3], true);
+        put_under(&donor, same_name ? "root" : "Armature", *above[n / 3 % 3], keyed);
+        th_model *out = attach();
+        expect_warnings(out, keyed && !same_name ? "1 channel matches no joint" : NULL, NULL);
+        for (double ticks = 0; ticks < 1; ticks += 0.3) {
+            th_dmat34 got[JOINTS], want[JOINTS];
+            th_exact_pose(out, &out->clips[0], ticks, TH_INTERPOLATION_AUTHORED, got);
+            th_exact_pose(&plain.model, &plain.clips[0], ticks, TH_INTERPOLATION_AUTHORED, want);
+            for (uint32_t j = HIPS; j < JOINTS; j++)
+                for (int i = 3; i < 12; i += 4)
+                    cr_assert_float_eq(got[j].m[i], want[j].m[i], 1e-5, "%d: %s at %g", n, names[j], got[j].m[i]);
+        }
+        th_model_free(out);
+    }
+}
+
+Test(attach_fit, scenes_that_are_stretched_are_said)
+{
+    donor.joints[ROOT].name = "Armature";
+    donor.joints[ROOT].rest.m[5] = 2;
+    donor.clips[0].channels++;
+    donor.clips[0].channel_count--;
+    th_model *out = attach();
+    cr_assert_gt(out->warning_count, 0);
+    cr_expect(strstr(out->warnings[out->warning_count - 1], "above 1 joint the scene is stretched or mirrored "
+                                                            "otherwise than in base.fbx: its axes were left out "
+                                                            "(first: x:Hips)"),
+              "%s", out->warnings[out->warning_count - 1]);
+    th_model_free(out);
+}
+
+/* Whatever meshes there are: the donor may have none, or one as small as a stone. */
+Test(attach_fit, without_hips_units_are_told_by_joints)
+{
+    const double sizes[] = {1, 1, 0.01};
+    for (uint32_t n = 0; n < 3; n++) {
+        make_figure(&donor, "step.fbx", n == 1 ? 100 : 1, 1);
+        donor.clips[0].channel_count = 2;
+        donor.channels[HIPS].filled = donor.channels[ROOT].filled = TH_ROTATION;
+        donor.model.size = sizes[n];
+        th_model *out = attach();
+        expect_place(out, HIPS, 0.3, 0.9);
+        expect_warnings(out, n == 1 ? "scaled by 0.01, since in size it is 140, and base.fbx 1.4" : NULL, NULL);
+        th_model_free(out);
+    }
 }
 
 /* ---- rest poses ---- */

@@ -321,6 +321,36 @@ Test(curve_clips, are_scaled_to_shorter_legs)
     th_model_free(out);
 }
 
+/* What the donor has above a joint, and the base has not, is a factor of its curves. */
+Test(curve_clips, are_attached_in_another_space)
+{
+    sample *donor = make_sample(), *base = make_sample();
+    const th_trs above = {{1, 2, 3}, {0.5, 0.5, 0.5, 0.5}, {2, 2, 2}};
+    const th_dmat34 space = th_dmat34_from_trs(&above);
+    donor->joints[0].name = "other";
+    donor->joints[0].rest = th_mat34_from(space);
+    base->model.clip_count = 0;
+    base->model.size = donor->model.size = 1;
+    th_model *out;
+    th_error err;
+    cr_assert_eq(th_model_attach_clips(&base->model, &donor->model, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
+    for (double ticks = -1; ticks < 10; ticks += 0.37)
+        for (int mode = 0; mode < 2; mode++) {
+            th_trs got, own;
+            double place[3], turn[4];
+            th_exact_channel(&out->clips->channels[0], ticks, mode ? TH_INTERPOLATION_SLERP : 0, &got);
+            th_exact_channel(&donor->channels[1], ticks, mode ? TH_INTERPOLATION_SLERP : 0, &own);
+            th_dmat34_point(&space, own.translation, place);
+            th_quat_mul(above.rotation, own.rotation, turn);
+            for (int i = 0; i < 4; i++)
+                cr_assert_float_eq(got.rotation[i], turn[i], 1e-6, "at %g", ticks);
+            for (int i = 0; i < 3 && !(out->clips->channels[0].filled & TH_TRANSLATION); i++)
+                cr_assert_float_eq(got.translation[i], place[i], 1e-6, "at %g", ticks);
+        }
+    th_model_free(out);
+}
+
 /* ---- compiled ---- */
 
 /* An arm that overshoots, then goes round four times between two keys and back, with a held piece between that does

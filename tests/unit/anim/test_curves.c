@@ -182,6 +182,9 @@ Test(curves, of_a_transform_are_the_product_of_eleven_matrices)
             want = product(want, parts[i]);
         th_dmat34 got = matrix_at(c, ticks);
         expect_matrix(&got, want, "transform", n);
+        memcpy(c->frame.rotation, c->before, sizeof c->before);
+        memcpy(c->frame.translation, travel, sizeof travel);
+        want = product(product(shift(travel, 1), turn_of(c->before)), want);
         memcpy(c->travel, travel, sizeof travel);
         got = matrix_at(c, ticks);
         expect_matrix(&got, product(shift(travel, -ticks), want), "travelling transform", n);

@@ -149,8 +149,10 @@ Test(validate, what_is_further_off_fails)
 /* Of a crowd that was compiled from keys, and whose clips then got curves that lead elsewhere. */
 static double excess_of_keys(bool plays_keys)
 {
-    static const th_transform_curves still = {
-        .numbers = {[6] = 1, [7] = 1, [8] = 1}, .before = {[3] = 1}, .after = {[3] = 1}};
+    static const th_transform_curves still = {.numbers = {[6] = 1, [7] = 1, [8] = 1},
+                                              .before = {[3] = 1},
+                                              .after = {[3] = 1},
+                                              .frame = {.rotation = {[3] = 1}, .scale = {1, 1, 1}}};
     random_desc desc = plain(5);
     th_model *model = random_model(&desc);
     th_scene *scene;

@@ -67,6 +67,7 @@ typedef struct th_transform_curves {
                                            first */
     double before[4], after[4];         /* rotations, of unit length */
     double rotation_offset[3], rotation_pivot[3], scaling_offset[3], scaling_pivot[3];
+    th_trs frame;     /* what it moves in: its scale multiplies translations alone; the identity in a file */
     double travel[3]; /* a tick: taken off the translation at last, time by time (see motion.h); 0 in a file */
     th_curve_part part;
     const struct th_transform_curves *scaled_by, *scale_from; /* NULL: none. At most TH_MOST_INHERITED in a row */

@@ -254,15 +254,21 @@ th_result th_model_check(const th_model *model, th_error *err);
  * and scales that stay where `donor` has them at rest. Other translations are multiplied by how high the hips of `base`
  * are over how high those of `donor` are, above the lowest joint at rest or, where legs have other poses, along the
  * bones, if that is not within 1 %. The hips are the first joint whose translation clips set that carries half of the
- * joints that they turn and does not stand on the ground. Without hips it is the ratio of the sizes, if one is more
- * than ten times the other.
+ * joints that they turn and does not stand on the ground. Without hips it is how far the joints that both have lie
+ * apart at rest, or else the size, if one is more than ten times the other.
+ *
+ * Frames: a clip means the same motion in the scene. What stands above a joint, and clips do not turn, may be other
+ * nodes in both, with other units and axes: its keys are moved from the one space at rest to the other. So joints that
+ * all clips hold turned as at rest, with all above them, keep the rotation that `base` has. Between joints that clips
+ * turn this holds for nodes that match nothing.
  *
  * Rest poses: where the rest rotation of a joint that clips turn, or the direction of its bone in the space of its
  * parent, differs by more than 20 degrees, there is a warning.
  *
- * Warnings say what was dropped, renamed or scaled: how often, and the first. Errors: TH_ERR_INPUT if `donor` has no
- * clips, or one of which no channel matches, or if rest poses differ by more than 45 degrees at half of three joints or
- * more; TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once.
+ * Warnings say what was dropped, renamed or scaled, and where spaces cannot be brought together, as one is stretched or
+ * mirrored: how often, and the first. Errors: TH_ERR_INPUT if `donor` has no clips, or one of which no channel matches,
+ * or if rest poses differ by more than 45 degrees at half of three joints or more; TH_ERR_LIMIT for too many clips;
+ * TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once.
  */
 th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
 
