@@ -85,7 +85,7 @@ static th_model *import_gltf(const char *body, const gltf_accessor *accessors, u
 Test(import, reads_glb_padded_with_zeros)
 {
     size_t size;
-    char *text = read_whole_file(TEST_GOLDEN "/models/clips/keys_of_steps.gltf", &size);
+    char *text = read_whole_file(TEST_GOLDEN "/models/keys/keys_of_steps.gltf", &size);
     const uint32_t chunk = (uint32_t)(size + 5 + 3) / 4 * 4;
     const uint32_t head[] = {0x46546c67, 2, 20 + chunk, chunk, 0x4e4f534a};
     char *bytes = calloc(1, sizeof head + chunk);
@@ -430,7 +430,7 @@ Test(import, finds_the_importer_beside_the_program)
 {
     th_model *model;
     th_error err;
-    const th_import_desc desc = {.path = TEST_GOLDEN "/models/clips/keys_of_steps.gltf"};
+    const th_import_desc desc = {.path = TEST_GOLDEN "/models/keys/keys_of_steps.gltf"};
     cr_expect_eq(th_import(&desc, &model, &err), TH_OK, "%s", err.text);
     th_model_free(model);
 }
