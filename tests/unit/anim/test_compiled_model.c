@@ -182,7 +182,7 @@ Test(compiled_model, says_that_rounding_is_why_a_clip_is_played_exact)
         th_channel channel = turning_channel(0, 2, times, turns);
         channel.translation.values = place;
         const th_clip clip = clip_of(&channel, 1, 1, 1);
-        const th_joint joints[] = {root_joint, {"arm", 0, {{1, 0, 0, 0.3F, 0, 1, 0, 0, 0, 0, 1, 0}}}};
+        const th_joint joints[] = {root_joint, {"arm", 0, {{1, 0, 0, 0.3F, 0, 1, 0, 0, 0, 0, 1, 0}}, NULL}};
         const th_bone bones[] = {root_bone, {1, TH_MAT34_IDENTITY}};
         th_model model = model_of(joints, bones, 2, &clip);
         model.size = 1.8;
