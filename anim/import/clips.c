@@ -267,43 +267,6 @@ static void read_channels(clip *c, const struct aiAnimation *in)
     }
 }
 
-static void read_morph_channels(clip *c, const struct aiAnimation *in)
-{
-    scene *s = c->s;
-    reference *targets = make(s, reference, in->mNumMorphMeshChannels);
-    for (unsigned i = 0; i < in->mNumMorphMeshChannels; i++) {
-        struct aiString name = in->mMorphMeshChannels[i]->mName;
-        char *mesh = strrchr(name.data, '*'); /* Assimp writes the number of the mesh behind the name of the node */
-        if (mesh)
-            *mesh = '\0';
-        targets[i] = (reference){.name = read_name(s, name.data)};
-    }
-    resolve_references(s, targets, in->mNumMorphMeshChannels, make_string(s, "a channel of clip %s", c->name));
-    for (unsigned i = 0; i < in->mNumMorphMeshChannels; i++) {
-        const struct aiMeshMorphAnim *channel = in->mMorphMeshChannels[i];
-        warn(s, WARN_CHANNEL_LOST, targets[i].joint == TH_NO_INDEX, "clip %s, node %s", c->name, targets[i].name);
-        if (targets[i].joint == TH_NO_INDEX)
-            continue;
-        const weight_set *set = &s->weights[targets[i].joint];
-        warn(s, WARN_CHANNEL_MORPHS, set->count == 0, "clip %s, node %s", c->name, targets[i].name);
-        for (uint32_t w = 0; w < set->count; w++) {
-            track t = make_track(1, channel->mNumKeys);
-            t.count = 0;
-            for (unsigned k = 0; k < channel->mNumKeys; k++) { /* which names some of the targets */
-                const struct aiMeshMorphKey *in_key = &channel->mKeys[k];
-                unsigned v = 0;
-                while (v < in_key->mNumValuesAndWeights && in_key->mValues[v] != w)
-                    v++;
-                if (v == in_key->mNumValuesAndWeights)
-                    continue;
-                t.keys[t.count] = (key){in_key->mTime, {(float)in_key->mWeights[v]}, t.count};
-                t.count++;
-            }
-            add_weight_track(c, set->first + w, targets[i].name, &t);
-        }
-    }
-}
-
 /* ---- clips ---- */
 
 static int compare_channels(const void *a, const void *b)
@@ -337,8 +300,6 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
         has_rate = isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0;
         c.ticks_per_second = has_rate ? in->mTicksPerSecond : 25;
         read_channels(&c, in);
-        if (in->mNumMorphMeshChannels > 0)
-            read_morph_channels(&c, in);
     }
     qsort(c.channels, c.channel_count, sizeof *c.channels, compare_channels);
     out->channels = c.channels;
@@ -406,7 +367,6 @@ void read_clips(scene *s)
         }
         read_clip(s, i, out);
         const bool is_empty = out->channel_count == 0 && out->weight_track_count == 0;
-        warn(s, WARN_CLIP_MESHES, in && in->mNumMeshChannels > 0, "clip %s", out->name);
         warn(s, WARN_CLIP_EMPTY, is_empty, "clip %s", out->name);
         count += !is_empty;
     }

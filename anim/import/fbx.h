@@ -72,8 +72,6 @@ typedef struct fbx_shape {
 
 typedef struct fbx {
     scene *s;
-    char *bytes; /* of the file, changed for Assimp; from malloc */
-    size_t size;
     const fbx_record *root;
     uint32_t object_count, link_count, stack_count, node_count;
     fbx_object *objects;                         /* by id */

@@ -299,7 +299,9 @@ void read_fbx(scene *s)
         return;
     }
     fbx *f = s->fbx = make(s, fbx, 1);
-    *f = (fbx){.s = s, .bytes = bytes, .size = size, .root = root};
+    *f = (fbx){.s = s, .root = root};
+    s->bytes = bytes; /* which are changed */
+    s->byte_count = size;
     read_objects(f);
     read_connections(f);
     read_settings(f);

@@ -1,7 +1,5 @@
 #include "files.h"
 
-#include "fbx.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -223,9 +221,14 @@ static int open_named(scene *s, const char *name)
 static struct aiFile *open_file(struct aiFileIO *io, const char *name, const char *mode)
 {
     scene *s = (scene *)(void *)io->UserData;
-    const bool is_read = s->fbx && strcmp(name, s->path) == 0;
+    const bool is_read = s->bytes && strcmp(name, s->path) == 0;
     const int file = mode[0] == 'r' && !is_read ? open_named(s, name) : -1;
-    FILE *stream = is_read ? fmemopen(s->fbx->bytes, s->fbx->size, "rb") : file >= 0 ? fdopen(file, "rb") : NULL;
+    size_t size = 0;
+    char *mended = mend_md5(name, file, &size); /* which Assimp reads once */
+    FILE *stream = is_read     ? fmemopen(s->bytes, s->byte_count, "rb")
+                   : mended    ? fmemopen(mended, size, "rb")
+                   : file >= 0 ? fdopen(file, "rb")
+                               : NULL;
     struct aiFile *out = stream ? malloc(sizeof *out) : NULL;
     if (out)
         *out = (struct aiFile){.ReadProc = read_file,

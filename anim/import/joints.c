@@ -43,7 +43,7 @@ static void add_node(scene *s, th_joint *joints, const struct aiNode *node, uint
     assert(parent == TH_NO_INDEX || parent < j);
     n->node[j] = node;
     n->name[j] = read_name(s, node->mName.data);
-    const char *name = s->fbx ? find_fbx_name(s, node) : NULL; /* NULL: the same */
+    const char *name = s->fbx ? find_fbx_name(s, node) : s->true_names ? s->true_names[j] : NULL; /* NULL: the same */
     joints[j] = (th_joint){.name = name ? read_name(s, name) : n->name[j],
                            .parent = parent,
                            .rest = read_matrix(s, &node->mTransformation, n->name[j]),

@@ -80,6 +80,11 @@ static void reparent_mdl_bones(scene *s, const struct aiNode *root)
     }
 }
 
+static void hear_assimp(const char *message, char *s)
+{
+    hear((scene *)(void *)s, message);
+}
+
 /* In two passes, to see the file as it is in between.
  * Steps not used: JoinIdenticalVertices ignores weights (meshes.c merges instead), LimitBoneWeights does not
  * renormalise, ValidateDataStructure rejects equal names, MakeLeftHanded may flip twice. */
@@ -92,6 +97,7 @@ static const struct aiScene *read_with_assimp(scene *s)
     aiSetImportPropertyInteger(options, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);       /* fbx_nodes.c does it */
     struct aiFileIO *files = make(s, struct aiFileIO, 1);                               /* Assimp keeps it */
     *files = assimp_files(s);
+    aiAttachLogStream(&(struct aiLogStream){hear_assimp, (char *)(void *)s});
     const struct aiScene *ai = s->ai = aiImportFileExWithProperties(s->path, 0, files, options);
     if (s->refused && (!ai || !is_material_library(s->refused)))
         give_up_outside(s->refused);
@@ -145,6 +151,8 @@ const th_model *read_scene(const char *path)
 
     if (!read_gltf(s)) {
         read_fbx(s);
+        if (!s->bytes)
+            mend_bvh(s);
         s->ai = read_with_assimp(s);
     }
     const char *slash = strrchr(path, '/');

@@ -3,6 +3,7 @@
  * scene.c runs the parts in this order, and each fills its part of the model:
  *    gltf/          reads a glTF 2.0 file, see gltf/gltf.h. Assimp reads other formats
  *    fbx_*.c        what Assimp reads of FBX otherwise than its authors meant, see fbx.h
+ *    mend.c         files that Assimp would misread but for a few bytes
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
  *    meshes.c       vertices, triangles, the bones that they use, morph targets and weights
@@ -73,6 +74,9 @@ typedef struct scene {
     struct picture_source *picture_sources; /* by texture (materials.c) */
     gltf *gltf;                             /* NULL: another format */
     struct fbx *fbx;                        /* NULL: another format */
+    char *bytes;                            /* what Assimp is given as the file; from malloc; NULL: the file */
+    size_t byte_count;
+    const char **true_names; /* by joint, where Assimp has another; NULL: nowhere */
     warning_log warnings;
 } scene;
 
@@ -98,6 +102,12 @@ bool has_format(const scene *s, const char *name);
 
 /* If the file is FBX, reads its objects. (fbx_objects.c) */
 void read_fbx(scene *s);
+
+/* If the file is BVH, gives Assimp 5.2.5 what it can read of it. (mend.c) */
+void mend_bvh(scene *s);
+
+/* The same of MD5's clips, which are another file. Returns bytes from malloc, or NULL: there is nothing to mend. */
+char *mend_md5(const char *name, int file, size_t *size);
 
 /* Gives the nodes of an FBX scene the transforms of their models, in metres. (fbx_nodes.c) */
 void settle_fbx_nodes(scene *s);

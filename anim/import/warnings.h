@@ -68,7 +68,6 @@
     X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
     X(CLIP_RENAMED, "[clip shares its|clips share their] name with another and got a number behind it")                \
     X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \
-    X(CLIP_MESHES, "[clip has|clips have] channels that exchange meshes, which were left out")                         \
     X(CURVE_DAMAGED, "[animation curve is|animation curves are] damaged and [was|were] left out")                      \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
@@ -79,6 +78,8 @@
     X(CHANNEL_HIDDEN, "[channel morphs|channels morph] a mesh that the scene does not show and [was|were] left out")   \
     X(INTERPOLATION, "[channel names|channels name] an interpolation that the format does not know; played as LINEAR") \
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
+    X(CHANNEL_PLACE,                                                                                                   \
+      "position channel[ is|s are] not read, because [its joint has|their joints have] other than six channels")       \
     X(CHANNEL_KEYLESS, "[channel has|channels have] no keys, or fewer than times, and [was|were] left out")            \
     X(KEYS_MANY, "[channel has|channels have] more keys than times; the last keys were left out")                      \
     X(CHANNEL_REPLACED, "[channel moves|channels move] what a later one moves and [was|were] left out")                \
@@ -99,11 +100,14 @@ typedef enum warning_kind {
         WARN_COUNT
 } warning_kind;
 
+#define HEARD_MOST 12 /* sentences of Assimp's log that are kept, once each */
+
 typedef struct warning_log {
     struct {
         uint64_t count;
         char first[160];
-    } kind[WARN_COUNT];
+    } kind[WARN_COUNT], heard[HEARD_MOST];
+    uint64_t unheard; /* others */
 } warning_log;
 
 struct scene;
@@ -111,6 +115,9 @@ struct scene;
 /* Adds `count`, which may be 0, to a kind of warning. Keeps the place of the first. */
 __attribute__((format(printf, 4, 5))) void warn(struct scene *s, warning_kind kind, uint64_t count, const char *where,
                                                 ...);
+
+/* Adds a message of Assimp's log, if it is a warning or an error and says something about what is drawn. */
+void hear(struct scene *s, const char *message);
 
 /* Writes the counted warnings into the model. */
 void write_warnings(struct scene *s);
