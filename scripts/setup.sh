@@ -4,7 +4,7 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
-build_packages="$build_packages libmicrohttpd-dev libsystemd-dev libseccomp-dev zlib1g-dev libjs-chart.js"
+build_packages="$build_packages libmicrohttpd-dev libsystemd-dev libseccomp-dev zlib1g-dev libxml2-dev libjs-chart.js"
 # Draco, which some glTF files are compressed with, and its language.
 build_packages="$build_packages libdraco-dev g++"
 # Textures in WebP.

@@ -286,7 +286,7 @@ static void extend_span(const th_track *of, double *first, double *last)
 /* Reads a clip that has a name. It may be empty. */
 static void read_clip(scene *s, uint32_t index, th_clip *out)
 {
-    const struct aiAnimation *in = s->gltf || s->fbx ? NULL : s->ai->mAnimations[index];
+    const struct aiAnimation *in = s->gltf || s->fbx || s->collada ? NULL : s->ai->mAnimations[index];
     clip c = {.s = s,
               .name = out->name,
               .ticks_per_second = 25,
@@ -294,7 +294,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
               .weight_tracks = make(s, th_weight_track, s->model->weight_count)};
     bool has_rate = true;
     if (!in) {
-        (s->gltf ? read_gltf_clip : read_fbx_clip)(&c, index);
+        (s->gltf ? read_gltf_clip : s->fbx ? read_fbx_clip : read_collada_clip)(&c, index);
     } else {
         c.duration = in->mDuration;
         has_rate = isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0;
@@ -351,15 +351,21 @@ static void make_clip_names_unique(scene *s, th_clip *clips)
 
 void read_clips(scene *s)
 {
-    const uint32_t given = s->gltf ? count_gltf_clips(s) : s->fbx ? count_fbx_clips(s) : s->ai->mNumAnimations;
+    const uint32_t given = s->gltf      ? count_gltf_clips(s)
+                           : s->fbx     ? count_fbx_clips(s)
+                           : s->collada ? count_collada_clips(s)
+                                        : s->ai->mNumAnimations;
     if (given > TH_MAX_CLIPS)
         give_up(TH_ERR_LIMIT, "%u clips, the limit is %u", given, TH_MAX_CLIPS);
     th_clip *clips = make(s, th_clip, given);
     uint32_t count = 0;
     for (uint32_t i = 0; i < given; i++) {
         th_clip *out = &clips[count];
-        const struct aiAnimation *in = s->gltf || s->fbx ? NULL : s->ai->mAnimations[i];
-        const char *name = in ? in->mName.data : s->gltf ? name_gltf_clip(s, i) : name_fbx_clip(s, i);
+        const struct aiAnimation *in = s->gltf || s->fbx || s->collada ? NULL : s->ai->mAnimations[i];
+        const char *name = in        ? in->mName.data
+                           : s->gltf ? name_gltf_clip(s, i)
+                           : s->fbx  ? name_fbx_clip(s, i)
+                                     : name_collada_clip(s, i);
         *out = (th_clip){.name = read_name(s, name)};
         if (!out->name[0]) {
             out->name = make_string(s, "clip_%u", i);

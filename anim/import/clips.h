@@ -1,5 +1,5 @@
-/* Clips while they are built: clips.c reads those of Assimp, gltf/gltf_clips.c those of glTF, fbx_clips.c those
- * of FBX. */
+/* Clips while they are built: clips.c reads those of Assimp, gltf/gltf_clips.c, fbx_clips.c and collada_clips.c those
+ * of these formats. */
 #ifndef TH_ANIM_IMPORT_CLIPS_H
 #define TH_ANIM_IMPORT_CLIPS_H
 
@@ -54,5 +54,10 @@ void read_gltf_clip(clip *c, uint32_t index);
 uint32_t count_fbx_clips(const scene *s);
 const char *name_fbx_clip(const scene *s, uint32_t index);
 void read_fbx_clip(clip *c, uint32_t index);
+
+/* For a Collada file. (collada_clips.c) */
+uint32_t count_collada_clips(scene *s);
+const char *name_collada_clip(const scene *s, uint32_t index);
+void read_collada_clip(clip *c, uint32_t index);
 
 #endif

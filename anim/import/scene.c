@@ -105,7 +105,12 @@ static const struct aiScene *read_with_assimp(scene *s)
         give_up_with_assimp_error(s->path);
     if (!has_format(s, "Autodesk FBX"))
         s->fbx = NULL;
-    if (is_guess(s->path) && ai->mNumMeshes == 0 && ai->mNumAnimations == 0 && !s->fbx)
+    if (!has_format(s, "Collada"))
+        s->collada = NULL;
+    else
+        warn(s, WARN_CLIPS_STRAIGHT, s->collada ? 0 : ai->mNumAnimations, "%s", file_part(s->path));
+    const bool may_move = ai->mNumAnimations > 0 || s->fbx || s->collada;
+    if (is_guess(s->path) && ai->mNumMeshes == 0 && !may_move)
         give_up(TH_ERR_INPUT, UNKNOWN_FORMAT);
     if (!ai->mRootNode)
         give_up(TH_ERR_INPUT, "there is no node in it");
@@ -124,7 +129,7 @@ static const struct aiScene *read_with_assimp(scene *s)
         has_faces |= mesh->mNumFaces > 0;
     }
     if (ai->mNumMeshes > 0 && !has_faces) { /* Assimp 5.2.5 crashes on it */
-        if (ai->mNumAnimations == 0 && !s->fbx)
+        if (!may_move)
             give_up(TH_ERR_INPUT, "has no faces");
     } else {
         ai = aiApplyPostProcessing(ai, aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_GenSmoothNormals |
@@ -151,6 +156,8 @@ const th_model *read_scene(const char *path)
 
     if (!read_gltf(s)) {
         read_fbx(s);
+        if (!s->fbx)
+            read_collada(s);
         if (!s->bytes)
             mend_bvh(s);
         s->ai = read_with_assimp(s);

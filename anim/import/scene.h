@@ -3,6 +3,7 @@
  * scene.c runs the parts in this order, and each fills its part of the model:
  *    gltf/          reads a glTF 2.0 file, see gltf/gltf.h. Assimp reads other formats
  *    fbx_*.c        what Assimp reads of FBX otherwise than its authors meant, see fbx.h
+ *    collada_*.c    the same of Collada, see collada.h
  *    mend.c         files that Assimp would misread but for a few bytes
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
@@ -58,6 +59,7 @@ typedef struct weight_set {
 
 typedef struct gltf gltf;
 struct fbx;
+struct collada;
 struct picture_source;
 
 typedef struct scene {
@@ -74,6 +76,7 @@ typedef struct scene {
     struct picture_source *picture_sources; /* by texture (materials.c) */
     gltf *gltf;                             /* NULL: another format */
     struct fbx *fbx;                        /* NULL: another format */
+    struct collada *collada;                /* NULL: another format */
     char *bytes;                            /* what Assimp is given as the file; from malloc; NULL: the file */
     size_t byte_count;
     const char **true_names; /* by joint, where Assimp has another; NULL: nowhere */
@@ -108,6 +111,9 @@ void mend_bvh(scene *s);
 
 /* The same of MD5's clips, which are another file. Returns bytes from malloc, or NULL: there is nothing to mend. */
 char *mend_md5(const char *name, int file, size_t *size);
+
+/* If the file is Collada, reads its XML. (collada_xml.c) */
+void read_collada(scene *s);
 
 /* Gives the nodes of an FBX scene the transforms of their models, in metres. (fbx_nodes.c) */
 void settle_fbx_nodes(scene *s);

@@ -33,6 +33,7 @@
       "[move or weight of a morph target is|moves or weights of morph targets are] not finite and became 0")           \
     X(MORPH_PLACES, "[morph channel does|morph channels do] not say how [its|their] shapes are mixed; each is alone")  \
     X(MORPH_MANY, "[mesh has|meshes have] more morph targets than fit, which were left out")                           \
+    X(MORPH_CONTROLLER, "[mesh has|meshes have] morph targets in Collada's morph controllers, which are not read")     \
     X(MESH_BONES, "[mesh was|meshes were] made up from the bones, as the file has none")                               \
     X(FACE_DROPPED, "[point or line was|points or lines were] left out")                                               \
     X(TRIANGLE_DROPPED,                                                                                                \
@@ -68,6 +69,12 @@
     X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
     X(CLIP_RENAMED, "[clip shares its|clips share their] name with another and got a number behind it")                \
     X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \
+    X(CLIPS_STRAIGHT, "[clip|clips] of a packed Collada file [is|are] played straight from key to key")                \
+    X(CLIP_PART, "[clip names|clips name] an animation that the file does not have")                                   \
+    X(CLIP_SHEARED, "[node is|nodes are] sheared by a clip, which is lost")                                            \
+    X(CURVE_STRAIGHT, "[animation curve bends|animation curves bend] in a way that is not read and [goes|go] "         \
+                      "straight from key to key")                                                                      \
+    X(CURVE_CUT, "[node moves|nodes move] so fast between keys that straight lines are off by more than they should")  \
     X(CURVE_DAMAGED, "[animation curve is|animation curves are] damaged and [was|were] left out")                      \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
@@ -80,6 +87,7 @@
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
     X(CHANNEL_PLACE,                                                                                                   \
       "position channel[ is|s are] not read, because [its joint has|their joints have] other than six channels")       \
+    X(CHANNEL_LOOKAT, "[channel moves|channels move] a node with a lookat, which stays as at rest")                    \
     X(CHANNEL_KEYLESS, "[channel has|channels have] no keys, or fewer than times, and [was|were] left out")            \
     X(KEYS_MANY, "[channel has|channels have] more keys than times; the last keys were left out")                      \
     X(CHANNEL_REPLACED, "[channel moves|channels move] what a later one moves and [was|were] left out")                \

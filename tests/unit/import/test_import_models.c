@@ -464,8 +464,8 @@ static void check_models(const char *name_of_folder)
 
 /* A test for each folder, so that --filter import_models/clips runs one, and stores one anew. */
 #define FOLDERS(each)                                                                                                  \
-    each(accessors) each(clips) each(fbx) each(files) each(keys) each(materials) each(meshes) each(morphs) each(skins) \
-        each(splines) each(trees)
+    each(accessors) each(clips) each(collada) each(fbx) each(files) each(keys) each(materials) each(meshes)            \
+        each(morphs) each(skins) each(splines) each(trees)
 #define MODELS_OF(name)                                                                                                \
     Test(import_models, name)                                                                                          \
     {                                                                                                                  \
