@@ -50,6 +50,8 @@ def models():
         write("gltf", path.name, path.read_bytes())
     for path in data.glob("*.fbx"):
         write("fbx", path.name, path.read_bytes())
+    for path in (data.parent / "golden/models/collada").glob("*.dae"):
+        write("collada", path.name, path.read_bytes())
     for path in data.iterdir():
         write("import", path.name, f"{path.suffix[1:]}\n".encode() + path.read_bytes())
     write("import", "obj", "obj\nmtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\ng a\nusemtl b\n"
