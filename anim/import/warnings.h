@@ -74,7 +74,7 @@
     X(CLIP_SHEARED, "[node is|nodes are] sheared by a clip, which is lost")                                            \
     X(CURVE_STRAIGHT, "[animation curve bends|animation curves bend] in a way that is not read and [goes|go] "         \
                       "straight from key to key")                                                                      \
-    X(CURVE_CUT, "[node moves|nodes move] so fast between keys that straight lines are off by more than they should")  \
+    X(CURVE_CUT, "[node moves|nodes move] between keys in a way that straight lines do not follow closely enough")     \
     X(CURVE_DAMAGED, "[animation curve is|animation curves are] damaged and [was|were] left out")                      \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
@@ -94,6 +94,7 @@
     X(CHANNEL_LOST,                                                                                                    \
       "[channel aims at a node|channels aim at nodes] that the scene does not have and [was|were] left out")           \
     X(CHANNEL_REPEATED, "[channel aims|channels aim] at a node that has one already and [was|were] left out")          \
+    X(MIRROR_LOST, "[channel mirrors|channels mirror] nothing, but [its node is|their nodes are] mirrored at rest")    \
     X(REST_SHEARED, "[channel stands|channels stand] in for a rest transform with shear, which is lost")               \
     X(KEY_NOT_FINITE, "[key is|keys are] not finite and [was|were] dropped")                                           \
     X(KEY_UNSORTED, "[key is|keys are] out of order in time; they were sorted")                                        \
