@@ -255,16 +255,12 @@ static void read_channels(clip *c, const struct aiAnimation *in)
         const uint32_t joint = targets[i].joint;
         if (!can_move(c, joint, targets[i].name))
             continue;
+        undo_assimp_keys(c, channel, targets[i].name, joint);
         /* Parts of the transform that the file does not move Assimp gives one key, taken from its own decomposition of
          * the node's transform, and they are recognised by it. */
         struct aiVector3D translation, scale;
         struct aiQuaternion rotation;
         aiDecomposeMatrix(&s->nodes.node[joint]->mTransformation, &scale, &rotation, &translation);
-        bool loses_mirror = scale.x < 0 && channel->mNumScalingKeys > 1 && channel->mNumRotationKeys > 1;
-        for (unsigned k = 0; k < channel->mNumScalingKeys; k++)
-            loses_mirror &= channel->mScalingKeys[k].mValue.x > 0 && channel->mScalingKeys[k].mValue.y > 0 &&
-                            channel->mScalingKeys[k].mValue.z > 0;
-        warn(s, WARN_MIRROR_LOST, loses_mirror, "clip %s, node %s", c->name, targets[i].name);
         track parts[3] = {read_vectors(channel->mPositionKeys, channel->mNumPositionKeys, &translation),
                           read_rotations(channel->mRotationKeys, channel->mNumRotationKeys, &rotation),
                           read_vectors(channel->mScalingKeys, channel->mNumScalingKeys, &scale)};

@@ -45,6 +45,9 @@ void add_channel(clip *c, uint32_t joint, track parts[3], const th_trs *rest);
 /* Adds a track of a weight unless an earlier channel moves it or there is no key. */
 void add_weight_track(clip *c, uint32_t weight, const char *node, track *t);
 
+/* Sets a channel of Assimp right where it differs from the file. node: for warnings. (assimp_keys.c) */
+void undo_assimp_keys(const clip *c, const struct aiNodeAnim *channel, const char *node, uint32_t joint);
+
 /* For a glTF file. (gltf/gltf_clips.c) */
 uint32_t count_gltf_clips(const scene *s);
 const char *name_gltf_clip(const scene *s, uint32_t index);

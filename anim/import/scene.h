@@ -9,6 +9,7 @@
  *    materials.c    materials and textures
  *    meshes.c       vertices, triangles, the bones that they use, morph targets and weights
  *    clips.c        channels and keys
+ *    assimp_keys.c  keys that Assimp gives otherwise than the file
  * All of them use
  *    names.c        clean, distinct names
  *    warnings.c     warnings about everything that was repaired or dropped

@@ -89,6 +89,8 @@ static void write_heard(scene *s, const char **warnings)
 {
     for (int h = 0; h < HEARD_MOST && s->warnings.heard[h].count > 0; h++) {
         char *text = s->warnings.heard[h].first;
+        if (strstr(text, ".skeleton' that is ref") && s->model->clip_count > 0)
+            continue; /* it was read from an .xml of that name */
         for (size_t end = strlen(text); end > 0 && strchr(" .", text[end - 1]);)
             text[--end] = '\0';
         warnings[s->model->warning_count++] = make_string(

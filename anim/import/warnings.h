@@ -94,12 +94,13 @@
     X(CHANNEL_LOST,                                                                                                    \
       "[channel aims at a node|channels aim at nodes] that the scene does not have and [was|were] left out")           \
     X(CHANNEL_REPEATED, "[channel aims|channels aim] at a node that has one already and [was|were] left out")          \
-    X(MIRROR_LOST, "[channel mirrors|channels mirror] nothing, but [its node is|their nodes are] mirrored at rest")    \
     X(REST_SHEARED, "[channel stands|channels stand] in for a rest transform with shear, which is lost")               \
     X(KEY_NOT_FINITE, "[key is|keys are] not finite and [was|were] dropped")                                           \
     X(KEY_UNSORTED, "[key is|keys are] out of order in time; they were sorted")                                        \
     X(TANGENT_NOT_FINITE, "[tangent is|tangents are] not finite and became 0")                                         \
     X(ROTATION_LENGTH, "[rotation key is|rotation keys are] not of unit length and [was|were] normalised")             \
+    X(ROTATION_GUESSED,                                                                                                \
+      "[rotation key is|rotation keys are] not given in full by Assimp; the likelier, that before or at rest holds")   \
     X(ROTATION_ZERO, "[rotation key is|rotation keys are] zero; the nearest good one before holds")
 
 typedef enum warning_kind {

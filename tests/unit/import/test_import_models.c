@@ -427,10 +427,11 @@ static void check_model(const char *name, const char *file)
     free(text);
 }
 
-/* NAME.bin, NAME.mtl and NAME.png are what a model of that name names. */
+/* NAME.bin, NAME.mtl, NAME.png and NAME.skeleton.xml are what a model of that name names. */
 static bool is_part(const char *ending)
 {
-    return strcmp(ending, ".bin") == 0 || strcmp(ending, ".mtl") == 0 || strcmp(ending, ".png") == 0;
+    return strcmp(ending, ".bin") == 0 || strcmp(ending, ".mtl") == 0 || strcmp(ending, ".png") == 0 ||
+           strcmp(ending, ".skeleton.xml") == 0;
 }
 
 static int is_shown(const struct dirent *file)
