@@ -1,10 +1,45 @@
-/* Keys that Assimp 5.2.5 gives otherwise than the file has them, set right where they say enough. */
+/* Keys and rates that Assimp 5.2.5 gives otherwise than the file has them, set right where they say enough. */
 #include "clips.h"
 
 #include <assimp/cimport.h>
 #include <math.h>
 
 #define X_FORMAT "Direct3D XFile"
+
+/* ---- rates and durations ---- */
+
+/* The fewest ticks from key to key of a channel, on average; INFINITY: no channel has two keys. */
+static double find_gap(const struct aiScene *ai)
+{
+    double gap = (double)INFINITY;
+    for (unsigned a = 0; a < ai->mNumAnimations; a++)
+        for (unsigned c = 0; c < ai->mAnimations[a]->mNumChannels; c++) {
+            const struct aiNodeAnim *of = ai->mAnimations[a]->mChannels[c];
+            const double most = fmax(fmax(of->mNumPositionKeys, of->mNumRotationKeys), of->mNumScalingKeys);
+            gap = most > 1 ? fmin(gap, ai->mAnimations[a]->mDuration / (most - 1)) : gap;
+        }
+    return gap;
+}
+
+void settle_rates(scene *s)
+{
+    const double gap = find_gap(s->ai);
+    const bool is_sparse_x = has_format(s, X_FORMAT) && gap >= 25 && isfinite(gap), is_smd = has_format(s, "Valve SMD"),
+               is_mdl = has_format(s, "Quake Mesh");
+    for (unsigned a = 0; a < s->ai->mNumAnimations; a++) {
+        struct aiAnimation *in = s->ai->mAnimations[a];
+        const struct aiNodeAnim *any = in->mNumChannels > 0 ? in->mChannels[0] : NULL;
+        if (is_sparse_x && !(in->mTicksPerSecond > 0)) {
+            in->mTicksPerSecond = 4800; /* DirectX's own */
+            const char *name = in->mName.length > 0 ? read_name(s, in->mName.data) : make_string(s, "clip_%u", a);
+            warn(s, WARN_CLIP_RATE_X, 1, "clip %s", name);
+        }
+        if (is_smd) /* which has none: to say so */
+            in->mTicksPerSecond = 0;
+        if (is_mdl && any && any->mNumPositionKeys > 0) /* else as many seconds as there are frames */
+            in->mDuration = any->mPositionKeys[any->mNumPositionKeys - 1].mTime;
+    }
+}
 
 /* ---- DirectX .x ---- */
 

@@ -113,7 +113,7 @@ static const struct aiScene *read_with_assimp(scene *s)
     if (is_guess(s->path) && ai->mNumMeshes == 0 && !may_move)
         give_up(TH_ERR_INPUT, UNKNOWN_FORMAT);
     if (!ai->mRootNode)
-        give_up(TH_ERR_INPUT, "there is no node in it");
+        give_up(TH_ERR_INPUT, "Assimp finds no node in it");
     warn(s, WARN_FILE_OUTSIDE, s->refused != NULL, "%s", s->refused);
 
     bool has_faces = false;
@@ -138,6 +138,7 @@ static const struct aiScene *read_with_assimp(scene *s)
             give_up_with_assimp_error(s->path);
     }
     reparent_mdl_bones(s, ai->mRootNode);
+    settle_rates(s);
     return ai;
 }
 

@@ -9,7 +9,7 @@
  *    materials.c    materials and textures
  *    meshes.c       vertices, triangles, the bones that they use, morph targets and weights
  *    clips.c        channels and keys
- *    assimp_keys.c  keys that Assimp gives otherwise than the file
+ *    assimp_keys.c  keys and rates that Assimp gives otherwise than the file
  * All of them use
  *    names.c        clean, distinct names
  *    warnings.c     warnings about everything that was repaired or dropped
@@ -103,6 +103,9 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 
 /* Whether Assimp read the file as a format whose name begins with `name`. The file extension does not matter. */
 bool has_format(const scene *s, const char *name);
+
+/* Sets rates and durations of clips right that Assimp gives otherwise than the file. (assimp_keys.c) */
+void settle_rates(scene *s);
 
 /* If the file is FBX, reads its objects. (fbx_objects.c) */
 void read_fbx(scene *s);

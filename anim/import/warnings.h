@@ -99,6 +99,8 @@
     X(KEY_UNSORTED, "[key is|keys are] out of order in time; they were sorted")                                        \
     X(TANGENT_NOT_FINITE, "[tangent is|tangents are] not finite and became 0")                                         \
     X(ROTATION_LENGTH, "[rotation key is|rotation keys are] not of unit length and [was|were] normalised")             \
+    X(CLIP_RATE_X,                                                                                                     \
+      "[clip does|clips do] not say how many ticks make a second; 4,800 are assumed, as keys are 25 or more apart")    \
     X(ROTATION_GUESSED,                                                                                                \
       "[rotation key is|rotation keys are] not given in full by Assimp; the likelier, that before or at rest holds")   \
     X(ROTATION_ZERO, "[rotation key is|rotation keys are] zero; the nearest good one before holds")

@@ -24,6 +24,10 @@ oracle oracle_load(const char *path)
         o.node_count = list_nodes(o.scene->mRootNode, NULL);
         o.nodes = calloc(o.node_count, sizeof *o.nodes);
         list_nodes(o.scene->mRootNode, o.nodes);
+        for (unsigned a = 0; oracle_find(&o, "<MDL_bones>") < o.node_count && a < o.scene->mNumAnimations; a++) {
+            const struct aiNodeAnim *any = o.scene->mAnimations[a]->mChannels[0]; /* all have a key for each frame */
+            o.scene->mAnimations[a]->mDuration = any->mPositionKeys[any->mNumPositionKeys - 1].mTime;
+        }
     }
     return o;
 }

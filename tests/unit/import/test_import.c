@@ -114,9 +114,21 @@ Test(import, refuses_json_it_cannot_read)
 
 Test(import, assumes_25_ticks_when_the_file_gives_none)
 {
-    th_model *model = import_good(testmodel("3DS/RotatingCube.3DS"));
-    cr_expect_float_eq(model->clips[0].ticks_per_second, 25, 0);
-    check_note(model, "25 are assumed");
+    static const char *const files[] = {"3DS/RotatingCube.3DS", "SMD/WusonSMD.smd"};
+    for (size_t f = 0; f < LENGTH(files); f++) {
+        th_model *model = import_good(testmodel(files[f]));
+        cr_expect_float_eq(model->clips[0].ticks_per_second, 25, 0);
+        check_note(model, "25 are assumed");
+        th_model_free(model);
+    }
+}
+
+/* 26 frames at 30 a second. Assimp says 26 seconds. */
+Test(import, ends_clips_of_half_life_with_their_last_frame)
+{
+    th_model *model = import_good(testmodel("MDL/MDL (HL1)/man.mdl"));
+    const th_clip *walk = &model->clips[th_model_find_clip(model, "walk")];
+    cr_expect_float_eq(walk->duration_ticks / walk->ticks_per_second, 25.0 / 30, 1e-9);
     th_model_free(model);
 }
 
