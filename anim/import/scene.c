@@ -7,6 +7,7 @@
 
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -85,6 +86,26 @@ static void hear_assimp(const char *message, char *s)
     hear((scene *)(void *)s, message);
 }
 
+/* Frames of vertices in Quake's MDL, MD2 and MD3. Assimp gives the first alone. */
+static uint32_t count_vertex_frames(const char *path)
+{
+    static const struct {
+        char magic[5];
+        uint8_t count_at;
+    } formats[] = {{"IDPO", 68}, {"IDP2", 40}, {"IDP3", 76}};
+    uint8_t head[80] = {0};
+    FILE *file = fopen(path, "rb");
+    size_t f = 0;
+    if (file) {
+        (void)!fread(head, 1, sizeof head, file);
+        fclose(file);
+    }
+    while (f < 3 && memcmp(head, formats[f].magic, 4) != 0)
+        f++;
+    const uint8_t *at = head + (f < 3 ? formats[f].count_at : 0);
+    return f < 3 ? (uint32_t)(at[0] | at[1] << 8 | at[2] << 16) : 0;
+}
+
 /* In two passes, to see the file as it is in between.
  * Steps not used: JoinIdenticalVertices ignores weights (meshes.c merges instead), LimitBoneWeights does not
  * renormalise, ValidateDataStructure rejects equal names, MakeLeftHanded may flip twice. */
@@ -114,6 +135,9 @@ static const struct aiScene *read_with_assimp(scene *s)
         give_up(TH_ERR_INPUT, UNKNOWN_FORMAT);
     if (!ai->mRootNode)
         give_up(TH_ERR_INPUT, "Assimp finds no node in it");
+    warn(s, WARN_OPENGEX, has_format(s, "Open Game Engine Exchange"), "%s", file_part(s->path));
+    const uint32_t frames = count_vertex_frames(s->path);
+    warn(s, WARN_VERTEX_FRAME, frames > 1 ? frames - 1 : 0, "%s", file_part(s->path));
     warn(s, WARN_FILE_OUTSIDE, s->refused != NULL, "%s", s->refused);
 
     bool has_faces = false;

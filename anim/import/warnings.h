@@ -17,6 +17,9 @@
     X(EXTENSION_IGNORED, "glTF extension[ is|s are] required but not read, which may show")                            \
     X(FILE_OUTSIDE,                                                                                                    \
       "[file lies|files lie] outside the model's folder and [was|were] not read (--allow-outside reads [it|them])")    \
+    X(OPENGEX,                                                                                                         \
+      "[OpenGEX file is|OpenGEX files are] read without axes, materials, and all but one list of triangles a mesh")    \
+    X(VERTEX_FRAME, "[frame|frames] of moved vertices [is|are] not read")                                              \
     /* nodes */                                                                                                        \
     X(NODE_UNNAMED, "[node has|nodes have] no name and got a made-up one")                                             \
     X(NODE_RENAMED, "[joint shares its|joints share their] name with another and got a number behind it")              \

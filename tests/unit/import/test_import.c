@@ -132,6 +132,18 @@ Test(import, ends_clips_of_half_life_with_their_last_frame)
     th_model_free(model);
 }
 
+/* The head of the first says 198 frames. */
+Test(import, says_what_assimp_leaves_out_of_other_formats)
+{
+    static const char *const said[][2] = {{"MD2/faerie.md2", "197 frames of moved vertices are not read"},
+                                          {"OpenGEX/Example.ogex", "OpenGEX file is read without"}};
+    for (size_t f = 0; f < LENGTH(said); f++) {
+        th_model *model = import_good(testmodel(said[f][0]));
+        check_note(model, said[f][1]);
+        th_model_free(model);
+    }
+}
+
 /* ---- nodes ---- */
 
 /* Assimp has made up no names, and lists the bones side by side. */
