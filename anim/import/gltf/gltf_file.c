@@ -607,6 +607,8 @@ static bool is_version_2(const json_t *file, bool binary, bool is_named)
         return binary;
     if (!version || sscanf(version, "%u", &major) != 1)
         give_up(TH_ERR_INPUT, "does not say its version of glTF (asset.version)");
+    major +=
+        major == 1 && json_is_array(json_object_get(file, "nodes")); /* it says 1 and is 2: there it is an object */
     if (major != 2 && (major != 1 || binary))
         give_up(TH_ERR_INPUT, "is glTF of version %.20s, which this importer does not know", version);
     const bool is_number = least && sscanf(least, "%u.%u", &least_major, &least_minor) > 0;
