@@ -1,5 +1,6 @@
 /* Attaches clips of one model to another, by names of joints and morph targets. Both arenas keep their failures, so
  * that most of what is copied is not checked where it is copied. */
+#include "exact_cursor.h"
 #include "fit.h"
 
 #include <core/arena.h>
@@ -127,17 +128,15 @@ static th_trs rest_like(const th_joint *joint, const th_channel *like, uint32_t 
 {
     assert(like->scale.key_count > 0 && like->rotation.key_count > 0);
     const th_dmat34 matrix = th_dmat34_from(joint->rest);
-    const float *s = like->scale.values;
-    const double signs[3] = {(double)s[0], (double)s[1], (double)s[2]};
     th_trs best = th_joint_rest(joint, like);
     if (joint->rest_parts && !(like->filled & (TH_ROTATION | TH_SCALE))) /* the clip's rotations go with its scales */
-        th_trs_take_signs(&best, best.scale, signs);
+        th_channel_take_signs(like, best.scale, &best);
     if (joint->rest_parts || kept & TH_SCALE)
         return best;
     for (int flips = 0; flips < 8; flips++) {
         th_trs other;
-        th_dmat34_decompose_like(&matrix, (double[]){flips & 1 ? -1 : 1, flips & 2 ? -1 : 1, flips & 4 ? -1 : 1},
-                                 &other);
+        const double signs[3] = {flips & 1 ? -1 : 1, flips & 2 ? -1 : 1, flips & 4 ? -1 : 1};
+        th_dmat34_decompose_like(&matrix, signs, &other);
         if (likeness(other.rotation, like->rotation.values) > likeness(best.rotation, like->rotation.values))
             best = other;
     }
@@ -146,11 +145,9 @@ static th_trs rest_like(const th_joint *joint, const th_channel *like, uint32_t 
 
 /* ---- what fits the base ---- */
 
-/* Translations, or their tangents, which have no place. */
-static void move_vectors(const float *values, size_t count, th_dmat34 matrix, bool placed)
+static void move_vectors(const float *values, size_t count, const th_trs *frame)
 {
-    for (int row = 0; row < 3 && !placed; row++)
-        matrix.m[4 * row + 3] = 0;
+    const th_dmat34 matrix = th_dmat34_from_trs(frame);
     for (size_t i = 0; values && i < count; i++) {
         float *v = (float *)values + 3 * i;
         double moved[3];
@@ -174,13 +171,14 @@ static void turn_rotations(const float *values, size_t count, const double turn[
 /* Brings what is the clip's into the base's space. The channel is a copy. */
 static void place_channel(const th_channel *channel, const th_trs *frame)
 {
-    const th_dmat34 matrix = th_dmat34_from_trs(frame);
     const th_track *translation = &channel->translation, *rotation = &channel->rotation;
+    th_trs turn = *frame; /* of tangents, which have no place */
+    memset(turn.translation, 0, sizeof turn.translation);
     if (!(channel->filled & TH_TRANSLATION)) {
-        move_vectors(translation->values, translation->key_count, matrix, true);
-        move_vectors(translation->tangents, 2 * (size_t)translation->key_count, matrix, false);
+        move_vectors(translation->values, translation->key_count, frame);
+        move_vectors(translation->tangents, 2 * (size_t)translation->key_count, &turn);
     }
-    if (!(channel->filled & TH_ROTATION) && frame->rotation[3] != 1) {
+    if (!(channel->filled & TH_ROTATION)) {
         turn_rotations(rotation->values, rotation->key_count, frame->rotation);
         turn_rotations(rotation->tangents, 2 * (size_t)rotation->key_count, frame->rotation);
     }
@@ -192,13 +190,8 @@ static void place_channel(const th_channel *channel, const th_trs *frame)
  * donor has them at rest. They are lengths of its bones, not motion. */
 static uint32_t kept_parts(const th_model *donor, const fit *f, const th_channel *channel)
 {
-    const th_trs rest = th_joint_rest(&donor->joints[channel->joint], channel);
-    uint32_t kept = channel->filled | (f->still[channel->joint] & TH_ROTATION);
-    if (channel->joint != f->hips && track_stays(&channel->translation, 3, rest.translation,
-                                                 donor->size / f->units[channel->joint], channel->curves))
-        kept |= TH_TRANSLATION;
-    const double size = fmax(fabs(rest.scale[0]), fmax(fabs(rest.scale[1]), fabs(rest.scale[2])));
-    return kept | (track_stays(&channel->scale, 3, rest.scale, size, channel->curves) ? (uint32_t)TH_SCALE : 0);
+    const uint32_t lengths = channel->joint == f->hips ? TH_SCALE : TH_TRANSLATION | TH_SCALE;
+    return channel->filled | (f->still[channel->joint] & TH_ROTATION) | (still_parts(donor, f, channel) & lengths);
 }
 
 /* ---- clips ---- */
@@ -217,7 +210,7 @@ typedef struct attachment {
     unmatched missing, ambiguous;
     uint32_t renamed, number; /* clips; the last number behind a name */
     const char *renaming;     /* the first, and to what */
-    bool placed, scaled;      /* a channel; a translation by the ratio of lengths */
+    bool scaled;              /* a translation, by the ratio of lengths */
 } attachment;
 
 static void copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
@@ -327,14 +320,9 @@ static void attach_clip(attachment *l, const th_clip *from, th_clip *to)
                                              : copy_track(arena, &channel->rotation, 4),
             .scale = filled & TH_SCALE ? constant_track(arena, own.scale, 3) : copy_track(arena, &channel->scale, 3),
             .curves = copy_transform_curves(arena, channel->curves, 0)};
-        if (th_arena_failed(arena))
-            continue;
         const th_trs *frame = &l->fit.frames[channel->joint];
-        if (memcmp(frame, &TH_TRS_IDENTITY, sizeof *frame) == 0)
-            continue;
         place_channel(&channels[to->channel_count - 1], frame);
-        l->placed = true;
-        l->scaled |= l->fit.ratio != 1 && !(filled & TH_TRANSLATION);
+        l->scaled |= l->fit.ratio != 1 && frame->scale[0] != 1 && !(filled & TH_TRANSLATION);
     }
     bool *taken = l->taken + base->joint_count;
     for (uint32_t t = 0; weights && t < from->weight_track_count; t++) {
@@ -503,7 +491,7 @@ th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_
         model->clips = clips;
         model->clip_count = (uint32_t)total;
         ok = !th_arena_failed(arena);
-        if (ok && l.placed) /* numbers may have become too large */
+        if (ok) /* numbers may have become too large */
             result = th_model_check(model, err);
     }
     th_arena_destroy(scratch);

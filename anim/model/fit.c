@@ -100,42 +100,28 @@ static void find_targets(th_arena *arena, const pair *p, fit *f)
 
 /* ---- lengths ---- */
 
+/* Of a joint or, for TH_NO_INDEX, of the scene. */
+static th_dmat34 place_of(const th_dmat34 *places, uint32_t joint)
+{
+    return joint == TH_NO_INDEX ? TH_DMAT34_IDENTITY : places[joint];
+}
+
 static th_dmat34 *find_places(th_arena *arena, const th_model *model)
 {
     th_dmat34 *places = th_arena_new(arena, th_dmat34, model->joint_count);
-    for (uint32_t j = 0; places && j < model->joint_count; j++) {
-        const uint32_t parent = model->joints[j].parent;
-        const th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
-        places[j] = parent == TH_NO_INDEX ? rest : th_dmat34_mul(places[parent], rest);
-    }
+    for (uint32_t j = 0; places && j < model->joint_count; j++)
+        places[j] = th_dmat34_mul(place_of(places, model->joints[j].parent), th_dmat34_from(model->joints[j].rest));
     return places;
 }
 
 /* How large a unit is in the space of the joint's parent; 1 where that is flat. */
 static double unit_of(const th_model *model, const th_dmat34 *places, uint32_t joint)
 {
-    const uint32_t parent = model->joints[joint].parent;
-    if (parent == TH_NO_INDEX)
-        return 1;
-    const double *m = places[parent].m;
+    const th_dmat34 space = place_of(places, model->joints[joint].parent);
+    const double *m = space.m;
     const double unit = cbrt(fabs(m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
                                   m[2] * (m[4] * m[9] - m[5] * m[8])));
     return unit > 0 && isfinite(unit) ? unit : 1;
-}
-
-/* How far apart the joints are that both have, or how far from the origin if it is one; 0 if it lies there. places: of
- * the base or of the donor. */
-static double extent_of(const th_dmat34 *places, bool of_base, const fit *f, uint32_t count, bool from_origin)
-{
-    th_box box = TH_BOX_EMPTY;
-    if (from_origin)
-        th_box_add(&box, (double[3]){0, 0, 0});
-    for (uint32_t j = 0; j < count; j++) {
-        const double *m = f->targets[j] < AMBIGUOUS ? places[of_base ? f->targets[j] : j].m : NULL;
-        if (m)
-            th_box_add(&box, (double[3]){m[3], m[7], m[11]});
-    }
-    return fmax(box.high[0] - box.low[0], fmax(box.high[1] - box.low[1], box.high[2] - box.low[2]));
 }
 
 /* From a joint down to another along the bones; 0 if there is no such way. */
@@ -210,9 +196,10 @@ static void compare_rests(th_arena *arena, const pair *p, fit *f)
     f->median_deg = count < 3 ? 0 : all[count / 2]; /* of less than a skeleton */
 }
 
-/* ---- what stays ---- */
+/* ---- what clips do ---- */
 
-bool track_stays(const th_track *track, uint32_t width, const double rest[], double size, bool curves)
+/* Whether keys stay at a value. width: as th_track.values; size: of what counts as a difference. */
+static bool stays(const th_track *track, uint32_t width, const double rest[], double size, bool curves)
 {
     double dot = 0;
     if (curves && track->key_count > 1)
@@ -232,21 +219,32 @@ bool track_stays(const th_track *track, uint32_t width, const double rest[], dou
     return true;
 }
 
-/* What all clips hold where the donor has it at rest, of joints that are turned as at rest, down from the root. They
- * may say how the scene lies, and for the base it lies as the base says. */
-static void find_still(const pair *p, fit *f)
+uint32_t still_parts(const th_model *donor, const fit *f, const th_channel *channel)
+{
+    const th_trs rest = th_joint_rest(&donor->joints[channel->joint], channel);
+    const double size = donor->size / f->units[channel->joint], *s = rest.scale,
+                 largest = fmax(fabs(s[0]), fmax(fabs(s[1]), fabs(s[2])));
+    uint32_t still = 0;
+    if (stays(&channel->translation, 3, rest.translation, size, channel->curves))
+        still |= TH_TRANSLATION;
+    if (stays(&channel->rotation, 4, rest.rotation, 1, channel->curves))
+        still |= TH_ROTATION;
+    if (stays(&channel->scale, 3, rest.scale, largest, channel->curves))
+        still |= TH_SCALE;
+    return still;
+}
+
+/* What clips set, and what all of them hold where the donor has it at rest, of joints that are turned as at rest, down
+ * from the root. These may say how the scene lies, and for the base it lies as the base says. */
+static void read_clips(const pair *p, fit *f)
 {
     const th_model *donor = p->donor;
-    memset(f->still, TH_TRANSLATION | TH_ROTATION, donor->joint_count * sizeof *f->still);
     for (uint32_t c = 0; c < donor->clip_count; c++)
         for (uint32_t k = 0; k < donor->clips[c].channel_count; k++) {
             const th_channel *channel = &donor->clips[c].channels[k];
-            const th_trs rest = th_joint_rest(&donor->joints[channel->joint], channel);
-            const double size = donor->size / f->units[channel->joint];
-            if (!track_stays(&channel->translation, 3, rest.translation, size, channel->curves))
-                f->still[channel->joint] &= TH_ROTATION;
-            if (!track_stays(&channel->rotation, 4, rest.rotation, 1, channel->curves))
-                f->still[channel->joint] = 0;
+            const uint32_t still = still_parts(donor, f, channel);
+            p->sets[channel->joint] |= (TH_TRANSLATION | TH_ROTATION | TH_SCALE) & ~channel->filled;
+            f->still[channel->joint] &= still & TH_ROTATION ? still : 0;
         }
     for (uint32_t j = 0; j < donor->joint_count; j++) {
         const uint32_t parent = donor->joints[j].parent;
@@ -307,35 +305,39 @@ static void find_hips(th_arena *arena, const pair *p, fit *f)
 
 /* ---- frames ---- */
 
-static th_dmat34 place_of(const th_dmat34 *places, uint32_t joint)
+/* From the space of a joint to that of one above it, or of the scene. Returns whether that is known: it is not flat. */
+static bool find_space(const th_dmat34 *places, uint32_t above, uint32_t joint, th_dmat34 *out)
 {
-    return joint == TH_NO_INDEX ? TH_DMAT34_IDENTITY : places[joint];
+    const th_dmat34 from = place_of(places, above);
+    th_dmat34 back = TH_DMAT34_IDENTITY;
+    const bool known = th_dmat34_invert(&from, &back);
+    *out = th_dmat34_mul(back, place_of(places, joint));
+    return known;
 }
 
 /* What the donor has between the joint and what carries it: the next joint above that has a target and that clips turn,
  * or the scene. In terms of what the base has there; what is the same but for rounding is left out. */
 static void find_frame(const pair *p, uint32_t joint, fit *f)
 {
-    const uint32_t target = f->targets[joint], parent = p->donor->joints[joint].parent,
-                   base_parent = p->base->joints[target].parent;
+    const th_model *base = p->base, *donor = p->donor;
+    const uint32_t target = f->targets[joint], parent = donor->joints[joint].parent,
+                   base_parent = base->joints[target].parent;
     uint32_t carrier = parent;
     while (carrier != TH_NO_INDEX && (f->targets[carrier] >= AMBIGUOUS || !turns(p, f, carrier)))
-        carrier = p->donor->joints[carrier].parent;
+        carrier = donor->joints[carrier].parent;
     const uint32_t base_carrier = carrier == TH_NO_INDEX ? carrier : f->targets[carrier];
-    const double unit = unit_of(p->base, p->base_places, target), factor = f->ratio * f->units[joint] / unit;
+    const double unit = unit_of(base, p->base_places, target), factor = f->ratio * f->units[joint] / unit;
     th_trs *frame = &f->frames[joint], parts;
     if (fabs(factor - 1) > 1e-5 && isfinite((float)factor))
         frame->scale[0] = frame->scale[1] = frame->scale[2] = factor;
 
-    const th_dmat34 carried = place_of(p->places, parent), base_carried = place_of(p->base_places, base_parent),
-                    from = place_of(p->places, carrier), to = place_of(p->base_places, base_carrier);
-    if ((carrier != TH_NO_INDEX && f->targets[parent] < AMBIGUOUS && f->targets[parent] == base_parent) ||
-        (th_dmat34_distance(&carried, &base_carried) == 0 && th_dmat34_distance(&from, &to) == 0))
+    th_dmat34 space, base_space, back = TH_DMAT34_IDENTITY;
+    bool known = find_space(p->places, carrier, parent, &space);
+    known &= find_space(p->base_places, base_carrier, base_parent, &base_space);
+    const bool is_carried = carrier != TH_NO_INDEX && base_parent != TH_NO_INDEX && f->targets[parent] == base_parent;
+    if (is_carried || th_dmat34_distance(&space, &base_space) == 0)
         return;
-    th_dmat34 space = TH_DMAT34_IDENTITY, back = space;
-    const bool known = th_dmat34_invert(&from, &space) && th_dmat34_invert(&base_carried, &back);
-    space = th_dmat34_mul(space, carried);
-    back = th_dmat34_mul(back, to);
+    known &= th_dmat34_invert(&base_space, &back);
     const th_dmat34 both = th_dmat34_mul(back, space);
     const double bent = th_dmat34_decompose(&both, &parts), *s = parts.scale;
     if (!known || bent > 1e-3 || !(fabs(s[1] / s[0] - 1) < 1e-3) || !(fabs(s[2] / s[0] - 1) < 1e-3)) {
@@ -346,7 +348,7 @@ static void find_frame(const pair *p, uint32_t joint, fit *f)
         memcpy(frame->rotation, parts.rotation, sizeof frame->rotation);
     const double lengths = factor / s[0], place[] = {lengths * space.m[3], lengths * space.m[7], lengths * space.m[11]};
     th_dmat34_point(&back, place, parts.translation);
-    if (sqrt(dot_of(parts.translation, parts.translation, 3)) * unit > 1e-5 * p->base->size)
+    if (sqrt(dot_of(parts.translation, parts.translation, 3)) * unit > 1e-5 * base->size)
         memcpy(frame->translation, parts.translation, sizeof frame->translation);
 }
 
@@ -360,16 +362,29 @@ static void find_frames(const pair *p, fit *f)
     }
 }
 
-/* From the lowest joint to the hips or, without hips, in size: that tells units apart, but no more. */
-static void compare_lengths(const pair *p, fit *f)
+/* ---- ratio ---- */
+
+static bool has_lengths(const pair *p, const fit *f)
 {
-    const double least = 1e-6 * p->donor->size, base_least = 1e-6 * p->base->size;
-    f->by_hips = f->length > least && f->base_length > base_least;
-    for (int origin = 0; origin < 2 && !(f->length > least && f->base_length > base_least); origin++) {
-        f->length = extent_of(p->places, false, f, p->donor->joint_count, origin);
-        f->base_length = extent_of(p->base_places, true, f, p->donor->joint_count, origin);
+    return f->length > 1e-6 * p->donor->size && f->base_length > 1e-6 * p->base->size;
+}
+
+/* From the lowest joint to the hips or, without hips, in size: that tells units apart, but no more. The size is how far
+ * apart the joints lie that both have: one model may have meshes and the other none. */
+static void find_ratio(const pair *p, fit *f)
+{
+    f->by_hips = has_lengths(p, f);
+    if (!f->by_hips) {
+        th_box box = TH_BOX_EMPTY, base_box = TH_BOX_EMPTY;
+        for (uint32_t j = 0; j < p->donor->joint_count; j++)
+            if (f->targets[j] < AMBIGUOUS) {
+                th_box_add_origin(&box, &p->places[j]);
+                th_box_add_origin(&base_box, &p->base_places[f->targets[j]]);
+            }
+        f->length = th_box_extent(&box);
+        f->base_length = th_box_extent(&base_box);
     }
-    if (!(f->length > least && f->base_length > base_least)) {
+    if (!has_lengths(p, f)) {
         f->length = p->donor->size;
         f->base_length = p->base->size;
     }
@@ -384,23 +399,20 @@ void find_fit(th_arena *arena, const th_model *base, const th_model *donor, fit 
     *out = (fit){.targets = th_arena_new(arena, uint32_t, donor->joint_count),
                  .frames = th_arena_new(arena, th_trs, donor->joint_count),
                  .units = th_arena_new(arena, double, donor->joint_count),
-                 .still = th_arena_new(arena, uint8_t, donor->joint_count),
+                 .still = th_arena_new(arena, uint32_t, donor->joint_count),
                  .ratio = 1,
                  .hips = TH_NO_INDEX};
     if (th_arena_failed(arena))
         return;
-    for (uint32_t c = 0; c < donor->clip_count; c++)
-        for (uint32_t k = 0; k < donor->clips[c].channel_count; k++) {
-            const th_channel *channel = &donor->clips[c].channels[k];
-            p.sets[channel->joint] |= (TH_TRANSLATION | TH_ROTATION | TH_SCALE) & ~channel->filled;
-        }
-    find_targets(arena, &p, out);
-    for (uint32_t j = 0; j < donor->joint_count; j++)
+    for (uint32_t j = 0; j < donor->joint_count; j++) {
         out->units[j] = unit_of(donor, p.places, j);
-    find_still(&p, out);
+        out->still[j] = TH_TRANSLATION | TH_ROTATION;
+    }
+    read_clips(&p, out);
+    find_targets(arena, &p, out);
     find_frames(&p, out); /* turned as they will be */
     find_hips(arena, &p, out);
-    compare_lengths(&p, out);
+    find_ratio(&p, out);
     find_frames(&p, out);
     compare_rests(arena, &p, out);
 }

@@ -15,7 +15,7 @@ typedef struct fit {
     th_trs *frames;    /* from the space of the joint's parent to that of the target's: so that the joint moves as in
                           the donor's scene, or against the next joint above that both have and clips turn */
     double *units;     /* how large a unit of the space of the joint's parent is in the scene */
-    uint8_t *still;    /* TH_TRANSLATION | TH_ROTATION: what clips hold as at rest, if all above is turned as at rest */
+    uint32_t *still;   /* TH_TRANSLATION | TH_ROTATION: what clips hold as at rest, if all above is turned as at rest */
     uint32_t hips;     /* of the donor, or TH_NO_INDEX */
     bool by_hips;      /* else by size */
     double length, base_length;   /* from the lowest joint up to the hips, or in size */
@@ -28,7 +28,7 @@ typedef struct fit {
 /* Arrays are in the arena. It is incomplete where that has failed. */
 void find_fit(th_arena *arena, const th_model *base, const th_model *donor, fit *out);
 
-/* Whether the keys stay where the joint is at rest. width: as th_track.values; size: of what counts as a difference. */
-bool track_stays(const th_track *track, uint32_t width, const double rest[], double size, bool curves);
+/* TH_TRANSLATION | ...: what keys of the donor hold where its joint is at rest. */
+uint32_t still_parts(const th_model *donor, const fit *f, const th_channel *channel);
 
 #endif

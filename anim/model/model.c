@@ -159,11 +159,6 @@ void th_morph_positions(const th_mesh *mesh, const double *weights, double (*out
     }
 }
 
-static void add_joint(th_box *extent, const th_dmat34 *pose)
-{
-    th_box_add(extent, (double[3]){pose->m[3], pose->m[7], pose->m[11]});
-}
-
 double th_model_measure(const th_model *model)
 {
     assert(model);
@@ -186,14 +181,14 @@ double th_model_measure(const th_model *model)
 
     th_box extent = TH_BOX_EMPTY;
     for (uint32_t j = 0; model->mesh_count == 0 && j < model->joint_count; j++)
-        add_joint(&extent, &pose[j]);
+        th_box_add_origin(&extent, &pose[j]);
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         th_morph_positions(&model->meshes[m], weights, positions);
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
             const th_vertex *vertex = &model->meshes[m].vertices[v];
             double skinned[3] = {0, 0, 0}, part[3];
             for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
-                add_joint(&extent, &pose[model->bones[vertex->bone[k]].joint]);
+                th_box_add_origin(&extent, &pose[model->bones[vertex->bone[k]].joint]);
                 th_dmat34_point(&palette[vertex->bone[k]], positions[v], part);
                 for (int i = 0; i < 3; i++)
                     skinned[i] += (double)vertex->weight[k] * part[i];
@@ -202,11 +197,8 @@ double th_model_measure(const th_model *model)
         }
     }
     th_arena_destroy(arena);
-
-    double size = 0;
-    for (int i = 0; i < 3; i++)
-        size = fmax(size, extent.high[i] - extent.low[i]);
-    return isnormal(size) ? size : 1;
+    const double size = th_box_extent(&extent);
+    return size > 0 && isnormal(size) ? size : 1;
 }
 
 double *th_weight_reaches(const th_model *model, th_arena *arena)

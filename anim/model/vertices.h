@@ -33,4 +33,16 @@ static inline void th_box_add(th_box *box, const double point[3])
     }
 }
 
+static inline void th_box_add_origin(th_box *box, const th_dmat34 *space)
+{
+    th_box_add(box, (double[]){space->m[3], space->m[7], space->m[11]});
+}
+
+/* The longest side. */
+static inline double th_box_extent(const th_box *box)
+{
+    const double *low = box->low, *high = box->high;
+    return fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+}
+
 #endif
