@@ -536,46 +536,30 @@ Test(layers, a_pose_with_other_signs_of_scale_is_the_same_pose)
 /* One clip shows a part, the other leaves it alone: half and half it has half its size. */
 Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
 {
-    static const double both[] = {0, 1};
-    static const float from[3] = {1, 2, 3}, turn[4] = {0, 0, 0.6F, 0.8F}, none[4] = {0, 0, 0, 1}, still[3] = {0};
-    static const float sizes[][6] = {{0, 0, 0, 1, 1, 1}, {1, 0, 1, 1, 1, 1}};
-    const th_trs rests[] = {{{1, 2, 3}, {0, 0, 0.6, 0.8}, {0, 0, 0}}, {{1, 2, 3}, {0, 0, 0.6, 0.8}, {1, 0, 1}}};
-    for (int n = 0; n < 2; n++) {
-        const th_joint joints[] = {root_joint,
-                                   {"part", 0, th_mat34_from(th_dmat34_from_trs(&rests[n])), .rest_parts = &rests[n]}};
-        const th_bone bones[] = {root_bone, {1, TH_MAT34_IDENTITY}};
-        const th_channel shown = {.joint = 1,
-                                  .translation = {1, both, from, NULL, false},
-                                  .rotation = {1, both, turn, NULL, false},
-                                  .scale = {2, both, sizes[n], NULL, false},
-                                  .filled = TH_TRANSLATION | TH_ROTATION},
-                         other = {.translation = {1, both, still, NULL, false},
-                                  .rotation = {1, both, none, NULL, false},
-                                  .scale = {1, both, sizes[0] + 3, NULL, false}};
-        const th_clip clips[] = {{"shown", 1, 1, 1, &shown, 0, NULL}, {"other", 1, 1, 1, &other, 0, NULL}};
-        th_model model = {.name = "hidden", .joint_count = 2, .joints = joints, .bone_count = 2, .bones = bones};
-        model.clip_count = 2;
-        model.clips = clips;
-        model.size = 1;
-        setup t;
-        setup_init_of(&t, &model, 0, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_NLERP},
-                      (th_crowd_desc){0});
-        for (uint32_t i = 0; i < COUNT; i++) {
-            t.p->counts[i] = 2;
-            for (uint16_t k = 0; k < 2; k++)
-                t.p->layers[i * TH_MAX_LAYERS + k] =
-                    (th_layer){.ratio = 1, .weight = 0.5F, .clip = k, .mask = TH_NO_MASK};
-        }
-        th_dmat34 pose[2];
-        th_exact_layers(&model, t.p->layers, 2, NULL, TH_INTERPOLATION_NLERP, pose, NULL);
-        const th_trs half = {{1, 2, 3}, {0, 0, 0.6, 0.8}, {n ? 1 : 0.5, 0.5, n ? 1 : 0.5}};
-        const th_dmat34 want = th_dmat34_from_trs(&half);
-        cr_expect_lt(th_dmat34_distance(&pose[1], &want), 1e-6);
-        update(&t, UINT16_MAX);
-        check_layers(&t, 0, "hidden");
-        crowd_fixture_fini(&t.s);
-        free_playlist(t.p);
-    }
+    static const double start;
+    static const float place[] = {1, 2, 3}, turn[] = {0, 0, 0.6F, 0.8F}, size[] = {1, 1, 1};
+    static const th_trs hidden = {{1, 2, 3}, {0, 0, 0.6, 0.8}, {0}}, half = {{1, 2, 3}, {0, 0, 0.6, 0.8}, {.5, .5, .5}};
+    th_model *model = hiding_model(size);
+    th_clip *clips = (th_clip *)model->clips;
+    ((th_joint *)model->joints)[2].rest = th_mat34_from(th_dmat34_from_trs(&hidden));
+    ((th_joint *)model->joints)[2].rest_parts = &hidden;
+    ((th_channel *)clips[0].channels)[2] = (th_channel){.joint = 2,
+                                                        .translation = {1, &start, place, NULL, false},
+                                                        .rotation = {1, &start, turn, NULL, false},
+                                                        .scale = {1, &start, size, NULL, false},
+                                                        .filled = TH_TRANSLATION | TH_ROTATION};
+    clips[1].channel_count = 2;
+    setup t;
+    setup_init_of(&t, model, 0, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_NLERP}, (th_crowd_desc){0});
+    blend_two_clips(&t, 1);
+    th_dmat34 pose[3];
+    const th_layer *halves = t.p->layers + (size_t)6 * TH_MAX_LAYERS;
+    th_exact_layers(model, halves, 2, NULL, TH_INTERPOLATION_NLERP, pose, NULL);
+    const th_dmat34 want = th_dmat34_from_trs(&half);
+    cr_expect_lt(th_dmat34_distance(&pose[2], &want), 1e-6);
+    update(&t, UINT16_MAX);
+    check_layers(&t, 0, "hidden");
+    setup_fini(&t);
 }
 
 /* ---- palettes ---- */
