@@ -69,8 +69,8 @@ static uint32_t find_target(const name_order *by, uint32_t count, const char *na
     return alone ? by->sorted[low] : AMBIGUOUS;
 }
 
-/* A joint of the base that has a joint of its very name is not
- * taken by others, and where several that clips move would take it, none does. */
+/* A joint of the base that has a joint of its very name is not taken by others, and where several that clips move would
+ * take it, none does. */
 static void find_targets(th_arena *arena, const pair *p, fit *f)
 {
     const th_model *base = p->base, *donor = p->donor;
@@ -316,7 +316,7 @@ static bool find_space(const th_dmat34 *places, uint32_t above, uint32_t joint, 
 }
 
 /* What the donor has between the joint and what carries it: the next joint above that has a target and that clips turn,
- * or the scene. In terms of what the base has there; what is the same but for rounding is left out. */
+ * or the scene. In terms of what the base has there. */
 static void find_frame(const pair *p, uint32_t joint, fit *f)
 {
     const th_model *base = p->base, *donor = p->donor;
@@ -326,7 +326,7 @@ static void find_frame(const pair *p, uint32_t joint, fit *f)
     while (carrier != TH_NO_INDEX && (f->targets[carrier] >= AMBIGUOUS || !turns(p, f, carrier)))
         carrier = donor->joints[carrier].parent;
     const uint32_t base_carrier = carrier == TH_NO_INDEX ? carrier : f->targets[carrier];
-    const double unit = unit_of(base, p->base_places, target), factor = f->ratio * f->units[joint] / unit;
+    const double factor = f->ratio * f->units[joint] / unit_of(base, p->base_places, target);
     th_trs *frame = &f->frames[joint], parts;
     if (fabs(factor - 1) > 1e-5 && isfinite((float)factor))
         frame->scale[0] = frame->scale[1] = frame->scale[2] = factor;
@@ -344,12 +344,9 @@ static void find_frame(const pair *p, uint32_t joint, fit *f)
         f->bent = f->bent_count++ ? f->bent : joint;
         return;
     }
-    if (fabs(parts.rotation[3]) < 1 - 1e-10)
-        memcpy(frame->rotation, parts.rotation, sizeof frame->rotation);
+    memcpy(frame->rotation, parts.rotation, sizeof frame->rotation);
     const double lengths = factor / s[0], place[] = {lengths * space.m[3], lengths * space.m[7], lengths * space.m[11]};
-    th_dmat34_point(&back, place, parts.translation);
-    if (sqrt(dot_of(parts.translation, parts.translation, 3)) * unit > 1e-5 * base->size)
-        memcpy(frame->translation, parts.translation, sizeof frame->translation);
+    th_dmat34_point(&back, place, frame->translation);
 }
 
 static void find_frames(const pair *p, fit *f)
