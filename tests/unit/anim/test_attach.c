@@ -296,7 +296,9 @@ Test(attach_fit, units_and_axes_above_the_joints_are_those_of_the_scene)
             donor.joints[ROOT].name = "Armature";
         if (!keyed)
             drop_root_channel(&donor);
+        donor.channels[HIPS].translation.tangents = (const float[12]){0};
         th_model *out = attach();
+        cr_expect_eq(out->clips->channels[same_name && keyed].translation.tangents[0], 0, "a tangent has no place");
         expect_warnings(out, keyed && !same_name ? "1 channel matches no joint" : NULL, NULL);
         expect_place(out, HIPS, 0.3, 0.9);
         expect_place(out, ARM, 0.7, 1.4);
