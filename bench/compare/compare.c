@@ -306,10 +306,10 @@ static th_verdict verdict_of(const th_change *c)
 
 static bool states_times(const th_result_file *results)
 {
-    bool has = false;
-    for (uint32_t i = 0; i < results->entry_count; i++)
-        has = has || results->entries[i].real_ns.count > 0;
-    return has;
+    uint32_t i = 0;
+    while (i < results->entry_count && results->entries[i].real_ns.count == 0)
+        i++;
+    return i < results->entry_count;
 }
 
 static bool is_timed(const th_change *c)
@@ -463,13 +463,15 @@ static json_t *warnings_of(const th_comparison *c)
                               missing == 1 ? "entry has" : "entries have");
     if (!judges_times(c))
         return warnings;
+    bool too_few = false;
     for (uint32_t i = 0; i < c->count; i++)
-        for (int s = 0; s < 2; s++) {
+        for (int s = 0; s < 2 && is_timed(&c->changes[i]); s++) {
             const th_result_file_entry *e = th_result_file_find(sides[s], c->changes[i].name);
-            if (e && is_timed(&c->changes[i]) && c->changes[i].counts[s] < e->process_count)
+            const uint32_t count = c->changes[i].counts[s];
+            too_few |= count < TH_COMPARE_MIN_PROCESSES;
+            if (count < e->process_count)
                 th_json_append_format(&warnings, "%s: %u of %u processes in %s have times of 0 and are left out",
-                                      e->name, e->process_count - c->changes[i].counts[s], e->process_count,
-                                      sides[s]->name);
+                                      e->name, e->process_count - count, e->process_count, sides[s]->name);
         }
 
     /* Of times: the build, the clock, how many processes there are, and whether all entries changed. */
@@ -492,10 +494,6 @@ static json_t *warnings_of(const th_comparison *c)
                               100 * fabs(new_clock / old_clock - 1), new_clock > old_clock ? "slower" : "faster",
                               sides[1]->name, new_clock, old_clock, sides[0]->name);
 
-    bool too_few = false;
-    for (uint32_t i = 0; i < c->count; i++)
-        for (int s = 0; s < 2; s++)
-            too_few = too_few || (is_timed(&c->changes[i]) && c->changes[i].counts[s] < TH_COMPARE_MIN_PROCESSES);
     if (too_few)
         th_json_append_format(&warnings,
                               "fewer than %d processes on a side decide nothing, as processes of one build differ by "
