@@ -222,16 +222,12 @@ static bool stays(const th_track *track, uint32_t width, const double rest[], do
 uint32_t still_parts(const th_model *donor, const fit *f, const th_channel *channel)
 {
     const th_trs rest = th_joint_rest(&donor->joints[channel->joint], channel);
-    const double size = donor->size / f->units[channel->joint], *s = rest.scale,
-                 largest = fmax(fabs(s[0]), fmax(fabs(s[1]), fabs(s[2])));
-    uint32_t still = 0;
-    if (stays(&channel->translation, 3, rest.translation, size, channel->curves))
-        still |= TH_TRANSLATION;
-    if (stays(&channel->rotation, 4, rest.rotation, 1, channel->curves))
-        still |= TH_ROTATION;
-    if (stays(&channel->scale, 3, rest.scale, largest, channel->curves))
-        still |= TH_SCALE;
-    return still;
+    const double *s = rest.scale, largest = fmax(fabs(s[0]), fmax(fabs(s[1]), fabs(s[2]))),
+                 size = donor->size / f->units[channel->joint];
+    const bool curves = channel->curves;
+    return (stays(&channel->translation, 3, rest.translation, size, curves) ? TH_TRANSLATION : 0u) |
+           (stays(&channel->rotation, 4, rest.rotation, 1, curves) ? TH_ROTATION : 0u) |
+           (stays(&channel->scale, 3, rest.scale, largest, curves) ? TH_SCALE : 0u);
 }
 
 /* What clips set, and what all of them hold where the donor has it at rest, of joints that are turned as at rest, down
