@@ -49,12 +49,11 @@ void th_shown_init(th_shown *s, const th_compiled_model *compiled, th_arena *are
 /* The least part of its largest scale that a joint has at keys, or between them where the sign changes. */
 static double share_of(const th_track *scale, const float largest[3])
 {
+    const float *v = scale->values;
     double share = 1;
-    for (uint32_t n = 0; n < 3 * scale->key_count; n++) {
-        const float value = scale->values[n], first = scale->values[n % 3];
+    for (uint32_t n = 0; n < 3 * scale->key_count; n++)
         if (largest[n % 3] != 0)
-            share = fmin(share, value * first > 0 ? fabs((double)value / (double)largest[n % 3]) : 0);
-    }
+            share = fmin(share, v[n] * v[n % 3] > 0 ? fabs((double)v[n] / (double)largest[n % 3]) : 0);
     return share;
 }
 
