@@ -1,6 +1,8 @@
 /* Clips: all channels of the file, with keys as th_track requires: finite, ascending, unit rotations. */
 #include "clips.h"
 
+#include "model/bounds_proxy.h"
+
 #include <assert.h>
 #include <assimp/cimport.h>
 #include <math.h>
@@ -165,6 +167,32 @@ static th_track finish_track(clip *c, track *t, const char *where, const double 
     const float *tangents = spline ? finish_tangents(c, t, where) : NULL;
     free(t->keys);
     return (th_track){t->count, times, values, tangents, t->steps && t->count > 1};
+}
+
+/* ---- times of keys ---- */
+
+void add_moment(moments *m, double time)
+{
+    if (m->count == m->room) {
+        double *grown = make(m->s, double, 2 * m->room + 64);
+        if (m->count > 0)
+            memcpy(grown, m->times, m->count * sizeof *grown);
+        m->times = grown;
+        m->room = 2 * m->room + 64;
+    }
+    m->times[m->count++] = time;
+}
+
+void finish_moments(moments *m, double begin, double end)
+{
+    add_moment(m, begin);
+    add_moment(m, end);
+    qsort(m->times, m->count, sizeof *m->times, th_compare_doubles);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->times[i] >= begin && m->times[i] <= end && (kept == 0 || m->times[i] > m->times[kept - 1]))
+            m->times[kept++] = m->times[i];
+    m->count = kept;
 }
 
 /* ---- channels ---- */

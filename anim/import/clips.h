@@ -45,6 +45,18 @@ void add_channel(clip *c, uint32_t joint, track parts[3], const th_trs *rest);
 /* Adds a track of a weight unless an earlier channel moves it or there is no key. */
 void add_weight_track(clip *c, uint32_t weight, const char *node, track *t);
 
+/* Times at which keys are needed. */
+typedef struct moments {
+    scene *s;
+    uint32_t count, room;
+    double *times;
+} moments;
+
+void add_moment(moments *m, double time);
+
+/* Sorts them, once each, within a clip and with both of its ends. */
+void finish_moments(moments *m, double begin, double end);
+
 /* Sets a channel of Assimp right where it differs from the file. node: for warnings. (assimp_keys.c) */
 void undo_assimp_keys(const clip *c, const struct aiNodeAnim *channel, const char *node, uint32_t joint);
 

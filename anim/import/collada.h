@@ -16,14 +16,8 @@ struct collada {
     struct collada_clips *clips;
 };
 
-/* Keys of one or more numbers, of which equal times are a jump. */
-typedef struct sampler {
-    uint32_t count, width;
-    const double *times, *values; /* times: in seconds, ascending */
-    const char *kinds;            /* by key, what follows: LINEAR, STEP, BEZIER or HERMITE, by its first letter */
-    const double *in, *out;       /* inner points of bent pieces by key and number: a time and a value; NULL: none */
-    const th_trs *transforms;     /* by key, if the numbers are a matrix */
-} sampler;
+/* Calls `visit`, which may take the node out, for a node, those after it and all inside. */
+void walk(scene *s, xmlNode *node, void (*visit)(scene *s, xmlNode *node));
 
 bool is_element(const xmlNode *node, const char *name);
 
@@ -39,16 +33,9 @@ xmlNode *find_id(const struct collada *c, const char *id);
 /* The numbers in an element, at most `most`; *count of them. */
 double *read_numbers(scene *s, xmlNode *node, uint32_t most, uint32_t *count);
 
-/* NULL, with a warning about `where`, if it is damaged. */
-const sampler *read_sampler(scene *s, const xmlNode *node, const char *where);
-
-/* A number at a time or, with `before`, just before it. */
-double sampler_at(const sampler *m, uint32_t number, double time, bool before);
-
-/* The transform of a sampler of matrices, whose parts are interpolated. */
-void transform_at(const sampler *m, double time, bool before, th_trs *out);
-
-/* Splits a matrix, row by row. Returns how much of it is shear. */
-double split_matrix(const double numbers[16], const double like[3], th_trs *out);
+/* The curves of a sampler's numbers, *width of them, over seconds; two keys of one time are a jump. Of a matrix, *width
+ * is 16, but the curves are those of the ten numbers of th_trs. NULL, with a warning about `where`, if it is damaged.
+ */
+const th_curve *read_sampler(scene *s, const xmlNode *node, const char *where, uint32_t *width);
 
 #endif

@@ -49,7 +49,7 @@ double *read_numbers(scene *s, xmlNode *node, uint32_t most, uint32_t *count)
     for (*count = 0; text && *count < most;) {
         char *from = end;
         const double number = strtod(from, &end);
-        if (end == from || (*end && !strchr(BLANKS, *end)))
+        if (end == from || (*end && !strchr(BLANKS, *end)) || !(fabs(number) <= MOST))
             break;
         numbers[(*count)++] = number;
     }
@@ -59,66 +59,82 @@ double *read_numbers(scene *s, xmlNode *node, uint32_t most, uint32_t *count)
 
 /* ---- the file, and what Assimp is given ---- */
 
-/* What a controller stands for: the mesh or the skin below morph controllers, or itself. */
-static const char *find_morphed(const struct collada *c, const char *url)
-{
-    const xmlNode *morph;
-    for (int chain = 0; chain < 8 && (morph = find_inside(find_id(c, url), "morph")); chain++)
-        url = read_attribute(morph, "source");
-    return url;
-}
-
-/* Notes ids, or, with all of them, takes out what Assimp 5.2.5 crashes on or refuses: skews, and morph controllers, in
- * whose place it is given what they morph. */
-static void prepare(scene *s, xmlNode *node, bool ids)
+void walk(scene *s, xmlNode *node, void (*visit)(scene *s, xmlNode *node))
 {
     for (xmlNode *next; node; node = next) {
         next = node->next;
-        const bool is_skin = is_element(node, "skin"),
-                   is_morph = is_element(node, "controller") && find_inside(node, "morph");
-        const char *id = read_attribute(node, "id"), *name = is_skin ? "source" : "url",
-                   *url = read_attribute(node, name);
-        if (ids && *id)
-            xmlHashAddEntry(s->collada->ids, (const xmlChar *)id, node);
-        prepare(s, node->children, ids);
-        if (!ids && (is_skin || is_element(node, "instance_controller"))) {
-            const char *morphed = find_morphed(s->collada, url);
-            warn(s, WARN_MORPH_CONTROLLER, url != morphed, "mesh %s", read_name(s, morphed + (*morphed == '#')));
-            if (url != morphed)
-                xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)make_string(s, "%s", morphed));
-        }
-        if (!ids && is_element(node, "skew")) {
-            uint32_t count;
-            const double *numbers = read_numbers(s, node, 1, &count);
-            if (count == 0 || numbers[0] != 0)
-                give_up(TH_ERR_INPUT, "node %.200s has a skew, which cannot be read",
-                        read_attribute(node->parent, "id"));
-        }
-        if (!ids && (is_element(node, "skew") || is_morph))
-            xmlUnlinkNode(node);
+        visit(s, node);
+        walk(s, node->children, visit);
     }
+}
+
+static void note_id(scene *s, xmlNode *node)
+{
+    const char *id = read_attribute(node, "id");
+    if (*id)
+        xmlHashAddEntry(s->collada->ids, (const xmlChar *)id, node);
+}
+
+/* Aims a skin or an instance at the mesh or the skin below morph controllers. */
+static void skip_morphs(scene *s, xmlNode *node, const char *attribute)
+{
+    const char *given = read_attribute(node, attribute), *url = given;
+    const xmlNode *morph;
+    for (int chain = 0; chain < 8 && (morph = find_inside(find_id(s->collada, url), "morph")); chain++)
+        url = read_attribute(morph, "source");
+    if (url == given)
+        return;
+    warn(s, WARN_MORPH_CONTROLLER, 1, "mesh %s", read_name(s, url + (*url == '#')));
+    xmlSetProp(node, (const xmlChar *)attribute, (const xmlChar *)url);
+}
+
+/* A skew of no angle does nothing. */
+static void take_out_skew(scene *s, xmlNode *node)
+{
+    uint32_t count;
+    const double *numbers = read_numbers(s, node, 1, &count);
+    if (count == 0 || numbers[0] != 0)
+        give_up(TH_ERR_INPUT, "node %.200s has a skew, which cannot be read", read_attribute(node->parent, "id"));
+    xmlUnlinkNode(node);
+}
+
+/* Takes clips out, and takes out, changes or adds what Assimp 5.2.5 crashes on, refuses or misreads. */
+static void mend(scene *s, xmlNode *node)
+{
+    const bool is_skin = is_element(node, "skin");
+    if (is_element(node, "library_animations") || is_element(node, "library_animation_clips")) {
+        xmlUnlinkNode(node);
+        xmlAddChild(s->collada->animations, node);
+    }
+    if (is_skin || is_element(node, "instance_controller"))
+        skip_morphs(s, node, is_skin ? "source" : "url");
+    else if (is_element(node, "controller") && find_inside(node, "morph"))
+        xmlUnlinkNode(node);
+    else if (is_element(node, "skew"))
+        take_out_skew(s, node);
 }
 
 /* NULL if it is not Collada. */
 static xmlDoc *parse(scene *s)
 {
     const int options = XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
-    static const char *const encodings[] = {NULL, "ISO-8859-1"}; /* old programs do not name theirs */
     size_t size = 0;
     char *bytes = th_read_whole_file(s->path, &size);
-    xmlDoc *document = NULL;
-    const bool known = bytes && strchr("<\xef" BLANKS, bytes[0]) && size < INT32_MAX &&
-                       memmem(bytes, size < 4096 ? size : 4096, "<COLLADA", 8);
-    if (known && memmem(bytes, size, "<!ENTITY", 8))
+    if (!bytes || !strchr("<\xef" BLANKS, bytes[0]) || size > INT32_MAX ||
+        !memmem(bytes, size < 4096 ? size : 4096, "<COLLADA", 8)) {
+        free(bytes);
+        return NULL;
+    }
+    if (memmem(bytes, size, "<!ENTITY", 8))
         give_up(TH_ERR_INPUT, "declares XML entities, which are not read");
-    for (int e = 0; e < 2 && bytes && size < INT32_MAX && !document && (known || e == 0); e++)
-        document = xmlReadMemory(bytes, (int)size, NULL, encodings[e], options);
+    xmlDoc *document = xmlReadMemory(bytes, (int)size, NULL, NULL, options);
+    if (!document) /* old programs do not name their encoding */
+        document = xmlReadMemory(bytes, (int)size, NULL, "ISO-8859-1", options);
     const xmlError *error = xmlGetLastError();
-    if (known && !document)
+    if (!document)
         give_up(TH_ERR_INPUT, "is not XML (line %d: %s)", error ? error->line : 0, error ? error->message : "");
     free(bytes);
-    const xmlNode *root = document ? xmlDocGetRootElement(document) : NULL;
-    return root && is_element(root, "COLLADA") ? document : NULL;
+    return is_element(xmlDocGetRootElement(document), "COLLADA") ? document : NULL;
 }
 
 void read_collada(scene *s)
@@ -133,15 +149,8 @@ void read_collada(scene *s)
                           xmlNewDocNode(document, NULL, (const xmlChar *)"animations", NULL), NULL};
     if (!c->ids || !c->animations)
         give_up_memory();
-    prepare(s, c->root, true);
-    prepare(s, c->root, false);
-    for (xmlNode *next, *node = c->root->children; node; node = next) {
-        next = node->next;
-        if (is_element(node, "library_animations") || is_element(node, "library_animation_clips")) {
-            xmlUnlinkNode(node);
-            xmlAddChild(c->animations, node);
-        }
-    }
+    walk(s, c->root, note_id);
+    walk(s, c->root, mend);
     xmlDocDumpMemoryEnc(document, &bytes, &size, "UTF-8");
     if (!bytes)
         give_up_memory();
@@ -162,8 +171,8 @@ static xmlNode *find_input(scene *s, const xmlNode *node, const char *semantic)
 static uint32_t read_count(const xmlNode *node, const char *name, uint32_t otherwise)
 {
     const char *text = read_attribute(node, name);
-    const double number = strtod(text, NULL);
-    return *text && number >= 0 && number < MOST_NUMBERS ? (uint32_t)number : otherwise;
+    const unsigned long number = strtoul(text, NULL, 10);
+    return *text && number < MOST_NUMBERS ? (uint32_t)number : otherwise;
 }
 
 /* Numbers of a source, as its accessor takes them from an array; NULL if they are not all there. */
@@ -176,169 +185,136 @@ static const double *read_source(scene *s, const xmlNode *source, uint32_t *coun
     const uint32_t offset = read_count(accessor, "offset", 0);
     *count = read_count(accessor, "count", 0);
     *width = read_count(accessor, "stride", *count > 0 ? found / *count : 1); /* missing: 1, or forgotten */
-    if (*count == 0 || *width == 0 || offset + (uint64_t)*count * *width > found)
-        return NULL;
-    for (uint32_t i = 0; i < *count * *width; i++)
-        if (!(fabs(numbers[offset + i]) <= MOST))
-            return NULL;
-    return numbers + offset;
+    const bool good = *count > 0 && *width > 0 && offset + (uint64_t)*count * *width <= found;
+    return good ? numbers + offset : NULL;
 }
 
-/* By first letters. Returns false if some are not known, which go straight. */
-static bool read_kinds(scene *s, const xmlNode *source, sampler *m)
+/* By key, the first letter of what follows: LINEAR, STEP, BEZIER or HERMITE; '?' is not known and goes straight. */
+static const char *read_kinds(scene *s, const xmlNode *source, uint32_t count)
 {
     xmlNode *array = find_inside(source, "Name_array");
-    char *content = array ? (char *)xmlNodeGetContent(array) : NULL, *kinds = make(s, char, m->count);
+    char *content = array ? (char *)xmlNodeGetContent(array) : NULL, *kinds = make(s, char, count);
     const char *text = content ? content : "";
-    bool known = true;
-    for (uint32_t k = 0; k < m->count; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         text += strspn(text, BLANKS);
         kinds[k] = strchr("LSBH", *text) && strncmp(text, "BSPLINE", 7) != 0 ? *text : '?';
-        known &= kinds[k] != '?' || k + 1 == m->count;
         text += strcspn(text, BLANKS);
     }
     xmlFree(content);
-    m->kinds = kinds;
-    return known;
+    return kinds;
 }
 
-/* The inner points on one side of the keys: 0 before, 1 behind. Tangents without a time share it evenly. */
-static const double *read_points(scene *s, const xmlNode *source, const sampler *m, uint32_t side)
-{
+/* What the file says. */
+typedef struct sampler {
     uint32_t count, width;
-    const double *in = read_source(s, source, &count, &width);
-    const bool has_time = width == 2 * m->width;
-    if (!in || count < m->count || !(has_time || width == m->width))
-        return NULL;
-    double *out = make(s, double, 2 * (size_t)m->count * m->width);
-    for (uint32_t k = 0; k < m->count; k++) {
-        const uint32_t begin = k - (side == 0 && k > 0), end = begin + (begin + 1 < m->count);
-        const bool relative = m->kinds[begin] == 'H'; /* and three times as far */
-        const double third = (side ? 1 : -1) * (m->times[end] - m->times[begin]) / 3, factor = side ? 1 / 3. : -1 / 3.;
-        for (uint32_t i = 0; i < m->width; i++) {
-            const double *tangent = in + (size_t)k * width + (has_time ? 2 * i : i),
-                         value = m->values[(size_t)k * m->width + i];
-            double *point = out + 2 * ((size_t)k * m->width + i);
-            point[0] = !has_time ? m->times[k] + third : relative ? m->times[k] + factor * tangent[0] : tangent[0];
-            point[0] = fmin(fmax(point[0], m->times[begin]), m->times[end]);
-            point[1] = relative ? value + factor * tangent[has_time] : tangent[has_time];
-        }
+    const double *times, *values;
+    const char *kinds;
+    const double *tangents[2]; /* by key, of the piece that follows it and of that before; NULL: none */
+    uint32_t tangent_widths[2];
+    bool is_straight; /* where it should bend */
+} sampler;
+
+/* Reads both or none. */
+static void read_tangents(scene *s, const xmlNode *node, sampler *m)
+{
+    static const char *const inputs[] = {"OUT_TANGENT", "IN_TANGENT"};
+    const double *found[2];
+    for (int side = 0; side < 2; side++) {
+        uint32_t count, *width = &m->tangent_widths[side];
+        found[side] = read_source(s, find_input(s, node, inputs[side]), &count, width);
+        if (!found[side] || count < m->count || (*width != m->width && *width != 2 * m->width))
+            return;
     }
-    return out;
+    memcpy(m->tangents, found, sizeof found);
 }
 
-double split_matrix(const double numbers[16], const double like[3], th_trs *out)
+/* From a key to the next. A tangent is a time and a value, or a value alone, a third of the piece away; Hermite's lead
+ * three times as far and begin at the key. */
+static th_curve_piece read_piece(sampler *m, uint32_t k, uint32_t number)
+{
+    const double *t = m->times + k, *v = m->values + (size_t)k * m->width + number, ends[2] = {v[0], v[m->width]};
+    const bool leads = m->kinds[k] == 'H', bends = leads || m->kinds[k] == 'B';
+    m->is_straight |= m->kinds[k] == '?' || (bends && !m->tangents[0]);
+    double times[2] = {1 / 3., 2 / 3.}, values[2];
+    for (uint32_t side = 0; side < 2; side++) {
+        const double third = side ? -1 / 3. : 1 / 3.;
+        values[side] = ends[side] + third * (ends[1] - ends[0]);
+        if (!bends || !m->tangents[0])
+            continue;
+        const uint32_t each = m->tangent_widths[side] / m->width; /* 2: with a time */
+        const double *tangent = m->tangents[side] + (size_t)(k + side) * m->tangent_widths[side] + each * number;
+        values[side] = leads ? ends[side] + third * tangent[each - 1] : tangent[each - 1];
+        if (each == 2)
+            times[side] = ((leads ? t[side] + third * tangent[0] : tangent[0]) - t[0]) / (t[1] - t[0]);
+    }
+    return (th_curve_piece){.holds = m->kinds[k] == 'S' || t[0] == t[1],
+                            .leave_time = (float)fmin(fmax(times[0], 0), 1),
+                            .arrive_time = (float)fmin(fmax(times[1], 0), 1),
+                            .leave_value = (float)values[0],
+                            .arrive_value = (float)values[1]};
+}
+
+/* Row by row. A scale of 0 has no rotation, and that of *trs stays. Returns how much of the matrix is shear. */
+static double split_matrix(const double numbers[16], th_trs *trs)
 {
     th_dmat34 matrix;
+    th_trs split;
     memcpy(matrix.m, numbers, sizeof matrix.m);
-    const double shear = th_dmat34_decompose_like(&matrix, like, out);
-    return th_quat_normalize(out->rotation) ? shear : 1;
+    const double shear = th_dmat34_decompose_like(&matrix, trs->scale, &split), *q = split.rotation, *p = trs->rotation;
+    const bool flat = split.scale[0] == 0 || split.scale[1] == 0 || split.scale[2] == 0,
+               opposite = q[0] * p[0] + q[1] * p[1] + q[2] * p[2] + q[3] * p[3] < 0;
+    for (int i = 0; i < 4; i++)
+        trs->rotation[i] = flat ? p[i] : opposite ? -q[i] : q[i];
+    memcpy(trs->translation, split.translation, sizeof split.translation);
+    memcpy(trs->scale, split.scale, sizeof split.scale);
+    return shear;
 }
 
-/* Gives keys whose scale is 0, so that they have no rotation, that of the nearest key which has one. */
-static const th_trs *split_matrices(scene *s, const sampler *m, const char *where)
+/* Makes matrices the numbers of th_trs. Keys without a rotation have that of the one before; at the start, that of the
+ * first key which has one. */
+static void split_matrices(scene *s, sampler *m, const char *where)
 {
-    th_trs *all = make(s, th_trs, m->count);
-    double like[3] = {1, 1, 1}, worst = 0;
-    uint32_t *good = make(s, uint32_t, m->count), count = 0; /* keys with a rotation */
+    th_trs *all = make(s, th_trs, m->count), trs = TH_TRS_IDENTITY;
+    double worst = 0;
+    for (uint32_t k = m->count; k-- > 0;)
+        split_matrix(m->values + 16 * (size_t)k, &trs);
     for (uint32_t k = 0; k < m->count; k++) {
-        worst = fmax(worst, split_matrix(m->values + 16 * (size_t)k, like, &all[k]));
-        if (all[k].scale[0] != 0 && all[k].scale[1] != 0 && all[k].scale[2] != 0) {
-            memcpy(like, all[k].scale, sizeof like);
-            good[count++] = k;
-        }
+        worst = fmax(worst, split_matrix(m->values + 16 * (size_t)k, &trs));
+        all[k] = trs;
     }
     warn(s, WARN_CLIP_SHEARED, worst > 1e-4, "%s", where);
-    for (uint32_t k = 0, g = 0; k < m->count && count > 0; k++) {
-        while (g + 1 < count && fabs(m->times[good[g + 1]] - m->times[k]) < fabs(m->times[good[g]] - m->times[k]))
-            g++;
-        if (all[k].scale[0] == 0 || all[k].scale[1] == 0 || all[k].scale[2] == 0)
-            memcpy(all[k].rotation, all[good[g]].rotation, sizeof all[k].rotation);
-    }
-    return all;
+    m->values = (const double *)all;
+    m->width = sizeof *all / sizeof *m->values;
 }
 
-const sampler *read_sampler(scene *s, const xmlNode *node, const char *where)
+const th_curve *read_sampler(scene *s, const xmlNode *node, const char *where, uint32_t *width)
 {
-    sampler *m = make(s, sampler, 1);
+    sampler m = {0};
     uint32_t count, one;
-    m->times = read_source(s, find_input(s, node, "INPUT"), &count, &one);
-    m->values = read_source(s, find_input(s, node, "OUTPUT"), &m->count, &m->width);
-    bool good = m->times && m->values && count == m->count && one == 1, bends = false;
+    m.times = read_source(s, find_input(s, node, "INPUT"), &count, &one);
+    m.values = read_source(s, find_input(s, node, "OUTPUT"), &m.count, &m.width);
+    bool good = m.times && m.values && count == m.count && one == 1;
     for (uint32_t k = 1; good && k < count; k++)
-        good = m->times[k] >= m->times[k - 1];
+        good = m.times[k] >= m.times[k - 1];
     warn(s, WARN_CURVE_DAMAGED, !good, "%s", where);
     if (!good)
         return NULL;
-    bool known = read_kinds(s, find_input(s, node, "INTERPOLATION"), m);
-    for (uint32_t k = 0; k + 1 < m->count; k++)
-        bends |= m->kinds[k] == 'B' || m->kinds[k] == 'H';
-    if (bends && m->width < 16) {
-        m->in = read_points(s, find_input(s, node, "IN_TANGENT"), m, 0);
-        m->out = read_points(s, find_input(s, node, "OUT_TANGENT"), m, 1);
+    *width = m.width;
+    m.kinds = read_kinds(s, find_input(s, node, "INTERPOLATION"), count);
+    if (m.width == 16)
+        split_matrices(s, &m, where);
+    else
+        read_tangents(s, node, &m);
+    th_curve *curves = make(s, th_curve, m.width);
+    for (uint32_t i = 0; i < m.width; i++) {
+        float *values = make(s, float, count);
+        th_curve_piece *pieces = make(s, th_curve_piece, count);
+        for (uint32_t k = 0; k < count; k++)
+            values[k] = (float)m.values[(size_t)k * m.width + i];
+        for (uint32_t k = 0; k + 1 < count; k++)
+            pieces[k] = read_piece(&m, k, i);
+        curves[i] = (th_curve){count, m.times, values, pieces};
     }
-    if (m->width == 16)
-        m->transforms = split_matrices(s, m, where);
-    warn(s, WARN_CURVE_STRAIGHT, !known || (bends && !(m->in && m->out)), "%s", where);
-    return m;
-}
-
-/* How many keys are at or before the time, or before it. */
-static uint32_t count_keys(const sampler *m, double time, bool before)
-{
-    uint32_t low = 0, high = m->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (m->times[middle] < time || (!before && m->times[middle] == time))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static double cubic_at(const double p[4], double u)
-{
-    const double r = 1 - u;
-    return r * r * r * p[0] + 3 * r * u * (r * p[1] + u * p[2]) + u * u * u * p[3];
-}
-
-/* On a Bezier curve of time and value. */
-static double bezier_at(const double times[4], const double values[4], double time)
-{
-    double low = 0, high = 1;
-    for (int i = 0; i < 54; i++) {
-        const double middle = (low + high) / 2;
-        *(cubic_at(times, middle) < time ? &low : &high) = middle;
-    }
-    return cubic_at(values, (low + high) / 2);
-}
-
-double sampler_at(const sampler *m, uint32_t number, double time, bool before)
-{
-    const uint32_t keys = count_keys(m, time, before), k = keys > 0 ? keys - 1 : 0;
-    const size_t at = (size_t)k * m->width + number, next = at + m->width;
-    if (keys == 0 || keys == m->count || m->kinds[k] == 'S')
-        return m->values[at];
-    const double *t = m->times + k;
-    if ((m->kinds[k] != 'B' && m->kinds[k] != 'H') || !m->in || !m->out)
-        return m->values[at] + (m->values[next] - m->values[at]) * ((time - t[0]) / (t[1] - t[0]));
-    return bezier_at((double[]){t[0], m->out[2 * at], m->in[2 * next], t[1]},
-                     (double[]){m->values[at], m->out[2 * at + 1], m->in[2 * next + 1], m->values[next]}, time);
-}
-
-void transform_at(const sampler *m, double time, bool before, th_trs *out)
-{
-    const uint32_t keys = count_keys(m, time, before), k = keys > 0 ? keys - 1 : 0;
-    *out = m->transforms[k];
-    if (keys == 0 || keys == m->count || m->kinds[k] == 'S')
-        return;
-    const th_trs *next = &m->transforms[k + 1];
-    const double t = (time - m->times[k]) / (m->times[k + 1] - m->times[k]);
-    const th_quat_arc arc = th_quat_arc_between(out->rotation, next->rotation);
-    th_quat_arc_at(&arc, t, out->rotation);
-    for (int i = 0; i < 3; i++) {
-        out->translation[i] += (next->translation[i] - out->translation[i]) * t;
-        out->scale[i] += (next->scale[i] - out->scale[i]) * t;
-    }
+    warn(s, WARN_CURVE_STRAIGHT, m.is_straight, "%s", where);
+    return curves;
 }

@@ -3,8 +3,6 @@
 #include "clips.h"
 #include "fbx.h"
 
-#include "model/bounds_proxy.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,43 +223,10 @@ static uint32_t find_moving(const th_curve_layer *layers, uint32_t count, uint32
     return moving;
 }
 
-typedef struct moments {
-    scene *s;
-    uint32_t count, room;
-    double *times;
-} moments;
-
-static void add_moment(moments *m, double time)
-{
-    if (m->count == m->room) {
-        double *grown = make(m->s, double, 2 * m->room + 64);
-        if (m->count > 0)
-            memcpy(grown, m->times, m->count * sizeof *grown);
-        m->times = grown;
-        m->room = 2 * m->room + 64;
-    }
-    m->times[m->count++] = time;
-}
-
-static void add_curve_moments(moments *m, const th_curve *curve, double duration)
+static void add_curve_moments(moments *m, const th_curve *curve)
 {
     for (uint32_t k = 0; k < curve->key_count; k++)
-        if (curve->times[k] > 0 && curve->times[k] < duration)
-            add_moment(m, curve->times[k]);
-}
-
-/* Sorts them, once each, with both ends of the clip. */
-static moments finish_moments(moments m, double duration)
-{
-    add_moment(&m, 0);
-    add_moment(&m, duration);
-    qsort(m.times, m.count, sizeof *m.times, th_compare_doubles);
-    uint32_t kept = 1;
-    for (uint32_t i = 1; i < m.count; i++)
-        if (m.times[i] > m.times[kept - 1])
-            m.times[kept++] = m.times[i];
-    m.count = kept;
-    return m;
+        add_moment(m, curve->times[k]);
 }
 
 /* Times of the keys that move a part of a transform, within the clip, and both ends. */
@@ -271,12 +236,13 @@ static moments find_moments(scene *s, const th_transform_curves *t, uint32_t par
     moments m = {.s = s};
     for (; t; t = t->scaled_by ? t->scaled_by : t->scale_from, parts = TH_SCALE)
         for (uint32_t l = 0; l < t->layer_count; l++) {
-            add_curve_moments(&m, &t->layers[l].weight, duration);
+            add_curve_moments(&m, &t->layers[l].weight);
             for (int i = 0; i < TH_TRANSFORM_CURVES; i++)
                 if (parts & bits[i / 3])
-                    add_curve_moments(&m, &t->layers[l].curves[i], duration);
+                    add_curve_moments(&m, &t->layers[l].curves[i]);
         }
-    return finish_moments(m, duration);
+    finish_moments(&m, 0, duration);
+    return m;
 }
 
 /* A track with the transform's part at its moments; one, if it does not move. */
@@ -393,10 +359,10 @@ static void read_weights(const stack *k, clip *c)
                 continue;
             moments m = {.s = s};
             for (uint32_t l = 0; l < curves->layer_count; l++) {
-                add_curve_moments(&m, &curves->layers[l].weight, c->duration);
-                add_curve_moments(&m, curves->layers[l].curves, c->duration);
+                add_curve_moments(&m, &curves->layers[l].weight);
+                add_curve_moments(&m, curves->layers[l].curves);
             }
-            m = finish_moments(m, c->duration);
+            finish_moments(&m, 0, c->duration);
             float *values = make(s, float, m.count);
             for (uint32_t i = 0; i < m.count; i++)
                 values[i] = (float)th_weight_curves_at(curves, m.times[i]);

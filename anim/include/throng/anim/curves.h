@@ -88,7 +88,7 @@ typedef struct th_weight_curves {
     const th_curve_layer *layers;
 } th_weight_curves;
 
-/* The curve exists. */
+/* The curve exists. Two keys may have one time here, at which the second counts. */
 double th_curve_at(const th_curve *curve, double ticks);
 
 void th_transform_curves_at(const th_transform_curves *curves, double ticks, th_trs *out);
