@@ -24,6 +24,7 @@ typedef struct aim {
     const xmlNode *channel;
     const th_curve *curves; /* by number; of a matrix as read_sampler has them */
     uint32_t first, count;
+    bool is_played;                     /* by a clip so far */
     struct aim *of_transform, *of_file; /* the one before it of the same transform, which is in _private; of all */
 } aim;
 
@@ -126,7 +127,7 @@ static void read_channel(scene *s, xmlNode *channel)
     if (!curves || width != count)
         return;
     aim *a = make(s, aim, 1);
-    *a = (aim){channel, curves, first, count, transform->_private, k->aims};
+    *a = (aim){channel, curves, first, count, false, transform->_private, k->aims};
     k->aims = transform->_private = a;
 }
 
@@ -424,8 +425,11 @@ void read_collada_clip(clip *c, uint32_t index)
     double span[2] = {0, -HUGE_VAL};
     if (of)
         mark_animations(s, of, c->name);
-    for (const aim *a = k->aims; a; a = a->of_file) {
+    for (aim *a = k->aims; a; a = a->of_file) {
         const bool plays = is_in_clip(a, of);
+        a->is_played |= plays;
+        warn(s, WARN_CHANNEL_CLIPLESS, index + 1 == k->clip_count && !a->is_played, "%s",
+             read_name(s, read_attribute(a->channel, "target")));
         span[0] = plays ? fmin(span[0], a->curves->times[0]) : span[0];
         span[1] = plays ? fmax(span[1], a->curves->times[a->curves->key_count - 1]) : span[1];
     }

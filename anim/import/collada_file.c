@@ -6,6 +6,7 @@
 
 #include <libxml/hash.h>
 #include <libxml/parser.h>
+#include <libxml/xmlschemastypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,34 @@ static void take_out_skew(scene *s, xmlNode *node)
     xmlUnlinkNode(node);
 }
 
-/* Takes clips out, and takes out, changes or adds what Assimp 5.2.5 crashes on, refuses or misreads. */
+static void check_weights(const xmlNode *node)
+{
+    const xmlNode *counts = find_inside(node, "vcount"), *v = counts;
+    while (v && !is_element(v, "v"))
+        v = v->next;
+    if (!v && strtol(read_attribute(node, "count"), NULL, 10) != 0)
+        give_up(TH_ERR_INPUT, "skin of %.200s has vertex_weights without vcount, or v behind it",
+                read_attribute(node->parent, "source"));
+}
+
+static void check_primitives(scene *s, xmlNode *node)
+{
+    const bool empty = !find_inside(node, "p");
+    warn(s, WARN_MESH_EMPTY, empty, "mesh %s", read_name(s, read_attribute(node->parent->parent, "id")));
+    if (empty)
+        xmlUnlinkNode(node);
+}
+
+static void trim(xmlNode *text)
+{
+    xmlChar *trimmed = xmlSchemaCollapseString(text->content);
+    if (trimmed)
+        xmlNodeSetContent(text, trimmed);
+    xmlFree(trimmed);
+}
+
+/* Takes clips out, and takes out, changes or adds what Assimp 5.2.5 crashes on, refuses or misreads. It takes blanks
+ * before a number for 0, and a skin without a bind_shape_matrix for one with zeros. */
 static void mend(scene *s, xmlNode *node)
 {
     const bool is_skin = is_element(node, "skin");
@@ -106,12 +134,21 @@ static void mend(scene *s, xmlNode *node)
         xmlUnlinkNode(node);
         xmlAddChild(s->collada->animations, node);
     }
+    if (is_skin && !find_inside(node, "bind_shape_matrix"))
+        xmlNewTextChild(node, NULL, (const xmlChar *)"bind_shape_matrix",
+                        (const xmlChar *)"1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1");
     if (is_skin || is_element(node, "instance_controller"))
         skip_morphs(s, node, is_skin ? "source" : "url");
     else if (is_element(node, "controller") && find_inside(node, "morph"))
         xmlUnlinkNode(node);
     else if (is_element(node, "skew"))
         take_out_skew(s, node);
+    else if (is_element(node, "vertex_weights"))
+        check_weights(node);
+    else if (is_element(node->parent, "mesh") && find_inside(node, "input") && !is_element(node, "vertices"))
+        check_primitives(s, node);
+    else if (node->type == XML_TEXT_NODE && !node->prev && !node->next)
+        trim(node);
 }
 
 /* NULL if it is not Collada. */
@@ -287,6 +324,13 @@ static void split_matrices(scene *s, sampler *m, const char *where)
     m->width = sizeof *all / sizeof *m->values;
 }
 
+/* Whether the file says how the curve goes on before or behind its keys, other than holding. */
+static bool goes_on(const xmlNode *node, const char *name)
+{
+    const char *rule = read_attribute(node, name);
+    return *rule && strcmp(rule, "UNDEFINED") != 0 && strcmp(rule, "CONSTANT") != 0;
+}
+
 const th_curve *read_sampler(scene *s, const xmlNode *node, const char *where, uint32_t *width)
 {
     sampler m = {0};
@@ -305,6 +349,7 @@ const th_curve *read_sampler(scene *s, const xmlNode *node, const char *where, u
         split_matrices(s, &m, where);
     else
         read_tangents(s, node, &m);
+    warn(s, WARN_CURVE_BEYOND, goes_on(node, "pre_behavior") || goes_on(node, "post_behavior"), "%s", where);
     th_curve *curves = make(s, th_curve, m.width);
     for (uint32_t i = 0; i < m.width; i++) {
         float *values = make(s, float, count);

@@ -116,7 +116,7 @@ void mend_bvh(scene *s);
 /* The same of MD5's clips, which are another file. Returns bytes from malloc, or NULL: there is nothing to mend. */
 char *mend_md5(const char *name, int file, size_t *size);
 
-/* If the file is Collada, reads its XML. (collada_xml.c) */
+/* If the file is Collada, reads its XML. (collada_file.c) */
 void read_collada(scene *s);
 
 /* Gives the nodes of an FBX scene the transforms of their models, in metres. (fbx_nodes.c) */

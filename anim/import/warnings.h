@@ -74,10 +74,13 @@
     X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \
     X(CLIPS_STRAIGHT, "[clip|clips] of a packed Collada file [is|are] played straight from key to key")                \
     X(CLIP_PART, "[clip names|clips name] an animation that the file does not have")                                   \
+    X(CHANNEL_CLIPLESS, "[channel is|channels are] of animations that no clip names and [was|were] left out")          \
     X(CLIP_SHEARED, "[node is|nodes are] sheared by a clip, which is lost")                                            \
     X(CURVE_STRAIGHT, "[animation curve bends|animation curves bend] in a way that is not read and [goes|go] "         \
                       "straight from key to key")                                                                      \
     X(CURVE_CUT, "[node moves|nodes move] between keys in a way that straight lines do not follow closely enough")     \
+    X(CURVE_BEYOND,                                                                                                    \
+      "[animation curve goes|animation curves go] on beyond [its|their] keys in the file, here [it holds|they hold]")  \
     X(CURVE_DAMAGED, "[animation curve is|animation curves are] damaged and [was|were] left out")                      \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
