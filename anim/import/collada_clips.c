@@ -159,7 +159,9 @@ uint32_t count_collada_clips(scene *s)
 {
     collada_clips *k = s->collada->clips = make(s, collada_clips, 1);
     const xmlNode *instance = find_inside(find_inside(s->collada->root, "scene"), "instance_visual_scene");
-    xmlNode *visual_scene = find_id(s->collada, read_attribute(instance, "url"));
+    xmlNode *named = find_id(s->collada, read_attribute(instance, "url")),
+            *only = find_inside(find_inside(s->collada->root, "library_visual_scenes"), "visual_scene"),
+            *visual_scene = named ? named : only; /* Assimp finds one without an id, too */
     xmlNode *clips = find_inside(s->collada->animations, "library_animation_clips");
     walk(s, s->collada->animations, read_channel);
     k->by_joint = make(s, xmlNode *, s->nodes.count);
