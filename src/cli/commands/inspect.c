@@ -273,26 +273,29 @@ static bool print_list(const subject *s, add_fn *add, FILE *file)
 
 /* ---- the whole ---- */
 
+/* What a layer that adds may be off by, in bounds (compiled_model.h). */
+enum { ADDED_BOUNDS = 2 };
+
 static json_t *subject_json(const subject *s)
 {
     const th_model *model = s->model;
+    const double bound_mm = millimetres(model, th_compiled_model_bound(s->compiled));
     json_t *warnings = json_array();
     for (uint32_t n = 0; n < model->warning_count; n++)
         warnings = th_json_append(warnings, th_json_text(model->warnings[n]));
     for (uint32_t n = 0; n < s->drawn->warning_count; n++)
         warnings = th_json_append(warnings, th_json_text(s->drawn->warnings[n]));
-    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-                     th_json_text(model->name), "size", th_json_real(model->size), "joint_count",
-                     (int)model->joint_count, "bones", (int)model->bone_count, "bytes_per_character",
-                     th_json_count(palette_bytes(model)), "bytes_per_clip",
-                     th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "quat_obstacle",
-                     th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT)), "quat16_obstacle",
-                     th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16)), "compiled_bytes",
-                     th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
-                     th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips",
-                     list_json(s, add_clips), "meshes", list_json(s, add_meshes), "weights", list_json(s, add_weights),
-                     "joint_levels", list_json(s, add_levels), "textures", list_json(s, add_textures), "warnings",
-                     warnings, "joints", list_json(s, add_joints));
+    return json_pack(
+        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        th_json_text(model->name), "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
+        (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)), "bytes_per_clip",
+        th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "quat_obstacle",
+        th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT)), "quat16_obstacle",
+        th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16)), "compiled_bytes",
+        th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm", th_json_real(bound_mm),
+        "error_bound_added_mm", th_json_real(ADDED_BOUNDS * bound_mm), "clips", list_json(s, add_clips), "meshes",
+        list_json(s, add_meshes), "weights", list_json(s, add_weights), "joint_levels", list_json(s, add_levels),
+        "textures", list_json(s, add_textures), "warnings", warnings, "joints", list_json(s, add_joints));
 }
 
 /* The names of the clips with a role, after what they do. */
@@ -336,6 +339,13 @@ static bool print_subject(const subject *s, FILE *file)
     if (model->clip_count == 0)
         fputs("\nno clip: stands in its bind pose\n", file);
     bool printed = print_list(s, add_clips, file);
+    const double bound_mm = millimetres(model, th_compiled_model_bound(s->compiled));
+    uint32_t compiled_count = 0;
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        compiled_count += th_compiled_model_clip_report(s->compiled, c)->compiled;
+    if (compiled_count > 0)
+        fprintf(file, "  within %.3g mm, in cross-fades and masks too; a layer that adds may add %.3g mm\n", bound_mm,
+                ADDED_BOUNDS * bound_mm);
     for (uint32_t c = 0; c < model->clip_count; c++)
         if ((obstacle = th_layer_add_obstacle(model, c, TH_LAYER_ADD)))
             fprintf(file, "\n%s cannot be added as a layer: joint %s starts from a scale of 0\n",
