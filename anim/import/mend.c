@@ -45,9 +45,11 @@ static bool is_word(const char *word, size_t size, const char *text)
 void mend_bvh(scene *s)
 {
     size_t size = 0, length, one;
-    char *bytes = th_read_whole_file(s->path, &size), *end = bytes + size;
-    char *word = bytes ? next_word(bytes, end, &length) : NULL;
-    if (!word || !is_word(word, length, "HIERARCHY")) {
+    char *bytes = th_read_whole_file(s->path, &size);
+    if (!bytes)
+        return;
+    char *end = bytes + size, *word = next_word(bytes, end, &length);
+    if (!is_word(word, length, "HIERARCHY")) {
         free(bytes);
         return;
     }
