@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from program import PROGRAM, Done, Skip, command, keeps_to_schema, main, parse, read, write
@@ -41,10 +42,12 @@ def need_mpirun():
         raise Skip("mpirun is not installed")
 
 
+# A folder for each: jobs of Open MPI share one, which the first that ends may remove while another enters it.
 def launcher():
     words = [mpirun]
     if "Open MPI" in command(mpirun, "--version").out:
-        words += ["--oversubscribe"] + (["--allow-run-as-root"] if os.getuid() == 0 else [])
+        words += ["--mca", "orte_tmpdir_base", tempfile.mkdtemp(dir=os.getcwd()), "--oversubscribe"]
+        words += ["--allow-run-as-root"] if os.getuid() == 0 else []
     return words
 
 
@@ -146,7 +149,8 @@ def lose(number, rank, count):
     name = f"rank {rank} of {count} lost by signal {number}"
     job = subprocess.Popen(launcher() + ["-n", str(count), PROGRAM] + words, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)
-    assert comes(lambda: len(of_job(seed)) == count, START_S), f"{name}: it has not started"
+    assert comes(lambda: len(of_job(seed)) == count or job.poll() is not None, START_S), f"{name}: it has not started"
+    assert job.poll() is None, f"{name}: it has not started: {job.stderr.read()}"
     time.sleep(losses.uniform(0, 2))
     os.kill(of_job(seed)[rank], number)
     start = time.monotonic()
