@@ -41,7 +41,7 @@ def answer(request, number):
     if FAULT in ("exits", "entries:two"):
         sys.exit(7)
     told |= {"negative": {"real_ns": -1}, "textual": {"real_ns": "1"}, "instant": {"real_ns": 0},
-             "overstates": {"real_ns": 10 * real_ns}, "parallel": {"cpu_ns": 2 * real_ns + 1_000_000_000}}.get(FAULT, {})
+             "overstates": {"real_ns": 10**15}, "parallel": {"cpu_ns": 10**15}}.get(FAULT, {})
     if FAULT == "complains":
         told = {"error": "out of ideas"}
     if FAULT == "unchecked":

@@ -68,8 +68,8 @@ static uint32_t check_workers(const th_frame *frame, const uint32_t *shown, uint
     return workers;
 }
 
-/* Everybody, and then every other character from the last to the first. */
-static uint32_t check_frames(th_crowd *crowd, th_jobs *jobs)
+/* Everybody, until so many workers pose, and then every other character from the last to the first. */
+static void check_frames(th_crowd *crowd, th_jobs *jobs, uint32_t fewest)
 {
     th_frame *frame;
     void *palette;
@@ -79,8 +79,11 @@ static uint32_t check_frames(th_crowd *crowd, th_jobs *jobs)
     cr_assert_eq(th_palette_create(crowd, &palette, NULL), TH_OK);
     for (uint32_t i = 0; i < COUNT; i++)
         shown[i] = i;
-    th_frame_animate(frame, 0, palette);
-    const uint32_t workers = check_workers(frame, shown, COUNT);
+    uint32_t workers = 0;
+    for (int tries = 0; workers < fewest && tries < 100000; tries++) { /* others may have the CPUs */
+        th_frame_animate(frame, 0, palette);
+        workers = check_workers(frame, shown, COUNT);
+    }
     for (uint32_t i = 0; i < COUNT / 2; i++)
         shown[i] = COUNT - 1 - 2 * i;
     th_crowd_set_active(crowd, shown, COUNT / 2 - 5);
@@ -91,7 +94,7 @@ static uint32_t check_frames(th_crowd *crowd, th_jobs *jobs)
     th_crowd_set_active(crowd, NULL, COUNT);
     free(palette);
     th_frame_destroy(frame);
-    return workers;
+    cr_expect(fewest == 1 ? workers == 1 : workers > 1, "%u workers", workers);
 }
 
 Test(workers, are_those_that_posed_in_this_frame)
@@ -103,9 +106,7 @@ Test(workers, are_those_that_posed_in_this_frame)
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
     for (EACH_SCHEDULER(s)) {
         th_jobs *jobs = create_jobs(s, THREADS);
-        const uint32_t workers = check_frames(crowd, jobs);
-        cr_expect(s == TH_SCHEDULER_SERIAL ? workers == 1 : workers > 1, "%s: %u workers", th_scheduler_name(s),
-                  workers);
+        check_frames(crowd, jobs, s == TH_SCHEDULER_SERIAL ? 1 : 2);
         th_jobs_destroy(jobs);
     }
     th_crowd_destroy(crowd);
