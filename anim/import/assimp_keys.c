@@ -23,8 +23,8 @@ static double find_gap(const struct aiScene *ai)
 
 void settle_rates(scene *s)
 {
-    const double gap = find_gap(s->ai);
-    const bool is_sparse_x = has_format(s, X_FORMAT) && gap >= 25 && isfinite(gap), is_smd = has_format(s, "Valve SMD"),
+    const double gap = has_format(s, X_FORMAT) ? find_gap(s->ai) : 0;
+    const bool is_sparse_x = gap >= 25 && isfinite(gap), is_smd = has_format(s, "Valve SMD"),
                is_mdl = has_format(s, "Quake Mesh");
     for (unsigned a = 0; a < s->ai->mNumAnimations; a++) {
         struct aiAnimation *in = s->ai->mAnimations[a];
@@ -121,14 +121,17 @@ static void undo_x(const clip *c, const struct aiNodeAnim *channel, const char *
 
 void undo_assimp_keys(const clip *c, const struct aiNodeAnim *channel, const char *node, uint32_t joint)
 {
+    const bool is_x = has_format(c->s, X_FORMAT);
+    if (!is_x && !has_format(c->s, "Ogre"))
+        return;
     struct aiMatrix4x4 matrix = c->s->nodes.node[joint]->mTransformation;
     struct aiVector3D translation, scale;
     struct aiQuaternion rotation;
     aiDecomposeMatrix(&matrix, &scale, &rotation, &translation);
-    if (has_format(c->s, X_FORMAT))
+    if (is_x) {
         undo_x(c, channel, node, &rotation, scale.x < 0);
-    if (!has_format(c->s, "Ogre"))
         return;
+    }
     aiMatrix4Inverse(&matrix); /* Ogre moves a bone in the space of its parent, Assimp in that of the bone */
     for (unsigned k = 0; k < channel->mNumPositionKeys; k++) {
         struct aiVector3D *move = &channel->mPositionKeys[k].mValue;
