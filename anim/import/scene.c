@@ -168,6 +168,25 @@ static const struct aiScene *read_with_assimp(scene *s)
 
 /* ---- any file ---- */
 
+void finish_scene(scene *s)
+{
+    settle_fbx_nodes(s);
+    settle_fbx_space(s);
+    read_joints(s);
+    read_materials(s);
+    read_meshes(s);
+    read_clips(s);
+    say_fbx_limits(s);
+    make_joint_names_unique(s);
+    write_warnings(s);
+
+    s->model->size = th_model_measure(s->model);
+    th_error error;
+    const th_result result = th_model_check(s->model, &error);
+    if (result != TH_OK)
+        give_up(result, "%s", error.text);
+}
+
 const th_model *read_scene(const char *path)
 {
     th_arena *arena = th_arena_create();
@@ -189,20 +208,6 @@ const th_model *read_scene(const char *path)
     }
     const char *slash = strrchr(path, '/');
     model->name = make_string(s, "%s", slash ? slash + 1 : path);
-    settle_fbx_nodes(s);
-    settle_fbx_space(s);
-    read_joints(s);
-    read_materials(s);
-    read_meshes(s);
-    read_clips(s);
-    say_fbx_limits(s);
-    make_joint_names_unique(s);
-    write_warnings(s);
-
-    model->size = th_model_measure(model);
-    th_error error;
-    th_result result = th_model_check(model, &error);
-    if (result != TH_OK)
-        give_up(result, "%s", error.text);
+    finish_scene(s);
     return model;
 }

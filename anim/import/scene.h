@@ -87,6 +87,9 @@ typedef struct scene {
 /* Returns the finished, checked model. */
 const th_model *read_scene(const char *path);
 
+/* The second half of it: fills the model from what the readers of formats have begun. */
+void finish_scene(scene *s);
+
 /* Reads a glTF 2.0 file; returns false for other formats. (gltf/gltf_file.c) */
 bool read_gltf(scene *s);
 

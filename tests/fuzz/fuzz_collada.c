@@ -63,15 +63,7 @@ static void import(const char *path)
     of = find_id(s.collada, read_attribute(of, "url"));
     if (of)
         add_children(&s, &root, of, 0, &left);
-    read_joints(&s);
-    read_meshes(&s);
-    read_clips(&s);
-    make_joint_names_unique(&s);
-    write_warnings(&s);
-    model.size = th_model_measure(&model);
-    th_error error = {.code = TH_OK};
-    if (th_model_check(&model, &error) != TH_OK)
-        give_up(error.code, "%s", error.text);
+    finish_scene(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -39,18 +39,7 @@ static void import(const char *path)
     if (!s.fbx)
         return;
     add_children(&s, &root, fbx_root(s.fbx), 0, &left);
-    settle_fbx_nodes(&s);
-    settle_fbx_space(&s);
-    read_joints(&s);
-    read_meshes(&s);
-    read_clips(&s);
-    say_fbx_limits(&s);
-    make_joint_names_unique(&s);
-    write_warnings(&s);
-    model.size = th_model_measure(&model);
-    th_error error = {.code = TH_OK};
-    if (th_model_check(&model, &error) != TH_OK)
-        give_up(error.code, "%s", error.text);
+    finish_scene(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
