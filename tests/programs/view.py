@@ -9,6 +9,7 @@ import shlex
 import signal
 import struct
 import subprocess
+import time
 import zlib
 from collections import namedtuple
 
@@ -87,21 +88,42 @@ def difference(one, other):
 # ---- the viewer ----
 
 class Viewer:
-    """One that has loaded its models, unless it has not to."""
+    """One that has loaded its models, or one whose importer stands still."""
 
     def __init__(self, arguments, loads=True):
         need_display()
         self.shots, self.last = 0, None
         with open('.err', 'w') as err, open('.out', 'w') as out:
             self.process = subprocess.Popen([PROGRAM, 'view', *shlex.split(arguments)], stdout=out, stderr=err)
+        at_end.callback(self.process.wait)  # after kill
         at_end.callback(self.process.kill)
+        if not loads:
+            self.importer = self.stop_importer()
 
-        search = ('xdotool', 'search', '--sync', '--onlyvisible', '--name', '^Throng')
+        search = ('xdotool', 'search', '--sync', '--all', '--onlyvisible', '--pid', str(self.process.pid),
+                  '--name', '^Throng')
         self.window = command(*search, timeout=PATIENCE_S).out.split()[0]
         xdotool(f'windowmove {self.window} 0 0 windowfocus --sync {self.window} mousemove 100 80')
         if loads:
             self.await_title('Throng - ')  # before that it says nothing
             self.await_title('loading', False)
+
+    def stop_importer(self):
+        """Its process, stopped as soon as it has asked to die with whoever waits for it."""
+        def children():
+            return command('pgrep', '-P', str(self.process.pid)).out.split()
+
+        def limits():
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(0.001)
+            os.kill(pid, signal.SIGSTOP)
+            return read(f'/proc/{pid}/limits')
+
+        found = comes(children, PATIENCE_S)
+        assert found, 'no importer'
+        pid = int(found[0])
+        assert comes(lambda: 'Max file size             0 ' in limits(), PATIENCE_S)
+        return pid
 
     def title(self):
         return command('xdotool', 'getwindowname', self.window).out.rstrip('\n')
@@ -281,24 +303,15 @@ def test_window_shows_the_picture_at_any_size_and_overwrites_nothing():
 
 # The importer stands still, so there will never be a model.
 def test_ends_while_models_are_read_and_leaves_nobody_behind():
-    # Takes long enough to be caught at it.
-    write('large.obj', ''.join(f'v {k % 7} {k % 11} {k % 13}\nf -1 -1 -1\n' for k in range(300000)))
+    # Takes long enough to be caught at it, beside other work too.
+    write('large.obj', ''.join(f'v {k % 7} {k % 11} {k % 13}\nf -1 -1 -1\n' for k in range(1000000)))
     viewer = Viewer('--size 160x100 --model large.obj --import-timeout 80000', loads=False)
-
-    def importer():
-        return command('pgrep', '-P', str(viewer.process.pid)).out.split()
-
-    assert comes(importer, PATIENCE_S), 'no importer'
-    pid = int(importer()[0])
-    # Then it has asked to die with whoever waits for it.
-    assert comes(lambda: 'Max file size             0 ' in read(f'/proc/{pid}/limits'), PATIENCE_S)
-    os.kill(pid, signal.SIGSTOP)
     viewer.shoot()  # the window reacts
     viewer.await_title('loading')
     assert viewer.quit().out == ''
 
     def state():
-        return command('grep', '-s', '^State:', f'/proc/{pid}/status').out
+        return command('grep', '-s', '^State:', f'/proc/{viewer.importer}/status').out
 
     assert comes(lambda: 'Z' in (state() or 'Z'), PATIENCE_S), f'the importer is still there: {state()}'
 
