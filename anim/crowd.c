@@ -4,8 +4,8 @@
 
 #include "kernels/isa.h"
 
+#include <core/cache_line.h>
 #include <core/random.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>
@@ -61,20 +61,20 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
     assert(desc->instances || desc->instance_count == 0);
     assert(desc->compiled_model_count > 0 || desc->instance_count == 0);
     assert((unsigned)desc->isa < TH_ISA_COUNT);
-    assert((unsigned)desc->palette <= TH_PALETTE_AUTO);
+    assert((unsigned)desc->palette <= TH_FORMAT_AUTO);
     assert((unsigned)desc->writes < TH_WRITES_COUNT);
     *out = NULL;
     const th_isa isa = desc->isa == TH_ISA_AUTO ? th_isa_best() : desc->isa;
     if (!th_isa_available(isa))
         return th_fail(err, TH_ERR_ENVIRONMENT, "this machine does not run %s", th_isa_name(isa));
-    const bool is_auto = desc->palette == TH_PALETTE_AUTO;
-    th_palette format = is_auto ? TH_PALETTE_QUAT : desc->palette;
+    const bool is_auto = desc->palette == TH_FORMAT_AUTO;
+    th_format format = is_auto ? TH_FORMAT_QUAT : desc->palette;
     for (uint32_t m = 0; m < desc->compiled_model_count; m++) {
         const char *obstacle = th_compiled_model_obstacle(desc->compiled_models[m], format);
         if (obstacle && !is_auto)
             return th_fail(err, TH_ERR_INPUT, "%s cannot have %s palettes: %s", desc->compiled_models[m]->model->name,
-                           th_palette_name(format), obstacle);
-        format = obstacle ? TH_PALETTE_F32 : format;
+                           th_format_name(format), obstacle);
+        format = obstacle ? TH_FORMAT_F32 : format;
     }
 
     const uint32_t count = desc->instance_count;
@@ -134,7 +134,7 @@ static void choose_writes(th_crowd *crowd)
 {
     const bool large = crowd->palette_bytes > th_stream_bytes();
     crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
-    crowd->prefetches = !crowd->streamed && crowd->palette_bytes > PREFETCH_BYTES && crowd->format == TH_PALETTE_F32 &&
+    crowd->prefetches = !crowd->streamed && crowd->palette_bytes > PREFETCH_BYTES && crowd->format == TH_FORMAT_F32 &&
                         th_isa_prefetches();
 }
 
@@ -282,7 +282,7 @@ th_isa th_crowd_isa(const th_crowd *crowd)
     return crowd->isa;
 }
 
-th_palette th_crowd_palette(const th_crowd *crowd)
+th_format th_crowd_format(const th_crowd *crowd)
 {
     assert(crowd);
     return crowd->format;

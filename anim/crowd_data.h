@@ -5,8 +5,8 @@
 
 #include "compile/compiled_data.h"
 
-#include <throng/anim/crowd.h>
-#include <throng/anim/playback.h>
+#include <anim/crowd.h>
+#include <anim/playback.h>
 
 #include <assert.h>
 
@@ -34,7 +34,7 @@ typedef struct crowd_model {
 
 struct th_crowd {
     th_isa isa;
-    th_palette format;
+    th_format format;
     th_writes writes; /* as requested */
     bool streamed;    /* resolved for the active characters */
     bool prefetches;  /* prefetches lines that are not streamed before writing them */

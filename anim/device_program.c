@@ -6,7 +6,7 @@
  *
  * A device that shares a character's joints out needs them by depth: ops of one level read only those above. Such a
  * device keeps M of all ops, and asks for each entry which result it is. */
-#include <throng/anim/device_program.h>
+#include <anim/device_program.h>
 
 #include "crowd_data.h"
 
@@ -224,10 +224,10 @@ static bool copy_frames(const th_compiled_model *compiled, th_device_program *ou
     return to != NULL;
 }
 
-th_result th_device_program_init(const th_compiled_model *compiled, th_palette palette, th_device_program *out,
+th_result th_device_program_init(const th_compiled_model *compiled, th_format palette, th_device_program *out,
                                  th_error *err)
 {
-    assert(compiled && out && (unsigned)palette < TH_PALETTE_COUNT);
+    assert(compiled && out && (unsigned)palette < TH_FORMAT_COUNT);
     assert(!th_compiled_model_obstacle(compiled, palette));
     const th_program *program = &compiled->program;
     *out = (th_device_program){.keys = program->keys, .curve = program->curve};

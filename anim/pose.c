@@ -5,8 +5,8 @@
  * computed one by one, from authored keys. */
 #include "crowd_data.h"
 
-#include <throng/anim/exact.h>
-#include <throng/core/cache_line.h>
+#include <anim/exact.h>
+#include <core/cache_line.h>
 
 #include <string.h>
 
@@ -116,7 +116,7 @@ static void finish_writes(const th_crowd *crowd)
         crowd->kernels->fence();
 }
 
-void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
+void th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count);
     assert(begin == end || (palette && scratch && palette != scratch));
@@ -357,8 +357,8 @@ static void pose_window(window *w, const batch *b, const th_crowd_layers *table,
     }
 }
 
-void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
-                            const th_crowd_layers *layers, void *palette, void *scratch)
+void th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
+                          const th_crowd_layers *layers, void *palette, void *scratch)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count);
     assert(begin == end || (layers && layers->counts && layers->layers && palette && scratch && palette != scratch));

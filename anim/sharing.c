@@ -1,4 +1,4 @@
-#include <throng/anim/sharing.h>
+#include <anim/sharing.h>
 
 #include "crowd_data.h"
 

@@ -1,6 +1,6 @@
 #include <core/arena.h>
 
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <assert.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
 #define GLFW_INCLUDE_GLEXT
 #include <GLFW/glfw3.h>
 
-#include <throng/anim/human.h>
-#include <throng/anim/import.h>
-#include <throng/runtime/frame.h>
+#include <anim/human.h>
+#include <anim/import.h>
+#include <runtime/frame.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
         void *palettes = glMapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, bytes, GL_MAP_WRITE_BIT);
         if (!palettes)
             return 4;
-        th_frame_animate(frame, glfwGetTime(), palettes);
+        th_frame_run(frame, glfwGetTime(), palettes);
         glUnmapBuffer(GL_SHADER_STORAGE_BUFFER);
 
         int width, height;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
-    th_model_free(model);
+    th_model_destroy(model);
     glfwTerminate();
     return drawn > 0 ? 0 : 1;
 }

@@ -1,8 +1,8 @@
 /* pose_crowd [MODEL [COUNT]]: a model file in, bone palettes out, on all cores. Without a file it poses the embedded
  * human. */
-#include <throng/anim/human.h>
-#include <throng/anim/import.h>
-#include <throng/runtime/frame.h>
+#include <anim/human.h>
+#include <anim/import.h>
+#include <runtime/frame.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     for (int f = 0; f <= FRAMES; f++) {
         if (f == 1)
             begin_s = now_s(); /* the first frame touches the memory */
-        th_frame_animate(frame, f / TH_FRAME_RATE, palettes);
+        th_frame_run(frame, f / TH_FRAME_RATE, palettes);
     }
     double ns = 1e9 * (now_s() - begin_s) / FRAMES;
     printf("%u characters, %u threads, %s: %.2f ns a bone, palettes %016llx\n", count, th_jobs_threads(jobs),
@@ -73,5 +73,5 @@ int main(int argc, char **argv)
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
-    th_model_free(model);
+    th_model_destroy(model);
 }

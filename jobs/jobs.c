@@ -1,6 +1,6 @@
 /* The public functions: checks, defaults, serialisation of calls, nested calls, statistics. The work is done by pool.c,
  * by a registered scheduler (scheduler.c) or by the sequential loop below. */
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include "clock.h"
 #include "job.h"

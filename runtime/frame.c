@@ -1,8 +1,8 @@
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
 
 #include <core/arena.h>
+#include <core/cache_line.h>
 #include <core/text_format.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -117,9 +117,9 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
         }
     }
     if (frame->behaviour)
-        th_crowd_update_layers(frame->crowd, begin, end, frame->time_s, &frame->table, frame->palette, scratch);
+        th_crowd_pose_layers(frame->crowd, begin, end, frame->time_s, &frame->table, frame->palette, scratch);
     else
-        th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
+        th_crowd_pose(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
     if (frame->workers)
         memset(frame->workers + begin, (int)worker, end - begin);
     if (frame->observer.begin)
@@ -127,7 +127,7 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     return 0;
 }
 
-void th_frame_animate(th_frame *frame, double time_s, void *palette)
+void th_frame_run(th_frame *frame, double time_s, void *palette)
 {
     assert(frame && palette && (uintptr_t)palette % TH_CACHE_LINE == 0);
     frame->time_s = time_s;

@@ -5,7 +5,7 @@
  * Who holds a pose is found the same way: for each number of frames ago there is a set of the listed characters whose
  * pose is of that frame. The number of those before a character in the list is its palette, where it is posed now, and
  * its place, where characters are drawn together that read palettes of one frame. */
-#include <throng/runtime/pose_plan.h>
+#include <runtime/pose_plan.h>
 
 #include <core/arena.h>
 

@@ -1,5 +1,5 @@
 #include <runtime/parallel.h>
-#include <throng/runtime/scene.h>
+#include <runtime/scene.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ void th_scene_destroy(th_scene *scene)
     free(scene);
 }
 
-th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, th_crowd **out, th_error *err)
+th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_format palette, th_crowd **out, th_error *err)
 {
     assert(scene && out);
     th_crowd_desc desc = {

@@ -6,7 +6,7 @@
 #include "quat.h"
 #include "resample.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
@@ -786,12 +786,12 @@ double th_compiled_model_bytes_per_clip(const th_compiled_model *compiled)
     return (double)bytes / (compiled->model->clip_count - th_compiled_model_exact_clips(compiled));
 }
 
-const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_palette palette)
+const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_format palette)
 {
-    assert(compiled && (unsigned)palette < TH_PALETTE_COUNT);
-    if (palette == TH_PALETTE_QUAT16)
+    assert(compiled && (unsigned)palette < TH_FORMAT_COUNT);
+    if (palette == TH_FORMAT_QUAT16)
         return compiled->quat16_obstacle;
-    return palette == TH_PALETTE_QUAT ? compiled->quat_obstacle : NULL;
+    return palette == TH_FORMAT_QUAT ? compiled->quat_obstacle : NULL;
 }
 
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)

@@ -4,9 +4,9 @@
 
 #include "kernels/pose.h"
 
+#include <anim/compiled_model.h>
+#include <anim/repertoire.h>
 #include <core/arena.h>
-#include <throng/anim/compiled_model.h>
-#include <throng/anim/repertoire.h>
 
 /* How the authored transforms of a joint become keys of its op. For X = scale * [rotation | translation] of the joint
  * and of its parent (see kernels/pose.h):

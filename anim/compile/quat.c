@@ -2,7 +2,7 @@
 
 #include "frames.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <assert.h>
 #include <math.h>

@@ -12,9 +12,9 @@
 #include "model/bounds_proxy.h"
 #include "shown.h"
 
+#include <anim/exact.h>
 #include <anim/weights.h>
-#include <throng/anim/exact.h>
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>
@@ -218,8 +218,8 @@ static void measure_batch(measurement *m)
             c->budget -= (int64_t)(written * (compiled->track_count + c->layers)) / FRAMES_OF_A_POSE;
             th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
         }
-        th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_PALETTE_F32},
-                        c->matrices, palettes);
+        th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_FORMAT_F32}, c->matrices,
+                        palettes);
     }
     for (uint32_t i = 0; i < count; i++) {
         bool kept;

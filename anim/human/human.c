@@ -1,6 +1,6 @@
-#include <throng/anim/human.h>
+#include <anim/human.h>
 
-#include <throng/anim/archive.h>
+#include <anim/archive.h>
 
 #include <assert.h>
 

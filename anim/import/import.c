@@ -1,8 +1,8 @@
 /* The parent's side of the import: starts throng-import, reads its pipe until the answer is complete, the child exits
  * or the time limit passes, and turns failures into messages. */
-#include <throng/anim/import.h>
+#include <anim/import.h>
 
-#include <throng/anim/archive.h>
+#include <anim/archive.h>
 
 #include <core/subprocess.h>
 

@@ -3,8 +3,8 @@
 #include "exact_cursor.h"
 #include "fit.h"
 
+#include <anim/model.h>
 #include <core/arena.h>
-#include <throng/anim/model.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,13 +1,13 @@
-#include <throng/anim/model.h>
+#include <anim/model.h>
 
 #include "exact_cursor.h"
 #include "vertices.h"
 
 #include <anim/clip_choice.h>
+#include <anim/exact.h>
 #include <anim/weights.h>
 #include <core/arena.h>
 #include <core/suggest.h>
-#include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <float.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void th_model_free(th_model *model)
+void th_model_destroy(th_model *model)
 {
     if (model)
         th_arena_destroy(model->arena);

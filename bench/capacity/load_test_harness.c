@@ -190,7 +190,7 @@ void th_load_test_run(void *load_test, uint64_t frame)
     th_jobs_frame_begin(s->jobs);
     if (s->shared.plan)
         th_shared_crowd_plan(&s->shared, s->jobs, time_of(frame));
-    th_frame_animate(s->frame, time_of(frame), s->palette);
+    th_frame_run(s->frame, time_of(frame), s->palette);
     th_jobs_frame_end(s->jobs);
 }
 

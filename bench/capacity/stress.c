@@ -218,7 +218,7 @@ static void describe(stress_run *s)
     if (scene.instance_count == 0)
         scene.instance_count = (uint32_t)out->report.rows[0].characters;
     json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "isa", th_isa_name(out->isa), "palette",
-                            th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_WORK_STEALING),
+                            th_format_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_WORK_STEALING),
                             "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN,
                             "budget_ms", th_json_real(out->budget_ns / 1e6));
     if (s->desc->share_hz > 0)

@@ -1,6 +1,6 @@
 #include "ablation.h"
 
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *sc
                 .instances = of_model + first,
                 .instance_count = size,
                 .isa = th_crowd_isa(whole),
-                .palette = th_crowd_palette(whole),
+                .palette = th_crowd_format(whole),
             };
             result = th_crowd_create(&desc, &p->crowds[p->count], err);
             if (result != TH_OK)
@@ -98,7 +98,7 @@ static int pose_unwritten(uint32_t begin, uint32_t end, uint32_t worker, void *c
     const th_ablated_frame *a = ctx;
     unsigned char *output = output_of(a, worker);
     for (uint32_t i = begin; i < end; i++)
-        th_crowd_update(a->desc.batch_crowds->crowds[i], 0, 1, a->time_s, output, output + a->output_bytes);
+        th_crowd_pose(a->desc.batch_crowds->crowds[i], 0, 1, a->time_s, output, output + a->output_bytes);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 
 #include <bench/interference.h>
 #include <core/clock.h>
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * without changing the process's signal handling. Its standard output is an unlinked scratch file beside the target,
  * which it opens again as its output, so that nothing is left behind however this ends. A pipe would not do, because
  * MP4 output must seek. Its messages go to a file in memory, because an unread pipe could fill up. */
-#include <throng/render/frame_writer.h>
+#include <render/frame_writer.h>
 
 #include <core/file.h>
 #include <core/subprocess.h>

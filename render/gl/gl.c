@@ -1,6 +1,6 @@
 /* Contexts in a window of GLFW, or without one by EGL. libEGL is loaded at run time, so everything that does not draw
  * also runs without it. */
-#include <throng/render/gl.h>
+#include <render/gl.h>
 
 #include "gl_backend.h"
 

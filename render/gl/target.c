@@ -1,4 +1,4 @@
-#include <throng/render/target.h>
+#include <render/target.h>
 
 #include "gl_backend.h"
 

@@ -1,4 +1,4 @@
-#include <throng/render/camera.h>
+#include <render/camera.h>
 
 #include <assert.h>
 #include <cglm/cglm.h>

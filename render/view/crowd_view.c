@@ -1,9 +1,9 @@
 #include "crowd_view_parts.h"
 #include "tint.h"
 
+#include <anim/playback.h>
 #include <core/clock.h>
-#include <throng/anim/playback.h>
-#include <throng/render/camera.h>
+#include <render/camera.h>
 
 #include <assert.h>
 #include <math.h>
@@ -497,7 +497,7 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
             th_jobs_for(v->jobs, th_crowd_batch_count(v->crowd), SOUGHT, seek_batches, &s);
         } else {
             const uint64_t evaluate = th_clock_ns();
-            th_frame_animate(v->frame, time_s, palettes);
+            th_frame_run(v->frame, time_s, palettes);
             v->stats.evaluate_ns = th_clock_ns() - evaluate;
             if (v->means && !v->is_repeatable)
                 th_budget_end(&v->budget, v->stats.bones, (double)v->stats.evaluate_ns);
@@ -582,7 +582,7 @@ th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
         .meshes = (const th_render_mesh *const *)v->meshes,
         .crowd = v->crowd,
         .jobs = v->jobs,
-        .palette = th_crowd_palette(v->crowd),
+        .palette = th_crowd_format(v->crowd),
         .evaluator = v->evaluator ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
         .culling = v->gpu_cull ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
         .gpu_mapping = v->evaluator ? th_gpu_evaluator_choice(v->evaluator) : (th_gpu_mapping_choice){0},

@@ -3,10 +3,10 @@
 #include "crowd_view_parts.h"
 #include "tint.h"
 
+#include <anim/bounds.h>
 #include <core/build_checks.h>
 #include <core/random.h>
 #include <runtime/parallel.h>
-#include <throng/anim/bounds.h>
 
 #include <assert.h>
 #include <math.h>
@@ -369,7 +369,7 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
     const bool evaluator = crowd && a->evaluator == b->evaluator && a->gpu_mapping == b->gpu_mapping;
     const bool ring = a->upload == b->upload && a->evaluator == b->evaluator &&
                       th_crowd_view_most_hold(a) == th_crowd_view_most_hold(b);
-    const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
+    const bool palette = a->palette == b->palette && (crowd || a->palette != TH_FORMAT_AUTO);
     const bool ground = surroundings_of(a) == surroundings_of(b);
     const bool renderer = palette && levels && ground && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels;
     if (levels) {
@@ -578,7 +578,7 @@ static th_result make_evaluator(th_crowd_view *v, const th_gl *gl, th_error *err
             .gl = gl,
             .compiled_models = (const th_compiled_model *const *)v->compiled_models,
             .compiled_model_count = v->posed_count,
-            .palette = th_crowd_palette(v->crowd),
+            .palette = th_crowd_format(v->crowd),
             .mapping = d->gpu_mapping,
             .crowd = v->crowd,
         };
@@ -647,7 +647,7 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
             .gl = gl,
             .meshes = (const th_render_mesh *const *)v->meshes,
             .mesh_count = v->posed_count,
-            .palette = th_crowd_palette(v->crowd),
+            .palette = th_crowd_format(v->crowd),
             .fetch = d->fetch,
             .shadow_pixels = d->shadow_pixels,
             .ground = surroundings_of(d),
@@ -669,10 +669,10 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
     return th_pose_plan_create(&desc, &v->plan, err);
 }
 
-th_palette th_palette_for(th_palette palette, const th_gl *gl)
+th_format th_palette_for(th_format palette, const th_gl *gl)
 {
     assert(gl);
-    return palette == TH_PALETTE_AUTO && th_gl_get_info(gl)->software ? TH_PALETTE_F32 : palette;
+    return palette == TH_FORMAT_AUTO && th_gl_get_info(gl)->software ? TH_FORMAT_F32 : palette;
 }
 
 th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)

@@ -7,10 +7,10 @@
 #include "tint.h"
 #include "upload.h"
 
+#include <anim/device_program.h>
 #include <core/arena.h>
+#include <core/cache_line.h>
 #include <shaders.h>
-#include <throng/anim/device_program.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <stdio.h>

@@ -2,12 +2,12 @@
 
 #include <cli/command.h>
 
+#include <anim/archive.h>
 #include <anim/clip_choice.h>
+#include <anim/human.h>
+#include <anim/import.h>
 #include <anim/synthetic_text.h>
 #include <runtime/parallel.h>
-#include <throng/anim/archive.h>
-#include <throng/anim/human.h>
-#include <throng/anim/import.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -121,7 +121,7 @@ static th_result attach_donor(th_model_set *model_set, const th_model *donor, th
         th_model *richer;
         result = th_model_attach_clips(model_set->models[m], donor, &richer, err);
         if (result == TH_OK) {
-            th_model_free(model_set->models[m]);
+            th_model_destroy(model_set->models[m]);
             model_set->models[m] = richer;
         }
     }
@@ -148,7 +148,7 @@ static th_result attach_clips(th_model_set *model_set, const th_model_options *o
             }
             if (result == TH_OK)
                 result = attach_donor(model_set, d->models[n], err);
-            th_model_free(d->models[n]);
+            th_model_destroy(d->models[n]);
         }
     }
     th_arena_destroy(arena);
@@ -211,7 +211,7 @@ th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, 
 void th_model_set_fini(th_model_set *model_set)
 {
     for (uint32_t m = 0; m < model_set->count; m++)
-        th_model_free(model_set->models[m]);
+        th_model_destroy(model_set->models[m]);
 }
 
 th_result th_model_load(const th_model_options *o, const char *path, th_model **out, th_error *err)

@@ -1,7 +1,7 @@
 #include <cli/options.h>
 
-#include <throng/anim/joint_lod.h>
-#include <throng/runtime/pose_plan.h>
+#include <anim/joint_lod.h>
+#include <runtime/pose_plan.h>
 
 #include <math.h>
 
@@ -13,8 +13,8 @@
 CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
 CHOICES(pose_evaluator_choices, TH_EVALUATOR_AUTO, "cpu", "gpu");
 CHOICES(evaluator_choices, TH_EVALUATOR_COUNT, "cpu", "gpu", "auto");
-CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "quat", "quat16");
-CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "quat", "quat16", "auto");
+CHOICES(palette_choices, TH_FORMAT_COUNT, "f32", "quat", "quat16");
+CHOICES(drawn_palette_choices, TH_FORMAT_COUNT + 1, "f32", "quat", "quat16", "auto");
 CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
 CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
 CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "cubic");

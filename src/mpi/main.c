@@ -2,16 +2,16 @@
 #include "job.h"
 #include <cli/options.h>
 
+#include <anim/archive.h>
 #include <bench/baselines.h>
 #include <bench/context.h>
 #include <bench/validate.h>
 #include <core/arena.h>
+#include <core/cache_line.h>
 #include <core/clock.h>
 #include <core/random.h>
-#include <throng/anim/archive.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <assert.h>
 #include <sched.h>
@@ -245,7 +245,7 @@ static void fini_block(block *b)
 static void pose_block(const block *b, void *palette)
 {
     memset(palette, 0xff, th_crowd_palette_bytes(b->crowd));
-    th_frame_animate(b->frame, CHECKED_S, palette);
+    th_frame_run(b->frame, CHECKED_S, palette);
 }
 
 /* ---- the crowd and its points ---- */
@@ -502,7 +502,7 @@ static void run_point(study *s, point *p, uint32_t round)
             th_mpi_barrier(s->job, p->comm, "the begin of a frame");
             const uint64_t start_ns = th_clock_ns();
             if (stage == TH_RANK_POSES || stage == TH_RANK_GATHER)
-                th_frame_animate(p->block.frame, (round * frames + f) / TH_FRAME_RATE, s->palette);
+                th_frame_run(p->block.frame, (round * frames + f) / TH_FRAME_RATE, s->palette);
             const uint64_t posed_ns = th_clock_ns();
             if (is_barrier)
                 MPI_Ibarrier(p->comm, &request);
@@ -602,7 +602,7 @@ static int measure(study *s)
         return code;
     const th_crowd *crowd = s->points[s->out.point_count - 1].block.crowd;
     s->out.isa = th_crowd_isa(crowd);
-    s->out.palette = th_crowd_palette(crowd);
+    s->out.palette = th_crowd_format(crowd);
     th_rank_scaling_describe(&s->out, s->whole, &s->scene, s->whole->instance_count);
     code = th_mpi_agree_same(s->job, "instruction set", th_isa_name(s->out.isa));
     if (code == TH_EXIT_GOOD)
@@ -637,7 +637,7 @@ static int measure(study *s)
 static bool write_scaling(const void *result, th_form form, FILE *file)
 {
     if (form != TH_FORM_JSON)
-        return th_rank_scaling_print(result, (th_format)form, file);
+        return th_rank_scaling_print(result, (th_output_format)form, file);
     return th_output_json(th_rank_scaling_json(result), 12, file);
 }
 

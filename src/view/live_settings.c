@@ -143,7 +143,7 @@ bool th_live_settings_apply(th_live_settings *s, th_action action, const th_mode
         while (!th_scheduler_available(crowd->jobs.scheduler));
         return true;
     case TH_ACTION_PALETTE:
-        crowd->palette = (th_palette)turn(crowd->palette, false, TH_PALETTE_COUNT + 1);
+        crowd->palette = (th_format)turn(crowd->palette, false, TH_FORMAT_COUNT + 1);
         return true;
     case TH_ACTION_INTERPOLATION:
         crowd->compile.interpolation =
@@ -188,8 +188,8 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
     th_append(text, size, ", %u thread%s", crowd->jobs.threads, th_plural(crowd->jobs.threads));
     if (crowd->jobs.scheduler != TH_SCHEDULER_WORK_STEALING)
         th_append(text, size, ", %s", th_scheduler_name(crowd->jobs.scheduler));
-    if (crowd->palette != TH_PALETTE_F32 && crowd->palette != TH_PALETTE_AUTO)
-        th_append(text, size, ", %s", th_palette_name(crowd->palette));
+    if (crowd->palette != TH_FORMAT_F32 && crowd->palette != TH_FORMAT_AUTO)
+        th_append(text, size, ", %s", th_format_name(crowd->palette));
     if (crowd->compile.interpolation != TH_INTERPOLATION_AUTHORED)
         th_append(text, size, ", %s", th_interpolation_name(crowd->compile.interpolation));
     if (s->clip && strcmp(s->clip, "all") != 0)

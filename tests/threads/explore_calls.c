@@ -281,7 +281,7 @@ static void run_calls(const explore_plan *plan, th_jobs *jobs, th_jobs *other)
 uint64_t explore_frame_hash(th_frame *frame, const explore_plan *plan, uint32_t n)
 {
     memset(plan->palette, 0xff, th_crowd_palette_bytes(plan->crowd));
-    th_frame_animate(frame, n / TH_FRAME_RATE, plan->palette);
+    th_frame_run(frame, n / TH_FRAME_RATE, plan->palette);
     return th_crowd_hash(plan->crowd, plan->palette);
 }
 

@@ -15,7 +15,7 @@
 #include "explore_orders.h"
 #include "fixture_nightly.h"
 
-#include <throng/anim/human.h>
+#include <anim/human.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ static void village_fini(village *c)
     free(c->palette);
     th_crowd_destroy(c->crowd);
     th_compiled_model_destroy(c->compiled);
-    th_model_free(c->model);
+    th_model_destroy(c->model);
 }
 
 static uint32_t draw_threads(uint64_t *random)

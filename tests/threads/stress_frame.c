@@ -4,12 +4,12 @@
  * mask, some add. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
 
+#include <anim/human.h>
+#include <core/cache_line.h>
 #include <core/random.h>
-#include <throng/anim/human.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/pose_plan.h>
-#include <throng/runtime/scene.h>
+#include <runtime/frame.h>
+#include <runtime/pose_plan.h>
+#include <runtime/scene.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static uint64_t animate(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, cons
         list[i] = i;
     th_pose_plan_make(plan, jobs, time_s, list, groups, 2);
     memset(palette, 0xff, th_crowd_palette_bytes(k->crowd));
-    th_frame_animate(frame, time_s, palette);
+    th_frame_run(frame, time_s, palette);
     return th_crowd_hash(k->crowd, palette);
 }
 
@@ -96,7 +96,7 @@ static uint64_t hold(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const k
         th_pose_plan_begin(plan, number);
         th_pose_plan_make(plan, jobs, n / 60.0, list, groups, 2);
         th_pose_plan_keep(plan, jobs, number);
-        th_frame_animate(frame, (n + number - first) / 60.0, palette);
+        th_frame_run(frame, (n + number - first) / 60.0, palette);
     }
     insist(th_pose_plan_counts(plan).held > CHARACTERS / 4, "nobody holds a pose");
     const uint64_t hash = fnv1a(1, palette, th_crowd_palette_bytes(k->crowd) / 4);
@@ -134,7 +134,7 @@ static int update(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const layered *l = ctx;
     const th_crowd_layers layers = {l->layers[0], l->counts, MOST_LAYERS};
-    th_crowd_update_layers(l->crowd, begin, end, 0, &layers, l->palette, l->scratch + worker * l->scratch_stride);
+    th_crowd_pose_layers(l->crowd, begin, end, 0, &layers, l->palette, l->scratch + worker * l->scratch_stride);
     return 0;
 }
 
@@ -164,7 +164,7 @@ static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *ou
 {
     th_jobs *serial;
     th_frame *frame;
-    insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
+    insist(th_scene_crowd(scene, isa, TH_FORMAT_F32, &out->crowd, NULL) == TH_OK, "no crowd");
     insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
     const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = out->behaviour};
     th_pose_plan *plan = make_plan(out);
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
     desc.compile.masks = &(th_mask){"arm", arm};
     desc.compile.mask_count = 1;
     insist(th_scene_create(&desc, &masked, NULL) == TH_OK, "no scene with a mask");
-    insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
+    insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &any, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
     const th_routines_desc blend_desc = {.compiled = scene->compiled_models[0], .kind = TH_BEHAVIOUR_BLEND};
@@ -267,6 +267,6 @@ int main(int argc, char **argv)
     th_scene_destroy(masked);
     th_scene_destroy(scene);
     human->mesh_count = meshes;
-    th_model_free(human);
+    th_model_destroy(human);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Random calls on random pools, checked: stress_jobs [POOLS [SEED]]. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,8 +4,8 @@
 #ifndef THRONG_ANIM_CEILINGS_H
 #define THRONG_ANIM_CEILINGS_H
 
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
+#include <anim/crowd.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 
@@ -16,7 +16,7 @@ typedef struct th_crowd_work {
     uint64_t palette_bytes; /* that are stored, whole cache lines */
 } th_crowd_work;
 
-/* By th_crowd_update: without the arithmetic of seeking, some operations a character, and without characters that play
+/* By th_crowd_pose: without the arithmetic of seeking, some operations a character, and without characters that play
  * exact. */
 th_crowd_work th_crowd_count_work(const th_crowd *crowd);
 

@@ -2,9 +2,9 @@
 #ifndef THRONG_ANIM_CLIP_CHOICE_H
 #define THRONG_ANIM_CLIP_CHOICE_H
 
-#include <throng/anim/model.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <anim/model.h>
+#include <core/api.h>
+#include <core/error.h>
 
 TH_API_BEGIN
 

@@ -2,7 +2,7 @@
 #ifndef THRONG_ANIM_SYNTHETIC_TEXT_H
 #define THRONG_ANIM_SYNTHETIC_TEXT_H
 
-#include <throng/anim/synthetic.h>
+#include <anim/synthetic.h>
 
 #include <stddef.h>
 

@@ -2,9 +2,9 @@
 #ifndef THRONG_ANIM_WEIGHTS_H
 #define THRONG_ANIM_WEIGHTS_H
 
+#include <anim/model.h>
+#include <core/api.h>
 #include <core/arena.h>
-#include <throng/anim/model.h>
-#include <throng/core/api.h>
 
 TH_API_BEGIN
 

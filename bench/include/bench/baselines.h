@@ -2,7 +2,7 @@
 #ifndef THRONG_BENCH_BASELINES_H
 #define THRONG_BENCH_BASELINES_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

@@ -25,10 +25,10 @@
 #define THRONG_BENCH_BENCH_H
 
 #include <bench/measure.h>
+#include <core/api.h>
 #include <core/table.h>
-#include <throng/core/api.h>
-#include <throng/runtime/scene.h>
-#include <throng/runtime/tracer.h>
+#include <runtime/scene.h>
+#include <runtime/tracer.h>
 
 TH_API_BEGIN
 
@@ -109,11 +109,11 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 int th_scheduler_process_main(void);
 
 /* Tables for people, as text or Markdown. False when memory is out. */
-bool th_bench_print(const th_report *report, th_format format, FILE *file);
+bool th_bench_print(const th_report *report, th_output_format format, FILE *file);
 
 /* Prints the same as text while it is measured. */
 typedef struct th_bench_printer {
-    th_format format; /* TH_FORMAT_TEXT or TH_FORMAT_WIDE */
+    th_output_format format; /* TH_OUTPUT_TEXT or TH_OUTPUT_WIDE */
     FILE *file;
     /* The table in progress; zero at first: */
     int view;

@@ -29,8 +29,8 @@
 #define THRONG_BENCH_CAPACITY_H
 
 #include <bench/stats.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <core/api.h>
+#include <core/error.h>
 
 #include <signal.h>
 

@@ -26,7 +26,7 @@
 
 #include <bench/result_file.h>
 #include <bench/student.h>
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 
@@ -172,7 +172,7 @@ void th_change_describe(const th_change *change, char *out, size_t size);
 /* As JSON (NULL when memory is out), as CSV, and as text for people. False when memory is out. */
 json_t *th_comparison_json(const th_comparison *comparison);
 bool th_comparison_csv(const th_comparison *comparison, FILE *file);
-bool th_comparison_print(const th_comparison *comparison, th_format format, FILE *file);
+bool th_comparison_print(const th_comparison *comparison, th_output_format format, FILE *file);
 
 TH_API_END
 

@@ -2,8 +2,8 @@
 #ifndef THRONG_BENCH_CONTEXT_H
 #define THRONG_BENCH_CONTEXT_H
 
-#include <throng/core/api.h>
-#include <throng/jobs/jobs.h>
+#include <core/api.h>
+#include <jobs/jobs.h>
 
 #include <jansson.h>
 

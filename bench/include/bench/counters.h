@@ -5,7 +5,7 @@
 #ifndef THRONG_BENCH_COUNTERS_H
 #define THRONG_BENCH_COUNTERS_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

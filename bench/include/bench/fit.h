@@ -12,7 +12,7 @@
 #ifndef THRONG_BENCH_FIT_H
 #define THRONG_BENCH_FIT_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef THRONG_BENCH_HISTOGRAM_H
 #define THRONG_BENCH_HISTOGRAM_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdint.h>
 

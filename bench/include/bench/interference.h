@@ -3,7 +3,7 @@
 #ifndef THRONG_BENCH_INTERFERENCE_H
 #define THRONG_BENCH_INTERFERENCE_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #define THRONG_BENCH_MEASURE_H
 
 #include <bench/report.h>
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <signal.h>
 

@@ -7,7 +7,7 @@
 #ifndef THRONG_BENCH_PAGE_H
 #define THRONG_BENCH_PAGE_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #define THRONG_BENCH_POP_H
 
 #include <bench/stats.h>
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

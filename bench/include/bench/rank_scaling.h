@@ -7,13 +7,13 @@
 #ifndef THRONG_BENCH_RANK_SCALING_H
 #define THRONG_BENCH_RANK_SCALING_H
 
+#include <anim/crowd.h>
 #include <bench/pop.h>
 #include <bench/report.h>
 #include <bench/stats.h>
+#include <core/api.h>
 #include <core/arena.h>
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-#include <throng/runtime/scene.h>
+#include <runtime/scene.h>
 
 TH_API_BEGIN
 
@@ -70,7 +70,7 @@ typedef struct th_rank_scaling {
     bool has_gather;  /* else only poses and barriers were run */
     double budget_ns; /* that p99 must not exceed; 0: none */
     th_isa isa;
-    th_palette palette;
+    th_format palette;
 } th_rank_scaling;
 
 /* Sets up `out`, whose counts and flags must be filled in and the rest zero: room for all frames. counts: of ranks, for
@@ -92,7 +92,7 @@ bool th_rank_scaling_misses_budget(const th_rank_scaling *scaling);
 json_t *th_rank_scaling_json(const th_rank_scaling *scaling);
 
 /* For people. False when memory is out. */
-bool th_rank_scaling_print(const th_rank_scaling *scaling, th_format format, FILE *file);
+bool th_rank_scaling_print(const th_rank_scaling *scaling, th_output_format format, FILE *file);
 
 TH_API_END
 

@@ -5,7 +5,7 @@
 #define THRONG_BENCH_RANK_TEST_H
 
 #include <bench/stats.h>
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

@@ -9,10 +9,10 @@
 #include <bench/context.h>
 #include <bench/interference.h>
 #include <bench/stats.h>
+#include <core/api.h>
+#include <core/error.h>
 #include <core/text_format.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
-#include <throng/runtime/scene.h>
+#include <runtime/scene.h>
 
 TH_API_BEGIN
 

@@ -7,7 +7,7 @@
 #define THRONG_BENCH_RESULT_FILE_H
 
 #include <bench/report.h>
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

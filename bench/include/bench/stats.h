@@ -4,7 +4,7 @@
 #ifndef THRONG_BENCH_STATS_H
 #define THRONG_BENCH_STATS_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdbool.h>
 #include <stddef.h>

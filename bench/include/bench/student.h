@@ -8,7 +8,7 @@
 
 #include <bench/fit.h>
 #include <bench/stats.h>
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

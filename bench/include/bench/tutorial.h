@@ -13,8 +13,8 @@
 #ifndef THRONG_BENCH_TUTORIAL_H
 #define THRONG_BENCH_TUTORIAL_H
 
-#include <throng/anim/model.h>
-#include <throng/core/api.h>
+#include <anim/model.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

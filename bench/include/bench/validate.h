@@ -8,8 +8,8 @@
 #define THRONG_BENCH_VALIDATE_H
 
 #include <bench/report.h>
-#include <throng/core/api.h>
-#include <throng/runtime/scene.h>
+#include <core/api.h>
+#include <runtime/scene.h>
 
 TH_API_BEGIN
 

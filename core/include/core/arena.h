@@ -3,7 +3,7 @@
 #ifndef THRONG_CORE_ARENA_H
 #define THRONG_CORE_ARENA_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdarg.h>
 #include <stdbool.h>

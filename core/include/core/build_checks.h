@@ -2,7 +2,7 @@
 #ifndef THRONG_CORE_BUILD_CHECKS_H
 #define THRONG_CORE_BUILD_CHECKS_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

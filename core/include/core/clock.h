@@ -2,7 +2,7 @@
 #ifndef THRONG_CORE_CLOCK_H
 #define THRONG_CORE_CLOCK_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 #ifndef THRONG_CORE_FILE_H
 #define THRONG_CORE_FILE_H
 
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <core/api.h>
+#include <core/error.h>
 
 #include <stdbool.h>
 #include <sys/uio.h>

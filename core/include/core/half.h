@@ -2,7 +2,7 @@
 #ifndef THRONG_CORE_HALF_H
 #define THRONG_CORE_HALF_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdint.h>
 #include <string.h>

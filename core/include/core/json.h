@@ -5,7 +5,7 @@
 #ifndef THRONG_CORE_JSON_H
 #define THRONG_CORE_JSON_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <jansson.h>
 #include <stdbool.h>

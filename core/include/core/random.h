@@ -3,7 +3,7 @@
 #ifndef THRONG_CORE_RANDOM_H
 #define THRONG_CORE_RANDOM_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdint.h>
 

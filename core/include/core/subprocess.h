@@ -6,7 +6,7 @@
 #ifndef THRONG_CORE_SUBPROCESS_H
 #define THRONG_CORE_SUBPROCESS_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdbool.h>
 #include <sys/types.h>

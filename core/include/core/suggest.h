@@ -2,7 +2,7 @@
 #ifndef THRONG_CORE_SUGGEST_H
 #define THRONG_CORE_SUGGEST_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,11 +12,11 @@
 #ifndef THRONG_RENDER_CULL_H
 #define THRONG_RENDER_CULL_H
 
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-#include <throng/render/camera.h>
-#include <throng/render/layout.h>
-#include <throng/runtime/pose_plan.h>
+#include <anim/crowd.h>
+#include <core/api.h>
+#include <render/camera.h>
+#include <render/layout.h>
+#include <runtime/pose_plan.h>
 
 TH_API_BEGIN
 

@@ -16,8 +16,8 @@
 #ifndef THRONG_RENDER_HUD_H
 #define THRONG_RENDER_HUD_H
 
-#include <throng/core/api.h>
-#include <throng/render/gl.h>
+#include <core/api.h>
+#include <render/gl.h>
 
 TH_API_BEGIN
 

@@ -2,8 +2,8 @@
 #ifndef THRONG_RUNTIME_PARALLEL_H
 #define THRONG_RUNTIME_PARALLEL_H
 
-#include <throng/core/api.h>
-#include <throng/jobs/jobs.h>
+#include <core/api.h>
+#include <jobs/jobs.h>
 
 #include <stdint.h>
 

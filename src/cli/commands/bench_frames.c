@@ -2,12 +2,12 @@
 
 #include <bench/figures.h>
 #include <bench/validate.h>
+#include <core/cache_line.h>
 #include <core/clock.h>
 #include <render/gpu_clock.h>
-#include <throng/core/cache_line.h>
-#include <throng/render/gpu_evaluator.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <render/gpu_evaluator.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct frame_kind {
 
 /* What an error/ entry does otherwise than the command line says. */
 typedef struct frame_setting {
-    th_palette palette;
+    th_format palette;
     double share_hz;
     bool all_share; /* not only far characters */
     bool joint_lod;
@@ -237,7 +237,7 @@ typedef struct validation {
 static void pose_all(void *ctx, uint64_t frame)
 {
     const validation *v = ctx;
-    th_crowd_update(v->crowd, 0, th_crowd_batch_count(v->crowd), time_of(frame), v->palette, v->scratch);
+    th_crowd_pose(v->crowd, 0, th_crowd_batch_count(v->crowd), time_of(frame), v->palette, v->scratch);
 }
 
 static th_result check(const subject *s, th_error *err)
@@ -320,7 +320,7 @@ static th_result compare_with_kernel(subject *s, th_error *err)
     if (result == TH_OK)
         result = th_gpu_evaluator_read(evaluator, crowd, time_of(TH_VALIDATE_FRAME), got, err);
     if (result == TH_OK) {
-        th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_of(TH_VALIDATE_FRAME), wanted, scratch);
+        th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), time_of(TH_VALIDATE_FRAME), wanted, scratch);
         s->same_bytes = memcmp(wanted, got, bytes) == 0;
     }
     th_gpu_evaluator_destroy(evaluator);
@@ -473,7 +473,7 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
 
 typedef struct posed_entry {
     th_gpu_mapping mapping;
-    th_palette palette;
+    th_format palette;
 } posed_entry;
 
 /* An entry being measured. */
@@ -598,7 +598,7 @@ static th_result create_posed(const th_external_benchmark *benchmark, void *ctx,
 
     /* Against double precision, and against the bytes of the scalar kernel. On other drivers than llvmpipe division may
      * be off in the last bit, so other bytes are no failure. */
-    th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(TH_VALIDATE_FRAME), p->reference, p->scratch);
+    th_crowd_pose(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(TH_VALIDATE_FRAME), p->reference, p->scratch);
     const th_validate_run_desc desc = {
         .scene = p->scene, .crowd = p->crowd, .palette = p->palette, .run = read_posed, .ctx = p};
     result = th_validate_run(&desc, row, err);
@@ -659,12 +659,12 @@ static const frame_kind kinds[KINDS] = {
     .run = run_posed, .after = end_posed, .summarize = summarize_posed, .destroy = destroy_posed
 
 static const th_external_benchmark external[] = {
-    {.name = "gpu/character/f32", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F32)},
-    {.name = "gpu/character/quat", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT)},
-    {.name = "gpu/character/quat16", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT16)},
-    {.name = "gpu/joint/f32", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_F32)},
-    {.name = "gpu/joint/quat", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT)},
-    {.name = "gpu/joint/quat16", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT16)},
+    {.name = "gpu/character/f32", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_FORMAT_F32)},
+    {.name = "gpu/character/quat", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_FORMAT_QUAT)},
+    {.name = "gpu/character/quat16", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_FORMAT_QUAT16)},
+    {.name = "gpu/joint/f32", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_FORMAT_F32)},
+    {.name = "gpu/joint/quat", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_FORMAT_QUAT)},
+    {.name = "gpu/joint/quat16", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_FORMAT_QUAT16)},
     {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
     {.name = "frame/all_visible/redraw", A_FRAME(ALL_VISIBLE, REDRAW)},
     {.name = "frame/all_visible/posed", A_FRAME(ALL_VISIBLE, POSED)},
@@ -674,9 +674,9 @@ static const th_external_benchmark external[] = {
     {.name = "frame/1_percent_visible/redraw", A_FRAME(HUNDREDTH_VISIBLE, REDRAW)},
     {.name = "frame/1_percent_visible/posed", A_FRAME(HUNDREDTH_VISIBLE, POSED)},
     {.name = "frame/1_percent_visible/gpu", A_FRAME(HUNDREDTH_VISIBLE, BY_GPU)},
-    {.name = "error/f32", AN_ERROR(.palette = TH_PALETTE_F32)},
-    {.name = "error/quat", AN_ERROR(.palette = TH_PALETTE_QUAT)},
-    {.name = "error/quat16", AN_ERROR(.palette = TH_PALETTE_QUAT16)},
+    {.name = "error/f32", AN_ERROR(.palette = TH_FORMAT_F32)},
+    {.name = "error/quat", AN_ERROR(.palette = TH_FORMAT_QUAT)},
+    {.name = "error/quat16", AN_ERROR(.palette = TH_FORMAT_QUAT16)},
     {.name = "error/share:30", AN_ERROR(.share_hz = 30)},
     {.name = "error/share:60", AN_ERROR(.share_hz = 60)},
     {.name = "error/share:120", AN_ERROR(.share_hz = 120)},

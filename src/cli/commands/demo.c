@@ -6,13 +6,13 @@
 #include "view/window.h"
 #include <cli/options.h>
 
+#include <anim/human.h>
 #include <bench/context.h>
 #include <bench/figures.h>
 #include <core/clock.h>
 #include <core/table.h>
 #include <core/text_format.h>
 #include <render/hud.h>
-#include <throng/anim/human.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -299,7 +299,7 @@ int th_command_demo(const th_options *o, th_run *run)
     th_hud_destroy(d.hud);
     for (uint32_t shot = 0; shot < TH_TOUR_SHOTS; shot++)
         th_crowd_view_destroy(d.crowd_views[shot]);
-    th_model_free(d.model);
+    th_model_destroy(d.model);
     th_window_close(d.window);
     th_picture_close(&d.picture);
     return code;

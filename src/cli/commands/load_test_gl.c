@@ -161,7 +161,7 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
     const uint32_t hold = th_crowd_view_most_hold(&c->crowd);
     const double copies = SLOT_COPIES * (TH_RING_SLOTS - 1 + hold);
     /* Measuring the error on screen takes the palettes that are drawn once more, and those of the full evaluation. */
-    const double f32 = (double)th_palette_entry_bytes(TH_PALETTE_F32);
+    const double f32 = (double)th_palette_entry_bytes(TH_FORMAT_F32);
     const double error_copies = 1.25 * (hold + f32 / (double)th_palette_entry_bytes(c->crowd.palette));
     return (th_stress_renderer){
         .prepare = prepare,

@@ -102,7 +102,7 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         TH_FIELD("context", TH_TEXT(th_gl_kind_name(info->kind))),
         TH_FIELD("version", TH_TEXT(info->version)),
         TH_FIELD("software", TH_FLAG(info->software)),
-        TH_FIELD("palette", TH_TEXT(th_palette_name(parts.palette))),
+        TH_FIELD("palette", TH_TEXT(th_format_name(parts.palette))),
         TH_FIELD("layout", TH_TEXT(th_layout_name(crowd->layout))),
         TH_FIELD("fetch", TH_TEXT(th_fetch_name(parts.fetch))),
         TH_FIELD("upload", TH_TEXT(th_ring_upload_name(parts.upload))),

@@ -4,7 +4,7 @@
 #define TH_CLI_PICTURE_H
 
 #include <bench/report.h>
-#include <throng/render/crowd_view.h>
+#include <render/crowd_view.h>
 
 #include <jansson.h>
 

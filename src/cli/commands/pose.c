@@ -2,15 +2,15 @@
 #include <cli/options.h>
 
 #include <anim/clip_choice.h>
+#include <anim/exact.h>
+#include <anim/layer.h>
 #include <bench/figures.h>
+#include <core/cache_line.h>
 #include <core/suggest.h>
+#include <render/gl.h>
+#include <render/gpu_evaluator.h>
+#include <runtime/frame.h>
 #include <runtime/parallel.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/layer.h>
-#include <throng/core/cache_line.h>
-#include <throng/render/gl.h>
-#include <throng/render/gpu_evaluator.h>
-#include <throng/runtime/frame.h>
 
 #include <math.h>
 #include <stddef.h>
@@ -141,7 +141,7 @@ static bool is_compiled(const th_options *o)
 /* Reads an entry of a palette: of a bone, or of the weights behind them. */
 static th_mat34 read_entry(const pose *p, const char *palette, uint32_t entry)
 {
-    const th_palette format = p->options->crowd.palette;
+    const th_format format = p->options->crowd.palette;
     const bool is_bone = entry < p->model->bone_count;
     const th_palette_base base = is_bone ? th_model_palette_base(p->model, entry) : (th_palette_base){0};
     th_mat34 out;
@@ -157,7 +157,7 @@ static th_result pose_by_kernel(pose *p, const th_crowd *crowd, void *palette, t
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     const uint8_t count = (uint8_t)p->layers.count;
     const th_crowd_layers layers = {p->layers.layers, &count, TH_MAX_LAYERS};
-    th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, scratch);
+    th_crowd_pose_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, scratch);
     free(scratch);
     return TH_OK;
 }
@@ -374,10 +374,10 @@ static bool write_pose(const void *result, th_form form, FILE *file)
     th_sheet joints = th_sheet_table(0), weights = th_sheet_table(0);
     add_joints(p, &joints);
     add_weights(p, &weights);
-    const bool is_written = th_sheet_write(&joints, TH_FORMAT_TEXT, file);
+    const bool is_written = th_sheet_write(&joints, TH_OUTPUT_TEXT, file);
     if (weights.count > 0)
         fputc('\n', file);
-    return th_sheet_write(&weights, TH_FORMAT_TEXT, file) && is_written;
+    return th_sheet_write(&weights, TH_OUTPUT_TEXT, file) && is_written;
 }
 
 /* ---- command ---- */

@@ -5,8 +5,8 @@
 
 #include <bench/figures.h>
 #include <core/json.h>
-#include <throng/render/frame_writer.h>
-#include <throng/runtime/tracer.h>
+#include <render/frame_writer.h>
+#include <runtime/tracer.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,7 +191,7 @@ static json_t *rendering_json(const rendering *r)
         TH_FIELD("renderer", TH_TEXT(info->renderer)),
         TH_FIELD("version", TH_TEXT(info->version)),
         TH_FIELD("software", TH_FLAG(info->software)),
-        TH_FIELD("palette", TH_TEXT(th_palette_name(view.palette))),
+        TH_FIELD("palette", TH_TEXT(th_format_name(view.palette))),
         TH_FIELD("fetch", TH_TEXT(th_fetch_name(view.fetch))),
         TH_FIELD("upload", TH_TEXT(th_ring_upload_name(view.upload))),
         TH_FIELD("evaluator", TH_TEXT(th_evaluator_name(view.evaluator))),
@@ -250,7 +250,7 @@ static bool write_rendering(const void *result, th_form form, FILE *file)
 
     const th_crowd_view_parts view = th_crowd_view_get_parts(r->crowd_view);
     fprintf(file, "%s, %s, %s palettes by %s, %s%s\n", info->renderer, th_gl_kind_name(info->kind),
-            th_palette_name(view.palette), th_fetch_name(view.fetch), th_ring_upload_name(view.upload),
+            th_format_name(view.palette), th_fetch_name(view.fetch), th_ring_upload_name(view.upload),
             view.culling == TH_EVALUATOR_GPU     ? ", culled and posed by the GPU"
             : view.evaluator == TH_EVALUATOR_GPU ? ", posed by the GPU"
                                                  : "");

@@ -19,7 +19,7 @@ static bool write_scale(const void *result, th_form form, FILE *file)
     case TH_FORM_CSV:
         return th_report_csv(&scale->report, file);
     default:
-        return th_scale_print(scale, (th_format)form, file);
+        return th_scale_print(scale, (th_output_format)form, file);
     }
 }
 

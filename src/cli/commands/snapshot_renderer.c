@@ -1,12 +1,12 @@
 /* The picture process of `throng serve`, confined before it reads anything. */
 #include <cli/options.h>
 
+#include <anim/archive.h>
 #include <core/build_checks.h>
+#include <render/crowd_view.h>
+#include <render/frame_writer.h>
 #include <serve/log.h>
 #include <serve/snapshot_ipc.h>
-#include <throng/anim/archive.h>
-#include <throng/render/crowd_view.h>
-#include <throng/render/frame_writer.h>
 
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -195,7 +195,7 @@ int th_snapshot_renderer_run(void)
     th_target_destroy(r->target);
     th_gl_destroy(r->gl);
     for (uint32_t m = 0; m < TH_SETTINGS_MODELS; m++)
-        th_model_free(r->models[m]);
+        th_model_destroy(r->models[m]);
     free(r);
     return result == TH_OK ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT;
 }

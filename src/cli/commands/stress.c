@@ -31,7 +31,7 @@ static bool write_stress(const void *result, th_form form, FILE *file)
     case TH_FORM_CSV:
         return th_report_csv(&stress->report, file);
     default:
-        return th_stress_print(stress, (th_format)form, file);
+        return th_stress_print(stress, (th_output_format)form, file);
     }
 }
 

@@ -11,9 +11,9 @@
 #include <core/clock.h>
 #include <core/json.h>
 #include <core/table.h>
+#include <render/frame_writer.h>
 #include <render/gpu_clock.h>
-#include <throng/render/frame_writer.h>
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -522,7 +522,7 @@ static bool write_view(const void *result, th_form form, FILE *file)
         "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "frames",
         th_json_count(v->frames), "frames_per_s", frames_per_s, "frame_ms", ms, "mean_ms", mean_ms, "characters",
         th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
-        th_scheduler_name(crowd->jobs.scheduler), "palette", is_drawn ? th_palette_name(parts.palette) : "none",
+        th_scheduler_name(crowd->jobs.scheduler), "palette", is_drawn ? th_format_name(parts.palette) : "none",
         "interpolation", th_interpolation_name(crowd->compile.interpolation), "renderer", th_json_text(gl->renderer),
         "version", th_json_text(gl->version), "software", (int)gl->software, "fetch",
         th_json_text(is_drawn ? th_fetch_name(parts.fetch) : NULL), "upload",

@@ -2,12 +2,12 @@
 #ifndef TH_CLI_MODEL_SET_H
 #define TH_CLI_MODEL_SET_H
 
+#include <anim/import.h>
+#include <anim/sandbox.h>
 #include <core/arena.h>
-#include <throng/anim/import.h>
-#include <throng/anim/sandbox.h>
-#include <throng/render/crowd_view.h>
-#include <throng/runtime/scene.h>
-#include <throng/runtime/tracer.h>
+#include <render/crowd_view.h>
+#include <runtime/scene.h>
+#include <runtime/tracer.h>
 
 enum { TH_FILE_LIST_MAX = 64 };
 

@@ -9,12 +9,12 @@
 
 #include <bench/compare.h>
 #include <bench/measure.h>
+#include <render/crowd_view.h>
+#include <render/frame_writer.h>
+#include <render/gpu_evaluator.h>
+#include <render/target.h>
+#include <runtime/frame.h>
 #include <serve/server.h>
-#include <throng/render/crowd_view.h>
-#include <throng/render/frame_writer.h>
-#include <throng/render/gpu_evaluator.h>
-#include <throng/render/target.h>
-#include <throng/runtime/frame.h>
 
 /* Zero, or the default that the help shows, where not given. */
 typedef struct th_options {

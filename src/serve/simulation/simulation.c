@@ -111,7 +111,7 @@ void th_model_cache_release(th_model_cache *model_cache)
     for (uint32_t m = 0; m < model_cache->count; m++) {
         th_routines_destroy((th_routines *)model_cache->routines[m]);
         th_compiled_model_destroy((th_compiled_model *)model_cache->compiled_models[m]);
-        th_model_free(model_cache->models[m]);
+        th_model_destroy(model_cache->models[m]);
     }
     th_memory_release(model_cache->memory, TH_MEMORY_MODELS, model_cache->reserved);
     free(model_cache);
@@ -282,7 +282,7 @@ th_result th_simulation_warm_up(th_simulation *simulation, th_error *err)
             &simulation->frame, err);
     if (result != TH_OK)
         return result;
-    th_frame_animate(simulation->frame, 0, simulation->palettes);
+    th_frame_run(simulation->frame, 0, simulation->palettes);
     th_jobs_stats(simulation->jobs, stats);
     th_jobs_stats_reset(simulation->jobs);
     return TH_OK;

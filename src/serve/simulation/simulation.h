@@ -3,8 +3,8 @@
 #ifndef TH_SERVE_SIMULATION_SIMULATION_H
 #define TH_SERVE_SIMULATION_SIMULATION_H
 
+#include <runtime/frame.h>
 #include <serve/settings.h>
-#include <throng/runtime/frame.h>
 
 /* Models, loaded and compiled, and their routines: the expensive part of a crowd that does not depend on its size.
  * Crowds that differ in count, threads or clips share it. Read only, except the reference count. */

@@ -7,14 +7,14 @@
 #include "random_model.h"
 #include "render/view/crowd_view_parts.h"
 
+#include <anim/behaviour.h>
+#include <anim/bounds.h>
 #include <anim/clip_choice.h>
-#include <throng/anim/behaviour.h>
-#include <throng/anim/bounds.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
-#include <throng/render/crowd_view.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <anim/exact.h>
+#include <anim/human.h>
+#include <render/crowd_view.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -56,7 +56,7 @@ static cast make_cast(const th_model *model, th_behaviour_kind kind)
     c.masks = th_compiled_model_masks(c.scene->compiled_models[0]);
     c.pose = calloc(model->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(model->weight_count + 1, sizeof *c.weights);
-    cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_PALETTE_F32, &c.crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_FORMAT_F32, &c.crowd, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_palette_create(c.crowd, &c.palette, &err), TH_OK, "%s", err.text);
     return c;
 }
@@ -362,7 +362,7 @@ static void a_frame_plays_the_behaviour(cast *c)
     for (double time_s = 0.3; time_s < 40; time_s += 3.1, n++) {
         const th_blend blend = blend_number(n);
         th_behaviour_set_blend(c->scene->behaviour, &blend, time_s - 0.1);
-        th_frame_animate(frame, time_s, c->palette);
+        th_frame_run(frame, time_s, c->palette);
         const th_crowd_layers *played = th_frame_layers(frame);
         for (uint32_t i = 0; i < COUNT; i++) {
             th_layer layers[TH_BEHAVIOUR_LAYERS];
@@ -401,7 +401,7 @@ static uint64_t hash_of(const cast *c, const th_jobs_desc *jobs_desc, uint32_t g
     for (uint32_t n = 0; n < 31; n++) {
         const th_blend blend = blend_number(n);
         th_behaviour_set_blend(behaviour, &blend, n * 19.9);
-        th_frame_animate(frame, n * 19.9, c->palette);
+        th_frame_run(frame, n * 19.9, c->palette);
         hash = 31 * hash + th_crowd_hash(c->crowd, c->palette);
     }
     th_frame_destroy(frame);
@@ -670,7 +670,7 @@ Test(behaviour, of_models_that_do_not_walk)
                 cr_expect_float_eq(layers[k].weight, 1.0F / (float)cases[n].layers, 1e-6F);
         }
         free_cast(&c);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -688,7 +688,7 @@ Test(behaviour, a_clip_that_is_asked_for_comes_before_those_that_fade_out)
     cr_expect_eq(layers[0].clip, 11);
     cr_expect_eq(layers[0].weight, 1);
     free_cast(&c);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Changes come in the middle of other changes, too. */

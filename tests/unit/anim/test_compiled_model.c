@@ -2,7 +2,7 @@
 #include "fixture_crowd.h"
 #include "fixture_human.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 
@@ -26,7 +26,7 @@ Test(compiled_model, one_and_a_thousand_joints_deep_and_wide)
         for (uint32_t i = 0; i < s.count; i++)
             cr_assert_leq(instance_error(&s, i, 0.1), 1.05 * th_compiled_model_bound(s.compiled) + rounding);
         crowd_fixture_fini(&s);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 

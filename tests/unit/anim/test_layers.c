@@ -4,9 +4,9 @@
 #include "fixture_isa.h"
 #include "fixture_morph.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/layer.h>
-#include <throng/anim/playback.h>
+#include <anim/exact.h>
+#include <anim/layer.h>
+#include <anim/playback.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -205,7 +205,7 @@ Test(layers, reference_follows_the_definition)
         }
         free(local);
         free_playlist(p);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -242,7 +242,7 @@ static void setup_fini(setup *t)
 {
     crowd_fixture_fini(&t->s);
     free_playlist(t->p);
-    th_model_free(t->model);
+    th_model_destroy(t->model);
 }
 
 /* Ends, with crowd_fixture_fini_twin, before `of` does. */
@@ -258,8 +258,8 @@ static void update(const setup *t, uint32_t step)
     const th_crowd_layers table = table_of(t->p);
     const uint32_t count = th_crowd_batch_count(t->s.crowd);
     for (uint32_t b = 0; b < count; b += step)
-        th_crowd_update_layers(t->s.crowd, b, b + step < count ? b + step : count, 0.25, &table, t->s.palette,
-                               t->s.scratch);
+        th_crowd_pose_layers(t->s.crowd, b, b + step < count ? b + step : count, 0.25, &table, t->s.palette,
+                             t->s.scratch);
 }
 
 /* A single clip's error, once for each layer that moves what others hold. */
@@ -381,7 +381,7 @@ Test(layers, kernels_follow_the_reference)
 }
 
 /* rounding: of the palette. */
-static void check_each_isa(const setup *t, th_palette palette, double rounding, const char *what)
+static void check_each_isa(const setup *t, th_format palette, double rounding, const char *what)
 {
     for (EACH_ISA(isa)) {
         setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .palette = palette});
@@ -401,7 +401,7 @@ Test(layers, follow_the_reference_in_every_interpolation)
             const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode,
                                                 .keys = n % 2 ? TH_KEYS_16 : TH_KEYS_32};
             setup_init_as(&t, n, how, (th_crowd_desc){0});
-            check_each_isa(&t, TH_PALETTE_F32, 0, th_interpolation_name((th_interpolation)mode));
+            check_each_isa(&t, TH_FORMAT_F32, 0, th_interpolation_name((th_interpolation)mode));
             setup_fini(&t);
         }
 }
@@ -530,7 +530,7 @@ Test(layers, a_pose_with_other_signs_of_scale_is_the_same_pose)
         update(&t, UINT16_MAX);
         check_layers(&t, 0, "mirrored");
         setup_fini(&t);
-        th_model_free(plain);
+        th_model_destroy(plain);
         free(got);
         free(parts);
     }
@@ -569,7 +569,7 @@ Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
 /* ---- palettes ---- */
 
 /* Of all models that can have such palettes. Returns how many. */
-static uint32_t check_quaternions(th_palette palette, double rounding)
+static uint32_t check_quaternions(th_format palette, double rounding)
 {
     uint32_t rigid = 0;
     for (uint32_t n = 0; n < MODELS; n++) {
@@ -577,7 +577,7 @@ static uint32_t check_quaternions(th_palette palette, double rounding)
         setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.writes = TH_WRITES_CACHED});
         const bool is_possible = !th_compiled_model_obstacle(t.s.compiled, palette);
         if (is_possible)
-            check_each_isa(&t, palette, rounding * t.model->size, th_palette_name(palette));
+            check_each_isa(&t, palette, rounding * t.model->size, th_format_name(palette));
         rigid += is_possible;
         setup_fini(&t);
     }
@@ -586,8 +586,8 @@ static uint32_t check_quaternions(th_palette palette, double rounding)
 
 Test(layers, quaternions_are_the_same_poses)
 {
-    cr_expect_gt(check_quaternions(TH_PALETTE_QUAT, 0), 5);
-    cr_expect_gt(check_quaternions(TH_PALETTE_QUAT16, 1e-4), 3);
+    cr_expect_gt(check_quaternions(TH_FORMAT_QUAT, 0), 5);
+    cr_expect_gt(check_quaternions(TH_FORMAT_QUAT16, 1e-4), 3);
 }
 
 /* ---- crowds ---- */
@@ -651,14 +651,14 @@ static void check_mixed(const mixed_crowd *m, uint32_t step, const uint32_t *act
     const uint32_t batches = th_crowd_batch_count(m->crowd);
     memset(m->palette, GUARD, th_crowd_palette_bytes(m->crowd));
     for (uint32_t b = 0; b < batches; b += step)
-        th_crowd_update_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette,
-                               m->scratch);
+        th_crowd_pose_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette,
+                             m->scratch);
     for (uint32_t k = 0; k < count; k++) {
         const setup *own = &m->own[active[k] % MIXED];
         const size_t offset = th_crowd_palette_offset(own->s.crowd, own_index(active[k]));
         cr_assert_arr_eq(m->palette + th_crowd_palette_offset(m->crowd, active[k]), own->s.palette + offset,
                          th_crowd_palettes(own->s.crowd, 0).stride, "%s, %u of %u active, instance %u",
-                         th_palette_name(th_crowd_palette(m->crowd)), count, ALL, active[k]);
+                         th_format_name(th_crowd_format(m->crowd)), count, ALL, active[k]);
     }
 }
 
@@ -677,9 +677,9 @@ static void check_active(const mixed_crowd *m, uint32_t count)
 Test(layers, do_not_depend_on_other_models_and_inactive_instances)
 {
     static const uint32_t counts[] = {ALL, ALL - MIXED * 16, 61, 20, 1, 0};
-    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++)
+    for (int palette = 0; palette < TH_FORMAT_COUNT; palette++)
         for (int writes = TH_WRITES_CACHED; writes <= TH_WRITES_STREAMED; writes++) {
-            mixed_crowd *m = make_mixed((th_crowd_desc){.palette = (th_palette)palette, .writes = (th_writes)writes});
+            mixed_crowd *m = make_mixed((th_crowd_desc){.palette = (th_format)palette, .writes = (th_writes)writes});
             for (uint32_t k = 0; k < sizeof counts / sizeof *counts; k++)
                 check_active(m, counts[k]);
             free_mixed(m);
@@ -716,9 +716,9 @@ static double played_weight(const setup *t, uint32_t instance, uint32_t weight)
 {
     const size_t entry = t->model->bone_count + weight / 12;
     float weights[12];
-    th_palette_read(TH_PALETTE_F32,
+    th_palette_read(TH_FORMAT_F32,
                     t->s.palette + th_crowd_palette_offset(t->s.crowd, instance) +
-                        entry * th_palette_entry_bytes(TH_PALETTE_F32),
+                        entry * th_palette_entry_bytes(TH_FORMAT_F32),
                     NULL, weights);
     return (double)weights[weight % 12];
 }
@@ -778,7 +778,7 @@ Test(layers, masks_from_a_joint_are_1_below_it)
         }
     }
     free(weights);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* A size of 0 of a joint, in its channel's first key or at rest. */
@@ -798,7 +798,7 @@ static void expect_obstacle(uint32_t axis, bool at_rest)
     const char *of_rest = th_layer_add_obstacle(model, 0, TH_LAYER_ADD_REST);
     cr_expect(at_rest ? !of_clip : of_clip && strcmp(of_clip, name) == 0, "axis %u", axis);
     cr_expect(!at_rest ? !of_rest : of_rest && strcmp(of_rest, name) == 0, "axis %u", axis);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(layers, nothing_is_a_multiple_of_a_size_of_0)

@@ -1,8 +1,8 @@
 #include "random_model.h"
 
 #include <anim/clip_choice.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/model.h>
+#include <anim/exact.h>
+#include <anim/model.h>
 
 #include <criterion/criterion.h>
 
@@ -27,7 +27,7 @@ Test(model, joints_and_clips_are_found_by_name_and_clips_by_number)
     static const char *const others[] = {"2", "4294967296" /* 2^32 */, "-1", ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         cr_expect_eq(th_clip_find(model, others[i]), TH_NO_INDEX, "%s", others[i]);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Of what is drawn and what that follows. The camera is a hundred times farther away. */
@@ -81,7 +81,7 @@ Test(model, size_is_the_largest_extent_at_rest)
         what;                                                                                                          \
         cr_assert_neq(th_model_check(model, &err), TH_OK, "%s", #what);                                                \
         cr_assert(strstr(err.text, word), "%s: %s", #what, err.text);                                                  \
-        th_model_free(model);                                                                                          \
+        th_model_destroy(model);                                                                                       \
     } while (0)
 
 Test(model, check_names_what_is_broken)
@@ -138,7 +138,7 @@ Test(model, check_takes_rotations_of_splines_as_they_are)
     cr_expect_eq(th_model_check(model, NULL), TH_OK);
     track->tangents = NULL;
     cr_expect_neq(th_model_check(model, NULL), TH_OK);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- lending clips ---- */
@@ -172,10 +172,10 @@ Test(attach, clips_are_bound_by_name)
     }
     if (lost)
         cr_assert(out->warning_count > 0 && strstr(out->warnings[out->warning_count - 1], "stranger"));
-    th_model_free(base); /* nothing of it is needed any more: ASan would tell */
-    th_model_free(donor);
+    th_model_destroy(base); /* nothing of it is needed any more: ASan would tell */
+    th_model_destroy(donor);
     cr_assert_eq(th_model_check(out, NULL), TH_OK);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 static void check_same_motion(const th_model *a, uint32_t clip_a, const th_model *b, uint32_t clip_b)
@@ -195,14 +195,14 @@ Test(attach, splines_keep_their_curves_and_steps_hold)
     random_desc desc = {
         .seed = 8, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .splines = true, .steps = 0.5};
     th_model *base = random_model(&desc), *donor = random_model(&desc), *out = attached_to(base, donor);
-    th_model_free(donor); /* nothing of it is needed any more: ASan would tell */
+    th_model_destroy(donor); /* nothing of it is needed any more: ASan would tell */
     cr_assert_eq(th_model_check(out, NULL), TH_OK);
     for (uint32_t c = 0; c < 2; c++) {
         check_same_motion(base, c, out, c);
         check_same_motion(base, c, out, 2 + c);
     }
-    th_model_free(base);
-    th_model_free(out);
+    th_model_destroy(base);
+    th_model_destroy(out);
 }
 
 Test(attach, other_orders_of_joints_are_fine)
@@ -221,9 +221,9 @@ Test(attach, other_orders_of_joints_are_fine)
     cr_assert_eq(attached->channel_count, own->channel_count);
     for (uint32_t c = 0; c < attached->channel_count; c++)
         cr_assert_eq(attached->channels[c].joint, 11 - own->channels[own->channel_count - 1 - c].joint);
-    th_model_free(base);
-    th_model_free(donor);
-    th_model_free(out);
+    th_model_destroy(base);
+    th_model_destroy(donor);
+    th_model_destroy(out);
 }
 
 static const double zero = 0;
@@ -258,7 +258,7 @@ static th_dmat34 pose_attached(const th_trs *base_rest, const th_trs *donor_rest
     th_model *out = attached_to(&base.model, make_one(&donor, "donor", donor_rest, channel));
     th_dmat34 pose;
     th_exact_pose(out, &out->clips[0], 0, TH_INTERPOLATION_AUTHORED, &pose);
-    th_model_free(out);
+    th_model_destroy(out);
     return pose;
 }
 
@@ -337,9 +337,9 @@ Test(attach, a_bases_own_clips_stay_as_they_are)
     }
     for (uint32_t n = 0; n < out->warning_count; n++)
         cr_expect_null(strstr(out->warnings[n], "several joints"), "nobody in the donor is called twin");
-    th_model_free(base);
-    th_model_free(donor);
-    th_model_free(out);
+    th_model_destroy(base);
+    th_model_destroy(donor);
+    th_model_destroy(out);
 }
 
 Test(attach, strangers_and_the_empty_handed_are_refused)
@@ -353,6 +353,6 @@ Test(attach, strangers_and_the_empty_handed_are_refused)
     cr_assert(strstr(err.text, "clip_0"), "%s", err.text);
     donor->clip_count = 0;
     cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_ERR_INPUT);
-    th_model_free(base);
-    th_model_free(donor);
+    th_model_destroy(base);
+    th_model_destroy(donor);
 }

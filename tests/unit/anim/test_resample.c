@@ -6,9 +6,9 @@
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
-#include <throng/anim/playback.h>
+#include <anim/exact.h>
+#include <anim/human.h>
+#include <anim/playback.h>
 
 #include <criterion/criterion.h>
 
@@ -268,7 +268,7 @@ Test(resample, a_clip_with_an_even_need_has_one_rate)
     for (uint32_t c = 0; c <= model->clip_count; c++)
         check_one_rate(compiled, c);
     th_compiled_model_destroy(compiled);
-    th_model_free(model);
+    th_model_destroy(model);
     arm *a = make_regular_arm(301, 1, nowhere);
     compiled = make_compiled(&a->model, TH_SAMPLING_COMPILED);
     check_one_rate(compiled, 0);
@@ -486,7 +486,7 @@ Test(resample, palettes_of_what_moves_and_what_rests)
         th_arena_destroy(arena);
         free(pose);
         free(want);
-        th_model_free(model);
+        th_model_destroy(model);
     }
     cr_assert_gt(resting, 5);
 }

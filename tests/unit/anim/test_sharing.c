@@ -2,11 +2,11 @@
  * on neither threads nor on who else is listed. */
 #include "fixture_crowd.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/sharing.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/pose_plan.h>
+#include <anim/exact.h>
+#include <anim/sharing.h>
+#include <core/cache_line.h>
+#include <runtime/frame.h>
+#include <runtime/pose_plan.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -94,7 +94,7 @@ static void free_case(void)
     th_crowd_destroy(c.crowd);
     for (uint32_t m = 0; m < MODELS; m++) {
         th_compiled_model_destroy(c.compiled[m]);
-        th_model_free(c.models[m]);
+        th_model_destroy(c.models[m]);
     }
 }
 
@@ -112,7 +112,7 @@ static th_pose_plan *make_plan(double hz, size_t most_bytes)
 static void pose(th_pose_plan *plan, double time_s)
 {
     th_pose_plan_make(plan, c.jobs, time_s, c.list, c.groups, GROUPS);
-    th_frame_animate(c.frame, time_s, c.palette);
+    th_frame_run(c.frame, time_s, c.palette);
 }
 
 /* ---- against the exact evaluation ---- */
@@ -252,7 +252,7 @@ Test(sharing, off_writes_the_same_bytes)
     for (uint32_t n = 0; n < FRAMES; n++) {
         th_crowd_set_active(c.crowd, c.list, COUNT);
         const size_t bytes = th_crowd_palette_bytes(c.crowd);
-        th_frame_animate(c.frame, time_of(n), c.palette);
+        th_frame_run(c.frame, time_of(n), c.palette);
         void *wanted = malloc(bytes);
         memcpy(wanted, c.palette, bytes);
         memset(c.palette, 0xff, bytes);

@@ -3,8 +3,8 @@
 #include "fixture_made_up.h"
 
 #include <bench/rank_scaling.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <criterion/criterion.h>
 
@@ -109,10 +109,10 @@ Test(crowd_sum, of_parts_adds_up)
     for (int i = 0; i < 3; i++) {
         void *palette;
         th_frame *frame;
-        cr_assert_eq(th_scene_crowd(scenes[i], TH_ISA_AUTO, TH_PALETTE_F32, &crowds[i], &err), TH_OK);
+        cr_assert_eq(th_scene_crowd(scenes[i], TH_ISA_AUTO, TH_FORMAT_F32, &crowds[i], &err), TH_OK);
         cr_assert_eq(th_palette_create(crowds[i], &palette, &err), TH_OK);
         cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowds[i], .jobs = jobs}, &frame, &err), TH_OK);
-        th_frame_animate(frame, 1, palette);
+        th_frame_run(frame, 1, palette);
         sums[i] = th_crowd_sum(crowds[i], palette, i == 2 ? CUT : 0);
         if (i > 0)
             swapped[i - 1] = th_crowd_sum(crowds[i], palette, i == 2 ? 0 : COUNT - CUT);

@@ -1,7 +1,7 @@
 /* Arenas: memory that is aligned, zeroed and apart, and a failure that is kept until it is asked for. */
 #include <core/arena.h>
 
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <criterion/criterion.h>
 #include <stdint.h>

@@ -143,11 +143,11 @@ Test(live_settings, choices_go_round)
     expect_round(TH_ACTION_INTERPOLATION, (unsigned *)&settings.crowd.compile.interpolation, TH_INTERPOLATION_COUNT);
     expect_round(TH_ACTION_LAYOUT, (unsigned *)&settings.crowd.layout, TH_LAYOUT_COUNT);
     expect_round(TH_ACTION_LOOK, (unsigned *)&settings.crowd.look, TH_LOOK_COUNT);
-    for (int k = 0; k <= TH_PALETTE_COUNT; k++) {
-        cr_expect_eq(settings.crowd.palette, (th_palette)k);
+    for (int k = 0; k <= TH_FORMAT_COUNT; k++) {
+        cr_expect_eq(settings.crowd.palette, (th_format)k);
         cr_expect(apply(TH_ACTION_PALETTE));
     }
-    cr_expect_eq(settings.crowd.palette, TH_PALETTE_F32);
+    cr_expect_eq(settings.crowd.palette, TH_FORMAT_F32);
 }
 
 Test(live_settings, shadows_come_back_as_they_were)
@@ -205,7 +205,7 @@ Test(live_settings, says_what_is_out_of_the_ordinary)
     expect_description("12,345 characters, 2 threads");
     settings = (th_live_settings){.crowd = {.count = 1,
                                             .jobs = {.threads = 1, .scheduler = TH_SCHEDULER_SERIAL},
-                                            .palette = TH_PALETTE_QUAT16,
+                                            .palette = TH_FORMAT_QUAT16,
                                             .compile = {.interpolation = TH_INTERPOLATION_NLERP},
                                             .layout = TH_LAYOUT_RING,
                                             .look = TH_LOOK_LOD},

@@ -142,7 +142,7 @@ Test(load_test_gl, stops_measuring_when_it_is_told_to)
 /* A copy of what is drawn, and one in f32, with a quarter to spare. */
 Test(load_test_gl, counts_the_memory_of_errors)
 {
-    static const th_palette palettes[] = {TH_PALETTE_F32, TH_PALETTE_QUAT16};
+    static const th_format palettes[] = {TH_FORMAT_F32, TH_FORMAT_QUAT16};
     static const double copies[] = {1.25 * 2, 1.25 * 4};
     for (int i = 0; i < 2; i++) {
         double found[2];

@@ -1,7 +1,7 @@
 #include "fixture_render_mesh.h"
 
+#include <anim/exact.h>
 #include <core/half.h>
-#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

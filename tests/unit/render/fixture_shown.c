@@ -12,7 +12,7 @@ bool maps_nothing, pretend_hardware;
 static th_crowd_view_desc desc_of_base;
 static th_error err;
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 
 const th_gl_info *__wrap_th_gl_get_info(const th_gl *context);
 
@@ -30,7 +30,7 @@ const th_gl_info *__wrap_th_gl_get_info(const th_gl *context)
 th_model *open_shown(void)
 {
     open_gl();
-    return at_end(end_by_th_model_free, create_coarse_human());
+    return at_end(end_by_th_model_destroy, create_coarse_human());
 }
 
 void close_shown(void)

@@ -5,7 +5,7 @@
 
 #include "fixture_gl.h"
 
-#include <throng/render/crowd_view.h>
+#include <render/crowd_view.h>
 
 extern th_crowd_view *shown, *shown_base;
 

@@ -3,13 +3,13 @@
  * writes which buffer, who reads it, and which barriers come between them. */
 #include "fixture_shown.h"
 
+#include <core/cache_line.h>
 #include <criterion/criterion.h>
 #include <glad/gl.h>
+#include <render/gpu_evaluator.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <throng/core/cache_line.h>
-#include <throng/render/gpu_evaluator.h>
 
 enum { MOST = 256, POINTS = 16, FRAMES = 6 }; /* names of objects, binding points, frames */
 

@@ -3,7 +3,7 @@
 #include "fixture_end.h"
 #include "random_model.h"
 
-#include <throng/render/camera.h>
+#include <render/camera.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

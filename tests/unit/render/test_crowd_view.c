@@ -7,7 +7,7 @@
 #include "render/view/upload.h"
 
 #include <anim/clip_choice.h>
-#include <throng/render/ring.h>
+#include <render/ring.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -58,7 +58,7 @@ static void begin_check(void)
                                   .seed = 1,
                                   .compile = {.bound_m = 0.0001},
                                   .fetch = TH_FETCH_TEXTURE,
-                                  .palette = TH_PALETTE_F32,
+                                  .palette = TH_FORMAT_F32,
                                   .far_lod = 4,
                                   .yaw_deg = 25,
                                   .pitch_deg = 18,
@@ -80,7 +80,7 @@ static bool draw(int frame)
 }
 
 /* The picture of the embedded crowd, and how it was written. */
-static const uint8_t *shoot(th_palette palette, th_writes *writes)
+static const uint8_t *shoot(th_format palette, th_writes *writes)
 {
     s.desc.palette = th_palette_for(palette, gl);
     make_crowd();
@@ -92,29 +92,29 @@ static const uint8_t *shoot(th_palette palette, th_writes *writes)
 
 CHECK(crowd_view, streams_to_a_gpu_and_draws_the_same)
 {
-    for (int p = 0; p < TH_PALETTE_COUNT; p++) {
+    for (int p = 0; p < TH_FORMAT_COUNT; p++) {
         th_writes writes;
         pretend_hardware = false;
-        const uint8_t *software = shoot((th_palette)p, &writes);
+        const uint8_t *software = shoot((th_format)p, &writes);
         if (__real_th_gl_get_info(gl)->software)
             cr_expect_eq(writes, TH_WRITES_CACHED);
         pretend_hardware = true;
-        const uint8_t *hardware = shoot((th_palette)p, &writes);
+        const uint8_t *hardware = shoot((th_format)p, &writes);
         cr_expect_eq(writes, TH_WRITES_STREAMED);
-        cr_expect_arr_eq(hardware, software, BYTES, "%s", th_palette_name((th_palette)p));
+        cr_expect_arr_eq(hardware, software, BYTES, "%s", th_format_name((th_format)p));
     }
 }
 
 /* A GPU gets fewer bytes, a software renderer less work in the vertex shader. */
 CHECK(crowd_view, chooses_palettes_by_renderer)
 {
-    s.desc.palette = TH_PALETTE_AUTO;
+    s.desc.palette = TH_FORMAT_AUTO;
     for (int hardware = 0; hardware < 2; hardware++) {
         pretend_hardware = hardware;
         hide();
         cr_assert_eq(th_crowd_view_create(&s.desc, gl, &shown, &err), TH_OK, "%s", err.text);
         const bool software = !hardware && __real_th_gl_get_info(gl)->software;
-        cr_expect_eq(th_crowd_view_get_parts(shown).palette, software ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
+        cr_expect_eq(th_crowd_view_get_parts(shown).palette, software ? TH_FORMAT_F32 : TH_FORMAT_QUAT);
     }
 }
 
@@ -520,10 +520,10 @@ CHECK(crowd_view, draws_the_shared_pose)
         instances[i] = (th_instance){.clip = clip, .phase_s = (step + 0.5) / steps * duration_s};
     }
     s.desc.instances = instances;
-    for (int p = TH_PALETTE_F32; p < TH_PALETTE_COUNT; p++)
+    for (int p = TH_FORMAT_F32; p < TH_FORMAT_COUNT; p++)
         for (uint32_t n = 0; n < 5; n++) {
             static const uint32_t far[] = {0, 0, 3, 5, TH_RENDER_MESH_LODS - 1};
-            s.desc.palette = (th_palette)p;
+            s.desc.palette = (th_format)p;
             s.desc.share_hz = n == 0 ? 0 : HZ;
             s.desc.far_lod = far[n];
             make_street(2);
@@ -538,7 +538,7 @@ CHECK(crowd_view, draws_the_shared_pose)
                 wanted = picture;
             } else {
                 cr_expect_leq(pixels_off(picture, wanted), 2, "%s from level %u: %u pixels off",
-                              th_palette_name((th_palette)p), far[n], pixels_off(picture, wanted));
+                              th_format_name((th_format)p), far[n], pixels_off(picture, wanted));
                 cr_expect(near == stats.listed || stats.evaluated < stats.listed);
                 cr_expect_geq(stats.evaluated, near);
             }
@@ -565,7 +565,7 @@ CHECK(crowd_view_levels, poses_and_draws_far_characters_with_fewer_joints)
     for (int turn = 0; turn < 6; turn++) { /* levels and behaviours are made once */
         static const int of_turns[] = {0, 2, 1, 1, 0, 2};
         const int n = of_turns[turn];
-        s.desc.palette = n == 2 ? TH_PALETTE_QUAT : TH_PALETTE_F32;
+        s.desc.palette = n == 2 ? TH_FORMAT_QUAT : TH_FORMAT_F32;
         s.desc.behaviour = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         s.desc.joint_lod = turn >= 3;
         make_street(2);

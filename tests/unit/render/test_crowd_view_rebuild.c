@@ -5,7 +5,7 @@
 #include "render/view/crowd_view_parts.h"
 #include <cli/model_set.h>
 
-#include <throng/render/crowd_view.h>
+#include <render/crowd_view.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static void close_all(void)
 static void begin_check(void)
 {
     while (model_set.count > 1)
-        th_model_free(model_set.models[--model_set.count]);
+        th_model_destroy(model_set.models[--model_set.count]);
 }
 
 TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all);
@@ -120,7 +120,7 @@ static const struct {
     {SET(count) = 1, .is_seen = true},
     {SET(jobs.threads) = 3, .is_hidden = true},
     {SET(jobs.scheduler) = TH_SCHEDULER_SERIAL, .is_hidden = true},
-    {SET(palette) = TH_PALETTE_QUAT16, .is_seen = true},
+    {SET(palette) = TH_FORMAT_QUAT16, .is_seen = true},
     {SET(compile.interpolation) = TH_INTERPOLATION_STEP, .is_seen = true},
     {.clip = "walk", .is_seen = true},
     {SET(layout) = TH_LAYOUT_STREET, .is_seen = true},

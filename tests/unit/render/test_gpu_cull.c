@@ -9,14 +9,14 @@
 #include "gl/program.h"
 #include "view/crowd_view_parts.h"
 
+#include <anim/device_program.h>
+#include <anim/synthetic.h>
 #include <criterion/criterion.h>
 #include <glad/gl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <throng/anim/device_program.h>
-#include <throng/anim/synthetic.h>
 
 enum { WIDTH = 160, HEIGHT = 90 };
 
@@ -24,7 +24,7 @@ enum { MODELS = 4, GROUPS = 2 * MODELS * TH_RENDER_MESH_LODS };
 
 static th_model *human, *jolted, *stepped, *bones;
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 
 static void begin_check(void)
 {
@@ -48,7 +48,7 @@ static void open_with_models(void)
     cr_assert_eq(th_synthetic_create(&rig, &bones, NULL), TH_OK);
     th_model *const models[] = {jolted, stepped, bones};
     for (int m = 0; m < 3; m++)
-        at_end(end_by_th_model_free, models[m]);
+        at_end(end_by_th_model_destroy, models[m]);
     /* Joints turn in one place so fast that the clip becomes several stretches. */
     const float s = sinf(0.6F), c = cosf(0.6F);
     for (uint32_t j = 0; j < jolted->clips[0].channel_count; j++) {
@@ -334,13 +334,13 @@ CHECK(gpu_cull_exactly, draws_the_pictures_of_the_scalar_kernel)
 {
     th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 1);
     desc.count = 60;
-    for (int way = 0; way < 2 * TH_PALETTE_COUNT; way++) {
+    for (int way = 0; way < 2 * TH_FORMAT_COUNT; way++) {
         const int palette = way / 2, fetch = way % 2;
-        desc.palette = (th_palette)palette;
+        desc.palette = (th_format)palette;
         desc.fetch = fetch ? TH_FETCH_STORAGE : TH_FETCH_TEXTURE;
         desc.upload = (fetch + palette) % 2 ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
         desc.gpu_mapping = (fetch + palette / 2) % 2 ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
-        compare_pictures(desc, th_palette_name(desc.palette));
+        compare_pictures(desc, th_format_name(desc.palette));
     }
     desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 1);
     desc.count = 60;

@@ -5,8 +5,8 @@
 
 #include "render/view/surroundings.h"
 
-#include <throng/anim/crowd.h>
-#include <throng/render/layout.h>
+#include <anim/crowd.h>
+#include <render/layout.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -256,7 +256,7 @@ static double drawn_at(const th_layout *layout, const th_crowd *crowd, uint32_t 
     th_instance_transform p;
     float entry[12];
     th_layout_place(layout, i, i + 1, time_s, &p);
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, palettes, scratch);
+    th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), time_s, palettes, scratch);
     memcpy(entry, palettes + th_crowd_palette_offset(crowd, i), sizeof entry);
     return (double)(cosf(p.heading_rad) * p.position[2] + p.scale * entry[11]);
 }

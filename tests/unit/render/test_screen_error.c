@@ -4,8 +4,8 @@
 #include "fixture_shown.h"
 #include "render/view/crowd_view_parts.h"
 
-#include <throng/anim/skin_error.h>
-#include <throng/core/cache_line.h>
+#include <anim/skin_error.h>
+#include <core/cache_line.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -34,7 +34,7 @@ static void choose_street(void)
                                   .seed = 1,
                                   .compile = {.bound_m = 0.0001},
                                   .layout = TH_LAYOUT_STREET,
-                                  .palette = TH_PALETTE_F32,
+                                  .palette = TH_FORMAT_F32,
                                   .jobs = {.threads = 2},
                                   .shadow_pixels = 256,
                                   .yaw_deg = 25,
@@ -103,7 +103,7 @@ static double posed_s(uint32_t i, double time_s)
 }
 
 /* share_hz: of all; 0: nobody shares. */
-static posed pose_all(th_palette format, double share_hz, bool as_drawn, double time_s)
+static posed pose_all(th_format format, double share_hz, bool as_drawn, double time_s)
 {
     posed p = {0};
     const th_scene *scene = th_crowd_view_get_parts(shown).scene;
@@ -143,10 +143,10 @@ static posed pose_all(th_palette format, double share_hz, bool as_drawn, double 
             counts[i] = (uint8_t)th_behaviour_layers(behaviour, i, as_drawn ? posed_s(i, time_s) : time_s,
                                                      layers + (size_t)i * stride);
         const th_crowd_layers table = {layers, counts, stride};
-        th_crowd_update_layers(p.crowd, 0, batches, time_s, &table, p.palettes, scratch);
+        th_crowd_pose_layers(p.crowd, 0, batches, time_s, &table, p.palettes, scratch);
         free(layers);
     } else {
-        th_crowd_update(p.crowd, 0, batches, time_s, p.palettes, scratch);
+        th_crowd_pose(p.crowd, 0, batches, time_s, p.palettes, scratch);
     }
     free(scratch);
     return p;
@@ -162,7 +162,7 @@ static void free_posed(posed *p)
 static bool look(const posed *p, uint32_t i, uint32_t mesh, uint32_t v, const th_instance_transform *at, double out[2])
 {
     const th_model *model = shown->posed_models[p->models[i]].model;
-    const th_palette format = th_crowd_palette(p->crowd);
+    const th_format format = th_crowd_format(p->crowd);
     const th_vertex *vertex = &model->meshes[mesh].vertices[v];
     const th_mat34 placed = th_instance_transform_matrix(at);
     const th_dmat34 scene = th_dmat34_from(placed);
@@ -221,7 +221,7 @@ static th_instance_transform place(uint32_t i, double time_s)
 static void measure_all(double time_s, double out[COUNT])
 {
     posed drawn = pose_all(s.desc.palette, s.desc.share_hz, true, time_s),
-          full = pose_all(TH_PALETTE_F32, 0, false, time_s);
+          full = pose_all(TH_FORMAT_F32, 0, false, time_s);
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_instance_transform at = place(i, time_s), drawn_at = place(i, posed_s(i, time_s));
         const th_model *model = th_scene_model(th_crowd_view_get_parts(shown).scene, i);
@@ -247,7 +247,7 @@ static void check(double time_s)
     for (uint32_t i = 0; i < e.count; i++) {
         const double got = (double)th_crowd_view_get_parts(shown).errors[e.count - 1 - i];
         cr_assert_float_eq(got, wanted[i], 0.05 * wanted[i] + 0.003, "%s, the %u-th of %u: %g, not %g pixels",
-                           th_palette_name(s.desc.palette), i, e.count, got, wanted[i]);
+                           th_format_name(s.desc.palette), i, e.count, got, wanted[i]);
     }
     const double max = (double)e.max, p99 = (double)e.p99, p50 = (double)e.p50;
     const uint32_t above_p99 = e.count / 100, above_p50 = e.count / 2;
@@ -265,7 +265,7 @@ static void measure_and_check(double time_s)
 
 CHECK(screen_error, is_that_of_all_vertices)
 {
-    s.desc.palette = TH_PALETTE_QUAT16;
+    s.desc.palette = TH_FORMAT_QUAT16;
     make_view();
     measure_and_check(1.5);
     th_camera_move(&s.camera, 0, -0.8F * s.camera.target[1], 0.9F * s.camera.distance); /* among them */
@@ -289,7 +289,7 @@ CHECK(screen_error, of_joint_levels_is_that_of_all_vertices)
 {
     s.desc.joint_lod = true;
     for (int shares = 0; shares < 2; shares++) {
-        s.desc.palette = shares ? TH_PALETTE_QUAT : TH_PALETTE_F32;
+        s.desc.palette = shares ? TH_FORMAT_QUAT : TH_FORMAT_F32;
         s.desc.share_hz = shares * 60;
         make_view();
         measure_and_check(1.5);
@@ -335,7 +335,7 @@ CHECK(screen_error, of_held_poses_is_that_of_all_vertices)
     s.desc.error_every = 2;
     for (int which = 0; which < 3; which++) {
         s.desc.joint_lod = which == 1;
-        s.desc.palette = which == 1 ? TH_PALETTE_QUAT : TH_PALETTE_F32;
+        s.desc.palette = which == 1 ? TH_FORMAT_QUAT : TH_FORMAT_F32;
         s.desc.behaviour = which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         make_view();
         holding h = {0};
@@ -394,7 +394,7 @@ CHECK(screen_error, is_the_same_for_any_number_of_threads)
 {
     float first[COUNT];
     uint32_t count = 0;
-    s.desc.palette = TH_PALETTE_QUAT16;
+    s.desc.palette = TH_FORMAT_QUAT16;
     s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
         s.desc.jobs.threads = threads;
@@ -412,7 +412,7 @@ CHECK(screen_error, is_the_same_for_any_number_of_threads)
 
 CHECK(screen_error, is_measured_in_every_nth_frame)
 {
-    s.desc.palette = TH_PALETTE_QUAT16;
+    s.desc.palette = TH_FORMAT_QUAT16;
     s.desc.error_every = 3;
     make_view();
     for (int frame = 0; frame < 7; frame++) {
@@ -436,7 +436,7 @@ static const uint8_t *draw(th_look look_of, uint32_t every)
 
 CHECK(screen_error, leaves_the_picture_as_it_is)
 {
-    s.desc.palette = TH_PALETTE_QUAT16;
+    s.desc.palette = TH_FORMAT_QUAT16;
     const uint8_t *without = draw(TH_LOOK_NATURAL, 0);
     cr_expect_arr_eq(draw(TH_LOOK_NATURAL, 1), without, 4 * 320 * 180);
     cr_expect_neq(memcmp(draw(TH_LOOK_ERROR, 0), without, 4 * 320 * 180), 0);

@@ -2,6 +2,10 @@
 #include "fixture_gl.h"
 #include "fixture_jobs.h"
 
+#include <anim/bounds.h>
+#include <anim/crowd.h>
+#include <anim/exact.h>
+#include <anim/synthetic.h>
 #include <bench/capacity.h>
 #include <bench/compare.h>
 #include <bench/fit.h>
@@ -14,19 +18,15 @@
 #include <core/json.h>
 #include <core/table.h>
 #include <core/text_format.h>
+#include <jobs/scheduler.h>
+#include <render/camera.h>
 #include <render/cull.h>
-#include <throng/anim/bounds.h>
-#include <throng/anim/crowd.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/synthetic.h>
-#include <throng/jobs/scheduler.h>
-#include <throng/render/camera.h>
-#include <throng/render/frame_writer.h>
-#include <throng/render/ring.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/pose_plan.h>
-#include <throng/runtime/scene.h>
-#include <throng/runtime/tracer.h>
+#include <render/frame_writer.h>
+#include <render/ring.h>
+#include <runtime/frame.h>
+#include <runtime/pose_plan.h>
+#include <runtime/scene.h>
+#include <runtime/tracer.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -91,7 +91,7 @@ MISUSE(a_table_is_written_in_whole_rows)
 {
     th_table *table = th_table_create("<clip|>seconds");
     th_table_cell(table, "walk");
-    th_table_write(table, TH_FORMAT_TEXT, stderr);
+    th_table_write(table, TH_OUTPUT_TEXT, stderr);
 }
 
 /* ---- jobs ---- */
@@ -146,14 +146,14 @@ static void make_crowd(void)
     const th_scene_desc desc = {
         .models = (const th_model *const *)&model, .model_count = 1, .instance_count = COUNT, .seed = 1};
     cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, NULL), TH_OK);
     palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
     scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
 }
 
 TestSuite(preconditions, .init = make_crowd);
 
-static void create_crowd_of(th_instance instance, th_palette format)
+static void create_crowd_of(th_instance instance, th_format format)
 {
     th_crowd *another;
     const th_crowd_desc desc = {.compiled_models = scene->compiled_models,
@@ -169,16 +169,16 @@ static void show(uint32_t instance)
     th_crowd_set_active(crowd, &instance, 1);
 }
 
-MISUSED_BY(an_instance_has_a_model_of_the_crowd, create_crowd_of((th_instance){.model = 1}, TH_PALETTE_F32));
-MISUSED_BY(an_instance_begins_at_a_finite_time, create_crowd_of((th_instance){.phase_s = HUGE_VAL}, TH_PALETTE_F32));
-MISUSED_BY(a_palette_has_a_format, create_crowd_of((th_instance){.model = 0}, (th_palette)(TH_PALETTE_AUTO + 1)));
+MISUSED_BY(an_instance_has_a_model_of_the_crowd, create_crowd_of((th_instance){.model = 1}, TH_FORMAT_F32));
+MISUSED_BY(an_instance_begins_at_a_finite_time, create_crowd_of((th_instance){.phase_s = HUGE_VAL}, TH_FORMAT_F32));
+MISUSED_BY(a_palette_has_a_format, create_crowd_of((th_instance){.model = 0}, (th_format)(TH_FORMAT_AUTO + 1)));
 MISUSED_BY(active_instances_are_of_the_crowd, show(COUNT));
 MISUSED_BY(an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
 MISUSED_BY(only_a_whole_crowd_has_a_hash, (show(3), th_crowd_hash(crowd, palette)));
 MISUSED_BY(batches_are_those_of_the_crowd,
-           th_crowd_update(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
+           th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
 MISUSED_BY(palettes_begin_on_a_cache_line, th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
-MISUSED_BY(a_palette_is_not_its_own_scratch, th_crowd_update(crowd, 0, 1, 0, palette, palette));
+MISUSED_BY(a_palette_is_not_its_own_scratch, th_crowd_pose(crowd, 0, 1, 0, palette, palette));
 MISUSED_BY(an_error_bound_is_not_negative,
            th_compiled_model_create(&(th_compiled_model_desc){.model = model, .bound_m = -1},
                                     &(th_compiled_model *){NULL}, NULL));
@@ -203,7 +203,7 @@ MISUSE(workers_are_recorded_where_asked_for)
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1)},
                                  &frame, NULL),
                  TH_OK);
-    th_frame_animate(frame, 0, palette);
+    th_frame_run(frame, 0, palette);
     th_frame_worker(frame, 0);
 }
 

@@ -3,7 +3,7 @@
 #ifndef THRONG_SERVE_LOG_H
 #define THRONG_SERVE_LOG_H
 
-#include <throng/core/api.h>
+#include <core/api.h>
 
 TH_API_BEGIN
 

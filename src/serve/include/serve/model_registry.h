@@ -3,8 +3,8 @@
 #ifndef THRONG_SERVE_MODEL_REGISTRY_H
 #define THRONG_SERVE_MODEL_REGISTRY_H
 
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <core/api.h>
+#include <core/error.h>
 
 #include <jansson.h>
 #include <limits.h>

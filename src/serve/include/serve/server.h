@@ -5,10 +5,10 @@
 #ifndef THRONG_SERVE_SERVER_H
 #define THRONG_SERVE_SERVER_H
 
+#include <core/api.h>
 #include <serve/log.h>
 #include <serve/model_registry.h>
 #include <serve/settings.h>
-#include <throng/core/api.h>
 
 TH_API_BEGIN
 

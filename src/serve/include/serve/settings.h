@@ -3,11 +3,11 @@
 #ifndef THRONG_SERVE_SETTINGS_H
 #define THRONG_SERVE_SETTINGS_H
 
-#include <throng/anim/behaviour.h>
-#include <throng/anim/compiled_model.h>
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <anim/behaviour.h>
+#include <anim/compiled_model.h>
+#include <anim/crowd.h>
+#include <core/api.h>
+#include <core/error.h>
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -84,7 +84,7 @@ typedef struct th_model_cache_desc {
 
 typedef struct th_simulation_desc {
     th_isa isa;
-    th_palette palette;
+    th_format palette;
     uint64_t seed;
     struct th_memory_budget *memory;
 } th_simulation_desc;

@@ -7,9 +7,9 @@
 #ifndef THRONG_SERVE_SNAPSHOT_IPC_H
 #define THRONG_SERVE_SNAPSHOT_IPC_H
 
+#include <anim/crowd.h>
+#include <core/api.h>
 #include <serve/settings.h>
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
 
 TH_API_BEGIN
 
@@ -22,7 +22,7 @@ enum { TH_SNAPSHOT_CHARACTERS = 400 };
 typedef struct th_snapshot_scene {
     th_compiled_model_desc compile; /* its model is NULL */
     th_isa isa;
-    th_palette palette;
+    th_format palette;
     uint64_t seed;
     th_settings settings; /* for the behaviour and what it blends */
     uint32_t model_count; /* at most TH_SETTINGS_MODELS */
