@@ -2,7 +2,7 @@
  * shares no code with the kernels, which are checked against it. */
 #include "exact_cursor.h"
 
-#include <anim/layer.h>
+#include <throng/throng.h>
 
 #include <assert.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include "model/bounds_proxy.h"
 
-#include <anim/layer.h>
 #include <core/arena.h>
+#include <throng/throng.h>
 
 typedef struct th_feet {
     th_bounds_proxy proxy;

@@ -1,4 +1,4 @@
-#include <anim/human.h>
+#include <throng/throng.h>
 
 #include <anim/archive.h>
 

@@ -1,6 +1,6 @@
 /* The parent's side of the import: starts throng-import, reads its pipe until the answer is complete, the child exits
  * or the time limit passes, and turns failures into messages. */
-#include <anim/import.h>
+#include <throng/throng.h>
 
 #include <anim/archive.h>
 

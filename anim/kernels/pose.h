@@ -47,11 +47,10 @@
 
 #include "pose_constants.h"
 
-#include <anim/interpolation.h>
 #include <anim/keys.h>
-#include <anim/layer.h>
 #include <anim/palette.h>
 #include <core/cache_line.h>
+#include <throng/throng.h>
 
 #include <stdbool.h>
 #include <stddef.h>

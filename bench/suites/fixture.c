@@ -1,10 +1,9 @@
 #include "fixture.h"
 
-#include <anim/human.h>
-#include <anim/layer.h>
 #include <anim/synthetic.h>
 #include <core/cache_line.h>
 #include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 #include <bench/validate.h>
 
 #include <anim/exact.h>
-#include <anim/layer.h>
 #include <anim/weights.h>
 #include <core/arena.h>
 #include <core/clock.h>
 #include <core/random.h>
 #include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <assert.h>
 #include <math.h>

@@ -4,10 +4,9 @@
 
 #include <anim/archive.h>
 #include <anim/clip_choice.h>
-#include <anim/human.h>
-#include <anim/import.h>
 #include <anim/synthetic_text.h>
 #include <runtime/parallel.h>
+#include <throng/throng.h>
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * loses neither memory nor descriptors. */
 #include "fuzz.h"
 
-#include <anim/import.h>
+#include <throng/throng.h>
 
 #include <fcntl.h>
 #include <stdbool.h>

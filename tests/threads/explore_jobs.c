@@ -15,7 +15,7 @@
 #include "explore_orders.h"
 #include "fixture_nightly.h"
 
-#include <anim/human.h>
+#include <throng/throng.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,12 +4,12 @@
  * mask, some add. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
 
-#include <anim/human.h>
 #include <core/cache_line.h>
 #include <core/random.h>
 #include <runtime/frame.h>
 #include <runtime/pose_plan.h>
 #include <runtime/scene.h>
+#include <throng/throng.h>
 
 #include <stdio.h>
 #include <stdlib.h>

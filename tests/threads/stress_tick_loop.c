@@ -5,9 +5,9 @@
 #include "src/serve/process.h"
 #include "src/serve/simulation/simulation_controller.h"
 
-#include <anim/human.h>
 #include <core/random.h>
 #include <serve/model_registry.h>
+#include <throng/throng.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -6,9 +6,6 @@
 #define THRONG_ANIM_ARCHIVE_H
 
 #include <anim/model.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 #define TH_ARCHIVE_VERSION 10u
 
@@ -29,7 +26,5 @@ uint64_t th_archive_size(const uint8_t head[TH_ARCHIVE_HEAD_BYTES]);
 /* Returns the model, checked by th_model_check; or the transmitted error; or TH_ERR_INPUT for anything else. The caller
  * frees the model with th_model_destroy. `bytes` need not outlive the call. */
 th_result th_archive_read(const uint8_t *bytes, size_t size, th_model **out, th_error *err);
-
-TH_API_END
 
 #endif

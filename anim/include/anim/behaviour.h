@@ -14,9 +14,6 @@
 
 #include <anim/crowd.h>
 #include <anim/repertoire.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 typedef enum th_behaviour_kind {
     TH_BEHAVIOUR_NONE = 0, /* each instance plays its own clip */
@@ -111,7 +108,6 @@ typedef struct th_behaviour_desc {
 } th_behaviour_desc;
 
 /* Any number of threads may read it. Only th_behaviour_set_blend changes it. */
-typedef struct th_behaviour th_behaviour;
 
 /* The only error is TH_ERR_MEMORY. The caller frees *out with th_behaviour_destroy. */
 th_result th_behaviour_create(const th_behaviour_desc *desc, th_behaviour **out, th_error *err);
@@ -149,7 +145,5 @@ double th_behaviour_walk_time(const th_behaviour *behaviour, uint32_t instance, 
 
 /* th_behaviour_travel without the mean speed of the routines: how far it is ahead of where that leads. */
 double th_behaviour_strayed(const th_behaviour *behaviour, uint32_t instance, double time_s);
-
-TH_API_END
 
 #endif

@@ -12,12 +12,9 @@
 #ifndef THRONG_ANIM_BLEND_SPACE_H
 #define THRONG_ANIM_BLEND_SPACE_H
 
-#include <core/api.h>
 #include <core/error.h>
 
 #include <stdint.h>
-
-TH_API_BEGIN
 
 #define TH_BLEND_SPACE_MAX_SAMPLES  64
 #define TH_BLEND_SPACE_MAX_POSITION 1e9
@@ -43,7 +40,5 @@ void th_blend_space_destroy(th_blend_space *space); /* NULL is allowed */
  * one dimension. Parameters beyond the largest position count as that, NaN as the smallest. Never allocates. */
 uint32_t th_blend_space_weights(const th_blend_space *space, double x, double y, uint32_t out_index[3],
                                 float out_weight[3]);
-
-TH_API_END
 
 #endif

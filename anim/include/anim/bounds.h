@@ -6,9 +6,6 @@
 #define THRONG_ANIM_BOUNDS_H
 
 #include <anim/exact.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 /* Clip index that stands for the rest pose and all clips. */
 #define TH_ALL_CLIPS (TH_NO_INDEX - 1)
@@ -75,7 +72,5 @@ typedef struct th_root_motion {
  *   - points near the height at which something usually is move the other way: feet that swing below it do not walk. */
 th_result th_clip_root_motion(const th_model *model, uint32_t clip, th_interpolation interpolation, th_root_motion *out,
                               th_error *err);
-
-TH_API_END
 
 #endif

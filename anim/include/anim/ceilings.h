@@ -5,9 +5,6 @@
 #define THRONG_ANIM_CEILINGS_H
 
 #include <anim/crowd.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 /* The work of posing a crowd once. */
 typedef struct th_crowd_work {
@@ -28,7 +25,5 @@ uint64_t th_isa_multiply_add(th_isa isa, uint32_t rounds);
  * of 128. */
 void th_isa_read(th_isa isa, const float *at, size_t count, size_t times);
 void th_isa_write(th_isa isa, float *at, size_t count, size_t times);
-
-TH_API_END
 
 #endif

@@ -1,76 +1,15 @@
-/* A crowd: instances of compiled models, each in its own clip at its own time. Writes bone palettes.
- *
- * A crowd starts no threads and knows no OpenGL: the caller updates batches [begin, end). Only th_crowd_set_...
- * functions change it; the time is an argument. So any thread may update any range, ranges may run
- * concurrently, and the written bytes depend only on the crowd, the time and the instruction set.
- *
- * The caller owns the palette memory. The palette of an instance is th_palette_entries in the crowd's format
- * (palette.h) and starts on a 64-byte line. Palettes are written in whole lines, front to back, with zeros after the
- * last entry, and are not read. */
+/* A crowd by the numbers of its characters: who is active, and batches [begin, end) for whoever runs them. */
 #ifndef THRONG_ANIM_CROWD_H
 #define THRONG_ANIM_CROWD_H
 
+#include <throng/throng.h>
+
 #include <anim/compiled_model.h>
 #include <anim/palette.h>
-#include <core/api.h>
 
-TH_API_BEGIN
-
-typedef enum th_isa {
-    TH_ISA_AUTO = 0, /* the best one of this build that this CPU supports */
-    TH_ISA_SCALAR,
-    TH_ISA_SSE4,   /* SSE4.1 */
-    TH_ISA_AVX2,   /* with FMA */
-    TH_ISA_AVX512, /* F and BW */
-    TH_ISA_NEON,   /* 64-bit ARM, with FMA */
-    TH_ISA_COUNT,
-} th_isa;
-
-/* "scalar", "sse4", "avx2", "avx512", "neon". */
-const char *th_isa_name(th_isa isa);
-
-/* Whether this CPU, operating system and build support it. */
-bool th_isa_available(th_isa isa);
-
-/* The instruction set that TH_ISA_AUTO selects on this machine. */
-th_isa th_isa_best(void);
-
-typedef struct th_instance {
-    uint32_t model; /* index into th_crowd_desc.compiled_models */
-    uint32_t clip;  /* index into the model's clips, TH_NO_INDEX for the rest pose */
-    double phase_s; /* in clip seconds, at time 0; finite */
-    double speed;   /* clip seconds per second; finite, may be 0 or negative */
-} th_instance;
-
-/* Fills in a random crowd of at least one model: models in turn, random clips, phases over a whole clip and speeds of
- * 0.9 to 1.1. Instance i depends only on the seed and on i, so a larger crowd begins with the smaller one. clip: the
- * clip of all instances; models without a clip of that index get the rest pose. TH_NO_INDEX: a mix of all. */
-void th_instances_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
-                          uint64_t seed, th_instance *out, uint32_t count);
-
-typedef struct th_crowd_desc {
-    const th_compiled_model *const *compiled_models; /* required; borrowed, must outlive the crowd */
-    uint32_t compiled_model_count;                   /* at least 1 if there are instances */
-    const th_instance *instances;                    /* copied */
-    uint32_t instance_count;                         /* may be 0 */
-    th_isa isa;
-    th_format palette;
-    th_writes writes;
-} th_crowd_desc;
-
-typedef struct th_crowd th_crowd;
-
-/* Errors: TH_ERR_MEMORY; TH_ERR_ENVIRONMENT if the machine lacks the instruction set; TH_ERR_INPUT if a model cannot
- * have such palettes (th_compiled_model_obstacle). */
-th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err);
-void th_crowd_destroy(th_crowd *crowd);
-
-th_isa th_crowd_isa(const th_crowd *crowd);       /* never TH_ISA_AUTO */
-th_format th_crowd_format(const th_crowd *crowd); /* never TH_FORMAT_AUTO */
 th_writes th_crowd_writes(const th_crowd *crowd); /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint32_t th_crowd_model_count(const th_crowd *crowd);
-uint64_t th_crowd_bone_count(const th_crowd *crowd);   /* bones of all instances */
 uint64_t th_crowd_entry_count(const th_crowd *crowd);  /* palette entries of all instances: bones, and weights */
 uint32_t th_crowd_batch_count(const th_crowd *crowd);  /* a batch, the unit of work, is 16 instances of one model; its
                                                           last batch has 1 to 31 */
@@ -80,7 +19,6 @@ uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t batch,
                                   const uint32_t **out);             /* returns how many; valid until others are active;
                                                                         TH_NO_INDEX: a shared pose */
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch); /* relative to other batches */
-size_t th_crowd_palette_bytes(const th_crowd *crowd);                /* for all instances; a multiple of 64 */
 size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for each concurrent caller of the functions below */
 size_t th_crowd_pose_bytes(const th_crowd *crowd);    /* for th_crowd_sample, all instances; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, without compiled models and palettes */
@@ -123,14 +61,6 @@ void th_crowd_set_palettes_of(th_crowd *crowd, uint32_t model, const uint32_t *i
  * the same. Not concurrently with an update. */
 void th_crowd_set_writes(th_crowd *crowd, th_writes writes);
 
-/* The palettes of the active instances of a model: `count` of them from `offset` on, `stride` bytes apart. */
-typedef struct th_palette_range {
-    size_t offset, stride;
-    uint32_t count;
-} th_palette_range;
-
-th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model);
-
 /* Offset of the palette of an active instance in the palette memory, in bytes. */
 size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);
 
@@ -165,10 +95,6 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
  * instance by instance, and computes nothing. palette: as for th_crowd_pose. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
 
-/* XXH3 over the palettes of all instances in order, without padding. All instances must be active, or share the palette
- * of th_crowd_set_palettes_of. */
-uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
-
 /* A number of 128 bits. */
 typedef struct th_hash128 {
     uint64_t high, low;
@@ -184,7 +110,5 @@ th_hash128 th_crowd_instance_hash(const th_crowd *crowd, const void *palette, ui
 /* The sum of these hashes, where instance i has the number first + i: that of a whole crowd is the sum of those of its
  * parts, in any order. Of the instances as th_crowd_hash. */
 th_hash128 th_crowd_sum(const th_crowd *crowd, const void *palette, uint64_t first);
-
-TH_API_END
 
 #endif

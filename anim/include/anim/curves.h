@@ -7,12 +7,9 @@
 #define THRONG_ANIM_CURVES_H
 
 #include <anim/transform.h>
-#include <core/api.h>
 
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 /* From a key to the next: a cubic Bezier curve of time and value, or a step. */
 typedef struct th_curve_piece {
@@ -61,7 +58,7 @@ typedef enum th_curve_part {
  * its own times that which `scale_from` passes on. If there is `scaled_by`, the scale which that passes on multiplies
  * the translation of the whole product.
  */
-typedef struct th_transform_curves {
+struct th_transform_curves {
     float numbers[TH_TRANSFORM_CURVES]; /* where no layer moves them */
     uint32_t order;                     /* of the angles: 0 xyz, 1 xzy, 2 yzx, 3 yxz, 4 zxy, 5 zyx; the first axis turns
                                            first */
@@ -73,27 +70,25 @@ typedef struct th_transform_curves {
     const struct th_transform_curves *scaled_by, *scale_from; /* NULL: none. At most TH_MOST_INHERITED in a row */
     uint32_t layer_count;
     const th_curve_layer *layers;
-} th_transform_curves;
+};
 
 #define TH_MOST_INHERITED 64u
 
 /* A morph weight. A number leads along places, of which one is 0 and has no shape, the others one shape each. Between
  * two places the shapes of both are mixed in a straight line, which goes on beyond the ends. A shape alone has the
  * places 0 and 1, so that its weight is the number. */
-typedef struct th_weight_curves {
+struct th_weight_curves {
     float number;                /* without layers */
     uint32_t place_count, place; /* place: that of this weight */
     const float *places;         /* ascending; at least 2 */
     uint32_t layer_count;
     const th_curve_layer *layers;
-} th_weight_curves;
+};
 
 /* The curve exists. Two keys may have one time here, at which the second counts. */
 double th_curve_at(const th_curve *curve, double ticks);
 
 void th_transform_curves_at(const th_transform_curves *curves, double ticks, th_trs *out);
 double th_weight_curves_at(const th_weight_curves *curves, double ticks);
-
-TH_API_END
 
 #endif

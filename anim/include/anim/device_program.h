@@ -5,9 +5,6 @@
 #define THRONG_ANIM_DEVICE_PROGRAM_H
 
 #include <anim/crowd.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 typedef struct th_device_program {
     th_keys keys;
@@ -66,7 +63,5 @@ void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out);
  * (th_crowd_set_active_in), as of a joint level; itself where there is no other. NULL: each is posed in its own. Clips
  * and models that no instance plays may be anything. */
 th_result th_crowd_check_device(const th_crowd *crowd, const uint32_t *of, th_error *err);
-
-TH_API_END
 
 #endif

@@ -12,9 +12,6 @@
 #define THRONG_ANIM_JOINT_LOD_H
 
 #include <anim/model.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 #define TH_LOD_LEVELS 10u
 
@@ -49,7 +46,5 @@ typedef struct th_joint_lod {
  * is TH_ERR_MEMORY. The caller frees *out with th_joint_lod_destroy. */
 th_result th_joint_lod_create(const th_model *model, th_joint_lod **out, th_error *err);
 void th_joint_lod_destroy(th_joint_lod *lod); /* NULL is allowed */
-
-TH_API_END
 
 #endif

@@ -3,13 +3,9 @@
 #ifndef THRONG_ANIM_PLAYBACK_H
 #define THRONG_ANIM_PLAYBACK_H
 
-#include <core/api.h>
-
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 /* phase in clip lengths at time 0, speed in clip lengths per second. */
 typedef struct th_playback {
@@ -41,7 +37,5 @@ static inline double th_playback_ratio(th_playback playback, double time_s)
     const double ratio = clips - (double)(int64_t)clips;
     return ratio < 0 ? ratio + 1 : ratio;
 }
-
-TH_API_END
 
 #endif

@@ -2,11 +2,8 @@
 #ifndef THRONG_ANIM_REPERTOIRE_H
 #define THRONG_ANIM_REPERTOIRE_H
 
-#include <anim/layer.h>
 #include <anim/model.h>
-#include <core/api.h>
-
-TH_API_BEGIN
+#include <throng/throng.h>
 
 /* A clip that walks in place (TH_ROOT_MOTION_IN_PLACE) and ends as it begins. */
 typedef struct th_gait {
@@ -44,7 +41,5 @@ th_result th_repertoire_create(const th_model *model, th_interpolation interpola
                                th_error *err);
 void th_repertoire_destroy(th_repertoire *repertoire);                              /* NULL is allowed */
 size_t th_repertoire_bytes(const th_repertoire *repertoire, const th_model *model); /* NULL: 0 */
-
-TH_API_END
 
 #endif

@@ -3,12 +3,8 @@
 #ifndef THRONG_ANIM_SANDBOX_H
 #define THRONG_ANIM_SANDBOX_H
 
-#include <core/api.h>
-
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 /* The newest ABI of Landlock that is used: it also confines signals. */
 #define TH_LANDLOCK_ABI 6
@@ -25,7 +21,5 @@ th_sandbox th_sandbox_read(void);
 /* Says what is missing and what that means, one static text each. Returns their count. */
 enum { TH_SANDBOX_MAX_GAPS = 2 };
 uint32_t th_sandbox_gaps(const th_sandbox *sandbox, const char *out[TH_SANDBOX_MAX_GAPS]);
-
-TH_API_END
 
 #endif

@@ -10,9 +10,6 @@
 #define THRONG_ANIM_SHARING_H
 
 #include <anim/crowd.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 #define TH_SHARING_MAX_HZ 1e6
 
@@ -49,7 +46,5 @@ void th_sharing_keys(const th_sharing *sharing, uint32_t model, uint32_t rate, c
 
 /* The pose that instances of this key share. key: from th_sharing_keys. */
 th_shared_pose th_sharing_pose(const th_sharing *sharing, uint32_t key);
-
-TH_API_END
 
 #endif

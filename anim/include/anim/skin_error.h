@@ -7,9 +7,6 @@
 
 #include <anim/model.h>
 #include <anim/palette.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 typedef struct th_skin th_skin;
 
@@ -47,7 +44,5 @@ typedef struct th_skin_palette {
  */
 float th_skin_error_px(const th_skin *skin, th_skin_palette drawn, th_skin_palette full, const th_skin_screen *screen,
                        void *scratch);
-
-TH_API_END
 
 #endif

@@ -8,9 +8,6 @@
 #define THRONG_ANIM_SYNTHETIC_H
 
 #include <anim/model.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 #define TH_SYNTHETIC_NAME "synthetic"
 
@@ -61,7 +58,5 @@ uint32_t th_synthetic_depth(const th_synthetic_desc *desc);
 
 /* Errors: TH_ERR_LIMIT for a value outside the ranges above; TH_ERR_MEMORY. Free *out with th_model_destroy. */
 th_result th_synthetic_create(const th_synthetic_desc *desc, th_model **out, th_error *err);
-
-TH_API_END
 
 #endif

@@ -6,8 +6,6 @@
 
 #include <stddef.h>
 
-TH_API_BEGIN
-
 /* A field of th_synthetic_desc. */
 typedef struct th_synthetic_key {
     const char *name, *help;
@@ -26,7 +24,5 @@ bool th_synthetic_named(const char *text);
 /* Missing keys get the values of TH_SYNTHETIC_DEFAULT. On failure err names the key and the values that it takes. The
  * model's name is `text`, borrowed. */
 th_result th_synthetic_parse(const char *text, th_synthetic_desc *out, th_error *err);
-
-TH_API_END
 
 #endif

@@ -1,34 +1,13 @@
-/* Transforms: plain data for all modules, and arithmetic on it. Pure functions; any thread.
- *
- * Right-handed, Y up, metres, radians. Column vectors: `a * b` applies b first. A 3x4 matrix is the upper part of an
- * affine 4x4 matrix whose last row is 0 0 0 1. It is row-major, m[row * 4 + column], with the translation in column 3.
- * Quaternions are x, y, z, w.
+/* Arithmetic on transforms. Pure functions; any thread.
  *
  * th_mat34 is for storage, th_dmat34 for the double-precision reference. cglm's mat4 is not used because its alignment
  * depends on the instruction set that a file is compiled for. */
 #ifndef THRONG_ANIM_TRANSFORM_H
 #define THRONG_ANIM_TRANSFORM_H
 
-#include <core/api.h>
+#include <throng/throng.h>
 
 #include <stdbool.h>
-
-TH_API_BEGIN
-
-typedef struct th_mat34 {
-    float m[12];
-} th_mat34;
-
-typedef struct th_dmat34 {
-    double m[12];
-} th_dmat34;
-
-/* Translation, rotation, scale: M = T * R * S, so the scale is applied first. */
-typedef struct th_trs {
-    double translation[3];
-    double rotation[4]; /* x y z w, unit length */
-    double scale[3];
-} th_trs;
 
 #define TH_MAT34_IDENTITY  ((th_mat34){{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}})
 #define TH_TRS_IDENTITY    ((th_trs){{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}})
@@ -94,7 +73,5 @@ void th_quat_mul(const double a[4], const double b[4], double out[4]);
 
 /* Normalises q. Returns false and does not change q if its length is below 1e-12 or not finite. */
 bool th_quat_normalize(double q[4]);
-
-TH_API_END
 
 #endif

@@ -25,12 +25,9 @@
 #define THRONG_BENCH_BENCH_H
 
 #include <bench/measure.h>
-#include <core/api.h>
 #include <core/table.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
-
-TH_API_BEGIN
 
 /* External benchmarks: entries that the program adds to those of this library, such as frames that are drawn, or
  * another program's poses. They are filtered like the others. */
@@ -127,7 +124,5 @@ void th_bench_printer_add(void *printer, const th_report *report, uint32_t first
 
 /* Prints what stands below the tables. False when memory is out. */
 bool th_bench_printer_end(th_bench_printer *printer, const th_report *report);
-
-TH_API_END
 
 #endif

@@ -26,9 +26,6 @@
 
 #include <bench/result_file.h>
 #include <bench/student.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 /* The risk that any estimator of any entry of two results of the same code is called slower or faster: p values are
  * corrected for their number (S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979). */
@@ -173,7 +170,5 @@ void th_change_describe(const th_change *change, char *out, size_t size);
 json_t *th_comparison_json(const th_comparison *comparison);
 bool th_comparison_csv(const th_comparison *comparison, FILE *file);
 bool th_comparison_print(const th_comparison *comparison, th_output_format format, FILE *file);
-
-TH_API_END
 
 #endif

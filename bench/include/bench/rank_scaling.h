@@ -11,11 +11,8 @@
 #include <bench/pop.h>
 #include <bench/report.h>
 #include <bench/stats.h>
-#include <core/api.h>
 #include <core/arena.h>
 #include <runtime/scene.h>
-
-TH_API_BEGIN
 
 enum { TH_RANKS_MAX = 4096, TH_HOST_MAX = 64 };
 
@@ -93,7 +90,5 @@ json_t *th_rank_scaling_json(const th_rank_scaling *scaling);
 
 /* For people. False when memory is out. */
 bool th_rank_scaling_print(const th_rank_scaling *scaling, th_output_format format, FILE *file);
-
-TH_API_END
 
 #endif

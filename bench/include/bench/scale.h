@@ -26,12 +26,9 @@
 #include <bench/measure.h>
 #include <bench/pop.h>
 #include <bench/result_file.h>
-#include <core/api.h>
 #include <runtime/frame.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
-
-TH_API_BEGIN
 
 /* A list that is NULL has one value, the default. */
 typedef struct th_scale_desc {
@@ -234,7 +231,5 @@ json_t *th_scale_json(const th_scale *scale);
 
 /* For people, as text or Markdown. False when memory is out. */
 bool th_scale_print(const th_scale *scale, th_output_format format, FILE *file);
-
-TH_API_END
 
 #endif

@@ -34,12 +34,9 @@
 
 #include <bench/capacity.h>
 #include <bench/report.h>
-#include <core/api.h>
 #include <runtime/frame.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
-
-TH_API_BEGIN
 
 /* Of the last frame: poses evaluated; characters beyond that, who show the pose of another, or one of a frame before;
  * characters that were to share, but have a behaviour. */
@@ -174,7 +171,5 @@ json_t *th_stress_json(const th_stress *stress);
 
 /* For people, as text or Markdown. False when memory is out. */
 bool th_stress_print(const th_stress *stress, th_output_format format, FILE *file);
-
-TH_API_END
 
 #endif

@@ -14,9 +14,6 @@
 #define THRONG_BENCH_TUTORIAL_H
 
 #include <anim/model.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 typedef struct th_tutorial th_tutorial; /* immutable once created; may be shared between threads */
 
@@ -32,7 +29,5 @@ void th_tutorial_destroy(th_tutorial *tutorial);
 /* Writes bone_count 3x4 row-major matrices, 12 floats each, and behind them the weights, as an f32 palette has them.
  * clip: index into the model's clips, or TH_NO_INDEX for the rest pose. Does not allocate. */
 void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette);
-
-TH_API_END
 
 #endif

@@ -3,13 +3,9 @@
 #ifndef THRONG_CORE_ARENA_H
 #define THRONG_CORE_ARENA_H
 
-#include <core/api.h>
-
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-TH_API_BEGIN
 
 typedef struct th_arena th_arena;
 
@@ -41,7 +37,5 @@ __attribute__((format(printf, 2, 0))) char *th_arena_vformat(th_arena *arena, co
 
 /* Typed th_arena_alloc, for example th_arena_new(arena, th_joint, n). */
 #define th_arena_new(arena, type, count) ((type *)th_arena_alloc((arena), (count), sizeof(type)))
-
-TH_API_END
 
 #endif

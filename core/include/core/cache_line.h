@@ -2,13 +2,9 @@
 #ifndef THRONG_CORE_CACHE_LINE_H
 #define THRONG_CORE_CACHE_LINE_H
 
-#include <core/api.h>
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-
-TH_API_BEGIN
 
 enum { TH_CACHE_LINE = 64, TH_HUGE_PAGE = 1 << 21 };
 
@@ -38,7 +34,5 @@ static inline void *th_huge_page_alloc(size_t bytes)
 #endif
     return memory;
 }
-
-TH_API_END
 
 #endif

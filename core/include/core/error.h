@@ -1,33 +1,18 @@
-/* Errors caused by files, options or the machine.
- *
- * A function that can fail for such a reason returns a th_result and fills a th_error, whose text says what went wrong
- * and where, for users. Mistakes of the caller are assert()s: NULL where a function does not allow it, an index or a
- * range out of bounds, calls in the wrong order. Libraries never print, log or exit. */
+/* How errors are made. What goes wrong because of files, options or the machine is a th_result with a th_error. A wrong
+ * argument of the program itself is TH_VALID in functions of throng.h, and an assert() everywhere else. */
 #ifndef THRONG_CORE_ERROR_H
 #define THRONG_CORE_ERROR_H
 
-#include <core/api.h>
+#include <throng/throng.h>
 
-TH_API_BEGIN
+#include <assert.h>
 
-typedef enum th_result {
-    TH_OK,
-    TH_ERR_INPUT,       /* a file is missing, broken or contradicts itself */
-    TH_ERR_LIMIT,       /* valid input that exceeds a documented limit */
-    TH_ERR_MEMORY,      /* out of memory */
-    TH_ERR_ENVIRONMENT, /* the machine lacks something: an instruction set, a process, a thread */
-    TH_ERR_USAGE,       /* an argument that matches nothing, such as a clip that no model has */
-} th_result;
-
-typedef struct th_error {
-    th_result code;
-    char text[1024]; /* one sentence, no newline, no full stop at the end */
-} th_error;
+/* Whether an argument is as throng.h says. Builds with asserts end the program where it is not; in others the function
+ * refuses it: it returns TH_ERR_USAGE, or nothing, and changes nothing. */
+#define TH_VALID(condition) (assert(condition), (condition))
 
 /* Fills `err` (may be NULL) and returns `code`, which is not TH_OK: return th_fail(err, ...);
  * Text that does not fit is truncated. */
 __attribute__((format(printf, 3, 4))) th_result th_fail(th_error *err, th_result code, const char *format, ...);
-
-TH_API_END
 
 #endif

@@ -2,13 +2,10 @@
 #ifndef THRONG_CORE_TABLE_H
 #define THRONG_CORE_TABLE_H
 
-#include <core/api.h>
 #include <core/text_format.h>
 
 #include <jansson.h>
 #include <stdbool.h>
-
-TH_API_BEGIN
 
 typedef struct th_table th_table;
 
@@ -40,7 +37,5 @@ typedef struct th_table_widths {
     bool has_heading;
 } th_table_widths;
 bool th_table_write_more(const th_table *table, th_output_format format, th_table_widths *widths, FILE *file);
-
-TH_API_END
 
 #endif

@@ -2,14 +2,10 @@
 #ifndef THRONG_CORE_TEXT_FORMAT_H
 #define THRONG_CORE_TEXT_FORMAT_H
 
-#include <core/api.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-TH_API_BEGIN
 
 typedef enum th_output_format {
     TH_OUTPUT_TEXT = 0, /* for a terminal: lines of at most TH_TEXT_COLUMNS, but for words and tables that are longer */
@@ -57,7 +53,5 @@ th_digits th_digits_from(uint64_t value);
 
 /* Plural ending: "" for 1, otherwise "s". */
 const char *th_plural(uint64_t count);
-
-TH_API_END
 
 #endif

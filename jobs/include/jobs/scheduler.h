@@ -5,10 +5,7 @@
 #ifndef THRONG_JOBS_SCHEDULER_H
 #define THRONG_JOBS_SCHEDULER_H
 
-#include <core/api.h>
 #include <jobs/jobs.h>
-
-TH_API_BEGIN
 
 /* A call of th_jobs_run with at least two threads and two chunks. */
 typedef struct th_loop th_loop;
@@ -42,7 +39,5 @@ void th_loop_join(th_loop *loop, uint32_t worker, th_loop_fn *fn, void *ctx);
 
 /* Runs the chunks [begin, end), fewer if one fails. */
 void th_loop_run(th_loop_worker *self, uint32_t begin, uint32_t end);
-
-TH_API_END
 
 #endif

@@ -10,10 +10,6 @@
 #ifndef THRONG_RENDER_CAMERA_H
 #define THRONG_RENDER_CAMERA_H
 
-#include <core/api.h>
-
-TH_API_BEGIN
-
 typedef struct th_camera {
     float target[3];
     float distance;  /* from the target to the eye; above 0 */
@@ -103,7 +99,5 @@ void th_camera_fit_add(th_camera_fit *fit, const float centre[3], float radius);
  * if that height is not between them. Near and far enclose `all`. Each must have at least one sphere, with a radius
  * above 0. */
 th_camera th_camera_fit_end(const th_camera_fit *in_the_middle, const th_camera_fit *all);
-
-TH_API_END
 
 #endif

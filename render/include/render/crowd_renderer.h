@@ -10,14 +10,11 @@
 #define THRONG_RENDER_CROWD_RENDERER_H
 
 #include <anim/palette.h>
-#include <core/api.h>
 #include <render/camera.h>
 #include <render/layout.h>
 #include <render/render_mesh.h>
 #include <render/ring.h>
 #include <render/target.h>
-
-TH_API_BEGIN
 
 typedef struct th_crowd_renderer th_crowd_renderer;
 
@@ -99,7 +96,5 @@ bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *renderer, const t
  * of all draws and must have ended (th_ring_end). The caller calls th_ring_fence. */
 void th_crowd_renderer_draw(th_crowd_renderer *renderer, const th_target *target, const th_view *view,
                             const th_ring *ring, const th_draw *draws, uint32_t draw_count);
-
-TH_API_END
 
 #endif

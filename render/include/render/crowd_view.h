@@ -8,7 +8,6 @@
 #define THRONG_RENDER_CROWD_VIEW_H
 
 #include <anim/joint_lod.h>
-#include <core/api.h>
 #include <render/camera.h>
 #include <render/crowd_renderer.h>
 #include <render/gl.h>
@@ -17,8 +16,6 @@
 #include <render/render_mesh.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
-
-TH_API_BEGIN
 
 /* How characters are coloured. */
 typedef enum th_look {
@@ -234,7 +231,5 @@ th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, ui
 
 /* The next walking character after `instance`, or before it; if none walks, the next character. Wraps around. */
 uint32_t th_crowd_view_next_walker(const th_crowd_view *crowd_view, uint32_t instance, bool before);
-
-TH_API_END
 
 #endif

@@ -13,12 +13,9 @@
 #define THRONG_RENDER_CULL_H
 
 #include <anim/crowd.h>
-#include <core/api.h>
 #include <render/camera.h>
 #include <render/layout.h>
 #include <runtime/pose_plan.h>
-
-TH_API_BEGIN
 
 #define TH_CULL_MAX_BLOCKS 256u
 #define TH_CULL_MAX_LODS   10u
@@ -111,7 +108,5 @@ void th_cull_classify(th_cull *cull, const th_cull_view *visible, const th_cull_
                       uint32_t end_block);
 void th_cull_sum(th_cull *cull);
 void th_cull_scatter(th_cull *cull, uint32_t begin_block, uint32_t end_block);
-
-TH_API_END
 
 #endif

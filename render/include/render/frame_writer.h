@@ -5,13 +5,10 @@
 #ifndef THRONG_RENDER_FRAME_WRITER_H
 #define THRONG_RENDER_FRAME_WRITER_H
 
-#include <core/api.h>
 #include <core/error.h>
 
 #include <stddef.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 #define TH_FRAME_WRITER_MAX_SIDE   16384u
 #define TH_FRAME_WRITER_MAX_PIXELS (1u << 26)
@@ -59,7 +56,5 @@ void th_frame_writer_abandon(th_frame_writer *writer);
  * side has 1 to TH_FRAME_WRITER_MAX_SIDE pixels. TH_ERR_MEMORY. */
 th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
                         th_error *err);
-
-TH_API_END
 
 #endif

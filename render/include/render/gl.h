@@ -5,12 +5,9 @@
 #ifndef THRONG_RENDER_GL_H
 #define THRONG_RENDER_GL_H
 
-#include <core/api.h>
 #include <core/error.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 typedef struct th_gl th_gl;
 struct GLFWwindow;
@@ -84,7 +81,5 @@ uint32_t th_gl_messages(th_gl *gl, const char **out_first);
 /* Fails on an OpenGL error, or on a message that no earlier call reported. `where` says what was going on and begins
  * the text. TH_ERR_MEMORY when the driver ran out of memory, otherwise TH_ERR_ENVIRONMENT. Waits for the driver. */
 th_result th_gl_check(th_gl *gl, const char *where, th_error *err);
-
-TH_API_END
 
 #endif

@@ -8,11 +8,8 @@
 
 #include <anim/crowd.h>
 #include <anim/device_program.h>
-#include <core/api.h>
 #include <render/gl.h>
 #include <render/ring.h>
-
-TH_API_BEGIN
 
 /* Who turns keys into palettes. */
 typedef enum th_evaluator {
@@ -95,7 +92,5 @@ th_result th_gpu_evaluator_read(th_gpu_evaluator *evaluator, const th_crowd *cro
 
 /* Waits for the GPU and reads bytes of a buffer back. For checks, not for frames. */
 void th_gpu_read_buffer(th_ring_binding from, size_t bytes, void *out);
-
-TH_API_END
 
 #endif

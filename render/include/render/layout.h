@@ -11,13 +11,10 @@
 #include <anim/bounds.h>
 #include <anim/playback.h>
 #include <anim/transform.h>
-#include <core/api.h>
 #include <core/error.h>
 
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 typedef enum th_layout_kind {
     TH_LAYOUT_GRID = 0, /* rows and columns, all looking along +Z. They wind outward from the middle, so more characters
@@ -152,7 +149,5 @@ uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time
 
 /* scene_from_instance: scale, then rotation, then translation. */
 th_mat34 th_instance_transform_matrix(const th_instance_transform *transform);
-
-TH_API_END
 
 #endif

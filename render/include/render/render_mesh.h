@@ -11,9 +11,6 @@
 #define THRONG_RENDER_RENDER_MESH_H
 
 #include <anim/model.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 /* Limits. A model with more indices is rejected. An image that is larger is left out, with a warning. */
 #define TH_RENDER_MESH_MAX_INDICES     (1u << 30)           /* all meshes together */
@@ -155,7 +152,5 @@ th_result th_render_mesh_create_materials(const th_model *model, th_render_mesh 
 
 /* NULL does nothing. */
 void th_render_mesh_destroy(th_render_mesh *render_mesh);
-
-TH_API_END
 
 #endif

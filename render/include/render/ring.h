@@ -13,12 +13,9 @@
 #ifndef THRONG_RENDER_RING_H
 #define THRONG_RENDER_RING_H
 
-#include <core/api.h>
 #include <render/gl.h>
 
 #include <stddef.h>
-
-TH_API_BEGIN
 
 typedef struct th_ring th_ring;
 
@@ -84,7 +81,5 @@ th_ring_binding th_ring_get_binding(const th_ring *ring);
 /* The slot that was current so many frames ago. For the current frame to draw from it, they are at most
  * th_ring_desc.held and no more than th_ring_info.frame has risen by since. */
 th_ring_binding th_ring_get_held(const th_ring *ring, uint32_t frames_ago);
-
-TH_API_END
 
 #endif

@@ -3,13 +3,10 @@
 #ifndef THRONG_RENDER_TARGET_H
 #define THRONG_RENDER_TARGET_H
 
-#include <core/api.h>
 #include <core/error.h>
 #include <render/gl.h>
 #include <stddef.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 typedef struct th_target th_target;
 
@@ -50,7 +47,5 @@ void th_target_read(const th_target *target, uint8_t *out_rgba);
 
 /* NULL does nothing. */
 void th_target_destroy(th_target *target);
-
-TH_API_END
 
 #endif

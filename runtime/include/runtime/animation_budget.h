@@ -18,9 +18,6 @@
 #include <anim/compiled_model.h>
 #include <anim/joint_lod.h>
 #include <anim/sharing.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 /* Steps per second at which levels share, the most frames for which they hold a pose, and tolerances in pixels. */
 #define TH_BUDGET_RATES_HZ                                                                                             \
@@ -79,7 +76,5 @@ bool th_budget_exceeded(th_animation_budget *budget, uint64_t bones, uint64_t al
 
 /* Ends a frame. ns: that evaluating its bones took. */
 void th_budget_end(th_animation_budget *budget, uint64_t bones, double ns);
-
-TH_API_END
 
 #endif

@@ -17,10 +17,7 @@
 
 #include <anim/crowd.h>
 #include <anim/sharing.h>
-#include <core/api.h>
 #include <jobs/jobs.h>
-
-TH_API_BEGIN
 
 typedef struct th_pose_plan_desc {
     th_crowd *crowd;        /* required; borrowed; only the plan sets its active instances */
@@ -104,7 +101,5 @@ th_pose_readers th_pose_plan_readers(const th_pose_plan *plan);
 th_pose_counts th_pose_plan_counts(const th_pose_plan *plan);
 th_pose_palettes th_pose_plan_list(const th_pose_plan *plan, uint32_t draw_list);
 th_pose_part th_pose_plan_part(const th_pose_plan *plan, uint32_t draw_list, uint32_t frames_ago);
-
-TH_API_END
 
 #endif

@@ -5,9 +5,6 @@
 
 #include <anim/behaviour.h>
 #include <anim/crowd.h>
-#include <core/api.h>
-
-TH_API_BEGIN
 
 typedef struct th_scene_desc {
     const th_model *const *models; /* required; borrowed, must outlive the scene; instances use them in turn */
@@ -49,7 +46,5 @@ th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_format palette, t
 const th_model *th_scene_model(const th_scene *scene, uint32_t instance);
 const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance);
 double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_s);
-
-TH_API_END
 
 #endif

@@ -8,13 +8,10 @@
 #ifndef THRONG_RUNTIME_TRACER_H
 #define THRONG_RUNTIME_TRACER_H
 
-#include <core/api.h>
 #include <core/error.h>
 #include <jobs/jobs.h>
 
 #include <stdio.h>
-
-TH_API_BEGIN
 
 #define TH_TRACER_EVENTS (1u << 17) /* per thread: 5 MB, allocated and touched when the thread first appears */
 
@@ -62,7 +59,5 @@ th_tracer_extent th_tracer_get_extent(const th_tracer *tracer);
  * a span before the spans in it. producer: program and version, for the file. tracer must not be NULL. Returns
  * TH_ERR_MEMORY, also if memory ran out while recording. For errors of the file check ferror(). Allocates. */
 th_result th_tracer_write(th_tracer *tracer, const char *producer, FILE *file, th_error *err);
-
-TH_API_END
 
 #endif

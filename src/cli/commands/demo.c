@@ -6,13 +6,13 @@
 #include "view/window.h"
 #include <cli/options.h>
 
-#include <anim/human.h>
 #include <bench/context.h>
 #include <bench/figures.h>
 #include <core/clock.h>
 #include <core/table.h>
 #include <core/text_format.h>
 #include <render/hud.h>
+#include <throng/throng.h>
 
 #include <math.h>
 #include <stdlib.h>

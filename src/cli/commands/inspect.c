@@ -2,12 +2,12 @@
 #include <cli/options.h>
 
 #include <anim/joint_lod.h>
-#include <anim/layer.h>
 #include <anim/palette.h>
 #include <bench/figures.h>
 #include <core/json.h>
 #include <render/render_mesh.h>
 #include <runtime/parallel.h>
+#include <throng/throng.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 
 #include <anim/clip_choice.h>
 #include <anim/exact.h>
-#include <anim/layer.h>
 #include <bench/figures.h>
 #include <core/cache_line.h>
 #include <core/suggest.h>
@@ -11,6 +10,7 @@
 #include <render/gpu_evaluator.h>
 #include <runtime/frame.h>
 #include <runtime/parallel.h>
+#include <throng/throng.h>
 
 #include <math.h>
 #include <stddef.h>

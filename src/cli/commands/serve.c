@@ -1,9 +1,9 @@
 /* throng serve: a crowd that keeps running. */
 #include <cli/options.h>
 
-#include <anim/human.h>
 #include <serve/log.h>
 #include <serve/server.h>
+#include <throng/throng.h>
 
 #include <string.h>
 #include <sys/stat.h>

@@ -2,12 +2,12 @@
 #ifndef TH_CLI_MODEL_SET_H
 #define TH_CLI_MODEL_SET_H
 
-#include <anim/import.h>
 #include <anim/sandbox.h>
 #include <core/arena.h>
 #include <render/crowd_view.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
+#include <throng/throng.h>
 
 enum { TH_FILE_LIST_MAX = 64 };
 

@@ -11,10 +11,10 @@
 #include <anim/bounds.h>
 #include <anim/clip_choice.h>
 #include <anim/exact.h>
-#include <anim/human.h>
 #include <render/crowd_view.h>
 #include <runtime/frame.h>
 #include <runtime/scene.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

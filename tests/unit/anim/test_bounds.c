@@ -4,7 +4,7 @@
 #include "fixture_morph.h"
 
 #include <anim/bounds.h>
-#include <anim/human.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include <anim/archive.h>
 #include <anim/exact.h>
-#include <anim/human.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 

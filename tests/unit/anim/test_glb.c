@@ -4,8 +4,8 @@
 #include "fixture_import.h"
 
 #include <anim/exact.h>
-#include <anim/human.h>
 #include <anim/synthetic_text.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "fixture_morph.h"
 
 #include <anim/exact.h>
-#include <anim/human.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 

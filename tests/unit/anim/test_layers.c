@@ -5,8 +5,8 @@
 #include "fixture_morph.h"
 
 #include <anim/exact.h>
-#include <anim/layer.h>
 #include <anim/playback.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 #include "fixture_isa.h"
 
 #include <anim/exact.h>
-#include <anim/human.h>
 #include <anim/playback.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 

@@ -69,7 +69,7 @@ TestSuite(counted_frames, .init = make_human, .fini = free_human);
 /* The faults of a call, in all frames that are run. */
 __typeof__(th_crowd_pose) __real_th_crowd_pose, __wrap_th_crowd_pose;
 void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch)
+                          void *scratch)
 {
     touch_pages(PAGES);
     __real_th_crowd_pose(crowd, begin, end, time_s, palette, scratch);

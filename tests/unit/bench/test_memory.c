@@ -6,12 +6,12 @@
 #include "fixture_result_file.h"
 
 #include <anim/crowd.h>
-#include <anim/human.h>
 #include <anim/joint_lod.h>
 #include <anim/synthetic.h>
 #include <bench/compare.h>
 #include <bench/page.h>
 #include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 

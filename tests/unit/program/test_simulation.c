@@ -4,10 +4,10 @@
 #include "src/serve/process.h"
 #include "src/serve/simulation/simulation_controller.h"
 
-#include <anim/human.h>
 #include <core/clock.h>
 #include <runtime/scene.h>
 #include <serve/model_registry.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

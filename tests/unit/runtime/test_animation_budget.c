@@ -1,6 +1,6 @@
 /* The budget: it holds in every frame, by the least tolerance, and does not flicker. */
-#include <anim/human.h>
 #include <runtime/animation_budget.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -24,7 +24,7 @@ static pthread_t posers[MOST_BATCHES];
 
 __typeof__(th_crowd_pose) __real_th_crowd_pose, __wrap_th_crowd_pose;
 void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch)
+                          void *scratch)
 {
     for (uint32_t b = begin; b < end; b++)
         posers[b] = pthread_self();

@@ -6,14 +6,11 @@
 #include <anim/behaviour.h>
 #include <anim/compiled_model.h>
 #include <anim/crowd.h>
-#include <core/api.h>
 #include <core/error.h>
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 enum { TH_SETTINGS_MODELS = 8, TH_SETTINGS_CLIPS = 16, TH_SETTINGS_NAME = 128 };
 
@@ -93,7 +90,5 @@ typedef struct th_controller_desc {
     th_model_cache_desc model_cache;
     th_simulation_desc simulation;
 } th_controller_desc;
-
-TH_API_END
 
 #endif

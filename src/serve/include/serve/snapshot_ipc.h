@@ -8,10 +8,7 @@
 #define THRONG_SERVE_SNAPSHOT_IPC_H
 
 #include <anim/crowd.h>
-#include <core/api.h>
 #include <serve/settings.h>
-
-TH_API_BEGIN
 
 #define TH_SNAPSHOT_COMMAND "serve-pictures" /* in no help: the first argument of the process */
 
@@ -46,7 +43,5 @@ typedef struct th_snapshot_answer {
 /* Sends or receives all of it; false if the other side is gone or too slow. */
 bool th_snapshot_send(int socket, const void *bytes, size_t size);
 bool th_snapshot_receive(int socket, void *out, size_t size);
-
-TH_API_END
 
 #endif
