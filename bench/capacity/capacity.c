@@ -149,13 +149,14 @@ static bool is_stopped(search *s)
 }
 
 /* The factor by which the items could grow until a frame takes the budget, given that one of `items` items takes `ns`.
- * The time is assumed to grow linearly from that of one item. */
+ * The time is assumed to grow linearly from that of one item, and no farther than a bracket grows: a few frames that
+ * were slow, though in time, would promise any number. */
 static double fill_factor(const search *s, uint32_t items, double ns)
 {
     const double one_ns = items > 1 ? s->one_ns : 0, first = one_ns > 0;
     if (ns <= one_ns)
-        return (double)INFINITY;
-    return (first + (items - first) * (s->desc->budget_ns - one_ns) / (ns - one_ns)) / items;
+        return GROWTH;
+    return fmin((first + (items - first) * (s->desc->budget_ns - one_ns) / (ns - one_ns)) / items, GROWTH);
 }
 
 /* Returns whether the frame was late without a freeze. */
@@ -190,6 +191,9 @@ static void end(search *s, th_capacity_probe *p, bool meets_budget)
     p->median_ns = stats.median;
     p->p99_ns = stats.p99;
     p->meets_budget = meets_budget;
+    const double ns = th_samples_stats(&s->unfrozen).median;
+    if (p->items == 1 ? meets_budget && s->one_ns == 0 : ns < s->one_ns) /* one never takes longer than several */
+        s->one_ns = ns;
     add_ticks(&s->out->ticks, &p->ticks);
 }
 
@@ -244,8 +248,6 @@ static th_result bracket(search *s, uint32_t *out_first)
         end(s, p, late <= BRACKET_FRAMES / 2);
         if (s->out->is_interrupted)
             return TH_OK;
-        if (items == 1 && p->meets_budget)
-            s->one_ns = th_samples_stats(&s->unfrozen).median;
         if (p->meets_budget || items == 1)
             *out_first = p->items;
         if (!p->meets_budget || p->items == s->desc->most)

@@ -408,10 +408,11 @@ def a_run_holds_the_crowd_and_tells_its_progress(crowd):
 
 def a_run_that_is_killed_leaves_nothing_and_names_nothing(crowd, run, folder):
     """It lets the crowd be. run: its number."""
+    there = set(glob.glob('results/*'))  # before it writes anything
     crowd.begin(dict(ENDLESS_RUN, pause=False))
     state = crowd.expect(200, 'GET', '/api/state').text
     assert '"paused_by":null' in state and f'"run":{{"id":{run}' in state, state
-    child, there = crowd.child(), set(glob.glob('results/*'))
+    child = crowd.child()
     write(f'{glob.glob(folder)[0]}/throng.{child}-0.tmp', '')
     os.kill(child, signal.SIGKILL)
     crowd.comes(f'/api/runs/{run}', '"state":"failed"', 'ended by signal 9', '"file":null')

@@ -388,6 +388,23 @@ Test(capacity, survives_a_machine_on_which_even_one_was_late_to_begin_with)
     cr_expect(found.items > 0.95 * truth && found.items < 1.05 * truth, "%u of %.0f", found.items, truth);
 }
 
+/* Then even a frame that fills the budget seems to take no longer than one of one item, and nothing says how many fit.
+ */
+Test(capacity, is_not_promised_any_number_by_frames_that_were_slow_though_in_time)
+{
+    for (uint32_t i = 0; i < 64; i++) {
+        machine m = {HUMAN, .spread = 0.03, .slow_frames = 9u << i % 8};
+        m.slow_factor = (0.1 + 0.1 * (i / 8)) * BUDGET_MS / plain_ms(&m, 1);
+        const double truth = true_capacity(&m, TH_CAPACITY_MISS_RATE);
+        const th_capacity found = find(m, i, UINT32_MAX);
+        /* It is the worst of the runs that count, and they may have begun. */
+        const double least = m.slow_frames <= 72 ? 0.9 * truth : 1;
+        cr_expect(found.items >= least && found.items < 1.05 * truth, "%u: %u of %.0f", i, found.items, truth);
+        for (uint32_t k = 0; k < found.probe_count; k++)
+            cr_expect_lt(found.probes[k].items, 16 * truth, "%u: %u in probe %u", i, found.probes[k].items, k);
+    }
+}
+
 /* The first run that counts fails, at a third of what the machine can do; those after it make up for it. */
 Test(capacity, comes_back_from_a_slow_moment)
 {
