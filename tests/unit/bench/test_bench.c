@@ -323,7 +323,7 @@ static uint32_t spoiled_instance;
 __typeof__(th_crowd_pose) __real_th_crowd_pose, __wrap_th_crowd_pose;
 
 void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch)
+                          void *scratch)
 {
     moments[moment_count++ % MOMENTS] = time_s;
     __real_th_crowd_pose(crowd, begin, end, time_s, palette, scratch);

@@ -219,7 +219,8 @@ CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_real_and_
         desc.joints = 150;
         desc.moving_scale = palettes[shape] == TH_FORMAT_F32;
         cr_assert_eq(th_synthetic_create(&desc, &model, NULL), TH_OK);
-        cr_expect(check_model(at_end(end_by_th_model_destroy, model), options_of((int)shape + 1, palettes[shape]), MANY));
+        cr_expect(
+            check_model(at_end(end_by_th_model_destroy, model), options_of((int)shape + 1, palettes[shape]), MANY));
     }
 }
 
