@@ -52,6 +52,8 @@ static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_mod
     model->scratch_bytes = th_cache_line_round(kernel > model->exact_stride ? kernel : model->exact_stride);
     const size_t scratch = model->scratch_bytes + model->palette_stride;
     crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
+    crowd->socket_stride =
+        compiled->socket_count > crowd->socket_stride ? compiled->socket_count : crowd->socket_stride;
 }
 
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)
@@ -369,6 +371,18 @@ size_t th_crowd_pose_bytes(const th_crowd *crowd)
 {
     assert(crowd);
     return crowd->pose_bytes;
+}
+
+uint32_t th_crowd_socket_stride(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->socket_stride;
+}
+
+uint32_t th_crowd_socket_count(const th_crowd *crowd, uint32_t instance)
+{
+    assert(crowd && instance < crowd->instance_count);
+    return crowd->models[crowd->model_of[instance]].compiled->socket_count;
 }
 
 size_t th_crowd_bytes(const th_crowd *crowd)

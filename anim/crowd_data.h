@@ -49,6 +49,7 @@ struct th_crowd {
     uint32_t *model_of;          /* [instance] its own */
     uint32_t *posed_in;          /* [instance] the model in which it is posed; undefined for inactive ones */
     uint32_t instance_count, active_count, batch_count;
+    uint32_t socket_stride; /* most sockets of a model */
     size_t palette_bytes, scratch_bytes, pose_bytes;
 };
 

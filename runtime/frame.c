@@ -13,7 +13,7 @@
 struct th_frame {
     const th_crowd *crowd;
     th_jobs *jobs;
-    th_arena *arena; /* holds all but scratch and layers */
+    th_arena *arena; /* holds all but scratch, layers and sockets */
     uint32_t grain;
     double time_s; /* arguments of this frame, read by the workers */
     void *palette;
@@ -26,9 +26,12 @@ struct th_frame {
     th_crowd_layers table;         /* what instances play in this frame */
     th_layer *layers;              /* in the table; written by the workers */
     uint8_t *layer_counts;
+    float *sockets;             /* [instance][th_crowd_socket_stride][SOCKET_FLOATS]; NULL: no model has any */
     uint8_t *workers;           /* [batch]: worker that ran it; NULL: not recorded */
     th_frame_observer observer; /* begin: NULL without one */
 };
+
+enum { SOCKET_FLOATS = 12 };
 
 _Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
 
@@ -79,9 +82,12 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
     /* Not from the arena, which touches its pages: they are to be placed near the worker that writes them first. */
     frame.scratch = th_cache_line_alloc(frame.scratch_stride * threads);
     frame.layers = desc->behaviour ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
+    const size_t sockets = instances * th_crowd_socket_stride(desc->crowd);
+    frame.sockets = sockets > 0 ? calloc(sockets, SOCKET_FLOATS * sizeof *frame.sockets) : NULL;
     frame.table = (th_crowd_layers){frame.layers, frame.layer_counts, stride};
     th_frame *made = th_arena_copy(arena, &frame, 1, sizeof frame);
-    if (th_arena_failed(arena) || !frame.scratch || (desc->behaviour && !frame.layers)) {
+    if (th_arena_failed(arena) || !frame.scratch || (desc->behaviour && !frame.layers) ||
+        (sockets > 0 && !frame.sockets)) {
         th_frame_destroy(&frame);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %zu characters on %u threads", instances, threads);
     }
@@ -94,6 +100,7 @@ void th_frame_destroy(th_frame *frame)
 {
     if (!frame)
         return;
+    free(frame->sockets);
     free(frame->layers);
     free(frame->scratch);
     th_arena_destroy(frame->arena);
@@ -116,10 +123,8 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
             frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
         }
     }
-    if (frame->behaviour)
-        th_crowd_pose_layers(frame->crowd, begin, end, frame->time_s, &frame->table, frame->palette, scratch);
-    else
-        th_crowd_pose(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
+    th_crowd_pose_layers(frame->crowd, begin, end, frame->time_s, th_frame_layers(frame), frame->palette,
+                         frame->sockets, scratch);
     if (frame->workers)
         memset(frame->workers + begin, (int)worker, end - begin);
     if (frame->observer.begin)
@@ -148,6 +153,14 @@ const th_crowd_layers *th_frame_layers(const th_frame *frame)
 {
     assert(frame);
     return frame->behaviour ? &frame->table : NULL;
+}
+
+const float *th_frame_sockets(const th_frame *frame, uint32_t instance)
+{
+    assert(frame);
+    return th_crowd_socket_count(frame->crowd, instance) > 0
+               ? frame->sockets + (size_t)instance * th_crowd_socket_stride(frame->crowd) * SOCKET_FLOATS
+               : NULL;
 }
 
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)

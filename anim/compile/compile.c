@@ -38,8 +38,8 @@ typedef struct joint_space {
 
 typedef struct joint_plan {
     bool sheared;      /* the rest transform is more than translation, rotation and scale */
-    bool needed;       /* a palette entry depends on the joint */
-    bool has_children; /* another needed joint is its child */
+    bool needed;       /* a palette entry or a socket depends on the joint */
+    bool has_children; /* and a palette entry on a child of it */
     bool merged;       /* it does not move relative to its parent and has the same M: no op */
     bool fixed;        /* merged into the scene itself: there is no M */
     bool has_channel;  /* in some clip */
@@ -138,6 +138,19 @@ static bool find_moves(const th_model *model, double shift, joint_plan *plans)
             parent->needed = parent->has_children = true;
         }
     return held;
+}
+
+/* Of sockets the joints that move and those above them: what stands still below them is a constant of the socket. What
+ * becomes of joints that bones need stays as it is. */
+static void need_sockets(const th_compiled_model *compiled, joint_plan *plans)
+{
+    for (uint32_t s = 0; s < compiled->socket_count; s++) {
+        bool moves = false;
+        for (uint32_t j = compiled->socket_joints[s]; j != TH_NO_INDEX; j = compiled->model->joints[j].parent) {
+            moves |= (plans[j].moves & TH_JOINT_OP_MOVES) != 0;
+            plans[j].needed |= moves;
+        }
+    }
 }
 
 /* ---- spaces ---- */
@@ -352,6 +365,23 @@ static uint32_t find_moving_entries(const th_model *model, uint32_t *out)
     return count;
 }
 
+/* G = M inverse(X) rest, with the rests of joints below the op's, or from the scene on. NULL: out of memory. */
+static th_socket *make_sockets(const th_compiled_model *compiled, const joint_plan *plans)
+{
+    const th_joint *joints = compiled->model->joints;
+    th_socket *out = th_arena_new(compiled->arena, th_socket, compiled->socket_count);
+    for (uint32_t s = 0; out && s < compiled->socket_count; s++) {
+        uint32_t j = compiled->socket_joints[s];
+        th_dmat34 from = TH_DMAT34_IDENTITY;
+        for (; j != TH_NO_INDEX && !plans[j].needed; j = joints[j].parent)
+            from = th_dmat34_mul(th_dmat34_from(joints[j].rest), from);
+        if (j != TH_NO_INDEX)
+            from = th_dmat34_mul(space_inverse(&plans[j].space), from);
+        out[s] = (th_socket){j == TH_NO_INDEX ? TH_NO_PARENT : plans[j].op, {th_mat34_from(from), th_mat34_from(from)}};
+    }
+    return out;
+}
+
 /* shift: see find_moves. false: out of memory. */
 static bool create_program(th_compiled_model *compiled, double shift, th_arena *scratch)
 {
@@ -362,6 +392,7 @@ static bool create_program(th_compiled_model *compiled, double shift, th_arena *
     if (th_arena_failed(scratch))
         return false;
     compiled->holds_shifts = find_moves(model, shift, plans);
+    need_sockets(compiled, plans);
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     find_spaces(model, pose, plans);
     for (uint32_t j = 0; j < model->joint_count; j++) {
@@ -375,6 +406,7 @@ static bool create_program(th_compiled_model *compiled, double shift, th_arena *
         p->op = program->op_count++;
         compiled->track_count += (p->moves & TH_JOINT_OP_MOVES) != 0;
     }
+    compiled->sockets = make_sockets(compiled, plans);
 
     const uint32_t weight_entries = th_weights_entries(model), entries = model->bone_count + weight_entries;
     const size_t op_count = (size_t)program->op_count + weight_entries;
@@ -665,13 +697,17 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
                                     .max_bytes = desc->max_bytes,
                                     .masks = desc->masks,
                                     .mask_count = desc->mask_count,
+                                    .socket_joints =
+                                        th_arena_copy(arena, desc->sockets, desc->socket_count, sizeof *desc->sockets),
+                                    .socket_count = desc->socket_count,
                                     .bound = bound,
                                     .arena = arena};
     compiled->program.keys = desc->keys;
     compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
     const th_compiled_model *as = desc->in_place_as;
     const th_in_place_source source = as ? (th_in_place_source){as->authored, as->model} : (th_in_place_source){0};
-    bool ok = (!desc->in_place ||
+    bool ok = compiled->socket_joints &&
+              (!desc->in_place ||
                th_model_in_place(desc->model, desc->interpolation, as ? &source : NULL, arena, &compiled->model)) &&
               create_program(compiled, shift, scratch);
     th_arena_destroy(scratch);
@@ -706,6 +742,12 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     assert((unsigned)desc->keys < TH_KEYS_COUNT);
     assert(!desc->repertoire || desc->mask_count == 0);
     assert((desc->masks || desc->mask_count == 0) && desc->mask_count <= TH_MAX_MASKS);
+    assert(desc->sockets || desc->socket_count == 0);
+    *out = NULL;
+    for (uint32_t s = 0; s < desc->socket_count; s++)
+        if (desc->sockets[s] >= desc->model->joint_count)
+            return th_fail(err, TH_ERR_USAGE, "%s: no joint %u for a socket, it has %u", desc->model->name,
+                           desc->sockets[s], desc->model->joint_count);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size, noise = STILL * desc->model->size;
     const double shift = fmax(noise, bound * STILL_PART);
@@ -760,6 +802,13 @@ const th_mask *th_compiled_model_masks(const th_compiled_model *compiled)
 {
     assert(compiled);
     return compiled->masks;
+}
+
+const uint32_t *th_compiled_model_sockets(const th_compiled_model *compiled, uint32_t *count)
+{
+    assert(compiled && count);
+    *count = compiled->socket_count;
+    return compiled->socket_joints;
 }
 
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip)

@@ -54,6 +54,7 @@ typedef double axes __attribute__((vector_size(32), aligned(8)));
 typedef struct probe {
     double center[3];
     axes half[3]; /* x, y and z of them */
+    size_t entry; /* of the bone in a measured palette, in floats */
 } probe;
 
 /* A grid over a clip, and where an attempt fails on it. */
@@ -68,16 +69,18 @@ struct th_resampler {
     const th_compiled_model *compiled;
     const th_model *model;
     th_arena *arena;
-    probe *probes;                    /* one per bone */
+    th_model measured;                /* with bones for sockets where none of the model is: G is their palette entry */
+    th_socket *sockets;               /* of these bones */
+    probe *probes;                    /* one per measured bone */
     th_exact_cache caches[2], *cache; /* of a clip, and of that which shows what it hides; one of them */
     th_shown shown;
     const th_clip *shown_clip; /* NULL: it hides nothing */
     const th_kernels *kernels;
     double *reaches, *weights; /* of weights: th_weight_reaches; exact values, then errors */
     float *frames;             /* three of keys, for th_frame_writer */
-    float *palettes;           /* MEASURED_AT_ONCE palettes */
+    float *palettes;           /* MEASURED_AT_ONCE palettes, each with the matrices of sockets behind it */
     float *matrices;           /* for as many times as the kernel has lanes */
-    size_t palette_floats;
+    size_t palette_floats, sockets_at;
     uint64_t layers; /* of the clip's channels, beyond one each: see th_channel_cost */
     double suspect; /* ticks of the last attempt's largest error: measured first, so that a bad attempt fails at once */
     int64_t budget;
@@ -106,31 +109,43 @@ static void find_boxes(const th_model *model, box *boxes)
         }
 }
 
-/* boxes: scratch, by bone. */
-static void set_probes(th_resampler *c, box *boxes)
+/* Sets the probe of a measured bone to a shell. Returns false for a joint that is flattened at rest, a way to hide
+ * parts: no point of its mesh can be 3 cm away. Of a socket, which has no mesh, only if no clip shows it either. */
+static bool set_shell(th_resampler *c, uint32_t b)
 {
     const double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
-    const th_dmat34 *rest = c->caches[0].pose, *shown = c->caches[1].pose;
+    const uint32_t bone_count = c->model->bone_count;
+    const th_bone *bone = &c->measured.bones[b];
+    probe *p = &c->probes[b];
+    th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY, scene;
+    th_dmat34_invert(&inverse_bind, &mesh_from_joint);
+    const th_dmat34 at_rest = th_dmat34_mul(c->caches[0].pose[bone->joint], inverse_bind),
+                    as_shown = th_dmat34_mul(c->caches[1].pose[bone->joint], inverse_bind);
+    *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]},
+                 .entry = b < bone_count ? b * TH_ENTRY : c->sockets_at + (b - bone_count) * TH_ENTRY};
+    if ((b < bone_count && !th_dmat34_invert(&at_rest, &scene)) || !th_dmat34_invert(&as_shown, &scene))
+        return false;
+    /* Converts 3 cm in the scene, where nothing is hidden, to mesh space. */
+    for (int axis = 0; axis < 3; axis++)
+        for (int row = 0; row < 3; row++)
+            p->half[row][axis] = scene.m[4 * row + axis] * shell;
+    return true;
+}
+
+/* Sets what is measured. bones: those of c->measured, with room for sockets. boxes: scratch, by bone; shells: by joint,
+ * zeroed. */
+static void set_probes(th_resampler *c, th_bone *bones, box *boxes, bool *shells)
+{
     bool has_boxes = false;
     th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->caches[0].pose);
     th_exact_pose(c->model, th_shown_clip(&c->shown, NULL), 0, TH_INTERPOLATION_AUTHORED, c->caches[1].pose);
     for (uint32_t b = 0; b < c->model->bone_count; b++) {
-        const th_bone *bone = &c->model->bones[b];
-        probe *p = &c->probes[b];
-        th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY, scene;
-        th_dmat34_invert(&inverse_bind, &mesh_from_joint);
-        const th_dmat34 at_rest = th_dmat34_mul(rest[bone->joint], inverse_bind),
-                        as_shown = th_dmat34_mul(shown[bone->joint], inverse_bind);
-        *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
-        if (th_dmat34_invert(&at_rest, &scene) && th_dmat34_invert(&as_shown, &scene)) {
-            /* Converts 3 cm in the scene, where nothing is hidden, to mesh space. */
-            for (int axis = 0; axis < 3; axis++)
-                for (int row = 0; row < 3; row++)
-                    p->half[row][axis] = scene.m[4 * row + axis] * shell;
+        if (set_shell(c, b)) {
+            shells[bones[b].joint] = true;
             continue;
         }
-        /* A joint that is flattened at rest, a way to hide parts: no point of its mesh can be 3 cm away. The probe is
-         * the box of its vertices, and without vertices a point. */
+        /* The probe is the box of its vertices, and without vertices a point. */
+        probe *p = &c->probes[b];
         if (!has_boxes)
             find_boxes(c->model, boxes);
         has_boxes = true;
@@ -139,6 +154,18 @@ static void set_probes(th_resampler *c, box *boxes)
             p->center[i] = (low + high) / 2;
             p->half[i][i] = (high - low) / 2;
         }
+    }
+    /* The shell of a bone is that of its joint's socket, which so changes nothing. */
+    c->measured.bone_count = c->model->bone_count;
+    for (uint32_t s = 0; s < c->compiled->socket_count; s++) {
+        const uint32_t joint = c->compiled->socket_joints[s], b = c->measured.bone_count;
+        if (shells[joint])
+            continue;
+        shells[joint] = true;
+        bones[b] = (th_bone){joint, TH_MAT34_IDENTITY};
+        c->sockets[b - c->model->bone_count] = c->compiled->sockets[s];
+        c->measured.bone_count++;
+        set_shell(c, b);
     }
 }
 
@@ -209,8 +236,10 @@ static void measure_batch(measurement *m)
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
         char *palettes[TH_MAX_WIDTH];
+        float *sockets[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
+            sockets[i] = c->palettes + (first + i) * c->palette_floats + c->sockets_at;
             const double at = m->ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
             float alpha;
             const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
@@ -220,6 +249,8 @@ static void measure_batch(measurement *m)
         }
         th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_FORMAT_F32}, c->matrices,
                         palettes);
+        th_sockets_write(c->sockets, c->measured.bone_count - c->model->bone_count, TH_POSE_MATRICES, c->kernels->width,
+                         c->matrices, sockets);
     }
     for (uint32_t i = 0; i < count; i++) {
         bool kept;
@@ -227,13 +258,13 @@ static void measure_batch(measurement *m)
         const float *palette = c->palettes + i * c->palette_floats;
         th_worst here = {0};
         /* Bones at rest have one error, so that once in a while is enough. */
-        const uint32_t moving = c->cache->moving_count, measured = i == 0 ? c->model->bone_count : moving;
+        const uint32_t moving = c->cache->moving_count, measured = i == 0 ? c->measured.bone_count : moving;
         for (uint32_t k = 0; k < measured; k++) {
             const uint32_t b = c->cache->bones[k];
-            const double error =
-                probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache->rest[k], palette + b * TH_ENTRY);
+            const probe *p = &c->probes[b];
+            const double error = probe_error(p, k < moving ? &exact[k] : &c->cache->rest[k], palette + p->entry);
             if (error > here.error)
-                here = (th_worst){error, m->ticks[i], c->model->bones[b].joint};
+                here = (th_worst){error, m->ticks[i], c->measured.bones[b].joint};
         }
         here.error = sqrt(here.error);
         uint32_t joint = 0;
@@ -1081,8 +1112,16 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
     c->model = model;
     c->kernels =
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
-    c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
-    c->probes = th_arena_new(arena, probe, model->bone_count);
+    const uint32_t most_sockets =
+        compiled->socket_count < model->joint_count ? compiled->socket_count : model->joint_count;
+    c->sockets_at = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
+    c->palette_floats = c->sockets_at + th_cache_line_round(most_sockets * TH_ENTRY * sizeof(float)) / sizeof(float);
+    c->measured = *model;
+    c->measured.bone_count += most_sockets;
+    th_bone *bones = th_arena_new(arena, th_bone, c->measured.bone_count);
+    c->measured.bones = bones;
+    c->sockets = th_arena_new(arena, th_socket, most_sockets);
+    c->probes = th_arena_new(arena, probe, c->measured.bone_count);
     c->reaches = th_weight_reaches(model, arena);
     c->weights = th_arena_new(arena, double, model->weight_count);
     c->frames = th_arena_new(arena, float, 3 * th_frame_numbers(&compiled->program));
@@ -1090,14 +1129,16 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
     c->matrices =
         th_arena_new(arena, float, th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width));
     box *boxes = th_arena_new(arena, box, model->bone_count);
+    bool *shells = th_arena_new(arena, bool, model->joint_count);
     c->cache = c->caches;
     for (int n = 0; n < 2; n++)
-        th_exact_cache_init(&c->caches[n], model, compiled->interpolation, arena);
+        th_exact_cache_init(&c->caches[n], &c->measured, compiled->interpolation, arena);
     th_shown_init(&c->shown, compiled, arena);
     if (th_arena_failed(arena)) {
         th_resampler_destroy(c);
         return NULL;
     }
-    set_probes(c, boxes);
+    memcpy(bones, model->bones, model->bone_count * sizeof *bones);
+    set_probes(c, bones, boxes, shells);
     return c;
 }

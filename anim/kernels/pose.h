@@ -345,13 +345,19 @@ static inline void th_kernels_blend(const th_kernels *kernels, const th_program 
     kernels->compose[form](program, first, count, sums, pose);
 }
 
+/* Where th_kernels_pose leaves M of the ops, as resolving writes them. scratch: that of all stages. */
+static inline float *th_scratch_matrices(float *scratch, th_pose_form form, uint32_t width)
+{
+    return scratch + th_sum_floats(width) + th_pose_floats(form, TH_BLOCK, width);
+}
+
 /* Writes palettes of `width` lanes, all ops. What lanes play: either `lanes` or, if that is not NULL, `layering`. */
 static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
                                    const th_layering *layering, th_output output, float *scratch, char *const *palettes)
 {
     const th_pose_form form = th_pose_form_of(output.format);
     float *const sums = scratch, *const pose = sums + th_sum_floats(kernels->width),
-                 *const matrices = pose + th_pose_floats(form, TH_BLOCK, kernels->width);
+                 *const matrices = th_scratch_matrices(scratch, form, kernels->width);
     th_sample_fn *const sample = kernels->sample[form][program->keys][program->curve];
     th_write_fn *const write = kernels->write[output.format][output.streamed];
     uint32_t written = 0;

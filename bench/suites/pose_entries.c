@@ -509,7 +509,7 @@ static void run_mix(void *subject, uint64_t frame)
 {
     benchmark *p = subject;
     th_crowd_pose_layers(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), mixed_layers(p, frame),
-                         p->palette, p->scratch);
+                         p->palette, NULL, p->scratch);
 }
 
 /* Skips the row where a clip cannot be added, or models have no masks. */

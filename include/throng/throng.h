@@ -558,6 +558,12 @@ typedef struct th_compiled_model_desc {
     /* Not negative; 0 = 1. Times of the default limit on the work of measuring errors, a few seconds; clips beyond it
      * are played exact. Work instead of time, so that the result does not depend on the machine. */
     double effort;
+    /* Joints whose model-space matrices a frame has (th_frame_sockets), with a bone or without, in this order; may
+     * repeat; copied. Errors are measured at them, too. Palettes stay as they are, unless a clip needs more frames for
+     * that, or more work or memory than it may take; and scaled joints above sockets rule out quaternion palettes, as
+     * above bones. */
+    const uint32_t *sockets;
+    uint32_t socket_count;
     const th_mask *masks; /* that layers may name; borrowed, as the model */
     uint32_t mask_count;  /* at most TH_MAX_MASKS */
     bool repertoire;      /* finds the repertoire, whose masks take the place of `masks` */
@@ -586,7 +592,7 @@ typedef struct th_clip_report {
     double error_time_s;    /* time of max_error */
 } th_clip_report;
 
-/* The only error is TH_ERR_MEMORY. The caller frees *out with th_compiled_model_destroy. */
+/* Errors: TH_ERR_MEMORY; TH_ERR_USAGE if a socket is no joint of the model. */
 th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err);
 void th_compiled_model_destroy(th_compiled_model *compiled);
 

@@ -134,7 +134,7 @@ static int update(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const layered *l = ctx;
     const th_crowd_layers layers = {l->layers[0], l->counts, MOST_LAYERS};
-    th_crowd_pose_layers(l->crowd, begin, end, 0, &layers, l->palette, l->scratch + worker * l->scratch_stride);
+    th_crowd_pose_layers(l->crowd, begin, end, 0, &layers, l->palette, NULL, l->scratch + worker * l->scratch_stride);
     return 0;
 }
 

@@ -23,6 +23,10 @@ size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for each concurrent cal
 size_t th_crowd_pose_bytes(const th_crowd *crowd);    /* for th_crowd_sample, all instances; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, without compiled models and palettes */
 
+/* The most sockets of a compiled model, and those of an instance's own one. */
+uint32_t th_crowd_socket_stride(const th_crowd *crowd);
+uint32_t th_crowd_socket_count(const th_crowd *crowd, uint32_t instance);
+
 /* Sets the active instances: only these are posed from now on. No index may occur twice. The numbers of
  * bones and batches, costs, and the sizes of palettes and poses above then refer to them; none of them grows. Palettes
  * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd; `count` is theirs.
@@ -78,10 +82,15 @@ typedef struct th_crowd_layers {
     uint32_t stride;
 } th_crowd_layers;
 
-/* th_crowd_pose with layers. Instances with the same number of layers are posed together, out of several batches; the
- * bytes depend on that as little as on threads. Poses with a clip that plays exact are computed from authored keys. */
+/* th_crowd_pose with layers, which may be NULL, and sockets. Instances with the same number of layers are posed
+ * together, out of several batches; the bytes depend on that as little as on threads. Poses with a clip that plays
+ * exact are computed from authored keys.
+ *
+ * sockets: [instance][th_crowd_socket_stride][12], or NULL. Gets row-major 3x4 matrices that take the space of a
+ * socket's joint to the space to which palettes lead, as many as the compiled model has in which the instance is posed.
+ * Those of instances that are not posed, or share a pose, stay as they are. */
 void th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
-                          const th_crowd_layers *layers, void *palette, void *scratch);
+                          const th_crowd_layers *layers, void *palette, float *sockets, void *scratch);
 
 /* th_crowd_pose in two stages, to measure each: keys to local transforms of joints, then local transforms to
  * palettes. The palettes are the same. It is slower, because poses, which are at least as large as palettes, go through

@@ -157,7 +157,8 @@ static th_result pose_by_kernel(pose *p, const th_crowd *crowd, void *palette, t
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     const uint8_t count = (uint8_t)p->layers.count;
     const th_crowd_layers layers = {p->layers.layers, &count, TH_MAX_LAYERS};
-    th_crowd_pose_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, scratch);
+    th_crowd_pose_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, NULL,
+                         scratch);
     free(scratch);
     return TH_OK;
 }

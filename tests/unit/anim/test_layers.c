@@ -222,9 +222,13 @@ static void setup_init_of(setup *t, th_model *model, uint32_t n, th_compiled_mod
 {
     t->model = model;
     t->p = make_playlist(t->model, n);
+    uint32_t *sockets = calloc(model->joint_count + 1, sizeof *sockets);
     how.masks = t->p->masks;
     how.mask_count = MASKS;
+    how.sockets = sockets;
+    how.socket_count = random_sockets(model, n, sockets);
     crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
+    free(sockets);
 }
 
 static void setup_init_as(setup *t, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
@@ -259,7 +263,7 @@ static void update(const setup *t, uint32_t step)
     const uint32_t count = th_crowd_batch_count(t->s.crowd);
     for (uint32_t b = 0; b < count; b += step)
         th_crowd_pose_layers(t->s.crowd, b, b + step < count ? b + step : count, 0.25, &table, t->s.palette,
-                             t->s.scratch);
+                             t->s.sockets, t->s.scratch);
 }
 
 /* A single clip's error, once for each layer that moves what others hold. */
@@ -276,15 +280,17 @@ static void check_layers(const setup *t, double rounding, const char *what)
 {
     th_dmat34 *pose = calloc(t->model->joint_count, sizeof *pose);
     for (uint32_t i = 0; i < COUNT; i++) {
-        double error = instance_error(&t->s, i, 0.25);
+        instance_pose(&t->s, i, 0.25, pose);
         if (t->p->counts[i] > 0) {
             th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks,
                             th_compiled_model_interpolation(t->s.compiled), pose, NULL);
             th_exact_resolve(t->model, pose, pose);
-            error = pose_error(&t->s, i, pose);
         }
+        const double error = pose_error(&t->s, i, pose), at_sockets = socket_error(&t->s, i, pose);
         cr_assert_leq(error, allowed(t, i) + rounding, "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
                       t->p->counts[i], error, allowed(t, i));
+        cr_assert_leq(at_sockets, allowed(t, i), "%s, instance %u, %u layers: a socket is off by %g, allowed %g", what,
+                      i, t->p->counts[i], at_sockets, allowed(t, i));
     }
     free(pose);
 }
@@ -603,6 +609,7 @@ typedef struct mixed_crowd {
     uint8_t counts[ALL];
     th_crowd *crowd;
     unsigned char *palette;
+    float *sockets;
     void *scratch;
 } mixed_crowd;
 
@@ -630,6 +637,7 @@ static mixed_crowd *make_mixed(th_crowd_desc as)
     }
     m->crowd = crowd_of(compiled, MIXED, m->instances, ALL, as);
     m->palette = aligned_alloc(64, th_crowd_palette_bytes(m->crowd));
+    m->sockets = calloc(ALL * (size_t)th_crowd_socket_stride(m->crowd), sizeof(th_mat34));
     m->scratch = aligned_alloc(64, th_crowd_scratch_bytes(m->crowd));
     return m;
 }
@@ -640,6 +648,7 @@ static void free_mixed(mixed_crowd *m)
         setup_fini(&m->own[g]);
     th_crowd_destroy(m->crowd);
     free(m->palette);
+    free(m->sockets);
     free(m->scratch);
     free(m);
 }
@@ -649,9 +658,11 @@ static void check_mixed(const mixed_crowd *m, uint32_t step, const uint32_t *act
 {
     const th_crowd_layers table = {m->layers, m->counts, TH_MAX_LAYERS + 1};
     const uint32_t batches = th_crowd_batch_count(m->crowd);
+    const size_t stride = th_crowd_socket_stride(m->crowd);
     memset(m->palette, GUARD, th_crowd_palette_bytes(m->crowd));
+    memset(m->sockets, GUARD, ALL * stride * sizeof(th_mat34));
     for (uint32_t b = 0; b < batches; b += step)
-        th_crowd_pose_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette,
+        th_crowd_pose_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette, m->sockets,
                              m->scratch);
     for (uint32_t k = 0; k < count; k++) {
         const setup *own = &m->own[active[k] % MIXED];
@@ -659,6 +670,9 @@ static void check_mixed(const mixed_crowd *m, uint32_t step, const uint32_t *act
         cr_assert_arr_eq(m->palette + th_crowd_palette_offset(m->crowd, active[k]), own->s.palette + offset,
                          th_crowd_palettes(own->s.crowd, 0).stride, "%s, %u of %u active, instance %u",
                          th_format_name(th_crowd_format(m->crowd)), count, ALL, active[k]);
+        const size_t own_stride = th_crowd_socket_stride(own->s.crowd);
+        cr_assert_arr_eq(m->sockets + active[k] * stride * 12, own->s.sockets + own_index(active[k]) * own_stride * 12,
+                         own_stride * sizeof(th_mat34), "sockets of instance %u, %u active", active[k], count);
     }
 }
 

@@ -10,7 +10,7 @@ th_suite(capacity th::bench WITH fixture_samples WRAP th_quantile_interval)
 th_suite(measure th::bench)
 th_suite(counters th::bench INSIDE WRAP fopen pread sched_getaffinity)
 th_suite(counted_frames th::bench INSIDE WITH fixture_human
-    WRAP syscall read th_crowd_pose th_jobs_frame_begin)
+    WRAP syscall read th_crowd_pose_layers th_jobs_frame_begin)
 th_suite(runqueue_delay th::bench WRAP pread)
 th_suite(validate th::bench WITH random_model)
 th_suite(bench th::bench INSIDE WITH fixture_baselines fixture_memory fixture_small random_model

@@ -256,7 +256,7 @@ static stage stage_trio(const trio *plays)
     const size_t palettes = th_crowd_palette_bytes(crowd);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     stage_alloc(&s, palettes + TRIO * sizeof(th_gpu_instance));
-    th_crowd_pose_layers(crowd, 0, th_crowd_batch_count(crowd), 0, &layers, s.slot, scratch);
+    th_crowd_pose_layers(crowd, 0, th_crowd_batch_count(crowd), 0, &layers, s.slot, NULL, scratch);
     for (int i = 0; i < TRIO; i++) { /* side by side across the view, half turned to it */
         const float at = 1.2F * (float)(i - 1);
         ((th_gpu_instance *)(void *)(s.slot + palettes))[i] = (th_gpu_instance){

@@ -143,7 +143,7 @@ static posed pose_all(th_format format, double share_hz, bool as_drawn, double t
             counts[i] = (uint8_t)th_behaviour_layers(behaviour, i, as_drawn ? posed_s(i, time_s) : time_s,
                                                      layers + (size_t)i * stride);
         const th_crowd_layers table = {layers, counts, stride};
-        th_crowd_pose_layers(p.crowd, 0, batches, time_s, &table, p.palettes, scratch);
+        th_crowd_pose_layers(p.crowd, 0, batches, time_s, &table, p.palettes, NULL, scratch);
         free(layers);
     } else {
         th_crowd_pose(p.crowd, 0, batches, time_s, p.palettes, scratch);

@@ -22,14 +22,14 @@ TestSuite(workers, .init = make_human, .fini = free_human);
 /* Between the frame and the crowd, by the linker's --wrap: who really came by. Each is slow, so that all get some. */
 static pthread_t posers[MOST_BATCHES];
 
-__typeof__(th_crowd_pose) __real_th_crowd_pose, __wrap_th_crowd_pose;
-void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                          void *scratch)
+__typeof__(th_crowd_pose_layers) __real_th_crowd_pose_layers, __wrap_th_crowd_pose_layers;
+void __wrap_th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
+                                 const th_crowd_layers *layers, void *palette, float *sockets, void *scratch)
 {
     for (uint32_t b = begin; b < end; b++)
         posers[b] = pthread_self();
     nanosleep(&(struct timespec){.tv_nsec = SLOW_NS}, NULL);
-    __real_th_crowd_pose(crowd, begin, end, time_s, palette, scratch);
+    __real_th_crowd_pose_layers(crowd, begin, end, time_s, layers, palette, sockets, scratch);
 }
 
 /* Where the last worker begins in the last call, and the items of that call. */
