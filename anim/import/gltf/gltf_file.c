@@ -212,7 +212,7 @@ static gltf_bytes read_beside(scene *s, const char *name, const char *uri)
     const int file = open_beside(s, name);
     if (file < 0 && errno == EXDEV)
         give_up_outside(uri);
-    bytes.at = (const uint8_t *)th_read_open_file(file, &bytes.size);
+    bytes.at = (const uint8_t *)read_open_file(file, &bytes.size);
     return bytes;
 }
 
@@ -620,22 +620,16 @@ static bool is_version_2(const json_t *file, bool binary, bool is_named)
 
 bool read_gltf(scene *s)
 {
-    /* Models of other formats are not read completely. */
-    uint8_t head[HEAD + CHUNK_HEAD + 1] = {0};
-    FILE *stream = fopen(s->path, "rb");
-    size_t size = stream ? fread(head, 1, sizeof head - 1, stream) : 0;
-    if (stream)
-        fclose(stream);
-    const char *first = (const char *)head + mark_length((const char *)head, size);
-    first += strspn(first, " \t\r\n");
-    if (!is_binary(head, size) && *first != '{' && (size < sizeof head - 1 || *first != 0))
-        return false;
-
-    const uint8_t *bytes = (const uint8_t *)th_read_whole_file(s->path, &size);
-    gltf_bytes text = {bytes, size, 0}, chunk = {0};
-    if (!bytes)
-        return false;
+    const uint8_t *bytes = (const uint8_t *)s->bytes;
+    const size_t size = s->byte_count;
     const bool binary = is_binary(bytes, size), is_named = is_named_so(s->path);
+    char head[HEAD + CHUNK_HEAD + 1] = "";
+    memcpy(head, bytes, size < sizeof head ? size : sizeof head - 1);
+    const char *first = head + mark_length(head, size);
+    first += strspn(first, " \t\r\n");
+    if (!binary && *first != '{' && (size < sizeof head - 1 || *first != 0))
+        return false;
+    gltf_bytes text = {bytes, size, 0}, chunk = {0};
     if (binary && word(bytes + 4) != 2)
         give_up(TH_ERR_INPUT, "is binary glTF of version %u, which this importer does not know", word(bytes + 4));
     if (binary) {
