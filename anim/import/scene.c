@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define UNKNOWN_FORMAT "is not a model of any format known here"
 
@@ -29,7 +28,7 @@ bool has_format(const scene *s, const char *name)
  * in any text file. Its error would be about an unrelated format. */
 static bool is_guess(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
+    const char *ending = strrchr(path + folder_length(path), '.');
     return !ending || !aiIsExtensionSupported(ending);
 }
 
@@ -47,9 +46,7 @@ static _Noreturn void give_up_with_assimp_error(const char *path)
 /* Without it a model looks plainer, but is whole. */
 static bool is_material_library(const char *name)
 {
-    const char *ending = strrchr(name, '.');
-    return ending && (strcasecmp(ending, ".mtl") == 0 || strcasecmp(ending, ".material") == 0 ||
-                      strcasecmp(ending, ".shader") == 0);
+    return has_ending(name, ".mtl") || has_ending(name, ".material") || has_ending(name, ".shader");
 }
 
 /* Half-Life's MDL: Assimp 5.2.5 makes all bones children of one node, although it composes bind poses by the real
@@ -203,8 +200,7 @@ const th_model *read_scene(const char *path)
         mend_bvh(s);
         s->ai = read_with_assimp(s);
     }
-    const char *slash = strrchr(path, '/');
-    model->name = make_string(s, "%s", slash ? slash + 1 : path);
+    model->name = make_string(s, "%s", path + folder_length(path));
     finish_scene(s);
     return model;
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- JSON ---- */
 
@@ -563,12 +562,8 @@ static size_t mark_length(const char *text, size_t size)
 
 static bool is_named_so(const char *path)
 {
-    const char *ending = strrchr(path, '.');
-    static const char *const endings[] = {".gltf", ".glb", ".vrm", ".vrma"};
-    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
-        if (strcasecmp(ending, endings[i]) == 0)
-            return true;
-    return false;
+    return has_ending(path, ".gltf") || has_ending(path, ".glb") || has_ending(path, ".vrm") ||
+           has_ending(path, ".vrma");
 }
 
 /* Returns NULL, and why, if the text is not JSON. Tolerant, as exporters are not all strict: content behind a zero byte
