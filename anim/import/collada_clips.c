@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define TICKS_PER_SECOND 1000
-#define DEGREE           0.017453292519943295
 #define TOLERANCE        1e-5       /* between keys: radians, or parts of the largest coordinate or scale */
 #define MOST_ADDED       (4u << 20) /* keys between those of the file */
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define MOST_NUMBERS (1u << 28)
-#define MOST         1e18 /* numbers beyond it are taken for damage */
 #define BLANKS       " \t\r\n"
 
 /* ---- elements ---- */
@@ -48,7 +47,7 @@ double *read_numbers(scene *s, xmlNode *node, uint32_t most, uint32_t *count)
     for (*count = 0; text && *count < most;) {
         char *from = end;
         const double number = strtod(from, &end);
-        if (end == from || (*end && !strchr(BLANKS, *end)) || !(fabs(number) <= MOST))
+        if (end == from || (*end && !strchr(BLANKS, *end)) || !(fabs(number) <= LARGEST))
             break;
         numbers[(*count)++] = number;
     }

@@ -190,7 +190,7 @@ static const fbx_record *find_property(const fbx *f, const fbx_object *object, c
 double fbx_property(const fbx *f, const fbx_object *object, const char *name, double otherwise)
 {
     const double number = fbx_number(find_property(f, object, name), 4, otherwise);
-    return fabs(number) <= FBX_MOST ? number : otherwise;
+    return fabs(number) <= LARGEST ? number : otherwise;
 }
 
 void fbx_vector(const fbx *f, const fbx_object *object, const char *name, double otherwise, double out[3])
@@ -198,7 +198,7 @@ void fbx_vector(const fbx *f, const fbx_object *object, const char *name, double
     const fbx_record *p = find_property(f, object, name);
     for (uint32_t i = 0; i < 3; i++) {
         out[i] = fbx_number(p, 4 + i, otherwise);
-        out[i] = fabs(out[i]) <= FBX_MOST ? out[i] : otherwise;
+        out[i] = fabs(out[i]) <= LARGEST ? out[i] : otherwise;
     }
 }
 

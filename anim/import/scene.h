@@ -26,6 +26,9 @@
 #include <assimp/scene.h>
 #include <stddef.h>
 
+#define DEGREE  0.017453292519943295
+#define LARGEST 1e18 /* numbers beyond it are taken for damage */
+
 /* The file's nodes by joint index. */
 typedef struct nodes {
     uint32_t count;
