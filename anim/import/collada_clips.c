@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define TICKS_PER_SECOND 1000
-#define DEGREE           0.017453292519943295
 #define TOLERANCE        1e-5       /* between keys: radians, or parts of the largest coordinate or scale */
 #define MOST_ADDED       (4u << 20) /* keys between those of the file */
 
@@ -348,8 +347,9 @@ static const pose *read_poses(product *p)
     return poses;
 }
 
-/* A part of the transform, which begins with the number `first`. One key, if it does not change. */
-static track read_part(const product *p, const pose *poses, uint32_t first, uint32_t width)
+/* A part of the transform, which begins with the number `first`. One key, if it does not change; none, if nothing moves
+ * it, and it is as at rest. */
+static track read_part(const product *p, const pose *poses, uint32_t part, uint32_t first, uint32_t width)
 {
     const double *times = p->moments.times;
     track t = make_track(width, p->moments.count);
@@ -364,6 +364,8 @@ static track read_part(const product *p, const pose *poses, uint32_t first, uint
         }
     }
     t.count = moves ? t.count : 1;
+    if (t.count == 1 && !(p->moving & part))
+        t.count = 0;
     return t;
 }
 
@@ -371,8 +373,6 @@ static track read_part(const product *p, const pose *poses, uint32_t first, uint
 
 static void read_joint(clip *c, uint32_t joint, const xmlNode *of, const double span[2])
 {
-    static const uint32_t bits[3] = {TH_TRANSLATION, TH_ROTATION, TH_SCALE}, firsts[3] = {0, 3, 7},
-                          widths[3] = {3, 4, 3};
     const char *where = make_string(c->s, "clip %s, node %s", c->name, c->s->model->joints[joint].name);
     product p = read_product(c->s, c->s->collada->clips->by_joint[joint], of);
     if (!p.moving)
@@ -383,15 +383,11 @@ static void read_joint(clip *c, uint32_t joint, const xmlNode *of, const double 
         halve(&p, &poses[k - 1], &poses[k], MOST_HALVINGS);
     finish_moments(&p.moments, span[0], span[1]);
     poses = read_poses(&p);
-    track parts[3];
-    for (int i = 0; i < 3; i++) {
-        parts[i] = read_part(&p, poses, firsts[i], widths[i]);
-        if (parts[i].count == 1 && !(p.moving & bits[i]))
-            parts[i].count = 0;
-    }
+    track parts[3] = {read_part(&p, poses, TH_TRANSLATION, 0, 3), read_part(&p, poses, TH_ROTATION, 3, 4),
+                      read_part(&p, poses, TH_SCALE, 7, 3)};
     warn(c->s, WARN_CLIP_SHEARED, p.shear > 1e-4, "%s", where);
     warn(c->s, WARN_CURVE_CUT, p.is_cut, "%s", where);
-    add_channel(c, joint, parts, &poses->trs); /* the first is as at rest in parts that do not move */
+    add_channel(c, joint, parts, &poses->trs);
 }
 
 /* A time that a clip states, in seconds. */

@@ -2,8 +2,6 @@
  * Interpolation". */
 #include "collada.h"
 
-#include "files.h"
-
 #include <libxml/hash.h>
 #include <libxml/parser.h>
 #include <libxml/xmlschemastypes.h>
@@ -12,7 +10,6 @@
 #include <string.h>
 
 #define MOST_NUMBERS (1u << 28)
-#define MOST         1e18 /* numbers beyond it are taken for damage */
 #define BLANKS       " \t\r\n"
 
 /* ---- elements ---- */
@@ -50,7 +47,7 @@ double *read_numbers(scene *s, xmlNode *node, uint32_t most, uint32_t *count)
     for (*count = 0; text && *count < most;) {
         char *from = end;
         const double number = strtod(from, &end);
-        if (end == from || (*end && !strchr(BLANKS, *end)) || !(fabs(number) <= MOST))
+        if (end == from || (*end && !strchr(BLANKS, *end)) || !(fabs(number) <= LARGEST))
             break;
         numbers[(*count)++] = number;
     }
@@ -152,25 +149,21 @@ static void mend(scene *s, xmlNode *node)
 }
 
 /* NULL if it is not Collada. */
-static xmlDoc *parse(scene *s)
+static xmlDoc *parse(const scene *s)
 {
     const int options = XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
-    size_t size = 0;
-    char *bytes = th_read_whole_file(s->path, &size);
-    if (!bytes || !strchr("<\xef" BLANKS, bytes[0]) || size > INT32_MAX ||
-        !memmem(bytes, size < 4096 ? size : 4096, "<COLLADA", 8)) {
-        free(bytes);
+    const size_t size = s->byte_count;
+    if (size > INT32_MAX || !memmem(s->bytes, size < 4096 ? size : 4096, "<COLLADA", 8) ||
+        !strchr("<\xef" BLANKS, s->bytes[0]))
         return NULL;
-    }
-    if (memmem(bytes, size, "<!ENTITY", 8))
+    if (memmem(s->bytes, size, "<!ENTITY", 8))
         give_up(TH_ERR_INPUT, "declares XML entities, which are not read");
-    xmlDoc *document = xmlReadMemory(bytes, (int)size, NULL, NULL, options);
+    xmlDoc *document = xmlReadMemory(s->bytes, (int)size, NULL, NULL, options);
     if (!document) /* old programs do not name their encoding */
-        document = xmlReadMemory(bytes, (int)size, NULL, "ISO-8859-1", options);
+        document = xmlReadMemory(s->bytes, (int)size, NULL, "ISO-8859-1", options);
     const xmlError *error = xmlGetLastError();
     if (!document)
         give_up(TH_ERR_INPUT, "is not XML (line %d: %s)", error ? error->line : 0, error ? error->message : "");
-    free(bytes);
     return is_element(xmlDocGetRootElement(document), "COLLADA") ? document : NULL;
 }
 
@@ -179,6 +172,7 @@ void read_collada(scene *s)
     xmlDoc *document = parse(s);
     if (!document)
         return;
+    free(s->bytes);
     struct collada *c = s->collada = make(s, struct collada, 1);
     xmlChar *bytes = NULL;
     int size = 0;

@@ -12,9 +12,6 @@
 
 #include "fbx_records.h"
 
-#define DEGREE   0.017453292519943295
-#define FBX_MOST 1e18 /* numbers beyond it are taken for damage */
-
 typedef enum fbx_kind {
     FBX_OTHER,
     FBX_MODEL,

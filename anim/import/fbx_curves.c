@@ -110,8 +110,8 @@ static void read_keys(const fbx_record *curve, fbx_keys *out)
             if (repeats && !is_third)
                 last->time = nextafter(k.time, -HUGE_VAL);
             out->count -= is_third;
-            good = fabs(k.time) <= FBX_MOST && fabs(k.value) <= FBX_MOST && isfinite(k.data[0]) &&
-                   isfinite(k.data[1]) && (!last || k.time >= last->time);
+            good = fabs(k.time) <= LARGEST && fabs(k.value) <= LARGEST && isfinite(k.data[0]) && isfinite(k.data[1]) &&
+                   (!last || k.time >= last->time);
             add_key(out, k);
         }
     }
@@ -304,7 +304,7 @@ static fbx_keys extend(const fbx_keys *keys, const fbx_record *curve, fbx_span s
 
 static float to_float(double number)
 {
-    return (float)fmin(fmax(number, -FBX_MOST), FBX_MOST);
+    return (float)fmin(fmax(number, -LARGEST), LARGEST);
 }
 
 static th_curve_piece piece_between(const fbx_key *a, const fbx_key *b, double scale)

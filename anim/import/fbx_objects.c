@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static bool is_named(const fbx_record *record, const char *name)
 {
@@ -191,7 +190,7 @@ static const fbx_record *find_property(const fbx *f, const fbx_object *object, c
 double fbx_property(const fbx *f, const fbx_object *object, const char *name, double otherwise)
 {
     const double number = fbx_number(find_property(f, object, name), 4, otherwise);
-    return fabs(number) <= FBX_MOST ? number : otherwise;
+    return fabs(number) <= LARGEST ? number : otherwise;
 }
 
 void fbx_vector(const fbx *f, const fbx_object *object, const char *name, double otherwise, double out[3])
@@ -199,7 +198,7 @@ void fbx_vector(const fbx *f, const fbx_object *object, const char *name, double
     const fbx_record *p = find_property(f, object, name);
     for (uint32_t i = 0; i < 3; i++) {
         out[i] = fbx_number(p, 4 + i, otherwise);
-        out[i] = fabs(out[i]) <= FBX_MOST ? out[i] : otherwise;
+        out[i] = fabs(out[i]) <= LARGEST ? out[i] : otherwise;
     }
 }
 
@@ -280,28 +279,21 @@ static void read_settings(fbx *f)
 }
 
 /* Before Assimp has said so. */
-static bool is_fbx(const char *path, const char *bytes, size_t size)
+static bool is_fbx(const scene *s)
 {
     static const char magic[] = "Kaydara FBX Binary", head[] = "FBXHeaderExtension";
-    const char *ending = strrchr(path, '.');
-    return (ending && strcasecmp(ending, ".fbx") == 0) ||
-           (size > sizeof magic && memcmp(bytes, magic, sizeof magic - 1) == 0) ||
-           memmem(bytes, size < 4096 ? size : 4096, head, sizeof head - 1);
+    return has_ending(s->path, ".fbx") ||
+           (s->byte_count > sizeof magic && memcmp(s->bytes, magic, sizeof magic - 1) == 0) ||
+           memmem(s->bytes, s->byte_count < 4096 ? s->byte_count : 4096, head, sizeof head - 1);
 }
 
 void read_fbx(scene *s)
 {
-    size_t size = 0;
-    char *bytes = th_read_whole_file(s->path, &size);
-    const fbx_record *root = bytes && is_fbx(s->path, bytes, size) ? parse_fbx_records(s, bytes, size) : NULL;
-    if (!root) {
-        free(bytes);
+    const fbx_record *root = is_fbx(s) ? parse_fbx_records(s) : NULL;
+    if (!root)
         return;
-    }
     fbx *f = s->fbx = make(s, fbx, 1);
     *f = (fbx){.s = s, .root = root};
-    s->bytes = bytes; /* which are changed */
-    s->byte_count = size;
     read_objects(f);
     read_connections(f);
     read_settings(f);

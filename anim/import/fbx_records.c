@@ -240,12 +240,12 @@ static void read_text_records(scene *s, bytes *b, fbx_record *into, int depth)
 
 /* ---- the file ---- */
 
-const fbx_record *parse_fbx_records(scene *s, const char *file, size_t size)
+const fbx_record *parse_fbx_records(scene *s)
 {
     static const char magic[23] = "Kaydara FBX Binary  \0\x1a";
     fbx_record *root = make(s, fbx_record, 1);
-    bytes b = {file, file + size, file, false};
-    if (size > sizeof magic + 4 && memcmp(file, magic, sizeof magic - 1) == 0) {
+    bytes b = {s->bytes, s->bytes + s->byte_count, s->bytes, false};
+    if (s->byte_count > sizeof magic + 4 && memcmp(s->bytes, magic, sizeof magic - 1) == 0) {
         uint64_t version;
         b.at += sizeof magic;
         read_integer(&b, 4, &version);

@@ -31,8 +31,8 @@ typedef struct fbx_record {
 } fbx_record;
 
 /* Parses the file. Returns a nameless record that holds the top-level records, or NULL if there are none. They point
- * into `file`. */
-const fbx_record *parse_fbx_records(scene *s, const char *file, size_t size);
+ * into s->bytes. */
+const fbx_record *parse_fbx_records(scene *s);
 
 /* Returns the first record of this name inside `inside`; if `after` is not NULL, the first one behind it in the same
  * list. NULL if there is none. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,6 +35,12 @@ const char *file_part(const char *path)
     const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
     const char *last = slash > backslash ? slash : backslash;
     return last ? last + 1 : path;
+}
+
+bool has_ending(const char *name, const char *ending)
+{
+    const char *own = strrchr(name, '.');
+    return own && strcasecmp(own, ending) == 0;
 }
 
 char *decode_percents(scene *s, const char *uri)
@@ -136,22 +143,26 @@ void give_up_outside(const char *name)
 
 /* ---- whole files ---- */
 
-char *th_read_whole_file(const char *path, size_t *out_size)
-{
-    return th_read_open_file(open(path, O_RDONLY | O_CLOEXEC), out_size);
-}
-
-char *th_read_open_file(int file, size_t *out_size)
+char *read_open_file(int file, size_t *out_size)
 {
     struct stat status;
     const size_t size = file >= 0 && fstat(file, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
     char *bytes = size > 0 ? malloc(size) : NULL;
+    if (size > 0 && !bytes)
+        give_up_memory();
     ssize_t got = 1;
     for (*out_size = 0; bytes && *out_size < size && got > 0; *out_size += got > 0 ? (size_t)got : 0)
         got = read(file, bytes + *out_size, size - *out_size);
     if (file >= 0)
         close(file);
     return bytes;
+}
+
+void read_model_file(scene *s)
+{
+    s->bytes = read_open_file(check_regular(open(s->path, READ_ONLY)), &s->byte_count);
+    if (!s->bytes)
+        give_up(TH_ERR_INPUT, "cannot be read");
 }
 
 /* ---- for Assimp ---- */
@@ -204,12 +215,11 @@ static void flush_file(struct aiFile *file)
 static int open_named(scene *s, const char *name)
 {
     const int folder = folder_length(s->path);
-    const bool is_model = strcmp(name, s->path) == 0;
     while (strncmp(name, s->path, (size_t)folder) == 0)
         name += folder;
     if (s->is_searching)
         name += strspn(name, "/");
-    const int file = is_model ? check_regular(open(s->path, READ_ONLY)) : open_beside(s, name);
+    const int file = open_beside(s, name);
     if (file < 0 && errno == EXDEV && !s->refused)
         s->refused = make_string(s, "%s", name);
     else if (file >= 0 && s->refused && strcmp(file_part(name), file_part(s->refused)) == 0)
@@ -221,14 +231,13 @@ static int open_named(scene *s, const char *name)
 static struct aiFile *open_file(struct aiFileIO *io, const char *name, const char *mode)
 {
     scene *s = (scene *)(void *)io->UserData;
-    const bool is_read = s->bytes && strcmp(name, s->path) == 0;
-    const int file = mode[0] == 'r' && !is_read ? open_named(s, name) : -1;
-    size_t size = 0;
-    char *mended = mend_md5(name, file, &size); /* which Assimp reads once */
-    FILE *stream = is_read     ? fmemopen(s->bytes, s->byte_count, "rb")
-                   : mended    ? fmemopen(mended, size, "rb")
-                   : file >= 0 ? fdopen(file, "rb")
-                               : NULL;
+    const bool is_model = strcmp(name, s->path) == 0, is_md5 = has_ending(name, ".md5anim");
+    const int file = mode[0] == 'r' && !is_model ? open_named(s, name) : -1;
+    size_t size = s->byte_count;
+    char *bytes = is_model ? s->bytes : is_md5 ? read_open_file(file, &size) : NULL;
+    if (bytes && is_md5) /* which Assimp reads once */
+        bytes = mend_md5(bytes, &size);
+    FILE *stream = bytes ? fmemopen(bytes, size, "rb") : file >= 0 && !is_md5 ? fdopen(file, "rb") : NULL;
     struct aiFile *out = stream ? malloc(sizeof *out) : NULL;
     if (out)
         *out = (struct aiFile){.ReadProc = read_file,

@@ -16,6 +16,9 @@ int folder_length(const char *path);
 /* The path without its folders, whichever slashes are between them. */
 const char *file_part(const char *path);
 
+/* Whether a name ends so, with its dot, in letters of any case. */
+bool has_ending(const char *name, const char *ending);
+
 /* Replaces %20 and the like. */
 char *decode_percents(scene *s, const char *uri);
 
@@ -26,11 +29,11 @@ int open_beside(scene *s, const char *name);
 /* For such a name, if the model is nothing without it. */
 _Noreturn void give_up_outside(const char *name);
 
-/* Reads a whole regular file into memory from malloc. NULL if it cannot be read or is empty. */
-char *th_read_whole_file(const char *path, size_t *out_size);
+/* Reads a whole open file into memory from malloc, and closes it. NULL if it is -1, cannot be read or is empty. */
+char *read_open_file(int file, size_t *out_size);
 
-/* The same of an open file, which it closes; -1: returns NULL. */
-char *th_read_open_file(int file, size_t *out_size);
+/* Sets s->bytes to the model's file, which nothing else opens. */
+void read_model_file(scene *s);
 
 /* For Assimp. The first name that led outside, where no other place had such a file, is s->refused. */
 struct aiFileIO assimp_files(scene *s);

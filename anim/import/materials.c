@@ -72,9 +72,7 @@ static bool read_picture(scene *s, const char *name, th_texture *out, bool *outs
         warn(s, WARN_TEXTURE_LARGE, 1, "%s", out->name);
         close(file);
     } else {
-        out->bytes = (const uint8_t *)th_read_open_file(file, &out->byte_count);
-        if (!out->bytes && status.st_size > 0)
-            give_up_memory();
+        out->bytes = (const uint8_t *)read_open_file(file, &out->byte_count);
     }
     return true;
 }

@@ -1,26 +1,23 @@
 /* Files that Assimp 5.2.5 would misread or refuse but for a few bytes, which are changed in what it is given. */
-#include "files.h"
+#include "scene.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define BLANKS " \t\r\n\v\f"
 
 /* The frame rate is taken from the next line, if there is no blank before the end of its own. */
-char *mend_md5(const char *name, int file, size_t *size)
+char *mend_md5(const char *bytes, size_t *size)
 {
-    const char *ending = strrchr(name, '.');
-    if (file < 0 || !ending || strcasecmp(ending, ".md5anim") != 0)
-        return NULL;
-    char *bytes = th_read_open_file(file, size), *out = bytes ? malloc(2 * *size) : NULL;
+    char *out = malloc(2 * *size);
     size_t used = 0;
-    for (size_t i = 0; out && i < *size; i++) {
+    if (!out)
+        give_up_memory();
+    for (size_t i = 0; i < *size; i++) {
         if (bytes[i] == '\n')
             out[used++] = ' ';
         out[used++] = bytes[i];
     }
-    free(bytes);
     *size = used;
     return out;
 }
@@ -44,17 +41,10 @@ static bool is_word(const char *word, size_t size, const char *text)
  * where a joint has six channels in all. */
 void mend_bvh(scene *s)
 {
-    size_t size = 0, length, one;
-    char *bytes = th_read_whole_file(s->path, &size);
-    if (!bytes)
+    size_t length, one;
+    char *end = s->bytes + s->byte_count, *word = next_word(s->bytes, end, &length);
+    if (!is_word(word, length, "HIERARCHY"))
         return;
-    char *end = bytes + size, *word = next_word(bytes, end, &length);
-    if (!is_word(word, length, "HIERARCHY")) {
-        free(bytes);
-        return;
-    }
-    s->bytes = bytes;
-    s->byte_count = size;
     s->true_names = make(s, const char *, TH_MAX_JOINTS);
     bool has_six = false;
     for (uint32_t joint = 0; length > 0 && joint < TH_MAX_JOINTS && !is_word(word, length, "MOTION");) {

@@ -8,8 +8,8 @@
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define UNKNOWN_FORMAT "is not a model of any format known here"
 
@@ -28,7 +28,7 @@ bool has_format(const scene *s, const char *name)
  * in any text file. Its error would be about an unrelated format. */
 static bool is_guess(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
+    const char *ending = strrchr(path + folder_length(path), '.');
     return !ending || !aiIsExtensionSupported(ending);
 }
 
@@ -46,9 +46,7 @@ static _Noreturn void give_up_with_assimp_error(const char *path)
 /* Without it a model looks plainer, but is whole. */
 static bool is_material_library(const char *name)
 {
-    const char *ending = strrchr(name, '.');
-    return ending && (strcasecmp(ending, ".mtl") == 0 || strcasecmp(ending, ".material") == 0 ||
-                      strcasecmp(ending, ".shader") == 0);
+    return has_ending(name, ".mtl") || has_ending(name, ".material") || has_ending(name, ".shader");
 }
 
 /* Half-Life's MDL: Assimp 5.2.5 makes all bones children of one node, although it composes bind poses by the real
@@ -87,22 +85,16 @@ static void hear_assimp(const char *message, char *s)
 }
 
 /* Frames of vertices in Quake's MDL, MD2 and MD3. Assimp gives the first alone. */
-static uint32_t count_vertex_frames(const char *path)
+static uint32_t count_vertex_frames(const scene *s)
 {
     static const struct {
         char magic[5];
         uint8_t count_at;
     } formats[] = {{"IDPO", 68}, {"IDP2", 40}, {"IDP3", 76}};
-    uint8_t head[80] = {0};
-    FILE *file = fopen(path, "rb");
     size_t f = 0;
-    if (file) {
-        (void)!fread(head, 1, sizeof head, file);
-        fclose(file);
-    }
-    while (f < 3 && memcmp(head, formats[f].magic, 4) != 0)
+    while (f < 3 && (s->byte_count < 80 || memcmp(s->bytes, formats[f].magic, 4) != 0))
         f++;
-    const uint8_t *at = head + (f < 3 ? formats[f].count_at : 0);
+    const uint8_t *at = (const uint8_t *)s->bytes + (f < 3 ? formats[f].count_at : 0);
     return f < 3 ? (uint32_t)(at[0] | at[1] << 8 | at[2] << 16) : 0;
 }
 
@@ -136,9 +128,11 @@ static const struct aiScene *read_with_assimp(scene *s)
     if (!ai->mRootNode)
         give_up(TH_ERR_INPUT, "Assimp finds no node in it");
     warn(s, WARN_OPENGEX, has_format(s, "Open Game Engine Exchange"), "%s", file_part(s->path));
-    const uint32_t frames = count_vertex_frames(s->path);
+    const uint32_t frames = count_vertex_frames(s);
     warn(s, WARN_VERTEX_FRAME, frames > 1 ? frames - 1 : 0, "%s", file_part(s->path));
     warn(s, WARN_FILE_OUTSIDE, s->refused != NULL, "%s", s->refused);
+    if (!s->fbx) /* whose records are in there */
+        free(s->bytes);
 
     bool has_faces = false;
     for (unsigned m = 0; m < ai->mNumMeshes; m++) { /* what the second pass would hide */
@@ -197,17 +191,16 @@ const th_model *read_scene(const char *path)
     model->arena = arena;
     s->model = model;
     s->path = path;
+    read_model_file(s);
 
     if (!read_gltf(s)) {
         read_fbx(s);
         if (!s->fbx)
             read_collada(s);
-        if (!s->bytes)
-            mend_bvh(s);
+        mend_bvh(s);
         s->ai = read_with_assimp(s);
     }
-    const char *slash = strrchr(path, '/');
-    model->name = make_string(s, "%s", slash ? slash + 1 : path);
+    model->name = make_string(s, "%s", path + folder_length(path));
     finish_scene(s);
     return model;
 }

@@ -26,6 +26,9 @@
 #include <assimp/scene.h>
 #include <stddef.h>
 
+#define DEGREE  0.017453292519943295
+#define LARGEST 1e18 /* numbers beyond it are taken for damage */
+
 /* The file's nodes by joint index. */
 typedef struct nodes {
     uint32_t count;
@@ -78,7 +81,7 @@ typedef struct scene {
     gltf *gltf;                             /* NULL: another format */
     struct fbx *fbx;                        /* NULL: another format */
     struct collada *collada;                /* NULL: another format */
-    char *bytes;                            /* what Assimp is given as the file; from malloc; NULL: the file */
+    char *bytes;                            /* the file, as Assimp is given it; from malloc; FBX keeps it */
     size_t byte_count;
     const char **true_names; /* by joint, where Assimp has another; NULL: nowhere */
     warning_log warnings;
@@ -113,14 +116,14 @@ void settle_rates(scene *s);
 /* If the file is FBX, reads its objects. (fbx_objects.c) */
 void read_fbx(scene *s);
 
+/* If the file is Collada, reads its XML. (collada_file.c) */
+void read_collada(scene *s);
+
 /* If the file is BVH, gives Assimp 5.2.5 what it can read of it. (mend.c) */
 void mend_bvh(scene *s);
 
-/* The same of MD5's clips, which are another file. Returns bytes from malloc, or NULL: there is nothing to mend. */
-char *mend_md5(const char *name, int file, size_t *size);
-
-/* If the file is Collada, reads its XML. (collada_file.c) */
-void read_collada(scene *s);
+/* The same of MD5's clips, which may be another file. Returns bytes from malloc. */
+char *mend_md5(const char *bytes, size_t *size);
 
 /* Gives the nodes of an FBX scene the transforms of their models, in metres. (fbx_nodes.c) */
 void settle_fbx_nodes(scene *s);

@@ -5,10 +5,7 @@
 #include "fuzz.h"
 #include "importer.h"
 
-#include <core/arena.h>
-
 #include <libxml/hash.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* libxml2's own, which importer_run does not know. */
@@ -45,25 +42,19 @@ static void add_children(scene *s, struct aiNode *node, const xmlNode *of, int d
         }
 }
 
-static void import(const char *path)
+static void import(scene *s)
 {
-    struct aiNode root = {0};
-    const struct aiScene ai = {.mRootNode = &root};
-    th_model model = {.name = "fuzz", .arena = th_arena_create()};
-    scene s = {.ai = &ai, .model = &model, .path = path};
     unsigned left = 100;
-    if (!model.arena)
+    read_collada(s);
+    if (!s->collada)
         return;
-    read_collada(&s);
-    if (!s.collada)
-        return;
-    document = *s.collada;
-    xmlFree(s.bytes);
-    const xmlNode *of = find_inside(find_inside(s.collada->root, "scene"), "instance_visual_scene");
-    of = find_id(s.collada, read_attribute(of, "url"));
+    document = *s->collada;
+    xmlFree(s->bytes);
+    const xmlNode *of = find_inside(find_inside(s->collada->root, "scene"), "instance_visual_scene");
+    of = find_id(s->collada, read_attribute(of, "url"));
     if (of)
-        add_children(&s, &root, of, 0, &left);
-    finish_scene(&s);
+        add_children(s, s->ai->mRootNode, of, 0, &left);
+    finish_scene(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

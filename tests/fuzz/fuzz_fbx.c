@@ -5,9 +5,6 @@
 #include "fuzz.h"
 #include "importer.h"
 
-#include <core/arena.h>
-
-#include <stdlib.h>
 #include <string.h>
 
 static void add_children(scene *s, struct aiNode *node, const fbx_object *model, int depth, unsigned *left)
@@ -26,20 +23,14 @@ static void add_children(scene *s, struct aiNode *node, const fbx_object *model,
     }
 }
 
-static void import(const char *path)
+static void import(scene *s)
 {
-    struct aiNode root = {0};
-    const struct aiScene ai = {.mRootNode = &root};
-    th_model model = {.name = "fuzz", .arena = th_arena_create()};
-    scene s = {.ai = &ai, .model = &model, .path = path};
     unsigned left = 100;
-    if (!model.arena)
+    read_fbx(s);
+    if (!s->fbx)
         return;
-    read_fbx(&s);
-    if (!s.fbx)
-        return;
-    add_children(&s, &root, fbx_root(s.fbx), 0, &left);
-    finish_scene(&s);
+    add_children(s, s->ai->mRootNode, fbx_root(s->fbx), 0, &left);
+    finish_scene(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,7 +8,6 @@
 
 #include <core/arena.h>
 
-#include <assimp/cimport.h>
 #include <jansson.h>
 #include <malloc.h>
 #include <setjmp.h>
@@ -16,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define MOST_BYTES ((size_t)16 << 20)
 
@@ -142,7 +139,7 @@ const char *make_string(scene *s, const char *format, ...)
     return text;
 }
 
-/* read_scene() hands on what is wrong with a finished model, which no file should achieve, but for numbers that
+/* finish_scene() hands on what is wrong with a finished model, which no file should achieve, but for numbers that
  * overflow where matrices are multiplied. */
 void give_up(th_result code, const char *format, ...)
 {
@@ -161,28 +158,26 @@ void give_up_memory(void)
     longjmp(end_of_import, 1);
 }
 
-/* In place of Assimp's, which would read what does not look like glTF. */
-struct aiPropertyStore *aiCreatePropertyStore(void)
-{
-    give_up_memory();
-}
-
 /* ---- a file ---- */
 
-void importer_run(const uint8_t *data, size_t size, void (*fn)(const char *path))
+static void import(const uint8_t *data, size_t size, void (*fn)(scene *s))
 {
-    static int file = -1;
-    static char path[32];
-    if (file < 0) {
-        file = memfd_create("fuzz", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-        json_set_alloc_funcs(allocate_json, free_json);
-    }
-    if (ftruncate(file, (off_t)size) != 0 || pwrite(file, data, size, 0) != (ssize_t)size)
-        abort();
+    struct aiNode root = {0};
+    const struct aiScene ai = {.mRootNode = &root};
+    th_model model = {.name = "fuzz", .arena = th_arena_create()};
+    scene s = {.ai = &ai, .model = &model, .path = "/proc/self/fd/fuzz", .bytes = malloc(size), .byte_count = size};
+    if (!model.arena || !s.bytes)
+        give_up_memory();
+    memcpy(s.bytes, data, size);
+    fn(&s);
+}
+
+void importer_run(const uint8_t *data, size_t size, void (*fn)(scene *s))
+{
+    json_set_alloc_funcs(allocate_json, free_json);
     is_running = true;
     if (setjmp(end_of_import) == 0)
-        fn(path);
+        import(data, size, fn);
     while (blocks)
         __wrap_free(blocks + 1);
     is_running = false;

@@ -2,10 +2,10 @@
 #ifndef FUZZ_IMPORTER_H
 #define FUZZ_IMPORTER_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "anim/import/scene.h"
 
-/* Calls fn with the path of a file of these bytes, until it returns or gives up. Then frees what it has allocated. */
-void importer_run(const uint8_t *data, size_t size, void (*fn)(const char *path));
+/* Calls fn with a scene of a file of these bytes, for which Assimp has a root without children, until it returns or
+ * gives up. Then frees what it has allocated. */
+void importer_run(const uint8_t *data, size_t size, void (*fn)(scene *s));
 
 #endif

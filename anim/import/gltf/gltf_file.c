@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- JSON ---- */
 
@@ -212,7 +211,7 @@ static gltf_bytes read_beside(scene *s, const char *name, const char *uri)
     const int file = open_beside(s, name);
     if (file < 0 && errno == EXDEV)
         give_up_outside(uri);
-    bytes.at = (const uint8_t *)th_read_open_file(file, &bytes.size);
+    bytes.at = (const uint8_t *)read_open_file(file, &bytes.size);
     return bytes;
 }
 
@@ -563,12 +562,8 @@ static size_t mark_length(const char *text, size_t size)
 
 static bool is_named_so(const char *path)
 {
-    const char *ending = strrchr(path, '.');
-    static const char *const endings[] = {".gltf", ".glb", ".vrm", ".vrma"};
-    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
-        if (strcasecmp(ending, endings[i]) == 0)
-            return true;
-    return false;
+    return has_ending(path, ".gltf") || has_ending(path, ".glb") || has_ending(path, ".vrm") ||
+           has_ending(path, ".vrma");
 }
 
 /* Returns NULL, and why, if the text is not JSON. Tolerant, as exporters are not all strict: content behind a zero byte
@@ -620,22 +615,16 @@ static bool is_version_2(const json_t *file, bool binary, bool is_named)
 
 bool read_gltf(scene *s)
 {
-    /* Models of other formats are not read completely. */
-    uint8_t head[HEAD + CHUNK_HEAD + 1] = {0};
-    FILE *stream = fopen(s->path, "rb");
-    size_t size = stream ? fread(head, 1, sizeof head - 1, stream) : 0;
-    if (stream)
-        fclose(stream);
-    const char *first = (const char *)head + mark_length((const char *)head, size);
-    first += strspn(first, " \t\r\n");
-    if (!is_binary(head, size) && *first != '{' && (size < sizeof head - 1 || *first != 0))
-        return false;
-
-    const uint8_t *bytes = (const uint8_t *)th_read_whole_file(s->path, &size);
-    gltf_bytes text = {bytes, size, 0}, chunk = {0};
-    if (!bytes)
-        return false;
+    const uint8_t *bytes = (const uint8_t *)s->bytes;
+    const size_t size = s->byte_count;
     const bool binary = is_binary(bytes, size), is_named = is_named_so(s->path);
+    char head[HEAD + CHUNK_HEAD + 1] = "";
+    memcpy(head, bytes, size < sizeof head ? size : sizeof head - 1);
+    const char *first = head + mark_length(head, size);
+    first += strspn(first, " \t\r\n");
+    if (!binary && *first != '{' && (size < sizeof head - 1 || *first != 0))
+        return false;
+    gltf_bytes text = {bytes, size, 0}, chunk = {0};
     if (binary && word(bytes + 4) != 2)
         give_up(TH_ERR_INPUT, "is binary glTF of version %u, which this importer does not know", word(bytes + 4));
     if (binary) {

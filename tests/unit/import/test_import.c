@@ -9,6 +9,7 @@
 
 #include <anim/archive.h>
 #include <anim/exact.h>
+#include <anim/sandbox.h>
 
 #include <criterion/criterion.h>
 #include <ftw.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -470,6 +472,43 @@ Test(import, keeps_to_its_memory)
     write_file(in_folder("large.glb"), "xx", 2, 0600);
     check_refused(&(th_import_desc){.path = in_folder("large.glb"), .importer = TEST_IMPORTER, .memory_bytes = 1},
                   TH_ERR_LIMIT, "memory limit");
+    /* As large as all memory, of which the program has taken some. */
+    const bool limited = !th_sandbox_read().sanitized;
+    cr_assert_eq(truncate(in_folder("large.glb"), 200 << 20), 0);
+    check_refused(
+        &(th_import_desc){.path = in_folder("large.glb"), .importer = TEST_IMPORTER, .memory_bytes = 200u << 20},
+        limited ? TH_ERR_LIMIT : TH_ERR_INPUT, limited ? "needs more memory" : "format known");
+}
+
+/* Once for what th_import checks, and once for all readers. */
+Test(import, opens_a_model_once)
+{
+    static const char *const files[] = {"/models/clips/odd_channels.x",       "/models/clips/names_of_sites.bvh",
+                                        "/models/clips/frames_of_lf.md5anim", "/models/clips/clip_names.gltf",
+                                        "/models/collada/clips.dae",          "/models/fbx/fbx_jump.fbx"};
+    for (size_t f = 0; f < LENGTH(files); f++) {
+        char file_name[256], events[16 * sizeof(struct inotify_event)]; /* equal ones in a row would become one */
+        size_t size;
+        snprintf(file_name, sizeof file_name, TEST_GOLDEN "%s", files[f]);
+        char *text = read_whole_file(file_name, &size);
+        strcpy(file_name, in_folder(strrchr(files[f], '/') + 1));
+        write_file(file_name, text, size, 0600);
+        free(text);
+        const int watch = inotify_init1(IN_NONBLOCK);
+        cr_assert_geq(inotify_add_watch(watch, file_name, IN_OPEN | IN_CLOSE), 0);
+        th_model_destroy(import_good(file_name));
+        cr_expect_eq(read(watch, events, sizeof events), 4 * (ssize_t)sizeof(struct inotify_event), "%s", file_name);
+        close(watch);
+    }
+}
+
+Test(import, tells_gltf_by_its_text)
+{
+    size_t size;
+    char *text = read_whole_file(TEST_GOLDEN "/models/clips/odd_channels.x", &size);
+    write_file(in_folder("model.gltf"), text, size, 0600);
+    free(text);
+    th_model_destroy(import_good(in_folder("model.gltf")));
 }
 
 static void *import_often(void *file_name)
