@@ -20,6 +20,7 @@
 #include <core/text_format.h>
 #include <jobs/scheduler.h>
 #include <render/camera.h>
+#include <render/crowd_view.h>
 #include <render/cull.h>
 #include <render/frame_writer.h>
 #include <render/ring.h>
@@ -32,8 +33,62 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* In such builds it ends the program, in others it is refused. */
+static void expect_refused(const th_crowd_view_desc *desc, const char *field)
+{
+    th_crowd_view *none = NULL;
+    th_error err = {0};
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        const th_result result = th_crowd_view_prepare(desc, NULL, NULL, &none, &err);
+        _exit(result == TH_ERR_USAGE && strstr(err.text, field) && !none ? 0 : 1);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+#ifdef NDEBUG
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s", field);
+#else
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s", field);
+#endif
+}
+
+Test(preconditions, of_a_crowd_view)
+{
+#define VIEW .models = {&(const th_model){.size = 1}}, .model_count = 1, .count = 1
+    const struct {
+        const char *field;
+        th_crowd_view_desc desc;
+    } wrong[] = {
+        {"model_count", {.count = 1}},
+        {"model_count", {.model_count = TH_CROWD_VIEW_MAX_MODELS + 1, .count = 1}},
+        {"models", {.model_count = 1, .count = 1}},
+        {"models", {VIEW, .compiled_models = (const th_compiled_model *const[1]){NULL}}},
+        {"instances", {VIEW, .instances = &(const th_instance){.model = 1}}},
+        {"instances", {VIEW, .instances = &(const th_instance){.speed = (double)NAN}}},
+        {"count", {.models = {&(const th_model){.size = 1}}, .model_count = 1}},
+        {"compile", {VIEW, .compile.interpolation = TH_INTERPOLATION_COUNT}},
+        {"isa", {VIEW, .isa = TH_ISA_COUNT}},
+        {"palette", {VIEW, .palette = (th_format)-1}},
+        {"layout", {VIEW, .layout = TH_LAYOUT_COUNT}},
+        {"look", {VIEW, .look = TH_LOOK_COUNT}},
+        {"upload", {VIEW, .upload = TH_RING_UPLOAD_COUNT}},
+        {"fetch", {VIEW, .fetch = TH_FETCH_COUNT}},
+        {"evaluator", {VIEW, .evaluator = TH_EVALUATOR_COUNT}},
+        {"gpu_mapping", {VIEW, .gpu_mapping = TH_GPU_MAPPING_COUNT}},
+        {"hold", {VIEW, .hold = TH_CROWD_VIEW_MAX_HOLD + 1}},
+        {"share_hz", {VIEW, .share_hz = -1}},
+        {"budget", {VIEW, .budget.ms = -1}},
+        {"start_s", {VIEW, .start_s = (double)NAN}},
+        {"zoom", {VIEW, .zoom = (double)INFINITY}},
+        {"reserved", {VIEW, .reserved = {0, 0, 0, 1}}},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_refused(&wrong[i].desc, wrong[i].field);
+}
 
 #ifdef NDEBUG
 
