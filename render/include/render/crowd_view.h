@@ -25,6 +25,10 @@ typedef struct th_crowd_behaviour {
     th_blend blend; /* valid if the kind is BLEND; one that is shared with a base goes on as it is */
 } th_crowd_behaviour;
 
+/* A field that has no valid value; NULL: all have. Those that describe models, crowds and threads are checked where
+ * these are created. */
+const char *th_crowd_view_wrong_field(const th_crowd_view_desc *desc);
+
 /* The most frames for which any pose is held; at least 1. The ring has as many slots more, less one. */
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);
 

@@ -365,6 +365,7 @@ CHECK(gl, draws_in_a_context_of_the_caller)
     end_all();
     cr_expect_eq(th_gl_check(gl, "in a context of the caller", &err), TH_OK, "%s", err.text);
     th_gl_destroy(gl);
+    cr_expect_eq(eglGetError(), EGL_SUCCESS);
     cr_expect(eglGetCurrentContext() && glGetString(GL_VERSION));
     th_gl_destroy(theirs);
     cr_expect_eq(th_gl_create(&(th_gl_desc){.load = eglGetProcAddress}, &gl, &err), TH_ERR_ENVIRONMENT);
