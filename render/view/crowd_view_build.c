@@ -20,7 +20,9 @@
  * at the edge of the picture. */
 #define BLEND_REACH 1.05F
 
-_Static_assert(TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1, "the ring keeps what is held");
+_Static_assert(TH_CROWD_VIEW_MAX_HOLD == TH_POSE_MAX_HOLD && TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1,
+               "the ring keeps what is held");
+_Static_assert(TH_CROWD_VIEW_MAX_COUNT == TH_GPU_INSTANCE_PALETTES, "a palette for each");
 
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc)
 {
@@ -51,7 +53,7 @@ static th_result make_models(th_crowd_view *v, th_error *err)
 {
     const th_crowd_view_desc *d = &v->desc;
     const bool is_found = v->posed_count > 0, compiles = !v->compiled_models[0], has_meshes = v->meshes[0],
-               behaves = d->behaviour != TH_BEHAVIOUR_NONE;
+               behaves = v->plays.kind != TH_BEHAVIOUR_NONE;
     th_result result = TH_OK;
     v->posed_count = is_found ? v->posed_count : d->model_count;
     for (uint32_t m = 0; m < d->model_count && !is_found; m++) {
@@ -81,7 +83,7 @@ static th_result make_models(th_crowd_view *v, th_error *err)
         desc.model = posed->model;
         desc.parallel = th_parallel_run;
         desc.parallel_ctx = &v->desc.jobs;
-        desc.in_place = th_behaviour_needs_repertoire(d->behaviour);
+        desc.in_place = th_behaviour_needs_repertoire(v->plays.kind);
         if (p < d->model_count) {
             desc.repertoire = desc.in_place;
         } else { /* layers of a character name masks of its own model */
@@ -99,7 +101,7 @@ static th_result make_models(th_crowd_view *v, th_error *err)
     for (uint32_t m = 0; m < d->model_count && behaves && result == TH_OK; m++) {
         if (v->routines[m])
             continue;
-        const th_routines_desc desc = {.compiled = v->compiled_models[m], .kind = d->behaviour, .seed = d->seed};
+        const th_routines_desc desc = {.compiled = v->compiled_models[m], .kind = v->plays.kind, .seed = d->seed};
         result = th_routines_create(&desc, &v->routines[m], err);
     }
     return result;
@@ -349,18 +351,18 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
 {
     const th_crowd_view_desc *a = &v->desc, *b = &base->desc;
     assert(a->model_count == b->model_count && memcmp(a->models, b->models, sizeof a->models) == 0);
-    const bool behaviour = a->behaviour == b->behaviour;
+    const th_behaviour_kind kind = v->plays.kind;
+    const bool behaviour = kind == base->plays.kind;
     const bool levels = has_joint_levels(a) == has_joint_levels(b);
     const bool compiled_models = levels && behaviour && a->compile.interpolation == b->compile.interpolation &&
                                  a->compile.sampling == b->compile.sampling && a->compile.keys == b->compile.keys &&
                                  a->compile.bound_m == b->compile.bound_m;
     const bool routines = compiled_models && a->seed == b->seed;
-    const bool locomotions = a->behaviour == TH_BEHAVIOUR_NONE
-                                 ? behaviour && a->compile.interpolation == b->compile.interpolation
-                                 : routines;
+    const bool locomotions =
+        kind == TH_BEHAVIOUR_NONE ? behaviour && a->compile.interpolation == b->compile.interpolation : routines;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        th_layout_is_for_standing(a->layout) == th_layout_is_for_standing(b->layout) &&
-                       (a->behaviour == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
+                       (kind == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
     const bool places = scene && a->layout == b->layout;
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
@@ -394,7 +396,7 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
     v->crowd = crowd ? base->crowd : NULL;
     v->budget_base = costs ? base : NULL;
     v->jobs = jobs ? base->jobs : NULL;
-    v->frame = crowd && jobs && (places || a->behaviour == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
+    v->frame = crowd && jobs && (places || kind == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
     v->evaluator = evaluator ? base->evaluator : NULL;
     v->ring = ring ? base->ring : NULL;
     v->surroundings = places && ground ? base->surroundings : NULL;
@@ -465,7 +467,7 @@ static th_result prepare(th_crowd_view *v, th_error *err)
                                                  .motions = v->motions,
                                                  .count = v->scene->instance_count,
                                                  .scale_spread = 0.06F});
-    if (!v->behaviour && d->behaviour != TH_BEHAVIOUR_NONE) {
+    if (!v->behaviour && v->plays.kind != TH_BEHAVIOUR_NONE) {
         const uint32_t count = v->scene->instance_count;
         th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
         if (!instances)
@@ -474,7 +476,8 @@ static th_result prepare(th_crowd_view *v, th_error *err)
             instances[i] = v->scene->instances[i];
             instances[i].speed = th_layout_routine_speed(&v->layout, i);
         }
-        const th_behaviour_desc desc = {(const th_routines *const *)v->routines, instances, count, d->seed, d->blend};
+        const th_behaviour_desc desc = {(const th_routines *const *)v->routines, instances, count, d->seed,
+                                        v->plays.blend};
         result = th_behaviour_create(&desc, &v->behaviour, err);
         free(instances);
     }
@@ -506,17 +509,42 @@ static th_result prepare(th_crowd_view *v, th_error *err)
     return TH_OK;
 }
 
-th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
-                                th_error *err)
+const char *th_crowd_view_wrong_field(const th_crowd_view_desc *d)
+{
+    const double finite = d->share_hz + d->budget.ms + d->start_s + d->yaw_deg + d->pitch_deg + d->zoom;
+    if (d->model_count == 0 || d->model_count > TH_CROWD_VIEW_MAX_MODELS)
+        return "model_count";
+    for (uint32_t m = 0; m < d->model_count; m++)
+        if (d->compiled_models ? !d->compiled_models[m] : !d->models[m])
+            return "models";
+    for (uint32_t i = 0; d->instances && i < d->count; i++)
+        if (d->instances[i].model >= d->model_count || !isfinite(d->instances[i].phase_s + d->instances[i].speed))
+            return "instances";
+    return d->count == 0                                                                         ? "count"
+           : (unsigned)d->compile.interpolation >= TH_INTERPOLATION_COUNT                        ? "compile"
+           : (unsigned)d->isa >= TH_ISA_COUNT || (unsigned)d->palette > TH_FORMAT_AUTO           ? "isa or palette"
+           : (unsigned)d->layout >= TH_LAYOUT_COUNT                                              ? "layout"
+           : (unsigned)d->look >= TH_LOOK_COUNT                                                  ? "look"
+           : (unsigned)d->upload >= TH_RING_UPLOAD_COUNT || (unsigned)d->fetch >= TH_FETCH_COUNT ? "upload or fetch"
+           : (unsigned)d->evaluator >= TH_EVALUATOR_COUNT                                        ? "evaluator"
+           : (unsigned)d->gpu_mapping >= TH_GPU_MAPPING_COUNT                                    ? "gpu_mapping"
+           : d->hold > TH_CROWD_VIEW_MAX_HOLD                                                    ? "hold"
+           : !isfinite(finite) || d->share_hz < 0 || d->budget.ms < 0 || d->zoom < 0
+               ? "share_hz, budget, start_s, yaw_deg, pitch_deg or zoom"
+           : !th_reserved_is_zero(d->reserved) ? "reserved"
+                                               : NULL;
+}
+
+th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_behaviour *behaviour,
+                                const th_crowd_view *base, th_crowd_view **out, th_error *err)
 {
     assert(desc && out);
-    assert(desc->model_count > 0 && desc->model_count <= TH_CROWD_VIEW_MAX_MODELS);
-    assert((unsigned)desc->layout < TH_LAYOUT_COUNT && (unsigned)desc->look < TH_LOOK_COUNT);
-    assert(desc->count > 0 && desc->zoom > 0 && desc->hold <= TH_POSE_MAX_HOLD);
     *out = NULL;
-    if (desc->count > TH_GPU_INSTANCE_PALETTES)
+    if (!TH_VALID(!th_crowd_view_wrong_field(desc)))
+        return th_fail(err, TH_ERR_USAGE, "th_crowd_view_desc.%s is not valid", th_crowd_view_wrong_field(desc));
+    if (desc->count > TH_CROWD_VIEW_MAX_COUNT)
         return th_fail(err, TH_ERR_LIMIT, "%u characters; at most %u can be drawn", desc->count,
-                       TH_GPU_INSTANCE_PALETTES);
+                       TH_CROWD_VIEW_MAX_COUNT);
     th_arena *arena = th_arena_create();
     th_crowd_view *v = th_arena_new(arena, th_crowd_view, 1);
     if (!v) {
@@ -525,7 +553,11 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     }
     v->arena = arena;
     v->desc = *desc;
-    v->unit = desc->models[0]->size / 1.8;
+    v->desc.zoom = desc->zoom > 0 ? desc->zoom : 1;
+    for (uint32_t m = 0; m < desc->model_count && desc->compiled_models; m++)
+        v->desc.models[m] = th_compiled_model_source(desc->compiled_models[m]);
+    v->plays = behaviour ? *behaviour : (th_crowd_behaviour){0};
+    v->unit = v->desc.models[0]->size / 1.8;
     v->last_s = (double)NAN;
     if (base)
         share(v, base);
@@ -675,17 +707,25 @@ th_format th_palette_for(th_format palette, const th_gl *gl)
     return palette == TH_FORMAT_AUTO && th_gl_get_info(gl)->software ? TH_FORMAT_F32 : palette;
 }
 
-th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)
+th_result th_crowd_view_build(const th_crowd_view_desc *desc, const th_crowd_behaviour *behaviour,
+                              const th_crowd_view *base, th_gl *gl, th_crowd_view **out, th_error *err)
 {
     assert(desc && gl && out);
     th_crowd_view_desc resolved = *desc;
     resolved.palette = th_palette_for(desc->palette, gl);
-    th_result result = th_crowd_view_prepare(&resolved, NULL, out, err);
+    th_result result = th_crowd_view_prepare(&resolved, behaviour, base, out, err);
     if (result == TH_OK)
         result = th_crowd_view_complete(*out, gl, err);
     if (result != TH_OK) {
-        th_crowd_view_destroy(*out);
+        th_crowd_view_release(*out, base);
         *out = NULL;
     }
     return result;
+}
+
+th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)
+{
+    if (!TH_VALID(desc && gl && out))
+        return th_fail(err, TH_ERR_USAGE, "a crowd view needs a desc, a context and a place");
+    return th_crowd_view_build(desc, NULL, NULL, gl, out, err);
 }

@@ -92,6 +92,7 @@ th_gpu_cull_list th_gpu_cull_get_list(const th_gpu_cull *cull);
 struct th_crowd_view {
     th_arena *arena; /* holds this, and all arrays of which nothing else is said */
     th_crowd_view_desc desc;
+    th_crowd_behaviour plays;
     th_crowd_view_stats stats;
     th_tracer *tracer; /* may be NULL */
     double unit;       /* a metre, in scene units, if the first model is as tall as a person */

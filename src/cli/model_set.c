@@ -239,7 +239,8 @@ th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, c
     return desc;
 }
 
-th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd)
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd,
+                                      const th_crowd_behaviour *behaviour)
 {
     return (th_scene_desc){
         .models = (const th_model *const *)model_set->models,
@@ -248,7 +249,7 @@ th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_cr
         .instance_count = crowd->count,
         .seed = crowd->seed,
         .compile = crowd->compile,
-        .behaviour = crowd->behaviour,
-        .blend = crowd->blend,
+        .behaviour = behaviour->kind,
+        .blend = behaviour->blend,
     };
 }

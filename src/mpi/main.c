@@ -658,7 +658,7 @@ static int run_study(th_mpi_job *job, command_line *c, const th_model_set *model
     const bool is_stress = c->run.command->bit == TH_COMMAND_STRESS;
     study s = {.job = job,
                .line = c,
-               .scene = th_model_set_scene_desc(models, &o->crowd),
+               .scene = th_model_set_scene_desc(models, &o->crowd, &o->behaviour),
                .is_alone = is_stress,
                .out = {.is_weak = o->scale.counts.per != NULL, .has_gather = !is_stress}};
     if (is_stress) {

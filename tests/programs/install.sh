@@ -27,6 +27,9 @@ cmake -S "$source/examples" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$tree" -DCMA
 cmake --build "$folder/cmake" >>"$folder/log"
 "$folder/cmake/pose_crowd" "$model" 100 >"$folder/pose"
 cat "$folder/pose"
+if [ -x "$folder/cmake/render_crowd" ]; then
+    "$folder/cmake/render_crowd" "$model" "$folder/crowd.png" || [ $? -eq 4 ] # it says that there is no OpenGL here
+fi
 if [ -x "$folder/cmake/draw_crowd" ] && [ $# -gt 0 ]; then
     "$@" "$folder/cmake/draw_crowd" "$model" 3
 fi

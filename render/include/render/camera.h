@@ -1,24 +1,9 @@
-/* A perspective camera. Plain data and pure functions; any thread.
- *
- * Scene space is right-handed with Y up. The camera looks along the -Z of its own space. Matrices are 4x4 for column
- * vectors, column-major, as OpenGL takes them. Clip space is OpenGL's: -w to w on all three axes. `aspect` is the
- * picture's width divided by its height.
- *
- * One description serves orbiting and flying: a target, and the eye at a distance from it. th_camera_orbit moves the
- * eye around the target, th_camera_turn the target around the eye, th_camera_move both. A projection, a frustum and
- * pixels need a camera within the ranges below and an aspect above 0. */
+/* What only the project uses of cameras. A projection, a frustum and pixels need a camera that is valid and an aspect
+ * above 0. */
 #ifndef THRONG_RENDER_CAMERA_H
 #define THRONG_RENDER_CAMERA_H
 
-typedef struct th_camera {
-    float target[3];
-    float distance;  /* from the target to the eye; above 0 */
-    float yaw_rad;   /* of the eye around the target: 0 is on the +Z side, a quarter turn on the +X side */
-    float pitch_rad; /* of the eye above the target, from -pi/2 to pi/2; a quarter turn is straight above */
-    float fov_y_rad; /* vertical field of view; above 0, below pi */
-    float near_z;    /* nothing nearer than this along the view direction is drawn; above 0 */
-    float far_z;     /* nothing farther than this is drawn; above near_z */
-} th_camera;
+#include <throng/render.h>
 
 /* The half-spaces a*x + b*y + c*z + d >= 0 whose intersection the camera sees; (a, b, c) has length 1. Order: left,
  * right, bottom, top, near, far. */
@@ -26,30 +11,17 @@ typedef struct th_frustum {
     float plane[6][4];
 } th_frustum;
 
-/* Looks from `eye` to `target`, which must differ. Field of view 40 degrees, near 0.1, far 1000. */
-th_camera th_camera_look_at(const float eye[3], const float target[3]);
-
-/* Adds the angles. More yaw is counter-clockwise seen from above; more pitch looks further down. Pitch stops at
- * straight up and straight down. Yaw is kept within one turn, so that it keeps its precision. */
-void th_camera_orbit(th_camera *camera, float yaw_rad, float pitch_rad);
-void th_camera_turn(th_camera *camera, float yaw_rad, float pitch_rad);
-
-/* Along the camera's own axes; scene units. */
-void th_camera_move(th_camera *camera, float right, float up, float forward);
-
-/* Multiplies the distance from the target by `factor`, which is above 0. */
-void th_camera_zoom(th_camera *camera, float factor);
+/* Whether all its numbers are within their ranges. */
+bool th_camera_is_valid(const th_camera *camera);
 
 /* Sets near and far as close as possible around a sphere, of a radius above 0, seen from the eye. Near is never less
  * than a ten-thousandth of far: otherwise depth would lose its precision when the eye is inside the sphere. */
 void th_camera_fit_depth(th_camera *camera, const float centre[3], float radius);
 
-void th_camera_eye(const th_camera *camera, float out[3]);
 void th_camera_axes(const th_camera *camera, float out_right[3], float out_up[3], float out_forward[3]);
 
 void th_camera_view(const th_camera *camera, float out_view_from_scene[16]);
 void th_camera_projection(const th_camera *camera, float aspect, float out_clip_from_view[16]);
-void th_camera_clip(const th_camera *camera, float aspect, float out_clip_from_scene[16]); /* projection * view */
 
 /* The far plane is a thousandth farther away than camera->far_z. A projection matrix of floats rounds it by up to that
  * much, and culling must not remove what would be drawn. */

@@ -18,13 +18,6 @@
 
 typedef struct th_crowd_renderer th_crowd_renderer;
 
-/* How the vertex shader reads palettes. The choice does not change the picture. */
-typedef enum th_fetch {
-    TH_FETCH_AUTO = 0, /* TEXTURE for software renderers, which read storage blocks slowly; otherwise STORAGE */
-    TH_FETCH_STORAGE,  /* a shader storage block */
-    TH_FETCH_TEXTURE,  /* a buffer texture on the same memory */
-} th_fetch;
-
 typedef struct th_crowd_renderer_desc {
     const th_gl *gl;
     const th_render_mesh *const *meshes; /* may be destroyed after th_crowd_renderer_create */

@@ -11,24 +11,7 @@
 #include <render/gl.h>
 #include <render/ring.h>
 
-/* Who turns keys into palettes. */
-typedef enum th_evaluator {
-    TH_EVALUATOR_CPU = 0, /* the kernels, on all workers */
-    TH_EVALUATOR_GPU,     /* the shader; the kernels where it cannot */
-    TH_EVALUATOR_AUTO,    /* the CPU where the driver renders on the CPU, otherwise the GPU */
-    TH_EVALUATOR_COUNT,
-} th_evaluator;
-
-const char *th_evaluator_name(th_evaluator evaluator); /* "cpu", "gpu", "auto" */
-
-/* How the work is shared out among invocations of the shader. The bytes are the same. */
-typedef enum th_gpu_mapping {
-    TH_GPU_MAPPING_AUTO = 0,  /* the faster one, as measured on the crowd at hand */
-    TH_GPU_MAPPING_CHARACTER, /* an invocation a character, 64 in a work group */
-    TH_GPU_MAPPING_JOINT,     /* a work group of 32 a character, an invocation for a joint at a time */
-    TH_GPU_MAPPING_COUNT,
-} th_gpu_mapping;
-
+const char *th_evaluator_name(th_evaluator evaluator);   /* "cpu", "gpu", "auto" */
 const char *th_gpu_mapping_name(th_gpu_mapping mapping); /* "auto", "character", "joint" */
 
 typedef struct th_gpu_evaluator th_gpu_evaluator;

@@ -11,25 +11,7 @@
 #include <anim/bounds.h>
 #include <anim/playback.h>
 #include <anim/transform.h>
-#include <core/error.h>
-
-#include <stdbool.h>
-#include <stdint.h>
-
-typedef enum th_layout_kind {
-    TH_LAYOUT_GRID = 0, /* rows and columns, all looking along +Z. They wind outward from the middle, so more characters
-                           move none of the others */
-    TH_LAYOUT_RING,     /* circles around a free area, all looking at it. More characters move none of the others */
-    TH_LAYOUT_STREET,   /* lanes along Z, as wide and long as the count requires; walkers keep to their right. A walker
-                           that leaves at one end enters at the other. A character that does not walk stands beside
-                           the lanes and looks at them. Everyone walks at the speed at which the feet do not slide, so
-                           faster walkers pass through slower ones */
-    TH_LAYOUT_PLAZA,    /* groups of up to five who look at each other, around a free area. More characters move none
-                           of the others */
-    TH_LAYOUT_STADIUM,  /* rows of seats around a pitch, one above the other, all looking at it; as many rows as the
-                           count requires. Neighbours are closer than the spacing */
-    TH_LAYOUT_COUNT,
-} th_layout_kind;
+#include <throng/render.h>
 
 /* "grid", "ring", "street", "plaza", "stadium"; "unknown" for anything else. */
 const char *th_layout_name(th_layout_kind kind);

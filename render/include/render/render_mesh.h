@@ -11,14 +11,13 @@
 #define THRONG_RENDER_RENDER_MESH_H
 
 #include <anim/model.h>
+#include <throng/render.h>
 
 /* Limits. A model with more indices is rejected. An image that is larger is left out, with a warning. */
 #define TH_RENDER_MESH_MAX_INDICES     (1u << 30)           /* all meshes together */
 #define TH_RENDER_MESH_MAX_IMAGE_SIDE  16384u               /* pixels */
 #define TH_RENDER_MESH_MAX_IMAGE_BYTES ((size_t)256 << 20)  /* one image as RGBA8 */
 #define TH_RENDER_MESH_MAX_IMAGES      ((size_t)1024 << 20) /* all images together, bytes */
-
-#define TH_RENDER_MESH_LODS 10
 
 /* 56 bytes without padding. In brackets: the GL attribute format. The GPU gets 36 of them, with four influences, if the
  * render mesh has no deltas and no more than four influences. */

@@ -15,19 +15,10 @@
 
 #include <render/gl.h>
 
-#include <stddef.h>
-
 typedef struct th_ring th_ring;
 
 /* One slot is being written, one is being drawn, one is in the driver's queue. */
 enum { TH_RING_SLOTS = 3, TH_RING_MAX_HELD = 7 };
-
-typedef enum th_ring_upload {
-    TH_RING_AUTO = 0,       /* COPIED on a GPU, PERSISTENT without; UNSYNCHRONIZED if the driver supports neither */
-    TH_RING_PERSISTENT,     /* mapped once (ARB_buffer_storage) */
-    TH_RING_UNSYNCHRONIZED, /* mapped each frame, without waiting for the GPU; the fences do that */
-    TH_RING_COPIED,         /* as PERSISTENT, and copied to memory of the GPU before it is read there */
-} th_ring_upload;
 
 typedef struct th_ring_desc {
     size_t bytes; /* per slot, at first; may be 0 */

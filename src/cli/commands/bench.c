@@ -59,7 +59,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
     if (!th_run_has_option(run, "count"))
         drawn.count = DRAWN;
-    const th_scene_desc scene = th_model_set_scene_desc(model_set, &o->crowd);
+    const th_scene_desc scene = th_model_set_scene_desc(model_set, &o->crowd, &o->behaviour);
     th_bench_frames_init(&frames, &drawn, &o->picture, &scene);
     const th_external_benchmarks drawing = th_bench_frames_external(&frames);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);

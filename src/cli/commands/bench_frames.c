@@ -276,7 +276,7 @@ static th_result measure_error(subject *s, th_crowd_view_desc desc, th_error *er
     float *px = NULL;
     uint32_t count = 0;
     desc.error_every = ERROR_EVERY;
-    th_result result = th_picture_crowd_view(&s->shared->picture, &desc, s->crowd_view, &measured, err);
+    th_result result = th_crowd_view_build(&desc, NULL, s->crowd_view, s->shared->picture.gl, &measured, err);
     for (uint32_t frame = 0; frame < ERROR_FRAMES + ERROR_EVERY && result == TH_OK; frame++) {
         const bool is_posed = pose_frame(s, measured, TH_VALIDATE_FRAME + frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(measured);
@@ -395,9 +395,9 @@ static th_result create(const th_external_benchmark *benchmark, void *ctx, th_ro
         desc.palette = th_crowd_view_get_parts(s->crowd_view).palette;
     }
     if (s->is_own)
-        result = th_picture_crowd_view(&e->picture, &desc, s->base, &s->crowd_view, err);
+        result = th_crowd_view_build(&desc, NULL, s->base, e->picture.gl, &s->crowd_view, err);
     if (result == TH_OK && on_gpu && th_crowd_view_get_parts(s->crowd_view).evaluator != TH_EVALUATOR_GPU)
-        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_get_parts(s->crowd_view).fallback);
+        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_fallback(s->crowd_view));
     if (result == TH_OK)
         result = check(s, err);
     if (result != TH_OK)

@@ -36,7 +36,7 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
     for (uint32_t i = 0; i < o->scale.schedulers.count; i++)
         schedulers[i] = (th_scheduler)o->scale.schedulers.values[i];
     const th_scale_desc desc = {
-        .scene = th_model_set_scene_desc(model_set, &o->crowd),
+        .scene = th_model_set_scene_desc(model_set, &o->crowd, &o->behaviour),
         .isa = o->crowd.isa,
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,

@@ -62,6 +62,7 @@ th_result th_model_load(const th_model_options *options, const char *path, th_mo
 th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
 
 /* The same for crowds that are not drawn: count, seed and compile of the desc are used. */
-th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd,
+                                      const th_crowd_behaviour *behaviour);
 
 #endif

@@ -21,6 +21,7 @@ typedef struct th_options {
     th_model_options models;
     /* How the crowd is compiled, posed and drawn, except its models. Commands that draw nothing read a part of it. */
     th_crowd_view_desc crowd;
+    th_crowd_behaviour behaviour;
     th_layout_kind scene; /* set in the crowd, as is the camera where it starts: */
     th_camera_path camera;
     th_target_desc picture;

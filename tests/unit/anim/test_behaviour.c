@@ -851,10 +851,9 @@ static th_crowd_view *make_street(uint32_t count, th_behaviour_kind behaviour)
                                      .count = count,
                                      .seed = 1,
                                      .layout = TH_LAYOUT_STREET,
-                                     .behaviour = behaviour,
-                                     .blend = {.pace = 1.9},
                                      .zoom = 1};
-    cr_assert_eq(th_crowd_view_prepare(&desc, NULL, &street, &err), TH_OK, "%s", err.text);
+    const th_crowd_behaviour plays = {behaviour, {.pace = 1.9}};
+    cr_assert_eq(th_crowd_view_prepare(&desc, &plays, NULL, &street, &err), TH_OK, "%s", err.text);
     return street;
 }
 

@@ -70,7 +70,7 @@ Test(options, have_defaults_that_the_help_puts_into_words)
     cr_assert(parse("pose"));
     cr_expect_eq(options.models.clip, NULL);
     cr_assert(parse("render"));
-    cr_expect_eq(options.crowd.blend.pace, TH_DEFAULT_PACE);
+    cr_expect_eq(options.behaviour.blend.pace, TH_DEFAULT_PACE);
     cr_expect(options.crowd.far_lod == 4 && options.crowd.hold == 1);
     cr_expect(options.crowd.budget.ms == 0 && options.crowd.budget.bones == 0);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 th_crowd_view *shown, *shown_base;
+th_crowd_behaviour shown_behaviour;
 uint64_t most_bytes;
 bool maps_nothing, pretend_hardware;
 
@@ -42,7 +43,7 @@ void close_shown(void)
 th_crowd_view *prepare(const th_crowd_view_desc *desc)
 {
     th_crowd_view *prepared;
-    cr_assert_eq(th_crowd_view_prepare(desc, shown_base, &prepared, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_view_prepare(desc, &shown_behaviour, shown_base, &prepared, &err), TH_OK, "%s", err.text);
     return prepared;
 }
 

@@ -8,6 +8,7 @@
 #include <render/crowd_view.h>
 
 extern th_crowd_view *shown, *shown_base;
+extern th_crowd_behaviour shown_behaviour; /* of those to come */
 
 /* With a coarse human, which ends with the test. */
 th_model *open_shown(void);

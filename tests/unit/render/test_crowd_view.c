@@ -51,6 +51,7 @@ static void begin_check(void)
 {
     pretend_hardware = false;
     losses = 0;
+    shown_behaviour.kind = TH_BEHAVIOUR_NONE;
     s.desc = (th_crowd_view_desc){.models = {s.human},
                                   .clips = {TH_NO_INDEX},
                                   .model_count = 1,
@@ -76,7 +77,7 @@ TestSuite(crowd_view, .init = open_crowd, .fini = close_shown);
 
 static bool draw(int frame)
 {
-    return th_crowd_view_frame(shown, frame / 60.0, &s.camera, s.target, WIDTH, HEIGHT);
+    return th_crowd_view_frame(shown, frame / 60.0, &s.camera, s.target);
 }
 
 /* The picture of the embedded crowd, and how it was written. */
@@ -159,7 +160,7 @@ CHECK(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
     th_crowd_view *crowd_view;
     s.desc.count = TH_GPU_INSTANCE_PALETTES + 1;
-    cr_assert_eq(th_crowd_view_prepare(&s.desc, NULL, &crowd_view, &err), TH_ERR_LIMIT);
+    cr_assert_eq(th_crowd_view_prepare(&s.desc, NULL, NULL, &crowd_view, &err), TH_ERR_LIMIT);
     cr_expect_str_eq(err.text, "4194305 characters; at most 4194304 can be drawn");
     cr_expect_null(crowd_view);
 }
@@ -324,7 +325,7 @@ CHECK(crowd_view_levels, draws_those_who_behave_where_they_have_walked)
     double widest = 0;
     s.desc.share_hz = 60;
     s.desc.far_lod = 0;
-    s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
+    shown_behaviour.kind = TH_BEHAVIOUR_GRAPH;
     make_street(2);
     for (int n = 0; n < 3; n++) {
         look(0, 9);
@@ -566,7 +567,7 @@ CHECK(crowd_view_levels, poses_and_draws_far_characters_with_fewer_joints)
         static const int of_turns[] = {0, 2, 1, 1, 0, 2};
         const int n = of_turns[turn];
         s.desc.palette = n == 2 ? TH_FORMAT_QUAT : TH_FORMAT_F32;
-        s.desc.behaviour = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
+        shown_behaviour.kind = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         s.desc.joint_lod = turn >= 3;
         make_street(2);
         look(0, 9);
@@ -656,7 +657,7 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     static const uint32_t threads[] = {1, 3, 16};
     static th_crowd_view_stats wanted[FLIGHT];
     const uint32_t bones = s.human->bone_count;
-    s.desc.behaviour = behaviour;
+    shown_behaviour.kind = behaviour;
     s.desc.budget.bones = (uint64_t)poses * bones;
     for (size_t n = 0; n < (is_nightly() ? sizeof threads / sizeof *threads : 2); n++) {
         uint32_t changes = 0, most_listed = 0, shared = 0, held = 0, fewer_joints = 0, over = 0;
@@ -738,6 +739,26 @@ CHECK(crowd_view, a_budget_that_all_fit_changes_nothing)
 }
 
 /* Behaviours and joint levels take long to make: who needs them comes last. */
+/* Zero is the default, and models may be given compiled. */
+CHECK(crowd_view, draws_what_it_is_given_compiled)
+{
+    th_compiled_model *compiled;
+    th_compiled_model_desc how = s.desc.compile;
+    how.model = s.human;
+    cr_assert_eq(th_compiled_model_create(&how, &compiled, &err), TH_OK);
+    make_crowd();
+    cr_expect(draw(10));
+    const uint8_t *wanted = read_target(s.target);
+    s.desc.models[0] = NULL;
+    s.desc.compiled_models = (const th_compiled_model *const[]){compiled};
+    s.desc.zoom = 0;
+    make_crowd();
+    cr_expect(draw(10));
+    cr_expect_arr_eq(read_target(s.target), wanted, th_target_bytes(s.target));
+    forget_base();
+    th_compiled_model_destroy(compiled);
+}
+
 Test(crowd_view, checks)
 {
     run_checks("crowd_view");

@@ -66,7 +66,7 @@ static th_result prepare(const settings *s, const th_crowd_view *base, th_crowd_
     *out = NULL;
     const th_result result = th_model_set_choose_clip(&chosen, s->clip, &err);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&chosen, &s->crowd);
-    return result == TH_OK ? th_crowd_view_prepare(&desc, base, out, &err) : result;
+    return result == TH_OK ? th_crowd_view_prepare(&desc, NULL, base, out, &err) : result;
 }
 
 static th_crowd_view *create(const settings *s)
@@ -79,7 +79,7 @@ static th_crowd_view *create(const settings *s)
 
 static const uint8_t *draw_from(th_crowd_view *crowd_view, const th_camera *camera, int picture)
 {
-    th_crowd_view_frame(crowd_view, 1.25, camera, target, WIDTH, HEIGHT);
+    th_crowd_view_frame(crowd_view, 1.25, camera, target);
     th_target_resolve(target);
     th_target_read(target, pictures[picture]);
     return pictures[picture];

@@ -27,6 +27,7 @@ static struct {
 static void choose_street(void)
 {
     hide();
+    shown_behaviour.kind = TH_BEHAVIOUR_NONE;
     s.desc = (th_crowd_view_desc){.models = {s.human},
                                   .clips = {TH_NO_INDEX},
                                   .model_count = 1,
@@ -67,7 +68,7 @@ static th_screen_error_stats measure(double time_s)
 CHECK(screen_error, is_zero_where_nothing_is_saved)
 {
     for (th_behaviour_kind behaviour = TH_BEHAVIOUR_NONE; behaviour <= TH_BEHAVIOUR_GRAPH; behaviour++) {
-        s.desc.behaviour = behaviour;
+        shown_behaviour.kind = behaviour;
         make_view();
         const th_screen_error_stats e = measure(2.5);
         cr_expect_eq(e.count, th_crowd_view_get_stats(shown).visible);
@@ -336,7 +337,7 @@ CHECK(screen_error, of_held_poses_is_that_of_all_vertices)
     for (int which = 0; which < 3; which++) {
         s.desc.joint_lod = which == 1;
         s.desc.palette = which == 1 ? TH_FORMAT_QUAT : TH_FORMAT_F32;
-        s.desc.behaviour = which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
+        shown_behaviour.kind = which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         make_view();
         holding h = {0};
         uint32_t count = 0;
@@ -395,7 +396,7 @@ CHECK(screen_error, is_the_same_for_any_number_of_threads)
     float first[COUNT];
     uint32_t count = 0;
     s.desc.palette = TH_FORMAT_QUAT16;
-    s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
+    shown_behaviour.kind = TH_BEHAVIOUR_GRAPH;
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
         s.desc.jobs.threads = threads;
         make_view();
@@ -429,7 +430,7 @@ static const uint8_t *draw(th_look look_of, uint32_t every)
     s.desc.look = look_of;
     make_view();
     for (int frame = 0; frame < 4; frame++)
-        cr_assert(th_crowd_view_frame(shown, frame, &s.camera, target, 320, 180));
+        cr_assert(th_crowd_view_frame(shown, frame, &s.camera, target));
     cr_expect_eq(th_crowd_view_get_stats(shown).error.count > 0, every > 0 || look_of == TH_LOOK_ERROR);
     return read_target(target);
 }
