@@ -288,11 +288,9 @@ typedef struct th_crowd_view_desc {
     uint32_t clips[TH_CROWD_VIEW_MAX_MODELS];         /* of each model: what all play; TH_NO_INDEX: a mix of all */
     uint32_t model_count;                             /* required */
     th_compiled_model_desc compile;                   /* how to compile models; its `model` is ignored */
-    const th_compiled_model *const
-        *compiled_models;         /* [model] compiled so, in place of `models`; borrowed, NULL: none */
-    const th_instance *instances; /* [count] read once; NULL: generated from the seed */
-    uint32_t count;               /* characters, required; more than TH_CROWD_VIEW_MAX_COUNT: TH_ERR_LIMIT */
-    uint64_t seed;
+    const th_compiled_model *const *compiled_models;  /* [model] borrowed, in place of `models`; NULL: none */
+    uint32_t count; /* characters, required; models in turn; more than TH_CROWD_VIEW_MAX_COUNT: TH_ERR_LIMIT */
+    uint64_t seed;  /* of their phases, speeds, and clips in a mix */
     th_layout_kind layout;
     bool surroundings; /* draws what stands and lies around the crowd of the layout. The two are a scene */
     th_look look;

@@ -214,13 +214,13 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
         .seed = d->seed,
         .compile = d->compile,
         .compiled_models = (const th_compiled_model *const *)v->compiled_models,
-        .instances = d->instances,
+        .instances = v->plays.instances,
     };
     th_result result = th_scene_create(&desc, &v->scene, err);
     if (result != TH_OK)
         return result;
     const th_scene *scene = v->scene;
-    const bool stands = th_layout_is_for_standing(d->layout) && !d->instances;
+    const bool stands = th_layout_is_for_standing(d->layout) && !v->plays.instances;
     v->motions = calloc((size_t)scene->instance_count + 1, sizeof *v->motions);
     if (!v->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
@@ -517,9 +517,6 @@ const char *th_crowd_view_wrong_field(const th_crowd_view_desc *d)
     for (uint32_t m = 0; m < d->model_count; m++)
         if (d->compiled_models ? !d->compiled_models[m] : !d->models[m])
             return "models";
-    for (uint32_t i = 0; d->instances && i < d->count; i++)
-        if (d->instances[i].model >= d->model_count || !isfinite(d->instances[i].phase_s + d->instances[i].speed))
-            return "instances";
     return d->count == 0                                                                         ? "count"
            : (unsigned)d->compile.interpolation >= TH_INTERPOLATION_COUNT                        ? "compile"
            : (unsigned)d->isa >= TH_ISA_COUNT || (unsigned)d->palette > TH_FORMAT_AUTO           ? "isa or palette"

@@ -100,9 +100,9 @@ static th_result set_up(renderer *r, th_error *err)
     r->crowd.isa = scene->isa;
     r->crowd.palette = scene->palette;
     r->crowd.seed = scene->seed;
-    const th_crowd_behaviour behaviour = {scene->settings.behaviour, th_settings_blend(&scene->settings)};
+    const th_crowd_behaviour behaviour = {scene->settings.behaviour, th_settings_blend(&scene->settings),
+                                          scene->instances};
     r->crowd.count = scene->count;
-    r->crowd.instances = scene->instances;
     r->crowd.model_count = scene->model_count;
     r->size.samples = render.picture.samples;
     for (uint32_t m = 0; m < scene->model_count && result == TH_OK; m++) {

@@ -852,7 +852,7 @@ static th_crowd_view *make_street(uint32_t count, th_behaviour_kind behaviour)
                                      .seed = 1,
                                      .layout = TH_LAYOUT_STREET,
                                      .zoom = 1};
-    const th_crowd_behaviour plays = {behaviour, {.pace = 1.9}};
+    const th_crowd_behaviour plays = {.kind = behaviour, .blend.pace = 1.9};
     cr_assert_eq(th_crowd_view_prepare(&desc, &plays, NULL, &street, &err), TH_OK, "%s", err.text);
     return street;
 }

@@ -62,7 +62,6 @@ void show(const th_crowd_view_desc *desc)
         forget_base();
     desc_of_base = *desc;
     desc_of_base.count = 1;
-    desc_of_base.instances = NULL;
     th_crowd_view *next = prepare(&desc_of_base);
     th_crowd_view_release(shown_base, next);
     shown_base = next;

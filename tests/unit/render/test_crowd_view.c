@@ -51,7 +51,7 @@ static void begin_check(void)
 {
     pretend_hardware = false;
     losses = 0;
-    shown_behaviour.kind = TH_BEHAVIOUR_NONE;
+    shown_behaviour = (th_crowd_behaviour){0};
     s.desc = (th_crowd_view_desc){.models = {s.human},
                                   .clips = {TH_NO_INDEX},
                                   .model_count = 1,
@@ -520,7 +520,7 @@ CHECK(crowd_view, draws_the_shared_pose)
         const double steps = round(duration_s * HZ), step = fmod(7.0 * (i / 4), steps);
         instances[i] = (th_instance){.clip = clip, .phase_s = (step + 0.5) / steps * duration_s};
     }
-    s.desc.instances = instances;
+    shown_behaviour.instances = instances;
     for (int p = TH_FORMAT_F32; p < TH_FORMAT_COUNT; p++)
         for (uint32_t n = 0; n < 5; n++) {
             static const uint32_t far[] = {0, 0, 3, 5, TH_RENDER_MESH_LODS - 1};

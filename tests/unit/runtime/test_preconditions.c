@@ -48,8 +48,6 @@ Test(preconditions, of_a_crowd_view)
         {"model_count", {.model_count = TH_CROWD_VIEW_MAX_MODELS + 1, .count = 1}},
         {"models", {.model_count = 1, .count = 1}},
         {"models", {VIEW, .compiled_models = (const th_compiled_model *const[1]){NULL}}},
-        {"instances", {VIEW, .instances = &(const th_instance){.model = 1}}},
-        {"instances", {VIEW, .instances = &(const th_instance){.speed = (double)NAN}}},
         {"count", {.models = {&(const th_model){.size = 1}}, .model_count = 1}},
         {"compile", {VIEW, .compile.interpolation = TH_INTERPOLATION_COUNT}},
         {"isa or palette", {VIEW, .isa = TH_ISA_COUNT}},
