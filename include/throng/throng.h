@@ -23,6 +23,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default) /* all that a shared library shows */
 
+/* Of the library that runs: major << 16 | minor << 8 | patch. */
+uint32_t th_version(void);
+
 /* ---- errors ---- */
 
 typedef enum th_result {

@@ -20,6 +20,7 @@ fi
 # A program may have a glad or stb of its own.
 find "$tree/lib" -name 'libthrong*.a' -exec nm --extern-only --defined-only --format=posix {} + 2>"$folder/nm" | awk \
     'NF && !/:$/ && $1 !~ /^(th_|_)/ { print "a library defines " $1; bad = 1 } END { exit bad }'
+"$source/tests/programs/check_exports.py" "$tree"
 "$tree/bin/throng" inspect "$model" >"$folder/log"
 
 echo "with CMake"
