@@ -10,7 +10,8 @@
  * the call, all zero is its default, and pointers in it are borrowed as its fields say. Threads  what is created may be
  * used by any thread, one at a time; what functions take as const may be shared. Where more or less is allowed, it says
  * so. Errors   a function that can fail returns a th_result and fills a th_error, which may be NULL. The library never
- *          prints, logs or exits. */
+ *          prints, logs or exits. An argument that a comment forbids is refused: TH_ERR_USAGE, or a value that says as
+ *          much. With libthrong_debug it ends the program. */
 #ifndef THRONG_THRONG_H
 #define THRONG_THRONG_H
 

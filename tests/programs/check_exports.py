@@ -38,7 +38,8 @@ libraries = [file for file in tree.glob("lib/**/libthrong*") if file.suffix in (
 for library in libraries:
     headers = ["throng.h"] + ["render.h"] * ("render" in library.name)
     names, symbols = declared(*headers), shown(library)
-    listed = re.findall(r"^ (\w+)@", next(debian.glob(f"{library.stem}0*.symbols")).read_text(), re.MULTILINE)
+    name = library.stem.replace("_debug", "")
+    listed = re.findall(r"^ (\w+)@", next(debian.glob(f"{name}0*.symbols")).read_text(), re.MULTILINE)
     for text, those in (("does not show", names - symbols), ("shows", symbols - names),
                         ("is in debian without", names - {*listed}), ("is in debian with", {*listed} - names)):
         if those:

@@ -52,3 +52,17 @@ sed 's/.*palettes//' "$folder/again" | diff "$folder/a" - || {
     echo "the palettes differ"
     exit 1
 }
+
+libdir=$(find "$tree/lib" -name libthrong_debug.a -printf %h)
+[ -n "$libdir" ] || exit 0
+echo "misuse: a release returns, and the library with asserts ends the program"
+cat >"$folder/misuse.c" <<END
+#include <throng/throng.h>
+int main(void) { return th_model_find_joint(NULL, "root") != TH_NO_INDEX; }
+END
+for package in throng throng_debug; do
+    eval "cc -std=c17 \"\$folder/misuse.c\" -o \"\$folder/\$package\" $(pkg-config --cflags --libs $package)"
+done
+LD_LIBRARY_PATH=$libdir "$folder/throng"
+! "$folder/throng_debug" 2>"$folder/log"
+grep -q "Assertion.*model" "$folder/log"
