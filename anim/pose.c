@@ -254,7 +254,8 @@ static void pose_exact(const window *w, const layered *character, const memory *
         for (uint32_t i = 0; i < count; i++)
             layers[i] = *layer_at(character, i);
         memset(weights, 0, th_weights_entries(compiled->model) * sizeof *weights);
-        th_exact_layers(compiled->model, layers, count, compiled->masks, compiled->interpolation, local, weights->m);
+        th_exact_layers(compiled->model, layers, count, compiled->masks, compiled->mask_count, compiled->interpolation,
+                        local, weights->m);
     }
     resolve_exact(w->crowd, w->model, local, character->place, to);
 }

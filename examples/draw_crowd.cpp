@@ -5,9 +5,7 @@
 #define GLFW_INCLUDE_GLEXT
 #include <GLFW/glfw3.h>
 
-#include <anim/human.h>
-#include <anim/import.h>
-#include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <cstddef>
 #include <cstdio>

@@ -1,8 +1,6 @@
 /* pose_crowd [MODEL [COUNT]]: a model file in, bone palettes out, on all cores. Without a file it poses the embedded
  * human. */
-#include <anim/human.h>
-#include <anim/import.h>
-#include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -731,19 +731,35 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     return TH_OK;
 }
 
+static const char *wrong_field(const th_compiled_model_desc *d)
+{
+    if (!d->model || !d->model->arena)
+        return "model";
+    for (uint32_t m = 0; d->masks && m < d->mask_count && m < TH_MAX_MASKS; m++) {
+        const float *weights = d->masks[m].weights;
+        for (uint32_t j = 0; j < (weights ? d->model->joint_count : 1); j++)
+            if (!weights || !(weights[j] >= 0 && weights[j] <= 1))
+                return "masks";
+    }
+    return (unsigned)d->sampling > TH_SAMPLING_EXACT                                             ? "sampling"
+           : (unsigned)d->interpolation >= TH_INTERPOLATION_COUNT                                ? "interpolation"
+           : (unsigned)d->keys >= TH_KEYS_COUNT                                                  ? "keys"
+           : !(d->bound_m >= 0 && isfinite(d->bound_m))                                          ? "bound_m"
+           : !(d->effort >= 0)                                                                   ? "effort"
+           : d->mask_count > TH_MAX_MASKS || (d->mask_count > 0 && (!d->masks || d->repertoire)) ? "mask_count"
+           : d->socket_count > 0 && !d->sockets                                                  ? "sockets"
+           : !th_reserved_is_zero(d->reserved)                                                   ? "reserved"
+                                                                                                 : NULL;
+}
+
 /* Holds small shifts still first, and compiles again with all motion if that is why a clip misses its bound. */
 th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
 {
-    assert(desc && desc->model && out);
-    assert(desc->bound_m >= 0 && isfinite(desc->bound_m));
-    assert(desc->effort >= 0);
-    assert((unsigned)desc->sampling <= TH_SAMPLING_EXACT);
-    assert((unsigned)desc->interpolation < TH_INTERPOLATION_COUNT);
-    assert((unsigned)desc->keys < TH_KEYS_COUNT);
-    assert(!desc->repertoire || desc->mask_count == 0);
-    assert((desc->masks || desc->mask_count == 0) && desc->mask_count <= TH_MAX_MASKS);
-    assert(desc->sockets || desc->socket_count == 0);
+    if (!TH_VALID(desc && out))
+        return th_fail(err, TH_ERR_USAGE, "th_compiled_model_create: desc or out is NULL");
     *out = NULL;
+    if (!TH_VALID(!wrong_field(desc)))
+        return th_fail(err, TH_ERR_USAGE, "th_compiled_model_desc.%s is not valid", wrong_field(desc));
     for (uint32_t s = 0; s < desc->socket_count; s++)
         if (desc->sockets[s] >= desc->model->joint_count)
             return th_fail(err, TH_ERR_USAGE, "%s: no joint %u for a socket, it has %u", desc->model->name,
@@ -782,8 +798,7 @@ const th_model *th_compiled_model_source(const th_compiled_model *compiled)
 
 double th_compiled_model_bound(const th_compiled_model *compiled)
 {
-    assert(compiled);
-    return compiled->bound;
+    return TH_VALID(compiled) ? compiled->bound : 0;
 }
 
 th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled)
@@ -798,9 +813,10 @@ const th_repertoire *th_compiled_model_repertoire(const th_compiled_model *compi
     return compiled->repertoire;
 }
 
-const th_mask *th_compiled_model_masks(const th_compiled_model *compiled)
+const th_mask *th_compiled_model_masks(const th_compiled_model *compiled, uint32_t *out_count)
 {
-    assert(compiled);
+    assert(compiled && out_count);
+    *out_count = compiled->mask_count;
     return compiled->masks;
 }
 
@@ -813,8 +829,7 @@ const uint32_t *th_compiled_model_sockets(const th_compiled_model *compiled, uin
 
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip)
 {
-    assert(compiled && clip < compiled->model->clip_count);
-    return &compiled->reports[clip];
+    return TH_VALID(compiled && clip < compiled->model->clip_count) ? &compiled->reports[clip] : NULL;
 }
 
 uint32_t th_compiled_model_exact_clips(const th_compiled_model *compiled)
@@ -837,7 +852,8 @@ double th_compiled_model_bytes_per_clip(const th_compiled_model *compiled)
 
 const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_format palette)
 {
-    assert(compiled && (unsigned)palette < TH_FORMAT_COUNT);
+    if (!TH_VALID(compiled && (unsigned)palette < TH_FORMAT_COUNT))
+        return "there is no such format";
     if (palette == TH_FORMAT_QUAT16)
         return compiled->quat16_obstacle;
     return palette == TH_FORMAT_QUAT ? compiled->quat_obstacle : NULL;
@@ -845,6 +861,7 @@ const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_for
 
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)
 {
-    assert(compiled);
+    if (!TH_VALID(compiled))
+        return 0;
     return th_arena_bytes(compiled->arena) + th_repertoire_bytes(compiled->repertoire, compiled->model);
 }

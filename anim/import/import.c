@@ -269,9 +269,12 @@ static th_result explain_ending(const th_import_desc *d, const child *c, const c
 
 th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
 {
-    assert(desc && desc->path && out);
-    assert(desc->timeout_s >= 0);
+    if (!TH_VALID(desc && desc->path && out))
+        return th_fail(err, TH_ERR_USAGE, "th_import: desc, its path or out is NULL");
     *out = NULL;
+    if (!TH_VALID(desc->timeout_s >= 0 && th_reserved_is_zero(desc->reserved)))
+        return th_fail(err, TH_ERR_USAGE, "th_import_desc.%s is not valid",
+                       desc->timeout_s >= 0 ? "reserved" : "timeout_s");
     th_import_desc d = *desc;
     if (!(d.timeout_s > 0))
         d.timeout_s = TH_IMPORT_DEFAULT_TIMEOUT_S;

@@ -1,7 +1,7 @@
 /* throng-import FILE [MEMORY_BYTES [CPU_SECONDS [outside]]]
  *
  * Reads one model file and writes it to standard output as an archive (archive.h), or the reason why it cannot. Not
- * meant for users: th_import starts it, and anim/import.h says why it is a separate program.
+ * meant for users: th_import starts it, and throng.h says why it is a separate program.
  *
  * From its first look at the file on it may read that file and its folder, compute, and answer. Layers that do not rely
  * on each other see to it: limits, closed descriptors, Landlock for files, TCP and signals, and a list of the system

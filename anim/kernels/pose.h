@@ -34,7 +34,7 @@
  * D b_j is constant unless the joint's translation moves. That is two thirds of the operations, and two thirds of the
  * bytes to write. Q must have unit length here, so that keys are normalised once they are interpolated.
  *
- * Layers (anim/layer.h) are blended in key space: keys are linear in the authored rotations and translations, so
+ * Layers (throng.h) are blended in key space: keys are linear in the authored rotations and translations, so
  * a weighted sum of keys is the key of the weighted sum. A layer that adds turns by conj(q_r) q; as keys are
  * conj(x_parent) q x, the same product of two keys is conj(x) conj(q_r) q x, by which a key turns as the rotation does
  * by conj(q_r) q. So layers need no clips of their own, and nothing after sampling knows of them.

@@ -136,7 +136,9 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
     play p;
     find_play(desc, i, ticks, &p);
     if (desc->layers) {
-        th_exact_layers(model, p.layers, p.count, th_compiled_model_masks(compiled), mode, w->pose, weights);
+        uint32_t mask_count;
+        const th_mask *masks = th_compiled_model_masks(compiled, &mask_count);
+        th_exact_layers(model, p.layers, p.count, masks, mask_count, mode, w->pose, weights);
         th_exact_resolve(model, w->pose, w->pose);
     } else {
         th_exact_pose(model, clip, ticks, mode, w->pose);

@@ -10,7 +10,8 @@
  * the call, all zero is its default, and pointers in it are borrowed as its fields say. Threads  what is created may be
  * used by any thread, one at a time; what functions take as const may be shared. Where more or less is allowed, it says
  * so. Errors   a function that can fail returns a th_result and fills a th_error, which may be NULL. The library never
- *          prints, logs or exits. */
+ *          prints, logs or exits. An argument that a comment forbids is refused: TH_ERR_USAGE, or a value that says as
+ *          much. With libthrong_debug it ends the program. */
 #ifndef THRONG_THRONG_H
 #define THRONG_THRONG_H
 
@@ -22,6 +23,9 @@
 extern "C" {
 #endif
 #pragma GCC visibility push(default) /* all that a shared library shows */
+
+/* Of the library that runs: major << 16 | minor << 8 | patch. */
+uint32_t th_version(void);
 
 /* ---- errors ---- */
 
@@ -58,9 +62,9 @@ typedef struct th_trs {
 
 /* ---- models ----
  *
- * A model is plain data in one arena: skeleton, meshes and authored clips of a file or of a built-in model. It is
- * immutable after it is built; threads may share it. All pointers are valid until th_model_destroy. An array may be
- * NULL if its count is 0.
+ * A model is plain data in one arena: skeleton, meshes and authored clips of a file, of a program's own arrays
+ * (th_model_create) or of a built-in model. It is immutable after it is built; threads may share it. All pointers are
+ * valid until th_model_destroy. An array may be NULL if its count is 0.
  *
  *   joint    a node of the skeleton, with a parent and a rest transform. All nodes of a file are joints, whether or not
  *            a mesh follows them.
@@ -279,8 +283,14 @@ typedef struct th_model {
     const char *const *warnings; /* what the import repaired or dropped, one sentence each */
     double size;     /* in scene units, above 0: the largest extent along an axis of what moves in the rest pose,
                         the vertices and the joints that they follow, or of all joints without meshes */
-    th_arena *arena; /* owns everything above, and this struct */
+    th_arena *arena; /* owns everything above, and this struct. NULL: nobody has checked it, and only th_model_create
+                        takes it */
 } th_model;
+
+/* Checks and copies what a program has filled in, as the comments above ask for; `data` and its arrays may then go. Not
+ * looked at are `warnings`, of which the copy has none, `size`, which it computes, and `arena`. Curves are those of
+ * another model, or NULL. Errors: TH_ERR_INPUT and TH_ERR_LIMIT name the first value that is wrong; TH_ERR_MEMORY. */
+th_result th_model_create(const th_model *data, th_model **out, th_error *err);
 
 /* NULL is allowed. */
 void th_model_destroy(th_model *model);
@@ -340,6 +350,7 @@ typedef struct th_import_desc {
     uint64_t answer_bytes; /* that it may send; to read them takes four times as many more; 0: as many as
                               memory_bytes */
     bool allow_outside;    /* files that the model names may lie outside of its folder */
+    uint64_t reserved[4];  /* zero: for what comes later */
 } th_import_desc;
 
 /* Any thread may call; calls may run concurrently. The caller frees *out with th_model_destroy. Errors name the file:
@@ -394,7 +405,7 @@ typedef enum th_interpolation {
     TH_INTERPOLATION_COUNT,
 } th_interpolation;
 
-/* "authored", "step", "nlerp", "slerp", "cubic"; "unknown" for anything else. */
+/* "authored", "step", "nlerp", "slerp", "cubic". */
 const char *th_interpolation_name(th_interpolation interpolation);
 
 /* Formats of compiled keys. */
@@ -433,7 +444,7 @@ typedef enum th_writes {
     TH_WRITES_COUNT,
 } th_writes;
 
-/* "f32", "quat", "quat16". */
+/* "f32", "quat", "quat16"; "unknown" for anything else, as with all such functions. */
 const char *th_format_name(th_format format);
 
 /* An entry of QUAT16: numbers n in two's complement. A coordinate of the place is n * th_palette_step. The rotation is
@@ -574,6 +585,7 @@ typedef struct th_compiled_model_desc {
     th_parallel_fn
         *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
     void *parallel_ctx;
+    uint64_t reserved[4]; /* zero: for what comes later */
 } th_compiled_model_desc;
 
 typedef struct th_compiled_model th_compiled_model;
@@ -835,10 +847,10 @@ void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);
 
 /* The reference, in double precision, from authored keys: local transforms of all joints, joint_count elements, and
- * morph weights, weight_count elements. masks: as layers name them. interpolation: between keys, as for th_exact_pose.
- * count: at most TH_MAX_LAYERS. Pure; no allocation; any thread. */
+ * morph weights, weight_count elements. masks: those that layers name. interpolation: between keys, as for
+ * th_exact_pose. count: at most TH_MAX_LAYERS. Pure; no allocation; any thread. */
 void th_exact_layers(const th_model *model, const th_layer *layers, uint32_t count, const th_mask *masks,
-                     th_interpolation interpolation, th_dmat34 *out_local, double *out_weights);
+                     uint32_t mask_count, th_interpolation interpolation, th_dmat34 *out_local, double *out_weights);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

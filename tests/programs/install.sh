@@ -20,6 +20,7 @@ fi
 # A program may have a glad or stb of its own.
 find "$tree/lib" -name 'libthrong*.a' -exec nm --extern-only --defined-only --format=posix {} + 2>"$folder/nm" | awk \
     'NF && !/:$/ && $1 !~ /^(th_|_)/ { print "a library defines " $1; bad = 1 } END { exit bad }'
+"$source/tests/programs/check_exports.py" "$tree"
 "$tree/bin/throng" inspect "$model" >"$folder/log"
 
 echo "with CMake"
@@ -54,3 +55,17 @@ sed 's/.*palettes//' "$folder/again" | diff "$folder/a" - || {
     echo "the palettes differ"
     exit 1
 }
+
+libdir=$(find "$tree/lib" -name libthrong_debug.a -printf %h)
+[ -n "$libdir" ] || exit 0
+echo "misuse: a release returns, and the library with asserts ends the program"
+cat >"$folder/misuse.c" <<END
+#include <throng/throng.h>
+int main(void) { return th_model_find_joint(NULL, "root") != TH_NO_INDEX; }
+END
+for package in throng throng_debug; do
+    eval "cc -std=c17 \"\$folder/misuse.c\" -o \"\$folder/\$package\" $(pkg-config --cflags --libs $package)"
+done
+LD_LIBRARY_PATH=$libdir "$folder/throng"
+! "$folder/throng_debug" 2>"$folder/log"
+grep -q "Assertion.*model" "$folder/log"

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whether the library has made, and so checked, a model. */
+#define TH_VALID_MODEL(model) TH_VALID((model) && (model)->arena)
+
 /* The joint's position in mesh space in the bind pose. Returns false, with `out` unchanged, if inverse_bind has no
  * usable inverse. */
 bool th_bone_place(const th_bone *bone, float out[3]);

@@ -9,7 +9,14 @@
 
 /* Whether an argument is as throng.h says. Builds with asserts end the program where it is not; in others the function
  * refuses it: it returns TH_ERR_USAGE, or nothing, and changes nothing. */
-#define TH_VALID(condition) (assert(condition), (condition))
+#ifdef NDEBUG
+#define TH_VALID(condition) (condition)
+#else
+#define TH_VALID(condition) ((condition) || th_misused(#condition, __FILE__, __LINE__, __func__))
+
+/* Ends the program as a failed assert does. Where a test stands in for it, it returns false. */
+bool th_misused(const char *condition, const char *file, unsigned line, const char *function);
+#endif
 
 /* Whether nothing is asked for of what comes later: of the last member of every desc. */
 static inline bool th_reserved_is_zero(const uint64_t reserved[4])

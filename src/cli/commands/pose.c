@@ -410,7 +410,7 @@ static int show_pose(const th_options *o, th_run *run, const th_model *model, ui
         p.ticks = p.clip ? th_clip_ticks(p.clip, o->pose.time_s) : 0;
         th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p.rest);
         if (layer_count > 0) {
-            th_exact_layers(model, l->layers, l->count, l->masks, how, p.joints, p.weights);
+            th_exact_layers(model, l->layers, l->count, l->masks, l->mask_count, how, p.joints, p.weights);
             th_exact_resolve(model, p.joints, p.joints);
         } else {
             th_exact_pose(model, p.clip, p.ticks, how, p.joints);

@@ -1,4 +1,6 @@
 /* How attached clips fit another skeleton: names, lengths, rest poses. What else attaching does: test_model. */
+#include "random_model.h"
+
 #include <anim/exact.h>
 #include <anim/model.h>
 
@@ -52,7 +54,8 @@ static figure *make_figure(figure *f, const char *name, double size, uint32_t cl
                                 .ticks_per_second = 1,
                                 .channel_count = JOINTS,
                                 .channels = f->channels};
-    f->model = (th_model){.name = name, .joint_count = JOINTS, .joints = f->joints, .clip_count = clip_count};
+    f->model = (th_model){
+        .name = name, .joint_count = JOINTS, .joints = f->joints, .clip_count = clip_count, .arena = OWN_ARENA};
     f->model.clips = f->clips;
     f->model.size = th_model_measure(&f->model);
     cr_assert_eq(th_model_check(&f->model, NULL), TH_OK);

@@ -40,6 +40,7 @@ typedef struct cast {
     th_scene *scene;
     const th_model *model;
     const th_mask *masks;
+    uint32_t mask_count;
     th_dmat34 *pose;
     double *weights;
     th_crowd *crowd;
@@ -53,7 +54,7 @@ static cast make_cast(const th_model *model, th_behaviour_kind kind)
     const th_scene_desc desc = {
         .models = &c.model, .model_count = 1, .instance_count = COUNT, .seed = 11, .behaviour = kind};
     cr_assert_eq(th_scene_create(&desc, &c.scene, &err), TH_OK, "%s", err.text);
-    c.masks = th_compiled_model_masks(c.scene->compiled_models[0]);
+    c.masks = th_compiled_model_masks(c.scene->compiled_models[0], &c.mask_count);
     c.pose = calloc(model->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(model->weight_count + 1, sizeof *c.weights);
     cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_FORMAT_F32, &c.crowd, &err), TH_OK, "%s", err.text);
@@ -80,7 +81,7 @@ static void pose_at(cast *c, uint32_t instance, double time_s)
 {
     th_layer layers[TH_BEHAVIOUR_LAYERS];
     const uint32_t count = layers_at(c, instance, time_s, layers);
-    th_exact_layers(c->model, layers, count, c->masks, TH_INTERPOLATION_AUTHORED, c->pose, c->weights);
+    th_exact_layers(c->model, layers, count, c->masks, c->mask_count, TH_INTERPOLATION_AUTHORED, c->pose, c->weights);
     th_exact_resolve(c->model, c->pose, c->pose);
 }
 
@@ -923,7 +924,8 @@ static double slide_on_street(const th_crowd_view *street, uint32_t instance, bo
     const uint32_t toes[2] = {joint_named(human, "toe_l"), joint_named(human, "toe_r")};
     const double scale = (double)street->gpu_instances[instance].scale;
     th_scene scene = {.behaviour = street->behaviour};
-    cast c = {.scene = &scene, .model = human, .masks = th_compiled_model_masks(street->compiled_models[0])};
+    cast c = {.scene = &scene, .model = human};
+    c.masks = th_compiled_model_masks(street->compiled_models[0], &c.mask_count);
     c.pose = calloc(human->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(human->weight_count + 1, sizeof *c.weights);
     sole soles[2] = {{0}};

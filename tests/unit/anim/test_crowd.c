@@ -430,8 +430,13 @@ Test(quaternions, name_the_joint_that_is_scaled)
                                {"wide", 0, {{2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0}}, NULL},
                                {"tip", 0, {{1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0}}, NULL}};
     const th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}};
-    const th_model model = {
-        .name = "few", .joint_count = 3, .joints = joints, .bone_count = 3, .bones = bones, .size = 2};
+    const th_model model = {.name = "few",
+                            .joint_count = 3,
+                            .joints = joints,
+                            .bone_count = 3,
+                            .bones = bones,
+                            .size = 2,
+                            .arena = OWN_ARENA};
     th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
     cr_expect_str_eq(th_compiled_model_obstacle(compiled, TH_FORMAT_QUAT), "joint wide is scaled, sheared or mirrored");
     th_compiled_model_destroy(compiled);

@@ -110,7 +110,7 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
     joints[1].rest.m[3] = 2;
     th_bone bone = {1, TH_MAT34_IDENTITY};
     bone.inverse_bind.m[3] = -2;
-    th_model model = {.joint_count = 2, .joints = joints, .bone_count = 1, .bones = &bone};
+    th_model model = {.joint_count = 2, .joints = joints, .bone_count = 1, .bones = &bone, .arena = OWN_ARENA};
     th_dmat34 pose[2], palette;
     th_exact_pose(&model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(&model, pose, &palette);

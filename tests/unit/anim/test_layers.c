@@ -196,7 +196,7 @@ Test(layers, reference_follows_the_definition)
         th_dmat34 *local = calloc(model->joint_count, sizeof *local);
         for (uint32_t i = 0; i < COUNT; i++) {
             const th_layer *layers = p->layers + i * TH_MAX_LAYERS;
-            th_exact_layers(model, layers, p->counts[i], p->masks, TH_INTERPOLATION_NLERP, local, NULL);
+            th_exact_layers(model, layers, p->counts[i], p->masks, MASKS, TH_INTERPOLATION_NLERP, local, NULL);
             for (uint32_t j = 0; j < model->joint_count; j++) {
                 const th_dmat34 expected = blended_joint(model, p, layers, p->counts[i], j, TH_INTERPOLATION_NLERP);
                 const double distance = th_dmat34_distance(&expected, &local[j]);
@@ -282,7 +282,7 @@ static void check_layers(const setup *t, double rounding, const char *what)
     for (uint32_t i = 0; i < COUNT; i++) {
         instance_pose(&t->s, i, 0.25, pose);
         if (t->p->counts[i] > 0) {
-            th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks,
+            th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks, MASKS,
                             th_compiled_model_interpolation(t->s.compiled), pose, NULL);
             th_exact_resolve(t->model, pose, pose);
         }
@@ -528,8 +528,8 @@ Test(layers, a_pose_with_other_signs_of_scale_is_the_same_pose)
         exact += th_compiled_model_exact_clips(t.s.compiled);
         for (uint32_t i = 0; i < COUNT; i++) {
             const th_layer *layers = t.p->layers + i * TH_MAX_LAYERS;
-            th_exact_layers(model, layers, t.p->counts[i], t.p->masks, TH_INTERPOLATION_NLERP, got, NULL);
-            th_exact_layers(plain, layers, t.p->counts[i], t.p->masks, TH_INTERPOLATION_NLERP, want, NULL);
+            th_exact_layers(model, layers, t.p->counts[i], t.p->masks, MASKS, TH_INTERPOLATION_NLERP, got, NULL);
+            th_exact_layers(plain, layers, t.p->counts[i], t.p->masks, MASKS, TH_INTERPOLATION_NLERP, want, NULL);
             for (uint32_t j = 0; j < model->joint_count; j++)
                 cr_assert_lt(th_dmat34_distance(&got[j], &want[j]), 1e-5 * model->size, "model %u: %u", n, j);
         }
@@ -564,7 +564,7 @@ Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
     blend_two_clips(&t, 1);
     th_dmat34 pose[3];
     const th_layer *halves = t.p->layers + (size_t)6 * TH_MAX_LAYERS;
-    th_exact_layers(model, halves, 2, NULL, TH_INTERPOLATION_NLERP, pose, NULL);
+    th_exact_layers(model, halves, 2, NULL, 0, TH_INTERPOLATION_NLERP, pose, NULL);
     const th_dmat34 want = th_dmat34_from_trs(&half);
     cr_expect_lt(th_dmat34_distance(&pose[2], &want), 1e-6);
     update(&t, UINT16_MAX);
@@ -744,7 +744,8 @@ static double check_weights(const setup *t)
     double *weights = calloc(t->model->weight_count, sizeof *weights), farthest = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_layer *layers = t->p->layers + i * TH_MAX_LAYERS;
-        th_exact_layers(t->model, layers, t->p->counts[i], t->p->masks, TH_INTERPOLATION_AUTHORED, local, weights);
+        th_exact_layers(t->model, layers, t->p->counts[i], t->p->masks, MASKS, TH_INTERPOLATION_AUTHORED, local,
+                        weights);
         for (uint32_t w = 0; t->p->counts[i] > 0 && w < t->model->weight_count; w++) {
             const double expected = blended_weight(t->model, layers, t->p->counts[i], w);
             cr_assert_float_eq(weights[w], expected, 1e-6, "instance %u, weight %u: %g, not %g", i, w, weights[w],

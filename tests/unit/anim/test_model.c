@@ -1,5 +1,6 @@
 #include "random_model.h"
 
+#include <anim/archive.h>
 #include <anim/clip_choice.h>
 #include <anim/exact.h>
 #include <anim/model.h>
@@ -7,6 +8,7 @@
 #include <criterion/criterion.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static th_model *small_model(uint64_t seed)
@@ -39,7 +41,8 @@ Test(model, size_is_the_largest_extent_at_rest)
     joints[1].rest.m[7] = -3;
     joints[2].rest.m[11] = 300;
     th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
-    th_model model = {.name = "m", .joint_count = 3, .joints = joints, .bone_count = 2, .bones = bones};
+    th_model model = {
+        .name = "m", .joint_count = 3, .joints = joints, .bone_count = 2, .bones = bones, .arena = OWN_ARENA};
     cr_expect_float_eq(th_model_measure(&model), 300, 1e-12, "all joints, as nothing is drawn");
     joints[1].rest.m[7] = joints[2].rest.m[11] = 0;
     cr_expect_eq(th_model_measure(&model), 1, "no extent at all");
@@ -242,7 +245,7 @@ static const th_model *make_one(one_joint *m, const char *name, const th_trs *re
     m->joint = (th_joint){"knee", TH_NO_INDEX, th_mat34_from(th_dmat34_from_trs(rest)), NULL};
     m->clip =
         (th_clip){.name = "bend", .duration_ticks = 0, .ticks_per_second = 1, .channel_count = 1, .channels = channel};
-    m->model = (th_model){.name = name, .joint_count = 1, .joints = &m->joint, .size = 1};
+    m->model = (th_model){.name = name, .joint_count = 1, .joints = &m->joint, .size = 1, .arena = OWN_ARENA};
     m->model.clips = &m->clip;
     m->model.clip_count = channel != NULL;
     return &m->model;
@@ -355,4 +358,168 @@ Test(attach, strangers_and_the_empty_handed_are_refused)
     cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_ERR_INPUT);
     th_model_destroy(base);
     th_model_destroy(donor);
+}
+
+/* ---- models of a program's own arrays ---- */
+
+typedef struct own_model {
+    th_trs parts;
+    th_joint joints[3];
+    th_bone bones[2];
+    th_weight weights[2];
+    th_vertex vertices[3];
+    uint32_t indices[3];
+    th_morph_delta delta;
+    th_morph_target target;
+    th_mesh mesh;
+    th_material material;
+    th_texture texture;
+    double times[2];
+    float places[6], rotations[8], sizes[3], tangents[12];
+    th_channel channels[2];
+    double weight_time;
+    float weight_value;
+    th_weight_track weight_track;
+    th_clip clip;
+    th_model model;
+} own_model;
+
+/* Of two joints that move and one that does not, whose name is another's; 4 by 2 units large. */
+static void fill(own_model *m)
+{
+    const th_mat34 identity = TH_MAT34_IDENTITY;
+    *m = (own_model){
+        .parts = {.rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}},
+        .joints = {{"root", TH_NO_INDEX, identity, &m->parts}, {"tip", 0, identity, NULL}, {"tip", 0, identity, NULL}},
+        .bones = {{0, identity}, {1, identity}},
+        .weights = {{"", 0, 0}, {"smile", 1, 0}},
+        .indices = {0, 1, 2},
+        .delta = {.vertex = 1, .position = {0, 1, 0}},
+        .target = {.weight = 1, .delta_count = 1, .deltas = &m->delta},
+        .mesh = {"mesh", 0, 3, 3, m->vertices, m->indices, 1, &m->target},
+        .material = {.name = "skin", .base_color = {1, 1, 1, 1}, .texture = 0},
+        .texture = {.name = "*0", .bytes = (const uint8_t *)"image", .byte_count = 5},
+        .times = {0, 1},
+        .rotations = {0, 0, 0, 1, 0, 0, 0, 1},
+        .sizes = {1, 1, 1},
+        .weight_track = {.weight = 1, .track = {1, &m->weight_time, &m->weight_value, NULL, false}},
+        .clip = {"walk", 1, 30, 2, m->channels, 1, &m->weight_track}};
+    for (int v = 0; v < 3; v++)
+        m->vertices[v] = (th_vertex){
+            .position = {(float)(2 * v), (float)v, 0}, .normal = {0, 0, 1}, .weight = {0.75F, 0.25F}, .bone = {0, 1}};
+    for (uint32_t c = 0; c < 2; c++)
+        m->channels[c] = (th_channel){.joint = c,
+                                      .translation = {2, m->times, m->places, NULL, false},
+                                      .rotation = {2, m->times, m->rotations, NULL, false},
+                                      .scale = {1, m->times, m->sizes, NULL, false}};
+    m->model = (th_model){"own",        3, m->joints,   2, m->bones, 2,   m->weights, 1,    &m->mesh, 1,
+                          &m->material, 1, &m->texture, 1, &m->clip, {0}, 7,          NULL, NAN,      NULL};
+}
+
+Test(own_models, are_copied)
+{
+    own_model m;
+    fill(&m);
+    th_error err;
+    th_model *copy, *again;
+    cr_assert_eq(th_model_create(&m.model, &copy, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(copy->size, 4);
+    cr_expect_eq(copy->warning_count, 0);
+    m.model.warning_count = 0;
+    m.model.size = 4;
+    size_t size, copied_size;
+    uint8_t *bytes = th_archive_write(&m.model, &size);
+    memset(&m, 0xff, sizeof m);
+    uint8_t *copied = th_archive_write(copy, &copied_size);
+    cr_assert_eq(copied_size, size);
+    cr_expect_eq(memcmp(copied, bytes, size), 0);
+    cr_assert_eq(th_model_create(copy, &again, &err), TH_OK, "%s", err.text);
+    th_model_destroy(again);
+    th_model_destroy(copy);
+    free(bytes);
+    free(copied);
+}
+
+static void expect_refused(const own_model *m, th_result result, const char *text, int line)
+{
+    th_error err = {0};
+    th_model *out = (th_model *)m;
+    cr_expect_eq(th_model_create(&m->model, &out, &err), result, "line %d", line);
+    cr_expect(strstr(err.text, text), "line %d: %s", line, err.text);
+    cr_expect_null(out);
+}
+
+/* One wrong value. */
+#define REFUSED(member, wrong, text)                                                                                   \
+    do {                                                                                                               \
+        __typeof__(m.member) good = m.member;                                                                          \
+        m.member = wrong;                                                                                              \
+        expect_refused(&m, TH_ERR_INPUT, text, __LINE__);                                                              \
+        m.member = good;                                                                                               \
+    } while (0)
+
+Test(own_models, are_refused_by_the_name_of_what_is_wrong)
+{
+    own_model m;
+    fill(&m);
+    REFUSED(model.name, NULL, "name");
+    REFUSED(model.joint_count, 0, "no joint");
+    REFUSED(model.joints, NULL, "th_model.joints");
+    REFUSED(model.bones, NULL, "th_model.bones");
+    REFUSED(model.weights, NULL, "th_model.weights");
+    REFUSED(model.meshes, NULL, "th_model.meshes");
+    REFUSED(model.materials, NULL, "th_model.materials");
+    REFUSED(model.textures, NULL, "th_model.textures");
+    REFUSED(model.clips, NULL, "th_model.clips");
+    REFUSED(model.appearances.count, 1, "th_model.appearances");
+    REFUSED(joints[0].name, NULL, "joint 0 has no name");
+    REFUSED(joints[1].name, "root", "called root");
+    REFUSED(joints[1].name, "", "joint 1 has no name");
+    REFUSED(joints[0].parent, 0, "joint 0 (root) is out of order");
+    REFUSED(joints[1].parent, 2, "joint 1 (tip) is out of order");
+    REFUSED(joints[2].parent, 99, "joint 2 (tip) is out of order");
+    REFUSED(joints[2].rest.m[5], INFINITY, "joint tip");
+    REFUSED(parts.rotation[3], 2, "joint root: bad parts");
+    REFUSED(bones[1].joint, 3, "bone 1 names joint 3");
+    REFUSED(bones[0].joint, 2, "bone 1 is out of order");
+    REFUSED(bones[1].inverse_bind.m[0], NAN, "bone 1");
+    REFUSED(weights[0].joint, 2, "morph weight 1");
+    REFUSED(weights[1].rest, NAN, "morph weight 1");
+    REFUSED(mesh.name, NULL, "mesh 0");
+    REFUSED(mesh.material, 1, "mesh 0");
+    REFUSED(mesh.index_count, 2, "mesh 0");
+    REFUSED(mesh.vertices, NULL, "mesh mesh");
+    REFUSED(mesh.indices, NULL, "mesh mesh");
+    REFUSED(mesh.targets, NULL, "mesh mesh");
+    REFUSED(indices[2], 3, "mesh mesh: index 2");
+    REFUSED(vertices[1].bone[7], 2, "vertex 1: bad influence 7");
+    REFUSED(vertices[1].weight[0], NAN, "vertex 1");
+    REFUSED(vertices[1].weight[0], 0.5F, "vertex 1: weights sum");
+    REFUSED(vertices[2].uv[1], NAN, "vertex 2");
+    REFUSED(target.weight, 2, "morph target 0");
+    REFUSED(target.deltas, NULL, "morph target 0");
+    REFUSED(delta.vertex, 3, "morph target 0");
+    REFUSED(material.alpha, (th_alpha)256, "material skin");
+    REFUSED(material.emissive[2], -1, "material skin");
+    REFUSED(material.texture, 1, "material 0");
+    REFUSED(texture.bytes, NULL, "texture 0");
+    REFUSED(texture.sampler.copies, TH_FILTER_COUNT, "texture *0");
+    REFUSED(clip.name, "", "a clip has no name");
+    REFUSED(clip.ticks_per_second, 0, "clip walk");
+    REFUSED(clip.duration_ticks, NAN, "clip walk");
+    REFUSED(clip.channels, NULL, "clip walk: channels");
+    REFUSED(clip.weight_tracks, NULL, "clip walk: channels");
+    REFUSED(channels[1].joint, 0, "clip walk: channel 1");
+    REFUSED(channels[1].joint, 3, "clip walk: channel 1");
+    REFUSED(channels[0].filled, 8, "clip walk: channel 0");
+    REFUSED(channels[1].translation.key_count, 0, "joint tip");
+    REFUSED(channels[1].translation.times, NULL, "joint tip");
+    REFUSED(channels[1].scale.values, NULL, "joint tip");
+    REFUSED(channels[1].scale.tangents, m.tangents, "joint tip");
+    REFUSED(times[1], -1, "joint root");
+    REFUSED(rotations[3], 2, "joint root");
+    REFUSED(weight_track.weight, 2, "weight track 0");
+    REFUSED(weight_value, NAN, "morph weight 1");
+    m.model.joint_count = TH_MAX_JOINTS + 1;
+    expect_refused(&m, TH_ERR_LIMIT, "joints", __LINE__);
 }

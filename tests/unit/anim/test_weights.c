@@ -196,7 +196,8 @@ Test(weights, errors_are_lengths_in_the_scene)
                             .weight_count = 3,
                             .weights = weights,
                             .mesh_count = 2,
-                            .meshes = meshes};
+                            .meshes = meshes,
+                            .arena = OWN_ARENA};
     th_arena *arena = th_arena_create();
     const double *reaches = th_weight_reaches(&model, arena);
     cr_expect_float_eq(reaches[0], 10, 1e-9, "5 in the mesh, twice that in the scene");

@@ -1,10 +1,10 @@
-/* Misuse is caught: a caller's mistake that a header forbids ends the program at an assert. */
+/* Misuse of what is not public is caught: a caller's mistake that a header forbids ends the program at an assert. What
+ * throng.h forbids: test_misuse. */
 #include "fixture_gl.h"
 #include "fixture_jobs.h"
 
 #include <anim/bounds.h>
 #include <anim/crowd.h>
-#include <anim/exact.h>
 #include <anim/synthetic.h>
 #include <bench/capacity.h>
 #include <bench/compare.h>
@@ -214,18 +214,8 @@ MISUSED_BY(batches_are_those_of_the_crowd,
            th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
 MISUSED_BY(palettes_begin_on_a_cache_line, th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
 MISUSED_BY(a_palette_is_not_its_own_scratch, th_crowd_pose(crowd, 0, 1, 0, palette, palette));
-MISUSED_BY(an_error_bound_is_not_negative,
-           th_compiled_model_create(&(th_compiled_model_desc){.model = model, .bound_m = -1},
-                                    &(th_compiled_model *){NULL}, NULL));
 MISUSED_BY(a_clip_has_an_index_of_its_model,
            th_model_bounds(model, model->clip_count, TH_INTERPOLATION_AUTHORED, &(th_bounds){0}, NULL));
-
-MISUSE(a_palette_is_not_written_over_its_pose)
-{
-    th_dmat34 pose[8];
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
-    th_exact_palette(model, pose, pose);
-}
 
 MISUSED_BY(slerp_is_between_rotations,
            th_quat_arc_between((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2}));
