@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     th_jobs *jobs;
     th_frame *frame;
     void *palettes;
-    check(th_threads_create(&(th_jobs_desc){0}, &jobs, &err), &err);
+    check(th_jobs_create(&(th_jobs_desc){0}, &jobs, &err), &err);
     check(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, &err), &err);
     check(th_palette_create(crowd, &palettes, &err), &err);
 

@@ -2,10 +2,8 @@
 
 #include <core/arena.h>
 #include <core/cache_line.h>
-#include <core/text_format.h>
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -161,30 +159,6 @@ void th_frame_observe(th_frame *frame, const th_frame_observer *observer)
 {
     assert(frame && (!observer || (observer->begin && observer->end)));
     frame->observer = observer ? *observer : (th_frame_observer){0};
-}
-
-th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
-{
-    assert(desc && out);
-    int error = th_jobs_create(desc, out);
-    switch (error) {
-    case 0:
-        return TH_OK;
-    case ENOMEM:
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u threads", desc->threads);
-    case ENOTSUP:
-        if (!th_scheduler_available(desc->scheduler))
-            return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s",
-                           th_scheduler_name(desc->scheduler));
-        return th_fail(err, TH_ERR_ENVIRONMENT, "placement %s needs hwloc, which this build lacks",
-                       th_placement_name(desc->placement));
-    case EAGAIN:
-        return th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses %u thread%s: %s", desc->threads,
-                       th_plural(desc->threads), strerror(error));
-    default:
-        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start or place %u thread%s: %s", desc->threads,
-                       th_plural(desc->threads), strerror(error));
-    }
 }
 
 th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)

@@ -67,7 +67,7 @@ th_result th_load_test_set_threads(th_load_test *s, uint32_t threads, th_error *
     assert(threads > 0 && threads <= TH_JOBS_MAX_THREADS);
     clear(s);
     th_jobs_destroy(s->jobs);
-    return th_threads_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
+    return th_jobs_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
 }
 
 /* ---- crowds ---- */

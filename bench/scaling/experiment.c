@@ -229,8 +229,9 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     th_result result = th_arena_failed(s->arena) ? TH_OK : create_crowds(s, err);
     for (uint32_t i = 0; i < d->scheduler_count && !th_arena_failed(s->arena); i++)
         for (uint32_t t = 0; t < thread_count(s, d->schedulers[i]) && result == TH_OK; t++) {
-            const th_jobs_desc jobs = {d->threads[t], d->schedulers[i], d->placement};
-            result = th_threads_create(&jobs, &s->pools[i * d->thread_count + t], err);
+            const th_jobs_desc jobs = {
+                .threads = d->threads[t], .scheduler = d->schedulers[i], .placement = d->placement};
+            result = th_jobs_create(&jobs, &s->pools[i * d->thread_count + t], err);
         }
     if (!th_arena_failed(s->arena) && result == TH_OK) {
         const th_crowd *largest = s->crowds[th_experiment_crowd(s, 0, out->curves[0].count - 1)];

@@ -714,20 +714,20 @@ typedef struct th_jobs_desc {
     uint32_t threads;
     th_scheduler scheduler;
     th_placement placement; /* for any scheduler; threads of a registered one stay pinned after the pool */
+    uint64_t reserved[4];   /* zero: for what comes later */
 } th_jobs_desc;
 
 #define TH_JOBS_MAX_THREADS 256u
 
 typedef struct th_jobs th_jobs;
 
-/* Returns 0 or an errno value:
- *   EINVAL   too many threads, or an unknown scheduler or placement
- *   ENOMEM   out of memory
- *   EAGAIN   the system, or the runtime of the scheduler, refuses a thread
- *   ENOTSUP  the scheduler is not registered, or the placement needs hwloc and the build lacks it
- *   others   the placement needs the topology of the machine, and it cannot be read
- * On failure *out is NULL and nothing is left behind. */
-int th_jobs_create(const th_jobs_desc *desc, th_jobs **out);
+/* Errors, after which nothing is left behind:
+ *   TH_ERR_LIMIT        too many threads
+ *   TH_ERR_USAGE        an unknown scheduler or placement
+ *   TH_ERR_ENVIRONMENT  the system, or the runtime of the scheduler, refuses a thread; this build lacks the scheduler;
+ *                       the topology of the machine, which the placement needs, cannot be read
+ *   TH_ERR_MEMORY       out of memory */
+th_result th_jobs_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);
 
 /* Waits for a running call, then for the workers to end. No other call may start, or wait to start, meanwhile. NULL is
  * allowed. */
@@ -745,16 +745,16 @@ typedef struct th_job {
     void *ctx;
     uint32_t count; /* items */
     uint32_t grain; /* items per chunk, fewer in the last one; 0 is treated as 1 */
-    /* Initial partition if items differ in cost: the first item of worker 1, 2, ..., ascending; th_jobs_partition
-     * computes it. Stealing balances the rest. Read during the call. Only TH_SCHEDULER_WORK_STEALING uses it. NULL: the
-     * same number of chunks for each worker. */
+    /* Initial partition if items differ in cost: the first item of worker 1, 2, ... threads - 1, ascending. Stealing
+     * balances the rest. Read during the call. Only TH_SCHEDULER_WORK_STEALING uses it. NULL: the same number of chunks
+     * for each worker. */
     const uint32_t *partition;
 } th_job;
 
 /* Calls fn on all threads with chunks that cover [0, count) exactly once, and returns when all have ended. What they
- * wrote is then visible to the caller. Returns 0, or the value of the first chunk that failed. Never allocates. Any
- * thread may call; concurrent calls run one after the other. A nested call from inside fn runs inline on its thread,
- * under the worker number of that thread.
+ * wrote is then visible to the caller. Returns 0, the value of the first chunk that failed, or EINVAL without a
+ * pool, a job or its fn. Never allocates. Any thread may call; concurrent calls run one after the other. A nested call
+ * from inside fn runs inline on its thread, under the worker number of that thread.
  *
  * A job of pool A may call pool B. The jobs of B must not call A then: on a worker of B the call would wait for the
  * call that it is part of. */
@@ -801,9 +801,6 @@ void th_frame_destroy(th_frame *frame);
 /* Writes the palettes of all active instances at time_s and returns when they are complete. palette:
  * th_crowd_palette_bytes, aligned to 64. One call at a time. */
 void th_frame_run(th_frame *frame, double time_s, void *palette);
-
-/* th_jobs_create with a th_error: TH_ERR_MEMORY or TH_ERR_ENVIRONMENT. */
-th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);
 
 /* Allocates palette memory for a crowd. Pages are not touched, so on a NUMA machine each page is placed near the worker
  * that first writes it. Returns TH_ERR_MEMORY if the machine has not enough memory. The caller releases *out with

@@ -567,7 +567,7 @@ static int prepare(study *s)
     snprintf(text, sizeof text, "%u threads", out->threads);
     code = th_mpi_agree_same(job, "number of threads", text);
     if (code == TH_EXIT_GOOD)
-        code = th_mpi_agree_on(job, th_threads_create(&jobs, &s->jobs, &err), &err);
+        code = th_mpi_agree_on(job, th_jobs_create(&jobs, &s->jobs, &err), &err);
     if (code == TH_EXIT_GOOD)
         code = th_mpi_agree_on(job, create_whole(s, &err), &err);
     for (uint32_t i = 0; i < out->point_count && code == TH_EXIT_GOOD; i++)

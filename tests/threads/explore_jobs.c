@@ -137,7 +137,8 @@ static void *hash_frames(void *arg)
     const explore_plan plan = {.crowd = v->crowd, .palette = v->palette};
     th_jobs *serial;
     th_frame *frame;
-    explore_insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial) == 0, "no thread");
+    explore_insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK,
+                   "no thread");
     explore_insist(th_frame_create(&(th_frame_desc){.crowd = v->crowd, .jobs = serial}, &frame, NULL) == TH_OK,
                    "no frame");
     for (uint32_t n = 0; n < EXPLORE_FRAMES; n++)

@@ -165,7 +165,7 @@ static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *ou
     th_jobs *serial;
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_FORMAT_F32, &out->crowd, NULL) == TH_OK, "no crowd");
-    insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
+    insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
     const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = out->behaviour};
     th_pose_plan *plan = make_plan(out);
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
@@ -184,7 +184,7 @@ static uint32_t try_pool(const kind *k, void *palette)
                           .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
     th_jobs *jobs;
     th_frame *frame;
-    insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
+    insist(th_jobs_create(&shape, &jobs, NULL) == TH_OK, "no pool");
     th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20), .behaviour = k->behaviour};
     th_crowd_set_active(k->crowd, NULL, CHARACTERS); /* a frame has room for as many as there are now */
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");

@@ -11,6 +11,12 @@
  * refuses it: it returns TH_ERR_USAGE, or nothing, and changes nothing. */
 #define TH_VALID(condition) (assert(condition), (condition))
 
+/* Whether nothing is asked for of what comes later: of the last member of every desc. */
+static inline bool th_reserved_is_zero(const uint64_t reserved[4])
+{
+    return (reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0;
+}
+
 /* Fills `err` (may be NULL) and returns `code`, which is not TH_OK: return th_fail(err, ...);
  * Text that does not fit is truncated. */
 __attribute__((format(printf, 3, 4))) th_result th_fail(th_error *err, th_result code, const char *format, ...);

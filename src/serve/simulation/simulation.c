@@ -274,8 +274,7 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
 th_result th_simulation_warm_up(th_simulation *simulation, th_error *err)
 {
     th_worker_stats stats[TH_JOBS_MAX_THREADS];
-    th_result result =
-        th_threads_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
+    th_result result = th_jobs_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
     if (result == TH_OK)
         result = th_frame_create(
             &(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs, .behaviour = simulation->behaviour},

@@ -42,7 +42,7 @@ static void set_threads(uint32_t threads, uint32_t grain)
 {
     th_frame_destroy(c.frame);
     th_jobs_destroy(c.jobs);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &c.jobs, NULL), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &c.jobs, NULL), TH_OK);
     th_crowd_set_active(c.crowd, NULL, COUNT);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = c.crowd, .jobs = c.jobs, .grain = grain}, &c.frame, NULL),
                  TH_OK);

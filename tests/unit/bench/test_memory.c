@@ -135,8 +135,8 @@ static th_result pose_crowd(void)
     th_result result = th_crowd_create(&desc, &crowd, &err);
     if (result == TH_OK)
         result = th_palette_create(crowd, &palette, &err);
-    if (result == TH_OK && th_jobs_create(&(th_jobs_desc){.threads = 3}, &jobs) != 0)
-        result = without_memory();
+    if (result == TH_OK)
+        result = th_jobs_create(&(th_jobs_desc){.threads = 3}, &jobs, &err);
     if (result == TH_OK)
         result = th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, &err);
     if (result == TH_OK)

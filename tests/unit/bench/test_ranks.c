@@ -99,7 +99,7 @@ Test(crowd_sum, of_parts_adds_up)
     th_hash128 sums[3], swapped[2];
     th_scene_desc desc = {.models = models, .model_count = 2, .instance_count = COUNT, .seed = 5};
     cr_assert_eq(th_scene_create(&desc, &scenes[0], &err), TH_OK);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
     desc.compiled_models = scenes[0]->compiled_models;
     for (int part = 1; part < 3; part++) {
         desc.instances = scenes[0]->instances + (part == 1 ? 0 : CUT);

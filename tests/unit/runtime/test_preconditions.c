@@ -123,6 +123,10 @@ MISUSE(counters_are_read_between_calls)
     th_jobs_for(jobs, 1, 1, read_stats, jobs);
 }
 
+MISUSED_BY(a_pool_has_a_desc, th_jobs_create(NULL, &(th_jobs *){NULL}, NULL));
+MISUSED_BY(a_pool_asks_for_nothing_that_comes_later,
+           th_jobs_create(&(th_jobs_desc){.reserved = {[3] = 1}}, &(th_jobs *){NULL}, NULL));
+MISUSED_BY(a_job_has_a_function, th_jobs_run(create_jobs(TH_SCHEDULER_SERIAL, 1), &(th_job){.count = 1}));
 MISUSED_BY(a_partition_is_for_at_least_one_thread, th_jobs_partition(0, 1, 1, &(uint32_t){1}, &(uint32_t){0}));
 MISUSED_BY(a_registered_scheduler_is_complete,
            th_scheduler_register(TH_SCHEDULER_OPENMP_STATIC, &(th_scheduler_ops){0}));
