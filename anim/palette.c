@@ -1,6 +1,7 @@
 #include <anim/palette.h>
 
 #include <anim/transform.h>
+#include <core/error.h>
 
 #include <assert.h>
 #include <math.h>
@@ -97,8 +98,8 @@ static th_quat16 quat_pack(const float entry[8], float step)
 
 void th_palette_read(th_format format, const void *entry, const th_palette_base *base, float out[12])
 {
-    assert(entry && out);
-    assert((unsigned)format < TH_FORMAT_COUNT && (format < TH_FORMAT_QUAT || base));
+    if (!TH_VALID(entry && out && (unsigned)format < TH_FORMAT_COUNT && (format < TH_FORMAT_QUAT || base)))
+        return;
     float quat[8];
     th_quat16 packed;
     switch (format) {

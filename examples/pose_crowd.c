@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     void *palettes;
     check(th_jobs_create(&(th_jobs_desc){0}, &jobs, &err), &err);
     check(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, &err), &err);
-    check(th_palette_create(crowd, &palettes, &err), &err);
+    check(th_palettes_create(crowd, &palettes, &err), &err);
 
     double begin_s = 0;
     for (int f = 0; f <= FRAMES; f++) {
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
            th_isa_name(th_crowd_isa(crowd)), ns / (double)th_crowd_bone_count(crowd),
            (unsigned long long)th_crowd_hash(crowd, palettes));
 
-    free(palettes);
+    th_palettes_destroy(palettes);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);

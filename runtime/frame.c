@@ -2,6 +2,7 @@
 
 #include <core/arena.h>
 #include <core/cache_line.h>
+#include <core/error.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -161,9 +162,10 @@ void th_frame_observe(th_frame *frame, const th_frame_observer *observer)
     frame->observer = observer ? *observer : (th_frame_observer){0};
 }
 
-th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
+th_result th_palettes_create(const th_crowd *crowd, void **out, th_error *err)
 {
-    assert(crowd && out);
+    if (!TH_VALID(crowd && out))
+        return th_fail(err, TH_ERR_USAGE, "no crowd to have palettes, or no place for them");
     const size_t bytes = th_crowd_palette_bytes(crowd);
     /* Linux overcommits, and kills a process that uses more than there is. */
     const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -172,4 +174,9 @@ th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB",
                    th_crowd_instance_count(crowd), (double)bytes / 1e6);
+}
+
+void th_palettes_destroy(void *palettes)
+{
+    free(palettes);
 }

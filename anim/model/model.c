@@ -7,6 +7,7 @@
 #include <anim/exact.h>
 #include <anim/weights.h>
 #include <core/arena.h>
+#include <core/error.h>
 #include <core/suggest.h>
 
 #include <assert.h>
@@ -129,7 +130,8 @@ bool th_bone_place(const th_bone *bone, float out[3])
 
 th_palette_base th_model_palette_base(const th_model *model, uint32_t bone)
 {
-    assert(model && bone < model->bone_count);
+    if (!TH_VALID(model && bone < model->bone_count))
+        return (th_palette_base){0};
     th_palette_base base = {.step = th_palette_step(model->size)};
     th_bone_place(&model->bones[bone], base.place);
     return base;

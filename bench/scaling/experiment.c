@@ -78,7 +78,7 @@ static th_result create_crowds(th_experiment *s, th_error *err)
         if (!largest || th_crowd_palette_bytes(s->crowds[i]) > th_crowd_palette_bytes(largest))
             largest = s->crowds[i];
     }
-    result = th_palette_create(largest, &s->palette, err);
+    result = th_palettes_create(largest, &s->palette, err);
     for (uint32_t i = 0; s->shared && i < s->crowd_count && result == TH_OK; i++)
         result = th_shared_crowd_init(&s->shared[i], s->scenes[i], s->crowds[i], d->share_hz, err);
 
@@ -277,6 +277,6 @@ void th_experiment_fini(th_experiment *s)
     for (uint32_t i = s->crowd_count; s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all: it goes last */
         th_scene_destroy(s->scenes[i]);
     th_worker_counts_destroy(s->worker_counts);
-    free(s->palette);
+    th_palettes_destroy(s->palette);
     th_arena_destroy(s->arena);
 }

@@ -453,7 +453,8 @@ typedef struct th_palette_base {
     float step;     /* th_palette_step */
 } th_palette_base;
 
-/* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. */
+/* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. entry: of any
+ * alignment. */
 void th_palette_read(th_format format, const void *entry, const th_palette_base *base, float out[12]);
 
 /* What palettes of quaternions refer to. The place is 0 if the bone has none. */
@@ -802,10 +803,11 @@ void th_frame_destroy(th_frame *frame);
  * th_crowd_palette_bytes, aligned to 64. One call at a time. */
 void th_frame_run(th_frame *frame, double time_s, void *palette);
 
-/* Allocates palette memory for a crowd. Pages are not touched, so on a NUMA machine each page is placed near the worker
- * that first writes it. Returns TH_ERR_MEMORY if the machine has not enough memory. The caller releases *out with
- * free(). */
-th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err);
+/* Memory for the palettes of a crowd; any other that begins on a 64-byte line does as well. Pages are not touched, so
+ * on a NUMA machine each page is placed near the worker that first writes it. TH_ERR_MEMORY, also if it is more than
+ * the machine has. */
+th_result th_palettes_create(const th_crowd *crowd, void **out, th_error *err);
+void th_palettes_destroy(void *palettes);
 
 /* ---- the reference ---- */
 

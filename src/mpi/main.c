@@ -374,12 +374,12 @@ static th_result pose_alone(study *s, th_error *err)
         const uint32_t left = count - first;
         result = init_block(s, s->whole->instances + first, left < SLICE ? left : SLICE, &slice, err);
         if (result == TH_OK)
-            result = th_palette_create(slice.crowd, &palette, err);
+            result = th_palettes_create(slice.crowd, &palette, err);
         if (result == TH_OK)
             pose_block(&slice, palette);
         for (uint32_t i = 0; i < slice.count && result == TH_OK; i++)
             s->hashes[first + i] = th_crowd_instance_hash(slice.crowd, palette, i, first + i);
-        free(palette);
+        th_palettes_destroy(palette);
         fini_block(&slice);
     }
     return result;

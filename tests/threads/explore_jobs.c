@@ -165,13 +165,13 @@ static void village_init(village *out)
                                 .instances = instances,
                                 .instance_count = CHARACTERS};
     explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK, "no crowd");
-    explore_insist(th_palette_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
+    explore_insist(th_palettes_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
     explore_run(&policy, "one thread", hash_frames, out);
 }
 
 static void village_fini(village *c)
 {
-    free(c->palette);
+    th_palettes_destroy(c->palette);
     th_crowd_destroy(c->crowd);
     th_compiled_model_destroy(c->compiled);
     th_model_destroy(c->model);

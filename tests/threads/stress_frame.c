@@ -232,7 +232,7 @@ int main(int argc, char **argv)
     desc.compile.mask_count = 1;
     insist(th_scene_create(&desc, &masked, NULL) == TH_OK, "no scene with a mask");
     insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &any, NULL) == TH_OK, "no crowd");
-    insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
+    insist(th_palettes_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
     const th_routines_desc blend_desc = {.compiled = scene->compiled_models[0], .kind = TH_BEHAVIOUR_BLEND};
     th_routines *blend;
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
     }
     printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
            (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / PLAYS);
-    free(palette);
+    th_palettes_destroy(palette);
     for (uint32_t k = 0; k < kind_count; k++)
         th_crowd_destroy(kinds[k].crowd);
     th_behaviour_destroy(blends);

@@ -263,7 +263,7 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
     if (result == TH_OK)
         result = reserve(simulation, simulation->reserved + th_crowd_palette_bytes(simulation->crowd), err);
     if (result == TH_OK)
-        result = th_palette_create(simulation->crowd, &simulation->palettes, err);
+        result = th_palettes_create(simulation->crowd, &simulation->palettes, err);
     if (result == TH_OK)
         *out = simulation;
     else
@@ -293,7 +293,7 @@ void th_simulation_destroy(th_simulation *simulation)
         return;
     th_frame_destroy(simulation->frame);
     th_jobs_destroy(simulation->jobs);
-    free(simulation->palettes);
+    th_palettes_destroy(simulation->palettes);
     th_behaviour_destroy(simulation->behaviour);
     th_crowd_destroy(simulation->crowd);
     th_model_cache_release(simulation->model_cache);

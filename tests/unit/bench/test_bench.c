@@ -84,13 +84,13 @@ static dry_run_desc dry_run(uint32_t count, uint32_t threads, th_sampling sampli
     cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, TH_FORMAT_F32, &r.crowd, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = r.crowd, .jobs = r.jobs}, &r.frame, &err), TH_OK);
-    cr_assert_eq(th_palette_create(r.crowd, &r.palette, &err), TH_OK);
+    cr_assert_eq(th_palettes_create(r.crowd, &r.palette, &err), TH_OK);
     return r;
 }
 
 static void dismiss(dry_run_desc *r)
 {
-    free(r->palette);
+    th_palettes_destroy(r->palette);
     th_frame_destroy(r->frame);
     th_jobs_destroy(r->jobs);
     th_crowd_destroy(r->crowd);

@@ -134,7 +134,7 @@ static th_result pose_crowd(void)
     void *palette = NULL;
     th_result result = th_crowd_create(&desc, &crowd, &err);
     if (result == TH_OK)
-        result = th_palette_create(crowd, &palette, &err);
+        result = th_palettes_create(crowd, &palette, &err);
     if (result == TH_OK)
         result = th_jobs_create(&(th_jobs_desc){.threads = 3}, &jobs, &err);
     if (result == TH_OK)
@@ -143,7 +143,7 @@ static th_result pose_crowd(void)
         th_frame_run(frame, 0.5, palette);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
-    free(palette);
+    th_palettes_destroy(palette);
     th_crowd_destroy(crowd);
     return result;
 }

@@ -179,6 +179,11 @@ MISUSED_BY(a_palette_has_a_format, create_crowd_of((th_instance){.model = 0}, (t
 MISUSED_BY(active_instances_are_of_the_crowd, show(COUNT));
 MISUSED_BY(an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
 MISUSED_BY(only_a_whole_crowd_has_a_hash, (show(3), th_crowd_hash(crowd, palette)));
+MISUSED_BY(an_entry_has_a_format,
+           th_palette_read(TH_FORMAT_AUTO, palette, &(th_palette_base){.step = 1}, (float[12]){0}));
+MISUSED_BY(an_entry_of_a_quaternion_has_a_base, th_palette_read(TH_FORMAT_QUAT, palette, NULL, (float[12]){0}));
+MISUSED_BY(a_base_is_of_a_bone_of_the_model, th_model_palette_base(model, model->bone_count));
+MISUSED_BY(palettes_are_of_a_crowd, th_palettes_create(NULL, &palette, NULL));
 MISUSED_BY(batches_are_those_of_the_crowd,
            th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
 MISUSED_BY(palettes_begin_on_a_cache_line, th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
