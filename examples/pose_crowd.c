@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     for (int f = 0; f <= FRAMES; f++) {
         if (f == 1)
             begin_s = now_s(); /* the first frame touches the memory */
-        th_frame_run(frame, f / TH_FRAME_RATE, palettes);
+        th_frame_run(frame, f / 60.0, palettes);
     }
     double ns = 1e9 * (now_s() - begin_s) / FRAMES;
     printf("%u characters, %u threads, %s: %.2f ns a bone, palettes %016llx\n", count, th_jobs_threads(jobs),

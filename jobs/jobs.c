@@ -84,11 +84,10 @@ static th_result check(const th_jobs_desc *desc, th_error *err)
 
 th_result th_jobs_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
 {
-    if (!TH_VALID(desc && out))
-        return th_fail(err, TH_ERR_USAGE, "no desc of a pool, or no place for it");
-    *out = NULL;
-    if (!TH_VALID(th_reserved_is_zero(desc->reserved)))
-        return th_fail(err, TH_ERR_USAGE, "th_jobs_desc.reserved is not zero");
+    if (out)
+        *out = NULL;
+    if (!TH_VALID(desc && out && th_reserved_is_zero(desc->reserved)))
+        return th_fail(err, TH_ERR_USAGE, "a pool has a desc, reserved zero, and a place to be written to");
     const th_result result = check(desc, err);
     if (result != TH_OK)
         return result;

@@ -122,8 +122,8 @@ th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_err
         s->palette_bytes = result == TH_OK ? th_crowd_palette_bytes(s->crowd) : 0;
     }
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs, .behaviour = s->scene->behaviour},
-                                 &s->frame, err);
+        result = th_frame_create_with(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs}, s->scene->behaviour,
+                                      &s->frame, err);
     if (result == TH_OK && shares(s))
         result = th_shared_crowd_init(&s->shared, s->scene, s->crowd, s->desc->share_hz, err);
     return result;

@@ -1,8 +1,9 @@
 /* The embedded crowd on random pools: stress_frame [POOLS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
  * or without, with shared poses, with poses that are held and with layers: some play a clip, some blend, some through a
- * mask, some add. For ThreadSanitizer as well. */
+ * mask, some add; and whether the pool poses them or tasks on other threads. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
+#include "fixture_tasks.h"
 
 #include <core/cache_line.h>
 #include <core/random.h>
@@ -166,9 +167,9 @@ static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *ou
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_FORMAT_F32, &out->crowd, NULL) == TH_OK, "no crowd");
     insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
-    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = out->behaviour};
+    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial};
     th_pose_plan *plan = make_plan(out);
-    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
+    insist(th_frame_create_with(&how, out->behaviour, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
         out->hashes[n] = run(frame, plan, serial, out, n, palette);
     insist(out->hashes[0] != out->hashes[1], "the crowd does not move");
@@ -185,9 +186,15 @@ static uint32_t try_pool(const kind *k, void *palette)
     th_jobs *jobs;
     th_frame *frame;
     insist(th_jobs_create(&shape, &jobs, NULL) == TH_OK, "no pool");
-    th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20), .behaviour = k->behaviour};
+    th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20)};
+    task_system system = {.workers = 1 + below(TASK_WORKERS), .at_once = below(4) == 0, .seed = seed + draws};
+    if (below(3) == 0) { /* the pool plans then, but others pose */
+        how.jobs = NULL;
+        how.tasks = tasks_of(&system);
+        how.threads = system.workers;
+    }
     th_crowd_set_active(k->crowd, NULL, CHARACTERS); /* a frame has room for as many as there are now */
-    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
+    insist(th_frame_create_with(&how, k->behaviour, &frame, NULL) == TH_OK, "no frame");
     th_pose_plan *plan = make_plan(k);
     uint32_t frames = 1 + below(10);
     bool in_frame = below(2);

@@ -276,9 +276,8 @@ th_result th_simulation_warm_up(th_simulation *simulation, th_error *err)
     th_worker_stats stats[TH_JOBS_MAX_THREADS];
     th_result result = th_jobs_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(
-            &(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs, .behaviour = simulation->behaviour},
-            &simulation->frame, err);
+        result = th_frame_create_with(&(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs},
+                                      simulation->behaviour, &simulation->frame, err);
     if (result != TH_OK)
         return result;
     th_frame_run(simulation->frame, 0, simulation->palettes);

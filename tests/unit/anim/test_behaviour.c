@@ -339,8 +339,8 @@ static th_frame *make_frame(const cast *c, const th_jobs_desc *threads, uint32_t
     th_error err;
     th_frame *frame;
     cr_assert_eq(th_jobs_create(threads, jobs, &err), TH_OK, "%s", err.text);
-    const th_frame_desc desc = {.crowd = c->crowd, .jobs = *jobs, .grain = grain, .behaviour = behaviour};
-    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
+    const th_frame_desc desc = {.crowd = c->crowd, .jobs = *jobs, .grain = grain};
+    cr_assert_eq(th_frame_create_with(&desc, behaviour, &frame, &err), TH_OK, "%s", err.text);
     return frame;
 }
 

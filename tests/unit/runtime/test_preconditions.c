@@ -206,15 +206,44 @@ MISUSED_BY(slerp_is_between_rotations,
 
 /* ---- runtime ---- */
 
-MISUSE(workers_are_recorded_where_asked_for)
+static void *enqueue_nothing(th_task_fn *fn, uint32_t count, uint32_t grain, void *task, void *ctx)
+{
+    (void)fn, (void)count, (void)grain, (void)task;
+    return ctx;
+}
+
+static void create_frame(th_frame_desc desc)
+{
+    desc.crowd = crowd;
+    th_frame_create(&desc, &(th_frame *){NULL}, NULL);
+}
+
+/* By hand, within its begin and end. */
+static th_frame *begin_frame(void)
 {
     th_frame *frame;
-    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1)},
-                                 &frame, NULL),
-                 TH_OK);
-    th_frame_run(frame, 0, palette);
-    th_frame_worker(frame, 0);
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd}, &frame, NULL), TH_OK);
+    th_frame_begin(frame, 0, palette);
+    return frame;
 }
+
+static th_frame *end_frame(void)
+{
+    th_frame *frame = begin_frame();
+    th_frame_end(frame);
+    return frame;
+}
+
+MISUSED_BY(a_frame_has_a_crowd, th_frame_create(&(th_frame_desc){.crowd = NULL}, &(th_frame *){NULL}, NULL));
+MISUSED_BY(tasks_have_both_functions, create_frame((th_frame_desc){.tasks = {enqueue_nothing}, .threads = 1}));
+MISUSED_BY(a_frame_has_so_many_threads, create_frame((th_frame_desc){.threads = TH_JOBS_MAX_THREADS + 1}));
+MISUSED_BY(a_frame_is_at_a_finite_time, th_frame_run(end_frame(), HUGE_VAL, palette));
+MISUSED_BY(a_frame_writes_whole_lines, th_frame_run(end_frame(), 0, (char *)palette + 32));
+MISUSED_BY(a_frame_ends_before_the_next, th_frame_begin(begin_frame(), 0, palette));
+MISUSED_BY(a_frame_begins_before_it_ends, th_frame_end(end_frame()));
+MISUSED_BY(a_frame_begins_before_its_batches, th_frame_batches(end_frame(), 0, 1, 0));
+MISUSED_BY(batches_are_those_of_the_frame, th_frame_batches(begin_frame(), 0, th_crowd_batch_count(crowd) + 1, 0));
+MISUSED_BY(workers_are_those_of_the_frame, th_frame_batches(begin_frame(), 0, 1, 1));
 
 MISUSE(a_pose_is_held_no_longer_than_its_plan_allows)
 {

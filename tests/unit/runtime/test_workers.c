@@ -74,7 +74,7 @@ static void check_frames(th_crowd *crowd, th_jobs *jobs, uint32_t fewest)
     th_frame *frame;
     void *palette;
     uint32_t shown[COUNT];
-    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1, .workers = true};
+    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1};
     cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
     cr_assert_eq(th_palettes_create(crowd, &palette, NULL), TH_OK);
     for (uint32_t i = 0; i < COUNT; i++)
