@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     check(th_crowd_create(&crowd_desc, &crowd, &err), err);
     th_jobs_desc jobs_desc{};
     th_jobs *jobs = nullptr;
-    check(th_threads_create(&jobs_desc, &jobs, &err), err);
+    check(th_jobs_create(&jobs_desc, &jobs, &err), err);
     th_frame_desc frame_desc{};
     frame_desc.crowd = crowd;
     frame_desc.jobs = jobs;

@@ -51,22 +51,22 @@ int main(int argc, char **argv)
     th_jobs *jobs;
     th_frame *frame;
     void *palettes;
-    check(th_threads_create(&(th_jobs_desc){0}, &jobs, &err), &err);
+    check(th_jobs_create(&(th_jobs_desc){0}, &jobs, &err), &err);
     check(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, &err), &err);
-    check(th_palette_create(crowd, &palettes, &err), &err);
+    check(th_palettes_create(crowd, &palettes, &err), &err);
 
     double begin_s = 0;
     for (int f = 0; f <= FRAMES; f++) {
         if (f == 1)
             begin_s = now_s(); /* the first frame touches the memory */
-        th_frame_run(frame, f / TH_FRAME_RATE, palettes);
+        th_frame_run(frame, f / 60.0, palettes);
     }
     double ns = 1e9 * (now_s() - begin_s) / FRAMES;
     printf("%u characters, %u threads, %s: %.2f ns a bone, palettes %016llx\n", count, th_jobs_threads(jobs),
            th_isa_name(th_crowd_isa(crowd)), ns / (double)th_crowd_bone_count(crowd),
            (unsigned long long)th_crowd_hash(crowd, palettes));
 
-    free(palettes);
+    th_palettes_destroy(palettes);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);

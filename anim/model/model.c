@@ -7,6 +7,7 @@
 #include <anim/exact.h>
 #include <anim/weights.h>
 #include <core/arena.h>
+#include <core/error.h>
 #include <core/suggest.h>
 
 #include <assert.h>

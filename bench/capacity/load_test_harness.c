@@ -59,7 +59,7 @@ void th_load_test_fini(th_load_test *s)
     th_samples_fini(&s->latencies);
     th_samples_fini(&s->unpreempted);
     th_worker_counts_destroy(s->counters);
-    free(s->palette);
+    th_palettes_destroy(s->palette);
 }
 
 th_result th_load_test_set_threads(th_load_test *s, uint32_t threads, th_error *err)
@@ -67,7 +67,7 @@ th_result th_load_test_set_threads(th_load_test *s, uint32_t threads, th_error *
     assert(threads > 0 && threads <= TH_JOBS_MAX_THREADS);
     clear(s);
     th_jobs_destroy(s->jobs);
-    return th_threads_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
+    return th_jobs_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
 }
 
 /* ---- crowds ---- */
@@ -106,7 +106,7 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
 
 static void free_palette(th_load_test *s)
 {
-    free(s->palette);
+    th_palettes_destroy(s->palette);
     s->palette = NULL;
     s->palette_bytes = 0;
 }
@@ -118,12 +118,12 @@ th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_err
     th_result result = create_crowd(s, characters, &s->scene, &s->crowd, err);
     if (result == TH_OK && th_crowd_palette_bytes(s->crowd) > s->palette_bytes) {
         free_palette(s);
-        result = th_palette_create(s->crowd, &s->palette, err);
+        result = th_palettes_create(s->crowd, &s->palette, err);
         s->palette_bytes = result == TH_OK ? th_crowd_palette_bytes(s->crowd) : 0;
     }
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs, .behaviour = s->scene->behaviour},
-                                 &s->frame, err);
+        result = th_frame_create_with(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs}, s->scene->behaviour,
+                                      &s->frame, err);
     if (result == TH_OK && shares(s))
         result = th_shared_crowd_init(&s->shared, s->scene, s->crowd, s->desc->share_hz, err);
     return result;

@@ -146,8 +146,8 @@ th_result th_fixture_allocate(th_fixture *fixture, th_error *err)
     }
     if (!largest)
         return TH_OK;
-    const th_result result = th_palette_create(largest, &fixture->palette, err);
-    return result == TH_OK ? th_palette_create(largest, &fixture->reference, err) : result;
+    const th_result result = th_palettes_create(largest, &fixture->palette, err);
+    return result == TH_OK ? th_palettes_create(largest, &fixture->reference, err) : result;
 }
 
 void th_fixture_clear(th_fixture *fixture)
@@ -156,8 +156,8 @@ void th_fixture_clear(th_fixture *fixture)
         th_crowd_destroy(fixture->shared_scenes[i].plain);
         th_scene_destroy(fixture->shared_scenes[i].scene);
     }
-    free(fixture->palette);
-    free(fixture->reference);
+    th_palettes_destroy(fixture->palette);
+    th_palettes_destroy(fixture->reference);
     fixture->shared_count = 0;
     fixture->palette = fixture->reference = NULL;
 }

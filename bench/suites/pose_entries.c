@@ -601,7 +601,7 @@ static const th_crowd_layers *shared_layers(void *subject, uint64_t frame)
 
 static th_result prepare_sharing(benchmark *p, const variation *v, th_error *err)
 {
-    th_result result = th_threads_create(&(th_jobs_desc){.threads = 1}, &p->jobs, err);
+    th_result result = th_jobs_create(&(th_jobs_desc){.threads = 1}, &p->jobs, err);
     if (result == TH_OK)
         result = th_shared_crowd_init(&p->sharing, p->shared->scene, p->crowd, v->number, err);
     if (result != TH_OK)
@@ -791,7 +791,7 @@ static void run_frame(void *subject, uint64_t frame)
 static th_result prepare_frame(benchmark *p, const variation *v, th_error *err)
 {
     (void)v;
-    th_result result = th_threads_create(&(th_jobs_desc){.placement = TH_PLACEMENT_WORKERS}, &p->jobs, err);
+    th_result result = th_jobs_create(&(th_jobs_desc){.placement = TH_PLACEMENT_WORKERS}, &p->jobs, err);
     if (result == TH_OK)
         result = th_frame_create(&(th_frame_desc){.crowd = p->crowd, .jobs = p->jobs}, &p->frame, err);
     if (result == TH_OK)

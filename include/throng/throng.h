@@ -464,7 +464,8 @@ typedef struct th_palette_base {
     float step;     /* th_palette_step */
 } th_palette_base;
 
-/* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. */
+/* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. entry: of any
+ * alignment. */
 void th_palette_read(th_format format, const void *entry, const th_palette_base *base, float out[12]);
 
 /* What palettes of quaternions refer to. The place is 0 if the bone has none. */
@@ -732,20 +733,20 @@ typedef struct th_jobs_desc {
     uint32_t threads;
     th_scheduler scheduler;
     th_placement placement; /* for any scheduler; threads of a registered one stay pinned after the pool */
+    uint64_t reserved[4];   /* zero: for what comes later */
 } th_jobs_desc;
 
 #define TH_JOBS_MAX_THREADS 256u
 
 typedef struct th_jobs th_jobs;
 
-/* Returns 0 or an errno value:
- *   EINVAL   too many threads, or an unknown scheduler or placement
- *   ENOMEM   out of memory
- *   EAGAIN   the system, or the runtime of the scheduler, refuses a thread
- *   ENOTSUP  the scheduler is not registered, or the placement needs hwloc and the build lacks it
- *   others   the placement needs the topology of the machine, and it cannot be read
- * On failure *out is NULL and nothing is left behind. */
-int th_jobs_create(const th_jobs_desc *desc, th_jobs **out);
+/* Errors, after which nothing is left behind:
+ *   TH_ERR_LIMIT        too many threads
+ *   TH_ERR_USAGE        an unknown scheduler or placement
+ *   TH_ERR_ENVIRONMENT  the system, or the runtime of the scheduler, refuses a thread; this build lacks the scheduler;
+ *                       the topology of the machine, which the placement needs, cannot be read
+ *   TH_ERR_MEMORY       out of memory */
+th_result th_jobs_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);
 
 /* Waits for a running call, then for the workers to end. No other call may start, or wait to start, meanwhile. NULL is
  * allowed. */
@@ -763,16 +764,16 @@ typedef struct th_job {
     void *ctx;
     uint32_t count; /* items */
     uint32_t grain; /* items per chunk, fewer in the last one; 0 is treated as 1 */
-    /* Initial partition if items differ in cost: the first item of worker 1, 2, ..., ascending; th_jobs_partition
-     * computes it. Stealing balances the rest. Read during the call. Only TH_SCHEDULER_WORK_STEALING uses it. NULL: the
-     * same number of chunks for each worker. */
+    /* Initial partition if items differ in cost: the first item of worker 1, 2, ... threads - 1, ascending. Stealing
+     * balances the rest. Read during the call. Only TH_SCHEDULER_WORK_STEALING uses it. NULL: the same number of chunks
+     * for each worker. */
     const uint32_t *partition;
 } th_job;
 
 /* Calls fn on all threads with chunks that cover [0, count) exactly once, and returns when all have ended. What they
- * wrote is then visible to the caller. Returns 0, or the value of the first chunk that failed. Never allocates. Any
- * thread may call; concurrent calls run one after the other. A nested call from inside fn runs inline on its thread,
- * under the worker number of that thread.
+ * wrote is then visible to the caller. Returns 0, the value of the first chunk that failed, or EINVAL without a
+ * pool, a job or its fn. Never allocates. Any thread may call; concurrent calls run one after the other. A nested call
+ * from inside fn runs inline on its thread, under the worker number of that thread.
  *
  * A job of pool A may call pool B. The jobs of B must not call A then: on a worker of B the call would wait for the
  * call that it is part of. */
@@ -789,25 +790,33 @@ void th_jobs_frame_end(th_jobs *jobs);
 
 /* ---- frames ---- */
 
-/* A frame: animates a crowd on a thread pool into palette memory.
+/* A frame: poses a crowd into palette memory, on a pool (th_frame_desc.jobs), on the threads of an engine that has a
+ * task system of its own (th_frame_desc.tasks), or by hand (th_frame_begin). The bytes are the same.
  *
- * Joins a crowd and a pool; anim and jobs do not know each other. th_frame_create allocates everything;
- * th_frame_run allocates nothing. */
+ * The unit of work is a batch: 16 characters of one model, and 1 to 31 in its last batch. th_frame_create allocates
+ * everything; the other functions allocate nothing. */
 
-#define TH_FRAME_DEFAULT_GRAIN   2u
-#define TH_FRAME_BEHAVIOUR_GRAIN 8u /* with a behaviour, if there are enough batches */
+/* Poses the batches [begin, end). task: as th_tasks.enqueue was given it. */
+typedef void th_task_fn(uint32_t begin, uint32_t end, uint32_t worker, void *task);
 
-/* Frames per second of scene time, wherever frames are numbered. */
-#define TH_FRAME_RATE 60.0
-
-typedef struct th_behaviour th_behaviour;
+/* Both are called by the thread that calls th_frame_run. */
+typedef struct th_tasks {
+    /* Has fn called with ranges that cover [0, count) once, on any threads, if possible of `grain` or more each. worker
+     * is below th_frame_desc.threads, and no two ranges have the same one at the same time. Returns what finish is to
+     * wait for, or NULL if all ranges have ended; then finish is not called. */
+    void *(*enqueue)(th_task_fn *fn, uint32_t count, uint32_t grain, void *task, void *ctx);
+    /* Returns when the ranges of that call have ended, and the calling thread sees what they wrote. */
+    void (*finish)(void *handle, void *ctx);
+    void *ctx; /* passed to both */
+} th_tasks;
 
 typedef struct th_frame_desc {
-    const th_crowd *crowd;         /* required; borrowed */
-    th_jobs *jobs;                 /* required; borrowed */
-    uint32_t grain;                /* batches per chunk; 0 = as above */
-    const th_behaviour *behaviour; /* of the crowd's instances; borrowed; NULL: each plays its own clip */
-    bool workers;                  /* records which worker posed each batch, for th_frame_worker */
+    const th_crowd *crowd; /* required; borrowed */
+    th_jobs *jobs;         /* borrowed; its workers begin with ranges of equal cost; NULL: no pool */
+    th_tasks tasks;        /* both functions, or with a pool and by hand none */
+    uint32_t threads;      /* most workers, at most TH_JOBS_MAX_THREADS: with a pool 0, with tasks at least 1; 0 = 1 */
+    uint32_t grain;        /* batches in a chunk of the pool, or in a range of tasks; 0 = few, which balance */
+    uint64_t reserved[4];  /* zero: for what comes later */
 } th_frame_desc;
 
 typedef struct th_frame th_frame;
@@ -816,17 +825,22 @@ typedef struct th_frame th_frame;
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err);
 void th_frame_destroy(th_frame *frame);
 
-/* Writes the palettes of all active instances at time_s and returns when they are complete. palette:
- * th_crowd_palette_bytes, aligned to 64. One call at a time. */
-void th_frame_run(th_frame *frame, double time_s, void *palette);
+/* Writes the palettes of all active instances at time_s and returns when they are complete; by hand, on the calling
+ * thread. time_s: finite. palettes: th_crowd_palette_bytes of any memory, aligned to 64. One call at a time. */
+void th_frame_run(th_frame *frame, double time_s, void *palettes);
 
-/* th_jobs_create with a th_error: TH_ERR_MEMORY or TH_ERR_ENVIRONMENT. */
-th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);
+/* The same by hand, whatever the desc: begin, which returns the number of batches; every batch once, in ranges on any
+ * threads, of which two at the same time have different workers below th_frame_desc.threads, or those of the pool; and
+ * end, once all have returned. Until then the crowd stays as it is. */
+uint32_t th_frame_begin(th_frame *frame, double time_s, void *palettes);
+void th_frame_batches(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker);
+void th_frame_end(th_frame *frame);
 
-/* Allocates palette memory for a crowd. Pages are not touched, so on a NUMA machine each page is placed near the worker
- * that first writes it. Returns TH_ERR_MEMORY if the machine has not enough memory. The caller releases *out with
- * free(). */
-th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err);
+/* Memory for the palettes of a crowd; any other that begins on a 64-byte line does as well. Pages are not touched, so
+ * on a NUMA machine each page is placed near the worker that first writes it. TH_ERR_MEMORY, also if it is more than
+ * the machine has. */
+th_result th_palettes_create(const th_crowd *crowd, void **out, th_error *err);
+void th_palettes_destroy(void *palettes);
 
 /* ---- the reference ---- */
 

@@ -646,12 +646,12 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
     v->budget_base = NULL;
 
     /* What poses. Of the measurement nothing is shared: it is made in little time, and measures few frames. */
-    th_result result = v->jobs ? TH_OK : th_threads_create(&d->jobs, &v->jobs, err);
+    th_result result = v->jobs ? TH_OK : th_jobs_create(&d->jobs, &v->jobs, err);
     if (result == TH_OK && !v->frame) {
         th_crowd_set_active(v->crowd, NULL,
                             v->scene->instance_count); /* th_frame_create allocates for the active ones */
-        const th_frame_desc desc = {.crowd = v->crowd, .jobs = v->jobs, .behaviour = v->behaviour, .workers = true};
-        result = th_frame_create(&desc, &v->frame, err);
+        const th_frame_desc desc = {.crowd = v->crowd, .jobs = v->jobs};
+        result = th_frame_create_with(&desc, v->behaviour, &v->frame, err);
     }
     if (result == TH_OK && (d->look == TH_LOOK_ERROR || d->error_every > 0))
         result = th_screen_error_create(v, &v->error, err);

@@ -51,8 +51,8 @@ th_result th_screen_error_create(const th_crowd_view *v, th_screen_error **out, 
     e->px = th_arena_new(arena, float, v->scene->instance_count);
     th_result result = th_scene_crowd(v->scene, v->desc.isa, TH_FORMAT_F32, &e->crowd, err);
     if (result == TH_OK) {
-        const th_frame_desc frame = {.crowd = e->crowd, .jobs = v->jobs, .behaviour = v->behaviour};
-        result = th_frame_create(&frame, &e->frame, err);
+        const th_frame_desc frame = {.crowd = e->crowd, .jobs = v->jobs};
+        result = th_frame_create_with(&frame, v->behaviour, &e->frame, err);
     }
     for (uint32_t m = 0; m < v->posed_count && e->skins && result == TH_OK; m++) {
         const th_posed_model *posed = &v->posed_models[m];

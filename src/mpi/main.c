@@ -374,12 +374,12 @@ static th_result pose_alone(study *s, th_error *err)
         const uint32_t left = count - first;
         result = init_block(s, s->whole->instances + first, left < SLICE ? left : SLICE, &slice, err);
         if (result == TH_OK)
-            result = th_palette_create(slice.crowd, &palette, err);
+            result = th_palettes_create(slice.crowd, &palette, err);
         if (result == TH_OK)
             pose_block(&slice, palette);
         for (uint32_t i = 0; i < slice.count && result == TH_OK; i++)
             s->hashes[first + i] = th_crowd_instance_hash(slice.crowd, palette, i, first + i);
-        free(palette);
+        th_palettes_destroy(palette);
         fini_block(&slice);
     }
     return result;
@@ -567,7 +567,7 @@ static int prepare(study *s)
     snprintf(text, sizeof text, "%u threads", out->threads);
     code = th_mpi_agree_same(job, "number of threads", text);
     if (code == TH_EXIT_GOOD)
-        code = th_mpi_agree_on(job, th_threads_create(&jobs, &s->jobs, &err), &err);
+        code = th_mpi_agree_on(job, th_jobs_create(&jobs, &s->jobs, &err), &err);
     if (code == TH_EXIT_GOOD)
         code = th_mpi_agree_on(job, create_whole(s, &err), &err);
     for (uint32_t i = 0; i < out->point_count && code == TH_EXIT_GOOD; i++)

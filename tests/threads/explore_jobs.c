@@ -137,7 +137,8 @@ static void *hash_frames(void *arg)
     const explore_plan plan = {.crowd = v->crowd, .palette = v->palette};
     th_jobs *serial;
     th_frame *frame;
-    explore_insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial) == 0, "no thread");
+    explore_insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK,
+                   "no thread");
     explore_insist(th_frame_create(&(th_frame_desc){.crowd = v->crowd, .jobs = serial}, &frame, NULL) == TH_OK,
                    "no frame");
     for (uint32_t n = 0; n < EXPLORE_FRAMES; n++)
@@ -164,13 +165,13 @@ static void village_init(village *out)
                                 .instances = instances,
                                 .instance_count = CHARACTERS};
     explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK, "no crowd");
-    explore_insist(th_palette_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
+    explore_insist(th_palettes_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
     explore_run(&policy, "one thread", hash_frames, out);
 }
 
 static void village_fini(village *c)
 {
-    free(c->palette);
+    th_palettes_destroy(c->palette);
     th_crowd_destroy(c->crowd);
     th_compiled_model_destroy(c->compiled);
     th_model_destroy(c->model);

@@ -1,8 +1,9 @@
 /* The embedded crowd on random pools: stress_frame [POOLS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
  * or without, with shared poses, with poses that are held and with layers: some play a clip, some blend, some through a
- * mask, some add. For ThreadSanitizer as well. */
+ * mask, some add; and whether the pool poses them or tasks on other threads. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
+#include "fixture_tasks.h"
 
 #include <core/cache_line.h>
 #include <core/random.h>
@@ -165,10 +166,10 @@ static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *ou
     th_jobs *serial;
     th_frame *frame;
     insist(th_scene_crowd(scene, isa, TH_FORMAT_F32, &out->crowd, NULL) == TH_OK, "no crowd");
-    insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
-    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = out->behaviour};
+    insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
+    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial};
     th_pose_plan *plan = make_plan(out);
-    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
+    insist(th_frame_create_with(&how, out->behaviour, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
         out->hashes[n] = run(frame, plan, serial, out, n, palette);
     insist(out->hashes[0] != out->hashes[1], "the crowd does not move");
@@ -184,10 +185,16 @@ static uint32_t try_pool(const kind *k, void *palette)
                           .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
     th_jobs *jobs;
     th_frame *frame;
-    insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
-    th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20), .behaviour = k->behaviour};
+    insist(th_jobs_create(&shape, &jobs, NULL) == TH_OK, "no pool");
+    th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20)};
+    task_system system = {.workers = 1 + below(TASK_WORKERS), .at_once = below(4) == 0, .seed = seed + draws};
+    if (below(3) == 0) { /* the pool plans then, but others pose */
+        how.jobs = NULL;
+        how.tasks = tasks_of(&system);
+        how.threads = system.workers;
+    }
     th_crowd_set_active(k->crowd, NULL, CHARACTERS); /* a frame has room for as many as there are now */
-    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
+    insist(th_frame_create_with(&how, k->behaviour, &frame, NULL) == TH_OK, "no frame");
     th_pose_plan *plan = make_plan(k);
     uint32_t frames = 1 + below(10);
     bool in_frame = below(2);
@@ -232,7 +239,7 @@ int main(int argc, char **argv)
     desc.compile.mask_count = 1;
     insist(th_scene_create(&desc, &masked, NULL) == TH_OK, "no scene with a mask");
     insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &any, NULL) == TH_OK, "no crowd");
-    insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
+    insist(th_palettes_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
     const th_routines_desc blend_desc = {.compiled = scene->compiled_models[0], .kind = TH_BEHAVIOUR_BLEND};
     th_routines *blend;
@@ -259,7 +266,7 @@ int main(int argc, char **argv)
     }
     printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
            (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / PLAYS);
-    free(palette);
+    th_palettes_destroy(palette);
     for (uint32_t k = 0; k < kind_count; k++)
         th_crowd_destroy(kinds[k].crowd);
     th_behaviour_destroy(blends);

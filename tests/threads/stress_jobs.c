@@ -148,7 +148,7 @@ static uint64_t run_pool(uint64_t *random)
         .placement = (th_placement)below(random, TH_PLACEMENT_COUNT),
     };
     th_jobs *jobs;
-    if (th_jobs_create(&desc, &jobs)) {
+    if (th_jobs_create(&desc, &jobs, NULL) != TH_OK) {
         fprintf(stderr, "cannot create %u threads\n", desc.threads);
         exit(1);
     }

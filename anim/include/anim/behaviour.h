@@ -108,6 +108,7 @@ typedef struct th_behaviour_desc {
 } th_behaviour_desc;
 
 /* Any number of threads may read it. Only th_behaviour_set_blend changes it. */
+typedef struct th_behaviour th_behaviour;
 
 /* The only error is TH_ERR_MEMORY. The caller frees *out with th_behaviour_destroy. */
 th_result th_behaviour_create(const th_behaviour_desc *desc, th_behaviour **out, th_error *err);

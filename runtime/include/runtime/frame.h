@@ -8,6 +8,15 @@
 #include <anim/crowd.h>
 #include <jobs/jobs.h>
 
+#define TH_FRAME_DEFAULT_GRAIN   2u
+#define TH_FRAME_BEHAVIOUR_GRAIN 8u /* with a behaviour, if there are enough batches */
+
+/* Frames per second of scene time, wherever frames are numbered. */
+#define TH_FRAME_RATE 60.0
+
+/* th_frame_create with a behaviour of the crowd's instances; borrowed; NULL: each plays its own clip. */
+th_result th_frame_create_with(const th_frame_desc *desc, const th_behaviour *behaviour, th_frame **out, th_error *err);
+
 /* What the active instances have played in the last th_frame_run. NULL: their own clips, or nothing yet. */
 const th_crowd_layers *th_frame_layers(const th_frame *frame);
 
@@ -16,7 +25,7 @@ const th_crowd_layers *th_frame_layers(const th_frame *frame);
 const float *th_frame_sockets(const th_frame *frame, uint32_t instance);
 
 /* Returns the worker (0: the calling thread) that wrote the palette of this instance in the last th_frame_run. The
- * instance must be active, and the active instances unchanged since. Requires th_frame_desc.workers. */
+ * instance must be active, and the active instances unchanged since. */
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance);
 
 /* Called on a worker before and after it poses characters of a frame, once or several times a frame. */

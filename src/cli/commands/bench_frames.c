@@ -252,7 +252,7 @@ static th_result check(const subject *s, th_error *err)
     s->row->characters = scene->instance_count;
     s->row->bones = th_crowd_bone_count(v.crowd);
     if (s->entry.crowd == ALL_VISIBLE) { /* the others have the same models; the memory for that many may be missing */
-        result = th_palette_create(v.crowd, &v.palette, err);
+        result = th_palettes_create(v.crowd, &v.palette, err);
         if (result == TH_OK && !(v.scratch = th_cache_line_alloc(th_crowd_scratch_bytes(v.crowd))))
             result = th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
         const th_validate_run_desc run = {
@@ -261,7 +261,7 @@ static th_result check(const subject *s, th_error *err)
             result = th_validate_run(&run, s->row, err);
     }
     free(v.scratch);
-    free(v.palette);
+    th_palettes_destroy(v.palette);
     th_crowd_destroy(v.crowd);
     return result;
 }
@@ -583,9 +583,9 @@ static th_result create_posed(const th_external_benchmark *benchmark, void *ctx,
     p->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p->crowd));
     if (!p->scratch || !th_samples_init(&p->gpu_ns, row->real_ns.capacity))
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
-    result = th_palette_create(p->crowd, &p->palette, err);
+    result = th_palettes_create(p->crowd, &p->palette, err);
     if (result == TH_OK)
-        result = th_palette_create(p->crowd, &p->reference, err);
+        result = th_palettes_create(p->crowd, &p->reference, err);
     if (result == TH_OK)
         result = th_ring_create(picture->gl, &ring, &p->ring, err);
     if (result == TH_OK)
@@ -615,8 +615,8 @@ static void destroy_posed(void *ctx)
     th_crowd_destroy(p->crowd);
     th_scene_destroy(p->scene);
     th_samples_fini(&p->gpu_ns);
-    free(p->palette);
-    free(p->reference);
+    th_palettes_destroy(p->palette);
+    th_palettes_destroy(p->reference);
     free(p->scratch);
     free(p);
 }

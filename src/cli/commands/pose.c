@@ -188,7 +188,7 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
     }
     void *of_kernel = NULL; /* other drivers than llvmpipe may round otherwise */
     if (result == TH_OK)
-        result = th_palette_create(crowd, &of_kernel, err);
+        result = th_palettes_create(crowd, &of_kernel, err);
     if (result == TH_OK)
         result = pose_by_kernel(p, crowd, of_kernel, err);
     for (uint32_t e = 0; result == TH_OK && e < p->model->bone_count + (p->model->weight_count + 11) / 12; e++) {
@@ -196,7 +196,7 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
         for (int i = 0; i < 12; i++)
             p->difference = fmax(p->difference, fabs((double)a.m[i] - (double)b.m[i]));
     }
-    free(of_kernel);
+    th_palettes_destroy(of_kernel);
     snprintf(p->renderer, sizeof p->renderer, "%s", th_gl_get_info(gl)->renderer);
     th_gpu_evaluator_destroy(evaluator);
     th_gl_destroy(gl);
@@ -229,7 +229,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     if (result == TH_OK)
         result = th_crowd_create(&crowd_desc, &crowd, err);
     if (result == TH_OK)
-        result = th_palette_create(crowd, &palette, err);
+        result = th_palettes_create(crowd, &palette, err);
     if (result == TH_OK)
         result = is_on_gpu(o) ? pose_by_gpu(p, compiled, crowd, palette, err) : pose_by_kernel(p, crowd, palette, err);
     if (result == TH_OK) {
@@ -243,7 +243,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
             th_complain("%s rounds otherwise than the scalar kernel: numbers of the palette differ by at most %.2g",
                         p->renderer, p->difference);
     }
-    free(palette);
+    th_palettes_destroy(palette);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
     return result;

@@ -263,7 +263,7 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
     if (result == TH_OK)
         result = reserve(simulation, simulation->reserved + th_crowd_palette_bytes(simulation->crowd), err);
     if (result == TH_OK)
-        result = th_palette_create(simulation->crowd, &simulation->palettes, err);
+        result = th_palettes_create(simulation->crowd, &simulation->palettes, err);
     if (result == TH_OK)
         *out = simulation;
     else
@@ -274,12 +274,10 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
 th_result th_simulation_warm_up(th_simulation *simulation, th_error *err)
 {
     th_worker_stats stats[TH_JOBS_MAX_THREADS];
-    th_result result =
-        th_threads_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
+    th_result result = th_jobs_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(
-            &(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs, .behaviour = simulation->behaviour},
-            &simulation->frame, err);
+        result = th_frame_create_with(&(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs},
+                                      simulation->behaviour, &simulation->frame, err);
     if (result != TH_OK)
         return result;
     th_frame_run(simulation->frame, 0, simulation->palettes);
@@ -294,7 +292,7 @@ void th_simulation_destroy(th_simulation *simulation)
         return;
     th_frame_destroy(simulation->frame);
     th_jobs_destroy(simulation->jobs);
-    free(simulation->palettes);
+    th_palettes_destroy(simulation->palettes);
     th_behaviour_destroy(simulation->behaviour);
     th_crowd_destroy(simulation->crowd);
     th_model_cache_release(simulation->model_cache);

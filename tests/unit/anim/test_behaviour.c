@@ -58,14 +58,14 @@ static cast make_cast(const th_model *model, th_behaviour_kind kind)
     c.pose = calloc(model->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(model->weight_count + 1, sizeof *c.weights);
     cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_FORMAT_F32, &c.crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_palette_create(c.crowd, &c.palette, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palettes_create(c.crowd, &c.palette, &err), TH_OK, "%s", err.text);
     return c;
 }
 
 static void free_cast(cast *c)
 {
     th_crowd_destroy(c->crowd);
-    free(c->palette);
+    th_palettes_destroy(c->palette);
     th_scene_destroy(c->scene);
     free(c->pose);
     free(c->weights);
@@ -339,9 +339,9 @@ static th_frame *make_frame(const cast *c, const th_jobs_desc *threads, uint32_t
 {
     th_error err;
     th_frame *frame;
-    cr_assert_eq(th_threads_create(threads, jobs, &err), TH_OK, "%s", err.text);
-    const th_frame_desc desc = {.crowd = c->crowd, .jobs = *jobs, .grain = grain, .behaviour = behaviour};
-    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_jobs_create(threads, jobs, &err), TH_OK, "%s", err.text);
+    const th_frame_desc desc = {.crowd = c->crowd, .jobs = *jobs, .grain = grain};
+    cr_assert_eq(th_frame_create_with(&desc, behaviour, &frame, &err), TH_OK, "%s", err.text);
     return frame;
 }
 

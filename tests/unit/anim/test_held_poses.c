@@ -79,7 +79,7 @@ static void case_init(held_case *c, uint32_t threads, uint32_t grain, const th_p
     c->crowd = make_crowd(c);
     for (uint32_t k = 0; k < TH_POSE_MAX_HOLD; k++)
         c->kept[k] = th_cache_line_alloc(2 * c->most);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &c->jobs, NULL), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &c->jobs, NULL), TH_OK);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = c->crowd, .jobs = c->jobs, .grain = grain}, &c->frame, NULL),
                  TH_OK);
     th_pose_plan_desc desc = *how;

@@ -42,7 +42,7 @@ static void set_threads(uint32_t threads, uint32_t grain)
 {
     th_frame_destroy(c.frame);
     th_jobs_destroy(c.jobs);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &c.jobs, NULL), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &c.jobs, NULL), TH_OK);
     th_crowd_set_active(c.crowd, NULL, COUNT);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = c.crowd, .jobs = c.jobs, .grain = grain}, &c.frame, NULL),
                  TH_OK);
@@ -80,7 +80,7 @@ static void make_case(void)
         instance->speed = i % 7 == 0 ? 0 : random_between(&state, -1, 2);
     }
     c.crowd = crowd_of((const th_compiled_model *const *)c.compiled, MODELS, c.instances, COUNT, (th_crowd_desc){0});
-    cr_assert_eq(th_palette_create(c.crowd, &c.palette, NULL), TH_OK);
+    cr_assert_eq(th_palettes_create(c.crowd, &c.palette, NULL), TH_OK);
     set_threads(3, 0);
     list_all();
 }
@@ -90,7 +90,7 @@ static void free_case(void)
     th_pose_plan_destroy(c.plan);
     th_frame_destroy(c.frame);
     th_jobs_destroy(c.jobs);
-    free(c.palette);
+    th_palettes_destroy(c.palette);
     th_crowd_destroy(c.crowd);
     for (uint32_t m = 0; m < MODELS; m++) {
         th_compiled_model_destroy(c.compiled[m]);

@@ -82,15 +82,15 @@ static dry_run_desc dry_run(uint32_t count, uint32_t threads, th_sampling sampli
     desc.compile.sampling = sampling;
     cr_assert_eq(th_scene_create(&desc, &r.scene, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, TH_FORMAT_F32, &r.crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = r.crowd, .jobs = r.jobs}, &r.frame, &err), TH_OK);
-    cr_assert_eq(th_palette_create(r.crowd, &r.palette, &err), TH_OK);
+    cr_assert_eq(th_palettes_create(r.crowd, &r.palette, &err), TH_OK);
     return r;
 }
 
 static void dismiss(dry_run_desc *r)
 {
-    free(r->palette);
+    th_palettes_destroy(r->palette);
     th_frame_destroy(r->frame);
     th_jobs_destroy(r->jobs);
     th_crowd_destroy(r->crowd);
@@ -115,15 +115,6 @@ Test(bench, frame_of_nobody_is_fine)
     dry_run_desc r = dry_run(0, 2, TH_SAMPLING_COMPILED);
     th_frame_run(r.frame, 1, r.palette);
     dismiss(&r);
-}
-
-Test(bench, thread_errors_are_put_in_words)
-{
-    th_jobs *jobs;
-    cr_expect_eq(th_threads_create(&(th_jobs_desc){.threads = TH_JOBS_MAX_THREADS + 1}, &jobs, &err),
-                 TH_ERR_ENVIRONMENT);
-    cr_expect_eq(jobs, NULL);
-    cr_expect(strstr(err.text, "257 threads"), "%s", err.text);
 }
 
 /* ---- scene ---- */

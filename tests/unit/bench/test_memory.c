@@ -134,16 +134,16 @@ static th_result pose_crowd(void)
     void *palette = NULL;
     th_result result = th_crowd_create(&desc, &crowd, &err);
     if (result == TH_OK)
-        result = th_palette_create(crowd, &palette, &err);
-    if (result == TH_OK && th_jobs_create(&(th_jobs_desc){.threads = 3}, &jobs) != 0)
-        result = without_memory();
+        result = th_palettes_create(crowd, &palette, &err);
+    if (result == TH_OK)
+        result = th_jobs_create(&(th_jobs_desc){.threads = 3}, &jobs, &err);
     if (result == TH_OK)
         result = th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, &err);
     if (result == TH_OK)
         th_frame_run(frame, 0.5, palette);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
-    free(palette);
+    th_palettes_destroy(palette);
     th_crowd_destroy(crowd);
     return result;
 }

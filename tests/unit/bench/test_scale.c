@@ -572,7 +572,7 @@ static left_over ablate(th_ablation ablation)
     th_scene *scene = mixed_scene(CHARACTERS);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, &err), TH_OK);
     cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, crowd, &err), TH_OK);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
     const th_ablated_frame_desc desc = {ablation, crowd, &batch_crowds, jobs, 1};
     cr_assert_eq(th_ablated_frame_create(&desc, &ablated, &err), TH_OK);
     const size_t bytes = th_crowd_palette_bytes(crowd), entries = small->bone_count * 48;

@@ -214,7 +214,7 @@ static th_row judge_floor(double ns, uint32_t threads, const char *failure)
     const th_scene_desc desc = {.models = (const th_model *const[]){model}, .model_count = 1, .instance_count = 64};
     cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_SCALAR, TH_FORMAT_F32, &crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palettes_create(crowd, &palette, &err), TH_OK, "%s", err.text);
     th_crowd_set_writes(crowd, TH_WRITES_STREAMED);
     th_row row = {.threads = threads};
     snprintf(row.failure, sizeof row.failure, "%s", failure);
@@ -224,7 +224,7 @@ static th_row judge_floor(double ns, uint32_t threads, const char *failure)
     th_validate_floor(crowd, palette, &row);
     cr_expect_eq(th_crowd_writes(crowd), TH_WRITES_STREAMED);
     th_samples_fini(&row.real_ns);
-    free(palette);
+    th_palettes_destroy(palette);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     th_model_destroy(model);

@@ -102,9 +102,9 @@ Test(simulation, plays_the_behaviour_of_its_settings)
         th_frame *frame;
         cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
         cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, &err), TH_OK, "%s", err.text);
-        const th_frame_desc how = {.crowd = crowd, .jobs = simulation->jobs, .behaviour = scene->behaviour};
-        cr_assert_eq(th_frame_create(&how, &frame, &err), TH_OK, "%s", err.text);
-        cr_assert_eq(th_palette_create(crowd, &scenes[kind], &err), TH_OK, "%s", err.text);
+        const th_frame_desc how = {.crowd = crowd, .jobs = simulation->jobs};
+        cr_assert_eq(th_frame_create_with(&how, scene->behaviour, &frame, &err), TH_OK, "%s", err.text);
+        cr_assert_eq(th_palettes_create(crowd, &scenes[kind], &err), TH_OK, "%s", err.text);
         th_frame_run(frame, MOMENT_S, scenes[kind]);
         th_frame_destroy(frame);
         th_crowd_destroy(crowd);
@@ -117,7 +117,7 @@ Test(simulation, plays_the_behaviour_of_its_settings)
         th_simulation_destroy(simulation);
     }
     for (unsigned kind = 0; kind < TH_BEHAVIOUR_KIND_COUNT; kind++)
-        free(scenes[kind]);
+        th_palettes_destroy(scenes[kind]);
 }
 
 static uint64_t ticks_of(th_controller *controller)

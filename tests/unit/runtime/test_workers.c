@@ -74,9 +74,9 @@ static void check_frames(th_crowd *crowd, th_jobs *jobs, uint32_t fewest)
     th_frame *frame;
     void *palette;
     uint32_t shown[COUNT];
-    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1, .workers = true};
+    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1};
     cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
-    cr_assert_eq(th_palette_create(crowd, &palette, NULL), TH_OK);
+    cr_assert_eq(th_palettes_create(crowd, &palette, NULL), TH_OK);
     for (uint32_t i = 0; i < COUNT; i++)
         shown[i] = i;
     uint32_t workers = 0;
@@ -92,7 +92,7 @@ static void check_frames(th_crowd *crowd, th_jobs *jobs, uint32_t fewest)
     cr_expect(last_count == (COUNT / 2 - 5) / 16 && last_begin < last_count, "the last worker begins at %u of %u",
               last_begin, last_count);
     th_crowd_set_active(crowd, NULL, COUNT);
-    free(palette);
+    th_palettes_destroy(palette);
     th_frame_destroy(frame);
     cr_expect(fewest == 1 ? workers == 1 : workers > 1, "%u workers", workers);
 }
