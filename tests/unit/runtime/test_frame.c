@@ -145,6 +145,22 @@ Test(frame, poses_the_same_on_all_threads_in_each_format)
     }
 }
 
+Test(frame, poses_no_batch_but_those_it_is_asked_for)
+{
+    make_palettes(TH_FORMAT_F32);
+    th_frame *frame = create_frame((th_frame_desc){.crowd = NULL});
+    want(1, COUNT);
+    const size_t begin = th_crowd_palette_offset(crowd, 16), end = th_crowd_palette_offset(crowd, 48);
+    th_frame_begin(frame, 1, palettes);
+    th_frame_batches(frame, 1, 3, 0);
+    th_frame_end(frame);
+    memset(wanted, GUARD, begin);
+    memset(wanted + end, GUARD, bytes - end);
+    expect_wanted("batches 1 and 2 on", 1);
+    th_frame_destroy(frame);
+    free_palettes();
+}
+
 /* Rows of a mapped buffer, say, in which others have theirs: each begins on another line. */
 Test(frame, poses_into_memory_at_any_line)
 {
@@ -156,7 +172,6 @@ Test(frame, poses_into_memory_at_any_line)
         th_frame_run(frame, 2, buffer + at);
         cr_expect_eq(memcmp(buffer + at, wanted, bytes), 0, "%zu", at);
     }
-    th_palettes_destroy(NULL);
     free(buffer);
     th_frame_destroy(frame);
     free_palettes();

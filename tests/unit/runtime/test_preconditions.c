@@ -260,7 +260,8 @@ static th_frame *end_frame(void)
 }
 
 MISUSED_BY(a_frame_has_a_crowd, th_frame_create(&(th_frame_desc){.crowd = NULL}, &(th_frame *){NULL}, NULL));
-MISUSED_BY(tasks_have_both_functions, create_frame((th_frame_desc){.tasks = {enqueue_nothing}, .threads = 1}));
+MISUSED_BY(tasks_have_both_functions,
+           create_frame((th_frame_desc){.tasks = {.enqueue = enqueue_nothing}, .threads = 1}));
 MISUSED_BY(a_frame_has_so_many_threads, create_frame((th_frame_desc){.threads = TH_JOBS_MAX_THREADS + 1}));
 MISUSED_BY(a_frame_is_at_a_finite_time, th_frame_run(end_frame(), HUGE_VAL, palette));
 MISUSED_BY(a_frame_writes_whole_lines, th_frame_run(end_frame(), 0, (char *)palette + 32));
@@ -268,6 +269,7 @@ MISUSED_BY(a_frame_ends_before_the_next, th_frame_begin(begin_frame(), 0, palett
 MISUSED_BY(a_frame_begins_before_it_ends, th_frame_end(end_frame()));
 MISUSED_BY(a_frame_begins_before_its_batches, th_frame_batches(end_frame(), 0, 1, 0));
 MISUSED_BY(batches_are_those_of_the_frame, th_frame_batches(begin_frame(), 0, th_crowd_batch_count(crowd) + 1, 0));
+MISUSED_BY(a_range_of_batches_begins_before_its_end, th_frame_batches(begin_frame(), 1, 0, 0));
 MISUSED_BY(workers_are_those_of_the_frame, th_frame_batches(begin_frame(), 0, 1, 1));
 
 MISUSE(a_pose_is_held_no_longer_than_its_plan_allows)
