@@ -213,7 +213,7 @@ void th_camera_clip(const th_camera *camera, float aspect, float out_clip_from_s
  * them. That memory grows with the number of visible characters. Or the GPU does all of this, in memory for all
  * characters. */
 
-/* Where characters stand. Heights are above the ground, Y = 0; the middle of the crowd is the origin. */
+/* Where characters stand. The ground is Y = 0, the middle of the crowd is the origin. */
 typedef enum th_layout_kind {
     TH_LAYOUT_GRID = 0, /* rows and columns, all looking along +Z. They wind outward from the middle, so more characters
                            move none of the others */

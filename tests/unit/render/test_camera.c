@@ -360,6 +360,28 @@ CHECK(camera, sees_what_is_not_in_the_middle)
     }
 }
 
+CHECK(camera, is_valid_within_its_ranges)
+{
+    const th_camera good = th_camera_look_at((const float[3]){0, 1, 5}, (const float[3]){0, 0, 0});
+    const struct {
+        size_t field;
+        float value;
+    } bad[] = {
+        {offsetof(th_camera, target[1]), NAN},  {offsetof(th_camera, yaw_rad), INFINITY},
+        {offsetof(th_camera, pitch_rad), NAN},  {offsetof(th_camera, distance), 0},
+        {offsetof(th_camera, distance), NAN},   {offsetof(th_camera, distance), INFINITY},
+        {offsetof(th_camera, fov_y_rad), 0},    {offsetof(th_camera, fov_y_rad), 3.15F},
+        {offsetof(th_camera, near_z), 0},       {offsetof(th_camera, far_z), good.near_z},
+        {offsetof(th_camera, far_z), INFINITY},
+    };
+    cr_expect(th_camera_is_valid(&good) && !th_camera_is_valid(NULL));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        th_camera camera = good;
+        memcpy((char *)&camera + bad[i].field, &bad[i].value, sizeof bad[i].value);
+        cr_expect(!th_camera_is_valid(&camera), "%zu", i);
+    }
+}
+
 Test(camera, checks)
 {
     run_checks("camera");
