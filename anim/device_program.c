@@ -258,7 +258,7 @@ void th_device_program_fini(th_device_program *program)
 
 /* ---- crowds ---- */
 
-void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out)
+void th_crowd_cursors(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count && (out || begin == end));
     batch b = {.model = crowd->models};
