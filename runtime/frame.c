@@ -48,7 +48,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
     assert(desc && desc->crowd && desc->jobs && out);
     const uint32_t threads = th_jobs_threads(desc->jobs), capacity = th_crowd_most_batches(desc->crowd);
     const uint32_t stride = desc->behaviour ? th_behaviour_layer_stride(desc->behaviour) : 0;
-    const size_t instances = th_crowd_instance_count(desc->crowd);
+    const size_t instances = th_crowd_capacity(desc->crowd);
     *out = NULL;
 
     /* With a behaviour, instances with the same number of layers are posed together as far as a chunk reaches, and
@@ -196,6 +196,6 @@ th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
     *out = bytes < machine ? th_cache_line_alloc(bytes) : NULL;
     if (*out)
         return TH_OK;
-    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB",
-                   th_crowd_instance_count(crowd), (double)bytes / 1e6);
+    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB", th_crowd_capacity(crowd),
+                   (double)bytes / 1e6);
 }

@@ -53,7 +53,7 @@ typedef struct th_device_playback {
 } th_device_playback;
 
 /* The clips of all compiled models, and what each instance plays, in its own model. out: th_crowd_device_clip_count of
- * them, and th_crowd_instance_count. */
+ * them, and th_crowd_capacity. */
 uint32_t th_crowd_device_clip_count(const th_crowd *crowd);
 void th_crowd_device_clips(const th_crowd *crowd, th_device_clip *out);
 void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out);

@@ -62,8 +62,8 @@ typedef struct th_crowd_view_desc {
     uint32_t model_count;                             /* at least 1 */
     th_compiled_model_desc compile;                   /* how to compile models; its `model` is ignored */
     const th_compiled_model *const *compiled_models;  /* [model] borrowed; NULL: prepare compiles them */
-    const th_instance *instances; /* [count] read by th_crowd_view_prepare; NULL: generated from the seed */
-    uint32_t count;               /* characters; at least 1. More than TH_GPU_INSTANCE_PALETTES: TH_ERR_LIMIT */
+    const th_spawn *instances; /* [count] read by th_crowd_view_prepare; NULL: generated from the seed */
+    uint32_t count;            /* characters; at least 1. More than TH_GPU_INSTANCE_PALETTES: TH_ERR_LIMIT */
     uint64_t seed;
     th_layout_kind layout;
     bool surroundings; /* draws what stands and lies around the crowd of the layout. The two are a scene */
