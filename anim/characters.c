@@ -6,6 +6,7 @@
 #include <core/random.h>
 
 #include <math.h>
+#include <string.h>
 
 /* ---- what they play ---- */
 
@@ -34,6 +35,12 @@ static th_playback playback_of(const th_compiled_model *compiled, const th_play 
     if (!(duration_s > 0))
         return (th_playback){0};
     return th_playback_of(duration_s, play->phase_s - play->speed * play->at_s, play->speed);
+}
+
+static th_play *played(th_crowd *crowd, uint32_t slot)
+{
+    crowd_life *life = &crowd->lives[slot];
+    return life->layer_count > 0 ? &crowd->layers[(size_t)slot * crowd->max_layers].play : &life->play;
 }
 
 /* Takes over what lives[slot] plays. */
@@ -71,6 +78,7 @@ static uint32_t enter(th_crowd *crowd, uint32_t model, const th_play *play)
     crowd->model_of[slot] = model;
     crowd->place_of[slot] = TH_NO_INDEX;
     crowd->lives[slot].play = *play;
+    crowd->lives[slot].layer_count = 0;
     set_playing(crowd, slot);
     return slot;
 }
@@ -149,6 +157,7 @@ th_result th_crowd_play(th_crowd *crowd, th_character character, const th_play *
                   can_play(crowd->models[crowd->model_of[character.slot]].compiled, play)))
         return th_fail(err, TH_ERR_USAGE, "a character of the crowd plays a clip of its model at finite times");
     crowd->lives[character.slot].play = *play;
+    crowd->lives[character.slot].layer_count = 0;
     set_playing(crowd, character.slot);
     return TH_OK;
 }
@@ -157,7 +166,7 @@ void th_crowd_seek(th_crowd *crowd, th_character character, double phase_s, doub
 {
     if (!TH_VALID(contains(crowd, character) && isfinite(phase_s) && isfinite(at_s)))
         return;
-    th_play *play = &crowd->lives[character.slot].play;
+    th_play *play = played(crowd, character.slot);
     play->phase_s = phase_s;
     play->at_s = at_s;
     set_playing(crowd, character.slot);
@@ -167,7 +176,7 @@ void th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, d
 {
     if (!TH_VALID(contains(crowd, character) && isfinite(speed) && isfinite(at_s)))
         return;
-    th_play *play = &crowd->lives[character.slot].play;
+    th_play *play = played(crowd, character.slot);
     const double duration_s = duration_of(crowd->models[crowd->model_of[character.slot]].compiled, play);
     if (duration_s > 0) {
         const double begin_s = play->phase_s - play->speed * play->at_s;
@@ -177,6 +186,50 @@ void th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, d
     play->speed = speed;
     play->at_s = at_s;
     set_playing(crowd, character.slot);
+}
+
+static bool is_layer(const th_compiled_model *compiled, const th_character_layer *layer)
+{
+    return can_play(compiled, &layer->play) && layer->weight >= 0 && layer->weight <= 1 &&
+           layer->mode < TH_LAYER_MODE_COUNT && (layer->mask == TH_NO_MASK || layer->mask < compiled->mask_count);
+}
+
+th_result th_crowd_set_layers(th_crowd *crowd, th_character character, const th_character_layer *layers, uint32_t count,
+                              th_error *err)
+{
+    bool is_valid = contains(crowd, character) && count <= crowd->max_layers && (layers || count == 0);
+    const crowd_model *model = is_valid ? &crowd->models[crowd->model_of[character.slot]] : NULL;
+    for (uint32_t i = 0; is_valid && i < count; i++)
+        is_valid = is_layer(model->compiled, &layers[i]);
+    if (!TH_VALID(is_valid))
+        return th_fail(err, TH_ERR_USAGE,
+                       "a character of the crowd has no more layers than that, with clips and masks of its model, "
+                       "finite times, and weights of 0 to 1");
+    for (uint32_t i = 0; i < count; i++)
+        if (layers[i].play.clip != TH_NO_INDEX && model->obstacles[layers[i].play.clip] >> layers[i].mode & 1)
+            return th_fail(err, TH_ERR_INPUT, "%s cannot be added: it starts from a scale of 0",
+                           model->compiled->model->clips[layers[i].play.clip].name);
+    if (count > 0)
+        memmove(crowd->layers + (size_t)character.slot * crowd->max_layers, layers, count * sizeof *layers);
+    crowd->lives[character.slot].layer_count = count;
+    return TH_OK;
+}
+
+uint32_t th_crowd_layers_at(const th_crowd *crowd, uint32_t instance, double time_s, th_layer *out)
+{
+    assert(crowd && instance < crowd->capacity && out);
+    const th_compiled_model *compiled = crowd->models[crowd->model_of[instance]].compiled;
+    const th_character_layer *layers = crowd->layers + (size_t)instance * crowd->max_layers;
+    const uint32_t count = crowd->lives[instance].layer_count;
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = (th_layer){.ratio = i > 0 && layers[i].in_step
+                                         ? out->ratio
+                                         : th_playback_ratio(playback_of(compiled, &layers[i].play), time_s),
+                            .weight = layers[i].weight,
+                            .clip = layers[i].play.clip == TH_NO_INDEX ? TH_REST_CLIP : (uint16_t)layers[i].play.clip,
+                            .mode = layers[i].mode,
+                            .mask = layers[i].mask};
+    return count;
 }
 
 bool th_crowd_get(const th_crowd *crowd, th_character character, th_character_info *out)
@@ -189,7 +242,9 @@ bool th_crowd_get(const th_crowd *crowd, th_character character, th_character_in
                                    .palette = is_active(crowd, slot)
                                                   ? crowd->place_of[slot] - crowd->models[crowd->posed_in[slot]].first
                                                   : TH_NO_INDEX,
-                                   .play = crowd->lives[slot].play};
+                                   .play = crowd->lives[slot].play,
+                                   .layers = crowd->layers + (size_t)slot * crowd->max_layers,
+                                   .layer_count = crowd->lives[slot].layer_count};
     return true;
 }
 

@@ -13,12 +13,24 @@
 
 /* ---- creation ---- */
 
+/* Whether clips can be added takes too long to find out again whenever a weight changes. */
+static void find_obstacles(th_crowd *crowd, crowd_model *model)
+{
+    const th_model *source = model->compiled->model;
+    model->obstacles = th_arena_new(crowd->arena, uint8_t, source->clip_count);
+    for (uint32_t c = 0; model->obstacles && c < source->clip_count; c++)
+        for (th_layer_mode mode = TH_LAYER_ADD; mode <= TH_LAYER_ADD_REST; mode++)
+            model->obstacles[c] |= (uint8_t)((th_layer_add_obstacle(source, c, mode) != NULL) << mode);
+}
+
 /* Sets what does not depend on who is active. */
 static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_model *compiled)
 {
     const th_pose_form form = th_pose_form_of(crowd->format);
     const th_program *program = &compiled->program;
     model->compiled = compiled;
+    if (crowd->max_layers > 0)
+        find_obstacles(crowd, model);
     for (uint32_t c = 0; c <= compiled->model->clip_count; c++)
         model->plays_exact |= !compiled->compiled_clips[c].keys;
     model->palette_bytes = program->entry_count * th_palette_entry_bytes(crowd->format);
@@ -75,6 +87,8 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
                            .models = th_arena_new(arena, crowd_model, desc->compiled_model_count),
                            .model_count = desc->compiled_model_count,
                            .lives = th_arena_new(arena, crowd_life, capacity),
+                           .layers = th_arena_new(arena, th_character_layer, (size_t)capacity * desc->max_layers),
+                           .max_layers = desc->max_layers,
                            .characters = th_arena_new(arena, crowd_character, capacity),
                            .active = th_arena_new(arena, crowd_character, capacity),
                            .instance_of = th_arena_new(arena, uint32_t, capacity),
@@ -83,12 +97,12 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
                            .posed_in = th_arena_new(arena, uint32_t, capacity),
                            .capacity = capacity};
     th_crowd *crowd = th_arena_copy(arena, &made, 1, sizeof made);
+    for (uint32_t m = 0; crowd && m < crowd->model_count; m++)
+        set_model(crowd, &crowd->models[m], desc->compiled_models[m]);
     if (th_arena_failed(arena)) {
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd of %u", capacity);
     }
-    for (uint32_t m = 0; m < crowd->model_count; m++)
-        set_model(crowd, &crowd->models[m], desc->compiled_models[m]);
     for (uint32_t slot = capacity; slot-- > 0;)
         th_crowd_leave(crowd, slot);
     th_crowd_set_active(crowd, NULL, 0);
@@ -282,6 +296,12 @@ uint32_t th_crowd_capacity(const th_crowd *crowd)
     return crowd->capacity;
 }
 
+uint32_t th_crowd_max_layers(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->max_layers;
+}
+
 uint32_t th_crowd_model_count(const th_crowd *crowd)
 {
     assert(crowd);
@@ -358,6 +378,7 @@ size_t th_crowd_bytes(const th_crowd *crowd)
 {
     assert(crowd);
     return sizeof *crowd + crowd->model_count * sizeof *crowd->models +
+           (size_t)crowd->capacity * crowd->max_layers * sizeof *crowd->layers +
            (size_t)crowd->capacity * (sizeof *crowd->lives + 2 * sizeof *crowd->active + 4 * sizeof *crowd->place_of);
 }
 

@@ -24,6 +24,7 @@ typedef struct crowd_character {
 typedef struct crowd_life {
     th_play play;
     uint32_t generation; /* of this or the next character in the slot */
+    uint32_t layer_count;
 } crowd_life;
 
 /* The active characters of one compiled model. Their batches and palettes are contiguous. */
@@ -31,6 +32,7 @@ typedef struct crowd_model {
     const th_compiled_model *compiled;
     uint32_t first, count; /* of th_crowd.active */
     bool plays_exact;      /* some clips play exact */
+    uint8_t *obstacles;    /* [clip] to layers: bits by mode; NULL: nobody has layers */
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: as th_palette_stride */
     size_t scratch_bytes;                                 /* without the palette of a character that plays exact */
@@ -48,7 +50,9 @@ struct th_crowd {
     th_arena *arena; /* holds all of this */
     crowd_model *models;
     uint32_t model_count;
-    crowd_life *lives;           /* [slot], as all that is by instance, which is the slot of a character */
+    crowd_life *lives;          /* [slot], as all that is by instance, which is the slot of a character */
+    th_character_layer *layers; /* [slot][max_layers] */
+    uint32_t max_layers;
     crowd_character *characters; /* [instance] */
     crowd_character *active;     /* [place] in the order of palettes, so that a batch reads neighbours */
     uint32_t *instance_of;       /* [place] */

@@ -47,15 +47,16 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
 {
     assert(desc && desc->crowd && desc->jobs && out);
     const uint32_t threads = th_jobs_threads(desc->jobs), capacity = th_crowd_most_batches(desc->crowd);
-    const uint32_t stride = desc->behaviour ? th_behaviour_layer_stride(desc->behaviour) : 0;
+    const uint32_t stride =
+        desc->behaviour ? th_behaviour_layer_stride(desc->behaviour) : th_crowd_max_layers(desc->crowd);
     const size_t instances = th_crowd_capacity(desc->crowd);
     *out = NULL;
 
-    /* With a behaviour, instances with the same number of layers are posed together as far as a chunk reaches, and
+    /* With layers, instances with the same number of layers are posed together as far as a chunk reaches, and
      * share lanes. More than a few chunks a thread would be needed to balance them. */
     enum { CHUNKS = 4 };
     uint32_t grain = TH_FRAME_DEFAULT_GRAIN;
-    if (desc->behaviour) {
+    if (stride > 0) {
         const uint32_t most = th_crowd_batch_count(desc->crowd) / (CHUNKS * threads);
         grain = most < TH_FRAME_DEFAULT_GRAIN     ? TH_FRAME_DEFAULT_GRAIN
                 : most < TH_FRAME_BEHAVIOUR_GRAIN ? most
@@ -73,15 +74,15 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .partition = th_arena_new(arena, uint32_t, threads),
         .capacity = capacity,
         .behaviour = desc->behaviour,
-        .layer_counts = desc->behaviour ? th_arena_new(arena, uint8_t, instances) : NULL,
+        .layer_counts = stride > 0 ? th_arena_new(arena, uint8_t, instances) : NULL,
         .workers = desc->workers ? th_arena_new(arena, uint8_t, capacity) : NULL,
     };
     /* Not from the arena, which touches its pages: they are to be placed near the worker that writes them first. */
     frame.scratch = th_cache_line_alloc(frame.scratch_stride * threads);
-    frame.layers = desc->behaviour ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
+    frame.layers = stride > 0 ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
     frame.table = (th_crowd_layers){frame.layers, frame.layer_counts, stride};
     th_frame *made = th_arena_copy(arena, &frame, 1, sizeof frame);
-    if (th_arena_failed(arena) || !frame.scratch || (desc->behaviour && !frame.layers)) {
+    if (th_arena_failed(arena) || !frame.scratch || (stride > 0 && !frame.layers)) {
         th_frame_destroy(&frame);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %zu characters on %u threads", instances, threads);
     }
@@ -106,17 +107,19 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     assert(begin < end && end <= frame->capacity && worker < th_jobs_threads(frame->jobs));
     if (frame->observer.begin)
         frame->observer.begin(frame->observer.ctx, worker);
-    for (uint32_t b = begin; frame->behaviour && b < end; b++) {
+    for (uint32_t b = begin; frame->layers && b < end; b++) {
         const uint32_t *instances, count = th_crowd_batch_instances(frame->crowd, b, &instances);
         for (uint32_t k = 0; k < count; k++) {
             const uint32_t i = instances[k];
             if (i == TH_NO_INDEX) /* a shared pose */
                 continue;
             th_layer *layers = frame->layers + (size_t)i * frame->table.stride;
-            frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
+            frame->layer_counts[i] =
+                (uint8_t)(frame->behaviour ? th_behaviour_layers(frame->behaviour, i, frame->time_s, layers)
+                                           : th_crowd_layers_at(frame->crowd, i, frame->time_s, layers));
         }
     }
-    if (frame->behaviour)
+    if (frame->layers)
         th_crowd_pose_layers(frame->crowd, begin, end, frame->time_s, &frame->table, frame->palette, scratch);
     else
         th_crowd_pose(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
@@ -147,7 +150,7 @@ void th_frame_run(th_frame *frame, double time_s, void *palette)
 const th_crowd_layers *th_frame_layers(const th_frame *frame)
 {
     assert(frame);
-    return frame->behaviour ? &frame->table : NULL;
+    return frame->layers ? &frame->table : NULL;
 }
 
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)

@@ -666,18 +666,34 @@ th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint6
 void th_crowd_remove(th_crowd *crowd, th_character character);
 uint32_t th_crowd_count(const th_crowd *crowd); /* of characters */
 
-/* Plays this from now on. Errors: TH_ERR_USAGE. */
+/* Plays this alone from now on, without layers. Errors: TH_ERR_USAGE. */
 th_result th_crowd_play(th_crowd *crowd, th_character character, const th_play *play, th_error *err);
 
-/* Move what a character plays in time: at at_s it is at phase_s; or it has another speed from at_s on, where it is at
- * that time. */
+/* Move in time what a character plays, its first layer if it has layers: at at_s it is at phase_s; or it stays where it
+ * is at at_s, and has another speed. */
 void th_crowd_seek(th_crowd *crowd, th_character character, double phase_s, double at_s);
 void th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, double at_s);
 
+/* A layer of a character, as of th_layer. */
+typedef struct th_character_layer {
+    th_play play;
+    float weight; /* 0 to 1 */
+    uint8_t mode; /* th_layer_mode */
+    uint8_t mask; /* index into the masks of the compiled model; TH_NO_MASK */
+    bool in_step; /* at the same part of its clip as the first layer; its own play says no more than the clip */
+} th_character_layer;
+
+/* Plays layers from now on, instead of the clip; 0 of them: the clip again, which has gone on. layers: copied. Errors:
+ * TH_ERR_INPUT if a clip cannot be added (th_layer_add_obstacle); TH_ERR_USAGE, also for more than max_layers. */
+th_result th_crowd_set_layers(th_crowd *crowd, th_character character, const th_character_layer *layers, uint32_t count,
+                              th_error *err);
+
 typedef struct th_character_info {
     uint32_t model;
-    uint32_t palette; /* its index among those of th_crowd_palettes, until somebody is added or removed */
-    th_play play;
+    uint32_t palette;                 /* its index among those of th_crowd_palettes, until somebody comes or goes */
+    th_play play;                     /* its clip */
+    const th_character_layer *layers; /* of the crowd, until it changes */
+    uint32_t layer_count;
 } th_character_info;
 
 /* Returns whether the character is in the crowd. out: what it does; may be NULL. */
@@ -809,7 +825,7 @@ typedef struct th_frame_desc {
     const th_crowd *crowd;         /* required; borrowed */
     th_jobs *jobs;                 /* required; borrowed */
     uint32_t grain;                /* batches per chunk; 0 = as above */
-    const th_behaviour *behaviour; /* of the crowd's instances; borrowed; NULL: each plays its own clip */
+    const th_behaviour *behaviour; /* of the crowd's characters, instead of what they play; borrowed; may be NULL */
     bool workers;                  /* records which worker posed each batch, for th_frame_worker */
 } th_frame_desc;
 

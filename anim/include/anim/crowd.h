@@ -36,6 +36,7 @@ th_isa th_crowd_isa(const th_crowd *crowd);          /* never TH_ISA_AUTO */
 uint64_t th_crowd_bone_count(const th_crowd *crowd); /* bones of all instances */
 th_writes th_crowd_writes(const th_crowd *crowd);    /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_capacity(const th_crowd *crowd);   /* slots are below */
+uint32_t th_crowd_max_layers(const th_crowd *crowd);
 uint32_t th_crowd_model_count(const th_crowd *crowd);
 uint64_t th_crowd_entry_count(const th_crowd *crowd);  /* palette entries of all instances: bones, and weights */
 uint32_t th_crowd_batch_count(const th_crowd *crowd);  /* a batch, the unit of work, is 16 instances of one model; its
@@ -105,6 +106,9 @@ typedef struct th_crowd_layers {
     const uint8_t *counts;  /* by instance; at most TH_MAX_LAYERS */
     uint32_t stride;
 } th_crowd_layers;
+
+/* The layers that an instance has at a time, and returns how many. out: th_crowd_max_layers. */
+uint32_t th_crowd_layers_at(const th_crowd *crowd, uint32_t instance, double time_s, th_layer *out);
 
 /* th_crowd_pose with layers. Instances with the same number of layers are posed together, out of several batches; the
  * bytes depend on that as little as on threads. Poses with a clip that plays exact are computed from authored keys. */
