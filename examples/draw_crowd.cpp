@@ -95,15 +95,13 @@ int main(int argc, char **argv)
     const th_compiled_model *compiled_models[] = {compiled};
 
     const int side = 16;
-    std::vector<th_instance> instances(side * side);
-    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances.data(), side * side);
     th_crowd_desc crowd_desc{};
     crowd_desc.compiled_models = compiled_models;
     crowd_desc.compiled_model_count = 1;
-    crowd_desc.instances = instances.data();
-    crowd_desc.instance_count = side * side;
+    crowd_desc.capacity = side * side;
     th_crowd *crowd = nullptr;
     check(th_crowd_create(&crowd_desc, &crowd, &err), err);
+    check(th_crowd_scatter(crowd, side * side, TH_NO_INDEX, 1, &err), err);
     th_jobs_desc jobs_desc{};
     th_jobs *jobs = nullptr;
     check(th_jobs_create(&jobs_desc, &jobs, &err), err);

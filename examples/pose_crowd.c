@@ -37,15 +37,12 @@ int main(int argc, char **argv)
 
     /* Who plays what, from when and how fast: here by a seed. */
     const uint32_t count = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1000;
-    th_instance *instances = calloc(count, sizeof *instances);
-    if (count == 0 || !instances)
-        return count == 0 ? 2 : 4;
-    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, count);
+    if (count == 0)
+        return 2;
     th_crowd *crowd;
-    const th_crowd_desc crowd_desc = {
-        .compiled_models = compiled_models, .compiled_model_count = 1, .instances = instances, .instance_count = count};
+    const th_crowd_desc crowd_desc = {.compiled_models = compiled_models, .compiled_model_count = 1, .capacity = count};
     check(th_crowd_create(&crowd_desc, &crowd, &err), &err);
-    free(instances);
+    check(th_crowd_scatter(crowd, count, TH_NO_INDEX, 1, &err), &err);
 
     /* Threads, the frame that hands batches of the crowd to them, and memory for the palettes. */
     th_jobs *jobs;
@@ -62,9 +59,12 @@ int main(int argc, char **argv)
         th_frame_run(frame, f / 60.0, palettes);
     }
     double ns = 1e9 * (now_s() - begin_s) / FRAMES;
-    printf("%u characters, %u threads, %s: %.2f ns a bone, palettes %016llx\n", count, th_jobs_threads(jobs),
-           th_isa_name(th_crowd_isa(crowd)), ns / (double)th_crowd_bone_count(crowd),
-           (unsigned long long)th_crowd_hash(crowd, palettes));
+    const th_palette_range range = th_crowd_palettes(crowd, 0);
+    unsigned long long hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = range.offset; i < range.offset + range.count * range.stride; i++)
+        hash = (hash ^ ((unsigned char *)palettes)[i]) * 1099511628211u;
+    printf("%u characters, %u threads: %.2f ns a bone, palettes %016llx\n", count, th_jobs_threads(jobs),
+           ns / count / model->bone_count, hash);
 
     th_palettes_destroy(palettes);
     th_frame_destroy(frame);

@@ -75,14 +75,14 @@ th_result th_frame_create_with(const th_frame_desc *desc, const th_behaviour *be
                        TH_JOBS_MAX_THREADS);
     const uint32_t threads = desc->jobs ? th_jobs_threads(desc->jobs) : desc->threads ? desc->threads : 1;
     const uint32_t capacity = th_crowd_most_batches(desc->crowd);
-    const uint32_t stride = behaviour ? th_behaviour_layer_stride(behaviour) : 0;
-    const size_t instances = th_crowd_instance_count(desc->crowd);
+    const uint32_t stride = behaviour ? th_behaviour_layer_stride(behaviour) : th_crowd_max_layers(desc->crowd);
+    const size_t instances = th_crowd_capacity(desc->crowd);
 
-    /* With a behaviour, instances with the same number of layers are posed together as far as a chunk reaches, and
+    /* With layers, instances with the same number of layers are posed together as far as a chunk reaches, and
      * share lanes. More than a few chunks a thread would be needed to balance them. */
     enum { CHUNKS = 4 };
     uint32_t grain = TH_FRAME_DEFAULT_GRAIN;
-    if (behaviour) {
+    if (stride > 0) {
         const uint32_t most = th_crowd_batch_count(desc->crowd) / (CHUNKS * threads);
         grain = most < TH_FRAME_DEFAULT_GRAIN     ? TH_FRAME_DEFAULT_GRAIN
                 : most < TH_FRAME_BEHAVIOUR_GRAIN ? most
@@ -102,17 +102,17 @@ th_result th_frame_create_with(const th_frame_desc *desc, const th_behaviour *be
         .partition = th_arena_new(arena, uint32_t, threads),
         .capacity = capacity,
         .behaviour = behaviour,
-        .layer_counts = behaviour ? th_arena_new(arena, uint8_t, instances) : NULL,
+        .layer_counts = stride > 0 ? th_arena_new(arena, uint8_t, instances) : NULL,
         .workers = th_arena_new(arena, uint8_t, capacity),
     };
     /* Not from the arena, which touches its pages: they are to be placed near the worker that writes them first. */
     frame.scratch = th_cache_line_alloc(frame.scratch_stride * threads);
-    frame.layers = behaviour ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
+    frame.layers = stride > 0 ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
     const size_t sockets = instances * th_crowd_socket_stride(desc->crowd);
     frame.sockets = sockets > 0 ? calloc(sockets, SOCKET_FLOATS * sizeof *frame.sockets) : NULL;
     frame.table = (th_crowd_layers){frame.layers, frame.layer_counts, stride};
     th_frame *made = th_arena_copy(arena, &frame, 1, sizeof frame);
-    if (th_arena_failed(arena) || !frame.scratch || (behaviour && !frame.layers) || (sockets > 0 && !frame.sockets)) {
+    if (th_arena_failed(arena) || !frame.scratch || (stride > 0 && !frame.layers) || (sockets > 0 && !frame.sockets)) {
         th_frame_destroy(&frame);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %zu characters on %u threads", instances, threads);
     }
@@ -138,14 +138,16 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     assert(begin < end && end <= frame->partitioned && worker < frame->threads);
     if (frame->observer.begin)
         frame->observer.begin(frame->observer.ctx, worker);
-    for (uint32_t b = begin; frame->behaviour && b < end; b++) {
+    for (uint32_t b = begin; frame->layers && b < end; b++) {
         const uint32_t *instances, count = th_crowd_batch_instances(frame->crowd, b, &instances);
         for (uint32_t k = 0; k < count; k++) {
             const uint32_t i = instances[k];
             if (i == TH_NO_INDEX) /* a shared pose */
                 continue;
             th_layer *layers = frame->layers + (size_t)i * frame->table.stride;
-            frame->layer_counts[i] = (uint8_t)th_behaviour_layers(frame->behaviour, i, frame->time_s, layers);
+            frame->layer_counts[i] =
+                (uint8_t)(frame->behaviour ? th_behaviour_layers(frame->behaviour, i, frame->time_s, layers)
+                                           : th_crowd_layers_at(frame->crowd, i, frame->time_s, layers));
         }
     }
     th_crowd_pose_layers(frame->crowd, begin, end, frame->time_s, th_frame_layers(frame), frame->palette,
@@ -219,15 +221,15 @@ void th_frame_run(th_frame *frame, double time_s, void *palettes)
 const th_crowd_layers *th_frame_layers(const th_frame *frame)
 {
     assert(frame);
-    return frame->behaviour ? &frame->table : NULL;
+    return frame->layers ? &frame->table : NULL;
 }
 
-const float *th_frame_sockets(const th_frame *frame, uint32_t instance)
+const float *th_frame_sockets(const th_frame *frame, th_character character)
 {
-    assert(frame);
-    return th_crowd_socket_count(frame->crowd, instance) > 0
-               ? frame->sockets + (size_t)instance * th_crowd_socket_stride(frame->crowd) * SOCKET_FLOATS
-               : NULL;
+    if (!TH_VALID(frame && th_crowd_get(frame->crowd, character, NULL)) ||
+        th_crowd_socket_count(frame->crowd, character.slot) == 0)
+        return NULL;
+    return frame->sockets + (size_t)character.slot * th_crowd_socket_stride(frame->crowd) * SOCKET_FLOATS;
 }
 
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
@@ -255,8 +257,8 @@ th_result th_palettes_create(const th_crowd *crowd, void **out, th_error *err)
     *out = bytes < machine ? th_cache_line_alloc(bytes) : NULL;
     if (*out)
         return TH_OK;
-    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB",
-                   th_crowd_instance_count(crowd), (double)bytes / 1e6);
+    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB", th_crowd_capacity(crowd),
+                   (double)bytes / 1e6);
 }
 
 void th_palettes_destroy(void *palettes)

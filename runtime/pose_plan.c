@@ -74,7 +74,7 @@ struct th_pose_plan {
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err)
 {
     assert(desc && desc->crowd && out && desc->most_hold <= TH_POSE_MAX_HOLD);
-    const size_t models = th_crowd_model_count(desc->crowd), count = th_crowd_instance_count(desc->crowd);
+    const size_t models = th_crowd_model_count(desc->crowd), count = th_crowd_capacity(desc->crowd);
     *out = NULL;
     th_sharing *sharing = NULL;
     const th_result result =

@@ -96,7 +96,7 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
         *out = (copies * (double)th_crowd_palette_bytes(crowd) + (double)th_crowd_bytes(crowd) +
                 (s->desc->scene.behaviour ? (double)th_behaviour_bytes(scene->behaviour) : 0)) /
                    characters +
-               2 * sizeof(th_instance) + th_behaviour_most_layers(s->desc->scene.behaviour) * sizeof(th_layer) +
+               2 * sizeof(th_spawn) + th_behaviour_most_layers(s->desc->scene.behaviour) * sizeof(th_layer) +
                (s->desc->scene.behaviour ? 1 : 0) + (shares(s) ? TH_SHARED_CROWD_BYTES : 0) +
                (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
@@ -197,7 +197,7 @@ void th_load_test_run(void *load_test, uint64_t frame)
 th_stress_poses th_load_test_poses(const th_load_test *s)
 {
     if (!s->shared.plan)
-        return (th_stress_poses){.evaluated = s->crowd ? th_crowd_instance_count(s->crowd) : 0};
+        return (th_stress_poses){.evaluated = s->crowd ? th_crowd_capacity(s->crowd) : 0};
     const th_pose_counts counts = th_pose_plan_counts(s->shared.plan);
     return (th_stress_poses){.evaluated = counts.evaluated, .shared = counts.shared, .apart = s->shared.apart};
 }

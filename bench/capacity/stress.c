@@ -46,7 +46,7 @@ static th_result check(stress_run *s, th_row *row, th_error *err)
 {
     const th_validate_run_desc validation = validation_of(s);
     s->out->isa = th_crowd_isa(s->load_test.crowd);
-    row->characters = th_crowd_instance_count(s->load_test.crowd);
+    row->characters = th_crowd_capacity(s->load_test.crowd);
     th_result result = th_validate_run(&validation, row, err);
     row->bones = th_crowd_bone_count(s->load_test.crowd); /* that the last frame evaluated */
     for (uint64_t frame = 0; result == TH_OK && frame <= TH_VALIDATE_FRAME; frame += TH_VALIDATE_FRAME / 4)

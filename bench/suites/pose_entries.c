@@ -143,7 +143,7 @@ static json_t *work_json(const th_scene *scene, const th_crowd_work *work, bool 
         for (uint32_t c = 0; c < th_compiled_model_source(scene->compiled_models[m])->clip_count; c++)
             key_bytes += th_compiled_model_clip_report(scene->compiled_models[m], c)->bytes;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const th_instance *instance = &scene->instances[i];
+        const th_spawn *instance = &scene->instances[i];
         exact_characters +=
             th_scene_clip(scene, i) &&
             !th_compiled_model_clip_report(scene->compiled_models[instance->model], instance->clip)->compiled;
@@ -256,7 +256,7 @@ static void run_tutorial(void *subject, uint64_t frame)
     benchmark *p = subject;
     const th_scene *scene = p->shared->scene;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const th_instance *instance = &scene->instances[i];
+        const th_spawn *instance = &scene->instances[i];
         float *palette = (float *)((char *)p->palette + th_crowd_palette_offset(p->crowd, i));
         th_tutorial_palette(p->tutorials[instance->model], instance->clip,
                             th_scene_clip_time(scene, i, p->time_s(frame)), palette);
@@ -549,7 +549,7 @@ static th_result prepare_mix(benchmark *p, const variation *v, th_error *err)
         return th_fail(err, TH_ERR_MEMORY, "no memory for layers");
     for (size_t at = 0; at < count; at++) {
         const uint32_t i = (uint32_t)(at / stride), k = (uint32_t)(at % stride);
-        const th_instance *from = &scene->instances[i];
+        const th_spawn *from = &scene->instances[i];
         const bool overrides = k < desc->override_count;
         const bool is_masked = overrides && k + desc->masked_count >= desc->override_count;
         const uint16_t clip = clip_of(scene, i, k);

@@ -618,15 +618,15 @@ const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_for
 
 /* ---- crowds ---- */
 
-/* A crowd: instances of compiled models, each in its own clip at its own time. Writes bone palettes.
+/* A crowd: characters of compiled models, which come and go, each with a clip or layers of its own.
  *
- * A crowd starts no threads and knows no OpenGL: the caller updates batches [begin, end). Only th_crowd_set_...
- * functions change it; the time is an argument. So any thread may update any range, ranges may run
- * concurrently, and the written bytes depend only on the crowd, the time and the instruction set.
+ * It starts no threads and knows no OpenGL: a frame (below) poses all who are in it at a time, and the palettes that
+ * it writes depend only on them, what they play, the time and the instruction set. Between frames one thread may change
+ * the crowd. Only th_crowd_create allocates.
  *
- * The caller owns the palette memory. The palette of an instance is th_palette_entries in the crowd's format
- * and starts on a 64-byte line. Palettes are written in whole lines, front to back, with zeros after the
- * last entry, and are not read. */
+ * The caller owns the palette memory. The palette of a character has the bones of its model, then the morph weights, in
+ * the crowd's format, and starts on a 64-byte line. Palettes are written in whole lines, front to back, with zeros
+ * after the last entry, and are not read. */
 
 typedef enum th_isa {
     TH_ISA_AUTO = 0, /* the best one of this build that this CPU supports */
@@ -638,61 +638,98 @@ typedef enum th_isa {
     TH_ISA_COUNT,
 } th_isa;
 
-/* "scalar", "sse4", "avx2", "avx512", "neon". */
-const char *th_isa_name(th_isa isa);
-
-/* Whether this CPU, operating system and build support it. */
-bool th_isa_available(th_isa isa);
-
-/* The instruction set that TH_ISA_AUTO selects on this machine. */
-th_isa th_isa_best(void);
-
-typedef struct th_instance {
-    uint32_t model; /* index into th_crowd_desc.compiled_models */
-    uint32_t clip;  /* index into the model's clips, TH_NO_INDEX for the rest pose */
-    double phase_s; /* in clip seconds, at time 0; finite */
-    double speed;   /* clip seconds per second; finite, may be 0 or negative */
-} th_instance;
-
-/* Fills in a random crowd of at least one model: models in turn, random clips, phases over a whole clip and speeds of
- * 0.9 to 1.1. Instance i depends only on the seed and on i, so a larger crowd begins with the smaller one. clip: the
- * clip of all instances; models without a clip of that index get the rest pose. TH_NO_INDEX: a mix of all. */
-void th_instances_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
-                          uint64_t seed, th_instance *out, uint32_t count);
-
 typedef struct th_crowd_desc {
-    const th_compiled_model *const *compiled_models; /* required; borrowed, must outlive the crowd */
-    uint32_t compiled_model_count;                   /* at least 1 if there are instances */
-    const th_instance *instances;                    /* copied */
-    uint32_t instance_count;                         /* may be 0 */
+    const th_compiled_model *const *compiled_models; /* array copied; models borrowed, they must outlive the crowd */
+    uint32_t compiled_model_count;                   /* at least 1 if there is capacity */
+    uint32_t capacity;                               /* the most characters at a time */
+    uint32_t max_layers;                             /* of a character, at most TH_MAX_LAYERS; 0: nobody has layers */
     th_isa isa;
-    th_format palette;
+    th_format format;
     th_writes writes;
+    uint64_t reserved[4]; /* zero: for what comes later */
 } th_crowd_desc;
 
 typedef struct th_crowd th_crowd;
 
-/* Errors: TH_ERR_MEMORY; TH_ERR_ENVIRONMENT if the machine lacks the instruction set; TH_ERR_INPUT if a model cannot
- * have such palettes (th_compiled_model_obstacle). */
+/* Creates a crowd without characters. Errors: TH_ERR_MEMORY; TH_ERR_ENVIRONMENT if the machine lacks the instruction
+ * set; TH_ERR_INPUT if a model cannot have palettes of this format (th_compiled_model_obstacle); TH_ERR_USAGE. */
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err);
 void th_crowd_destroy(th_crowd *crowd);
 
-th_isa th_crowd_isa(const th_crowd *crowd);           /* never TH_ISA_AUTO */
-th_format th_crowd_format(const th_crowd *crowd);     /* never TH_FORMAT_AUTO */
-uint64_t th_crowd_bone_count(const th_crowd *crowd);  /* bones of all instances */
-size_t th_crowd_palette_bytes(const th_crowd *crowd); /* for all instances; a multiple of 64 */
+/* Who it is, as long as it is in the crowd and after. slot: below the capacity, 0, 1, 2, ... as a new crowd fills;
+ * those who are removed leave theirs to others. generation: how often the slot was taken; 0: nobody. No two characters
+ * of a crowd ever have the same id. */
+typedef struct th_character {
+    uint32_t slot, generation;
+} th_character;
 
-/* The palettes of the active instances of a model: `count` of them from `offset` on, `stride` bytes apart. */
+/* A clip in time: when the time of the frame is at_s, it is at phase_s, and from there it goes on, forwards and
+ * backwards. Clips repeat. The numbers are finite. */
+typedef struct th_play {
+    uint32_t clip;  /* index into the model's clips; TH_NO_INDEX: the rest pose */
+    double phase_s; /* of the clip */
+    double speed;   /* seconds of the clip per second; 0: it stands still; negative: backwards */
+    double at_s;
+} th_play;
+
+/* Adds a character. Takes O(models) time, as removing does. model: index into th_crowd_desc.compiled_models. out: may
+ * be NULL. Errors: TH_ERR_LIMIT if the crowd is full; TH_ERR_USAGE. */
+th_result th_crowd_spawn(th_crowd *crowd, uint32_t model, const th_play *play, th_character *out, th_error *err);
+
+/* Adds `count` characters at random: models in turn, random clips, phases over a whole clip and speeds of 0.9 to 1.1.
+ * The i-th depends only on the seed and on i, so more of them begin with the same. clip: that of all; models without a
+ * clip of this index show the rest pose. TH_NO_INDEX: a mix of all clips. Errors: as th_crowd_spawn, and then nobody is
+ * added. */
+th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint64_t seed, th_error *err);
+
+void th_crowd_remove(th_crowd *crowd, th_character character);
+uint32_t th_crowd_count(const th_crowd *crowd); /* of characters */
+
+/* Plays this alone from now on, without layers. Errors: TH_ERR_USAGE. */
+th_result th_crowd_play(th_crowd *crowd, th_character character, const th_play *play, th_error *err);
+
+/* Move in time what a character plays, its first layer if it has layers: at at_s it is at phase_s; or it stays where it
+ * is at at_s, and has another speed. */
+void th_crowd_seek(th_crowd *crowd, th_character character, double phase_s, double at_s);
+void th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, double at_s);
+
+/* A layer of a character, as of th_layer. */
+typedef struct th_character_layer {
+    th_play play;
+    float weight; /* 0 to 1 */
+    uint8_t mode; /* th_layer_mode */
+    uint8_t mask; /* index into the masks of the compiled model; TH_NO_MASK */
+    bool in_step; /* at the same part of its clip as the first layer; its own play says no more than the clip */
+} th_character_layer;
+
+/* Plays layers from now on, instead of the clip; 0 of them: the clip again, which has gone on. layers: copied. Errors:
+ * TH_ERR_INPUT if a clip cannot be added (th_layer_add_obstacle); TH_ERR_USAGE, also for more than max_layers. */
+th_result th_crowd_set_layers(th_crowd *crowd, th_character character, const th_character_layer *layers, uint32_t count,
+                              th_error *err);
+
+typedef struct th_character_info {
+    uint32_t model;
+    uint32_t palette;                 /* its index among those of th_crowd_palettes, until somebody comes or goes */
+    th_play play;                     /* its clip */
+    const th_character_layer *layers; /* of the crowd, until it changes */
+    uint32_t layer_count;
+} th_character_info;
+
+/* Returns whether the character is in the crowd. out: what it does; may be NULL. */
+bool th_crowd_get(const th_crowd *crowd, th_character character, th_character_info *out);
+
+th_format th_crowd_format(const th_crowd *crowd); /* never TH_FORMAT_AUTO */
+
+/* Of memory for palettes; a multiple of 64. Suffices for all whom the crowd may have at a time. */
+size_t th_crowd_palette_bytes(const th_crowd *crowd);
+
+/* The palettes of the characters of a model: `count` of them from `offset` on, `stride` bytes apart. */
 typedef struct th_palette_range {
     size_t offset, stride;
     uint32_t count;
 } th_palette_range;
 
 th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model);
-
-/* XXH3 over the palettes of all instances in order, without padding. All instances must be active, or share the palette
- * of th_crowd_set_palettes_of. */
-uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
 
 /* ---- threads ---- */
 
@@ -835,6 +872,11 @@ void th_frame_run(th_frame *frame, double time_s, void *palettes);
 uint32_t th_frame_begin(th_frame *frame, double time_s, void *palettes);
 void th_frame_batches(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker);
 void th_frame_end(th_frame *frame);
+
+/* The matrices of a character's sockets, row-major 3x4, 12 floats each, in the order of th_compiled_model_desc.sockets:
+ * they take the space of the joint to the space to which palettes lead. Of the last frame, which posed the character;
+ * valid until the next. NULL: its compiled model has none. */
+const float *th_frame_sockets(const th_frame *frame, th_character character);
 
 /* Memory for the palettes of a crowd; any other that begins on a 64-byte line does as well. Pages are not touched, so
  * on a NUMA machine each page is placed near the worker that first writes it. TH_ERR_MEMORY, also if it is more than

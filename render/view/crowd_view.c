@@ -315,7 +315,7 @@ static int seek_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
 {
     const stage *s = ctx;
     (void)worker;
-    th_crowd_seek(s->crowd_view->crowd, begin, end, s->time_s, s->cursors);
+    th_crowd_cursors(s->crowd_view->crowd, begin, end, s->time_s, s->cursors);
     return 0;
 }
 

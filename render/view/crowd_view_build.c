@@ -225,7 +225,7 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
     if (!v->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
-        th_instance *instance = &scene->instances[i];
+        th_spawn *instance = &scene->instances[i];
         const uint32_t clips = d->models[instance->model]->clip_count;
 
         /* Where all stand, who got a clip that walks from the mix gets one that stays in place, if the model has any.
@@ -469,7 +469,7 @@ static th_result prepare(th_crowd_view *v, th_error *err)
                                                  .scale_spread = 0.06F});
     if (!v->behaviour && v->plays.kind != TH_BEHAVIOUR_NONE) {
         const uint32_t count = v->scene->instance_count;
-        th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
+        th_spawn *instances = calloc((size_t)count + 1, sizeof *instances);
         if (!instances)
             return th_fail(err, TH_ERR_MEMORY, "no memory for the behaviour of %u characters", count);
         for (uint32_t i = 0; i < count; i++) { /* in a street everyone keeps the pace of a lane */
@@ -486,11 +486,9 @@ static th_result prepare(th_crowd_view *v, th_error *err)
     if (result == TH_OK && !v->crowd) {
         const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)v->compiled_models,
                                     .compiled_model_count = v->posed_count,
-                                    .instances = v->scene->instances,
-                                    .instance_count = v->scene->instance_count,
                                     .isa = d->isa,
-                                    .palette = d->palette};
-        result = th_crowd_create(&desc, &v->crowd, err);
+                                    .format = d->palette};
+        result = th_crowd_create_with(&desc, v->scene->instances, v->scene->instance_count, &v->crowd, err);
     }
     if (result != TH_OK)
         return result;

@@ -221,7 +221,7 @@ static bool make_buffers(const th_crowd *crowd, double time_s, size_t bytes, GLu
     th_device_cursor *cursors = calloc((size_t)count + 1, sizeof *cursors);
     if (!cursors)
         return false;
-    th_crowd_seek(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
+    th_crowd_cursors(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
     const bool ok = th_buffer_make(&buffers[0], bytes, NULL, GL_DYNAMIC_READ) &&
                     th_buffer_make(&buffers[1], count * sizeof *cursors, cursors, GL_STREAM_DRAW);
     free(cursors);

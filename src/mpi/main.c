@@ -217,7 +217,7 @@ static int agree(const study *s, bool has_room, const char *what)
 /* ---- blocks ---- */
 
 /* Of these characters, with the compiled models of the whole crowd. Call fini_block in the end, even if it failed. */
-static th_result init_block(const study *s, const th_instance *instances, uint32_t count, block *b, th_error *err)
+static th_result init_block(const study *s, const th_spawn *instances, uint32_t count, block *b, th_error *err)
 {
     const th_crowd_view_desc *crowd = &s->line->options.crowd;
     th_scene_desc scene = s->scene;
@@ -275,7 +275,7 @@ static bool bind_threads(const th_mpi_job *job, uint32_t threads)
 /* The cost of a model is that of a batch whose characters have this model alone. */
 static th_result create_whole(study *s, th_error *err)
 {
-    th_instance instances[BATCH];
+    th_spawn instances[BATCH];
     th_scene_desc desc = s->scene;
     desc.instance_count *= s->out.is_weak ? (uint32_t)s->job->size : 1;
     th_result result = th_scene_create(&desc, &s->whole, err);
@@ -287,7 +287,7 @@ static th_result create_whole(study *s, th_error *err)
     for (uint32_t m = 0; m < s->whole->compiled_model_count && result == TH_OK; m++) {
         block alike;
         for (int i = 0; i < BATCH; i++)
-            instances[i] = (th_instance){.model = m, .clip = TH_NO_INDEX, .speed = 1};
+            instances[i] = (th_spawn){.model = m, .clip = TH_NO_INDEX, .speed = 1};
         result = init_block(s, instances, BATCH, &alike, err);
         if (result == TH_OK)
             s->costs[m] = th_crowd_batch_cost(alike.crowd, 0) + 1; /* a model without a joint costs something, too */

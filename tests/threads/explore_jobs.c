@@ -153,18 +153,15 @@ static void village_init(village *out)
 {
     static explore_chance chance;
     const explore_policy policy = explore_chance_policy(&chance);
-    th_instance instances[CHARACTERS];
     explore_insist(th_human_create(&out->model, NULL) == TH_OK, "no human");
     explore_insist(th_compiled_model_create(&(th_compiled_model_desc){.model = out->model}, &out->compiled, NULL) ==
                        TH_OK,
                    "no compiled model");
     const th_compiled_model *const compiled_models[] = {out->compiled};
-    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, CHARACTERS);
-    const th_crowd_desc desc = {.compiled_models = compiled_models,
-                                .compiled_model_count = 1,
-                                .instances = instances,
-                                .instance_count = CHARACTERS};
-    explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK, "no crowd");
+    const th_crowd_desc desc = {.compiled_models = compiled_models, .compiled_model_count = 1, .capacity = CHARACTERS};
+    explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK &&
+                       th_crowd_scatter(out->crowd, CHARACTERS, TH_NO_INDEX, 1, NULL) == TH_OK,
+                   "no crowd");
     explore_insist(th_palettes_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
     explore_run(&policy, "one thread", hash_frames, out);
 }

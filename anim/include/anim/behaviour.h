@@ -101,7 +101,7 @@ uint32_t th_behaviour_most_layers(th_behaviour_kind kind);
 
 typedef struct th_behaviour_desc {
     const th_routines *const *routines; /* by compiled model; borrowed; an element may be NULL: as with NONE */
-    const th_instance *instances;       /* not needed after creation; their speeds apply to routines */
+    const th_spawn *instances;          /* not needed after creation; their speeds apply to routines */
     uint32_t instance_count;
     uint64_t seed;
     th_blend blend; /* valid if there are routines of the kind BLEND */

@@ -1,4 +1,5 @@
-/* A crowd by the numbers of its characters: who is active, and batches [begin, end) for whoever runs them. */
+/* A crowd by the slots of its characters, which are called instances here: who is active, and batches [begin, end) for
+ * whoever runs them. */
 #ifndef THRONG_ANIM_CROWD_H
 #define THRONG_ANIM_CROWD_H
 
@@ -7,8 +8,35 @@
 #include <anim/compiled_model.h>
 #include <anim/palette.h>
 
-th_writes th_crowd_writes(const th_crowd *crowd); /* of the active instances; never TH_WRITES_AUTO */
-uint32_t th_crowd_instance_count(const th_crowd *crowd);
+/* "scalar", "sse4", "avx2", "avx512", "neon". */
+const char *th_isa_name(th_isa isa);
+
+/* Whether this CPU, operating system and build support it. */
+bool th_isa_available(th_isa isa);
+
+/* The instruction set that TH_ISA_AUTO selects on this machine. */
+th_isa th_isa_best(void);
+
+/* Whom to spawn, and what it plays: at time 0 it is at phase_s. */
+typedef struct th_spawn {
+    uint32_t model, clip;
+    double phase_s, speed;
+} th_spawn;
+
+/* The list of those whom th_crowd_scatter adds to a crowd of these models. */
+void th_spawns_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
+                       uint64_t seed, th_spawn *out, uint32_t count);
+
+/* th_crowd_create with those of a list, in slots by their order in it. Nobody may be added or removed. So
+ * th_crowd_palette_bytes is that of the active instances, and not more. */
+th_result th_crowd_create_with(const th_crowd_desc *desc, const th_spawn *spawns, uint32_t count, th_crowd **out,
+                               th_error *err);
+
+th_isa th_crowd_isa(const th_crowd *crowd);          /* never TH_ISA_AUTO */
+uint64_t th_crowd_bone_count(const th_crowd *crowd); /* bones of all instances */
+th_writes th_crowd_writes(const th_crowd *crowd);    /* of the active instances; never TH_WRITES_AUTO */
+uint32_t th_crowd_capacity(const th_crowd *crowd);   /* slots are below */
+uint32_t th_crowd_max_layers(const th_crowd *crowd);
 uint32_t th_crowd_model_count(const th_crowd *crowd);
 uint64_t th_crowd_entry_count(const th_crowd *crowd);  /* palette entries of all instances: bones, and weights */
 uint32_t th_crowd_batch_count(const th_crowd *crowd);  /* a batch, the unit of work, is 16 instances of one model; its
@@ -29,8 +57,9 @@ uint32_t th_crowd_socket_count(const th_crowd *crowd, uint32_t instance);
 
 /* Sets the active instances: only these are posed from now on. No index may occur twice. The numbers of
  * bones and batches, costs, and the sizes of palettes and poses above then refer to them; none of them grows. Palettes
- * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd; `count` is theirs.
- * Takes some nanoseconds per active instance. Not concurrently with an update. */
+ * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd, and after somebody
+ * was added or removed; `count` is theirs. Takes some nanoseconds per active instance. Not concurrently with an
+ * update. */
 void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count);
 
 /* th_crowd_set_active in parts, for callers who share the work among threads. First [model] how many instances will be
@@ -82,6 +111,9 @@ typedef struct th_crowd_layers {
     uint32_t stride;
 } th_crowd_layers;
 
+/* The layers that an instance has at a time, and returns how many. out: th_crowd_max_layers. */
+uint32_t th_crowd_layers_at(const th_crowd *crowd, uint32_t instance, double time_s, th_layer *out);
+
 /* th_crowd_pose with layers, which may be NULL, and sockets. Instances with the same number of layers are posed
  * together, out of several batches; the bytes depend on that as little as on threads. Poses with a clip that plays
  * exact are computed from authored keys.
@@ -103,6 +135,10 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
 /* The memory floor: writes the same number of bytes as th_crowd_pose to the same addresses, as th_crowd_writes says,
  * instance by instance, and computes nothing. palette: as for th_crowd_pose. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
+
+/* XXH3 over the palettes of all instances in order, without padding. All instances must be active, or share the palette
+ * of th_crowd_set_palettes_of. */
+uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
 
 /* A number of 128 bits. */
 typedef struct th_hash128 {

@@ -31,9 +31,9 @@ typedef struct th_device_cursor {
 
 /* Fills in the cursors of the characters of batches [begin, end). out: of all active characters, in the order of
  * palettes; each is written once. Threads: as th_crowd_pose. */
-void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out);
+void th_crowd_cursors(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out);
 
-/* What th_crowd_seek reads, for a device that does the same (shaders/cull_list.comp). Stretches begin where the one
+/* What th_crowd_cursors reads, for a device that does the same (shaders/cull_list.comp). Stretches begin where the one
  * before ends, in clip lengths; `rate` is intervals per clip length. */
 enum { TH_DEVICE_STRETCHES = 16 };
 
@@ -53,7 +53,7 @@ typedef struct th_device_playback {
 } th_device_playback;
 
 /* The clips of all compiled models, and what each instance plays, in its own model. out: th_crowd_device_clip_count of
- * them, and th_crowd_instance_count. */
+ * them, and th_crowd_capacity. */
 uint32_t th_crowd_device_clip_count(const th_crowd *crowd);
 void th_crowd_device_clips(const th_crowd *crowd, th_device_clip *out);
 void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out);

@@ -19,8 +19,7 @@ enum { TH_RANKS_MAX = 4096, TH_HOST_MAX = 64 };
 /* The begins of `ranks` blocks of about equal cost, and the end of the last one: bounds[0] is 0, bounds[ranks] is
  * `count`. models[i]: the model of character i; costs: of a character of each model. Depends on its arguments only, so
  * all ranks find the same blocks. bounds: [ranks + 1]. */
-void th_rank_split(const th_instance *instances, uint32_t count, const uint32_t *costs, uint32_t ranks,
-                   uint32_t *bounds);
+void th_rank_split(const th_spawn *instances, uint32_t count, const uint32_t *costs, uint32_t ranks, uint32_t *bounds);
 
 /* The numbers of ranks worth comparing: as th_scale_threads. */
 uint32_t th_rank_counts(uint32_t ranks, uint32_t out[TH_RANKS_MAX]);

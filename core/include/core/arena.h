@@ -22,7 +22,7 @@ bool th_arena_failed(const th_arena *arena);
 size_t th_arena_bytes(const th_arena *arena);
 
 /* Returns `count` zeroed elements of `size` bytes, above 0, aligned to 64 bytes, also for a count of 0. Returns NULL
- * when out of memory, when count * size overflows, and for an arena of NULL. */
+ * when out of memory, when count * size overflows, after that, and for an arena of NULL. */
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 
 /* The same with nothing between elements of one size: aligned to the largest power of two that divides `size`, which

@@ -23,7 +23,7 @@ static inline bool th_budget_is_set(const th_budget_desc *budget)
 typedef struct th_crowd_behaviour {
     th_behaviour_kind kind;
     th_blend blend;               /* valid if the kind is BLEND; one that is shared with a base goes on as it is */
-    const th_instance *instances; /* [count] read by th_crowd_view_prepare; NULL: as clips and seed say */
+    const th_spawn *instances;    /* [count] read by th_crowd_view_prepare; NULL: as clips and seed say */
 } th_crowd_behaviour;
 
 /* A field that has no valid value; NULL: all have. Those that describe models, crowds and threads are checked where

@@ -47,7 +47,7 @@ void th_gpu_mapping_text(const th_gpu_mapping_choice *choice, char *out, size_t 
 /* Lets the GPU write the palettes of the active characters, in the places and with the padding of th_crowd_pose; it
  * returns before that is done. Later draws, and reads of buffers, wait for it. crowd: of the desc's models and format,
  * without clips that play exact (th_crowd_check_device). palettes: at offsets that the storage_offset_alignment of
- * th_gl_info divides. cursors: those of th_crowd_seek, at an offset that is a multiple of 8. */
+ * th_gl_info divides. cursors: those of th_crowd_cursors, at an offset that is a multiple of 8. */
 void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
                            th_ring_binding cursors);
 

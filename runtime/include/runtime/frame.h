@@ -20,10 +20,6 @@ th_result th_frame_create_with(const th_frame_desc *desc, const th_behaviour *be
 /* What the active instances have played in the last th_frame_run. NULL: their own clips, or nothing yet. */
 const th_crowd_layers *th_frame_layers(const th_frame *frame);
 
-/* Matrices of the sockets of an instance, 12 floats each (th_crowd_pose_layers): of the last th_frame_run that
- * posed it by itself, 0 before that. NULL: its compiled model has none. Valid until the next. */
-const float *th_frame_sockets(const th_frame *frame, uint32_t instance);
-
 /* Returns the worker (0: the calling thread) that wrote the palette of this instance in the last th_frame_run. The
  * instance must be active, and the active instances unchanged since. */
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance);

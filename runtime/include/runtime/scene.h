@@ -16,7 +16,7 @@ typedef struct th_scene_desc {
         compile; /* how each model is compiled; `model` is ignored; without `parallel`, on all CPUs */
     const th_compiled_model *const
         *compiled_models;               /* the models already compiled so, borrowed; NULL: the scene compiles them */
-    const th_instance *instances;       /* copied; NULL: made from seed and clips */
+    const th_spawn *instances;          /* copied; NULL: made from seed and clips */
     th_behaviour_kind behaviour;        /* of all instances */
     th_blend blend;                     /* valid if the behaviour is BLEND */
     const th_routines *const *routines; /* of the compiled models, borrowed with them; NULL: the scene makes them */
@@ -30,7 +30,7 @@ typedef struct th_scene {
     const th_routines **routines; /* [compiled_model_count]; NULL: no behaviour */
     bool borrows_routines;
     th_behaviour *behaviour; /* NULL: each instance plays its own clip */
-    th_instance *instances;
+    th_spawn *instances;
     uint32_t instance_count;
 } th_scene;
 

@@ -498,8 +498,8 @@ static void run_posed(void *ctx, uint64_t frame)
     const size_t cursors = th_crowd_palette_bytes(p->crowd);
     char *slot = th_ring_begin(p->ring);
     if (slot) {
-        th_crowd_seek(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(frame),
-                      (th_device_cursor *)(void *)(slot + cursors));
+        th_crowd_cursors(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(frame),
+                         (th_device_cursor *)(void *)(slot + cursors));
         th_ring_wrote(p->ring, cursors, th_ring_get_info(p->ring).slot_bytes);
     }
     if (!slot || !th_ring_end(p->ring)) {

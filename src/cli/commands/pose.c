@@ -217,17 +217,15 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     compiled_desc.parallel = th_parallel_run;
     compiled_desc.sampling = TH_SAMPLING_COMPILED;
     th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
-    th_instance instance = {.clip = p->clip ? (uint32_t)(p->clip - p->model->clips) : TH_NO_INDEX, .speed = 1};
+    const th_spawn spawn = {.clip = p->clip ? (uint32_t)(p->clip - p->model->clips) : TH_NO_INDEX, .speed = 1};
     th_crowd_desc crowd_desc = {
         .compiled_models = (const th_compiled_model *const[]){compiled},
         .compiled_model_count = 1,
-        .instances = &instance,
-        .instance_count = 1,
         .isa = is_on_gpu(o) ? TH_ISA_SCALAR : o->crowd.isa, /* the shader is its twin */
-        .palette = o->crowd.palette,
+        .format = o->crowd.palette,
     };
     if (result == TH_OK)
-        result = th_crowd_create(&crowd_desc, &crowd, err);
+        result = th_crowd_create_with(&crowd_desc, &spawn, 1, &crowd, err);
     if (result == TH_OK)
         result = th_palettes_create(crowd, &palette, err);
     if (result == TH_OK)

@@ -148,7 +148,7 @@ static void check_fewer(const crowd_fixture *s, double time_s, const unsigned ch
 {
     crowd_fixture few, first = *s;
     first.count = (uint32_t)(th_random_bits(at.model, 2) % (s->count + 1));
-    crowd_fixture_init_twin(&few, &first, (th_crowd_desc){.isa = at.isa, .palette = th_crowd_format(s->crowd)});
+    crowd_fixture_init_twin(&few, &first, (th_crowd_desc){.isa = at.isa, .format = th_crowd_format(s->crowd)});
     crowd_fixture_update(&few, time_s);
     for (uint32_t i = 0; i < few.count; i++)
         insist(memcmp(few.palette + th_crowd_palette_offset(few.crowd, i), want + th_crowd_palette_offset(s->crowd, i),
@@ -169,7 +169,7 @@ static void check_streamed(const crowd_fixture *s, double time_s, const unsigned
     crowd_fixture streamed;
     crowd_fixture_init_twin(
         &streamed, s,
-        (th_crowd_desc){.isa = at.isa, .palette = th_crowd_format(s->crowd), .writes = TH_WRITES_STREAMED});
+        (th_crowd_desc){.isa = at.isa, .format = th_crowd_format(s->crowd), .writes = TH_WRITES_STREAMED});
     crowd_fixture_update(&streamed, time_s);
     expect_bytes(&streamed, want, "streamed palettes are others");
     crowd_fixture_fini_twin(&streamed);
@@ -204,8 +204,7 @@ static uint64_t check_quats(const crowd_fixture *matrices, th_format format, dou
 {
     const th_model *model = th_compiled_model_source(matrices->compiled);
     crowd_fixture s;
-    crowd_fixture_init_twin(&s, matrices,
-                            (th_crowd_desc){.isa = at.isa, .palette = format, .writes = TH_WRITES_CACHED});
+    crowd_fixture_init_twin(&s, matrices, (th_crowd_desc){.isa = at.isa, .format = format, .writes = TH_WRITES_CACHED});
     crowd_fixture_update(&s, time_s);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
     const double distance = fmax(0, crowd_distance(matrices, &s) / model->size - rounding) / model->joint_count;

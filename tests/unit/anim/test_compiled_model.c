@@ -228,7 +228,7 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
     crowd_fixture_update(&s, 0.3);
     cr_expect(th_compiled_model_clip_report(s.compiled, 0)->compiled);
     for (uint32_t i = 0; i < s.count; i++) {
-        const th_instance *instance = &s.instances[i];
+        const th_spawn *instance = &s.instances[i];
         th_trs trs = {.scale = {0}};
         if (instance->clip == 0)
             th_exact_channel(&channel, th_clip_ticks(model.clips, instance->phase_s + instance->speed * 0.3),

@@ -13,7 +13,7 @@ enum { ACTIVE_MODELS = 5, ACTIVE_COUNT = 211 };
 typedef struct gathering {
     th_model *models[ACTIVE_MODELS];
     th_compiled_model *compiled_models[ACTIVE_MODELS];
-    th_instance instances[ACTIVE_COUNT];
+    th_spawn instances[ACTIVE_COUNT];
     th_crowd *crowd;
     unsigned char *whole, *some;
     void *scratch;
@@ -26,8 +26,8 @@ static void gathering_init(gathering *g)
         g->models[m] = random_model(&desc);
         g->compiled_models[m] = make_compiled(g->models[m], TH_SAMPLING_COMPILED);
     }
-    th_instances_scatter((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, TH_NO_INDEX, 3,
-                         g->instances, ACTIVE_COUNT);
+    th_spawns_scatter((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, TH_NO_INDEX, 3, g->instances,
+                      ACTIVE_COUNT);
     g->crowd = crowd_of((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, g->instances, ACTIVE_COUNT,
                         (th_crowd_desc){0});
     g->whole = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
@@ -189,9 +189,9 @@ Test(crowd, batches_of_larger_models_cost_more)
     for (int s = 0; s < 2; s++) {
         const th_sampling sampling = s ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED;
         th_compiled_model *compiled_models[] = {make_compiled(models[0], sampling), make_compiled(models[1], sampling)};
-        th_instance instances[16 + 35]; /* a batch of the first; one, and one that is longer, of the second */
+        th_spawn instances[16 + 35]; /* a batch of the first; one, and one that is longer, of the second */
         for (uint32_t i = 0; i < 51; i++)
-            instances[i] = (th_instance){.model = i >= 16, .speed = 1};
+            instances[i] = (th_spawn){.model = i >= 16, .speed = 1};
         th_crowd *crowd = crowd_of((const th_compiled_model *const *)compiled_models, 2, instances, 51,
                                    (th_crowd_desc){.writes = TH_WRITES_CACHED});
         cr_assert_eq(th_crowd_batch_count(crowd), 3);
@@ -217,7 +217,7 @@ Test(crowd, mixes_models)
     gathering_init(&g);
     for (uint32_t i = 0; i < ACTIVE_COUNT; i++) {
         const th_compiled_model *compiled = g.compiled_models[g.instances[i].model];
-        th_instance alone = g.instances[i];
+        th_spawn alone = g.instances[i];
         alone.model = 0;
         th_crowd *one = crowd_of(&compiled, 1, &alone, 1, (th_crowd_desc){0});
         th_crowd_pose(one, 0, 1, 0.6, g.some, g.scratch);
@@ -233,9 +233,9 @@ Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
     random_desc desc = variety(3);
     th_model *model = random_model(&desc);
     const th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_EXACT);
-    th_instance few[10], many[100];
-    th_instances_scatter(&compiled, 1, TH_NO_INDEX, 42, few, 10);
-    th_instances_scatter(&compiled, 1, TH_NO_INDEX, 42, many, 100);
+    th_spawn few[10], many[100];
+    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, 42, few, 10);
+    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, 42, many, 100);
     for (int i = 0; i < 10; i++)
         cr_assert(few[i].clip == many[i].clip && few[i].phase_s == many[i].phase_s && few[i].speed == many[i].speed);
     uint32_t clips = 0;
@@ -244,10 +244,10 @@ Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
         cr_assert(many[i].speed >= 0.9 && many[i].speed <= 1.1);
     }
     cr_assert_eq(clips, (1u << model->clip_count) - 1, "a mix plays every clip");
-    th_instances_scatter(&compiled, 1, 1, 42, many, 100);
+    th_spawns_scatter(&compiled, 1, 1, 42, many, 100);
     for (int i = 0; i < 100; i++)
         cr_assert_eq(many[i].clip, 1);
-    th_instances_scatter(&compiled, 1, 77, 42, many, 100);
+    th_spawns_scatter(&compiled, 1, 77, 42, many, 100);
     cr_assert_eq(many[0].clip, TH_NO_INDEX, "a clip that the model lacks is the rest pose");
     th_compiled_model_destroy((th_compiled_model *)compiled);
     th_model_destroy(model);
@@ -302,7 +302,7 @@ Test(isa, one_that_is_not_there_is_refused_by_its_name)
 static void expect_refusal(const th_compiled_model *compiled, th_format palette, bool expected, const char *why)
 {
     const char *obstacle = th_compiled_model_obstacle(compiled, palette);
-    const th_crowd_desc desc = {.compiled_models = &compiled, .compiled_model_count = 1, .palette = palette};
+    const th_crowd_desc desc = {.compiled_models = &compiled, .compiled_model_count = 1, .format = palette};
     th_crowd *crowd;
     th_error err;
     cr_assert_eq(obstacle != NULL, expected, "%s: %s", th_format_name(palette), obstacle ? obstacle : "no obstacle");
@@ -321,7 +321,7 @@ static void expect_obstacle(const random_desc *desc, const char *whole, const ch
     expect_refusal(compiled, TH_FORMAT_F32, false, NULL);
     expect_refusal(compiled, TH_FORMAT_QUAT, whole, whole);
     expect_refusal(compiled, TH_FORMAT_QUAT16, small, small);
-    th_crowd *crowd = crowd_of(compiled_models, 1, NULL, 0, (th_crowd_desc){.palette = TH_FORMAT_AUTO});
+    th_crowd *crowd = crowd_of(compiled_models, 1, NULL, 0, (th_crowd_desc){.format = TH_FORMAT_AUTO});
     cr_expect_eq(th_crowd_format(crowd), whole ? TH_FORMAT_F32 : TH_FORMAT_QUAT);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
@@ -384,9 +384,8 @@ Test(quaternions, of_16_bytes_are_2_um_away_at_most)
 {
     crowd_fixture whole, small;
     make_human();
-    crowd_fixture_init_with(&whole, human, (th_compiled_model_desc){0}, 200,
-                            (th_crowd_desc){.palette = TH_FORMAT_QUAT});
-    crowd_fixture_init_twin(&small, &whole, (th_crowd_desc){.palette = TH_FORMAT_QUAT16});
+    crowd_fixture_init_with(&whole, human, (th_compiled_model_desc){0}, 200, (th_crowd_desc){.format = TH_FORMAT_QUAT});
+    crowd_fixture_init_twin(&small, &whole, (th_crowd_desc){.format = TH_FORMAT_QUAT16});
     for (int k = 0; k < 5; k++) {
         crowd_fixture_update(&whole, 0.37 * k);
         crowd_fixture_update(&small, 0.37 * k);

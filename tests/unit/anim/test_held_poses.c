@@ -18,7 +18,7 @@ static const uint32_t group_models[GROUPS] = {0, 0, 0, 1, 1};
 typedef struct held_case {
     th_model *models[MODELS];
     th_compiled_model *compiled[MODELS];
-    th_instance instances[COUNT];
+    th_spawn instances[COUNT];
     th_crowd *crowd, *full[MODELS]; /* full: all instances, in this model */
     th_jobs *jobs;
     th_frame *frame;
@@ -73,7 +73,7 @@ static void case_init(held_case *c, uint32_t threads, uint32_t grain, const th_p
         c->compiled[m] = make_compiled(c->models[m], TH_SAMPLING_COMPILED);
     }
     for (uint32_t i = 0; i < COUNT; i++)
-        c->instances[i] = (th_instance){0, i % 2, random_between(&state, -5, 5), random_between(&state, 0.5, 2)};
+        c->instances[i] = (th_spawn){0, i % 2, random_between(&state, -5, 5), random_between(&state, 0.5, 2)};
     for (uint32_t m = 0; m < MODELS; m++)
         make_wanted(c, m);
     c->crowd = make_crowd(c);

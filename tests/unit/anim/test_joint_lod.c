@@ -382,8 +382,8 @@ static void pose_instances_of_the_source(const th_joint_lod *lod)
     th_compiled_model *const compiled[] = {make_compiled(human, TH_SAMPLING_COMPILED),
                                            make_compiled(level, TH_SAMPLING_COMPILED)};
     const th_compiled_model *const models[] = {compiled[0], compiled[1]};
-    th_instance instances[COUNT];
-    th_instances_scatter(models, 1, TH_NO_INDEX, 3, instances, COUNT);
+    th_spawn instances[COUNT];
+    th_spawns_scatter(models, 1, TH_NO_INDEX, 3, instances, COUNT);
     instances[7].clip = TH_NO_INDEX;
     const th_crowd_desc as = {.isa = TH_ISA_SCALAR};
     th_crowd *crowds[] = {crowd_of(models, 1, instances, COUNT, as), crowd_of(models + 1, 1, instances, COUNT, as)};

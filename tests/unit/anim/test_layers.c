@@ -390,7 +390,7 @@ Test(layers, kernels_follow_the_reference)
 static void check_each_isa(const setup *t, th_format palette, double rounding, const char *what)
 {
     for (EACH_ISA(isa)) {
-        setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .palette = palette});
+        setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .format = palette});
         char kernel[96];
         snprintf(kernel, sizeof kernel, "%s, %s", th_isa_name(isa), what);
         update(&twin, UINT16_MAX);
@@ -460,7 +460,7 @@ Test(layers, of_one_clip_are_that_clip_to_the_last_bit)
         setup t;
         setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){0});
         for (uint32_t i = 0; i < COUNT; i++) {
-            const th_instance *instance = &t.s.instances[i];
+            const th_spawn *instance = &t.s.instances[i];
             const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &t.model->clips[instance->clip];
             th_layer *layers = t.p->layers + i * TH_MAX_LAYERS;
             const double length = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
@@ -604,7 +604,7 @@ enum { MIXED = 3, EACH = 16 * 16 + 31, ALL = MIXED * EACH };
 /* Three models in turn, each with the instances and layers of a crowd of its own, again and again. */
 typedef struct mixed_crowd {
     setup own[MIXED];
-    th_instance instances[ALL];
+    th_spawn instances[ALL];
     th_layer layers[ALL * (TH_MAX_LAYERS + 1)];
     uint8_t counts[ALL];
     th_crowd *crowd;
@@ -693,7 +693,7 @@ Test(layers, do_not_depend_on_other_models_and_inactive_instances)
     static const uint32_t counts[] = {ALL, ALL - MIXED * 16, 61, 20, 1, 0};
     for (int palette = 0; palette < TH_FORMAT_COUNT; palette++)
         for (int writes = TH_WRITES_CACHED; writes <= TH_WRITES_STREAMED; writes++) {
-            mixed_crowd *m = make_mixed((th_crowd_desc){.palette = (th_format)palette, .writes = (th_writes)writes});
+            mixed_crowd *m = make_mixed((th_crowd_desc){.format = (th_format)palette, .writes = (th_writes)writes});
             for (uint32_t k = 0; k < sizeof counts / sizeof *counts; k++)
                 check_active(m, counts[k]);
             free_mixed(m);

@@ -112,8 +112,8 @@ static arm *make_irregular_arm(void)
 /* One character that plays the clip from phase_s on. */
 static void play(crowd_fixture *s, const crowd_fixture *of, th_isa isa, double phase_s, double speed)
 {
-    static th_instance instance;
-    instance = (th_instance){.clip = 0, .phase_s = phase_s, .speed = speed};
+    static th_spawn instance;
+    instance = (th_spawn){.clip = 0, .phase_s = phase_s, .speed = speed};
     crowd_fixture one = *of;
     one.instances = &instance;
     one.count = 1;

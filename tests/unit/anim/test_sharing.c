@@ -21,7 +21,7 @@ static const double rates_hz[] = {7, 60, 1000};
 typedef struct crowd_case {
     th_model *models[MODELS];
     th_compiled_model *compiled[MODELS];
-    th_instance instances[COUNT];
+    th_spawn instances[COUNT];
     th_crowd *crowd;
     th_jobs *jobs;
     th_frame *frame;
@@ -72,7 +72,7 @@ static void make_case(void)
         c.compiled[m] = make_compiled(c.models[m], m == 1 ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED);
     }
     for (uint32_t i = 0; i < COUNT; i++) {
-        th_instance *instance = &c.instances[i];
+        th_spawn *instance = &c.instances[i];
         instance->model = (uint32_t)random_between(&state, 0, MODELS);
         instance->clip = (uint32_t)random_between(&state, 0, instance->model + 2.0);
         instance->clip = instance->clip > instance->model ? TH_NO_INDEX : instance->clip;
@@ -120,7 +120,7 @@ static void pose(th_pose_plan *plan, double time_s)
 /* Clip lengths that the instance has played, without whole loops. */
 static double ratio_of(uint32_t i, double time_s)
 {
-    const th_instance *instance = &c.instances[i];
+    const th_spawn *instance = &c.instances[i];
     if (instance->clip == TH_NO_INDEX)
         return 0;
     const th_clip *clip = &c.models[instance->model]->clips[instance->clip];
@@ -130,7 +130,7 @@ static double ratio_of(uint32_t i, double time_s)
 
 static double steps_of(uint32_t i, double hz)
 {
-    const th_instance *instance = &c.instances[i];
+    const th_spawn *instance = &c.instances[i];
     if (instance->clip == TH_NO_INDEX)
         return 1;
     const th_clip *clip = &c.models[instance->model]->clips[instance->clip];
@@ -140,7 +140,7 @@ static double steps_of(uint32_t i, double hz)
 /* How far the palette of an instance is from the exact one at this ratio of its clip. */
 static double error_at(uint32_t i, double ratio)
 {
-    const th_instance *instance = &c.instances[i];
+    const th_spawn *instance = &c.instances[i];
     const th_model *model = c.models[instance->model];
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
     const crowd_fixture seen = {
@@ -360,7 +360,7 @@ Test(sharing, many_hours_of_clips_are_shared)
     cr_expect_geq(th_sharing_key_count(sharing), 6 * 20000 * 233);
     for (uint32_t i = 0; i < COUNT; i++)
         for (uint32_t r = 0; r < rates.count; r++) {
-            const th_instance *instance = &c.instances[i];
+            const th_spawn *instance = &c.instances[i];
             uint32_t key;
             th_sharing_keys(sharing, instance->model, r, &i, 1, 0.37 * i, &key);
             const th_shared_pose pose = th_sharing_pose(sharing, key);

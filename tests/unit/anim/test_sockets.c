@@ -525,8 +525,8 @@ static void check_frame(const trio *t, th_jobs *jobs)
     const size_t bytes = th_crowd_palette_bytes(t->s.crowd);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = t->s.crowd, .jobs = jobs, .grain = 1}, &frame, NULL), TH_OK);
     cr_assert_eq(th_palette_create(t->s.crowd, &palette, NULL), TH_OK);
-    cr_expect_null(th_frame_sockets(frame, 2));
-    cr_expect_float_eq(th_frame_sockets(frame, 0)[3], 0, 0);
+    cr_expect_null(th_frame_sockets(frame, (th_character){2, 1}));
+    cr_expect_float_eq(th_frame_sockets(frame, (th_character){0, 1})[3], 0, 0);
     th_frame_run(frame, 1.9, palette);
     th_frame_run(frame, 0.7, palette);
     update(&t->s, 0, th_crowd_batch_count(t->s.crowd));
@@ -534,10 +534,10 @@ static void check_frame(const trio *t, th_jobs *jobs)
     for (uint32_t i = 0; i < t->s.count; i++) {
         const socketed *own = &t->own[i % 3];
         if (own->count > 0)
-            cr_assert_arr_eq(th_frame_sockets(frame, i), own->s.sockets + i / 3 * own->count * 12,
+            cr_assert_arr_eq(th_frame_sockets(frame, (th_character){i, 1}), own->s.sockets + i / 3 * own->count * 12,
                              own->count * sizeof(th_mat34), "instance %u", i);
         else
-            cr_assert_null(th_frame_sockets(frame, i));
+            cr_assert_null(th_frame_sockets(frame, (th_character){i, 1}));
     }
     free(palette);
     th_frame_destroy(frame);
@@ -565,7 +565,7 @@ Test(sockets, a_frame_without_has_none)
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, NULL), TH_OK);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = s.crowd, .jobs = jobs}, &frame, NULL), TH_OK);
     th_frame_run(frame, 1, s.palette);
-    cr_expect_null(th_frame_sockets(frame, 0));
+    cr_expect_null(th_frame_sockets(frame, (th_character){0, 1}));
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     crowd_fixture_fini(&s);

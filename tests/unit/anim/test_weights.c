@@ -57,7 +57,7 @@ Test(weights, exact_ones_follow_their_tracks)
 static void check_instance(const crowd_fixture *s, uint32_t i, double time_s)
 {
     const th_model *model = th_compiled_model_source(s->compiled);
-    const th_instance *instance = &s->instances[i];
+    const th_spawn *instance = &s->instances[i];
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
     const double ticks = clip ? th_clip_ticks(clip, instance->phase_s + instance->speed * time_s) : 0;
     const th_interpolation mode = th_compiled_model_interpolation(s->compiled);

@@ -26,7 +26,7 @@ static void check_work(const crowd_fixture *of, th_format format)
 {
     const th_program *program = &of->compiled->program;
     crowd_fixture s;
-    crowd_fixture_init_twin(&s, of, (th_crowd_desc){.isa = TH_ISA_SCALAR, .palette = format});
+    crowd_fixture_init_twin(&s, of, (th_crowd_desc){.isa = TH_ISA_SCALAR, .format = format});
     crowd_fixture_update(&s, 0.3);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
     th_crowd counted = *s.crowd;

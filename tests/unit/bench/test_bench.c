@@ -318,7 +318,7 @@ void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, d
 {
     moments[moment_count++ % MOMENTS] = time_s;
     __real_th_crowd_pose(crowd, begin, end, time_s, palette, scratch);
-    if (th_crowd_isa(crowd) != spoiled_isa || th_crowd_instance_count(crowd) <= spoiled_instance)
+    if (th_crowd_isa(crowd) != spoiled_isa || th_crowd_capacity(crowd) <= spoiled_instance)
         return;
     char *entry = (char *)palette + th_crowd_palette_offset(crowd, spoiled_instance);
     ((float *)entry)[3] += 0.01f;

@@ -124,15 +124,14 @@ static const th_compiled_model *compiled_models[1];
 static th_result pose_crowd(void)
 {
     enum { COUNT = 20 };
-    th_instance instances[COUNT];
-    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, COUNT);
-    const th_crowd_desc desc = {
-        .compiled_models = compiled_models, .compiled_model_count = 1, .instances = instances, .instance_count = COUNT};
+    const th_crowd_desc desc = {.compiled_models = compiled_models, .compiled_model_count = 1, .capacity = COUNT};
     th_crowd *crowd = NULL;
     th_jobs *jobs = NULL;
     th_frame *frame = NULL;
     void *palette = NULL;
     th_result result = th_crowd_create(&desc, &crowd, &err);
+    if (result == TH_OK)
+        result = th_crowd_scatter(crowd, COUNT, TH_NO_INDEX, 1, &err);
     if (result == TH_OK)
         result = th_palettes_create(crowd, &palette, &err);
     if (result == TH_OK)

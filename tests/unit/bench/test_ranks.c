@@ -20,7 +20,7 @@ enum { CHARACTERS = 1000, MOST = 64 };
 
 Test(rank_split, blocks_of_equal_characters_are_equally_long)
 {
-    static th_instance instances[CHARACTERS];
+    static th_spawn instances[CHARACTERS];
     uint32_t bounds[5];
     th_rank_split(instances, CHARACTERS, (uint32_t[]){7}, 4, bounds);
     cr_expect_arr_eq(bounds, ((uint32_t[]){0, 250, 500, 750, 1000}), sizeof bounds);
@@ -33,7 +33,7 @@ Test(rank_split, blocks_of_equal_characters_are_equally_long)
 /* The second half costs three times as much: half of the cost is at 2/3 of the characters. */
 Test(rank_split, blocks_have_equal_cost)
 {
-    static th_instance instances[CHARACTERS];
+    static th_spawn instances[CHARACTERS];
     static const uint32_t costs[] = {10, 30};
     uint32_t bounds[MOST + 1];
     for (uint32_t i = CHARACTERS / 2; i < CHARACTERS; i++)

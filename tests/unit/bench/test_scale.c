@@ -524,7 +524,7 @@ Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
 static void expect_piece(const th_crowd *piece, const char *palettes, const char *kept)
 {
     const size_t bytes = small->bone_count * th_palette_entry_bytes(TH_FORMAT_F32);
-    for (uint32_t i = 0; i < th_crowd_instance_count(piece); i++)
+    for (uint32_t i = 0; i < th_crowd_capacity(piece); i++)
         cr_expect_arr_eq(palettes + i * th_cache_line_round(bytes), kept + i * th_cache_line_round(bytes), bytes);
 }
 

@@ -183,7 +183,7 @@ static double excess_between(double posed, double held_against)
     th_scene *scene;
     const th_scene_desc one = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = 1};
     cr_assert_eq(th_scene_create(&one, &scene, NULL), TH_OK);
-    scene->instances[0] = (th_instance){.clip = 0, .speed = 1};
+    scene->instances[0] = (th_spawn){.clip = 0, .speed = 1};
     cr_assert(th_compiled_model_clip_report(scene->compiled_models[0], 0)->compiled);
     const double excess = excess_in(scene, key_s * posed, key_s * held_against, 0, false);
     th_model_destroy(model);

@@ -76,17 +76,14 @@ stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double ti
 {
     const th_compiled_model *const *compiled_models = (const th_compiled_model *const *)c->compiled_models;
     stage s = {.palette = palette, .view = view_of_square(side)};
-    th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
     th_crowd *crowd;
-    th_instances_scatter(compiled_models, c->count, TH_NO_INDEX, SEED, instances, count);
     const th_crowd_desc desc = {.compiled_models = compiled_models,
                                 .compiled_model_count = c->count,
-                                .instances = instances,
-                                .instance_count = count,
+                                .capacity = count,
                                 .isa = TH_ISA_SCALAR,
-                                .palette = palette};
+                                .format = palette};
     cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    free(instances);
+    cr_assert_eq(th_crowd_scatter(crowd, count, TH_NO_INDEX, SEED, &err), TH_OK, "%s", err.text);
 
     size_t gpu_instances = th_crowd_palette_bytes(crowd);
     stage_alloc(&s, gpu_instances + count * sizeof(th_gpu_instance));

@@ -511,14 +511,14 @@ static uint32_t pixels_off(const uint8_t *one, const uint8_t *other)
 CHECK(crowd_view, draws_the_shared_pose)
 {
     enum { HZ = 10 };
-    static th_instance instances[STREET];
+    static th_spawn instances[STREET];
     const uint8_t *wanted = NULL;
     const th_model *model = s.human;
     for (uint32_t i = 0; i < STREET; i++) { /* four characters a step, in the middles of some steps of a clip */
         const uint32_t clip = i % model->clip_count;
         const double duration_s = model->clips[clip].duration_ticks / model->clips[clip].ticks_per_second;
         const double steps = round(duration_s * HZ), step = fmod(7.0 * (i / 4), steps);
-        instances[i] = (th_instance){.clip = clip, .phase_s = (step + 0.5) / steps * duration_s};
+        instances[i] = (th_spawn){.clip = clip, .phase_s = (step + 0.5) / steps * duration_s};
     }
     shown_behaviour.instances = instances;
     for (int p = TH_FORMAT_F32; p < TH_FORMAT_COUNT; p++)

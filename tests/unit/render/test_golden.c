@@ -238,12 +238,8 @@ static stage stage_trio(const trio *plays)
 {
     static const uint8_t counts[TRIO] = {MOST_LAYERS, MOST_LAYERS, MOST_LAYERS};
     const th_compiled_model *compiled = leaning();
-    th_instance instances[TRIO] = {{.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}};
-    const th_crowd_desc desc = {.compiled_models = &compiled,
-                                .compiled_model_count = 1,
-                                .instances = instances,
-                                .instance_count = TRIO,
-                                .isa = TH_ISA_SCALAR};
+    th_spawn instances[TRIO] = {{.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}};
+    const th_crowd_desc desc = {.compiled_models = &compiled, .compiled_model_count = 1, .isa = TH_ISA_SCALAR};
     const th_crowd_layers layers = {plays->layers[0], counts, MOST_LAYERS};
     stage s = {.meshes = {human()->meshes[0]}, .mesh_count = 1, .view = view_of_square(2), .draw_count = 1};
     float *clip = s.view.clip_from_world;
@@ -252,7 +248,7 @@ static stage stage_trio(const trio *plays)
         column[1] = 1.3F * column[1] - 0.12F * column[3];
     }
     th_crowd *crowd;
-    cr_assert_eq(th_crowd_create(&desc, &crowd, &error), TH_OK, "%s", error.text);
+    cr_assert_eq(th_crowd_create_with(&desc, instances, TRIO, &crowd, &error), TH_OK, "%s", error.text);
     const size_t palettes = th_crowd_palette_bytes(crowd);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     stage_alloc(&s, palettes + TRIO * sizeof(th_gpu_instance));

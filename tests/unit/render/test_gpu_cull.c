@@ -154,7 +154,7 @@ static void list_by_cpu(th_crowd_view *v, double time_s, const th_gpu_cull_frame
         out->instances[k].position[2] = v->cull->z[list[k]];
     }
     th_crowd_set_active(v->crowd, list, out->listed);
-    th_crowd_seek(v->crowd, 0, th_crowd_batch_count(v->crowd), time_s, out->cursors);
+    th_crowd_cursors(v->crowd, 0, th_crowd_batch_count(v->crowd), time_s, out->cursors);
 }
 
 static void read_buffer(GLuint buffer, size_t offset, size_t bytes, void *out)

@@ -66,11 +66,11 @@ static const th_compiled_model *compile(const th_model *model, th_sampling sampl
     return at_end(end_by_th_compiled_model_destroy, make_compiled(model, sampling));
 }
 
-static th_crowd *create_crowd(const th_crowd_desc *desc)
+static th_crowd *create_crowd(const th_compiled_model *const *compiled, uint32_t model_count, const th_spawn *instances,
+                              uint32_t count, th_format format)
 {
-    th_crowd *crowd;
-    cr_assert_eq(th_crowd_create(desc, &crowd, &err), TH_OK, "%s", err.text);
-    return at_end(end_by_th_crowd_destroy, crowd);
+    const th_crowd_desc as = {.isa = TH_ISA_SCALAR, .format = format};
+    return at_end(end_by_th_crowd_destroy, crowd_of(compiled, model_count, instances, count, as));
 }
 
 static th_gpu_evaluator *create_evaluator(const th_gpu_evaluator_desc *desc)
@@ -81,7 +81,7 @@ static th_gpu_evaluator *create_evaluator(const th_gpu_evaluator_desc *desc)
 }
 
 /* Clips that play exact have no frames: their characters stand. */
-static void settle(const th_compiled_model *compiled, th_instance *instances, uint32_t count)
+static void settle(const th_compiled_model *compiled, th_spawn *instances, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (instances[i].clip != TH_NO_INDEX && !th_compiled_model_clip_report(compiled, instances[i].clip)->compiled)
@@ -90,18 +90,12 @@ static void settle(const th_compiled_model *compiled, th_instance *instances, ui
 
 static th_crowd *make_crowd(const th_compiled_model *compiled, th_format palette, uint32_t count, uint64_t seed)
 {
-    th_instance *instances = borrow(count * sizeof *instances);
-    th_instances_scatter(&compiled, 1, TH_NO_INDEX, seed, instances, count);
+    th_spawn *instances = borrow(count * sizeof *instances);
+    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, seed, instances, count);
     for (uint32_t i = 3; i < count; i += 7)
         instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
     settle(compiled, instances, count);
-    const th_crowd_desc desc = {.compiled_models = &compiled,
-                                .compiled_model_count = 1,
-                                .instances = instances,
-                                .instance_count = count,
-                                .isa = TH_ISA_SCALAR,
-                                .palette = palette};
-    return create_crowd(&desc);
+    return create_crowd(&compiled, 1, instances, count, palette);
 }
 
 static void *pose_by_kernel(const th_crowd *crowd, double time_s)
@@ -240,18 +234,17 @@ CHECK(gpu_evaluator_exactly, poses_the_active_characters_of_several_models)
 {
     enum { ALL = 300, ACTIVE = 130 };
     const random_desc small = variety(5);
-    th_instance instances[ALL];
+    th_spawn instances[ALL];
     uint32_t active[ACTIVE];
     const th_compiled_model *compiled[] = {
         compile(at_end(end_by_th_model_destroy, random_model(&small)), TH_SAMPLING_COMPILED),
         compile(make_human(), TH_SAMPLING_COMPILED)};
-    th_instances_scatter(compiled, 2, TH_NO_INDEX, 3, instances, ALL);
+    th_spawns_scatter(compiled, 2, TH_NO_INDEX, 3, instances, ALL);
     for (uint32_t i = 0; i < ALL; i++)
         settle(compiled[instances[i].model], &instances[i], 1);
     for (uint32_t i = 0; i < ACTIVE; i++)
         active[i] = (i * 7 + 3) % ALL;
-    const th_crowd_desc desc = {compiled, 2, instances, ALL, TH_ISA_SCALAR, TH_FORMAT_F32, TH_WRITES_AUTO};
-    th_crowd *crowd = create_crowd(&desc);
+    th_crowd *crowd = create_crowd(compiled, 2, instances, ALL, TH_FORMAT_F32);
     th_crowd_set_active(crowd, active, ACTIVE);
     const void *wanted = at_end(free, pose_by_kernel(crowd, 3.25));
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
@@ -373,24 +366,21 @@ CHECK(gpu_evaluator_exactly, says_which_clip_is_played_from_authored_keys)
     static const char why[] = "human plays walk from its authored keys";
     const th_model *human = make_human();
     const th_compiled_model *both[] = {compile(human, TH_SAMPLING_COMPILED), compile(human, TH_SAMPLING_EXACT)};
-    const th_instance instance = {.clip = 1, .speed = 1};
+    const th_spawn instance = {.clip = 1, .speed = 1};
     const uint32_t apart[] = {0, 1}, level[] = {0, 0};
-    const th_crowd *exact = create_crowd(&(th_crowd_desc){
-        .compiled_models = &both[1], .compiled_model_count = 1, .instances = &instance, .instance_count = 1});
+    const th_crowd *exact = create_crowd(&both[1], 1, &instance, 1, TH_FORMAT_F32);
     cr_expect_eq(th_crowd_check_device(exact, NULL, &err), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, why);
-    const th_crowd *levels = create_crowd(&(th_crowd_desc){
-        .compiled_models = both, .compiled_model_count = 2, .instances = &instance, .instance_count = 1});
+    const th_crowd *levels = create_crowd(both, 2, &instance, 1, TH_FORMAT_F32);
     cr_expect_eq(th_crowd_check_device(levels, NULL, &err), TH_OK);
     cr_expect_eq(th_crowd_check_device(levels, apart, &err), TH_OK);
     cr_expect_eq(th_crowd_check_device(levels, level, &err), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, why);
     const th_gpu_evaluator_desc gpu = {
         .gl = gl, .compiled_models = both, .compiled_model_count = 2, .mapping = TH_GPU_MAPPING_CHARACTER};
-    th_instance instances[COUNT];
-    th_instances_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
-    const th_crowd_desc desc = {both, 2, instances, COUNT, TH_ISA_SCALAR, TH_FORMAT_F32, TH_WRITES_AUTO};
-    cr_expect_eq(differences(create_evaluator(&gpu), create_crowd(&desc), 1.5), 0);
+    th_spawn instances[COUNT];
+    th_spawns_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
+    cr_expect_eq(differences(create_evaluator(&gpu), create_crowd(both, 2, instances, COUNT, TH_FORMAT_F32), 1.5), 0);
 }
 
 /* ---- what goes wrong ---- */

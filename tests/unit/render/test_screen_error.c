@@ -108,7 +108,7 @@ static posed pose_all(th_format format, double share_hz, bool as_drawn, double t
 {
     posed p = {0};
     const th_scene *scene = th_crowd_view_get_parts(shown).scene;
-    th_instance instances[COUNT];
+    th_spawn instances[COUNT];
     memcpy(instances, scene->instances, sizeof instances);
     /* Into the middle of their step, of which a clip has round(duration * hz), for good. */
     for (uint32_t i = 0; i < COUNT && share_hz > 0; i++) {
@@ -128,10 +128,8 @@ static posed pose_all(th_format format, double share_hz, bool as_drawn, double t
         instances[i].model = p.models[i];
     const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)shown->compiled_models,
                                 .compiled_model_count = shown->posed_count,
-                                .instances = instances,
-                                .instance_count = COUNT,
-                                .palette = format};
-    cr_assert_eq(th_crowd_create(&desc, &p.crowd, &err), TH_OK);
+                                .format = format};
+    cr_assert_eq(th_crowd_create_with(&desc, instances, COUNT, &p.crowd, &err), TH_OK);
     p.palettes = th_cache_line_alloc(th_crowd_palette_bytes(p.crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p.crowd));
     const uint32_t batches = th_crowd_batch_count(p.crowd);

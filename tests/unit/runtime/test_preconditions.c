@@ -192,15 +192,18 @@ static void make_crowd(void)
 
 TestSuite(preconditions, .init = make_crowd);
 
-static void create_crowd_of(th_instance instance, th_format format)
+static th_crowd *create_crowd(th_format format)
 {
     th_crowd *another;
-    const th_crowd_desc desc = {.compiled_models = scene->compiled_models,
-                                .compiled_model_count = 1,
-                                .instances = &instance,
-                                .instance_count = 1,
-                                .palette = format};
+    const th_crowd_desc desc = {
+        .compiled_models = scene->compiled_models, .compiled_model_count = 1, .capacity = 1, .format = format};
     th_crowd_create(&desc, &another, NULL);
+    return another;
+}
+
+static void spawn(uint32_t spawned, th_play play)
+{
+    th_crowd_spawn(create_crowd(TH_FORMAT_F32), spawned, &play, NULL, NULL);
 }
 
 static void show(uint32_t instance)
@@ -208,9 +211,10 @@ static void show(uint32_t instance)
     th_crowd_set_active(crowd, &instance, 1);
 }
 
-MISUSED_BY(an_instance_has_a_model_of_the_crowd, create_crowd_of((th_instance){.model = 1}, TH_FORMAT_F32));
-MISUSED_BY(an_instance_begins_at_a_finite_time, create_crowd_of((th_instance){.phase_s = HUGE_VAL}, TH_FORMAT_F32));
-MISUSED_BY(a_palette_has_a_format, create_crowd_of((th_instance){.model = 0}, (th_format)(TH_FORMAT_AUTO + 1)));
+MISUSED_BY(a_character_has_a_model_of_the_crowd, spawn(1, (th_play){0}));
+MISUSED_BY(a_character_begins_at_a_finite_time, spawn(0, (th_play){.phase_s = HUGE_VAL}));
+MISUSED_BY(who_is_removed_is_in_the_crowd, th_crowd_remove(create_crowd(TH_FORMAT_F32), (th_character){0, 1}));
+MISUSED_BY(a_palette_has_a_format, create_crowd((th_format)(TH_FORMAT_AUTO + 1)));
 MISUSED_BY(active_instances_are_of_the_crowd, show(COUNT));
 MISUSED_BY(an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
 MISUSED_BY(only_a_whole_crowd_has_a_hash, (show(3), th_crowd_hash(crowd, palette)));

@@ -24,7 +24,7 @@ typedef struct th_snapshot_scene {
     th_settings settings; /* for the behaviour and what it blends */
     uint32_t model_count; /* at most TH_SETTINGS_MODELS */
     uint32_t count;       /* of instances */
-    th_instance instances[TH_SNAPSHOT_CHARACTERS];
+    th_spawn instances[TH_SNAPSHOT_CHARACTERS];
 } th_snapshot_scene;
 
 /* Then any number of these, each after the answer to the one before. */
