@@ -862,8 +862,9 @@ typedef struct th_frame th_frame;
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err);
 void th_frame_destroy(th_frame *frame);
 
-/* Writes the palettes of all active instances at time_s and returns when they are complete; by hand, on the calling
- * thread. time_s: finite. palettes: th_crowd_palette_bytes of any memory, aligned to 64. One call at a time. */
+/* Writes the palettes of all active instances at time_s and returns when they are complete. Neither pool nor tasks: on
+ * the calling thread. time_s: finite. palettes: th_crowd_palette_bytes, any memory aligned to 64. One call at a time.
+ */
 void th_frame_run(th_frame *frame, double time_s, void *palettes);
 
 /* The same by hand, whatever the desc: begin, which returns the number of batches; every batch once, in ranges on any
