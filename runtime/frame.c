@@ -26,12 +26,10 @@ struct th_frame {
     th_crowd_layers table;         /* what instances play in this frame */
     th_layer *layers;              /* in the table; written by the workers */
     uint8_t *layer_counts;
-    float *sockets;             /* [instance][th_crowd_socket_stride][SOCKET_FLOATS]; NULL: no model has any */
+    th_mat34 *sockets;          /* [instance][th_crowd_socket_stride]; NULL: no model has any */
     uint8_t *workers;           /* [batch]: worker that ran it; NULL: not recorded */
     th_frame_observer observer; /* begin: NULL without one */
 };
-
-enum { SOCKET_FLOATS = 12 };
 
 _Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
 
@@ -83,7 +81,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
     frame.scratch = th_cache_line_alloc(frame.scratch_stride * threads);
     frame.layers = desc->behaviour ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
     const size_t sockets = instances * th_crowd_socket_stride(desc->crowd);
-    frame.sockets = sockets > 0 ? calloc(sockets, SOCKET_FLOATS * sizeof *frame.sockets) : NULL;
+    frame.sockets = sockets > 0 ? calloc(sockets, sizeof *frame.sockets) : NULL;
     frame.table = (th_crowd_layers){frame.layers, frame.layer_counts, stride};
     th_frame *made = th_arena_copy(arena, &frame, 1, sizeof frame);
     if (th_arena_failed(arena) || !frame.scratch || (desc->behaviour && !frame.layers) ||
@@ -124,7 +122,7 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
         }
     }
     th_crowd_pose_layers(frame->crowd, begin, end, frame->time_s, th_frame_layers(frame), frame->palette,
-                         frame->sockets, scratch);
+                         (float *)frame->sockets, scratch);
     if (frame->workers)
         memset(frame->workers + begin, (int)worker, end - begin);
     if (frame->observer.begin)
@@ -159,7 +157,7 @@ const float *th_frame_sockets(const th_frame *frame, uint32_t instance)
 {
     assert(frame);
     return th_crowd_socket_count(frame->crowd, instance) > 0
-               ? frame->sockets + (size_t)instance * th_crowd_socket_stride(frame->crowd) * SOCKET_FLOATS
+               ? frame->sockets[(size_t)instance * th_crowd_socket_stride(frame->crowd)].m
                : NULL;
 }
 
