@@ -105,15 +105,14 @@ static void pose_lanes(const th_crowd *crowd, const crowd_model *model, const ui
     const uint32_t width = crowd->kernels->width;
     float *const scratch = (float *)(void *)to->scratch, *sockets[TH_MAX_WIDTH];
     char *palettes[TH_MAX_WIDTH];
-    for (uint32_t i = 0; i < width; i++)
+    for (uint32_t i = 0; i < width; i++) {
         palettes[i] = to->palettes + palette_offset(model, places[i]);
-    th_kernels_pose(crowd->kernels, &compiled->program, keys, layering, output, scratch, palettes);
-    if (!to->sockets || compiled->socket_count == 0)
-        return;
-    for (uint32_t i = 0; i < width; i++)
         sockets[i] = sockets_of(crowd, places[i], to);
-    th_sockets_write(compiled->sockets, compiled->socket_count, th_pose_form_of(crowd->format), width, scratch,
-                     sockets);
+    }
+    th_kernels_pose(crowd->kernels, &compiled->program, keys, layering, output, scratch, palettes);
+    if (to->sockets)
+        th_sockets_write(compiled->sockets, compiled->socket_count, th_pose_form_of(crowd->format), width, scratch,
+                         sockets);
 }
 
 static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, const memory *to)

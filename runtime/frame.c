@@ -28,12 +28,10 @@ struct th_frame {
     th_crowd_layers table;         /* what instances play in this frame */
     th_layer *layers;              /* in the table; written by the workers */
     uint8_t *layer_counts;
-    float *sockets;             /* [instance][th_crowd_socket_stride][SOCKET_FLOATS]; NULL: no model has any */
+    th_mat34 *sockets;          /* [instance][th_crowd_socket_stride]; NULL: no model has any */
     uint8_t *workers;           /* [batch]: worker that ran it */
     th_frame_observer observer; /* begin: NULL without one */
 };
-
-enum { SOCKET_FLOATS = 12 };
 
 _Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
 
@@ -109,7 +107,7 @@ th_result th_frame_create_with(const th_frame_desc *desc, const th_behaviour *be
     frame.scratch = th_cache_line_alloc(frame.scratch_stride * threads);
     frame.layers = stride > 0 ? calloc(instances * stride + 1, sizeof *frame.layers) : NULL;
     const size_t sockets = instances * th_crowd_socket_stride(desc->crowd);
-    frame.sockets = sockets > 0 ? calloc(sockets, SOCKET_FLOATS * sizeof *frame.sockets) : NULL;
+    frame.sockets = sockets > 0 ? calloc(sockets, sizeof *frame.sockets) : NULL;
     frame.table = (th_crowd_layers){frame.layers, frame.layer_counts, stride};
     th_frame *made = th_arena_copy(arena, &frame, 1, sizeof frame);
     if (th_arena_failed(arena) || !frame.scratch || (stride > 0 && !frame.layers) || (sockets > 0 && !frame.sockets)) {
@@ -151,7 +149,7 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
         }
     }
     th_crowd_pose_layers(frame->crowd, begin, end, frame->time_s, th_frame_layers(frame), frame->palette,
-                         frame->sockets, scratch);
+                         (float *)frame->sockets, scratch);
     memset(frame->workers + begin, (int)worker, end - begin);
     if (frame->observer.begin)
         frame->observer.end(frame->observer.ctx, worker);
@@ -229,7 +227,7 @@ const float *th_frame_sockets(const th_frame *frame, th_character character)
     if (!TH_VALID(frame && th_crowd_get(frame->crowd, character, NULL)) ||
         th_crowd_socket_count(frame->crowd, character.slot) == 0)
         return NULL;
-    return frame->sockets + (size_t)character.slot * th_crowd_socket_stride(frame->crowd) * SOCKET_FLOATS;
+    return frame->sockets[(size_t)character.slot * th_crowd_socket_stride(frame->crowd)].m;
 }
 
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)

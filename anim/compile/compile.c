@@ -365,21 +365,23 @@ static uint32_t find_moving_entries(const th_model *model, uint32_t *out)
     return count;
 }
 
-/* G = M inverse(X) rest, with the rests of joints below the op's, or from the scene on. NULL: out of memory. */
-static th_socket *make_sockets(const th_compiled_model *compiled, const joint_plan *plans)
+/* G = M inverse(X) rest, with the rests of joints below the op's, or from the scene on. */
+static void make_sockets(th_compiled_model *compiled, const joint_plan *plans)
 {
     const th_joint *joints = compiled->model->joints;
-    th_socket *out = th_arena_new(compiled->arena, th_socket, compiled->socket_count);
-    for (uint32_t s = 0; out && s < compiled->socket_count; s++) {
-        uint32_t j = compiled->socket_joints[s];
+    const uint32_t *of = compiled->socket_joints, count = compiled->socket_count;
+    compiled->socket_joints = th_arena_copy(compiled->arena, of, count, sizeof *of);
+    compiled->sockets = th_arena_new(compiled->arena, th_socket, count);
+    for (uint32_t s = 0; s < count && compiled->sockets; s++) {
+        uint32_t j = of[s];
         th_dmat34 from = TH_DMAT34_IDENTITY;
         for (; j != TH_NO_INDEX && !plans[j].needed; j = joints[j].parent)
             from = th_dmat34_mul(th_dmat34_from(joints[j].rest), from);
         if (j != TH_NO_INDEX)
             from = th_dmat34_mul(space_inverse(&plans[j].space), from);
-        out[s] = (th_socket){j == TH_NO_INDEX ? TH_NO_PARENT : plans[j].op, {th_mat34_from(from), th_mat34_from(from)}};
+        compiled->sockets[s] = (th_socket){j == TH_NO_INDEX ? TH_NO_PARENT : plans[j].op, {th_mat34_from(from)}};
+        compiled->sockets[s].from_op[TH_POSE_QUATS] = compiled->sockets[s].from_op[TH_POSE_MATRICES];
     }
-    return out;
 }
 
 /* shift: see find_moves. false: out of memory. */
@@ -406,7 +408,7 @@ static bool create_program(th_compiled_model *compiled, double shift, th_arena *
         p->op = program->op_count++;
         compiled->track_count += (p->moves & TH_JOINT_OP_MOVES) != 0;
     }
-    compiled->sockets = make_sockets(compiled, plans);
+    make_sockets(compiled, plans);
 
     const uint32_t weight_entries = th_weights_entries(model), entries = model->bone_count + weight_entries;
     const size_t op_count = (size_t)program->op_count + weight_entries;
@@ -697,8 +699,7 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
                                     .max_bytes = desc->max_bytes,
                                     .masks = desc->masks,
                                     .mask_count = desc->mask_count,
-                                    .socket_joints =
-                                        th_arena_copy(arena, desc->sockets, desc->socket_count, sizeof *desc->sockets),
+                                    .socket_joints = desc->sockets,
                                     .socket_count = desc->socket_count,
                                     .bound = bound,
                                     .arena = arena};
@@ -706,8 +707,7 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
     const th_compiled_model *as = desc->in_place_as;
     const th_in_place_source source = as ? (th_in_place_source){as->authored, as->model} : (th_in_place_source){0};
-    bool ok = compiled->socket_joints &&
-              (!desc->in_place ||
+    bool ok = (!desc->in_place ||
                th_model_in_place(desc->model, desc->interpolation, as ? &source : NULL, arena, &compiled->model)) &&
               create_program(compiled, shift, scratch);
     th_arena_destroy(scratch);

@@ -72,7 +72,7 @@ struct th_compiled_model {
     const uint32_t *weight_entries; /* those of weights that a clip moves, ascending; 0 is the first after the bones */
     uint32_t weight_entry_count;
     const uint32_t *socket_joints; /* as the caller gave them */
-    const th_socket *sockets;      /* of these */
+    th_socket *sockets;            /* of these */
     uint32_t socket_count;
     th_repertoire *repertoire; /* may be NULL */
     const th_mask *masks;      /* borrowed, or those of the repertoire */

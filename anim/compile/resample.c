@@ -54,7 +54,6 @@ typedef double axes __attribute__((vector_size(32), aligned(8)));
 typedef struct probe {
     double center[3];
     axes half[3]; /* x, y and z of them */
-    size_t entry; /* of the bone in a measured palette, in floats */
 } probe;
 
 /* A grid over a clip, and where an attempt fails on it. */
@@ -69,8 +68,7 @@ struct th_resampler {
     const th_compiled_model *compiled;
     const th_model *model;
     th_arena *arena;
-    th_model measured;                /* with bones for sockets where none of the model is: G is their palette entry */
-    th_socket *sockets;               /* of these bones */
+    th_model measured;                /* with a bone for each socket behind its own: G is their palette entry */
     probe *probes;                    /* one per measured bone */
     th_exact_cache caches[2], *cache; /* of a clip, and of that which shows what it hides; one of them */
     th_shown shown;
@@ -78,9 +76,9 @@ struct th_resampler {
     const th_kernels *kernels;
     double *reaches, *weights; /* of weights: th_weight_reaches; exact values, then errors */
     float *frames;             /* three of keys, for th_frame_writer */
-    float *palettes;           /* MEASURED_AT_ONCE palettes, each with the matrices of sockets behind it */
+    float *palettes, *sockets; /* MEASURED_AT_ONCE palettes, and as many times all sockets */
     float *matrices;           /* for as many times as the kernel has lanes */
-    size_t palette_floats, sockets_at;
+    size_t palette_floats;
     uint64_t layers; /* of the clip's channels, beyond one each: see th_channel_cost */
     double suspect; /* ticks of the last attempt's largest error: measured first, so that a bad attempt fails at once */
     int64_t budget;
@@ -109,63 +107,41 @@ static void find_boxes(const th_model *model, box *boxes)
         }
 }
 
-/* Sets the probe of a measured bone to a shell. Returns false for a joint that is flattened at rest, a way to hide
- * parts: no point of its mesh can be 3 cm away. Of a socket, which has no mesh, only if no clip shows it either. */
-static bool set_shell(th_resampler *c, uint32_t b)
+/* boxes: scratch, by measured bone. */
+static void set_probes(th_resampler *c, box *boxes)
 {
     const double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
-    const uint32_t bone_count = c->model->bone_count;
-    const th_bone *bone = &c->measured.bones[b];
-    probe *p = &c->probes[b];
-    th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY, scene;
-    th_dmat34_invert(&inverse_bind, &mesh_from_joint);
-    const th_dmat34 at_rest = th_dmat34_mul(c->caches[0].pose[bone->joint], inverse_bind),
-                    as_shown = th_dmat34_mul(c->caches[1].pose[bone->joint], inverse_bind);
-    *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]},
-                 .entry = b < bone_count ? b * TH_ENTRY : c->sockets_at + (b - bone_count) * TH_ENTRY};
-    if ((b < bone_count && !th_dmat34_invert(&at_rest, &scene)) || !th_dmat34_invert(&as_shown, &scene))
-        return false;
-    /* Converts 3 cm in the scene, where nothing is hidden, to mesh space. */
-    for (int axis = 0; axis < 3; axis++)
-        for (int row = 0; row < 3; row++)
-            p->half[row][axis] = scene.m[4 * row + axis] * shell;
-    return true;
-}
-
-/* Sets what is measured. bones: those of c->measured, with room for sockets. boxes: scratch, by bone; shells: by joint,
- * zeroed. */
-static void set_probes(th_resampler *c, th_bone *bones, box *boxes, bool *shells)
-{
+    const th_dmat34 *rest = c->caches[0].pose, *shown = c->caches[1].pose;
     bool has_boxes = false;
     th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->caches[0].pose);
     th_exact_pose(c->model, th_shown_clip(&c->shown, NULL), 0, TH_INTERPOLATION_AUTHORED, c->caches[1].pose);
-    for (uint32_t b = 0; b < c->model->bone_count; b++) {
-        if (set_shell(c, b)) {
-            shells[bones[b].joint] = true;
+    for (uint32_t b = 0; b < c->measured.bone_count; b++) {
+        const th_bone *bone = &c->measured.bones[b];
+        probe *p = &c->probes[b];
+        th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY, scene;
+        th_dmat34_invert(&inverse_bind, &mesh_from_joint);
+        const th_dmat34 at_rest = th_dmat34_mul(rest[bone->joint], inverse_bind),
+                        as_shown = th_dmat34_mul(shown[bone->joint], inverse_bind);
+        *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
+        /* Nothing is hidden at a socket, which has no mesh, if a clip shows it. */
+        const bool is_shown = b >= c->model->bone_count || th_dmat34_invert(&at_rest, &scene);
+        if (is_shown && th_dmat34_invert(&as_shown, &scene)) {
+            /* Converts 3 cm in the scene, where nothing is hidden, to mesh space. */
+            for (int axis = 0; axis < 3; axis++)
+                for (int row = 0; row < 3; row++)
+                    p->half[row][axis] = scene.m[4 * row + axis] * shell;
             continue;
         }
-        /* The probe is the box of its vertices, and without vertices a point. */
-        probe *p = &c->probes[b];
+        /* A joint that is flattened at rest, a way to hide parts: no point of its mesh can be 3 cm away. The probe is
+         * the box of its vertices, and without vertices a point. */
         if (!has_boxes)
-            find_boxes(c->model, boxes);
+            find_boxes(&c->measured, boxes);
         has_boxes = true;
         for (int i = 0; i < 3 && boxes[b].low[i] <= boxes[b].high[i]; i++) {
             const double low = (double)boxes[b].low[i], high = (double)boxes[b].high[i];
             p->center[i] = (low + high) / 2;
             p->half[i][i] = (high - low) / 2;
         }
-    }
-    /* The shell of a bone is that of its joint's socket, which so changes nothing. */
-    c->measured.bone_count = c->model->bone_count;
-    for (uint32_t s = 0; s < c->compiled->socket_count; s++) {
-        const uint32_t joint = c->compiled->socket_joints[s], b = c->measured.bone_count;
-        if (shells[joint])
-            continue;
-        shells[joint] = true;
-        bones[b] = (th_bone){joint, TH_MAT34_IDENTITY};
-        c->sockets[b - c->model->bone_count] = c->compiled->sockets[s];
-        c->measured.bone_count++;
-        set_shell(c, b);
     }
 }
 
@@ -233,13 +209,14 @@ static void measure_batch(measurement *m)
     const th_compiled_model *compiled = c->compiled;
     const th_compiled_clip *compiled_clip = m->frames->compiled_clip;
     const double duration = duration_of(compiled_clip);
+    const size_t socket_floats = (size_t)compiled->socket_count * TH_ENTRY;
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
         char *palettes[TH_MAX_WIDTH];
         float *sockets[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
-            sockets[i] = c->palettes + (first + i) * c->palette_floats + c->sockets_at;
+            sockets[i] = c->sockets + (first + i) * socket_floats;
             const double at = m->ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
             float alpha;
             const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
@@ -249,20 +226,20 @@ static void measure_batch(measurement *m)
         }
         th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_FORMAT_F32}, c->matrices,
                         palettes);
-        th_sockets_write(c->sockets, c->measured.bone_count - c->model->bone_count, TH_POSE_MATRICES, c->kernels->width,
-                         c->matrices, sockets);
+        th_sockets_write(compiled->sockets, compiled->socket_count, TH_POSE_MATRICES, c->kernels->width, c->matrices,
+                         sockets);
     }
     for (uint32_t i = 0; i < count; i++) {
         bool kept;
         const th_dmat34 *exact = th_exact_cache_palette(c->cache, m->ticks[i], &kept);
-        const float *palette = c->palettes + i * c->palette_floats;
+        const float *palette = c->palettes + i * c->palette_floats, *sockets = c->sockets + i * socket_floats;
         th_worst here = {0};
         /* Bones at rest have one error, so that once in a while is enough. */
         const uint32_t moving = c->cache->moving_count, measured = i == 0 ? c->measured.bone_count : moving;
         for (uint32_t k = 0; k < measured; k++) {
-            const uint32_t b = c->cache->bones[k];
-            const probe *p = &c->probes[b];
-            const double error = probe_error(p, k < moving ? &exact[k] : &c->cache->rest[k], palette + p->entry);
+            const uint32_t b = c->cache->bones[k], bone_count = c->model->bone_count;
+            const float *played = b < bone_count ? palette + b * TH_ENTRY : sockets + (b - bone_count) * TH_ENTRY;
+            const double error = probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache->rest[k], played);
             if (error > here.error)
                 here = (th_worst){error, m->ticks[i], c->measured.bones[b].joint};
         }
@@ -1112,24 +1089,20 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
     c->model = model;
     c->kernels =
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
-    const uint32_t most_sockets =
-        compiled->socket_count < model->joint_count ? compiled->socket_count : model->joint_count;
-    c->sockets_at = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
-    c->palette_floats = c->sockets_at + th_cache_line_round(most_sockets * TH_ENTRY * sizeof(float)) / sizeof(float);
+    c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
     c->measured = *model;
-    c->measured.bone_count += most_sockets;
+    c->measured.bone_count += compiled->socket_count;
     th_bone *bones = th_arena_new(arena, th_bone, c->measured.bone_count);
     c->measured.bones = bones;
-    c->sockets = th_arena_new(arena, th_socket, most_sockets);
     c->probes = th_arena_new(arena, probe, c->measured.bone_count);
     c->reaches = th_weight_reaches(model, arena);
     c->weights = th_arena_new(arena, double, model->weight_count);
     c->frames = th_arena_new(arena, float, 3 * th_frame_numbers(&compiled->program));
     c->palettes = th_arena_new(arena, float, c->palette_floats *MEASURED_AT_ONCE);
+    c->sockets = th_arena_new(arena, float, (size_t)compiled->socket_count *TH_ENTRY *MEASURED_AT_ONCE);
     c->matrices =
         th_arena_new(arena, float, th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width));
-    box *boxes = th_arena_new(arena, box, model->bone_count);
-    bool *shells = th_arena_new(arena, bool, model->joint_count);
+    box *boxes = th_arena_new(arena, box, c->measured.bone_count);
     c->cache = c->caches;
     for (int n = 0; n < 2; n++)
         th_exact_cache_init(&c->caches[n], &c->measured, compiled->interpolation, arena);
@@ -1139,6 +1112,8 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
         return NULL;
     }
     memcpy(bones, model->bones, model->bone_count * sizeof *bones);
-    set_probes(c, bones, boxes, shells);
+    for (uint32_t s = 0; s < compiled->socket_count; s++)
+        bones[model->bone_count + s] = (th_bone){compiled->socket_joints[s], TH_MAT34_IDENTITY};
+    set_probes(c, boxes);
     return c;
 }

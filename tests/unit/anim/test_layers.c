@@ -226,7 +226,7 @@ static void setup_init_of(setup *t, th_model *model, uint32_t n, th_compiled_mod
     how.masks = t->p->masks;
     how.mask_count = MASKS;
     how.sockets = sockets;
-    how.socket_count = random_sockets(model, n, sockets);
+    how.socket_count = some_joints(model, n, sockets);
     crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
     free(sockets);
 }
@@ -286,11 +286,9 @@ static void check_layers(const setup *t, double rounding, const char *what)
                             th_compiled_model_interpolation(t->s.compiled), pose, NULL);
             th_exact_resolve(t->model, pose, pose);
         }
-        const double error = pose_error(&t->s, i, pose), at_sockets = socket_error(&t->s, i, pose);
+        const double error = pose_error(&t->s, i, pose);
         cr_assert_leq(error, allowed(t, i) + rounding, "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
                       t->p->counts[i], error, allowed(t, i));
-        cr_assert_leq(at_sockets, allowed(t, i), "%s, instance %u, %u layers: a socket is off by %g, allowed %g", what,
-                      i, t->p->counts[i], at_sockets, allowed(t, i));
     }
     free(pose);
 }
