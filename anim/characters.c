@@ -37,10 +37,15 @@ static th_playback playback_of(const th_compiled_model *compiled, const th_play 
     return th_playback_of(duration_s, play->phase_s - play->speed * play->at_s, play->speed);
 }
 
+static th_character_layer *layers_of(const th_crowd *crowd, uint32_t slot)
+{
+    return crowd->layers + (size_t)slot * crowd->max_layers;
+}
+
 static th_play *played(th_crowd *crowd, uint32_t slot)
 {
     crowd_life *life = &crowd->lives[slot];
-    return life->layer_count > 0 ? &crowd->layers[(size_t)slot * crowd->max_layers].play : &life->play;
+    return life->layer_count > 0 ? &layers_of(crowd, slot)->play : &life->play;
 }
 
 /* Takes over what lives[slot] plays. */
@@ -210,7 +215,7 @@ th_result th_crowd_set_layers(th_crowd *crowd, th_character character, const th_
             return th_fail(err, TH_ERR_INPUT, "%s cannot be added: it starts from a scale of 0",
                            model->compiled->model->clips[layers[i].play.clip].name);
     if (count > 0)
-        memmove(crowd->layers + (size_t)character.slot * crowd->max_layers, layers, count * sizeof *layers);
+        memmove(layers_of(crowd, character.slot), layers, count * sizeof *layers);
     crowd->lives[character.slot].layer_count = count;
     return TH_OK;
 }
@@ -219,7 +224,7 @@ uint32_t th_crowd_layers_at(const th_crowd *crowd, uint32_t instance, double tim
 {
     assert(crowd && instance < crowd->capacity && out);
     const th_compiled_model *compiled = crowd->models[crowd->model_of[instance]].compiled;
-    const th_character_layer *layers = crowd->layers + (size_t)instance * crowd->max_layers;
+    const th_character_layer *layers = layers_of(crowd, instance);
     const uint32_t count = crowd->lives[instance].layer_count;
     for (uint32_t i = 0; i < count; i++)
         out[i] = (th_layer){.ratio = i > 0 && layers[i].in_step
@@ -243,7 +248,7 @@ bool th_crowd_get(const th_crowd *crowd, th_character character, th_character_in
                                                   ? crowd->place_of[slot] - crowd->models[crowd->posed_in[slot]].first
                                                   : TH_NO_INDEX,
                                    .play = crowd->lives[slot].play,
-                                   .layers = crowd->layers + (size_t)slot * crowd->max_layers,
+                                   .layers = layers_of(crowd, slot),
                                    .layer_count = crowd->lives[slot].layer_count};
     return true;
 }

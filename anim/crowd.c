@@ -417,7 +417,8 @@ uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
 
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
 {
-    assert(crowd && (palette || crowd->capacity == 0));
+    if (!TH_VALID(crowd && (palette || crowd->count == 0)))
+        return 0;
     XXH3_state_t *state = XXH3_createState();
     if (!state)
         abort(); /* a missing hash would look like a wrong result */

@@ -81,7 +81,7 @@ th_result th_frame_create_with(const th_frame_desc *desc, const th_behaviour *be
     enum { CHUNKS = 4 };
     uint32_t grain = TH_FRAME_DEFAULT_GRAIN;
     if (stride > 0) {
-        const uint32_t most = th_crowd_batch_count(desc->crowd) / (CHUNKS * threads);
+        const uint32_t most = capacity / (CHUNKS * threads);
         grain = most < TH_FRAME_DEFAULT_GRAIN     ? TH_FRAME_DEFAULT_GRAIN
                 : most < TH_FRAME_BEHAVIOUR_GRAIN ? most
                                                   : TH_FRAME_BEHAVIOUR_GRAIN;

@@ -638,6 +638,15 @@ typedef enum th_isa {
     TH_ISA_COUNT,
 } th_isa;
 
+/* "scalar", "sse4", "avx2", "avx512", "neon". */
+const char *th_isa_name(th_isa isa);
+
+/* Whether this CPU, operating system and build support it. */
+bool th_isa_available(th_isa isa);
+
+/* The instruction set that TH_ISA_AUTO selects on this machine. */
+th_isa th_isa_best(void);
+
 typedef struct th_crowd_desc {
     const th_compiled_model *const *compiled_models; /* array copied; models borrowed, they must outlive the crowd */
     uint32_t compiled_model_count;                   /* at least 1 if there is capacity */
@@ -718,6 +727,7 @@ typedef struct th_character_info {
 /* Returns whether the character is in the crowd. out: what it does; may be NULL. */
 bool th_crowd_get(const th_crowd *crowd, th_character character, th_character_info *out);
 
+th_isa th_crowd_isa(const th_crowd *crowd);       /* never TH_ISA_AUTO */
 th_format th_crowd_format(const th_crowd *crowd); /* never TH_FORMAT_AUTO */
 
 /* Of memory for palettes; a multiple of 64. Suffices for all whom the crowd may have at a time. */
@@ -730,6 +740,10 @@ typedef struct th_palette_range {
 } th_palette_range;
 
 th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model);
+
+/* XXH3 over the palettes of all characters by slot, without padding: the same on all machines of one class of arithmetic,
+ * with fused multiply-add (AVX2, AVX-512, NEON) or without. */
+uint64_t th_crowd_hash(const th_crowd *crowd, const void *palettes);
 
 /* ---- threads ---- */
 

@@ -8,15 +8,6 @@
 #include <anim/compiled_model.h>
 #include <anim/palette.h>
 
-/* "scalar", "sse4", "avx2", "avx512", "neon". */
-const char *th_isa_name(th_isa isa);
-
-/* Whether this CPU, operating system and build support it. */
-bool th_isa_available(th_isa isa);
-
-/* The instruction set that TH_ISA_AUTO selects on this machine. */
-th_isa th_isa_best(void);
-
 /* Whom to spawn, and what it plays: at time 0 it is at phase_s. */
 typedef struct th_spawn {
     uint32_t model, clip;
@@ -32,7 +23,6 @@ void th_spawns_scatter(const th_compiled_model *const *compiled_models, uint32_t
 th_result th_crowd_create_with(const th_crowd_desc *desc, const th_spawn *spawns, uint32_t count, th_crowd **out,
                                th_error *err);
 
-th_isa th_crowd_isa(const th_crowd *crowd);          /* never TH_ISA_AUTO */
 uint64_t th_crowd_bone_count(const th_crowd *crowd); /* bones of all instances */
 th_writes th_crowd_writes(const th_crowd *crowd);    /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_capacity(const th_crowd *crowd);   /* slots are below */
@@ -135,10 +125,6 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
 /* The memory floor: writes the same number of bytes as th_crowd_pose to the same addresses, as th_crowd_writes says,
  * instance by instance, and computes nothing. palette: as for th_crowd_pose. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
-
-/* XXH3 over the palettes of all instances in order, without padding. All instances must be active, or share the palette
- * of th_crowd_set_palettes_of. */
-uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
 
 /* A number of 128 bits. */
 typedef struct th_hash128 {

@@ -160,7 +160,7 @@ static void check_pose(const th_crowd *crowd, unsigned char *palettes, const per
     }
     const crowd_fixture of = {.compiled = compiled[p->model], .crowd = (th_crowd *)crowd, .palette = palettes};
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
-    th_exact_layers(model, layers, count, masks[p->model], th_compiled_model_interpolation(of.compiled), pose, NULL);
+    th_exact_layers(model, layers, count, masks[p->model], MASKS, th_compiled_model_interpolation(of.compiled), pose, NULL);
     th_exact_resolve(model, pose, pose);
     const double error = pose_error(&of, p->id.slot, pose),
                  allowed = (1 + 2 * LAYERS) * th_compiled_model_bound(of.compiled);
@@ -201,7 +201,7 @@ static void check_crowd(const th_crowd *crowd, th_frame *frame, void *palettes)
     }
     cr_assert(count == th_crowd_count(crowd) && count == th_crowd_count(anew));
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = anew, .jobs = jobs}, &frame_anew, &err), TH_OK);
-    cr_assert_eq(th_palette_create(anew, &expected, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palettes_create(anew, &expected, &err), TH_OK, "%s", err.text);
     th_frame_run(frame, time_s, palettes);
     th_frame_run(frame_anew, time_s, expected);
     for (uint32_t i = 0; i < CAPACITY; i++) {
@@ -305,7 +305,7 @@ static void live(th_isa isa, th_format format, uint32_t steps)
     th_crowd *crowd = make_crowd(MODELS, CAPACITY, isa, format);
     th_frame *frame;
     void *palettes;
-    cr_assert_eq(th_palette_create(crowd, &palettes, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palettes_create(crowd, &palettes, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, &err), TH_OK);
     memset(people, 0, sizeof people);
     memset(gone, 0, sizeof gone);

@@ -18,7 +18,7 @@ static void check(const crowd_fixture *of, double bound, const crowd_fixture *pl
     for (th_format format = TH_FORMAT_F32; format < TH_FORMAT_COUNT; format++)
         for (EACH_ISA(isa)) {
             const double rounding = (format == TH_FORMAT_QUAT16 ? 1e-5 : 1e-6) * model->joint_count * model->size;
-            const th_crowd_desc as = {.isa = isa, .palette = format};
+            const th_crowd_desc as = {.isa = isa, .format = format};
             crowd_fixture s, other;
             if (th_compiled_model_obstacle(of->compiled, format))
                 continue;
@@ -189,7 +189,7 @@ static trio *make_trio(void)
 {
     trio *t = calloc(1, sizeof *t);
     const th_compiled_model *compiled[TRIO];
-    th_instance instances[CROWD];
+    th_spawn instances[CROWD];
     t->model = sparse_model(14);
     t->counts[1] = some_joints(t->model, 0, t->joints);
     t->counts[0] = t->counts[1] / 2;
@@ -281,7 +281,7 @@ Test(sockets, are_in_the_frame)
     trio *t = make_trio();
     th_jobs *jobs;
     th_frame *frame;
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 2}, &jobs, NULL), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 2}, &jobs, NULL), TH_OK);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = t->s.crowd, .jobs = jobs, .grain = 1}, &frame, NULL), TH_OK);
     cr_expect_float_eq(th_frame_sockets(frame, (th_character){0, 1})[3], 0, 0);
     th_frame_run(frame, 1.9, t->s.palette);

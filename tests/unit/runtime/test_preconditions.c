@@ -195,8 +195,11 @@ TestSuite(preconditions, .init = make_crowd);
 static th_crowd *create_crowd(th_format format)
 {
     th_crowd *another;
-    const th_crowd_desc desc = {
-        .compiled_models = scene->compiled_models, .compiled_model_count = 1, .capacity = 1, .format = format};
+    const th_crowd_desc desc = {.compiled_models = scene->compiled_models,
+                                .compiled_model_count = 1,
+                                .capacity = 1,
+                                .max_layers = 1,
+                                .format = format};
     th_crowd_create(&desc, &another, NULL);
     return another;
 }
@@ -204,6 +207,13 @@ static th_crowd *create_crowd(th_format format)
 static void spawn(uint32_t spawned, th_play play)
 {
     th_crowd_spawn(create_crowd(TH_FORMAT_F32), spawned, &play, NULL, NULL);
+}
+
+static void layer(th_character_layer layer)
+{
+    th_crowd *another = create_crowd(TH_FORMAT_F32);
+    cr_assert_eq(th_crowd_scatter(another, 1, 0, 1, NULL), TH_OK);
+    th_crowd_set_layers(another, (th_character){0, 1}, &layer, 1, NULL);
 }
 
 static void show(uint32_t instance)
@@ -214,6 +224,8 @@ static void show(uint32_t instance)
 MISUSED_BY(a_character_has_a_model_of_the_crowd, spawn(1, (th_play){0}));
 MISUSED_BY(a_character_begins_at_a_finite_time, spawn(0, (th_play){.phase_s = HUGE_VAL}));
 MISUSED_BY(who_is_removed_is_in_the_crowd, th_crowd_remove(create_crowd(TH_FORMAT_F32), (th_character){0, 1}));
+MISUSED_BY(a_layer_has_a_weight_that_is_a_number, layer((th_character_layer){.weight = NAN, .mask = TH_NO_MASK}));
+MISUSED_BY(a_layer_has_a_mask_of_the_model, layer((th_character_layer){.mask = 0}));
 MISUSED_BY(a_palette_has_a_format, create_crowd((th_format)(TH_FORMAT_AUTO + 1)));
 MISUSED_BY(active_instances_are_of_the_crowd, show(COUNT));
 MISUSED_BY(an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
