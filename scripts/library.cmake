@@ -29,7 +29,7 @@ function(th_library name)
     target_include_directories(lib${name} INTERFACE
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(lib${name} PUBLIC Threads::Threads PRIVATE ${arg_NEEDS})
-    install(FILES include/throng/${arg_HEADER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/throng OPTIONAL)
+    install(FILES include/throng/${arg_HEADER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/throng)
     install(TARGETS lib${name} EXPORT throng-targets)
 
     list(TRANSFORM arg_NEEDS REPLACE "(.+)" "$<$<BOOL:\\1>:-l\\1>" OUTPUT_VARIABLE libs) # some are empty

@@ -24,7 +24,7 @@ void th_model_destroy(th_model *model)
 
 uint32_t th_model_find_joint(const th_model *model, const char *name)
 {
-    if (!TH_VALID_MODEL(model) || !TH_VALID(name))
+    if (!TH_VALID(model && name))
         return TH_NO_INDEX;
     for (uint32_t j = 0; j < model->joint_count; j++)
         if (strcmp(model->joints[j].name, name) == 0)
@@ -34,7 +34,7 @@ uint32_t th_model_find_joint(const th_model *model, const char *name)
 
 uint32_t th_model_find_clip(const th_model *model, const char *name)
 {
-    if (!TH_VALID_MODEL(model) || !TH_VALID(name))
+    if (!TH_VALID(model && name))
         return TH_NO_INDEX;
     for (uint32_t c = 0; c < model->clip_count; c++)
         if (strcmp(model->clips[c].name, name) == 0)
