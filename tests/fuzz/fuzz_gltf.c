@@ -1,5 +1,4 @@
-/* Inside, since the program around it has a process, which hides what is wrong. glTF files, both kinds: everything
- * that reads them. */
+/* glTF files, both kinds: everything that reads them. */
 #include "fuzz.h"
 #include "importer.h"
 

@@ -1,6 +1,5 @@
-/* Inside, since the program around it has a process, which hides what is wrong. glTF whose JSON is always sound,
- * while its accessors and buffer views are whatever the bytes say: twelve numbers for each accessor, where 0 stands
- * for what would be right, then the buffer. */
+/* glTF whose JSON is always sound, while its accessors and buffer views are whatever the bytes say: twelve numbers
+ * for each accessor, where 0 stands for what would be right, then the buffer. */
 #include "fuzz.h"
 #include "importer.h"
 

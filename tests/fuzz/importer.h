@@ -1,4 +1,5 @@
-/* The importer in this process, for targets: all of it but its process, its memory and Assimp. */
+/* The importer in this process, for targets: all of it but its memory and Assimp. Inside, since the process that it
+ * has otherwise hides what is wrong. */
 #ifndef FUZZ_IMPORTER_H
 #define FUZZ_IMPORTER_H
 
