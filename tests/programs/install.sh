@@ -28,11 +28,10 @@ cmake -S "$source/examples" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$tree" -DCMA
 cmake --build "$folder/cmake" >>"$folder/log"
 "$folder/cmake/pose_crowd" "$model" 100 >"$folder/pose"
 cat "$folder/pose"
-if [ -x "$folder/cmake/render_crowd" ]; then
-    "$folder/cmake/render_crowd" "$model" "$folder/crowd.png" || [ $? -eq 4 ] # it says that there is no OpenGL here
-fi
-if [ -x "$folder/cmake/draw_crowd" ] && [ $# -gt 0 ]; then
-    "$@" "$folder/cmake/draw_crowd" "$model" 3
+"$folder/cmake/own_threads"
+"$folder/cmake/characters"
+if [ -x "$folder/cmake/draw_crowd" ]; then
+    "$@" "$folder/cmake/draw_crowd" "$model" 3 || [ $? -eq 4 ] # it says that there is no OpenGL here
 fi
 
 echo "with pkg-config"
@@ -45,8 +44,13 @@ fi
 for package in throng throng-render; do
     flags=$(pkg-config --cflags --libs $package)
     echo "$flags"
-    eval "cc -std=c11 -D_GNU_SOURCE \"\$source/examples/pose_crowd.c\" -o \"\$folder/pose_crowd\" $flags"
-    LD_LIBRARY_PATH=$libdir "$folder/pose_crowd" "$model" 100 >"$folder/again"
+    for example in own_threads.cpp characters.c pose_crowd.c; do # and nothing is lost
+        language=cc
+        [ "${example%.c}" != "$example" ] || language=c++
+        eval "$language -D_GNU_SOURCE -fsanitize=address,undefined \"\$source/examples/$example\" \
+            -o \"\$folder/${example%.c*}\" $flags"
+        LD_LIBRARY_PATH=$libdir "$folder/${example%.c*}" "$model" 100 >"$folder/again"
+    done
 done
 
 # Timings differ, palettes do not.
