@@ -18,8 +18,22 @@ static bool contains(const th_crowd *crowd, th_character character)
 
 static bool can_play(const th_compiled_model *compiled, const th_play *play)
 {
-    return (play->clip == TH_NO_INDEX || play->clip < compiled->model->clip_count) && isfinite(play->phase_s) &&
+    return play && (play->clip == TH_NO_INDEX || play->clip < compiled->model->clip_count) && isfinite(play->phase_s) &&
            isfinite(play->speed) && isfinite(play->at_s);
+}
+
+static th_result cannot_play(const th_compiled_model *compiled, const th_play *play, th_error *err)
+{
+    const th_model *model = compiled->model;
+    if (play && play->clip != TH_NO_INDEX && play->clip >= model->clip_count)
+        return th_fail(err, TH_ERR_USAGE, "%s has no clip %u, it has %u", model->name, play->clip, model->clip_count);
+    return th_fail(err, TH_ERR_USAGE, "%s is to play a clip whose phase, speed and time are not all finite numbers",
+                   model->name);
+}
+
+static th_result nobody(th_character character, th_error *err)
+{
+    return th_fail(err, TH_ERR_USAGE, "nobody in the crowd is %u of generation %u", character.slot, character.generation);
 }
 
 /* 0: it has no length. */
@@ -112,9 +126,10 @@ th_result th_crowd_spawn(th_crowd *crowd, uint32_t model, const th_play *play, t
 {
     if (out)
         *out = (th_character){0};
-    if (!TH_VALID(crowd && model < crowd->model_count && play && can_play(crowd->models[model].compiled, play)))
-        return th_fail(err, TH_ERR_USAGE,
-                       "a character has a model of the crowd, and plays a clip of it at finite times");
+    if (!TH_VALID(crowd && model < crowd->model_count))
+        return th_fail(err, TH_ERR_USAGE, "the crowd has no model %u, it has %u", model, crowd ? crowd->model_count : 0);
+    if (!TH_VALID(can_play(crowd->models[model].compiled, play)))
+        return cannot_play(crowd->models[model].compiled, play, err);
     if (crowd->free_count == 0)
         return full(crowd, err);
     make_whole(crowd);
@@ -131,10 +146,10 @@ th_result th_crowd_spawn(th_crowd *crowd, uint32_t model, const th_play *play, t
     return TH_OK;
 }
 
-void th_crowd_remove(th_crowd *crowd, th_character character)
+th_result th_crowd_remove(th_crowd *crowd, th_character character, th_error *err)
 {
     if (!TH_VALID(contains(crowd, character) && !crowd->is_fixed))
-        return;
+        return nobody(character, err);
     make_whole(crowd);
     uint32_t hole = crowd->place_of[character.slot];
     for (uint32_t m = crowd->model_of[character.slot]; m < crowd->model_count; m++) { /* its last one takes the place */
@@ -149,6 +164,7 @@ void th_crowd_remove(th_crowd *crowd, th_character character)
     crowd->count--;
     th_crowd_place_models(crowd);
     th_crowd_leave(crowd, character.slot);
+    return TH_OK;
 }
 
 uint32_t th_crowd_count(const th_crowd *crowd)
@@ -158,29 +174,36 @@ uint32_t th_crowd_count(const th_crowd *crowd)
 
 th_result th_crowd_play(th_crowd *crowd, th_character character, const th_play *play, th_error *err)
 {
-    if (!TH_VALID(contains(crowd, character) && play &&
-                  can_play(crowd->models[crowd->model_of[character.slot]].compiled, play)))
-        return th_fail(err, TH_ERR_USAGE, "a character of the crowd plays a clip of its model at finite times");
+    if (!TH_VALID(contains(crowd, character)))
+        return nobody(character, err);
+    const th_compiled_model *compiled = crowd->models[crowd->model_of[character.slot]].compiled;
+    if (!TH_VALID(can_play(compiled, play)))
+        return cannot_play(compiled, play, err);
     crowd->lives[character.slot].play = *play;
     crowd->lives[character.slot].layer_count = 0;
     set_playing(crowd, character.slot);
     return TH_OK;
 }
 
-void th_crowd_seek(th_crowd *crowd, th_character character, double phase_s, double at_s)
+th_result th_crowd_seek(th_crowd *crowd, th_character character, double phase_s, double at_s, th_error *err)
 {
-    if (!TH_VALID(contains(crowd, character) && isfinite(phase_s) && isfinite(at_s)))
-        return;
+    if (!TH_VALID(contains(crowd, character)))
+        return nobody(character, err);
+    if (!TH_VALID(isfinite(phase_s) && isfinite(at_s)))
+        return th_fail(err, TH_ERR_USAGE, "phase %g at time %g: not finite", phase_s, at_s);
     th_play *play = played(crowd, character.slot);
     play->phase_s = phase_s;
     play->at_s = at_s;
     set_playing(crowd, character.slot);
+    return TH_OK;
 }
 
-void th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, double at_s)
+th_result th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, double at_s, th_error *err)
 {
-    if (!TH_VALID(contains(crowd, character) && isfinite(speed) && isfinite(at_s)))
-        return;
+    if (!TH_VALID(contains(crowd, character)))
+        return nobody(character, err);
+    if (!TH_VALID(isfinite(speed) && isfinite(at_s)))
+        return th_fail(err, TH_ERR_USAGE, "speed %g at time %g: not finite", speed, at_s);
     th_play *play = played(crowd, character.slot);
     const double duration_s = duration_of(crowd->models[crowd->model_of[character.slot]].compiled, play);
     if (duration_s > 0) {
@@ -191,6 +214,7 @@ void th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, d
     play->speed = speed;
     play->at_s = at_s;
     set_playing(crowd, character.slot);
+    return TH_OK;
 }
 
 static bool is_layer(const th_compiled_model *compiled, const th_character_layer *layer)
@@ -202,14 +226,17 @@ static bool is_layer(const th_compiled_model *compiled, const th_character_layer
 th_result th_crowd_set_layers(th_crowd *crowd, th_character character, const th_character_layer *layers, uint32_t count,
                               th_error *err)
 {
-    bool is_valid = contains(crowd, character) && count <= crowd->max_layers && (layers || count == 0);
-    const crowd_model *model = is_valid ? &crowd->models[crowd->model_of[character.slot]] : NULL;
-    for (uint32_t i = 0; is_valid && i < count; i++)
-        is_valid = is_layer(model->compiled, &layers[i]);
-    if (!TH_VALID(is_valid))
-        return th_fail(err, TH_ERR_USAGE,
-                       "a character of the crowd has no more layers than that, with clips and masks of its model, "
-                       "finite times, and weights of 0 to 1");
+    if (!TH_VALID(contains(crowd, character)))
+        return nobody(character, err);
+    if (!TH_VALID(count <= crowd->max_layers && (layers || count == 0)))
+        return th_fail(err, TH_ERR_USAGE, "%u layers, and th_crowd_desc.max_layers is %u", count, crowd->max_layers);
+    const crowd_model *model = &crowd->models[crowd->model_of[character.slot]];
+    for (uint32_t i = 0; i < count; i++)
+        if (!TH_VALID(is_layer(model->compiled, &layers[i])))
+            return th_fail(err, TH_ERR_USAGE,
+                           "layer %u has a clip, mode or mask that is none, a weight outside of 0 to 1, or a time that "
+                           "is not finite",
+                           i);
     for (uint32_t i = 0; i < count; i++)
         if (layers[i].play.clip != TH_NO_INDEX && model->obstacles[layers[i].play.clip] >> layers[i].mode & 1)
             return th_fail(err, TH_ERR_INPUT, "%s cannot be added: it starts from a scale of 0",
@@ -270,10 +297,10 @@ static th_spawn scatter(const th_compiled_model *compiled, uint32_t model, uint3
     return out;
 }
 
-static void enter_spawn(th_crowd *crowd, const th_spawn *spawn)
+static uint32_t enter_spawn(th_crowd *crowd, const th_spawn *spawn)
 {
     assert(spawn->model < crowd->model_count);
-    enter(crowd, spawn->model, &(th_play){.clip = spawn->clip, .phase_s = spawn->phase_s, .speed = spawn->speed});
+    return enter(crowd, spawn->model, &(th_play){.clip = spawn->clip, .phase_s = spawn->phase_s, .speed = spawn->speed});
 }
 
 void th_spawns_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
@@ -284,7 +311,8 @@ void th_spawns_scatter(const th_compiled_model *const *compiled_models, uint32_t
         out[i] = scatter(compiled_models[model], model, clip, seed, i);
 }
 
-th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint64_t seed, th_error *err)
+th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint64_t seed, th_character *out,
+                           th_error *err)
 {
     if (!TH_VALID(crowd))
         return th_fail(err, TH_ERR_USAGE, "there is no crowd to add characters to");
@@ -293,7 +321,9 @@ th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint6
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t model = i % crowd->model_count;
         const th_spawn spawn = scatter(crowd->models[model].compiled, model, clip, seed, i);
-        enter_spawn(crowd, &spawn);
+        const uint32_t slot = enter_spawn(crowd, &spawn);
+        if (out)
+            out[i] = (th_character){slot, crowd->lives[slot].generation};
     }
     th_crowd_set_active(crowd, NULL, crowd->count);
     return TH_OK;

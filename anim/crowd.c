@@ -134,6 +134,7 @@ static void choose_writes(th_crowd *crowd)
 
 void th_crowd_place_models(th_crowd *crowd)
 {
+    crowd->changes++;
     uint32_t active = 0;
     crowd->batch_count = 0;
     crowd->palette_bytes = crowd->pose_bytes = 0;
@@ -374,6 +375,18 @@ size_t th_crowd_pose_bytes(const th_crowd *crowd)
 {
     assert(crowd);
     return crowd->pose_bytes;
+}
+
+uint32_t th_crowd_changes(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->changes;
+}
+
+uint32_t th_crowd_generation(const th_crowd *crowd, uint32_t instance)
+{
+    assert(crowd && instance < crowd->capacity);
+    return crowd->lives[instance].generation;
 }
 
 uint32_t th_crowd_socket_stride(const th_crowd *crowd)

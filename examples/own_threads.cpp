@@ -46,7 +46,7 @@ int main()
     check(th_compiled_model_create(&how, &compiled, &err));
     const th_crowd_desc room{&compiled, 1, count};
     check(th_crowd_create(&room, &crowd, &err));
-    check(th_crowd_scatter(crowd, count, TH_NO_INDEX, 1, &err));
+    check(th_crowd_scatter(crowd, count, TH_NO_INDEX, 1, NULL, &err));
     const th_frame_desc threads{crowd, nullptr, {enqueue, finish, nullptr}, workers};
     check(th_frame_create(&threads, &frame, &err));
     check(th_palettes_create(crowd, &palettes, &err));

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     th_crowd *crowd;
     const th_crowd_desc room = {.compiled_models = models, .compiled_model_count = 1, .capacity = count};
     check(th_crowd_create(&room, &crowd, &err), &err);
-    check(th_crowd_scatter(crowd, count, TH_NO_INDEX, 1, &err), &err);
+    check(th_crowd_scatter(crowd, count, TH_NO_INDEX, 1, NULL, &err), &err);
 
     /* Threads, the frame that hands batches of the crowd to them, and memory for the palettes. */
     th_jobs *jobs;

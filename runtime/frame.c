@@ -29,6 +29,8 @@ struct th_frame {
     th_layer *layers;              /* in the table; written by the workers */
     uint8_t *layer_counts;
     th_mat34 *sockets;          /* [instance][th_crowd_socket_stride]; NULL: no model has any */
+    uint32_t *posed;            /* [instance]: generation that the sockets are of; 0: nobody's */
+    uint32_t changes;           /* of the crowd, at begin */
     uint8_t *workers;           /* [batch]: worker that ran it */
     th_frame_observer observer; /* begin: NULL without one */
 };
@@ -101,6 +103,7 @@ th_result th_frame_create_with(const th_frame_desc *desc, const th_behaviour *be
         .capacity = capacity,
         .behaviour = behaviour,
         .layer_counts = stride > 0 ? th_arena_new(arena, uint8_t, instances) : NULL,
+        .posed = th_crowd_socket_stride(desc->crowd) > 0 ? th_arena_new(arena, uint32_t, instances) : NULL,
         .workers = th_arena_new(arena, uint8_t, capacity),
     };
     /* Not from the arena, which touches its pages: they are to be placed near the worker that writes them first. */
@@ -136,11 +139,15 @@ static int pose_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
     assert(begin < end && end <= frame->partitioned && worker < frame->threads);
     if (frame->observer.begin)
         frame->observer.begin(frame->observer.ctx, worker);
-    for (uint32_t b = begin; frame->layers && b < end; b++) {
+    for (uint32_t b = begin; (frame->layers || frame->posed) && b < end; b++) {
         const uint32_t *instances, count = th_crowd_batch_instances(frame->crowd, b, &instances);
         for (uint32_t k = 0; k < count; k++) {
             const uint32_t i = instances[k];
             if (i == TH_NO_INDEX) /* a shared pose */
+                continue;
+            if (frame->posed)
+                frame->posed[i] = th_crowd_generation(frame->crowd, i);
+            if (!frame->layers)
                 continue;
             th_layer *layers = frame->layers + (size_t)i * frame->table.stride;
             frame->layer_counts[i] =
@@ -165,6 +172,7 @@ static bool begin_frame(th_frame *frame, double time_s, void *palettes)
     frame->palette = palettes;
     if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
         partition_batches(frame); /* the active instances have changed */
+    frame->changes = th_crowd_changes(frame->crowd);
     return true;
 }
 
@@ -176,7 +184,7 @@ uint32_t th_frame_begin(th_frame *frame, double time_s, void *palettes)
 void th_frame_batches(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
 {
     if (TH_VALID(frame && frame->palette && begin <= end && end <= frame->partitioned && worker < frame->threads) &&
-        begin < end)
+        TH_VALID(frame->changes == th_crowd_changes(frame->crowd)) && begin < end)
         pose_batches(begin, end, worker, frame);
 }
 
@@ -191,10 +199,10 @@ static void pose_task(uint32_t begin, uint32_t end, uint32_t worker, void *task)
     th_frame_batches(task, begin, end, worker);
 }
 
-void th_frame_run(th_frame *frame, double time_s, void *palettes)
+th_result th_frame_run(th_frame *frame, double time_s, void *palettes)
 {
     if (!begin_frame(frame, time_s, palettes))
-        return;
+        return TH_ERR_USAGE;
     const uint32_t count = frame->partitioned;
     const th_tasks *tasks = &frame->tasks;
     if (frame->jobs) {
@@ -214,6 +222,7 @@ void th_frame_run(th_frame *frame, double time_s, void *palettes)
         th_frame_batches(frame, 0, count, 0);
     }
     th_frame_end(frame);
+    return TH_OK;
 }
 
 const th_crowd_layers *th_frame_layers(const th_frame *frame)
@@ -225,7 +234,8 @@ const th_crowd_layers *th_frame_layers(const th_frame *frame)
 const float *th_frame_sockets(const th_frame *frame, th_character character)
 {
     if (!TH_VALID(frame && th_crowd_get(frame->crowd, character, NULL)) ||
-        th_crowd_socket_count(frame->crowd, character.slot) == 0)
+        th_crowd_socket_count(frame->crowd, character.slot) == 0 ||
+        frame->posed[character.slot] != character.generation)
         return NULL;
     return frame->sockets[(size_t)character.slot * th_crowd_socket_stride(frame->crowd)].m;
 }

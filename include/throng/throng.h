@@ -686,21 +686,23 @@ typedef struct th_play {
 th_result th_crowd_spawn(th_crowd *crowd, uint32_t model, const th_play *play, th_character *out, th_error *err);
 
 /* Adds `count` characters at random: models in turn, random clips, phases over a whole clip and speeds of 0.9 to 1.1.
- * The i-th depends only on the seed and on i, so more of them begin with the same. clip: that of all; models without a
+ * The i-th depends only on the seed and on i, so more of them begin with the same. out: room for all; may be NULL. clip: that of all; models without a
  * clip of this index show the rest pose. TH_NO_INDEX: a mix of all clips. Errors: as th_crowd_spawn, and then nobody is
  * added. */
-th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint64_t seed, th_error *err);
+th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint64_t seed, th_character *out,
+                           th_error *err);
 
-void th_crowd_remove(th_crowd *crowd, th_character character);
+/* Errors: TH_ERR_USAGE, here and below. */
+th_result th_crowd_remove(th_crowd *crowd, th_character character, th_error *err);
 uint32_t th_crowd_count(const th_crowd *crowd); /* of characters */
 
-/* Plays this alone from now on, without layers. Errors: TH_ERR_USAGE. */
+/* Plays this alone from now on, without layers. */
 th_result th_crowd_play(th_crowd *crowd, th_character character, const th_play *play, th_error *err);
 
 /* Move in time what a character plays, its first layer if it has layers: at at_s it is at phase_s; or it stays where it
  * is at at_s, and has another speed. */
-void th_crowd_seek(th_crowd *crowd, th_character character, double phase_s, double at_s);
-void th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, double at_s);
+th_result th_crowd_seek(th_crowd *crowd, th_character character, double phase_s, double at_s, th_error *err);
+th_result th_crowd_set_speed(th_crowd *crowd, th_character character, double speed, double at_s, th_error *err);
 
 /* A layer of a character, as of th_layer. */
 typedef struct th_character_layer {
@@ -879,7 +881,7 @@ void th_frame_destroy(th_frame *frame);
 /* Writes the palettes of all active instances at time_s and returns when they are complete. Neither pool nor tasks: on
  * the calling thread. time_s: finite. palettes: th_crowd_palette_bytes, any memory aligned to 64. One call at a time.
  */
-void th_frame_run(th_frame *frame, double time_s, void *palettes);
+th_result th_frame_run(th_frame *frame, double time_s, void *palettes);
 
 /* The same by hand, whatever the desc: begin, which returns the number of batches; every batch once, in ranges on any
  * threads, of which two at the same time have different workers below th_frame_desc.threads, or those of the pool; and
@@ -889,8 +891,8 @@ void th_frame_batches(th_frame *frame, uint32_t begin, uint32_t end, uint32_t wo
 void th_frame_end(th_frame *frame);
 
 /* The matrices of a character's sockets, row-major 3x4, 12 floats each, in the order of th_compiled_model_desc.sockets:
- * they take the space of the joint to the space to which palettes lead. Of the last frame, which posed the character;
- * valid until the next. NULL: its compiled model has none. */
+ * they take the space of the joint to the space to which palettes lead. Of the last frame that posed the character;
+ * valid until the next. NULL: no frame has posed it yet, or its compiled model has none. */
 const float *th_frame_sockets(const th_frame *frame, th_character character);
 
 /* Memory for the palettes of a crowd; any other that begins on a 64-byte line does as well. Pages are not touched, so

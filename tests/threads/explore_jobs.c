@@ -160,7 +160,7 @@ static void village_init(village *out)
     const th_compiled_model *const compiled_models[] = {out->compiled};
     const th_crowd_desc desc = {.compiled_models = compiled_models, .compiled_model_count = 1, .capacity = CHARACTERS};
     explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK &&
-                       th_crowd_scatter(out->crowd, CHARACTERS, TH_NO_INDEX, 1, NULL) == TH_OK,
+                       th_crowd_scatter(out->crowd, CHARACTERS, TH_NO_INDEX, 1, NULL, NULL) == TH_OK,
                    "no crowd");
     explore_insist(th_palettes_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
     explore_run(&policy, "one thread", hash_frames, out);

@@ -41,6 +41,12 @@ size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for each concurrent cal
 size_t th_crowd_pose_bytes(const th_crowd *crowd);    /* for th_crowd_sample, all instances; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, without compiled models and palettes */
 
+/* How often somebody came, went or was made active. */
+uint32_t th_crowd_changes(const th_crowd *crowd);
+
+/* Of the character in a slot. */
+uint32_t th_crowd_generation(const th_crowd *crowd, uint32_t instance);
+
 /* The most sockets of a compiled model, and those of an instance's own one. */
 uint32_t th_crowd_socket_stride(const th_crowd *crowd);
 uint32_t th_crowd_socket_count(const th_crowd *crowd, uint32_t instance);

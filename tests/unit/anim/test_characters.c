@@ -349,7 +349,7 @@ Test(characters, fill_slots_in_order_and_the_crowd_to_its_capacity)
     th_crowd *crowd = make_crowd(2, 5, TH_ISA_AUTO, TH_FORMAT_F32);
     const th_play play = {.speed = 1};
     th_character id;
-    cr_expect_eq(th_crowd_scatter(crowd, 6, TH_NO_INDEX, 1, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_crowd_scatter(crowd, 6, TH_NO_INDEX, 1, NULL, &err), TH_ERR_LIMIT);
     for (uint32_t i = 0; i < 5; i++) {
         cr_assert_eq(th_crowd_count(crowd), i);
         cr_assert_eq(th_crowd_spawn(crowd, i % 2, &play, &id, NULL), TH_OK);
@@ -358,7 +358,7 @@ Test(characters, fill_slots_in_order_and_the_crowd_to_its_capacity)
     cr_expect_eq(th_crowd_spawn(crowd, 0, &play, NULL, &err), TH_ERR_LIMIT);
     cr_expect_str_eq(err.text, "the crowd has room for 5 characters, of whom 5 are there");
     th_crowd_remove(crowd, (th_character){2, 1});
-    cr_expect_eq(th_crowd_scatter(crowd, 2, TH_NO_INDEX, 1, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_crowd_scatter(crowd, 2, TH_NO_INDEX, 1, NULL, &err), TH_ERR_LIMIT);
     cr_expect_eq(th_crowd_count(crowd), 4);
     cr_expect_eq(th_crowd_spawn(crowd, 1, &play, &id, NULL), TH_OK);
     cr_expect(id.slot == 2 && id.generation == 2);
@@ -370,7 +370,7 @@ Test(characters, of_a_list_are_those_at_random)
     th_spawn list[CAPACITY];
     th_crowd *crowd = make_crowd(MODELS, CAPACITY, TH_ISA_AUTO, TH_FORMAT_F32);
     th_spawns_scatter((const th_compiled_model *const *)compiled, MODELS, TH_NO_INDEX, 7, list, CAPACITY);
-    cr_assert_eq(th_crowd_scatter(crowd, CAPACITY, TH_NO_INDEX, 7, &err), TH_OK);
+    cr_assert_eq(th_crowd_scatter(crowd, CAPACITY, TH_NO_INDEX, 7, NULL, &err), TH_OK);
     for (uint32_t i = 0; i < CAPACITY; i++) {
         th_character_info info;
         cr_assert(th_crowd_get(crowd, (th_character){i, 1}, &info));
@@ -390,7 +390,7 @@ Test(characters, add_no_clip_that_cannot_be_added)
     channel->scale = (th_track){2, times, scales, NULL, false};
     channel->curves = NULL;
     th_crowd *crowd = make_crowd(1, 1, TH_ISA_AUTO, TH_FORMAT_F32);
-    cr_assert_eq(th_crowd_scatter(crowd, 1, 0, 1, &err), TH_OK);
+    cr_assert_eq(th_crowd_scatter(crowd, 1, 0, 1, NULL, &err), TH_OK);
     th_character_layer layer = {.weight = 1, .mask = TH_NO_MASK, .mode = TH_LAYER_ADD};
     cr_expect_eq(th_crowd_set_layers(crowd, (th_character){0, 1}, &layer, 1, &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, models[0]->clips[0].name), "%s", err.text);

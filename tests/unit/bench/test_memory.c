@@ -131,7 +131,7 @@ static th_result pose_crowd(void)
     void *palette = NULL;
     th_result result = th_crowd_create(&desc, &crowd, &err);
     if (result == TH_OK)
-        result = th_crowd_scatter(crowd, COUNT, TH_NO_INDEX, 1, &err);
+        result = th_crowd_scatter(crowd, COUNT, TH_NO_INDEX, 1, NULL, &err);
     if (result == TH_OK)
         result = th_palettes_create(crowd, &palette, &err);
     if (result == TH_OK)

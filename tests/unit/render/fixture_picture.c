@@ -83,7 +83,7 @@ stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double ti
                                 .isa = TH_ISA_SCALAR,
                                 .format = palette};
     cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_crowd_scatter(crowd, count, TH_NO_INDEX, SEED, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_scatter(crowd, count, TH_NO_INDEX, SEED, NULL, &err), TH_OK, "%s", err.text);
 
     size_t gpu_instances = th_crowd_palette_bytes(crowd);
     stage_alloc(&s, gpu_instances + count * sizeof(th_gpu_instance));

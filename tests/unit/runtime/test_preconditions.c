@@ -212,7 +212,7 @@ static void spawn(uint32_t spawned, th_play play)
 static void layer(th_character_layer layer)
 {
     th_crowd *another = create_crowd(TH_FORMAT_F32);
-    cr_assert_eq(th_crowd_scatter(another, 1, 0, 1, NULL), TH_OK);
+    cr_assert_eq(th_crowd_scatter(another, 1, 0, 1, NULL, NULL), TH_OK);
     th_crowd_set_layers(another, (th_character){0, 1}, &layer, 1, NULL);
 }
 
