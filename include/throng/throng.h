@@ -100,7 +100,7 @@ typedef struct th_vertex {
     float position[3];
     float normal[3];
     float uv[2];                      /* origin at the top left of the image, as in glTF */
-    uint8_t color[4];                 /* linear RGBA, as COLOR_0 of glTF; with appearances see appearance.h */
+    uint8_t color[4];                 /* linear RGBA, as COLOR_0 of glTF; with appearances see there */
     uint16_t bone[TH_MAX_INFLUENCES]; /* indices into th_model.bones */
     float weight[TH_MAX_INFLUENCES];  /* descending, sum 1; unused influences have index 0 and weight 0 */
 } th_vertex;
@@ -417,8 +417,8 @@ typedef enum th_keys {
 
 /* Formats of bone palettes. An entry is a 3x4 row-major matrix with the translation in the last column, which shaders
  * read as three rows; or a quaternion (x, y, z, w), a place and a scale, for joints that do nothing but turn and move,
- * which takes fewer bytes, and less time to compute. The place is where the joint is: that of th_bone_place. So a
- * vertex v of a bone with that place b belongs at
+ * which takes fewer bytes, and less time to compute. The place is where the joint is. So a vertex v of a bone
+ * belongs at, with b = th_palette_base.place, where the joint is in the bind pose,
  *
  *    place + scale * rotate(quaternion, v - b)
  *
@@ -430,14 +430,14 @@ typedef enum th_format {
     TH_FORMAT_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
                            it (th_compiled_model_obstacle), none with morph weights */
     TH_FORMAT_QUAT16,  /* 16 bytes: the same in whole numbers, of 20 bits for the rotation and of 22 for the place
-                           (th_quat16), without a scale. The place is rounded to th_palette_step. Not for models that are
-                           scaled, or carried farther than twice their size */
+                           (th_quat16), without a scale. The place is rounded to th_palette_base.step. Not for models
+                          that are  scaled, or carried farther than twice their size */
     TH_FORMAT_COUNT,
     TH_FORMAT_AUTO = TH_FORMAT_COUNT, /* for a crowd: QUAT if all its models can have it, otherwise F32 */
 } th_format;
 
 typedef enum th_writes {
-    TH_WRITES_AUTO = 0, /* streamed if a crowd's palettes exceed th_stream_bytes, otherwise cached */
+    TH_WRITES_AUTO = 0, /* streamed where a crowd's palettes are larger than the caches, otherwise cached */
     TH_WRITES_CACHED,   /* ordinary stores, for palettes that are soon read or overwritten */
     TH_WRITES_STREAMED, /* streaming stores that bypass the caches, for write-combined memory, and for palettes that are
                          * not read soon and would evict other data */
@@ -447,10 +447,11 @@ typedef enum th_writes {
 /* "f32", "quat", "quat16"; "unknown" for anything else, as with all such functions. */
 const char *th_format_name(th_format format);
 
-/* An entry of QUAT16: numbers n in two's complement. A coordinate of the place is n * th_palette_step. The rotation is
- * given by r, its axis times the tangent of a quarter of its angle, 180 degrees at most, so that the quaternion is
+/* An entry of QUAT16: numbers n in two's complement. A coordinate of the place is n * th_palette_base.step. The
+ * rotation is given by r, its axis times the tangent of a quarter of its angle, 180 degrees at most, so that the
+ * quaternion is
  *
- *    (2 r, 1 - dot(r, r)) / (1 + dot(r, r))     r = n / TH_TURN_STEPS
+ *    (2 r, 1 - dot(r, r)) / (1 + dot(r, r))     r = n / 500000
  *
  * The low 22 bits of the words are x, y and z of the place, and x of r. The high 10 bits are those of the numbers of 20
  * bits y of r, low half first, and z of r. */
@@ -460,8 +461,8 @@ typedef struct th_quat16 {
 
 /* What quaternions of a bone refer to. */
 typedef struct th_palette_base {
-    float place[3]; /* th_bone_place */
-    float step;     /* th_palette_step */
+    float place[3]; /* of the joint in the bind pose, in mesh space */
+    float step;     /* of places of QUAT16, in scene units; 1.7 um for a human of 1.8 m */
 } th_palette_base;
 
 /* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. */
@@ -571,13 +572,9 @@ typedef struct th_compiled_model_desc {
     double effort;
     const th_mask *masks; /* that layers may name; borrowed, as the model */
     uint32_t mask_count;  /* at most TH_MAX_MASKS */
-    bool repertoire;      /* finds the repertoire, whose masks take the place of `masks` */
-    bool in_place; /* clips that walk and carry the model away (TH_ROOT_MOTION_BAKED) do not carry it: their root stays
-                      where it began, so that they can be gaits. th_compiled_model_source has them like this */
-    /* Of a joint level: its source, compiled with in_place, which decides for both; borrowed meanwhile. NULL: none. */
-    const struct th_compiled_model *in_place_as;
-    th_parallel_fn
-        *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
+    bool in_place; /* clips that walk and carry the model away do not carry it: their root stays where it began */
+    /* Compiles several clips at a time, to the same result; not with max_bytes; may be NULL. */
+    th_parallel_fn *parallel;
     void *parallel_ctx;
     uint64_t reserved[4]; /* zero: for what comes later */
 } th_compiled_model_desc;
