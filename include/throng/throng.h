@@ -829,7 +829,7 @@ th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err);
 double th_clip_ticks(const th_clip *clip, double time_s);
 
 /* Model-space matrices of all joints: out[j] = scene_from_joint, joint_count elements.
- * clip: NULL for the rest pose; `ticks` and `interpolation` are then ignored. */
+ * clip: of a model of the library's, or NULL for the rest pose; `ticks` and `interpolation` are then ignored. */
 void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                    th_dmat34 *out);
 
