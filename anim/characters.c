@@ -33,7 +33,8 @@ static th_result cannot_play(const th_compiled_model *compiled, const th_play *p
 
 static th_result nobody(th_character character, th_error *err)
 {
-    return th_fail(err, TH_ERR_USAGE, "nobody in the crowd is %u of generation %u", character.slot, character.generation);
+    return th_fail(err, TH_ERR_USAGE, "nobody in the crowd is %u of generation %u", character.slot,
+                   character.generation);
 }
 
 /* 0: it has no length. */
@@ -127,7 +128,8 @@ th_result th_crowd_spawn(th_crowd *crowd, uint32_t model, const th_play *play, t
     if (out)
         *out = (th_character){0};
     if (!TH_VALID(crowd && model < crowd->model_count))
-        return th_fail(err, TH_ERR_USAGE, "the crowd has no model %u, it has %u", model, crowd ? crowd->model_count : 0);
+        return th_fail(err, TH_ERR_USAGE, "the crowd has no model %u, it has %u", model,
+                       crowd ? crowd->model_count : 0);
     if (!TH_VALID(can_play(crowd->models[model].compiled, play)))
         return cannot_play(crowd->models[model].compiled, play, err);
     if (crowd->free_count == 0)
@@ -300,7 +302,8 @@ static th_spawn scatter(const th_compiled_model *compiled, uint32_t model, uint3
 static uint32_t enter_spawn(th_crowd *crowd, const th_spawn *spawn)
 {
     assert(spawn->model < crowd->model_count);
-    return enter(crowd, spawn->model, &(th_play){.clip = spawn->clip, .phase_s = spawn->phase_s, .speed = spawn->speed});
+    return enter(crowd, spawn->model,
+                 &(th_play){.clip = spawn->clip, .phase_s = spawn->phase_s, .speed = spawn->speed});
 }
 
 void th_spawns_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,

@@ -41,7 +41,7 @@ int main(void)
         if (f == 30)
             check(th_crowd_spawn(crowd, 0, &(th_play){.clip = walk, .speed = 1.1, .at_s = now_s}, &other, &err));
         if (f == 90)
-            th_crowd_remove(crowd, other);
+            check(th_crowd_remove(crowd, other, &err));
         const th_character_layer layers[] = {
             {.play = {.clip = walk, .speed = 1}, .weight = 1, .mask = TH_NO_MASK},
             {.play = {.clip = wave, .speed = 1}, .weight = f < 60 ? (float)f / 60 : 1, .mask = 0}};

@@ -45,11 +45,12 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
         }
         th_compiled_model *compiled;
         th_compiled_model_desc compiled_desc = desc->compile;
-        compiled_desc.repertoire = compiled_desc.in_place = th_behaviour_needs_repertoire(desc->behaviour);
+        compiled_desc.in_place = th_behaviour_needs_repertoire(desc->behaviour);
         compiled_desc.model = desc->models[m];
         if (!compiled_desc.parallel)
             compiled_desc.parallel = th_parallel_run;
-        th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
+        th_result result = th_compiled_model_create_with(
+            &compiled_desc, &(th_compiled_more){.repertoire = compiled_desc.in_place}, &compiled, err);
         if (result != TH_OK)
             return result;
         scene->compiled_models[scene->compiled_model_count++] = compiled;

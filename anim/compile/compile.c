@@ -682,8 +682,8 @@ static bool compile_masks(th_compiled_model *compiled)
 }
 
 /* *budget: see th_resample_clip. */
-static th_result create_compiled(const th_compiled_model_desc *desc, double bound, double shift, int64_t *budget,
-                                 th_compiled_model **out, th_error *err)
+static th_result create_compiled(const th_compiled_model_desc *desc, const th_compiled_more *more, double bound,
+                                 double shift, int64_t *budget, th_compiled_model **out, th_error *err)
 {
     th_arena *arena = th_arena_create(), *scratch = th_arena_create();
     th_compiled_model *compiled = th_arena_new(arena, th_compiled_model, 1);
@@ -705,14 +705,14 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
                                     .arena = arena};
     compiled->program.keys = desc->keys;
     compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
-    const th_compiled_model *as = desc->in_place_as;
+    const th_compiled_model *as = more->in_place_as;
     const th_in_place_source source = as ? (th_in_place_source){as->authored, as->model} : (th_in_place_source){0};
     bool ok = (!desc->in_place ||
                th_model_in_place(desc->model, desc->interpolation, as ? &source : NULL, arena, &compiled->model)) &&
               create_program(compiled, shift, scratch);
     th_arena_destroy(scratch);
     ok = ok && compile_clips(compiled, desc, budget);
-    if (ok && desc->repertoire) {
+    if (ok && more->repertoire) {
         const th_result result =
             th_repertoire_create(compiled->model, compiled->interpolation, &compiled->repertoire, err);
         if (result != TH_OK) {
@@ -741,25 +741,27 @@ static const char *wrong_field(const th_compiled_model_desc *d)
             if (!weights || !(weights[j] >= 0 && weights[j] <= 1))
                 return "masks";
     }
-    return (unsigned)d->sampling > TH_SAMPLING_EXACT                                             ? "sampling"
-           : (unsigned)d->interpolation >= TH_INTERPOLATION_COUNT                                ? "interpolation"
-           : (unsigned)d->keys >= TH_KEYS_COUNT                                                  ? "keys"
-           : !(d->bound_m >= 0 && isfinite(d->bound_m))                                          ? "bound_m"
-           : !(d->effort >= 0)                                                                   ? "effort"
-           : d->mask_count > TH_MAX_MASKS || (d->mask_count > 0 && (!d->masks || d->repertoire)) ? "mask_count"
-           : d->socket_count > 0 && !d->sockets                                                  ? "sockets"
-           : !th_reserved_is_zero(d->reserved)                                                   ? "reserved"
-                                                                                                 : NULL;
+    return (unsigned)d->sampling > TH_SAMPLING_EXACT                          ? "sampling"
+           : (unsigned)d->interpolation >= TH_INTERPOLATION_COUNT             ? "interpolation"
+           : (unsigned)d->keys >= TH_KEYS_COUNT                               ? "keys"
+           : !(d->bound_m >= 0 && isfinite(d->bound_m))                       ? "bound_m"
+           : !(d->effort >= 0)                                                ? "effort"
+           : d->mask_count > TH_MAX_MASKS || (d->mask_count > 0 && !d->masks) ? "mask_count"
+           : d->socket_count > 0 && !d->sockets                               ? "sockets"
+           : !th_reserved_is_zero(d->reserved)                                ? "reserved"
+                                                                              : NULL;
 }
 
 /* Holds small shifts still first, and compiles again with all motion if that is why a clip misses its bound. */
-th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
+th_result th_compiled_model_create_with(const th_compiled_model_desc *desc, const th_compiled_more *more,
+                                        th_compiled_model **out, th_error *err)
 {
     if (!TH_VALID(desc && out))
         return th_fail(err, TH_ERR_USAGE, "th_compiled_model_create: desc or out is NULL");
     *out = NULL;
     if (!TH_VALID(!wrong_field(desc)))
         return th_fail(err, TH_ERR_USAGE, "th_compiled_model_desc.%s is not valid", wrong_field(desc));
+    assert(!more->repertoire || desc->mask_count == 0);
     for (uint32_t s = 0; s < desc->socket_count; s++)
         if (desc->sockets[s] >= desc->model->joint_count)
             return th_fail(err, TH_ERR_USAGE, "%s: no joint %u for a socket, it has %u", desc->model->name,
@@ -769,17 +771,22 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     const double shift = fmax(noise, bound * STILL_PART);
     const double effort = desc->effort > 0 ? desc->effort : 1, clips = desc->model->clip_count / USUAL_CLIPS;
     int64_t budget = (int64_t)fmin(ceil(TH_COMPILE_BUDGET * effort * fmax(1, fmin(4, clips))), 0x1p62);
-    th_result result = create_compiled(desc, bound, shift, &budget, out, err);
+    th_result result = create_compiled(desc, more, bound, shift, &budget, out, err);
     if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_compiled_model_exact_clips(*out) == 0 ||
         !(*out)->holds_shifts)
         return result;
     th_compiled_model *strict, *worse;
-    if (create_compiled(desc, bound, noise, &budget, &strict, NULL) != TH_OK)
+    if (create_compiled(desc, more, bound, noise, &budget, &strict, NULL) != TH_OK)
         return TH_OK;
     worse = th_compiled_model_exact_clips(strict) < th_compiled_model_exact_clips(*out) ? *out : strict;
     *out = worse == strict ? *out : strict;
     th_compiled_model_destroy(worse);
     return TH_OK;
+}
+
+th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
+{
+    return th_compiled_model_create_with(desc, &(th_compiled_more){0}, out, err);
 }
 
 void th_compiled_model_destroy(th_compiled_model *compiled)

@@ -1,5 +1,6 @@
-/* A model of a program's own arrays: checked where they are, then copied through an archive, which copies all of a
- * model and lacks nothing that comes to it. */
+/* A model of a program's own arrays: checked where they are, then copied by way of an archive, which has all of a
+ * model.
+ */
 #include <anim/archive.h>
 
 #include <core/arena.h>

@@ -3,15 +3,16 @@
  * In this order: load a model (th_import), compile it (th_compiled_model_create), make a crowd of it (th_crowd_create),
  * run a frame (th_frame_run), read the palettes that it wrote. Drawing with OpenGL 4.3 is in <throng/render.h>.
  *
- * Space    right-handed, Y up, metres, seconds, radians. Column vectors: `a * b` applies b first. A 3x4 matrix is the
- *          upper part of an affine 4x4 matrix whose last row is 0 0 0 1; it is row-major with the translation in the
- *          last column. Quaternions are x, y, z, w.
- * Memory   who creates, destroys: every _create has its _destroy, and every _destroy takes NULL. A desc is read during
- * the call, all zero is its default, and pointers in it are borrowed as its fields say. Threads  what is created may be
- * used by any thread, one at a time; what functions take as const may be shared. Where more or less is allowed, it says
- * so. Errors   a function that can fail returns a th_result and fills a th_error, which may be NULL. The library never
- *          prints, logs or exits. An argument that a comment forbids is refused: TH_ERR_USAGE, or a value that says as
- *          much. With libthrong_debug it ends the program. */
+ * - Space: right-handed, Y up, radians, seconds; lengths are in the units of the model, metres in glTF. Column vectors:
+ *   `a * b` applies b first. A 3x4 matrix is the upper part of an affine 4x4 matrix whose last row is 0 0 0 1; it is
+ *   row-major with the translation in the last column. Quaternions are x, y, z, w.
+ * - Memory: every _create has its _destroy, and every _destroy takes NULL. A desc is read during the call, all zero is
+ *   its default, and pointers in it are borrowed as its fields say.
+ * - Threads: any thread may use what is created, one at a time; what functions take as const may be shared. Where more
+ *   or less is allowed, it says so.
+ * - Errors: a function that can fail returns a th_result and fills a th_error, which may be NULL. The library never
+ *   prints, logs or exits. An argument that a comment forbids is refused: TH_ERR_USAGE, or a value that says as much.
+ *   With libthrong_debug it ends the program. */
 #ifndef THRONG_THRONG_H
 #define THRONG_THRONG_H
 
@@ -62,15 +63,16 @@ typedef struct th_trs {
 
 /* ---- models ----
  *
- * A model is plain data in one arena: skeleton, meshes and authored clips of a file, of a program's own arrays
- * (th_model_create) or of a built-in model. It is immutable after it is built; threads may share it. All pointers are
- * valid until th_model_destroy. An array may be NULL if its count is 0.
+ * A model is plain data in one arena: skeleton, meshes and authored clips of a file, of a built-in model or of arrays
+ * of the program's own (th_model_create). It is immutable; threads may share it. All pointers are valid until
+ * th_model_destroy. An array may be NULL if its count is 0.
  *
- *   joint    a node of the skeleton, with a parent and a rest transform. All nodes of a file are joints, whether or not
- *            a mesh follows them.
- *   bone     one entry of the palette: a joint and an inverse bind matrix. A joint has no bone, one, or several,
- * because meshes may follow it with different matrices. channel  the keys that move one joint in one clip. weight   how
- * far a mesh is morphed towards one target. Clips move weights as they move joints. */
+ * - Joint: a node of the skeleton, with a parent and a rest transform. All nodes of a file are joints, whether or not a
+ *   mesh follows them.
+ * - Bone: one entry of the palette, a joint and an inverse bind matrix. A joint has no bone, one, or several, because
+ *   meshes may follow it with different matrices.
+ * - Channel: the keys that move one joint in one clip.
+ * - Weight: how far a mesh is morphed towards one target. Clips move weights as they move joints. */
 
 /* Limits of every model. Larger ones are rejected with TH_ERR_LIMIT. */
 #define TH_MAX_JOINTS   65535u
@@ -100,7 +102,7 @@ typedef struct th_vertex {
     float position[3];
     float normal[3];
     float uv[2];                      /* origin at the top left of the image, as in glTF */
-    uint8_t color[4];                 /* linear RGBA, as COLOR_0 of glTF; with appearances see appearance.h */
+    uint8_t color[4];                 /* linear RGBA, as COLOR_0 of glTF; with appearances see there */
     uint16_t bone[TH_MAX_INFLUENCES]; /* indices into th_model.bones */
     float weight[TH_MAX_INFLUENCES];  /* descending, sum 1; unused influences have index 0 and weight 0 */
 } th_vertex;
@@ -281,8 +283,8 @@ typedef struct th_model {
     th_appearances appearances; /* count 0: all instances look the same */
     uint32_t warning_count;
     const char *const *warnings; /* what the import repaired or dropped, one sentence each */
-    double size;     /* in scene units, above 0: the largest extent along an axis of what moves in the rest pose,
-                        the vertices and the joints that they follow, or of all joints without meshes */
+    double size;                 /* above 0: the largest extent along an axis of what moves in the rest pose,
+                                    the vertices and the joints that they follow, or of all joints without meshes */
     th_arena *arena; /* owns everything above, and this struct. NULL: nobody has checked it, and only th_model_create
                         takes it */
 } th_model;
@@ -370,7 +372,9 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err);
 #define TH_HUMAN_JOG_SPEED  2.2
 #define TH_HUMAN_RUN_SPEED  3.2
 
-/* The same bytes on every call and everywhere. TH_ERR_MEMORY. The caller frees *out with th_model_destroy. */
+/* Clips: idle, walk, jog, run, wave, cheer, dance. Joints: hips, head, hand_l, hand_r and 48 more; +Y of a hand is
+ * along its fingers. The same bytes on every call and everywhere. TH_ERR_MEMORY. The caller frees *out with
+ * th_model_destroy. */
 th_result th_human_create(th_model **out, th_error *err);
 
 /* ---- compiled models ---- */
@@ -417,8 +421,8 @@ typedef enum th_keys {
 
 /* Formats of bone palettes. An entry is a 3x4 row-major matrix with the translation in the last column, which shaders
  * read as three rows; or a quaternion (x, y, z, w), a place and a scale, for joints that do nothing but turn and move,
- * which takes fewer bytes, and less time to compute. The place is where the joint is: that of th_bone_place. So a
- * vertex v of a bone with that place b belongs at
+ * which takes fewer bytes, and less time to compute. The place is where the joint is. So a vertex v of a bone
+ * belongs at, with b = th_palette_base.place, where the joint is in the bind pose,
  *
  *    place + scale * rotate(quaternion, v - b)
  *
@@ -430,14 +434,14 @@ typedef enum th_format {
     TH_FORMAT_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
                            it (th_compiled_model_obstacle), none with morph weights */
     TH_FORMAT_QUAT16,  /* 16 bytes: the same in whole numbers, of 20 bits for the rotation and of 22 for the place
-                           (th_quat16), without a scale. The place is rounded to th_palette_step. Not for models that are
-                           scaled, or carried farther than twice their size */
+                           (th_quat16), without a scale. The place is rounded to th_palette_base.step. Not for models
+                          that are  scaled, or carried farther than twice their size */
     TH_FORMAT_COUNT,
     TH_FORMAT_AUTO = TH_FORMAT_COUNT, /* for a crowd: QUAT if all its models can have it, otherwise F32 */
 } th_format;
 
 typedef enum th_writes {
-    TH_WRITES_AUTO = 0, /* streamed if a crowd's palettes exceed th_stream_bytes, otherwise cached */
+    TH_WRITES_AUTO = 0, /* streamed where a crowd's palettes are larger than the caches, otherwise cached */
     TH_WRITES_CACHED,   /* ordinary stores, for palettes that are soon read or overwritten */
     TH_WRITES_STREAMED, /* streaming stores that bypass the caches, for write-combined memory, and for palettes that are
                          * not read soon and would evict other data */
@@ -447,10 +451,11 @@ typedef enum th_writes {
 /* "f32", "quat", "quat16"; "unknown" for anything else, as with all such functions. */
 const char *th_format_name(th_format format);
 
-/* An entry of QUAT16: numbers n in two's complement. A coordinate of the place is n * th_palette_step. The rotation is
- * given by r, its axis times the tangent of a quarter of its angle, 180 degrees at most, so that the quaternion is
+/* An entry of QUAT16: numbers n in two's complement. A coordinate of the place is n * th_palette_base.step. The
+ * rotation is given by r, its axis times the tangent of a quarter of its angle, 180 degrees at most, so that the
+ * quaternion is
  *
- *    (2 r, 1 - dot(r, r)) / (1 + dot(r, r))     r = n / TH_TURN_STEPS
+ *    (2 r, 1 - dot(r, r)) / (1 + dot(r, r))     r = n / 500000
  *
  * The low 22 bits of the words are x, y and z of the place, and x of r. The high 10 bits are those of the numbers of 20
  * bits y of r, low half first, and z of r. */
@@ -460,8 +465,8 @@ typedef struct th_quat16 {
 
 /* What quaternions of a bone refer to. */
 typedef struct th_palette_base {
-    float place[3]; /* th_bone_place */
-    float step;     /* th_palette_step */
+    float place[3]; /* of the joint in the bind pose, in mesh space */
+    float step;     /* of places of QUAT16, in scene units; 1.7 um for a human of 1.8 m */
 } th_palette_base;
 
 /* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. entry: of any
@@ -578,20 +583,16 @@ typedef struct th_compiled_model_desc {
     uint32_t socket_count;
     const th_mask *masks; /* that layers may name; borrowed, as the model */
     uint32_t mask_count;  /* at most TH_MAX_MASKS */
-    bool repertoire;      /* finds the repertoire, whose masks take the place of `masks` */
-    bool in_place; /* clips that walk and carry the model away (TH_ROOT_MOTION_BAKED) do not carry it: their root stays
-                      where it began, so that they can be gaits. th_compiled_model_source has them like this */
-    /* Of a joint level: its source, compiled with in_place, which decides for both; borrowed meanwhile. NULL: none. */
-    const struct th_compiled_model *in_place_as;
-    th_parallel_fn
-        *parallel; /* compiles several clips at a time, to the same result; not with max_bytes; may be NULL */
+    bool in_place; /* clips that walk and carry the model away do not carry it: their root stays where it began */
+    /* Compiles several clips at a time, to the same result; not with max_bytes; may be NULL. */
+    th_parallel_fn *parallel;
     void *parallel_ctx;
     uint64_t reserved[4]; /* zero: for what comes later */
 } th_compiled_model_desc;
 
 typedef struct th_compiled_model th_compiled_model;
 
-/* Result of compiling one clip. Lengths are in scene units, times in seconds. */
+/* Result of compiling one clip. Times are in seconds. */
 typedef struct th_clip_report {
     bool compiled;          /* false: played exact; `reason` says why */
     const char *reason;     /* static storage; "" when compiled */
@@ -609,7 +610,7 @@ typedef struct th_clip_report {
 th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err);
 void th_compiled_model_destroy(th_compiled_model *compiled);
 
-double th_compiled_model_bound(const th_compiled_model *compiled); /* in scene units */
+double th_compiled_model_bound(const th_compiled_model *compiled);
 size_t th_compiled_model_bytes(const th_compiled_model *compiled); /* memory that it owns */
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip);
 
@@ -686,9 +687,9 @@ typedef struct th_play {
 th_result th_crowd_spawn(th_crowd *crowd, uint32_t model, const th_play *play, th_character *out, th_error *err);
 
 /* Adds `count` characters at random: models in turn, random clips, phases over a whole clip and speeds of 0.9 to 1.1.
- * The i-th depends only on the seed and on i, so more of them begin with the same. out: room for all; may be NULL. clip: that of all; models without a
- * clip of this index show the rest pose. TH_NO_INDEX: a mix of all clips. Errors: as th_crowd_spawn, and then nobody is
- * added. */
+ * The i-th depends only on the seed and on i, so more of them begin with the same. out: room for all; may be NULL.
+ * clip: that of all; models without a clip of this index show the rest pose. TH_NO_INDEX: a mix of all clips. Errors:
+ * as th_crowd_spawn, and then nobody is added. */
 th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint64_t seed, th_character *out,
                            th_error *err);
 
@@ -735,7 +736,8 @@ th_format th_crowd_format(const th_crowd *crowd); /* never TH_FORMAT_AUTO */
 /* Of memory for palettes; a multiple of 64. Suffices for all whom the crowd may have at a time. */
 size_t th_crowd_palette_bytes(const th_crowd *crowd);
 
-/* The palettes of the characters of a model: `count` of them from `offset` on, `stride` bytes apart. */
+/* The palettes of the characters of a model: `count` of them from `offset` on, `stride` bytes apart. That of a
+ * character begins at offset + th_character_info.palette * stride. */
 typedef struct th_palette_range {
     size_t offset, stride;
     uint32_t count;
@@ -743,8 +745,8 @@ typedef struct th_palette_range {
 
 th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model);
 
-/* XXH3 over the palettes of all characters by slot, without padding: the same on all machines of one class of arithmetic,
- * with fused multiply-add (AVX2, AVX-512, NEON) or without. */
+/* XXH3 over the palettes of all characters by slot, without padding: the same on all machines of one class of
+ * arithmetic, with fused multiply-add (AVX2, AVX-512, NEON) or without. */
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palettes);
 
 /* ---- threads ---- */
@@ -867,20 +869,21 @@ typedef struct th_frame_desc {
     const th_crowd *crowd; /* required; borrowed */
     th_jobs *jobs;         /* borrowed; its workers begin with ranges of equal cost; NULL: no pool */
     th_tasks tasks;        /* both functions, or with a pool and by hand none */
-    uint32_t threads;      /* most workers, at most TH_JOBS_MAX_THREADS: with a pool 0, with tasks at least 1; 0 = 1 */
-    uint32_t grain;        /* batches in a chunk of the pool, or in a range of tasks; 0 = few, which balance */
-    uint64_t reserved[4];  /* zero: for what comes later */
+    uint32_t
+        threads; /* most workers, at most TH_JOBS_MAX_THREADS: with a pool 0, with tasks at least 1, by hand 0 is 1 */
+    uint32_t grain;       /* batches in a chunk of the pool, or in a range of tasks; 0 = few, which balance */
+    uint64_t reserved[4]; /* zero: for what comes later */
 } th_frame_desc;
 
 typedef struct th_frame th_frame;
 
-/* Has room for any active instances of the crowd. The only error is TH_ERR_MEMORY. */
+/* Has room for all whom the crowd may have. Errors: TH_ERR_MEMORY; TH_ERR_USAGE. */
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err);
 void th_frame_destroy(th_frame *frame);
 
-/* Writes the palettes of all active instances at time_s and returns when they are complete. Neither pool nor tasks: on
- * the calling thread. time_s: finite. palettes: th_crowd_palette_bytes, any memory aligned to 64. One call at a time.
- */
+/* Writes the palettes of all characters at time_s and returns when they are complete. Neither pool nor tasks: on the
+ * calling thread. time_s: finite. palettes: th_crowd_palette_bytes, any memory aligned to 64. One call at a time. The
+ * only error, TH_ERR_USAGE, leaves palettes as they are. */
 th_result th_frame_run(th_frame *frame, double time_s, void *palettes);
 
 /* The same by hand, whatever the desc: begin, which returns the number of batches; every batch once, in ranges on any
@@ -911,7 +914,7 @@ void th_palettes_destroy(void *palettes);
 double th_clip_ticks(const th_clip *clip, double time_s);
 
 /* Model-space matrices of all joints: out[j] = scene_from_joint, joint_count elements.
- * clip: NULL for the rest pose; `ticks` and `interpolation` are then ignored. */
+ * clip: of a model of the library's, or NULL for the rest pose; `ticks` and `interpolation` are then ignored. */
 void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                    th_dmat34 *out);
 

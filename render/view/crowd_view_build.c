@@ -84,15 +84,16 @@ static th_result make_models(th_crowd_view *v, th_error *err)
         desc.parallel = th_parallel_run;
         desc.parallel_ctx = &v->desc.jobs;
         desc.in_place = th_behaviour_needs_repertoire(v->plays.kind);
+        th_compiled_more more = {0};
         if (p < d->model_count) {
-            desc.repertoire = desc.in_place;
+            more.repertoire = desc.in_place;
         } else { /* layers of a character name masks of its own model */
             const th_repertoire *own = th_compiled_model_repertoire(v->compiled_models[posed->of]);
-            desc.in_place_as = v->compiled_models[posed->of];
+            more.in_place_as = v->compiled_models[posed->of];
             desc.masks = own ? own->masks : desc.masks;
             desc.mask_count = own ? own->mask_count : desc.mask_count;
         }
-        result = th_compiled_model_create(&desc, &v->compiled_models[p], err);
+        result = th_compiled_model_create_with(&desc, &more, &v->compiled_models[p], err);
     }
     for (uint32_t p = 0; p < v->posed_count && !has_meshes && result == TH_OK; p++) {
         const th_posed_model *posed = &v->posed_models[p];

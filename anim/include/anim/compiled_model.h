@@ -8,6 +8,17 @@
 #include <anim/repertoire.h>
 #include <throng/throng.h>
 
+/* What behaviours need. in_place: clips that are carried away are those of TH_ROOT_MOTION_BAKED, so that they can be
+ * gaits, and th_compiled_model_source has them in place. */
+typedef struct th_compiled_more {
+    bool repertoire; /* finds the repertoire, whose masks take the place of those of the desc, which has none */
+    /* Of a joint level: its source, compiled with in_place, which decides for both; borrowed meanwhile. NULL: none. */
+    const th_compiled_model *in_place_as;
+} th_compiled_more;
+
+th_result th_compiled_model_create_with(const th_compiled_model_desc *desc, const th_compiled_more *more,
+                                        th_compiled_model **out, th_error *err);
+
 const th_model *th_compiled_model_source(const th_compiled_model *compiled);
 th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled);
 const th_repertoire *th_compiled_model_repertoire(const th_compiled_model *compiled); /* NULL: not asked for */

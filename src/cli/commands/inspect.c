@@ -397,9 +397,9 @@ int th_command_inspect(const th_options *o, th_run *run)
     if (result == TH_OK) {
         th_compiled_model_desc desc = o->crowd.compile;
         desc.model = model;
-        desc.repertoire = desc.in_place = true;
+        desc.in_place = true;
         desc.parallel = th_parallel_run;
-        result = th_compiled_model_create(&desc, &compiled, &err);
+        result = th_compiled_model_create_with(&desc, &(th_compiled_more){.repertoire = true}, &compiled, &err);
     }
     if (result == TH_OK)
         result = th_joint_lod_create(model, &lod, &err);

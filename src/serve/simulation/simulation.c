@@ -40,9 +40,10 @@ static th_result add_model(th_model_cache *model_cache, const th_model_cache_des
     th_compiled_model_desc compiled_desc = desc->compile;
     compiled_desc.model = model_cache->models[m];
     compiled_desc.interpolation = model_cache->interpolation;
-    compiled_desc.repertoire = compiled_desc.in_place = th_behaviour_needs_repertoire(model_cache->behaviour);
+    compiled_desc.in_place = th_behaviour_needs_repertoire(model_cache->behaviour);
     compiled_desc.max_bytes = (most_bytes - bytes + 1) / 2;
-    result = th_compiled_model_create(&compiled_desc, &compiled, err);
+    result = th_compiled_model_create_with(&compiled_desc, &(th_compiled_more){.repertoire = compiled_desc.in_place},
+                                           &compiled, err);
     if (result != TH_OK)
         return result;
     const size_t compiled_bytes = th_compiled_model_bytes(compiled);

@@ -543,9 +543,10 @@ Test(behaviour, a_clip_that_slides_is_left_out_and_a_joint_level_is_in_place_whe
     cr_assert_eq(th_joint_lod_create(&t.model, &lod, &err), TH_OK, "%s", err.text);
     const th_model *coarse = lod->levels[TH_LOD_LEVELS - 1].model;
     cr_assert_neq(coarse, &t.model);
-    const th_compiled_model_desc desc = {.model = coarse, .in_place = true, .in_place_as = source};
+    const th_compiled_model_desc desc = {.model = coarse, .in_place = true};
     th_compiled_model *level;
-    cr_assert_eq(th_compiled_model_create(&desc, &level, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_compiled_model_create_with(&desc, &(th_compiled_more){.in_place_as = source}, &level, &err), TH_OK,
+                 "%s", err.text);
     th_dmat34 *begin = calloc(2 * (size_t)coarse->joint_count, sizeof *begin), *end = begin + coarse->joint_count;
     for (uint32_t k = 0; k < human->clip_count; k++) {
         const th_clip *clip = &th_compiled_model_source(level)->clips[k];

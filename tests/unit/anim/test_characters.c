@@ -239,7 +239,7 @@ static void come(th_crowd *crowd)
 
 static void go(th_crowd *crowd, person *p)
 {
-    th_crowd_remove(crowd, p->id);
+    th_crowd_remove(crowd, p->id, NULL);
     cr_assert_not(th_crowd_get(crowd, p->id, NULL));
     cr_assert_not(th_crowd_get(crowd, (th_character){p->id.slot, p->generation + 1}, NULL), "of whom comes next");
     gone[--population % GONE] = p->id;
@@ -286,13 +286,13 @@ static void change(th_crowd *crowd, person *p)
     case 1:
         t->position_s = between(-9, 9);
         t->since_s = at_s;
-        th_crowd_seek(crowd, p->id, t->position_s, at_s);
+        th_crowd_seek(crowd, p->id, t->position_s, at_s, NULL);
         break;
     case 2:
         t->position_s = position_at(t, at_s);
         t->since_s = at_s;
         t->speed = below(3) ? between(-2, 2) : 0;
-        th_crowd_set_speed(crowd, p->id, t->speed, at_s);
+        th_crowd_set_speed(crowd, p->id, t->speed, at_s, NULL);
         break;
     default:
         set_layers(crowd, p);
@@ -357,7 +357,7 @@ Test(characters, fill_slots_in_order_and_the_crowd_to_its_capacity)
     }
     cr_expect_eq(th_crowd_spawn(crowd, 0, &play, NULL, &err), TH_ERR_LIMIT);
     cr_expect_str_eq(err.text, "the crowd has room for 5 characters, of whom 5 are there");
-    th_crowd_remove(crowd, (th_character){2, 1});
+    th_crowd_remove(crowd, (th_character){2, 1}, NULL);
     cr_expect_eq(th_crowd_scatter(crowd, 2, TH_NO_INDEX, 1, NULL, &err), TH_ERR_LIMIT);
     cr_expect_eq(th_crowd_count(crowd), 4);
     cr_expect_eq(th_crowd_spawn(crowd, 1, &play, &id, NULL), TH_OK);

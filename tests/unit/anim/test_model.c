@@ -412,8 +412,8 @@ static void fill(own_model *m)
                                       .translation = {2, m->times, m->places, NULL, false},
                                       .rotation = {2, m->times, m->rotations, NULL, false},
                                       .scale = {1, m->times, m->sizes, NULL, false}};
-    m->model = (th_model){"own",        3, m->joints,   2, m->bones, 2,   m->weights, 1,    &m->mesh, 1,
-                          &m->material, 1, &m->texture, 1, &m->clip, {0}, 7,          NULL, NAN,      NULL};
+    m->model = (th_model){"own",        3, m->joints,   2, m->bones, 2,   m->weights, 1,    &m->mesh,    1,
+                          &m->material, 1, &m->texture, 1, &m->clip, {0}, 7,          NULL, (double)NAN, NULL};
 }
 
 Test(own_models, are_copied)
@@ -506,7 +506,7 @@ Test(own_models, are_refused_by_the_name_of_what_is_wrong)
     REFUSED(texture.sampler.copies, TH_FILTER_COUNT, "texture *0");
     REFUSED(clip.name, "", "a clip has no name");
     REFUSED(clip.ticks_per_second, 0, "clip walk");
-    REFUSED(clip.duration_ticks, NAN, "clip walk");
+    REFUSED(clip.duration_ticks, (double)NAN, "clip walk");
     REFUSED(clip.channels, NULL, "clip walk: channels");
     REFUSED(clip.weight_tracks, NULL, "clip walk: channels");
     REFUSED(channels[1].joint, 0, "clip walk: channel 1");

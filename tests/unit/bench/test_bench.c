@@ -327,15 +327,16 @@ void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, d
 /* Rigs made so far: compiled for which interpolation, and not compiled. */
 static uint32_t rigs_compiled[TH_INTERPOLATION_COUNT], rigs_exact;
 
-__typeof__(th_compiled_model_create) __real_th_compiled_model_create, __wrap_th_compiled_model_create;
+__typeof__(th_compiled_model_create_with) __real_th_compiled_model_create_with, __wrap_th_compiled_model_create_with;
 
-th_result __wrap_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e)
+th_result __wrap_th_compiled_model_create_with(const th_compiled_model_desc *desc, const th_compiled_more *more,
+                                               th_compiled_model **out, th_error *e)
 {
     if (desc->sampling == TH_SAMPLING_EXACT)
         rigs_exact++;
     else
         rigs_compiled[desc->interpolation]++;
-    return __real_th_compiled_model_create(desc, out, e);
+    return __real_th_compiled_model_create_with(desc, more, out, e);
 }
 
 static const th_row *row_of(const th_report *report, const char *name)

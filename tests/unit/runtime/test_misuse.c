@@ -93,7 +93,7 @@ static void models(void)
     USAGE(th_import(&(th_import_desc){.path = NULL}, &made, &err));
     USAGE(th_import(&(th_import_desc){.path = "a.glb"}, NULL, &err));
     USAGE(th_import(&(th_import_desc){.path = "a.glb", .timeout_s = -1}, &made, &err));
-    USAGE(th_import(&(th_import_desc){.path = "a.glb", .timeout_s = NAN}, &made, &err));
+    USAGE(th_import(&(th_import_desc){.path = "a.glb", .timeout_s = (double)NAN}, &made, &err));
     USAGE(th_import(&(th_import_desc){.path = "a.glb", .reserved = {1}}, &made, &err));
     USAGE(th_human_create(NULL, &err));
 }
@@ -112,9 +112,9 @@ static void compiled_models(void)
     USAGE(COMPILE(.model = model, .interpolation = TH_INTERPOLATION_COUNT));
     USAGE(COMPILE(.model = model, .keys = (th_keys)-1));
     USAGE(COMPILE(.model = model, .bound_m = -0.001));
-    USAGE(COMPILE(.model = model, .bound_m = NAN));
-    USAGE(COMPILE(.model = model, .bound_m = INFINITY));
-    USAGE(COMPILE(.model = model, .effort = NAN));
+    USAGE(COMPILE(.model = model, .bound_m = (double)NAN));
+    USAGE(COMPILE(.model = model, .bound_m = HUGE_VAL));
+    USAGE(COMPILE(.model = model, .effort = (double)NAN));
     USAGE(COMPILE(.model = model, .masks = NULL, .mask_count = 1));
     USAGE(COMPILE(.model = model, .masks = &none, .mask_count = 1));
     USAGE(COMPILE(.model = model, .masks = &heavy, .mask_count = 1));
@@ -134,7 +134,7 @@ static void reference(void)
 {
     const uint32_t joint_count = model->joint_count, clip_count = model->clip_count;
     RETURNS(0, th_clip_ticks(NULL, 1));
-    RETURNS(0, th_clip_ticks(&(th_clip){.ticks_per_second = NAN}, 1));
+    RETURNS(0, th_clip_ticks(&(th_clip){.ticks_per_second = (double)NAN}, 1));
     NOTHING(th_exact_pose(&by_hand, NULL, 0, TH_INTERPOLATION_AUTHORED, pose));
     NOTHING(th_exact_pose(model, model->clips, 0, TH_INTERPOLATION_COUNT, pose));
     NOTHING(th_exact_palette(model, pose, pose));
@@ -216,7 +216,7 @@ Test(misuse, names_and_times_may_be_anything)
         cr_expect_str_eq(th_isa_name((th_isa)odd[i]), "unknown");
         cr_expect_not(th_isa_available((th_isa)odd[i]));
     }
-    static const double times[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
+    static const double times[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e300, -1e300};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const double ticks = th_clip_ticks(model->clips, times[i]);
         cr_expect(ticks >= 0 && ticks < model->clips->duration_ticks);

@@ -223,7 +223,7 @@ static void show(uint32_t instance)
 
 MISUSED_BY(a_character_has_a_model_of_the_crowd, spawn(1, (th_play){0}));
 MISUSED_BY(a_character_begins_at_a_finite_time, spawn(0, (th_play){.phase_s = HUGE_VAL}));
-MISUSED_BY(who_is_removed_is_in_the_crowd, th_crowd_remove(create_crowd(TH_FORMAT_F32), (th_character){0, 1}));
+MISUSED_BY(who_is_removed_is_in_the_crowd, th_crowd_remove(create_crowd(TH_FORMAT_F32), (th_character){0, 1}, NULL));
 MISUSED_BY(a_layer_has_a_weight_that_is_a_number, layer((th_character_layer){.weight = NAN, .mask = TH_NO_MASK}));
 MISUSED_BY(a_layer_has_a_mask_of_the_model, layer((th_character_layer){.mask = 0}));
 MISUSED_BY(a_palette_has_a_format, create_crowd((th_format)(TH_FORMAT_AUTO + 1)));
