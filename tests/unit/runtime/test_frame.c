@@ -9,7 +9,6 @@
 #include <runtime/scene.h>
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <string.h>
 
 enum { COUNT = 203, GUARD = 0xA5 };
@@ -176,71 +175,3 @@ Test(frame, poses_into_memory_at_any_line)
     th_frame_destroy(frame);
     free_palettes();
 }
-
-#ifdef NDEBUG /* in other builds asserts end the program: test_preconditions.c */
-
-static void expect_refused(th_frame_desc desc)
-{
-    th_frame *frame = (th_frame *)&frame;
-    th_error err = {.code = TH_OK};
-    cr_expect_eq(th_frame_create(&desc, &frame, &err), TH_ERR_USAGE);
-    cr_expect(err.code == TH_ERR_USAGE && err.text[0] != 0 && !frame);
-}
-
-Test(frame, has_one_way_to_its_threads)
-{
-    make_palettes(TH_FORMAT_F32);
-    task_system system = {.workers = 1};
-    const th_tasks tasks = tasks_of(&system), no_end = {.enqueue = tasks.enqueue}, no_begin = {.finish = tasks.finish};
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_SERIAL, 1);
-    expect_refused((th_frame_desc){.jobs = jobs});
-    expect_refused((th_frame_desc){.crowd = crowd, .jobs = jobs, .tasks = tasks});
-    expect_refused((th_frame_desc){.crowd = crowd, .jobs = jobs, .threads = 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .tasks = tasks});
-    expect_refused((th_frame_desc){.crowd = crowd, .tasks = no_end, .threads = 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .tasks = no_begin, .threads = 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .threads = TH_JOBS_MAX_THREADS + 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .reserved = {[3] = 1}});
-    cr_expect_eq(th_frame_create(NULL, &(th_frame *){NULL}, NULL), TH_ERR_USAGE);
-    cr_expect_eq(th_frame_create(&(th_frame_desc){.crowd = crowd}, NULL, NULL), TH_ERR_USAGE);
-    cr_expect_eq(th_palettes_create(NULL, &(void *){NULL}, NULL), TH_ERR_USAGE);
-    cr_expect_eq(th_jobs_create(&(th_jobs_desc){.reserved = {1}}, &(th_jobs *){NULL}, NULL), TH_ERR_USAGE);
-    th_jobs_destroy(jobs);
-    free_palettes();
-}
-
-Test(frame, does_nothing_where_it_is_called_wrong)
-{
-    make_palettes(TH_FORMAT_F32);
-    th_frame *frame = create_frame((th_frame_desc){.threads = 2});
-    want(0.5, COUNT);
-    const uint32_t count = th_crowd_batch_count(crowd);
-    memcpy(wanted, palettes, bytes); /* nothing */
-    th_frame_batches(frame, 0, count, 0);
-    th_frame_end(frame);
-    cr_expect_eq(th_frame_begin(frame, NAN, palettes), 0);
-    cr_expect_eq(th_frame_begin(frame, HUGE_VAL, palettes), 0);
-    cr_expect_eq(th_frame_begin(frame, 0.5, NULL), 0);
-    cr_expect_eq(th_frame_begin(NULL, 0.5, palettes), 0);
-    th_frame_run(frame, 0.5, palettes + 32);
-    cr_expect_eq(th_frame_begin(frame, 0.5, palettes), count);
-    cr_expect_eq(th_frame_begin(frame, 0.5, palettes), 0, "it has begun");
-    th_frame_run(frame, 0.5, palettes);
-    th_frame_batches(frame, 0, count + 1, 0);
-    th_frame_batches(frame, 2, 1, 0);
-    th_frame_batches(frame, UINT32_MAX, UINT32_MAX, 0);
-    th_frame_batches(frame, 0, count, 2);
-    th_frame_batches(frame, 0, count, UINT32_MAX);
-    th_frame_batches(frame, 3, 3, 0);
-    expect_wanted("after wrong calls", 0);
-    want(0.5, COUNT);
-    th_frame_batches(frame, 0, count, 1);
-    th_frame_end(frame);
-    th_frame_end(NULL);
-    expect_wanted("after wrong calls", 1);
-    th_frame_destroy(frame);
-    th_frame_destroy(NULL);
-    free_palettes();
-}
-
-#endif
