@@ -65,15 +65,6 @@ static void expect_wanted(const char *how, uint32_t threads)
         cr_assert(memory[i] == GUARD && palettes[bytes + i] == GUARD, "%s %u wrote beside palettes", how, threads);
 }
 
-static th_frame *create_frame(th_frame_desc desc)
-{
-    th_frame *frame;
-    th_error err;
-    desc.crowd = crowd;
-    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
-    return frame;
-}
-
 static void pose_by_hand(uint32_t begin, uint32_t end, uint32_t worker, void *frame)
 {
     th_frame_batches(frame, begin, end, worker);
@@ -83,7 +74,9 @@ static void pose_by_hand(uint32_t begin, uint32_t end, uint32_t worker, void *fr
 static void check_frame(const char *how, th_frame_desc desc, task_system *by_hand)
 {
     static const uint32_t active[] = {COUNT, COUNT / 2, 0, COUNT};
-    th_frame *frame = create_frame(desc);
+    th_frame *frame;
+    desc.crowd = crowd;
+    cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
     const uint32_t threads = desc.jobs ? th_jobs_threads(desc.jobs) : desc.threads;
     for (uint32_t n = 0; n < 4; n++) {
         want(n + 0.25, active[n], 0, UINT32_MAX);
@@ -139,7 +132,8 @@ Test(frame, poses_the_same_on_all_threads_in_each_format)
 Test(frame, poses_the_batches_it_is_asked_for_into_memory_at_any_line)
 {
     make_crowd(TH_FORMAT_QUAT);
-    th_frame *frame = create_frame((th_frame_desc){.threads = 0});
+    th_frame *frame;
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd}, &frame, NULL), TH_OK);
     want(1, COUNT, 1, 3);
     th_frame_begin(frame, 1, palettes);
     th_frame_batches(frame, 1, 3, 0);
