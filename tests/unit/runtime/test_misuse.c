@@ -1,10 +1,11 @@
-/* What functions of throng.h do with arguments that it forbids: a build with asserts ends the program, and a release
- * refuses them, and neither reads outside. Here th_misused is stood in for, so that any build shows both.
+/* What functions of throng.h and render.h do with arguments that these forbid: a build with asserts ends the program,
+ * and a release refuses them, and neither reads outside. Here th_misused is stood in for, so that any build shows both.
  * docs/reference/misuse.md is what this prints. */
 #include "fixture_document.h"
 #include "fixture_human.h"
 
 #include <core/cache_line.h>
+#include <throng/render.h>
 #include <throng/throng.h>
 
 #include <criterion/criterion.h>
@@ -266,6 +267,51 @@ static void reference(void)
     NOTHING(th_palette_read(TH_FORMAT_QUAT, pose, NULL, weights));
 }
 
+#define CREATE_VIEW(...) th_crowd_view_create(&(th_crowd_view_desc){__VA_ARGS__}, gl, &view, &err)
+#define OF_HUMANS        .models = {human}, .model_count = 1, .count = 1
+#define FIELD(field, ...)                                                                                              \
+    ROW("CREATE_VIEW(" #__VA_ARGS__ ")", "`TH_ERR_USAGE`", (void)CREATE_VIEW(__VA_ARGS__),                             \
+        CREATE_VIEW(__VA_ARGS__) == TH_ERR_USAGE && strstr(err.text, "th_crowd_view_desc." field))
+
+static void views(void)
+{
+    th_crowd_view *view;
+    th_gl *gl = (th_gl *)&view; /* so far none is looked at */
+    th_frame_writer *writer;
+    th_target *target = (th_target *)&view;
+    const th_camera camera = th_camera_look_at((const float[]){0, 1, 5}, (const float[]){0, 0, 0}), flat = {0};
+    unsigned char *png;
+    FIELD("model_count", .count = 1);
+    FIELD("model_count", .model_count = TH_CROWD_VIEW_MAX_MODELS + 1, .count = 1);
+    FIELD("models", .model_count = 1, .count = 1);
+    FIELD("models", OF_HUMANS, .compiled_models = (const th_compiled_model *const[]){NULL});
+    FIELD("count", .models = {human}, .model_count = 1);
+    FIELD("compile", OF_HUMANS, .compile.interpolation = TH_INTERPOLATION_COUNT);
+    FIELD("isa", OF_HUMANS, .isa = TH_ISA_COUNT);
+    FIELD("isa or palette", OF_HUMANS, .palette = (th_format)-1);
+    FIELD("layout", OF_HUMANS, .layout = TH_LAYOUT_COUNT);
+    FIELD("look", OF_HUMANS, .look = TH_LOOK_COUNT);
+    FIELD("upload", OF_HUMANS, .upload = TH_RING_UPLOAD_COUNT);
+    FIELD("upload or fetch", OF_HUMANS, .fetch = TH_FETCH_COUNT);
+    FIELD("evaluator", OF_HUMANS, .evaluator = TH_EVALUATOR_COUNT);
+    FIELD("gpu_mapping", OF_HUMANS, .gpu_mapping = TH_GPU_MAPPING_COUNT);
+    FIELD("hold", OF_HUMANS, .hold = TH_CROWD_VIEW_MAX_HOLD + 1);
+    FIELD("share_hz", OF_HUMANS, .share_hz = -1);
+    FIELD("share_hz, budget", OF_HUMANS, .budget.ms = -1);
+    FIELD("share_hz, budget, start_s", OF_HUMANS, .start_s = NAN);
+    FIELD("share_hz, budget, start_s, yaw_deg, pitch_deg or zoom", OF_HUMANS, .zoom = INFINITY);
+    FIELD("reserved", OF_HUMANS, .reserved = {[3] = 1});
+    USAGE(th_crowd_view_create(&(th_crowd_view_desc){OF_HUMANS}, NULL, &view, &err));
+    RETURNS(false, th_crowd_view_frame(NULL, 0, &camera, target));
+    RETURNS(0, th_crowd_view_camera(NULL, 1, 0).distance);
+    USAGE(th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS + 1}, &gl, &err));
+    USAGE(th_target_create(&(th_target_desc){.reserved = {[3] = 1}}, &target, &err));
+    USAGE(th_frame_writer_open(&(th_frame_writer_desc){.path = NULL}, &writer, &err));
+    USAGE(th_png_encode(NULL, 1, 1, &png, &(size_t){0}, &err));
+    NOTHING(th_camera_clip(&camera, NAN, weights));
+    NOTHING(th_camera_clip(&flat, 1, weights));
+}
+
 static void make_all(void)
 {
     make_human();
@@ -318,18 +364,20 @@ Test(misuse, is_caught_in_debug_and_refused_in_release)
     page = open_memstream(&text, &length);
     fputs(
         "# Misuse\n\n"
-        "What a release does with arguments that `throng.h` forbids: it returns this, with the reason in `err`, and "
-        "has\n"
-        "neither read nor changed anything. Builds with asserts, and `libthrong_debug`, end the program there, as a "
-        "failed\n"
-        "assert does. A test makes these calls in both, and writes this page.\n\n"
+        "What a release does with arguments that `throng.h` and `render.h` forbid: it returns this, with the reason "
+        "in\n"
+        "`err`, and has neither read nor changed anything. Builds with asserts, and `libthrong_debug`, end the "
+        "program\n"
+        "there, as a failed assert does. A test makes these calls in both, and writes this page.\n\n"
         "`by_hand` is a model that a program has filled in and not given to `th_model_create`. `COMPILE`, `CROWD` and\n"
         "`FRAME` create with such a desc, `FRAME` with a crowd. `SPAWN` adds somebody who plays this, `SET_LAYERS` "
         "sets "
         "a\n"
         "layer, and `LAYER` stands for `th_exact_layers` with one and no mask. `none` is a mask without weights, and\n"
         "`heavy` has one of 2. The crowd has one model, layer and batch; `who` is in it, and `gone` was. `begun` is a\n"
-        "frame of two threads after `th_frame_begin`.\n\n"
+        "frame of two threads after `th_frame_begin`. `CREATE_VIEW` is `th_crowd_view_create`, and `OF_HUMANS` what "
+        "it\n"
+        "needs. `flat` is a camera whose depths are the same.\n\n"
         "| call | what it returns |\n|---|---|\n",
         page);
     models();
@@ -337,6 +385,7 @@ Test(misuse, is_caught_in_debug_and_refused_in_release)
     crowds();
     frames();
     reference();
+    views();
     fclose(page);
     check_text(TEST_DATA "/../../docs/reference/misuse.md", text);
     free(text);

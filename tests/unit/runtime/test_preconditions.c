@@ -1,5 +1,5 @@
 /* Misuse of what is not public is caught: a caller's mistake that a header forbids ends the program at an assert. What
- * throng.h forbids: test_misuse. */
+ * throng.h and render.h forbid: test_misuse. */
 #include "fixture_gl.h"
 #include "fixture_jobs.h"
 
@@ -20,7 +20,6 @@
 #include <core/text_format.h>
 #include <jobs/scheduler.h>
 #include <render/camera.h>
-#include <render/crowd_view.h>
 #include <render/cull.h>
 #include <render/frame_writer.h>
 #include <render/ring.h>
@@ -29,45 +28,10 @@
 #include <runtime/tracer.h>
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-Test(preconditions, of_a_crowd_view)
-{
-#define VIEW .models = {&(const th_model){.size = 1}}, .model_count = 1, .count = 1
-    static const char numbers[] = "share_hz, budget, start_s, yaw_deg, pitch_deg or zoom";
-    const struct {
-        const char *field;
-        th_crowd_view_desc desc;
-    } wrong[] = {
-        {"model_count", {.count = 1}},
-        {"model_count", {.model_count = TH_CROWD_VIEW_MAX_MODELS + 1, .count = 1}},
-        {"models", {.model_count = 1, .count = 1}},
-        {"models", {VIEW, .compiled_models = (const th_compiled_model *const[1]){NULL}}},
-        {"count", {.models = {&(const th_model){.size = 1}}, .model_count = 1}},
-        {"compile", {VIEW, .compile.interpolation = TH_INTERPOLATION_COUNT}},
-        {"isa or palette", {VIEW, .isa = TH_ISA_COUNT}},
-        {"isa or palette", {VIEW, .palette = (th_format)-1}},
-        {"layout", {VIEW, .layout = TH_LAYOUT_COUNT}},
-        {"look", {VIEW, .look = TH_LOOK_COUNT}},
-        {"upload or fetch", {VIEW, .upload = TH_RING_UPLOAD_COUNT}},
-        {"upload or fetch", {VIEW, .fetch = TH_FETCH_COUNT}},
-        {"evaluator", {VIEW, .evaluator = TH_EVALUATOR_COUNT}},
-        {"gpu_mapping", {VIEW, .gpu_mapping = TH_GPU_MAPPING_COUNT}},
-        {"hold", {VIEW, .hold = TH_CROWD_VIEW_MAX_HOLD + 1}},
-        {numbers, {VIEW, .share_hz = -1}},
-        {numbers, {VIEW, .budget.ms = -1}},
-        {numbers, {VIEW, .start_s = (double)NAN}},
-        {numbers, {VIEW, .zoom = (double)INFINITY}},
-        {"reserved", {VIEW, .reserved = {0, 0, 0, 1}}},
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        cr_expect_str_eq(th_crowd_view_wrong_field(&wrong[i].desc), wrong[i].field);
-    cr_expect_null(th_crowd_view_wrong_field(&(th_crowd_view_desc){VIEW}));
-}
 
 #ifdef NDEBUG
 
@@ -110,7 +74,7 @@ Test(preconditions, are_checked)
         cr_assert_eq(waitpid(child, &status, 0), child);
         cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s: status %d", (*m)->name, status);
     }
-    cr_expect_gt(__stop_misuses - __start_misuses, 40);
+    cr_expect_gt(__stop_misuses - __start_misuses, 35);
 }
 
 /* ---- core ---- */
@@ -234,20 +198,6 @@ MISUSE(a_frame_is_of_one_group)
 }
 
 /* ---- render ---- */
-
-MISUSE(a_crowd_view_is_of_somebody)
-{
-    th_crowd_view *none;
-    th_crowd_view_prepare(&(th_crowd_view_desc){.model_count = 1}, NULL, NULL, &none, NULL);
-}
-
-MISUSE(a_camera_sees_something_between_near_and_far)
-{
-    float matrix[16];
-    th_camera camera = th_camera_look_at((const float[3]){0, 0, 1}, (const float[3]){0, 0, 0});
-    camera.far_z = camera.near_z;
-    th_camera_clip(&camera, 1, matrix);
-}
 
 MISUSE(a_camera_is_fitted_to_something)
 {
