@@ -304,7 +304,7 @@ static th_channel channels[] = {
 static th_weight_track weight_track = {1, {1, times, &smile, NULL, false}, NULL};
 static th_clip clip = {"walk", 1, 30, 2, channels, 1, &weight_track};
 static th_model own = {"own",     3, joints,   2, bones, 2,   weights, 1,    &mesh, 1,
-                       &material, 1, &texture, 1, &clip, {0}, 7,       NULL, NAN,   NULL};
+                       &material, 1, &texture, 1, &clip, {0}, 7,       NULL, -1,    NULL};
 
 Test(own_models, are_copied)
 {
@@ -402,7 +402,7 @@ Test(own_models, are_refused_by_the_name_of_what_is_wrong)
     REFUSED(clip.ticks_per_second, 0, "clip walk");
     REFUSED(clip.ticks_per_second, 1e-300, "clip walk"); /* in seconds more than a float holds */
     REFUSED(clip.duration_ticks, -1, "clip walk");
-    REFUSED(clip.duration_ticks, NAN, "clip walk");
+    REFUSED(clip.duration_ticks, nan(""), "clip walk");
     REFUSED(clip.channels, NULL, "clip walk: channels");
     REFUSED(clip.weight_tracks, NULL, "clip walk: channels");
     REFUSED(channels[1].joint, 0, "clip walk: channel 1");
@@ -416,7 +416,7 @@ Test(own_models, are_refused_by_the_name_of_what_is_wrong)
     REFUSED(channels[1].rotation.steps, true, "joint tip");
     REFUSED(tangents[23], NAN, "joint tip");
     REFUSED(spline[7], 0, "joint tip");
-    REFUSED(times[2], INFINITY, "joint root");
+    REFUSED(times[2], HUGE_VAL, "joint root");
     REFUSED(times[1], -1, "joint root");
     REFUSED(times[2], 0, "joint root"); /* the third one */
     REFUSED(rotations[3], 2, "joint root");

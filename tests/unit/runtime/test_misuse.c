@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#pragma GCC diagnostic ignored "-Wdouble-promotion" /* NAN and INFINITY are floats */
+
 static FILE *page;
 static bool is_release; /* as one behaves */
 
