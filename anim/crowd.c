@@ -278,8 +278,7 @@ th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model)
 
 th_isa th_crowd_isa(const th_crowd *crowd)
 {
-    assert(crowd);
-    return crowd->isa;
+    return TH_VALID(crowd) ? crowd->isa : TH_ISA_AUTO;
 }
 
 th_format th_crowd_format(const th_crowd *crowd)

@@ -62,9 +62,9 @@ struct th_crowd {
     uint32_t capacity, count;    /* of slots, and of characters */
     uint32_t free_slot, free_count;
     uint32_t active_count, batch_count;
-    uint32_t changes; /* of who is posed where */
-    bool is_whole; /* all characters are active, each in its own model */
-    bool is_fixed; /* nobody is added or removed */
+    uint32_t changes;       /* of who is posed where */
+    bool is_whole;          /* all characters are active, each in its own model */
+    bool is_fixed;          /* nobody is added or removed */
     uint32_t socket_stride; /* most sockets of a model */
     size_t palette_bytes, scratch_bytes, pose_bytes;
     size_t largest_stride; /* of palettes */

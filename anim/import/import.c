@@ -288,7 +288,8 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
     if (result == TH_OK && !d.importer && !find_importer(beside))
         result =
             th_fail(err, TH_ERR_ENVIRONMENT,
-                    "throng-import is neither beside this program, nor where it or the library is installed, nor in %s",
+                    "throng-import is neither beside this program, nor where it or the library is installed, nor in %s; "
+                    "th_import_desc.importer says where it is, and so does pkg-config --variable=importer throng",
                     TH_LIBEXEC_DIR);
     child c = {.deadline_s = seconds_of(CLOCK_MONOTONIC) + WALL_FACTOR * d.timeout_s};
     if (result == TH_OK)

@@ -187,10 +187,10 @@ static uint32_t try_pool(const kind *k, void *palette)
     th_frame *frame;
     insist(th_jobs_create(&shape, &jobs, NULL) == TH_OK, "no pool");
     th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20)};
-    task_system system = {.workers = 1 + below(TASK_WORKERS), .at_once = below(4) == 0, .seed = seed + draws};
+    task_system system = {.workers = 1 + below(TASK_WORKERS), .at_once = below(4) == 0};
     if (below(3) == 0) { /* the pool plans then, but others pose */
         how.jobs = NULL;
-        how.tasks = tasks_of(&system);
+        how.tasks = (th_tasks){enqueue_tasks, finish_tasks, &system};
         how.threads = system.workers;
     }
     th_crowd_set_active(k->crowd, NULL, CHARACTERS); /* a frame has room for as many as there are now */

@@ -7,7 +7,6 @@ function(th_stress name)
 endfunction()
 th_stress(jobs th::jobs)
 th_stress(frame th::bench)
-th_share(stress_frame fixture_tasks)
 th_stress(tick_loop th::serve th_inside)
 
 # The pool under every schedule: its sources again, with threads that are not real; they come before the library th_jobs

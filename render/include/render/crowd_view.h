@@ -22,8 +22,8 @@ static inline bool th_budget_is_set(const th_budget_desc *budget)
 /* What characters play, where clips and seed of the desc do not say it. Those with a behaviour never share a pose. */
 typedef struct th_crowd_behaviour {
     th_behaviour_kind kind;
-    th_blend blend;               /* valid if the kind is BLEND; one that is shared with a base goes on as it is */
-    const th_spawn *instances;    /* [count] read by th_crowd_view_prepare; NULL: as clips and seed say */
+    th_blend blend;            /* valid if the kind is BLEND; one that is shared with a base goes on as it is */
+    const th_spawn *instances; /* [count] read by th_crowd_view_prepare; NULL: as clips and seed say */
 } th_crowd_behaviour;
 
 /* A field that has no valid value; NULL: all have. Those that describe models, crowds and threads are checked where

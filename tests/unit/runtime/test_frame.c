@@ -9,7 +9,6 @@
 #include <runtime/scene.h>
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <string.h>
 
 enum { COUNT = 203, GUARD = 0xA5 };
@@ -20,24 +19,12 @@ static th_crowd *crowd;
 static unsigned char *memory, *palettes, *wanted;
 static size_t bytes;
 
-static void make_scene(void)
+static void make_crowd(th_format format)
 {
     make_human();
     const th_scene_desc desc = {
         .models = (const th_model *const *)&human, .model_count = 1, .instance_count = COUNT, .seed = 1};
     cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-}
-
-static void free_scene(void)
-{
-    th_scene_destroy(scene);
-    free_human();
-}
-
-TestSuite(frame, .init = make_scene, .fini = free_scene);
-
-static void make_palettes(th_format format)
-{
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, format, &crowd, NULL), TH_OK);
     bytes = th_crowd_palette_bytes(crowd);
     memory = th_cache_line_alloc(bytes + 2 * TH_CACHE_LINE);
@@ -47,15 +34,17 @@ static void make_palettes(th_format format)
     memset(memory, GUARD, bytes + 2 * TH_CACHE_LINE);
 }
 
-static void free_palettes(void)
+static void free_crowd(void)
 {
     free(memory);
     free(wanted);
     th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+    free_human();
 }
 
-/* What is wanted at this time, of the first so many characters; nothing of it is there yet. */
-static void want(double time_s, uint32_t active)
+/* What is wanted at this time, of the first so many characters, in these batches; nothing of it is there yet. */
+static void want(double time_s, uint32_t active, uint32_t begin, uint32_t end)
 {
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     uint32_t shown[COUNT];
@@ -64,7 +53,7 @@ static void want(double time_s, uint32_t active)
     th_crowd_set_active(crowd, shown, active);
     memset(wanted, GUARD, bytes);
     memset(palettes, GUARD, bytes);
-    for (uint32_t b = 0; b < th_crowd_batch_count(crowd); b++)
+    for (uint32_t b = begin; b < end && b < th_crowd_batch_count(crowd); b++)
         th_crowd_pose(crowd, b, b + 1, time_s, wanted, scratch);
     free(scratch);
 }
@@ -76,33 +65,28 @@ static void expect_wanted(const char *how, uint32_t threads)
         cr_assert(memory[i] == GUARD && palettes[bytes + i] == GUARD, "%s %u wrote beside palettes", how, threads);
 }
 
-static th_frame *create_frame(th_frame_desc desc)
-{
-    th_frame *frame;
-    th_error err;
-    desc.crowd = crowd;
-    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
-    return frame;
-}
-
 static void pose_by_hand(uint32_t begin, uint32_t end, uint32_t worker, void *frame)
 {
     th_frame_batches(frame, begin, end, worker);
 }
 
 /* Everybody, some and nobody. by_hand: the ranges are those of this task system. */
-static void check_frame(th_frame *frame, const char *how, uint32_t threads, const th_tasks *by_hand)
+static void check_frame(const char *how, th_frame_desc desc, task_system *by_hand)
 {
     static const uint32_t active[] = {COUNT, COUNT / 2, 0, COUNT};
+    th_frame *frame;
+    desc.crowd = crowd;
+    cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
+    const uint32_t threads = desc.jobs ? th_jobs_threads(desc.jobs) : desc.threads;
     for (uint32_t n = 0; n < 4; n++) {
-        want(n + 0.25, active[n]);
+        want(n + 0.25, active[n], 0, UINT32_MAX);
         const size_t before = allocations;
         if (by_hand) {
             const uint32_t count = th_frame_begin(frame, n + 0.25, palettes);
             cr_expect_eq(count, th_crowd_batch_count(crowd));
-            void *handle = by_hand->enqueue(pose_by_hand, count, 1, frame, by_hand->ctx);
+            void *handle = enqueue_tasks(pose_by_hand, count, 1, frame, by_hand);
             if (handle)
-                by_hand->finish(handle, by_hand->ctx);
+                finish_tasks(handle, by_hand);
             th_frame_end(frame);
         } else {
             th_frame_run(frame, n + 0.25, palettes);
@@ -116,19 +100,18 @@ static void check_frame(th_frame *frame, const char *how, uint32_t threads, cons
 static void check_ways(void)
 {
     cr_assert_gt(allocations, 0, "nobody is counting");
-    check_frame(create_frame((th_frame_desc){.crowd = NULL}), "on the calling thread", 1, NULL);
+    check_frame("on the calling thread", (th_frame_desc){.threads = 0}, NULL);
     for (uint32_t threads = 1; threads <= TASK_WORKERS; threads++) {
         th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, threads);
-        check_frame(create_frame((th_frame_desc){.jobs = jobs}), "on a pool of", threads, NULL);
+        check_frame("on a pool of", (th_frame_desc){.jobs = jobs}, NULL);
         th_jobs_destroy(jobs);
         for (int at_once = 0; at_once < 2; at_once++) {
-            task_system system = {.workers = threads, .at_once = at_once, .seed = 10 * threads};
-            const th_tasks tasks = tasks_of(&system);
-            check_frame(create_frame((th_frame_desc){.tasks = tasks, .threads = threads}), "with tasks of", threads,
-                        NULL);
+            task_system system = {.workers = threads, .at_once = at_once};
+            const th_tasks tasks = {enqueue_tasks, finish_tasks, &system};
+            check_frame("with tasks of", (th_frame_desc){.tasks = tasks, .threads = threads}, NULL);
             cr_expect_eq(system.enqueued, 3, "not without batches");
             cr_expect_eq(system.finished, at_once ? 0 : 3);
-            check_frame(create_frame((th_frame_desc){.threads = threads}), "by hand on", threads, &tasks);
+            check_frame("by hand on", (th_frame_desc){.threads = threads}, &system);
         }
     }
 }
@@ -136,111 +119,34 @@ static void check_ways(void)
 Test(frame, poses_the_same_on_all_threads_in_each_format)
 {
     for (int format = TH_FORMAT_F32; format <= TH_FORMAT_QUAT16; format++) {
-        make_palettes((th_format)format);
+        make_crowd((th_format)format);
         for (int writes = TH_WRITES_CACHED; writes <= TH_WRITES_STREAMED; writes++) {
             th_crowd_set_writes(crowd, (th_writes)writes);
             check_ways();
         }
-        free_palettes();
+        free_crowd();
     }
 }
 
-Test(frame, poses_no_batch_but_those_it_is_asked_for)
+/* Palettes in rows of a mapped buffer, say, in which others have theirs: each begins on another line. */
+Test(frame, poses_the_batches_it_is_asked_for_into_memory_at_any_line)
 {
-    make_palettes(TH_FORMAT_F32);
-    th_frame *frame = create_frame((th_frame_desc){.crowd = NULL});
-    want(1, COUNT);
-    const size_t begin = th_crowd_palette_offset(crowd, 16), end = th_crowd_palette_offset(crowd, 48);
+    make_crowd(TH_FORMAT_QUAT);
+    th_frame *frame;
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd}, &frame, NULL), TH_OK);
+    want(1, COUNT, 1, 3);
     th_frame_begin(frame, 1, palettes);
     th_frame_batches(frame, 1, 3, 0);
     th_frame_end(frame);
-    memset(wanted, GUARD, begin);
-    memset(wanted + end, GUARD, bytes - end);
     expect_wanted("batches 1 and 2 on", 1);
-    th_frame_destroy(frame);
-    free_palettes();
-}
 
-/* Rows of a mapped buffer, say, in which others have theirs: each begins on another line. */
-Test(frame, poses_into_memory_at_any_line)
-{
-    make_palettes(TH_FORMAT_QUAT);
-    th_frame *frame = create_frame((th_frame_desc){.crowd = NULL});
     unsigned char *buffer = th_cache_line_alloc(bytes + 4096);
-    want(2, COUNT);
+    want(2, COUNT, 0, UINT32_MAX);
     for (size_t at = 0; at <= 4096; at += TH_CACHE_LINE) {
         th_frame_run(frame, 2, buffer + at);
         cr_expect_eq(memcmp(buffer + at, wanted, bytes), 0, "%zu", at);
     }
     free(buffer);
     th_frame_destroy(frame);
-    free_palettes();
+    free_crowd();
 }
-
-#ifdef NDEBUG /* in other builds asserts end the program: test_preconditions.c */
-
-static void expect_refused(th_frame_desc desc)
-{
-    th_frame *frame = (th_frame *)&frame;
-    th_error err = {.code = TH_OK};
-    cr_expect_eq(th_frame_create(&desc, &frame, &err), TH_ERR_USAGE);
-    cr_expect(err.code == TH_ERR_USAGE && err.text[0] != 0 && !frame);
-}
-
-Test(frame, has_one_way_to_its_threads)
-{
-    make_palettes(TH_FORMAT_F32);
-    task_system system = {.workers = 1};
-    const th_tasks tasks = tasks_of(&system), no_end = {.enqueue = tasks.enqueue}, no_begin = {.finish = tasks.finish};
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_SERIAL, 1);
-    expect_refused((th_frame_desc){.jobs = jobs});
-    expect_refused((th_frame_desc){.crowd = crowd, .jobs = jobs, .tasks = tasks});
-    expect_refused((th_frame_desc){.crowd = crowd, .jobs = jobs, .threads = 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .tasks = tasks});
-    expect_refused((th_frame_desc){.crowd = crowd, .tasks = no_end, .threads = 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .tasks = no_begin, .threads = 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .threads = TH_JOBS_MAX_THREADS + 1});
-    expect_refused((th_frame_desc){.crowd = crowd, .reserved = {[3] = 1}});
-    cr_expect_eq(th_frame_create(NULL, &(th_frame *){NULL}, NULL), TH_ERR_USAGE);
-    cr_expect_eq(th_frame_create(&(th_frame_desc){.crowd = crowd}, NULL, NULL), TH_ERR_USAGE);
-    cr_expect_eq(th_palettes_create(NULL, &(void *){NULL}, NULL), TH_ERR_USAGE);
-    cr_expect_eq(th_jobs_create(&(th_jobs_desc){.reserved = {1}}, &(th_jobs *){NULL}, NULL), TH_ERR_USAGE);
-    th_jobs_destroy(jobs);
-    free_palettes();
-}
-
-Test(frame, does_nothing_where_it_is_called_wrong)
-{
-    make_palettes(TH_FORMAT_F32);
-    th_frame *frame = create_frame((th_frame_desc){.threads = 2});
-    want(0.5, COUNT);
-    const uint32_t count = th_crowd_batch_count(crowd);
-    memcpy(wanted, palettes, bytes); /* nothing */
-    th_frame_batches(frame, 0, count, 0);
-    th_frame_end(frame);
-    cr_expect_eq(th_frame_begin(frame, NAN, palettes), 0);
-    cr_expect_eq(th_frame_begin(frame, HUGE_VAL, palettes), 0);
-    cr_expect_eq(th_frame_begin(frame, 0.5, NULL), 0);
-    cr_expect_eq(th_frame_begin(NULL, 0.5, palettes), 0);
-    th_frame_run(frame, 0.5, palettes + 32);
-    cr_expect_eq(th_frame_begin(frame, 0.5, palettes), count);
-    cr_expect_eq(th_frame_begin(frame, 0.5, palettes), 0, "it has begun");
-    th_frame_run(frame, 0.5, palettes);
-    th_frame_batches(frame, 0, count + 1, 0);
-    th_frame_batches(frame, 2, 1, 0);
-    th_frame_batches(frame, UINT32_MAX, UINT32_MAX, 0);
-    th_frame_batches(frame, 0, count, 2);
-    th_frame_batches(frame, 0, count, UINT32_MAX);
-    th_frame_batches(frame, 3, 3, 0);
-    expect_wanted("after wrong calls", 0);
-    want(0.5, COUNT);
-    th_frame_batches(frame, 0, count, 1);
-    th_frame_end(frame);
-    th_frame_end(NULL);
-    expect_wanted("after wrong calls", 1);
-    th_frame_destroy(frame);
-    th_frame_destroy(NULL);
-    free_palettes();
-}
-
-#endif

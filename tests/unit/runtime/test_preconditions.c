@@ -1,5 +1,5 @@
 /* Misuse of what is not public is caught: a caller's mistake that a header forbids ends the program at an assert. What
- * throng.h forbids: test_misuse. */
+ * throng.h and render.h forbid: test_misuse. */
 #include "fixture_gl.h"
 #include "fixture_jobs.h"
 
@@ -20,55 +20,18 @@
 #include <core/text_format.h>
 #include <jobs/scheduler.h>
 #include <render/camera.h>
-#include <render/crowd_view.h>
 #include <render/cull.h>
 #include <render/frame_writer.h>
 #include <render/ring.h>
-#include <runtime/frame.h>
 #include <runtime/pose_plan.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-Test(preconditions, of_a_crowd_view)
-{
-#define VIEW .models = {&(const th_model){.size = 1}}, .model_count = 1, .count = 1
-    static const char numbers[] = "share_hz, budget, start_s, yaw_deg, pitch_deg or zoom";
-    const struct {
-        const char *field;
-        th_crowd_view_desc desc;
-    } wrong[] = {
-        {"model_count", {.count = 1}},
-        {"model_count", {.model_count = TH_CROWD_VIEW_MAX_MODELS + 1, .count = 1}},
-        {"models", {.model_count = 1, .count = 1}},
-        {"models", {VIEW, .compiled_models = (const th_compiled_model *const[1]){NULL}}},
-        {"count", {.models = {&(const th_model){.size = 1}}, .model_count = 1}},
-        {"compile", {VIEW, .compile.interpolation = TH_INTERPOLATION_COUNT}},
-        {"isa or palette", {VIEW, .isa = TH_ISA_COUNT}},
-        {"isa or palette", {VIEW, .palette = (th_format)-1}},
-        {"layout", {VIEW, .layout = TH_LAYOUT_COUNT}},
-        {"look", {VIEW, .look = TH_LOOK_COUNT}},
-        {"upload or fetch", {VIEW, .upload = TH_RING_UPLOAD_COUNT}},
-        {"upload or fetch", {VIEW, .fetch = TH_FETCH_COUNT}},
-        {"evaluator", {VIEW, .evaluator = TH_EVALUATOR_COUNT}},
-        {"gpu_mapping", {VIEW, .gpu_mapping = TH_GPU_MAPPING_COUNT}},
-        {"hold", {VIEW, .hold = TH_CROWD_VIEW_MAX_HOLD + 1}},
-        {numbers, {VIEW, .share_hz = -1}},
-        {numbers, {VIEW, .budget.ms = -1}},
-        {numbers, {VIEW, .start_s = (double)NAN}},
-        {numbers, {VIEW, .zoom = (double)INFINITY}},
-        {"reserved", {VIEW, .reserved = {0, 0, 0, 1}}},
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        cr_expect_str_eq(th_crowd_view_wrong_field(&wrong[i].desc), wrong[i].field);
-    cr_expect_null(th_crowd_view_wrong_field(&(th_crowd_view_desc){VIEW}));
-}
 
 #ifdef NDEBUG
 
@@ -111,7 +74,7 @@ Test(preconditions, are_checked)
         cr_assert_eq(waitpid(child, &status, 0), child);
         cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s: status %d", (*m)->name, status);
     }
-    cr_expect_gt(__stop_misuses - __start_misuses, 40);
+    cr_expect_gt(__stop_misuses - __start_misuses, 35);
 }
 
 /* ---- core ---- */
@@ -158,10 +121,6 @@ MISUSE(counters_are_read_between_calls)
     th_jobs_for(jobs, 1, 1, read_stats, jobs);
 }
 
-MISUSED_BY(a_pool_has_a_desc, th_jobs_create(NULL, &(th_jobs *){NULL}, NULL));
-MISUSED_BY(a_pool_asks_for_nothing_that_comes_later,
-           th_jobs_create(&(th_jobs_desc){.reserved = {[3] = 1}}, &(th_jobs *){NULL}, NULL));
-MISUSED_BY(a_job_has_a_function, th_jobs_run(create_jobs(TH_SCHEDULER_SERIAL, 1), &(th_job){.count = 1}));
 MISUSED_BY(a_partition_is_for_at_least_one_thread, th_jobs_partition(0, 1, 1, &(uint32_t){1}, &(uint32_t){0}));
 MISUSED_BY(a_registered_scheduler_is_complete,
            th_scheduler_register(TH_SCHEDULER_OPENMP_STATIC, &(th_scheduler_ops){0}));
@@ -192,49 +151,14 @@ static void make_crowd(void)
 
 TestSuite(preconditions, .init = make_crowd);
 
-static th_crowd *create_crowd(th_format format)
-{
-    th_crowd *another;
-    const th_crowd_desc desc = {.compiled_models = scene->compiled_models,
-                                .compiled_model_count = 1,
-                                .capacity = 1,
-                                .max_layers = 1,
-                                .format = format};
-    th_crowd_create(&desc, &another, NULL);
-    return another;
-}
-
-static void spawn(uint32_t spawned, th_play play)
-{
-    th_crowd_spawn(create_crowd(TH_FORMAT_F32), spawned, &play, NULL, NULL);
-}
-
-static void layer(th_character_layer layer)
-{
-    th_crowd *another = create_crowd(TH_FORMAT_F32);
-    cr_assert_eq(th_crowd_scatter(another, 1, 0, 1, NULL, NULL), TH_OK);
-    th_crowd_set_layers(another, (th_character){0, 1}, &layer, 1, NULL);
-}
-
 static void show(uint32_t instance)
 {
     th_crowd_set_active(crowd, &instance, 1);
 }
 
-MISUSED_BY(a_character_has_a_model_of_the_crowd, spawn(1, (th_play){0}));
-MISUSED_BY(a_character_begins_at_a_finite_time, spawn(0, (th_play){.phase_s = HUGE_VAL}));
-MISUSED_BY(who_is_removed_is_in_the_crowd, th_crowd_remove(create_crowd(TH_FORMAT_F32), (th_character){0, 1}, NULL));
-MISUSED_BY(a_layer_has_a_weight_that_is_a_number, layer((th_character_layer){.weight = NAN, .mask = TH_NO_MASK}));
-MISUSED_BY(a_layer_has_a_mask_of_the_model, layer((th_character_layer){.mask = 0}));
-MISUSED_BY(a_palette_has_a_format, create_crowd((th_format)(TH_FORMAT_AUTO + 1)));
 MISUSED_BY(active_instances_are_of_the_crowd, show(COUNT));
 MISUSED_BY(an_instance_that_is_not_active_has_no_palette, (show(3), th_crowd_palette_offset(crowd, 4)));
 MISUSED_BY(only_a_whole_crowd_has_a_hash, (show(3), th_crowd_hash(crowd, palette)));
-MISUSED_BY(an_entry_has_a_format,
-           th_palette_read(TH_FORMAT_AUTO, palette, &(th_palette_base){.step = 1}, (float[12]){0}));
-MISUSED_BY(an_entry_of_a_quaternion_has_a_base, th_palette_read(TH_FORMAT_QUAT, palette, NULL, (float[12]){0}));
-MISUSED_BY(a_base_is_of_a_bone_of_the_model, th_model_palette_base(model, model->bone_count));
-MISUSED_BY(palettes_are_of_a_crowd, th_palettes_create(NULL, &palette, NULL));
 MISUSED_BY(batches_are_those_of_the_crowd,
            th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
 MISUSED_BY(palettes_begin_on_a_cache_line, th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
@@ -246,47 +170,6 @@ MISUSED_BY(slerp_is_between_rotations,
            th_quat_arc_between((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2}));
 
 /* ---- runtime ---- */
-
-static void *enqueue_nothing(th_task_fn *fn, uint32_t count, uint32_t grain, void *task, void *ctx)
-{
-    (void)fn, (void)count, (void)grain, (void)task;
-    return ctx;
-}
-
-static void create_frame(th_frame_desc desc)
-{
-    desc.crowd = crowd;
-    th_frame_create(&desc, &(th_frame *){NULL}, NULL);
-}
-
-/* By hand, within its begin and end. */
-static th_frame *begin_frame(void)
-{
-    th_frame *frame;
-    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd}, &frame, NULL), TH_OK);
-    th_frame_begin(frame, 0, palette);
-    return frame;
-}
-
-static th_frame *end_frame(void)
-{
-    th_frame *frame = begin_frame();
-    th_frame_end(frame);
-    return frame;
-}
-
-MISUSED_BY(a_frame_has_a_crowd, th_frame_create(&(th_frame_desc){.crowd = NULL}, &(th_frame *){NULL}, NULL));
-MISUSED_BY(tasks_have_both_functions,
-           create_frame((th_frame_desc){.tasks = {.enqueue = enqueue_nothing}, .threads = 1}));
-MISUSED_BY(a_frame_has_so_many_threads, create_frame((th_frame_desc){.threads = TH_JOBS_MAX_THREADS + 1}));
-MISUSED_BY(a_frame_is_at_a_finite_time, th_frame_run(end_frame(), HUGE_VAL, palette));
-MISUSED_BY(a_frame_writes_whole_lines, th_frame_run(end_frame(), 0, (char *)palette + 32));
-MISUSED_BY(a_frame_ends_before_the_next, th_frame_begin(begin_frame(), 0, palette));
-MISUSED_BY(a_frame_begins_before_it_ends, th_frame_end(end_frame()));
-MISUSED_BY(a_frame_begins_before_its_batches, th_frame_batches(end_frame(), 0, 1, 0));
-MISUSED_BY(batches_are_those_of_the_frame, th_frame_batches(begin_frame(), 0, th_crowd_batch_count(crowd) + 1, 0));
-MISUSED_BY(a_range_of_batches_begins_before_its_end, th_frame_batches(begin_frame(), 1, 0, 0));
-MISUSED_BY(workers_are_those_of_the_frame, th_frame_batches(begin_frame(), 0, 1, 1));
 
 MISUSE(a_pose_is_held_no_longer_than_its_plan_allows)
 {
@@ -315,20 +198,6 @@ MISUSE(a_frame_is_of_one_group)
 }
 
 /* ---- render ---- */
-
-MISUSE(a_crowd_view_is_of_somebody)
-{
-    th_crowd_view *none;
-    th_crowd_view_prepare(&(th_crowd_view_desc){.model_count = 1}, NULL, NULL, &none, NULL);
-}
-
-MISUSE(a_camera_sees_something_between_near_and_far)
-{
-    float matrix[16];
-    th_camera camera = th_camera_look_at((const float[3]){0, 0, 1}, (const float[3]){0, 0, 0});
-    camera.far_z = camera.near_z;
-    th_camera_clip(&camera, 1, matrix);
-}
 
 MISUSE(a_camera_is_fitted_to_something)
 {
