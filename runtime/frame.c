@@ -233,7 +233,7 @@ const th_crowd_layers *th_frame_layers(const th_frame *frame)
 
 const float *th_frame_sockets(const th_frame *frame, th_character character)
 {
-    if (!TH_VALID(frame && th_crowd_get(frame->crowd, character, NULL)) ||
+    if (!TH_VALID(frame) || !th_crowd_get(frame->crowd, character, NULL) ||
         th_crowd_socket_count(frame->crowd, character.slot) == 0 ||
         frame->posed[character.slot] != character.generation)
         return NULL;

@@ -286,11 +286,11 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
     char beside[PATH_MAX];
     const char *importer = d.importer ? d.importer : beside;
     if (result == TH_OK && !d.importer && !find_importer(beside))
-        result =
-            th_fail(err, TH_ERR_ENVIRONMENT,
-                    "throng-import is neither beside this program, nor where it or the library is installed, nor in %s; "
-                    "th_import_desc.importer says where it is, and so does pkg-config --variable=importer throng",
-                    TH_LIBEXEC_DIR);
+        result = th_fail(
+            err, TH_ERR_ENVIRONMENT,
+            "throng-import is neither beside this program, nor where it or the library is installed, nor in %s; "
+            "th_import_desc.importer says where it is, and so does pkg-config --variable=importer throng",
+            TH_LIBEXEC_DIR);
     child c = {.deadline_s = seconds_of(CLOCK_MONOTONIC) + WALL_FACTOR * d.timeout_s};
     if (result == TH_OK)
         result = start(&d, importer, &c, err);

@@ -693,7 +693,7 @@ th_result th_crowd_spawn(th_crowd *crowd, uint32_t model, const th_play *play, t
 th_result th_crowd_scatter(th_crowd *crowd, uint32_t count, uint32_t clip, uint64_t seed, th_character *out,
                            th_error *err);
 
-/* Errors: TH_ERR_USAGE, here and below. */
+/* Errors: TH_ERR_USAGE, as below, if the character is not in the crowd any more (th_crowd_get tells). */
 th_result th_crowd_remove(th_crowd *crowd, th_character character, th_error *err);
 uint32_t th_crowd_count(const th_crowd *crowd); /* of characters */
 
@@ -895,7 +895,8 @@ void th_frame_end(th_frame *frame);
 
 /* The matrices of a character's sockets, row-major 3x4, 12 floats each, in the order of th_compiled_model_desc.sockets:
  * they take the space of the joint to the space to which palettes lead. Of the last frame that posed the character;
- * valid until the next. NULL: no frame has posed it yet, or its compiled model has none. */
+ * valid until the next. NULL: no frame has posed it yet, it is not in the crowd any more, or its compiled model has
+ * none. Palettes and sockets are in the space of the model: where a character stands is the engine's. */
 const float *th_frame_sockets(const th_frame *frame, th_character character);
 
 /* Memory for the palettes of a crowd; any other that begins on a 64-byte line does as well. Pages are not touched, so

@@ -242,7 +242,7 @@ static void frames(void)
     NOTHING(th_frame_batches(begun, 0, 1, 0)); /* the crowd is another since begin */
     NOTHING(th_frame_end(frame));
     NOTHING(th_frame_end(NULL));
-    RETURNS(NULL, th_frame_sockets(frame, gone));
+    RETURNS(NULL, th_frame_sockets(NULL, who));
     USAGE(th_palettes_create(NULL, &memory, &err));
     USAGE(th_palettes_create(crowd, NULL, &err));
 }
