@@ -7,7 +7,7 @@
  *
  * Samples that are meant to lie on one line, such as (0.1, 0.2) (0.2, 0.1) (0.3, 0), miss it by a rounding error. At
  * the border that makes a triangle so flat that weights would jump across it. Such triangles are removed. */
-#include <throng/anim/blend_space.h>
+#include <anim/blend_space.h>
 
 #include <assert.h>
 #include <math.h>

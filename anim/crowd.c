@@ -1,38 +1,26 @@
-/* Who plays what: the characters of a crowd, and which of them are posed, in which model and where. pose.c computes
- * their poses. */
+/* A crowd: which of its characters are posed, in which model and where. characters.c sets who is in it and plays what,
+ * pose.c computes their poses. */
 #include "crowd_data.h"
 
 #include "kernels/isa.h"
 
-#include <core/random.h>
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 /* ---- creation ---- */
 
-void th_instances_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
-                          uint64_t seed, th_instance *out, uint32_t count)
+/* Whether clips can be added takes too long to find out again whenever a weight changes. */
+static void find_obstacles(th_crowd *crowd, crowd_model *model)
 {
-    assert((out && compiled_models && compiled_model_count > 0) || count == 0);
-    for (uint32_t i = 0; i < count; i++) {
-        const th_model *model = th_compiled_model_source(compiled_models[i % compiled_model_count]);
-        uint64_t own = th_random_bits(seed, i);
-        uint32_t pick = clip;
-        if (clip == TH_NO_INDEX && model->clip_count > 0)
-            pick = (uint32_t)(th_random_unit(own, 0) * model->clip_count);
-        out[i] = (th_instance){
-            .model = i % compiled_model_count, .clip = TH_NO_INDEX, .speed = 0.9 + 0.2 * th_random_unit(own, 1)};
-        if (pick < model->clip_count) {
-            const th_clip *played = &model->clips[pick];
-            out[i].clip = pick;
-            out[i].phase_s = th_random_unit(own, 2) * played->duration_ticks / played->ticks_per_second;
-        }
-    }
+    const th_model *source = model->compiled->model;
+    model->obstacles = th_arena_new(crowd->arena, uint8_t, source->clip_count);
+    for (uint32_t c = 0; model->obstacles && c < source->clip_count; c++)
+        for (th_layer_mode mode = TH_LAYER_ADD; mode <= TH_LAYER_ADD_REST; mode++)
+            model->obstacles[c] |= (uint8_t)((th_layer_add_obstacle(source, c, mode) != NULL) << mode);
 }
 
 /* Sets what does not depend on who is active. */
@@ -41,6 +29,8 @@ static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_mod
     const th_pose_form form = th_pose_form_of(crowd->format);
     const th_program *program = &compiled->program;
     model->compiled = compiled;
+    if (crowd->max_layers > 0)
+        find_obstacles(crowd, model);
     for (uint32_t c = 0; c <= compiled->model->clip_count; c++)
         model->plays_exact |= !compiled->compiled_clips[c].keys;
     model->palette_bytes = program->entry_count * th_palette_entry_bytes(crowd->format);
@@ -50,34 +40,46 @@ static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_mod
     model->exact_stride = (compiled->model->joint_count + th_weights_entries(compiled->model)) * sizeof(th_dmat34);
     const size_t kernel = th_scratch_floats(program, form, crowd->kernels->width) * sizeof(float);
     model->scratch_bytes = th_cache_line_round(kernel > model->exact_stride ? kernel : model->exact_stride);
+    if (model->palette_stride > crowd->largest_stride)
+        crowd->largest_stride = model->palette_stride;
     const size_t scratch = model->scratch_bytes + model->palette_stride;
     crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
+    crowd->socket_stride =
+        compiled->socket_count > crowd->socket_stride ? compiled->socket_count : crowd->socket_stride;
+}
+
+static bool is_valid(const th_crowd_desc *desc)
+{
+    bool is_valid = (unsigned)desc->isa < TH_ISA_COUNT && (unsigned)desc->format <= TH_FORMAT_AUTO &&
+                    (unsigned)desc->writes < TH_WRITES_COUNT && desc->max_layers <= TH_MAX_LAYERS &&
+                    (desc->compiled_models || desc->compiled_model_count == 0) &&
+                    (desc->compiled_model_count > 0 || desc->capacity == 0);
+    for (uint32_t m = 0; is_valid && m < desc->compiled_model_count; m++)
+        is_valid = desc->compiled_models[m] != NULL;
+    for (uint32_t i = 0; i < sizeof desc->reserved / sizeof *desc->reserved; i++)
+        is_valid &= desc->reserved[i] == 0;
+    return is_valid;
 }
 
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)
 {
-    assert(desc && out);
-    assert(desc->compiled_models || desc->compiled_model_count == 0);
-    assert(desc->instances || desc->instance_count == 0);
-    assert(desc->compiled_model_count > 0 || desc->instance_count == 0);
-    assert((unsigned)desc->isa < TH_ISA_COUNT);
-    assert((unsigned)desc->palette <= TH_PALETTE_AUTO);
-    assert((unsigned)desc->writes < TH_WRITES_COUNT);
+    if (!TH_VALID(desc && out && is_valid(desc)))
+        return th_fail(err, TH_ERR_USAGE, "the desc of a crowd lacks models, or has values that it may not have");
     *out = NULL;
     const th_isa isa = desc->isa == TH_ISA_AUTO ? th_isa_best() : desc->isa;
     if (!th_isa_available(isa))
         return th_fail(err, TH_ERR_ENVIRONMENT, "this machine does not run %s", th_isa_name(isa));
-    const bool is_auto = desc->palette == TH_PALETTE_AUTO;
-    th_palette format = is_auto ? TH_PALETTE_QUAT : desc->palette;
+    const bool is_auto = desc->format == TH_FORMAT_AUTO;
+    th_format format = is_auto ? TH_FORMAT_QUAT : desc->format;
     for (uint32_t m = 0; m < desc->compiled_model_count; m++) {
         const char *obstacle = th_compiled_model_obstacle(desc->compiled_models[m], format);
         if (obstacle && !is_auto)
             return th_fail(err, TH_ERR_INPUT, "%s cannot have %s palettes: %s", desc->compiled_models[m]->model->name,
-                           th_palette_name(format), obstacle);
-        format = obstacle ? TH_PALETTE_F32 : format;
+                           th_format_name(format), obstacle);
+        format = obstacle ? TH_FORMAT_F32 : format;
     }
 
-    const uint32_t count = desc->instance_count;
+    const uint32_t capacity = desc->capacity;
     th_arena *arena = th_arena_create();
     const th_crowd made = {.isa = isa,
                            .format = format,
@@ -86,34 +88,26 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
                            .arena = arena,
                            .models = th_arena_new(arena, crowd_model, desc->compiled_model_count),
                            .model_count = desc->compiled_model_count,
-                           .characters = th_arena_new(arena, crowd_character, count),
-                           .active = th_arena_new(arena, crowd_character, count),
-                           .instance_of = th_arena_new(arena, uint32_t, count),
-                           .place_of = th_arena_new(arena, uint32_t, count),
-                           .model_of = th_arena_new(arena, uint32_t, count),
-                           .posed_in = th_arena_new(arena, uint32_t, count),
-                           .instance_count = count};
+                           .lives = th_arena_new(arena, crowd_life, capacity),
+                           .layers = th_arena_new(arena, th_character_layer, (size_t)capacity * desc->max_layers),
+                           .max_layers = desc->max_layers,
+                           .characters = th_arena_new(arena, crowd_character, capacity),
+                           .active = th_arena_new(arena, crowd_character, capacity),
+                           .instance_of = th_arena_new(arena, uint32_t, capacity),
+                           .place_of = th_arena_new(arena, uint32_t, capacity),
+                           .model_of = th_arena_new(arena, uint32_t, capacity),
+                           .posed_in = th_arena_new(arena, uint32_t, capacity),
+                           .capacity = capacity};
     th_crowd *crowd = th_arena_copy(arena, &made, 1, sizeof made);
+    for (uint32_t m = 0; crowd && m < crowd->model_count; m++)
+        set_model(crowd, &crowd->models[m], desc->compiled_models[m]);
     if (th_arena_failed(arena)) {
         th_arena_destroy(arena);
-        return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd of %u", count);
+        return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd of %u", capacity);
     }
-    for (uint32_t m = 0; m < crowd->model_count; m++)
-        set_model(crowd, &crowd->models[m], desc->compiled_models[m]);
-    for (uint32_t i = 0; i < count; i++) {
-        const th_instance *instance = &desc->instances[i];
-        assert(instance->model < crowd->model_count);
-        const th_compiled_model *compiled = crowd->models[instance->model].compiled;
-        const uint32_t clip = instance->clip == TH_NO_INDEX ? compiled->model->clip_count : instance->clip;
-        assert(clip <= compiled->model->clip_count && isfinite(instance->phase_s) && isfinite(instance->speed));
-        const th_clip *played = compiled->compiled_clips[clip].clip;
-        const double duration_s = played ? played->duration_ticks / played->ticks_per_second : 0;
-        crowd->characters[i].compiled_clip = &compiled->compiled_clips[clip];
-        if (duration_s > 0)
-            crowd->characters[i].playback = th_playback_of(duration_s, instance->phase_s, instance->speed);
-        crowd->model_of[i] = instance->model;
-    }
-    th_crowd_set_active(crowd, NULL, count);
+    for (uint32_t slot = capacity; slot-- > 0;)
+        th_crowd_leave(crowd, slot);
+    th_crowd_set_active(crowd, NULL, 0);
     *out = crowd;
     return TH_OK;
 }
@@ -129,18 +123,18 @@ void th_crowd_destroy(th_crowd *crowd)
 /* Palettes that fit into a second-level cache are not prefetched, which would cost 1 to 3 %. */
 #define PREFETCH_BYTES ((size_t)2 << 20)
 
-/* Call after place_models. */
+/* Call after th_crowd_place_models. */
 static void choose_writes(th_crowd *crowd)
 {
     const bool large = crowd->palette_bytes > th_stream_bytes();
     crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
-    crowd->prefetches = !crowd->streamed && crowd->palette_bytes > PREFETCH_BYTES && crowd->format == TH_PALETTE_F32 &&
+    crowd->prefetches = !crowd->streamed && crowd->palette_bytes > PREFETCH_BYTES && crowd->format == TH_FORMAT_F32 &&
                         th_isa_prefetches();
 }
 
-/* Sets the offsets of models whose active characters are counted. */
-static void place_models(th_crowd *crowd)
+void th_crowd_place_models(th_crowd *crowd)
 {
+    crowd->changes++;
     uint32_t active = 0;
     crowd->batch_count = 0;
     crowd->palette_bytes = crowd->pose_bytes = 0;
@@ -163,8 +157,7 @@ static void place_models(th_crowd *crowd)
     choose_writes(crowd);
 }
 
-/* Poses an instance in a model, at a place in the order of palettes. */
-static void activate(th_crowd *crowd, uint32_t model, uint32_t place, uint32_t instance)
+void th_crowd_activate(th_crowd *crowd, uint32_t model, uint32_t place, uint32_t instance)
 {
     const crowd_model *own = &crowd->models[crowd->model_of[instance]], *posed = &crowd->models[model];
     assert(place - posed->first < posed->count);
@@ -184,12 +177,13 @@ void th_crowd_set_active_counts(th_crowd *crowd, const uint32_t *counts)
 {
     assert(crowd && (counts || crowd->model_count == 0));
     crowd->active_count = 0;
+    crowd->is_whole = false;
     for (uint32_t m = 0; m < crowd->model_count; m++) {
-        assert(counts[m] <= crowd->instance_count - crowd->active_count);
+        assert(counts[m] <= crowd->capacity - crowd->active_count);
         crowd->models[m].count = counts[m];
         crowd->active_count += counts[m];
     }
-    place_models(crowd);
+    th_crowd_place_models(crowd);
 }
 
 void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *instances, uint32_t count)
@@ -197,8 +191,8 @@ void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *
     assert(crowd && (instances || count == 0));
     assert(first <= crowd->active_count && count <= crowd->active_count - first);
     for (uint32_t k = 0; k < count; k++) {
-        assert(instances[k] < crowd->instance_count);
-        activate(crowd, crowd->model_of[instances[k]], first + k, instances[k]);
+        assert(instances[k] < crowd->capacity);
+        th_crowd_activate(crowd, crowd->model_of[instances[k]], first + k, instances[k]);
     }
 }
 
@@ -207,8 +201,8 @@ void th_crowd_set_active_in(th_crowd *crowd, uint32_t model, uint32_t first, con
     assert(crowd && model < crowd->model_count && (instances || count == 0));
     assert(first <= crowd->active_count && count <= crowd->active_count - first);
     for (uint32_t k = 0; k < count; k++) {
-        assert(instances[k] < crowd->instance_count);
-        activate(crowd, model, first + k, instances[k]);
+        assert(instances[k] < crowd->capacity);
+        th_crowd_activate(crowd, model, first + k, instances[k]);
     }
 }
 
@@ -232,7 +226,7 @@ void th_crowd_set_palettes_of(th_crowd *crowd, uint32_t model, const uint32_t *i
 {
     assert(crowd && model < crowd->model_count && ((instances && palettes) || count == 0));
     for (uint32_t k = 0; k < count; k++) {
-        assert(instances[k] < crowd->instance_count);
+        assert(instances[k] < crowd->capacity);
         assert(palettes[k] - crowd->models[model].first < crowd->models[model].count);
         crowd->place_of[instances[k]] = palettes[k];
         crowd->posed_in[instances[k]] = model;
@@ -241,22 +235,27 @@ void th_crowd_set_palettes_of(th_crowd *crowd, uint32_t model, const uint32_t *i
 
 void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count)
 {
-    assert(crowd && count <= crowd->instance_count);
-    assert(instances || count == crowd->instance_count); /* NULL: all */
+    assert(crowd && count <= crowd->count);
+    assert(instances || count == crowd->count); /* NULL: all */
+    const uint32_t listed = instances ? count : crowd->capacity;
     for (uint32_t m = 0; m < crowd->model_count; m++)
         crowd->models[m].count = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        assert(!instances || instances[k] < crowd->instance_count);
-        crowd->models[crowd->model_of[instances ? instances[k] : k]].count++;
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t instance = instances ? instances[k] : k;
+        assert(instance < crowd->capacity && (!instances || crowd->model_of[instance] != TH_NO_INDEX));
+        if (crowd->model_of[instance] != TH_NO_INDEX)
+            crowd->models[crowd->model_of[instance]].count++;
     }
-    place_models(crowd);
+    th_crowd_place_models(crowd);
     for (uint32_t m = 0; m < crowd->model_count; m++)
         crowd->models[m].count = 0;
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < listed; k++) {
         const uint32_t instance = instances ? instances[k] : k, model = crowd->model_of[instance];
-        activate(crowd, model, crowd->models[model].first + crowd->models[model].count++, instance);
+        if (model != TH_NO_INDEX)
+            th_crowd_activate(crowd, model, crowd->models[model].first + crowd->models[model].count++, instance);
     }
     crowd->active_count = count;
+    crowd->is_whole = !instances;
 }
 
 void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
@@ -269,7 +268,8 @@ void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
 
 th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model)
 {
-    assert(crowd && model < crowd->model_count);
+    if (!TH_VALID(crowd && model < crowd->model_count))
+        return (th_palette_range){0};
     const crowd_model *of = &crowd->models[model];
     return (th_palette_range){of->palette_offset, of->palette_stride, of->count};
 }
@@ -278,14 +278,12 @@ th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model)
 
 th_isa th_crowd_isa(const th_crowd *crowd)
 {
-    assert(crowd);
-    return crowd->isa;
+    return TH_VALID(crowd) ? crowd->isa : TH_ISA_AUTO;
 }
 
-th_palette th_crowd_palette(const th_crowd *crowd)
+th_format th_crowd_format(const th_crowd *crowd)
 {
-    assert(crowd);
-    return crowd->format;
+    return TH_VALID(crowd) ? crowd->format : TH_FORMAT_F32;
 }
 
 th_writes th_crowd_writes(const th_crowd *crowd)
@@ -294,10 +292,16 @@ th_writes th_crowd_writes(const th_crowd *crowd)
     return crowd->streamed ? TH_WRITES_STREAMED : TH_WRITES_CACHED;
 }
 
-uint32_t th_crowd_instance_count(const th_crowd *crowd)
+uint32_t th_crowd_capacity(const th_crowd *crowd)
 {
     assert(crowd);
-    return crowd->instance_count;
+    return crowd->capacity;
+}
+
+uint32_t th_crowd_max_layers(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->max_layers;
 }
 
 uint32_t th_crowd_model_count(const th_crowd *crowd)
@@ -333,7 +337,7 @@ uint32_t th_crowd_batch_count(const th_crowd *crowd)
 uint32_t th_crowd_most_batches(const th_crowd *crowd)
 {
     assert(crowd);
-    return crowd->instance_count / BATCH + crowd->model_count;
+    return crowd->capacity / BATCH + crowd->model_count;
 }
 
 uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t index, const uint32_t **out)
@@ -346,7 +350,7 @@ uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t index, const u
 
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance)
 {
-    assert(crowd && instance < crowd->instance_count);
+    assert(crowd && instance < crowd->capacity);
     const crowd_model *model = &crowd->models[crowd->posed_in[instance]];
     assert(crowd->place_of[instance] - model->first < model->count); /* the instance is active */
     const uint32_t within = (crowd->place_of[instance] - model->first) / BATCH, last = model->batch_count - 1;
@@ -355,8 +359,9 @@ uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance)
 
 size_t th_crowd_palette_bytes(const th_crowd *crowd)
 {
-    assert(crowd);
-    return crowd->palette_bytes;
+    if (!TH_VALID(crowd))
+        return 0;
+    return crowd->is_fixed ? crowd->palette_bytes : crowd->capacity * crowd->largest_stride;
 }
 
 size_t th_crowd_scratch_bytes(const th_crowd *crowd)
@@ -371,16 +376,41 @@ size_t th_crowd_pose_bytes(const th_crowd *crowd)
     return crowd->pose_bytes;
 }
 
+uint32_t th_crowd_changes(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->changes;
+}
+
+uint32_t th_crowd_generation(const th_crowd *crowd, uint32_t instance)
+{
+    assert(crowd && instance < crowd->capacity);
+    return crowd->lives[instance].generation;
+}
+
+uint32_t th_crowd_socket_stride(const th_crowd *crowd)
+{
+    assert(crowd);
+    return crowd->socket_stride;
+}
+
+uint32_t th_crowd_socket_count(const th_crowd *crowd, uint32_t instance)
+{
+    assert(crowd && instance < crowd->capacity);
+    return crowd->models[crowd->model_of[instance]].compiled->socket_count;
+}
+
 size_t th_crowd_bytes(const th_crowd *crowd)
 {
     assert(crowd);
     return sizeof *crowd + crowd->model_count * sizeof *crowd->models +
-           (size_t)crowd->instance_count * (2 * sizeof *crowd->active + 4 * sizeof *crowd->place_of);
+           (size_t)crowd->capacity * crowd->max_layers * sizeof *crowd->layers +
+           (size_t)crowd->capacity * (sizeof *crowd->lives + 2 * sizeof *crowd->active + 4 * sizeof *crowd->place_of);
 }
 
 size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance)
 {
-    assert(crowd && instance < crowd->instance_count);
+    assert(crowd && instance < crowd->capacity);
     return palette_offset(&crowd->models[crowd->posed_in[instance]], crowd->place_of[instance]);
 }
 
@@ -399,12 +429,15 @@ uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
 
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
 {
-    assert(crowd && (palette || crowd->instance_count == 0));
+    if (!TH_VALID(crowd && (palette || crowd->count == 0)))
+        return 0;
     XXH3_state_t *state = XXH3_createState();
     if (!state)
         abort(); /* a missing hash would look like a wrong result */
     XXH3_64bits_reset(state);
-    for (uint32_t i = 0; i < crowd->instance_count; i++) {
+    for (uint32_t i = 0; i < crowd->capacity; i++) {
+        if (crowd->model_of[i] == TH_NO_INDEX)
+            continue;
         const crowd_model *model = &crowd->models[crowd->posed_in[i]];
         XXH3_64bits_update(state, (const char *)palette + palette_offset(model, crowd->place_of[i]),
                            model->palette_bytes);
@@ -422,7 +455,7 @@ th_hash128 th_hash128_add(th_hash128 a, th_hash128 b)
 
 th_hash128 th_crowd_instance_hash(const th_crowd *crowd, const void *palette, uint32_t instance, uint64_t number)
 {
-    assert(crowd && palette && instance < crowd->instance_count);
+    assert(crowd && palette && instance < crowd->capacity);
     const crowd_model *model = &crowd->models[crowd->posed_in[instance]];
     const char *at = (const char *)palette + palette_offset(model, crowd->place_of[instance]);
     const XXH128_hash_t hash = XXH3_128bits_withSeed(at, model->palette_bytes, number);
@@ -433,7 +466,8 @@ th_hash128 th_crowd_sum(const th_crowd *crowd, const void *palette, uint64_t fir
 {
     assert(crowd);
     th_hash128 sum = {0};
-    for (uint32_t i = 0; i < crowd->instance_count; i++)
-        sum = th_hash128_add(sum, th_crowd_instance_hash(crowd, palette, i, first + i));
+    for (uint32_t i = 0; i < crowd->capacity; i++)
+        if (crowd->model_of[i] != TH_NO_INDEX)
+            sum = th_hash128_add(sum, th_crowd_instance_hash(crowd, palette, i, first + i));
     return sum;
 }

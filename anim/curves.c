@@ -1,4 +1,4 @@
-#include <throng/anim/curves.h>
+#include <anim/curves.h>
 
 #include <assert.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  *
  * A device that shares a character's joints out needs them by depth: ops of one level read only those above. Such a
  * device keeps M of all ops, and asks for each entry which result it is. */
-#include <throng/anim/device_program.h>
+#include <anim/device_program.h>
 
 #include "crowd_data.h"
 
@@ -224,10 +224,10 @@ static bool copy_frames(const th_compiled_model *compiled, th_device_program *ou
     return to != NULL;
 }
 
-th_result th_device_program_init(const th_compiled_model *compiled, th_palette palette, th_device_program *out,
+th_result th_device_program_init(const th_compiled_model *compiled, th_format palette, th_device_program *out,
                                  th_error *err)
 {
-    assert(compiled && out && (unsigned)palette < TH_PALETTE_COUNT);
+    assert(compiled && out && (unsigned)palette < TH_FORMAT_COUNT);
     assert(!th_compiled_model_obstacle(compiled, palette));
     const th_program *program = &compiled->program;
     *out = (th_device_program){.keys = program->keys, .curve = program->curve};
@@ -258,7 +258,7 @@ void th_device_program_fini(th_device_program *program)
 
 /* ---- crowds ---- */
 
-void th_crowd_seek(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out)
+void th_crowd_cursors(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, th_device_cursor *out)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count && (out || begin == end));
     batch b = {.model = crowd->models};
@@ -301,8 +301,10 @@ void th_crowd_device_clips(const th_crowd *crowd, th_device_clip *out)
 
 void th_crowd_device_playbacks(const th_crowd *crowd, th_device_playback *out)
 {
-    assert(crowd && (out || crowd->instance_count == 0));
-    for (uint32_t i = 0; i < crowd->instance_count; i++) {
+    assert(crowd && (out || crowd->capacity == 0));
+    for (uint32_t i = 0; i < crowd->capacity; i++) {
+        if (crowd->model_of[i] == TH_NO_INDEX)
+            continue;
         const crowd_character *character = &crowd->characters[i];
         const crowd_model *own = &crowd->models[crowd->model_of[i]];
         uint32_t clip = (uint32_t)(character->compiled_clip - own->compiled->compiled_clips);
@@ -320,7 +322,7 @@ th_result th_crowd_check_device(const th_crowd *crowd, const uint32_t *of, th_er
         const th_compiled_model *compiled = crowd->models[m].compiled;
         const uint32_t own = of ? of[m] : m;
         assert(own < crowd->model_count && clip_count(&crowd->models[own]) == clip_count(&crowd->models[m]));
-        for (uint32_t i = 0; crowd->models[m].plays_exact && i < crowd->instance_count; i++) {
+        for (uint32_t i = 0; crowd->models[m].plays_exact && i < crowd->capacity; i++) {
             const th_compiled_clip *clips = crowd->models[own].compiled->compiled_clips;
             if (crowd->model_of[i] != own)
                 continue;

@@ -2,8 +2,6 @@
  * shares no code with the kernels, which are checked against it. */
 #include "exact_cursor.h"
 
-#include <throng/anim/layer.h>
-
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -16,7 +14,8 @@ const char *th_interpolation_name(th_interpolation interpolation)
 
 double th_clip_ticks(const th_clip *clip, double time_s)
 {
-    assert(clip && clip->ticks_per_second > 0);
+    if (!TH_VALID(clip && clip->ticks_per_second > 0))
+        return 0;
     double duration = clip->duration_ticks;
     if (!(duration > 0))
         return 0;
@@ -292,7 +291,8 @@ void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *
 void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                    th_dmat34 *out)
 {
-    assert(model && out);
+    if (!TH_VALID_MODEL(model) || !TH_VALID(out && (!clip || (unsigned)interpolation < TH_INTERPOLATION_COUNT)))
+        return;
     th_exact_sample(model, clip, ticks, interpolation, out);
     th_exact_resolve(model, out, out);
 }
@@ -321,8 +321,8 @@ void th_exact_weights(const th_model *model, const th_clip *clip, double ticks, 
 
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out)
 {
-    assert(model && pose && out);
-    assert(pose != out);
+    if (!TH_VALID_MODEL(model) || !TH_VALID(pose && out && pose != out))
+        return;
     for (uint32_t b = 0; b < model->bone_count; b++)
         out[b] = th_dmat34_mul(pose[model->bones[b].joint], th_dmat34_from(model->bones[b].inverse_bind));
 }
@@ -332,13 +332,13 @@ void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *o
 const char *th_layer_mode_name(th_layer_mode mode)
 {
     static const char *const names[TH_LAYER_MODE_COUNT] = {"override", "add", "add-rest"};
-    assert((unsigned)mode < TH_LAYER_MODE_COUNT);
-    return names[mode];
+    return (unsigned)mode < TH_LAYER_MODE_COUNT ? names[mode] : "unknown";
 }
 
 void th_mask_from_joint(const th_model *model, uint32_t joint, float *weights)
 {
-    assert(model && weights && joint < model->joint_count);
+    if (!TH_VALID_MODEL(model) || !TH_VALID(weights && joint < model->joint_count))
+        return;
     for (uint32_t j = 0; j < model->joint_count; j++) {
         const uint32_t parent = model->joints[j].parent;
         weights[j] = j == joint || (j > joint && parent != TH_NO_INDEX && weights[parent] > 0) ? 1 : 0;
@@ -353,7 +353,9 @@ static const th_clip *clip_of(const th_model *model, const th_layer *layer)
 
 const char *th_layer_add_obstacle(const th_model *model, uint32_t clip, th_layer_mode mode)
 {
-    assert(model && clip < model->clip_count && (mode == TH_LAYER_ADD || mode == TH_LAYER_ADD_REST));
+    if (!TH_VALID_MODEL(model) || !TH_VALID(clip < model->clip_count) ||
+        !TH_VALID(mode == TH_LAYER_ADD || mode == TH_LAYER_ADD_REST))
+        return NULL;
     const th_clip *c = &model->clips[clip];
     for (uint32_t i = 0; i < c->channel_count; i++) {
         th_trs start = th_joint_rest(&model->joints[c->channels[i].joint], &c->channels[i]);
@@ -480,11 +482,28 @@ static double blend_morph_weight(const layered_pose *p, uint32_t weight)
     return sum;
 }
 
-void th_exact_layers(const th_model *model, const th_layer *layers, uint32_t count, const th_mask *masks,
-                     th_interpolation interpolation, th_dmat34 *out_local, double *out_weights)
+static bool are_layers_of(const th_model *model, const th_layer *layers, uint32_t count, const th_mask *masks,
+                          uint32_t mask_count)
 {
-    assert(model && (layers || count == 0) && count <= TH_MAX_LAYERS && out_local);
-    assert(out_weights || model->weight_count == 0);
+    if (count > TH_MAX_LAYERS || (count > 0 && !layers) || (mask_count > 0 && !masks))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const th_layer *l = &layers[i];
+        if ((l->clip != TH_REST_CLIP && l->clip >= model->clip_count) || l->mode >= TH_LAYER_MODE_COUNT ||
+            (l->mask != TH_NO_MASK && (l->mask >= mask_count || !masks[l->mask].weights)) ||
+            !(l->weight >= 0 && l->weight <= 1) || !(l->ratio >= 0 && l->ratio <= 1))
+            return false;
+    }
+    return true;
+}
+
+void th_exact_layers(const th_model *model, const th_layer *layers, uint32_t count, const th_mask *masks,
+                     uint32_t mask_count, th_interpolation interpolation, th_dmat34 *out_local, double *out_weights)
+{
+    if (!TH_VALID_MODEL(model) || !TH_VALID(are_layers_of(model, layers, count, masks, mask_count)) ||
+        !TH_VALID((unsigned)interpolation < TH_INTERPOLATION_COUNT) ||
+        !TH_VALID(out_local && (out_weights || model->weight_count == 0)))
+        return;
     const layered_pose p = {model, layers, count, interpolation};
     const th_channel *next[TH_MAX_LAYERS], *end[TH_MAX_LAYERS]; /* of each clip, ascending by joint */
     for (uint32_t i = 0; i < count; i++) {

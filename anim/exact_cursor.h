@@ -4,7 +4,7 @@
 #ifndef TH_ANIM_EXACT_CURSOR_H
 #define TH_ANIM_EXACT_CURSOR_H
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <stddef.h>
 

@@ -1,16 +1,16 @@
-#include <throng/anim/palette.h>
+#include <anim/palette.h>
 
-#include <throng/anim/transform.h>
+#include <anim/transform.h>
+#include <core/error.h>
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-const char *th_palette_name(th_palette format)
+const char *th_format_name(th_format format)
 {
-    static const char *const names[TH_PALETTE_COUNT] = {"f32", "quat", "quat16"};
-    assert((unsigned)format < TH_PALETTE_COUNT);
-    return names[format];
+    static const char *const names[TH_FORMAT_COUNT] = {"f32", "quat", "quat16"};
+    return (unsigned)format < TH_FORMAT_COUNT ? names[format] : "unknown";
 }
 
 /* ---- quaternions ---- */
@@ -95,18 +95,18 @@ static th_quat16 quat_pack(const float entry[8], float step)
 
 /* ---- entries ---- */
 
-void th_palette_read(th_palette format, const void *entry, const th_palette_base *base, float out[12])
+void th_palette_read(th_format format, const void *entry, const th_palette_base *base, float out[12])
 {
-    assert(entry && out);
-    assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
+    if (!TH_VALID(entry && out && (unsigned)format < TH_FORMAT_COUNT && (format < TH_FORMAT_QUAT || base)))
+        return;
     float quat[8];
     th_quat16 packed;
     switch (format) {
-    case TH_PALETTE_QUAT:
+    case TH_FORMAT_QUAT:
         memcpy(quat, entry, sizeof quat);
         quat_to_matrix(quat, base->place, out);
         break;
-    case TH_PALETTE_QUAT16:
+    case TH_FORMAT_QUAT16:
         memcpy(&packed, entry, sizeof packed);
         quat_unpack(&packed, base->step, quat);
         quat_to_matrix(quat, base->place, out);
@@ -116,18 +116,18 @@ void th_palette_read(th_palette format, const void *entry, const th_palette_base
     }
 }
 
-void th_palette_write(th_palette format, const float in[12], const th_palette_base *base, void *entry)
+void th_palette_write(th_format format, const float in[12], const th_palette_base *base, void *entry)
 {
     assert(entry && in);
-    assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
+    assert((unsigned)format < TH_FORMAT_COUNT && (format < TH_FORMAT_QUAT || base));
     float quat[8];
     th_quat16 packed;
     switch (format) {
-    case TH_PALETTE_QUAT:
+    case TH_FORMAT_QUAT:
         quat_from_matrix(in, base->place, quat);
         memcpy(entry, quat, sizeof quat);
         break;
-    case TH_PALETTE_QUAT16:
+    case TH_FORMAT_QUAT16:
         quat_from_matrix(in, base->place, quat);
         packed = quat_pack(quat, base->step);
         memcpy(entry, &packed, sizeof packed);

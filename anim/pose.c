@@ -5,10 +5,25 @@
  * computed one by one, from authored keys. */
 #include "crowd_data.h"
 
-#include <throng/anim/exact.h>
-#include <throng/core/cache_line.h>
+#include <anim/exact.h>
+#include <core/cache_line.h>
 
 #include <string.h>
+
+/* What a call writes, the caller's memory. */
+typedef struct memory {
+    char *palettes;
+    float *sockets; /* as th_crowd_pose_layers has them; may be NULL */
+    char *scratch;
+} memory;
+
+/* Where the sockets of the character at a place go; NULL: nowhere. */
+static float *sockets_of(const th_crowd *crowd, uint32_t place, const memory *to)
+{
+    const uint32_t instance = crowd->instance_of[place];
+    return to->sockets && instance != TH_NO_INDEX ? to->sockets + (size_t)instance * crowd->socket_stride * TH_ENTRY
+                                                  : NULL;
+}
 
 /* ---- from authored keys ---- */
 
@@ -23,16 +38,19 @@ static void sample_exact(const th_compiled_model *compiled, const th_clip *clip,
     th_exact_weights(model, clip, ticks, compiled->interpolation, weights->m);
 }
 
-/* Resolves what sample_exact writes, and writes the palette. scratch: th_crowd_scratch_bytes; local may be its
- * beginning. */
-static void resolve_exact(const th_crowd *crowd, const crowd_model *of, const th_dmat34 *local, char *palette,
-                          char *scratch)
+/* Resolves what sample_exact writes, and writes the palette and the sockets of the character at a place. local may be
+ * the beginning of the scratch. */
+static void resolve_exact(const th_crowd *crowd, const crowd_model *of, const th_dmat34 *local, uint32_t place,
+                          const memory *to)
 {
     const th_model *model = of->compiled->model;
     const size_t entry_bytes = th_palette_entry_bytes(crowd->format);
-    th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
-    char *whole = scratch + of->scratch_bytes;
+    th_dmat34 *pose = (th_dmat34 *)(void *)to->scratch;
+    char *palette = to->palettes + palette_offset(of, place), *whole = to->scratch + of->scratch_bytes;
+    float *sockets = sockets_of(crowd, place, to);
     th_exact_resolve(model, local, pose);
+    for (uint32_t s = 0; sockets && s < of->compiled->socket_count; s++)
+        memcpy(sockets + s * TH_ENTRY, th_mat34_from(pose[of->compiled->socket_joints[s]]).m, sizeof(th_mat34));
     for (uint32_t b = 0; b < model->bone_count; b++) {
         const th_bone *bone = &model->bones[b];
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bone->joint], th_dmat34_from(bone->inverse_bind)));
@@ -78,11 +96,28 @@ static uint32_t first_lane(uint32_t n, uint32_t count, uint32_t width)
     return count > width ? count - width : 0;
 }
 
-static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
+/* Poses the characters of some lanes: either `keys` or, if that is not NULL, `layering`. */
+static void pose_lanes(const th_crowd *crowd, const crowd_model *model, const uint32_t places[TH_MAX_WIDTH],
+                       const th_lanes *keys, const th_layering *layering, const memory *to)
+{
+    const th_compiled_model *compiled = model->compiled;
+    const th_output output = {crowd->format, crowd->streamed, crowd->prefetches};
+    const uint32_t width = crowd->kernels->width;
+    float *const scratch = (float *)(void *)to->scratch, *sockets[TH_MAX_WIDTH];
+    char *palettes[TH_MAX_WIDTH];
+    for (uint32_t i = 0; i < width; i++) {
+        palettes[i] = to->palettes + palette_offset(model, places[i]);
+        sockets[i] = sockets_of(crowd, places[i], to);
+    }
+    th_kernels_pose(crowd->kernels, &compiled->program, keys, layering, output, scratch, palettes);
+    if (to->sockets)
+        th_sockets_write(compiled->sockets, compiled->socket_count, th_pose_form_of(crowd->format), width, scratch,
+                         sockets);
+}
+
+static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, const memory *to)
 {
     const crowd_model *model = b->model;
-    const th_program *program = &model->compiled->program;
-    const th_output output = {crowd->format, crowd->streamed, crowd->prefetches};
     const uint32_t width = crowd->kernels->width;
     uint32_t places[MAX_BATCH]; /* not zeroed, because that takes a tenth of the time of find_compiled */
     const uint32_t count = find_compiled(crowd, b, places);
@@ -90,22 +125,20 @@ static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, cha
         const crowd_character *character = &crowd->active[i];
         if (character->compiled_clip->keys)
             continue;
-        th_dmat34 *local = (th_dmat34 *)(void *)scratch;
+        th_dmat34 *local = (th_dmat34 *)(void *)to->scratch;
         sample_exact(model->compiled, character->compiled_clip->clip, th_playback_ratio(character->playback, time_s),
                      local);
-        resolve_exact(crowd, model, local, palettes + palette_offset(model, i), scratch);
+        resolve_exact(crowd, model, local, i, to);
     }
     for (uint32_t n = 0; n * width < count; n++) {
         const uint32_t *lanes = places + first_lane(n, count, width);
         th_lanes keys;
-        char *out[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < width; i++) {
             const crowd_character *character = &crowd->active[lanes[i]];
-            th_compiled_clip_seek(character->compiled_clip, program->frame_bytes,
+            th_compiled_clip_seek(character->compiled_clip, model->compiled->program.frame_bytes,
                                   th_playback_ratio(character->playback, time_s), &keys, i);
-            out[i] = palettes + palette_offset(model, lanes[i]);
         }
-        th_kernels_pose(crowd->kernels, program, &keys, NULL, output, (float *)(void *)scratch, out);
+        pose_lanes(crowd, model, lanes, &keys, NULL, to);
     }
 }
 
@@ -114,19 +147,6 @@ static void finish_writes(const th_crowd *crowd)
 {
     if (crowd->streamed)
         crowd->kernels->fence();
-}
-
-void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
-{
-    assert(crowd && begin <= end && end <= crowd->batch_count);
-    assert(begin == end || (palette && scratch && palette != scratch));
-    assert((uintptr_t)palette % TH_CACHE_LINE == 0 && (uintptr_t)scratch % TH_CACHE_LINE == 0);
-    batch b = {.model = crowd->models};
-    for (uint32_t i = begin; i < end; i++) {
-        b = batch_at(b.model, i);
-        pose_batch(crowd, &b, time_s, palette, scratch);
-    }
-    finish_writes(crowd);
 }
 
 /* ---- layers ---- */
@@ -221,10 +241,10 @@ static bool read_layers(const window *w, const th_crowd_layers *table, uint32_t 
 }
 
 /* A single clip is sampled as pose_batch does it: blending it with nothing would round it once more. */
-static void pose_exact(const window *w, const layered *character, char *palettes, char *scratch)
+static void pose_exact(const window *w, const layered *character, const memory *to)
 {
     const th_compiled_model *compiled = w->model->compiled;
-    th_dmat34 *local = (th_dmat34 *)(void *)scratch, *weights = local + compiled->model->joint_count;
+    th_dmat34 *local = (th_dmat34 *)(void *)to->scratch, *weights = local + compiled->model->joint_count;
     if (character->single) {
         sample_exact(compiled, character->single->clip, character->ratio, local);
     } else {
@@ -233,9 +253,10 @@ static void pose_exact(const window *w, const layered *character, char *palettes
         for (uint32_t i = 0; i < count; i++)
             layers[i] = *layer_at(character, i);
         memset(weights, 0, th_weights_entries(compiled->model) * sizeof *weights);
-        th_exact_layers(compiled->model, layers, count, compiled->masks, compiled->interpolation, local, weights->m);
+        th_exact_layers(compiled->model, layers, count, compiled->masks, compiled->mask_count, compiled->interpolation,
+                        local, weights->m);
     }
-    resolve_exact(w->crowd, w->model, local, palettes + palette_offset(w->model, character->place), scratch);
+    resolve_exact(w->crowd, w->model, local, character->place, to);
 }
 
 /* Frames of a stepped clip hold until the next one, of which the last has none. Playback never gets there, as clips
@@ -313,16 +334,14 @@ static uint32_t kind_of(const layered *character)
     return character->single ? 0 : 1 + character->override_count * (TH_MAX_LAYERS + 1) + character->add_count;
 }
 
-static void pose_window(window *w, const batch *b, const th_crowd_layers *table, char *palettes, char *scratch)
+static void pose_window(window *w, const batch *b, const th_crowd_layers *table, const memory *to)
 {
-    const th_crowd *crowd = w->crowd;
-    const th_output output = {crowd->format, crowd->streamed, crowd->prefetches};
-    const uint32_t width = crowd->kernels->width;
+    const uint32_t width = w->crowd->kernels->width;
     w->count = 0;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         layered *character = &w->characters[w->count];
         if (read_layers(w, table, i, character))
-            pose_exact(w, character, palettes, scratch);
+            pose_exact(w, character, to);
         else
             w->count++;
     }
@@ -340,29 +359,30 @@ static void pose_window(window *w, const batch *b, const th_crowd_layers *table,
     for (uint32_t first = 0, end; first<w->count; first = end - first> width ? first + width : end) {
         const bool are_single = first < single_count;
         const layered *lanes[TH_MAX_WIDTH]; /* unused ones repeat the first */
-        char *out[TH_MAX_WIDTH];
+        uint32_t places[TH_MAX_WIDTH];
         th_lanes keys;
         th_layering layering;
         end = are_single ? single_count : w->count;
         for (uint32_t i = 0; i < width; i++) {
             lanes[i] = &w->characters[w->sorted[first + i < end ? first + i : first]];
-            out[i] = palettes + palette_offset(w->model, lanes[i]->place);
+            places[i] = lanes[i]->place;
             if (are_single)
                 seek(w, lanes[i]->single, lanes[i]->ratio, &keys, i);
         }
         if (!are_single)
             set_layering(w, lanes, &layering);
-        th_kernels_pose(crowd->kernels, &w->model->compiled->program, &keys, are_single ? NULL : &layering, output,
-                        (float *)(void *)scratch, out);
+        pose_lanes(w->crowd, w->model, places, &keys, are_single ? NULL : &layering, to);
     }
 }
 
-void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
-                            const th_crowd_layers *layers, void *palette, void *scratch)
+void th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
+                          const th_crowd_layers *layers, void *palette, float *sockets, void *scratch)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count);
-    assert(begin == end || (layers && layers->counts && layers->layers && palette && scratch && palette != scratch));
+    assert(begin == end || (palette && scratch && palette != scratch));
+    assert(!layers || (layers->counts && layers->layers));
     assert((uintptr_t)palette % TH_CACHE_LINE == 0 && (uintptr_t)scratch % TH_CACHE_LINE == 0);
+    const memory to = {palette, sockets, scratch};
     window w; /* not zeroed, which would take longer than some batches */
     w.crowd = crowd;
     w.time_s = time_s;
@@ -371,19 +391,24 @@ void th_crowd_update_layers(const th_crowd *crowd, uint32_t begin, uint32_t end,
         b = batch_at(b.model, i);
         next = i + 1;
         bool has_layers = false;
-        for (uint32_t k = b.first; k < b.first + b.count; k++)
+        for (uint32_t k = b.first; layers && k < b.first + b.count; k++)
             has_layers |= layer_count(crowd, k, layers) > 0;
         if (!has_layers) { /* so that whoever plays one clip pays nothing for layers */
-            pose_batch(crowd, &b, time_s, palette, scratch);
+            pose_batch(crowd, &b, time_s, &to);
             continue;
         }
         w.model = b.model;
         w.rest = &b.model->compiled->compiled_clips[b.model->compiled->model->clip_count];
         for (; next < end && next - i < WINDOW && next - b.model->first_batch < b.model->batch_count; next++)
             b.count += batch_at(b.model, next).count;
-        pose_window(&w, &b, layers, palette, scratch);
+        pose_window(&w, &b, layers, &to);
     }
     finish_writes(crowd);
+}
+
+void th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
+{
+    th_crowd_pose_layers(crowd, begin, end, time_s, NULL, palette, NULL, scratch);
 }
 
 /* ---- in two halves ---- */
@@ -472,8 +497,8 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
         for (uint32_t i = b.first; i < b.first + b.count; i++)
             if (!crowd->active[i].compiled_clip->keys)
                 resolve_exact(crowd, b.model,
-                              (const th_dmat34 *)(const void *)((const char *)poses + exact_offset(b.model, i)),
-                              (char *)palette + palette_offset(b.model, i), scratch);
+                              (const th_dmat34 *)(const void *)((const char *)poses + exact_offset(b.model, i)), i,
+                              &(memory){palette, NULL, scratch});
     }
     finish_writes(crowd);
 }

@@ -1,4 +1,4 @@
-#include <throng/anim/sharing.h>
+#include <anim/sharing.h>
 
 #include "crowd_data.h"
 
@@ -115,7 +115,7 @@ void th_sharing_keys(const th_sharing *sharing, uint32_t model, uint32_t rate, c
     const clip_steps *clips =
         sharing->clips + sharing->first_clip[model] + (size_t)rate * clip_count(&crowd->models[model]);
     for (uint32_t k = 0; k < count; k++) {
-        assert(instances[k] < crowd->instance_count);
+        assert(instances[k] < crowd->capacity);
         const crowd_character *character = &crowd->characters[instances[k]];
         const crowd_model *own = &crowd->models[crowd->model_of[instances[k]]];
         const clip_steps *steps = &clips[character->compiled_clip - own->compiled->compiled_clips];

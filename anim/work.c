@@ -29,7 +29,7 @@ static const struct {
     [TH_INTERPOLATION_CUBIC] = {4, {28, 36}, {28, 36}},
 };
 
-static th_crowd_work work_of_one(const th_program *program, th_palette format)
+static th_crowd_work work_of_one(const th_program *program, th_format format)
 {
     const size_t entry_bytes = th_palette_entry_bytes(format);
     const bool is_quats = th_pose_form_of(format) == TH_POSE_QUATS;
@@ -57,7 +57,7 @@ static th_crowd_work work_of_one(const th_program *program, th_palette format)
             sum.flops += op->product_count * PRODUCT;
         }
     }
-    sum.flops += format == TH_PALETTE_QUAT16 ? sum.palette_bytes / entry_bytes * PACK : 0;
+    sum.flops += format == TH_FORMAT_QUAT16 ? sum.palette_bytes / entry_bytes * PACK : 0;
     return sum;
 }
 

@@ -1,6 +1,6 @@
 #include <core/arena.h>
 
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <stdint.h>
@@ -87,7 +87,7 @@ static block *add_block(th_arena *arena, size_t bytes)
 static void *allocate(th_arena *arena, size_t count, size_t size, size_t alignment, size_t gap)
 {
     assert(size > 0);
-    if (!arena)
+    if (th_arena_failed(arena)) /* nobody needs more, and to zero more may be what the machine cannot take */
         return NULL;
     size_t bytes;
     const bool is_too_large = __builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2;

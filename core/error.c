@@ -1,8 +1,15 @@
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#ifndef NDEBUG
+bool th_misused(const char *condition, const char *file, unsigned line, const char *function)
+{
+    __assert_fail(condition, file, line, function);
+}
+#endif
 
 th_result th_fail(th_error *err, th_result code, const char *format, ...)
 {

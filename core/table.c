@@ -15,7 +15,7 @@ struct th_table {
     size_t cell_count, capacity;
     int column_count;
     bool right[MAX_COLUMNS];
-    bool is_extra[MAX_COLUMNS]; /* not in TH_FORMAT_TEXT */
+    bool is_extra[MAX_COLUMNS]; /* not in TH_OUTPUT_TEXT */
     bool failed;
 };
 
@@ -140,13 +140,13 @@ static void print_padded(const char *text, int width, bool right, FILE *file)
     fprintf(file, "%*s%s%*s", right ? padding : 0, "", text, right ? 0 : padding, "");
 }
 
-static bool is_hidden(const th_table *table, int column, th_format format)
+static bool is_hidden(const th_table *table, int column, th_output_format format)
 {
-    return format == TH_FORMAT_TEXT && table->is_extra[column];
+    return format == TH_OUTPUT_TEXT && table->is_extra[column];
 }
 
 /* Stops at the last cell that is not empty, to avoid trailing spaces. */
-static int used_columns(const th_table *table, char *const *row, th_format format)
+static int used_columns(const th_table *table, char *const *row, th_output_format format)
 {
     int used = table->column_count;
     while (used > 0 && (row[used - 1][0] == '\0' || is_hidden(table, used - 1, format)))
@@ -154,25 +154,25 @@ static int used_columns(const th_table *table, char *const *row, th_format forma
     return used;
 }
 
-static void measure_widths(const th_table *table, th_format format, size_t rows, int *widths)
+static void measure_widths(const th_table *table, th_output_format format, size_t rows, int *widths)
 {
     const size_t columns = (size_t)table->column_count;
     char escaped[2 * MAX_CELL];
     for (size_t i = 0; i < rows * columns; i++) {
         const char *cell = table->cells[i];
-        const int width = (int)th_utf8_length(format == TH_FORMAT_MARKDOWN ? th_markdown_escape(cell, escaped) : cell);
+        const int width = (int)th_utf8_length(format == TH_OUTPUT_MARKDOWN ? th_markdown_escape(cell, escaped) : cell);
         if (widths[i % columns] < width)
             widths[i % columns] = width;
     }
 }
 
-static void write_row(const th_table *table, size_t r, const int *widths, th_format format, FILE *file)
+static void write_row(const th_table *table, size_t r, const int *widths, th_output_format format, FILE *file)
 {
     char *const *row = table->cells + r * (size_t)table->column_count;
     char escaped[2 * MAX_CELL];
     const int count = table->column_count, used = used_columns(table, row, format);
     const bool is_head = r == 0, *right = table->right;
-    if (format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE) {
+    if (format == TH_OUTPUT_TEXT || format == TH_OUTPUT_WIDE) {
         for (int c = 0; c < used; c++) {
             if (is_hidden(table, c, format))
                 continue;
@@ -184,7 +184,7 @@ static void write_row(const th_table *table, size_t r, const int *widths, th_for
     }
     if (used == 0)
         return;
-    if (format == TH_FORMAT_CSV) {
+    if (format == TH_OUTPUT_CSV) {
         for (int c = 0; c < count; c++) {
             const char *quote = strpbrk(row[c], ",\"") ? "\"" : "";
             fprintf(file, "%s%s", c == 0 ? "" : ",", quote);
@@ -195,7 +195,7 @@ static void write_row(const th_table *table, size_t r, const int *widths, th_for
         fputs("\r\n", file);
         return;
     }
-    if (format == TH_FORMAT_HTML) {
+    if (format == TH_OUTPUT_HTML) {
         fputs(is_head ? "<thead><tr>" : "<tr>", file);
         for (int c = 0; c < count; c++) {
             const char *kind = is_head && row[c][0] ? "th scope=\"col\""
@@ -224,9 +224,9 @@ static void write_row(const th_table *table, size_t r, const int *widths, th_for
     fputs("|\n", file);
 }
 
-bool th_table_write(const th_table *table, th_format format, FILE *file)
+bool th_table_write(const th_table *table, th_output_format format, FILE *file)
 {
-    assert((unsigned)format <= TH_FORMAT_WIDE);
+    assert((unsigned)format <= TH_OUTPUT_WIDE);
     assert(file);
     if (!table || table->failed)
         return false;
@@ -235,18 +235,18 @@ bool th_table_write(const th_table *table, th_format format, FILE *file)
     assert(table->cell_count % columns == 0);
     measure_widths(table, format, rows, widths);
     /* In a narrow window a wide table scrolls inside its own box, also by keyboard. */
-    if (format == TH_FORMAT_HTML)
+    if (format == TH_OUTPUT_HTML)
         fputs("<div class=\"scroll\" tabindex=\"0\"><table>\n", file);
     for (size_t r = 0; r < rows; r++)
         write_row(table, r, widths, format, file);
-    if (format == TH_FORMAT_HTML)
+    if (format == TH_OUTPUT_HTML)
         fputs("</tbody></table></div>\n", file);
     return true;
 }
 
-bool th_table_write_more(const th_table *table, th_format format, th_table_widths *widths, FILE *file)
+bool th_table_write_more(const th_table *table, th_output_format format, th_table_widths *widths, FILE *file)
 {
-    assert(format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE);
+    assert(format == TH_OUTPUT_TEXT || format == TH_OUTPUT_WIDE);
     assert(widths && file);
     if (!table || table->failed)
         return false;

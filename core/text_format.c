@@ -146,23 +146,23 @@ static size_t line_bytes(const char *text, uint32_t columns)
     return at;
 }
 
-void th_write_line(FILE *file, th_format format, const char *line, ...)
+void th_write_line(FILE *file, th_output_format format, const char *line, ...)
 {
     assert(file && line);
-    assert((unsigned)format <= TH_FORMAT_WIDE);
+    assert((unsigned)format <= TH_OUTPUT_WIDE);
     char text[1024], clean[1024], escaped[2 * sizeof clean];
     va_list args;
     va_start(args, line);
     vsnprintf(text, sizeof text, line, args);
     va_end(args);
     th_printable(text, clean, sizeof clean);
-    if (format == TH_FORMAT_MARKDOWN) {
+    if (format == TH_OUTPUT_MARKDOWN) {
         fprintf(file, "%s\n\n", th_markdown_escape(clean, escaped));
-    } else if (format == TH_FORMAT_HTML) {
+    } else if (format == TH_OUTPUT_HTML) {
         fputs("<p>", file);
         th_html_escape(clean, file);
         fputs("</p>\n", file);
-    } else if (format == TH_FORMAT_TEXT) {
+    } else if (format == TH_OUTPUT_TEXT) {
         static const char indent[] = "  ";
         size_t bytes = line_bytes(clean, TH_TEXT_COLUMNS);
         fprintf(file, "%.*s\n", (int)bytes, clean);

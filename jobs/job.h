@@ -4,7 +4,7 @@
 
 #include "clock.h"
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <assert.h>
 #include <stdalign.h>

@@ -1,12 +1,15 @@
 /* The public functions: checks, defaults, serialisation of calls, nested calls, statistics. The work is done by pool.c,
  * by a registered scheduler (scheduler.c) or by the sequential loop below. */
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include "clock.h"
 #include "job.h"
 #include "pool.h"
 #include "scheduler.h"
 #include "topology/placement.h"
+
+#include <core/error.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -27,22 +30,9 @@ struct th_jobs {
     th_worker_counters worker_counters[]; /* one per thread */
 };
 
-int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
+/* Returns 0 or an errno value; then nothing is left behind. */
+static int create(const th_jobs_desc *desc, uint32_t threads, th_jobs **out)
 {
-    assert(desc && out);
-    *out = NULL;
-    th_clock_init();
-    if (desc->threads > TH_JOBS_MAX_THREADS || (uint32_t)desc->scheduler >= TH_SCHEDULER_COUNT ||
-        (uint32_t)desc->placement >= TH_PLACEMENT_COUNT)
-        return EINVAL;
-    if (!th_scheduler_available(desc->scheduler))
-        return ENOTSUP;
-
-    uint32_t threads = desc->scheduler == TH_SCHEDULER_SERIAL ? 1 : desc->threads;
-    if (threads == 0) {
-        const uint32_t usable = th_cpus_read().usable;
-        threads = usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
-    }
     const size_t bytes = sizeof(th_jobs) + threads * sizeof(th_worker_counters);
     th_jobs *jobs = aligned_alloc(TH_FALSE_SHARING_BYTES, bytes);
     if (!jobs)
@@ -79,11 +69,55 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     return 0;
 }
 
+/* What of the desc cannot be, whatever the machine: programs pass on what their users ask for, so no build asserts. */
+static th_result check(const th_jobs_desc *desc, th_error *err)
+{
+    if (desc->threads > TH_JOBS_MAX_THREADS)
+        return th_fail(err, TH_ERR_LIMIT, "%u threads are more than %u", desc->threads, TH_JOBS_MAX_THREADS);
+    if ((uint32_t)desc->scheduler >= TH_SCHEDULER_COUNT || (uint32_t)desc->placement >= TH_PLACEMENT_COUNT)
+        return th_fail(err, TH_ERR_USAGE, "scheduler %d or placement %d does not exist", (int)desc->scheduler,
+                       (int)desc->placement);
+    if (!th_scheduler_available(desc->scheduler))
+        return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s", th_scheduler_name(desc->scheduler));
+    return TH_OK;
+}
+
+th_result th_jobs_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
+{
+    if (out)
+        *out = NULL;
+    if (!TH_VALID(desc && out && th_reserved_is_zero(desc->reserved)))
+        return th_fail(err, TH_ERR_USAGE, "a pool has a desc, reserved zero, and a place to be written to");
+    const th_result result = check(desc, err);
+    if (result != TH_OK)
+        return result;
+
+    th_clock_init();
+    uint32_t threads = desc->scheduler == TH_SCHEDULER_SERIAL ? 1 : desc->threads;
+    if (threads == 0) {
+        const uint32_t usable = th_cpus_read().usable;
+        threads = usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
+    }
+    const int error = create(desc, threads, out);
+    switch (error) {
+    case 0:
+        return TH_OK;
+    case ENOMEM:
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread%s", threads, th_plural(threads));
+    case ENOTSUP:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "placement %s needs hwloc, which this build lacks",
+                       th_placement_name(desc->placement));
+    default:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%s %u thread%s: %s",
+                       error == EAGAIN ? "the system refuses" : "cannot start or place", threads, th_plural(threads),
+                       strerror(error));
+    }
+}
+
 void th_jobs_destroy(th_jobs *jobs)
 {
-    if (!jobs)
+    if (!jobs || !TH_VALID(!th_worker_tls_find(jobs))) /* from inside fn it would wait for itself */
         return;
-    assert(!th_worker_tls_find(jobs)); /* from inside fn it would wait for itself */
     pthread_mutex_lock(&jobs->turn);
     pthread_mutex_unlock(&jobs->turn);
     pthread_mutex_destroy(&jobs->turn);
@@ -96,8 +130,7 @@ void th_jobs_destroy(th_jobs *jobs)
 
 uint32_t th_jobs_threads(const th_jobs *jobs)
 {
-    assert(jobs);
-    return jobs->threads;
+    return TH_VALID(jobs) ? jobs->threads : 0;
 }
 
 static const th_trace *trace_of(const th_jobs *jobs)
@@ -107,7 +140,8 @@ static const th_trace *trace_of(const th_jobs *jobs)
 
 int th_jobs_run(th_jobs *jobs, const th_job *job)
 {
-    assert(jobs && job && job->fn);
+    if (!TH_VALID(jobs && job && job->fn))
+        return EINVAL;
     if (job->count == 0)
         return 0;
     th_call call = {.job = *job};
@@ -175,8 +209,7 @@ void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const u
 
 void th_jobs_frame_begin(th_jobs *jobs)
 {
-    assert(jobs);
-    if (!jobs->pool)
+    if (!TH_VALID(jobs) || !jobs->pool)
         return;
     if (pthread_mutex_trylock(&jobs->turn) ==
         0) { /* otherwise another thread's call is in progress, which has done it */
@@ -188,8 +221,7 @@ void th_jobs_frame_begin(th_jobs *jobs)
 
 void th_jobs_frame_end(th_jobs *jobs)
 {
-    assert(jobs);
-    if (jobs->pool)
+    if (TH_VALID(jobs) && jobs->pool)
         th_pool_frame_end(jobs->pool);
 }
 

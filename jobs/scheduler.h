@@ -1,11 +1,11 @@
-/* The implementation behind <throng/jobs/scheduler.h>, for registered schedulers. */
+/* The implementation behind <jobs/scheduler.h>, for registered schedulers. */
 #ifndef TH_JOBS_SCHEDULER_H
 #define TH_JOBS_SCHEDULER_H
 
 #include "job.h"
 #include "topology/placement.h"
 
-#include <throng/jobs/scheduler.h>
+#include <jobs/scheduler.h>
 
 struct th_loop {
     const th_jobs *jobs;

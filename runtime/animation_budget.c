@@ -1,7 +1,7 @@
-#include <throng/runtime/animation_budget.h>
+#include <runtime/animation_budget.h>
 
+#include <anim/exact.h>
 #include <core/arena.h>
-#include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <math.h>

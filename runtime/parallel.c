@@ -26,7 +26,7 @@ void th_parallel_run(uint32_t count, void (*fn)(uint32_t item, void *ctx), void 
         desc.threads = th_cpus_read().usable;
     if (desc.threads > count)
         desc.threads = count;
-    if (count < 2 || desc.threads < 2 || th_jobs_create(&desc, &pool) != 0) {
+    if (count < 2 || desc.threads < 2 || th_jobs_create(&desc, &pool, NULL) != TH_OK) {
         run_items(0, count, 0, &all);
         return;
     }

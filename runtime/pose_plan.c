@@ -5,7 +5,7 @@
  * Who holds a pose is found the same way: for each number of frames ago there is a set of the listed characters whose
  * pose is of that frame. The number of those before a character in the list is its palette, where it is posed now, and
  * its place, where characters are drawn together that read palettes of one frame. */
-#include <throng/runtime/pose_plan.h>
+#include <runtime/pose_plan.h>
 
 #include <core/arena.h>
 
@@ -74,7 +74,7 @@ struct th_pose_plan {
 th_result th_pose_plan_create(const th_pose_plan_desc *desc, th_pose_plan **out, th_error *err)
 {
     assert(desc && desc->crowd && out && desc->most_hold <= TH_POSE_MAX_HOLD);
-    const size_t models = th_crowd_model_count(desc->crowd), count = th_crowd_instance_count(desc->crowd);
+    const size_t models = th_crowd_model_count(desc->crowd), count = th_crowd_capacity(desc->crowd);
     *out = NULL;
     th_sharing *sharing = NULL;
     const th_result result =

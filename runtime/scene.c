@@ -1,5 +1,5 @@
 #include <runtime/parallel.h>
-#include <throng/runtime/scene.h>
+#include <runtime/scene.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static th_result scatter_instances(th_scene *scene, const th_scene_desc *desc, t
     assert(count == 0 || scene->compiled_model_count > 0);
     scene->instance_count = count;
     scene->instances = calloc((size_t)count + 1, sizeof *scene->instances);
-    th_instance *scattered = calloc((size_t)count + 1, sizeof *scattered);
+    th_spawn *scattered = calloc((size_t)count + 1, sizeof *scattered);
     if (!scene->instances || !scattered) {
         free(scattered);
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", count);
@@ -22,7 +22,7 @@ static th_result scatter_instances(th_scene *scene, const th_scene_desc *desc, t
         memcpy(scene->instances, desc->instances, count * sizeof *scene->instances);
     for (uint32_t r = 0; !desc->instances && r < scene->compiled_model_count; r++) {
         uint32_t clip = desc->clips ? desc->clips[r] : TH_NO_INDEX;
-        th_instances_scatter(scene->compiled_models, scene->compiled_model_count, clip, desc->seed, scattered, count);
+        th_spawns_scatter(scene->compiled_models, scene->compiled_model_count, clip, desc->seed, scattered, count);
         for (uint32_t i = 0; i < count; i++)
             if (scattered[i].model == r)
                 scene->instances[i] = scattered[i];
@@ -45,11 +45,12 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
         }
         th_compiled_model *compiled;
         th_compiled_model_desc compiled_desc = desc->compile;
-        compiled_desc.repertoire = compiled_desc.in_place = th_behaviour_needs_repertoire(desc->behaviour);
+        compiled_desc.in_place = th_behaviour_needs_repertoire(desc->behaviour);
         compiled_desc.model = desc->models[m];
         if (!compiled_desc.parallel)
             compiled_desc.parallel = th_parallel_run;
-        th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
+        th_result result = th_compiled_model_create_with(
+            &compiled_desc, &(th_compiled_more){.repertoire = compiled_desc.in_place}, &compiled, err);
         if (result != TH_OK)
             return result;
         scene->compiled_models[scene->compiled_model_count++] = compiled;
@@ -112,18 +113,16 @@ void th_scene_destroy(th_scene *scene)
     free(scene);
 }
 
-th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, th_crowd **out, th_error *err)
+th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_format palette, th_crowd **out, th_error *err)
 {
     assert(scene && out);
-    th_crowd_desc desc = {
+    const th_crowd_desc desc = {
         .compiled_models = scene->compiled_models,
         .compiled_model_count = scene->compiled_model_count,
-        .instances = scene->instances,
-        .instance_count = scene->instance_count,
         .isa = isa,
-        .palette = palette,
+        .format = palette,
     };
-    return th_crowd_create(&desc, out, err);
+    return th_crowd_create_with(&desc, scene->instances, scene->instance_count, out, err);
 }
 
 const th_model *th_scene_model(const th_scene *scene, uint32_t instance)
@@ -144,6 +143,6 @@ const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance)
 double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_s)
 {
     assert(scene && instance < scene->instance_count);
-    const th_instance *i = &scene->instances[instance];
+    const th_spawn *i = &scene->instances[instance];
     return i->phase_s + i->speed * time_s;
 }

@@ -1,8 +1,8 @@
-#include <throng/runtime/tracer.h>
+#include <runtime/tracer.h>
 
+#include <core/cache_line.h>
 #include <core/clock.h>
 #include <core/json.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>

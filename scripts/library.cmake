@@ -1,33 +1,39 @@
-# th_library(NAME MODULE...): one library of the objects of our modules, installed with their public headers, for
-# find_package(throng) as throng::NAME and for pkg-config as NAME. Static unless BUILD_SHARED_LIBS says otherwise.
-# LINKS: targets that its users link too. NEEDS: libraries to link, by name.
+# th_library(NAME MODULE...): one library of the objects of our modules, for find_package(throng) as throng::NAME and for
+# pkg-config as NAME. STATIC, or as BUILD_SHARED_LIBS says. HEADER: in include/throng, installed with it. NEEDS: libraries
+# to link, by name. ASSERTS: all but kernels compiled once more, with asserts.
 function(th_library name)
-    cmake_parse_arguments(arg "" "" "MODULES;NEEDS;LINKS" ${ARGN})
-    add_library(lib${name})
+    cmake_parse_arguments(arg "ASSERTS;STATIC" "HEADER" "MODULES;NEEDS" ${ARGN})
+    set(type STATIC)
+    if(BUILD_SHARED_LIBS AND NOT arg_STATIC)
+        set(type SHARED)
+    endif()
+    add_library(lib${name} ${type})
     add_library(throng::${name} ALIAS lib${name})
+    # As SameMinorVersion below: programs of another minor version before 1.0, and of another major one later, need another
+    # library.
+    string(REGEX MATCH "^0\\.[0-9]+|^[0-9]+" soversion ${PROJECT_VERSION})
     set_target_properties(lib${name} PROPERTIES
-        OUTPUT_NAME ${name} EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
+        OUTPUT_NAME ${name} EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${soversion} LINKER_LANGUAGE C)
     foreach(module ${arg_MODULES})
-        target_sources(lib${name} PRIVATE $<TARGET_OBJECTS:${module}>)
-        get_target_property(folder ${module} SOURCE_DIR)
-        if(EXISTS ${folder}/include)
-            target_include_directories(lib${name} INTERFACE $<BUILD_INTERFACE:${folder}/include>)
-            install(DIRECTORY ${folder}/include/throng TYPE INCLUDE)
+        set(objects $<TARGET_OBJECTS:${module}>)
+        if(arg_ASSERTS)
+            th_with_asserts(${module})
+            set(objects $<FILTER:${objects},INCLUDE,${th_without_asserts}> $<TARGET_OBJECTS:${module}_debug>)
         endif()
+        target_sources(lib${name} PRIVATE ${objects})
     endforeach()
-    if(NOT BUILD_SHARED_LIBS)
+    if(type STREQUAL STATIC)
         add_custom_command(TARGET lib${name} POST_BUILD VERBATIM COMMAND
             ${PROJECT_SOURCE_DIR}/scripts/own_symbols.sh $<TARGET_FILE:lib${name}> ${CMAKE_NM} ${CMAKE_OBJCOPY})
     endif()
-    target_include_directories(lib${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_link_libraries(lib${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_NEEDS})
+    target_include_directories(lib${name} INTERFACE
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(lib${name} PUBLIC Threads::Threads PRIVATE ${arg_NEEDS})
+    install(FILES include/throng/${arg_HEADER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/throng)
     install(TARGETS lib${name} EXPORT throng-targets)
 
     list(TRANSFORM arg_NEEDS REPLACE "(.+)" "$<$<BOOL:\\1>:-l\\1>" OUTPUT_VARIABLE libs) # some are empty
     list(JOIN libs " " libs)
-    list(TRANSFORM arg_LINKS REPLACE "^lib" "" OUTPUT_VARIABLE requires)
-    list(FILTER requires INCLUDE REGEX "^throng")
-    list(JOIN requires " " requires)
     # All from where this file is: an installation may be moved.
     cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE up)
     foreach(folder LIB INCLUDE LIBEXEC)
@@ -43,12 +49,29 @@ function(th_library name)
         "Name: ${name}"
         "Description: ${PROJECT_DESCRIPTION}"
         "Version: ${PROJECT_VERSION}"
-        "Requires: ${requires}"
         "Cflags: -I\${includedir}"
-        "Libs: -L\${libdir} -l${name}$<$<NOT:$<BOOL:${BUILD_SHARED_LIBS}>>: ${libs} -pthread>"
+        "Libs: -L\${libdir} -l${name}$<$<STREQUAL:${type},STATIC>: ${libs} -pthread>"
         "")
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/${name}.pc CONTENT "${pc}")
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# What asserts nothing about a caller: kernels, and bytes.
+set(th_without_asserts "kernels/pose_|embedded_|version")
+
+# The other sources of a module, in a release, with asserts: MODULE_debug.
+function(th_with_asserts module)
+    foreach(property SOURCES SOURCE_DIR LINK_LIBRARIES INCLUDE_DIRECTORIES COMPILE_DEFINITIONS)
+        get_target_property(${property} ${module} ${property})
+        string(REGEX REPLACE ".*-NOTFOUND$" "" ${property} "${${property}}")
+    endforeach()
+    list(FILTER SOURCES EXCLUDE REGEX "${th_without_asserts}")
+    list(TRANSFORM SOURCES REPLACE "^([^/].*)" "${SOURCE_DIR}/\\1")
+    add_library(${module}_debug OBJECT ${SOURCES})
+    target_link_libraries(${module}_debug PRIVATE ${LINK_LIBRARIES})
+    target_include_directories(${module}_debug PRIVATE ${INCLUDE_DIRECTORIES})
+    target_compile_definitions(${module}_debug PRIVATE ${COMPILE_DEFINITIONS})
+    target_compile_options(${module}_debug PRIVATE -UNDEBUG)
 endfunction()
 
 # What find_package(throng) reads.

@@ -71,7 +71,7 @@ uint stretch_of(uint clip, double ratio)
     return at;
 }
 
-// As th_compiled_clip_interval and th_crowd_seek.
+// As th_compiled_clip_interval and th_crowd_cursors.
 uvec2 cursor_of(uint i)
 {
     uint clip = playbacks[i].clip.x;

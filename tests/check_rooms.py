@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check_rooms.py SOURCE: headers lie where those who may include them look, and folders are small enough to be read.
 
-ROOM/include/throng/ROOM is installed, ROOM/include/ROOM is for other rooms, what lies beside a .c for its own room. The build's
-include paths keep product code to that. Here: an installed header needs only installed ones; a test that includes a private
-header says so, and why, in its first comment ("inside"); no folder has more than 40 files.
+include/throng is installed, ROOM/include/ROOM is for other rooms, what lies beside a .c for its own room. The build's include
+paths keep product code to that. Here: an installed header needs only installed ones; a test that includes a private header
+says so, and why, in its first comment ("inside"); no folder has more than 40 files.
 """
 import collections
 import os
@@ -21,7 +21,7 @@ else:  # an archive of the sources
     files = [os.path.relpath(os.path.join(folder, name)) for folder, folders, names in os.walk(".") for name in names
              if not os.path.relpath(folder).startswith(("build", ".git"))]
 code = [file for file in files if file.endswith((".c", ".h", ".cpp")) and os.path.exists(file)]
-private = {file for file in code if file.endswith(".h") and "/include/" not in file
+private = {file for file in code if file.endswith(".h") and "include/" not in file
            and not file.startswith(("tests/", "examples/", "shaders/"))}
 wrong = []
 
@@ -37,7 +37,7 @@ def looks_inside(file):
 
 
 for file in code:
-    if "/include/throng/" in file:
+    if file.startswith("include/"):
         wrong += [f"{file} is installed and includes {name}, which is not" for kind, name in includes(file)
                   if kind == '"' or ("/" in name and not name.startswith(("throng/", "sys/")))]
     if file.startswith("tests/"):

@@ -70,7 +70,7 @@ th_result th_behaviour_create(const th_behaviour_desc *desc, th_behaviour **out,
     for (uint32_t m = 0; m < b->model_count; m++)
         b->models[m].routines = desc->routines[m];
     for (uint32_t i = 0; i < b->count; i++) {
-        const th_instance *from = &desc->instances[i];
+        const th_spawn *from = &desc->instances[i];
         const th_routines *routines = desc->routines[from->model];
         const uint64_t own = th_random_bits(desc->seed ^ TH_BEHAVIOUR_SALT, i);
         follower *f = &b->followers[i];

@@ -1,6 +1,6 @@
 #include "feet.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
@@ -31,7 +31,7 @@ void th_feet_locate(th_feet *f)
 void th_feet_pose(th_feet *f, const th_layer *layers, uint32_t count)
 {
     const th_model *model = f->proxy.model;
-    th_exact_layers(model, layers, count, NULL, f->proxy.interpolation, f->local, f->weights);
+    th_exact_layers(model, layers, count, NULL, 0, f->proxy.interpolation, f->local, f->weights);
     th_exact_resolve(model, f->local, f->proxy.pose);
     th_exact_palette(model, f->proxy.pose, f->proxy.palette);
     th_feet_advance(f);

@@ -5,7 +5,7 @@
 #include "model/bounds_proxy.h"
 
 #include <core/arena.h>
-#include <throng/anim/layer.h>
+#include <throng/throng.h>
 
 typedef struct th_feet {
     th_bounds_proxy proxy;

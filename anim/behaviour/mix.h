@@ -2,7 +2,7 @@
 #ifndef TH_ANIM_BEHAVIOUR_MIX_H
 #define TH_ANIM_BEHAVIOUR_MIX_H
 
-#include <throng/anim/behaviour.h>
+#include <anim/behaviour.h>
 
 #define TH_PACE_SAMPLES 16u
 #define TH_PACE_STEPS   4u /* between two samples */

@@ -1,7 +1,7 @@
+#include <anim/bounds.h>
+#include <anim/exact.h>
+#include <anim/repertoire.h>
 #include <core/arena.h>
-#include <throng/anim/bounds.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/repertoire.h>
 
 #include <assert.h>
 #include <math.h>

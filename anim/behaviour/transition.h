@@ -4,7 +4,7 @@
 
 #include "feet.h"
 
-#include <throng/anim/behaviour.h>
+#include <anim/behaviour.h>
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include "quat.h"
 #include "resample.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
@@ -38,8 +38,8 @@ typedef struct joint_space {
 
 typedef struct joint_plan {
     bool sheared;      /* the rest transform is more than translation, rotation and scale */
-    bool needed;       /* a palette entry depends on the joint */
-    bool has_children; /* another needed joint is its child */
+    bool needed;       /* a palette entry or a socket depends on the joint */
+    bool has_children; /* and a palette entry on a child of it */
     bool merged;       /* it does not move relative to its parent and has the same M: no op */
     bool fixed;        /* merged into the scene itself: there is no M */
     bool has_channel;  /* in some clip */
@@ -138,6 +138,19 @@ static bool find_moves(const th_model *model, double shift, joint_plan *plans)
             parent->needed = parent->has_children = true;
         }
     return held;
+}
+
+/* Of sockets the joints that move and those above them: what stands still below them is a constant of the socket. What
+ * becomes of joints that bones need stays as it is. */
+static void need_sockets(const th_compiled_model *compiled, joint_plan *plans)
+{
+    for (uint32_t s = 0; s < compiled->socket_count; s++) {
+        bool moves = false;
+        for (uint32_t j = compiled->socket_joints[s]; j != TH_NO_INDEX; j = compiled->model->joints[j].parent) {
+            moves |= (plans[j].moves & TH_JOINT_OP_MOVES) != 0;
+            plans[j].needed |= moves;
+        }
+    }
 }
 
 /* ---- spaces ---- */
@@ -352,6 +365,25 @@ static uint32_t find_moving_entries(const th_model *model, uint32_t *out)
     return count;
 }
 
+/* G = M inverse(X) rest, with the rests of joints below the op's, or from the scene on. */
+static void make_sockets(th_compiled_model *compiled, const joint_plan *plans)
+{
+    const th_joint *joints = compiled->model->joints;
+    const uint32_t *of = compiled->socket_joints, count = compiled->socket_count;
+    compiled->socket_joints = th_arena_copy(compiled->arena, of, count, sizeof *of);
+    compiled->sockets = th_arena_new(compiled->arena, th_socket, count);
+    for (uint32_t s = 0; s < count && compiled->sockets; s++) {
+        uint32_t j = of[s];
+        th_dmat34 from = TH_DMAT34_IDENTITY;
+        for (; j != TH_NO_INDEX && !plans[j].needed; j = joints[j].parent)
+            from = th_dmat34_mul(th_dmat34_from(joints[j].rest), from);
+        if (j != TH_NO_INDEX)
+            from = th_dmat34_mul(space_inverse(&plans[j].space), from);
+        compiled->sockets[s] = (th_socket){j == TH_NO_INDEX ? TH_NO_PARENT : plans[j].op, {th_mat34_from(from)}};
+        compiled->sockets[s].from_op[TH_POSE_QUATS] = compiled->sockets[s].from_op[TH_POSE_MATRICES];
+    }
+}
+
 /* shift: see find_moves. false: out of memory. */
 static bool create_program(th_compiled_model *compiled, double shift, th_arena *scratch)
 {
@@ -362,6 +394,7 @@ static bool create_program(th_compiled_model *compiled, double shift, th_arena *
     if (th_arena_failed(scratch))
         return false;
     compiled->holds_shifts = find_moves(model, shift, plans);
+    need_sockets(compiled, plans);
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     find_spaces(model, pose, plans);
     for (uint32_t j = 0; j < model->joint_count; j++) {
@@ -375,6 +408,7 @@ static bool create_program(th_compiled_model *compiled, double shift, th_arena *
         p->op = program->op_count++;
         compiled->track_count += (p->moves & TH_JOINT_OP_MOVES) != 0;
     }
+    make_sockets(compiled, plans);
 
     const uint32_t weight_entries = th_weights_entries(model), entries = model->bone_count + weight_entries;
     const size_t op_count = (size_t)program->op_count + weight_entries;
@@ -648,8 +682,8 @@ static bool compile_masks(th_compiled_model *compiled)
 }
 
 /* *budget: see th_resample_clip. */
-static th_result create_compiled(const th_compiled_model_desc *desc, double bound, double shift, int64_t *budget,
-                                 th_compiled_model **out, th_error *err)
+static th_result create_compiled(const th_compiled_model_desc *desc, const th_compiled_more *more, double bound,
+                                 double shift, int64_t *budget, th_compiled_model **out, th_error *err)
 {
     th_arena *arena = th_arena_create(), *scratch = th_arena_create();
     th_compiled_model *compiled = th_arena_new(arena, th_compiled_model, 1);
@@ -665,18 +699,20 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
                                     .max_bytes = desc->max_bytes,
                                     .masks = desc->masks,
                                     .mask_count = desc->mask_count,
+                                    .socket_joints = desc->sockets,
+                                    .socket_count = desc->socket_count,
                                     .bound = bound,
                                     .arena = arena};
     compiled->program.keys = desc->keys;
     compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
-    const th_compiled_model *as = desc->in_place_as;
+    const th_compiled_model *as = more->in_place_as;
     const th_in_place_source source = as ? (th_in_place_source){as->authored, as->model} : (th_in_place_source){0};
     bool ok = (!desc->in_place ||
                th_model_in_place(desc->model, desc->interpolation, as ? &source : NULL, arena, &compiled->model)) &&
               create_program(compiled, shift, scratch);
     th_arena_destroy(scratch);
     ok = ok && compile_clips(compiled, desc, budget);
-    if (ok && desc->repertoire) {
+    if (ok && more->repertoire) {
         const th_result result =
             th_repertoire_create(compiled->model, compiled->interpolation, &compiled->repertoire, err);
         if (result != TH_OK) {
@@ -695,33 +731,62 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     return TH_OK;
 }
 
-/* Holds small shifts still first, and compiles again with all motion if that is why a clip misses its bound. */
-th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
+static const char *wrong_field(const th_compiled_model_desc *d)
 {
-    assert(desc && desc->model && out);
-    assert(desc->bound_m >= 0 && isfinite(desc->bound_m));
-    assert(desc->effort >= 0);
-    assert((unsigned)desc->sampling <= TH_SAMPLING_EXACT);
-    assert((unsigned)desc->interpolation < TH_INTERPOLATION_COUNT);
-    assert((unsigned)desc->keys < TH_KEYS_COUNT);
-    assert(!desc->repertoire || desc->mask_count == 0);
-    assert((desc->masks || desc->mask_count == 0) && desc->mask_count <= TH_MAX_MASKS);
+    if (!d->model || !d->model->arena)
+        return "model";
+    for (uint32_t m = 0; d->masks && m < d->mask_count && m < TH_MAX_MASKS; m++) {
+        const float *weights = d->masks[m].weights;
+        for (uint32_t j = 0; j < (weights ? d->model->joint_count : 1); j++)
+            if (!weights || !(weights[j] >= 0 && weights[j] <= 1))
+                return "masks";
+    }
+    return (unsigned)d->sampling > TH_SAMPLING_EXACT                          ? "sampling"
+           : (unsigned)d->interpolation >= TH_INTERPOLATION_COUNT             ? "interpolation"
+           : (unsigned)d->keys >= TH_KEYS_COUNT                               ? "keys"
+           : !(d->bound_m >= 0 && isfinite(d->bound_m))                       ? "bound_m"
+           : !(d->effort >= 0)                                                ? "effort"
+           : d->mask_count > TH_MAX_MASKS || (d->mask_count > 0 && !d->masks) ? "mask_count"
+           : d->socket_count > 0 && !d->sockets                               ? "sockets"
+           : !th_reserved_is_zero(d->reserved)                                ? "reserved"
+                                                                              : NULL;
+}
+
+/* Holds small shifts still first, and compiles again with all motion if that is why a clip misses its bound. */
+th_result th_compiled_model_create_with(const th_compiled_model_desc *desc, const th_compiled_more *more,
+                                        th_compiled_model **out, th_error *err)
+{
+    if (!TH_VALID(desc && out))
+        return th_fail(err, TH_ERR_USAGE, "th_compiled_model_create: desc or out is NULL");
+    *out = NULL;
+    if (!TH_VALID(!wrong_field(desc)))
+        return th_fail(err, TH_ERR_USAGE, "th_compiled_model_desc.%s is not valid", wrong_field(desc));
+    assert(!more->repertoire || desc->mask_count == 0);
+    for (uint32_t s = 0; s < desc->socket_count; s++)
+        if (desc->sockets[s] >= desc->model->joint_count)
+            return th_fail(err, TH_ERR_USAGE, "%s: no joint %u for a socket, it has %u", desc->model->name,
+                           desc->sockets[s], desc->model->joint_count);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size, noise = STILL * desc->model->size;
     const double shift = fmax(noise, bound * STILL_PART);
     const double effort = desc->effort > 0 ? desc->effort : 1, clips = desc->model->clip_count / USUAL_CLIPS;
     int64_t budget = (int64_t)fmin(ceil(TH_COMPILE_BUDGET * effort * fmax(1, fmin(4, clips))), 0x1p62);
-    th_result result = create_compiled(desc, bound, shift, &budget, out, err);
+    th_result result = create_compiled(desc, more, bound, shift, &budget, out, err);
     if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_compiled_model_exact_clips(*out) == 0 ||
         !(*out)->holds_shifts)
         return result;
     th_compiled_model *strict, *worse;
-    if (create_compiled(desc, bound, noise, &budget, &strict, NULL) != TH_OK)
+    if (create_compiled(desc, more, bound, noise, &budget, &strict, NULL) != TH_OK)
         return TH_OK;
     worse = th_compiled_model_exact_clips(strict) < th_compiled_model_exact_clips(*out) ? *out : strict;
     *out = worse == strict ? *out : strict;
     th_compiled_model_destroy(worse);
     return TH_OK;
+}
+
+th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
+{
+    return th_compiled_model_create_with(desc, &(th_compiled_more){0}, out, err);
 }
 
 void th_compiled_model_destroy(th_compiled_model *compiled)
@@ -740,8 +805,7 @@ const th_model *th_compiled_model_source(const th_compiled_model *compiled)
 
 double th_compiled_model_bound(const th_compiled_model *compiled)
 {
-    assert(compiled);
-    return compiled->bound;
+    return TH_VALID(compiled) ? compiled->bound : 0;
 }
 
 th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled)
@@ -756,16 +820,23 @@ const th_repertoire *th_compiled_model_repertoire(const th_compiled_model *compi
     return compiled->repertoire;
 }
 
-const th_mask *th_compiled_model_masks(const th_compiled_model *compiled)
+const th_mask *th_compiled_model_masks(const th_compiled_model *compiled, uint32_t *out_count)
 {
-    assert(compiled);
+    assert(compiled && out_count);
+    *out_count = compiled->mask_count;
     return compiled->masks;
+}
+
+const uint32_t *th_compiled_model_sockets(const th_compiled_model *compiled, uint32_t *count)
+{
+    assert(compiled && count);
+    *count = compiled->socket_count;
+    return compiled->socket_joints;
 }
 
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip)
 {
-    assert(compiled && clip < compiled->model->clip_count);
-    return &compiled->reports[clip];
+    return TH_VALID(compiled && clip < compiled->model->clip_count) ? &compiled->reports[clip] : NULL;
 }
 
 uint32_t th_compiled_model_exact_clips(const th_compiled_model *compiled)
@@ -786,16 +857,18 @@ double th_compiled_model_bytes_per_clip(const th_compiled_model *compiled)
     return (double)bytes / (compiled->model->clip_count - th_compiled_model_exact_clips(compiled));
 }
 
-const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_palette palette)
+const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_format palette)
 {
-    assert(compiled && (unsigned)palette < TH_PALETTE_COUNT);
-    if (palette == TH_PALETTE_QUAT16)
+    if (!TH_VALID(compiled && (unsigned)palette < TH_FORMAT_COUNT))
+        return "there is no such format";
+    if (palette == TH_FORMAT_QUAT16)
         return compiled->quat16_obstacle;
-    return palette == TH_PALETTE_QUAT ? compiled->quat_obstacle : NULL;
+    return palette == TH_FORMAT_QUAT ? compiled->quat_obstacle : NULL;
 }
 
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)
 {
-    assert(compiled);
+    if (!TH_VALID(compiled))
+        return 0;
     return th_arena_bytes(compiled->arena) + th_repertoire_bytes(compiled->repertoire, compiled->model);
 }

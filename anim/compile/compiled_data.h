@@ -4,9 +4,9 @@
 
 #include "kernels/pose.h"
 
+#include <anim/compiled_model.h>
+#include <anim/repertoire.h>
 #include <core/arena.h>
-#include <throng/anim/compiled_model.h>
-#include <throng/anim/repertoire.h>
 
 /* How the authored transforms of a joint become keys of its op. For X = scale * [rotation | translation] of the joint
  * and of its parent (see kernels/pose.h):
@@ -23,6 +23,18 @@ typedef struct th_compiled_track {
     th_dmat34 from_parent;      /* inverse(X_parent) */
     double offset[3];
 } th_compiled_track;
+
+/* A joint's transform G is from_op after M of an op, which is that of the joint or of one above it. In the quaternion
+ * form M is taken about the op's place b: as scale * rotation, then p. */
+typedef struct th_socket {
+    uint32_t op; /* TH_NO_PARENT: none, the joint never moves */
+    th_mat34 from_op[TH_POSE_FORMS];
+} th_socket;
+
+/* Writes G of sockets, 12 floats each, one after the other. scratch: as th_kernels_pose left it. out: by lane; NULL:
+ * not of this one. */
+void th_sockets_write(const th_socket *sockets, uint32_t count, th_pose_form form, uint32_t width, float *scratch,
+                      float *const *out);
 
 #define TH_MAX_STRETCHES 16u
 
@@ -59,6 +71,9 @@ struct th_compiled_model {
     uint32_t track_count;
     const uint32_t *weight_entries; /* those of weights that a clip moves, ascending; 0 is the first after the bones */
     uint32_t weight_entry_count;
+    const uint32_t *socket_joints; /* as the caller gave them */
+    th_socket *sockets;            /* of these */
+    uint32_t socket_count;
     th_repertoire *repertoire; /* may be NULL */
     const th_mask *masks;      /* borrowed, or those of the repertoire */
     uint32_t mask_count;

@@ -1,11 +1,11 @@
 #include "exact_cache.h"
 
 #include <assert.h>
+#include <core/cache_line.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <throng/core/cache_line.h>
 
 #define MOST_BYTES ((size_t)64 << 20)
 

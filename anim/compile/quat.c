@@ -2,7 +2,7 @@
 
 #include "frames.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
@@ -339,6 +339,11 @@ bool th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints,
     quat->rows = rows;
     quat->ready = ready;
     compiled->program.quat = quat;
+    for (uint32_t n = 0; n < compiled->socket_count; n++) {
+        th_socket *socket = &compiled->sockets[n];
+        for (int i = 0; i < 3 && socket->op != TH_NO_PARENT; i++)
+            socket->from_op[TH_POSE_QUATS].m[4 * i + 3] -= (float)b.places[socket->op][i];
+    }
 
     /* Do places stay within the range of 16 bytes? */
     double most = 0;

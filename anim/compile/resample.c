@@ -12,9 +12,9 @@
 #include "model/bounds_proxy.h"
 #include "shown.h"
 
+#include <anim/exact.h>
 #include <anim/weights.h>
-#include <throng/anim/exact.h>
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>
@@ -68,14 +68,15 @@ struct th_resampler {
     const th_compiled_model *compiled;
     const th_model *model;
     th_arena *arena;
-    probe *probes;                    /* one per bone */
+    th_model measured;                /* with a bone for each socket behind its own: G is their palette entry */
+    probe *probes;                    /* one per measured bone */
     th_exact_cache caches[2], *cache; /* of a clip, and of that which shows what it hides; one of them */
     th_shown shown;
     const th_clip *shown_clip; /* NULL: it hides nothing */
     const th_kernels *kernels;
     double *reaches, *weights; /* of weights: th_weight_reaches; exact values, then errors */
     float *frames;             /* three of keys, for th_frame_writer */
-    float *palettes;           /* MEASURED_AT_ONCE palettes */
+    float *palettes, *sockets; /* MEASURED_AT_ONCE palettes, and as many times all sockets */
     float *matrices;           /* for as many times as the kernel has lanes */
     size_t palette_floats;
     uint64_t layers; /* of the clip's channels, beyond one each: see th_channel_cost */
@@ -106,7 +107,7 @@ static void find_boxes(const th_model *model, box *boxes)
         }
 }
 
-/* boxes: scratch, by bone. */
+/* boxes: scratch, by measured bone. */
 static void set_probes(th_resampler *c, box *boxes)
 {
     const double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
@@ -114,15 +115,17 @@ static void set_probes(th_resampler *c, box *boxes)
     bool has_boxes = false;
     th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->caches[0].pose);
     th_exact_pose(c->model, th_shown_clip(&c->shown, NULL), 0, TH_INTERPOLATION_AUTHORED, c->caches[1].pose);
-    for (uint32_t b = 0; b < c->model->bone_count; b++) {
-        const th_bone *bone = &c->model->bones[b];
+    for (uint32_t b = 0; b < c->measured.bone_count; b++) {
+        const th_bone *bone = &c->measured.bones[b];
         probe *p = &c->probes[b];
         th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY, scene;
         th_dmat34_invert(&inverse_bind, &mesh_from_joint);
         const th_dmat34 at_rest = th_dmat34_mul(rest[bone->joint], inverse_bind),
                         as_shown = th_dmat34_mul(shown[bone->joint], inverse_bind);
         *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
-        if (th_dmat34_invert(&at_rest, &scene) && th_dmat34_invert(&as_shown, &scene)) {
+        /* Nothing is hidden at a socket, which has no mesh, if a clip shows it. */
+        const bool is_shown = b >= c->model->bone_count || th_dmat34_invert(&at_rest, &scene);
+        if (is_shown && th_dmat34_invert(&as_shown, &scene)) {
             /* Converts 3 cm in the scene, where nothing is hidden, to mesh space. */
             for (int axis = 0; axis < 3; axis++)
                 for (int row = 0; row < 3; row++)
@@ -132,7 +135,7 @@ static void set_probes(th_resampler *c, box *boxes)
         /* A joint that is flattened at rest, a way to hide parts: no point of its mesh can be 3 cm away. The probe is
          * the box of its vertices, and without vertices a point. */
         if (!has_boxes)
-            find_boxes(c->model, boxes);
+            find_boxes(&c->measured, boxes);
         has_boxes = true;
         for (int i = 0; i < 3 && boxes[b].low[i] <= boxes[b].high[i]; i++) {
             const double low = (double)boxes[b].low[i], high = (double)boxes[b].high[i];
@@ -206,11 +209,14 @@ static void measure_batch(measurement *m)
     const th_compiled_model *compiled = c->compiled;
     const th_compiled_clip *compiled_clip = m->frames->compiled_clip;
     const double duration = duration_of(compiled_clip);
+    const size_t socket_floats = (size_t)compiled->socket_count * TH_ENTRY;
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
         char *palettes[TH_MAX_WIDTH];
+        float *sockets[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
+            sockets[i] = c->sockets + (first + i) * socket_floats;
             const double at = m->ticks[first + i < count ? first + i : 0], ratio = duration > 0 ? at / duration : 0;
             float alpha;
             const uint32_t interval = th_compiled_clip_interval(compiled_clip, ratio, &alpha);
@@ -218,22 +224,24 @@ static void measure_batch(measurement *m)
             c->budget -= (int64_t)(written * (compiled->track_count + c->layers)) / FRAMES_OF_A_POSE;
             th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
         }
-        th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_PALETTE_F32},
-                        c->matrices, palettes);
+        th_kernels_pose(c->kernels, &compiled->program, &lanes, NULL, (th_output){.format = TH_FORMAT_F32}, c->matrices,
+                        palettes);
+        th_sockets_write(compiled->sockets, compiled->socket_count, TH_POSE_MATRICES, c->kernels->width, c->matrices,
+                         sockets);
     }
     for (uint32_t i = 0; i < count; i++) {
         bool kept;
         const th_dmat34 *exact = th_exact_cache_palette(c->cache, m->ticks[i], &kept);
-        const float *palette = c->palettes + i * c->palette_floats;
+        const float *palette = c->palettes + i * c->palette_floats, *sockets = c->sockets + i * socket_floats;
         th_worst here = {0};
         /* Bones at rest have one error, so that once in a while is enough. */
-        const uint32_t moving = c->cache->moving_count, measured = i == 0 ? c->model->bone_count : moving;
+        const uint32_t moving = c->cache->moving_count, measured = i == 0 ? c->measured.bone_count : moving;
         for (uint32_t k = 0; k < measured; k++) {
-            const uint32_t b = c->cache->bones[k];
-            const double error =
-                probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache->rest[k], palette + b * TH_ENTRY);
+            const uint32_t b = c->cache->bones[k], bone_count = c->model->bone_count;
+            const float *played = b < bone_count ? palette + b * TH_ENTRY : sockets + (b - bone_count) * TH_ENTRY;
+            const double error = probe_error(&c->probes[b], k < moving ? &exact[k] : &c->cache->rest[k], played);
             if (error > here.error)
-                here = (th_worst){error, m->ticks[i], c->model->bones[b].joint};
+                here = (th_worst){error, m->ticks[i], c->measured.bones[b].joint};
         }
         here.error = sqrt(here.error);
         uint32_t joint = 0;
@@ -1082,22 +1090,30 @@ th_resampler *th_resampler_create(const th_compiled_model *compiled)
     c->kernels =
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
     c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
-    c->probes = th_arena_new(arena, probe, model->bone_count);
+    c->measured = *model;
+    c->measured.bone_count += compiled->socket_count;
+    th_bone *bones = th_arena_new(arena, th_bone, c->measured.bone_count);
+    c->measured.bones = bones;
+    c->probes = th_arena_new(arena, probe, c->measured.bone_count);
     c->reaches = th_weight_reaches(model, arena);
     c->weights = th_arena_new(arena, double, model->weight_count);
     c->frames = th_arena_new(arena, float, 3 * th_frame_numbers(&compiled->program));
     c->palettes = th_arena_new(arena, float, c->palette_floats *MEASURED_AT_ONCE);
+    c->sockets = th_arena_new(arena, float, (size_t)compiled->socket_count *TH_ENTRY *MEASURED_AT_ONCE);
     c->matrices =
         th_arena_new(arena, float, th_scratch_floats(&compiled->program, TH_POSE_MATRICES, c->kernels->width));
-    box *boxes = th_arena_new(arena, box, model->bone_count);
+    box *boxes = th_arena_new(arena, box, c->measured.bone_count);
     c->cache = c->caches;
     for (int n = 0; n < 2; n++)
-        th_exact_cache_init(&c->caches[n], model, compiled->interpolation, arena);
+        th_exact_cache_init(&c->caches[n], &c->measured, compiled->interpolation, arena);
     th_shown_init(&c->shown, compiled, arena);
     if (th_arena_failed(arena)) {
         th_resampler_destroy(c);
         return NULL;
     }
+    memcpy(bones, model->bones, model->bone_count * sizeof *bones);
+    for (uint32_t s = 0; s < compiled->socket_count; s++)
+        bones[model->bone_count + s] = (th_bone){compiled->socket_joints[s], TH_MAT34_IDENTITY};
     set_probes(c, boxes);
     return c;
 }

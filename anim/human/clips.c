@@ -2,6 +2,7 @@
  * follows its waves. The legs follow given paths of the feet, where errors are most visible, by two-bone inverse
  * kinematics. */
 #include "parts.h"
+#include <anim/transform.h>
 
 #include <core/arena.h>
 

@@ -339,6 +339,6 @@ th_result th_glb_write(const th_model *model, const char *path, th_error *err)
     free(rest);
     free(g.bytes);
     json_decref(g.document);
-    th_model_free(dressed);
+    th_model_destroy(dressed);
     return result;
 }

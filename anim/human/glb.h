@@ -1,7 +1,7 @@
 #ifndef TH_ANIM_HUMAN_GLB_H
 #define TH_ANIM_HUMAN_GLB_H
 
-#include <throng/anim/model.h>
+#include <anim/model.h>
 
 /* Writes a model as binary glTF 2.0, of appearances the first. The model is of the kind that is made here: one tree of
  * joints with a bone each, at rest without scale or shear; one mesh or none, of four influences a vertex and a material

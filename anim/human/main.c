@@ -6,10 +6,10 @@
 #include "glb.h"
 #include "parts.h"
 
+#include <anim/archive.h>
 #include <anim/synthetic_text.h>
 #include <core/arena.h>
 #include <core/file.h>
-#include <throng/anim/archive.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +59,6 @@ int main(int argc, char **argv)
     }
     if (result != TH_OK)
         fprintf(stderr, "human: %s\n", err.text);
-    th_model_free(model);
+    th_model_destroy(model);
     return result == TH_OK ? 0 : 1;
 }

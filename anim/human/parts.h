@@ -13,7 +13,7 @@
 #ifndef TH_ANIM_HUMAN_PARTS_H
 #define TH_ANIM_HUMAN_PARTS_H
 
-#include <throng/anim/human.h>
+#include <throng/throng.h>
 
 #include <math.h>
 

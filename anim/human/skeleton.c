@@ -1,5 +1,6 @@
 /* The skeleton, in a T-pose (arms out, palms down), in which limbs and shapes are easiest to define. */
 #include "parts.h"
+#include <anim/transform.h>
 
 #include <core/arena.h>
 

@@ -3,7 +3,7 @@
 #include "clips.h"
 #include "collada.h"
 
-#include <throng/anim/curves.h>
+#include <anim/curves.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* The parent's side of the import: starts throng-import, reads its pipe until the answer is complete, the child exits
  * or the time limit passes, and turns failures into messages. */
-#include <throng/anim/import.h>
+#include <throng/throng.h>
 
-#include <throng/anim/archive.h>
+#include <anim/archive.h>
 
 #include <core/subprocess.h>
 
@@ -269,9 +269,12 @@ static th_result explain_ending(const th_import_desc *d, const child *c, const c
 
 th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
 {
-    assert(desc && desc->path && out);
-    assert(desc->timeout_s >= 0);
+    if (!TH_VALID(desc && desc->path && out))
+        return th_fail(err, TH_ERR_USAGE, "th_import: desc, its path or out is NULL");
     *out = NULL;
+    if (!TH_VALID(desc->timeout_s >= 0 && th_reserved_is_zero(desc->reserved)))
+        return th_fail(err, TH_ERR_USAGE, "th_import_desc.%s is not valid",
+                       desc->timeout_s >= 0 ? "reserved" : "timeout_s");
     th_import_desc d = *desc;
     if (!(d.timeout_s > 0))
         d.timeout_s = TH_IMPORT_DEFAULT_TIMEOUT_S;
@@ -283,10 +286,11 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
     char beside[PATH_MAX];
     const char *importer = d.importer ? d.importer : beside;
     if (result == TH_OK && !d.importer && !find_importer(beside))
-        result =
-            th_fail(err, TH_ERR_ENVIRONMENT,
-                    "throng-import is neither beside this program, nor where it or the library is installed, nor in %s",
-                    TH_LIBEXEC_DIR);
+        result = th_fail(
+            err, TH_ERR_ENVIRONMENT,
+            "throng-import is neither beside this program, nor where it or the library is installed, nor in %s; "
+            "th_import_desc.importer says where it is, and so does pkg-config --variable=importer throng",
+            TH_LIBEXEC_DIR);
     child c = {.deadline_s = seconds_of(CLOCK_MONOTONIC) + WALL_FACTOR * d.timeout_s};
     if (result == TH_OK)
         result = start(&d, importer, &c, err);

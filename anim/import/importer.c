@@ -1,20 +1,20 @@
 /* throng-import FILE [MEMORY_BYTES [CPU_SECONDS [outside]]]
  *
  * Reads one model file and writes it to standard output as an archive (archive.h), or the reason why it cannot. Not
- * meant for users: th_import starts it, and throng/anim/import.h says why it is a separate program.
+ * meant for users: th_import starts it, and throng.h says why it is a separate program.
  *
  * From its first look at the file on it may read that file and its folder, compute, and answer. Layers that do not rely
  * on each other see to it: limits, closed descriptors, Landlock for files, TCP and signals, and a list of the system
  * calls that reading and computing take. A call that is not on the list fails with EPERM, as for a user without the
- * right, so that a library that only tries something goes on. th_sandbox (throng/anim/sandbox.h) says what of it the
+ * right, so that a library that only tries something goes on. th_sandbox (anim/sandbox.h) says what of it the
  * kernel has. */
 #include "importer.h"
 
 #include "files.h"
 #include "scene.h"
 
-#include <throng/anim/archive.h>
-#include <throng/anim/sandbox.h>
+#include <anim/archive.h>
+#include <anim/sandbox.h>
 
 #include <core/arena.h>
 

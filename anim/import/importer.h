@@ -5,7 +5,7 @@
 #ifndef TH_ANIM_IMPORT_IMPORTER_H
 #define TH_ANIM_IMPORT_IMPORTER_H
 
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <stddef.h>
 

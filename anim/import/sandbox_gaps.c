@@ -1,5 +1,5 @@
 /* The part of the sandbox that callers of the importer see. */
-#include <throng/anim/sandbox.h>
+#include <anim/sandbox.h>
 
 #include <assert.h>
 #include <linux/landlock.h>

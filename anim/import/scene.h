@@ -20,8 +20,8 @@
 #include "importer.h"
 #include "warnings.h"
 
-#include <throng/anim/model.h>
-#include <throng/anim/transform.h>
+#include <anim/model.h>
+#include <anim/transform.h>
 
 #include <assimp/scene.h>
 #include <stddef.h>

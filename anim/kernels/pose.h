@@ -34,7 +34,7 @@
  * D b_j is constant unless the joint's translation moves. That is two thirds of the operations, and two thirds of the
  * bytes to write. Q must have unit length here, so that keys are normalised once they are interpolated.
  *
- * Layers (throng/anim/layer.h) are blended in key space: keys are linear in the authored rotations and translations, so
+ * Layers (throng.h) are blended in key space: keys are linear in the authored rotations and translations, so
  * a weighted sum of keys is the key of the weighted sum. A layer that adds turns by conj(q_r) q; as keys are
  * conj(x_parent) q x, the same product of two keys is conj(x) conj(q_r) q x, by which a key turns as the rotation does
  * by conj(q_r) q. So layers need no clips of their own, and nothing after sampling knows of them.
@@ -47,11 +47,10 @@
 
 #include "pose_constants.h"
 
-#include <throng/anim/interpolation.h>
-#include <throng/anim/keys.h>
-#include <throng/anim/layer.h>
-#include <throng/anim/palette.h>
-#include <throng/core/cache_line.h>
+#include <anim/keys.h>
+#include <anim/palette.h>
+#include <core/cache_line.h>
+#include <throng/throng.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,9 +100,9 @@ typedef enum th_pose_form {
     TH_POSE_FORMS,
 } th_pose_form;
 
-static inline th_pose_form th_pose_form_of(th_palette format)
+static inline th_pose_form th_pose_form_of(th_format format)
 {
-    return format >= TH_PALETTE_QUAT ? TH_POSE_QUATS : TH_POSE_MATRICES;
+    return format >= TH_FORMAT_QUAT ? TH_POSE_QUATS : TH_POSE_MATRICES;
 }
 
 /* The least dot product of two rotation keys between which a parabola normalises as well as a square root: an error of
@@ -291,8 +290,8 @@ typedef struct th_kernels {
     th_add_layer_fn *add_layer[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
     th_compose_fn *compose[TH_POSE_FORMS];
     th_resolve_fn *resolve[TH_POSE_FORMS];
-    th_write_fn *write[TH_PALETTE_COUNT][2]; /* [][streamed] */
-    th_fill_fn *fill[2];                     /* [streamed] */
+    th_write_fn *write[TH_FORMAT_COUNT][2]; /* [][streamed] */
+    th_fill_fn *fill[2];                    /* [streamed] */
     th_read_fn *read;
     th_multiply_add_fn *multiply_add;
     th_stream_fn *stream;
@@ -321,7 +320,7 @@ static inline uint32_t th_program_ready(const th_program *program, th_pose_form 
 
 /* How palettes are written. */
 typedef struct th_output {
-    th_palette format;
+    th_format format;
     bool streamed;
     bool prefetches; /* the lines of f32 palettes, while the matrices to be written there are computed */
 } th_output;
@@ -346,13 +345,19 @@ static inline void th_kernels_blend(const th_kernels *kernels, const th_program 
     kernels->compose[form](program, first, count, sums, pose);
 }
 
+/* Where th_kernels_pose leaves M of the ops, as resolving writes them. scratch: that of all stages. */
+static inline float *th_scratch_matrices(float *scratch, th_pose_form form, uint32_t width)
+{
+    return scratch + th_sum_floats(width) + th_pose_floats(form, TH_BLOCK, width);
+}
+
 /* Writes palettes of `width` lanes, all ops. What lanes play: either `lanes` or, if that is not NULL, `layering`. */
 static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
                                    const th_layering *layering, th_output output, float *scratch, char *const *palettes)
 {
     const th_pose_form form = th_pose_form_of(output.format);
     float *const sums = scratch, *const pose = sums + th_sum_floats(kernels->width),
-                 *const matrices = pose + th_pose_floats(form, TH_BLOCK, kernels->width);
+                 *const matrices = th_scratch_matrices(scratch, form, kernels->width);
     th_sample_fn *const sample = kernels->sample[form][program->keys][program->curve];
     th_write_fn *const write = kernels->write[output.format][output.streamed];
     uint32_t written = 0;

@@ -520,9 +520,9 @@ enum {
 };
 
 /* Rows of numbers that become one row of a palette. */
-ALWAYS_INLINE size_t rows_per_row(th_palette format)
+ALWAYS_INLINE size_t rows_per_row(th_format format)
 {
-    return format == TH_PALETTE_QUAT16 ? 2 : 1;
+    return format == TH_FORMAT_QUAT16 ? 2 : 1;
 }
 
 /* Rounds a rotation and a place of all lanes to whole numbers (th_quat16). r is the vector part of the quaternion over
@@ -545,15 +545,14 @@ ALWAYS_INLINE void pack_quat(const float *rotation, const float *place, float st
 }
 
 /* Loads the next numbers of all lanes' palettes, transposed to lane order. */
-ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, float steps, const float *matrices,
-                             wf out[TILE])
+ALWAYS_INLINE void load_tile(const uint32_t *places, th_format format, float steps, const float *matrices, wf out[TILE])
 {
     const size_t count = rows_per_row(format) * TILE / 4;
     const float *rows[TILE / 2];
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; i++)
         rows[i] = (const float *)(const void *)((const char *)matrices + (size_t)places[i] * WIDTH);
-    if (format == TH_PALETTE_QUAT16) {
+    if (format == TH_FORMAT_QUAT16) {
 #pragma GCC unroll 16
         for (size_t i = 0; i < TILE; i += 4)
             pack_quat(rows[i / 2], rows[i / 2 + 1], steps, out + i);
@@ -571,7 +570,7 @@ ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, float st
 typedef void store_fn(float *out, wf a);
 
 ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
-                                  th_palette format, store_fn *store, char *const *palettes)
+                                  th_format format, store_fn *store, char *const *palettes)
 {
     const size_t pair = rows_per_row(format);
     const bool quats = th_pose_form_of(format) == TH_POSE_QUATS;
@@ -604,12 +603,12 @@ ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uin
         write_palettes(program, first, end, matrices, format, store, palettes);                                        \
     }
 
-WRITE(write_f32, TH_PALETTE_F32, wf_store)
-WRITE(stream_f32, TH_PALETTE_F32, wf_stream)
-WRITE(write_quat, TH_PALETTE_QUAT, wf_store)
-WRITE(stream_quat, TH_PALETTE_QUAT, wf_stream)
-WRITE(write_quat16, TH_PALETTE_QUAT16, wf_store)
-WRITE(stream_quat16, TH_PALETTE_QUAT16, wf_stream)
+WRITE(write_f32, TH_FORMAT_F32, wf_store)
+WRITE(stream_f32, TH_FORMAT_F32, wf_stream)
+WRITE(write_quat, TH_FORMAT_QUAT, wf_store)
+WRITE(stream_quat, TH_FORMAT_QUAT, wf_stream)
+WRITE(write_quat16, TH_FORMAT_QUAT16, wf_store)
+WRITE(stream_quat16, TH_FORMAT_QUAT16, wf_stream)
 
 /* ---- the floor ---- */
 

@@ -2,7 +2,7 @@
  * their bytes are appended or filled in. So writer and reader cannot diverge.
  *
  * Errors are sticky: after a failure all later visits do nothing. It is checked once, at the end. */
-#include <throng/anim/archive.h>
+#include <anim/archive.h>
 
 #include <core/arena.h>
 

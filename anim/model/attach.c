@@ -3,8 +3,8 @@
 #include "exact_cursor.h"
 #include "fit.h"
 
+#include <anim/model.h>
 #include <core/arena.h>
-#include <throng/anim/model.h>
 
 #include <assert.h>
 #include <math.h>
@@ -451,7 +451,8 @@ static void copy_warnings(const attachment *l, th_model *out)
 
 th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err)
 {
-    assert(base && donor && out);
+    if (!TH_VALID_MODEL(base) || !TH_VALID_MODEL(donor) || !TH_VALID(out))
+        return th_fail(err, TH_ERR_USAGE, "th_model_attach_clips: an argument is NULL or no model of the library");
     *out = NULL;
     if (donor->clip_count == 0)
         return th_fail(err, TH_ERR_INPUT, "%s: there is no clip to attach", donor->name);

@@ -3,8 +3,8 @@
 #ifndef TH_ANIM_MODEL_BOUNDS_PROXY_H
 #define TH_ANIM_MODEL_BOUNDS_PROXY_H
 
+#include <anim/bounds.h>
 #include <core/arena.h>
-#include <throng/anim/bounds.h>
 
 /* Moments of a clip, in ticks. Odd indices are midpoints of their neighbours; the last index is even. */
 typedef struct th_moments {

@@ -2,8 +2,8 @@
 #ifndef TH_ANIM_FIT_H
 #define TH_ANIM_FIT_H
 
+#include <anim/model.h>
 #include <core/arena.h>
-#include <throng/anim/model.h>
 
 #define NO_TARGET TH_NO_INDEX
 #define AMBIGUOUS (TH_NO_INDEX - 1)

@@ -3,12 +3,12 @@
  * A greedy search. Joints are tried in the order of what each does alone, so that those that do little go first. Trying
  * one is quick: only its subtree moves, so only the vertices that follow that need to be skinned, and most joints that
  * cannot be held show it at the first moment. */
-#include <throng/anim/joint_lod.h>
+#include <anim/joint_lod.h>
 
 #include "vertices.h"
 
+#include <anim/exact.h>
 #include <core/arena.h>
-#include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
@@ -680,7 +680,7 @@ static bool find_level(chooser *c, uint32_t index, uint32_t bones_before, const 
         const bool ok = model && (!saves || measure_level(c->model, out));
         if (ok && saves && out->error <= limit)
             return true;
-        th_model_free(model);
+        th_model_destroy(model);
         out->model = NULL;
         if (!ok || !saves)
             return ok;
@@ -741,6 +741,6 @@ void th_joint_lod_destroy(th_joint_lod *lod)
         return;
     for (uint32_t i = TH_LOD_LEVELS; i-- > 1;)
         if (lod->levels[i].model != lod->levels[i - 1].model && lod->levels[i].model != lod->levels[0].model)
-            th_model_free((th_model *)lod->levels[i].model);
+            th_model_destroy((th_model *)lod->levels[i].model);
     free(lod);
 }

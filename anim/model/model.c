@@ -1,13 +1,14 @@
-#include <throng/anim/model.h>
+#include <anim/model.h>
 
 #include "exact_cursor.h"
 #include "vertices.h"
 
 #include <anim/clip_choice.h>
+#include <anim/exact.h>
 #include <anim/weights.h>
 #include <core/arena.h>
+#include <core/error.h>
 #include <core/suggest.h>
-#include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <float.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void th_model_free(th_model *model)
+void th_model_destroy(th_model *model)
 {
     if (model)
         th_arena_destroy(model->arena);
@@ -23,7 +24,8 @@ void th_model_free(th_model *model)
 
 uint32_t th_model_find_joint(const th_model *model, const char *name)
 {
-    assert(model && name);
+    if (!TH_VALID(model && name))
+        return TH_NO_INDEX;
     for (uint32_t j = 0; j < model->joint_count; j++)
         if (strcmp(model->joints[j].name, name) == 0)
             return j;
@@ -32,7 +34,8 @@ uint32_t th_model_find_joint(const th_model *model, const char *name)
 
 uint32_t th_model_find_clip(const th_model *model, const char *name)
 {
-    assert(model && name);
+    if (!TH_VALID(model && name))
+        return TH_NO_INDEX;
     for (uint32_t c = 0; c < model->clip_count; c++)
         if (strcmp(model->clips[c].name, name) == 0)
             return c;
@@ -129,7 +132,8 @@ bool th_bone_place(const th_bone *bone, float out[3])
 
 th_palette_base th_model_palette_base(const th_model *model, uint32_t bone)
 {
-    assert(model && bone < model->bone_count);
+    if (!TH_VALID_MODEL(model) || !TH_VALID(bone < model->bone_count))
+        return (th_palette_base){0};
     th_palette_base base = {.step = th_palette_step(model->size)};
     th_bone_place(&model->bones[bone], base.place);
     return base;
@@ -260,9 +264,27 @@ static bool all_finite(const float *values, size_t count)
     return true;
 }
 
+/* An array that is NULL though its count is above 0, as only a program can make one. */
+static const char *missing_array(const th_model *m)
+{
+    const th_appearances *a = &m->appearances;
+    return !m->joints                                                               ? "joints"
+           : m->bone_count > 0 && !m->bones                                         ? "bones"
+           : m->weight_count > 0 && !m->weights                                     ? "weights"
+           : m->mesh_count > 0 && !m->meshes                                        ? "meshes"
+           : m->material_count > 0 && !m->materials                                 ? "materials"
+           : m->texture_count > 0 && !m->textures                                   ? "textures"
+           : m->clip_count > 0 && !m->clips                                         ? "clips"
+           : a->count > 0 && (!a->statures || (a->region_count > 0 && !a->regions)) ? "appearances"
+                                                                                    : NULL;
+}
+
 /* deltas: of the meshes before; updated. */
 static th_result check_mesh(const th_model *model, const th_mesh *mesh, uint64_t *deltas, th_error *err)
 {
+    if ((mesh->vertex_count > 0 && !mesh->vertices) || (mesh->index_count > 0 && !mesh->indices) ||
+        (mesh->target_count > 0 && !mesh->targets))
+        return th_fail(err, TH_ERR_INPUT, "mesh %s: vertices, indices or targets are NULL", mesh->name);
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
         const th_vertex *v = &mesh->vertices[i];
         float sum = 0;
@@ -282,7 +304,8 @@ static th_result check_mesh(const th_model *model, const th_mesh *mesh, uint64_t
                            mesh->indices[i], mesh->vertex_count);
     for (uint32_t t = 0; t < mesh->target_count; t++) {
         const th_morph_target *target = &mesh->targets[t];
-        bool good = target->weight < model->weight_count && (t == 0 || target->weight > target[-1].weight);
+        bool good = target->weight < model->weight_count && (t == 0 || target->weight > target[-1].weight) &&
+                    (target->delta_count == 0 || target->deltas);
         for (uint32_t d = 0; good && d < target->delta_count; d++) {
             const th_morph_delta *delta = &target->deltas[d];
             good = delta->vertex < mesh->vertex_count && (d == 0 || delta->vertex > delta[-1].vertex) &&
@@ -300,7 +323,7 @@ static th_result check_mesh(const th_model *model, const th_mesh *mesh, uint64_t
 static bool track_ok(const th_track *track, uint32_t width)
 {
     size_t numbers = (size_t)track->key_count * width;
-    if (track->key_count == 0 || !all_finite(track->values, numbers))
+    if (track->key_count == 0 || !track->times || !track->values || !all_finite(track->values, numbers))
         return false;
     if (track->tangents && (track->steps || track->key_count < 2 || !all_finite(track->tangents, 2 * numbers)))
         return false;
@@ -420,6 +443,8 @@ static th_result check_clip(const th_model *model, const th_clip *clip, int64_t 
     if (!(clip->duration_ticks >= 0) || !(clip->ticks_per_second > 0) || isinf(clip->duration_ticks) ||
         isinf(clip->ticks_per_second) || clip->duration_ticks / clip->ticks_per_second > (double)FLT_MAX)
         return th_fail(err, TH_ERR_INPUT, "clip %s: bad duration or ticks per second", clip->name);
+    if ((clip->channel_count > 0 && !clip->channels) || (clip->weight_track_count > 0 && !clip->weight_tracks))
+        return th_fail(err, TH_ERR_INPUT, "clip %s: channels or weight tracks are NULL", clip->name);
     for (uint32_t c = 0; c < clip->channel_count; c++) {
         const th_channel *channel = &clip->channels[c];
         if (channel->joint >= model->joint_count || (c > 0 && channel->joint <= channel[-1].joint))
@@ -484,6 +509,8 @@ th_result th_model_check(const th_model *model, th_error *err)
     assert(model);
     if (model->joint_count == 0)
         return th_fail(err, TH_ERR_INPUT, "the model has no joint");
+    if (missing_array(model))
+        return th_fail(err, TH_ERR_INPUT, "th_model.%s is NULL", missing_array(model));
     if (model->joint_count > TH_MAX_JOINTS)
         return th_fail(err, TH_ERR_LIMIT, "%u joints, the limit is %u", model->joint_count, TH_MAX_JOINTS);
     for (uint32_t j = 0; j < model->joint_count; j++) {

@@ -2,9 +2,9 @@
 #ifndef TH_ANIM_MODEL_MOTION_H
 #define TH_ANIM_MODEL_MOTION_H
 
+#include <anim/model.h>
 #include <core/arena.h>
-#include <throng/anim/interpolation.h>
-#include <throng/anim/model.h>
+#include <throng/throng.h>
 
 /* A model of which another one is a joint level, with the same clips: authored, and as this function left it. */
 typedef struct th_in_place_source {

@@ -4,12 +4,12 @@
  * bounds the pixels, and clusters that cannot be much above the largest distance so far need no look. Where vertices
  * move to targets the bound does not hold; these are always looked at. So are all of joint levels, whose vertices
  * follow other bones from other places. */
-#include <throng/anim/skin_error.h>
+#include <anim/skin_error.h>
 
 #include "vertices.h"
 
 #include <core/arena.h>
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>

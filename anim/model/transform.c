@@ -1,4 +1,4 @@
-#include <throng/anim/transform.h>
+#include <anim/transform.h>
 
 #include <assert.h>
 #include <math.h>

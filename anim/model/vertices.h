@@ -2,7 +2,7 @@
 #ifndef TH_ANIM_MODEL_VERTICES_H
 #define TH_ANIM_MODEL_VERTICES_H
 
-#include <throng/anim/model.h>
+#include <anim/model.h>
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* Synthetic models: hierarchy and rest pose, a prism for every joint, morph targets, and clips in which a wave runs
  * from the root to the tips. */
-#include <throng/anim/synthetic.h>
+#include <anim/synthetic.h>
 
+#include <anim/exact.h>
 #include <core/arena.h>
 #include <core/random.h>
-#include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <math.h>

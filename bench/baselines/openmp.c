@@ -3,7 +3,7 @@
 
 #ifdef _OPENMP
 
-#include <throng/jobs/scheduler.h>
+#include <jobs/scheduler.h>
 
 #include <errno.h>
 #include <omp.h>

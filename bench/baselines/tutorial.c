@@ -1,8 +1,8 @@
 #include <bench/tutorial.h>
 
+#include <anim/exact.h>
+#include <anim/palette.h>
 #include <core/arena.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/palette.h>
 
 #include <assert.h>
 #include <math.h>

@@ -59,7 +59,7 @@ void th_load_test_fini(th_load_test *s)
     th_samples_fini(&s->latencies);
     th_samples_fini(&s->unpreempted);
     th_worker_counts_destroy(s->counters);
-    free(s->palette);
+    th_palettes_destroy(s->palette);
 }
 
 th_result th_load_test_set_threads(th_load_test *s, uint32_t threads, th_error *err)
@@ -67,7 +67,7 @@ th_result th_load_test_set_threads(th_load_test *s, uint32_t threads, th_error *
     assert(threads > 0 && threads <= TH_JOBS_MAX_THREADS);
     clear(s);
     th_jobs_destroy(s->jobs);
-    return th_threads_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
+    return th_jobs_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
 }
 
 /* ---- crowds ---- */
@@ -96,7 +96,7 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
         *out = (copies * (double)th_crowd_palette_bytes(crowd) + (double)th_crowd_bytes(crowd) +
                 (s->desc->scene.behaviour ? (double)th_behaviour_bytes(scene->behaviour) : 0)) /
                    characters +
-               2 * sizeof(th_instance) + th_behaviour_most_layers(s->desc->scene.behaviour) * sizeof(th_layer) +
+               2 * sizeof(th_spawn) + th_behaviour_most_layers(s->desc->scene.behaviour) * sizeof(th_layer) +
                (s->desc->scene.behaviour ? 1 : 0) + (shares(s) ? TH_SHARED_CROWD_BYTES : 0) +
                (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
@@ -106,7 +106,7 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
 
 static void free_palette(th_load_test *s)
 {
-    free(s->palette);
+    th_palettes_destroy(s->palette);
     s->palette = NULL;
     s->palette_bytes = 0;
 }
@@ -118,12 +118,12 @@ th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_err
     th_result result = create_crowd(s, characters, &s->scene, &s->crowd, err);
     if (result == TH_OK && th_crowd_palette_bytes(s->crowd) > s->palette_bytes) {
         free_palette(s);
-        result = th_palette_create(s->crowd, &s->palette, err);
+        result = th_palettes_create(s->crowd, &s->palette, err);
         s->palette_bytes = result == TH_OK ? th_crowd_palette_bytes(s->crowd) : 0;
     }
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs, .behaviour = s->scene->behaviour},
-                                 &s->frame, err);
+        result = th_frame_create_with(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs}, s->scene->behaviour,
+                                      &s->frame, err);
     if (result == TH_OK && shares(s))
         result = th_shared_crowd_init(&s->shared, s->scene, s->crowd, s->desc->share_hz, err);
     return result;
@@ -190,14 +190,14 @@ void th_load_test_run(void *load_test, uint64_t frame)
     th_jobs_frame_begin(s->jobs);
     if (s->shared.plan)
         th_shared_crowd_plan(&s->shared, s->jobs, time_of(frame));
-    th_frame_animate(s->frame, time_of(frame), s->palette);
+    th_frame_run(s->frame, time_of(frame), s->palette);
     th_jobs_frame_end(s->jobs);
 }
 
 th_stress_poses th_load_test_poses(const th_load_test *s)
 {
     if (!s->shared.plan)
-        return (th_stress_poses){.evaluated = s->crowd ? th_crowd_instance_count(s->crowd) : 0};
+        return (th_stress_poses){.evaluated = s->crowd ? th_crowd_capacity(s->crowd) : 0};
     const th_pose_counts counts = th_pose_plan_counts(s->shared.plan);
     return (th_stress_poses){.evaluated = counts.evaluated, .shared = counts.shared, .apart = s->shared.apart};
 }

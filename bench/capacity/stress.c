@@ -46,7 +46,7 @@ static th_result check(stress_run *s, th_row *row, th_error *err)
 {
     const th_validate_run_desc validation = validation_of(s);
     s->out->isa = th_crowd_isa(s->load_test.crowd);
-    row->characters = th_crowd_instance_count(s->load_test.crowd);
+    row->characters = th_crowd_capacity(s->load_test.crowd);
     th_result result = th_validate_run(&validation, row, err);
     row->bones = th_crowd_bone_count(s->load_test.crowd); /* that the last frame evaluated */
     for (uint64_t frame = 0; result == TH_OK && frame <= TH_VALIDATE_FRAME; frame += TH_VALIDATE_FRAME / 4)
@@ -218,7 +218,7 @@ static void describe(stress_run *s)
     if (scene.instance_count == 0)
         scene.instance_count = (uint32_t)out->report.rows[0].characters;
     json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "isa", th_isa_name(out->isa), "palette",
-                            th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_WORK_STEALING),
+                            th_format_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_WORK_STEALING),
                             "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN,
                             "budget_ms", th_json_real(out->budget_ns / 1e6));
     if (s->desc->share_hz > 0)

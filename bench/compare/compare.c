@@ -1,10 +1,10 @@
 #include <bench/compare.h>
 
+#include <anim/crowd.h>
 #include <bench/student.h>
 #include <core/json.h>
 #include <core/text_format.h>
-#include <throng/anim/crowd.h>
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <assert.h>
 #include <math.h>

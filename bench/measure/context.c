@@ -3,9 +3,9 @@
 #include "build.h"
 #include "commit.h"
 
+#include <anim/crowd.h>
 #include <core/clock.h>
 #include <core/json.h>
-#include <throng/anim/crowd.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include <bench/interference.h>
 
 #include <core/clock.h>
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <assert.h>
 #include <dirent.h>

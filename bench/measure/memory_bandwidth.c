@@ -1,7 +1,7 @@
 #include "memory_bandwidth.h"
 
 #include <bench/interference.h>
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <stdlib.h>

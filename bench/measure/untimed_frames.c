@@ -1,9 +1,9 @@
 #include "untimed_frames.h"
 
+#include <core/cache_line.h>
 #include <core/clock.h>
 #include <core/json.h>
 #include <core/text_format.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <errno.h>

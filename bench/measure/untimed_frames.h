@@ -4,8 +4,8 @@
 
 #include <bench/counters.h>
 #include <bench/report.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/tracer.h>
+#include <runtime/frame.h>
+#include <runtime/tracer.h>
 
 /* ---- counted ---- */
 

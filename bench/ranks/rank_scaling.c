@@ -17,8 +17,7 @@ uint32_t th_rank_counts(uint32_t ranks, uint32_t out[TH_RANKS_MAX])
     return count;
 }
 
-void th_rank_split(const th_instance *instances, uint32_t count, const uint32_t *costs, uint32_t ranks,
-                   uint32_t *bounds)
+void th_rank_split(const th_spawn *instances, uint32_t count, const uint32_t *costs, uint32_t ranks, uint32_t *bounds)
 {
     assert((instances || count == 0) && costs && ranks > 0 && bounds);
     uint64_t total = 0, before = 0;

@@ -57,7 +57,7 @@ static bool is_not_slower(const th_row *row, const th_row *best)
 }
 
 /* Comparisons of more than one scheduler. The fastest is one with threads; the plain loop is their baseline. */
-static bool print_schedulers(const th_report *report, th_format format, FILE *file)
+static bool print_schedulers(const th_report *report, th_output_format format, FILE *file)
 {
     th_sheet sheet = th_sheet_table(0);
     for (uint32_t r = 0; r < report->row_count; r++) {
@@ -166,7 +166,7 @@ static void add_kernel(th_sheet *sheet, const th_report *report, const th_row *r
 }
 
 /* Nothing without ceilings and poses. */
-static bool print_roofline(const th_report *report, th_format format, FILE *file)
+static bool print_roofline(const th_report *report, th_output_format format, FILE *file)
 {
     th_sheet ceilings = th_sheet_table(0), kernels = th_sheet_table(0);
     for (uint32_t r = 0; r < report->row_count; r++) {
@@ -203,7 +203,7 @@ static bool print_roofline(const th_report *report, th_format format, FILE *file
 /* ---- all ---- */
 
 /* Groups of compared entries are separated by a blank line; all poses are compared. */
-static bool print_view(const th_report *report, th_row_view view, th_format format, FILE *file)
+static bool print_view(const th_report *report, th_row_view view, th_output_format format, FILE *file)
 {
     const th_row *last = NULL;
     th_sheet sheet = th_sheet_table(view);
@@ -221,16 +221,16 @@ static bool print_view(const th_report *report, th_row_view view, th_format form
     return th_sheet_write(&sheet, format, file);
 }
 
-static void print_notes(const th_report *report, th_format format, FILE *file)
+static void print_notes(const th_report *report, th_output_format format, FILE *file)
 {
     fputc('\n', file);
     th_write_line(file, format, "Medians. %s%.0f %% CI: half-width, relative to the median, %s.%s",
-                  format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
+                  format == TH_OUTPUT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
                   100 * TH_CONFIDENCE,
                   report->process_count > 1 ? "over processes"
                                             : "of this process only; others differ by more (--processes 12 measures "
                                               "that)",
-                  format == TH_FORMAT_TEXT ? " --out FILE.md has more columns." : "");
+                  format == TH_OUTPUT_TEXT ? " --out FILE.md has more columns." : "");
     th_write_line(
         file, format,
         "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "
@@ -263,7 +263,7 @@ static double median_of(const th_row *row)
 }
 
 /* The fastest pose, beside the tutorial method and the memory floor. False: there is none. */
-static bool summarize_poses(const th_report *report, th_format format, FILE *file)
+static bool summarize_poses(const th_report *report, th_output_format format, FILE *file)
 {
     const th_row *best = NULL, *tutorial = NULL;
     for (const th_row *row = report->rows; row < report->rows + report->row_count; row++) {
@@ -291,7 +291,7 @@ static bool summarize_poses(const th_report *report, th_format format, FILE *fil
 
 /* Our scheduler and the fastest other one with threads, in the comparison that begins with this row. Returns whether
  * there are both. */
-static bool summarize_comparison(const th_report *report, uint32_t first, th_format format, FILE *file)
+static bool summarize_comparison(const th_report *report, uint32_t first, th_output_format format, FILE *file)
 {
     const th_row *ours = row_of(report, first, TH_SCHEDULER_WORK_STEALING), *other = NULL;
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
@@ -312,7 +312,7 @@ static bool summarize_comparison(const th_report *report, uint32_t first, th_for
 }
 
 /* Without poses: a frame's calls and the smallest call, else what was compared first. */
-static void summarize_schedulers(const th_report *report, th_format format, FILE *file)
+static void summarize_schedulers(const th_report *report, th_output_format format, FILE *file)
 {
     static const char *const names[] = {"jobs/frame:60hz/", "jobs/fork_join:"};
     bool is_written = false;
@@ -331,7 +331,7 @@ static void summarize_schedulers(const th_report *report, th_format format, FILE
 /* Settings save time by drawing characters a little wrong: milliseconds of posing in a frame against pixels, the 99th
  * percentile. Any row that has both figures is a setting, whatever it is called. Names the one that takes least time
  * within half a pixel, which people do not see; of equal ones that with fewer pixels. */
-static void summarize_settings(const th_report *report, th_format format, FILE *file)
+static void summarize_settings(const th_report *report, th_output_format format, FILE *file)
 {
     const th_row *best = NULL;
     double best_ms = 0, best_px = 0;
@@ -353,7 +353,7 @@ static void summarize_settings(const th_report *report, th_format format, FILE *
 }
 
 /* What a reader looks for, where a terminal shows it: at the very end. */
-static void print_summary(const th_report *report, th_format format, FILE *file)
+static void print_summary(const th_report *report, th_output_format format, FILE *file)
 {
     if (report->is_dry_run)
         return;
@@ -388,7 +388,7 @@ static void print_summary(const th_report *report, th_format format, FILE *file)
 
 /* ---- all of it ---- */
 
-bool th_bench_print(const th_report *report, th_format format, FILE *file)
+bool th_bench_print(const th_report *report, th_output_format format, FILE *file)
 {
     assert(report && file);
     bool printed = true;

@@ -121,7 +121,7 @@ bool th_comparison_csv(const th_comparison *c, FILE *file)
 
 /* ---- text ---- */
 
-static void print_source(const char *which, const th_result_file *results, th_format format, FILE *file)
+static void print_source(const char *which, const th_result_file *results, th_output_format format, FILE *file)
 {
     const char *commit = json_string_value(json_object_get(results->context, "commit"));
     const char *date = json_string_value(json_object_get(results->context, "date"));
@@ -134,7 +134,7 @@ static void print_source(const char *which, const th_result_file *results, th_fo
     th_write_line(file, format, "%s", line);
 }
 
-bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
+bool th_comparison_print(const th_comparison *c, th_output_format format, FILE *file)
 {
     assert(c && file);
     print_source("old", c->old_results, format, file);

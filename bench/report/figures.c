@@ -1,8 +1,8 @@
 #include "figures.h"
 
+#include <anim/crowd.h>
 #include <bench/counters.h>
 #include <bench/student.h>
-#include <throng/anim/crowd.h>
 
 #include <assert.h>
 #include <math.h>
@@ -155,14 +155,14 @@ json_t *th_figures_json(const th_figure *figures, size_t count)
     return th_sheet_object(&sheet);
 }
 
-bool th_sheet_write_more(th_sheet *sheet, th_format format, th_table_widths *widths, FILE *file)
+bool th_sheet_write_more(th_sheet *sheet, th_output_format format, th_table_widths *widths, FILE *file)
 {
     const bool written = sheet->count == 0 || th_table_write_more(sheet->table, format, widths, file);
     th_table_destroy(sheet->table);
     return written;
 }
 
-bool th_sheet_write(th_sheet *sheet, th_format format, FILE *file)
+bool th_sheet_write(th_sheet *sheet, th_output_format format, FILE *file)
 {
     const bool written = sheet->count == 0 || th_table_write(sheet->table, format, file);
     th_table_destroy(sheet->table);
@@ -172,22 +172,22 @@ bool th_sheet_write(th_sheet *sheet, th_format format, FILE *file)
 bool th_write_csv(json_t *objects, FILE *file)
 {
     th_table *table = th_table_from_objects(objects);
-    const bool written = th_table_write(table, TH_FORMAT_CSV, file);
+    const bool written = th_table_write(table, TH_OUTPUT_CSV, file);
     th_table_destroy(table);
     json_decref(objects);
     return written;
 }
 
-void th_print_texts(const json_t *texts, const char *prefix, th_format format, FILE *file)
+void th_print_texts(const json_t *texts, const char *prefix, th_output_format format, FILE *file)
 {
     size_t index;
     const json_t *text;
     json_array_foreach(texts, index, text) th_write_line(file, format, "%s: %s", prefix, json_string_value(text));
 }
 
-void th_print_gap(th_format format, FILE *file)
+void th_print_gap(th_output_format format, FILE *file)
 {
-    fputs(format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE ? "\n" : "", file);
+    fputs(format == TH_OUTPUT_TEXT || format == TH_OUTPUT_WIDE ? "\n" : "", file);
 }
 
 /* ---- how well an entry's median is known ---- */
@@ -263,8 +263,8 @@ double th_row_memory_floor_ns(const th_report *report, const th_row *row)
 {
     const char *format = strrchr(row->name, '/');
     bool is_known = !th_row_is_external(row);
-    for (int p = TH_PALETTE_F32 + 1; format && p < TH_PALETTE_COUNT; p++)
-        is_known = is_known && strcmp(format + 1, th_palette_name((th_palette)p)) != 0;
+    for (int p = TH_FORMAT_F32 + 1; format && p < TH_FORMAT_COUNT; p++)
+        is_known = is_known && strcmp(format + 1, th_format_name((th_format)p)) != 0;
     return is_known ? fmin(bone_ns_of(report, "limit/write_cached"), bone_ns_of(report, "limit/write_streamed"))
                     : (double)NAN;
 }
@@ -294,7 +294,7 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
     /* The kernel that other programs are compared with, where there are any. */
     char best[64];
     unsigned compared = 0;
-    snprintf(best, sizeof best, ">x pose/%s/%s", th_isa_name(th_isa_best()), th_palette_name(TH_PALETTE_F32));
+    snprintf(best, sizeof best, ">x pose/%s/%s", th_isa_name(th_isa_best()), th_format_name(TH_FORMAT_F32));
     const double best_ns = is_pose ? bone_ns_of(report, best + strlen(">x ")) : (double)NAN;
     for (uint32_t r = 0; r < report->row_count && is_pose; r++)
         compared |= th_row_is_external(&report->rows[r]) ? TH_ROW_POSE : 0;
@@ -392,7 +392,7 @@ static double counter_of(const json_t *counters, th_counter counter)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-bool th_report_print_counters(const th_report *report, th_format format, FILE *file)
+bool th_report_print_counters(const th_report *report, th_output_format format, FILE *file)
 {
     th_sheet sheet = th_sheet_table(0);
     for (uint32_t r = 0; r < report->row_count; r++) {

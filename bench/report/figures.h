@@ -70,27 +70,27 @@ void th_stress_write_headline(th_stress *stress, const th_stress_point *point);
 /* ---- what reports share ---- */
 
 /* Prints what was animated and on what machine, to stand above the tables. */
-void th_report_print_conditions(const th_report *report, th_format format, FILE *file);
+void th_report_print_conditions(const th_report *report, th_output_format format, FILE *file);
 
 /* Appends th_report.picture to a line; prints it, or nothing for NULL. */
 void th_report_add_picture(const json_t *picture, char *line, size_t size);
-void th_report_print_picture(const json_t *picture, th_format format, FILE *file);
+void th_report_print_picture(const json_t *picture, th_output_format format, FILE *file);
 
 /* Prints which palettes were right, after a dry run, which has no times. False when memory is out. */
-bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file);
+bool th_report_print_dry_run(const th_report *report, th_output_format format, FILE *file);
 
 /* What was counted in additional frames: a blank line, entries that have counters, and what is missing of them; nothing
  * where there are none. False when memory is out. */
-bool th_report_print_counters(const th_report *report, th_format format, FILE *file);
+bool th_report_print_counters(const th_report *report, th_output_format format, FILE *file);
 
 /* Prints th_report_warnings, to stand below the tables. */
-void th_report_print_warnings(const th_report *report, th_format format, FILE *file);
+void th_report_print_warnings(const th_report *report, th_output_format format, FILE *file);
 
 /* "PREFIX: TEXT" for each text of an array. */
-void th_print_texts(const json_t *texts, const char *prefix, th_format format, FILE *file);
+void th_print_texts(const json_t *texts, const char *prefix, th_output_format format, FILE *file);
 
 /* The end of a paragraph: a blank line in text, nothing in other formats. */
-void th_print_gap(th_format format, FILE *file);
+void th_print_gap(th_output_format format, FILE *file);
 
 /* Writes objects as CSV (th_table_from_objects), and releases them. False when memory is out. */
 bool th_write_csv(json_t *objects, FILE *file);

@@ -93,7 +93,7 @@ json_t *th_rank_scaling_json(const th_rank_scaling *s)
     json_t *scaling =
         json_pack("{s:b, s:b, s:i, s:i, s:i, s:i, s:s, s:s, s:o}", "weak", s->is_weak, "partial", is_partial, "rounds",
                   (int)s->rounds_done, "frames", (int)s->frames, "ranks", (int)s->ranks, "threads_per_rank",
-                  (int)s->threads, "isa", th_isa_name(s->isa), "palette", th_palette_name(s->palette), "points",
+                  (int)s->threads, "isa", th_isa_name(s->isa), "palette", th_format_name(s->palette), "points",
                   with_points(th_sheet_json(JSON), s).objects);
     json_t *context = th_json_set(th_report_context_json(&s->report), "partial", json_boolean(is_partial));
     return json_pack("{s:o, s:o}", "context", context, "rank_scaling", scaling);
@@ -101,7 +101,7 @@ json_t *th_rank_scaling_json(const th_rank_scaling *s)
 
 /* ---- text ---- */
 
-bool th_rank_scaling_print(const th_rank_scaling *s, th_format format, FILE *file)
+bool th_rank_scaling_print(const th_rank_scaling *s, th_output_format format, FILE *file)
 {
     assert(s && file);
     if (s->rounds_done < s->rounds)

@@ -239,7 +239,7 @@ json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc)
         const char *name = clip < model->clip_count ? model->clips[clip].name : clip == TH_NO_INDEX ? "all" : NULL;
         /* The palette of a character in single precision, as in a crowd. */
         const size_t bytes =
-            th_palette_stride(TH_PALETTE_F32, th_palette_entries(model->bone_count, model->weight_count));
+            th_palette_stride(TH_FORMAT_F32, th_palette_entries(model->bone_count, model->weight_count));
         json_t *json =
             json_pack("{s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name), "joints",
                       (int)model->joint_count, "bones", (int)model->bone_count, "clips", (int)model->clip_count,
@@ -311,7 +311,7 @@ bool th_report_csv(const th_report *report, FILE *file)
 
 /* ---- text ---- */
 
-static void print_scene(const json_t *scene, th_format format, FILE *file)
+static void print_scene(const json_t *scene, th_output_format format, FILE *file)
 {
     size_t index;
     const json_t *model;
@@ -337,7 +337,7 @@ static void print_scene(const json_t *scene, th_format format, FILE *file)
     th_write_line(file, format, "%s", line);
 }
 
-void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
+void th_report_print_conditions(const th_report *report, th_output_format format, FILE *file)
 {
     const th_context *c = &report->context;
     if (report->is_partial)
@@ -375,7 +375,7 @@ void th_report_add_picture(const json_t *picture, char *line, size_t size)
               json_string_value(json_object_get(picture, "renderer")));
 }
 
-void th_report_print_picture(const json_t *picture, th_format format, FILE *file)
+void th_report_print_picture(const json_t *picture, th_output_format format, FILE *file)
 {
     char line[512] = "";
     th_report_add_picture(picture, line, sizeof line);
@@ -383,7 +383,7 @@ void th_report_print_picture(const json_t *picture, th_format format, FILE *file
         th_write_line(file, format, "%s", line);
 }
 
-bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file)
+bool th_report_print_dry_run(const th_report *report, th_output_format format, FILE *file)
 {
     th_sheet sheet = th_sheet_table(TH_ROW_DRY);
     for (uint32_t r = 0; r < report->row_count; r++)
@@ -395,7 +395,7 @@ bool th_report_print_dry_run(const th_report *report, th_format format, FILE *fi
     return printed;
 }
 
-void th_report_print_warnings(const th_report *report, th_format format, FILE *file)
+void th_report_print_warnings(const th_report *report, th_output_format format, FILE *file)
 {
     json_t *warnings = th_report_warnings(report);
     th_print_texts(warnings, "warning", format, file);

@@ -251,7 +251,7 @@ json_t *th_scale_json(const th_scale *scale)
 /* ---- text ---- */
 
 /* Lines of a terminal are too short for the intervals. */
-static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th_format format, FILE *file)
+static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th_output_format format, FILE *file)
 {
     static const char *const heads[TH_POP_COUNT] = {
         ">global",       ">parallel",      ">load balance", ">+communication", ">serialisation", ">transfer",
@@ -264,7 +264,7 @@ static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th
         for (int f = 0; f < TH_POP_COUNT; f++) {
             const th_estimate factor = {pop->values[f], pop->intervals[f].low, pop->intervals[f].high};
             figures[1 + f] =
-                TH_COLUMN(heads[f], format == TH_FORMAT_TEXT ? TH_SHARE(factor.value, "%.1f %%") : TH_ESTIMATE(factor));
+                TH_COLUMN(heads[f], format == TH_OUTPUT_TEXT ? TH_SHARE(factor.value, "%.1f %%") : TH_ESTIMATE(factor));
         }
         if (!scale->report.rows[i].failure[0])
             th_sheet_add(&sheet, figures, 1 + TH_POP_COUNT);
@@ -280,7 +280,8 @@ static void add_estimate(char *line, size_t size, const char *name, const th_est
 }
 
 /* measured: the most threads in the fits. */
-static void print_fits(const th_scale_curve *curve, bool is_weak, uint32_t measured, th_format format, FILE *file)
+static void print_fits(const th_scale_curve *curve, bool is_weak, uint32_t measured, th_output_format format,
+                       FILE *file)
 {
     static const char *const names[] = {"Amdahl's law", "Universal Scalability Law"};
     if (is_weak) {
@@ -326,13 +327,13 @@ static void print_fits(const th_scale_curve *curve, bool is_weak, uint32_t measu
 }
 
 /* A line above a table. */
-static void print_heading(const char *text, th_format format, FILE *file)
+static void print_heading(const char *text, th_output_format format, FILE *file)
 {
     th_write_line(file, format, "%s", text);
     th_print_gap(format, file);
 }
 
-static bool print_first_curve(const th_scale *scale, th_format format, FILE *file)
+static bool print_first_curve(const th_scale *scale, th_output_format format, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
     const th_scale_point *last = NULL; /* measured, with most threads; of those that are not oversubscribed, if any */
@@ -364,7 +365,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     th_write_line(file, format,
                   "POP factors: parallel efficiency is load balance x serialisation x transfer; computation scaling is "
                   "instructions x IPC x frequency%s:",
-                  format == TH_FORMAT_TEXT ? " (--out FILE.md has their 95 % CI)" : ", with 95 % CI");
+                  format == TH_OUTPUT_TEXT ? " (--out FILE.md has their 95 % CI)" : ", with 95 % CI");
     th_print_gap(format, file);
     printed = printed && print_factors(scale, curve, format, file);
     printed = printed && th_report_print_counters(&scale->report, format, file);
@@ -389,7 +390,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
 }
 
 /* All curves beside each other, and the best of all points. */
-static bool print_map(const th_scale *scale, th_format format, FILE *file)
+static bool print_map(const th_scale *scale, th_output_format format, FILE *file)
 {
     enum { MAP_COLUMNS = 8 };
     bool varies_scheduler = false, varies_characters = false, varies_grain = false, printed = true;
@@ -464,7 +465,7 @@ static bool print_map(const th_scale *scale, th_format format, FILE *file)
 }
 
 /* What the figures are, and what their intervals hold for. */
-static void print_notes(const th_scale *scale, th_format format, FILE *file)
+static void print_notes(const th_scale *scale, th_output_format format, FILE *file)
 {
     const uint32_t repetitions = scale->report.rows[0].real_ns.count, processes = scale->report.process_count;
     char line[512] = "";
@@ -484,19 +485,19 @@ static void print_notes(const th_scale *scale, th_format format, FILE *file)
                   "intervals say (--processes 12 measures that).",
                   repetitions, th_plural(repetitions));
     th_write_line(file, format, "%s %s%.0f %% CI: half-width, relative to the median. [low, high]: %s.%s", line,
-                  format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
+                  format == TH_OUTPUT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
                   100 * TH_CONFIDENCE,
                   processes > 1 ? "at the same confidence" : "at the same confidence, from resampled rounds",
-                  format == TH_FORMAT_TEXT ? " --out FILE.md has more columns." : "");
+                  format == TH_OUTPUT_TEXT ? " --out FILE.md has more columns." : "");
 }
 
-bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
+bool th_scale_print(const th_scale *scale, th_output_format format, FILE *file)
 {
     assert(scale && file);
     const th_scale_curve *curve = &scale->curves[0];
     char how[512] = "";
     th_append(how, sizeof how, "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters",
-              th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(curve->scheduler),
+              th_isa_name(scale->isa), th_format_name(scale->palette), th_scheduler_name(curve->scheduler),
               th_placement_name(scale->placement), curve->grain);
     if (scale->share_hz > 0)
         th_append(how, sizeof how, ", poses shared at %g Hz", scale->share_hz);

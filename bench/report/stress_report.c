@@ -154,7 +154,7 @@ static void add_sentence(char *line, size_t size, const th_stress *stress, const
         th_report_add_picture(stress->report.picture, line, size);
     }
     th_append(line, size, "; %s, %s, %s; throng %s)", context->cpu[0] ? context->cpu : "unknown CPU",
-              th_isa_name(stress->isa), th_palette_name(stress->palette), th_context_version());
+              th_isa_name(stress->isa), th_format_name(stress->palette), th_context_version());
 }
 
 /* What its short tests say; nothing of it is confirmed. */
@@ -348,7 +348,7 @@ json_t *th_stress_json(const th_stress *stress)
 /* ---- text ---- */
 
 /* What the figures mean. */
-static void print_notes(const th_stress *stress, th_format format, FILE *file)
+static void print_notes(const th_stress *stress, th_output_format format, FILE *file)
 {
     th_write_line(
         file, format,
@@ -359,7 +359,7 @@ static void print_notes(const th_stress *stress, th_format format, FILE *file)
         "count.",
         100 * TH_CONFIDENCE, 100 * TH_CAPACITY_MISS_RATE, stress->budget_ns / 1e6,
         th_capacity_allowed_misses(stress->frames), th_digits_from(stress->frames).text, 100 * TH_CAPACITY_MISS_RATE,
-        format == TH_FORMAT_TEXT ? "" : "Lost: missed ticks x budget. ", stress->preemption_threshold_ns / 1e6);
+        format == TH_OUTPUT_TEXT ? "" : "Lost: missed ticks x budget. ", stress->preemption_threshold_ns / 1e6);
     if (shares_poses(stress))
         th_write_line(
             file, format,
@@ -385,7 +385,7 @@ static void print_notes(const th_stress *stress, th_format format, FILE *file)
 }
 
 /* Warnings about reproducibility and visibility. */
-static void print_warnings(const th_stress *stress, th_format format, FILE *file)
+static void print_warnings(const th_stress *stress, th_output_format format, FILE *file)
 {
     for (uint32_t i = 0; i < stress->point_count; i++) {
         const th_stress_point *p = &stress->points[i];
@@ -406,13 +406,13 @@ static void print_warnings(const th_stress *stress, th_format format, FILE *file
     }
 }
 
-bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
+bool th_stress_print(const th_stress *stress, th_output_format format, FILE *file)
 {
     assert(stress && file);
     bool printed;
     th_report_print_conditions(&stress->report, format, file);
     th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames %s on ticks of %.4g ms",
-                  th_isa_name(stress->isa), th_palette_name(stress->palette),
+                  th_isa_name(stress->isa), th_format_name(stress->palette),
                   th_scheduler_name(TH_SCHEDULER_WORK_STEALING), th_placement_name(stress->placement),
                   frame_name(stress), stress->budget_ns / 1e6);
     th_report_print_picture(stress->report.picture, format, file);

@@ -1,6 +1,6 @@
 #include "ablation.h"
 
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *sc
     th_batch_crowds *p = batch_crowds;
     const uint32_t count = th_crowd_batch_count(whole);
     *p = (th_batch_crowds){.crowds = calloc((size_t)count + 1, sizeof *p->crowds)};
-    th_instance *of_model = calloc((size_t)scene->instance_count + 1, sizeof *of_model);
+    th_spawn *of_model = calloc((size_t)scene->instance_count + 1, sizeof *of_model);
     th_result result = TH_OK;
     if (!p->crowds || !of_model)
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u batch_crowds of a crowd", count);
@@ -44,12 +44,10 @@ th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *sc
             const th_crowd_desc desc = {
                 .compiled_models = scene->compiled_models,
                 .compiled_model_count = scene->compiled_model_count,
-                .instances = of_model + first,
-                .instance_count = size,
                 .isa = th_crowd_isa(whole),
-                .palette = th_crowd_palette(whole),
+                .format = th_crowd_format(whole),
             };
-            result = th_crowd_create(&desc, &p->crowds[p->count], err);
+            result = th_crowd_create_with(&desc, of_model + first, size, &p->crowds[p->count], err);
             if (result != TH_OK)
                 break;
             const th_crowd *batch_crowd = p->crowds[p->count++];
@@ -98,7 +96,7 @@ static int pose_unwritten(uint32_t begin, uint32_t end, uint32_t worker, void *c
     const th_ablated_frame *a = ctx;
     unsigned char *output = output_of(a, worker);
     for (uint32_t i = begin; i < end; i++)
-        th_crowd_update(a->desc.batch_crowds->crowds[i], 0, 1, a->time_s, output, output + a->output_bytes);
+        th_crowd_pose(a->desc.batch_crowds->crowds[i], 0, 1, a->time_s, output, output + a->output_bytes);
     return 0;
 }
 

@@ -34,7 +34,7 @@ typedef struct th_ablated_frame th_ablated_frame;
 th_result th_ablated_frame_create(const th_ablated_frame_desc *desc, th_ablated_frame **out, th_error *err);
 void th_ablated_frame_destroy(th_ablated_frame *ablated);
 
-/* The remaining part of th_frame_animate. */
+/* The remaining part of th_frame_run. */
 void th_ablated_frame_run(th_ablated_frame *ablated, double time_s, void *palette);
 
 /* What worker 0 computed last and did not write out: palettes of a batch, or contents without a meaning. For tests. */

@@ -78,7 +78,7 @@ static th_result create_crowds(th_experiment *s, th_error *err)
         if (!largest || th_crowd_palette_bytes(s->crowds[i]) > th_crowd_palette_bytes(largest))
             largest = s->crowds[i];
     }
-    result = th_palette_create(largest, &s->palette, err);
+    result = th_palettes_create(largest, &s->palette, err);
     for (uint32_t i = 0; s->shared && i < s->crowd_count && result == TH_OK; i++)
         result = th_shared_crowd_init(&s->shared[i], s->scenes[i], s->crowds[i], d->share_hz, err);
 
@@ -229,8 +229,9 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
     th_result result = th_arena_failed(s->arena) ? TH_OK : create_crowds(s, err);
     for (uint32_t i = 0; i < d->scheduler_count && !th_arena_failed(s->arena); i++)
         for (uint32_t t = 0; t < thread_count(s, d->schedulers[i]) && result == TH_OK; t++) {
-            const th_jobs_desc jobs = {d->threads[t], d->schedulers[i], d->placement};
-            result = th_threads_create(&jobs, &s->pools[i * d->thread_count + t], err);
+            const th_jobs_desc jobs = {
+                .threads = d->threads[t], .scheduler = d->schedulers[i], .placement = d->placement};
+            result = th_jobs_create(&jobs, &s->pools[i * d->thread_count + t], err);
         }
     if (!th_arena_failed(s->arena) && result == TH_OK) {
         const th_crowd *largest = s->crowds[th_experiment_crowd(s, 0, out->curves[0].count - 1)];
@@ -276,6 +277,6 @@ void th_experiment_fini(th_experiment *s)
     for (uint32_t i = s->crowd_count; s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all: it goes last */
         th_scene_destroy(s->scenes[i]);
     th_worker_counts_destroy(s->worker_counts);
-    free(s->palette);
+    th_palettes_destroy(s->palette);
     th_arena_destroy(s->arena);
 }

@@ -44,7 +44,7 @@ static void plan(th_scaling_config *c, uint64_t frame)
 static void pose(th_scaling_config *c, uint64_t frame)
 {
     if (c->frame)
-        th_frame_animate(c->frame, time_of(frame), c->palette);
+        th_frame_run(c->frame, time_of(frame), c->palette);
     else
         th_ablated_frame_run(c->ablated, time_of(frame), c->palette);
 }
@@ -291,10 +291,9 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     out->is_weak = s->desc.is_weak;
     const th_crowd *last = s->crowds[s->part_crowds[out->part_count - 1]];
     out->palette_bytes = th_crowd_entry_count(last) * th_palette_entry_bytes(out->palette);
-    json_t *how =
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
-                  th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
-                  th_placement_name(out->placement), "grain", (int)curve->grain, "stages", "fused");
+    json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
+                            th_format_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
+                            th_placement_name(out->placement), "grain", (int)curve->grain, "stages", "fused");
     if (out->share_hz > 0)
         how = th_json_set(how, "share_hz", th_json_real(out->share_hz));
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);

@@ -3,8 +3,8 @@
 
 #include <anim/ceilings.h>
 #include <bench/context.h>
+#include <core/cache_line.h>
 #include <core/json.h>
-#include <throng/core/cache_line.h>
 
 #include <stdio.h>
 #include <stdlib.h>

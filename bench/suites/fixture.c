@@ -1,10 +1,9 @@
 #include "fixture.h"
 
-#include <throng/anim/human.h>
-#include <throng/anim/layer.h>
-#include <throng/anim/synthetic.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
+#include <anim/synthetic.h>
+#include <core/cache_line.h>
+#include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <assert.h>
 #include <math.h>
@@ -71,8 +70,8 @@ void th_fixture_fini(th_fixture *fixture)
         for (int i = 0; i < TH_INTERPOLATION_COUNT; i++)
             th_scene_destroy(fixture->base_scenes[s][i]);
     for (int i = 0; i < TH_FIXTURE_MORPHS; i++)
-        th_model_free(fixture->morphs[i]);
-    th_model_free(fixture->human);
+        th_model_destroy(fixture->morphs[i]);
+    th_model_destroy(fixture->human);
     for (uint32_t m = 0; fixture->joint_lods && m < fixture->requested.model_count; m++)
         th_joint_lod_destroy(fixture->joint_lods[m]);
     free(fixture->joint_lods);
@@ -131,7 +130,7 @@ th_result th_fixture_add(th_fixture *fixture, const th_scene_desc *desc, const t
     }
     result = th_scene_create(&shared_desc, &shared->scene, err);
     if (result == TH_OK)
-        result = th_scene_crowd(shared->scene, TH_ISA_SCALAR, TH_PALETTE_F32, &shared->plain, err);
+        result = th_scene_crowd(shared->scene, TH_ISA_SCALAR, TH_FORMAT_F32, &shared->plain, err);
     return result;
 }
 
@@ -147,8 +146,8 @@ th_result th_fixture_allocate(th_fixture *fixture, th_error *err)
     }
     if (!largest)
         return TH_OK;
-    const th_result result = th_palette_create(largest, &fixture->palette, err);
-    return result == TH_OK ? th_palette_create(largest, &fixture->reference, err) : result;
+    const th_result result = th_palettes_create(largest, &fixture->palette, err);
+    return result == TH_OK ? th_palettes_create(largest, &fixture->reference, err) : result;
 }
 
 void th_fixture_clear(th_fixture *fixture)
@@ -157,8 +156,8 @@ void th_fixture_clear(th_fixture *fixture)
         th_crowd_destroy(fixture->shared_scenes[i].plain);
         th_scene_destroy(fixture->shared_scenes[i].scene);
     }
-    free(fixture->palette);
-    free(fixture->reference);
+    th_palettes_destroy(fixture->palette);
+    th_palettes_destroy(fixture->reference);
     fixture->shared_count = 0;
     fixture->palette = fixture->reference = NULL;
 }
@@ -170,7 +169,7 @@ th_result th_fixture_reference(const th_fixture *fixture, const th_shared_scene 
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(shared->plain));
     if (!scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
-    th_crowd_update(shared->plain, 0, th_crowd_batch_count(shared->plain), time_s, fixture->reference, scratch);
+    th_crowd_pose(shared->plain, 0, th_crowd_batch_count(shared->plain), time_s, fixture->reference, scratch);
     free(scratch);
     *out = fixture->reference;
     return TH_OK;

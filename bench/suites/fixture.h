@@ -3,8 +3,8 @@
 #ifndef TH_BENCH_SUITES_FIXTURE_H
 #define TH_BENCH_SUITES_FIXTURE_H
 
-#include <throng/anim/joint_lod.h>
-#include <throng/runtime/scene.h>
+#include <anim/joint_lod.h>
+#include <runtime/scene.h>
 
 enum { TH_FIXTURE_MAX_SCENES = TH_LOD_LEVELS, TH_FIXTURE_MORPHS = 3 };
 

@@ -3,15 +3,15 @@
 #include "registry.h"
 #include "shared_crowd.h"
 
+#include <anim/behaviour.h>
+#include <anim/blend_space.h>
 #include <anim/ceilings.h>
+#include <anim/playback.h>
 #include <bench/tutorial.h>
 #include <bench/validate.h>
 #include <core/arena.h>
+#include <core/cache_line.h>
 #include <core/json.h>
-#include <throng/anim/behaviour.h>
-#include <throng/anim/blend_space.h>
-#include <throng/anim/playback.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>
@@ -87,7 +87,7 @@ static double time_of(uint64_t frame)
 static void run(void *subject, uint64_t frame)
 {
     benchmark *p = subject;
-    th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), p->palette, p->scratch);
+    th_crowd_pose(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), p->palette, p->scratch);
 }
 
 /* Runs one frame. All entries write to the same memory, so this removes the effect of the cache contents that another
@@ -143,7 +143,7 @@ static json_t *work_json(const th_scene *scene, const th_crowd_work *work, bool 
         for (uint32_t c = 0; c < th_compiled_model_source(scene->compiled_models[m])->clip_count; c++)
             key_bytes += th_compiled_model_clip_report(scene->compiled_models[m], c)->bytes;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const th_instance *instance = &scene->instances[i];
+        const th_spawn *instance = &scene->instances[i];
         exact_characters +=
             th_scene_clip(scene, i) &&
             !th_compiled_model_clip_report(scene->compiled_models[instance->model], instance->clip)->compiled;
@@ -213,7 +213,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     entry->check = check_left;
     entry->summarize = check_floor;
     th_validate_run_desc validation = validation_of(p);
-    if (shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32 && !p->layers_at)
+    if (shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_FORMAT_F32 && !p->layers_at)
         result = th_fixture_reference(fixture, shared, p->time_s(TH_VALIDATE_FRAME), &validation.reference, err);
     const th_crowd_work work = th_crowd_count_work(p->crowd);
     row->own = work_json(scene, &work, !p->mix.arena);
@@ -256,7 +256,7 @@ static void run_tutorial(void *subject, uint64_t frame)
     benchmark *p = subject;
     const th_scene *scene = p->shared->scene;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const th_instance *instance = &scene->instances[i];
+        const th_spawn *instance = &scene->instances[i];
         float *palette = (float *)((char *)p->palette + th_crowd_palette_offset(p->crowd, i));
         th_tutorial_palette(p->tutorials[instance->model], instance->clip,
                             th_scene_clip_time(scene, i, p->time_s(frame)), palette);
@@ -316,12 +316,12 @@ uint32_t th_pose_entries(th_entry *entries)
 {
     uint32_t count = 0;
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
-        for (int palette = 0; palette < TH_PALETTE_COUNT && th_isa_available((th_isa)isa); palette++) {
+        for (int palette = 0; palette < TH_FORMAT_COUNT && th_isa_available((th_isa)isa); palette++) {
             th_entry *e = &entries[count++];
             *e = entry_of(&pose);
             e->isa = (th_isa)isa;
-            e->palette = (th_palette)palette;
-            snprintf(e->name, sizeof e->name, "pose/%s/%s", th_isa_name(e->isa), th_palette_name(e->palette));
+            e->palette = (th_format)palette;
+            snprintf(e->name, sizeof e->name, "pose/%s/%s", th_isa_name(e->isa), th_format_name(e->palette));
         }
     for (size_t i = 0; i < sizeof baselines / sizeof *baselines; i++) {
         th_entry *e = &entries[count++];
@@ -508,8 +508,8 @@ static const th_crowd_layers *mixed_layers(void *subject, uint64_t frame)
 static void run_mix(void *subject, uint64_t frame)
 {
     benchmark *p = subject;
-    th_crowd_update_layers(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), mixed_layers(p, frame),
-                           p->palette, p->scratch);
+    th_crowd_pose_layers(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), mixed_layers(p, frame),
+                         p->palette, NULL, p->scratch);
 }
 
 /* Skips the row where a clip cannot be added, or models have no masks. */
@@ -549,7 +549,7 @@ static th_result prepare_mix(benchmark *p, const variation *v, th_error *err)
         return th_fail(err, TH_ERR_MEMORY, "no memory for layers");
     for (size_t at = 0; at < count; at++) {
         const uint32_t i = (uint32_t)(at / stride), k = (uint32_t)(at % stride);
-        const th_instance *from = &scene->instances[i];
+        const th_spawn *from = &scene->instances[i];
         const bool overrides = k < desc->override_count;
         const bool is_masked = overrides && k + desc->masked_count >= desc->override_count;
         const uint16_t clip = clip_of(scene, i, k);
@@ -601,7 +601,7 @@ static const th_crowd_layers *shared_layers(void *subject, uint64_t frame)
 
 static th_result prepare_sharing(benchmark *p, const variation *v, th_error *err)
 {
-    th_result result = th_threads_create(&(th_jobs_desc){.threads = 1}, &p->jobs, err);
+    th_result result = th_jobs_create(&(th_jobs_desc){.threads = 1}, &p->jobs, err);
     if (result == TH_OK)
         result = th_shared_crowd_init(&p->sharing, p->shared->scene, p->crowd, v->number, err);
     if (result != TH_OK)
@@ -785,13 +785,13 @@ static bool has_model(const th_entry *entry, const th_fixture *fixture, th_row *
 static void run_frame(void *subject, uint64_t frame)
 {
     benchmark *p = subject;
-    th_frame_animate(p->frame, p->time_s(frame), p->palette);
+    th_frame_run(p->frame, p->time_s(frame), p->palette);
 }
 
 static th_result prepare_frame(benchmark *p, const variation *v, th_error *err)
 {
     (void)v;
-    th_result result = th_threads_create(&(th_jobs_desc){.placement = TH_PLACEMENT_WORKERS}, &p->jobs, err);
+    th_result result = th_jobs_create(&(th_jobs_desc){.placement = TH_PLACEMENT_WORKERS}, &p->jobs, err);
     if (result == TH_OK)
         result = th_frame_create(&(th_frame_desc){.crowd = p->crowd, .jobs = p->jobs}, &p->frame, err);
     if (result == TH_OK)

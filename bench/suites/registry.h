@@ -6,14 +6,14 @@
 #include "fixture.h"
 
 #include <bench/bench.h>
-#include <throng/jobs/jobs.h>
-#include <throng/runtime/frame.h>
+#include <jobs/jobs.h>
+#include <runtime/frame.h>
 
 typedef struct th_entry th_entry;
 struct th_entry {
     char name[64];
     th_isa isa;
-    th_palette palette;
+    th_format palette;
     /* The operation. Adjacent entries with equal `shape` are compared, so their repetitions are interleaved. */
     const void *shape;
     const void *variant; /* the implementation of the operation */

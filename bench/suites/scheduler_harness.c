@@ -2,7 +2,7 @@
 
 #include <bench/interference.h>
 #include <core/clock.h>
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_
     harness->row->threads = 1;
     if (!desc->jobs)
         return TH_OK;
-    const th_result result = th_threads_create(desc->jobs, &harness->jobs, err);
+    const th_result result = th_jobs_create(desc->jobs, &harness->jobs, err);
     if (result != TH_OK)
         return result;
     harness->row->threads = th_jobs_threads(harness->jobs);

@@ -7,7 +7,7 @@
 #include "measure/calibrated_work.h"
 
 #include <bench/measure.h>
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <stdalign.h>
 #include <stdatomic.h>

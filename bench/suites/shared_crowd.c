@@ -54,13 +54,13 @@ th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_des
 {
     const th_sharing *sharing = th_pose_plan_readers(s->plan).sharing;
     uint8_t *seen = calloc((size_t)th_sharing_key_count(sharing) + 1, 1); /* a key is of one model */
-    th_instance *instances = calloc((size_t)s->scene->instance_count + 1, sizeof *instances);
+    th_spawn *instances = calloc((size_t)s->scene->instance_count + 1, sizeof *instances);
     th_scene_desc evaluated = *desc;
     evaluated.instances = instances;
     evaluated.instance_count = 0;
     evaluated.compiled_models = s->scene->compiled_models;
     for (uint32_t k = 0; seen && instances && k < s->scene->instance_count; k++) {
-        const th_instance *instance = &s->scene->instances[s->list[k]];
+        const th_spawn *instance = &s->scene->instances[s->list[k]];
         if (s->groups[instance->model].shares) {
             uint32_t key;
             th_sharing_keys(sharing, instance->model, 0, &s->list[k], 1, time_s, &key);

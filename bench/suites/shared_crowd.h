@@ -4,8 +4,8 @@
 #define TH_BENCH_SUITES_SHARED_CROWD_H
 
 #include <core/arena.h>
-#include <throng/runtime/pose_plan.h>
-#include <throng/runtime/scene.h>
+#include <runtime/pose_plan.h>
+#include <runtime/scene.h>
 
 typedef struct th_shared_crowd {
     const th_scene *scene;

@@ -1,12 +1,12 @@
 #include <bench/validate.h>
 
+#include <anim/exact.h>
 #include <anim/weights.h>
 #include <core/arena.h>
 #include <core/clock.h>
 #include <core/random.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/layer.h>
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <assert.h>
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct subject {
     const th_model *model;
     const th_dmat34 *pose;   /* reference joint transforms */
     const th_dmat34 *wanted; /* reference palette of the bones */
-    th_palette format;
+    th_format format;
     const char *palette;
     double shell, bound;
 } subject;
@@ -136,7 +136,9 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
     play p;
     find_play(desc, i, ticks, &p);
     if (desc->layers) {
-        th_exact_layers(model, p.layers, p.count, th_compiled_model_masks(compiled), mode, w->pose, weights);
+        uint32_t mask_count;
+        const th_mask *masks = th_compiled_model_masks(compiled, &mask_count);
+        th_exact_layers(model, p.layers, p.count, masks, mask_count, mode, w->pose, weights);
         th_exact_resolve(model, w->pose, w->pose);
     } else {
         th_exact_pose(model, clip, ticks, mode, w->pose);
@@ -155,7 +157,7 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
         .model = model,
         .pose = w->pose,
         .wanted = wanted,
-        .format = th_crowd_palette(desc->crowd),
+        .format = th_crowd_format(desc->crowd),
         .palette = (const char *)desc->palette + offset,
         .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
         .bound = desc->reference ? 0 : bound_of(compiled, &p),

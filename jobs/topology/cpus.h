@@ -2,7 +2,7 @@
 #ifndef TH_JOBS_TOPOLOGY_CPUS_H
 #define TH_JOBS_TOPOLOGY_CPUS_H
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <pthread.h>
 #include <sched.h>

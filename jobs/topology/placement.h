@@ -2,7 +2,7 @@
 #ifndef TH_JOBS_TOPOLOGY_PLACEMENT_H
 #define TH_JOBS_TOPOLOGY_PLACEMENT_H
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <pthread.h>
 

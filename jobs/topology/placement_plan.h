@@ -2,7 +2,7 @@
 #ifndef TH_JOBS_TOPOLOGY_PLACEMENT_PLAN_H
 #define TH_JOBS_TOPOLOGY_PLACEMENT_PLAN_H
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 /* th_placement_find for these placements. */
 int th_placement_plan_here(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count);

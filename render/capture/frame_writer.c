@@ -4,7 +4,7 @@
  * without changing the process's signal handling. Its standard output is an unlinked scratch file beside the target,
  * which it opens again as its output, so that nothing is left behind however this ends. A pipe would not do, because
  * MP4 output must seek. Its messages go to a file in memory, because an unread pipe could fill up. */
-#include <throng/render/frame_writer.h>
+#include <render/frame_writer.h>
 
 #include <core/file.h>
 #include <core/subprocess.h>
@@ -97,7 +97,8 @@ static const char *behind_place(const char *at, int *digits)
 
 th_result th_frame_writer_check(const th_frame_writer_desc *desc, th_error *err)
 {
-    assert(desc && desc->path);
+    if (!TH_VALID(desc && desc->path && th_reserved_is_zero(desc->reserved)))
+        return th_fail(err, TH_ERR_USAGE, "a frame writer has a desc that is not valid");
     const char *path = desc->path, *at = strchr(path, '%');
     const uint32_t w = desc->width, h = desc->height;
     const writer_format format = format_of(path);
@@ -248,7 +249,8 @@ static th_result open_video(th_frame_writer *f, const th_frame_writer_desc *desc
 
 th_result th_frame_writer_open(const th_frame_writer_desc *desc, th_frame_writer **out, th_error *err)
 {
-    assert(desc && desc->path && out);
+    if (!TH_VALID(out))
+        return th_fail(err, TH_ERR_USAGE, "no place for a frame writer");
     *out = NULL;
     th_result result = th_frame_writer_check(desc, err);
     if (result != TH_OK)
@@ -311,8 +313,9 @@ static void encode(const uint8_t *rgba, uint32_t width, uint32_t height, uint8_t
 th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
                         th_error *err)
 {
-    assert(rgba && out && out_size);
-    assert(width > 0 && height > 0 && width <= TH_FRAME_WRITER_MAX_SIDE && height <= TH_FRAME_WRITER_MAX_SIDE);
+    if (!TH_VALID(rgba && out && out_size && width > 0 && height > 0 && width <= TH_FRAME_WRITER_MAX_SIDE &&
+                  height <= TH_FRAME_WRITER_MAX_SIDE))
+        return th_fail(err, TH_ERR_USAGE, "%u by %u pixels is not a picture, or it has no place", width, height);
     png_taker memory = {0};
     uint8_t *rgb = malloc((size_t)width * height * 3);
     if (rgb)
@@ -387,8 +390,8 @@ static th_result send_frame(th_frame_writer *f, const uint8_t *rgba, th_error *e
 
 th_result th_frame_writer_add(th_frame_writer *f, const uint8_t *rgba, th_error *err)
 {
-    assert(f && rgba);
-    assert(!f->failed && f->added < f->frame_count);
+    if (!TH_VALID(f && rgba && !f->failed && f->added < f->frame_count))
+        return th_fail(err, TH_ERR_USAGE, "no picture, or a frame writer that takes no more");
     th_result result;
     if (f->format == PNG) {
         png_taker file = {.path = name_of(f, f->added), .err = err};
@@ -405,7 +408,8 @@ th_result th_frame_writer_add(th_frame_writer *f, const uint8_t *rgba, th_error 
 
 th_result th_frame_writer_close(th_frame_writer *f, th_error *err)
 {
-    assert(f && !f->failed);
+    if (!TH_VALID(f && !f->failed))
+        return th_fail(err, TH_ERR_USAGE, "a frame writer that has failed can only be abandoned");
     th_result result = TH_OK;
     if (f->format != PNG)
         result = f->added == 0 ? th_fail(err, TH_ERR_INPUT, "a video needs at least one frame") : wait_for_end(f, err);

@@ -1,6 +1,6 @@
 /* Contexts in a window of GLFW, or without one by EGL. libEGL is loaded at run time, so everything that does not draw
  * also runs without it. */
-#include <throng/render/gl.h>
+#include <render/gl.h>
 
 #include "gl_backend.h"
 
@@ -30,7 +30,7 @@ enum { MAX_DEVICES = 16 };
 
 const char *th_gl_kind_name(th_gl_kind kind)
 {
-    static const char *const names[] = {"window", "EGL device", "EGL surfaceless"};
+    static const char *const names[] = {"window", "EGL device", "EGL surfaceless", "the caller's"};
     return names[kind];
 }
 
@@ -294,17 +294,19 @@ static bool open_devices(th_gl *gl, const th_gl_desc *desc, bool gpus, tries *tr
 
 th_result th_gl_create(const th_gl_desc *desc, th_gl **out_gl, th_error *err)
 {
-    assert(desc && out_gl);
-    assert((unsigned)desc->want <= TH_GL_HEADLESS);
-    assert(desc->width <= INT32_MAX && desc->height <= INT32_MAX);
+    if (!TH_VALID(out_gl && desc && (unsigned)desc->want <= TH_GL_HEADLESS && desc->width <= INT32_MAX &&
+                  desc->height <= INT32_MAX && th_reserved_is_zero(desc->reserved)))
+        return th_fail(err, TH_ERR_USAGE, "a context has a desc that is not valid");
     *out_gl = NULL;
     th_gl *gl = calloc(1, sizeof *gl);
     if (!gl)
         return th_fail(err, TH_ERR_MEMORY, "no memory for an OpenGL context");
 
     tries tried = {0};
-    bool is_open = desc->want != TH_GL_HEADLESS && open_window(gl, desc, &tried);
-    if (!is_open && desc->want != TH_GL_WINDOW)
+    gl->info.kind = TH_GL_KIND_CURRENT;
+    bool is_open = desc->load ? load_gl(gl, desc->load, "the current context", &tried)
+                              : desc->want != TH_GL_HEADLESS && open_window(gl, desc, &tried);
+    if (!is_open && !desc->load && desc->want != TH_GL_WINDOW)
         is_open = open_devices(gl, desc, true, &tried) || open_surfaceless(gl, desc, &tried) ||
                   open_devices(gl, desc, false, &tried);
     if (!is_open) {
@@ -333,7 +335,7 @@ void th_gl_destroy(th_gl *gl)
         glfwDestroyWindow(gl->window);
         if (--window_count == 0)
             glfwTerminate();
-    } else {
+    } else if (gl->info.kind != TH_GL_KIND_CURRENT) {
         close_egl(gl);
     }
     free(gl);
@@ -341,19 +343,18 @@ void th_gl_destroy(th_gl *gl)
 
 const th_gl_info *th_gl_get_info(const th_gl *gl)
 {
-    assert(gl);
-    return &gl->info;
+    return TH_VALID(gl) ? &gl->info : NULL;
 }
 
 struct GLFWwindow *th_gl_window(const th_gl *gl)
 {
-    assert(gl);
-    return gl->window;
+    return TH_VALID(gl) ? gl->window : NULL;
 }
 
 void th_gl_swap(th_gl *gl)
 {
-    assert(gl);
+    if (!TH_VALID(gl))
+        return;
     if (gl->window)
         glfwSwapBuffers(gl->window);
     else
@@ -461,7 +462,8 @@ uint32_t th_gl_messages(th_gl *gl, const char **out_first)
  * bounded because a lost context reports errors without end. */
 th_result th_gl_check(th_gl *gl, const char *where, th_error *err)
 {
-    assert(gl && where);
+    if (!TH_VALID(gl && where))
+        return th_fail(err, TH_ERR_USAGE, "no context to check");
     const GLenum error = glGetError();
     for (int i = 0; i < 16 && error && glGetError(); i++)
         ;

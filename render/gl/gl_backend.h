@@ -3,7 +3,7 @@
 #define TH_RENDER_GL_GL_BACKEND_H
 
 #include <glad/gl.h>
-#include <throng/render/gl.h>
+#include <render/gl.h>
 
 struct th_gl {
     th_gl_info info;

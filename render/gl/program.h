@@ -2,9 +2,9 @@
 #ifndef TH_RENDER_GL_PROGRAM_H
 #define TH_RENDER_GL_PROGRAM_H
 
+#include <core/error.h>
 #include <glad/gl.h>
 #include <shader.h>
-#include <throng/core/error.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include <throng/render/ring.h>
+#include <render/ring.h>
 
 #include "program.h"
 

@@ -1,4 +1,4 @@
-#include <throng/render/target.h>
+#include <render/target.h>
 
 #include "gl_backend.h"
 
@@ -84,7 +84,8 @@ static th_result remake(th_target *t, const th_target_desc *desc, th_error *err)
 
 th_result th_target_create(const th_target_desc *desc, th_target **out_target, th_error *err)
 {
-    assert(desc && out_target);
+    if (!TH_VALID(desc && out_target && th_reserved_is_zero(desc->reserved)))
+        return th_fail(err, TH_ERR_USAGE, "a target has a desc that is not valid");
     th_target *t = *out_target = calloc(1, sizeof *t);
     if (!t)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
@@ -98,7 +99,8 @@ th_result th_target_create(const th_target_desc *desc, th_target **out_target, t
 
 th_result th_target_resize(th_target *target, uint32_t width, uint32_t height, th_error *err)
 {
-    assert(target);
+    if (!TH_VALID(target))
+        return th_fail(err, TH_ERR_USAGE, "no target to resize");
     if (width == target->width && height == target->height)
         return TH_OK;
     return remake(target, &(th_target_desc){.width = width, .height = height, .samples = target->samples}, err);
@@ -109,6 +111,13 @@ static void bind_framebuffer(const th_target *target, GLuint framebuffer)
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glViewport(0, 0, (GLsizei)target->width, (GLsizei)target->height);
     glEnable(GL_FRAMEBUFFER_SRGB);
+}
+
+void th_target_size(const th_target *target, uint32_t *out_width, uint32_t *out_height)
+{
+    assert(target && out_width && out_height);
+    *out_width = target->width;
+    *out_height = target->height;
 }
 
 uint32_t th_target_samples(const th_target *target)
@@ -141,7 +150,8 @@ static void copy(GLuint from, uint32_t from_width, uint32_t from_height, GLuint 
 
 void th_target_resolve(const th_target *target)
 {
-    assert(target);
+    if (!TH_VALID(target))
+        return;
     if (target->samples) {
         glDisable(GL_SCISSOR_TEST); /* it would clip the copy */
         glEnable(GL_FRAMEBUFFER_SRGB);
@@ -152,7 +162,8 @@ void th_target_resolve(const th_target *target)
 
 void th_target_show(const th_target *target, const th_gl *gl)
 {
-    assert(target && gl && gl->window);
+    if (!TH_VALID(target && gl && gl->window))
+        return;
     int width, height;
     glfwGetFramebufferSize(gl->window, &width, &height);
     glDisable(GL_SCISSOR_TEST);
@@ -161,15 +172,20 @@ void th_target_show(const th_target *target, const th_gl *gl)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
+uint32_t th_target_framebuffer(const th_target *target)
+{
+    return TH_VALID(target) ? target->resolved : 0;
+}
+
 size_t th_target_bytes(const th_target *target)
 {
-    assert(target);
-    return (size_t)target->width * target->height * 4;
+    return TH_VALID(target) ? (size_t)target->width * target->height * 4 : 0;
 }
 
 void th_target_read(const th_target *target, uint8_t *out_rgba)
 {
-    assert(target && out_rgba);
+    if (!TH_VALID(target && out_rgba))
+        return;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, target->resolved);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);

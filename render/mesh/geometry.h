@@ -3,7 +3,7 @@
 #define TH_RENDER_MESH_GEOMETRY_H
 
 #include <core/arena.h>
-#include <throng/render/render_mesh.h>
+#include <render/render_mesh.h>
 
 typedef struct th_geometry {
     th_render_mesh_part *parts;

@@ -2,7 +2,7 @@
 #ifndef TH_RENDER_MESH_IMAGE_H
 #define TH_RENDER_MESH_IMAGE_H
 
-#include <throng/render/render_mesh.h>
+#include <render/render_mesh.h>
 
 /* Accepts any bytes. The caller frees out->rgba with th_image_free; the image gets no name. TH_ERR_LIMIT: its header
  * says that it is larger than TH_RENDER_MESH_MAX_IMAGE_SIDE or `most_bytes`. TH_ERR_INPUT: anything else. The error

@@ -17,7 +17,7 @@
 #include "bvh.h"
 #include "geometry.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,9 +1,9 @@
-#include <throng/render/render_mesh.h>
+#include <render/render_mesh.h>
 
 #include "geometry.h"
 #include "image.h"
 
-#include <throng/anim/joint_lod.h>
+#include <anim/joint_lod.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,6 @@
-#include <throng/render/camera.h>
+#include <render/camera.h>
+
+#include <core/error.h>
 
 #include <assert.h>
 #include <cglm/cglm.h>
@@ -10,6 +12,13 @@
 #define TURN_RAD        6.2831853f
 #define MAX_DEPTH_RATIO 1e4f
 #define FAR_SLACK       1.001
+
+bool th_camera_is_valid(const th_camera *c)
+{
+    return c && isfinite(c->target[0] + c->target[1] + c->target[2] + c->yaw_rad + c->pitch_rad) && c->distance > 0 &&
+           isfinite(c->distance) && c->fov_y_rad > 0 && c->fov_y_rad < (float)GLM_PI && c->near_z > 0 &&
+           c->far_z > c->near_z && isfinite(c->far_z);
+}
 
 /* ---- axes ---- */
 
@@ -26,7 +35,8 @@ void th_camera_axes(const th_camera *camera, float out_right[3], float out_up[3]
 
 void th_camera_eye(const th_camera *camera, float out[3])
 {
-    assert(camera && out);
+    if (!TH_VALID(camera && out))
+        return;
     vec3 right, up, forward;
     th_camera_axes(camera, right, up, forward);
     for (int i = 0; i < 3; i++)
@@ -37,9 +47,10 @@ void th_camera_eye(const th_camera *camera, float out[3])
 
 th_camera th_camera_look_at(const float eye[3], const float target[3])
 {
-    assert(eye && target);
     th_camera camera = {.fov_y_rad = FOV_RAD, .near_z = 0.1f, .far_z = 1000};
     vec3 away;
+    if (!TH_VALID(eye && target))
+        return camera;
     for (int i = 0; i < 3; i++)
         away[i] = eye[i] - target[i];
     memcpy(camera.target, target, sizeof camera.target);
@@ -52,14 +63,16 @@ th_camera th_camera_look_at(const float eye[3], const float target[3])
 
 void th_camera_orbit(th_camera *camera, float yaw_rad, float pitch_rad)
 {
-    assert(camera);
+    if (!TH_VALID(camera))
+        return;
     camera->yaw_rad = remainderf(camera->yaw_rad + yaw_rad, TURN_RAD);
     camera->pitch_rad = glm_clamp(camera->pitch_rad + pitch_rad, -MAX_PITCH_RAD, MAX_PITCH_RAD);
 }
 
 void th_camera_turn(th_camera *camera, float yaw_rad, float pitch_rad)
 {
-    assert(camera);
+    if (!TH_VALID(camera))
+        return;
     vec3 eye, moved;
     th_camera_eye(camera, eye);
     th_camera_orbit(camera, yaw_rad, pitch_rad);
@@ -70,7 +83,8 @@ void th_camera_turn(th_camera *camera, float yaw_rad, float pitch_rad)
 
 void th_camera_move(th_camera *camera, float right, float up, float forward)
 {
-    assert(camera);
+    if (!TH_VALID(camera))
+        return;
     vec3 x, y, z;
     th_camera_axes(camera, x, y, z);
     for (int i = 0; i < 3; i++)
@@ -79,8 +93,8 @@ void th_camera_move(th_camera *camera, float right, float up, float forward)
 
 void th_camera_zoom(th_camera *camera, float factor)
 {
-    assert(camera && factor > 0);
-    camera->distance *= factor;
+    if (TH_VALID(camera && factor > 0))
+        camera->distance *= factor;
 }
 
 /* ---- fitting ---- */
@@ -115,17 +129,16 @@ void th_camera_view(const th_camera *camera, float out_view_from_scene[16])
 void th_camera_projection(const th_camera *camera, float aspect, float out_clip_from_view[16])
 {
     mat4 projection;
-    assert(camera && out_clip_from_view);
-    assert(aspect > 0 && camera->fov_y_rad > 0 && camera->fov_y_rad < (float)GLM_PI);
-    assert(camera->near_z > 0 && camera->far_z > camera->near_z);
+    assert(out_clip_from_view && aspect > 0 && th_camera_is_valid(camera));
     glm_perspective_rh_no(camera->fov_y_rad, aspect, camera->near_z, camera->far_z, projection);
     memcpy(out_clip_from_view, projection, sizeof projection);
 }
 
 void th_camera_clip(const th_camera *camera, float aspect, float out_clip_from_scene[16])
 {
-    assert(camera && out_clip_from_scene);
     mat4 view, projection;
+    if (!TH_VALID(out_clip_from_scene && aspect > 0 && th_camera_is_valid(camera)))
+        return;
     th_camera_view(camera, (float *)view);
     th_camera_projection(camera, aspect, (float *)projection);
     glm_mat4_mul(projection, view, view);

@@ -2,7 +2,7 @@
 #ifndef TH_RENDER_VIEW_CHUNK_H
 #define TH_RENDER_VIEW_CHUNK_H
 
-#include <throng/render/crowd_renderer.h>
+#include <render/crowd_renderer.h>
 
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-#include <throng/render/crowd_renderer.h>
+#include <render/crowd_renderer.h>
 
 #include "chunk.h"
 #include "gl/program.h"
@@ -65,7 +65,7 @@ typedef struct shadow {
 } shadow;
 
 struct th_crowd_renderer {
-    th_palette palette;
+    th_format palette;
     th_fetch fetch;
     th_layout_kind ground_of;
     size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the driver's limit */
@@ -94,8 +94,8 @@ static th_result make_pipeline(const th_crowd_renderer *r, th_program_desc desc,
                    {variant & TH_UPLOAD_EIGHT, "EIGHT"},
                    {variant & TH_UPLOAD_APPEARANCES, "APPEARANCES"},
                    {r->fetch == TH_FETCH_TEXTURE, "PALETTE_TEXTURE"},
-                   {r->palette == TH_PALETTE_QUAT, "PALETTE_QUAT"},
-                   {r->palette == TH_PALETTE_QUAT16, "PALETTE_QUAT16"},
+                   {r->palette == TH_FORMAT_QUAT, "PALETTE_QUAT"},
+                   {r->palette == TH_FORMAT_QUAT16, "PALETTE_QUAT16"},
                    {r->shadow.pixels == 0, "NO_SHADOW"}};
     uint32_t count = 0;
     while (desc.defines[count])
@@ -182,7 +182,7 @@ th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_
 {
     assert(desc && desc->gl && out);
     assert(desc->meshes || desc->mesh_count == 0);
-    assert((unsigned)desc->palette < TH_PALETTE_COUNT);
+    assert((unsigned)desc->palette < TH_FORMAT_COUNT);
     assert((unsigned)desc->fetch <= TH_FETCH_TEXTURE);
     *out = NULL;
     th_crowd_renderer *r = calloc(1, sizeof *r + desc->mesh_count * sizeof *r->uploads);
@@ -290,7 +290,7 @@ static void bind_palettes(const th_crowd_renderer *r, const pipeline *with, th_r
     assert(from.offset % r->block_alignment == 0);
     const GLintptr offset = (GLintptr)from.offset;
     if (r->fetch == TH_FETCH_TEXTURE) {
-        static const GLenum formats[TH_PALETTE_COUNT] = {GL_RGBA32F, GL_RGBA32F, GL_RGBA32UI};
+        static const GLenum formats[TH_FORMAT_COUNT] = {GL_RGBA32F, GL_RGBA32F, GL_RGBA32UI};
         glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, r->palette_texture);
         glTexBufferRange(GL_TEXTURE_BUFFER, formats[r->palette], from.buffer, offset, (GLsizeiptr)bytes);

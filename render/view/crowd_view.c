@@ -1,9 +1,9 @@
 #include "crowd_view_parts.h"
 #include "tint.h"
 
+#include <anim/playback.h>
 #include <core/clock.h>
-#include <throng/anim/playback.h>
-#include <throng/render/camera.h>
+#include <render/camera.h>
 
 #include <assert.h>
 #include <math.h>
@@ -38,7 +38,8 @@ void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind)
                                                        [TH_LAYOUT_STREET] = {14, 7},
                                                        [TH_LAYOUT_PLAZA] = {28, 8},
                                                        [TH_LAYOUT_STADIUM] = {64, 11}};
-    assert(desc && (unsigned)kind < TH_LAYOUT_COUNT);
+    if (!TH_VALID(desc && (unsigned)kind < TH_LAYOUT_COUNT))
+        return;
     desc->layout = kind;
     desc->surroundings = true;
     desc->yaw_deg = degrees[kind][0];
@@ -48,9 +49,9 @@ void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind)
 
 th_camera th_crowd_view_camera(const th_crowd_view *v, float aspect, double shown_s)
 {
-    assert(v && aspect > 0 && shown_s >= 0);
+    if (!TH_VALID(v && aspect > 0 && shown_s >= 0))
+        return (th_camera){0};
     const th_crowd_view_desc *d = &v->desc;
-    assert(d->zoom > 0 && v->scene->instance_count > 0);
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
     th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
     if (v->surroundings) {
@@ -76,7 +77,8 @@ th_camera th_crowd_view_camera(const th_crowd_view *v, float aspect, double show
 
 void th_crowd_view_fit_depth(const th_crowd_view *v, th_camera *camera)
 {
-    assert(v && camera);
+    if (!TH_VALID(v && camera))
+        return;
     const th_sphere all = th_layout_bounds(&v->layout);
     th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
 }
@@ -313,7 +315,7 @@ static int seek_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx
 {
     const stage *s = ctx;
     (void)worker;
-    th_crowd_seek(s->crowd_view->crowd, begin, end, s->time_s, s->cursors);
+    th_crowd_cursors(s->crowd_view->crowd, begin, end, s->time_s, s->cursors);
     return 0;
 }
 
@@ -497,7 +499,7 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
             th_jobs_for(v->jobs, th_crowd_batch_count(v->crowd), SOUGHT, seek_batches, &s);
         } else {
             const uint64_t evaluate = th_clock_ns();
-            th_frame_animate(v->frame, time_s, palettes);
+            th_frame_run(v->frame, time_s, palettes);
             v->stats.evaluate_ns = th_clock_ns() - evaluate;
             if (v->means && !v->is_repeatable)
                 th_budget_end(&v->budget, v->stats.bones, (double)v->stats.evaluate_ns);
@@ -539,10 +541,12 @@ static void draw(th_crowd_view *v, const th_target *target)
 
 /* A driver may lose mapped data, for instance when the screen mode changes. OpenGL then asks to write it again, so this
  * tries twice. */
-bool th_crowd_view_frame(th_crowd_view *v, double time_s, const th_camera *camera, const th_target *target,
-                         uint32_t width, uint32_t height)
+bool th_crowd_view_frame(th_crowd_view *v, double time_s, const th_camera *camera, const th_target *target)
 {
-    assert(v && camera && target && width > 0 && height > 0);
+    if (!TH_VALID(v && isfinite(time_s) && th_camera_is_valid(camera) && target))
+        return false;
+    uint32_t width, height;
+    th_target_size(target, &width, &height);
     const bool kept =
         th_crowd_view_pose(v, time_s, camera, width, height) || th_crowd_view_pose(v, time_s, camera, width, height);
     if (kept)
@@ -564,14 +568,18 @@ void th_crowd_view_redraw(th_crowd_view *v, const th_target *target)
 
 th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *v)
 {
-    assert(v);
-    return v->stats;
+    return TH_VALID(v) ? v->stats : (th_crowd_view_stats){0};
 }
 
 void th_crowd_view_await_stats(th_crowd_view *v)
 {
-    assert(v);
-    take_counts(v, v->gpu_cull ? th_gpu_cull_counts(v->gpu_cull) : NULL);
+    if (TH_VALID(v))
+        take_counts(v, v->gpu_cull ? th_gpu_cull_counts(v->gpu_cull) : NULL);
+}
+
+const char *th_crowd_view_fallback(const th_crowd_view *v)
+{
+    return TH_VALID(v) ? v->fallback.text : "";
 }
 
 th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
@@ -582,11 +590,10 @@ th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
         .meshes = (const th_render_mesh *const *)v->meshes,
         .crowd = v->crowd,
         .jobs = v->jobs,
-        .palette = th_crowd_palette(v->crowd),
+        .palette = th_crowd_format(v->crowd),
         .evaluator = v->evaluator ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
         .culling = v->gpu_cull ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
         .gpu_mapping = v->evaluator ? th_gpu_evaluator_choice(v->evaluator) : (th_gpu_mapping_choice){0},
-        .fallback = v->fallback.text,
         .errors = v->visible_px,
     };
     if (v->renderer) {
@@ -600,7 +607,7 @@ th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
 void th_crowd_view_set_blend(th_crowd_view *v, const th_blend *blend, double time_s)
 {
     assert(v && blend);
-    v->desc.blend = *blend;
+    v->plays.blend = *blend;
     if (v->behaviour)
         th_behaviour_set_blend(v->behaviour, blend, time_s);
 }

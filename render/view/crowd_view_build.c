@@ -3,10 +3,10 @@
 #include "crowd_view_parts.h"
 #include "tint.h"
 
+#include <anim/bounds.h>
 #include <core/build_checks.h>
 #include <core/random.h>
 #include <runtime/parallel.h>
-#include <throng/anim/bounds.h>
 
 #include <assert.h>
 #include <math.h>
@@ -20,7 +20,9 @@
  * at the edge of the picture. */
 #define BLEND_REACH 1.05F
 
-_Static_assert(TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1, "the ring keeps what is held");
+_Static_assert(TH_CROWD_VIEW_MAX_HOLD == TH_POSE_MAX_HOLD && TH_POSE_MAX_HOLD <= TH_RING_MAX_HELD + 1,
+               "the ring keeps what is held");
+_Static_assert(TH_CROWD_VIEW_MAX_COUNT == TH_GPU_INSTANCE_PALETTES, "a palette for each");
 
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc)
 {
@@ -51,7 +53,7 @@ static th_result make_models(th_crowd_view *v, th_error *err)
 {
     const th_crowd_view_desc *d = &v->desc;
     const bool is_found = v->posed_count > 0, compiles = !v->compiled_models[0], has_meshes = v->meshes[0],
-               behaves = d->behaviour != TH_BEHAVIOUR_NONE;
+               behaves = v->plays.kind != TH_BEHAVIOUR_NONE;
     th_result result = TH_OK;
     v->posed_count = is_found ? v->posed_count : d->model_count;
     for (uint32_t m = 0; m < d->model_count && !is_found; m++) {
@@ -81,16 +83,17 @@ static th_result make_models(th_crowd_view *v, th_error *err)
         desc.model = posed->model;
         desc.parallel = th_parallel_run;
         desc.parallel_ctx = &v->desc.jobs;
-        desc.in_place = th_behaviour_needs_repertoire(d->behaviour);
+        desc.in_place = th_behaviour_needs_repertoire(v->plays.kind);
+        th_compiled_more more = {0};
         if (p < d->model_count) {
-            desc.repertoire = desc.in_place;
+            more.repertoire = desc.in_place;
         } else { /* layers of a character name masks of its own model */
             const th_repertoire *own = th_compiled_model_repertoire(v->compiled_models[posed->of]);
-            desc.in_place_as = v->compiled_models[posed->of];
+            more.in_place_as = v->compiled_models[posed->of];
             desc.masks = own ? own->masks : desc.masks;
             desc.mask_count = own ? own->mask_count : desc.mask_count;
         }
-        result = th_compiled_model_create(&desc, &v->compiled_models[p], err);
+        result = th_compiled_model_create_with(&desc, &more, &v->compiled_models[p], err);
     }
     for (uint32_t p = 0; p < v->posed_count && !has_meshes && result == TH_OK; p++) {
         const th_posed_model *posed = &v->posed_models[p];
@@ -99,7 +102,7 @@ static th_result make_models(th_crowd_view *v, th_error *err)
     for (uint32_t m = 0; m < d->model_count && behaves && result == TH_OK; m++) {
         if (v->routines[m])
             continue;
-        const th_routines_desc desc = {.compiled = v->compiled_models[m], .kind = d->behaviour, .seed = d->seed};
+        const th_routines_desc desc = {.compiled = v->compiled_models[m], .kind = v->plays.kind, .seed = d->seed};
         result = th_routines_create(&desc, &v->routines[m], err);
     }
     return result;
@@ -212,18 +215,18 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
         .seed = d->seed,
         .compile = d->compile,
         .compiled_models = (const th_compiled_model *const *)v->compiled_models,
-        .instances = d->instances,
+        .instances = v->plays.instances,
     };
     th_result result = th_scene_create(&desc, &v->scene, err);
     if (result != TH_OK)
         return result;
     const th_scene *scene = v->scene;
-    const bool stands = th_layout_is_for_standing(d->layout) && !d->instances;
+    const bool stands = th_layout_is_for_standing(d->layout) && !v->plays.instances;
     v->motions = calloc((size_t)scene->instance_count + 1, sizeof *v->motions);
     if (!v->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
-        th_instance *instance = &scene->instances[i];
+        th_spawn *instance = &scene->instances[i];
         const uint32_t clips = d->models[instance->model]->clip_count;
 
         /* Where all stand, who got a clip that walks from the mix gets one that stays in place, if the model has any.
@@ -349,18 +352,18 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
 {
     const th_crowd_view_desc *a = &v->desc, *b = &base->desc;
     assert(a->model_count == b->model_count && memcmp(a->models, b->models, sizeof a->models) == 0);
-    const bool behaviour = a->behaviour == b->behaviour;
+    const th_behaviour_kind kind = v->plays.kind;
+    const bool behaviour = kind == base->plays.kind;
     const bool levels = has_joint_levels(a) == has_joint_levels(b);
     const bool compiled_models = levels && behaviour && a->compile.interpolation == b->compile.interpolation &&
                                  a->compile.sampling == b->compile.sampling && a->compile.keys == b->compile.keys &&
                                  a->compile.bound_m == b->compile.bound_m;
     const bool routines = compiled_models && a->seed == b->seed;
-    const bool locomotions = a->behaviour == TH_BEHAVIOUR_NONE
-                                 ? behaviour && a->compile.interpolation == b->compile.interpolation
-                                 : routines;
+    const bool locomotions =
+        kind == TH_BEHAVIOUR_NONE ? behaviour && a->compile.interpolation == b->compile.interpolation : routines;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        th_layout_is_for_standing(a->layout) == th_layout_is_for_standing(b->layout) &&
-                       (a->behaviour == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
+                       (kind == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
     const bool places = scene && a->layout == b->layout;
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
@@ -369,7 +372,7 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
     const bool evaluator = crowd && a->evaluator == b->evaluator && a->gpu_mapping == b->gpu_mapping;
     const bool ring = a->upload == b->upload && a->evaluator == b->evaluator &&
                       th_crowd_view_most_hold(a) == th_crowd_view_most_hold(b);
-    const bool palette = a->palette == b->palette && (crowd || a->palette != TH_PALETTE_AUTO);
+    const bool palette = a->palette == b->palette && (crowd || a->palette != TH_FORMAT_AUTO);
     const bool ground = surroundings_of(a) == surroundings_of(b);
     const bool renderer = palette && levels && ground && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels;
     if (levels) {
@@ -394,7 +397,7 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
     v->crowd = crowd ? base->crowd : NULL;
     v->budget_base = costs ? base : NULL;
     v->jobs = jobs ? base->jobs : NULL;
-    v->frame = crowd && jobs && (places || a->behaviour == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
+    v->frame = crowd && jobs && (places || kind == TH_BEHAVIOUR_NONE) ? base->frame : NULL;
     v->evaluator = evaluator ? base->evaluator : NULL;
     v->ring = ring ? base->ring : NULL;
     v->surroundings = places && ground ? base->surroundings : NULL;
@@ -465,16 +468,17 @@ static th_result prepare(th_crowd_view *v, th_error *err)
                                                  .motions = v->motions,
                                                  .count = v->scene->instance_count,
                                                  .scale_spread = 0.06F});
-    if (!v->behaviour && d->behaviour != TH_BEHAVIOUR_NONE) {
+    if (!v->behaviour && v->plays.kind != TH_BEHAVIOUR_NONE) {
         const uint32_t count = v->scene->instance_count;
-        th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
+        th_spawn *instances = calloc((size_t)count + 1, sizeof *instances);
         if (!instances)
             return th_fail(err, TH_ERR_MEMORY, "no memory for the behaviour of %u characters", count);
         for (uint32_t i = 0; i < count; i++) { /* in a street everyone keeps the pace of a lane */
             instances[i] = v->scene->instances[i];
             instances[i].speed = th_layout_routine_speed(&v->layout, i);
         }
-        const th_behaviour_desc desc = {(const th_routines *const *)v->routines, instances, count, d->seed, d->blend};
+        const th_behaviour_desc desc = {(const th_routines *const *)v->routines, instances, count, d->seed,
+                                        v->plays.blend};
         result = th_behaviour_create(&desc, &v->behaviour, err);
         free(instances);
     }
@@ -483,11 +487,9 @@ static th_result prepare(th_crowd_view *v, th_error *err)
     if (result == TH_OK && !v->crowd) {
         const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)v->compiled_models,
                                     .compiled_model_count = v->posed_count,
-                                    .instances = v->scene->instances,
-                                    .instance_count = v->scene->instance_count,
                                     .isa = d->isa,
-                                    .palette = d->palette};
-        result = th_crowd_create(&desc, &v->crowd, err);
+                                    .format = d->palette};
+        result = th_crowd_create_with(&desc, v->scene->instances, v->scene->instance_count, &v->crowd, err);
     }
     if (result != TH_OK)
         return result;
@@ -506,17 +508,39 @@ static th_result prepare(th_crowd_view *v, th_error *err)
     return TH_OK;
 }
 
-th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
-                                th_error *err)
+const char *th_crowd_view_wrong_field(const th_crowd_view_desc *d)
+{
+    const double finite = d->share_hz + d->budget.ms + d->start_s + d->yaw_deg + d->pitch_deg + d->zoom;
+    if (d->model_count == 0 || d->model_count > TH_CROWD_VIEW_MAX_MODELS)
+        return "model_count";
+    for (uint32_t m = 0; m < d->model_count; m++)
+        if (d->compiled_models ? !d->compiled_models[m] : !d->models[m])
+            return "models";
+    return d->count == 0                                                                         ? "count"
+           : (unsigned)d->compile.interpolation >= TH_INTERPOLATION_COUNT                        ? "compile"
+           : (unsigned)d->isa >= TH_ISA_COUNT || (unsigned)d->palette > TH_FORMAT_AUTO           ? "isa or palette"
+           : (unsigned)d->layout >= TH_LAYOUT_COUNT                                              ? "layout"
+           : (unsigned)d->look >= TH_LOOK_COUNT                                                  ? "look"
+           : (unsigned)d->upload >= TH_RING_UPLOAD_COUNT || (unsigned)d->fetch >= TH_FETCH_COUNT ? "upload or fetch"
+           : (unsigned)d->evaluator >= TH_EVALUATOR_COUNT                                        ? "evaluator"
+           : (unsigned)d->gpu_mapping >= TH_GPU_MAPPING_COUNT                                    ? "gpu_mapping"
+           : d->hold > TH_CROWD_VIEW_MAX_HOLD                                                    ? "hold"
+           : !isfinite(finite) || d->share_hz < 0 || d->budget.ms < 0 || d->zoom < 0
+               ? "share_hz, budget, start_s, yaw_deg, pitch_deg or zoom"
+           : !th_reserved_is_zero(d->reserved) ? "reserved"
+                                               : NULL;
+}
+
+th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_behaviour *behaviour,
+                                const th_crowd_view *base, th_crowd_view **out, th_error *err)
 {
     assert(desc && out);
-    assert(desc->model_count > 0 && desc->model_count <= TH_CROWD_VIEW_MAX_MODELS);
-    assert((unsigned)desc->layout < TH_LAYOUT_COUNT && (unsigned)desc->look < TH_LOOK_COUNT);
-    assert(desc->count > 0 && desc->zoom > 0 && desc->hold <= TH_POSE_MAX_HOLD);
     *out = NULL;
-    if (desc->count > TH_GPU_INSTANCE_PALETTES)
+    if (!TH_VALID(!th_crowd_view_wrong_field(desc)))
+        return th_fail(err, TH_ERR_USAGE, "th_crowd_view_desc.%s is not valid", th_crowd_view_wrong_field(desc));
+    if (desc->count > TH_CROWD_VIEW_MAX_COUNT)
         return th_fail(err, TH_ERR_LIMIT, "%u characters; at most %u can be drawn", desc->count,
-                       TH_GPU_INSTANCE_PALETTES);
+                       TH_CROWD_VIEW_MAX_COUNT);
     th_arena *arena = th_arena_create();
     th_crowd_view *v = th_arena_new(arena, th_crowd_view, 1);
     if (!v) {
@@ -525,7 +549,11 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     }
     v->arena = arena;
     v->desc = *desc;
-    v->unit = desc->models[0]->size / 1.8;
+    v->desc.zoom = desc->zoom > 0 ? desc->zoom : 1;
+    for (uint32_t m = 0; m < desc->model_count && desc->compiled_models; m++)
+        v->desc.models[m] = th_compiled_model_source(desc->compiled_models[m]);
+    v->plays = behaviour ? *behaviour : (th_crowd_behaviour){0};
+    v->unit = v->desc.models[0]->size / 1.8;
     v->last_s = (double)NAN;
     if (base)
         share(v, base);
@@ -578,7 +606,7 @@ static th_result make_evaluator(th_crowd_view *v, const th_gl *gl, th_error *err
             .gl = gl,
             .compiled_models = (const th_compiled_model *const *)v->compiled_models,
             .compiled_model_count = v->posed_count,
-            .palette = th_crowd_palette(v->crowd),
+            .palette = th_crowd_format(v->crowd),
             .mapping = d->gpu_mapping,
             .crowd = v->crowd,
         };
@@ -617,12 +645,12 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
     v->budget_base = NULL;
 
     /* What poses. Of the measurement nothing is shared: it is made in little time, and measures few frames. */
-    th_result result = v->jobs ? TH_OK : th_threads_create(&d->jobs, &v->jobs, err);
+    th_result result = v->jobs ? TH_OK : th_jobs_create(&d->jobs, &v->jobs, err);
     if (result == TH_OK && !v->frame) {
         th_crowd_set_active(v->crowd, NULL,
                             v->scene->instance_count); /* th_frame_create allocates for the active ones */
-        const th_frame_desc desc = {.crowd = v->crowd, .jobs = v->jobs, .behaviour = v->behaviour, .workers = true};
-        result = th_frame_create(&desc, &v->frame, err);
+        const th_frame_desc desc = {.crowd = v->crowd, .jobs = v->jobs};
+        result = th_frame_create_with(&desc, v->behaviour, &v->frame, err);
     }
     if (result == TH_OK && (d->look == TH_LOOK_ERROR || d->error_every > 0))
         result = th_screen_error_create(v, &v->error, err);
@@ -647,7 +675,7 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
             .gl = gl,
             .meshes = (const th_render_mesh *const *)v->meshes,
             .mesh_count = v->posed_count,
-            .palette = th_crowd_palette(v->crowd),
+            .palette = th_crowd_format(v->crowd),
             .fetch = d->fetch,
             .shadow_pixels = d->shadow_pixels,
             .ground = surroundings_of(d),
@@ -669,23 +697,31 @@ th_result th_crowd_view_complete(th_crowd_view *v, th_gl *gl, th_error *err)
     return th_pose_plan_create(&desc, &v->plan, err);
 }
 
-th_palette th_palette_for(th_palette palette, const th_gl *gl)
+th_format th_palette_for(th_format palette, const th_gl *gl)
 {
     assert(gl);
-    return palette == TH_PALETTE_AUTO && th_gl_get_info(gl)->software ? TH_PALETTE_F32 : palette;
+    return palette == TH_FORMAT_AUTO && th_gl_get_info(gl)->software ? TH_FORMAT_F32 : palette;
 }
 
-th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)
+th_result th_crowd_view_build(const th_crowd_view_desc *desc, const th_crowd_behaviour *behaviour,
+                              const th_crowd_view *base, th_gl *gl, th_crowd_view **out, th_error *err)
 {
     assert(desc && gl && out);
     th_crowd_view_desc resolved = *desc;
     resolved.palette = th_palette_for(desc->palette, gl);
-    th_result result = th_crowd_view_prepare(&resolved, NULL, out, err);
+    th_result result = th_crowd_view_prepare(&resolved, behaviour, base, out, err);
     if (result == TH_OK)
         result = th_crowd_view_complete(*out, gl, err);
     if (result != TH_OK) {
-        th_crowd_view_destroy(*out);
+        th_crowd_view_release(*out, base);
         *out = NULL;
     }
     return result;
+}
+
+th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)
+{
+    if (!TH_VALID(desc && gl && out))
+        return th_fail(err, TH_ERR_USAGE, "a crowd view needs a desc, a context and a place");
+    return th_crowd_view_build(desc, NULL, NULL, gl, out, err);
 }

@@ -6,14 +6,14 @@
 #include "indirect.h"
 #include "surroundings.h"
 
+#include <anim/joint_lod.h>
 #include <core/arena.h>
+#include <render/crowd_view.h>
 #include <render/cull.h>
-#include <throng/anim/joint_lod.h>
-#include <throng/render/crowd_view.h>
-#include <throng/render/gpu_evaluator.h>
-#include <throng/runtime/animation_budget.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/pose_plan.h>
+#include <render/gpu_evaluator.h>
+#include <runtime/animation_budget.h>
+#include <runtime/frame.h>
+#include <runtime/pose_plan.h>
 
 _Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
 
@@ -92,6 +92,7 @@ th_gpu_cull_list th_gpu_cull_get_list(const th_gpu_cull *cull);
 struct th_crowd_view {
     th_arena *arena; /* holds this, and all arrays of which nothing else is said */
     th_crowd_view_desc desc;
+    th_crowd_behaviour plays;
     th_crowd_view_stats stats;
     th_tracer *tracer; /* may be NULL */
     double unit;       /* a metre, in scene units, if the first model is as tall as a person */

@@ -3,7 +3,7 @@
 #include "cull_test.h"
 
 #include <core/arena.h>
-#include <throng/core/cache_line.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>

@@ -7,10 +7,10 @@
 #include "tint.h"
 #include "upload.h"
 
+#include <anim/device_program.h>
 #include <core/arena.h>
+#include <core/cache_line.h>
 #include <shaders.h>
-#include <throng/anim/device_program.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <stdio.h>
@@ -271,9 +271,9 @@ static th_result make_program(th_gpu_cull *c, enum step step, th_error *err)
 th_result th_gpu_cull_create(const th_crowd_view *v, const th_gl *gl, th_gpu_cull **out, th_error *err)
 {
     assert(v && gl && v->renderer && v->evaluator && v->cull && v->gpu_instances && out);
-    assert(th_crowd_instance_count(v->crowd) > 0);
+    assert(th_crowd_capacity(v->crowd) > 0);
     *out = NULL;
-    const uint32_t count = th_crowd_instance_count(v->crowd), models = th_crowd_model_count(v->crowd);
+    const uint32_t count = th_crowd_capacity(v->crowd), models = th_crowd_model_count(v->crowd);
     th_arena *arena = th_arena_create();
     th_gpu_cull *c = th_arena_new(arena, th_gpu_cull, 1);
     if (c)

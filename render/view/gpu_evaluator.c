@@ -1,4 +1,4 @@
-#include <throng/render/gpu_evaluator.h>
+#include <render/gpu_evaluator.h>
 
 #include "chunk.h"
 #include "gl/program.h"
@@ -39,7 +39,7 @@ typedef struct gpu_model {
 
 struct th_gpu_evaluator {
     const th_gl *gl;
-    th_palette palette;
+    th_format palette;
     th_gpu_mapping_choice choice;
     uint32_t model_count;
     gpu_model models[];
@@ -59,14 +59,14 @@ const char *th_gpu_mapping_name(th_gpu_mapping mapping)
 
 /* ---- programs ---- */
 
-static bool is_quat(th_palette palette)
+static bool is_quat(th_format palette)
 {
-    return palette == TH_PALETTE_QUAT || palette == TH_PALETTE_QUAT16;
+    return palette == TH_FORMAT_QUAT || palette == TH_FORMAT_QUAT16;
 }
 
 static th_result make_program(const th_gpu_evaluator *e, gpu_model *m, th_gpu_mapping mapping, th_error *err)
 {
-    static const char *const palettes[TH_PALETTE_COUNT] = {"PALETTE_F32", "PALETTE_QUAT", "PALETTE_QUAT16"};
+    static const char *const palettes[TH_FORMAT_COUNT] = {"PALETTE_F32", "PALETTE_QUAT", "PALETTE_QUAT16"};
     static const char *const curves[TH_INTERPOLATION_COUNT] = {
         [TH_INTERPOLATION_STEP] = "CURVE_STEP",
         [TH_INTERPOLATION_NLERP] = "CURVE_NLERP",
@@ -99,7 +99,7 @@ static th_result make_program(const th_gpu_evaluator *e, gpu_model *m, th_gpu_ma
 
 /* ---- models ---- */
 
-static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_model *compiled, th_palette palette,
+static th_result make_model(gpu_model *m, const th_gl *gl, const th_compiled_model *compiled, th_format palette,
                             th_error *err)
 {
     th_device_program source;
@@ -203,7 +203,7 @@ static void pose(const th_gpu_evaluator *e, th_gpu_mapping mapping, const th_cro
 void th_gpu_evaluator_pose(th_gpu_evaluator *evaluator, const th_crowd *crowd, th_ring_binding palettes,
                            th_ring_binding cursors)
 {
-    assert(evaluator && crowd && th_crowd_palette(crowd) == evaluator->palette);
+    assert(evaluator && crowd && th_crowd_format(crowd) == evaluator->palette);
     assert(palettes.offset % TH_CACHE_LINE == 0 && cursors.offset % sizeof(th_device_cursor) == 0);
     pose(evaluator, evaluator->choice.mapping, crowd, palettes, SIZE_MAX, cursors);
 }
@@ -221,7 +221,7 @@ static bool make_buffers(const th_crowd *crowd, double time_s, size_t bytes, GLu
     th_device_cursor *cursors = calloc((size_t)count + 1, sizeof *cursors);
     if (!cursors)
         return false;
-    th_crowd_seek(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
+    th_crowd_cursors(crowd, 0, th_crowd_batch_count(crowd), time_s, cursors);
     const bool ok = th_buffer_make(&buffers[0], bytes, NULL, GL_DYNAMIC_READ) &&
                     th_buffer_make(&buffers[1], count * sizeof *cursors, cursors, GL_STREAM_DRAW);
     free(cursors);
@@ -357,7 +357,7 @@ void th_gpu_mapping_text(const th_gpu_mapping_choice *choice, char *out, size_t 
 th_result th_gpu_evaluator_create(const th_gpu_evaluator_desc *desc, th_gpu_evaluator **out, th_error *err)
 {
     assert(desc && desc->gl && out && (desc->compiled_models || desc->compiled_model_count == 0));
-    assert((unsigned)desc->palette < TH_PALETTE_COUNT && (unsigned)desc->mapping < TH_GPU_MAPPING_COUNT);
+    assert((unsigned)desc->palette < TH_FORMAT_COUNT && (unsigned)desc->mapping < TH_GPU_MAPPING_COUNT);
     *out = NULL;
     th_gpu_evaluator *e = calloc(1, sizeof *e + desc->compiled_model_count * sizeof *e->models);
     if (!e)

@@ -6,7 +6,7 @@
 #ifndef TH_RENDER_VIEW_INDIRECT_H
 #define TH_RENDER_VIEW_INDIRECT_H
 
-#include <throng/render/crowd_renderer.h>
+#include <render/crowd_renderer.h>
 
 enum { TH_INDIRECT_COMMANDS = 3 * TH_RENDER_MESH_LODS };
 

@@ -1,7 +1,7 @@
 #include "surroundings.h"
 
+#include <anim/playback.h>
 #include <core/random.h>
-#include <throng/anim/playback.h>
 
 #include <assert.h>
 #include <math.h>

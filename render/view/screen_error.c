@@ -1,7 +1,7 @@
 #include "crowd_view_parts.h"
 
-#include <throng/anim/skin_error.h>
-#include <throng/core/cache_line.h>
+#include <anim/skin_error.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -49,10 +49,10 @@ th_result th_screen_error_create(const th_crowd_view *v, th_screen_error **out, 
     assert(e->every > 0 && e->kept <= TH_POSE_MAX_HOLD);
     e->skins = th_arena_new(arena, th_skin *, v->posed_count);
     e->px = th_arena_new(arena, float, v->scene->instance_count);
-    th_result result = th_scene_crowd(v->scene, v->desc.isa, TH_PALETTE_F32, &e->crowd, err);
+    th_result result = th_scene_crowd(v->scene, v->desc.isa, TH_FORMAT_F32, &e->crowd, err);
     if (result == TH_OK) {
-        const th_frame_desc frame = {.crowd = e->crowd, .jobs = v->jobs, .behaviour = v->behaviour};
-        result = th_frame_create(&frame, &e->frame, err);
+        const th_frame_desc frame = {.crowd = e->crowd, .jobs = v->jobs};
+        result = th_frame_create_with(&frame, v->behaviour, &e->frame, err);
     }
     for (uint32_t m = 0; m < v->posed_count && e->skins && result == TH_OK; m++) {
         const th_posed_model *posed = &v->posed_models[m];
@@ -194,8 +194,8 @@ static int measure_listed(uint32_t begin, uint32_t end, uint32_t worker, void *c
         th_skin_screen screen = e->screen;
         place_model(e->clip_from_scene, drawn_at, screen.clip_from_model);
         e->px[k] =
-            th_skin_error_px(e->skins[posed_as], (th_skin_palette){th_crowd_palette(v->crowd), palette},
-                             (th_skin_palette){TH_PALETTE_F32, full}, &screen, e->scratch + worker * e->scratch_stride);
+            th_skin_error_px(e->skins[posed_as], (th_skin_palette){th_crowd_format(v->crowd), palette},
+                             (th_skin_palette){TH_FORMAT_F32, full}, &screen, e->scratch + worker * e->scratch_stride);
     }
     return 0;
 }
@@ -226,7 +226,7 @@ const float *th_screen_error_measure(th_crowd_view *v, double time_s, const th_c
     e->screen = (th_skin_screen){.width = (float)width, .height = (float)height, .near_z = camera->near_z};
     th_camera_clip(camera, (float)width / (float)height, e->clip_from_scene);
     th_jobs_for(v->jobs, v->cull->listed, CHUNK, activate_listed, e);
-    th_frame_animate(e->frame, time_s, e->full);
+    th_frame_run(e->frame, time_s, e->full);
     th_jobs_for(v->jobs, v->cull->listed, CHUNK, measure_listed, e);
     for (uint32_t k = 0; k < v->stats.listed; k++)
         if (e->px[k] >= 0)

@@ -3,8 +3,8 @@
 #ifndef TH_RENDER_VIEW_SURROUNDINGS_H
 #define TH_RENDER_VIEW_SURROUNDINGS_H
 
-#include <throng/render/camera.h>
-#include <throng/render/layout.h>
+#include <render/camera.h>
+#include <render/layout.h>
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "tint.h"
 
-#include <throng/render/render_mesh.h>
+#include <render/render_mesh.h>
 
 #include <assert.h>
 #include <math.h>

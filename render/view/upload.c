@@ -2,7 +2,7 @@
 
 #include "mesh/image.h"
 
-#include <throng/render/crowd_renderer.h>
+#include <render/crowd_renderer.h>
 
 #include <core/arena.h>
 

@@ -3,7 +3,7 @@
 #define TH_RENDER_VIEW_UPLOAD_H
 
 #include <glad/gl.h>
-#include <throng/render/render_mesh.h>
+#include <render/render_mesh.h>
 
 #include <assert.h>
 

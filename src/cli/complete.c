@@ -2,7 +2,7 @@
 
 #include <cli/options.h>
 
-#include <throng/anim/synthetic.h>
+#include <anim/synthetic.h>
 
 #include <dirent.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 #include "help.h"
 #include <cli/options.h>
 
+#include <anim/synthetic.h>
 #include <bench/baselines.h>
 #include <bench/bench.h>
 #include <bench/context.h>
 #include <core/suggest.h>
 #include <serve/snapshot_ipc.h>
-#include <throng/anim/synthetic.h>
 
 #include <errno.h>
 #include <fcntl.h>

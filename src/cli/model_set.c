@@ -2,12 +2,11 @@
 
 #include <cli/command.h>
 
+#include <anim/archive.h>
 #include <anim/clip_choice.h>
 #include <anim/synthetic_text.h>
 #include <runtime/parallel.h>
-#include <throng/anim/archive.h>
-#include <throng/anim/human.h>
-#include <throng/anim/import.h>
+#include <throng/throng.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -121,7 +120,7 @@ static th_result attach_donor(th_model_set *model_set, const th_model *donor, th
         th_model *richer;
         result = th_model_attach_clips(model_set->models[m], donor, &richer, err);
         if (result == TH_OK) {
-            th_model_free(model_set->models[m]);
+            th_model_destroy(model_set->models[m]);
             model_set->models[m] = richer;
         }
     }
@@ -148,7 +147,7 @@ static th_result attach_clips(th_model_set *model_set, const th_model_options *o
             }
             if (result == TH_OK)
                 result = attach_donor(model_set, d->models[n], err);
-            th_model_free(d->models[n]);
+            th_model_destroy(d->models[n]);
         }
     }
     th_arena_destroy(arena);
@@ -211,7 +210,7 @@ th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, 
 void th_model_set_fini(th_model_set *model_set)
 {
     for (uint32_t m = 0; m < model_set->count; m++)
-        th_model_free(model_set->models[m]);
+        th_model_destroy(model_set->models[m]);
 }
 
 th_result th_model_load(const th_model_options *o, const char *path, th_model **out, th_error *err)
@@ -240,7 +239,8 @@ th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, c
     return desc;
 }
 
-th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd)
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd,
+                                      const th_crowd_behaviour *behaviour)
 {
     return (th_scene_desc){
         .models = (const th_model *const *)model_set->models,
@@ -249,7 +249,7 @@ th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_cr
         .instance_count = crowd->count,
         .seed = crowd->seed,
         .compile = crowd->compile,
-        .behaviour = crowd->behaviour,
-        .blend = crowd->blend,
+        .behaviour = behaviour->kind,
+        .blend = behaviour->blend,
     };
 }

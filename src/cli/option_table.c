@@ -1,7 +1,7 @@
 #include <cli/options.h>
 
-#include <throng/anim/joint_lod.h>
-#include <throng/runtime/pose_plan.h>
+#include <anim/joint_lod.h>
+#include <runtime/pose_plan.h>
 
 #include <math.h>
 
@@ -13,8 +13,8 @@
 CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
 CHOICES(pose_evaluator_choices, TH_EVALUATOR_AUTO, "cpu", "gpu");
 CHOICES(evaluator_choices, TH_EVALUATOR_COUNT, "cpu", "gpu", "auto");
-CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "quat", "quat16");
-CHOICES(drawn_palette_choices, TH_PALETTE_COUNT + 1, "f32", "quat", "quat16", "auto");
+CHOICES(palette_choices, TH_FORMAT_COUNT, "f32", "quat", "quat16");
+CHOICES(drawn_palette_choices, TH_FORMAT_COUNT + 1, "f32", "quat", "quat16", "auto");
 CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
 CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
 CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "cubic");
@@ -98,7 +98,7 @@ const th_option th_option_table[] = {
      .help = "yaw and downward pitch in degrees, and zoom; yaw 0: in front of the crowd, 90: on its +X side; zoom 1: the camera sees all of it; what is left out is the scene's; render flies from A to B with A:B"},
     {.name = "scene", .group = TH_GROUP_PICTURE, .argument = "NAME", .fallback = "grid", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(scene),
      .choices = scene_choices, .help = "arrangement of the characters, its surroundings, and a camera that they fill: grid or ring on the plain ground, street, plaza or stadium; only in a street do walking characters move; of a mix nobody walks in a plaza or a stadium"},
-    {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(crowd.behaviour),
+    {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(behaviour.kind),
      .choices = behaviour_choices, .help = "what characters play: none: one clip each; fade: all clips in random order, in place; graph: stand, walk, change gait, gesture; blend: idle and gaits at a pace"},
     {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.look),
      .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread; error: a colour per error on screen, yellow from half a pixel on"},

@@ -141,7 +141,8 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     th_crowd_view_desc *crowd = &options->crowd;
     th_camera_path *path = &options->camera;
     *options = (struct th_options){
-        .crowd = {.blend.pace = TH_DEFAULT_PACE, .far_lod = 4, .hold = 1},
+        .crowd = {.far_lod = 4, .hold = 1},
+        .behaviour.blend.pace = TH_DEFAULT_PACE,
         .camera = {.from = {(double)NAN, (double)NAN, (double)NAN}, .to = {(double)NAN, (double)NAN, (double)NAN}},
     };
     for (const th_option *o = th_option_table; o->name; o++)

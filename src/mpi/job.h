@@ -7,7 +7,7 @@
 #define TH_MPI_JOB_H
 
 #include <bench/rank_scaling.h>
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <mpi.h>
 

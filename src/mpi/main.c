@@ -2,16 +2,16 @@
 #include "job.h"
 #include <cli/options.h>
 
+#include <anim/archive.h>
 #include <bench/baselines.h>
 #include <bench/context.h>
 #include <bench/validate.h>
 #include <core/arena.h>
+#include <core/cache_line.h>
 #include <core/clock.h>
 #include <core/random.h>
-#include <throng/anim/archive.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <assert.h>
 #include <sched.h>
@@ -217,7 +217,7 @@ static int agree(const study *s, bool has_room, const char *what)
 /* ---- blocks ---- */
 
 /* Of these characters, with the compiled models of the whole crowd. Call fini_block in the end, even if it failed. */
-static th_result init_block(const study *s, const th_instance *instances, uint32_t count, block *b, th_error *err)
+static th_result init_block(const study *s, const th_spawn *instances, uint32_t count, block *b, th_error *err)
 {
     const th_crowd_view_desc *crowd = &s->line->options.crowd;
     th_scene_desc scene = s->scene;
@@ -245,7 +245,7 @@ static void fini_block(block *b)
 static void pose_block(const block *b, void *palette)
 {
     memset(palette, 0xff, th_crowd_palette_bytes(b->crowd));
-    th_frame_animate(b->frame, CHECKED_S, palette);
+    th_frame_run(b->frame, CHECKED_S, palette);
 }
 
 /* ---- the crowd and its points ---- */
@@ -275,7 +275,7 @@ static bool bind_threads(const th_mpi_job *job, uint32_t threads)
 /* The cost of a model is that of a batch whose characters have this model alone. */
 static th_result create_whole(study *s, th_error *err)
 {
-    th_instance instances[BATCH];
+    th_spawn instances[BATCH];
     th_scene_desc desc = s->scene;
     desc.instance_count *= s->out.is_weak ? (uint32_t)s->job->size : 1;
     th_result result = th_scene_create(&desc, &s->whole, err);
@@ -287,7 +287,7 @@ static th_result create_whole(study *s, th_error *err)
     for (uint32_t m = 0; m < s->whole->compiled_model_count && result == TH_OK; m++) {
         block alike;
         for (int i = 0; i < BATCH; i++)
-            instances[i] = (th_instance){.model = m, .clip = TH_NO_INDEX, .speed = 1};
+            instances[i] = (th_spawn){.model = m, .clip = TH_NO_INDEX, .speed = 1};
         result = init_block(s, instances, BATCH, &alike, err);
         if (result == TH_OK)
             s->costs[m] = th_crowd_batch_cost(alike.crowd, 0) + 1; /* a model without a joint costs something, too */
@@ -374,12 +374,12 @@ static th_result pose_alone(study *s, th_error *err)
         const uint32_t left = count - first;
         result = init_block(s, s->whole->instances + first, left < SLICE ? left : SLICE, &slice, err);
         if (result == TH_OK)
-            result = th_palette_create(slice.crowd, &palette, err);
+            result = th_palettes_create(slice.crowd, &palette, err);
         if (result == TH_OK)
             pose_block(&slice, palette);
         for (uint32_t i = 0; i < slice.count && result == TH_OK; i++)
             s->hashes[first + i] = th_crowd_instance_hash(slice.crowd, palette, i, first + i);
-        free(palette);
+        th_palettes_destroy(palette);
         fini_block(&slice);
     }
     return result;
@@ -502,7 +502,7 @@ static void run_point(study *s, point *p, uint32_t round)
             th_mpi_barrier(s->job, p->comm, "the begin of a frame");
             const uint64_t start_ns = th_clock_ns();
             if (stage == TH_RANK_POSES || stage == TH_RANK_GATHER)
-                th_frame_animate(p->block.frame, (round * frames + f) / TH_FRAME_RATE, s->palette);
+                th_frame_run(p->block.frame, (round * frames + f) / TH_FRAME_RATE, s->palette);
             const uint64_t posed_ns = th_clock_ns();
             if (is_barrier)
                 MPI_Ibarrier(p->comm, &request);
@@ -567,7 +567,7 @@ static int prepare(study *s)
     snprintf(text, sizeof text, "%u threads", out->threads);
     code = th_mpi_agree_same(job, "number of threads", text);
     if (code == TH_EXIT_GOOD)
-        code = th_mpi_agree_on(job, th_threads_create(&jobs, &s->jobs, &err), &err);
+        code = th_mpi_agree_on(job, th_jobs_create(&jobs, &s->jobs, &err), &err);
     if (code == TH_EXIT_GOOD)
         code = th_mpi_agree_on(job, create_whole(s, &err), &err);
     for (uint32_t i = 0; i < out->point_count && code == TH_EXIT_GOOD; i++)
@@ -602,7 +602,7 @@ static int measure(study *s)
         return code;
     const th_crowd *crowd = s->points[s->out.point_count - 1].block.crowd;
     s->out.isa = th_crowd_isa(crowd);
-    s->out.palette = th_crowd_palette(crowd);
+    s->out.palette = th_crowd_format(crowd);
     th_rank_scaling_describe(&s->out, s->whole, &s->scene, s->whole->instance_count);
     code = th_mpi_agree_same(s->job, "instruction set", th_isa_name(s->out.isa));
     if (code == TH_EXIT_GOOD)
@@ -637,7 +637,7 @@ static int measure(study *s)
 static bool write_scaling(const void *result, th_form form, FILE *file)
 {
     if (form != TH_FORM_JSON)
-        return th_rank_scaling_print(result, (th_format)form, file);
+        return th_rank_scaling_print(result, (th_output_format)form, file);
     return th_output_json(th_rank_scaling_json(result), 12, file);
 }
 
@@ -658,7 +658,7 @@ static int run_study(th_mpi_job *job, command_line *c, const th_model_set *model
     const bool is_stress = c->run.command->bit == TH_COMMAND_STRESS;
     study s = {.job = job,
                .line = c,
-               .scene = th_model_set_scene_desc(models, &o->crowd),
+               .scene = th_model_set_scene_desc(models, &o->crowd, &o->behaviour),
                .is_alone = is_stress,
                .out = {.is_weak = o->scale.counts.per != NULL, .has_gather = !is_stress}};
     if (is_stress) {

@@ -424,7 +424,7 @@ json_t *th_state_json(th_server_state *s)
     tell_all(&to, s, &c, &ticks);
     json_t *rest = json_pack("{s:{s:o}, s:{s:s, s:s, s:s, s:i, s:o, s:o}, s:{s:o, s:o}}", "reconfiguration", "error",
                              th_json_text_if_any(c.error), "crowd", "isa", th_isa_name(c.isa), "palette",
-                             th_palette_name(fixed->simulation.palette), "sampling",
+                             th_format_name(fixed->simulation.palette), "sampling",
                              compile->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "key_bits",
                              compile->keys == TH_KEYS_16 ? 16 : 32, "seed",
                              json_sprintf("%llu", (unsigned long long)fixed->simulation.seed), "error_bound_mm",

@@ -77,13 +77,13 @@ static th_blend_clip *find_weight(th_blend *blend, const char *clip)
 /* Changes the weight of the clip that is chosen; the sum of all stays above 0. */
 static bool change_weight(th_live_settings *s, bool less, const th_model_set *model_set)
 {
-    th_blend changed = s->crowd.blend;
+    th_blend changed = s->behaviour.blend;
     const uint32_t chosen = choice_of(model_set, s->clip);
     if (chosen == 0)
         return false;
     /* The weights of all clips are 1 at first. That of the chosen one comes first, because there is no room for those
      * of all models. */
-    for (uint32_t c = 0; s->crowd.blend.clip_count == 0 && c < count_choices(model_set); c++) {
+    for (uint32_t c = 0; s->behaviour.blend.clip_count == 0 && c < count_choices(model_set); c++) {
         const char *name = name_at(model_set, c > 0 ? c : chosen);
         if (changed.clip_count < TH_BLEND_CLIPS && !find_weight(&changed, name))
             changed.clips[changed.clip_count++] = (th_blend_clip){name, 1};
@@ -98,15 +98,15 @@ static bool change_weight(th_live_settings *s, bool less, const th_model_set *mo
         sum += changed.clips[c].weight;
     if (!islessgreater(entry->weight, before) || !(sum > 0))
         return false;
-    s->crowd.blend = changed;
+    s->behaviour.blend = changed;
     return true;
 }
 
 bool th_live_settings_blend(th_live_settings *s, th_action action, const th_model_set *model_set)
 {
-    th_blend *blend = &s->crowd.blend;
+    th_blend *blend = &s->behaviour.blend;
     const bool less = action >= TH_ACTION_BACK, had_weights = blend->clip_count > 0;
-    if (s->crowd.behaviour != TH_BEHAVIOUR_BLEND)
+    if (s->behaviour.kind != TH_BEHAVIOUR_BLEND)
         return false;
     if (action % TH_ACTION_BACK == TH_ACTION_WEIGHT)
         return change_weight(s, less, model_set);
@@ -143,7 +143,7 @@ bool th_live_settings_apply(th_live_settings *s, th_action action, const th_mode
         while (!th_scheduler_available(crowd->jobs.scheduler));
         return true;
     case TH_ACTION_PALETTE:
-        crowd->palette = (th_palette)turn(crowd->palette, false, TH_PALETTE_COUNT + 1);
+        crowd->palette = (th_format)turn(crowd->palette, false, TH_FORMAT_COUNT + 1);
         return true;
     case TH_ACTION_INTERPOLATION:
         crowd->compile.interpolation =
@@ -157,7 +157,7 @@ bool th_live_settings_apply(th_live_settings *s, th_action action, const th_mode
         s->clip = choice > 0 ? name_at(model_set, choice) : NULL;
         return true;
     case TH_ACTION_BEHAVIOUR:
-        crowd->behaviour = (th_behaviour_kind)turn(crowd->behaviour, back, TH_BEHAVIOUR_KIND_COUNT);
+        s->behaviour.kind = (th_behaviour_kind)turn(s->behaviour.kind, back, TH_BEHAVIOUR_KIND_COUNT);
         return true;
     case TH_ACTION_LAYOUT:
         crowd->layout = (th_layout_kind)turn(crowd->layout, back, TH_LAYOUT_COUNT);
@@ -181,24 +181,24 @@ void th_live_settings_describe(const th_live_settings *s, char *text, size_t siz
 {
     assert(text && size > 0);
     const th_crowd_view_desc *crowd = &s->crowd;
-    th_blend blend = crowd->blend;
+    th_blend blend = s->behaviour.blend;
     const th_blend_clip *entry = find_weight(&blend, s->clip);
     text[0] = '\0';
     th_append(text, size, "%s character%s", th_digits_from(crowd->count).text, th_plural(crowd->count));
     th_append(text, size, ", %u thread%s", crowd->jobs.threads, th_plural(crowd->jobs.threads));
     if (crowd->jobs.scheduler != TH_SCHEDULER_WORK_STEALING)
         th_append(text, size, ", %s", th_scheduler_name(crowd->jobs.scheduler));
-    if (crowd->palette != TH_PALETTE_F32 && crowd->palette != TH_PALETTE_AUTO)
-        th_append(text, size, ", %s", th_palette_name(crowd->palette));
+    if (crowd->palette != TH_FORMAT_F32 && crowd->palette != TH_FORMAT_AUTO)
+        th_append(text, size, ", %s", th_format_name(crowd->palette));
     if (crowd->compile.interpolation != TH_INTERPOLATION_AUTHORED)
         th_append(text, size, ", %s", th_interpolation_name(crowd->compile.interpolation));
     if (s->clip && strcmp(s->clip, "all") != 0)
         th_append(text, size, ", %s", s->clip);
-    if (crowd->behaviour != TH_BEHAVIOUR_NONE)
-        th_append(text, size, ", %s", th_behaviour_name(crowd->behaviour));
-    if (crowd->behaviour == TH_BEHAVIOUR_BLEND && blend.clip_count == 0)
+    if (s->behaviour.kind != TH_BEHAVIOUR_NONE)
+        th_append(text, size, ", %s", th_behaviour_name(s->behaviour.kind));
+    if (s->behaviour.kind == TH_BEHAVIOUR_BLEND && blend.clip_count == 0)
         th_append(text, size, " at %.2g", blend.pace);
-    else if (crowd->behaviour == TH_BEHAVIOUR_BLEND && entry)
+    else if (s->behaviour.kind == TH_BEHAVIOUR_BLEND && entry)
         th_append(text, size, ", weight %.3g", entry->weight);
     if (crowd->layout != TH_LAYOUT_GRID)
         th_append(text, size, ", %s", th_layout_name(crowd->layout));

@@ -7,7 +7,8 @@
 
 typedef struct th_live_settings {
     th_crowd_view_desc crowd; /* its models and clips are filled in when it is built */
-    const char *clip;         /* as in th_model_options */
+    th_crowd_behaviour behaviour;
+    const char *clip; /* as in th_model_options */
 } th_live_settings;
 
 /* Applies the action. False if the action is not a setting or changes nothing. start: the settings at program start. */

@@ -2,9 +2,9 @@
 #ifndef TH_VIEW_TOUR_H
 #define TH_VIEW_TOUR_H
 
-#include <throng/anim/behaviour.h>
-#include <throng/render/camera.h>
-#include <throng/render/layout.h>
+#include <anim/behaviour.h>
+#include <render/camera.h>
+#include <render/layout.h>
 
 enum { TH_TOUR_SHOTS = 3 };
 

@@ -160,7 +160,7 @@ static void say_statistics(const th_view_hud *v, page *p)
     say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(crowd->layout),
         th_look_name(crowd->look), crowd->shadow_pixels ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(crowd->compile.interpolation),
-        th_palette_name(parts.palette),
+        th_format_name(parts.palette),
         parts.culling == TH_EVALUATOR_GPU     ? "culled and posed by the GPU"
         : parts.evaluator == TH_EVALUATOR_GPU ? "posed by the GPU"
                                               : th_isa_name(th_crowd_isa(parts.crowd)));

@@ -4,7 +4,7 @@
 
 #include "controls.h"
 
-#include <throng/render/crowd_view.h>
+#include <render/crowd_view.h>
 
 typedef enum th_camera_mode {
     TH_CAMERA_MODE_ORBIT = 0, /* around a target */

@@ -120,7 +120,7 @@ th_result th_window_fit(th_window *w, const th_canvas **out, th_error *err)
         return TH_OK;
     glfwGetWindowContentScale(w->window, &x, &y);
     c->density = x > y ? x : y;
-    const th_target_desc desc = {(uint32_t)width, (uint32_t)height, w->samples};
+    const th_target_desc desc = {.width = (uint32_t)width, .height = (uint32_t)height, .samples = w->samples};
     th_result result = c->target ? th_target_resize(c->target, desc.width, desc.height, err)
                                  : th_target_create(&desc, &c->target, err);
     if (result == TH_OK) {

@@ -4,8 +4,8 @@
 
 #include "controls.h"
 
-#include <throng/render/gl.h>
-#include <throng/render/target.h>
+#include <render/gl.h>
+#include <render/target.h>
 
 /* What is drawn to. */
 typedef struct th_canvas {

@@ -1,6 +1,6 @@
 /* What a hostile file may make of throng-import's answer. A model that is taken has passed th_model_check, so what
  * reads models may do so. */
-#include <throng/anim/archive.h>
+#include <anim/archive.h>
 
 #include "fuzz.h"
 
@@ -32,9 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (third && (third_size != again_size || memcmp(third, again, again_size) != 0))
         abort();
     if (again)
-        th_model_free(copy);
+        th_model_destroy(copy);
     free(third);
     free(again);
-    th_model_free(model);
+    th_model_destroy(model);
     return 0;
 }

@@ -3,7 +3,7 @@
  * loses neither memory nor descriptors. */
 #include "fuzz.h"
 
-#include <throng/anim/import.h>
+#include <throng/throng.h>
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ static void import(const char *path)
     const th_import_desc desc = {.path = path, .importer = TEST_IMPORTER, .timeout_s = 0.5};
     switch (th_import(&desc, &model, &err)) {
     case TH_OK:
-        th_model_free(model);
+        th_model_destroy(model);
         break;
     case TH_ERR_INPUT:
     case TH_ERR_LIMIT:

@@ -10,8 +10,8 @@ static void show(const th_comparison *comparison)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    th_comparison_print(comparison, TH_FORMAT_HTML, file);
-    th_comparison_print(comparison, TH_FORMAT_TEXT, file);
+    th_comparison_print(comparison, TH_OUTPUT_HTML, file);
+    th_comparison_print(comparison, TH_OUTPUT_TEXT, file);
     th_comparison_csv(comparison, file);
     fclose(file);
     free(text);

@@ -20,6 +20,7 @@ fi
 # A program may have a glad or stb of its own.
 find "$tree/lib" -name 'libthrong*.a' -exec nm --extern-only --defined-only --format=posix {} + 2>"$folder/nm" | awk \
     'NF && !/:$/ && $1 !~ /^(th_|_)/ { print "a library defines " $1; bad = 1 } END { exit bad }'
+"$source/tests/programs/check_exports.py" "$tree"
 "$tree/bin/throng" inspect "$model" >"$folder/log"
 
 echo "with CMake"
@@ -27,8 +28,10 @@ cmake -S "$source/examples" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$tree" -DCMA
 cmake --build "$folder/cmake" >>"$folder/log"
 "$folder/cmake/pose_crowd" "$model" 100 >"$folder/pose"
 cat "$folder/pose"
-if [ -x "$folder/cmake/draw_crowd" ] && [ $# -gt 0 ]; then
-    "$@" "$folder/cmake/draw_crowd" "$model" 3
+"$folder/cmake/own_threads"
+"$folder/cmake/characters"
+if [ -x "$folder/cmake/draw_crowd" ]; then
+    "$@" "$folder/cmake/draw_crowd" "$model" 3 || [ $? -eq 4 ] # it says that there is no OpenGL here
 fi
 
 echo "with pkg-config"
@@ -41,8 +44,13 @@ fi
 for package in throng throng-render; do
     flags=$(pkg-config --cflags --libs $package)
     echo "$flags"
-    eval "cc -std=c11 -D_GNU_SOURCE \"\$source/examples/pose_crowd.c\" -o \"\$folder/pose_crowd\" $flags"
-    LD_LIBRARY_PATH=$libdir "$folder/pose_crowd" "$model" 100 >"$folder/again"
+    for example in own_threads.cpp characters.c pose_crowd.c; do # and nothing is lost
+        language=cc
+        [ "${example%.c}" != "$example" ] || language=c++
+        eval "$language -D_GNU_SOURCE -fsanitize=address,undefined \"\$source/examples/$example\" \
+            -o \"\$folder/${example%.c*}\" $flags"
+        LD_LIBRARY_PATH=$libdir "$folder/${example%.c*}" "$model" 100 >"$folder/again"
+    done
 done
 
 # Timings differ, palettes do not.
@@ -51,3 +59,17 @@ sed 's/.*palettes//' "$folder/again" | diff "$folder/a" - || {
     echo "the palettes differ"
     exit 1
 }
+
+libdir=$(find "$tree/lib" -name libthrong_debug.a -printf %h)
+[ -n "$libdir" ] || exit 0
+echo "misuse: a release returns, and the library with asserts ends the program"
+cat >"$folder/misuse.c" <<END
+#include <throng/throng.h>
+int main(void) { return th_model_find_joint(NULL, "root") != TH_NO_INDEX; }
+END
+for package in throng throng_debug; do
+    eval "cc -std=c17 \"\$folder/misuse.c\" -o \"\$folder/\$package\" $(pkg-config --cflags --libs $package)"
+done
+LD_LIBRARY_PATH=$libdir "$folder/throng"
+! "$folder/throng_debug" 2>"$folder/log"
+grep -q "Assertion.*model" "$folder/log"

@@ -58,7 +58,7 @@ files() {
     find /etc /opt /usr /var/lib -xdev -path /var/lib/dpkg -prune -o -print | sort
 }
 purge() {
-    $as_root dpkg --purge throng libthrong-dev libthrong-render0 libthrong0
+    $as_root dpkg --purge throng libthrong-dev libthrong-render0.1 libthrong0.1
 }
 find_root "the packages, for a moment"
 files >"$folder/before"

@@ -1,9 +1,9 @@
 /* `throng pose` from outside, held against what the library computes. */
 #include "fixture_program.h"
 
-#include <throng/anim/crowd.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
+#include <anim/crowd.h>
+#include <anim/exact.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void compare(const char *options, const char *clip_name, double time_s, t
     }
     json_decref(json);
     free(pose);
-    th_model_free(human);
+    th_model_destroy(human);
 }
 
 Test(pose, prints_the_exact_pose_to_the_last_bit)

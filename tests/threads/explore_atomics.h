@@ -5,7 +5,7 @@
 
 #include "explore.h"
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -2,7 +2,6 @@
 
 #include "explore.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -281,7 +280,7 @@ static void run_calls(const explore_plan *plan, th_jobs *jobs, th_jobs *other)
 uint64_t explore_frame_hash(th_frame *frame, const explore_plan *plan, uint32_t n)
 {
     memset(plan->palette, 0xff, th_crowd_palette_bytes(plan->crowd));
-    th_frame_animate(frame, n / TH_FRAME_RATE, plan->palette);
+    th_frame_run(frame, n / TH_FRAME_RATE, plan->palette);
     return th_crowd_hash(plan->crowd, plan->palette);
 }
 
@@ -305,7 +304,7 @@ static void run_crowd(const explore_plan *plan, th_jobs *jobs)
 static th_jobs *create_pool(uint32_t threads)
 {
     th_jobs *jobs;
-    explore_insist(th_jobs_create(&(th_jobs_desc){.threads = threads}, &jobs) == 0, "no pool");
+    explore_insist(th_jobs_create(&(th_jobs_desc){.threads = threads}, &jobs, NULL) == TH_OK, "no pool");
     return jobs;
 }
 
@@ -318,8 +317,8 @@ void *explore_plan_run(void *arg)
     if (plan->refused > 0 && plan->refused < plan->threads - 1) {
         th_jobs *none;
         explore_refuse_thread(plan->refused);
-        const int error = th_jobs_create(&(th_jobs_desc){.threads = plan->threads}, &none);
-        explore_insist(error == EAGAIN && !none, "a pool without its threads");
+        const th_result result = th_jobs_create(&(th_jobs_desc){.threads = plan->threads}, &none, NULL);
+        explore_insist(result == TH_ERR_ENVIRONMENT && !none, "a pool without its threads");
         return NULL;
     }
     th_jobs *jobs = create_pool(plan->threads);

@@ -1,9 +1,9 @@
-/* What is explored: a pool, calls by one or several threads, and everything the contract of throng/jobs/jobs.h promises
+/* What is explored: a pool, calls by one or several threads, and everything the contract of jobs/jobs.h promises
  * about them. */
 #ifndef TH_TESTS_EXPLORE_CALLS_H
 #define TH_TESTS_EXPLORE_CALLS_H
 
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
 
 typedef enum explore_start {
     EXPLORE_LATE = 0, /* the workers have been created, and that is all */

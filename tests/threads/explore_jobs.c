@@ -15,7 +15,7 @@
 #include "explore_orders.h"
 #include "fixture_nightly.h"
 
-#include <throng/anim/human.h>
+#include <throng/throng.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +137,8 @@ static void *hash_frames(void *arg)
     const explore_plan plan = {.crowd = v->crowd, .palette = v->palette};
     th_jobs *serial;
     th_frame *frame;
-    explore_insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial) == 0, "no thread");
+    explore_insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK,
+                   "no thread");
     explore_insist(th_frame_create(&(th_frame_desc){.crowd = v->crowd, .jobs = serial}, &frame, NULL) == TH_OK,
                    "no frame");
     for (uint32_t n = 0; n < EXPLORE_FRAMES; n++)
@@ -152,28 +153,25 @@ static void village_init(village *out)
 {
     static explore_chance chance;
     const explore_policy policy = explore_chance_policy(&chance);
-    th_instance instances[CHARACTERS];
     explore_insist(th_human_create(&out->model, NULL) == TH_OK, "no human");
     explore_insist(th_compiled_model_create(&(th_compiled_model_desc){.model = out->model}, &out->compiled, NULL) ==
                        TH_OK,
                    "no compiled model");
     const th_compiled_model *const compiled_models[] = {out->compiled};
-    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, CHARACTERS);
-    const th_crowd_desc desc = {.compiled_models = compiled_models,
-                                .compiled_model_count = 1,
-                                .instances = instances,
-                                .instance_count = CHARACTERS};
-    explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK, "no crowd");
-    explore_insist(th_palette_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
+    const th_crowd_desc desc = {.compiled_models = compiled_models, .compiled_model_count = 1, .capacity = CHARACTERS};
+    explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK &&
+                       th_crowd_scatter(out->crowd, CHARACTERS, TH_NO_INDEX, 1, NULL, NULL) == TH_OK,
+                   "no crowd");
+    explore_insist(th_palettes_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
     explore_run(&policy, "one thread", hash_frames, out);
 }
 
 static void village_fini(village *c)
 {
-    free(c->palette);
+    th_palettes_destroy(c->palette);
     th_crowd_destroy(c->crowd);
     th_compiled_model_destroy(c->compiled);
-    th_model_free(c->model);
+    th_model_destroy(c->model);
 }
 
 static uint32_t draw_threads(uint64_t *random)

@@ -1,15 +1,16 @@
 /* The embedded crowd on random pools: stress_frame [POOLS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set, with a behaviour
  * or without, with shared poses, with poses that are held and with layers: some play a clip, some blend, some through a
- * mask, some add. For ThreadSanitizer as well. */
+ * mask, some add; and whether the pool poses them or tasks on other threads. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
+#include "fixture_tasks.h"
 
+#include <core/cache_line.h>
 #include <core/random.h>
-#include <throng/anim/human.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/pose_plan.h>
-#include <throng/runtime/scene.h>
+#include <runtime/frame.h>
+#include <runtime/pose_plan.h>
+#include <runtime/scene.h>
+#include <throng/throng.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static uint64_t animate(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, cons
         list[i] = i;
     th_pose_plan_make(plan, jobs, time_s, list, groups, 2);
     memset(palette, 0xff, th_crowd_palette_bytes(k->crowd));
-    th_frame_animate(frame, time_s, palette);
+    th_frame_run(frame, time_s, palette);
     return th_crowd_hash(k->crowd, palette);
 }
 
@@ -96,7 +97,7 @@ static uint64_t hold(th_frame *frame, th_pose_plan *plan, th_jobs *jobs, const k
         th_pose_plan_begin(plan, number);
         th_pose_plan_make(plan, jobs, n / 60.0, list, groups, 2);
         th_pose_plan_keep(plan, jobs, number);
-        th_frame_animate(frame, (n + number - first) / 60.0, palette);
+        th_frame_run(frame, (n + number - first) / 60.0, palette);
     }
     insist(th_pose_plan_counts(plan).held > CHARACTERS / 4, "nobody holds a pose");
     const uint64_t hash = fnv1a(1, palette, th_crowd_palette_bytes(k->crowd) / 4);
@@ -134,7 +135,7 @@ static int update(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const layered *l = ctx;
     const th_crowd_layers layers = {l->layers[0], l->counts, MOST_LAYERS};
-    th_crowd_update_layers(l->crowd, begin, end, 0, &layers, l->palette, l->scratch + worker * l->scratch_stride);
+    th_crowd_pose_layers(l->crowd, begin, end, 0, &layers, l->palette, NULL, l->scratch + worker * l->scratch_stride);
     return 0;
 }
 
@@ -164,11 +165,11 @@ static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *ou
 {
     th_jobs *serial;
     th_frame *frame;
-    insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
-    insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
-    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial, .behaviour = out->behaviour};
+    insist(th_scene_crowd(scene, isa, TH_FORMAT_F32, &out->crowd, NULL) == TH_OK, "no crowd");
+    insist(th_jobs_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
+    const th_frame_desc how = {.crowd = out->crowd, .jobs = serial};
     th_pose_plan *plan = make_plan(out);
-    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
+    insist(th_frame_create_with(&how, out->behaviour, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
         out->hashes[n] = run(frame, plan, serial, out, n, palette);
     insist(out->hashes[0] != out->hashes[1], "the crowd does not move");
@@ -184,10 +185,16 @@ static uint32_t try_pool(const kind *k, void *palette)
                           .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
     th_jobs *jobs;
     th_frame *frame;
-    insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
-    th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20), .behaviour = k->behaviour};
+    insist(th_jobs_create(&shape, &jobs, NULL) == TH_OK, "no pool");
+    th_frame_desc how = {.crowd = k->crowd, .jobs = jobs, .grain = below(20)};
+    task_system system = {.workers = 1 + below(TASK_WORKERS), .at_once = below(4) == 0};
+    if (below(3) == 0) { /* the pool plans then, but others pose */
+        how.jobs = NULL;
+        how.tasks = (th_tasks){enqueue_tasks, finish_tasks, &system};
+        how.threads = system.workers;
+    }
     th_crowd_set_active(k->crowd, NULL, CHARACTERS); /* a frame has room for as many as there are now */
-    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
+    insist(th_frame_create_with(&how, k->behaviour, &frame, NULL) == TH_OK, "no frame");
     th_pose_plan *plan = make_plan(k);
     uint32_t frames = 1 + below(10);
     bool in_frame = below(2);
@@ -231,8 +238,8 @@ int main(int argc, char **argv)
     desc.compile.masks = &(th_mask){"arm", arm};
     desc.compile.mask_count = 1;
     insist(th_scene_create(&desc, &masked, NULL) == TH_OK, "no scene with a mask");
-    insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
-    insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
+    insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &any, NULL) == TH_OK, "no crowd");
+    insist(th_palettes_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
     const th_routines_desc blend_desc = {.compiled = scene->compiled_models[0], .kind = TH_BEHAVIOUR_BLEND};
     th_routines *blend;
@@ -259,7 +266,7 @@ int main(int argc, char **argv)
     }
     printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
            (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count / PLAYS);
-    free(palette);
+    th_palettes_destroy(palette);
     for (uint32_t k = 0; k < kind_count; k++)
         th_crowd_destroy(kinds[k].crowd);
     th_behaviour_destroy(blends);
@@ -267,6 +274,6 @@ int main(int argc, char **argv)
     th_scene_destroy(masked);
     th_scene_destroy(scene);
     human->mesh_count = meshes;
-    th_model_free(human);
+    th_model_destroy(human);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Random calls on random pools, checked: stress_jobs [POOLS [SEED]]. For ThreadSanitizer as well. */
 #include "fixture_nightly.h"
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -148,7 +148,7 @@ static uint64_t run_pool(uint64_t *random)
         .placement = (th_placement)below(random, TH_PLACEMENT_COUNT),
     };
     th_jobs *jobs;
-    if (th_jobs_create(&desc, &jobs)) {
+    if (th_jobs_create(&desc, &jobs, NULL) != TH_OK) {
         fprintf(stderr, "cannot create %u threads\n", desc.threads);
         exit(1);
     }

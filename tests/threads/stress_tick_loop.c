@@ -7,7 +7,7 @@
 
 #include <core/random.h>
 #include <serve/model_registry.h>
-#include <throng/anim/human.h>
+#include <throng/throng.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,10 +4,7 @@
 #ifndef THRONG_ANIM_CEILINGS_H
 #define THRONG_ANIM_CEILINGS_H
 
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
+#include <anim/crowd.h>
 
 /* The work of posing a crowd once. */
 typedef struct th_crowd_work {
@@ -16,7 +13,7 @@ typedef struct th_crowd_work {
     uint64_t palette_bytes; /* that are stored, whole cache lines */
 } th_crowd_work;
 
-/* By th_crowd_update: without the arithmetic of seeking, some operations a character, and without characters that play
+/* By th_crowd_pose: without the arithmetic of seeking, some operations a character, and without characters that play
  * exact. */
 th_crowd_work th_crowd_count_work(const th_crowd *crowd);
 
@@ -28,7 +25,5 @@ uint64_t th_isa_multiply_add(th_isa isa, uint32_t rounds);
  * of 128. */
 void th_isa_read(th_isa isa, const float *at, size_t count, size_t times);
 void th_isa_write(th_isa isa, float *at, size_t count, size_t times);
-
-TH_API_END
 
 #endif

@@ -2,18 +2,13 @@
 #ifndef THRONG_ANIM_CLIP_CHOICE_H
 #define THRONG_ANIM_CLIP_CHOICE_H
 
-#include <throng/anim/model.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
-
-TH_API_BEGIN
+#include <anim/model.h>
+#include <core/error.h>
 
 /* Finds a clip by name, otherwise by index, because a clip may be called "1". Returns TH_NO_INDEX if there is none. */
 uint32_t th_clip_find(const th_model *model, const char *text);
 
 /* Writes the error for a text that names no clip of any of the models, with a suggestion. Returns TH_ERR_USAGE. */
 th_result th_clip_not_found(const char *text, th_model *const *models, uint32_t count, th_error *err);
-
-TH_API_END
 
 #endif

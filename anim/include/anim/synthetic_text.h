@@ -2,11 +2,9 @@
 #ifndef THRONG_ANIM_SYNTHETIC_TEXT_H
 #define THRONG_ANIM_SYNTHETIC_TEXT_H
 
-#include <throng/anim/synthetic.h>
+#include <anim/synthetic.h>
 
 #include <stddef.h>
-
-TH_API_BEGIN
 
 /* A field of th_synthetic_desc. */
 typedef struct th_synthetic_key {
@@ -26,7 +24,5 @@ bool th_synthetic_named(const char *text);
 /* Missing keys get the values of TH_SYNTHETIC_DEFAULT. On failure err names the key and the values that it takes. The
  * model's name is `text`, borrowed. */
 th_result th_synthetic_parse(const char *text, th_synthetic_desc *out, th_error *err);
-
-TH_API_END
 
 #endif

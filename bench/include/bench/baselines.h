@@ -2,13 +2,7 @@
 #ifndef THRONG_BENCH_BASELINES_H
 #define THRONG_BENCH_BASELINES_H
 
-#include <throng/core/api.h>
-
-TH_API_BEGIN
-
 /* Registers them for th_jobs_create. Call before the first pool is created; calling again is allowed. */
 void th_baselines_register(void);
-
-TH_API_END
 
 #endif

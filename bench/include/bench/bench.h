@@ -26,11 +26,8 @@
 
 #include <bench/measure.h>
 #include <core/table.h>
-#include <throng/core/api.h>
-#include <throng/runtime/scene.h>
-#include <throng/runtime/tracer.h>
-
-TH_API_BEGIN
+#include <runtime/scene.h>
+#include <runtime/tracer.h>
 
 /* External benchmarks: entries that the program adds to those of this library, such as frames that are drawn, or
  * another program's poses. They are filtered like the others. */
@@ -109,11 +106,11 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 int th_scheduler_process_main(void);
 
 /* Tables for people, as text or Markdown. False when memory is out. */
-bool th_bench_print(const th_report *report, th_format format, FILE *file);
+bool th_bench_print(const th_report *report, th_output_format format, FILE *file);
 
 /* Prints the same as text while it is measured. */
 typedef struct th_bench_printer {
-    th_format format; /* TH_FORMAT_TEXT or TH_FORMAT_WIDE */
+    th_output_format format; /* TH_OUTPUT_TEXT or TH_OUTPUT_WIDE */
     FILE *file;
     /* The table in progress; zero at first: */
     int view;
@@ -127,7 +124,5 @@ void th_bench_printer_add(void *printer, const th_report *report, uint32_t first
 
 /* Prints what stands below the tables. False when memory is out. */
 bool th_bench_printer_end(th_bench_printer *printer, const th_report *report);
-
-TH_API_END
 
 #endif

@@ -29,12 +29,9 @@
 #define THRONG_BENCH_CAPACITY_H
 
 #include <bench/stats.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <signal.h>
-
-TH_API_BEGIN
 
 #define TH_CAPACITY_MISS_RATE 0.01
 
@@ -147,7 +144,5 @@ uint32_t th_capacity_allowed_misses(uint32_t ticks);
 
 /* Upper bound, with 95 % confidence, of the miss rate when `missed` of `ticks` were. */
 double th_capacity_miss_rate_bound(uint32_t missed, uint32_t ticks);
-
-TH_API_END
 
 #endif

@@ -26,9 +26,6 @@
 
 #include <bench/result_file.h>
 #include <bench/student.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
 
 /* The risk that any estimator of any entry of two results of the same code is called slower or faster: p values are
  * corrected for their number (S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979). */
@@ -172,8 +169,6 @@ void th_change_describe(const th_change *change, char *out, size_t size);
 /* As JSON (NULL when memory is out), as CSV, and as text for people. False when memory is out. */
 json_t *th_comparison_json(const th_comparison *comparison);
 bool th_comparison_csv(const th_comparison *comparison, FILE *file);
-bool th_comparison_print(const th_comparison *comparison, th_format format, FILE *file);
-
-TH_API_END
+bool th_comparison_print(const th_comparison *comparison, th_output_format format, FILE *file);
 
 #endif

@@ -2,12 +2,9 @@
 #ifndef THRONG_BENCH_CONTEXT_H
 #define THRONG_BENCH_CONTEXT_H
 
-#include <throng/core/api.h>
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <jansson.h>
-
-TH_API_BEGIN
 
 /* Of our JSON documents; docs/reference/schema has one for each. A new one is due when a reader of the old one would
  * misread or reject a document. Only this one is read. */
@@ -66,7 +63,5 @@ json_t *th_context_json(const th_context *context);
 
 /* "0.1.0 (1a2b3c4d5e6f)". Static storage. */
 const char *th_context_version(void);
-
-TH_API_END
 
 #endif

@@ -5,10 +5,6 @@
 #ifndef THRONG_BENCH_COUNTERS_H
 #define THRONG_BENCH_COUNTERS_H
 
-#include <throng/core/api.h>
-
-TH_API_BEGIN
-
 typedef enum th_counter {
     TH_COUNTER_CYCLES = 0,
     TH_COUNTER_INSTRUCTIONS,
@@ -29,7 +25,5 @@ const char *th_counter_name(th_counter counter);
 typedef struct th_counters {
     double values[TH_COUNTER_COUNT];
 } th_counters;
-
-TH_API_END
 
 #endif

@@ -131,7 +131,7 @@ json_t *th_figures_json(const th_figure *figures, size_t count);
 
 /* Writes the table and ends the sheet. Without records nothing is written. False when memory is out. more: as
  * th_table_write_more. */
-bool th_sheet_write_more(th_sheet *sheet, th_format format, th_table_widths *widths, FILE *file);
-bool th_sheet_write(th_sheet *sheet, th_format format, FILE *file);
+bool th_sheet_write_more(th_sheet *sheet, th_output_format format, th_table_widths *widths, FILE *file);
+bool th_sheet_write(th_sheet *sheet, th_output_format format, FILE *file);
 
 #endif

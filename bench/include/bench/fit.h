@@ -12,12 +12,8 @@
 #ifndef THRONG_BENCH_FIT_H
 #define THRONG_BENCH_FIT_H
 
-#include <throng/core/api.h>
-
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 /* Fewer points cannot determine three parameters. */
 #define TH_FIT_MIN_POINTS 4u
@@ -67,7 +63,5 @@ bool th_fit_run(th_fit_law law, const th_fit_point *points, uint32_t count, uint
 /* The serial share implied by a speed-up over a run with 1 / `ratio` of the threads, if nothing else cost anything (A.
  * Karp, H. Flatt, Measuring Parallel Processor Performance, 1990). NaN for a ratio of 1. */
 double th_fit_karp_flatt(double speed_up, double ratio);
-
-TH_API_END
 
 #endif

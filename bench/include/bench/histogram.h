@@ -3,11 +3,7 @@
 #ifndef THRONG_BENCH_HISTOGRAM_H
 #define THRONG_BENCH_HISTOGRAM_H
 
-#include <throng/core/api.h>
-
 #include <stdint.h>
-
-TH_API_BEGIN
 
 #define TH_HISTOGRAM_OCTAVES    26u
 #define TH_HISTOGRAM_SUBBUCKETS 32u /* per octave; below 32 us there is a bucket per microsecond */
@@ -37,7 +33,5 @@ double th_histogram_quantile(const th_histogram *histogram, double part);
 
 /* The number of times below 2^octave us; octave: 0 to TH_HISTOGRAM_OCTAVES. Exact, because buckets end there. */
 uint64_t th_histogram_below(const th_histogram *histogram, uint32_t octave);
-
-TH_API_END
 
 #endif

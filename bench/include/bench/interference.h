@@ -3,12 +3,8 @@
 #ifndef THRONG_BENCH_INTERFERENCE_H
 #define THRONG_BENCH_INTERFERENCE_H
 
-#include <throng/core/api.h>
-
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 /* The system's counters at one moment. Those of /proc/stat cover the CPUs that this process may run on. */
 typedef struct th_interference_mark {
@@ -56,7 +52,5 @@ uint64_t th_runqueue_delay_max(const th_runqueue_delay *delay);
  * LLVM's for 200) and would take CPUs from what is measured next. They can be configured to spin forever, hence a limit
  * of 0.24 s. Takes at least 4 ms: the kernel accounts a running thread's time at ticks, which may be that far apart. */
 void th_wait_quiescent(void);
-
-TH_API_END
 
 #endif

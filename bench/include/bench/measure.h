@@ -11,11 +11,8 @@
 #define THRONG_BENCH_MEASURE_H
 
 #include <bench/report.h>
-#include <throng/core/api.h>
 
 #include <signal.h>
-
-TH_API_BEGIN
 
 /* The time of some iterations. */
 typedef struct th_lap {
@@ -85,7 +82,5 @@ th_lap th_measure_frames(const th_measure_desc *desc, const th_subject *subject,
  * count: at most TH_MEASURE_MAX_SUBJECTS. Returns false if `stop` ended it; rows without a sample are then skipped. */
 enum { TH_MEASURE_MAX_SUBJECTS = 256 };
 bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count);
-
-TH_API_END
 
 #endif

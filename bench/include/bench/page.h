@@ -7,12 +7,8 @@
 #ifndef THRONG_BENCH_PAGE_H
 #define THRONG_BENCH_PAGE_H
 
-#include <throng/core/api.h>
-
 #include <stdbool.h>
 #include <stdio.h>
-
-TH_API_BEGIN
 
 /* The page's script as the source of a Content-Security-Policy: 'sha256-...', with the quotes. */
 extern const char th_page_script[];
@@ -20,7 +16,5 @@ extern const char th_page_script[];
 /* command: the shell command that made the result. report: it as HTML (th_bench_print and the like). json: the
  * document. title, command and strings in json may hold any text. False when writing to the stream failed. */
 bool th_page_write(const char *title, const char *command, const char *report, const char *json, FILE *file);
-
-TH_API_END
 
 #endif

@@ -10,9 +10,6 @@
 #define THRONG_BENCH_POP_H
 
 #include <bench/stats.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
 
 typedef enum th_pop_factor {
     TH_POP_GLOBAL = 0,
@@ -50,7 +47,5 @@ typedef struct th_pop {
 /* The smallest factor that is no product of others: what to look at first. Computation scaling where its factors are
  * unknown. TH_POP_GLOBAL: not measured. */
 th_pop_factor th_pop_weakest(const th_pop *pop);
-
-TH_API_END
 
 #endif

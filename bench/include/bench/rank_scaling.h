@@ -7,23 +7,19 @@
 #ifndef THRONG_BENCH_RANK_SCALING_H
 #define THRONG_BENCH_RANK_SCALING_H
 
+#include <anim/crowd.h>
 #include <bench/pop.h>
 #include <bench/report.h>
 #include <bench/stats.h>
 #include <core/arena.h>
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-#include <throng/runtime/scene.h>
-
-TH_API_BEGIN
+#include <runtime/scene.h>
 
 enum { TH_RANKS_MAX = 4096, TH_HOST_MAX = 64 };
 
 /* The begins of `ranks` blocks of about equal cost, and the end of the last one: bounds[0] is 0, bounds[ranks] is
  * `count`. models[i]: the model of character i; costs: of a character of each model. Depends on its arguments only, so
  * all ranks find the same blocks. bounds: [ranks + 1]. */
-void th_rank_split(const th_instance *instances, uint32_t count, const uint32_t *costs, uint32_t ranks,
-                   uint32_t *bounds);
+void th_rank_split(const th_spawn *instances, uint32_t count, const uint32_t *costs, uint32_t ranks, uint32_t *bounds);
 
 /* The numbers of ranks worth comparing: as th_scale_threads. */
 uint32_t th_rank_counts(uint32_t ranks, uint32_t out[TH_RANKS_MAX]);
@@ -70,7 +66,7 @@ typedef struct th_rank_scaling {
     bool has_gather;  /* else only poses and barriers were run */
     double budget_ns; /* that p99 must not exceed; 0: none */
     th_isa isa;
-    th_palette palette;
+    th_format palette;
 } th_rank_scaling;
 
 /* Sets up `out`, whose counts and flags must be filled in and the rest zero: room for all frames. counts: of ranks, for
@@ -92,8 +88,6 @@ bool th_rank_scaling_misses_budget(const th_rank_scaling *scaling);
 json_t *th_rank_scaling_json(const th_rank_scaling *scaling);
 
 /* For people. False when memory is out. */
-bool th_rank_scaling_print(const th_rank_scaling *scaling, th_format format, FILE *file);
-
-TH_API_END
+bool th_rank_scaling_print(const th_rank_scaling *scaling, th_output_format format, FILE *file);
 
 #endif

@@ -5,9 +5,6 @@
 #define THRONG_BENCH_RANK_TEST_H
 
 #include <bench/stats.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
 
 /* Up to this many samples in both sets together, p is exact: it counts all assignments of the observed values, ties
  * included, to the two sets (B. Streitberg, J. Roehmel, Exact Distributions for Permutation and Rank Tests, 1986).
@@ -26,7 +23,5 @@ typedef struct th_rank_test {
 
 /* Allocates up to 400 KB for an exact p. When memory is out, p is that of the normal distribution. */
 th_rank_test th_rank_test_run(const th_samples *a, const th_samples *b);
-
-TH_API_END
 
 #endif

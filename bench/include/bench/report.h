@@ -9,12 +9,9 @@
 #include <bench/context.h>
 #include <bench/interference.h>
 #include <bench/stats.h>
+#include <core/error.h>
 #include <core/text_format.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
-#include <throng/runtime/scene.h>
-
-TH_API_BEGIN
+#include <runtime/scene.h>
 
 /* Warn when other programs use more CPUs than this. */
 #define TH_REPORT_EXTERNAL_CPU_LOAD 0.05
@@ -105,7 +102,5 @@ const th_row *th_report_failure(const th_report *report);
 
 /* The first row that was skipped, or NULL. */
 const th_row *th_report_skipped(const th_report *report);
-
-TH_API_END
 
 #endif

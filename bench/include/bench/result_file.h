@@ -7,9 +7,6 @@
 #define THRONG_BENCH_RESULT_FILE_H
 
 #include <bench/report.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
 
 enum { TH_RESULT_FILE_MAX_BYTES = 1 << 28 };
 
@@ -54,7 +51,5 @@ th_result th_result_file_merge_into(const th_result_file *results, th_report *re
 
 /* The same into a result file, as further processes of it. */
 th_result th_result_file_append(th_result_file *results, const th_result_file *more, th_error *err);
-
-TH_API_END
 
 #endif

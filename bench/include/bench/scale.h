@@ -26,18 +26,15 @@
 #include <bench/measure.h>
 #include <bench/pop.h>
 #include <bench/result_file.h>
-#include <throng/core/api.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
-#include <throng/runtime/tracer.h>
-
-TH_API_BEGIN
+#include <runtime/frame.h>
+#include <runtime/scene.h>
+#include <runtime/tracer.h>
 
 /* A list that is NULL has one value, the default. */
 typedef struct th_scale_desc {
     th_scene_desc scene;
     th_isa isa;
-    th_palette palette;
+    th_format palette;
     th_placement placement;
     double share_hz; /* steps per second in which characters share poses (sharing.h), all of them; 0: never */
     const th_scheduler *schedulers; /* NULL: TH_SCHEDULER_WORK_STEALING */
@@ -214,7 +211,7 @@ typedef struct th_scale {
     uint64_t palette_bytes, memory_bytes;
     th_bottleneck bottleneck;
     th_isa isa; /* that was used */
-    th_palette palette;
+    th_format palette;
     th_placement placement; /* TH_PLACEMENT_NONE where the scheduler ignores it */
     double share_hz;
 } th_scale;
@@ -233,8 +230,6 @@ th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_erro
 json_t *th_scale_json(const th_scale *scale);
 
 /* For people, as text or Markdown. False when memory is out. */
-bool th_scale_print(const th_scale *scale, th_format format, FILE *file);
-
-TH_API_END
+bool th_scale_print(const th_scale *scale, th_output_format format, FILE *file);
 
 #endif

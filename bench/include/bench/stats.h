@@ -4,13 +4,9 @@
 #ifndef THRONG_BENCH_STATS_H
 #define THRONG_BENCH_STATS_H
 
-#include <throng/core/api.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 typedef struct th_samples {
     double *values; /* in the order they were added */
@@ -76,7 +72,5 @@ void th_resample_medians(const th_samples *samples, uint64_t seed, uint32_t coun
 /* Half the width of th_median_interval, relative to the median: 0.01 means +-1 %. NaN for fewer than two samples, and
  * where the median is not above 0. */
 double th_median_ci_half_width(const th_samples *samples);
-
-TH_API_END
 
 #endif

@@ -34,12 +34,9 @@
 
 #include <bench/capacity.h>
 #include <bench/report.h>
-#include <throng/core/api.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
-#include <throng/runtime/tracer.h>
-
-TH_API_BEGIN
+#include <runtime/frame.h>
+#include <runtime/scene.h>
+#include <runtime/tracer.h>
 
 /* Of the last frame: poses evaluated; characters beyond that, who show the pose of another, or one of a frame before;
  * characters that were to share, but have a behaviour. */
@@ -96,7 +93,7 @@ typedef struct th_stress_desc {
     /* instance_count: skip the search and test exactly this many characters; 0: search. */
     th_scene_desc scene;
     th_isa isa;
-    th_palette palette;
+    th_format palette;
     th_placement placement;
     const uint32_t *threads; /* ascending */
     uint32_t thread_count;
@@ -154,7 +151,7 @@ typedef struct th_stress {
     uint64_t memory; /* available to the crowd */
     double bytes_per_character;
     th_isa isa; /* that was used */
-    th_palette palette;
+    th_format palette;
     th_placement placement;
     /* The result in one sentence: the point with most characters. It begins with the reasons to doubt it, if any.
      * Another sentence says what an interrupted search has found. */
@@ -173,8 +170,6 @@ void th_stress_fini(th_stress *stress);
 json_t *th_stress_json(const th_stress *stress);
 
 /* For people, as text or Markdown. False when memory is out. */
-bool th_stress_print(const th_stress *stress, th_format format, FILE *file);
-
-TH_API_END
+bool th_stress_print(const th_stress *stress, th_output_format format, FILE *file);
 
 #endif

@@ -8,9 +8,6 @@
 
 #include <bench/fit.h>
 #include <bench/stats.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
 
 /* The probability that Student's t with these degrees of freedom, not necessarily whole, is at least as far from 0. */
 double th_student_p(double t, double freedom);
@@ -39,7 +36,5 @@ th_interval th_log_interval(const th_log_estimate *estimate, double confidence);
 
 /* Two-sided p of a difference of 0. Where nothing scatters: 1 if there is no difference, else 0. */
 double th_log_p(const th_log_estimate *estimate);
-
-TH_API_END
 
 #endif

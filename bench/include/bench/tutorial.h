@@ -13,10 +13,7 @@
 #ifndef THRONG_BENCH_TUTORIAL_H
 #define THRONG_BENCH_TUTORIAL_H
 
-#include <throng/anim/model.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
+#include <anim/model.h>
 
 typedef struct th_tutorial th_tutorial; /* immutable once created; may be shared between threads */
 
@@ -32,7 +29,5 @@ void th_tutorial_destroy(th_tutorial *tutorial);
 /* Writes bone_count 3x4 row-major matrices, 12 floats each, and behind them the weights, as an f32 palette has them.
  * clip: index into the model's clips, or TH_NO_INDEX for the rest pose. Does not allocate. */
 void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette);
-
-TH_API_END
 
 #endif

@@ -8,10 +8,7 @@
 #define THRONG_BENCH_VALIDATE_H
 
 #include <bench/report.h>
-#include <throng/core/api.h>
-#include <throng/runtime/scene.h>
-
-TH_API_BEGIN
+#include <runtime/scene.h>
 
 /* A compiled clip may exceed its error bound by this factor: the compiler measures the error at many times, but not at
  * this one. In addition, single precision may cost TH_VALIDATE_ROUNDING of the model's size and of the distance from
@@ -85,7 +82,5 @@ void th_validate_floor(th_crowd *crowd, void *palette, th_row *row);
 /* Validates what a run of `frame` has left in `palette`, without running it again. Fills in `failure` when they are
  * wrong. */
 th_result th_validate_left(const th_validate_run_desc *desc, uint64_t frame, th_row *row, th_error *err);
-
-TH_API_END
 
 #endif

@@ -3,13 +3,9 @@
 #ifndef THRONG_CORE_ARENA_H
 #define THRONG_CORE_ARENA_H
 
-#include <throng/core/api.h>
-
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-TH_API_BEGIN
 
 typedef struct th_arena th_arena;
 
@@ -26,7 +22,7 @@ bool th_arena_failed(const th_arena *arena);
 size_t th_arena_bytes(const th_arena *arena);
 
 /* Returns `count` zeroed elements of `size` bytes, above 0, aligned to 64 bytes, also for a count of 0. Returns NULL
- * when out of memory, when count * size overflows, and for an arena of NULL. */
+ * when out of memory, when count * size overflows, after that, and for an arena of NULL. */
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 
 /* The same with nothing between elements of one size: aligned to the largest power of two that divides `size`, which
@@ -41,7 +37,5 @@ __attribute__((format(printf, 2, 0))) char *th_arena_vformat(th_arena *arena, co
 
 /* Typed th_arena_alloc, for example th_arena_new(arena, th_joint, n). */
 #define th_arena_new(arena, type, count) ((type *)th_arena_alloc((arena), (count), sizeof(type)))
-
-TH_API_END
 
 #endif

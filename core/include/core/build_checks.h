@@ -2,16 +2,10 @@
 #ifndef THRONG_CORE_BUILD_CHECKS_H
 #define THRONG_CORE_BUILD_CHECKS_H
 
-#include <throng/core/api.h>
-
-TH_API_BEGIN
-
 #ifdef NDEBUG
 #define TH_BUILD_CHECKS false
 #else
 #define TH_BUILD_CHECKS true
 #endif
-
-TH_API_END
 
 #endif

@@ -2,11 +2,7 @@
 #ifndef THRONG_CORE_CLOCK_H
 #define THRONG_CORE_CLOCK_H
 
-#include <throng/core/api.h>
-
 #include <stdint.h>
-
-TH_API_BEGIN
 
 uint64_t th_clock_ns(void); /* wall time, monotonic */
 
@@ -18,7 +14,5 @@ uint64_t th_clock_resolution_ns(void);
  */
 uint64_t th_clock_cpu_ns(void);
 uint64_t th_clock_thread_cpu_ns(void);
-
-TH_API_END
 
 #endif

@@ -2,13 +2,10 @@
 #ifndef THRONG_CORE_FILE_H
 #define THRONG_CORE_FILE_H
 
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <stdbool.h>
 #include <sys/uio.h>
-
-TH_API_BEGIN
 
 /* Writes the concatenated parts, at least one, to a temporary file in the folder of `path`, syncs it, and renames it to
  * `path`. So `path` has either the old or the new content. Keeps the permissions of an existing file. Follows symbolic
@@ -34,7 +31,5 @@ th_result th_file_make_folders(const char *path, th_error *err);
 
 /* Checks whether th_file_replace could write `path`; use it before long work. Leaves no file behind. */
 th_result th_file_probe(const char *path, th_error *err);
-
-TH_API_END
 
 #endif

@@ -2,12 +2,8 @@
 #ifndef THRONG_CORE_HALF_H
 #define THRONG_CORE_HALF_H
 
-#include <throng/core/api.h>
-
 #include <stdint.h>
 #include <string.h>
-
-TH_API_BEGIN
 
 /* Rounds to nearest, ties to even; values from 65520 on become infinity. Returns the same bits as F16C, for NaN too.
  * Requires the default rounding mode. */
@@ -50,7 +46,5 @@ static inline float th_half_to_float(uint16_t half)
     memcpy(&value, &bits, sizeof value);
     return value;
 }
-
-TH_API_END
 
 #endif

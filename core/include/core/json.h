@@ -5,14 +5,10 @@
 #ifndef THRONG_CORE_JSON_H
 #define THRONG_CORE_JSON_H
 
-#include <throng/core/api.h>
-
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-TH_API_BEGIN
 
 json_t *th_json_real(double value);            /* null if not finite, because JSON has no NaN */
 json_t *th_json_count(uint64_t value);         /* an integer */
@@ -33,7 +29,5 @@ json_t *th_json_set(json_t *object, const char *name, json_t *value);
 /* Writes the document and a newline. Containers of scalars only stay on one line, others are indented. digits: of real
  * numbers, 1 to 17; 17 preserve a double. Returns false when out of memory or when the stream failed. */
 bool th_json_write(const json_t *document, int digits, FILE *file);
-
-TH_API_END
 
 #endif

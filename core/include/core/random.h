@@ -3,11 +3,7 @@
 #ifndef THRONG_CORE_RANDOM_H
 #define THRONG_CORE_RANDOM_H
 
-#include <throng/core/api.h>
-
 #include <stdint.h>
-
-TH_API_BEGIN
 
 /* The n-th number of the stream of a seed. It may be used as the seed of another stream. */
 static inline uint64_t th_random_bits(uint64_t seed, uint64_t n)
@@ -23,7 +19,5 @@ static inline double th_random_unit(uint64_t seed, uint64_t n)
 {
     return (double)(th_random_bits(seed, n) >> 11) * 0x1p-53;
 }
-
-TH_API_END
 
 #endif

@@ -6,12 +6,8 @@
 #ifndef THRONG_CORE_SUBPROCESS_H
 #define THRONG_CORE_SUBPROCESS_H
 
-#include <throng/core/api.h>
-
 #include <stdbool.h>
 #include <sys/types.h>
-
-TH_API_BEGIN
 
 enum { TH_SUBPROCESS_FILES = 3 };
 
@@ -33,7 +29,5 @@ int th_subprocess_wait(pid_t pid);
 
 /* Kills it in any state and waits for its end. Call only before a wait has returned. Returns as th_subprocess_wait. */
 int th_subprocess_kill(pid_t pid);
-
-TH_API_END
 
 #endif

@@ -2,12 +2,8 @@
 #ifndef THRONG_CORE_SUGGEST_H
 #define THRONG_CORE_SUGGEST_H
 
-#include <throng/core/api.h>
-
 #include <stdbool.h>
 #include <stddef.h>
-
-TH_API_BEGIN
 
 /* The number of edits that turn a into b: insert, delete or replace a letter, or swap two neighbours. This is the
  * optimal string alignment distance, the restricted form of F. Damerau, A Technique for Computer Detection and
@@ -22,7 +18,5 @@ typedef struct th_suggestion {
 } th_suggestion;
 
 void th_suggestion_consider(th_suggestion *s, const char *candidate);
-
-TH_API_END
 
 #endif

@@ -2,22 +2,18 @@
 #ifndef THRONG_CORE_TEXT_FORMAT_H
 #define THRONG_CORE_TEXT_FORMAT_H
 
-#include <throng/core/api.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-TH_API_BEGIN
-
-typedef enum th_format {
-    TH_FORMAT_TEXT = 0, /* for a terminal: lines of at most TH_TEXT_COLUMNS, but for words and tables that are longer */
-    TH_FORMAT_MARKDOWN, /* GitHub Flavored Markdown, readable as plain text */
-    TH_FORMAT_CSV,      /* tables only: RFC 4180 */
-    TH_FORMAT_HTML,     /* a fragment of a page */
-    TH_FORMAT_WIDE,     /* text with all columns, and lines of any length */
-} th_format;
+typedef enum th_output_format {
+    TH_OUTPUT_TEXT = 0, /* for a terminal: lines of at most TH_TEXT_COLUMNS, but for words and tables that are longer */
+    TH_OUTPUT_MARKDOWN, /* GitHub Flavored Markdown, readable as plain text */
+    TH_OUTPUT_CSV,      /* tables only: RFC 4180 */
+    TH_OUTPUT_HTML,     /* a fragment of a page */
+    TH_OUTPUT_WIDE,     /* text with all columns, and lines of any length */
+} th_output_format;
 
 enum { TH_TEXT_COLUMNS = 100 };
 
@@ -45,9 +41,9 @@ bool th_read_whole(const char *text, double low, double high, uint64_t *out);
 /* Appends to the text in out, which is shorter than `size`. Truncates to `size`. */
 __attribute__((format(printf, 3, 4))) void th_append(char *out, size_t size, const char *format, ...);
 
-/* Writes a line of up to 1023 bytes, made printable; in Markdown and HTML a paragraph. TH_FORMAT_TEXT breaks it between
+/* Writes a line of up to 1023 bytes, made printable; in Markdown and HTML a paragraph. TH_OUTPUT_TEXT breaks it between
  * words, and indents what follows. */
-__attribute__((format(printf, 3, 4))) void th_write_line(FILE *file, th_format format, const char *line, ...);
+__attribute__((format(printf, 3, 4))) void th_write_line(FILE *file, th_output_format format, const char *line, ...);
 
 /* A number with separators: 1234567 is "1,234,567". */
 typedef struct th_digits {
@@ -57,7 +53,5 @@ th_digits th_digits_from(uint64_t value);
 
 /* Plural ending: "" for 1, otherwise "s". */
 const char *th_plural(uint64_t count);
-
-TH_API_END
 
 #endif

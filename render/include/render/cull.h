@@ -12,13 +12,10 @@
 #ifndef THRONG_RENDER_CULL_H
 #define THRONG_RENDER_CULL_H
 
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-#include <throng/render/camera.h>
-#include <throng/render/layout.h>
-#include <throng/runtime/pose_plan.h>
-
-TH_API_BEGIN
+#include <anim/crowd.h>
+#include <render/camera.h>
+#include <render/layout.h>
+#include <runtime/pose_plan.h>
 
 #define TH_CULL_MAX_BLOCKS 256u
 #define TH_CULL_MAX_LODS   10u
@@ -111,7 +108,5 @@ void th_cull_classify(th_cull *cull, const th_cull_view *visible, const th_cull_
                       uint32_t end_block);
 void th_cull_sum(th_cull *cull);
 void th_cull_scatter(th_cull *cull, uint32_t begin_block, uint32_t end_block);
-
-TH_API_END
 
 #endif

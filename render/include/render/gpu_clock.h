@@ -11,10 +11,7 @@
 #ifndef THRONG_RENDER_GPU_CLOCK_H
 #define THRONG_RENDER_GPU_CLOCK_H
 
-#include <throng/core/api.h>
-#include <throng/render/gl.h>
-
-TH_API_BEGIN
+#include <render/gl.h>
 
 typedef struct th_gpu_clock th_gpu_clock;
 
@@ -28,7 +25,5 @@ void th_gpu_clock_end(th_gpu_clock *clock);
 
 /* The newest result; false when there is no new one since the last call. */
 bool th_gpu_clock_read(th_gpu_clock *clock, uint64_t *out_ns);
-
-TH_API_END
 
 #endif

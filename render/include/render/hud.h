@@ -16,10 +16,7 @@
 #ifndef THRONG_RENDER_HUD_H
 #define THRONG_RENDER_HUD_H
 
-#include <throng/core/api.h>
-#include <throng/render/gl.h>
-
-TH_API_BEGIN
+#include <render/gl.h>
 
 #define TH_HUD_MIN_TEXT_PX 6.0F
 #define TH_HUD_MAX_TEXT_PX 256.0F
@@ -84,7 +81,5 @@ void th_hud_graph(th_hud *hud, const th_hud_graph_desc *desc);
  * depth test, culling and blending off; GL_FRAMEBUFFER_SRGB on; no program, vertex array or 2D texture bound. This is
  * the state that th_target_bind and th_crowd_renderer_draw expect. */
 void th_hud_end(th_hud *hud);
-
-TH_API_END
 
 #endif

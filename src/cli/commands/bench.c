@@ -46,7 +46,7 @@ static bool write_report(const void *result, th_form form, FILE *file)
     case TH_FORM_CSV:
         return th_report_csv(l->report, file);
     default:
-        return th_bench_print(l->report, (th_format)form, file);
+        return th_bench_print(l->report, (th_output_format)form, file);
     }
 }
 
@@ -59,12 +59,12 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
     if (!th_run_has_option(run, "count"))
         drawn.count = DRAWN;
-    const th_scene_desc scene = th_model_set_scene_desc(model_set, &o->crowd);
+    const th_scene_desc scene = th_model_set_scene_desc(model_set, &o->crowd, &o->behaviour);
     th_bench_frames_init(&frames, &drawn, &o->picture, &scene);
     const th_external_benchmarks drawing = th_bench_frames_external(&frames);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
     const bool is_live = !o->output.json && processes == 1 && !o->measure.is_dry_run;
-    live shown = {.printer = {.format = TH_FORMAT_TEXT, .file = stdout}, .report = &report};
+    live shown = {.printer = {.format = TH_OUTPUT_TEXT, .file = stdout}, .report = &report};
     if (o->output.out || o->output.report || o->output.save)
         signal(SIGPIPE, SIG_IGN); /* files are written although nobody reads the text any more */
     static const char *const scheduler_program[] = {"/proc/self/exe", TH_SCHEDULER_COMMAND, NULL};

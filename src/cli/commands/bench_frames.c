@@ -2,12 +2,12 @@
 
 #include <bench/figures.h>
 #include <bench/validate.h>
+#include <core/cache_line.h>
 #include <core/clock.h>
 #include <render/gpu_clock.h>
-#include <throng/core/cache_line.h>
-#include <throng/render/gpu_evaluator.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <render/gpu_evaluator.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct frame_kind {
 
 /* What an error/ entry does otherwise than the command line says. */
 typedef struct frame_setting {
-    th_palette palette;
+    th_format palette;
     double share_hz;
     bool all_share; /* not only far characters */
     bool joint_lod;
@@ -237,7 +237,7 @@ typedef struct validation {
 static void pose_all(void *ctx, uint64_t frame)
 {
     const validation *v = ctx;
-    th_crowd_update(v->crowd, 0, th_crowd_batch_count(v->crowd), time_of(frame), v->palette, v->scratch);
+    th_crowd_pose(v->crowd, 0, th_crowd_batch_count(v->crowd), time_of(frame), v->palette, v->scratch);
 }
 
 static th_result check(const subject *s, th_error *err)
@@ -252,7 +252,7 @@ static th_result check(const subject *s, th_error *err)
     s->row->characters = scene->instance_count;
     s->row->bones = th_crowd_bone_count(v.crowd);
     if (s->entry.crowd == ALL_VISIBLE) { /* the others have the same models; the memory for that many may be missing */
-        result = th_palette_create(v.crowd, &v.palette, err);
+        result = th_palettes_create(v.crowd, &v.palette, err);
         if (result == TH_OK && !(v.scratch = th_cache_line_alloc(th_crowd_scratch_bytes(v.crowd))))
             result = th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
         const th_validate_run_desc run = {
@@ -261,7 +261,7 @@ static th_result check(const subject *s, th_error *err)
             result = th_validate_run(&run, s->row, err);
     }
     free(v.scratch);
-    free(v.palette);
+    th_palettes_destroy(v.palette);
     th_crowd_destroy(v.crowd);
     return result;
 }
@@ -276,7 +276,7 @@ static th_result measure_error(subject *s, th_crowd_view_desc desc, th_error *er
     float *px = NULL;
     uint32_t count = 0;
     desc.error_every = ERROR_EVERY;
-    th_result result = th_picture_crowd_view(&s->shared->picture, &desc, s->crowd_view, &measured, err);
+    th_result result = th_crowd_view_build(&desc, NULL, s->crowd_view, s->shared->picture.gl, &measured, err);
     for (uint32_t frame = 0; frame < ERROR_FRAMES + ERROR_EVERY && result == TH_OK; frame++) {
         const bool is_posed = pose_frame(s, measured, TH_VALIDATE_FRAME + frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(measured);
@@ -320,7 +320,7 @@ static th_result compare_with_kernel(subject *s, th_error *err)
     if (result == TH_OK)
         result = th_gpu_evaluator_read(evaluator, crowd, time_of(TH_VALIDATE_FRAME), got, err);
     if (result == TH_OK) {
-        th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_of(TH_VALIDATE_FRAME), wanted, scratch);
+        th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), time_of(TH_VALIDATE_FRAME), wanted, scratch);
         s->same_bytes = memcmp(wanted, got, bytes) == 0;
     }
     th_gpu_evaluator_destroy(evaluator);
@@ -395,9 +395,9 @@ static th_result create(const th_external_benchmark *benchmark, void *ctx, th_ro
         desc.palette = th_crowd_view_get_parts(s->crowd_view).palette;
     }
     if (s->is_own)
-        result = th_picture_crowd_view(&e->picture, &desc, s->base, &s->crowd_view, err);
+        result = th_crowd_view_build(&desc, NULL, s->base, e->picture.gl, &s->crowd_view, err);
     if (result == TH_OK && on_gpu && th_crowd_view_get_parts(s->crowd_view).evaluator != TH_EVALUATOR_GPU)
-        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_get_parts(s->crowd_view).fallback);
+        result = th_fail(err, TH_ERR_INPUT, "%.250s", th_crowd_view_fallback(s->crowd_view));
     if (result == TH_OK)
         result = check(s, err);
     if (result != TH_OK)
@@ -473,7 +473,7 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
 
 typedef struct posed_entry {
     th_gpu_mapping mapping;
-    th_palette palette;
+    th_format palette;
 } posed_entry;
 
 /* An entry being measured. */
@@ -498,8 +498,8 @@ static void run_posed(void *ctx, uint64_t frame)
     const size_t cursors = th_crowd_palette_bytes(p->crowd);
     char *slot = th_ring_begin(p->ring);
     if (slot) {
-        th_crowd_seek(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(frame),
-                      (th_device_cursor *)(void *)(slot + cursors));
+        th_crowd_cursors(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(frame),
+                         (th_device_cursor *)(void *)(slot + cursors));
         th_ring_wrote(p->ring, cursors, th_ring_get_info(p->ring).slot_bytes);
     }
     if (!slot || !th_ring_end(p->ring)) {
@@ -583,9 +583,9 @@ static th_result create_posed(const th_external_benchmark *benchmark, void *ctx,
     p->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p->crowd));
     if (!p->scratch || !th_samples_init(&p->gpu_ns, row->real_ns.capacity))
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
-    result = th_palette_create(p->crowd, &p->palette, err);
+    result = th_palettes_create(p->crowd, &p->palette, err);
     if (result == TH_OK)
-        result = th_palette_create(p->crowd, &p->reference, err);
+        result = th_palettes_create(p->crowd, &p->reference, err);
     if (result == TH_OK)
         result = th_ring_create(picture->gl, &ring, &p->ring, err);
     if (result == TH_OK)
@@ -598,7 +598,7 @@ static th_result create_posed(const th_external_benchmark *benchmark, void *ctx,
 
     /* Against double precision, and against the bytes of the scalar kernel. On other drivers than llvmpipe division may
      * be off in the last bit, so other bytes are no failure. */
-    th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(TH_VALIDATE_FRAME), p->reference, p->scratch);
+    th_crowd_pose(p->crowd, 0, th_crowd_batch_count(p->crowd), time_of(TH_VALIDATE_FRAME), p->reference, p->scratch);
     const th_validate_run_desc desc = {
         .scene = p->scene, .crowd = p->crowd, .palette = p->palette, .run = read_posed, .ctx = p};
     result = th_validate_run(&desc, row, err);
@@ -615,8 +615,8 @@ static void destroy_posed(void *ctx)
     th_crowd_destroy(p->crowd);
     th_scene_destroy(p->scene);
     th_samples_fini(&p->gpu_ns);
-    free(p->palette);
-    free(p->reference);
+    th_palettes_destroy(p->palette);
+    th_palettes_destroy(p->reference);
     free(p->scratch);
     free(p);
 }
@@ -659,12 +659,12 @@ static const frame_kind kinds[KINDS] = {
     .run = run_posed, .after = end_posed, .summarize = summarize_posed, .destroy = destroy_posed
 
 static const th_external_benchmark external[] = {
-    {.name = "gpu/character/f32", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_F32)},
-    {.name = "gpu/character/quat", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT)},
-    {.name = "gpu/character/quat16", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_PALETTE_QUAT16)},
-    {.name = "gpu/joint/f32", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_F32)},
-    {.name = "gpu/joint/quat", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT)},
-    {.name = "gpu/joint/quat16", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_PALETTE_QUAT16)},
+    {.name = "gpu/character/f32", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_FORMAT_F32)},
+    {.name = "gpu/character/quat", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_FORMAT_QUAT)},
+    {.name = "gpu/character/quat16", BY_SHADER(TH_GPU_MAPPING_CHARACTER, TH_FORMAT_QUAT16)},
+    {.name = "gpu/joint/f32", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_FORMAT_F32)},
+    {.name = "gpu/joint/quat", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_FORMAT_QUAT)},
+    {.name = "gpu/joint/quat16", BY_SHADER(TH_GPU_MAPPING_JOINT, TH_FORMAT_QUAT16)},
     {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
     {.name = "frame/all_visible/redraw", A_FRAME(ALL_VISIBLE, REDRAW)},
     {.name = "frame/all_visible/posed", A_FRAME(ALL_VISIBLE, POSED)},
@@ -674,9 +674,9 @@ static const th_external_benchmark external[] = {
     {.name = "frame/1_percent_visible/redraw", A_FRAME(HUNDREDTH_VISIBLE, REDRAW)},
     {.name = "frame/1_percent_visible/posed", A_FRAME(HUNDREDTH_VISIBLE, POSED)},
     {.name = "frame/1_percent_visible/gpu", A_FRAME(HUNDREDTH_VISIBLE, BY_GPU)},
-    {.name = "error/f32", AN_ERROR(.palette = TH_PALETTE_F32)},
-    {.name = "error/quat", AN_ERROR(.palette = TH_PALETTE_QUAT)},
-    {.name = "error/quat16", AN_ERROR(.palette = TH_PALETTE_QUAT16)},
+    {.name = "error/f32", AN_ERROR(.palette = TH_FORMAT_F32)},
+    {.name = "error/quat", AN_ERROR(.palette = TH_FORMAT_QUAT)},
+    {.name = "error/quat16", AN_ERROR(.palette = TH_FORMAT_QUAT16)},
     {.name = "error/share:30", AN_ERROR(.share_hz = 30)},
     {.name = "error/share:60", AN_ERROR(.share_hz = 60)},
     {.name = "error/share:120", AN_ERROR(.share_hz = 120)},

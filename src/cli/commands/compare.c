@@ -89,7 +89,7 @@ static bool write_comparison(const void *result, th_form form, FILE *file)
     case TH_FORM_CSV:
         return th_comparison_csv(result, file);
     default:
-        return th_comparison_print(result, (th_format)form, file);
+        return th_comparison_print(result, (th_output_format)form, file);
     }
 }
 

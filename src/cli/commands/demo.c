@@ -12,7 +12,7 @@
 #include <core/table.h>
 #include <core/text_format.h>
 #include <render/hud.h>
-#include <throng/anim/human.h>
+#include <throng/throng.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,14 +88,14 @@ static th_result begin(demo *d, bool has_count, th_error *err)
     for (uint32_t shot = 0; shot < TH_TOUR_SHOTS && result == TH_OK; shot++) {
         th_crowd_view_desc desc = render.crowd;
         th_crowd_view_desc_set_scene(&desc, th_tour[shot].scene);
-        desc.behaviour = th_tour[shot].behaviour;
+        const th_crowd_behaviour behaviour = {.kind = th_tour[shot].behaviour};
         desc.count = th_tour_count(&th_tour[shot], d->most);
         desc.jobs = o->crowd.jobs;
         desc.shadow_pixels = o->crowd.shadow_pixels;
         desc.models[0] = d->model;
         desc.clips[0] = TH_NO_INDEX;
         desc.model_count = 1;
-        result = th_crowd_view_create(&desc, d->gl, &d->crowd_views[shot], err);
+        result = th_crowd_view_build(&desc, &behaviour, NULL, d->gl, &d->crowd_views[shot], err);
     }
     return result == TH_OK ? th_hud_create(d->gl, TH_HUD_MIN_TEXT_PX, &d->hud, err) : result;
 }
@@ -177,7 +177,7 @@ static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
     const th_camera scene = th_crowd_view_camera(crowd_view, (float)c->width / (float)c->height, HUGE_VAL);
     th_camera camera = th_tour_camera(&th_tour[shot], &scene, d->model->size, part);
     th_crowd_view_fit_depth(crowd_view, &camera);
-    if (!th_crowd_view_frame(crowd_view, time_s, &camera, c->target, c->width, c->height))
+    if (!th_crowd_view_frame(crowd_view, time_s, &camera, c->target))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a frame");
     th_target_resolve(c->target);
     if (!d->has_card && d->frames > 0 && part >= 1 - fmin(CARD_S / length_s(d), CARD_PART)) {
@@ -299,7 +299,7 @@ int th_command_demo(const th_options *o, th_run *run)
     th_hud_destroy(d.hud);
     for (uint32_t shot = 0; shot < TH_TOUR_SHOTS; shot++)
         th_crowd_view_destroy(d.crowd_views[shot]);
-    th_model_free(d.model);
+    th_model_destroy(d.model);
     th_window_close(d.window);
     th_picture_close(&d.picture);
     return code;

@@ -1,13 +1,13 @@
 /* throng inspect: lists a model's contents and compiles its clips. */
 #include <cli/options.h>
 
+#include <anim/joint_lod.h>
+#include <anim/palette.h>
 #include <bench/figures.h>
 #include <core/json.h>
+#include <render/render_mesh.h>
 #include <runtime/parallel.h>
-#include <throng/anim/joint_lod.h>
-#include <throng/anim/layer.h>
-#include <throng/anim/palette.h>
-#include <throng/render/render_mesh.h>
+#include <throng/throng.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ typedef struct subject {
 
 static size_t palette_bytes(const th_model *model)
 {
-    return th_palette_stride(TH_PALETTE_F32,
+    return th_palette_stride(TH_FORMAT_F32,
                              th_palette_entries(model->bone_count, model->weight_count)); /* as in a crowd */
 }
 
@@ -268,7 +268,7 @@ static bool print_list(const subject *s, add_fn *add, FILE *file)
     add(s, &sheet);
     if (sheet.count > 0)
         fputc('\n', file);
-    return th_sheet_write(&sheet, TH_FORMAT_TEXT, file);
+    return th_sheet_write(&sheet, TH_OUTPUT_TEXT, file);
 }
 
 /* ---- the whole ---- */
@@ -290,8 +290,8 @@ static json_t *subject_json(const subject *s)
         th_json_text(model->name), "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
         (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)), "bytes_per_clip",
         th_json_real(th_compiled_model_bytes_per_clip(s->compiled)), "quat_obstacle",
-        th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT)), "quat16_obstacle",
-        th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16)), "compiled_bytes",
+        th_json_text(th_compiled_model_obstacle(s->compiled, TH_FORMAT_QUAT)), "quat16_obstacle",
+        th_json_text(th_compiled_model_obstacle(s->compiled, TH_FORMAT_QUAT16)), "compiled_bytes",
         th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm", th_json_real(bound_mm),
         "error_bound_added_mm", th_json_real(ADDED_BOUNDS * bound_mm), "clips", list_json(s, add_clips), "meshes",
         list_json(s, add_meshes), "weights", list_json(s, add_weights), "joint_levels", list_json(s, add_levels),
@@ -328,8 +328,8 @@ static bool print_subject(const subject *s, FILE *file)
             th_printable(model->name, name, 256), model->joint_count, th_plural(model->joint_count), model->bone_count,
             th_plural(model->bone_count), th_digits_from(palette_bytes(model)).text, a_clip, model->size,
             model->size == 1 ? "" : "s");
-    const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
-    const char *small = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16);
+    const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_FORMAT_QUAT);
+    const char *small = th_compiled_model_obstacle(s->compiled, TH_FORMAT_QUAT16);
     fprintf(file, "palettes: f32%s%s%s%s\n", obstacle ? "" : ", quat", small ? "" : ", quat16",
             obstacle ? "; not quat: "
             : small  ? "; not quat16: "
@@ -397,9 +397,9 @@ int th_command_inspect(const th_options *o, th_run *run)
     if (result == TH_OK) {
         th_compiled_model_desc desc = o->crowd.compile;
         desc.model = model;
-        desc.repertoire = desc.in_place = true;
+        desc.in_place = true;
         desc.parallel = th_parallel_run;
-        result = th_compiled_model_create(&desc, &compiled, &err);
+        result = th_compiled_model_create_with(&desc, &(th_compiled_more){.repertoire = true}, &compiled, &err);
     }
     if (result == TH_OK)
         result = th_joint_lod_create(model, &lod, &err);

@@ -8,10 +8,10 @@ enum { LISTED_BYTES = 160 };
 /* Slots have room to spare (ring.h). */
 #define SLOT_COPIES 1.25
 
-th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_target_desc *picture,
-                               th_error *err)
+th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_crowd_behaviour *behaviour,
+                               const th_target_desc *picture, th_error *err)
 {
-    *c = (th_load_test_gl){.crowd = *crowd, .measures_errors = crowd->error_every > 0};
+    *c = (th_load_test_gl){.crowd = *crowd, .behaviour = *behaviour, .measures_errors = crowd->error_every > 0};
     c->crowd.error_every = 0; /* frames that are timed are not measured */
     return th_picture_open(&c->picture, picture, err);
 }
@@ -53,14 +53,14 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
         th_crowd_view *successor;
         c->crowd.jobs.threads = desc.jobs.threads = threads;
         desc.count = 1;
-        result = th_picture_crowd_view(&c->picture, &desc, c->one, &successor, err);
+        result = th_crowd_view_build(&desc, &c->behaviour, c->one, c->picture.gl, &successor, err);
         if (result != TH_OK)
             return result;
         th_crowd_view_release(c->one, successor);
         c->one = successor;
     }
     desc.count = characters;
-    result = th_picture_crowd_view(&c->picture, &desc, c->one, &c->all, err);
+    result = th_crowd_view_build(&desc, &c->behaviour, c->one, c->picture.gl, &c->all, err);
     if (result != TH_OK)
         return result;
     /* Once, and again where crowds of another size are posed another way. */
@@ -115,7 +115,7 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
     *out_count = 0;
     th_gl_finish(c->picture.gl);
     release(c);
-    const th_result result = th_picture_crowd_view(&c->picture, &desc, c->one, &c->all, err);
+    const th_result result = th_crowd_view_build(&desc, &c->behaviour, c->one, c->picture.gl, &c->all, err);
     if (result != TH_OK)
         return result;
     for (uint32_t frame = 0; frame < asked->frames && !(asked->stop && *asked->stop); frame++) {
@@ -161,7 +161,7 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
     const uint32_t hold = th_crowd_view_most_hold(&c->crowd);
     const double copies = SLOT_COPIES * (TH_RING_SLOTS - 1 + hold);
     /* Measuring the error on screen takes the palettes that are drawn once more, and those of the full evaluation. */
-    const double f32 = (double)th_palette_entry_bytes(TH_PALETTE_F32);
+    const double f32 = (double)th_palette_entry_bytes(TH_FORMAT_F32);
     const double error_copies = 1.25 * (hold + f32 / (double)th_palette_entry_bytes(c->crowd.palette));
     return (th_stress_renderer){
         .prepare = prepare,

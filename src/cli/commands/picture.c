@@ -47,22 +47,9 @@ void th_picture_submit(const th_picture *p)
 
 bool th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time_s, const th_camera *camera)
 {
-    const bool drawn = th_crowd_view_frame(crowd_view, time_s, camera, p->target, p->size.width, p->size.height);
+    const bool drawn = th_crowd_view_frame(crowd_view, time_s, camera, p->target);
     th_picture_submit(p);
     return drawn;
-}
-
-th_result th_picture_crowd_view(const th_picture *p, const th_crowd_view_desc *desc, const th_crowd_view *base,
-                                th_crowd_view **out, th_error *err)
-{
-    th_result result = th_crowd_view_prepare(desc, base, out, err);
-    if (result == TH_OK)
-        result = th_crowd_view_complete(*out, p->gl, err);
-    if (result != TH_OK) {
-        th_crowd_view_release(*out, base);
-        *out = NULL;
-    }
-    return result;
 }
 
 void th_complain_of_meshes(const th_crowd_view *crowd_view)
@@ -81,8 +68,8 @@ void th_complain_of_evaluator(const th_crowd_view *crowd_view)
     const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);
     char mapping[128];
     th_gpu_mapping_text(&parts.gpu_mapping, mapping, sizeof mapping);
-    if (parts.fallback[0])
-        th_complain("%s", parts.fallback);
+    if (th_crowd_view_fallback(crowd_view)[0])
+        th_complain("%s", th_crowd_view_fallback(crowd_view));
     if (mapping[0])
         th_complain("the GPU poses with %s", mapping);
 }
@@ -102,7 +89,7 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
         TH_FIELD("context", TH_TEXT(th_gl_kind_name(info->kind))),
         TH_FIELD("version", TH_TEXT(info->version)),
         TH_FIELD("software", TH_FLAG(info->software)),
-        TH_FIELD("palette", TH_TEXT(th_palette_name(parts.palette))),
+        TH_FIELD("palette", TH_TEXT(th_format_name(parts.palette))),
         TH_FIELD("layout", TH_TEXT(th_layout_name(crowd->layout))),
         TH_FIELD("fetch", TH_TEXT(th_fetch_name(parts.fetch))),
         TH_FIELD("upload", TH_TEXT(th_ring_upload_name(parts.upload))),
@@ -196,7 +183,7 @@ static void check_waiting(const th_picture *p, th_crowd_view *crowd_view, const 
     resolve(p, busy, WARM_UP);
     th_gl_finish(p->gl);
     resolve(p, busy, 1 + (uint32_t)((uint64_t)BUSY_NS * WARM_UP / (th_clock_ns() - begin_ns)));
-    th_crowd_view_frame(crowd_view, time_s, camera, p->target, p->size.width, p->size.height);
+    th_crowd_view_frame(crowd_view, time_s, camera, p->target);
     th_gl_point *drawn = th_gl_point_now(p->gl);
     th_picture_submit(p);
     pose_later(p, crowd_view, time_s, camera);

@@ -4,7 +4,7 @@
 #define TH_CLI_PICTURE_H
 
 #include <bench/report.h>
-#include <throng/render/crowd_view.h>
+#include <render/crowd_view.h>
 
 #include <jansson.h>
 
@@ -26,10 +26,6 @@ void th_picture_submit(const th_picture *picture);
 
 /* Draws a frame of the crowd view and submits it. False when there was no frame, as th_crowd_view_frame. */
 bool th_picture_draw(const th_picture *picture, th_crowd_view *crowd_view, double time_s, const th_camera *camera);
-
-/* A crowd view that shares what it can with the base, which may be NULL. On failure *out is NULL. */
-th_result th_picture_crowd_view(const th_picture *picture, const th_crowd_view_desc *desc, const th_crowd_view *base,
-                                th_crowd_view **out, th_error *err);
 
 /* Says which models have no mesh, and what their meshes warn of. */
 void th_complain_of_meshes(const th_crowd_view *crowd_view);

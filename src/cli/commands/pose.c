@@ -2,15 +2,15 @@
 #include <cli/options.h>
 
 #include <anim/clip_choice.h>
+#include <anim/exact.h>
 #include <bench/figures.h>
+#include <core/cache_line.h>
 #include <core/suggest.h>
+#include <render/gl.h>
+#include <render/gpu_evaluator.h>
+#include <runtime/frame.h>
 #include <runtime/parallel.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/layer.h>
-#include <throng/core/cache_line.h>
-#include <throng/render/gl.h>
-#include <throng/render/gpu_evaluator.h>
-#include <throng/runtime/frame.h>
+#include <throng/throng.h>
 
 #include <math.h>
 #include <stddef.h>
@@ -141,7 +141,7 @@ static bool is_compiled(const th_options *o)
 /* Reads an entry of a palette: of a bone, or of the weights behind them. */
 static th_mat34 read_entry(const pose *p, const char *palette, uint32_t entry)
 {
-    const th_palette format = p->options->crowd.palette;
+    const th_format format = p->options->crowd.palette;
     const bool is_bone = entry < p->model->bone_count;
     const th_palette_base base = is_bone ? th_model_palette_base(p->model, entry) : (th_palette_base){0};
     th_mat34 out;
@@ -157,7 +157,8 @@ static th_result pose_by_kernel(pose *p, const th_crowd *crowd, void *palette, t
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     const uint8_t count = (uint8_t)p->layers.count;
     const th_crowd_layers layers = {p->layers.layers, &count, TH_MAX_LAYERS};
-    th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, scratch);
+    th_crowd_pose_layers(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, &layers, palette, NULL,
+                         scratch);
     free(scratch);
     return TH_OK;
 }
@@ -187,7 +188,7 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
     }
     void *of_kernel = NULL; /* other drivers than llvmpipe may round otherwise */
     if (result == TH_OK)
-        result = th_palette_create(crowd, &of_kernel, err);
+        result = th_palettes_create(crowd, &of_kernel, err);
     if (result == TH_OK)
         result = pose_by_kernel(p, crowd, of_kernel, err);
     for (uint32_t e = 0; result == TH_OK && e < p->model->bone_count + (p->model->weight_count + 11) / 12; e++) {
@@ -195,7 +196,7 @@ static th_result pose_by_gpu(pose *p, const th_compiled_model *compiled, const t
         for (int i = 0; i < 12; i++)
             p->difference = fmax(p->difference, fabs((double)a.m[i] - (double)b.m[i]));
     }
-    free(of_kernel);
+    th_palettes_destroy(of_kernel);
     snprintf(p->renderer, sizeof p->renderer, "%s", th_gl_get_info(gl)->renderer);
     th_gpu_evaluator_destroy(evaluator);
     th_gl_destroy(gl);
@@ -216,19 +217,17 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     compiled_desc.parallel = th_parallel_run;
     compiled_desc.sampling = TH_SAMPLING_COMPILED;
     th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
-    th_instance instance = {.clip = p->clip ? (uint32_t)(p->clip - p->model->clips) : TH_NO_INDEX, .speed = 1};
+    const th_spawn spawn = {.clip = p->clip ? (uint32_t)(p->clip - p->model->clips) : TH_NO_INDEX, .speed = 1};
     th_crowd_desc crowd_desc = {
         .compiled_models = (const th_compiled_model *const[]){compiled},
         .compiled_model_count = 1,
-        .instances = &instance,
-        .instance_count = 1,
         .isa = is_on_gpu(o) ? TH_ISA_SCALAR : o->crowd.isa, /* the shader is its twin */
-        .palette = o->crowd.palette,
+        .format = o->crowd.palette,
     };
     if (result == TH_OK)
-        result = th_crowd_create(&crowd_desc, &crowd, err);
+        result = th_crowd_create_with(&crowd_desc, &spawn, 1, &crowd, err);
     if (result == TH_OK)
-        result = th_palette_create(crowd, &palette, err);
+        result = th_palettes_create(crowd, &palette, err);
     if (result == TH_OK)
         result = is_on_gpu(o) ? pose_by_gpu(p, compiled, crowd, palette, err) : pose_by_kernel(p, crowd, palette, err);
     if (result == TH_OK) {
@@ -242,7 +241,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
             th_complain("%s rounds otherwise than the scalar kernel: numbers of the palette differ by at most %.2g",
                         p->renderer, p->difference);
     }
-    free(palette);
+    th_palettes_destroy(palette);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
     return result;
@@ -374,10 +373,10 @@ static bool write_pose(const void *result, th_form form, FILE *file)
     th_sheet joints = th_sheet_table(0), weights = th_sheet_table(0);
     add_joints(p, &joints);
     add_weights(p, &weights);
-    const bool is_written = th_sheet_write(&joints, TH_FORMAT_TEXT, file);
+    const bool is_written = th_sheet_write(&joints, TH_OUTPUT_TEXT, file);
     if (weights.count > 0)
         fputc('\n', file);
-    return th_sheet_write(&weights, TH_FORMAT_TEXT, file) && is_written;
+    return th_sheet_write(&weights, TH_OUTPUT_TEXT, file) && is_written;
 }
 
 /* ---- command ---- */
@@ -409,7 +408,7 @@ static int show_pose(const th_options *o, th_run *run, const th_model *model, ui
         p.ticks = p.clip ? th_clip_ticks(p.clip, o->pose.time_s) : 0;
         th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p.rest);
         if (layer_count > 0) {
-            th_exact_layers(model, l->layers, l->count, l->masks, how, p.joints, p.weights);
+            th_exact_layers(model, l->layers, l->count, l->masks, l->mask_count, how, p.joints, p.weights);
             th_exact_resolve(model, p.joints, p.joints);
         } else {
             th_exact_pose(model, p.clip, p.ticks, how, p.joints);

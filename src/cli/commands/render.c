@@ -5,8 +5,8 @@
 
 #include <bench/figures.h>
 #include <core/json.h>
-#include <throng/render/frame_writer.h>
-#include <throng/runtime/tracer.h>
+#include <render/frame_writer.h>
+#include <runtime/tracer.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct rendering {
     uint8_t *pixels;
     uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;   /* sums over all frames */
     uint64_t listed[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
-    uint64_t joints[TH_LOD_LEVELS];                                   /* listed, by joint level, the same */
+    uint64_t joints[TH_RENDER_MESH_LODS];                             /* listed, by joint level, the same */
     uint64_t evaluated, shared, held, apart, bones, palette_bytes;    /* the same */
     th_screen_error_stats error;                                      /* the largest of all measured frames */
     uint64_t evaluate_ns;
@@ -37,7 +37,7 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     th_result result = TH_OK;
     th_tracer_frame_begin(r->tracer, jobs, frame);
     const double time_s = r->options->crowd.start_s + frame / file->frames_per_s;
-    if (th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target, file->width, file->height)) {
+    if (th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target)) {
         const uint64_t drawn = th_tracer_begin(r->tracer, "read");
         th_target_resolve(r->picture.target);
         th_target_read(r->picture.target, r->pixels);
@@ -191,7 +191,7 @@ static json_t *rendering_json(const rendering *r)
         TH_FIELD("renderer", TH_TEXT(info->renderer)),
         TH_FIELD("version", TH_TEXT(info->version)),
         TH_FIELD("software", TH_FLAG(info->software)),
-        TH_FIELD("palette", TH_TEXT(th_palette_name(view.palette))),
+        TH_FIELD("palette", TH_TEXT(th_format_name(view.palette))),
         TH_FIELD("fetch", TH_TEXT(th_fetch_name(view.fetch))),
         TH_FIELD("upload", TH_TEXT(th_ring_upload_name(view.upload))),
         TH_FIELD("evaluator", TH_TEXT(th_evaluator_name(view.evaluator))),
@@ -250,7 +250,7 @@ static bool write_rendering(const void *result, th_form form, FILE *file)
 
     const th_crowd_view_parts view = th_crowd_view_get_parts(r->crowd_view);
     fprintf(file, "%s, %s, %s palettes by %s, %s%s\n", info->renderer, th_gl_kind_name(info->kind),
-            th_palette_name(view.palette), th_fetch_name(view.fetch), th_ring_upload_name(view.upload),
+            th_format_name(view.palette), th_fetch_name(view.fetch), th_ring_upload_name(view.upload),
             view.culling == TH_EVALUATOR_GPU     ? ", culled and posed by the GPU"
             : view.evaluator == TH_EVALUATOR_GPU ? ", posed by the GPU"
                                                  : "");
@@ -285,7 +285,7 @@ int th_command_render(const th_options *o, th_run *run)
         result = th_picture_open(&r.picture, &o->picture, &err);
     if (result == TH_OK) {
         const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(&model_set, &o->crowd);
-        result = th_crowd_view_create(&crowd, r.picture.gl, &r.crowd_view, &err);
+        result = th_crowd_view_build(&crowd, &o->behaviour, NULL, r.picture.gl, &r.crowd_view, &err);
     }
     if (result == TH_OK) {
         th_complain_of_meshes(r.crowd_view);

@@ -19,7 +19,7 @@ static bool write_scale(const void *result, th_form form, FILE *file)
     case TH_FORM_CSV:
         return th_report_csv(&scale->report, file);
     default:
-        return th_scale_print(scale, (th_format)form, file);
+        return th_scale_print(scale, (th_output_format)form, file);
     }
 }
 
@@ -36,7 +36,7 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
     for (uint32_t i = 0; i < o->scale.schedulers.count; i++)
         schedulers[i] = (th_scheduler)o->scale.schedulers.values[i];
     const th_scale_desc desc = {
-        .scene = th_model_set_scene_desc(model_set, &o->crowd),
+        .scene = th_model_set_scene_desc(model_set, &o->crowd, &o->behaviour),
         .isa = o->crowd.isa,
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,

@@ -3,7 +3,7 @@
 
 #include <serve/log.h>
 #include <serve/server.h>
-#include <throng/anim/human.h>
+#include <throng/throng.h>
 
 #include <string.h>
 #include <sys/stat.h>
@@ -87,7 +87,7 @@ int th_command_serve(const th_options *o, th_run *run)
     json_t *patch = json_pack("{s:i, s:i, s:o, s:o, s:s, s:s, s:f}", "count", (int)o->crowd.count, "threads",
                               (int)o->crowd.jobs.threads, "models", models, "clips", clips, "interpolation",
                               th_interpolation_name(o->crowd.compile.interpolation), "behaviour",
-                              th_behaviour_name(o->crowd.behaviour), "pace", o->crowd.blend.pace);
+                              th_behaviour_name(o->behaviour.kind), "pace", o->behaviour.blend.pace);
     th_result result = patch ? th_settings_patch(&desc.settings, patch, &desc.limits, &err)
                              : th_fail(&err, TH_ERR_INPUT, "names must be UTF-8 here");
     json_decref(patch);

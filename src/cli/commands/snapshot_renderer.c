@@ -1,12 +1,12 @@
 /* The picture process of `throng serve`, confined before it reads anything. */
 #include <cli/options.h>
 
+#include <anim/archive.h>
 #include <core/build_checks.h>
+#include <render/crowd_view.h>
+#include <render/frame_writer.h>
 #include <serve/log.h>
 #include <serve/snapshot_ipc.h>
-#include <throng/anim/archive.h>
-#include <throng/render/crowd_view.h>
-#include <throng/render/frame_writer.h>
 
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -100,10 +100,9 @@ static th_result set_up(renderer *r, th_error *err)
     r->crowd.isa = scene->isa;
     r->crowd.palette = scene->palette;
     r->crowd.seed = scene->seed;
-    r->crowd.behaviour = scene->settings.behaviour;
-    r->crowd.blend = th_settings_blend(&scene->settings);
+    const th_crowd_behaviour behaviour = {scene->settings.behaviour, th_settings_blend(&scene->settings),
+                                          scene->instances};
     r->crowd.count = scene->count;
-    r->crowd.instances = scene->instances;
     r->crowd.model_count = scene->model_count;
     r->size.samples = render.picture.samples;
     for (uint32_t m = 0; m < scene->model_count && result == TH_OK; m++) {
@@ -129,7 +128,7 @@ static th_result set_up(renderer *r, th_error *err)
     const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_BUILD_CHECKS};
     result = th_gl_create(&gl, &r->gl, err);
     if (result == TH_OK)
-        result = th_crowd_view_create(&r->crowd, r->gl, &r->crowd_view, err);
+        result = th_crowd_view_build(&r->crowd, &behaviour, NULL, r->gl, &r->crowd_view, err);
     for (uint32_t m = 0; m < scene->model_count && result == TH_OK; m++) {
         const th_render_mesh *mesh = th_crowd_view_get_parts(r->crowd_view).meshes[m];
         for (uint32_t n = 0; n < mesh->warning_count; n++)
@@ -144,7 +143,7 @@ static th_result render(renderer *r, const th_snapshot_request *q, unsigned char
 {
     th_result result = TH_OK;
     if (!r->pixels || r->size.width != q->width || r->size.height != q->height) {
-        const th_target_desc size = {q->width, q->height, r->size.samples};
+        const th_target_desc size = {.width = q->width, .height = q->height, .samples = r->size.samples};
         result = r->target ? th_target_resize(r->target, q->width, q->height, err)
                            : th_target_create(&size, &r->target, err);
         if (result != TH_OK)
@@ -157,7 +156,7 @@ static th_result render(renderer *r, const th_snapshot_request *q, unsigned char
     }
     th_crowd_view_restore_blends(r->crowd_view, q->blends);
     const th_camera camera = th_crowd_view_camera(r->crowd_view, (float)q->width / (float)q->height, HUGE_VAL);
-    if (!th_crowd_view_frame(r->crowd_view, q->time_s, &camera, r->target, q->width, q->height))
+    if (!th_crowd_view_frame(r->crowd_view, q->time_s, &camera, r->target))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a picture");
     th_target_resolve(r->target);
     th_target_read(r->target, r->pixels);
@@ -195,7 +194,7 @@ int th_snapshot_renderer_run(void)
     th_target_destroy(r->target);
     th_gl_destroy(r->gl);
     for (uint32_t m = 0; m < TH_SETTINGS_MODELS; m++)
-        th_model_free(r->models[m]);
+        th_model_destroy(r->models[m]);
     free(r);
     return result == TH_OK ? TH_EXIT_GOOD : TH_EXIT_ENVIRONMENT;
 }

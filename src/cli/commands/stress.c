@@ -31,7 +31,7 @@ static bool write_stress(const void *result, th_form form, FILE *file)
     case TH_FORM_CSV:
         return th_report_csv(&stress->report, file);
     default:
-        return th_stress_print(stress, (th_format)form, file);
+        return th_stress_print(stress, (th_output_format)form, file);
     }
 }
 
@@ -41,7 +41,7 @@ static int run_stress(const th_options *o, th_run *run, const th_model_set *mode
     th_error err;
     th_stress stress;
     const th_stress_desc desc = {
-        .scene = th_model_set_scene_desc(model_set, &o->crowd),
+        .scene = th_model_set_scene_desc(model_set, &o->crowd, &o->behaviour),
         .isa = o->crowd.isa,
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,
@@ -90,7 +90,7 @@ static int run_drawn(const th_options *o, th_run *run, const th_model_set *model
     th_error err;
     th_load_test_gl test;
     const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(model_set, &o->crowd);
-    if (th_load_test_gl_init(&test, &crowd, &o->picture, &err) != TH_OK)
+    if (th_load_test_gl_init(&test, &crowd, &o->behaviour, &o->picture, &err) != TH_OK)
         return th_fail_with(&err);
     const th_stress_renderer renderer = th_load_test_gl_renderer(&test);
     const int code = run_stress(o, run, model_set, &renderer);

@@ -11,9 +11,9 @@
 #include <core/clock.h>
 #include <core/json.h>
 #include <core/table.h>
+#include <render/frame_writer.h>
 #include <render/gpu_clock.h>
-#include <throng/render/frame_writer.h>
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ typedef struct viewer {
     uint32_t help_page; /* from 1; 0: none */
     char message[256];
     double message_until_s;
-    char fallback[256];         /* th_crowd_view_parts.fallback that was said last */
+    char fallback[256];         /* th_crowd_view_fallback that was said last */
     th_gpu_mapping gpu_mapping; /* that was said last */
 
     uint64_t frames;      /* in which the crowd was drawn */
@@ -110,7 +110,7 @@ static void *prepare(void *ctx)
         result = th_model_set_choose_clip(&chosen, v->rebuild.settings.clip, err);
         const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&chosen, &v->rebuild.settings.crowd);
         if (result == TH_OK)
-            result = th_crowd_view_prepare(&desc, base, &v->rebuild.crowd_view, err);
+            result = th_crowd_view_prepare(&desc, &v->rebuild.settings.behaviour, base, &v->rebuild.crowd_view, err);
     }
     v->rebuild.result = result;
     atomic_store_explicit(&v->rebuild.ready, true, memory_order_release); /* `show` acquires */
@@ -171,18 +171,19 @@ static void end_rebuild(viewer *v)
      * faster. */
     char mapping[128];
     const th_crowd_view_parts parts = th_crowd_view_get_parts(next);
+    const char *fallback = th_crowd_view_fallback(next);
     th_gpu_mapping_text(&parts.gpu_mapping, mapping, sizeof mapping);
     if (mapping[0] && parts.gpu_mapping.mapping != v->gpu_mapping)
         th_complain("the GPU poses with %s", mapping);
     v->gpu_mapping = parts.gpu_mapping.mapping;
-    if (parts.fallback[0] && strcmp(parts.fallback, v->fallback) != 0) {
-        th_complain("%s", parts.fallback);
-        tell(v, "%s", parts.fallback);
+    if (fallback[0] && strcmp(fallback, v->fallback) != 0) {
+        th_complain("%s", fallback);
+        tell(v, "%s", fallback);
     }
-    snprintf(v->fallback, sizeof v->fallback, "%s", parts.fallback);
+    snprintf(v->fallback, sizeof v->fallback, "%s", fallback);
 
-    view->settings.crowd.blend = v->wanted.crowd.blend; /* may have changed meanwhile */
-    th_crowd_view_set_blend(next, &v->wanted.crowd.blend, view->time_s);
+    view->settings.behaviour.blend = v->wanted.behaviour.blend; /* may have changed meanwhile */
+    th_crowd_view_set_blend(next, &v->wanted.behaviour.blend, view->time_s);
     th_jobs_stats_reset(parts.jobs);
     th_crowd_view_trace(next, v->tracer);
     view->viewpoint.followed %= view->settings.crowd.count;
@@ -222,8 +223,8 @@ static void act_on_crowd(viewer *v, th_action action)
         th_viewpoint_follow(viewpoint, instance, &subject);
     }
     if (th_live_settings_blend(&v->wanted, action, &v->model_set)) {
-        th_crowd_view_set_blend(view->crowd_view, &v->wanted.crowd.blend, view->time_s);
-        view->settings.crowd.blend = v->wanted.crowd.blend;
+        th_crowd_view_set_blend(view->crowd_view, &v->wanted.behaviour.blend, view->time_s);
+        view->settings.behaviour.blend = v->wanted.behaviour.blend;
     }
     if (th_live_settings_apply(&v->wanted, action, &v->model_set, &v->start))
         v->stale = true;
@@ -313,7 +314,7 @@ static void draw_frame(viewer *v)
     th_tracer_frame_begin(v->tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
     if (view->crowd_view) /* if the driver loses data, the next frame draws again */
-        th_crowd_view_frame(view->crowd_view, view->time_s, &view->viewpoint.camera, c->target, c->width, c->height);
+        th_crowd_view_frame(view->crowd_view, view->time_s, &view->viewpoint.camera, c->target);
     th_tracer_begin(v->tracer, "resolve");
     if (view->crowd_view)
         th_target_resolve(c->target);
@@ -522,7 +523,7 @@ static bool write_view(const void *result, th_form form, FILE *file)
         "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "frames",
         th_json_count(v->frames), "frames_per_s", frames_per_s, "frame_ms", ms, "mean_ms", mean_ms, "characters",
         th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
-        th_scheduler_name(crowd->jobs.scheduler), "palette", is_drawn ? th_palette_name(parts.palette) : "none",
+        th_scheduler_name(crowd->jobs.scheduler), "palette", is_drawn ? th_format_name(parts.palette) : "none",
         "interpolation", th_interpolation_name(crowd->compile.interpolation), "renderer", th_json_text(gl->renderer),
         "version", th_json_text(gl->version), "software", (int)gl->software, "fetch",
         th_json_text(is_drawn ? th_fetch_name(parts.fetch) : NULL), "upload",
@@ -534,7 +535,7 @@ static bool write_view(const void *result, th_form form, FILE *file)
 
 int th_command_view(const th_options *o, th_run *run)
 {
-    const th_live_settings start = {.crowd = o->crowd, .clip = o->models.clip};
+    const th_live_settings start = {.crowd = o->crowd, .behaviour = o->behaviour, .clip = o->models.clip};
     viewer v = {.options = o,
                 .stop = th_interrupt_begin(),
                 .tracer = run->tracer,

@@ -2,7 +2,7 @@
 #ifndef TH_CLI_COMMAND_H
 #define TH_CLI_COMMAND_H
 
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <stdbool.h>
 #include <stdint.h>

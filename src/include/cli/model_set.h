@@ -2,12 +2,12 @@
 #ifndef TH_CLI_MODEL_SET_H
 #define TH_CLI_MODEL_SET_H
 
+#include <anim/sandbox.h>
 #include <core/arena.h>
-#include <throng/anim/import.h>
-#include <throng/anim/sandbox.h>
-#include <throng/render/crowd_view.h>
-#include <throng/runtime/scene.h>
-#include <throng/runtime/tracer.h>
+#include <render/crowd_view.h>
+#include <runtime/scene.h>
+#include <runtime/tracer.h>
+#include <throng/throng.h>
 
 enum { TH_FILE_LIST_MAX = 64 };
 
@@ -62,6 +62,7 @@ th_result th_model_load(const th_model_options *options, const char *path, th_mo
 th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
 
 /* The same for crowds that are not drawn: count, seed and compile of the desc are used. */
-th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd,
+                                      const th_crowd_behaviour *behaviour);
 
 #endif

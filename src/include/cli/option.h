@@ -3,8 +3,8 @@
 #ifndef TH_CLI_OPTION_H
 #define TH_CLI_OPTION_H
 
-#include <throng/core/error.h>
-#include <throng/jobs/jobs.h>
+#include <core/error.h>
+#include <jobs/jobs.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,18 +9,19 @@
 
 #include <bench/compare.h>
 #include <bench/measure.h>
+#include <render/crowd_view.h>
+#include <render/frame_writer.h>
+#include <render/gpu_evaluator.h>
+#include <render/target.h>
+#include <runtime/frame.h>
 #include <serve/server.h>
-#include <throng/render/crowd_view.h>
-#include <throng/render/frame_writer.h>
-#include <throng/render/gpu_evaluator.h>
-#include <throng/render/target.h>
-#include <throng/runtime/frame.h>
 
 /* Zero, or the default that the help shows, where not given. */
 typedef struct th_options {
     th_model_options models;
     /* How the crowd is compiled, posed and drawn, except its models. Commands that draw nothing read a part of it. */
     th_crowd_view_desc crowd;
+    th_crowd_behaviour behaviour;
     th_layout_kind scene; /* set in the crowd, as is the camera where it starts: */
     th_camera_path camera;
     th_target_desc picture;

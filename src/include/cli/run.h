@@ -6,7 +6,7 @@
 #include <cli/command.h>
 
 #include <bench/report.h>
-#include <throng/runtime/tracer.h>
+#include <runtime/tracer.h>
 
 #include <jansson.h>
 #include <stdio.h>
@@ -42,11 +42,11 @@ typedef struct th_output_options {
 } th_output_options;
 
 typedef enum th_form {
-    TH_FORM_TEXT = TH_FORMAT_TEXT,
-    TH_FORM_MARKDOWN = TH_FORMAT_MARKDOWN,
-    TH_FORM_CSV = TH_FORMAT_CSV,
-    TH_FORM_HTML = TH_FORMAT_HTML,
-    TH_FORM_WIDE = TH_FORMAT_WIDE,
+    TH_FORM_TEXT = TH_OUTPUT_TEXT,
+    TH_FORM_MARKDOWN = TH_OUTPUT_MARKDOWN,
+    TH_FORM_CSV = TH_OUTPUT_CSV,
+    TH_FORM_HTML = TH_OUTPUT_HTML,
+    TH_FORM_WIDE = TH_OUTPUT_WIDE,
     TH_FORM_JSON,
 } th_form;
 

@@ -2,7 +2,7 @@
 #ifndef TH_SERVE_HTTP_ADDRESS_H
 #define TH_SERVE_HTTP_ADDRESS_H
 
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -3,7 +3,7 @@
 #ifndef TH_SERVE_HTTP_REQUEST_FILTER_H
 #define TH_SERVE_HTTP_REQUEST_FILTER_H
 
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <stdbool.h>
 #include <stddef.h>

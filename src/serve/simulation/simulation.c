@@ -40,9 +40,10 @@ static th_result add_model(th_model_cache *model_cache, const th_model_cache_des
     th_compiled_model_desc compiled_desc = desc->compile;
     compiled_desc.model = model_cache->models[m];
     compiled_desc.interpolation = model_cache->interpolation;
-    compiled_desc.repertoire = compiled_desc.in_place = th_behaviour_needs_repertoire(model_cache->behaviour);
+    compiled_desc.in_place = th_behaviour_needs_repertoire(model_cache->behaviour);
     compiled_desc.max_bytes = (most_bytes - bytes + 1) / 2;
-    result = th_compiled_model_create(&compiled_desc, &compiled, err);
+    result = th_compiled_model_create_with(&compiled_desc, &(th_compiled_more){.repertoire = compiled_desc.in_place},
+                                           &compiled, err);
     if (result != TH_OK)
         return result;
     const size_t compiled_bytes = th_compiled_model_bytes(compiled);
@@ -111,7 +112,7 @@ void th_model_cache_release(th_model_cache *model_cache)
     for (uint32_t m = 0; m < model_cache->count; m++) {
         th_routines_destroy((th_routines *)model_cache->routines[m]);
         th_compiled_model_destroy((th_compiled_model *)model_cache->compiled_models[m]);
-        th_model_free(model_cache->models[m]);
+        th_model_destroy(model_cache->models[m]);
     }
     th_memory_release(model_cache->memory, TH_MEMORY_MODELS, model_cache->reserved);
     free(model_cache);
@@ -162,14 +163,14 @@ static uint32_t choose_clip(const th_settings *s, const th_model *model, uint64_
 }
 
 th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache *model_cache, uint64_t seed,
-                                     th_instance *out, th_error *err)
+                                     th_spawn *out, th_error *err)
 {
     assert(model_cache->count > 0 && (out || s->count == 0));
     if (s->clip_count == 0 || s->behaviour == TH_BEHAVIOUR_BLEND) {
-        th_instances_scatter(model_cache->compiled_models, model_cache->count, TH_NO_INDEX, seed, out, s->count);
+        th_spawns_scatter(model_cache->compiled_models, model_cache->count, TH_NO_INDEX, seed, out, s->count);
         return TH_OK;
     }
-    th_instance *scattered = calloc(s->count, sizeof *scattered);
+    th_spawn *scattered = calloc(s->count, sizeof *scattered);
     uint8_t *chosen = calloc(s->count, 1);
     th_result result =
         scattered && chosen ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
@@ -181,7 +182,7 @@ th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache 
         for (uint32_t c = 0; c <= s->clip_count; c++) {
             const bool rests = c == s->clip_count;
             const uint32_t clip = rests ? TH_NO_INDEX : th_clip_find(model_cache->models[m], s->clips[c].name);
-            th_instances_scatter(model_cache->compiled_models, model_cache->count, clip, seed, scattered, s->count);
+            th_spawns_scatter(model_cache->compiled_models, model_cache->count, clip, seed, scattered, s->count);
             for (uint32_t i = m; i < s->count; i += model_cache->count)
                 if (chosen[i] == c) {
                     out[i] = scattered[i];
@@ -196,7 +197,7 @@ th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache 
 /* ---- the simulation ---- */
 
 /* At most, of an instance: what a crowd keeps of it, and itself, twice while clips are assigned. */
-#define INSTANCE_BYTES 112u
+#define INSTANCE_BYTES 152u
 /* Besides, at most, of an instance with a behaviour: what it follows, and what it plays in a frame. */
 #define FOLLOWER_BYTES 40u
 /* Of a model with one. */
@@ -236,7 +237,7 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
     const bool behaves = settings->behaviour != TH_BEHAVIOUR_NONE;
     const uint64_t follower_bytes = behaves ? FOLLOWER_BYTES + layers_bytes(settings) : 0;
     const uint64_t model_bytes = behaves ? (settings->model_count + 1) * MODEL_BYTES : 0;
-    th_instance *instances = NULL;
+    th_spawn *instances = NULL;
     th_result result = reserve(simulation, settings->count * (INSTANCE_BYTES + follower_bytes) + model_bytes, err);
     if (result == TH_OK && !(instances = calloc(settings->count, sizeof *instances)))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", settings->count);
@@ -245,13 +246,11 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
     if (result == TH_OK)
         result = th_simulation_assign_clips(settings, model_cache, desc->seed, instances, err);
     if (result == TH_OK)
-        result = th_crowd_create(&(th_crowd_desc){.compiled_models = model_cache->compiled_models,
-                                                  .compiled_model_count = model_cache->count,
-                                                  .instances = instances,
-                                                  .instance_count = settings->count,
-                                                  .isa = desc->isa,
-                                                  .palette = desc->palette},
-                                 &simulation->crowd, err);
+        result = th_crowd_create_with(&(th_crowd_desc){.compiled_models = model_cache->compiled_models,
+                                                       .compiled_model_count = model_cache->count,
+                                                       .isa = desc->isa,
+                                                       .format = desc->palette},
+                                      instances, settings->count, &simulation->crowd, err);
     if (result == TH_OK && behaves) {
         const th_behaviour_desc behaviour = {model_cache->routines, instances, settings->count, desc->seed,
                                              th_settings_blend(&simulation->settings)};
@@ -263,7 +262,7 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
     if (result == TH_OK)
         result = reserve(simulation, simulation->reserved + th_crowd_palette_bytes(simulation->crowd), err);
     if (result == TH_OK)
-        result = th_palette_create(simulation->crowd, &simulation->palettes, err);
+        result = th_palettes_create(simulation->crowd, &simulation->palettes, err);
     if (result == TH_OK)
         *out = simulation;
     else
@@ -274,15 +273,13 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
 th_result th_simulation_warm_up(th_simulation *simulation, th_error *err)
 {
     th_worker_stats stats[TH_JOBS_MAX_THREADS];
-    th_result result =
-        th_threads_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
+    th_result result = th_jobs_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(
-            &(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs, .behaviour = simulation->behaviour},
-            &simulation->frame, err);
+        result = th_frame_create_with(&(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs},
+                                      simulation->behaviour, &simulation->frame, err);
     if (result != TH_OK)
         return result;
-    th_frame_animate(simulation->frame, 0, simulation->palettes);
+    th_frame_run(simulation->frame, 0, simulation->palettes);
     th_jobs_stats(simulation->jobs, stats);
     th_jobs_stats_reset(simulation->jobs);
     return TH_OK;
@@ -294,7 +291,7 @@ void th_simulation_destroy(th_simulation *simulation)
         return;
     th_frame_destroy(simulation->frame);
     th_jobs_destroy(simulation->jobs);
-    free(simulation->palettes);
+    th_palettes_destroy(simulation->palettes);
     th_behaviour_destroy(simulation->behaviour);
     th_crowd_destroy(simulation->crowd);
     th_model_cache_release(simulation->model_cache);

@@ -3,8 +3,8 @@
 #ifndef TH_SERVE_SIMULATION_SIMULATION_H
 #define TH_SERVE_SIMULATION_SIMULATION_H
 
+#include <runtime/frame.h>
 #include <serve/settings.h>
-#include <throng/runtime/frame.h>
 
 /* Models, loaded and compiled, and their routines: the expensive part of a crowd that does not depend on its size.
  * Crowds that differ in count, threads or clips share it. Read only, except the reference count. */
@@ -64,7 +64,7 @@ th_result th_simulation_check_clips(const th_settings *settings, const th_model_
 /* Chooses model and clip of settings->count instances. Clips are drawn by weight: instance i depends on the seed, the
  * weights and i only, not on the count; of a crowd that blends, not on the weights. */
 th_result th_simulation_assign_clips(const th_settings *settings, const th_model_cache *model_cache, uint64_t seed,
-                                     th_instance *out, th_error *err);
+                                     th_spawn *out, th_error *err);
 
 /* Bytes of palettes, instances and layers, and of the compiled models, which count for each crowd that uses them. */
 size_t th_simulation_bytes(const th_simulation *simulation);

@@ -2,12 +2,12 @@
 
 #include "process.h"
 
+#include <anim/archive.h>
 #include <core/arena.h>
 #include <core/clock.h>
 #include <core/subprocess.h>
 #include <serve/log.h>
 #include <serve/snapshot_ipc.h>
-#include <throng/anim/archive.h>
 
 #include <assert.h>
 #include <errno.h>

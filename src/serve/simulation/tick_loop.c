@@ -1,7 +1,7 @@
 #include "tick_loop.h"
 
+#include <core/cache_line.h>
 #include <core/clock.h>
-#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -180,7 +180,7 @@ static void *tick_until_stopped(void *arg)
         }
 
         th_jobs_frame_begin(simulation->jobs);
-        th_frame_animate(simulation->frame, loop->state.crowd_s, simulation->palettes);
+        th_frame_run(simulation->frame, loop->state.crowd_s, simulation->palettes);
         th_jobs_frame_end(simulation->jobs);
 
         const uint64_t end_ns = th_clock_ns(), start_delay_ns = begin_ns - due_ns;

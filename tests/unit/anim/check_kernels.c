@@ -11,8 +11,8 @@
 #include "fixture_morph.h"
 #include "fixture_nightly.h"
 
+#include <core/cache_line.h>
 #include <core/random.h>
-#include <throng/core/cache_line.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -106,7 +106,7 @@ static size_t used_bytes(const crowd_fixture *s)
 {
     const th_model *model = th_compiled_model_source(s->compiled);
     return th_palette_entries(model->bone_count, model->weight_count) *
-           th_palette_entry_bytes(th_crowd_palette(s->crowd));
+           th_palette_entry_bytes(th_crowd_format(s->crowd));
 }
 
 /* Backwards, in ranges of random length. */
@@ -116,7 +116,7 @@ static void check_splits(crowd_fixture *s, double time_s, const unsigned char *w
         erase(s);
         for (uint32_t end = th_crowd_batch_count(s->crowd); end > 0;) {
             const uint32_t begin = (uint32_t)(th_random_bits(at.model + way, end) % end);
-            th_crowd_update(s->crowd, begin, end, time_s, s->palette, s->scratch);
+            th_crowd_pose(s->crowd, begin, end, time_s, s->palette, s->scratch);
             end = begin;
         }
         expect_bytes(s, want, "a split changes the palettes");
@@ -148,7 +148,7 @@ static void check_fewer(const crowd_fixture *s, double time_s, const unsigned ch
 {
     crowd_fixture few, first = *s;
     first.count = (uint32_t)(th_random_bits(at.model, 2) % (s->count + 1));
-    crowd_fixture_init_twin(&few, &first, (th_crowd_desc){.isa = at.isa, .palette = th_crowd_palette(s->crowd)});
+    crowd_fixture_init_twin(&few, &first, (th_crowd_desc){.isa = at.isa, .format = th_crowd_format(s->crowd)});
     crowd_fixture_update(&few, time_s);
     for (uint32_t i = 0; i < few.count; i++)
         insist(memcmp(few.palette + th_crowd_palette_offset(few.crowd, i), want + th_crowd_palette_offset(s->crowd, i),
@@ -169,7 +169,7 @@ static void check_streamed(const crowd_fixture *s, double time_s, const unsigned
     crowd_fixture streamed;
     crowd_fixture_init_twin(
         &streamed, s,
-        (th_crowd_desc){.isa = at.isa, .palette = th_crowd_palette(s->crowd), .writes = TH_WRITES_STREAMED});
+        (th_crowd_desc){.isa = at.isa, .format = th_crowd_format(s->crowd), .writes = TH_WRITES_STREAMED});
     crowd_fixture_update(&streamed, time_s);
     expect_bytes(&streamed, want, "streamed palettes are others");
     crowd_fixture_fini_twin(&streamed);
@@ -179,7 +179,7 @@ static void check_streamed(const crowd_fixture *s, double time_s, const unsigned
  * format. */
 static void check_errors(const crowd_fixture *s, double time_s, double rounding)
 {
-    const bool all = at.isa == TH_ISA_SCALAR && th_crowd_palette(s->crowd) == TH_PALETTE_F32;
+    const bool all = at.isa == TH_ISA_SCALAR && th_crowd_format(s->crowd) == TH_FORMAT_F32;
     for (uint32_t i = 0; i < s->count; i += all ? 1 : 1 + s->count / 3)
         insist(instance_error(s, i, time_s) <= at.bound + rounding, "further from the exact pose than the bound");
 }
@@ -200,12 +200,11 @@ static void check_ways(crowd_fixture *s, double time_s)
 }
 
 /* Against matrices of the same kernel, of time_s. rounding: of the format, in sizes of the model. Returns the hash. */
-static uint64_t check_quats(const crowd_fixture *matrices, th_palette format, double rounding, double time_s)
+static uint64_t check_quats(const crowd_fixture *matrices, th_format format, double rounding, double time_s)
 {
     const th_model *model = th_compiled_model_source(matrices->compiled);
     crowd_fixture s;
-    crowd_fixture_init_twin(&s, matrices,
-                            (th_crowd_desc){.isa = at.isa, .palette = format, .writes = TH_WRITES_CACHED});
+    crowd_fixture_init_twin(&s, matrices, (th_crowd_desc){.isa = at.isa, .format = format, .writes = TH_WRITES_CACHED});
     crowd_fixture_update(&s, time_s);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
     const double distance = fmax(0, crowd_distance(matrices, &s) / model->size - rounding) / model->joint_count;
@@ -223,11 +222,11 @@ static uint64_t check_quats(const crowd_fixture *matrices, th_palette format, do
 
 static uint64_t check_both_quats(const crowd_fixture *matrices, double time_s)
 {
-    const uint64_t whole = check_quats(matrices, TH_PALETTE_QUAT, 0, time_s);
-    if (th_compiled_model_obstacle(matrices->compiled, TH_PALETTE_QUAT16))
+    const uint64_t whole = check_quats(matrices, TH_FORMAT_QUAT, 0, time_s);
+    if (th_compiled_model_obstacle(matrices->compiled, TH_FORMAT_QUAT16))
         return whole;
     small += at.isa == TH_ISA_SCALAR;
-    return th_random_bits(whole, check_quats(matrices, TH_PALETTE_QUAT16, ROUNDING_16, time_s));
+    return th_random_bits(whole, check_quats(matrices, TH_FORMAT_QUAT16, ROUNDING_16, time_s));
 }
 
 typedef struct kernel_hash {
@@ -247,7 +246,7 @@ static kernel_hash check_kernel(const crowd_fixture *scalar, double time_s)
     insist(distance <= 5e-7, "further from the scalar kernel than rounding goes");
     farthest = fmax(farthest, distance);
     check_errors(&s, time_s, 0);
-    if (!th_compiled_model_obstacle(s.compiled, TH_PALETTE_QUAT))
+    if (!th_compiled_model_obstacle(s.compiled, TH_FORMAT_QUAT))
         hash.quats = check_both_quats(&s, time_s);
     check_ways(&s, time_s);
     crowd_fixture_fini_twin(&s);
@@ -331,7 +330,7 @@ static uint32_t check_crowd(th_model *model, th_compiled_model_desc how, uint32_
     crowd_fixture_update(&scalar, time_s);
     check_kernels(&scalar, time_s, sum);
     crowd_fixture_fini(&scalar);
-    th_model_free(model);
+    th_model_destroy(model);
     at.isa = TH_ISA_SCALAR;
     return clips;
 }

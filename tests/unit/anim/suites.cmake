@@ -14,8 +14,10 @@ th_suite(crowd th::human WITH fixture_crowd fixture_human random_model)
 th_suite(interpolation_kernels th::anim INSIDE WITH fixture_crowd random_model)
 th_suite(steps th::anim INSIDE WITH fixture_crowd random_model)
 th_suite(resample th::human INSIDE WITH fixture_crowd random_model)
+th_suite(characters th::runtime WITH fixture_crowd fixture_memory random_model)
 th_suite(sharing th::runtime WITH fixture_crowd random_model)
 th_suite(held_poses th::runtime WITH fixture_crowd random_model)
+th_suite(sockets th::runtime WITH fixture_crowd random_model)
 th_suite(layers th::anim NEEDS throng-import
     WITH fixture_crowd fixture_import fixture_morph random_model)
 th_suite(joint_lod th::human meshoptimizer::meshoptimizer NEEDS throng-import

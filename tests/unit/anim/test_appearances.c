@@ -4,7 +4,7 @@
 
 #include "human/parts.h"
 
-#include <throng/anim/archive.h>
+#include <anim/archive.h>
 
 #include <criterion/criterion.h>
 
@@ -86,7 +86,7 @@ Test(appearances, of_a_dressed_model_are_in_its_vertices)
     cr_expect_eq(mesh->vertices[2].position[2], 0);
     cr_expect_float_eq(mesh->vertices[3].position[2], -0.25, 1e-6);
     cr_expect_eq(mesh->vertices[4].position[2], 0); /* has no slack */
-    th_model_free(dressed);
+    th_model_destroy(dressed);
 
     cr_assert_eq(th_model_dress(&s.model, 1, &dressed, &err), TH_OK, "%s", err.text);
     mesh = dressed->meshes;
@@ -94,7 +94,7 @@ Test(appearances, of_a_dressed_model_are_in_its_vertices)
     cr_expect_eq(mesh->vertices[0].position[0], 3); /* the first three are not worn */
     cr_expect_float_eq(mesh->vertices[0].position[2], -0.5, 1e-6);
     cr_expect_eq(mesh->indices[5], 5);
-    th_model_free(dressed);
+    th_model_destroy(dressed);
 }
 
 static void expect_refused(const small *s, const char *why)
@@ -147,11 +147,11 @@ Test(appearances, travel_in_archives_and_stay_when_clips_are_attached)
     uint8_t *bytes = th_archive_write(human, &size);
     cr_assert_eq(th_archive_read(bytes, size, &other, &err), TH_OK, "%s", err.text);
     expect_same_appearances(&human->appearances, &other->appearances);
-    th_model_free(other);
+    th_model_destroy(other);
     free(bytes);
     cr_assert_eq(th_model_attach_clips(human, human, &other, &err), TH_OK, "%s", err.text);
     expect_same_appearances(&human->appearances, &other->appearances);
-    th_model_free(other);
+    th_model_destroy(other);
     free_human();
 }
 

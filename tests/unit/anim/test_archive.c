@@ -1,5 +1,5 @@
 /* The archive is read from a process that a hostile file may have taken over: no bytes whatever may harm the reader. */
-#include <throng/anim/archive.h>
+#include <anim/archive.h>
 
 #include "fixture_memory.h"
 
@@ -117,7 +117,7 @@ Test(archive, gives_back_a_model_of_the_same_bytes)
     cr_assert_arr_eq(again, bytes, size);
     free(again);
     free(bytes);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(archive, carries_an_error_with_its_code)
@@ -282,7 +282,7 @@ static size_t allocated_by_reading(const uint8_t *bytes, size_t size, th_error *
     const size_t before = allocated_bytes;
     th_archive_read(bytes, size, &model, err);
     const size_t grown = allocated_bytes - before;
-    th_model_free(model);
+    th_model_destroy(model);
     return grown;
 }
 

@@ -1,6 +1,8 @@
 /* How attached clips fit another skeleton: names, lengths, rest poses. What else attaching does: test_model. */
-#include <throng/anim/exact.h>
-#include <throng/anim/model.h>
+#include "random_model.h"
+
+#include <anim/exact.h>
+#include <anim/model.h>
 
 #include <criterion/criterion.h>
 
@@ -52,7 +54,8 @@ static figure *make_figure(figure *f, const char *name, double size, uint32_t cl
                                 .ticks_per_second = 1,
                                 .channel_count = JOINTS,
                                 .channels = f->channels};
-    f->model = (th_model){.name = name, .joint_count = JOINTS, .joints = f->joints, .clip_count = clip_count};
+    f->model = (th_model){
+        .name = name, .joint_count = JOINTS, .joints = f->joints, .clip_count = clip_count, .arena = OWN_ARENA};
     f->model.clips = f->clips;
     f->model.size = th_model_measure(&f->model);
     cr_assert_eq(th_model_check(&f->model, NULL), TH_OK);
@@ -108,7 +111,7 @@ Test(attach_fit, namespaces_and_case_do_not_matter)
     th_model *out = attach();
     cr_expect_eq(out->clips->channel_count, JOINTS);
     expect_warnings(out, NULL, NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 Test(attach_fit, names_that_several_have_are_counted)
@@ -124,7 +127,7 @@ Test(attach_fit, names_that_several_have_are_counted)
     cr_expect_eq(out->clips->channels[2].joint, LEG);
     cr_assert_gt(out->warning_count, 0); /* and limbs lead elsewhere */
     cr_expect(strstr(out->warnings[0], "3 channels match several joints"), "%s", out->warnings[0]);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 Test(attach_fit, a_joint_of_the_very_name_goes_first)
@@ -133,7 +136,7 @@ Test(attach_fit, a_joint_of_the_very_name_goes_first)
     th_model *out = attach();
     cr_expect_eq(out->clips->channel_count, JOINTS - 1);
     expect_warnings(out, "1 channel matches no joint", NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* ---- names of clips ---- */
@@ -151,7 +154,7 @@ Test(attach_fit, clips_without_a_name_of_their_own_get_that_of_the_file)
     for (uint32_t c = 0; c < 5; c++)
         cr_expect_str_eq(out->clips[c].name, wanted[c]);
     expect_warnings(out, "hop.v2.fbx: 4 clips were renamed (first: mixamo.com to hop.v2)", NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 Test(attach_fit, names_of_clips_stay_unless_they_are_taken)
@@ -165,7 +168,7 @@ Test(attach_fit, names_of_clips_stay_unless_they_are_taken)
     for (uint32_t c = 0; c < 4; c++)
         cr_expect_str_eq(out->clips[c].name, wanted[c]);
     expect_warnings(out, "hop: 1 clip was renamed (step to hop)", NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* ---- lengths ---- */
@@ -180,7 +183,7 @@ Test(attach_fit, bones_keep_their_lengths_and_hips_move_as_far_as_legs_are_long)
     expect_place(out, ARM, 0.45, 0.7);
     expect_warnings(
         out, "step.fbx: translations were scaled by 0.5, since from the lowest joint up to x:Hips it is 0.9", NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* One is in centimetres below a root that makes metres of them. It is seated, also at rest, and does not move. */
@@ -197,7 +200,7 @@ Test(attach_fit, units_of_roots_are_told_apart)
     th_model *out = attach();
     expect_place(out, HIPS, 0, 0.4);
     expect_place(out, FOOT, 0.1, -0.5);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 Test(attach_fit, what_is_within_a_percent_is_copied)
@@ -206,7 +209,7 @@ Test(attach_fit, what_is_within_a_percent_is_copied)
     th_model *out = attach();
     expect_place(out, HIPS, 0.3, 0.9);
     expect_warnings(out, NULL, NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* An offset that the donor does not have at rest is a pose, and one that bends or moves is motion. */
@@ -224,7 +227,7 @@ Test(attach_fit, offsets_that_mean_something_are_kept)
     cr_assert_eq(out->clips->channels[LEG].filled, (uint32_t)TH_SCALE);
     cr_expect_eq(out->clips->channels[LEG].translation.tangents[6], 0.5);
     cr_expect_eq(out->clips->channels[FOOT].filled, (uint32_t)(TH_TRANSLATION | TH_SCALE));
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* Bones are as long as ever, only the hips are lower. */
@@ -234,7 +237,7 @@ Test(attach_fit, knees_that_are_bent_at_rest_shorten_no_legs)
     th_model *out = attach();
     expect_place(out, HIPS, 0.3, 0.9);
     expect_warnings(out, "rest poses differ by 60 degrees at x:Leg", NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* ---- frames ---- */
@@ -303,7 +306,7 @@ Test(attach_fit, units_and_axes_above_the_joints_are_those_of_the_scene)
         expect_place(out, HIPS, 0.3, 0.9);
         expect_place(out, ARM, 0.7, 1.4);
         expect_place(out, FOOT, 0.4, 0);
-        th_model_free(out);
+        th_model_destroy(out);
     }
 }
 
@@ -316,7 +319,7 @@ Test(attach_fit, scenes_that_are_stretched_are_said)
     expect_warnings(out, "scaled by",
                     "above 1 joint the scene is stretched or mirrored otherwise than in base.fbx: "
                     "its axes were left out (first: x:Hips)");
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* Whatever meshes there are: the donor may have none, or one as small as a stone. */
@@ -331,7 +334,7 @@ Test(attach_fit, without_hips_units_are_told_by_joints)
         th_model *out = attach();
         expect_place(out, HIPS, 0.3, 0.9);
         expect_warnings(out, n == 1 ? "scaled by 0.01, since in size it is 140, and base.fbx 1.4" : NULL, NULL);
-        th_model_free(out);
+        th_model_destroy(out);
     }
 }
 
@@ -342,18 +345,18 @@ Test(attach_fit, rest_poses_that_differ_are_a_warning)
     put(&donor.joints[ARM], 0.4, 0, 21);
     th_model *out = attach();
     expect_warnings(out, "rest poses differ by 21 degrees at x:Arm: the clips may not fit", NULL);
-    th_model_free(out);
+    th_model_destroy(out);
     put(&donor.joints[ARM], 0.4, 0, 19);
     out = attach();
     expect_warnings(out, NULL, NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 
     /* The bone leads elsewhere, and rotations are the same. */
     put(&donor.joints[ARM], 0.3, 0.3, 0);
     donor.channels[ARM].filled = TH_TRANSLATION;
     out = attach();
     expect_warnings(out, "differ by 45 degrees at x:Arm", NULL);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 Test(attach_fit, other_skeletons_are_refused)

@@ -7,14 +7,14 @@
 #include "random_model.h"
 #include "render/view/crowd_view_parts.h"
 
+#include <anim/behaviour.h>
+#include <anim/bounds.h>
 #include <anim/clip_choice.h>
-#include <throng/anim/behaviour.h>
-#include <throng/anim/bounds.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
-#include <throng/render/crowd_view.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <anim/exact.h>
+#include <render/crowd_view.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -40,6 +40,7 @@ typedef struct cast {
     th_scene *scene;
     const th_model *model;
     const th_mask *masks;
+    uint32_t mask_count;
     th_dmat34 *pose;
     double *weights;
     th_crowd *crowd;
@@ -53,18 +54,18 @@ static cast make_cast(const th_model *model, th_behaviour_kind kind)
     const th_scene_desc desc = {
         .models = &c.model, .model_count = 1, .instance_count = COUNT, .seed = 11, .behaviour = kind};
     cr_assert_eq(th_scene_create(&desc, &c.scene, &err), TH_OK, "%s", err.text);
-    c.masks = th_compiled_model_masks(c.scene->compiled_models[0]);
+    c.masks = th_compiled_model_masks(c.scene->compiled_models[0], &c.mask_count);
     c.pose = calloc(model->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(model->weight_count + 1, sizeof *c.weights);
-    cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_PALETTE_F32, &c.crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_palette_create(c.crowd, &c.palette, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_scene_crowd(c.scene, TH_ISA_AUTO, TH_FORMAT_F32, &c.crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palettes_create(c.crowd, &c.palette, &err), TH_OK, "%s", err.text);
     return c;
 }
 
 static void free_cast(cast *c)
 {
     th_crowd_destroy(c->crowd);
-    free(c->palette);
+    th_palettes_destroy(c->palette);
     th_scene_destroy(c->scene);
     free(c->pose);
     free(c->weights);
@@ -80,7 +81,7 @@ static void pose_at(cast *c, uint32_t instance, double time_s)
 {
     th_layer layers[TH_BEHAVIOUR_LAYERS];
     const uint32_t count = layers_at(c, instance, time_s, layers);
-    th_exact_layers(c->model, layers, count, c->masks, TH_INTERPOLATION_AUTHORED, c->pose, c->weights);
+    th_exact_layers(c->model, layers, count, c->masks, c->mask_count, TH_INTERPOLATION_AUTHORED, c->pose, c->weights);
     th_exact_resolve(c->model, c->pose, c->pose);
 }
 
@@ -338,9 +339,9 @@ static th_frame *make_frame(const cast *c, const th_jobs_desc *threads, uint32_t
 {
     th_error err;
     th_frame *frame;
-    cr_assert_eq(th_threads_create(threads, jobs, &err), TH_OK, "%s", err.text);
-    const th_frame_desc desc = {.crowd = c->crowd, .jobs = *jobs, .grain = grain, .behaviour = behaviour};
-    cr_assert_eq(th_frame_create(&desc, &frame, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_jobs_create(threads, jobs, &err), TH_OK, "%s", err.text);
+    const th_frame_desc desc = {.crowd = c->crowd, .jobs = *jobs, .grain = grain};
+    cr_assert_eq(th_frame_create_with(&desc, behaviour, &frame, &err), TH_OK, "%s", err.text);
     return frame;
 }
 
@@ -362,7 +363,7 @@ static void a_frame_plays_the_behaviour(cast *c)
     for (double time_s = 0.3; time_s < 40; time_s += 3.1, n++) {
         const th_blend blend = blend_number(n);
         th_behaviour_set_blend(c->scene->behaviour, &blend, time_s - 0.1);
-        th_frame_animate(frame, time_s, c->palette);
+        th_frame_run(frame, time_s, c->palette);
         const th_crowd_layers *played = th_frame_layers(frame);
         for (uint32_t i = 0; i < COUNT; i++) {
             th_layer layers[TH_BEHAVIOUR_LAYERS];
@@ -401,7 +402,7 @@ static uint64_t hash_of(const cast *c, const th_jobs_desc *jobs_desc, uint32_t g
     for (uint32_t n = 0; n < 31; n++) {
         const th_blend blend = blend_number(n);
         th_behaviour_set_blend(behaviour, &blend, n * 19.9);
-        th_frame_animate(frame, n * 19.9, c->palette);
+        th_frame_run(frame, n * 19.9, c->palette);
         hash = 31 * hash + th_crowd_hash(c->crowd, c->palette);
     }
     th_frame_destroy(frame);
@@ -542,9 +543,10 @@ Test(behaviour, a_clip_that_slides_is_left_out_and_a_joint_level_is_in_place_whe
     cr_assert_eq(th_joint_lod_create(&t.model, &lod, &err), TH_OK, "%s", err.text);
     const th_model *coarse = lod->levels[TH_LOD_LEVELS - 1].model;
     cr_assert_neq(coarse, &t.model);
-    const th_compiled_model_desc desc = {.model = coarse, .in_place = true, .in_place_as = source};
+    const th_compiled_model_desc desc = {.model = coarse, .in_place = true};
     th_compiled_model *level;
-    cr_assert_eq(th_compiled_model_create(&desc, &level, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_compiled_model_create_with(&desc, &(th_compiled_more){.in_place_as = source}, &level, &err), TH_OK,
+                 "%s", err.text);
     th_dmat34 *begin = calloc(2 * (size_t)coarse->joint_count, sizeof *begin), *end = begin + coarse->joint_count;
     for (uint32_t k = 0; k < human->clip_count; k++) {
         const th_clip *clip = &th_compiled_model_source(level)->clips[k];
@@ -670,7 +672,7 @@ Test(behaviour, of_models_that_do_not_walk)
                 cr_expect_float_eq(layers[k].weight, 1.0F / (float)cases[n].layers, 1e-6F);
         }
         free_cast(&c);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -688,7 +690,7 @@ Test(behaviour, a_clip_that_is_asked_for_comes_before_those_that_fade_out)
     cr_expect_eq(layers[0].clip, 11);
     cr_expect_eq(layers[0].weight, 1);
     free_cast(&c);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Changes come in the middle of other changes, too. */
@@ -851,10 +853,9 @@ static th_crowd_view *make_street(uint32_t count, th_behaviour_kind behaviour)
                                      .count = count,
                                      .seed = 1,
                                      .layout = TH_LAYOUT_STREET,
-                                     .behaviour = behaviour,
-                                     .blend = {.pace = 1.9},
                                      .zoom = 1};
-    cr_assert_eq(th_crowd_view_prepare(&desc, NULL, &street, &err), TH_OK, "%s", err.text);
+    const th_crowd_behaviour plays = {.kind = behaviour, .blend.pace = 1.9};
+    cr_assert_eq(th_crowd_view_prepare(&desc, &plays, NULL, &street, &err), TH_OK, "%s", err.text);
     return street;
 }
 
@@ -924,7 +925,8 @@ static double slide_on_street(const th_crowd_view *street, uint32_t instance, bo
     const uint32_t toes[2] = {joint_named(human, "toe_l"), joint_named(human, "toe_r")};
     const double scale = (double)street->gpu_instances[instance].scale;
     th_scene scene = {.behaviour = street->behaviour};
-    cast c = {.scene = &scene, .model = human, .masks = th_compiled_model_masks(street->compiled_models[0])};
+    cast c = {.scene = &scene, .model = human};
+    c.masks = th_compiled_model_masks(street->compiled_models[0], &c.mask_count);
     c.pose = calloc(human->joint_count + 1, sizeof *c.pose);
     c.weights = calloc(human->weight_count + 1, sizeof *c.weights);
     sole soles[2] = {{0}};

@@ -2,8 +2,8 @@
  */
 #include "fixture_memory.h"
 
+#include <anim/blend_space.h>
 #include <core/random.h>
-#include <throng/anim/blend_space.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "fixture_import.h"
 #include "fixture_morph.h"
 
-#include <throng/anim/bounds.h>
-#include <throng/anim/human.h>
+#include <anim/bounds.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -134,7 +134,7 @@ Test(bounds, hold_morphed_vertices)
         for (uint32_t c = 0; c < model->clip_count; c++)
             check_bounds(model, c, TH_INTERPOLATION_AUTHORED, 200, 2.5, 0.02);
         check_bounds(model, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED, 0, 2.5, 1e-6);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -193,7 +193,7 @@ static void check_random(const random_desc *desc, th_interpolation interpolation
     for (uint32_t c = 0; c < model->clip_count; c++)
         check_bounds(model, c, interpolation, moments, most, 0.05);
     check_bounds(model, TH_ALL_CLIPS, interpolation, moments, most, 0.05);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Half the vertices follow joints that are nowhere near, so the balls are large. */
@@ -339,7 +339,7 @@ Test(bounds, of_a_model_without_vertices_are_those_of_its_joints)
     cr_expect(reach + 0.05 * model->size <= bounds.all.radius && bounds.all.radius < 1.2 * reach + 0.05 * model->size,
               "%g around %g", bounds.all.radius, reach);
     cr_expect_float_eq(bounds.lowest_y, lowest, 0.01 * model->size);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- root_motion ---- */
@@ -447,5 +447,5 @@ Test(bounds, hold_a_real_file_whose_hooves_tell_no_root_motion)
         cr_expect_eq(root_motion.kind, TH_ROOT_MOTION_NONE, "%s: %g towards %g", wuson->clips[c].name,
                      root_motion.speed, root_motion.heading_rad);
     }
-    th_model_free(wuson);
+    th_model_destroy(wuson);
 }

@@ -65,7 +65,7 @@ Test(clips, are_the_same_for_any_number_of_threads_and_any_budget)
             th_compiled_model_destroy(backwards);
             th_compiled_model_destroy(alone);
         }
-        th_model_free(model);
+        th_model_destroy(model);
     }
     cr_assert_gt(some, 2, "budgets that end among the clips");
 }

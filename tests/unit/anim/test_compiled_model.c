@@ -2,7 +2,7 @@
 #include "fixture_crowd.h"
 #include "fixture_human.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 
@@ -26,7 +26,7 @@ Test(compiled_model, one_and_a_thousand_joints_deep_and_wide)
         for (uint32_t i = 0; i < s.count; i++)
             cr_assert_leq(instance_error(&s, i, 0.1), 1.05 * th_compiled_model_bound(s.compiled) + rounding);
         crowd_fixture_fini(&s);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -228,7 +228,7 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
     crowd_fixture_update(&s, 0.3);
     cr_expect(th_compiled_model_clip_report(s.compiled, 0)->compiled);
     for (uint32_t i = 0; i < s.count; i++) {
-        const th_instance *instance = &s.instances[i];
+        const th_spawn *instance = &s.instances[i];
         th_trs trs = {.scale = {0}};
         if (instance->clip == 0)
             th_exact_channel(&channel, th_clip_ticks(model.clips, instance->phase_s + instance->speed * 0.3),

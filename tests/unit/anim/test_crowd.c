@@ -13,7 +13,7 @@ enum { ACTIVE_MODELS = 5, ACTIVE_COUNT = 211 };
 typedef struct gathering {
     th_model *models[ACTIVE_MODELS];
     th_compiled_model *compiled_models[ACTIVE_MODELS];
-    th_instance instances[ACTIVE_COUNT];
+    th_spawn instances[ACTIVE_COUNT];
     th_crowd *crowd;
     unsigned char *whole, *some;
     void *scratch;
@@ -26,14 +26,14 @@ static void gathering_init(gathering *g)
         g->models[m] = random_model(&desc);
         g->compiled_models[m] = make_compiled(g->models[m], TH_SAMPLING_COMPILED);
     }
-    th_instances_scatter((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, TH_NO_INDEX, 3,
-                         g->instances, ACTIVE_COUNT);
+    th_spawns_scatter((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, TH_NO_INDEX, 3, g->instances,
+                      ACTIVE_COUNT);
     g->crowd = crowd_of((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, g->instances, ACTIVE_COUNT,
                         (th_crowd_desc){0});
     g->whole = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
     g->some = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
     g->scratch = aligned_alloc(64, th_crowd_scratch_bytes(g->crowd));
-    th_crowd_update(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->whole, g->scratch);
+    th_crowd_pose(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->whole, g->scratch);
 }
 
 static void gathering_fini(gathering *g)
@@ -41,7 +41,7 @@ static void gathering_fini(gathering *g)
     th_crowd_destroy(g->crowd);
     for (uint32_t m = 0; m < ACTIVE_MODELS; m++) {
         th_compiled_model_destroy(g->compiled_models[m]);
-        th_model_free(g->models[m]);
+        th_model_destroy(g->models[m]);
     }
     free(g->whole);
     free(g->some);
@@ -54,7 +54,7 @@ static void check_shown(gathering *g, const uint32_t *active, uint32_t count, co
     uint32_t seen[ACTIVE_MODELS] = {0};
     th_crowd_set_active(g->crowd, active, count);
     memset(g->some, GUARD, th_crowd_palette_bytes(g->crowd));
-    th_crowd_update(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->some, g->scratch);
+    th_crowd_pose(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->some, g->scratch);
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t i = active[k], model = g->instances[i].model;
         const th_palette_range run = th_crowd_palettes(g->crowd, model);
@@ -98,7 +98,7 @@ static void check_parts(gathering *g, uint32_t *active, uint32_t count)
     }
     for (uint32_t k = 0; k < count; k++)
         cr_assert_eq(th_crowd_palette_offset(g->crowd, active[k]), offsets[k]);
-    th_crowd_update(g->crowd, 0, batches, 0.6, g->some, g->scratch);
+    th_crowd_pose(g->crowd, 0, batches, 0.6, g->some, g->scratch);
     cr_assert_arr_eq(g->some, before, bytes);
     free(before);
 }
@@ -122,7 +122,7 @@ Test(crowd, shows_some_of_its_instances_in_any_order)
         cr_assert_leq(th_crowd_palette_bytes(g.crowd), bytes);
     }
     th_crowd_set_active(g.crowd, NULL, ACTIVE_COUNT);
-    th_crowd_update(g.crowd, 0, th_crowd_batch_count(g.crowd), 0.6, g.some, g.scratch);
+    th_crowd_pose(g.crowd, 0, th_crowd_batch_count(g.crowd), 0.6, g.some, g.scratch);
     cr_assert_eq(th_crowd_hash(g.crowd, g.some), hash);
     gathering_fini(&g);
 }
@@ -164,15 +164,15 @@ Test(crowd, streams_what_is_more_than_stays_in_the_caches)
     free(active);
     free(streamed);
     crowd_fixture_fini(&s);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(crowd, palettes_are_whole_lines_but_not_whole_pages_apart)
 {
-    for (int format = 0; format < TH_PALETTE_COUNT; format++)
+    for (int format = 0; format < TH_FORMAT_COUNT; format++)
         for (uint32_t entries = 0; entries < 2000; entries++) {
-            const size_t used = entries * th_palette_entry_bytes((th_palette)format);
-            const size_t stride = th_palette_stride((th_palette)format, entries);
+            const size_t used = entries * th_palette_entry_bytes((th_format)format);
+            const size_t stride = th_palette_stride((th_format)format, entries);
             cr_assert(stride >= used && stride <= used + 127 && stride % 64 == 0, "%u", entries);
             cr_assert(stride == 0 ? entries == 0 : stride % 4096 != 0, "%u", entries);
         }
@@ -189,9 +189,9 @@ Test(crowd, batches_of_larger_models_cost_more)
     for (int s = 0; s < 2; s++) {
         const th_sampling sampling = s ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED;
         th_compiled_model *compiled_models[] = {make_compiled(models[0], sampling), make_compiled(models[1], sampling)};
-        th_instance instances[16 + 35]; /* a batch of the first; one, and one that is longer, of the second */
+        th_spawn instances[16 + 35]; /* a batch of the first; one, and one that is longer, of the second */
         for (uint32_t i = 0; i < 51; i++)
-            instances[i] = (th_instance){.model = i >= 16, .speed = 1};
+            instances[i] = (th_spawn){.model = i >= 16, .speed = 1};
         th_crowd *crowd = crowd_of((const th_compiled_model *const *)compiled_models, 2, instances, 51,
                                    (th_crowd_desc){.writes = TH_WRITES_CACHED});
         cr_assert_eq(th_crowd_batch_count(crowd), 3);
@@ -202,7 +202,7 @@ Test(crowd, batches_of_larger_models_cost_more)
         th_compiled_model_destroy(compiled_models[1]);
     }
     for (int m = 0; m < 2; m++)
-        th_model_free(models[m]);
+        th_model_destroy(models[m]);
     cr_expect(costs[0][0] > 0 && costs[0][0] < costs[0][1] && costs[1][0] < costs[1][1]);
     cr_expect(costs[0][1] < costs[0][2] && costs[0][2] <= 2 * costs[0][1], "one run more");
     cr_expect_eq(19 * costs[1][1], 16 * costs[1][2]);
@@ -217,10 +217,10 @@ Test(crowd, mixes_models)
     gathering_init(&g);
     for (uint32_t i = 0; i < ACTIVE_COUNT; i++) {
         const th_compiled_model *compiled = g.compiled_models[g.instances[i].model];
-        th_instance alone = g.instances[i];
+        th_spawn alone = g.instances[i];
         alone.model = 0;
         th_crowd *one = crowd_of(&compiled, 1, &alone, 1, (th_crowd_desc){0});
-        th_crowd_update(one, 0, 1, 0.6, g.some, g.scratch);
+        th_crowd_pose(one, 0, 1, 0.6, g.some, g.scratch);
         cr_assert_arr_eq(g.whole + th_crowd_palette_offset(g.crowd, i), g.some,
                          48 * th_compiled_model_source(compiled)->bone_count, "instance %u", i);
         th_crowd_destroy(one);
@@ -233,9 +233,9 @@ Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
     random_desc desc = variety(3);
     th_model *model = random_model(&desc);
     const th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_EXACT);
-    th_instance few[10], many[100];
-    th_instances_scatter(&compiled, 1, TH_NO_INDEX, 42, few, 10);
-    th_instances_scatter(&compiled, 1, TH_NO_INDEX, 42, many, 100);
+    th_spawn few[10], many[100];
+    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, 42, few, 10);
+    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, 42, many, 100);
     for (int i = 0; i < 10; i++)
         cr_assert(few[i].clip == many[i].clip && few[i].phase_s == many[i].phase_s && few[i].speed == many[i].speed);
     uint32_t clips = 0;
@@ -244,13 +244,13 @@ Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
         cr_assert(many[i].speed >= 0.9 && many[i].speed <= 1.1);
     }
     cr_assert_eq(clips, (1u << model->clip_count) - 1, "a mix plays every clip");
-    th_instances_scatter(&compiled, 1, 1, 42, many, 100);
+    th_spawns_scatter(&compiled, 1, 1, 42, many, 100);
     for (int i = 0; i < 100; i++)
         cr_assert_eq(many[i].clip, 1);
-    th_instances_scatter(&compiled, 1, 77, 42, many, 100);
+    th_spawns_scatter(&compiled, 1, 77, 42, many, 100);
     cr_assert_eq(many[0].clip, TH_NO_INDEX, "a clip that the model lacks is the rest pose");
     th_compiled_model_destroy((th_compiled_model *)compiled);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(crowd, ten_thousand_humans_take_little_beyond_their_palettes)
@@ -294,18 +294,18 @@ Test(isa, one_that_is_not_there_is_refused_by_its_name)
         th_crowd_destroy(crowd);
     }
     th_compiled_model_destroy((th_compiled_model *)compiled);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- palettes of quaternions ---- */
 
-static void expect_refusal(const th_compiled_model *compiled, th_palette palette, bool expected, const char *why)
+static void expect_refusal(const th_compiled_model *compiled, th_format palette, bool expected, const char *why)
 {
     const char *obstacle = th_compiled_model_obstacle(compiled, palette);
-    const th_crowd_desc desc = {.compiled_models = &compiled, .compiled_model_count = 1, .palette = palette};
+    const th_crowd_desc desc = {.compiled_models = &compiled, .compiled_model_count = 1, .format = palette};
     th_crowd *crowd;
     th_error err;
-    cr_assert_eq(obstacle != NULL, expected, "%s: %s", th_palette_name(palette), obstacle ? obstacle : "no obstacle");
+    cr_assert_eq(obstacle != NULL, expected, "%s: %s", th_format_name(palette), obstacle ? obstacle : "no obstacle");
     cr_expect_eq(th_crowd_create(&desc, &crowd, &err), expected ? TH_ERR_INPUT : TH_OK);
     if (obstacle)
         cr_expect(strstr(err.text, obstacle) && strstr(obstacle, why), "%s", err.text);
@@ -318,14 +318,14 @@ static void expect_obstacle(const random_desc *desc, const char *whole, const ch
     th_model *model = random_model(desc);
     th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
     const th_compiled_model *const compiled_models[] = {compiled};
-    expect_refusal(compiled, TH_PALETTE_F32, false, NULL);
-    expect_refusal(compiled, TH_PALETTE_QUAT, whole, whole);
-    expect_refusal(compiled, TH_PALETTE_QUAT16, small, small);
-    th_crowd *crowd = crowd_of(compiled_models, 1, NULL, 0, (th_crowd_desc){.palette = TH_PALETTE_AUTO});
-    cr_expect_eq(th_crowd_palette(crowd), whole ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
+    expect_refusal(compiled, TH_FORMAT_F32, false, NULL);
+    expect_refusal(compiled, TH_FORMAT_QUAT, whole, whole);
+    expect_refusal(compiled, TH_FORMAT_QUAT16, small, small);
+    th_crowd *crowd = crowd_of(compiled_models, 1, NULL, 0, (th_crowd_desc){.format = TH_FORMAT_AUTO});
+    cr_expect_eq(th_crowd_format(crowd), whole ? TH_FORMAT_F32 : TH_FORMAT_QUAT);
     th_crowd_destroy(crowd);
     th_compiled_model_destroy(compiled);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(quaternions, are_refused_where_joints_are_scaled)
@@ -373,8 +373,8 @@ Test(quaternions, of_16_bytes_are_refused_for_what_goes_too_far)
         model.bone_count = 1;
         th_compiled_model *compiled =
             make_compiled_as(&model, (th_compiled_model_desc){.interpolation = cases[n].interpolation});
-        expect_refusal(compiled, TH_PALETTE_QUAT, false, NULL);
-        expect_refusal(compiled, TH_PALETTE_QUAT16, cases[n].far, "too far");
+        expect_refusal(compiled, TH_FORMAT_QUAT, false, NULL);
+        expect_refusal(compiled, TH_FORMAT_QUAT16, cases[n].far, "too far");
         th_compiled_model_destroy(compiled);
     }
 }
@@ -384,9 +384,8 @@ Test(quaternions, of_16_bytes_are_2_um_away_at_most)
 {
     crowd_fixture whole, small;
     make_human();
-    crowd_fixture_init_with(&whole, human, (th_compiled_model_desc){0}, 200,
-                            (th_crowd_desc){.palette = TH_PALETTE_QUAT});
-    crowd_fixture_init_twin(&small, &whole, (th_crowd_desc){.palette = TH_PALETTE_QUAT16});
+    crowd_fixture_init_with(&whole, human, (th_compiled_model_desc){0}, 200, (th_crowd_desc){.format = TH_FORMAT_QUAT});
+    crowd_fixture_init_twin(&small, &whole, (th_crowd_desc){.format = TH_FORMAT_QUAT16});
     for (int k = 0; k < 5; k++) {
         crowd_fixture_update(&whole, 0.37 * k);
         crowd_fixture_update(&small, 0.37 * k);
@@ -416,8 +415,8 @@ Test(quaternions, of_16_bytes_hold_every_rotation)
         const th_mat34 matrix = th_mat34_from(th_dmat34_from_trs(&trs));
         float back[12];
         th_quat16 entry;
-        th_palette_write(TH_PALETTE_QUAT16, matrix.m, &base, &entry);
-        th_palette_read(TH_PALETTE_QUAT16, &entry, &base, back);
+        th_palette_write(TH_FORMAT_QUAT16, matrix.m, &base, &entry);
+        th_palette_read(TH_FORMAT_QUAT16, &entry, &base, back);
         for (int i = 0; i < 12; i++)
             cr_assert_float_eq(back[i], matrix.m[i], 7.5e-6F, "%d: %g for %g", k, (double)back[i], (double)matrix.m[i]);
     }
@@ -430,10 +429,14 @@ Test(quaternions, name_the_joint_that_is_scaled)
                                {"wide", 0, {{2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0}}, NULL},
                                {"tip", 0, {{1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0}}, NULL}};
     const th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}};
-    const th_model model = {
-        .name = "few", .joint_count = 3, .joints = joints, .bone_count = 3, .bones = bones, .size = 2};
+    const th_model model = {.name = "few",
+                            .joint_count = 3,
+                            .joints = joints,
+                            .bone_count = 3,
+                            .bones = bones,
+                            .size = 2,
+                            .arena = OWN_ARENA};
     th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
-    cr_expect_str_eq(th_compiled_model_obstacle(compiled, TH_PALETTE_QUAT),
-                     "joint wide is scaled, sheared or mirrored");
+    cr_expect_str_eq(th_compiled_model_obstacle(compiled, TH_FORMAT_QUAT), "joint wide is scaled, sheared or mirrored");
     th_compiled_model_destroy(compiled);
 }

@@ -5,9 +5,9 @@
 #include "fixture_curves.h"
 #include "fixture_human.h"
 
-#include <throng/anim/archive.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
+#include <anim/archive.h>
+#include <anim/exact.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 
@@ -221,8 +221,8 @@ Test(curve_clips, travel_in_archives)
     cr_assert_eq(size, again);
     const th_transform_curves *c = once->clips->channels[2].curves;
     cr_assert_neq(c->scaled_by, c->scale_from, "each has its own");
-    th_model_free(once);
-    th_model_free(twice);
+    th_model_destroy(once);
+    th_model_destroy(twice);
 }
 
 static th_result read_damaged(const uint8_t *bytes, size_t size)
@@ -232,7 +232,7 @@ static th_result read_damaged(const uint8_t *bytes, size_t size)
     memcpy(exact, bytes, size);
     memcpy(exact + TH_ARCHIVE_HEAD_BYTES - sizeof(uint64_t), &(uint64_t){size}, sizeof(uint64_t));
     const th_result result = th_archive_read(exact, size, &out, NULL);
-    th_model_free(out);
+    th_model_destroy(out);
     free(exact);
     return result;
 }
@@ -265,7 +265,7 @@ Test(curve_clips, inherit_from_so_many_and_no_more)
         c = from;
     }
     s->channels[1].curves = s->channels[2].curves = NULL; /* which inherit from the first */
-    th_model_free(carried(&s->model, &size));
+    th_model_destroy(carried(&s->model, &size));
     c->scale_from = random_curves();
     cr_assert_eq(th_model_check(&s->model, NULL), TH_ERR_INPUT);
     cr_assert_null(th_archive_write(&s->model, &size));
@@ -279,15 +279,15 @@ Test(curve_clips, are_attached_to_another_model)
     ((th_joint *)own->joints)[1].rest.m[3] = 5;
     th_error err;
     cr_assert_eq(th_model_attach_clips(own, donor, &out, &err), TH_OK, "%s", err.text);
-    th_model_free(donor); /* AddressSanitizer would tell if anything of it were needed */
-    th_model_free(own);
+    th_model_destroy(donor); /* AddressSanitizer would tell if anything of it were needed */
+    th_model_destroy(own);
     expect_same_motion(&out->clips[0], &base->clip);
     th_trs trs;
     th_exact_channel(&out->clips[1].channels[1], 3, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_eq(trs.translation[0], 5, "filled: its own");
     ((th_channel *)out->clips[1].channels)[1].translation = want->channels[1].translation;
     expect_same_motion(&out->clips[1], &want->clip);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* Whether the first joint's channel moves in the frame. */
@@ -315,7 +315,7 @@ static void expect_framed(const sample *base, const sample *donor, uint32_t join
                 cr_assert_float_eq(got.scale[i], want.scale[i], 1e-6, "at %g", ticks);
             }
         }
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 /* A donor of twice the size: its hips' curves are scaled as a whole, with pivots and handles. */

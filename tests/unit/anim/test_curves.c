@@ -2,7 +2,7 @@
 #include "fixture_curves.h"
 #include "random_model.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 

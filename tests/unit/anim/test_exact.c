@@ -4,8 +4,8 @@
 
 #include "anim/exact_cursor.h"
 
+#include <anim/exact.h>
 #include <bench/tutorial.h>
-#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 
@@ -84,7 +84,7 @@ Test(exact, a_cursor_gives_the_same_bits_in_any_order_of_times)
                                                       .steps = 0.2});
         for (int how = 0; how < TH_INTERPOLATION_COUNT; how++)
             check_cursor(&model->clips[0], (th_interpolation)how, &state);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -110,7 +110,7 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
     joints[1].rest.m[3] = 2;
     th_bone bone = {1, TH_MAT34_IDENTITY};
     bone.inverse_bind.m[3] = -2;
-    th_model model = {.joint_count = 2, .joints = joints, .bone_count = 1, .bones = &bone};
+    th_model model = {.joint_count = 2, .joints = joints, .bone_count = 1, .bones = &bone, .arena = OWN_ARENA};
     th_dmat34 pose[2], palette;
     th_exact_pose(&model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(&model, pose, &palette);
@@ -166,7 +166,7 @@ Test(tutorial, equals_the_exact_evaluation)
                                                       .steps = seed % 3 == 0 ? 0.5 : 0,
                                                       .double_bones = seed % 4 == 3});
         check_tutorial(model, -0.5);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -216,11 +216,11 @@ Test(tutorial, states_what_its_structures_cannot_take)
     ((th_joint *)model->joints)[3].name = name;
     cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_ERR_LIMIT);
     cr_assert_null(tutorial);
-    th_model_free(model);
+    th_model_destroy(model);
 
     deep.joint_count++;
     model = random_model(&deep);
     cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_ERR_LIMIT, "one level too deep");
-    th_model_free(model);
+    th_model_destroy(model);
     free(palette);
 }

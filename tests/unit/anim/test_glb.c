@@ -3,9 +3,9 @@
 #include "fixture_folder.h"
 #include "fixture_import.h"
 
+#include <anim/exact.h>
 #include <anim/synthetic_text.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -133,9 +133,9 @@ Test(glb, of_the_human_is_its_first_appearance)
     cr_assert_eq(th_model_dress(human, 0, &dressed, NULL), TH_OK);
     check_clips(dressed, back);
     check_mesh(dressed, back);
-    th_model_free(back);
-    th_model_free(dressed);
-    th_model_free(human);
+    th_model_destroy(back);
+    th_model_destroy(dressed);
+    th_model_destroy(human);
 }
 
 Test(glb, of_a_synthetic_model_is_that)
@@ -150,8 +150,8 @@ Test(glb, of_a_synthetic_model_is_that)
         cr_assert_eq(th_synthetic_create(&desc, &there, NULL), TH_OK);
         check_clips(there, back);
         check_mesh(there, back);
-        th_model_free(there);
-        th_model_free(back);
+        th_model_destroy(there);
+        th_model_destroy(back);
     }
 }
 
@@ -162,5 +162,5 @@ Test(glb, may_be_joints_alone)
     cr_expect_eq(back->mesh_count, 0);
     cr_expect_eq(back->clip_count, 0);
     cr_expect_geq(back->joint_count, 64);
-    th_model_free(back);
+    th_model_destroy(back);
 }

@@ -2,9 +2,9 @@
  * frames, and neither threads nor the order of the list change any of it. */
 #include "fixture_crowd.h"
 
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/pose_plan.h>
+#include <core/cache_line.h>
+#include <runtime/frame.h>
+#include <runtime/pose_plan.h>
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const uint32_t group_models[GROUPS] = {0, 0, 0, 1, 1};
 typedef struct held_case {
     th_model *models[MODELS];
     th_compiled_model *compiled[MODELS];
-    th_instance instances[COUNT];
+    th_spawn instances[COUNT];
     th_crowd *crowd, *full[MODELS]; /* full: all instances, in this model */
     th_jobs *jobs;
     th_frame *frame;
@@ -56,8 +56,8 @@ static void make_wanted(held_case *c, uint32_t model)
     c->most = bytes > c->most ? bytes : c->most;
     for (uint32_t n = 0; n < FRAMES; n++) {
         c->wanted[n][model] = th_cache_line_alloc(bytes);
-        th_crowd_update(c->full[model], 0, th_crowd_batch_count(c->full[model]), time_of(n), c->wanted[n][model],
-                        c->scratch);
+        th_crowd_pose(c->full[model], 0, th_crowd_batch_count(c->full[model]), time_of(n), c->wanted[n][model],
+                      c->scratch);
     }
 }
 
@@ -73,13 +73,13 @@ static void case_init(held_case *c, uint32_t threads, uint32_t grain, const th_p
         c->compiled[m] = make_compiled(c->models[m], TH_SAMPLING_COMPILED);
     }
     for (uint32_t i = 0; i < COUNT; i++)
-        c->instances[i] = (th_instance){0, i % 2, random_between(&state, -5, 5), random_between(&state, 0.5, 2)};
+        c->instances[i] = (th_spawn){0, i % 2, random_between(&state, -5, 5), random_between(&state, 0.5, 2)};
     for (uint32_t m = 0; m < MODELS; m++)
         make_wanted(c, m);
     c->crowd = make_crowd(c);
     for (uint32_t k = 0; k < TH_POSE_MAX_HOLD; k++)
         c->kept[k] = th_cache_line_alloc(2 * c->most);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &c->jobs, NULL), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &c->jobs, NULL), TH_OK);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = c->crowd, .jobs = c->jobs, .grain = grain}, &c->frame, NULL),
                  TH_OK);
     th_pose_plan_desc desc = *how;
@@ -101,7 +101,7 @@ static void case_fini(held_case *c)
             free(c->wanted[n][m]);
         th_crowd_destroy(c->full[m]);
         th_compiled_model_destroy(c->compiled[m]);
-        th_model_free(c->models[m]);
+        th_model_destroy(c->models[m]);
     }
     free(c->scratch);
 }
@@ -134,7 +134,7 @@ static void pose(held_case *c, uint32_t n)
     char *slot = c->kept[c->number % TH_POSE_MAX_HOLD];
     memset(slot, 0x5a, 2 * c->most);
     cr_assert_leq(th_crowd_palette_bytes(c->crowd), 2 * c->most);
-    th_frame_animate(c->frame, time_of(n), slot);
+    th_frame_run(c->frame, time_of(n), slot);
 }
 
 /* Now and then one group goes over to the other model. */
@@ -355,7 +355,7 @@ Test(held_poses, are_off_without_a_trace)
         char *slot = without.kept[with.number % TH_POSE_MAX_HOLD];
         memset(slot, 0x5a, 2 * without.most);
         th_pose_plan_make(without.plan, without.jobs, time_of(n), without.list, without.groups, GROUPS);
-        th_frame_animate(without.frame, time_of(n), slot);
+        th_frame_run(without.frame, time_of(n), slot);
         cr_assert_arr_eq(with.kept[with.number % TH_POSE_MAX_HOLD], slot, 2 * with.most);
         const th_pose_counts a = th_pose_plan_counts(with.plan), b = th_pose_plan_counts(without.plan);
         cr_assert(a.evaluated == b.evaluated && a.shared == b.shared && a.held == 0 && b.held == 0);

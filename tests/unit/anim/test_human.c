@@ -2,8 +2,8 @@
 #include "fixture_memory.h"
 #include "fixture_morph.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
+#include <anim/exact.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 
@@ -120,7 +120,7 @@ Test(human, fails_cleanly_when_memory_runs_out)
         allocations_left = -1;
         cr_assert(result == TH_OK || (result == TH_ERR_MEMORY && !model && err.text[0]), "allocation %ld", n);
         if (result == TH_OK)
-            th_model_free(model);
+            th_model_destroy(model);
     }
     cr_assert_gt(n, 5, "only %ld allocations were seen", n);
 }

@@ -1,7 +1,7 @@
 /* Each interpolation against its formulas, written again in long double. */
 #include "random_model.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 

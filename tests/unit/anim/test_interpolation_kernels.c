@@ -4,7 +4,7 @@
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 
@@ -126,7 +126,7 @@ Test(interpolation_kernels, steps_that_miss_the_grid_are_not_compiled)
 
 static void pose_at(const crowd_fixture *s, double time_s, th_mat34 *out)
 {
-    th_crowd_update(s->crowd, 0, 1, time_s, s->palette, s->scratch);
+    th_crowd_pose(s->crowd, 0, 1, time_s, s->palette, s->scratch);
     memcpy(out, s->palette, sizeof *out);
 }
 
@@ -241,5 +241,5 @@ Test(interpolation_kernels, short_keys_take_half_or_say_why_not)
         cr_expect(!th_compiled_model_clip_report(shorts, c)->compiled &&
                   th_compiled_model_clip_report(shorts, c)->reason[0]);
     th_compiled_model_destroy(shorts);
-    th_model_free(model);
+    th_model_destroy(model);
 }

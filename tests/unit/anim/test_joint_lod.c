@@ -7,10 +7,10 @@
 #include "fixture_morph.h"
 #include "fixture_nightly.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/joint_lod.h>
-#include <throng/anim/synthetic.h>
-#include <throng/core/cache_line.h>
+#include <anim/exact.h>
+#include <anim/joint_lod.h>
+#include <anim/synthetic.h>
+#include <core/cache_line.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -135,7 +135,7 @@ Test(joint_lod, of_files_are_nested_and_state_their_error)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         th_model *model = import_good(testmodel(files[i]));
         check_levels(model, is_nightly() ? 300 : 80, 2);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -302,7 +302,7 @@ Test(joint_lod, of_random_models_state_their_error)
             cr_expect_leq(stated, 1.25 * brute + 1e-6 * model->size, "model %u, level %u: %g, %g", n, l, stated, brute);
         }
         th_joint_lod_destroy(lod);
-        th_model_free(model);
+        th_model_destroy(model);
     }
     cr_expect_gt(distinct, 10, "only %u levels", distinct);
 }
@@ -316,7 +316,7 @@ Test(joint_lod, of_models_without_meshes_are_the_model)
         check_structure(model, lod);
         cr_expect_eq(lod->distinct_count, 1);
         th_joint_lod_destroy(lod);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -342,7 +342,7 @@ Test(joint_lod, of_morphed_models_move_their_targets_too)
                     2 * lod->levels[l].error + 1e-5 * model->size, "model %u, level %u", n, l);
         }
         th_joint_lod_destroy(lod);
-        th_model_free(model);
+        th_model_destroy(model);
     }
     cr_expect_gt(distinct, 2, "only %u levels", distinct);
 }
@@ -359,7 +359,7 @@ Test(joint_lod, of_small_and_still_models)
         check_levels(model, 50, desc.moving == 0 && joints > 1 ? 2 : 1);
         model->clip_count = 0;
         check_levels(model, 1, joints > 1 ? 2 : 1);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -369,7 +369,7 @@ static unsigned char *update(const th_crowd *crowd)
 {
     unsigned char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), 2.3, palette, scratch);
+    th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), 2.3, palette, scratch);
     free(scratch);
     return palette;
 }
@@ -382,8 +382,8 @@ static void pose_instances_of_the_source(const th_joint_lod *lod)
     th_compiled_model *const compiled[] = {make_compiled(human, TH_SAMPLING_COMPILED),
                                            make_compiled(level, TH_SAMPLING_COMPILED)};
     const th_compiled_model *const models[] = {compiled[0], compiled[1]};
-    th_instance instances[COUNT];
-    th_instances_scatter(models, 1, TH_NO_INDEX, 3, instances, COUNT);
+    th_spawn instances[COUNT];
+    th_spawns_scatter(models, 1, TH_NO_INDEX, 3, instances, COUNT);
     instances[7].clip = TH_NO_INDEX;
     const th_crowd_desc as = {.isa = TH_ISA_SCALAR};
     th_crowd *crowds[] = {crowd_of(models, 1, instances, COUNT, as), crowd_of(models + 1, 1, instances, COUNT, as)};

@@ -4,9 +4,9 @@
 #include "fixture_isa.h"
 #include "fixture_morph.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/layer.h>
-#include <throng/anim/playback.h>
+#include <anim/exact.h>
+#include <anim/playback.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -196,7 +196,7 @@ Test(layers, reference_follows_the_definition)
         th_dmat34 *local = calloc(model->joint_count, sizeof *local);
         for (uint32_t i = 0; i < COUNT; i++) {
             const th_layer *layers = p->layers + i * TH_MAX_LAYERS;
-            th_exact_layers(model, layers, p->counts[i], p->masks, TH_INTERPOLATION_NLERP, local, NULL);
+            th_exact_layers(model, layers, p->counts[i], p->masks, MASKS, TH_INTERPOLATION_NLERP, local, NULL);
             for (uint32_t j = 0; j < model->joint_count; j++) {
                 const th_dmat34 expected = blended_joint(model, p, layers, p->counts[i], j, TH_INTERPOLATION_NLERP);
                 const double distance = th_dmat34_distance(&expected, &local[j]);
@@ -205,7 +205,7 @@ Test(layers, reference_follows_the_definition)
         }
         free(local);
         free_playlist(p);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -222,9 +222,13 @@ static void setup_init_of(setup *t, th_model *model, uint32_t n, th_compiled_mod
 {
     t->model = model;
     t->p = make_playlist(t->model, n);
+    uint32_t *sockets = calloc(model->joint_count + 1, sizeof *sockets);
     how.masks = t->p->masks;
     how.mask_count = MASKS;
+    how.sockets = sockets;
+    how.socket_count = some_joints(model, n, sockets);
     crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
+    free(sockets);
 }
 
 static void setup_init_as(setup *t, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
@@ -242,7 +246,7 @@ static void setup_fini(setup *t)
 {
     crowd_fixture_fini(&t->s);
     free_playlist(t->p);
-    th_model_free(t->model);
+    th_model_destroy(t->model);
 }
 
 /* Ends, with crowd_fixture_fini_twin, before `of` does. */
@@ -258,8 +262,8 @@ static void update(const setup *t, uint32_t step)
     const th_crowd_layers table = table_of(t->p);
     const uint32_t count = th_crowd_batch_count(t->s.crowd);
     for (uint32_t b = 0; b < count; b += step)
-        th_crowd_update_layers(t->s.crowd, b, b + step < count ? b + step : count, 0.25, &table, t->s.palette,
-                               t->s.scratch);
+        th_crowd_pose_layers(t->s.crowd, b, b + step < count ? b + step : count, 0.25, &table, t->s.palette,
+                             t->s.sockets, t->s.scratch);
 }
 
 /* A single clip's error, once for each layer that moves what others hold. */
@@ -276,13 +280,13 @@ static void check_layers(const setup *t, double rounding, const char *what)
 {
     th_dmat34 *pose = calloc(t->model->joint_count, sizeof *pose);
     for (uint32_t i = 0; i < COUNT; i++) {
-        double error = instance_error(&t->s, i, 0.25);
+        instance_pose(&t->s, i, 0.25, pose);
         if (t->p->counts[i] > 0) {
-            th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks,
+            th_exact_layers(t->model, t->p->layers + i * TH_MAX_LAYERS, t->p->counts[i], t->p->masks, MASKS,
                             th_compiled_model_interpolation(t->s.compiled), pose, NULL);
             th_exact_resolve(t->model, pose, pose);
-            error = pose_error(&t->s, i, pose);
         }
+        const double error = pose_error(&t->s, i, pose);
         cr_assert_leq(error, allowed(t, i) + rounding, "%s, instance %u, %u layers: off by %g, allowed %g", what, i,
                       t->p->counts[i], error, allowed(t, i));
     }
@@ -381,10 +385,10 @@ Test(layers, kernels_follow_the_reference)
 }
 
 /* rounding: of the palette. */
-static void check_each_isa(const setup *t, th_palette palette, double rounding, const char *what)
+static void check_each_isa(const setup *t, th_format palette, double rounding, const char *what)
 {
     for (EACH_ISA(isa)) {
-        setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .palette = palette});
+        setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .format = palette});
         char kernel[96];
         snprintf(kernel, sizeof kernel, "%s, %s", th_isa_name(isa), what);
         update(&twin, UINT16_MAX);
@@ -401,7 +405,7 @@ Test(layers, follow_the_reference_in_every_interpolation)
             const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode,
                                                 .keys = n % 2 ? TH_KEYS_16 : TH_KEYS_32};
             setup_init_as(&t, n, how, (th_crowd_desc){0});
-            check_each_isa(&t, TH_PALETTE_F32, 0, th_interpolation_name((th_interpolation)mode));
+            check_each_isa(&t, TH_FORMAT_F32, 0, th_interpolation_name((th_interpolation)mode));
             setup_fini(&t);
         }
 }
@@ -454,7 +458,7 @@ Test(layers, of_one_clip_are_that_clip_to_the_last_bit)
         setup t;
         setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){0});
         for (uint32_t i = 0; i < COUNT; i++) {
-            const th_instance *instance = &t.s.instances[i];
+            const th_spawn *instance = &t.s.instances[i];
             const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &t.model->clips[instance->clip];
             th_layer *layers = t.p->layers + i * TH_MAX_LAYERS;
             const double length = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
@@ -522,15 +526,15 @@ Test(layers, a_pose_with_other_signs_of_scale_is_the_same_pose)
         exact += th_compiled_model_exact_clips(t.s.compiled);
         for (uint32_t i = 0; i < COUNT; i++) {
             const th_layer *layers = t.p->layers + i * TH_MAX_LAYERS;
-            th_exact_layers(model, layers, t.p->counts[i], t.p->masks, TH_INTERPOLATION_NLERP, got, NULL);
-            th_exact_layers(plain, layers, t.p->counts[i], t.p->masks, TH_INTERPOLATION_NLERP, want, NULL);
+            th_exact_layers(model, layers, t.p->counts[i], t.p->masks, MASKS, TH_INTERPOLATION_NLERP, got, NULL);
+            th_exact_layers(plain, layers, t.p->counts[i], t.p->masks, MASKS, TH_INTERPOLATION_NLERP, want, NULL);
             for (uint32_t j = 0; j < model->joint_count; j++)
                 cr_assert_lt(th_dmat34_distance(&got[j], &want[j]), 1e-5 * model->size, "model %u: %u", n, j);
         }
         update(&t, UINT16_MAX);
         check_layers(&t, 0, "mirrored");
         setup_fini(&t);
-        th_model_free(plain);
+        th_model_destroy(plain);
         free(got);
         free(parts);
     }
@@ -558,7 +562,7 @@ Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
     blend_two_clips(&t, 1);
     th_dmat34 pose[3];
     const th_layer *halves = t.p->layers + (size_t)6 * TH_MAX_LAYERS;
-    th_exact_layers(model, halves, 2, NULL, TH_INTERPOLATION_NLERP, pose, NULL);
+    th_exact_layers(model, halves, 2, NULL, 0, TH_INTERPOLATION_NLERP, pose, NULL);
     const th_dmat34 want = th_dmat34_from_trs(&half);
     cr_expect_lt(th_dmat34_distance(&pose[2], &want), 1e-6);
     update(&t, UINT16_MAX);
@@ -569,7 +573,7 @@ Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
 /* ---- palettes ---- */
 
 /* Of all models that can have such palettes. Returns how many. */
-static uint32_t check_quaternions(th_palette palette, double rounding)
+static uint32_t check_quaternions(th_format palette, double rounding)
 {
     uint32_t rigid = 0;
     for (uint32_t n = 0; n < MODELS; n++) {
@@ -577,7 +581,7 @@ static uint32_t check_quaternions(th_palette palette, double rounding)
         setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.writes = TH_WRITES_CACHED});
         const bool is_possible = !th_compiled_model_obstacle(t.s.compiled, palette);
         if (is_possible)
-            check_each_isa(&t, palette, rounding * t.model->size, th_palette_name(palette));
+            check_each_isa(&t, palette, rounding * t.model->size, th_format_name(palette));
         rigid += is_possible;
         setup_fini(&t);
     }
@@ -586,8 +590,8 @@ static uint32_t check_quaternions(th_palette palette, double rounding)
 
 Test(layers, quaternions_are_the_same_poses)
 {
-    cr_expect_gt(check_quaternions(TH_PALETTE_QUAT, 0), 5);
-    cr_expect_gt(check_quaternions(TH_PALETTE_QUAT16, 1e-4), 3);
+    cr_expect_gt(check_quaternions(TH_FORMAT_QUAT, 0), 5);
+    cr_expect_gt(check_quaternions(TH_FORMAT_QUAT16, 1e-4), 3);
 }
 
 /* ---- crowds ---- */
@@ -598,11 +602,12 @@ enum { MIXED = 3, EACH = 16 * 16 + 31, ALL = MIXED * EACH };
 /* Three models in turn, each with the instances and layers of a crowd of its own, again and again. */
 typedef struct mixed_crowd {
     setup own[MIXED];
-    th_instance instances[ALL];
+    th_spawn instances[ALL];
     th_layer layers[ALL * (TH_MAX_LAYERS + 1)];
     uint8_t counts[ALL];
     th_crowd *crowd;
     unsigned char *palette;
+    float *sockets;
     void *scratch;
 } mixed_crowd;
 
@@ -630,6 +635,7 @@ static mixed_crowd *make_mixed(th_crowd_desc as)
     }
     m->crowd = crowd_of(compiled, MIXED, m->instances, ALL, as);
     m->palette = aligned_alloc(64, th_crowd_palette_bytes(m->crowd));
+    m->sockets = calloc(ALL * (size_t)th_crowd_socket_stride(m->crowd), sizeof(th_mat34));
     m->scratch = aligned_alloc(64, th_crowd_scratch_bytes(m->crowd));
     return m;
 }
@@ -640,6 +646,7 @@ static void free_mixed(mixed_crowd *m)
         setup_fini(&m->own[g]);
     th_crowd_destroy(m->crowd);
     free(m->palette);
+    free(m->sockets);
     free(m->scratch);
     free(m);
 }
@@ -649,16 +656,21 @@ static void check_mixed(const mixed_crowd *m, uint32_t step, const uint32_t *act
 {
     const th_crowd_layers table = {m->layers, m->counts, TH_MAX_LAYERS + 1};
     const uint32_t batches = th_crowd_batch_count(m->crowd);
+    const size_t stride = th_crowd_socket_stride(m->crowd);
     memset(m->palette, GUARD, th_crowd_palette_bytes(m->crowd));
+    memset(m->sockets, GUARD, ALL * stride * sizeof(th_mat34));
     for (uint32_t b = 0; b < batches; b += step)
-        th_crowd_update_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette,
-                               m->scratch);
+        th_crowd_pose_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette, m->sockets,
+                             m->scratch);
     for (uint32_t k = 0; k < count; k++) {
         const setup *own = &m->own[active[k] % MIXED];
         const size_t offset = th_crowd_palette_offset(own->s.crowd, own_index(active[k]));
         cr_assert_arr_eq(m->palette + th_crowd_palette_offset(m->crowd, active[k]), own->s.palette + offset,
                          th_crowd_palettes(own->s.crowd, 0).stride, "%s, %u of %u active, instance %u",
-                         th_palette_name(th_crowd_palette(m->crowd)), count, ALL, active[k]);
+                         th_format_name(th_crowd_format(m->crowd)), count, ALL, active[k]);
+        const size_t own_stride = th_crowd_socket_stride(own->s.crowd);
+        cr_assert_arr_eq(m->sockets + active[k] * stride * 12, own->s.sockets + own_index(active[k]) * own_stride * 12,
+                         own_stride * sizeof(th_mat34), "sockets of instance %u, %u active", active[k], count);
     }
 }
 
@@ -677,9 +689,9 @@ static void check_active(const mixed_crowd *m, uint32_t count)
 Test(layers, do_not_depend_on_other_models_and_inactive_instances)
 {
     static const uint32_t counts[] = {ALL, ALL - MIXED * 16, 61, 20, 1, 0};
-    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++)
+    for (int palette = 0; palette < TH_FORMAT_COUNT; palette++)
         for (int writes = TH_WRITES_CACHED; writes <= TH_WRITES_STREAMED; writes++) {
-            mixed_crowd *m = make_mixed((th_crowd_desc){.palette = (th_palette)palette, .writes = (th_writes)writes});
+            mixed_crowd *m = make_mixed((th_crowd_desc){.format = (th_format)palette, .writes = (th_writes)writes});
             for (uint32_t k = 0; k < sizeof counts / sizeof *counts; k++)
                 check_active(m, counts[k]);
             free_mixed(m);
@@ -716,9 +728,9 @@ static double played_weight(const setup *t, uint32_t instance, uint32_t weight)
 {
     const size_t entry = t->model->bone_count + weight / 12;
     float weights[12];
-    th_palette_read(TH_PALETTE_F32,
+    th_palette_read(TH_FORMAT_F32,
                     t->s.palette + th_crowd_palette_offset(t->s.crowd, instance) +
-                        entry * th_palette_entry_bytes(TH_PALETTE_F32),
+                        entry * th_palette_entry_bytes(TH_FORMAT_F32),
                     NULL, weights);
     return (double)weights[weight % 12];
 }
@@ -730,7 +742,8 @@ static double check_weights(const setup *t)
     double *weights = calloc(t->model->weight_count, sizeof *weights), farthest = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_layer *layers = t->p->layers + i * TH_MAX_LAYERS;
-        th_exact_layers(t->model, layers, t->p->counts[i], t->p->masks, TH_INTERPOLATION_AUTHORED, local, weights);
+        th_exact_layers(t->model, layers, t->p->counts[i], t->p->masks, MASKS, TH_INTERPOLATION_AUTHORED, local,
+                        weights);
         for (uint32_t w = 0; t->p->counts[i] > 0 && w < t->model->weight_count; w++) {
             const double expected = blended_weight(t->model, layers, t->p->counts[i], w);
             cr_assert_float_eq(weights[w], expected, 1e-6, "instance %u, weight %u: %g, not %g", i, w, weights[w],
@@ -778,7 +791,7 @@ Test(layers, masks_from_a_joint_are_1_below_it)
         }
     }
     free(weights);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* A size of 0 of a joint, in its channel's first key or at rest. */
@@ -798,7 +811,7 @@ static void expect_obstacle(uint32_t axis, bool at_rest)
     const char *of_rest = th_layer_add_obstacle(model, 0, TH_LAYER_ADD_REST);
     cr_expect(at_rest ? !of_clip : of_clip && strcmp(of_clip, name) == 0, "axis %u", axis);
     cr_expect(!at_rest ? !of_rest : of_rest && strcmp(of_rest, name) == 0, "axis %u", axis);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(layers, nothing_is_a_multiple_of_a_size_of_0)

@@ -1,12 +1,14 @@
 #include "random_model.h"
 
+#include <anim/archive.h>
 #include <anim/clip_choice.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/model.h>
+#include <anim/exact.h>
+#include <anim/model.h>
 
 #include <criterion/criterion.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static th_model *small_model(uint64_t seed)
@@ -27,7 +29,7 @@ Test(model, joints_and_clips_are_found_by_name_and_clips_by_number)
     static const char *const others[] = {"2", "4294967296" /* 2^32 */, "-1", ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         cr_expect_eq(th_clip_find(model, others[i]), TH_NO_INDEX, "%s", others[i]);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Of what is drawn and what that follows. The camera is a hundred times farther away. */
@@ -39,7 +41,8 @@ Test(model, size_is_the_largest_extent_at_rest)
     joints[1].rest.m[7] = -3;
     joints[2].rest.m[11] = 300;
     th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
-    th_model model = {.name = "m", .joint_count = 3, .joints = joints, .bone_count = 2, .bones = bones};
+    th_model model = {
+        .name = "m", .joint_count = 3, .joints = joints, .bone_count = 2, .bones = bones, .arena = OWN_ARENA};
     cr_expect_float_eq(th_model_measure(&model), 300, 1e-12, "all joints, as nothing is drawn");
     joints[1].rest.m[7] = joints[2].rest.m[11] = 0;
     cr_expect_eq(th_model_measure(&model), 1, "no extent at all");
@@ -55,90 +58,6 @@ Test(model, size_is_the_largest_extent_at_rest)
     vertices[1].bone[1] = 1;
     vertices[1].weight[0] = vertices[1].weight[1] = 0.5F;
     cr_expect_float_eq(th_model_measure(&model), 7, 1e-12, "b counts, the vertex is at -3.5");
-}
-
-/* One way to break a model, and a word of what th_model_check says. */
-#define BREAK(what, word)                                                                                              \
-    do {                                                                                                               \
-        th_model *model = small_model(2);                                                                              \
-        th_joint *joints = (th_joint *)model->joints;                                                                  \
-        th_bone *bones = (th_bone *)model->bones;                                                                      \
-        th_clip *clips = (th_clip *)model->clips;                                                                      \
-        th_channel *channels = (th_channel *)clips[0].channels;                                                        \
-        float *rotation = (float *)channels[0].rotation.values, tangents[40] = {0};                                    \
-        double *times = (double *)channels[0].rotation.times;                                                          \
-        th_material material = {.name = "m", .texture = TH_NO_INDEX, .alpha = TH_ALPHA_BLEND, .emissive = {1, 2, 3}};  \
-        th_vertex vertices[3] = {{.weight = {1}}, {.weight = {0.5F, 0.5F}}, {.weight = {1}}};                          \
-        uint32_t indices[3] = {0, 1, 2};                                                                               \
-        th_mesh mesh = {                                                                                               \
-            .name = "mesh", .vertex_count = 3, .index_count = 3, .vertices = vertices, .indices = indices};            \
-        th_error err = {0};                                                                                            \
-        model->materials = &material;                                                                                  \
-        model->meshes = &mesh;                                                                                         \
-        model->material_count = model->mesh_count = 1;                                                                 \
-        cr_assert_eq(th_model_check(model, &err), TH_OK, "%s", err.text);                                              \
-        (void)joints, (void)bones, (void)rotation, (void)times, (void)tangents;                                        \
-        what;                                                                                                          \
-        cr_assert_neq(th_model_check(model, &err), TH_OK, "%s", #what);                                                \
-        cr_assert(strstr(err.text, word), "%s: %s", #what, err.text);                                                  \
-        th_model_free(model);                                                                                          \
-    } while (0)
-
-Test(model, check_names_what_is_broken)
-{
-    static const th_trs no_rest; /* whose rotation is none */
-    BREAK(model->joint_count = 0, "no joint");
-    BREAK(joints[4].name = "", "no name");
-    BREAK(joints[4].parent = 4, "order");
-    BREAK(joints[0].parent = 3, "order");
-    BREAK(joints[2].rest.m[5] = NAN, "finite");
-    BREAK(joints[2].rest_parts = &no_rest, "bad parts of the rest transform");
-    BREAK(bones[1].joint = 12, "joint 12 of 12");
-    BREAK(bones[0].joint = 11, "order");
-    BREAK(bones[2].inverse_bind.m[0] = INFINITY, "finite");
-    BREAK(clips[1].name = "", "no name");
-    BREAK(clips[0].ticks_per_second = 0, "ticks per second");
-    BREAK(clips[0].duration_ticks = -1, "duration");
-    BREAK(clips[0].ticks_per_second = 1e-300, "duration"); /* in seconds more than a float holds */
-    BREAK(channels[1].joint = channels[0].joint, "order");
-    BREAK(channels[0].rotation.key_count = 0, "keys");
-    BREAK(times[2] = times[1] = times[0], "keys");
-    BREAK(times[2] = nextafter(times[1], 0), "keys");
-    BREAK(times[0] = nan(""), "keys");
-    BREAK(rotation[4] += 0.1f, "keys");
-    BREAK(for (int i = 4; i < 8; i++) rotation[i] = -rotation[i], "keys");
-    BREAK(channels[0].rotation.tangents = tangents; tangents[39] = NAN, "keys");
-    BREAK(channels[0].rotation.tangents = tangents; memset(rotation + 4, 0, 4 * sizeof *rotation), "keys");
-    BREAK(channels[0].rotation.tangents = tangents; channels[0].rotation.key_count = 1, "keys");
-    BREAK(channels[0].rotation.tangents = tangents; channels[0].rotation.steps = true, "keys");
-    BREAK(model->size = 0, "size");
-    BREAK(material.texture = 0, "material");
-    BREAK(material.alpha = TH_ALPHA_COUNT, "material");
-    BREAK(material.alpha_cutoff = -0.1F, "material");
-    BREAK(material.emissive[2] = -1, "material");
-    BREAK(material.emissive[2] = nanf(""), "material");
-    BREAK(vertices[1].weight[0] = 0.4F, "mesh"); /* no longer descending */
-    BREAK(vertices[2].weight[0] = 0.9F, "mesh");
-    BREAK(vertices[2].bone[3] = (uint16_t)model->bone_count, "mesh");
-    BREAK(vertices[0].position[2] = NAN, "mesh");
-    BREAK(indices[2] = 3, "mesh");
-    BREAK(mesh.material = 1, "mesh");
-}
-
-/* Length and signs of a spline's rotations are part of its curve. */
-Test(model, check_takes_rotations_of_splines_as_they_are)
-{
-    th_model *model = small_model(2);
-    th_track *track = (th_track *)&model->clips[0].channels[0].rotation;
-    cr_assert_eq(track->key_count, 5);
-    const float tangents[40] = {0};
-    track->tangents = tangents;
-    for (int i = 4; i < 8; i++)
-        ((float *)track->values)[i] *= -1.5f;
-    cr_expect_eq(th_model_check(model, NULL), TH_OK);
-    track->tangents = NULL;
-    cr_expect_neq(th_model_check(model, NULL), TH_OK);
-    th_model_free(model);
 }
 
 /* ---- lending clips ---- */
@@ -172,10 +91,10 @@ Test(attach, clips_are_bound_by_name)
     }
     if (lost)
         cr_assert(out->warning_count > 0 && strstr(out->warnings[out->warning_count - 1], "stranger"));
-    th_model_free(base); /* nothing of it is needed any more: ASan would tell */
-    th_model_free(donor);
+    th_model_destroy(base); /* nothing of it is needed any more: ASan would tell */
+    th_model_destroy(donor);
     cr_assert_eq(th_model_check(out, NULL), TH_OK);
-    th_model_free(out);
+    th_model_destroy(out);
 }
 
 static void check_same_motion(const th_model *a, uint32_t clip_a, const th_model *b, uint32_t clip_b)
@@ -195,14 +114,14 @@ Test(attach, splines_keep_their_curves_and_steps_hold)
     random_desc desc = {
         .seed = 8, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .splines = true, .steps = 0.5};
     th_model *base = random_model(&desc), *donor = random_model(&desc), *out = attached_to(base, donor);
-    th_model_free(donor); /* nothing of it is needed any more: ASan would tell */
+    th_model_destroy(donor); /* nothing of it is needed any more: ASan would tell */
     cr_assert_eq(th_model_check(out, NULL), TH_OK);
     for (uint32_t c = 0; c < 2; c++) {
         check_same_motion(base, c, out, c);
         check_same_motion(base, c, out, 2 + c);
     }
-    th_model_free(base);
-    th_model_free(out);
+    th_model_destroy(base);
+    th_model_destroy(out);
 }
 
 Test(attach, other_orders_of_joints_are_fine)
@@ -221,9 +140,9 @@ Test(attach, other_orders_of_joints_are_fine)
     cr_assert_eq(attached->channel_count, own->channel_count);
     for (uint32_t c = 0; c < attached->channel_count; c++)
         cr_assert_eq(attached->channels[c].joint, 11 - own->channels[own->channel_count - 1 - c].joint);
-    th_model_free(base);
-    th_model_free(donor);
-    th_model_free(out);
+    th_model_destroy(base);
+    th_model_destroy(donor);
+    th_model_destroy(out);
 }
 
 static const double zero = 0;
@@ -242,7 +161,7 @@ static const th_model *make_one(one_joint *m, const char *name, const th_trs *re
     m->joint = (th_joint){"knee", TH_NO_INDEX, th_mat34_from(th_dmat34_from_trs(rest)), NULL};
     m->clip =
         (th_clip){.name = "bend", .duration_ticks = 0, .ticks_per_second = 1, .channel_count = 1, .channels = channel};
-    m->model = (th_model){.name = name, .joint_count = 1, .joints = &m->joint, .size = 1};
+    m->model = (th_model){.name = name, .joint_count = 1, .joints = &m->joint, .size = 1, .arena = OWN_ARENA};
     m->model.clips = &m->clip;
     m->model.clip_count = channel != NULL;
     return &m->model;
@@ -258,7 +177,7 @@ static th_dmat34 pose_attached(const th_trs *base_rest, const th_trs *donor_rest
     th_model *out = attached_to(&base.model, make_one(&donor, "donor", donor_rest, channel));
     th_dmat34 pose;
     th_exact_pose(out, &out->clips[0], 0, TH_INTERPOLATION_AUTHORED, &pose);
-    th_model_free(out);
+    th_model_destroy(out);
     return pose;
 }
 
@@ -337,9 +256,9 @@ Test(attach, a_bases_own_clips_stay_as_they_are)
     }
     for (uint32_t n = 0; n < out->warning_count; n++)
         cr_expect_null(strstr(out->warnings[n], "several joints"), "nobody in the donor is called twin");
-    th_model_free(base);
-    th_model_free(donor);
-    th_model_free(out);
+    th_model_destroy(base);
+    th_model_destroy(donor);
+    th_model_destroy(out);
 }
 
 Test(attach, strangers_and_the_empty_handed_are_refused)
@@ -353,6 +272,157 @@ Test(attach, strangers_and_the_empty_handed_are_refused)
     cr_assert(strstr(err.text, "clip_0"), "%s", err.text);
     donor->clip_count = 0;
     cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_ERR_INPUT);
-    th_model_free(base);
-    th_model_free(donor);
+    th_model_destroy(base);
+    th_model_destroy(donor);
+}
+
+/* ---- models of a program's own arrays ---- */
+
+/* Two joints that move, of which one jumps and the other follows splines, and one that does not, whose name is
+ * another's; 4 by 2 units large. */
+#define IDENTITY .m = {[0] = 1, [5] = 1, [10] = 1}
+static th_trs parts = {{0}, {0, 0, 0, 1}, {1, 1, 1}};
+static th_joint joints[] = {
+    {"root", TH_NO_INDEX, {IDENTITY}, &parts}, {"tip", 0, {IDENTITY}, NULL}, {"tip", 0, {IDENTITY}, NULL}};
+static th_bone bones[] = {{0, {IDENTITY}}, {1, {IDENTITY}}};
+static th_weight weights[] = {{"", 0, 0}, {"smile", 1, 0}};
+static th_vertex vertices[] = {{.position = {0, 0, 0}, .weight = {0.75F, 0.25F}, .bone = {0, 1}},
+                               {.position = {2, 1, 0}, .weight = {0.75F, 0.25F}, .bone = {0, 1}},
+                               {.position = {4, 2, 0}, .weight = {0.75F, 0.25F}, .bone = {0, 1}}};
+static uint32_t indices[] = {0, 1, 2};
+static th_morph_delta delta = {.vertex = 1, .position = {0, 1, 0}};
+static th_morph_target target = {1, 1, &delta};
+static th_mesh mesh = {"mesh", 0, 3, 3, vertices, indices, 1, &target};
+static th_material material = {.name = "skin", .base_color = {1, 1, 1, 1}, .texture = 0, .emissive = {1, 2, 3}};
+static th_texture texture = {.name = "*0", .bytes = (const uint8_t *)"image", .byte_count = 5};
+static double times[] = {0, 0, 1};
+static float places[9], rotations[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, tangents[24], smile;
+static float spline[] = {0, 0, 0, 1, 0, 0, 0, -1.5F, 0, 0, 0, 1};
+static th_channel channels[] = {
+    {0, {3, times, places, NULL, false}, {3, times, rotations, NULL, false}, {1, times, plain, NULL, false}, 0, NULL},
+    {1, {3, times, places, NULL, true}, {3, times, spline, tangents, false}, {1, times, plain, NULL, false}, 0, NULL}};
+static th_weight_track weight_track = {1, {1, times, &smile, NULL, false}, NULL};
+static th_clip clip = {"walk", 1, 30, 2, channels, 1, &weight_track};
+static th_model own = {"own",     3, joints,   2, bones, 2,   weights, 1,    &mesh, 1,
+                       &material, 1, &texture, 1, &clip, {0}, 7,       NULL, -1,    NULL};
+
+Test(own_models, are_copied)
+{
+    th_error err;
+    th_model *copy, *again;
+    cr_assert_eq(th_model_create(&own, &copy, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(copy->size, 4);
+    cr_expect_eq(copy->warning_count, 0);
+    own.warning_count = 0;
+    own.size = 4;
+    size_t size, copied_size;
+    uint8_t *bytes = th_archive_write(&own, &size);
+    memset(joints, 0xff, sizeof joints);
+    memset(vertices, 0xff, sizeof vertices);
+    memset(channels, 0xff, sizeof channels);
+    memset(times, 0xff, sizeof times);
+    uint8_t *copied = th_archive_write(copy, &copied_size);
+    cr_assert_eq(copied_size, size);
+    cr_expect_eq(memcmp(copied, bytes, size), 0);
+    cr_assert_eq(th_model_create(copy, &again, &err), TH_OK, "%s", err.text);
+    again->size = 0;
+    cr_expect(th_model_check(again, &err) == TH_ERR_INPUT && strstr(err.text, "size"));
+    th_model_destroy(again);
+    th_model_destroy(copy);
+    free(bytes);
+    free(copied);
+}
+
+static void expect_refused(th_result result, const char *text, int line)
+{
+    th_error err = {0};
+    th_model *out = &own;
+    cr_expect_eq(th_model_create(&own, &out, &err), result, "line %d", line);
+    cr_expect(strstr(err.text, text) && !out, "line %d: %s", line, err.text);
+}
+
+/* One wrong value. */
+#define REFUSED(member, wrong, text)                                                                                   \
+    do {                                                                                                               \
+        __typeof__(member) good = member;                                                                              \
+        member = wrong;                                                                                                \
+        expect_refused(TH_ERR_INPUT, text, __LINE__);                                                                  \
+        member = good;                                                                                                 \
+    } while (0)
+
+Test(own_models, are_refused_by_the_name_of_what_is_wrong)
+{
+    REFUSED(own.name, NULL, "name");
+    REFUSED(own.joint_count, 0, "no joint");
+    REFUSED(own.joints, NULL, "th_model.joints");
+    REFUSED(own.bones, NULL, "th_model.bones");
+    REFUSED(own.weights, NULL, "th_model.weights");
+    REFUSED(own.meshes, NULL, "th_model.meshes");
+    REFUSED(own.materials, NULL, "th_model.materials");
+    REFUSED(own.textures, NULL, "th_model.textures");
+    REFUSED(own.clips, NULL, "th_model.clips");
+    REFUSED(own.appearances.count, 1, "th_model.appearances");
+    REFUSED(joints[0].name, NULL, "joint 0 has no name");
+    REFUSED(joints[1].name, "root", "called root");
+    REFUSED(joints[1].name, "", "joint 1 has no name");
+    REFUSED(joints[0].parent, 0, "joint 0 (root) is out of order");
+    REFUSED(joints[1].parent, 2, "joint 1 (tip) is out of order");
+    REFUSED(joints[2].parent, 99, "joint 2 (tip) is out of order");
+    REFUSED(joints[2].rest.m[5], INFINITY, "joint tip");
+    REFUSED(parts.rotation[3], 2, "joint root: bad parts");
+    REFUSED(bones[1].joint, 3, "bone 1 names joint 3");
+    REFUSED(bones[0].joint, 2, "bone 1 is out of order");
+    REFUSED(bones[1].inverse_bind.m[0], NAN, "bone 1");
+    REFUSED(weights[0].joint, 2, "morph weight 1");
+    REFUSED(weights[1].rest, NAN, "morph weight 1");
+    REFUSED(mesh.name, NULL, "mesh 0");
+    REFUSED(mesh.material, 1, "mesh 0");
+    REFUSED(mesh.index_count, 2, "mesh 0");
+    REFUSED(mesh.vertices, NULL, "mesh mesh");
+    REFUSED(mesh.indices, NULL, "mesh mesh");
+    REFUSED(mesh.targets, NULL, "mesh mesh");
+    REFUSED(indices[2], 3, "mesh mesh: index 2");
+    REFUSED(vertices[1].bone[7], 2, "vertex 1: bad influence 7");
+    REFUSED(vertices[1].weight[0], NAN, "vertex 1");
+    REFUSED(vertices[1].weight[0], 0.2F, "vertex 1: bad influence 1");
+    REFUSED(vertices[1].weight[0], 0.5F, "vertex 1: weights sum");
+    REFUSED(vertices[1].position[2], NAN, "vertex 1");
+    REFUSED(vertices[2].uv[1], NAN, "vertex 2");
+    REFUSED(target.weight, 2, "morph target 0");
+    REFUSED(target.deltas, NULL, "morph target 0");
+    REFUSED(delta.vertex, 3, "morph target 0");
+    REFUSED(material.alpha, (th_alpha)256, "material skin");
+    REFUSED(material.alpha_cutoff, -0.1F, "material skin");
+    REFUSED(material.emissive[2], -1, "material skin");
+    REFUSED(material.emissive[2], NAN, "material skin");
+    REFUSED(material.texture, 1, "material 0");
+    REFUSED(texture.bytes, NULL, "texture 0");
+    REFUSED(texture.sampler.copies, TH_FILTER_COUNT, "texture *0");
+    REFUSED(clip.name, "", "a clip has no name");
+    REFUSED(clip.ticks_per_second, 0, "clip walk");
+    REFUSED(clip.ticks_per_second, 1e-300, "clip walk"); /* in seconds more than a float holds */
+    REFUSED(clip.duration_ticks, -1, "clip walk");
+    REFUSED(clip.duration_ticks, nan(""), "clip walk");
+    REFUSED(clip.channels, NULL, "clip walk: channels");
+    REFUSED(clip.weight_tracks, NULL, "clip walk: channels");
+    REFUSED(channels[1].joint, 0, "clip walk: channel 1");
+    REFUSED(channels[1].joint, 3, "clip walk: channel 1");
+    REFUSED(channels[0].filled, 8, "clip walk: channel 0");
+    REFUSED(channels[1].translation.key_count, 0, "joint tip");
+    REFUSED(channels[1].translation.times, NULL, "joint tip");
+    REFUSED(channels[1].scale.values, NULL, "joint tip");
+    REFUSED(channels[1].scale.tangents, tangents, "joint tip");
+    REFUSED(channels[1].rotation.key_count, 1, "joint tip");
+    REFUSED(channels[1].rotation.steps, true, "joint tip");
+    REFUSED(tangents[23], NAN, "joint tip");
+    REFUSED(spline[7], 0, "joint tip");
+    REFUSED(times[2], HUGE_VAL, "joint root");
+    REFUSED(times[1], -1, "joint root");
+    REFUSED(times[2], 0, "joint root"); /* the third one */
+    REFUSED(rotations[3], 2, "joint root");
+    REFUSED(rotations[7], -1, "joint root"); /* as far as can be from its neighbours */
+    REFUSED(weight_track.weight, 2, "weight track 0");
+    REFUSED(smile, NAN, "morph weight 1");
+    own.joint_count = TH_MAX_JOINTS + 1;
+    expect_refused(TH_ERR_LIMIT, "joints", __LINE__);
 }

@@ -6,9 +6,9 @@
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/human.h>
-#include <throng/anim/playback.h>
+#include <anim/exact.h>
+#include <anim/playback.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 
@@ -112,8 +112,8 @@ static arm *make_irregular_arm(void)
 /* One character that plays the clip from phase_s on. */
 static void play(crowd_fixture *s, const crowd_fixture *of, th_isa isa, double phase_s, double speed)
 {
-    static th_instance instance;
-    instance = (th_instance){.clip = 0, .phase_s = phase_s, .speed = speed};
+    static th_spawn instance;
+    instance = (th_spawn){.clip = 0, .phase_s = phase_s, .speed = speed};
     crowd_fixture one = *of;
     one.instances = &instance;
     one.count = 1;
@@ -268,7 +268,7 @@ Test(resample, a_clip_with_an_even_need_has_one_rate)
     for (uint32_t c = 0; c <= model->clip_count; c++)
         check_one_rate(compiled, c);
     th_compiled_model_destroy(compiled);
-    th_model_free(model);
+    th_model_destroy(model);
     arm *a = make_regular_arm(301, 1, nowhere);
     compiled = make_compiled(&a->model, TH_SAMPLING_COMPILED);
     check_one_rate(compiled, 0);
@@ -486,7 +486,7 @@ Test(resample, palettes_of_what_moves_and_what_rests)
         th_arena_destroy(arena);
         free(pose);
         free(want);
-        th_model_free(model);
+        th_model_destroy(model);
     }
     cr_assert_gt(resting, 5);
 }

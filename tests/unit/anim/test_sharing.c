@@ -2,11 +2,11 @@
  * on neither threads nor on who else is listed. */
 #include "fixture_crowd.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/sharing.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/pose_plan.h>
+#include <anim/exact.h>
+#include <anim/sharing.h>
+#include <core/cache_line.h>
+#include <runtime/frame.h>
+#include <runtime/pose_plan.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static const double rates_hz[] = {7, 60, 1000};
 typedef struct crowd_case {
     th_model *models[MODELS];
     th_compiled_model *compiled[MODELS];
-    th_instance instances[COUNT];
+    th_spawn instances[COUNT];
     th_crowd *crowd;
     th_jobs *jobs;
     th_frame *frame;
@@ -42,7 +42,7 @@ static void set_threads(uint32_t threads, uint32_t grain)
 {
     th_frame_destroy(c.frame);
     th_jobs_destroy(c.jobs);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &c.jobs, NULL), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &c.jobs, NULL), TH_OK);
     th_crowd_set_active(c.crowd, NULL, COUNT);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = c.crowd, .jobs = c.jobs, .grain = grain}, &c.frame, NULL),
                  TH_OK);
@@ -72,7 +72,7 @@ static void make_case(void)
         c.compiled[m] = make_compiled(c.models[m], m == 1 ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED);
     }
     for (uint32_t i = 0; i < COUNT; i++) {
-        th_instance *instance = &c.instances[i];
+        th_spawn *instance = &c.instances[i];
         instance->model = (uint32_t)random_between(&state, 0, MODELS);
         instance->clip = (uint32_t)random_between(&state, 0, instance->model + 2.0);
         instance->clip = instance->clip > instance->model ? TH_NO_INDEX : instance->clip;
@@ -80,7 +80,7 @@ static void make_case(void)
         instance->speed = i % 7 == 0 ? 0 : random_between(&state, -1, 2);
     }
     c.crowd = crowd_of((const th_compiled_model *const *)c.compiled, MODELS, c.instances, COUNT, (th_crowd_desc){0});
-    cr_assert_eq(th_palette_create(c.crowd, &c.palette, NULL), TH_OK);
+    cr_assert_eq(th_palettes_create(c.crowd, &c.palette, NULL), TH_OK);
     set_threads(3, 0);
     list_all();
 }
@@ -90,11 +90,11 @@ static void free_case(void)
     th_pose_plan_destroy(c.plan);
     th_frame_destroy(c.frame);
     th_jobs_destroy(c.jobs);
-    free(c.palette);
+    th_palettes_destroy(c.palette);
     th_crowd_destroy(c.crowd);
     for (uint32_t m = 0; m < MODELS; m++) {
         th_compiled_model_destroy(c.compiled[m]);
-        th_model_free(c.models[m]);
+        th_model_destroy(c.models[m]);
     }
 }
 
@@ -112,7 +112,7 @@ static th_pose_plan *make_plan(double hz, size_t most_bytes)
 static void pose(th_pose_plan *plan, double time_s)
 {
     th_pose_plan_make(plan, c.jobs, time_s, c.list, c.groups, GROUPS);
-    th_frame_animate(c.frame, time_s, c.palette);
+    th_frame_run(c.frame, time_s, c.palette);
 }
 
 /* ---- against the exact evaluation ---- */
@@ -120,7 +120,7 @@ static void pose(th_pose_plan *plan, double time_s)
 /* Clip lengths that the instance has played, without whole loops. */
 static double ratio_of(uint32_t i, double time_s)
 {
-    const th_instance *instance = &c.instances[i];
+    const th_spawn *instance = &c.instances[i];
     if (instance->clip == TH_NO_INDEX)
         return 0;
     const th_clip *clip = &c.models[instance->model]->clips[instance->clip];
@@ -130,7 +130,7 @@ static double ratio_of(uint32_t i, double time_s)
 
 static double steps_of(uint32_t i, double hz)
 {
-    const th_instance *instance = &c.instances[i];
+    const th_spawn *instance = &c.instances[i];
     if (instance->clip == TH_NO_INDEX)
         return 1;
     const th_clip *clip = &c.models[instance->model]->clips[instance->clip];
@@ -140,7 +140,7 @@ static double steps_of(uint32_t i, double hz)
 /* How far the palette of an instance is from the exact one at this ratio of its clip. */
 static double error_at(uint32_t i, double ratio)
 {
-    const th_instance *instance = &c.instances[i];
+    const th_spawn *instance = &c.instances[i];
     const th_model *model = c.models[instance->model];
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
     const crowd_fixture seen = {
@@ -252,7 +252,7 @@ Test(sharing, off_writes_the_same_bytes)
     for (uint32_t n = 0; n < FRAMES; n++) {
         th_crowd_set_active(c.crowd, c.list, COUNT);
         const size_t bytes = th_crowd_palette_bytes(c.crowd);
-        th_frame_animate(c.frame, time_of(n), c.palette);
+        th_frame_run(c.frame, time_of(n), c.palette);
         void *wanted = malloc(bytes);
         memcpy(wanted, c.palette, bytes);
         memset(c.palette, 0xff, bytes);
@@ -360,7 +360,7 @@ Test(sharing, many_hours_of_clips_are_shared)
     cr_expect_geq(th_sharing_key_count(sharing), 6 * 20000 * 233);
     for (uint32_t i = 0; i < COUNT; i++)
         for (uint32_t r = 0; r < rates.count; r++) {
-            const th_instance *instance = &c.instances[i];
+            const th_spawn *instance = &c.instances[i];
             uint32_t key;
             th_sharing_keys(sharing, instance->model, r, &i, 1, 0.37 * i, &key);
             const th_shared_pose pose = th_sharing_pose(sharing, key);

@@ -3,10 +3,10 @@
 #include "fixture_import.h"
 #include "fixture_morph.h"
 
-#include <throng/anim/exact.h>
-#include <throng/anim/skin_error.h>
-#include <throng/anim/synthetic.h>
-#include <throng/core/cache_line.h>
+#include <anim/exact.h>
+#include <anim/skin_error.h>
+#include <anim/synthetic.h>
+#include <core/cache_line.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -98,12 +98,12 @@ static th_skin_screen screen_of(const eye *e, const stance *s)
 /* ---- palettes ---- */
 
 typedef struct palette {
-    th_palette format;
+    th_format format;
     th_dmat34 *as_drawn; /* decoded; weights follow the bones */
     void *entries;
 } palette;
 
-static palette make_palette(const th_model *model, uint32_t clip, double ticks, th_palette format)
+static palette make_palette(const th_model *model, uint32_t clip, double ticks, th_format format)
 {
     const uint32_t entries = th_palette_entries(model->bone_count, model->weight_count);
     const size_t bytes = th_palette_entry_bytes(format);
@@ -223,11 +223,11 @@ static void check_model(const th_model *model, bool has_quaternions)
         for (int moment = 0; moment < 2; moment++) {
             const th_clip *clip = &model->clips[c];
             const double ticks = clip->duration_ticks * (0.13 + 0.31 * moment), later = clip->ticks_per_second / 60;
-            palette full = make_palette(model, c, ticks, TH_PALETTE_F32);
-            for (int format = 0; format < (has_quaternions ? TH_PALETTE_COUNT : TH_PALETTE_QUAT); format++) {
-                palette same = make_palette(model, c, ticks, (th_palette)format);
+            palette full = make_palette(model, c, ticks, TH_FORMAT_F32);
+            for (int format = 0; format < (has_quaternions ? TH_FORMAT_COUNT : TH_FORMAT_QUAT); format++) {
+                palette same = make_palette(model, c, ticks, (th_format)format);
                 palette shifted =
-                    make_palette(model, c, fmod(ticks + later, fmax(clip->duration_ticks, 1e-9)), (th_palette)format);
+                    make_palette(model, c, fmod(ticks + later, fmax(clip->duration_ticks, 1e-9)), (th_format)format);
                 check_pair(model, skin, &same, &full);
                 seen += check_pair(model, skin, &shifted, &full);
                 free_palette(&same);
@@ -256,7 +256,7 @@ Test(skin_error, equals_all_vertices_of_synthetic_models)
         desc.weights = i == 5 ? 30 : 0;
         cr_assert_eq(th_synthetic_create(&desc, &model, &err), TH_OK, "%s", err.text);
         check_model(model, !desc.moving_scale);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -273,7 +273,7 @@ Test(skin_error, equals_all_vertices_of_random_models_with_targets)
                                   .double_bones = seed % 2};
         th_model *model = morph_model(&desc, 20);
         check_model(model, false);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -283,7 +283,7 @@ Test(skin_error, equals_all_vertices_of_files)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         th_model *model = import_good(testmodel(files[i]));
         check_model(model, false);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -305,21 +305,20 @@ static double error_px(const th_model *model, palette drawn, palette full, const
 Test(skin_error, is_zero_for_equal_palettes_and_out_of_the_picture)
 {
     static const eye away = {{0, 1, 5}, {0, 1, 10}, 0.7, 1600, 1000, 0.1, 100};
-    for (int f = 0; f < TH_PALETTE_COUNT; f++) {
-        const th_palette format = (th_palette)f;
+    for (int f = 0; f < TH_FORMAT_COUNT; f++) {
+        const th_format format = (th_format)f;
         cr_expect_eq(error_px(human, make_palette(human, 0, 7, format), make_palette(human, 0, 7, format), &eyes[2]), 0,
-                     "%s", th_palette_name(format));
+                     "%s", th_format_name(format));
     }
     cr_expect_eq(
-        error_px(human, make_palette(human, 0, 4, TH_PALETTE_F32), make_palette(human, 0, 3, TH_PALETTE_F32), &away),
-        0);
+        error_px(human, make_palette(human, 0, 4, TH_FORMAT_F32), make_palette(human, 0, 3, TH_FORMAT_F32), &away), 0);
 }
 
 /* Of what is drawn or full, where all is one skin or what is drawn has one of its own. */
 Test(skin_error, is_infinite_for_palettes_that_are_not_finite)
 {
     for (int n = 0; n < 4; n++) {
-        palette both[] = {make_palette(human, 0, 3, TH_PALETTE_F32), make_palette(human, 0, 3, TH_PALETTE_F32)};
+        palette both[] = {make_palette(human, 0, 3, TH_FORMAT_F32), make_palette(human, 0, 3, TH_FORMAT_F32)};
         th_skin *skin;
         cr_assert_eq(th_skin_create(human, n < 2 ? NULL : human, &skin, NULL), TH_OK);
         cr_expect_lt(measure(skin, &both[0], &both[1], &eyes[0], &upright), 0.01);
@@ -337,9 +336,9 @@ static const eye front = {{0, 1, 5}, {0, 1, 0}, 0.39479111969976155, 1600, 1000,
 /* The bone is off by 5 mm, upwards, at rest. */
 static double error_of_bone(const th_model *model, uint32_t bone)
 {
-    palette drawn = make_palette(model, TH_NO_INDEX, 0, TH_PALETTE_F32);
+    palette drawn = make_palette(model, TH_NO_INDEX, 0, TH_FORMAT_F32);
     ((th_mat34 *)drawn.entries)[bone].m[7] += 0.005F;
-    return error_px(model, drawn, make_palette(model, TH_NO_INDEX, 0, TH_PALETTE_F32), &front);
+    return error_px(model, drawn, make_palette(model, TH_NO_INDEX, 0, TH_FORMAT_F32), &front);
 }
 
 Test(skin_error, finds_a_bone_that_is_off)
@@ -363,5 +362,5 @@ Test(skin_error, of_a_model_without_a_mesh_is_that_of_its_bones)
     cr_assert_eq(th_synthetic_create(&desc, &model, &err), TH_OK, "%s", err.text);
     for (uint32_t b = 0; b < model->bone_count; b++)
         cr_expect_float_eq(error_of_bone(model, b), 2.5, 0.8, "bone %u", b);
-    th_model_free(model);
+    th_model_destroy(model);
 }

@@ -62,7 +62,7 @@ Test(steps, a_frame_is_itself_on_any_curve)
             for (EACH_ISA(isa))
                 check_curves(compiled, th_isa_kernels(isa));
             th_compiled_model_destroy(compiled);
-            th_model_free(model);
+            th_model_destroy(model);
         }
 }
 

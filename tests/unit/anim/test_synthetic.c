@@ -2,10 +2,10 @@
 #include "fixture_document.h"
 #include "fixture_memory.h"
 
+#include <anim/archive.h>
+#include <anim/compiled_model.h>
 #include <anim/synthetic_text.h>
 #include <core/random.h>
-#include <throng/anim/archive.h>
-#include <throng/anim/compiled_model.h>
 
 #include <criterion/criterion.h>
 
@@ -63,7 +63,7 @@ static void expect_skeleton(const char *words, uint32_t joints, uint32_t depth)
     cr_expect_eq(model->bone_count, joints, "%s", words);
     for (uint32_t j = 0; j < joints; j++)
         cr_expect(j == 0 ? model->joints[j].parent == TH_NO_INDEX : model->joints[j].parent < j, "%s: %u", words, j);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(synthetic, has_the_joints_and_the_depth_asked_for)
@@ -107,7 +107,7 @@ Test(synthetic, tree_branches_about_as_a_body_does)
         th_model *model = make(words);
         cr_expect(leaves_of(model) >= 5 && leaves_of(model) <= 32, "%s: %u ends", words, leaves_of(model));
         ends += leaves_of(model);
-        th_model_free(model);
+        th_model_destroy(model);
     }
     cr_expect(ends > 50 * 10 && ends < 50 * 20, "%g ends on average", ends / 50.0);
 }
@@ -125,7 +125,7 @@ Test(synthetic, stands_on_the_ground_and_is_of_human_size)
         }
         cr_expect(fabsf(lowest) < 0.1F, "%s: %g", words[i], (double)lowest);
         cr_expect(highest > 1.6F && highest < 2.5F, "%s: %g", words[i], (double)highest);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -168,12 +168,12 @@ Test(synthetic, mesh_is_closed_and_looks_outward)
         for (size_t e = 0; e < (size_t)corners * corners; e++)
             cr_assert_eq(edges[e], 0, "%s", words[i]);
         free(edges);
-        th_model_free(model);
+        th_model_destroy(model);
     }
     th_model *bare = make("mesh=off");
     cr_expect_eq(bare->mesh_count, 0);
     cr_expect_eq(bare->bone_count, 64);
-    th_model_free(bare);
+    th_model_destroy(bare);
 }
 
 /* ---- clips ---- */
@@ -220,7 +220,7 @@ Test(synthetic, clips_are_loops_of_the_keys_asked_for)
                     cr_expect_eq(channel->filled, filled, "%s", words);
                 }
             }
-            th_model_free(model);
+            th_model_destroy(model);
         }
 }
 
@@ -245,7 +245,7 @@ Test(synthetic, motion_is_smooth)
                 }
                 cr_expect(fastest < 1.9 && fastest > 0.001, "%s: joint %u, %g rad/s", words[i], j, fastest);
             }
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -274,7 +274,7 @@ Test(synthetic, all_clips_compile_within_the_bound)
             cr_expect(report->rate_hz <= 2 * model->clips[c].ticks_per_second, "%s: %g Hz", words[i], report->rate_hz);
         }
         th_compiled_model_destroy(compiled);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -321,7 +321,7 @@ Test(synthetic, survives_running_out_of_memory)
         allocations_left = -1;
         cr_assert(result == TH_OK || (result == TH_ERR_MEMORY && !model), "%ld: %d", n, (int)result);
         if (result == TH_OK)
-            th_model_free(model);
+            th_model_destroy(model);
         else
             cr_assert_eq(error.code, TH_ERR_MEMORY, "%ld", n);
     }
@@ -351,7 +351,7 @@ Test(synthetic, weights_move_vertices_and_are_moved)
         cr_expect_eq(track->values[0], track->values[track->key_count - 1]);
         cr_expect_gt(model->meshes[0].targets[w].delta_count, 0);
     }
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- words ---- */
@@ -395,7 +395,7 @@ static void print_words(FILE *out, const char *text)
             clip->duration_ticks / clip->ticks_per_second, clip->ticks_per_second, clip->channel_count,
             model->mesh_count > 0 ? model->meshes[0].vertex_count : 0);
     fprintf(out, "    hash %016llx\n", (unsigned long long)hash_of(model));
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* The same bytes on every machine, as seen with gcc 12 and clang 14, at -O1 to -O3. They change only when models are to
@@ -480,7 +480,7 @@ Test(synthetic, any_words_are_either_refused_or_made)
         } else if (++taken % 4 == 0) {
             cr_assert_eq(th_synthetic_create(&desc, &model, &error), TH_OK, "%s: %s", text, error.text);
             cr_assert(model->joint_count == desc.joints && depth_of(model) == th_synthetic_depth(&desc), "%s", text);
-            th_model_free(model);
+            th_model_destroy(model);
         }
     }
     cr_expect(taken > 300 && refused > 1000, "%u taken, %u refused", taken, refused);

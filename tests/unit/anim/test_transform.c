@@ -1,6 +1,6 @@
 #include "random_model.h"
 
-#include <throng/anim/transform.h>
+#include <anim/transform.h>
 
 #include <criterion/criterion.h>
 

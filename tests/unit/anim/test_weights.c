@@ -3,8 +3,8 @@
 #include "fixture_isa.h"
 #include "fixture_morph.h"
 
+#include <anim/exact.h>
 #include <anim/weights.h>
-#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -48,7 +48,7 @@ Test(weights, exact_ones_follow_their_tracks)
         }
     }
     free(weights);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- palettes ---- */
@@ -57,7 +57,7 @@ Test(weights, exact_ones_follow_their_tracks)
 static void check_instance(const crowd_fixture *s, uint32_t i, double time_s)
 {
     const th_model *model = th_compiled_model_source(s->compiled);
-    const th_instance *instance = &s->instances[i];
+    const th_spawn *instance = &s->instances[i];
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
     const double ticks = clip ? th_clip_ticks(clip, instance->phase_s + instance->speed * time_s) : 0;
     const th_interpolation mode = th_compiled_model_interpolation(s->compiled);
@@ -113,7 +113,7 @@ Test(weights, are_in_palettes_of_all_kernels)
             }
             check_crowd(model, (th_compiled_model_desc){.sampling = TH_SAMPLING_EXACT}, (th_crowd_desc){.isa = isa});
         }
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -136,7 +136,7 @@ Test(weights, clips_of_lines_steps_and_splines_compile)
             for (uint32_t c = 0; c < model->clip_count; c++)
                 cr_expect_leq(th_compiled_model_clip_report(compiled, c)->max_error, th_compiled_model_bound(compiled));
             th_compiled_model_destroy(compiled);
-            th_model_free(model);
+            th_model_destroy(model);
         }
 }
 
@@ -162,7 +162,7 @@ Test(weights, bones_are_what_they_are_without)
     for (uint32_t i = 0; i < COUNT; i++)
         cr_expect_arr_eq(a.palette + th_crowd_palette_offset(a.crowd, i),
                          b.palette + th_crowd_palette_offset(b.crowd, i),
-                         model->bone_count * th_palette_entry_bytes(TH_PALETTE_F32));
+                         model->bone_count * th_palette_entry_bytes(TH_FORMAT_F32));
     for (uint32_t c = 0; c < model->clip_count; c++)
         cr_expect_eq(th_compiled_model_clip_report(a.compiled, c)->bytes,
                      th_compiled_model_clip_report(b.compiled, c)->bytes, "weights that stay have no keys");
@@ -170,7 +170,7 @@ Test(weights, bones_are_what_they_are_without)
     cr_expect_eq(th_crowd_entry_count(a.crowd), th_crowd_entry_count(b.crowd) + 2 * COUNT);
     crowd_fixture_fini(&b);
     crowd_fixture_fini(&a);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- errors as lengths ---- */
@@ -196,7 +196,8 @@ Test(weights, errors_are_lengths_in_the_scene)
                             .weight_count = 3,
                             .weights = weights,
                             .mesh_count = 2,
-                            .meshes = meshes};
+                            .meshes = meshes,
+                            .arena = OWN_ARENA};
     th_arena *arena = th_arena_create();
     const double *reaches = th_weight_reaches(&model, arena);
     cr_expect_float_eq(reaches[0], 10, 1e-9, "5 in the mesh, twice that in the scene");

@@ -10,11 +10,11 @@ th_suite(capacity th::bench WITH fixture_samples WRAP th_quantile_interval)
 th_suite(measure th::bench)
 th_suite(counters th::bench INSIDE WRAP fopen pread sched_getaffinity)
 th_suite(counted_frames th::bench INSIDE WITH fixture_human
-    WRAP syscall read th_crowd_update th_jobs_frame_begin)
+    WRAP syscall read th_crowd_pose_layers th_jobs_frame_begin)
 th_suite(runqueue_delay th::bench WRAP pread)
 th_suite(validate th::bench WITH random_model)
 th_suite(bench th::bench INSIDE WITH fixture_baselines fixture_memory fixture_small random_model
-    WRAP th_context_read th_crowd_update th_compiled_model_create)
+    WRAP th_context_read th_crowd_pose th_compiled_model_create_with)
 th_suite(scale th::bench INSIDE WITH fixture_baselines fixture_small
     WRAP th_crowd_hash th_memory_available th_bandwidth_measure)
 th_suite(ranks th::bench WITH fixture_human fixture_made_up)

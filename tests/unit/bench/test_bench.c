@@ -7,11 +7,11 @@
 #include "random_model.h"
 
 #include <anim/ceilings.h>
+#include <anim/synthetic.h>
 #include <bench/bench.h>
 #include <bench/validate.h>
 #include <core/json.h>
-#include <throng/anim/synthetic.h>
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
 
 #include <criterion/criterion.h>
 
@@ -81,16 +81,16 @@ static dry_run_desc dry_run(uint32_t count, uint32_t threads, th_sampling sampli
     th_scene_desc desc = scene_of(count);
     desc.compile.sampling = sampling;
     cr_assert_eq(th_scene_create(&desc, &r.scene, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, TH_PALETTE_F32, &r.crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, TH_FORMAT_F32, &r.crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = r.crowd, .jobs = r.jobs}, &r.frame, &err), TH_OK);
-    cr_assert_eq(th_palette_create(r.crowd, &r.palette, &err), TH_OK);
+    cr_assert_eq(th_palettes_create(r.crowd, &r.palette, &err), TH_OK);
     return r;
 }
 
 static void dismiss(dry_run_desc *r)
 {
-    free(r->palette);
+    th_palettes_destroy(r->palette);
     th_frame_destroy(r->frame);
     th_jobs_destroy(r->jobs);
     th_crowd_destroy(r->crowd);
@@ -104,7 +104,7 @@ Test(bench, frame_allocates_nothing)
         cr_assert_gt(allocations, 0, "nobody is counting");
         size_t before = allocations;
         for (int i = 0; i < 20; i++)
-            th_frame_animate(r.frame, i / 60.0, r.palette);
+            th_frame_run(r.frame, i / 60.0, r.palette);
         cr_expect_eq(allocations, before);
         dismiss(&r);
     }
@@ -113,17 +113,8 @@ Test(bench, frame_allocates_nothing)
 Test(bench, frame_of_nobody_is_fine)
 {
     dry_run_desc r = dry_run(0, 2, TH_SAMPLING_COMPILED);
-    th_frame_animate(r.frame, 1, r.palette);
+    th_frame_run(r.frame, 1, r.palette);
     dismiss(&r);
-}
-
-Test(bench, thread_errors_are_put_in_words)
-{
-    th_jobs *jobs;
-    cr_expect_eq(th_threads_create(&(th_jobs_desc){.threads = TH_JOBS_MAX_THREADS + 1}, &jobs, &err),
-                 TH_ERR_ENVIRONMENT);
-    cr_expect_eq(jobs, NULL);
-    cr_expect(strstr(err.text, "257 threads"), "%s", err.text);
 }
 
 /* ---- scene ---- */
@@ -146,7 +137,7 @@ Test(bench, scene_deals_each_model_its_own_clip)
         cr_expect_eq(th_scene_clip(scene, i), i % 2 ? NULL : &small->clips[2]);
     }
     th_scene_destroy(scene);
-    th_model_free(other);
+    th_model_destroy(other);
 }
 
 /* ---- check ---- */
@@ -154,7 +145,7 @@ Test(bench, scene_deals_each_model_its_own_clip)
 static th_validation check_after(dry_run_desc *r, void (*spoil)(float *palette), uint32_t instance)
 {
     th_validation check = {0};
-    th_frame_animate(r->frame, 1.5, r->palette);
+    th_frame_run(r->frame, 1.5, r->palette);
     if (spoil)
         spoil((float *)((char *)r->palette + th_crowd_palette_offset(r->crowd, instance)));
     const th_validation_desc desc = {
@@ -204,7 +195,7 @@ typedef struct frozen {
 static void run_asked_frame(void *ctx, uint64_t frame)
 {
     dry_run_desc *r = ctx;
-    th_frame_animate(r->frame, (double)frame / TH_FRAME_RATE, r->palette);
+    th_frame_run(r->frame, (double)frame / TH_FRAME_RATE, r->palette);
 }
 
 static void run_own_frame(void *ctx, uint64_t frame)
@@ -320,14 +311,14 @@ static uint32_t moment_count;
 static th_isa spoiled_isa; /* TH_ISA_AUTO: none */
 static uint32_t spoiled_instance;
 
-__typeof__(th_crowd_update) __real_th_crowd_update, __wrap_th_crowd_update;
+__typeof__(th_crowd_pose) __real_th_crowd_pose, __wrap_th_crowd_pose;
 
-void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch)
+void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
+                          void *scratch)
 {
     moments[moment_count++ % MOMENTS] = time_s;
-    __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
-    if (th_crowd_isa(crowd) != spoiled_isa || th_crowd_instance_count(crowd) <= spoiled_instance)
+    __real_th_crowd_pose(crowd, begin, end, time_s, palette, scratch);
+    if (th_crowd_isa(crowd) != spoiled_isa || th_crowd_capacity(crowd) <= spoiled_instance)
         return;
     char *entry = (char *)palette + th_crowd_palette_offset(crowd, spoiled_instance);
     ((float *)entry)[3] += 0.01f;
@@ -336,15 +327,16 @@ void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end,
 /* Rigs made so far: compiled for which interpolation, and not compiled. */
 static uint32_t rigs_compiled[TH_INTERPOLATION_COUNT], rigs_exact;
 
-__typeof__(th_compiled_model_create) __real_th_compiled_model_create, __wrap_th_compiled_model_create;
+__typeof__(th_compiled_model_create_with) __real_th_compiled_model_create_with, __wrap_th_compiled_model_create_with;
 
-th_result __wrap_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e)
+th_result __wrap_th_compiled_model_create_with(const th_compiled_model_desc *desc, const th_compiled_more *more,
+                                               th_compiled_model **out, th_error *e)
 {
     if (desc->sampling == TH_SAMPLING_EXACT)
         rigs_exact++;
     else
         rigs_compiled[desc->interpolation]++;
-    return __real_th_compiled_model_create(desc, out, e);
+    return __real_th_compiled_model_create_with(desc, more, out, e);
 }
 
 static const th_row *row_of(const th_report *report, const char *name)
@@ -533,7 +525,7 @@ Test(bench, masks_fit_their_models)
     cr_expect_str_eq(report.rows[1].failure, "");
     cr_expect(report.rows[1].checked && !report.rows[1].skipped);
     cr_expect_neq(report.rows[0].palette_hash, report.rows[1].palette_hash);
-    th_model_free(larger);
+    th_model_destroy(larger);
 }
 
 /* The same crowd at the same frame is the same bytes, whatever the entry is called. */
@@ -761,7 +753,7 @@ Test(bench, all_entries_run)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_assert(th_bench_print(&report, TH_FORMAT_TEXT, file));
+    cr_assert(th_bench_print(&report, TH_OUTPUT_TEXT, file));
     fclose(file);
     expect_narrow(text);
     free(text);

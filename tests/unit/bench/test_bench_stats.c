@@ -259,7 +259,7 @@ Test(json, tells_when_the_stream_failed)
 /* ---- tables ---- */
 
 /* And destroys the table. */
-static void expect_text(th_table *table, th_format format, const char *wanted)
+static void expect_text(th_table *table, th_output_format format, const char *wanted)
 {
     char *text;
     size_t size;
@@ -280,7 +280,7 @@ Test(table, aligns_left_and_right_and_leaves_no_spaces_behind)
     th_table_cell(table, "b\x1B[2J");
     th_table_cell(table, "7");
     th_table_cell(table, "%s", "");
-    expect_text(table, TH_FORMAT_TEXT,
+    expect_text(table, TH_OUTPUT_TEXT,
                 "  name      n  rest\n"
                 "  caf\xC3\xA9   1000  x\n"
                 "  b?[2J     7\n");
@@ -297,7 +297,7 @@ static th_table *awkward_table(void)
 
 Test(table, csv_is_that_of_rfc_4180)
 {
-    expect_text(awkward_table(), TH_FORMAT_CSV,
+    expect_text(awkward_table(), TH_OUTPUT_CSV,
                 "\"what, then\",n\r\n"
                 "\"a,b\",1\r\n"
                 "\"say \"\"hi\"\"\",-2\r\n"
@@ -307,7 +307,7 @@ Test(table, csv_is_that_of_rfc_4180)
 
 Test(table, markdown_escapes_markup_and_aligns_its_source)
 {
-    expect_text(awkward_table(), TH_FORMAT_MARKDOWN,
+    expect_text(awkward_table(), TH_OUTPUT_MARKDOWN,
                 "| what, then  |  n |\n"
                 "|:------------|---:|\n"
                 "| a,b         |  1 |\n"
@@ -323,7 +323,7 @@ Test(table, html_has_headings_and_escapes_markup_and_leaves_blank_rows_out)
     th_table_cell(table, "%d", 7);
     th_table_cell(table, "%s", "");
     th_table_cell(table, "%s", "");
-    expect_text(table, TH_FORMAT_HTML,
+    expect_text(table, TH_OUTPUT_HTML,
                 "<div class=\"scroll\" tabindex=\"0\"><table>\n"
                 "<thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"right\">number</th></tr>"
                 "</thead>\n<tbody>\n<tr><th scope=\"row\">&lt;b&gt;&amp;&quot;&#39;</th>"
@@ -334,7 +334,7 @@ Test(table, of_objects_has_a_column_for_each_name)
 {
     json_t *objects = json_pack("[{s:s, s:i}, {s:f, s:s, s:b, s:n}]", "name", "one", "n", 1, "real", 0.1, "name", "two",
                                 "is", 1, "none");
-    expect_text(th_table_from_objects(objects), TH_FORMAT_CSV, "name,n,real,is,none\r\none,1,,,\r\ntwo,,0.1,1,\r\n");
+    expect_text(th_table_from_objects(objects), TH_OUTPUT_CSV, "name,n,real,is,none\r\none,1,,,\r\ntwo,,0.1,1,\r\n");
     json_decref(objects);
 }
 
@@ -343,12 +343,12 @@ Test(words, lines_are_made_printable_and_markdown_is_escaped)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    th_write_line(file, TH_FORMAT_TEXT, "a\x1B[2J %d", 1);
-    th_write_line(file, TH_FORMAT_TEXT,
+    th_write_line(file, TH_OUTPUT_TEXT, "a\x1B[2J %d", 1);
+    th_write_line(file, TH_OUTPUT_TEXT,
                   "é\u202eb\u2066c\xc2\x9b"
                   "d\xe2");
-    th_write_line(file, TH_FORMAT_MARKDOWN, "limit/write_cached <%s>", "_x_");
-    th_write_line(file, TH_FORMAT_MARKDOWN, "~~Tom~~ &amp; Jerry");
+    th_write_line(file, TH_OUTPUT_MARKDOWN, "limit/write_cached <%s>", "_x_");
+    th_write_line(file, TH_OUTPUT_MARKDOWN, "~~Tom~~ &amp; Jerry");
     fclose(file);
     cr_expect_str_eq(text, "a?[2J 1\né?b?c?d\xe2"
                            "\nlimit/write_cached \\<\\_x\\_>\n\n"

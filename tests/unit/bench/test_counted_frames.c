@@ -67,12 +67,12 @@ __attribute__((no_sanitize("address"))) static void touch_pages(size_t pages)
 TestSuite(counted_frames, .init = make_human, .fini = free_human);
 
 /* The faults of a call, in all frames that are run. */
-__typeof__(th_crowd_update) __real_th_crowd_update, __wrap_th_crowd_update;
-void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch)
+__typeof__(th_crowd_pose_layers) __real_th_crowd_pose_layers, __wrap_th_crowd_pose_layers;
+void __wrap_th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
+                                 const th_crowd_layers *layers, void *palette, float *sockets, void *scratch)
 {
     touch_pages(PAGES);
-    __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
+    __real_th_crowd_pose_layers(crowd, begin, end, time_s, layers, palette, sockets, scratch);
 }
 
 /* And some outside of such calls, which nobody counts. */

@@ -16,7 +16,7 @@
 
 static th_error err;
 
-enum { JSON = TH_FORMAT_WIDE + 1 };
+enum { JSON = TH_OUTPUT_WIDE + 1 };
 
 /* ---- another build, another process ---- */
 
@@ -198,8 +198,8 @@ static void print_bench(const th_report *report, int format, FILE *out)
     if (format == JSON)
         write_json(th_report_json(report), 2, out);
     else
-        cr_assert(format == TH_FORMAT_CSV ? th_report_csv(report, out)
-                                          : th_bench_print(report, (th_format)format, out));
+        cr_assert(format == TH_OUTPUT_CSV ? th_report_csv(report, out)
+                                          : th_bench_print(report, (th_output_format)format, out));
 }
 
 /* Of two models, of which the second has no clip. */
@@ -326,8 +326,8 @@ static void print_scale(const made_up_scale_desc *desc, int format, FILE *out)
     if (format == JSON)
         write_json(th_scale_json(&scale), 0, out);
     else
-        cr_assert(format == TH_FORMAT_CSV ? th_report_csv(&scale.report, out)
-                                          : th_scale_print(&scale, (th_format)format, out));
+        cr_assert(format == TH_OUTPUT_CSV ? th_report_csv(&scale.report, out)
+                                          : th_scale_print(&scale, (th_output_format)format, out));
     th_scale_fini(&scale);
 }
 
@@ -375,8 +375,8 @@ static void print_stress(th_stress stress, int format, FILE *out)
     if (format == JSON)
         write_json(th_stress_json(&stress), 0, out);
     else
-        cr_assert(format == TH_FORMAT_CSV ? th_report_csv(&stress.report, out)
-                                          : th_stress_print(&stress, (th_format)format, out));
+        cr_assert(format == TH_OUTPUT_CSV ? th_report_csv(&stress.report, out)
+                                          : th_stress_print(&stress, (th_output_format)format, out));
     th_stress_fini(&stress);
 }
 
@@ -438,8 +438,8 @@ static void print_compare(th_result_file *files[2], int format, FILE *out)
     if (format == JSON)
         write_json(th_comparison_json(&c), 0, out);
     else
-        cr_assert(format == TH_FORMAT_CSV ? th_comparison_csv(&c, out)
-                                          : th_comparison_print(&c, (th_format)format, out));
+        cr_assert(format == TH_OUTPUT_CSV ? th_comparison_csv(&c, out)
+                                          : th_comparison_print(&c, (th_output_format)format, out));
     th_comparison_fini(&c);
     th_result_file_free(files[0]);
     th_result_file_free(files[1]);
@@ -489,7 +489,7 @@ static void print_ranks(th_rank_scaling *ranks, int format, FILE *out)
     if (format == JSON)
         write_json(th_rank_scaling_json(ranks), 0, out);
     else
-        cr_assert(th_rank_scaling_print(ranks, (th_format)format, out));
+        cr_assert(th_rank_scaling_print(ranks, (th_output_format)format, out));
     th_rank_scaling_fini(ranks);
 }
 
@@ -558,8 +558,8 @@ enum { DOCUMENTS = sizeof documents / sizeof *documents };
 static int format_of(const char *name)
 {
     static const char *const endings[] = {
-        [TH_FORMAT_TEXT] = ".txt",  [TH_FORMAT_MARKDOWN] = ".md", [TH_FORMAT_CSV] = ".csv",
-        [TH_FORMAT_HTML] = ".html", [TH_FORMAT_WIDE] = ".wide",   [JSON] = ".json"};
+        [TH_OUTPUT_TEXT] = ".txt",  [TH_OUTPUT_MARKDOWN] = ".md", [TH_OUTPUT_CSV] = ".csv",
+        [TH_OUTPUT_HTML] = ".html", [TH_OUTPUT_WIDE] = ".wide",   [JSON] = ".json"};
     int format = 0;
     while (strcmp(strrchr(name, '.'), endings[format]) != 0)
         cr_assert_leq(++format, JSON, "%s", name);
@@ -579,7 +579,7 @@ Test(documents, of_bench)
         documents[i].print(format_of(names[i]), out);
         cr_assert_eq(fclose(out), 0);
         check_document("bench", names[i], text);
-        if (format_of(names[i]) == TH_FORMAT_TEXT && !documents[i].is_wide)
+        if (format_of(names[i]) == TH_OUTPUT_TEXT && !documents[i].is_wide)
             expect_narrow(text);
         cr_expect_null(strstr(text, "nan"), "%s", names[i]);
         free(text);

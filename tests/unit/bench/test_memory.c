@@ -5,13 +5,13 @@
 #include "fixture_memory.h"
 #include "fixture_result_file.h"
 
+#include <anim/crowd.h>
+#include <anim/joint_lod.h>
+#include <anim/synthetic.h>
 #include <bench/compare.h>
 #include <bench/page.h>
-#include <throng/anim/crowd.h>
-#include <throng/anim/human.h>
-#include <throng/anim/joint_lod.h>
-#include <throng/anim/synthetic.h>
-#include <throng/runtime/frame.h>
+#include <runtime/frame.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 
@@ -67,7 +67,7 @@ static th_result import_model(void)
     th_model *model = NULL;
     const th_result result = import(TEST_DATA "/morph.glb", &model, &err);
     cr_expect_eq(model == NULL, result != TH_OK);
-    th_model_free(model);
+    th_model_destroy(model);
     return result;
 }
 
@@ -93,7 +93,7 @@ Test(memory, of_a_compiled_model_fails)
     th_model *imported = import_good(TEST_DATA "/morph.glb");
     model = imported;
     starve("compiled model", compile_model, 10);
-    th_model_free(imported);
+    th_model_destroy(imported);
 }
 
 static th_result find_levels(void)
@@ -114,7 +114,7 @@ Test(memory, of_joint_levels_fails)
     cr_assert_eq(th_synthetic_create(&desc, &synthetic, &err), TH_OK);
     model = synthetic;
     starve("joint levels", find_levels, 20);
-    th_model_free(synthetic);
+    th_model_destroy(synthetic);
 }
 
 /* ---- crowds ---- */
@@ -124,26 +124,25 @@ static const th_compiled_model *compiled_models[1];
 static th_result pose_crowd(void)
 {
     enum { COUNT = 20 };
-    th_instance instances[COUNT];
-    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, COUNT);
-    const th_crowd_desc desc = {
-        .compiled_models = compiled_models, .compiled_model_count = 1, .instances = instances, .instance_count = COUNT};
+    const th_crowd_desc desc = {.compiled_models = compiled_models, .compiled_model_count = 1, .capacity = COUNT};
     th_crowd *crowd = NULL;
     th_jobs *jobs = NULL;
     th_frame *frame = NULL;
     void *palette = NULL;
     th_result result = th_crowd_create(&desc, &crowd, &err);
     if (result == TH_OK)
-        result = th_palette_create(crowd, &palette, &err);
-    if (result == TH_OK && th_jobs_create(&(th_jobs_desc){.threads = 3}, &jobs) != 0)
-        result = without_memory();
+        result = th_crowd_scatter(crowd, COUNT, TH_NO_INDEX, 1, NULL, &err);
+    if (result == TH_OK)
+        result = th_palettes_create(crowd, &palette, &err);
+    if (result == TH_OK)
+        result = th_jobs_create(&(th_jobs_desc){.threads = 3}, &jobs, &err);
     if (result == TH_OK)
         result = th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, &err);
     if (result == TH_OK)
-        th_frame_animate(frame, 0.5, palette);
+        th_frame_run(frame, 0.5, palette);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
-    free(palette);
+    th_palettes_destroy(palette);
     th_crowd_destroy(crowd);
     return result;
 }
@@ -157,7 +156,7 @@ Test(memory, of_a_crowd_and_its_threads_fails)
     compiled_models[0] = compiled;
     starve("crowd", pose_crowd, 8);
     th_compiled_model_destroy(compiled);
-    th_model_free(human);
+    th_model_destroy(human);
 }
 
 /* ---- results ---- */
@@ -194,8 +193,8 @@ static th_result compare_results(void)
     if (result == TH_OK) {
         json_t *json = th_comparison_json(&comparison);
         const bool is_shown = json && th_comparison_csv(&comparison, nowhere) &&
-                              th_comparison_print(&comparison, TH_FORMAT_TEXT, nowhere) &&
-                              th_comparison_print(&comparison, TH_FORMAT_HTML, nowhere);
+                              th_comparison_print(&comparison, TH_OUTPUT_TEXT, nowhere) &&
+                              th_comparison_print(&comparison, TH_OUTPUT_HTML, nowhere);
         json_decref(json);
         th_comparison_fini(&comparison);
         result = is_shown ? TH_OK : without_memory();

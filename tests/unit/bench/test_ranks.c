@@ -3,8 +3,8 @@
 #include "fixture_made_up.h"
 
 #include <bench/rank_scaling.h>
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <criterion/criterion.h>
 
@@ -20,7 +20,7 @@ enum { CHARACTERS = 1000, MOST = 64 };
 
 Test(rank_split, blocks_of_equal_characters_are_equally_long)
 {
-    static th_instance instances[CHARACTERS];
+    static th_spawn instances[CHARACTERS];
     uint32_t bounds[5];
     th_rank_split(instances, CHARACTERS, (uint32_t[]){7}, 4, bounds);
     cr_expect_arr_eq(bounds, ((uint32_t[]){0, 250, 500, 750, 1000}), sizeof bounds);
@@ -33,7 +33,7 @@ Test(rank_split, blocks_of_equal_characters_are_equally_long)
 /* The second half costs three times as much: half of the cost is at 2/3 of the characters. */
 Test(rank_split, blocks_have_equal_cost)
 {
-    static th_instance instances[CHARACTERS];
+    static th_spawn instances[CHARACTERS];
     static const uint32_t costs[] = {10, 30};
     uint32_t bounds[MOST + 1];
     for (uint32_t i = CHARACTERS / 2; i < CHARACTERS; i++)
@@ -99,7 +99,7 @@ Test(crowd_sum, of_parts_adds_up)
     th_hash128 sums[3], swapped[2];
     th_scene_desc desc = {.models = models, .model_count = 2, .instance_count = COUNT, .seed = 5};
     cr_assert_eq(th_scene_create(&desc, &scenes[0], &err), TH_OK);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
     desc.compiled_models = scenes[0]->compiled_models;
     for (int part = 1; part < 3; part++) {
         desc.instances = scenes[0]->instances + (part == 1 ? 0 : CUT);
@@ -109,15 +109,15 @@ Test(crowd_sum, of_parts_adds_up)
     for (int i = 0; i < 3; i++) {
         void *palette;
         th_frame *frame;
-        cr_assert_eq(th_scene_crowd(scenes[i], TH_ISA_AUTO, TH_PALETTE_F32, &crowds[i], &err), TH_OK);
-        cr_assert_eq(th_palette_create(crowds[i], &palette, &err), TH_OK);
+        cr_assert_eq(th_scene_crowd(scenes[i], TH_ISA_AUTO, TH_FORMAT_F32, &crowds[i], &err), TH_OK);
+        cr_assert_eq(th_palettes_create(crowds[i], &palette, &err), TH_OK);
         cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowds[i], .jobs = jobs}, &frame, &err), TH_OK);
-        th_frame_animate(frame, 1, palette);
+        th_frame_run(frame, 1, palette);
         sums[i] = th_crowd_sum(crowds[i], palette, i == 2 ? CUT : 0);
         if (i > 0)
             swapped[i - 1] = th_crowd_sum(crowds[i], palette, i == 2 ? 0 : COUNT - CUT);
         th_frame_destroy(frame);
-        free(palette);
+        th_palettes_destroy(palette);
     }
     const th_hash128 all = th_hash128_add(sums[1], sums[2]), other = th_hash128_add(swapped[0], swapped[1]);
     cr_expect(all.high == sums[0].high && all.low == sums[0].low);

@@ -7,8 +7,8 @@
 #include "fixture_small.h"
 
 #include <bench/student.h>
+#include <core/cache_line.h>
 #include <core/json.h>
-#include <throng/core/cache_line.h>
 
 #include <criterion/criterion.h>
 
@@ -523,8 +523,8 @@ Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
 /* As far as palettes go: padding is never written. */
 static void expect_piece(const th_crowd *piece, const char *palettes, const char *kept)
 {
-    const size_t bytes = small->bone_count * th_palette_entry_bytes(TH_PALETTE_F32);
-    for (uint32_t i = 0; i < th_crowd_instance_count(piece); i++)
+    const size_t bytes = small->bone_count * th_palette_entry_bytes(TH_FORMAT_F32);
+    for (uint32_t i = 0; i < th_crowd_capacity(piece); i++)
         cr_expect_arr_eq(palettes + i * th_cache_line_round(bytes), kept + i * th_cache_line_round(bytes), bytes);
 }
 
@@ -535,18 +535,18 @@ Test(scale, pieces_pose_what_the_whole_crowd_does)
         th_crowd *whole;
         th_batch_crowds batch_crowds;
         th_scene *scene = mixed_scene(counts[c]);
-        cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &whole, &err), TH_OK);
+        cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &whole, &err), TH_OK);
         cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, whole, &err), TH_OK);
         cr_assert_eq(batch_crowds.count, th_crowd_batch_count(whole));
         char *palettes = th_cache_line_alloc(th_crowd_palette_bytes(whole)),
              *kept = th_cache_line_alloc(batch_crowds.palette_bytes);
         void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(whole));
-        th_crowd_update(whole, 0, batch_crowds.count, 1.5, palettes, scratch);
+        th_crowd_pose(whole, 0, batch_crowds.count, 1.5, palettes, scratch);
         size_t at = 0;
         for (uint32_t i = 0; i < batch_crowds.count; at += th_crowd_palette_bytes(batch_crowds.crowds[i++])) {
             cr_expect_leq(th_crowd_scratch_bytes(batch_crowds.crowds[i]), batch_crowds.scratch_bytes);
             cr_expect_leq(th_crowd_pose_bytes(batch_crowds.crowds[i]), batch_crowds.pose_bytes);
-            th_crowd_update(batch_crowds.crowds[i], 0, 1, 1.5, kept, scratch);
+            th_crowd_pose(batch_crowds.crowds[i], 0, 1, 1.5, kept, scratch);
             expect_piece(batch_crowds.crowds[i], palettes + at, kept);
         }
         cr_expect_eq(at, th_crowd_palette_bytes(whole));
@@ -570,9 +570,9 @@ static left_over ablate(th_ablation ablation)
     th_jobs *jobs;
     th_ablated_frame *ablated;
     th_scene *scene = mixed_scene(CHARACTERS);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, &err), TH_OK);
     cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, crowd, &err), TH_OK);
-    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
     const th_ablated_frame_desc desc = {ablation, crowd, &batch_crowds, jobs, 1};
     cr_assert_eq(th_ablated_frame_create(&desc, &ablated, &err), TH_OK);
     const size_t bytes = th_crowd_palette_bytes(crowd), entries = small->bone_count * 48;
@@ -586,7 +586,7 @@ static left_over ablate(th_ablation ablation)
         found.wrote_all = found.wrote_all && word != UINT32_MAX;
         found.wrote_any = found.wrote_any || word != UINT32_MAX;
     }
-    th_crowd_update(batch_crowds.crowds[batch_crowds.count - 1], 0, 1, 1.5, wanted, scratch);
+    th_crowd_pose(batch_crowds.crowds[batch_crowds.count - 1], 0, 1, 1.5, wanted, scratch);
     found.kept_last_batch = memcmp(wanted, th_ablated_frame_output(ablated), entries) == 0;
     free(palettes), free(wanted), free(scratch);
     th_ablated_frame_destroy(ablated);

@@ -3,8 +3,8 @@
 #include "random_model.h"
 
 #include <bench/validate.h>
-#include <throng/core/cache_line.h>
-#include <throng/runtime/frame.h>
+#include <core/cache_line.h>
+#include <runtime/frame.h>
 
 #include <criterion/criterion.h>
 
@@ -79,15 +79,15 @@ static double excess_in(th_scene *scene, double posed_s, double held_against_s, 
 {
     th_crowd *crowd;
     th_validation check = {0};
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, NULL), TH_OK);
     char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), posed_s, palette, scratch);
+    th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), posed_s, palette, scratch);
     float entry[12];
     char *first = palette + th_crowd_palette_offset(crowd, scene->instance_count - 1);
-    th_palette_read(TH_PALETTE_F32, first, NULL, entry);
+    th_palette_read(TH_FORMAT_F32, first, NULL, entry);
     entry[7] += (float)spoil;
-    th_palette_write(TH_PALETTE_F32, entry, NULL, first);
+    th_palette_write(TH_FORMAT_F32, entry, NULL, first);
     const th_validation_desc how = {.scene = scene,
                                     .crowd = crowd,
                                     .palette = palette,
@@ -118,7 +118,7 @@ static void check_changed(void (*change)(th_model *, float), float factor, rando
     model->size = th_model_measure(model);
     const double excess = excess_of(model, 0);
     cr_expect_leq(excess, 1, "factor %g: %g of what is allowed", (double)factor, excess);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(validate, rounding_is_no_failure_in_any_units)
@@ -143,7 +143,7 @@ Test(validate, what_is_further_off_fails)
     th_model *model = random_model(&desc);
     cr_expect_gt(excess_of(model, 0.003), 1);
     cr_expect_leq(excess_of(model, 0), 1);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Of a crowd that was compiled from keys, and whose clips then got curves that lead elsewhere. */
@@ -162,7 +162,7 @@ static double excess_of_keys(bool plays_keys)
     for (uint32_t c = 0; c < model->clip_count; c++)
         ((th_channel *)model->clips[c].channels)[0].curves = &still;
     const double excess = excess_in(scene, TIME_S, TIME_S, 0, plays_keys);
-    th_model_free(model);
+    th_model_destroy(model);
     return excess;
 }
 
@@ -183,10 +183,10 @@ static double excess_between(double posed, double held_against)
     th_scene *scene;
     const th_scene_desc one = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = 1};
     cr_assert_eq(th_scene_create(&one, &scene, NULL), TH_OK);
-    scene->instances[0] = (th_instance){.clip = 0, .speed = 1};
+    scene->instances[0] = (th_spawn){.clip = 0, .speed = 1};
     cr_assert(th_compiled_model_clip_report(scene->compiled_models[0], 0)->compiled);
     const double excess = excess_in(scene, key_s * posed, key_s * held_against, 0, false);
-    th_model_free(model);
+    th_model_destroy(model);
     return excess;
 }
 
@@ -213,8 +213,8 @@ static th_row judge_floor(double ns, uint32_t threads, const char *failure)
     th_error err;
     const th_scene_desc desc = {.models = (const th_model *const[]){model}, .model_count = 1, .instance_count = 64};
     cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_SCALAR, TH_PALETTE_F32, &crowd, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_SCALAR, TH_FORMAT_F32, &crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palettes_create(crowd, &palette, &err), TH_OK, "%s", err.text);
     th_crowd_set_writes(crowd, TH_WRITES_STREAMED);
     th_row row = {.threads = threads};
     snprintf(row.failure, sizeof row.failure, "%s", failure);
@@ -224,10 +224,10 @@ static th_row judge_floor(double ns, uint32_t threads, const char *failure)
     th_validate_floor(crowd, palette, &row);
     cr_expect_eq(th_crowd_writes(crowd), TH_WRITES_STREAMED);
     th_samples_fini(&row.real_ns);
-    free(palette);
+    th_palettes_destroy(palette);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
-    th_model_free(model);
+    th_model_destroy(model);
     return row;
 }
 

@@ -7,9 +7,9 @@
 #include "fixture_nightly.h"
 #include "oracle_assimp.h"
 
-#include <throng/anim/archive.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/sandbox.h>
+#include <anim/archive.h>
+#include <anim/exact.h>
+#include <anim/sandbox.h>
 
 #include <criterion/criterion.h>
 #include <ftw.h>
@@ -98,7 +98,7 @@ Test(import, reads_glb_padded_with_zeros)
     free(text);
     th_model *model = import_good(in_folder("padded.glb"));
     cr_expect_eq(model->clip_count, 1);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Lists in lists, more than our reader follows. */
@@ -121,7 +121,7 @@ Test(import, assumes_25_ticks_when_the_file_gives_none)
         th_model *model = import_good(testmodel(files[f]));
         cr_expect_float_eq(model->clips[0].ticks_per_second, 25, 0);
         check_note(model, "25 are assumed");
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -131,7 +131,7 @@ Test(import, ends_clips_of_half_life_with_their_last_frame)
     th_model *model = import_good(testmodel("MDL/MDL (HL1)/man.mdl"));
     const th_clip *walk = &model->clips[th_model_find_clip(model, "walk")];
     cr_expect_float_eq(walk->duration_ticks / walk->ticks_per_second, 25.0 / 30, 1e-9);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* The head of the first says 198 frames. */
@@ -142,7 +142,7 @@ Test(import, says_what_assimp_leaves_out_of_other_formats)
     for (size_t f = 0; f < LENGTH(said); f++) {
         th_model *model = import_good(testmodel(said[f][0]));
         check_note(model, said[f][1]);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -162,7 +162,7 @@ Test(import, names_the_nodes_of_half_life_and_hangs_them_from_each_other)
         cr_assert_neq(joint, TH_NO_INDEX);
         cr_expect_str_eq(model->joints[model->joints[joint].parent].name, parents[i][1]);
     }
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import, leaves_out_meshes_no_node_uses)
@@ -171,7 +171,7 @@ Test(import, leaves_out_meshes_no_node_uses)
     cr_expect_eq(model->mesh_count, 0);
     cr_expect_eq(model->bone_count, model->joint_count);
     check_note(model, "1 mesh is used by no node of the scene and was left out");
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- textures ---- */
@@ -199,7 +199,7 @@ Test(import, keeps_a_texture_of_several_names_once)
     cr_expect_str_eq(model->textures[1].name, "*0");
     for (uint32_t m = 0; m < 5; m++)
         cr_expect_eq(model->materials[m].texture, m / 3, "material %u", m);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- triangles ---- */
@@ -222,7 +222,7 @@ static void check_winding(uint32_t back, bool turned)
     cr_expect_eq(mesh->vertices[mesh->indices[1]].position[turned ? 1 : 0], 1, "%u of 10", back);
     cr_expect_eq(mesh->vertices[mesh->indices[0]].normal[2], back > 0 ? -1 : 1, "normals stay");
     cr_expect_eq(is_warned(model, "triangles that turn their backs to where their normals point"), turned);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import, turns_triangles_to_where_their_normals_point)
@@ -355,7 +355,7 @@ static void check_file(const char *file_name)
         }
     check_skin(model, &o, file_name);
     oracle_free(&o);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import, agrees_with_the_oracle_on_every_animated_test_model)
@@ -458,7 +458,7 @@ Test(import, finds_the_importer_beside_the_program)
     th_error err;
     const th_import_desc desc = {.path = TEST_GOLDEN "/models/keys/keys_of_steps.gltf"};
     cr_expect_eq(th_import(&desc, &model, &err), TH_OK, "%s", err.text);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import, keeps_to_its_memory)
@@ -496,7 +496,7 @@ Test(import, opens_a_model_once)
         free(text);
         const int watch = inotify_init1(IN_NONBLOCK);
         cr_assert_geq(inotify_add_watch(watch, file_name, IN_OPEN | IN_CLOSE), 0);
-        th_model_free(import_good(file_name));
+        th_model_destroy(import_good(file_name));
         cr_expect_eq(read(watch, events, sizeof events), 4 * (ssize_t)sizeof(struct inotify_event), "%s", file_name);
         close(watch);
     }
@@ -508,13 +508,13 @@ Test(import, tells_gltf_by_its_text)
     char *text = read_whole_file(TEST_GOLDEN "/models/clips/odd_channels.x", &size);
     write_file(in_folder("model.gltf"), text, size, 0600);
     free(text);
-    th_model_free(import_good(in_folder("model.gltf")));
+    th_model_destroy(import_good(in_folder("model.gltf")));
 }
 
 static void *import_often(void *file_name)
 {
     for (int i = 0; i < 3; i++)
-        th_model_free(import_good(file_name));
+        th_model_destroy(import_good(file_name));
     return NULL;
 }
 
@@ -545,7 +545,7 @@ static int import_anything(const char *file_name, const struct stat *status, int
     cr_expect_eq(result == TH_OK, model != NULL);
     const bool gave_up = result != TH_OK && strstr(err.text, "exit code"); /* sanitizers do when memory runs out */
     cr_expect(!gave_up || strstr(file_name, "OutOfMemory"), "%s", err.text);
-    th_model_free(model);
+    th_model_destroy(model);
     tried++;
     good += result == TH_OK;
     return 0;

@@ -2,7 +2,7 @@
  * nor with us. tests/golden/README.md says how they were made. */
 #include "fixture_import.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -28,7 +28,7 @@ TestSuite(import_fbx, .init = keep_signals);
 static void forget(state *s)
 {
     if (s->model)
-        th_model_free(s->model);
+        th_model_destroy(s->model);
     free(s->pose);
     free(s->palette);
     free(s->weights);
@@ -176,7 +176,7 @@ Test(import_fbx, rotations_have_a_key_for_each_of_their_angles)
     for (uint32_t c = 0; c < model->clip_count; c++)
         for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
             cr_expect(model->clips[c].channels[k].rotation.key_count == 7, "%s", model->clips[c].name);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 static const th_channel *find_channel(const th_model *model, uint32_t clip, const char *joint)
@@ -201,7 +201,7 @@ Test(import_fbx, joints_have_the_parts_of_their_transforms)
         count += joint->rest_parts != NULL;
     }
     cr_expect_gt(2 * count, model->joint_count);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* A translation has keys of what it follows: of a rotation about a pivot, and of a layer's weight. */
@@ -212,8 +212,8 @@ Test(import_fbx, translations_have_keys_of_all_that_moves_them)
     cr_expect(door->rotation.key_count > 1);
     cr_expect_eq(door->translation.key_count, door->rotation.key_count);
     cr_expect_eq(weighted->translation.key_count, 4); /* both ends, its key and one of the weight */
-    th_model_free(pivots);
-    th_model_free(curves);
+    th_model_destroy(pivots);
+    th_model_destroy(curves);
 }
 
 /* ---- curves.fbx, whose unit is 2.54 cm ---- */
@@ -240,7 +240,7 @@ Test(import_fbx, morph_targets_are_in_metres)
     for (uint32_t d = 0; d < face->targets[0].delta_count; d++)
         most = fmaxf(most, face->targets[0].deltas[d].position[1]);
     cr_expect_float_eq(most, high, 1e-6f, "it moves by 4 units, too: %g", (double)most);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* Two nodes "hand", below "left" and "right": a cluster belongs to the node that it is connected to. */
@@ -261,7 +261,7 @@ Test(import_fbx, bones_of_one_name_keep_their_weights)
         both += is_shared;
     }
     cr_expect_eq(both, 1);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* A clip begins where its stack says, at 0.5 s, and ends at 2.5 s; without that, at its first key and its last. Its
@@ -275,9 +275,9 @@ Test(import_fbx, clips_are_as_long_as_their_stacks)
         cr_expect_float_eq(model->clips[c].ticks_per_second, rate, 1e-9);
         cr_expect_float_eq(model->clips[c].duration_ticks, lengths[c] * rate, 1e-6);
     }
-    th_model_free(model);
+    th_model_destroy(model);
     model = import_good(TEST_GOLDEN "/models/fbx/fbx_times.fbx"); /* has a rate of its own */
     cr_expect_eq(model->clips[0].ticks_per_second, 12.5);
     cr_expect_eq(model->clips[0].duration_ticks, 25);
-    th_model_free(model);
+    th_model_destroy(model);
 }

@@ -39,7 +39,7 @@ Test(import_gltf, reads_what_meshoptimizer_compresses)
     cr_expect_float_eq(model->joints[5].rest.m[0], -1, 1e-6, "half a turn around y");
     cr_expect_float_eq(model->joints[7].rest.m[0], 2, 1e-6);
     cr_expect_float_eq(model->joints[7].rest.m[11], 5, 1e-6);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import_gltf, reads_what_draco_compresses)
@@ -68,7 +68,7 @@ Test(import_gltf, reads_what_draco_compresses)
     cr_expect(strstr(err.text, "the KHR_draco_mesh_compression of mesh 0 cannot be decoded: built without Draco"), "%s",
               err.text);
 #endif
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import_gltf, refuses_trees_that_are_too_deep)
@@ -109,5 +109,5 @@ Test(import_gltf, keeps_the_parts_of_transforms_as_nodes_state_them)
         cr_expect_float_eq(parts->rotation[i], wanted.rotation[i], 1e-7);
     cr_expect_eq(model->joints[0].rest_parts->scale[0], 1);
     cr_expect_null(model->joints[2].rest_parts, "a matrix");
-    th_model_free(model);
+    th_model_destroy(model);
 }

@@ -75,7 +75,7 @@ Test(import_hostile, keeps_long_names_whole_and_apart)
         cr_expect_eq(th_model_find_joint(model, model->joints[j].name), j);
     cr_expect_eq(strlen(model->joints[4].name), 2047);
     cr_expect_eq(strlen(model->joints[3].name), 2144 + strlen("#3"));
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* ---- time ---- */
@@ -92,7 +92,7 @@ static double cpu_s_of(int who)
 static double seconds_to_import(void)
 {
     const double before_s = cpu_s_of(RUSAGE_SELF) + cpu_s_of(RUSAGE_CHILDREN);
-    th_model_free(import_good(path));
+    th_model_destroy(import_good(path));
     return cpu_s_of(RUSAGE_SELF) + cpu_s_of(RUSAGE_CHILDREN) - before_s;
 }
 
@@ -142,7 +142,7 @@ __attribute__((format(printf, 1, 0))) static void check_path_of_descriptor(const
     snprintf(name, sizeof name, format, file);
     th_model *model = import_good(name);
     cr_expect_str_eq(model->name, "model.x");
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import_hostile, opens_what_its_own_descriptors_are)

@@ -3,7 +3,7 @@
 #include "fixture_document.h"
 #include "fixture_import.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -382,7 +382,7 @@ static void print_model(FILE *out, const char *file, const char *wishes)
     if (model->warning_count == 0)
         fputs("no warnings\n", out);
     show(out, model, wishes);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 typedef struct head {

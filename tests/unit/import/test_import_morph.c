@@ -4,7 +4,7 @@
 #include "fixture_gltf.h"
 #include "fixture_import.h"
 
-#include <throng/anim/exact.h>
+#include <anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ Test(import_morph, weights_beyond_the_limit_are_left_out)
     cr_expect_eq(model->weight_count, 0);
     cr_expect_eq(model->meshes[0].target_count, 0);
     cr_expect(is_warned(model, "more morph targets than fit"));
-    th_model_free(model);
+    th_model_destroy(model);
     free(body);
 }
 
@@ -64,8 +64,8 @@ static th_model *attach(const char *base_names, const char *donor_names, const c
     th_error err;
     if (th_model_attach_clips(base, donor, &both, &err) != TH_OK)
         both = NULL;
-    th_model_free(base);
-    th_model_free(donor);
+    th_model_destroy(base);
+    th_model_destroy(donor);
     return both;
 }
 
@@ -76,7 +76,7 @@ static void check_attached(th_model *model, double first, double second)
     th_exact_weights(model, &model->clips[1], 0, TH_INTERPOLATION_AUTHORED, weights);
     cr_expect_eq(weights[0], first);
     cr_expect_eq(weights[1], second);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 Test(import_morph, clips_attach_by_names_of_targets)
@@ -108,7 +108,7 @@ Test(import_morph, clips_attach_to_the_node_of_their_name)
     cr_expect_arr_eq(weights, ((double[]){0, 0, 0, 1}), sizeof weights);
     cr_expect_eq(both->clips[0].weight_track_count, 2);
     cr_expect_eq(both->clips[0].weight_tracks[0].weight, 2);
-    th_model_free(both);
-    th_model_free(base);
-    th_model_free(donor);
+    th_model_destroy(both);
+    th_model_destroy(base);
+    th_model_destroy(donor);
 }

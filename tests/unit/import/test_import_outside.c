@@ -2,12 +2,12 @@
 #include "fixture_folder.h"
 #include "fixture_import.h"
 
+#include <anim/archive.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <throng/anim/archive.h>
 #include <unistd.h>
 
 /* In all that a model can take of the file: a texture's bytes, the numbers of a buffer, the texture of a material. */
@@ -154,7 +154,7 @@ static void check_refused(const reference *r, const char *name, const char *part
     cr_assert_eq(result, TH_OK, "%s %s: %s", r->what, name, err.text);
     cr_expect(!has_stolen(model), "%s %s", r->what, name);
     cr_expect(is_warned(model, part) && is_warned(model, "outside the model's folder"), "%s %s", r->what, name);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 static void check_read(const reference *r, const char *name, bool allow_outside)
@@ -167,7 +167,7 @@ static void check_read(const reference *r, const char *name, bool allow_outside)
     cr_assert_eq(th_import(&desc, &model, &err), TH_OK, "%s %s: %s", r->what, name, err.text);
     cr_expect(r->is_shape || has_stolen(model), "%s %s", r->what, name);
     cr_expect(!is_warned(model, "outside the model's folder"), "%s %s", r->what, name);
-    th_model_free(model);
+    th_model_destroy(model);
 }
 
 /* All that lead to the file on some system. glTF's buffers and images are shown each, others some of them by turns. */
@@ -223,7 +223,7 @@ Test(import_outside, textures_of_another_machine_are_found_beside_the_model)
         write_model(&references[r], "C:\\Users\\artist\\skin.mtl");
         cr_assert_eq(import(in_models(references[r].model), &model, &err), TH_OK, "%s", err.text);
         cr_expect(has_stolen(model) || strcmp(references[r].what, "OBJ library") == 0, "%s", references[r].what);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 
@@ -236,7 +236,7 @@ Test(import_outside, models_may_be_links)
     snprintf(outside, sizeof outside, "%s/elsewhere.gltf", folder);
     cr_assert_eq(rename(in_models("model.gltf"), outside), 0);
     cr_assert_eq(symlink(outside, in_models("model.gltf")), 0);
-    th_model_free(import_good(in_models("model.gltf")));
+    th_model_destroy(import_good(in_models("model.gltf")));
 }
 
 Test(import_outside, a_fifo_is_no_file)

@@ -4,7 +4,7 @@
 #include "fixture_folder.h"
 #include "fixture_import.h"
 
-#include <throng/anim/sandbox.h>
+#include <anim/sandbox.h>
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* How many CPUs and how much memory there are: inside for control groups in a system of files that is made up. */
 #include "jobs/topology/cgroup.h"
 
-#include <throng/jobs/jobs.h>
+#include <jobs/jobs.h>
 
 #include <criterion/criterion.h>
 #include <ftw.h>

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -434,8 +435,10 @@ Test(jobs, refused_threads_leave_nothing_behind)
         for (int allowed = 0; allowed < 7; allowed++) {
             th_jobs *jobs = (th_jobs *)&jobs;
             atomic_store(&threads_until_refusal, allowed);
-            cr_expect_eq(th_jobs_create(&desc, &jobs), EAGAIN, "%s", th_scheduler_name(s));
+            th_error err;
+            cr_expect_eq(th_jobs_create(&desc, &jobs, &err), TH_ERR_ENVIRONMENT, "%s", th_scheduler_name(s));
             cr_expect_null(jobs);
+            cr_expect(strstr(err.text, "the system refuses 8 threads: "), "%s", err.text);
         }
     }
     for (int i = 0; i < 100 && threads_of_process() > before; i++)
@@ -445,26 +448,26 @@ Test(jobs, refused_threads_leave_nothing_behind)
     th_jobs_destroy(create_jobs(TH_SCHEDULER_WORK_STEALING, 8));
 }
 
-static int create_error(th_jobs_desc desc)
+static void expect_refused(th_jobs_desc desc, th_result wanted, const char *text)
 {
     th_jobs *jobs = (th_jobs *)&jobs;
-    const int error = th_jobs_create(&desc, &jobs);
-    cr_expect(!error || !jobs);
-    if (!error)
-        th_jobs_destroy(jobs);
-    return error;
+    th_error err;
+    cr_expect_eq(th_jobs_create(&desc, &jobs, &err), wanted, "%s", text);
+    cr_expect(!jobs && err.code == wanted && strstr(err.text, text), "%s: %s", text, err.text);
 }
 
 Test(jobs, bad_descriptions_are_refused)
 {
-    cr_expect_eq(create_error((th_jobs_desc){.threads = TH_JOBS_MAX_THREADS + 1}), EINVAL);
-    cr_expect_eq(create_error((th_jobs_desc){.scheduler = TH_SCHEDULER_COUNT}), EINVAL);
-    cr_expect_eq(create_error((th_jobs_desc){.scheduler = (th_scheduler)-1}), EINVAL);
-    cr_expect_eq(create_error((th_jobs_desc){.placement = TH_PLACEMENT_COUNT}), EINVAL);
+    expect_refused((th_jobs_desc){.threads = TH_JOBS_MAX_THREADS + 1}, TH_ERR_LIMIT, "257 threads");
+    expect_refused((th_jobs_desc){.scheduler = TH_SCHEDULER_COUNT}, TH_ERR_USAGE, "scheduler 5");
+    expect_refused((th_jobs_desc){.scheduler = (th_scheduler)-1}, TH_ERR_USAGE, "scheduler -1");
+    expect_refused((th_jobs_desc){.placement = TH_PLACEMENT_COUNT}, TH_ERR_USAGE, "placement 5");
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         const th_jobs_desc desc = {.scheduler = (th_scheduler)s, .threads = TH_JOBS_MAX_THREADS};
-        cr_expect_eq(create_error(desc), th_scheduler_available((th_scheduler)s) ? 0 : ENOTSUP, "%s",
-                     th_scheduler_name((th_scheduler)s));
+        if (th_scheduler_available((th_scheduler)s))
+            th_jobs_destroy(create_jobs((th_scheduler)s, TH_JOBS_MAX_THREADS));
+        else
+            expect_refused(desc, TH_ERR_ENVIRONMENT, th_scheduler_name((th_scheduler)s));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_CPUS = 256, UNKNOWN = 9999 };
 
@@ -384,7 +385,10 @@ Test(placement, no_pool_when_the_topology_is_refused)
     for (int p = 0; p < TH_PLACEMENT_COUNT; p++) {
         th_jobs *jobs;
         const th_jobs_desc desc = {.threads = 3, .placement = (th_placement)p};
-        cr_expect_eq(th_jobs_create(&desc, &jobs), p > TH_PLACEMENT_WORKERS ? ENODEV : 0);
+        th_error err = {.code = TH_OK};
+        cr_expect_eq(th_jobs_create(&desc, &jobs, &err), p > TH_PLACEMENT_WORKERS ? TH_ERR_ENVIRONMENT : TH_OK);
+        cr_expect(err.code == TH_OK || strstr(err.text, "cannot start or place 3 threads: No such device"), "%s",
+                  err.text);
         cr_expect_eq(jobs != NULL, p <= TH_PLACEMENT_WORKERS);
         th_jobs_destroy(jobs);
     }
@@ -401,7 +405,7 @@ static void check_pool(th_placement placement, const cpu_set_t *allowed, uint32_
     pretended_cpu = (int)here;
     cr_assert_eq(th_placement_find(placement, sched_getcpu(), m.expected - 1, cpus, &count), 0);
     cr_expect_eq(count, placement == TH_PLACEMENT_NONE ? 0 : places);
-    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
+    cr_assert_eq(th_jobs_create(&desc, &jobs, NULL), TH_OK);
     th_jobs_for(jobs, m.expected, 1, meet, &m);
     cr_expect(CPU_EQUAL(&m.masks[0], allowed), "%s moved the caller", th_placement_name(placement));
     for (uint32_t i = 1; i < m.expected; i++) {
@@ -451,7 +455,7 @@ Test(placement, a_worker_makes_way_for_the_caller_to_allowed_cpus_only)
     th_jobs *jobs;
     const cpu_set_t pair = pick_pair(cpus);
     pthread_setaffinity_np(pthread_self(), sizeof pair, &pair);
-    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 2, .placement = TH_PLACEMENT_WORKERS}, &jobs), 0);
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 2, .placement = TH_PLACEMENT_WORKERS}, &jobs, NULL), TH_OK);
     for (int turn = 0; turn < 20; turn++) {
         cpu_set_t here;
         CPU_ZERO(&here);
@@ -488,7 +492,7 @@ Test(placement, baselines_stay_placed_when_their_threads_change)
         th_jobs *pools[2];
         for (uint32_t i = 0; i < 2; i++) {
             const th_jobs_desc desc = {.threads = 2 + i, .scheduler = s, .placement = TH_PLACEMENT_WORKERS};
-            cr_assert_eq(th_jobs_create(&desc, &pools[i]), 0);
+            cr_assert_eq(th_jobs_create(&desc, &pools[i], NULL), TH_OK);
         }
         cr_assert_eq(th_placement_find(TH_PLACEMENT_WORKERS, sched_getcpu(), 2, cpus, &count), 0);
         for (uint32_t turn = 0; turn < 10; turn++) {

@@ -40,7 +40,7 @@ static th_report report_of(const th_options *o)
     cr_assert_eq(th_model_set_init(&model_set, &o->models, NULL, &err), TH_OK);
     coarsen_human(model_set.models[0], COARSE);
     const th_crowd_view_desc drawn = th_model_set_crowd_view_desc(&model_set, &o->crowd);
-    const th_scene_desc scene = th_model_set_scene_desc(&model_set, &o->crowd);
+    const th_scene_desc scene = th_model_set_scene_desc(&model_set, &o->crowd, &o->behaviour);
     th_bench_frames_init(&entries, &drawn, &o->picture, &scene);
     const th_external_benchmarks external = th_bench_frames_external(&entries);
     const th_bench_desc desc = {

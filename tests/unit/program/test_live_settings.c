@@ -70,40 +70,40 @@ static bool blend(th_action action)
 Test(live_settings, the_pace_of_a_blend)
 {
     cr_expect(!blend(TH_ACTION_PACE)); /* nothing is blended */
-    settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
-    settings.crowd.blend.pace = 0.1;
+    settings.behaviour.kind = TH_BEHAVIOUR_BLEND;
+    settings.behaviour.blend.pace = 0.1;
     cr_expect(blend(TH_ACTION_PACE + TH_ACTION_BACK));
-    cr_expect_eq(settings.crowd.blend.pace, 0);
+    cr_expect_eq(settings.behaviour.blend.pace, 0);
     cr_expect(!blend(TH_ACTION_PACE + TH_ACTION_BACK));
     cr_expect(blend(TH_ACTION_PACE));
     cr_expect(blend(TH_ACTION_PACE));
-    cr_expect_float_eq(settings.crowd.blend.pace, 0.2, 1e-12);
+    cr_expect_float_eq(settings.behaviour.blend.pace, 0.2, 1e-12);
     expect_description("100 characters, 2 threads, blend at 0.2");
     cr_expect(!blend(TH_ACTION_DOUBLE) && !apply(TH_ACTION_PACE));
 }
 
 Test(live_settings, the_weights_of_a_blend)
 {
-    settings.crowd.behaviour = TH_BEHAVIOUR_BLEND;
+    settings.behaviour.kind = TH_BEHAVIOUR_BLEND;
     cr_expect(!blend(TH_ACTION_WEIGHT)); /* of no clip */
     settings.clip = "jump";
     cr_expect(blend(TH_ACTION_WEIGHT));
-    cr_assert_eq(settings.crowd.blend.clip_count, 3);
-    cr_expect_str_eq(settings.crowd.blend.clips[0].name, "jump");
-    cr_expect_eq(settings.crowd.blend.clips[0].weight, 1.25);
-    cr_expect_str_eq(settings.crowd.blend.clips[1].name, "idle");
-    cr_expect_eq(settings.crowd.blend.clips[1].weight, 1);
-    cr_expect_str_eq(settings.crowd.blend.clips[2].name, "walk");
+    cr_assert_eq(settings.behaviour.blend.clip_count, 3);
+    cr_expect_str_eq(settings.behaviour.blend.clips[0].name, "jump");
+    cr_expect_eq(settings.behaviour.blend.clips[0].weight, 1.25);
+    cr_expect_str_eq(settings.behaviour.blend.clips[1].name, "idle");
+    cr_expect_eq(settings.behaviour.blend.clips[1].weight, 1);
+    cr_expect_str_eq(settings.behaviour.blend.clips[2].name, "walk");
     expect_description("100 characters, 2 threads, jump, blend, weight 1.25");
     for (int n = 0; n < 5; n++)
         cr_expect(blend(TH_ACTION_WEIGHT + TH_ACTION_BACK));
     cr_expect(!blend(TH_ACTION_WEIGHT + TH_ACTION_BACK));
-    cr_expect_eq(settings.crowd.blend.clips[0].weight, 0);
-    settings.crowd.blend.clips[0].weight = 0.25;
-    settings.crowd.blend.clips[1].weight = settings.crowd.blend.clips[2].weight = 0;
+    cr_expect_eq(settings.behaviour.blend.clips[0].weight, 0);
+    settings.behaviour.blend.clips[0].weight = 0.25;
+    settings.behaviour.blend.clips[1].weight = settings.behaviour.blend.clips[2].weight = 0;
     cr_expect(!blend(TH_ACTION_WEIGHT + TH_ACTION_BACK)); /* something has to play */
     cr_expect(blend(TH_ACTION_PACE));
-    cr_expect_eq(settings.crowd.blend.clip_count, 0);
+    cr_expect_eq(settings.behaviour.blend.clip_count, 0);
 }
 
 /* As in a build that has not all of them. */
@@ -143,11 +143,11 @@ Test(live_settings, choices_go_round)
     expect_round(TH_ACTION_INTERPOLATION, (unsigned *)&settings.crowd.compile.interpolation, TH_INTERPOLATION_COUNT);
     expect_round(TH_ACTION_LAYOUT, (unsigned *)&settings.crowd.layout, TH_LAYOUT_COUNT);
     expect_round(TH_ACTION_LOOK, (unsigned *)&settings.crowd.look, TH_LOOK_COUNT);
-    for (int k = 0; k <= TH_PALETTE_COUNT; k++) {
-        cr_expect_eq(settings.crowd.palette, (th_palette)k);
+    for (int k = 0; k <= TH_FORMAT_COUNT; k++) {
+        cr_expect_eq(settings.crowd.palette, (th_format)k);
         cr_expect(apply(TH_ACTION_PALETTE));
     }
-    cr_expect_eq(settings.crowd.palette, TH_PALETTE_F32);
+    cr_expect_eq(settings.crowd.palette, TH_FORMAT_F32);
 }
 
 Test(live_settings, shadows_come_back_as_they_were)
@@ -205,7 +205,7 @@ Test(live_settings, says_what_is_out_of_the_ordinary)
     expect_description("12,345 characters, 2 threads");
     settings = (th_live_settings){.crowd = {.count = 1,
                                             .jobs = {.threads = 1, .scheduler = TH_SCHEDULER_SERIAL},
-                                            .palette = TH_PALETTE_QUAT16,
+                                            .palette = TH_FORMAT_QUAT16,
                                             .compile = {.interpolation = TH_INTERPOLATION_NLERP},
                                             .layout = TH_LAYOUT_RING,
                                             .look = TH_LOOK_LOD},

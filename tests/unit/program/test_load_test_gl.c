@@ -27,7 +27,8 @@ static void open_crowd(void)
     cr_assert_eq(th_model_set_init(&model_set, &options.models, NULL, &err), TH_OK);
     coarsen_human(model_set.models[0], COARSE);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&model_set, &options.crowd);
-    cr_assert_eq(th_load_test_gl_init(&crowd, &desc, &options.picture, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_load_test_gl_init(&crowd, &desc, &options.behaviour, &options.picture, &err), TH_OK, "%s",
+                 err.text);
     renderer = th_load_test_gl_renderer(&crowd);
 }
 
@@ -142,7 +143,7 @@ Test(load_test_gl, stops_measuring_when_it_is_told_to)
 /* A copy of what is drawn, and one in f32, with a quarter to spare. */
 Test(load_test_gl, counts_the_memory_of_errors)
 {
-    static const th_palette palettes[] = {TH_PALETTE_F32, TH_PALETTE_QUAT16};
+    static const th_format palettes[] = {TH_FORMAT_F32, TH_FORMAT_QUAT16};
     static const double copies[] = {1.25 * 2, 1.25 * 4};
     for (int i = 0; i < 2; i++) {
         double found[2];
@@ -151,7 +152,8 @@ Test(load_test_gl, counts_the_memory_of_errors)
             th_crowd_view_desc desc = crowd.crowd;
             desc.palette = palettes[i];
             desc.error_every = 10 * measured;
-            cr_assert_eq(th_load_test_gl_init(&test, &desc, &options.picture, &err), TH_OK, "%s", err.text);
+            cr_assert_eq(th_load_test_gl_init(&test, &desc, &options.behaviour, &options.picture, &err), TH_OK, "%s",
+                         err.text);
             found[measured] = th_load_test_gl_renderer(&test).palette_copies;
             th_load_test_gl_fini(&test);
         }

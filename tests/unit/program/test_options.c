@@ -54,7 +54,7 @@ Test(options, reach_the_view_of_a_crowd)
     cr_assert_eq(th_model_set_init(&models, &options.models, NULL, &error), TH_OK);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&models, &options.crowd);
     cr_expect(desc.model_count == 1 && desc.clips[0] == 1 && desc.count == 7 && desc.seed == 2 && desc.share_hz == 3);
-    cr_expect(desc.layout == TH_LAYOUT_RING && desc.palette == TH_PALETTE_QUAT16 && desc.look == TH_LOOK_LOD);
+    cr_expect(desc.layout == TH_LAYOUT_RING && desc.palette == TH_FORMAT_QUAT16 && desc.look == TH_LOOK_LOD);
     cr_expect(desc.yaw_deg == 60 && desc.pitch_deg == 61 && desc.zoom == 2 && desc.shadow_pixels == 32);
     cr_expect(desc.isa == TH_ISA_SCALAR && desc.compile.interpolation == TH_INTERPOLATION_STEP);
     th_model_set_fini(&models);
@@ -70,7 +70,7 @@ Test(options, have_defaults_that_the_help_puts_into_words)
     cr_assert(parse("pose"));
     cr_expect_eq(options.models.clip, NULL);
     cr_assert(parse("render"));
-    cr_expect_eq(options.crowd.blend.pace, TH_DEFAULT_PACE);
+    cr_expect_eq(options.behaviour.blend.pace, TH_DEFAULT_PACE);
     cr_expect(options.crowd.far_lod == 4 && options.crowd.hold == 1);
     cr_expect(options.crowd.budget.ms == 0 && options.crowd.budget.bones == 0);
 }

@@ -5,9 +5,9 @@
 #include "src/serve/simulation/simulation_controller.h"
 
 #include <core/clock.h>
+#include <runtime/scene.h>
 #include <serve/model_registry.h>
-#include <throng/anim/human.h>
-#include <throng/runtime/scene.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -101,15 +101,15 @@ Test(simulation, plays_the_behaviour_of_its_settings)
         th_crowd *crowd;
         th_frame *frame;
         cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
-        cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK, "%s", err.text);
-        const th_frame_desc how = {.crowd = crowd, .jobs = simulation->jobs, .behaviour = scene->behaviour};
-        cr_assert_eq(th_frame_create(&how, &frame, &err), TH_OK, "%s", err.text);
-        cr_assert_eq(th_palette_create(crowd, &scenes[kind], &err), TH_OK, "%s", err.text);
-        th_frame_animate(frame, MOMENT_S, scenes[kind]);
+        cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, &err), TH_OK, "%s", err.text);
+        const th_frame_desc how = {.crowd = crowd, .jobs = simulation->jobs};
+        cr_assert_eq(th_frame_create_with(&how, scene->behaviour, &frame, &err), TH_OK, "%s", err.text);
+        cr_assert_eq(th_palettes_create(crowd, &scenes[kind], &err), TH_OK, "%s", err.text);
+        th_frame_run(frame, MOMENT_S, scenes[kind]);
         th_frame_destroy(frame);
         th_crowd_destroy(crowd);
         th_scene_destroy(scene);
-        th_frame_animate(simulation->frame, MOMENT_S, simulation->palettes);
+        th_frame_run(simulation->frame, MOMENT_S, simulation->palettes);
         cr_expect_eq(memcmp(simulation->palettes, scenes[kind], bytes), 0, "%s", th_behaviour_name(kind));
         for (unsigned other = 0; other < kind; other++)
             cr_expect_neq(memcmp(scenes[other], scenes[kind], bytes), 0, "%s plays what %s does",
@@ -117,7 +117,7 @@ Test(simulation, plays_the_behaviour_of_its_settings)
         th_simulation_destroy(simulation);
     }
     for (unsigned kind = 0; kind < TH_BEHAVIOUR_KIND_COUNT; kind++)
-        free(scenes[kind]);
+        th_palettes_destroy(scenes[kind]);
 }
 
 static uint64_t ticks_of(th_controller *controller)

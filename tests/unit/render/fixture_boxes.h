@@ -3,7 +3,7 @@
 #ifndef FIXTURE_BOXES_H
 #define FIXTURE_BOXES_H
 
-#include <throng/render/render_mesh.h>
+#include <render/render_mesh.h>
 
 /* Box i lies about the origin and follows entry i. In two parts, of which the second has an image and a colour of its
  * own. A line of the skeleton goes from box to box. */

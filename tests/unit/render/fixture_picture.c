@@ -1,7 +1,7 @@
 #include "fixture_picture.h"
 
-#include <throng/anim/crowd.h>
-#include <throng/core/cache_line.h>
+#include <anim/crowd.h>
+#include <core/cache_line.h>
 
 #include <cglm/cglm.h>
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@ enum { SEED = 1, NAN_BYTE = 0xFF };
 
 static th_error err;
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 END_BY(th_compiled_model_destroy)
 END_BY(th_render_mesh_destroy)
 
@@ -23,7 +23,7 @@ void test_models_add(test_models *c, th_model *model)
 {
     const uint32_t i = c->count++;
     cr_assert_lt(i, MOST_MODELS);
-    c->models[i] = at_end(end_by_th_model_free, model);
+    c->models[i] = at_end(end_by_th_model_destroy, model);
     cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &c->compiled_models[i], &err),
                  TH_OK, "%s", err.text);
     at_end(end_by_th_compiled_model_destroy, c->compiled_models[i]);
@@ -72,26 +72,23 @@ void *stage_alloc(stage *s, size_t bytes)
 }
 
 /* Scattered instances take models in turns: character k of mesh f is instance k * count + f. */
-stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_palette palette)
+stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_format palette)
 {
     const th_compiled_model *const *compiled_models = (const th_compiled_model *const *)c->compiled_models;
     stage s = {.palette = palette, .view = view_of_square(side)};
-    th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
     th_crowd *crowd;
-    th_instances_scatter(compiled_models, c->count, TH_NO_INDEX, SEED, instances, count);
     const th_crowd_desc desc = {.compiled_models = compiled_models,
                                 .compiled_model_count = c->count,
-                                .instances = instances,
-                                .instance_count = count,
+                                .capacity = count,
                                 .isa = TH_ISA_SCALAR,
-                                .palette = palette};
+                                .format = palette};
     cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
-    free(instances);
+    cr_assert_eq(th_crowd_scatter(crowd, count, TH_NO_INDEX, SEED, NULL, &err), TH_OK, "%s", err.text);
 
     size_t gpu_instances = th_crowd_palette_bytes(crowd);
     stage_alloc(&s, gpu_instances + count * sizeof(th_gpu_instance));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, s.slot, scratch);
+    th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), time_s, s.slot, scratch);
     for (uint32_t f = 0; f < c->count; f++) {
         const th_palette_range run = th_crowd_palettes(crowd, f);
         s.meshes[s.mesh_count++] = c->meshes[f];

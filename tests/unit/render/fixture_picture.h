@@ -4,8 +4,8 @@
 
 #include "fixture_gl.h"
 
-#include <throng/anim/compiled_model.h>
-#include <throng/render/crowd_renderer.h>
+#include <anim/compiled_model.h>
+#include <render/crowd_renderer.h>
 
 enum { MOST_MODELS = 4, DRAWS = 64 };
 
@@ -23,7 +23,7 @@ void test_models_add(test_models *c, th_model *model); /* which ends with the te
 typedef struct stage {
     const th_render_mesh *meshes[DRAWS];
     uint32_t mesh_count;
-    th_palette palette;
+    th_format palette;
     char *slot;
     size_t slot_bytes;
     th_draw draws[DRAWS];
@@ -39,7 +39,7 @@ th_gpu_instance instance_on_square(uint32_t i, uint32_t side, double model_size)
 
 /* A crowd of `count`, dealt out to the test_models in turns, in a mix of all clips; the same palettes on every machine.
  */
-stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_palette palette);
+stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_format palette);
 
 /* Room for palettes and stands, of not a number throughout: what nobody writes is not seen. */
 void *stage_alloc(stage *s, size_t bytes);

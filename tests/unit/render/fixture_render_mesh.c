@@ -1,7 +1,8 @@
 #include "fixture_render_mesh.h"
+#include "random_model.h"
 
+#include <anim/exact.h>
 #include <core/half.h>
-#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -33,7 +34,8 @@ stick *make_stick(void)
                           .material_count = 2,
                           .materials = s->materials,
                           .textures = s->textures,
-                          .size = 3};
+                          .size = 3,
+                          .arena = OWN_ARENA};
     return s;
 }
 

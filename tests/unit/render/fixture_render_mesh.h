@@ -4,7 +4,7 @@
 
 #include "fixture_end.h"
 
-#include <throng/render/render_mesh.h>
+#include <render/render_mesh.h>
 
 enum { STICK_JOINTS = 300 };
 

@@ -6,13 +6,14 @@
 #include <string.h>
 
 th_crowd_view *shown, *shown_base;
+th_crowd_behaviour shown_behaviour;
 uint64_t most_bytes;
 bool maps_nothing, pretend_hardware;
 
 static th_crowd_view_desc desc_of_base;
 static th_error err;
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 
 const th_gl_info *__wrap_th_gl_get_info(const th_gl *context);
 
@@ -30,7 +31,7 @@ const th_gl_info *__wrap_th_gl_get_info(const th_gl *context)
 th_model *open_shown(void)
 {
     open_gl();
-    return at_end(end_by_th_model_free, create_coarse_human());
+    return at_end(end_by_th_model_destroy, create_coarse_human());
 }
 
 void close_shown(void)
@@ -42,7 +43,7 @@ void close_shown(void)
 th_crowd_view *prepare(const th_crowd_view_desc *desc)
 {
     th_crowd_view *prepared;
-    cr_assert_eq(th_crowd_view_prepare(desc, shown_base, &prepared, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_view_prepare(desc, &shown_behaviour, shown_base, &prepared, &err), TH_OK, "%s", err.text);
     return prepared;
 }
 
@@ -61,7 +62,6 @@ void show(const th_crowd_view_desc *desc)
         forget_base();
     desc_of_base = *desc;
     desc_of_base.count = 1;
-    desc_of_base.instances = NULL;
     th_crowd_view *next = prepare(&desc_of_base);
     th_crowd_view_release(shown_base, next);
     shown_base = next;

@@ -5,9 +5,10 @@
 
 #include "fixture_gl.h"
 
-#include <throng/render/crowd_view.h>
+#include <render/crowd_view.h>
 
 extern th_crowd_view *shown, *shown_base;
+extern th_crowd_behaviour shown_behaviour; /* of those to come */
 
 /* With a coarse human, which ends with the test. */
 th_model *open_shown(void);

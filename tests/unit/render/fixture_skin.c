@@ -218,7 +218,7 @@ static th_render_mesh *skin_mesh(const stage *s, const th_draw *draw, uint32_t k
 stage stage_skinned(const stage *from)
 {
     const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    stage out = {.palette = TH_PALETTE_F32, .view = from->view};
+    stage out = {.palette = TH_FORMAT_F32, .view = from->view};
     stage_alloc(&out, DRAWS * (STRIDE + sizeof(th_gpu_instance)));
     for (const th_draw *draw = from->draws; draw < from->draws + from->draw_count; draw++)
         for (uint32_t k = 0; k < draw->count; k++) {
@@ -229,7 +229,7 @@ stage stage_skinned(const stage *from)
             out.meshes[i] = skin_mesh(from, draw, k);
             out.draws[out.draw_count++] = (th_draw){
                 .mesh = i, .count = 1, .palette_offset = i * STRIDE, .palette_stride = STRIDE, .instance_offset = at};
-            th_palette_write(TH_PALETTE_F32, identity, NULL, out.slot + i * STRIDE);
+            th_palette_write(TH_FORMAT_F32, identity, NULL, out.slot + i * STRIDE);
             *instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
             memcpy(instance->tint, ((const th_gpu_instance *)(from->slot + draw->instance_offset))[k].tint,
                    sizeof instance->tint);

@@ -3,13 +3,13 @@
  * writes which buffer, who reads it, and which barriers come between them. */
 #include "fixture_shown.h"
 
+#include <core/cache_line.h>
 #include <criterion/criterion.h>
 #include <glad/gl.h>
+#include <render/gpu_evaluator.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <throng/core/cache_line.h>
-#include <throng/render/gpu_evaluator.h>
 
 enum { MOST = 256, POINTS = 16, FRAMES = 6 }; /* names of objects, binding points, frames */
 
@@ -230,12 +230,12 @@ static void draw_frames(th_fetch fetch, th_gpu_mapping mapping, bool sharing)
     };
     show(&desc);
     const th_crowd_view_parts parts = th_crowd_view_get_parts(shown);
-    cr_assert_eq(parts.evaluator, TH_EVALUATOR_GPU, "%s", parts.fallback);
-    cr_assert_eq(parts.culling, sharing ? TH_EVALUATOR_CPU : TH_EVALUATOR_GPU, "%s", parts.fallback);
+    cr_assert_eq(parts.evaluator, TH_EVALUATOR_GPU, "%s", th_crowd_view_fallback(shown));
+    cr_assert_eq(parts.culling, sharing ? TH_EVALUATOR_CPU : TH_EVALUATOR_GPU, "%s", th_crowd_view_fallback(shown));
     const th_target *target = make_target(64, 36, 1);
     const th_camera camera = th_camera_look_at((float[]){0, 3, 40}, (float[]){0, 0, 0});
     for (int frame = 0; frame < FRAMES; frame++)
-        th_crowd_view_frame(shown, frame, &camera, target, 64, 36);
+        th_crowd_view_frame(shown, frame, &camera, target);
     th_crowd_view_await_stats(shown);
     cr_expect_gt(th_crowd_view_get_stats(shown).visible, 0);
 

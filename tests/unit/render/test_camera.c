@@ -3,7 +3,7 @@
 #include "fixture_end.h"
 #include "random_model.h"
 
-#include <throng/render/camera.h>
+#include <render/camera.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -357,6 +357,28 @@ CHECK(camera, sees_what_is_not_in_the_middle)
         cr_expect(reached > 0.97 && reached < 1.001, "%d: up to %g", i, reached);
         cr_expect(e.low[2] > -1.001 && e.high[2] < 1.001, "from %g to %g of the depth", e.low[2], e.high[2]);
         cr_expect_geq(far.distance, near.distance * 0.9999f);
+    }
+}
+
+CHECK(camera, is_valid_within_its_ranges)
+{
+    const th_camera good = th_camera_look_at((const float[3]){0, 1, 5}, (const float[3]){0, 0, 0});
+    const struct {
+        size_t field;
+        float value;
+    } bad[] = {
+        {offsetof(th_camera, target[1]), NAN},  {offsetof(th_camera, yaw_rad), INFINITY},
+        {offsetof(th_camera, pitch_rad), NAN},  {offsetof(th_camera, distance), 0},
+        {offsetof(th_camera, distance), NAN},   {offsetof(th_camera, distance), INFINITY},
+        {offsetof(th_camera, fov_y_rad), 0},    {offsetof(th_camera, fov_y_rad), 3.15F},
+        {offsetof(th_camera, near_z), 0},       {offsetof(th_camera, far_z), good.near_z},
+        {offsetof(th_camera, far_z), INFINITY},
+    };
+    cr_expect(th_camera_is_valid(&good) && !th_camera_is_valid(NULL));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        th_camera camera = good;
+        memcpy((char *)&camera + bad[i].field, &bad[i].value, sizeof bad[i].value);
+        cr_expect(!th_camera_is_valid(&camera), "%zu", i);
     }
 }
 

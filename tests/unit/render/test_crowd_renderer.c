@@ -6,7 +6,7 @@
 #include "fixture_skin.h"
 #include "random_model.h"
 
-#include <throng/anim/synthetic.h>
+#include <anim/synthetic.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -35,10 +35,10 @@ static test_models models_of(th_model *model)
 static stage stage_humans(uint32_t count, uint32_t side)
 {
     const test_models c = models_of(create_coarse_human());
-    return stage_crowd(&c, count, side, 1.25, TH_PALETTE_F32);
+    return stage_crowd(&c, count, side, 1.25, TH_FORMAT_F32);
 }
 
-static size_t palette_stride(const th_render_mesh *mesh, th_palette palette)
+static size_t palette_stride(const th_render_mesh *mesh, th_format palette)
 {
     const size_t bytes = th_palette_entries(mesh->bone_count, mesh->weight_count) * th_palette_entry_bytes(palette);
     return (bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
@@ -68,7 +68,7 @@ static void random_entry(uint64_t *state, uint32_t i, uint32_t count, bool mirro
 }
 
 /* `count` characters of a mesh of boxes in random poses. */
-static stage stage_boxes_as(const th_render_mesh *mesh, uint32_t count, th_palette palette, bool mirrors)
+static stage stage_boxes_as(const th_render_mesh *mesh, uint32_t count, th_format palette, bool mirrors)
 {
     const size_t stride = palette_stride(mesh, palette);
     stage s = {.meshes = {mesh}, .mesh_count = 1, .palette = palette, .view = view_of_square(4), .draw_count = 1};
@@ -99,7 +99,7 @@ static stage stage_boxes_as(const th_render_mesh *mesh, uint32_t count, th_palet
 
 static stage stage_boxes(const th_render_mesh *mesh, uint32_t count)
 {
-    return stage_boxes_as(mesh, count, TH_PALETTE_F32, false);
+    return stage_boxes_as(mesh, count, TH_FORMAT_F32, false);
 }
 
 /* ---- comparing ---- */
@@ -133,7 +133,7 @@ static void check_ways(const stage *s, const uint8_t *wanted)
             w.block_bytes = blocks[b];
             w.upload = b % 2 ? TH_RING_UNSYNCHRONIZED : TH_RING_AUTO;
             snprintf(what, sizeof what, "%u of %s by %s, blocks of %zu bytes", s->draws[0].count,
-                     th_palette_name(s->palette), th_fetch_name(w.fetch), w.block_bytes);
+                     th_format_name(s->palette), th_fetch_name(w.fetch), w.block_bytes);
             expect_same(what, s, &w, wanted);
         }
 }
@@ -144,10 +144,10 @@ CHECK(crowd_renderer, all_ways_give_the_same_picture)
 {
     const uint32_t counts[] = {0, 1, 16};
     const test_models c = models_of(create_coarse_human());
-    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+    for (int palette = 0; palette < TH_FORMAT_COUNT; palette++) {
         const uint8_t *nobody = NULL;
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-            stage s = stage_crowd(&c, counts[i], SIDE, 1.25, (th_palette)palette);
+            stage s = stage_crowd(&c, counts[i], SIDE, 1.25, (th_format)palette);
             const uint8_t *wanted = shoot(&s, &plainly);
             nobody = nobody ? nobody : wanted;
             cr_expect_geq(count_other_pixels(wanted, nobody), 100 * counts[i], "%u characters hardly to be seen",
@@ -228,9 +228,9 @@ static void expect_skinned(const char *what, const stage *s)
 CHECK(crowd_renderer, humans_are_skinned_as_on_the_cpu)
 {
     test_models c = models_of(create_human());
-    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
-        stage s = stage_crowd(&c, 4, 2, 1.25, (th_palette)palette);
-        expect_skinned(th_palette_name(s.palette), &s);
+    for (int palette = 0; palette < TH_FORMAT_COUNT; palette++) {
+        stage s = stage_crowd(&c, 4, 2, 1.25, (th_format)palette);
+        expect_skinned(th_format_name(s.palette), &s);
     }
 }
 
@@ -265,9 +265,9 @@ CHECK(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
     materials[1].alpha = TH_ALPHA_MASK;
     materials[1].alpha_cutoff = 0.5F;
     mesh->materials = materials;
-    for (int palette = 0; palette < TH_PALETTE_QUAT; palette++) { /* which has no weights */
-        stage s = stage_boxes_as(mesh, 6, (th_palette)palette, false);
-        expect_skinned(th_palette_name(s.palette), &s);
+    for (int palette = 0; palette < TH_FORMAT_QUAT; palette++) { /* which has no weights */
+        stage s = stage_boxes_as(mesh, 6, (th_format)palette, false);
+        expect_skinned(th_format_name(s.palette), &s);
         const uint8_t *wanted = shoot(&s, &plainly);
         check_ways(&s, wanted);
         for (uint32_t k = 0; k < 6; k++) /* without weights it is another picture */
@@ -314,12 +314,12 @@ CHECK(crowd_renderer, skeletons_throw_shadows_of_lines)
 /* Axes of different lengths, mirrors, and more than 256 bones. */
 CHECK(crowd_renderer, boxes_are_lit_as_on_the_cpu)
 {
-    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+    for (int palette = 0; palette < TH_FORMAT_COUNT; palette++) {
         for (int mirrors = 0; mirrors < 2; mirrors++) {
-            const stage s = stage_boxes_as(boxes_create(12), 4, (th_palette)palette, mirrors);
-            expect_skinned(mirrors ? "mirrors" : th_palette_name(s.palette), &s);
+            const stage s = stage_boxes_as(boxes_create(12), 4, (th_format)palette, mirrors);
+            expect_skinned(mirrors ? "mirrors" : th_format_name(s.palette), &s);
         }
-        const stage many = stage_boxes_as(boxes_create(300), 4, (th_palette)palette, false);
+        const stage many = stage_boxes_as(boxes_create(300), 4, (th_format)palette, false);
         expect_skinned("300 bones", &many);
     }
 }
@@ -337,10 +337,10 @@ CHECK(crowd_renderer, skeleton_lines_end_at_joints)
     th_render_mesh_line_end *ends = borrow(still.line_end_count * sizeof *ends);
     for (uint32_t i = 0; i < still.line_end_count; i++) {
         float entry[12];
-        th_palette_read(TH_PALETTE_F32, s.slot + mesh->line_ends[i].bone * sizeof entry, NULL, entry);
+        th_palette_read(TH_FORMAT_F32, s.slot + mesh->line_ends[i].bone * sizeof entry, NULL, entry);
         ends[i] = (th_render_mesh_line_end){{entry[3], entry[7], entry[11]}, 0};
     }
-    th_palette_write(TH_PALETTE_F32, (const float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, NULL, s.slot);
+    th_palette_write(TH_FORMAT_F32, (const float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, NULL, s.slot);
     still.line_ends = ends;
     s.meshes[0] = &still;
     expect_same("joints", &s, &plainly, wanted);
@@ -356,8 +356,8 @@ CHECK(crowd_renderer, several_figures_in_one_picture)
     cr_assert_eq(th_synthetic_create(&tree, &model, NULL), TH_OK);
     test_models_add(&c, model);
     th_render_mesh *boxes = boxes_create(5);
-    const stage people = stage_crowd(&c, 6, 3, 1.25, TH_PALETTE_F32);
-    const stage more = stage_boxes_as(boxes, 4, TH_PALETTE_F32, true);
+    const stage people = stage_crowd(&c, 6, 3, 1.25, TH_FORMAT_F32);
+    const stage more = stage_boxes_as(boxes, 4, TH_FORMAT_F32, true);
     const size_t behind = (people.slot_bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
     stage s = people;
     stage_alloc(&s, behind + more.slot_bytes);
@@ -405,7 +405,7 @@ static box *make_box(void)
     b->part[1].material = 0;
     b->stage = stage_boxes(b->mesh, 1);
     b->stage.view = view_of_square(1);
-    th_palette_write(TH_PALETTE_F32, (const float[]){2, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b->stage.slot);
+    th_palette_write(TH_FORMAT_F32, (const float[]){2, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b->stage.slot);
     th_gpu_instance *instance = (th_gpu_instance *)(b->stage.slot + b->stage.draws[0].instance_offset);
     *instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
     b->nobody = b->stage;
@@ -562,7 +562,7 @@ CHECK(crowd_renderer, culling_changes_nothing_that_is_closed)
     box *b = make_box();
     for (int mirrored = 0; mirrored < 2; mirrored++) {
         const float x = mirrored ? -2 : 2;
-        th_palette_write(TH_PALETTE_F32, (const float[]){x, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b->stage.slot);
+        th_palette_write(TH_FORMAT_F32, (const float[]){x, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, NULL, b->stage.slot);
         b->part->culling = TH_CULL_NONE;
         const uint8_t *both = shoot(&b->stage, &with_shadows);
         b->part->culling = mirrored ? TH_CULL_FRONT : TH_CULL_BACK;
@@ -592,7 +592,7 @@ CHECK(crowd_renderer, a_plain_picture_is_of_tints_alone)
 CHECK(crowd_renderer, appearances_are_drawn_as_they_are_exported)
 {
     test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 4, 2, 0.3, TH_PALETTE_F32);
+    stage s = stage_crowd(&c, 4, 2, 0.3, TH_FORMAT_F32);
     th_gpu_instance *instances = (th_gpu_instance *)(s.slot + s.draws[0].instance_offset);
     for (uint32_t appearance = 0; appearance < 5; appearance++) {
         th_model *dressed;
@@ -696,8 +696,8 @@ CHECK(crowd_renderer, the_driver_decides_how_palettes_are_read)
 CHECK(crowd_renderer, characters_stand_where_their_shadows_begin)
 {
     test_models c = models_of(create_coarse_human());
-    stage s = stage_crowd(&c, 1, 1, 0, TH_PALETTE_F32);
-    stage nobody = stage_crowd(&c, 0, 1, 0, TH_PALETTE_F32);
+    stage s = stage_crowd(&c, 1, 1, 0, TH_FORMAT_F32);
+    stage nobody = stage_crowd(&c, 0, 1, 0, TH_FORMAT_F32);
     const uint8_t *standing = shoot(&s, &plainly), *empty = shoot(&nobody, &plainly);
     way shadows = plainly;
     shadows.shadow_pixels = 1024;

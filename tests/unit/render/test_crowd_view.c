@@ -7,7 +7,7 @@
 #include "render/view/upload.h"
 
 #include <anim/clip_choice.h>
-#include <throng/render/ring.h>
+#include <render/ring.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -51,6 +51,7 @@ static void begin_check(void)
 {
     pretend_hardware = false;
     losses = 0;
+    shown_behaviour = (th_crowd_behaviour){0};
     s.desc = (th_crowd_view_desc){.models = {s.human},
                                   .clips = {TH_NO_INDEX},
                                   .model_count = 1,
@@ -58,7 +59,7 @@ static void begin_check(void)
                                   .seed = 1,
                                   .compile = {.bound_m = 0.0001},
                                   .fetch = TH_FETCH_TEXTURE,
-                                  .palette = TH_PALETTE_F32,
+                                  .palette = TH_FORMAT_F32,
                                   .far_lod = 4,
                                   .yaw_deg = 25,
                                   .pitch_deg = 18,
@@ -76,11 +77,11 @@ TestSuite(crowd_view, .init = open_crowd, .fini = close_shown);
 
 static bool draw(int frame)
 {
-    return th_crowd_view_frame(shown, frame / 60.0, &s.camera, s.target, WIDTH, HEIGHT);
+    return th_crowd_view_frame(shown, frame / 60.0, &s.camera, s.target);
 }
 
 /* The picture of the embedded crowd, and how it was written. */
-static const uint8_t *shoot(th_palette palette, th_writes *writes)
+static const uint8_t *shoot(th_format palette, th_writes *writes)
 {
     s.desc.palette = th_palette_for(palette, gl);
     make_crowd();
@@ -92,29 +93,29 @@ static const uint8_t *shoot(th_palette palette, th_writes *writes)
 
 CHECK(crowd_view, streams_to_a_gpu_and_draws_the_same)
 {
-    for (int p = 0; p < TH_PALETTE_COUNT; p++) {
+    for (int p = 0; p < TH_FORMAT_COUNT; p++) {
         th_writes writes;
         pretend_hardware = false;
-        const uint8_t *software = shoot((th_palette)p, &writes);
+        const uint8_t *software = shoot((th_format)p, &writes);
         if (__real_th_gl_get_info(gl)->software)
             cr_expect_eq(writes, TH_WRITES_CACHED);
         pretend_hardware = true;
-        const uint8_t *hardware = shoot((th_palette)p, &writes);
+        const uint8_t *hardware = shoot((th_format)p, &writes);
         cr_expect_eq(writes, TH_WRITES_STREAMED);
-        cr_expect_arr_eq(hardware, software, BYTES, "%s", th_palette_name((th_palette)p));
+        cr_expect_arr_eq(hardware, software, BYTES, "%s", th_format_name((th_format)p));
     }
 }
 
 /* A GPU gets fewer bytes, a software renderer less work in the vertex shader. */
 CHECK(crowd_view, chooses_palettes_by_renderer)
 {
-    s.desc.palette = TH_PALETTE_AUTO;
+    s.desc.palette = TH_FORMAT_AUTO;
     for (int hardware = 0; hardware < 2; hardware++) {
         pretend_hardware = hardware;
         hide();
         cr_assert_eq(th_crowd_view_create(&s.desc, gl, &shown, &err), TH_OK, "%s", err.text);
         const bool software = !hardware && __real_th_gl_get_info(gl)->software;
-        cr_expect_eq(th_crowd_view_get_parts(shown).palette, software ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
+        cr_expect_eq(th_crowd_view_get_parts(shown).palette, software ? TH_FORMAT_F32 : TH_FORMAT_QUAT);
     }
 }
 
@@ -159,7 +160,7 @@ CHECK(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
     th_crowd_view *crowd_view;
     s.desc.count = TH_GPU_INSTANCE_PALETTES + 1;
-    cr_assert_eq(th_crowd_view_prepare(&s.desc, NULL, &crowd_view, &err), TH_ERR_LIMIT);
+    cr_assert_eq(th_crowd_view_prepare(&s.desc, NULL, NULL, &crowd_view, &err), TH_ERR_LIMIT);
     cr_expect_str_eq(err.text, "4194305 characters; at most 4194304 can be drawn");
     cr_expect_null(crowd_view);
 }
@@ -324,7 +325,7 @@ CHECK(crowd_view_levels, draws_those_who_behave_where_they_have_walked)
     double widest = 0;
     s.desc.share_hz = 60;
     s.desc.far_lod = 0;
-    s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
+    shown_behaviour.kind = TH_BEHAVIOUR_GRAPH;
     make_street(2);
     for (int n = 0; n < 3; n++) {
         look(0, 9);
@@ -510,20 +511,20 @@ static uint32_t pixels_off(const uint8_t *one, const uint8_t *other)
 CHECK(crowd_view, draws_the_shared_pose)
 {
     enum { HZ = 10 };
-    static th_instance instances[STREET];
+    static th_spawn instances[STREET];
     const uint8_t *wanted = NULL;
     const th_model *model = s.human;
     for (uint32_t i = 0; i < STREET; i++) { /* four characters a step, in the middles of some steps of a clip */
         const uint32_t clip = i % model->clip_count;
         const double duration_s = model->clips[clip].duration_ticks / model->clips[clip].ticks_per_second;
         const double steps = round(duration_s * HZ), step = fmod(7.0 * (i / 4), steps);
-        instances[i] = (th_instance){.clip = clip, .phase_s = (step + 0.5) / steps * duration_s};
+        instances[i] = (th_spawn){.clip = clip, .phase_s = (step + 0.5) / steps * duration_s};
     }
-    s.desc.instances = instances;
-    for (int p = TH_PALETTE_F32; p < TH_PALETTE_COUNT; p++)
+    shown_behaviour.instances = instances;
+    for (int p = TH_FORMAT_F32; p < TH_FORMAT_COUNT; p++)
         for (uint32_t n = 0; n < 5; n++) {
             static const uint32_t far[] = {0, 0, 3, 5, TH_RENDER_MESH_LODS - 1};
-            s.desc.palette = (th_palette)p;
+            s.desc.palette = (th_format)p;
             s.desc.share_hz = n == 0 ? 0 : HZ;
             s.desc.far_lod = far[n];
             make_street(2);
@@ -538,7 +539,7 @@ CHECK(crowd_view, draws_the_shared_pose)
                 wanted = picture;
             } else {
                 cr_expect_leq(pixels_off(picture, wanted), 2, "%s from level %u: %u pixels off",
-                              th_palette_name((th_palette)p), far[n], pixels_off(picture, wanted));
+                              th_format_name((th_format)p), far[n], pixels_off(picture, wanted));
                 cr_expect(near == stats.listed || stats.evaluated < stats.listed);
                 cr_expect_geq(stats.evaluated, near);
             }
@@ -565,8 +566,8 @@ CHECK(crowd_view_levels, poses_and_draws_far_characters_with_fewer_joints)
     for (int turn = 0; turn < 6; turn++) { /* levels and behaviours are made once */
         static const int of_turns[] = {0, 2, 1, 1, 0, 2};
         const int n = of_turns[turn];
-        s.desc.palette = n == 2 ? TH_PALETTE_QUAT : TH_PALETTE_F32;
-        s.desc.behaviour = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
+        s.desc.palette = n == 2 ? TH_FORMAT_QUAT : TH_FORMAT_F32;
+        shown_behaviour.kind = n == 1 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         s.desc.joint_lod = turn >= 3;
         make_street(2);
         look(0, 9);
@@ -656,7 +657,7 @@ static void check_budget(th_behaviour_kind behaviour, uint32_t poses)
     static const uint32_t threads[] = {1, 3, 16};
     static th_crowd_view_stats wanted[FLIGHT];
     const uint32_t bones = s.human->bone_count;
-    s.desc.behaviour = behaviour;
+    shown_behaviour.kind = behaviour;
     s.desc.budget.bones = (uint64_t)poses * bones;
     for (size_t n = 0; n < (is_nightly() ? sizeof threads / sizeof *threads : 2); n++) {
         uint32_t changes = 0, most_listed = 0, shared = 0, held = 0, fewer_joints = 0, over = 0;
@@ -738,6 +739,26 @@ CHECK(crowd_view, a_budget_that_all_fit_changes_nothing)
 }
 
 /* Behaviours and joint levels take long to make: who needs them comes last. */
+/* Zero is the default, and models may be given compiled. */
+CHECK(crowd_view, draws_what_it_is_given_compiled)
+{
+    th_compiled_model *compiled;
+    th_compiled_model_desc how = s.desc.compile;
+    how.model = s.human;
+    cr_assert_eq(th_compiled_model_create(&how, &compiled, &err), TH_OK);
+    make_crowd();
+    cr_expect(draw(10));
+    const uint8_t *wanted = read_target(s.target);
+    s.desc.models[0] = NULL;
+    s.desc.compiled_models = (const th_compiled_model *const[]){compiled};
+    s.desc.zoom = 0;
+    make_crowd();
+    cr_expect(draw(10));
+    cr_expect_arr_eq(read_target(s.target), wanted, th_target_bytes(s.target));
+    forget_base();
+    th_compiled_model_destroy(compiled);
+}
+
 Test(crowd_view, checks)
 {
     run_checks("crowd_view");

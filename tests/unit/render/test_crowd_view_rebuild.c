@@ -5,7 +5,7 @@
 #include "render/view/crowd_view_parts.h"
 #include <cli/model_set.h>
 
-#include <throng/render/crowd_view.h>
+#include <render/crowd_view.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static void close_all(void)
 static void begin_check(void)
 {
     while (model_set.count > 1)
-        th_model_free(model_set.models[--model_set.count]);
+        th_model_destroy(model_set.models[--model_set.count]);
 }
 
 TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all);
@@ -66,7 +66,7 @@ static th_result prepare(const settings *s, const th_crowd_view *base, th_crowd_
     *out = NULL;
     const th_result result = th_model_set_choose_clip(&chosen, s->clip, &err);
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&chosen, &s->crowd);
-    return result == TH_OK ? th_crowd_view_prepare(&desc, base, out, &err) : result;
+    return result == TH_OK ? th_crowd_view_prepare(&desc, NULL, base, out, &err) : result;
 }
 
 static th_crowd_view *create(const settings *s)
@@ -79,7 +79,7 @@ static th_crowd_view *create(const settings *s)
 
 static const uint8_t *draw_from(th_crowd_view *crowd_view, const th_camera *camera, int picture)
 {
-    th_crowd_view_frame(crowd_view, 1.25, camera, target, WIDTH, HEIGHT);
+    th_crowd_view_frame(crowd_view, 1.25, camera, target);
     th_target_resolve(target);
     th_target_read(target, pictures[picture]);
     return pictures[picture];
@@ -120,7 +120,7 @@ static const struct {
     {SET(count) = 1, .is_seen = true},
     {SET(jobs.threads) = 3, .is_hidden = true},
     {SET(jobs.scheduler) = TH_SCHEDULER_SERIAL, .is_hidden = true},
-    {SET(palette) = TH_PALETTE_QUAT16, .is_seen = true},
+    {SET(palette) = TH_FORMAT_QUAT16, .is_seen = true},
     {SET(compile.interpolation) = TH_INTERPOLATION_STEP, .is_seen = true},
     {.clip = "walk", .is_seen = true},
     {SET(layout) = TH_LAYOUT_STREET, .is_seen = true},

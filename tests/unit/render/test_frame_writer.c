@@ -3,7 +3,7 @@
 #include "fixture_folder.h"
 #include "random_model.h"
 
-#include <throng/render/frame_writer.h>
+#include <render/frame_writer.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -343,6 +343,35 @@ static void begin_check(void)
     err = (th_error){0};
 }
 
+/* Of which nothing ends with ours. */
+CHECK(gl, draws_in_a_context_of_the_caller)
+{
+    th_gl *theirs;
+    uint8_t read[4];
+    open_headless();
+    theirs = gl;
+    cr_assert_eq(th_gl_create(&(th_gl_desc){.load = eglGetProcAddress, .debug = true}, &gl, &err), TH_OK);
+    cr_expect_eq(th_gl_get_info(gl)->kind, TH_GL_KIND_CURRENT);
+    cr_expect_str_eq(th_gl_get_info(gl)->renderer, th_gl_get_info(theirs)->renderer);
+    cr_expect_null(th_gl_window(gl));
+    th_target *target = make_target(16, 16, 4);
+    th_target_bind(target);
+    glClearColor(1, 0, 0, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    th_target_resolve(target);
+    glBindFramebuffer(GL_FRAMEBUFFER, th_target_framebuffer(target));
+    glReadPixels(8, 8, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, read);
+    cr_expect_arr_eq(read, ((uint8_t[]){255, 0, 0, 255}), 4);
+    end_all();
+    cr_expect_eq(th_gl_check(gl, "in a context of the caller", &err), TH_OK, "%s", err.text);
+    th_gl_destroy(gl);
+    cr_expect_eq(eglGetError(), EGL_SUCCESS);
+    cr_expect(eglGetCurrentContext() && glGetString(GL_VERSION));
+    th_gl_destroy(theirs);
+    cr_expect_eq(th_gl_create(&(th_gl_desc){.load = eglGetProcAddress}, &gl, &err), TH_ERR_ENVIRONMENT);
+    expect_in(err.text, "the current context");
+}
+
 /* What another driver may skip comes last. */
 Test(gl, checks)
 {

@@ -7,8 +7,8 @@
 #include "fixture_program.h"
 #include "random_model.h"
 
-#include <throng/anim/crowd.h>
-#include <throng/core/cache_line.h>
+#include <anim/crowd.h>
+#include <core/cache_line.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -27,7 +27,7 @@ static th_error error;
 
 TestSuite(golden, .init = open_llvmpipe, .fini = close_gl);
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 END_BY(th_compiled_model_destroy)
 
 /* ---- the embedded human ---- */
@@ -43,7 +43,7 @@ static const test_models *human(void)
 
 static stage humans(double at_s)
 {
-    return stage_crowd(human(), COUNT, SIDE, at_s, TH_PALETTE_F32);
+    return stage_crowd(human(), COUNT, SIDE, at_s, TH_FORMAT_F32);
 }
 
 static stage skeletons(double at_s)
@@ -138,7 +138,7 @@ static stage outfits(double at_s)
     }
 
     uint32_t *indices[OUTFIT];
-    th_model *model, *plain = at_end(end_by_th_model_free, create_human()); /* whose names and clips the model has */
+    th_model *model, *plain = at_end(end_by_th_model_destroy, create_human()); /* whose names and clips the model has */
     cr_assert_eq(th_model_dress(plain, 0, &model, &error), TH_OK, "%s", error.text);
     cr_assert_eq(model->mesh_count, 1);
     const th_mesh *mesh = &model->meshes[0];
@@ -171,7 +171,7 @@ static stage outfits(double at_s)
     test_models c = {0};
     test_models_add(&c, model);
     cr_assert(c.meshes[0]->part_count == OUTFIT && c.meshes[0]->image_count == 1);
-    return stage_crowd(&c, COUNT, SIDE, at_s, TH_PALETTE_F32);
+    return stage_crowd(&c, COUNT, SIDE, at_s, TH_FORMAT_F32);
 }
 
 /* ---- layers: three humans, of whom the middle one blends what the others play ---- */
@@ -219,7 +219,7 @@ static const th_compiled_model *leaning(void)
     static th_compiled_model *compiled;
     if (compiled)
         return compiled;
-    const th_model *model = at_end(end_by_th_model_free, lean_human());
+    const th_model *model = at_end(end_by_th_model_destroy, lean_human());
     cr_assert_leq(model->joint_count, 64);
     th_mask_from_joint(model, th_model_find_joint(model, "clavicle_r"), weights[ARM]);
     for (uint32_t j = 0; j < model->joint_count; j++)
@@ -238,12 +238,8 @@ static stage stage_trio(const trio *plays)
 {
     static const uint8_t counts[TRIO] = {MOST_LAYERS, MOST_LAYERS, MOST_LAYERS};
     const th_compiled_model *compiled = leaning();
-    th_instance instances[TRIO] = {{.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}};
-    const th_crowd_desc desc = {.compiled_models = &compiled,
-                                .compiled_model_count = 1,
-                                .instances = instances,
-                                .instance_count = TRIO,
-                                .isa = TH_ISA_SCALAR};
+    th_spawn instances[TRIO] = {{.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}, {.clip = TH_NO_INDEX}};
+    const th_crowd_desc desc = {.compiled_models = &compiled, .compiled_model_count = 1, .isa = TH_ISA_SCALAR};
     const th_crowd_layers layers = {plays->layers[0], counts, MOST_LAYERS};
     stage s = {.meshes = {human()->meshes[0]}, .mesh_count = 1, .view = view_of_square(2), .draw_count = 1};
     float *clip = s.view.clip_from_world;
@@ -252,11 +248,11 @@ static stage stage_trio(const trio *plays)
         column[1] = 1.3F * column[1] - 0.12F * column[3];
     }
     th_crowd *crowd;
-    cr_assert_eq(th_crowd_create(&desc, &crowd, &error), TH_OK, "%s", error.text);
+    cr_assert_eq(th_crowd_create_with(&desc, instances, TRIO, &crowd, &error), TH_OK, "%s", error.text);
     const size_t palettes = th_crowd_palette_bytes(crowd);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     stage_alloc(&s, palettes + TRIO * sizeof(th_gpu_instance));
-    th_crowd_update_layers(crowd, 0, th_crowd_batch_count(crowd), 0, &layers, s.slot, scratch);
+    th_crowd_pose_layers(crowd, 0, th_crowd_batch_count(crowd), 0, &layers, s.slot, NULL, scratch);
     for (int i = 0; i < TRIO; i++) { /* side by side across the view, half turned to it */
         const float at = 1.2F * (float)(i - 1);
         ((th_gpu_instance *)(void *)(s.slot + palettes))[i] = (th_gpu_instance){

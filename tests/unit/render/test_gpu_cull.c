@@ -9,14 +9,14 @@
 #include "gl/program.h"
 #include "view/crowd_view_parts.h"
 
+#include <anim/device_program.h>
+#include <anim/synthetic.h>
 #include <criterion/criterion.h>
 #include <glad/gl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <throng/anim/device_program.h>
-#include <throng/anim/synthetic.h>
 
 enum { WIDTH = 160, HEIGHT = 90 };
 
@@ -24,7 +24,7 @@ enum { MODELS = 4, GROUPS = 2 * MODELS * TH_RENDER_MESH_LODS };
 
 static th_model *human, *jolted, *stepped, *bones;
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 
 static void begin_check(void)
 {
@@ -48,7 +48,7 @@ static void open_with_models(void)
     cr_assert_eq(th_synthetic_create(&rig, &bones, NULL), TH_OK);
     th_model *const models[] = {jolted, stepped, bones};
     for (int m = 0; m < 3; m++)
-        at_end(end_by_th_model_free, models[m]);
+        at_end(end_by_th_model_destroy, models[m]);
     /* Joints turn in one place so fast that the clip becomes several stretches. */
     const float s = sinf(0.6F), c = cosf(0.6F);
     for (uint32_t j = 0; j < jolted->clips[0].channel_count; j++) {
@@ -92,8 +92,7 @@ static th_crowd_view_desc desc_of(th_evaluator evaluator, th_layout_kind layout,
 static th_crowd_view *create_culled(const th_crowd_view_desc *desc)
 {
     show(desc);
-    cr_assert_eq(th_crowd_view_get_parts(shown).culling, desc->evaluator, "%s",
-                 th_crowd_view_get_parts(shown).fallback);
+    cr_assert_eq(th_crowd_view_get_parts(shown).culling, desc->evaluator, "%s", th_crowd_view_fallback(shown));
     return shown;
 }
 
@@ -155,7 +154,7 @@ static void list_by_cpu(th_crowd_view *v, double time_s, const th_gpu_cull_frame
         out->instances[k].position[2] = v->cull->z[list[k]];
     }
     th_crowd_set_active(v->crowd, list, out->listed);
-    th_crowd_seek(v->crowd, 0, th_crowd_batch_count(v->crowd), time_s, out->cursors);
+    th_crowd_cursors(v->crowd, 0, th_crowd_batch_count(v->crowd), time_s, out->cursors);
 }
 
 static void read_buffer(GLuint buffer, size_t offset, size_t bytes, void *out)
@@ -277,7 +276,7 @@ static void draw(const th_target *target, int frame)
     th_camera camera = th_crowd_view_camera(shown, (float)WIDTH / HEIGHT, HUGE_VAL);
     th_camera_zoom(&camera, 1 / (1 + (float)frame / 4));
     th_crowd_view_fit_depth(shown, &camera);
-    cr_expect(th_crowd_view_frame(shown, frame / 7.0, &camera, target, WIDTH, HEIGHT));
+    cr_expect(th_crowd_view_frame(shown, frame / 7.0, &camera, target));
 }
 
 /* Statistics are those of the last frame. */
@@ -334,13 +333,13 @@ CHECK(gpu_cull_exactly, draws_the_pictures_of_the_scalar_kernel)
 {
     th_crowd_view_desc desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 1);
     desc.count = 60;
-    for (int way = 0; way < 2 * TH_PALETTE_COUNT; way++) {
+    for (int way = 0; way < 2 * TH_FORMAT_COUNT; way++) {
         const int palette = way / 2, fetch = way % 2;
-        desc.palette = (th_palette)palette;
+        desc.palette = (th_format)palette;
         desc.fetch = fetch ? TH_FETCH_STORAGE : TH_FETCH_TEXTURE;
         desc.upload = (fetch + palette) % 2 ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
         desc.gpu_mapping = (fetch + palette / 2) % 2 ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
-        compare_pictures(desc, th_palette_name(desc.palette));
+        compare_pictures(desc, th_format_name(desc.palette));
     }
     desc = desc_of(TH_EVALUATOR_CPU, TH_LAYOUT_STREET, 1);
     desc.count = 60;
@@ -536,7 +535,7 @@ static uint32_t trace_frames(th_evaluator evaluator, uint32_t count)
     const th_target *target = make_target(WIDTH, HEIGHT, 4);
     const th_camera camera = th_camera_look_at((float[]){0, 3, 40}, (float[]){0, 0, 0});
     for (int frame = 0; frame < TH_RING_SLOTS + 1; frame++)
-        th_crowd_view_frame(v, frame, &camera, target, WIDTH, HEIGHT);
+        th_crowd_view_frame(v, frame, &camera, target);
     cr_expect(th_crowd_view_get_stats(v).visible > 20);
     jobs_run = 0;
     if (by_gpu)
@@ -544,7 +543,7 @@ static uint32_t trace_frames(th_evaluator evaluator, uint32_t count)
     const size_t before = allocations;
     watch();
     for (int frame = 0; frame < FRAMES; frame++)
-        th_crowd_view_frame(v, frame, &camera, target, WIDTH, HEIGHT);
+        th_crowd_view_frame(v, frame, &camera, target);
     unwatch();
     cr_expect_eq(allocations, before);
     protect_characters(v, PROT_READ | PROT_WRITE);
@@ -582,8 +581,8 @@ static void expect_cpu(const th_crowd_view_desc *desc, const char *why)
     const th_crowd_view_parts parts = th_crowd_view_get_parts(shown);
     cr_expect_eq(parts.evaluator, TH_EVALUATOR_GPU);
     cr_expect_eq(parts.culling, TH_EVALUATOR_CPU);
-    cr_expect_eq(strncmp(parts.fallback, "the CPU culls, not the GPU: ", 28), 0);
-    cr_expect(strstr(parts.fallback, why), "%s", parts.fallback);
+    cr_expect_eq(strncmp(th_crowd_view_fallback(shown), "the CPU culls, not the GPU: ", 28), 0);
+    cr_expect(strstr(th_crowd_view_fallback(shown), why), "%s", th_crowd_view_fallback(shown));
     th_crowd_view_await_stats(shown);
 }
 
@@ -612,8 +611,8 @@ static void expect_evaluator(const th_crowd_view_desc *desc, th_evaluator evalua
     show(desc);
     const th_crowd_view_parts parts = th_crowd_view_get_parts(shown);
     cr_expect_eq(parts.evaluator, evaluator, "%s", why);
-    cr_expect_eq(parts.fallback[0] == '\0', why[0] == '\0');
-    cr_expect(strstr(parts.fallback, why), "%s", parts.fallback);
+    cr_expect_eq(th_crowd_view_fallback(shown)[0] == '\0', why[0] == '\0');
+    cr_expect(strstr(th_crowd_view_fallback(shown), why), "%s", th_crowd_view_fallback(shown));
     draw(make_target(WIDTH, HEIGHT, 4), 1);
 }
 
@@ -622,10 +621,11 @@ CHECK(gpu_cull, leaves_to_the_kernels_what_it_cannot_pose_and_says_why)
 {
     th_crowd_view_desc usual = desc_of(TH_EVALUATOR_GPU, TH_LAYOUT_STREET, 1);
     usual.count = 60;
-    th_crowd_view_desc behaves = usual, exact = usual, looks = usual, by_itself = usual;
+    th_crowd_view_desc exact = usual, looks = usual, by_itself = usual;
     expect_evaluator(&usual, TH_EVALUATOR_GPU, "");
-    behaves.behaviour = TH_BEHAVIOUR_FADE;
-    expect_evaluator(&behaves, TH_EVALUATOR_CPU, "the characters have a behaviour, which blends clips");
+    shown_behaviour.kind = TH_BEHAVIOUR_FADE;
+    expect_evaluator(&usual, TH_EVALUATOR_CPU, "the characters have a behaviour, which blends clips");
+    shown_behaviour.kind = TH_BEHAVIOUR_NONE;
     exact.compile.sampling = TH_SAMPLING_EXACT;
     expect_evaluator(&exact, TH_EVALUATOR_CPU, "human plays ");
     looks.look = TH_LOOK_WORKERS;

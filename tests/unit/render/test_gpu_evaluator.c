@@ -5,12 +5,12 @@
 #include "fixture_morph.h"
 #include "fixture_nightly.h"
 
+#include <anim/synthetic.h>
+#include <core/cache_line.h>
 #include <criterion/criterion.h>
 #include <glad/gl.h>
-#include <throng/anim/human.h>
-#include <throng/anim/synthetic.h>
-#include <throng/core/cache_line.h>
-#include <throng/render/gpu_evaluator.h>
+#include <render/gpu_evaluator.h>
+#include <throng/throng.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void open_all(void)
 
 TestSuite(gpu_evaluator, .init = open_all, .fini = close_gl);
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 END_BY(th_compiled_model_destroy)
 END_BY(th_crowd_destroy)
 END_BY(th_gpu_evaluator_destroy)
@@ -58,7 +58,7 @@ static const th_model *make_human(void)
 {
     th_model *human;
     cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    return at_end(end_by_th_model_free, human);
+    return at_end(end_by_th_model_destroy, human);
 }
 
 static const th_compiled_model *compile(const th_model *model, th_sampling sampling)
@@ -66,11 +66,11 @@ static const th_compiled_model *compile(const th_model *model, th_sampling sampl
     return at_end(end_by_th_compiled_model_destroy, make_compiled(model, sampling));
 }
 
-static th_crowd *create_crowd(const th_crowd_desc *desc)
+static th_crowd *create_crowd(const th_compiled_model *const *compiled, uint32_t model_count, const th_spawn *instances,
+                              uint32_t count, th_format format)
 {
-    th_crowd *crowd;
-    cr_assert_eq(th_crowd_create(desc, &crowd, &err), TH_OK, "%s", err.text);
-    return at_end(end_by_th_crowd_destroy, crowd);
+    const th_crowd_desc as = {.isa = TH_ISA_SCALAR, .format = format};
+    return at_end(end_by_th_crowd_destroy, crowd_of(compiled, model_count, instances, count, as));
 }
 
 static th_gpu_evaluator *create_evaluator(const th_gpu_evaluator_desc *desc)
@@ -81,27 +81,21 @@ static th_gpu_evaluator *create_evaluator(const th_gpu_evaluator_desc *desc)
 }
 
 /* Clips that play exact have no frames: their characters stand. */
-static void settle(const th_compiled_model *compiled, th_instance *instances, uint32_t count)
+static void settle(const th_compiled_model *compiled, th_spawn *instances, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (instances[i].clip != TH_NO_INDEX && !th_compiled_model_clip_report(compiled, instances[i].clip)->compiled)
             instances[i].clip = TH_NO_INDEX;
 }
 
-static th_crowd *make_crowd(const th_compiled_model *compiled, th_palette palette, uint32_t count, uint64_t seed)
+static th_crowd *make_crowd(const th_compiled_model *compiled, th_format palette, uint32_t count, uint64_t seed)
 {
-    th_instance *instances = borrow(count * sizeof *instances);
-    th_instances_scatter(&compiled, 1, TH_NO_INDEX, seed, instances, count);
+    th_spawn *instances = borrow(count * sizeof *instances);
+    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, seed, instances, count);
     for (uint32_t i = 3; i < count; i += 7)
         instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
     settle(compiled, instances, count);
-    const th_crowd_desc desc = {.compiled_models = &compiled,
-                                .compiled_model_count = 1,
-                                .instances = instances,
-                                .instance_count = count,
-                                .isa = TH_ISA_SCALAR,
-                                .palette = palette};
-    return create_crowd(&desc);
+    return create_crowd(&compiled, 1, instances, count, palette);
 }
 
 static void *pose_by_kernel(const th_crowd *crowd, double time_s)
@@ -109,7 +103,7 @@ static void *pose_by_kernel(const th_crowd *crowd, double time_s)
     void *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd) + 64);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd) + 64);
     memset(palette, 0xa5, th_crowd_palette_bytes(crowd));
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, palette, scratch);
+    th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), time_s, palette, scratch);
     free(scratch);
     return palette;
 }
@@ -131,7 +125,7 @@ static size_t differences(th_gpu_evaluator *evaluator, const th_crowd *crowd, do
 }
 
 /* At so many times, the beginning and one long before it among them. */
-static size_t posed_wrong(const th_compiled_model *compiled, th_palette palette, th_gpu_mapping mapping, uint32_t times)
+static size_t posed_wrong(const th_compiled_model *compiled, th_format palette, th_gpu_mapping mapping, uint32_t times)
 {
     const th_gpu_evaluator_desc desc = {
         .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = palette, .mapping = mapping};
@@ -152,13 +146,13 @@ enum { FEW = 2, MANY = 50 }; /* times */
 typedef struct options {
     th_interpolation curve;
     th_keys keys;
-    th_palette palette;
+    th_format palette;
     th_gpu_mapping mapping;
 } options;
 
 /* Drivers take half a second to compile a shader, and there is one for each of these: so curves meet all palettes, and
- * any other two options each other, in CURVES * TH_PALETTE_COUNT of them. */
-static options options_of(int curve, th_palette palette)
+ * any other two options each other, in CURVES * TH_FORMAT_COUNT of them. */
+static options options_of(int curve, th_format palette)
 {
     return (options){curves[curve], (th_keys)((curve + (int)palette) % 2), palette,
                      (curve + (int)palette / 2) % 2 ? TH_GPU_MAPPING_JOINT : TH_GPU_MAPPING_CHARACTER};
@@ -172,14 +166,14 @@ static bool check_model(const th_model *model, options o, uint32_t times)
         at_end(end_by_th_compiled_model_destroy,
                make_compiled_as(model, (th_compiled_model_desc){.interpolation = o.curve, .keys = o.keys}));
     const bool can = !th_compiled_model_obstacle(compiled, o.palette);
-    for (th_palette palette = 0; palette < TH_PALETTE_COUNT && can; palette++)
+    for (th_format palette = 0; palette < TH_FORMAT_COUNT && can; palette++)
         for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
             if (is_nightly() ? th_compiled_model_obstacle(compiled, palette) != NULL
                              : palette != o.palette || mapping != o.mapping)
                 continue;
-            const size_t wrong = posed_wrong(compiled, palette, mapping, palette == TH_PALETTE_F32 ? times : FEW);
+            const size_t wrong = posed_wrong(compiled, palette, mapping, palette == TH_FORMAT_F32 ? times : FEW);
             cr_expect_eq(wrong, 0, "%s, %s, %s-bit keys, %s, %s: %zu bytes differ", model->name,
-                         th_interpolation_name(o.curve), o.keys == TH_KEYS_16 ? "16" : "32", th_palette_name(palette),
+                         th_interpolation_name(o.curve), o.keys == TH_KEYS_16 ? "16" : "32", th_format_name(palette),
                          th_gpu_mapping_name(mapping), wrong);
         }
     return can;
@@ -191,10 +185,10 @@ static bool check_model(const th_model *model, options o, uint32_t times)
  * quaternions: they wait for the next that can. */
 CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_random_models)
 {
-    for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++)
+    for (th_format palette = 0; palette < TH_FORMAT_COUNT; palette++)
         for (uint32_t n = palette, c = 0; c < CURVES; n++) {
             const random_desc desc = variety(n);
-            c += check_model(at_end(end_by_th_model_free, random_model(&desc)), options_of((int)c, palette), FEW);
+            c += check_model(at_end(end_by_th_model_destroy, random_model(&desc)), options_of((int)c, palette), FEW);
             cr_assert_lt(n, 100);
         }
 }
@@ -202,34 +196,35 @@ CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_random_mo
 /* The human, morph weights, files, and synthetic rigs, one of which changes its scale. */
 CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_real_and_synthetic_models)
 {
-    static const th_palette palettes[TH_SYNTHETIC_SHAPE_COUNT] = {TH_PALETTE_QUAT, TH_PALETTE_F32, TH_PALETTE_QUAT16};
+    static const th_format palettes[TH_SYNTHETIC_SHAPE_COUNT] = {TH_FORMAT_QUAT, TH_FORMAT_F32, TH_FORMAT_QUAT16};
     const random_desc morphed = {.seed = 5, .joint_count = 9, .clip_count = 1, .key_count = 8, .swing_rad = 0.2};
-    for (th_palette palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+    for (th_format palette = 0; palette < TH_FORMAT_COUNT; palette++) {
         options o = options_of(NLERP, palette);
         o.keys = TH_KEYS_32;
         cr_expect(check_model(make_human(), o, MANY));
     }
     for (int c = NLERP; c < CURVES; c++)
         cr_expect(
-            check_model(at_end(end_by_th_model_free, morph_model(&morphed, 30)), options_of(c, TH_PALETTE_F32), FEW));
+            check_model(at_end(end_by_th_model_destroy, morph_model(&morphed, 30)), options_of(c, TH_FORMAT_F32), FEW));
     for (th_synthetic_shape shape = 0; shape < TH_SYNTHETIC_SHAPE_COUNT; shape++) {
         th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
         th_model *model;
         desc.shape = shape;
         desc.joints = 150;
-        desc.moving_scale = palettes[shape] == TH_PALETTE_F32;
+        desc.moving_scale = palettes[shape] == TH_FORMAT_F32;
         cr_assert_eq(th_synthetic_create(&desc, &model, NULL), TH_OK);
-        cr_expect(check_model(at_end(end_by_th_model_free, model), options_of((int)shape + 1, palettes[shape]), MANY));
+        cr_expect(
+            check_model(at_end(end_by_th_model_destroy, model), options_of((int)shape + 1, palettes[shape]), MANY));
     }
 }
 
 CHECK(gpu_evaluator_exactly, writes_the_bytes_of_the_scalar_kernel_for_files)
 {
     static const char *const files[] = {"BVH/Boxing_Toes.bvh", "X/Testwuson.X"};
-    options o = {TH_INTERPOLATION_AUTHORED, TH_KEYS_32, TH_PALETTE_F32, TH_GPU_MAPPING_CHARACTER};
+    options o = {TH_INTERPOLATION_AUTHORED, TH_KEYS_32, TH_FORMAT_F32, TH_GPU_MAPPING_CHARACTER};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         o.mapping = f == 0 ? TH_GPU_MAPPING_CHARACTER : TH_GPU_MAPPING_JOINT;
-        cr_expect(check_model(at_end(end_by_th_model_free, import_good(testmodel(files[f]))), o, MANY));
+        cr_expect(check_model(at_end(end_by_th_model_destroy, import_good(testmodel(files[f]))), o, MANY));
     }
 }
 
@@ -239,22 +234,21 @@ CHECK(gpu_evaluator_exactly, poses_the_active_characters_of_several_models)
 {
     enum { ALL = 300, ACTIVE = 130 };
     const random_desc small = variety(5);
-    th_instance instances[ALL];
+    th_spawn instances[ALL];
     uint32_t active[ACTIVE];
     const th_compiled_model *compiled[] = {
-        compile(at_end(end_by_th_model_free, random_model(&small)), TH_SAMPLING_COMPILED),
+        compile(at_end(end_by_th_model_destroy, random_model(&small)), TH_SAMPLING_COMPILED),
         compile(make_human(), TH_SAMPLING_COMPILED)};
-    th_instances_scatter(compiled, 2, TH_NO_INDEX, 3, instances, ALL);
+    th_spawns_scatter(compiled, 2, TH_NO_INDEX, 3, instances, ALL);
     for (uint32_t i = 0; i < ALL; i++)
         settle(compiled[instances[i].model], &instances[i], 1);
     for (uint32_t i = 0; i < ACTIVE; i++)
         active[i] = (i * 7 + 3) % ALL;
-    const th_crowd_desc desc = {compiled, 2, instances, ALL, TH_ISA_SCALAR, TH_PALETTE_F32, TH_WRITES_AUTO};
-    th_crowd *crowd = create_crowd(&desc);
+    th_crowd *crowd = create_crowd(compiled, 2, instances, ALL, TH_FORMAT_F32);
     th_crowd_set_active(crowd, active, ACTIVE);
     const void *wanted = at_end(free, pose_by_kernel(crowd, 3.25));
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++) {
-        const th_gpu_evaluator_desc evaluator_desc = {gl, compiled, 2, TH_PALETTE_F32, mapping, crowd};
+        const th_gpu_evaluator_desc evaluator_desc = {gl, compiled, 2, TH_FORMAT_F32, mapping, crowd};
         void *got = borrow(th_crowd_palette_bytes(crowd));
         cr_assert_eq(th_gpu_evaluator_read(create_evaluator(&evaluator_desc), crowd, 3.25, got, &err), TH_OK, "%s",
                      err.text);
@@ -268,9 +262,9 @@ CHECK(gpu_evaluator_exactly, poses_the_active_characters_of_several_models)
 CHECK(gpu_evaluator_exactly, takes_the_mapping_that_was_faster)
 {
     const th_compiled_model *compiled = compile(make_human(), TH_SAMPLING_COMPILED);
-    const th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
+    const th_crowd *crowd = make_crowd(compiled, TH_FORMAT_F32, COUNT, 7);
     th_gpu_evaluator_desc desc = {
-        .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = TH_PALETTE_F32, .crowd = crowd};
+        .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .palette = TH_FORMAT_F32, .crowd = crowd};
     th_gpu_evaluator *evaluator = create_evaluator(&desc);
     th_gpu_mapping_choice choice = th_gpu_evaluator_choice(evaluator);
     const uint64_t character_ns = choice.ns[TH_GPU_MAPPING_CHARACTER], joint_ns = choice.ns[TH_GPU_MAPPING_JOINT];
@@ -291,7 +285,7 @@ static const th_model *model_that_waits(uint32_t depth)
 {
     const random_desc desc = {
         .seed = 1, .joint_count = 2 * depth, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 4, .swing_rad = 0.1};
-    th_model *model = at_end(end_by_th_model_free, random_model(&desc));
+    th_model *model = at_end(end_by_th_model_destroy, random_model(&desc));
     for (uint32_t j = depth; j < 2 * depth; j++)
         ((th_joint *)model->joints)[j].parent = 2 * depth - 1 - j;
     return model;
@@ -327,7 +321,7 @@ CHECK(gpu_evaluator, refuses_what_cannot_be_posed)
     info->storage_block_bytes = 1 << 16;
     expect_failure(&desc, TH_ERR_INPUT, "the clips of human take ");
     *info = real;
-    desc.crowd = make_crowd(human, TH_PALETTE_F32, 65536, 7);
+    desc.crowd = make_crowd(human, TH_FORMAT_F32, 65536, 7);
     cr_expect_eq(th_gpu_evaluator_choice(create_evaluator(&desc)).mapping, TH_GPU_MAPPING_CHARACTER);
     desc.mapping = TH_GPU_MAPPING_JOINT;
     expect_failure(&desc, TH_ERR_INPUT, "65536 characters take a work group each, and a GPU takes 65535");
@@ -342,7 +336,7 @@ CHECK(gpu_evaluator_exactly, takes_the_mapping_that_a_skeleton_allows)
     const th_gpu_mapping wanted[] = {TH_GPU_MAPPING_JOINT, TH_GPU_MAPPING_CHARACTER};
     for (int i = 0; i < 2; i++) {
         const th_compiled_model *compiled = compile(models[i], TH_SAMPLING_COMPILED);
-        const th_crowd *crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7);
+        const th_crowd *crowd = make_crowd(compiled, TH_FORMAT_F32, COUNT, 7);
         const th_gpu_evaluator_desc desc = {
             .gl = gl, .compiled_models = &compiled, .compiled_model_count = 1, .crowd = i == 0 ? NULL : crowd};
         info->shared_memory_bytes = shared[i];
@@ -359,10 +353,10 @@ CHECK(gpu_evaluator_exactly, binds_palettes_in_pieces)
 {
     const random_desc desc = variety(2);
     const th_compiled_model *compiled =
-        compile(at_end(end_by_th_model_free, random_model(&desc)), TH_SAMPLING_COMPILED);
+        compile(at_end(end_by_th_model_destroy, random_model(&desc)), TH_SAMPLING_COMPILED);
     ((th_gl_info *)th_gl_get_info(gl))->storage_block_bytes = 20000;
     for (th_gpu_mapping mapping = TH_GPU_MAPPING_CHARACTER; mapping < TH_GPU_MAPPING_COUNT; mapping++)
-        cr_expect_eq(posed_wrong(compiled, TH_PALETTE_F32, mapping, FEW), 0);
+        cr_expect_eq(posed_wrong(compiled, TH_FORMAT_F32, mapping, FEW), 0);
 }
 
 /* Only if characters may be posed in the model, as in a joint level; one of the crowd that nobody got has no frames
@@ -372,24 +366,21 @@ CHECK(gpu_evaluator_exactly, says_which_clip_is_played_from_authored_keys)
     static const char why[] = "human plays walk from its authored keys";
     const th_model *human = make_human();
     const th_compiled_model *both[] = {compile(human, TH_SAMPLING_COMPILED), compile(human, TH_SAMPLING_EXACT)};
-    const th_instance instance = {.clip = 1, .speed = 1};
+    const th_spawn instance = {.clip = 1, .speed = 1};
     const uint32_t apart[] = {0, 1}, level[] = {0, 0};
-    const th_crowd *exact = create_crowd(&(th_crowd_desc){
-        .compiled_models = &both[1], .compiled_model_count = 1, .instances = &instance, .instance_count = 1});
+    const th_crowd *exact = create_crowd(&both[1], 1, &instance, 1, TH_FORMAT_F32);
     cr_expect_eq(th_crowd_check_device(exact, NULL, &err), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, why);
-    const th_crowd *levels = create_crowd(&(th_crowd_desc){
-        .compiled_models = both, .compiled_model_count = 2, .instances = &instance, .instance_count = 1});
+    const th_crowd *levels = create_crowd(both, 2, &instance, 1, TH_FORMAT_F32);
     cr_expect_eq(th_crowd_check_device(levels, NULL, &err), TH_OK);
     cr_expect_eq(th_crowd_check_device(levels, apart, &err), TH_OK);
     cr_expect_eq(th_crowd_check_device(levels, level, &err), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, why);
     const th_gpu_evaluator_desc gpu = {
         .gl = gl, .compiled_models = both, .compiled_model_count = 2, .mapping = TH_GPU_MAPPING_CHARACTER};
-    th_instance instances[COUNT];
-    th_instances_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
-    const th_crowd_desc desc = {both, 2, instances, COUNT, TH_ISA_SCALAR, TH_PALETTE_F32, TH_WRITES_AUTO};
-    cr_expect_eq(differences(create_evaluator(&gpu), create_crowd(&desc), 1.5), 0);
+    th_spawn instances[COUNT];
+    th_spawns_scatter(both, 1, TH_NO_INDEX, 3, instances, COUNT);
+    cr_expect_eq(differences(create_evaluator(&gpu), create_crowd(both, 2, instances, COUNT, TH_FORMAT_F32), 1.5), 0);
 }
 
 /* ---- what goes wrong ---- */
@@ -432,7 +423,7 @@ CHECK(gpu_evaluator, says_what_goes_wrong_in_the_driver)
     th_gpu_evaluator_desc desc = {.gl = gl,
                                   .compiled_models = &compiled,
                                   .compiled_model_count = 1,
-                                  .crowd = make_crowd(compiled, TH_PALETTE_F32, COUNT, 7)};
+                                  .crowd = make_crowd(compiled, TH_FORMAT_F32, COUNT, 7)};
     get_shader = glad_glGetShaderiv;
     get_buffer = glad_glGetBufferParameteri64v;
     get_error = glad_glGetError;

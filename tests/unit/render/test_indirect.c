@@ -25,7 +25,7 @@ TestSuite(indirect, .init = open_llvmpipe, .fini = close_gl);
 /* Two groups in the picture, at levels 0 and 1, and one that is only in the shadow map. */
 static stage make_stage(const th_render_mesh *mesh, uint32_t shadow_lod)
 {
-    const size_t bytes = th_palette_entries(BONES, WEIGHTS) * th_palette_entry_bytes(TH_PALETTE_F32),
+    const size_t bytes = th_palette_entries(BONES, WEIGHTS) * th_palette_entry_bytes(TH_FORMAT_F32),
                  stride = (bytes + 255) / 256 * 256;
     static const struct {
         uint32_t lod, first, count;

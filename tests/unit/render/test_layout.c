@@ -5,8 +5,8 @@
 
 #include "render/view/surroundings.h"
 
-#include <throng/anim/crowd.h>
-#include <throng/render/layout.h>
+#include <anim/crowd.h>
+#include <render/layout.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -256,7 +256,7 @@ static double drawn_at(const th_layout *layout, const th_crowd *crowd, uint32_t 
     th_instance_transform p;
     float entry[12];
     th_layout_place(layout, i, i + 1, time_s, &p);
-    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, palettes, scratch);
+    th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), time_s, palettes, scratch);
     memcpy(entry, palettes + th_crowd_palette_offset(crowd, i), sizeof entry);
     return (double)(cosf(p.heading_rad) * p.position[2] + p.scale * entry[11]);
 }
@@ -277,16 +277,14 @@ CHECK(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
         motions[i].locomotion = 0;
     const th_layout layout = make(TH_LAYOUT_STREET, &locomotion, 1, STRIDERS, 0);
     th_compiled_model *compiled;
-    th_instance instances[STRIDERS];
+    th_spawn instances[STRIDERS];
     th_crowd *crowd;
     cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = &strider}, &compiled, NULL), TH_OK);
     for (uint32_t i = 0; i < STRIDERS; i++)
-        instances[i] = (th_instance){.phase_s = motions[i].phase_s, .speed = motions[i].speed};
+        instances[i] = (th_spawn){.phase_s = motions[i].phase_s, .speed = motions[i].speed};
     const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)&compiled,
-                                .compiled_model_count = 1,
-                                .instances = instances,
-                                .instance_count = STRIDERS};
-    cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
+                                .compiled_model_count = 1};
+    cr_assert_eq(th_crowd_create_with(&desc, instances, STRIDERS, &crowd, NULL), TH_OK);
     for (uint32_t i = 0; i < STRIDERS; i++)
         for (int n = 0; n < LOOPS; n++) {
             const double speed = motions[i].speed, loops = floor(speed * 1e6 / loop_s) + n;

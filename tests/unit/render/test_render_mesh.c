@@ -7,9 +7,9 @@
 #include "random_model.h"
 #include "render/mesh/geometry.h"
 
+#include <anim/exact.h>
+#include <anim/joint_lod.h>
 #include <core/half.h>
-#include <throng/anim/exact.h>
-#include <throng/anim/joint_lod.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -22,7 +22,7 @@ TestSuite(render_mesh, .fini = end_all);
 
 static th_error err;
 
-END_BY(th_model_free)
+END_BY(th_model_destroy)
 
 /* ---- real models ---- */
 
@@ -43,7 +43,7 @@ static th_render_mesh *check_whole(const th_model *model)
 
 static th_model *make_human(void)
 {
-    return at_end(end_by_th_model_free, create_human());
+    return at_end(end_by_th_model_destroy, create_human());
 }
 
 /* Decoded once, and otherwise what it would be by itself. */
@@ -81,7 +81,7 @@ CHECK(render_mesh, of_a_joint_level_has_the_images_of_its_model)
     cr_expect_eq(base->images[0].width, 64, "and they stay");
     cr_expect_str_eq(base->images[0].name, "skin.tga");
     th_joint_lod_destroy(lod);
-    th_model_free(human);
+    th_model_destroy(human);
 }
 
 CHECK(render_mesh, says_how_far_the_levels_of_the_human_are_off)
@@ -140,7 +140,7 @@ CHECK(render_mesh, has_all_of_files)
                                         "glTF2/BoxTextured-glTF-Binary/BoxTextured.glb",
                                         "glTF2/ClearCoat-glTF/ClearCoatTest.gltf"};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        check_whole(at_end(end_by_th_model_free, import_good(testmodel(files[f]))));
+        check_whole(at_end(end_by_th_model_destroy, import_good(testmodel(files[f]))));
 }
 
 /* But for images. */
@@ -869,7 +869,7 @@ CHECK(render_mesh, lines_follow_the_joints_from_palettes_alone)
             lines += above && (b == 0 || model->bones[b].joint != model->bones[b - 1].joint);
         }
         cr_expect_eq(render_mesh->line_end_count, 2 * lines, "seed %u", (unsigned)seed);
-        th_model_free(model);
+        th_model_destroy(model);
     }
 }
 

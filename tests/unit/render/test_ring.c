@@ -3,7 +3,7 @@
 #include "fixture_gl.h"
 #include "render/gl/program.h"
 
-#include <throng/render/ring.h>
+#include <render/ring.h>
 
 #include <criterion/criterion.h>
 #include <glad/gl.h>

@@ -4,8 +4,8 @@
 #include "fixture_shown.h"
 #include "render/view/crowd_view_parts.h"
 
-#include <throng/anim/skin_error.h>
-#include <throng/core/cache_line.h>
+#include <anim/skin_error.h>
+#include <core/cache_line.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -27,6 +27,7 @@ static struct {
 static void choose_street(void)
 {
     hide();
+    shown_behaviour.kind = TH_BEHAVIOUR_NONE;
     s.desc = (th_crowd_view_desc){.models = {s.human},
                                   .clips = {TH_NO_INDEX},
                                   .model_count = 1,
@@ -34,7 +35,7 @@ static void choose_street(void)
                                   .seed = 1,
                                   .compile = {.bound_m = 0.0001},
                                   .layout = TH_LAYOUT_STREET,
-                                  .palette = TH_PALETTE_F32,
+                                  .palette = TH_FORMAT_F32,
                                   .jobs = {.threads = 2},
                                   .shadow_pixels = 256,
                                   .yaw_deg = 25,
@@ -67,7 +68,7 @@ static th_screen_error_stats measure(double time_s)
 CHECK(screen_error, is_zero_where_nothing_is_saved)
 {
     for (th_behaviour_kind behaviour = TH_BEHAVIOUR_NONE; behaviour <= TH_BEHAVIOUR_GRAPH; behaviour++) {
-        s.desc.behaviour = behaviour;
+        shown_behaviour.kind = behaviour;
         make_view();
         const th_screen_error_stats e = measure(2.5);
         cr_expect_eq(e.count, th_crowd_view_get_stats(shown).visible);
@@ -103,11 +104,11 @@ static double posed_s(uint32_t i, double time_s)
 }
 
 /* share_hz: of all; 0: nobody shares. */
-static posed pose_all(th_palette format, double share_hz, bool as_drawn, double time_s)
+static posed pose_all(th_format format, double share_hz, bool as_drawn, double time_s)
 {
     posed p = {0};
     const th_scene *scene = th_crowd_view_get_parts(shown).scene;
-    th_instance instances[COUNT];
+    th_spawn instances[COUNT];
     memcpy(instances, scene->instances, sizeof instances);
     /* Into the middle of their step, of which a clip has round(duration * hz), for good. */
     for (uint32_t i = 0; i < COUNT && share_hz > 0; i++) {
@@ -127,10 +128,8 @@ static posed pose_all(th_palette format, double share_hz, bool as_drawn, double 
         instances[i].model = p.models[i];
     const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)shown->compiled_models,
                                 .compiled_model_count = shown->posed_count,
-                                .instances = instances,
-                                .instance_count = COUNT,
-                                .palette = format};
-    cr_assert_eq(th_crowd_create(&desc, &p.crowd, &err), TH_OK);
+                                .format = format};
+    cr_assert_eq(th_crowd_create_with(&desc, instances, COUNT, &p.crowd, &err), TH_OK);
     p.palettes = th_cache_line_alloc(th_crowd_palette_bytes(p.crowd));
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p.crowd));
     const uint32_t batches = th_crowd_batch_count(p.crowd);
@@ -143,10 +142,10 @@ static posed pose_all(th_palette format, double share_hz, bool as_drawn, double 
             counts[i] = (uint8_t)th_behaviour_layers(behaviour, i, as_drawn ? posed_s(i, time_s) : time_s,
                                                      layers + (size_t)i * stride);
         const th_crowd_layers table = {layers, counts, stride};
-        th_crowd_update_layers(p.crowd, 0, batches, time_s, &table, p.palettes, scratch);
+        th_crowd_pose_layers(p.crowd, 0, batches, time_s, &table, p.palettes, NULL, scratch);
         free(layers);
     } else {
-        th_crowd_update(p.crowd, 0, batches, time_s, p.palettes, scratch);
+        th_crowd_pose(p.crowd, 0, batches, time_s, p.palettes, scratch);
     }
     free(scratch);
     return p;
@@ -162,7 +161,7 @@ static void free_posed(posed *p)
 static bool look(const posed *p, uint32_t i, uint32_t mesh, uint32_t v, const th_instance_transform *at, double out[2])
 {
     const th_model *model = shown->posed_models[p->models[i]].model;
-    const th_palette format = th_crowd_palette(p->crowd);
+    const th_format format = th_crowd_format(p->crowd);
     const th_vertex *vertex = &model->meshes[mesh].vertices[v];
     const th_mat34 placed = th_instance_transform_matrix(at);
     const th_dmat34 scene = th_dmat34_from(placed);
@@ -221,7 +220,7 @@ static th_instance_transform place(uint32_t i, double time_s)
 static void measure_all(double time_s, double out[COUNT])
 {
     posed drawn = pose_all(s.desc.palette, s.desc.share_hz, true, time_s),
-          full = pose_all(TH_PALETTE_F32, 0, false, time_s);
+          full = pose_all(TH_FORMAT_F32, 0, false, time_s);
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_instance_transform at = place(i, time_s), drawn_at = place(i, posed_s(i, time_s));
         const th_model *model = th_scene_model(th_crowd_view_get_parts(shown).scene, i);
@@ -247,7 +246,7 @@ static void check(double time_s)
     for (uint32_t i = 0; i < e.count; i++) {
         const double got = (double)th_crowd_view_get_parts(shown).errors[e.count - 1 - i];
         cr_assert_float_eq(got, wanted[i], 0.05 * wanted[i] + 0.003, "%s, the %u-th of %u: %g, not %g pixels",
-                           th_palette_name(s.desc.palette), i, e.count, got, wanted[i]);
+                           th_format_name(s.desc.palette), i, e.count, got, wanted[i]);
     }
     const double max = (double)e.max, p99 = (double)e.p99, p50 = (double)e.p50;
     const uint32_t above_p99 = e.count / 100, above_p50 = e.count / 2;
@@ -265,7 +264,7 @@ static void measure_and_check(double time_s)
 
 CHECK(screen_error, is_that_of_all_vertices)
 {
-    s.desc.palette = TH_PALETTE_QUAT16;
+    s.desc.palette = TH_FORMAT_QUAT16;
     make_view();
     measure_and_check(1.5);
     th_camera_move(&s.camera, 0, -0.8F * s.camera.target[1], 0.9F * s.camera.distance); /* among them */
@@ -289,7 +288,7 @@ CHECK(screen_error, of_joint_levels_is_that_of_all_vertices)
 {
     s.desc.joint_lod = true;
     for (int shares = 0; shares < 2; shares++) {
-        s.desc.palette = shares ? TH_PALETTE_QUAT : TH_PALETTE_F32;
+        s.desc.palette = shares ? TH_FORMAT_QUAT : TH_FORMAT_F32;
         s.desc.share_hz = shares * 60;
         make_view();
         measure_and_check(1.5);
@@ -335,8 +334,8 @@ CHECK(screen_error, of_held_poses_is_that_of_all_vertices)
     s.desc.error_every = 2;
     for (int which = 0; which < 3; which++) {
         s.desc.joint_lod = which == 1;
-        s.desc.palette = which == 1 ? TH_PALETTE_QUAT : TH_PALETTE_F32;
-        s.desc.behaviour = which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
+        s.desc.palette = which == 1 ? TH_FORMAT_QUAT : TH_FORMAT_F32;
+        shown_behaviour.kind = which == 2 ? TH_BEHAVIOUR_GRAPH : TH_BEHAVIOUR_NONE;
         make_view();
         holding h = {0};
         uint32_t count = 0;
@@ -394,8 +393,8 @@ CHECK(screen_error, is_the_same_for_any_number_of_threads)
 {
     float first[COUNT];
     uint32_t count = 0;
-    s.desc.palette = TH_PALETTE_QUAT16;
-    s.desc.behaviour = TH_BEHAVIOUR_GRAPH;
+    s.desc.palette = TH_FORMAT_QUAT16;
+    shown_behaviour.kind = TH_BEHAVIOUR_GRAPH;
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
         s.desc.jobs.threads = threads;
         make_view();
@@ -412,7 +411,7 @@ CHECK(screen_error, is_the_same_for_any_number_of_threads)
 
 CHECK(screen_error, is_measured_in_every_nth_frame)
 {
-    s.desc.palette = TH_PALETTE_QUAT16;
+    s.desc.palette = TH_FORMAT_QUAT16;
     s.desc.error_every = 3;
     make_view();
     for (int frame = 0; frame < 7; frame++) {
@@ -429,14 +428,14 @@ static const uint8_t *draw(th_look look_of, uint32_t every)
     s.desc.look = look_of;
     make_view();
     for (int frame = 0; frame < 4; frame++)
-        cr_assert(th_crowd_view_frame(shown, frame, &s.camera, target, 320, 180));
+        cr_assert(th_crowd_view_frame(shown, frame, &s.camera, target));
     cr_expect_eq(th_crowd_view_get_stats(shown).error.count > 0, every > 0 || look_of == TH_LOOK_ERROR);
     return read_target(target);
 }
 
 CHECK(screen_error, leaves_the_picture_as_it_is)
 {
-    s.desc.palette = TH_PALETTE_QUAT16;
+    s.desc.palette = TH_FORMAT_QUAT16;
     const uint8_t *without = draw(TH_LOOK_NATURAL, 0);
     cr_expect_arr_eq(draw(TH_LOOK_NATURAL, 1), without, 4 * 320 * 180);
     cr_expect_neq(memcmp(draw(TH_LOOK_ERROR, 0), without, 4 * 320 * 180), 0);

@@ -1,6 +1,6 @@
 /* The budget: it holds in every frame, by the least tolerance, and does not flicker. */
-#include <throng/anim/human.h>
-#include <throng/runtime/animation_budget.h>
+#include <runtime/animation_budget.h>
+#include <throng/throng.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -159,5 +159,5 @@ Test(animation_budget, measures_how_fast_a_human_moves)
     cr_assert_eq(th_human_create(&human, NULL), TH_OK);
     cr_assert(th_budget_motion(human, &motion));
     cr_expect(motion * human->size > 2 && motion * human->size < 9, "%g m/s", motion * human->size);
-    th_model_free(human);
+    th_model_destroy(human);
 }

@@ -4,7 +4,7 @@
 #include <cli/run.h>
 
 #include <core/clock.h>
-#include <throng/runtime/tracer.h>
+#include <runtime/tracer.h>
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>

@@ -4,8 +4,8 @@
 #include "fixture_jobs.h"
 #include "render/view/tint.h"
 
-#include <throng/runtime/frame.h>
-#include <throng/runtime/scene.h>
+#include <runtime/frame.h>
+#include <runtime/scene.h>
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -22,14 +22,14 @@ TestSuite(workers, .init = make_human, .fini = free_human);
 /* Between the frame and the crowd, by the linker's --wrap: who really came by. Each is slow, so that all get some. */
 static pthread_t posers[MOST_BATCHES];
 
-__typeof__(th_crowd_update) __real_th_crowd_update, __wrap_th_crowd_update;
-void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
-                            void *scratch)
+__typeof__(th_crowd_pose_layers) __real_th_crowd_pose_layers, __wrap_th_crowd_pose_layers;
+void __wrap_th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
+                                 const th_crowd_layers *layers, void *palette, float *sockets, void *scratch)
 {
     for (uint32_t b = begin; b < end; b++)
         posers[b] = pthread_self();
     nanosleep(&(struct timespec){.tv_nsec = SLOW_NS}, NULL);
-    __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
+    __real_th_crowd_pose_layers(crowd, begin, end, time_s, layers, palette, sockets, scratch);
 }
 
 /* Where the last worker begins in the last call, and the items of that call. */
@@ -74,25 +74,25 @@ static void check_frames(th_crowd *crowd, th_jobs *jobs, uint32_t fewest)
     th_frame *frame;
     void *palette;
     uint32_t shown[COUNT];
-    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1, .workers = true};
+    const th_frame_desc desc = {.crowd = crowd, .jobs = jobs, .grain = 1};
     cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
-    cr_assert_eq(th_palette_create(crowd, &palette, NULL), TH_OK);
+    cr_assert_eq(th_palettes_create(crowd, &palette, NULL), TH_OK);
     for (uint32_t i = 0; i < COUNT; i++)
         shown[i] = i;
     uint32_t workers = 0;
     for (int tries = 0; workers < fewest && tries < 100000; tries++) { /* others may have the CPUs */
-        th_frame_animate(frame, 0, palette);
+        th_frame_run(frame, 0, palette);
         workers = check_workers(frame, shown, COUNT);
     }
     for (uint32_t i = 0; i < COUNT / 2; i++)
         shown[i] = COUNT - 1 - 2 * i;
     th_crowd_set_active(crowd, shown, COUNT / 2 - 5);
-    th_frame_animate(frame, 1, palette);
+    th_frame_run(frame, 1, palette);
     check_workers(frame, shown, COUNT / 2 - 5);
     cr_expect(last_count == (COUNT / 2 - 5) / 16 && last_begin < last_count, "the last worker begins at %u of %u",
               last_begin, last_count);
     th_crowd_set_active(crowd, NULL, COUNT);
-    free(palette);
+    th_palettes_destroy(palette);
     th_frame_destroy(frame);
     cr_expect(fewest == 1 ? workers == 1 : workers > 1, "%u workers", workers);
 }
@@ -103,7 +103,7 @@ Test(workers, are_those_that_posed_in_this_frame)
     th_crowd *crowd;
     const th_scene_desc desc = {.models = (const th_model *const[]){human}, .model_count = 1, .instance_count = COUNT};
     cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, NULL), TH_OK);
     for (EACH_SCHEDULER(s)) {
         th_jobs *jobs = create_jobs(s, THREADS);
         check_frames(crowd, jobs, s == TH_SCHEDULER_SERIAL ? 1 : 2);

@@ -3,15 +3,9 @@
 #ifndef THRONG_SERVE_LOG_H
 #define THRONG_SERVE_LOG_H
 
-#include <throng/core/api.h>
-
-TH_API_BEGIN
-
 typedef enum th_log_level { TH_LOG_ERROR, TH_LOG_WARNING, TH_LOG_INFO } th_log_level;
 
 /* Control characters become '?', because text may come from clients. */
 __attribute__((format(printf, 2, 3))) void th_log(th_log_level level, const char *format, ...);
-
-TH_API_END
 
 #endif

@@ -3,14 +3,11 @@
 #ifndef THRONG_SERVE_MODEL_REGISTRY_H
 #define THRONG_SERVE_MODEL_REGISTRY_H
 
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <core/error.h>
 
 #include <jansson.h>
 #include <limits.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 enum { TH_MODEL_REGISTRY_FOLDERS = 64, TH_MODEL_REGISTRY_FILES = 64, TH_MODEL_REGISTRY_MAX_NAMES = 1000 };
 
@@ -36,7 +33,5 @@ th_result th_model_registry_find(const th_model_registry *registry, const char *
 /* An array of unique names: first the files, then the contents of folders, sorted, at most TH_MODEL_REGISTRY_MAX_NAMES.
  * Reads the folders on each call. */
 json_t *th_model_registry_json(const th_model_registry *registry);
-
-TH_API_END
 
 #endif

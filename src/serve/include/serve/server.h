@@ -8,9 +8,6 @@
 #include <serve/log.h>
 #include <serve/model_registry.h>
 #include <serve/settings.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
 
 /* Strings and functions are borrowed. */
 typedef struct th_server_desc {
@@ -35,7 +32,5 @@ th_result th_server_check(const th_server_desc *desc, th_error *err);
 /* Runs until SIGTERM or SIGINT, then returns TH_OK. TH_ERR_ENVIRONMENT: the address is in use. TH_ERR_INPUT: an
  * unusable token file, folder or model. TH_ERR_USAGE: a clip that no model has. */
 th_result th_server_run(const th_server_desc *desc, th_error *err);
-
-TH_API_END
 
 #endif

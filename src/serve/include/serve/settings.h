@@ -3,17 +3,14 @@
 #ifndef THRONG_SERVE_SETTINGS_H
 #define THRONG_SERVE_SETTINGS_H
 
-#include <throng/anim/behaviour.h>
-#include <throng/anim/compiled_model.h>
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-#include <throng/core/error.h>
+#include <anim/behaviour.h>
+#include <anim/compiled_model.h>
+#include <anim/crowd.h>
+#include <core/error.h>
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-TH_API_BEGIN
 
 enum { TH_SETTINGS_MODELS = 8, TH_SETTINGS_CLIPS = 16, TH_SETTINGS_NAME = 128 };
 
@@ -84,7 +81,7 @@ typedef struct th_model_cache_desc {
 
 typedef struct th_simulation_desc {
     th_isa isa;
-    th_palette palette;
+    th_format palette;
     uint64_t seed;
     struct th_memory_budget *memory;
 } th_simulation_desc;
@@ -93,7 +90,5 @@ typedef struct th_controller_desc {
     th_model_cache_desc model_cache;
     th_simulation_desc simulation;
 } th_controller_desc;
-
-TH_API_END
 
 #endif

@@ -7,11 +7,8 @@
 #ifndef THRONG_SERVE_SNAPSHOT_IPC_H
 #define THRONG_SERVE_SNAPSHOT_IPC_H
 
+#include <anim/crowd.h>
 #include <serve/settings.h>
-#include <throng/anim/crowd.h>
-#include <throng/core/api.h>
-
-TH_API_BEGIN
 
 #define TH_SNAPSHOT_COMMAND "serve-pictures" /* in no help: the first argument of the process */
 
@@ -22,12 +19,12 @@ enum { TH_SNAPSHOT_CHARACTERS = 400 };
 typedef struct th_snapshot_scene {
     th_compiled_model_desc compile; /* its model is NULL */
     th_isa isa;
-    th_palette palette;
+    th_format palette;
     uint64_t seed;
     th_settings settings; /* for the behaviour and what it blends */
     uint32_t model_count; /* at most TH_SETTINGS_MODELS */
     uint32_t count;       /* of instances */
-    th_instance instances[TH_SNAPSHOT_CHARACTERS];
+    th_spawn instances[TH_SNAPSHOT_CHARACTERS];
 } th_snapshot_scene;
 
 /* Then any number of these, each after the answer to the one before. */
@@ -46,7 +43,5 @@ typedef struct th_snapshot_answer {
 /* Sends or receives all of it; false if the other side is gone or too slow. */
 bool th_snapshot_send(int socket, const void *bytes, size_t size);
 bool th_snapshot_receive(int socket, void *out, size_t size);
-
-TH_API_END
 
 #endif

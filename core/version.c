@@ -1,0 +1,6 @@
+#include <throng/throng.h>
+
+uint32_t th_version(void)
+{
+    return TH_VERSION;
+}

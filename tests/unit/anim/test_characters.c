@@ -1,0 +1,298 @@
+/* Characters come, go and change what they play, in any order. A crowd that has lived shows the same bytes as one that
+ * is built anew with the same characters, and what they play is what a list says that knows nothing of crowds. */
+#include "fixture_crowd.h"
+#include "fixture_isa.h"
+#include "fixture_memory.h"
+
+#include <anim/exact.h>
+#include <runtime/frame.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+enum { MODELS = 4, CAPACITY = 83, LAYERS = 3, MASKS = 2, MOST_JOINTS = 18 };
+
+static th_model *models[MODELS];
+static th_compiled_model *compiled[MODELS];
+static float weights[MODELS][MASKS][MOST_JOINTS];
+static th_mask masks[MODELS][MASKS];
+static uint64_t state;
+static th_error err;
+
+/* Of a slot: who is there, or was. */
+typedef struct person {
+    th_character id;
+    bool is_here;
+    uint32_t model, layer_count;
+    th_play own;
+    th_character_layer layers[LAYERS];
+} person;
+
+static person people[CAPACITY];
+
+typedef struct stage {
+    th_crowd *crowd;
+    th_frame *frame;
+    void *palettes;
+} stage;
+
+static double between(double low, double high)
+{
+    return random_between(&state, low, high);
+}
+
+static uint32_t below(uint32_t count)
+{
+    return (uint32_t)between(0, count);
+}
+
+static void make_models(void)
+{
+    state = 5;
+    for (uint32_t m = 0; m < MODELS; m++) {
+        models[m] = random_model(
+            &(random_desc){.seed = m, .joint_count = 3 + 5 * m, .clip_count = 1 + m, .key_count = 9, .swing_rad = 0.2});
+        for (uint32_t k = 0; k < MASKS; k++) {
+            th_mask_from_joint(models[m], k + 1, weights[m][k]);
+            masks[m][k] = (th_mask){"some", weights[m][k]};
+        }
+        compiled[m] = make_compiled_as(
+            models[m], (th_compiled_model_desc){.masks = masks[m], .mask_count = MASKS, .sampling = m == 1});
+    }
+}
+
+static void free_models(void)
+{
+    for (uint32_t m = 0; m < MODELS; m++) {
+        th_compiled_model_destroy(compiled[m]);
+        th_model_destroy(models[m]);
+    }
+}
+
+TestSuite(characters, .init = make_models, .fini = free_models);
+
+/* A frame and palettes from before anybody comes. */
+static stage make_stage(uint32_t model_count, uint32_t capacity, th_isa isa, th_format format)
+{
+    stage s;
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)compiled,
+                                .compiled_model_count = model_count,
+                                .capacity = capacity,
+                                .max_layers = LAYERS,
+                                .isa = isa,
+                                .format = format};
+    cr_assert_eq(th_crowd_create(&desc, &s.crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = s.crowd}, &s.frame, &err), TH_OK);
+    cr_assert_eq(th_palettes_create(s.crowd, &s.palettes, &err), TH_OK, "%s", err.text);
+    return s;
+}
+
+static void free_stage(const stage *s)
+{
+    th_palettes_destroy(s->palettes);
+    th_frame_destroy(s->frame);
+    th_crowd_destroy(s->crowd);
+}
+
+static double position_at(const th_play *play, double time_s)
+{
+    return play->phase_s + play->speed * (time_s - play->at_s);
+}
+
+/* The palette is that of the list, in double precision; and so is what the crowd says about layers. Not where a clip
+ * begins anew, so that rounding makes a difference. */
+static void check_pose(const stage *s, const person *p, double time_s)
+{
+    const th_model *model = models[p->model];
+    const th_character_layer alone = {.play = p->own, .weight = 1, .mask = TH_NO_MASK};
+    const th_character_layer *list = p->layer_count > 0 ? p->layers : &alone;
+    const uint32_t count = p->layer_count > 0 ? p->layer_count : 1;
+    th_layer layers[LAYERS], said[LAYERS];
+    th_dmat34 pose[MOST_JOINTS];
+    cr_assert_eq(th_crowd_layers_at(s->crowd, p->id.slot, time_s, said), p->layer_count);
+    for (uint32_t i = 0; i < count; i++) {
+        const th_character_layer *l = &list[i];
+        const th_play *play = &list[l->in_step ? 0 : i].play;
+        const th_clip *clip = play->clip == TH_NO_INDEX ? NULL : &model->clips[play->clip];
+        const double ratio = clip ? th_clip_ticks(clip, position_at(play, time_s)) / clip->duration_ticks : 0;
+        layers[i] = (th_layer){ratio, l->weight, (uint16_t)l->play.clip, l->mode, l->mask};
+        if (clip && fabs(ratio - 0.5) > 0.5 - 1e-6)
+            return;
+        cr_assert(p->layer_count == 0 || fabs(said[i].ratio - ratio) < 1e-8);
+    }
+    const crowd_fixture of = {.compiled = compiled[p->model], .crowd = s->crowd, .palette = s->palettes};
+    th_exact_layers(model, layers, count, masks[p->model], MASKS, th_compiled_model_interpolation(of.compiled), pose,
+                    NULL);
+    th_exact_resolve(model, pose, pose);
+    cr_assert_leq(pose_error(&of, p->id.slot, pose),
+                  (1 + 2 * LAYERS) * th_compiled_model_bound(of.compiled) + 1e-5 * model->size);
+}
+
+/* Against the list, and against the same crowd built anew. */
+static void check_stage(const stage *s)
+{
+    const double time_s = between(-50, 50);
+    const stage anew = make_stage(MODELS, CAPACITY, th_crowd_isa(s->crowd), th_crowd_format(s->crowd));
+    th_character twins[CAPACITY];
+    th_character_info info;
+    for (uint32_t i = CAPACITY; i-- > 0;) { /* in another order */
+        const person *p = &people[i];
+        cr_assert_eq(th_crowd_get(s->crowd, p->id, &info), p->is_here);
+        cr_assert_not(th_crowd_get(s->crowd, (th_character){i, p->id.generation - 1}, NULL), "who left");
+        cr_assert_not(th_crowd_get(s->crowd, (th_character){i, p->id.generation + 1}, NULL), "who comes next");
+        if (!p->is_here)
+            continue;
+        cr_assert(info.model == p->model && info.play.clip == p->own.clip && info.layer_count == p->layer_count);
+        cr_assert_eq(th_crowd_spawn(anew.crowd, info.model, &info.play, &twins[i], &err), TH_OK);
+        cr_assert_eq(th_crowd_set_layers(anew.crowd, twins[i], info.layers, info.layer_count, &err), TH_OK);
+    }
+    th_frame_run(s->frame, time_s, s->palettes);
+    th_frame_run(anew.frame, time_s, anew.palettes);
+    for (const person *p = people; p < people + CAPACITY; p++) {
+        if (!th_crowd_get(s->crowd, p->id, &info) || info.palette == TH_NO_INDEX)
+            continue;
+        const th_palette_range range = th_crowd_palettes(s->crowd, p->model);
+        const size_t at = range.offset + info.palette * range.stride;
+        cr_assert(info.palette < range.count && at + range.stride <= th_crowd_palette_bytes(s->crowd));
+        cr_assert_eq(at, th_crowd_palette_offset(s->crowd, p->id.slot));
+        cr_assert_arr_eq((char *)s->palettes + at,
+                         (char *)anew.palettes + th_crowd_palette_offset(anew.crowd, twins[p->id.slot].slot),
+                         range.stride);
+        check_pose(s, p, time_s);
+    }
+    cr_assert_eq(th_crowd_count(s->crowd), th_crowd_count(anew.crowd));
+    free_stage(&anew);
+}
+
+static th_play random_play(uint32_t model)
+{
+    const uint32_t clips = models[model]->clip_count, clip = below(clips + 1);
+    return (th_play){clip < clips ? clip : TH_NO_INDEX, between(-9, 9), below(4) ? between(-2, 2) : 0,
+                     between(-20, 20)};
+}
+
+static void change(th_crowd *crowd, person *p)
+{
+    th_play *play = p->layer_count > 0 ? &p->layers[0].play : &p->own;
+    const double at_s = between(-20, 20);
+    switch (below(5)) {
+    case 0:
+        p->own = random_play(p->model);
+        p->layer_count = 0;
+        cr_assert_eq(th_crowd_play(crowd, p->id, &p->own, &err), TH_OK, "%s", err.text);
+        break;
+    case 1:
+        *play = (th_play){play->clip, between(-9, 9), play->speed, at_s};
+        th_crowd_seek(crowd, p->id, play->phase_s, at_s, NULL);
+        break;
+    case 2:
+        *play = (th_play){play->clip, position_at(play, at_s), below(3) ? between(-2, 2) : 0, at_s};
+        th_crowd_set_speed(crowd, p->id, play->speed, at_s, NULL);
+        break;
+    default:
+        p->layer_count = below(LAYERS + 1);
+        for (uint32_t i = 0; i < p->layer_count; i++)
+            p->layers[i] = (th_character_layer){.play = random_play(p->model),
+                                                .weight = (float)between(0, 1),
+                                                .mode = (uint8_t)below(TH_LAYER_MODE_COUNT),
+                                                .mask = below(2) ? TH_NO_MASK : (uint8_t)below(MASKS),
+                                                .in_step = below(2)};
+        cr_assert_eq(th_crowd_set_layers(crowd, p->id, p->layers, p->layer_count, &err), TH_OK, "%s", err.text);
+    }
+}
+
+static void come(th_crowd *crowd)
+{
+    const uint32_t model = below(MODELS), count = th_crowd_count(crowd);
+    const th_play play = random_play(model);
+    const person *other = &people[below(CAPACITY)];
+    th_character_info info;
+    th_character id;
+    cr_assert_eq(th_crowd_spawn(crowd, model, &play, &id, &err), count < CAPACITY ? TH_OK : TH_ERR_LIMIT);
+    if (count == CAPACITY)
+        return;
+    cr_assert(!people[id.slot].is_here && id.generation > people[id.slot].id.generation, "an id that somebody had");
+    cr_assert(!th_crowd_get(crowd, other->id, &info) || info.palette != TH_NO_INDEX, "not all are active again");
+    people[id.slot] = (person){.id = id, .is_here = true, .model = model, .own = play};
+}
+
+/* Nothing allocates but what checks. */
+static void live(th_isa isa, th_format format, uint32_t steps)
+{
+    const stage s = make_stage(MODELS, CAPACITY, isa, format);
+    memset(people, 0, sizeof people);
+    size_t before = allocations;
+    cr_assert_gt(before, 0, "nobody is counting");
+    for (uint32_t step = 0; step < steps; step++) {
+        person *p = &people[below(CAPACITY)];
+        const bool fills = step / 1000 % 2 == 0;
+        if (below(6) < (fills ? 2 : 1)) {
+            come(s.crowd);
+        } else if (p->is_here && below(6) < (fills ? 1 : 3)) {
+            th_crowd_remove(s.crowd, p->id, NULL);
+            p->is_here = false;
+        } else if (p->is_here) {
+            change(s.crowd, p);
+        } else if (below(8) == 0) { /* as in a picture that does not show all */
+            uint32_t shown[CAPACITY], count = 0;
+            for (uint32_t i = 0; i < CAPACITY; i++)
+                if (people[i].is_here && below(2))
+                    shown[count++] = i;
+            th_crowd_set_active(s.crowd, shown, count);
+        }
+        if (step % 499 == 0 || step + 1 == steps) {
+            cr_assert_eq(allocations, before);
+            check_stage(&s);
+            before = allocations;
+        }
+    }
+    free_stage(&s);
+}
+
+Test(characters, come_and_go_and_change_what_they_play)
+{
+    live(TH_ISA_AUTO, TH_FORMAT_F32, 100000);
+    for (EACH_ISA(isa))
+        for (th_format format = TH_FORMAT_F32; format < TH_FORMAT_COUNT; format++)
+            live(isa, format, 5000);
+}
+
+Test(characters, at_random_are_those_of_a_list_as_many_as_there_is_room_for)
+{
+    const stage s = make_stage(2, 5, TH_ISA_AUTO, TH_FORMAT_F32);
+    th_spawn list[5];
+    th_character_info info;
+    th_character id;
+    th_spawns_scatter((const th_compiled_model *const *)compiled, 2, TH_NO_INDEX, 7, list, 5);
+    cr_expect(th_crowd_scatter(s.crowd, 6, TH_NO_INDEX, 7, NULL, &err) == TH_ERR_LIMIT && th_crowd_count(s.crowd) == 0);
+    cr_assert_eq(th_crowd_scatter(s.crowd, 5, TH_NO_INDEX, 7, NULL, &err), TH_OK);
+    for (uint32_t i = 0; i < 5; i++) {
+        cr_assert(th_crowd_get(s.crowd, (th_character){i, 1}, &info));
+        cr_expect(info.model == list[i].model && info.palette == i / 2 && info.play.clip == list[i].clip);
+        cr_expect(info.play.phase_s == list[i].phase_s && info.play.speed == list[i].speed && info.play.at_s == 0);
+    }
+    cr_expect(th_crowd_spawn(s.crowd, 0, &info.play, &id, &err) == TH_ERR_LIMIT && id.generation == 0);
+    cr_expect_str_eq(err.text, "the crowd has room for 5 characters, of whom 5 are there");
+    th_crowd_remove(s.crowd, (th_character){2, 1}, NULL);
+    cr_expect(th_crowd_scatter(s.crowd, 2, TH_NO_INDEX, 7, NULL, &err) == TH_ERR_LIMIT && th_crowd_count(s.crowd) == 4);
+    cr_expect_eq(th_crowd_spawn(s.crowd, 1, &info.play, &id, NULL), TH_OK);
+    cr_expect(id.slot == 2 && id.generation == 2);
+    free_stage(&s);
+}
+
+/* Stretched to nothing at its beginning, of which nothing is a multiple. */
+Test(characters, add_no_clip_that_cannot_be_added)
+{
+    static const double times[] = {0, 1};
+    static const float scales[] = {0, 0, 0, 1, 1, 1};
+    ((th_channel *)models[0]->clips[0].channels)->scale = (th_track){2, times, scales, NULL, false};
+    const stage s = make_stage(1, 1, TH_ISA_AUTO, TH_FORMAT_F32);
+    cr_assert_eq(th_crowd_scatter(s.crowd, 1, 0, 1, NULL, &err), TH_OK);
+    th_character_layer layer = {.weight = 1, .mask = TH_NO_MASK, .mode = TH_LAYER_ADD};
+    cr_expect_eq(th_crowd_set_layers(s.crowd, (th_character){0, 1}, &layer, 1, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, models[0]->clips[0].name), "%s", err.text);
+    layer.mode = TH_LAYER_OVERRIDE;
+    cr_expect_eq(th_crowd_set_layers(s.crowd, (th_character){0, 1}, &layer, 1, &err), TH_OK);
+    free_stage(&s);
+}
