@@ -434,8 +434,8 @@ typedef enum th_format {
     TH_FORMAT_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
                            it (th_compiled_model_obstacle), none with morph weights */
     TH_FORMAT_QUAT16,  /* 16 bytes: the same in whole numbers, of 20 bits for the rotation and of 22 for the place
-                           (th_quat16), without a scale. The place is rounded to th_palette_base.step. Not for models
-                          that are  scaled, or carried farther than twice their size */
+                          (th_quat16), without a scale. The place is rounded to th_palette_base.step. Not for models that
+                          are scaled, or carried farther than twice their size */
     TH_FORMAT_COUNT,
     TH_FORMAT_AUTO = TH_FORMAT_COUNT, /* for a crowd: QUAT if all its models can have it, otherwise F32 */
 } th_format;
@@ -466,7 +466,7 @@ typedef struct th_quat16 {
 /* What quaternions of a bone refer to. */
 typedef struct th_palette_base {
     float place[3]; /* of the joint in the bind pose, in mesh space */
-    float step;     /* of places of QUAT16, in scene units; 1.7 um for a human of 1.8 m */
+    float step;     /* of places of QUAT16: 2^-20 of th_model.size, 1.7 um for a human of 1.8 m */
 } th_palette_base;
 
 /* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. entry: of any
@@ -610,7 +610,7 @@ typedef struct th_clip_report {
 th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err);
 void th_compiled_model_destroy(th_compiled_model *compiled);
 
-double th_compiled_model_bound(const th_compiled_model *compiled);
+double th_compiled_model_bound(const th_compiled_model *compiled); /* of errors, in lengths of the model */
 size_t th_compiled_model_bytes(const th_compiled_model *compiled); /* memory that it owns */
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip);
 
@@ -737,7 +737,7 @@ th_format th_crowd_format(const th_crowd *crowd); /* never TH_FORMAT_AUTO */
 size_t th_crowd_palette_bytes(const th_crowd *crowd);
 
 /* The palettes of the characters of a model: `count` of them from `offset` on, `stride` bytes apart. That of a
- * character begins at offset + th_character_info.palette * stride. */
+ * character begins at offset + th_character_info.palette * stride. Until somebody comes or goes. */
 typedef struct th_palette_range {
     size_t offset, stride;
     uint32_t count;
@@ -869,8 +869,8 @@ typedef struct th_frame_desc {
     const th_crowd *crowd; /* required; borrowed */
     th_jobs *jobs;         /* borrowed; its workers begin with ranges of equal cost; NULL: no pool */
     th_tasks tasks;        /* both functions, or with a pool and by hand none */
-    uint32_t
-        threads; /* most workers, at most TH_JOBS_MAX_THREADS: with a pool 0, with tasks at least 1, by hand 0 is 1 */
+    /* Most workers, at most TH_JOBS_MAX_THREADS: with a pool 0, with tasks at least 1; by hand 0 is 1. */
+    uint32_t threads;
     uint32_t grain;       /* batches in a chunk of the pool, or in a range of tasks; 0 = few, which balance */
     uint64_t reserved[4]; /* zero: for what comes later */
 } th_frame_desc;
@@ -914,7 +914,7 @@ void th_palettes_destroy(void *palettes);
  * clip without duration. */
 double th_clip_ticks(const th_clip *clip, double time_s);
 
-/* Model-space matrices of all joints: out[j] = scene_from_joint, joint_count elements.
+/* Model-space matrices of all joints: out[j] takes the space of joint j to that of the model, joint_count elements.
  * clip: of a model of the library's, or NULL for the rest pose; `ticks` and `interpolation` are then ignored. */
 void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                    th_dmat34 *out);
