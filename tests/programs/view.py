@@ -148,7 +148,8 @@ class Viewer:
         return difference(before, self.last) if before else 1
 
     def expect_change(self, what):
-        assert (share := self.shoot()) > CHANGE, f'{what} changes nothing: {share}'
+        """In this picture or a later one: the key that takes it may be there before what moves the mouse."""
+        assert comes(lambda: self.shoot() > CHANGE, PATIENCE_S), f'{what} changes nothing'
 
     def expect_peace(self, what):
         assert (share := self.shoot()) == 0, f'{what} changes something: {share}'
