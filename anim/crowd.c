@@ -56,9 +56,7 @@ static bool is_valid(const th_crowd_desc *desc)
                     (desc->compiled_model_count > 0 || desc->capacity == 0);
     for (uint32_t m = 0; is_valid && m < desc->compiled_model_count; m++)
         is_valid = desc->compiled_models[m] != NULL;
-    for (uint32_t i = 0; i < sizeof desc->reserved / sizeof *desc->reserved; i++)
-        is_valid &= desc->reserved[i] == 0;
-    return is_valid;
+    return is_valid && th_reserved_is_zero(desc->reserved);
 }
 
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)

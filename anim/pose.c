@@ -105,14 +105,15 @@ static void pose_lanes(const th_crowd *crowd, const crowd_model *model, const ui
     const uint32_t width = crowd->kernels->width;
     float *const scratch = (float *)(void *)to->scratch, *sockets[TH_MAX_WIDTH];
     char *palettes[TH_MAX_WIDTH];
-    for (uint32_t i = 0; i < width; i++) {
+    for (uint32_t i = 0; i < width; i++)
         palettes[i] = to->palettes + palette_offset(model, places[i]);
-        sockets[i] = sockets_of(crowd, places[i], to);
-    }
     th_kernels_pose(crowd->kernels, &compiled->program, keys, layering, output, scratch, palettes);
-    if (to->sockets)
-        th_sockets_write(compiled->sockets, compiled->socket_count, th_pose_form_of(crowd->format), width, scratch,
-                         sockets);
+    if (!to->sockets)
+        return;
+    for (uint32_t i = 0; i < width; i++)
+        sockets[i] = sockets_of(crowd, places[i], to);
+    th_sockets_write(compiled->sockets, compiled->socket_count, th_pose_form_of(crowd->format), width, scratch,
+                     sockets);
 }
 
 static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, const memory *to)
@@ -334,44 +335,51 @@ static uint32_t kind_of(const layered *character)
     return character->single ? 0 : 1 + character->override_count * (TH_MAX_LAYERS + 1) + character->add_count;
 }
 
-static void pose_window(window *w, const batch *b, const th_crowd_layers *table, const memory *to)
+/* Not where plain crowds pass, which need not have the window on their stack. */
+__attribute__((noinline)) static void pose_window(const th_crowd *crowd, const batch *b, double time_s,
+                                                  const th_crowd_layers *table, const memory *to)
 {
-    const uint32_t width = w->crowd->kernels->width;
-    w->count = 0;
+    const uint32_t width = crowd->kernels->width;
+    window w; /* not zeroed, which would take longer than some batches */
+    w.crowd = crowd;
+    w.model = b->model;
+    w.rest = &b->model->compiled->compiled_clips[b->model->compiled->model->clip_count];
+    w.time_s = time_s;
+    w.count = 0;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        layered *character = &w->characters[w->count];
-        if (read_layers(w, table, i, character))
-            pose_exact(w, character, to);
+        layered *character = &w.characters[w.count];
+        if (read_layers(&w, table, i, character))
+            pose_exact(&w, character, to);
         else
-            w->count++;
+            w.count++;
     }
 
     /* Characters with the same number of layers go together. */
     uint16_t begins[KINDS + 1] = {0};
-    for (uint32_t i = 0; i < w->count; i++)
-        begins[kind_of(&w->characters[i]) + 1]++;
+    for (uint32_t i = 0; i < w.count; i++)
+        begins[kind_of(&w.characters[i]) + 1]++;
     for (uint32_t k = 0; k < KINDS; k++)
         begins[k + 1] = (uint16_t)(begins[k + 1] + begins[k]);
     const uint32_t single_count = begins[1];
-    for (uint32_t i = 0; i < w->count; i++)
-        w->sorted[begins[kind_of(&w->characters[i])]++] = (uint16_t)i;
+    for (uint32_t i = 0; i < w.count; i++)
+        w.sorted[begins[kind_of(&w.characters[i])]++] = (uint16_t)i;
 
-    for (uint32_t first = 0, end; first<w->count; first = end - first> width ? first + width : end) {
+    for (uint32_t first = 0, end; first<w.count; first = end - first> width ? first + width : end) {
         const bool are_single = first < single_count;
         const layered *lanes[TH_MAX_WIDTH]; /* unused ones repeat the first */
         uint32_t places[TH_MAX_WIDTH];
         th_lanes keys;
         th_layering layering;
-        end = are_single ? single_count : w->count;
+        end = are_single ? single_count : w.count;
         for (uint32_t i = 0; i < width; i++) {
-            lanes[i] = &w->characters[w->sorted[first + i < end ? first + i : first]];
+            lanes[i] = &w.characters[w.sorted[first + i < end ? first + i : first]];
             places[i] = lanes[i]->place;
             if (are_single)
-                seek(w, lanes[i]->single, lanes[i]->ratio, &keys, i);
+                seek(&w, lanes[i]->single, lanes[i]->ratio, &keys, i);
         }
         if (!are_single)
-            set_layering(w, lanes, &layering);
-        pose_lanes(w->crowd, w->model, places, &keys, are_single ? NULL : &layering, to);
+            set_layering(&w, lanes, &layering);
+        pose_lanes(crowd, b->model, places, &keys, are_single ? NULL : &layering, to);
     }
 }
 
@@ -383,9 +391,6 @@ void th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, d
     assert(!layers || (layers->counts && layers->layers));
     assert((uintptr_t)palette % TH_CACHE_LINE == 0 && (uintptr_t)scratch % TH_CACHE_LINE == 0);
     const memory to = {palette, sockets, scratch};
-    window w; /* not zeroed, which would take longer than some batches */
-    w.crowd = crowd;
-    w.time_s = time_s;
     batch b = {.model = crowd->models};
     for (uint32_t i = begin, next; i < end; i = next) {
         b = batch_at(b.model, i);
@@ -397,11 +402,9 @@ void th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, d
             pose_batch(crowd, &b, time_s, &to);
             continue;
         }
-        w.model = b.model;
-        w.rest = &b.model->compiled->compiled_clips[b.model->compiled->model->clip_count];
         for (; next < end && next - i < WINDOW && next - b.model->first_batch < b.model->batch_count; next++)
             b.count += batch_at(b.model, next).count;
-        pose_window(&w, &b, layers, &to);
+        pose_window(crowd, &b, time_s, layers, &to);
     }
     finish_writes(crowd);
 }

@@ -666,9 +666,8 @@ typedef struct th_crowd th_crowd;
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err);
 void th_crowd_destroy(th_crowd *crowd);
 
-/* Who it is, as long as it is in the crowd and after. slot: below the capacity, 0, 1, 2, ... as a new crowd fills;
- * those who are removed leave theirs to others. generation: how often the slot was taken; 0: nobody. No two characters
- * of a crowd ever have the same id. */
+/* The id of a character, which no other character of the crowd ever has. slot: below the capacity, 0, 1, 2, ... as a
+ * new crowd fills; after a removal the slot is taken again. generation: how often it was taken; 0: nobody. */
 typedef struct th_character {
     uint32_t slot, generation;
 } th_character;

@@ -14,7 +14,7 @@ typedef struct th_spawn {
     double phase_s, speed;
 } th_spawn;
 
-/* The list of those whom th_crowd_scatter adds to a crowd of these models. */
+/* What th_crowd_scatter spawns in a crowd of these models, as a list. */
 void th_spawns_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
                        uint64_t seed, th_spawn *out, uint32_t count);
 

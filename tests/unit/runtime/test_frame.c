@@ -43,7 +43,7 @@ static void free_crowd(void)
     free_human();
 }
 
-/* What is wanted at this time, of the first so many characters, in these batches; nothing of it is there yet. */
+/* What a call is to write: at this time, the first so many characters, in these batches. Nothing of it is there yet. */
 static void want(double time_s, uint32_t active, uint32_t begin, uint32_t end)
 {
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
