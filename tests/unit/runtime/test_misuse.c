@@ -1,8 +1,9 @@
 /* What functions of throng.h and render.h do with arguments that these forbid: a build with asserts ends the program,
  * and a release refuses them, and neither reads outside. Here th_misused is stood in for, so that any build shows both.
- * docs/reference/misuse.md is what this prints. */
+ * This prints the table of docs/reference/misuse.md. */
 #include "fixture_document.h"
 #include "fixture_human.h"
+#include "fixture_misuse.h"
 
 #include <core/cache_line.h>
 #include <throng/render.h>
@@ -12,14 +13,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #pragma GCC diagnostic ignored "-Wdouble-promotion" /* NAN and INFINITY are floats */
+
+#define PAGE TEST_DATA "/../../docs/reference/misuse.md"
 
 static FILE *page;
 static bool is_release; /* as one behaves */
@@ -33,23 +32,6 @@ bool __wrap_th_misused(const char *condition, const char *file, unsigned line, c
     return is_release ? false : __real_th_misused(condition, file, line, function);
 }
 #endif
-
-/* Whether this is a child, which makes the call. The parent sees it end. */
-static bool tries(const char *call)
-{
-#ifndef NDEBUG
-    int status;
-    const pid_t child = fork();
-    if (child == 0) {
-        cr_assert(freopen("/dev/null", "w", stderr));
-        return true;
-    }
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s: status %d", call, status);
-#endif
-    (void)call;
-    return false;
-}
 
 #define ROW(call, release, try, holds)                                                                                 \
     do {                                                                                                               \
@@ -362,29 +344,22 @@ static void free_all(void)
 
 TestSuite(misuse, .init = make_all, .fini = free_all);
 
+/* The page as it is, as far as its table. */
+static void print_introduction(void)
+{
+    FILE *stored = fopen(PAGE, "r");
+    cr_assert(stored);
+    for (char line[256] = ""; strncmp(line, "|---", 4) != 0 && fgets(line, sizeof line, stored);)
+        fputs(line, page);
+    fclose(stored);
+}
+
 Test(misuse, is_caught_in_debug_and_refused_in_release)
 {
     char *text = NULL;
     size_t length;
     page = open_memstream(&text, &length);
-    fputs(
-        "# Misuse\n\n"
-        "What a release does with arguments that `throng.h` and `render.h` forbid: it returns this, with the reason "
-        "in\n"
-        "`err`, and has neither read nor changed anything. Builds with asserts, and `libthrong_debug`, end the "
-        "program\n"
-        "there, as a failed assert does. A test makes these calls in both, and writes this page.\n\n"
-        "`by_hand` is a model that a program has filled in and not given to `th_model_create`. `COMPILE`, `CROWD` and\n"
-        "`FRAME` create with such a desc, `FRAME` with a crowd. `SPAWN` adds somebody who plays this, `SET_LAYERS` "
-        "sets "
-        "a\n"
-        "layer, and `LAYER` stands for `th_exact_layers` with one and no mask. `none` is a mask without weights, and\n"
-        "`heavy` has one of 2. The crowd has one model, layer and batch; `who` is in it, and `gone` was. `begun` is a\n"
-        "frame of two threads after `th_frame_begin`. `CREATE_VIEW` is `th_crowd_view_create`, and `OF_HUMANS` what "
-        "it\n"
-        "needs. `flat` is a camera whose depths are the same.\n\n"
-        "| call | what it returns |\n|---|---|\n",
-        page);
+    print_introduction();
     models();
     compiled_models();
     crowds();
@@ -392,7 +367,7 @@ Test(misuse, is_caught_in_debug_and_refused_in_release)
     reference();
     views();
     fclose(page);
-    check_text(TEST_DATA "/../../docs/reference/misuse.md", text);
+    check_text(PAGE, text);
     free(text);
 }
 
