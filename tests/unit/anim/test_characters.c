@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MODELS = 4, CAPACITY = 83, LAYERS = 3, MASKS = 2, MOST_JOINTS = 18 };
+enum { MODELS = 4, BARE = 2 /* has no sockets */, CAPACITY = 83, LAYERS = 3, MASKS = 2, MOST_JOINTS = 18 };
 
 static th_model *models[MODELS];
 static th_compiled_model *compiled[MODELS];
@@ -23,7 +23,8 @@ static th_error err;
 /* Of a slot: who is there, or was. */
 typedef struct person {
     th_character id;
-    bool is_here;
+    bool is_here, is_posed; /* by a frame, with these sockets */
+    th_mat34 sockets[MOST_JOINTS];
     uint32_t model, layer_count;
     th_play own;
     th_character_layer layers[LAYERS];
@@ -57,8 +58,13 @@ static void make_models(void)
             th_mask_from_joint(models[m], k + 1, weights[m][k]);
             masks[m][k] = (th_mask){"some", weights[m][k]};
         }
-        compiled[m] = make_compiled_as(
-            models[m], (th_compiled_model_desc){.masks = masks[m], .mask_count = MASKS, .sampling = m == 1});
+        uint32_t joints[MOST_JOINTS + 1];
+        const th_compiled_model_desc how = {.masks = masks[m],
+                                            .mask_count = MASKS,
+                                            .sampling = m == 1,
+                                            .sockets = joints,
+                                            .socket_count = m == BARE ? 0 : some_joints(models[m], m, joints)};
+        compiled[m] = make_compiled_as(models[m], how);
     }
 }
 
@@ -121,7 +127,12 @@ static void check_pose(const stage *s, const person *p, double time_s)
             return;
         cr_assert(p->layer_count == 0 || fabs(said[i].ratio - ratio) < 1e-8);
     }
-    const crowd_fixture of = {.compiled = compiled[p->model], .crowd = s->crowd, .palette = s->palettes};
+    const float *sockets = th_frame_sockets(s->frame, p->id);
+    const size_t before = (size_t)p->id.slot * th_crowd_socket_stride(s->crowd) * 12; /* others' */
+    const crowd_fixture of = {.compiled = compiled[p->model],
+                              .crowd = s->crowd,
+                              .palette = s->palettes,
+                              .sockets = sockets ? (float *)sockets - before : NULL};
     th_exact_layers(model, layers, count, masks[p->model], MASKS, th_compiled_model_interpolation(of.compiled), pose,
                     NULL);
     th_exact_resolve(model, pose, pose);
@@ -129,12 +140,26 @@ static void check_pose(const stage *s, const person *p, double time_s)
                   (1 + 2 * LAYERS) * th_compiled_model_bound(of.compiled) + 1e-5 * model->size);
 }
 
+/* They are of the last frame that has posed somebody. anew: the same person's. */
+static void check_sockets(const stage *s, person *p, bool is_shown, const float *anew)
+{
+    const float *sockets = th_frame_sockets(s->frame, p->id);
+    uint32_t count;
+    th_compiled_model_sockets(compiled[p->model], &count);
+    p->is_posed |= is_shown;
+    if (is_shown && count > 0)
+        memcpy(p->sockets, anew, count * sizeof *p->sockets);
+    cr_assert_eq(sockets != NULL, p->is_here && p->is_posed && count > 0);
+    if (sockets)
+        cr_assert_arr_eq(sockets, p->sockets, count * sizeof *p->sockets);
+}
+
 /* Against the list, and against the same crowd built anew. */
 static void check_stage(const stage *s)
 {
     const double time_s = between(-50, 50);
     const stage anew = make_stage(MODELS, CAPACITY, th_crowd_isa(s->crowd), th_crowd_format(s->crowd));
-    th_character twins[CAPACITY];
+    th_character twins[CAPACITY] = {{0}};
     th_character_info info;
     for (uint32_t i = CAPACITY; i-- > 0;) { /* in another order */
         const person *p = &people[i];
@@ -149,8 +174,10 @@ static void check_stage(const stage *s)
     }
     th_frame_run(s->frame, time_s, s->palettes);
     th_frame_run(anew.frame, time_s, anew.palettes);
-    for (const person *p = people; p < people + CAPACITY; p++) {
-        if (!th_crowd_get(s->crowd, p->id, &info) || info.palette == TH_NO_INDEX)
+    for (person *p = people; p < people + CAPACITY; p++) {
+        const bool is_shown = th_crowd_get(s->crowd, p->id, &info) && info.palette != TH_NO_INDEX;
+        check_sockets(s, p, is_shown, th_frame_sockets(anew.frame, twins[p->id.slot]));
+        if (!is_shown)
             continue;
         const th_palette_range range = th_crowd_palettes(s->crowd, p->model);
         const size_t at = range.offset + info.palette * range.stride;
@@ -217,6 +244,42 @@ static void come(th_crowd *crowd)
     people[id.slot] = (person){.id = id, .is_here = true, .model = model, .own = play};
 }
 
+/* In any order, as in a picture that does not show all; at once or in parts, the last part first. Palettes lie one
+ * model after the other, in that order. */
+static void show_some(th_crowd *crowd)
+{
+    uint32_t shown[CAPACITY] = {0}, sorted[CAPACITY], counts[MODELS] = {0}, count = 0, left = 0;
+    size_t offset = 0;
+    for (uint32_t i = 0; i < CAPACITY; i++) {
+        if (!people[i].is_here || below(2))
+            continue;
+        const uint32_t at = below(++count);
+        shown[count - 1] = shown[at];
+        shown[at] = i;
+    }
+    for (uint32_t m = 0; m < MODELS; m++)
+        for (uint32_t k = 0; k < count; k++)
+            if (people[shown[k]].model == m) {
+                sorted[left++] = shown[k];
+                counts[m]++;
+            }
+    const bool in_parts = below(2);
+    if (in_parts)
+        th_crowd_set_active_counts(crowd, counts);
+    else
+        th_crowd_set_active(crowd, shown, count);
+    for (uint32_t first; in_parts && left > 0; left = first) {
+        first = left > 7 ? left - 7 : 0;
+        th_crowd_set_active_range(crowd, first, sorted + first, left - first);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t model = people[sorted[k]].model;
+        const th_palette_range range = th_crowd_palettes(crowd, model);
+        cr_assert(range.count == counts[model] && th_crowd_palette_offset(crowd, sorted[k]) == offset);
+        offset += range.stride;
+    }
+}
+
 /* Nothing allocates but what checks. */
 static void live(th_isa isa, th_format format, uint32_t steps)
 {
@@ -234,14 +297,12 @@ static void live(th_isa isa, th_format format, uint32_t steps)
             p->is_here = false;
         } else if (p->is_here) {
             change(s.crowd, p);
-        } else if (below(8) == 0) { /* as in a picture that does not show all */
-            uint32_t shown[CAPACITY], count = 0;
-            for (uint32_t i = 0; i < CAPACITY; i++)
-                if (people[i].is_here && below(2))
-                    shown[count++] = i;
-            th_crowd_set_active(s.crowd, shown, count);
+        } else if (below(8) == 0) {
+            show_some(s.crowd);
         }
         if (step % 499 == 0 || step + 1 == steps) {
+            if (below(2))
+                show_some(s.crowd);
             cr_assert_eq(allocations, before);
             check_stage(&s);
             before = allocations;

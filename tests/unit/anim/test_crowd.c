@@ -1,4 +1,5 @@
-/* Crowds: some of their instances, several models, palettes of each format, and instruction sets. */
+/* Crowds: palettes of each format, what batches cost, and instruction sets. Several models, some of whose characters
+ * are active: test_characters and test_layers. */
 #include "fixture_crowd.h"
 #include "fixture_human.h"
 
@@ -7,125 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ACTIVE_MODELS = 5, ACTIVE_COUNT = 211 };
-
-typedef struct gathering {
-    th_model *models[ACTIVE_MODELS];
-    th_compiled_model *compiled_models[ACTIVE_MODELS];
-    th_spawn instances[ACTIVE_COUNT];
-    th_crowd *crowd;
-    unsigned char *whole, *some;
-    void *scratch;
-} gathering;
-
-static void gathering_init(gathering *g)
-{
-    for (uint32_t m = 0; m < ACTIVE_MODELS; m++) {
-        random_desc desc = variety(m * 9 + 4);
-        g->models[m] = random_model(&desc);
-        g->compiled_models[m] = make_compiled(g->models[m], TH_SAMPLING_COMPILED);
-    }
-    th_spawns_scatter((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, TH_NO_INDEX, 3, g->instances,
-                      ACTIVE_COUNT);
-    g->crowd = crowd_of((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, g->instances, ACTIVE_COUNT,
-                        (th_crowd_desc){0});
-    g->whole = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
-    g->some = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
-    g->scratch = aligned_alloc(64, th_crowd_scratch_bytes(g->crowd));
-    th_crowd_pose(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->whole, g->scratch);
-}
-
-static void gathering_fini(gathering *g)
-{
-    th_crowd_destroy(g->crowd);
-    for (uint32_t m = 0; m < ACTIVE_MODELS; m++) {
-        th_compiled_model_destroy(g->compiled_models[m]);
-        th_model_destroy(g->models[m]);
-    }
-    free(g->whole);
-    free(g->some);
-    free(g->scratch);
-}
-
-/* Every active instance's palette is what it is in the whole crowd, and they lie as promised. */
-static void check_shown(gathering *g, const uint32_t *active, uint32_t count, const size_t *offsets)
-{
-    uint32_t seen[ACTIVE_MODELS] = {0};
-    th_crowd_set_active(g->crowd, active, count);
-    memset(g->some, GUARD, th_crowd_palette_bytes(g->crowd));
-    th_crowd_pose(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->some, g->scratch);
-    for (uint32_t k = 0; k < count; k++) {
-        const uint32_t i = active[k], model = g->instances[i].model;
-        const th_palette_range run = th_crowd_palettes(g->crowd, model);
-        const size_t at = run.offset + seen[model]++ * run.stride;
-        cr_assert_eq(at, th_crowd_palette_offset(g->crowd, i));
-        cr_assert_arr_eq(g->some + at, g->whole + offsets[i], 48 * g->models[model]->bone_count, "%u of %u", k, count);
-    }
-    for (uint32_t m = 0; m < ACTIVE_MODELS; m++)
-        cr_assert_eq(seen[m], th_crowd_palettes(g->crowd, m).count);
-}
-
-static int by_offset(const void *a, const void *b, void *crowd)
-{
-    const size_t first = th_crowd_palette_offset(crowd, *(const uint32_t *)a),
-                 second = th_crowd_palette_offset(crowd, *(const uint32_t *)b);
-    return (first > second) - (first < second);
-}
-
-/* The same active instances, set in parts of 7, the last part first. */
-static void check_parts(gathering *g, uint32_t *active, uint32_t count)
-{
-    static size_t offsets[ACTIVE_COUNT];
-    uint32_t counts[ACTIVE_MODELS];
-    const size_t bytes = th_crowd_palette_bytes(g->crowd);
-    const uint32_t batches = th_crowd_batch_count(g->crowd);
-    qsort_r(active, count, sizeof *active, by_offset, g->crowd);
-    for (uint32_t k = 0; k < count; k++)
-        offsets[k] = th_crowd_palette_offset(g->crowd, active[k]);
-    for (uint32_t m = 0; m < ACTIVE_MODELS; m++)
-        counts[m] = th_crowd_palettes(g->crowd, m).count;
-    char *before = malloc(bytes + 1);
-    memcpy(before, g->some, bytes);
-    memset(g->some, GUARD, bytes);
-    th_crowd_set_active(g->crowd, NULL, ACTIVE_COUNT);
-    th_crowd_set_active_counts(g->crowd, counts);
-    cr_assert(th_crowd_palette_bytes(g->crowd) == bytes && th_crowd_batch_count(g->crowd) == batches);
-    for (uint32_t left = count; left > 0;) {
-        const uint32_t first = left > 7 ? left - 7 : 0;
-        th_crowd_set_active_range(g->crowd, first, active + first, left - first);
-        left = first;
-    }
-    for (uint32_t k = 0; k < count; k++)
-        cr_assert_eq(th_crowd_palette_offset(g->crowd, active[k]), offsets[k]);
-    th_crowd_pose(g->crowd, 0, batches, 0.6, g->some, g->scratch);
-    cr_assert_arr_eq(g->some, before, bytes);
-    free(before);
-}
-
-Test(crowd, shows_some_of_its_instances_in_any_order)
-{
-    gathering g;
-    size_t offsets[ACTIVE_COUNT];
-    uint32_t active[ACTIVE_COUNT];
-    gathering_init(&g);
-    const uint64_t hash = th_crowd_hash(g.crowd, g.whole);
-    const size_t bytes = th_crowd_palette_bytes(g.crowd);
-    for (uint32_t i = 0; i < ACTIVE_COUNT; i++)
-        offsets[i] = th_crowd_palette_offset(g.crowd, i);
-    for (uint32_t step = 1; step < 120; step += 7) { /* prime to the count: no instance twice */
-        const uint32_t count = ACTIVE_COUNT * (step % 11) / 11;
-        for (uint32_t k = 0; k < count; k++)
-            active[k] = (k + step) * step % ACTIVE_COUNT;
-        check_shown(&g, active, count, offsets);
-        check_parts(&g, active, count);
-        cr_assert_leq(th_crowd_palette_bytes(g.crowd), bytes);
-    }
-    th_crowd_set_active(g.crowd, NULL, ACTIVE_COUNT);
-    th_crowd_pose(g.crowd, 0, th_crowd_batch_count(g.crowd), 0.6, g.some, g.scratch);
-    cr_assert_eq(th_crowd_hash(g.crowd, g.some), hash);
-    gathering_fini(&g);
-}
 
 /* One entry a palette, and that is a line: as many as fill th_stream_bytes, and one more. */
 Test(crowd, streams_what_is_more_than_stays_in_the_caches)
@@ -150,6 +32,7 @@ Test(crowd, streams_what_is_more_than_stays_in_the_caches)
     th_crowd_set_writes(s.crowd, TH_WRITES_AUTO);
     cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_CACHED);
     const size_t last = th_crowd_palette_bytes(s.crowd);
+    cr_assert_eq(last, th_stream_bytes());
     unsigned char *streamed = malloc(last);
     memcpy(streamed, s.palette, last);
     memset(s.palette, GUARD, last);
@@ -208,24 +91,6 @@ Test(crowd, batches_of_larger_models_cost_more)
     cr_expect_eq(19 * costs[1][1], 16 * costs[1][2]);
     for (int b = 0; b < 3; b++)
         cr_expect_gt(costs[1][b], costs[0][b]);
-}
-
-/* Each as alone. */
-Test(crowd, mixes_models)
-{
-    gathering g;
-    gathering_init(&g);
-    for (uint32_t i = 0; i < ACTIVE_COUNT; i++) {
-        const th_compiled_model *compiled = g.compiled_models[g.instances[i].model];
-        th_spawn alone = g.instances[i];
-        alone.model = 0;
-        th_crowd *one = crowd_of(&compiled, 1, &alone, 1, (th_crowd_desc){0});
-        th_crowd_pose(one, 0, 1, 0.6, g.some, g.scratch);
-        cr_assert_arr_eq(g.whole + th_crowd_palette_offset(g.crowd, i), g.some,
-                         48 * th_compiled_model_source(compiled)->bone_count, "instance %u", i);
-        th_crowd_destroy(one);
-    }
-    gathering_fini(&g);
 }
 
 Test(crowd, a_larger_crowd_begins_with_the_smaller_one)

@@ -1,4 +1,5 @@
 /* A frame on anybody's threads, into anybody's memory: the bytes are those that the crowd poses batch by batch. */
+#include "fixture_crowd.h"
 #include "fixture_human.h"
 #include "fixture_jobs.h"
 #include "fixture_memory.h"
@@ -6,63 +7,53 @@
 
 #include <core/cache_line.h>
 #include <runtime/frame.h>
-#include <runtime/scene.h>
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-enum { COUNT = 203, GUARD = 0xA5 };
+enum { COUNT = 203 };
 
-/* A crowd, and palettes with a line before and behind them that belong to somebody else. */
-static th_scene *scene;
-static th_crowd *crowd;
-static unsigned char *memory, *palettes, *wanted;
-static size_t bytes;
+/* A crowd, whose palettes are those that are wanted, and palettes with a line before and behind them that belong to
+ * somebody else. */
+static crowd_fixture s;
+static unsigned char *memory, *palettes;
 
 static void make_crowd(th_format format)
 {
     make_human();
-    const th_scene_desc desc = {
-        .models = (const th_model *const *)&human, .model_count = 1, .instance_count = COUNT, .seed = 1};
-    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, format, &crowd, NULL), TH_OK);
-    bytes = th_crowd_palette_bytes(crowd);
-    memory = th_cache_line_alloc(bytes + 2 * TH_CACHE_LINE);
-    wanted = th_cache_line_alloc(bytes);
+    crowd_fixture_init_with(&s, human, (th_compiled_model_desc){0}, COUNT, (th_crowd_desc){.format = format});
+    memory = th_cache_line_alloc(s.palette_bytes + 2 * TH_CACHE_LINE);
+    cr_assert(memory);
+    memset(memory, GUARD, s.palette_bytes + 2 * TH_CACHE_LINE);
     palettes = memory + TH_CACHE_LINE;
-    cr_assert(memory && wanted);
-    memset(memory, GUARD, bytes + 2 * TH_CACHE_LINE);
 }
 
 static void free_crowd(void)
 {
     free(memory);
-    free(wanted);
-    th_crowd_destroy(crowd);
-    th_scene_destroy(scene);
+    crowd_fixture_fini(&s);
     free_human();
 }
 
 /* What a call is to write: at this time, the first so many characters, in these batches. Nothing of it is there yet. */
 static void want(double time_s, uint32_t active, uint32_t begin, uint32_t end)
 {
-    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     uint32_t shown[COUNT];
     for (uint32_t i = 0; i < COUNT; i++)
         shown[i] = i;
-    th_crowd_set_active(crowd, shown, active);
-    memset(wanted, GUARD, bytes);
-    memset(palettes, GUARD, bytes);
-    for (uint32_t b = begin; b < end && b < th_crowd_batch_count(crowd); b++)
-        th_crowd_pose(crowd, b, b + 1, time_s, wanted, scratch);
-    free(scratch);
+    th_crowd_set_active(s.crowd, shown, active);
+    memset(s.palette, GUARD, s.palette_bytes);
+    memset(palettes, GUARD, s.palette_bytes);
+    for (uint32_t b = begin; b < end && b < th_crowd_batch_count(s.crowd); b++)
+        th_crowd_pose(s.crowd, b, b + 1, time_s, s.palette, s.scratch);
 }
 
 static void expect_wanted(const char *how, uint32_t threads)
 {
-    cr_expect_eq(memcmp(palettes, wanted, bytes), 0, "%s %u", how, threads);
+    cr_expect_eq(memcmp(palettes, s.palette, s.palette_bytes), 0, "%s %u", how, threads);
     for (uint32_t i = 0; i < TH_CACHE_LINE; i++)
-        cr_assert(memory[i] == GUARD && palettes[bytes + i] == GUARD, "%s %u wrote beside palettes", how, threads);
+        cr_assert(memory[i] == GUARD && palettes[s.palette_bytes + i] == GUARD, "%s %u wrote beside palettes", how,
+                  threads);
 }
 
 static void pose_by_hand(uint32_t begin, uint32_t end, uint32_t worker, void *frame)
@@ -75,7 +66,7 @@ static void check_frame(const char *how, th_frame_desc desc, task_system *by_han
 {
     static const uint32_t active[] = {COUNT, COUNT / 2, 0, COUNT};
     th_frame *frame;
-    desc.crowd = crowd;
+    desc.crowd = s.crowd;
     cr_assert_eq(th_frame_create(&desc, &frame, NULL), TH_OK);
     const uint32_t threads = desc.jobs ? th_jobs_threads(desc.jobs) : desc.threads;
     for (uint32_t n = 0; n < 4; n++) {
@@ -83,7 +74,7 @@ static void check_frame(const char *how, th_frame_desc desc, task_system *by_han
         const size_t before = allocations;
         if (by_hand) {
             const uint32_t count = th_frame_begin(frame, n + 0.25, palettes);
-            cr_expect_eq(count, th_crowd_batch_count(crowd));
+            cr_expect_eq(count, th_crowd_batch_count(s.crowd));
             void *handle = enqueue_tasks(pose_by_hand, count, 1, frame, by_hand);
             if (handle)
                 finish_tasks(handle, by_hand);
@@ -121,7 +112,7 @@ Test(frame, poses_the_same_on_all_threads_in_each_format)
     for (int format = TH_FORMAT_F32; format <= TH_FORMAT_QUAT16; format++) {
         make_crowd((th_format)format);
         for (int writes = TH_WRITES_CACHED; writes <= TH_WRITES_STREAMED; writes++) {
-            th_crowd_set_writes(crowd, (th_writes)writes);
+            th_crowd_set_writes(s.crowd, (th_writes)writes);
             check_ways();
         }
         free_crowd();
@@ -133,18 +124,18 @@ Test(frame, poses_the_batches_it_is_asked_for_into_memory_at_any_line)
 {
     make_crowd(TH_FORMAT_QUAT);
     th_frame *frame;
-    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = crowd}, &frame, NULL), TH_OK);
+    cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = s.crowd}, &frame, NULL), TH_OK);
     want(1, COUNT, 1, 3);
     th_frame_begin(frame, 1, palettes);
     th_frame_batches(frame, 1, 3, 0);
     th_frame_end(frame);
     expect_wanted("batches 1 and 2 on", 1);
 
-    unsigned char *buffer = th_cache_line_alloc(bytes + 4096);
+    unsigned char *buffer = th_cache_line_alloc(s.palette_bytes + 4096);
     want(2, COUNT, 0, UINT32_MAX);
     for (size_t at = 0; at <= 4096; at += TH_CACHE_LINE) {
         th_frame_run(frame, 2, buffer + at);
-        cr_expect_eq(memcmp(buffer + at, wanted, bytes), 0, "%zu", at);
+        cr_expect_eq(memcmp(buffer + at, s.palette, s.palette_bytes), 0, "%zu", at);
     }
     free(buffer);
     th_frame_destroy(frame);
