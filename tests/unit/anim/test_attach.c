@@ -63,6 +63,7 @@ static figure *make_figure(figure *f, const char *name, double size, uint32_t cl
 }
 
 static figure base, donor;
+static th_model *out; /* the base with the clips of the donor */
 
 static void begin(void)
 {
@@ -70,33 +71,36 @@ static void begin(void)
     make_figure(&donor, "step.fbx", 1, 1);
 }
 
-TestSuite(attach_fit, .init = begin);
-
-static th_model *attach(void)
+static void end(void)
 {
-    th_model *out;
+    th_model_destroy(out);
+}
+
+TestSuite(attach_fit, .init = begin, .fini = end);
+
+static void attach(void)
+{
     th_error err;
+    th_model_destroy(out);
     cr_assert_eq(th_model_attach_clips(&base.model, &donor.model, &out, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
-    return out;
 }
 
 /* All warnings must be among these, in this order. */
-static void expect_warnings(const th_model *model, const char *first, const char *second)
+static void expect_warnings(const char *first, const char *second)
 {
     const char *wanted[] = {first, second};
     const uint32_t count = second ? 2 : first ? 1 : 0;
-    cr_expect_eq(model->warning_count, count, "%u: %s", model->warning_count,
-                 model->warning_count ? model->warnings[0] : "");
-    for (uint32_t n = 0; n < count && n < model->warning_count; n++)
-        cr_expect(strstr(model->warnings[n], wanted[n]), "%s", model->warnings[n]);
+    cr_expect_eq(out->warning_count, count, "%u: %s", out->warning_count, out->warning_count ? out->warnings[0] : "");
+    for (uint32_t n = 0; n < count && n < out->warning_count; n++)
+        cr_expect(strstr(out->warnings[n], wanted[n]), "%s", out->warnings[n]);
 }
 
 /* Places at the clip's end. */
-static void expect_place(const th_model *model, uint32_t joint, double x, double y)
+static void expect_place(uint32_t joint, double x, double y)
 {
     th_dmat34 pose[JOINTS];
-    th_exact_pose(model, &model->clips[0], 0.9999999, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_pose(out, &out->clips[0], 0.9999999, TH_INTERPOLATION_AUTHORED, pose);
     cr_expect_float_eq(pose[joint].m[3], x, 1e-5, "%s at %g", names[joint], pose[joint].m[3]);
     cr_expect_float_eq(pose[joint].m[7], y, 1e-5, "%s at %g", names[joint], pose[joint].m[7]);
 }
@@ -108,10 +112,9 @@ Test(attach_fit, namespaces_and_case_do_not_matter)
     static const char *const others[JOINTS] = {"Root", "mixamorig1:Hips", "spine", "a:b:ARM", "x:Leg", "FOOT"};
     for (uint32_t j = 0; j < JOINTS; j++)
         donor.joints[j].name = others[j];
-    th_model *out = attach();
+    attach();
     cr_expect_eq(out->clips->channel_count, JOINTS);
-    expect_warnings(out, NULL, NULL);
-    th_model_destroy(out);
+    expect_warnings(NULL, NULL);
 }
 
 Test(attach_fit, names_that_several_have_are_counted)
@@ -122,53 +125,52 @@ Test(attach_fit, names_that_several_have_are_counted)
     donor.joints[ARM].name = "b:Limb"; /* exactly */
     donor.joints[SPINE].name = "y:foot";
     donor.joints[FOOT].name = "foot";
-    th_model *out = attach();
+    attach();
     cr_expect_eq(out->clips->channel_count, 3);
     cr_expect_eq(out->clips->channels[2].joint, LEG);
     cr_assert_gt(out->warning_count, 0); /* and limbs lead elsewhere */
     cr_expect(strstr(out->warnings[0], "3 channels match several joints"), "%s", out->warnings[0]);
-    th_model_destroy(out);
 }
 
 Test(attach_fit, a_joint_of_the_very_name_goes_first)
 {
     donor.joints[SPINE].name = "y:Leg";
-    th_model *out = attach();
+    attach();
     cr_expect_eq(out->clips->channel_count, JOINTS - 1);
-    expect_warnings(out, "1 channel matches no joint", NULL);
-    th_model_destroy(out);
+    expect_warnings("1 channel matches no joint", NULL);
 }
 
 /* ---- names of clips ---- */
 
-Test(attach_fit, clips_without_a_name_of_their_own_get_that_of_the_file)
+/* Those that say nothing get that of the file, and so do those whose name is taken. */
+Test(attach_fit, clips_have_names_of_their_own)
 {
-    static const char *const nothing[] = {"mixamo.com", "Armature|mixamo.com|Layer0", "Take 001", "Rig|Scene#2"};
-    make_figure(&base, "base.fbx", 1, 1);
-    make_figure(&donor, "hop.v2.fbx", 1, 4);
-    for (int c = 0; c < 4; c++)
-        donor.clips[c].name = nothing[c];
-    base.clips[0].name = "hop.v2 2";
-    th_model *out = attach();
-    static const char *const wanted[] = {"hop.v2 2", "hop.v2", "hop.v2 3", "hop.v2 4", "hop.v2 5"};
-    for (uint32_t c = 0; c < 5; c++)
-        cr_expect_str_eq(out->clips[c].name, wanted[c]);
-    expect_warnings(out, "hop.v2.fbx: 4 clips were renamed (first: mixamo.com to hop.v2)", NULL);
-    th_model_destroy(out);
-}
-
-Test(attach_fit, names_of_clips_stay_unless_they_are_taken)
-{
-    make_figure(&base, "base.fbx", 1, 1);
-    make_figure(&donor, "hop", 1, 3);
-    donor.clips[0].name = "Take 0011";
-    donor.clips[1].name = "Scene 2";
-    th_model *out = attach();
-    static const char *const wanted[] = {"step", "Take 0011", "Scene 2", "hop"};
-    for (uint32_t c = 0; c < 4; c++)
-        cr_expect_str_eq(out->clips[c].name, wanted[c]);
-    expect_warnings(out, "hop: 1 clip was renamed (step to hop)", NULL);
-    th_model_destroy(out);
+    static const struct {
+        const char *file, *taken, *clips[4], *wanted[4], *warning;
+    } cases[] = {
+        {"hop.v2.fbx",
+         "hop.v2 2",
+         {"mixamo.com", "Armature|mixamo.com|Layer0", "Take 001", "Rig|Scene#2"},
+         {"hop.v2", "hop.v2 3", "hop.v2 4", "hop.v2 5"},
+         "hop.v2.fbx: 4 clips were renamed (first: mixamo.com to hop.v2)"},
+        {"hop",
+         "step",
+         {"Take 0011", "Scene 2", "step", "stand"},
+         {"Take 0011", "Scene 2", "hop", "stand"},
+         "hop: 1 clip was renamed (step to hop)"},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        make_figure(&base, "base.fbx", 1, 1);
+        make_figure(&donor, cases[n].file, 1, 4);
+        base.clips[0].name = cases[n].taken;
+        for (int c = 0; c < 4; c++)
+            donor.clips[c].name = cases[n].clips[c];
+        attach();
+        cr_expect_str_eq(out->clips[0].name, cases[n].taken);
+        for (int c = 0; c < 4; c++)
+            cr_expect_str_eq(out->clips[1 + c].name, cases[n].wanted[c]);
+        expect_warnings(cases[n].warning, NULL);
+    }
 }
 
 /* ---- lengths ---- */
@@ -177,13 +179,12 @@ Test(attach_fit, bones_keep_their_lengths_and_hips_move_as_far_as_legs_are_long)
 {
     make_figure(&base, "base.fbx", 0.5, 0);
     put(&base.joints[ARM], 0.3, 0, 0); /* longer arms than half */
-    th_model *out = attach();
-    expect_place(out, HIPS, 0.15, 0.45);
-    expect_place(out, FOOT, 0.2, 0);
-    expect_place(out, ARM, 0.45, 0.7);
-    expect_warnings(
-        out, "step.fbx: translations were scaled by 0.5, since from the lowest joint up to x:Hips it is 0.9", NULL);
-    th_model_destroy(out);
+    attach();
+    expect_place(HIPS, 0.15, 0.45);
+    expect_place(FOOT, 0.2, 0);
+    expect_place(ARM, 0.45, 0.7);
+    expect_warnings("step.fbx: translations were scaled by 0.5, since from the lowest joint up to x:Hips it is 0.9",
+                    NULL);
 }
 
 /* One is in centimetres below a root that makes metres of them. It is seated, also at rest, and does not move. */
@@ -197,19 +198,17 @@ Test(attach_fit, units_of_roots_are_told_apart)
     donor.moves[HIPS][3] = 0;
     donor.moves[HIPS][1] = donor.moves[HIPS][4] = 40;
     donor.model.size = th_model_measure(&donor.model);
-    th_model *out = attach();
-    expect_place(out, HIPS, 0, 0.4);
-    expect_place(out, FOOT, 0.1, -0.5);
-    th_model_destroy(out);
+    attach();
+    expect_place(HIPS, 0, 0.4);
+    expect_place(FOOT, 0.1, -0.5);
 }
 
 Test(attach_fit, what_is_within_a_percent_is_copied)
 {
     make_figure(&base, "base.fbx", 1.009, 0);
-    th_model *out = attach();
-    expect_place(out, HIPS, 0.3, 0.9);
-    expect_warnings(out, NULL, NULL);
-    th_model_destroy(out);
+    attach();
+    expect_place(HIPS, 0.3, 0.9);
+    expect_warnings(NULL, NULL);
 }
 
 /* An offset that the donor does not have at rest is a pose, and one that bends or moves is motion. */
@@ -221,23 +220,21 @@ Test(attach_fit, offsets_that_mean_something_are_kept)
         donor.moves[ARM][3 * k + 1] = 0.1F;
     donor.moves[SPINE][4] = 0.7F;
     donor.channels[LEG].translation.tangents = bends;
-    th_model *out = attach();
-    expect_place(out, SPINE, 0.15, 0.45 + 0.35);
-    expect_place(out, ARM, 0.35, 0.45 + 0.35 + 0.05);
+    attach();
+    expect_place(SPINE, 0.15, 0.45 + 0.35);
+    expect_place(ARM, 0.35, 0.45 + 0.35 + 0.05);
     cr_assert_eq(out->clips->channels[LEG].filled, (uint32_t)TH_SCALE);
     cr_expect_eq(out->clips->channels[LEG].translation.tangents[6], 0.5);
     cr_expect_eq(out->clips->channels[FOOT].filled, (uint32_t)(TH_TRANSLATION | TH_SCALE));
-    th_model_destroy(out);
 }
 
 /* Bones are as long as ever, only the hips are lower. */
 Test(attach_fit, knees_that_are_bent_at_rest_shorten_no_legs)
 {
     put(&donor.joints[LEG], 0.1, -0.4, 60);
-    th_model *out = attach();
-    expect_place(out, HIPS, 0.3, 0.9);
-    expect_warnings(out, "rest poses differ by 60 degrees at x:Leg", NULL);
-    th_model_destroy(out);
+    attach();
+    expect_place(HIPS, 0.3, 0.9);
+    expect_warnings("rest poses differ by 60 degrees at x:Leg", NULL);
 }
 
 /* ---- frames ---- */
@@ -300,13 +297,12 @@ Test(attach_fit, units_and_axes_above_the_joints_are_those_of_the_scene)
         if (!keyed)
             drop_root_channel(&donor);
         donor.channels[HIPS].translation.tangents = (const float[12]){0};
-        th_model *out = attach();
+        attach();
         cr_expect_eq(out->clips->channels[same_name && keyed].translation.tangents[0], 0, "a tangent has no place");
-        expect_warnings(out, keyed && !same_name ? "1 channel matches no joint" : NULL, NULL);
-        expect_place(out, HIPS, 0.3, 0.9);
-        expect_place(out, ARM, 0.7, 1.4);
-        expect_place(out, FOOT, 0.4, 0);
-        th_model_destroy(out);
+        expect_warnings(keyed && !same_name ? "1 channel matches no joint" : NULL, NULL);
+        expect_place(HIPS, 0.3, 0.9);
+        expect_place(ARM, 0.7, 1.4);
+        expect_place(FOOT, 0.4, 0);
     }
 }
 
@@ -315,11 +311,9 @@ Test(attach_fit, scenes_that_are_stretched_are_said)
     donor.joints[ROOT].name = "Armature";
     donor.joints[ROOT].rest.m[5] = 2;
     drop_root_channel(&donor);
-    th_model *out = attach();
-    expect_warnings(out, "scaled by",
-                    "above 1 joint the scene is stretched or mirrored otherwise than in base.fbx: "
-                    "its axes were left out (first: x:Hips)");
-    th_model_destroy(out);
+    attach();
+    expect_warnings("scaled by", "above 1 joint the scene is stretched or mirrored otherwise than in base.fbx: "
+                                 "its axes were left out (first: x:Hips)");
 }
 
 /* Whatever meshes there are: the donor may have none, or one as small as a stone. */
@@ -331,10 +325,9 @@ Test(attach_fit, without_hips_units_are_told_by_joints)
         donor.clips[0].channel_count = 2;
         donor.channels[HIPS].filled = donor.channels[ROOT].filled = TH_ROTATION;
         donor.model.size = sizes[n];
-        th_model *out = attach();
-        expect_place(out, HIPS, 0.3, 0.9);
-        expect_warnings(out, n == 1 ? "scaled by 0.01, since in size it is 140, and base.fbx 1.4" : NULL, NULL);
-        th_model_destroy(out);
+        attach();
+        expect_place(HIPS, 0.3, 0.9);
+        expect_warnings(n == 1 ? "scaled by 0.01, since in size it is 140, and base.fbx 1.4" : NULL, NULL);
     }
 }
 
@@ -343,20 +336,17 @@ Test(attach_fit, without_hips_units_are_told_by_joints)
 Test(attach_fit, rest_poses_that_differ_are_a_warning)
 {
     put(&donor.joints[ARM], 0.4, 0, 21);
-    th_model *out = attach();
-    expect_warnings(out, "rest poses differ by 21 degrees at x:Arm: the clips may not fit", NULL);
-    th_model_destroy(out);
+    attach();
+    expect_warnings("rest poses differ by 21 degrees at x:Arm: the clips may not fit", NULL);
     put(&donor.joints[ARM], 0.4, 0, 19);
-    out = attach();
-    expect_warnings(out, NULL, NULL);
-    th_model_destroy(out);
+    attach();
+    expect_warnings(NULL, NULL);
 
     /* The bone leads elsewhere, and rotations are the same. */
     put(&donor.joints[ARM], 0.3, 0.3, 0);
     donor.channels[ARM].filled = TH_TRANSLATION;
-    out = attach();
-    expect_warnings(out, "differ by 45 degrees at x:Arm", NULL);
-    th_model_destroy(out);
+    attach();
+    expect_warnings("differ by 45 degrees at x:Arm", NULL);
 }
 
 Test(attach_fit, other_skeletons_are_refused)
@@ -364,7 +354,6 @@ Test(attach_fit, other_skeletons_are_refused)
     for (uint32_t j = SPINE; j < JOINTS; j++)
         put(&donor.joints[j], -(double)base.joints[j].rest.m[7], (double)base.joints[j].rest.m[3], 0);
     put(&donor.joints[FOOT], -0.5, 0, 170);
-    th_model *out;
     th_error err;
     cr_assert_eq(th_model_attach_clips(&base.model, &donor.model, &out, &err), TH_ERR_INPUT);
     cr_assert_null(out);
@@ -377,7 +366,6 @@ Test(attach_fit, lengths_beyond_numbers_are_refused)
 {
     make_figure(&base, "base.fbx", 1e3, 0);
     donor.moves[HIPS][0] = 1e37F;
-    th_model *out;
     cr_assert_eq(th_model_attach_clips(&base.model, &donor.model, &out, NULL), TH_ERR_INPUT);
     cr_assert_null(out);
 }

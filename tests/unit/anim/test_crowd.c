@@ -93,31 +93,6 @@ Test(crowd, batches_of_larger_models_cost_more)
         cr_expect_gt(costs[1][b], costs[0][b]);
 }
 
-Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
-{
-    random_desc desc = variety(3);
-    th_model *model = random_model(&desc);
-    const th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_EXACT);
-    th_spawn few[10], many[100];
-    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, 42, few, 10);
-    th_spawns_scatter(&compiled, 1, TH_NO_INDEX, 42, many, 100);
-    for (int i = 0; i < 10; i++)
-        cr_assert(few[i].clip == many[i].clip && few[i].phase_s == many[i].phase_s && few[i].speed == many[i].speed);
-    uint32_t clips = 0;
-    for (int i = 0; i < 100; i++) {
-        clips |= 1u << many[i].clip;
-        cr_assert(many[i].speed >= 0.9 && many[i].speed <= 1.1);
-    }
-    cr_assert_eq(clips, (1u << model->clip_count) - 1, "a mix plays every clip");
-    th_spawns_scatter(&compiled, 1, 1, 42, many, 100);
-    for (int i = 0; i < 100; i++)
-        cr_assert_eq(many[i].clip, 1);
-    th_spawns_scatter(&compiled, 1, 77, 42, many, 100);
-    cr_assert_eq(many[0].clip, TH_NO_INDEX, "a clip that the model lacks is the rest pose");
-    th_compiled_model_destroy((th_compiled_model *)compiled);
-    th_model_destroy(model);
-}
-
 Test(crowd, ten_thousand_humans_take_little_beyond_their_palettes)
 {
     crowd_fixture s;
@@ -290,17 +265,11 @@ Test(quaternions, of_16_bytes_hold_every_rotation)
 /* One joint is stretched: that is the one to be named. */
 Test(quaternions, name_the_joint_that_is_scaled)
 {
-    const th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY, NULL},
+    const th_joint joints[] = {root_joint,
                                {"wide", 0, {{2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0}}, NULL},
                                {"tip", 0, {{1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0}}, NULL}};
     const th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}};
-    const th_model model = {.name = "few",
-                            .joint_count = 3,
-                            .joints = joints,
-                            .bone_count = 3,
-                            .bones = bones,
-                            .size = 2,
-                            .arena = OWN_ARENA};
+    const th_model model = model_of(joints, bones, 3, NULL);
     th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
     cr_expect_str_eq(th_compiled_model_obstacle(compiled, TH_FORMAT_QUAT), "joint wide is scaled, sheared or mirrored");
     th_compiled_model_destroy(compiled);

@@ -358,77 +358,53 @@ static bool is_fused(th_isa isa)
 
 /* Nor do they depend on their neighbours. Kernels with fused multiply-add agree to the last bit, and so do those
  * without. */
-Test(layers, kernels_follow_the_reference)
+static void check_kernels(const setup *t, th_format format, const char *what)
 {
-    for (uint32_t n = 0; n < MODELS; n++) {
-        setup t;
-        char what[64];
-        uint64_t hashes[2] = {0};
-        setup_init(&t, n, n % 2 ? TH_KEYS_16 : TH_KEYS_32, (th_crowd_desc){0});
-        for (EACH_ISA(isa)) {
-            setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
-            snprintf(what, sizeof what, "%s, model %u", th_isa_name(isa), n);
-            update(&twin, UINT16_MAX);
-            check_layers(&twin, 0, what);
-            const uint64_t whole = th_crowd_hash(twin.s.crowd, twin.s.palette);
-            for (uint32_t step = 1; step < 4; step++) {
-                memset(twin.s.palette, GUARD, twin.s.palette_bytes);
-                update(&twin, step);
-                cr_expect_eq(th_crowd_hash(twin.s.crowd, twin.s.palette), whole, "%s, %u batches a call", what, step);
-            }
-            cr_expect(hashes[is_fused(isa)] == 0 || hashes[is_fused(isa)] == whole, "%s", what);
-            hashes[is_fused(isa)] = whole;
-            crowd_fixture_fini_twin(&twin.s);
-        }
-        setup_fini(&t);
-    }
-}
-
-/* rounding: of the palette. */
-static void check_each_isa(const setup *t, th_format palette, double rounding, const char *what)
-{
+    uint64_t hashes[2] = {0};
     for (EACH_ISA(isa)) {
-        setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .format = palette});
+        setup twin = twin_of(t, (th_crowd_desc){.isa = isa, .format = format});
         char kernel[96];
-        snprintf(kernel, sizeof kernel, "%s, %s", th_isa_name(isa), what);
+        snprintf(kernel, sizeof kernel, "%s, %s, %s", th_isa_name(isa), th_format_name(format), what);
         update(&twin, UINT16_MAX);
-        check_layers(&twin, rounding, kernel);
+        check_layers(&twin, format == TH_FORMAT_QUAT16 ? 1e-4 * t->model->size : 0, kernel);
+        const uint64_t whole = th_crowd_hash(twin.s.crowd, twin.s.palette);
+        for (uint32_t step = 1; step < 4; step++) {
+            memset(twin.s.palette, GUARD, twin.s.palette_bytes);
+            update(&twin, step);
+            cr_expect_eq(th_crowd_hash(twin.s.crowd, twin.s.palette), whole, "%s, %u batches a call", kernel, step);
+        }
+        cr_expect(hashes[is_fused(isa)] == 0 || hashes[is_fused(isa)] == whole, "%s", kernel);
+        hashes[is_fused(isa)] = whole;
         crowd_fixture_fini_twin(&twin.s);
     }
 }
 
-Test(layers, follow_the_reference_in_every_interpolation)
+/* In every interpolation, and in palettes of every format that the model can have. A small effort compiles some clips,
+ * and leaves others exact. */
+Test(layers, kernels_follow_the_reference)
 {
-    for (int mode = 0; mode < TH_INTERPOLATION_COUNT; mode++)
-        for (uint32_t n = 4; n < 8; n++) {
-            setup t;
-            const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode,
-                                                .keys = n % 2 ? TH_KEYS_16 : TH_KEYS_32};
-            setup_init_as(&t, n, how, (th_crowd_desc){0});
-            check_each_isa(&t, TH_FORMAT_F32, 0, th_interpolation_name((th_interpolation)mode));
-            setup_fini(&t);
-        }
-}
-
-/* A small effort compiles some clips of a model, and leaves others exact. */
-Test(layers, blend_clips_that_play_exact)
-{
-    uint32_t mixed = 0;
-    for (uint32_t n = 0; n < MODELS; n++) {
+    uint32_t mixed = 0, possible[TH_FORMAT_COUNT] = {0};
+    for (uint32_t n = 0; n < 3 * MODELS; n++) {
         setup t;
         char what[64];
-        const th_compiled_model_desc how = {.sampling = n % 3 ? TH_SAMPLING_COMPILED : TH_SAMPLING_EXACT,
-                                            .interpolation = n % 2 ? TH_INTERPOLATION_NLERP : TH_INTERPOLATION_CUBIC,
-                                            .effort = 1e-4};
-        setup_init_as(&t, n, how, (th_crowd_desc){0});
+        const th_compiled_model_desc how = {.interpolation = (th_interpolation)(n % TH_INTERPOLATION_COUNT),
+                                            .keys = n / 2 % 2 ? TH_KEYS_16 : TH_KEYS_32,
+                                            .sampling = n % 7 == 6 ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED,
+                                            .effort = n % 3 * 3e-4};
+        setup_init_as(&t, n % MODELS, how, (th_crowd_desc){0});
         const uint32_t exact = th_compiled_model_exact_clips(t.s.compiled);
         mixed += exact > 0 && exact < t.model->clip_count;
-        snprintf(what, sizeof what, "model %u, %u of %u clips exact", n, exact, t.model->clip_count);
-        update(&t, UINT16_MAX);
-        check_layers(&t, 0, what);
+        snprintf(what, sizeof what, "%s, model %u, %u of %u clips exact", th_interpolation_name(how.interpolation),
+                 n % MODELS, exact, t.model->clip_count);
+        for (th_format format = TH_FORMAT_F32; format < TH_FORMAT_COUNT; format++)
+            if (!th_compiled_model_obstacle(t.s.compiled, format)) {
+                check_kernels(&t, format, what);
+                possible[format]++;
+            }
         setup_fini(&t);
     }
-    cr_expect_gt(mixed, 2);
+    cr_expect(mixed > 2 && possible[TH_FORMAT_QUAT] > 20 && possible[TH_FORMAT_QUAT16] > 15, "%u, %u, %u", mixed,
+              possible[TH_FORMAT_QUAT], possible[TH_FORMAT_QUAT16]);
 }
 
 /* Characters of others, whose layers add, override and have masks, in every second interpolation. */
@@ -568,30 +544,6 @@ Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
     update(&t, UINT16_MAX);
     check_layers(&t, 0, "hidden");
     setup_fini(&t);
-}
-
-/* ---- palettes ---- */
-
-/* Of all models that can have such palettes. Returns how many. */
-static uint32_t check_quaternions(th_format palette, double rounding)
-{
-    uint32_t rigid = 0;
-    for (uint32_t n = 0; n < MODELS; n++) {
-        setup t;
-        setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){.writes = TH_WRITES_CACHED});
-        const bool is_possible = !th_compiled_model_obstacle(t.s.compiled, palette);
-        if (is_possible)
-            check_each_isa(&t, palette, rounding * t.model->size, th_format_name(palette));
-        rigid += is_possible;
-        setup_fini(&t);
-    }
-    return rigid;
-}
-
-Test(layers, quaternions_are_the_same_poses)
-{
-    cr_expect_gt(check_quaternions(TH_FORMAT_QUAT, 0), 5);
-    cr_expect_gt(check_quaternions(TH_FORMAT_QUAT16, 1e-4), 3);
 }
 
 /* ---- crowds ---- */

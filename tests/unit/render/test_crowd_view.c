@@ -80,6 +80,12 @@ static bool draw(int frame)
     return th_crowd_view_frame(shown, frame / 60.0, &s.camera, s.target);
 }
 
+static const uint8_t *picture_of(int frame)
+{
+    cr_expect(draw(frame));
+    return read_target(s.target);
+}
+
 /* The picture of the embedded crowd, and how it was written. */
 static const uint8_t *shoot(th_format palette, th_writes *writes)
 {
@@ -175,8 +181,7 @@ CHECK(crowd_view, keeps_a_crowd_out_of_the_haze)
         s.camera.distance *= far ? 8 : 1;
         s.camera.fov_y_rad /= far ? 8 : 1;
         th_crowd_view_fit_depth(shown, &s.camera);
-        cr_expect(draw(0));
-        const uint8_t *rgba = read_target(s.target);
+        const uint8_t *rgba = picture_of(0);
         for (int at = 0; at < BYTES; at += 4)
             strength[far] = rgba[at] - rgba[at + 2] > strength[far] ? rgba[at] - rgba[at + 2] : strength[far];
     }
@@ -186,13 +191,10 @@ CHECK(crowd_view, keeps_a_crowd_out_of_the_haze)
 CHECK(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 {
     make_crowd();
-    cr_expect(draw(90));
-    const uint8_t *whole = read_target(s.target);
+    const uint8_t *whole = picture_of(90);
     cr_expect(draw(0));
     losses = 1;
-    cr_expect(draw(90));
-    const uint8_t *again = read_target(s.target);
-    cr_expect_arr_eq(again, whole, BYTES);
+    cr_expect_arr_eq(picture_of(90), whole, BYTES);
     losses = 2;
     cr_expect_not(draw(0));
     cr_expect(draw(90), "and goes on");
@@ -206,10 +208,8 @@ CHECK(crowd_view, draws_a_frame_again_as_it_was)
         const uint8_t *first[TH_RING_SLOTS];
         s.desc.upload = uploads[u];
         make_crowd();
-        for (int i = 0; i < TH_RING_SLOTS; i++) {
-            cr_expect(draw(18 * i));
-            first[i] = read_target(s.target);
-        }
+        for (int i = 0; i < TH_RING_SLOTS; i++)
+            first[i] = picture_of(18 * i);
         cr_expect(memcmp(first[0], first[1], BYTES) != 0 && memcmp(first[1], first[2], BYTES) != 0);
         for (int i = 0; i < 2 * TH_RING_SLOTS; i++) {
             th_crowd_view_redraw(shown, s.target);
@@ -231,8 +231,7 @@ CHECK(crowd_view, who_walks_has_walked)
         for (int late = 0; late < 2; late++) {
             make_crowd();
             cr_expect(late == 0 || draw(0));
-            cr_expect(draw(120));
-            pictures[late] = read_target(s.target);
+            pictures[late] = picture_of(120);
         }
         cr_expect_arr_eq(pictures[0], pictures[1], BYTES, "%s", th_layout_name(layout));
     }
@@ -301,22 +300,18 @@ CHECK(crowd_view, grows_the_ring_when_the_camera_turns_to_more)
 {
     make_street(1);
     const size_t everybody = th_crowd_palette_bytes(shown->crowd) * TH_RING_SLOTS;
-    const uint8_t *turned[2];
     look(9, 0);
     cr_expect(draw(0) && draw(1));
     const uint32_t few = th_crowd_view_get_stats(shown).listed;
     const size_t bytes = th_crowd_view_get_parts(shown).ring_bytes;
     cr_expect(few > 0 && bytes < everybody / 4, "%u take %zu of %zu bytes", few, bytes, everybody);
     look(0, 9);
-    cr_expect(draw(2));
-    turned[0] = read_target(s.target);
+    const uint8_t *grown = picture_of(2);
     cr_expect_gt(th_crowd_view_get_stats(shown).listed, 2 * few);
     cr_expect_gt(th_crowd_view_get_parts(shown).ring_bytes, bytes);
     make_street(1); /* a ring that is new */
     look(0, 9);
-    cr_expect(draw(2));
-    turned[1] = read_target(s.target);
-    cr_expect_arr_eq(turned[0], turned[1], BYTES);
+    cr_expect_arr_eq(picture_of(2), grown, BYTES);
 }
 
 /* Where the camera would follow somebody, computed without the frame. They are far, but share with nobody. */
@@ -367,10 +362,9 @@ static void check_threads(double share_hz, bool joint_lod, uint32_t hold)
             look(turn % 2 ? 4.0F : 0, turn < 2 ? 9.0F : -9);
             for (uint32_t before = hold; before > 0; before--)
                 cr_expect(th_crowd_view_pose(shown, (100 * turn - (int)before) / 60.0, &s.camera, WIDTH, HEIGHT));
-            cr_expect(draw(100 * turn));
+            const uint8_t *picture = picture_of(100 * turn);
             const th_crowd_view *v = shown;
             const uint32_t *list = v->cull->list, posed = v->stats.listed;
-            const uint8_t *picture = read_target(s.target);
             casters += posed - v->stats.visible;
             shared += v->stats.shared;
             held += v->stats.held;
@@ -419,8 +413,7 @@ static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t f
         make_street(2);
         for (int turn = 0; turn < TURNS; turn++) {
             look(turn < 4 ? 9 : 1.5F * (float)turn, turn < 4 ? 0 : 9);
-            cr_expect(draw(10));
-            const uint8_t *picture = read_target(s.target);
+            const uint8_t *picture = picture_of(10);
             const th_crowd_view_stats stats = th_crowd_view_get_stats(shown);
             held += stats.held;
             cr_expect_eq(stats.evaluated + stats.held, stats.listed);
@@ -529,12 +522,12 @@ CHECK(crowd_view, draws_the_shared_pose)
             s.desc.far_lod = far[n];
             make_street(2);
             look(0, 9);
-            cr_expect(draw(0) && draw(10));
+            cr_expect(draw(0));
+            const uint8_t *picture = picture_of(10);
             const th_crowd_view_stats stats = th_crowd_view_get_stats(shown);
             uint32_t near = 0;
             for (uint32_t lod = 0; lod < far[n]; lod++)
                 near += stats.listed_by_lod[lod];
-            const uint8_t *picture = read_target(s.target);
             if (n == 0) {
                 wanted = picture;
             } else {
@@ -571,8 +564,8 @@ CHECK(crowd_view_levels, poses_and_draws_far_characters_with_fewer_joints)
         s.desc.joint_lod = turn >= 3;
         make_street(2);
         look(0, 9);
-        cr_expect(draw(0) && draw(10));
-        const uint8_t *picture = read_target(s.target);
+        cr_expect(draw(0));
+        const uint8_t *picture = picture_of(10);
         const th_crowd_view *v = shown;
         if (s.desc.joint_lod) {
             /* Every listed character has the palette and the mesh of its joint level. */
@@ -730,15 +723,14 @@ CHECK(crowd_view, a_budget_that_all_fit_changes_nothing)
         s.desc.budget.bones = n == 0 ? 0 : UINT64_C(1) << 40;
         make_street(2);
         look(0, 9);
-        cr_expect(draw(0) && draw(10));
+        cr_expect(draw(0));
+        pictures[n] = picture_of(10);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(shown);
         cr_expect(stats.shared == 0 && stats.tolerance_px == 0);
-        pictures[n] = read_target(s.target);
     }
     cr_expect_arr_eq(pictures[0], pictures[1], BYTES);
 }
 
-/* Behaviours and joint levels take long to make: who needs them comes last. */
 /* Zero is the default, and models may be given compiled. */
 CHECK(crowd_view, draws_what_it_is_given_compiled)
 {
@@ -747,18 +739,17 @@ CHECK(crowd_view, draws_what_it_is_given_compiled)
     how.model = s.human;
     cr_assert_eq(th_compiled_model_create(&how, &compiled, &err), TH_OK);
     make_crowd();
-    cr_expect(draw(10));
-    const uint8_t *wanted = read_target(s.target);
+    const uint8_t *wanted = picture_of(10);
     s.desc.models[0] = NULL;
     s.desc.compiled_models = (const th_compiled_model *const[]){compiled};
     s.desc.zoom = 0;
     make_crowd();
-    cr_expect(draw(10));
-    cr_expect_arr_eq(read_target(s.target), wanted, th_target_bytes(s.target));
+    cr_expect_arr_eq(picture_of(10), wanted, BYTES);
     forget_base();
     th_compiled_model_destroy(compiled);
 }
 
+/* Behaviours and joint levels take long to make: who needs them comes last. */
 Test(crowd_view, checks)
 {
     run_checks("crowd_view");
