@@ -61,11 +61,6 @@ static void insist(bool holds, const char *what)
     exit(1);
 }
 
-static bool is_fused(th_isa isa)
-{
-    return isa == TH_ISA_AVX2 || isa == TH_ISA_AVX512 || isa == TH_ISA_NEON;
-}
-
 /* ---- one kernel ---- */
 
 static void erase(crowd_fixture *s)

@@ -351,13 +351,7 @@ Test(layers, hold_the_bound_where_a_clip_hides_what_another_one_shows)
     }
 }
 
-static bool is_fused(th_isa isa)
-{
-    return isa == TH_ISA_AVX2 || isa == TH_ISA_AVX512 || isa == TH_ISA_NEON;
-}
-
-/* Nor do they depend on their neighbours. Kernels with fused multiply-add agree to the last bit, and so do those
- * without. */
+/* Nor do they depend on their neighbours. */
 static void check_kernels(const setup *t, th_format format, const char *what)
 {
     uint64_t hashes[2] = {0};
@@ -557,10 +551,7 @@ typedef struct mixed_crowd {
     th_spawn instances[ALL];
     th_layer layers[ALL * (TH_MAX_LAYERS + 1)];
     uint8_t counts[ALL];
-    th_crowd *crowd;
-    unsigned char *palette;
-    float *sockets;
-    void *scratch;
+    crowd_fixture s;
 } mixed_crowd;
 
 static uint32_t own_index(uint32_t instance)
@@ -585,21 +576,15 @@ static mixed_crowd *make_mixed(th_crowd_desc as)
         memcpy(&m->layers[i * (TH_MAX_LAYERS + 1)], &own->p->layers[own_index(i) * TH_MAX_LAYERS],
                m->counts[i] * sizeof *m->layers);
     }
-    m->crowd = crowd_of(compiled, MIXED, m->instances, ALL, as);
-    m->palette = aligned_alloc(64, th_crowd_palette_bytes(m->crowd));
-    m->sockets = calloc(ALL * (size_t)th_crowd_socket_stride(m->crowd), sizeof(th_mat34));
-    m->scratch = aligned_alloc(64, th_crowd_scratch_bytes(m->crowd));
+    crowd_fixture_init_of(&m->s, compiled, MIXED, m->instances, ALL, as);
     return m;
 }
 
 static void free_mixed(mixed_crowd *m)
 {
+    crowd_fixture_fini_twin(&m->s);
     for (uint32_t g = 0; g < MIXED; g++)
         setup_fini(&m->own[g]);
-    th_crowd_destroy(m->crowd);
-    free(m->palette);
-    free(m->sockets);
-    free(m->scratch);
     free(m);
 }
 
@@ -607,22 +592,23 @@ static void free_mixed(mixed_crowd *m)
 static void check_mixed(const mixed_crowd *m, uint32_t step, const uint32_t *active, uint32_t count)
 {
     const th_crowd_layers table = {m->layers, m->counts, TH_MAX_LAYERS + 1};
-    const uint32_t batches = th_crowd_batch_count(m->crowd);
-    const size_t stride = th_crowd_socket_stride(m->crowd);
-    memset(m->palette, GUARD, th_crowd_palette_bytes(m->crowd));
-    memset(m->sockets, GUARD, ALL * stride * sizeof(th_mat34));
+    const uint32_t batches = th_crowd_batch_count(m->s.crowd);
+    const size_t stride = th_crowd_socket_stride(m->s.crowd);
+    memset(m->s.palette, GUARD, th_crowd_palette_bytes(m->s.crowd));
+    memset(m->s.sockets, GUARD, ALL * stride * sizeof(th_mat34));
     for (uint32_t b = 0; b < batches; b += step)
-        th_crowd_pose_layers(m->crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->palette, m->sockets,
-                             m->scratch);
+        th_crowd_pose_layers(m->s.crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->s.palette,
+                             m->s.sockets, m->s.scratch);
     for (uint32_t k = 0; k < count; k++) {
         const setup *own = &m->own[active[k] % MIXED];
         const size_t offset = th_crowd_palette_offset(own->s.crowd, own_index(active[k]));
-        cr_assert_arr_eq(m->palette + th_crowd_palette_offset(m->crowd, active[k]), own->s.palette + offset,
+        cr_assert_arr_eq(m->s.palette + th_crowd_palette_offset(m->s.crowd, active[k]), own->s.palette + offset,
                          th_crowd_palettes(own->s.crowd, 0).stride, "%s, %u of %u active, instance %u",
-                         th_format_name(th_crowd_format(m->crowd)), count, ALL, active[k]);
+                         th_format_name(th_crowd_format(m->s.crowd)), count, ALL, active[k]);
         const size_t own_stride = th_crowd_socket_stride(own->s.crowd);
-        cr_assert_arr_eq(m->sockets + active[k] * stride * 12, own->s.sockets + own_index(active[k]) * own_stride * 12,
-                         own_stride * sizeof(th_mat34), "sockets of instance %u, %u active", active[k], count);
+        cr_assert_arr_eq(m->s.sockets + active[k] * stride * 12,
+                         own->s.sockets + own_index(active[k]) * own_stride * 12, own_stride * sizeof(th_mat34),
+                         "sockets of instance %u, %u active", active[k], count);
     }
 }
 
@@ -632,7 +618,7 @@ static void check_active(const mixed_crowd *m, uint32_t count)
     uint32_t active[ALL];
     for (uint32_t k = 0; k < count; k++)
         active[k] = count < 100 ? ALL - 1 - k * 7 - k / 11 * 5 : count - 1 - k;
-    th_crowd_set_active(m->crowd, active, count);
+    th_crowd_set_active(m->s.crowd, active, count);
     for (uint32_t step = 1; step < 4; step++)
         check_mixed(m, step, active, count);
     check_mixed(m, UINT16_MAX, active, count);
@@ -676,17 +662,6 @@ static double blended_weight(const th_model *model, const th_layer *layers, uint
     return sum;
 }
 
-static double played_weight(const setup *t, uint32_t instance, uint32_t weight)
-{
-    const size_t entry = t->model->bone_count + weight / 12;
-    float weights[12];
-    th_palette_read(TH_FORMAT_F32,
-                    t->s.palette + th_crowd_palette_offset(t->s.crowd, instance) +
-                        entry * th_palette_entry_bytes(TH_FORMAT_F32),
-                    NULL, weights);
-    return (double)weights[weight % 12];
-}
-
 /* Returns how far palettes are off. */
 static double check_weights(const setup *t)
 {
@@ -694,13 +669,15 @@ static double check_weights(const setup *t)
     double *weights = calloc(t->model->weight_count, sizeof *weights), farthest = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         const th_layer *layers = t->p->layers + i * TH_MAX_LAYERS;
+        const void *palette = t->s.palette + th_crowd_palette_offset(t->s.crowd, i);
+        const float *played = (const float *)palette + 12 * t->model->bone_count;
         th_exact_layers(t->model, layers, t->p->counts[i], t->p->masks, MASKS, TH_INTERPOLATION_AUTHORED, local,
                         weights);
         for (uint32_t w = 0; t->p->counts[i] > 0 && w < t->model->weight_count; w++) {
             const double expected = blended_weight(t->model, layers, t->p->counts[i], w);
             cr_assert_float_eq(weights[w], expected, 1e-6, "instance %u, weight %u: %g, not %g", i, w, weights[w],
                                expected);
-            farthest = fmax(farthest, fabs(weights[w] - played_weight(t, i, w)));
+            farthest = fmax(farthest, fabs(weights[w] - (double)played[w]));
         }
     }
     free(weights);

@@ -123,16 +123,13 @@ Test(sockets, are_those_of_the_model_that_poses)
         crowd_fixture_update(&own[m], 0.7);
     }
     const th_compiled_model *const compiled[] = {own[0].compiled, own[1].compiled};
-    s.crowd = crowd_of(compiled, 2, own[0].instances, 3, (th_crowd_desc){0});
+    crowd_fixture_init_of(&s, compiled, 2, own[0].instances, 3, (th_crowd_desc){0});
     th_crowd_set_active_counts(s.crowd, (const uint32_t[]){2, 1});
     th_crowd_set_active_poses(s.crowd, 0, &(th_shared_pose){.ratio = 0.5}, 1);
     th_crowd_set_active_range(s.crowd, 1, (const uint32_t[]){0}, 1);
     th_crowd_set_active_in(s.crowd, 1, 2, (const uint32_t[]){1}, 1);
     th_crowd_set_palettes_of(s.crowd, 0, (const uint32_t[]){2}, (const uint32_t[]){0}, 1);
-    s.palette = aligned_alloc(64, th_crowd_palette_bytes(s.crowd));
-    s.scratch = aligned_alloc(64, th_crowd_scratch_bytes(s.crowd));
-    s.sockets = memset(malloc(3 * row), GUARD, 3 * row);
-    char *wanted = memset(malloc(3 * row), GUARD, 3 * row);
+    char *wanted = memset(malloc(3 * row), 0xff, 3 * row);
     for (uint32_t m = 0; m < 2; m++)
         memcpy(wanted + m * row, own[m].sockets + m * counts[m] * 12, counts[m] * sizeof(th_mat34));
     crowd_fixture_update(&s, 0.7);
