@@ -1,4 +1,5 @@
-/* Layers against an evaluation of their own, which follows layer.h with matrices where it can. */
+/* Layers against an evaluation of their own, which follows layer.h with matrices where it can. In crowds of several
+ * models, some of whose characters are active: test_characters.c. */
 #include "fixture_crowd.h"
 #include "fixture_import.h"
 #include "fixture_isa.h"
@@ -211,6 +212,8 @@ Test(layers, reference_follows_the_definition)
 
 /* ---- kernels ---- */
 
+static const th_compiled_model_desc nlerp = {.interpolation = TH_INTERPOLATION_NLERP};
+
 typedef struct setup {
     th_model *model;
     playlist *p;
@@ -218,7 +221,7 @@ typedef struct setup {
 } setup;
 
 /* model: which becomes the setup's. */
-static void setup_init_of(setup *t, th_model *model, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
+static void setup_init_of(setup *t, th_model *model, uint32_t n, th_compiled_model_desc how)
 {
     t->model = model;
     t->p = make_playlist(t->model, n);
@@ -227,19 +230,14 @@ static void setup_init_of(setup *t, th_model *model, uint32_t n, th_compiled_mod
     how.mask_count = MASKS;
     how.sockets = sockets;
     how.socket_count = some_joints(model, n, sockets);
-    crowd_fixture_init_with(&t->s, t->model, how, COUNT, as);
+    crowd_fixture_init_with(&t->s, t->model, how, COUNT, (th_crowd_desc){0});
     free(sockets);
 }
 
-static void setup_init_as(setup *t, uint32_t n, th_compiled_model_desc how, th_crowd_desc as)
+static void setup_init(setup *t, uint32_t n, th_compiled_model_desc how)
 {
     const random_desc desc = some(n);
-    setup_init_of(t, random_model(&desc), n, how, as);
-}
-
-static void setup_init(setup *t, uint32_t n, th_keys keys, th_crowd_desc as)
-{
-    setup_init_as(t, n, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_NLERP, .keys = keys}, as);
+    setup_init_of(t, random_model(&desc), n, how);
 }
 
 static void setup_fini(setup *t)
@@ -385,7 +383,7 @@ Test(layers, kernels_follow_the_reference)
                                             .keys = n / 2 % 2 ? TH_KEYS_16 : TH_KEYS_32,
                                             .sampling = n % 7 == 6 ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED,
                                             .effort = n % 3 * 3e-4};
-        setup_init_as(&t, n % MODELS, how, (th_crowd_desc){0});
+        setup_init(&t, n % MODELS, how);
         const uint32_t exact = th_compiled_model_exact_clips(t.s.compiled);
         mixed += exact > 0 && exact < t.model->clip_count;
         snprintf(what, sizeof what, "%s, model %u, %u of %u clips exact", th_interpolation_name(how.interpolation),
@@ -408,7 +406,7 @@ static void check_file(const char *file, int first)
     for (int mode = first; mode < TH_INTERPOLATION_COUNT; mode += 2) {
         setup t;
         const th_compiled_model_desc how = {.interpolation = (th_interpolation)mode, .keys = (th_keys)(mode / 2 % 2)};
-        setup_init_of(&t, import_good(testmodel(file)), (uint32_t)mode, how, (th_crowd_desc){0});
+        setup_init_of(&t, import_good(testmodel(file)), (uint32_t)mode, how);
         snprintf(what, sizeof what, "%s, %s", file, th_interpolation_name((th_interpolation)mode));
         update(&t, UINT16_MAX);
         check_layers(&t, 0, what);
@@ -426,7 +424,7 @@ Test(layers, of_one_clip_are_that_clip_to_the_last_bit)
 {
     for (uint32_t n = 0; n < MODELS; n++) {
         setup t;
-        setup_init(&t, n, TH_KEYS_32, (th_crowd_desc){0});
+        setup_init(&t, n, nlerp);
         for (uint32_t i = 0; i < COUNT; i++) {
             const th_spawn *instance = &t.s.instances[i];
             const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &t.model->clips[instance->clip];
@@ -491,7 +489,7 @@ Test(layers, a_pose_with_other_signs_of_scale_is_the_same_pose)
         const th_compiled_model_desc how = {.interpolation = TH_INTERPOLATION_NLERP,
                                             .keys = n % 4 < 2 || n % 5 == 4 ? TH_KEYS_32 : TH_KEYS_16};
         setup t;
-        setup_init_of(&t, model, n, how, (th_crowd_desc){0});
+        setup_init_of(&t, model, n, how);
         clips += model->clip_count;
         exact += th_compiled_model_exact_clips(t.s.compiled);
         for (uint32_t i = 0; i < COUNT; i++) {
@@ -528,7 +526,7 @@ Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
                                                         .filled = TH_TRANSLATION | TH_ROTATION};
     clips[1].channel_count = 2;
     setup t;
-    setup_init_of(&t, model, 0, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_NLERP}, (th_crowd_desc){0});
+    setup_init_of(&t, model, 0, nlerp);
     blend_two_clips(&t, 1);
     th_dmat34 pose[3];
     const th_layer *halves = t.p->layers + (size_t)6 * TH_MAX_LAYERS;
@@ -538,102 +536,6 @@ Test(layers, a_part_that_is_hidden_at_rest_keeps_its_rotation)
     update(&t, UINT16_MAX);
     check_layers(&t, 0, "hidden");
     setup_fini(&t);
-}
-
-/* ---- crowds ---- */
-
-/* More batches of each model than are sorted together, and a last one as large as can be. */
-enum { MIXED = 3, EACH = 16 * 16 + 31, ALL = MIXED * EACH };
-
-/* Three models in turn, each with the instances and layers of a crowd of its own, again and again. */
-typedef struct mixed_crowd {
-    setup own[MIXED];
-    th_spawn instances[ALL];
-    th_layer layers[ALL * (TH_MAX_LAYERS + 1)];
-    uint8_t counts[ALL];
-    crowd_fixture s;
-} mixed_crowd;
-
-static uint32_t own_index(uint32_t instance)
-{
-    return instance / MIXED % COUNT;
-}
-
-static mixed_crowd *make_mixed(th_crowd_desc as)
-{
-    mixed_crowd *m = calloc(1, sizeof *m);
-    const th_compiled_model *compiled[MIXED];
-    for (uint32_t g = 0; g < MIXED; g++) {
-        setup_init(&m->own[g], 12 * g, TH_KEYS_32, as);
-        update(&m->own[g], UINT16_MAX);
-        compiled[g] = m->own[g].s.compiled;
-    }
-    for (uint32_t i = 0; i < ALL; i++) {
-        const setup *own = &m->own[i % MIXED];
-        m->instances[i] = own->s.instances[own_index(i)];
-        m->instances[i].model = i % MIXED;
-        m->counts[i] = own->p->counts[own_index(i)];
-        memcpy(&m->layers[i * (TH_MAX_LAYERS + 1)], &own->p->layers[own_index(i) * TH_MAX_LAYERS],
-               m->counts[i] * sizeof *m->layers);
-    }
-    crowd_fixture_init_of(&m->s, compiled, MIXED, m->instances, ALL, as);
-    return m;
-}
-
-static void free_mixed(mixed_crowd *m)
-{
-    crowd_fixture_fini_twin(&m->s);
-    for (uint32_t g = 0; g < MIXED; g++)
-        setup_fini(&m->own[g]);
-    free(m);
-}
-
-/* Poses the active instances, `step` batches a call, and compares each with its like in the crowd of its own. */
-static void check_mixed(const mixed_crowd *m, uint32_t step, const uint32_t *active, uint32_t count)
-{
-    const th_crowd_layers table = {m->layers, m->counts, TH_MAX_LAYERS + 1};
-    const uint32_t batches = th_crowd_batch_count(m->s.crowd);
-    const size_t stride = th_crowd_socket_stride(m->s.crowd);
-    memset(m->s.palette, GUARD, th_crowd_palette_bytes(m->s.crowd));
-    memset(m->s.sockets, GUARD, ALL * stride * sizeof(th_mat34));
-    for (uint32_t b = 0; b < batches; b += step)
-        th_crowd_pose_layers(m->s.crowd, b, b + step < batches ? b + step : batches, 0.25, &table, m->s.palette,
-                             m->s.sockets, m->s.scratch);
-    for (uint32_t k = 0; k < count; k++) {
-        const setup *own = &m->own[active[k] % MIXED];
-        const size_t offset = th_crowd_palette_offset(own->s.crowd, own_index(active[k]));
-        cr_assert_arr_eq(m->s.palette + th_crowd_palette_offset(m->s.crowd, active[k]), own->s.palette + offset,
-                         th_crowd_palettes(own->s.crowd, 0).stride, "%s, %u of %u active, instance %u",
-                         th_format_name(th_crowd_format(m->s.crowd)), count, ALL, active[k]);
-        const size_t own_stride = th_crowd_socket_stride(own->s.crowd);
-        cr_assert_arr_eq(m->s.sockets + active[k] * stride * 12,
-                         own->s.sockets + own_index(active[k]) * own_stride * 12, own_stride * sizeof(th_mat34),
-                         "sockets of instance %u, %u active", active[k], count);
-    }
-}
-
-/* Takes instances backwards. Of few instances, each model has another number. */
-static void check_active(const mixed_crowd *m, uint32_t count)
-{
-    uint32_t active[ALL];
-    for (uint32_t k = 0; k < count; k++)
-        active[k] = count < 100 ? ALL - 1 - k * 7 - k / 11 * 5 : count - 1 - k;
-    th_crowd_set_active(m->s.crowd, active, count);
-    for (uint32_t step = 1; step < 4; step++)
-        check_mixed(m, step, active, count);
-    check_mixed(m, UINT16_MAX, active, count);
-}
-
-Test(layers, do_not_depend_on_other_models_and_inactive_instances)
-{
-    static const uint32_t counts[] = {ALL, ALL - MIXED * 16, 61, 20, 1, 0};
-    for (int palette = 0; palette < TH_FORMAT_COUNT; palette++)
-        for (int writes = TH_WRITES_CACHED; writes <= TH_WRITES_STREAMED; writes++) {
-            mixed_crowd *m = make_mixed((th_crowd_desc){.format = (th_format)palette, .writes = (th_writes)writes});
-            for (uint32_t k = 0; k < sizeof counts / sizeof *counts; k++)
-                check_active(m, counts[k]);
-            free_mixed(m);
-        }
 }
 
 /* ---- morph weights ---- */
@@ -690,8 +592,7 @@ Test(layers, blend_morph_weights)
     const random_desc desc = some(8);
     for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
         setup t;
-        setup_init_of(&t, morph_model(&desc, 20), 3, (th_compiled_model_desc){.keys = (th_keys)keys},
-                      (th_crowd_desc){0});
+        setup_init_of(&t, morph_model(&desc, 20), 3, (th_compiled_model_desc){.keys = (th_keys)keys});
         for (EACH_ISA(isa)) {
             setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
             update(&twin, UINT16_MAX);
