@@ -6,7 +6,6 @@
 #include "fixture_morph.h"
 
 #include <anim/exact.h>
-#include <anim/playback.h>
 #include <throng/throng.h>
 
 #include <criterion/criterion.h>
@@ -418,36 +417,6 @@ Test(layers, of_real_characters_follow_the_reference)
 {
     check_file("X/Testwuson.X", 0);
     check_file("FBX/animation_with_skeleton.fbx", 1);
-}
-
-Test(layers, of_one_clip_are_that_clip_to_the_last_bit)
-{
-    for (uint32_t n = 0; n < MODELS; n++) {
-        setup t;
-        setup_init(&t, n, nlerp);
-        for (uint32_t i = 0; i < COUNT; i++) {
-            const th_spawn *instance = &t.s.instances[i];
-            const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &t.model->clips[instance->clip];
-            th_layer *layers = t.p->layers + i * TH_MAX_LAYERS;
-            const double length = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
-            layers[i % 2] =
-                (th_layer){.weight = 1, .clip = clip ? (uint16_t)instance->clip : TH_REST_CLIP, .mask = TH_NO_MASK};
-            if (length > 0)
-                layers[i % 2].ratio =
-                    th_playback_ratio(th_playback_of(length, instance->phase_s, instance->speed), 0.25);
-            layers[1 - i % 2] = (th_layer){.ratio = 0.5, .clip = 0, .mode = (uint8_t)(i % 3), .mask = TH_NO_MASK};
-            t.p->counts[i] = i % 3 == 0 ? 0 : 2;
-        }
-        for (EACH_ISA(isa)) {
-            setup twin = twin_of(&t, (th_crowd_desc){.isa = isa});
-            crowd_fixture_update(&twin.s, 0.25);
-            const uint64_t plain = th_crowd_hash(twin.s.crowd, twin.s.palette);
-            update(&twin, UINT16_MAX);
-            cr_expect_eq(th_crowd_hash(twin.s.crowd, twin.s.palette), plain, "%s, model %u", th_isa_name(isa), n);
-            crowd_fixture_fini_twin(&twin.s);
-        }
-        setup_fini(&t);
-    }
 }
 
 /* ---- signs of scale ---- */
