@@ -1,5 +1,5 @@
 /* Crowds: palettes of each format, what batches cost, and instruction sets. Several models, some of whose characters
- * are active: test_characters and test_layers. */
+ * are active: test_characters. */
 #include "fixture_crowd.h"
 #include "fixture_human.h"
 
