@@ -359,7 +359,7 @@ static void check_kernels(const setup *t, th_format format, const char *what)
         update(&twin, UINT16_MAX);
         check_layers(&twin, format == TH_FORMAT_QUAT16 ? 1e-4 * t->model->size : 0, kernel);
         const uint64_t whole = th_crowd_hash(twin.s.crowd, twin.s.palette);
-        for (uint32_t step = 1; step < 4; step++) {
+        for (uint32_t step = 1; step < 4; step += 2) {
             memset(twin.s.palette, GUARD, twin.s.palette_bytes);
             update(&twin, step);
             cr_expect_eq(th_crowd_hash(twin.s.crowd, twin.s.palette), whole, "%s, %u batches a call", kernel, step);
