@@ -1,5 +1,6 @@
 /* Characters come, go and change what they play, in any order. A crowd that has lived shows the same bytes as one that
- * is built anew with the same characters, and what they play is what a list says that knows nothing of crowds. */
+ * is built anew with the same characters, whoever is active, and what they play is what a list says that knows nothing
+ * of crowds. So do the matrices of their sockets. */
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 #include "fixture_memory.h"
@@ -79,12 +80,12 @@ static void free_models(void)
 TestSuite(characters, .init = make_models, .fini = free_models);
 
 /* A frame and palettes from before anybody comes. */
-static stage make_stage(uint32_t model_count, uint32_t capacity, th_isa isa, th_format format)
+static stage make_stage(th_isa isa, th_format format)
 {
     stage s;
     const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)compiled,
-                                .compiled_model_count = model_count,
-                                .capacity = capacity,
+                                .compiled_model_count = MODELS,
+                                .capacity = CAPACITY,
                                 .max_layers = LAYERS,
                                 .isa = isa,
                                 .format = format,
@@ -102,7 +103,7 @@ static void free_stage(const stage *s)
     th_crowd_destroy(s->crowd);
 }
 
-/* As many batches at a time as may be. */
+/* Any number of batches a call. */
 static void run(const stage *s, double time_s)
 {
     const uint32_t count = th_frame_begin(s->frame, time_s, s->palettes), step = 1 + below(below(2) ? 4 : 99);
@@ -182,7 +183,7 @@ static const th_character_layer *alone_of(const th_character_info *info)
 static void check_stage(const stage *s)
 {
     const double time_s = between(-50, 50);
-    const stage anew = make_stage(MODELS, CAPACITY, th_crowd_isa(s->crowd), th_crowd_format(s->crowd));
+    const stage anew = make_stage(th_crowd_isa(s->crowd), th_crowd_format(s->crowd));
     th_character twins[CAPACITY] = {{0}};
     th_character_info info;
     for (uint32_t i = CAPACITY; i-- > 0;) { /* in another order */
@@ -311,7 +312,7 @@ static void show_some(th_crowd *crowd)
 /* Nothing allocates but what checks. */
 static void live(th_isa isa, th_format format, uint32_t steps)
 {
-    const stage s = make_stage(MODELS, CAPACITY, isa, format);
+    const stage s = make_stage(isa, format);
     memset(people, 0, sizeof people);
     size_t before = allocations;
     cr_assert_gt(before, 0, "nobody is counting");
@@ -350,7 +351,7 @@ Test(characters, come_and_go_and_change_what_they_play)
 /* More of them begin with the same. A clip that a model lacks is its rest pose. */
 Test(characters, at_random_are_as_many_as_there_is_room_for)
 {
-    const stage s = make_stage(MODELS, CAPACITY, TH_ISA_AUTO, TH_FORMAT_F32);
+    const stage s = make_stage(TH_ISA_AUTO, TH_FORMAT_F32);
     const th_compiled_model *const *of = (const th_compiled_model *const *)compiled;
     uint32_t clips[MODELS] = {0};
     th_spawn list[10], asked[10];
@@ -386,7 +387,7 @@ Test(characters, add_no_clip_that_cannot_be_added)
     static const double times[] = {0, 1};
     static const float scales[] = {0, 0, 0, 1, 1, 1};
     ((th_channel *)models[0]->clips[0].channels)->scale = (th_track){2, times, scales, NULL, false};
-    const stage s = make_stage(1, 1, TH_ISA_AUTO, TH_FORMAT_F32);
+    const stage s = make_stage(TH_ISA_AUTO, TH_FORMAT_F32);
     cr_assert_eq(th_crowd_scatter(s.crowd, 1, 0, 1, NULL, &err), TH_OK);
     th_character_layer layer = {.weight = 1, .mask = TH_NO_MASK, .mode = TH_LAYER_ADD};
     cr_expect_eq(th_crowd_set_layers(s.crowd, (th_character){0, 1}, &layer, 1, &err), TH_ERR_INPUT);
