@@ -1,12 +1,11 @@
 /* Misuse of what is not public is caught: a caller's mistake that a header forbids ends the program at an assert. What
  * throng.h and render.h forbid: test_misuse. */
+#include "fixture_crowd.h"
 #include "fixture_gl.h"
 #include "fixture_jobs.h"
 #include "fixture_misuse.h"
 
 #include <anim/bounds.h>
-#include <anim/crowd.h>
-#include <anim/synthetic.h>
 #include <bench/capacity.h>
 #include <bench/compare.h>
 #include <bench/fit.h>
@@ -25,7 +24,6 @@
 #include <render/frame_writer.h>
 #include <render/ring.h>
 #include <runtime/pose_plan.h>
-#include <runtime/scene.h>
 #include <runtime/tracer.h>
 
 #include <criterion/criterion.h>
@@ -90,110 +88,86 @@ Test(preconditions, of_jobs)
 
 enum { COUNT = 40 };
 
-/* A crowd of a small model, and memory for its palettes. */
 static th_model *model;
-static th_scene *scene;
-static th_crowd *crowd;
-static void *palette, *scratch;
+static crowd_fixture s;
 
 static void make_crowd(void)
 {
-    th_synthetic_desc shape = TH_SYNTHETIC_DEFAULT;
-    shape.joints = 8;
-    shape.depth = 4;
-    cr_assert_eq(th_synthetic_create(&shape, &model, NULL), TH_OK);
-    const th_scene_desc desc = {
-        .models = (const th_model *const *)&model, .model_count = 1, .instance_count = COUNT, .seed = 1};
-    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, NULL), TH_OK);
-    palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
-    scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
+    model = random_model(&(random_desc){.seed = 1, .joint_count = 8, .clip_count = 1, .key_count = 2});
+    crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, COUNT, TH_ISA_AUTO);
+}
+
+static void free_crowd(void)
+{
+    crowd_fixture_fini(&s);
+    th_model_destroy(model);
 }
 
 static void show(uint32_t instance)
 {
-    th_crowd_set_active(crowd, &instance, 1);
+    th_crowd_set_active(s.crowd, &instance, 1);
 }
 
-Test(preconditions, of_anim, .init = make_crowd)
+Test(preconditions, of_anim, .init = make_crowd, .fini = free_crowd)
 {
     MISUSE(show(COUNT));
-    MISUSE(show(3), th_crowd_palette_offset(crowd, 4));
-    MISUSE(show(3), th_crowd_hash(crowd, palette));
-    MISUSE(th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd) + 1, 0, palette, scratch));
-    MISUSE(th_crowd_fill(crowd, 0, 1, 0, (char *)palette + 16));
-    MISUSE(th_crowd_pose(crowd, 0, 1, 0, palette, palette));
+    MISUSE(show(3), th_crowd_palette_offset(s.crowd, 4));
+    MISUSE(show(3), th_crowd_hash(s.crowd, s.palette));
+    MISUSE(th_crowd_pose(s.crowd, 0, th_crowd_batch_count(s.crowd) + 1, 0, s.palette, s.scratch));
+    MISUSE(th_crowd_fill(s.crowd, 0, 1, 0, s.palette + 16));
+    MISUSE(th_crowd_pose(s.crowd, 0, 1, 0, s.palette, s.palette));
     MISUSE(th_model_bounds(model, model->clip_count, TH_INTERPOLATION_AUTHORED, &(th_bounds){0}, NULL));
     MISUSE(th_quat_arc_between((const double[4]){0, 0, 0, 1}, (const double[4]){0, 0, 0, 2}));
 }
 
-static th_tracer *create_tracer(void)
+Test(preconditions, of_runtime, .init = make_crowd, .fini = free_crowd)
 {
-    th_tracer *tracer;
-    cr_assert_eq(th_tracer_create("test", &tracer, NULL), TH_OK);
-    return tracer;
-}
-
-Test(preconditions, of_runtime, .init = make_crowd)
-{
-    const th_pose_plan_desc two = {.crowd = crowd, .most_lists = 1, .most_hold = 2};
+    const th_pose_plan_desc two = {.crowd = s.crowd, .most_lists = 1, .most_hold = 2};
     const th_draw_list held = {.count = 1, .hold = 3};
     th_pose_plan *plan;
     th_tracer *tracer;
     MISUSE(th_pose_plan_create(&two, &plan, NULL),
            th_pose_plan_make(plan, create_jobs(TH_SCHEDULER_WORK_STEALING, 1), 0, &(uint32_t){0}, &held, 1));
-    MISUSE(th_tracer_end(create_tracer()));
-    MISUSE(tracer = create_tracer(), th_tracer_frame_begin(tracer, NULL, 1), th_tracer_begin(tracer, "pose"),
-           th_tracer_group(tracer, "another"));
+    MISUSE(th_tracer_create("test", &tracer, NULL), th_tracer_end(tracer));
+    MISUSE(th_tracer_create("test", &tracer, NULL), th_tracer_frame_begin(tracer, NULL, 1),
+           th_tracer_begin(tracer, "pose"), th_tracer_group(tracer, "another"));
 }
 
 /* ---- render ---- */
 
-static th_cull *create_cull(void)
-{
-    static const uint32_t kinds[COUNT];
-    static const th_cull_kind kind = {.sphere = {.radius = 1}};
-    th_cull *cull;
-    const th_cull_desc desc = {.kinds = &kind,
-                               .kind_count = 1,
-                               .instance_kinds = kinds,
-                               .instance_count = COUNT,
-                               .model_count = 1,
-                               .lod_count = TH_CULL_MAX_LODS};
-    cr_assert_eq(th_cull_create(&desc, &cull, NULL), TH_OK);
-    return cull;
-}
-
-static th_ring *create_ring(void)
-{
-    th_ring *ring;
-    open_gl();
-    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = 64}, &ring, NULL), TH_OK);
-    return ring;
-}
-
 Test(preconditions, of_render)
 {
     static th_instance_transform transforms[COUNT + 1];
+    static const uint32_t kinds[COUNT];
+    static const th_cull_kind kind = {.sphere = {.radius = 1}};
     static const th_locomotion locomotion = {.scale = 1};
     static const th_instance_motion motions[1];
     const th_camera camera = th_camera_look_at((const float[3]){0, 0, 1}, (const float[3]){0, 0, 0});
     const th_camera_fit nothing = th_camera_fit_begin(&camera, 1, 1);
+    const th_cull_desc culled = {.kinds = &kind,
+                                 .kind_count = 1,
+                                 .instance_kinds = kinds,
+                                 .instance_count = COUNT,
+                                 .model_count = 1,
+                                 .lod_count = TH_CULL_MAX_LODS};
     const th_cull_view finer = {.pixels = 1, .lod_px = {32, 80, 180}}, coarser = {.pixels = 1, .lod_px = {180, 80, 32}};
     const th_layout layout = th_layout_make(
         &(th_layout_desc){.locomotions = &locomotion, .locomotion_count = 1, .motions = motions, .count = 1});
     const th_frame_writer_desc still = {.path = "none.png", .width = 1, .height = 1, .frame_count = 0};
+    const th_ring_desc small = {.bytes = 64};
+    th_cull *cull;
     th_frame_writer *writer;
     th_ring *ring;
     MISUSE(th_camera_fit_end(&nothing, &nothing));
-    MISUSE(th_cull_move(create_cull(), 0, COUNT + 1, transforms));
-    MISUSE(th_cull_classify(create_cull(), &finer, NULL, 0, 1));
-    MISUSE(th_cull_classify(create_cull(), &coarser, NULL, 0, 2));
+    MISUSE(th_cull_create(&culled, &cull, NULL), th_cull_move(cull, 0, COUNT + 1, transforms));
+    MISUSE(th_cull_create(&culled, &cull, NULL), th_cull_classify(cull, &finer, NULL, 0, 1));
+    MISUSE(th_cull_create(&culled, &cull, NULL), th_cull_classify(cull, &coarser, NULL, 0, 2));
     MISUSE(th_layout_place(&layout, 0, 2, 0, transforms));
     MISUSE(th_frame_writer_open(&still, &writer, NULL), th_frame_writer_add(writer, (const uint8_t[4]){0}, NULL));
-    MISUSE(ring = create_ring(), th_ring_begin(ring), th_ring_begin(ring));
-    MISUSE(th_ring_end(create_ring()));
-    MISUSE(ring = create_ring(), th_ring_begin(ring), th_ring_end(ring), th_ring_fence(ring), th_ring_fence(ring));
+    MISUSE(open_gl(), th_ring_create(gl, &small, &ring, NULL), th_ring_begin(ring), th_ring_begin(ring));
+    MISUSE(open_gl(), th_ring_create(gl, &small, &ring, NULL), th_ring_end(ring));
+    MISUSE(open_gl(), th_ring_create(gl, &small, &ring, NULL), th_ring_begin(ring), th_ring_end(ring),
+           th_ring_fence(ring), th_ring_fence(ring));
 }
 
 Test(preconditions, of_bench)
