@@ -365,15 +365,6 @@ Test(joint_lod, of_small_and_still_models)
 
 /* ---- compiled and posed ---- */
 
-static unsigned char *update(const th_crowd *crowd)
-{
-    unsigned char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
-    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), 2.3, palette, scratch);
-    free(scratch);
-    return palette;
-}
-
 /* Instances posed in a level write the bytes of a crowd of that level, the others those of their own. */
 static void pose_instances_of_the_source(const th_joint_lod *lod)
 {
@@ -386,9 +377,13 @@ static void pose_instances_of_the_source(const th_joint_lod *lod)
     th_spawns_scatter(models, 1, TH_NO_INDEX, 3, instances, COUNT);
     instances[7].clip = TH_NO_INDEX;
     const th_crowd_desc as = {.isa = TH_ISA_SCALAR};
-    th_crowd *crowds[] = {crowd_of(models, 1, instances, COUNT, as), crowd_of(models + 1, 1, instances, COUNT, as)};
-    th_crowd *mixed = crowd_of(models, 2, instances, COUNT, as);
-    unsigned char *wanted[] = {update(crowds[0]), update(crowds[1])};
+    crowd_fixture own[2], s;
+    for (int n = 0; n < 2; n++) {
+        crowd_fixture_init_of(&own[n], models + n, 1, instances, COUNT, as);
+        crowd_fixture_update(&own[n], 2.3);
+    }
+    crowd_fixture_init_of(&s, models, 2, instances, COUNT, as);
+    th_crowd *mixed = s.crowd;
     cr_expect_leq(th_crowd_batch_count(mixed), th_crowd_most_batches(mixed));
     for (uint32_t turn = 0; turn < 3; turn++) {
         uint32_t order[COUNT];
@@ -399,7 +394,7 @@ static void pose_instances_of_the_source(const th_joint_lod *lod)
         th_crowd_set_active_in(mixed, 1, COUNT - FAR, order + COUNT - FAR, FAR);
         cr_expect_eq(th_crowd_bone_count(mixed), (COUNT - FAR) * human->bone_count + FAR * level->bone_count);
         cr_expect_leq(th_crowd_batch_count(mixed), th_crowd_most_batches(mixed));
-        unsigned char *palette = update(mixed);
+        crowd_fixture_update(&s, 2.3);
         for (uint32_t k = 0; k < COUNT; k++) {
             const uint32_t i = order[k], of = k >= COUNT - FAR;
             const size_t bytes = (of ? level : human)->bone_count * 48;
@@ -409,19 +404,16 @@ static void pose_instances_of_the_source(const th_joint_lod *lod)
             for (uint32_t n = 0; n < count; n++)
                 found |= in_batch[n] == i;
             cr_expect(found);
-            cr_expect_arr_eq(palette + th_crowd_palette_offset(mixed, i),
-                             wanted[of] + th_crowd_palette_offset(crowds[of], i), bytes, "turn %u, instance %u", turn,
-                             i);
+            cr_expect_arr_eq(s.palette + th_crowd_palette_offset(mixed, i),
+                             own[of].palette + th_crowd_palette_offset(own[of].crowd, i), bytes, "turn %u, instance %u",
+                             turn, i);
         }
-        free(palette);
     }
+    crowd_fixture_fini_twin(&s);
     for (int n = 0; n < 2; n++) {
-        free(wanted[n]);
-        th_crowd_destroy(crowds[n]);
-    }
-    th_crowd_destroy(mixed);
-    for (int n = 0; n < 2; n++)
+        crowd_fixture_fini_twin(&own[n]);
         th_compiled_model_destroy(compiled[n]);
+    }
 }
 
 Test(joint_lod, of_the_human)
