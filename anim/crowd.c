@@ -35,11 +35,10 @@ static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_mod
         model->plays_exact |= !compiled->compiled_clips[c].keys;
     model->palette_bytes = program->entry_count * th_palette_entry_bytes(crowd->format);
     model->palette_stride = th_palette_stride(crowd->format, program->entry_count);
-    model->pose_stride = th_pose_floats(form, program->op_count, BATCH) * sizeof(float);
     /* Exact transforms of all joints, then weights, twelve in place of a matrix. */
-    model->exact_stride = (compiled->model->joint_count + th_weights_entries(compiled->model)) * sizeof(th_dmat34);
+    const size_t exact = (compiled->model->joint_count + th_weights_entries(compiled->model)) * sizeof(th_dmat34);
     const size_t kernel = th_scratch_floats(program, form, crowd->kernels->width) * sizeof(float);
-    model->scratch_bytes = th_cache_line_round(kernel > model->exact_stride ? kernel : model->exact_stride);
+    model->scratch_bytes = th_cache_line_round(kernel > exact ? kernel : exact);
     if (model->palette_stride > crowd->largest_stride)
         crowd->largest_stride = model->palette_stride;
     const size_t scratch = model->scratch_bytes + model->palette_stride;
@@ -135,22 +134,17 @@ void th_crowd_place_models(th_crowd *crowd)
     crowd->changes++;
     uint32_t active = 0;
     crowd->batch_count = 0;
-    crowd->palette_bytes = crowd->pose_bytes = 0;
+    crowd->palette_bytes = 0;
     for (uint32_t m = 0; m < crowd->model_count; m++) {
         crowd_model *model = &crowd->models[m];
-        assert(model->palette_stride % TH_CACHE_LINE == 0 && model->pose_stride % TH_CACHE_LINE == 0);
+        assert(model->palette_stride % TH_CACHE_LINE == 0);
         model->first = active;
         model->first_batch = crowd->batch_count;
         model->batch_count = model->count < BATCH ? model->count > 0 : model->count / BATCH;
         model->palette_offset = crowd->palette_bytes;
-        model->pose_offset = crowd->pose_bytes;
-        const uint32_t strides = model->batch_count > 0 ? model->batch_count + 1 : 0;
-        model->exact_offset = model->pose_offset + strides * model->pose_stride;
         active += model->count;
         crowd->batch_count += model->batch_count;
         crowd->palette_bytes += model->count * model->palette_stride;
-        const size_t exact = model->plays_exact ? model->count * model->exact_stride : 0;
-        crowd->pose_bytes = model->exact_offset + th_cache_line_round(exact);
     }
     choose_writes(crowd);
 }
@@ -368,10 +362,10 @@ size_t th_crowd_scratch_bytes(const th_crowd *crowd)
     return crowd->scratch_bytes;
 }
 
-size_t th_crowd_pose_bytes(const th_crowd *crowd)
+size_t th_crowd_batch_bytes(const th_crowd *crowd)
 {
     assert(crowd);
-    return crowd->pose_bytes;
+    return MAX_BATCH * crowd->largest_stride;
 }
 
 uint32_t th_crowd_changes(const th_crowd *crowd)
