@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 /* ---- creation ---- */

@@ -6,7 +6,6 @@
 #include <throng/throng.h>
 
 #include <anim/compiled_model.h>
-#include <anim/palette.h>
 
 /* Whom to spawn, and what it plays: at time 0 it is at phase_s. */
 typedef struct th_spawn {

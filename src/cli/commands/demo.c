@@ -9,14 +9,12 @@
 #include <bench/context.h>
 #include <bench/figures.h>
 #include <core/clock.h>
-#include <core/table.h>
 #include <core/text_format.h>
 #include <render/hud.h>
 #include <throng/throng.h>
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SOFTWARE_COUNT 1000u
 #define CARD_S         6.0  /* how long the card is shown, */
