@@ -46,22 +46,27 @@ static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_mod
         compiled->socket_count > crowd->socket_stride ? compiled->socket_count : crowd->socket_stride;
 }
 
-static bool is_valid(const th_crowd_desc *desc)
+static const char *wrong_field(const th_crowd_desc *d)
 {
-    bool is_valid = (unsigned)desc->isa < TH_ISA_COUNT && (unsigned)desc->format <= TH_FORMAT_AUTO &&
-                    (unsigned)desc->writes < TH_WRITES_COUNT && desc->max_layers <= TH_MAX_LAYERS &&
-                    (desc->compiled_models || desc->compiled_model_count == 0) &&
-                    (desc->compiled_model_count > 0 || desc->capacity == 0);
-    for (uint32_t m = 0; is_valid && m < desc->compiled_model_count; m++)
-        is_valid = desc->compiled_models[m] != NULL;
-    return is_valid && th_reserved_is_zero(desc->reserved);
+    for (uint32_t m = 0; m < d->compiled_model_count; m++)
+        if (!d->compiled_models || !d->compiled_models[m])
+            return "compiled_models";
+    return d->compiled_model_count == 0 && d->capacity > 0 ? "compiled_model_count"
+           : (unsigned)d->isa >= TH_ISA_COUNT              ? "isa"
+           : (unsigned)d->format > TH_FORMAT_AUTO          ? "format"
+           : (unsigned)d->writes >= TH_WRITES_COUNT        ? "writes"
+           : d->max_layers > TH_MAX_LAYERS                 ? "max_layers"
+           : !th_reserved_is_zero(d->reserved)             ? "reserved"
+                                                           : NULL;
 }
 
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)
 {
-    if (!TH_VALID(desc && out && is_valid(desc)))
-        return th_fail(err, TH_ERR_USAGE, "the desc of a crowd lacks models, or has values that it may not have");
+    if (!TH_VALID(desc && out))
+        return th_fail(err, TH_ERR_USAGE, "th_crowd_create: desc or out is NULL");
     *out = NULL;
+    if (!TH_VALID(!wrong_field(desc)))
+        return th_fail(err, TH_ERR_USAGE, "th_crowd_desc.%s is not valid", wrong_field(desc));
     const th_isa isa = desc->isa == TH_ISA_AUTO ? th_isa_best() : desc->isa;
     if (!th_isa_available(isa))
         return th_fail(err, TH_ERR_ENVIRONMENT, "this machine does not run %s", th_isa_name(isa));
