@@ -117,8 +117,8 @@ static void pose_lanes(const th_crowd *crowd, const crowd_model *model, const ui
 }
 
 /* Points lanes at what the characters at these places play. */
-static void seek_lanes(const th_crowd *crowd, const th_program *program, const uint32_t *places, double time_s,
-                       th_lanes *keys)
+static inline void seek_lanes(const th_crowd *crowd, const th_program *program, const uint32_t *places, double time_s,
+                              th_lanes *keys)
 {
     const uint32_t width = crowd->kernels->width;
     for (uint32_t i = 0; i < width; i++) {
