@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 /* ---- creation ---- */
@@ -35,11 +34,10 @@ static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_mod
         model->plays_exact |= !compiled->compiled_clips[c].keys;
     model->palette_bytes = program->entry_count * th_palette_entry_bytes(crowd->format);
     model->palette_stride = th_palette_stride(crowd->format, program->entry_count);
-    model->pose_stride = th_pose_floats(form, program->op_count, BATCH) * sizeof(float);
     /* Exact transforms of all joints, then weights, twelve in place of a matrix. */
-    model->exact_stride = (compiled->model->joint_count + th_weights_entries(compiled->model)) * sizeof(th_dmat34);
+    const size_t exact = (compiled->model->joint_count + th_weights_entries(compiled->model)) * sizeof(th_dmat34);
     const size_t kernel = th_scratch_floats(program, form, crowd->kernels->width) * sizeof(float);
-    model->scratch_bytes = th_cache_line_round(kernel > model->exact_stride ? kernel : model->exact_stride);
+    model->scratch_bytes = th_cache_line_round(kernel > exact ? kernel : exact);
     if (model->palette_stride > crowd->largest_stride)
         crowd->largest_stride = model->palette_stride;
     const size_t scratch = model->scratch_bytes + model->palette_stride;
@@ -48,22 +46,27 @@ static void set_model(th_crowd *crowd, crowd_model *model, const th_compiled_mod
         compiled->socket_count > crowd->socket_stride ? compiled->socket_count : crowd->socket_stride;
 }
 
-static bool is_valid(const th_crowd_desc *desc)
+static const char *wrong_field(const th_crowd_desc *d)
 {
-    bool is_valid = (unsigned)desc->isa < TH_ISA_COUNT && (unsigned)desc->format <= TH_FORMAT_AUTO &&
-                    (unsigned)desc->writes < TH_WRITES_COUNT && desc->max_layers <= TH_MAX_LAYERS &&
-                    (desc->compiled_models || desc->compiled_model_count == 0) &&
-                    (desc->compiled_model_count > 0 || desc->capacity == 0);
-    for (uint32_t m = 0; is_valid && m < desc->compiled_model_count; m++)
-        is_valid = desc->compiled_models[m] != NULL;
-    return is_valid && th_reserved_is_zero(desc->reserved);
+    for (uint32_t m = 0; m < d->compiled_model_count; m++)
+        if (!d->compiled_models || !d->compiled_models[m])
+            return "compiled_models";
+    return d->compiled_model_count == 0 && d->capacity > 0 ? "compiled_model_count"
+           : (unsigned)d->isa >= TH_ISA_COUNT              ? "isa"
+           : (unsigned)d->format > TH_FORMAT_AUTO          ? "format"
+           : (unsigned)d->writes >= TH_WRITES_COUNT        ? "writes"
+           : d->max_layers > TH_MAX_LAYERS                 ? "max_layers"
+           : !th_reserved_is_zero(d->reserved)             ? "reserved"
+                                                           : NULL;
 }
 
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)
 {
-    if (!TH_VALID(desc && out && is_valid(desc)))
-        return th_fail(err, TH_ERR_USAGE, "the desc of a crowd lacks models, or has values that it may not have");
+    if (!TH_VALID(desc && out))
+        return th_fail(err, TH_ERR_USAGE, "th_crowd_create: desc or out is NULL");
     *out = NULL;
+    if (!TH_VALID(!wrong_field(desc)))
+        return th_fail(err, TH_ERR_USAGE, "th_crowd_desc.%s is not valid", wrong_field(desc));
     const th_isa isa = desc->isa == TH_ISA_AUTO ? th_isa_best() : desc->isa;
     if (!th_isa_available(isa))
         return th_fail(err, TH_ERR_ENVIRONMENT, "this machine does not run %s", th_isa_name(isa));
@@ -135,22 +138,17 @@ void th_crowd_place_models(th_crowd *crowd)
     crowd->changes++;
     uint32_t active = 0;
     crowd->batch_count = 0;
-    crowd->palette_bytes = crowd->pose_bytes = 0;
+    crowd->palette_bytes = 0;
     for (uint32_t m = 0; m < crowd->model_count; m++) {
         crowd_model *model = &crowd->models[m];
-        assert(model->palette_stride % TH_CACHE_LINE == 0 && model->pose_stride % TH_CACHE_LINE == 0);
+        assert(model->palette_stride % TH_CACHE_LINE == 0);
         model->first = active;
         model->first_batch = crowd->batch_count;
         model->batch_count = model->count < BATCH ? model->count > 0 : model->count / BATCH;
         model->palette_offset = crowd->palette_bytes;
-        model->pose_offset = crowd->pose_bytes;
-        const uint32_t strides = model->batch_count > 0 ? model->batch_count + 1 : 0;
-        model->exact_offset = model->pose_offset + strides * model->pose_stride;
         active += model->count;
         crowd->batch_count += model->batch_count;
         crowd->palette_bytes += model->count * model->palette_stride;
-        const size_t exact = model->plays_exact ? model->count * model->exact_stride : 0;
-        crowd->pose_bytes = model->exact_offset + th_cache_line_round(exact);
     }
     choose_writes(crowd);
 }
@@ -368,10 +366,10 @@ size_t th_crowd_scratch_bytes(const th_crowd *crowd)
     return crowd->scratch_bytes;
 }
 
-size_t th_crowd_pose_bytes(const th_crowd *crowd)
+size_t th_crowd_batch_bytes(const th_crowd *crowd)
 {
     assert(crowd);
-    return crowd->pose_bytes;
+    return MAX_BATCH * crowd->largest_stride;
 }
 
 uint32_t th_crowd_changes(const th_crowd *crowd)

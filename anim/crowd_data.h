@@ -36,8 +36,6 @@ typedef struct crowd_model {
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: as th_palette_stride */
     size_t scratch_bytes;                                 /* without the palette of a character that plays exact */
-    size_t pose_offset, pose_stride;                      /* poses of compiled clips; stride: of a batch */
-    size_t exact_offset, exact_stride;                    /* poses of exact clips, if any; stride: of a character */
 } crowd_model;
 
 struct th_crowd {
@@ -66,7 +64,7 @@ struct th_crowd {
     bool is_whole;          /* all characters are active, each in its own model */
     bool is_fixed;          /* nobody is added or removed */
     uint32_t socket_stride; /* most sockets of a model */
-    size_t palette_bytes, scratch_bytes, pose_bytes;
+    size_t palette_bytes, scratch_bytes;
     size_t largest_stride; /* of palettes */
 };
 

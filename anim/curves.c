@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* ---- one curve ---- */

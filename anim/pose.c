@@ -116,6 +116,18 @@ static void pose_lanes(const th_crowd *crowd, const crowd_model *model, const ui
                      sockets);
 }
 
+/* Points lanes at what the characters at these places play. */
+static inline void seek_lanes(const th_crowd *crowd, const th_program *program, const uint32_t *places, double time_s,
+                              th_lanes *keys)
+{
+    const uint32_t width = crowd->kernels->width;
+    for (uint32_t i = 0; i < width; i++) {
+        const crowd_character *character = &crowd->active[places[i]];
+        th_compiled_clip_seek(character->compiled_clip, program->frame_bytes,
+                              th_playback_ratio(character->playback, time_s), keys, i);
+    }
+}
+
 static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, const memory *to)
 {
     const crowd_model *model = b->model;
@@ -134,11 +146,7 @@ static void pose_batch(const th_crowd *crowd, const batch *b, double time_s, con
     for (uint32_t n = 0; n * width < count; n++) {
         const uint32_t *lanes = places + first_lane(n, count, width);
         th_lanes keys;
-        for (uint32_t i = 0; i < width; i++) {
-            const crowd_character *character = &crowd->active[lanes[i]];
-            th_compiled_clip_seek(character->compiled_clip, model->compiled->program.frame_bytes,
-                                  th_playback_ratio(character->playback, time_s), &keys, i);
-        }
+        seek_lanes(crowd, &model->compiled->program, lanes, time_s, &keys);
         pose_lanes(crowd, model, lanes, &keys, NULL, to);
     }
 }
@@ -414,96 +422,47 @@ void th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, double t
     th_crowd_pose_layers(crowd, begin, end, time_s, NULL, palette, NULL, scratch);
 }
 
-/* ---- in two halves ---- */
+/* ---- parts of a frame ---- */
 
-/* Offset of the pose of the n-th lanes of a batch. */
-static size_t pose_offset(const batch *b, uint32_t n, th_pose_form form, uint32_t width)
+void th_crowd_pose_apart(const th_crowd *crowd, uint32_t index, double time_s, void *palettes, void *scratch)
 {
-    assert(n * width < MAX_BATCH);
-    const size_t lanes = th_pose_floats(form, b->model->compiled->program.op_count, width) * sizeof(float);
-    return b->model->pose_offset + b->index * b->model->pose_stride + n * lanes;
+    assert(crowd && index < crowd->batch_count && palettes && scratch);
+    batch b = batch_at(crowd->models, index);
+    crowd_model model = *b.model;
+    th_crowd cached = *crowd;
+    model.first = b.first;
+    model.count = b.count;
+    model.palette_offset = 0;
+    b.model = &model;
+    cached.streamed = cached.prefetches = false;
+    pose_batch(&cached, &b, time_s, &(memory){palettes, NULL, scratch});
 }
 
-/* Offset of the pose of a character that plays exact. */
-static size_t exact_offset(const crowd_model *model, uint32_t place)
-{
-    assert(model->plays_exact && place - model->first < model->count);
-    return model->exact_offset + (place - model->first) * model->exact_stride;
-}
-
-void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses)
+void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *scratch)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count);
-    assert(begin == end || poses);
-    assert((uintptr_t)poses % TH_CACHE_LINE == 0);
-    const th_pose_form form = th_pose_form_of(crowd->format);
+    assert((begin == end || scratch) && (uintptr_t)scratch % TH_CACHE_LINE == 0);
     const uint32_t width = crowd->kernels->width;
     batch b = {.model = crowd->models};
     for (uint32_t k = begin; k < end; k++) {
         b = batch_at(b.model, k);
-        const th_compiled_model *compiled = b.model->compiled;
-        const th_program *program = &compiled->program;
+        const th_program *program = &b.model->compiled->program;
+        th_sample_fn *const sample =
+            crowd->kernels->sample[th_pose_form_of(crowd->format)][program->keys][program->curve];
         uint32_t places[MAX_BATCH];
         const uint32_t count = find_compiled(crowd, &b, places);
         for (uint32_t n = 0; program->op_count > 0 && n * width < count; n++) {
-            const uint32_t *lanes = places + first_lane(n, count, width);
             th_lanes keys;
-            for (uint32_t i = 0; i < width; i++) {
-                const crowd_character *character = &crowd->active[lanes[i]];
-                th_compiled_clip_seek(character->compiled_clip, program->frame_bytes,
-                                      th_playback_ratio(character->playback, time_s), &keys, i);
-            }
-            crowd->kernels->sample[form][program->keys][program->curve](
-                program, 0, program->op_count, &keys,
-                (float *)(void *)((char *)poses + pose_offset(&b, n, form, width)));
+            seek_lanes(crowd, program, places + first_lane(n, count, width), time_s, &keys);
+            sample(program, 0, program->op_count, &keys, scratch);
         }
-        for (uint32_t i = b.first; i < b.first + b.count; i++) {
+        for (uint32_t i = b.first; count < b.count && i < b.first + b.count; i++) {
             const crowd_character *character = &crowd->active[i];
             if (!character->compiled_clip->keys)
-                sample_exact(compiled, character->compiled_clip->clip, th_playback_ratio(character->playback, time_s),
-                             (th_dmat34 *)(void *)((char *)poses + exact_offset(b.model, i)));
+                sample_exact(b.model->compiled, character->compiled_clip->clip,
+                             th_playback_ratio(character->playback, time_s), scratch);
         }
     }
-}
-
-void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
-                      void *scratch)
-{
-    assert(crowd && begin <= end && end <= crowd->batch_count);
-    assert(begin == end || (poses && palette && scratch));
-    assert(begin == end || (palette != poses && scratch != poses && palette != scratch));
-    assert((uintptr_t)poses % TH_CACHE_LINE == 0 && (uintptr_t)palette % TH_CACHE_LINE == 0 &&
-           (uintptr_t)scratch % TH_CACHE_LINE == 0);
-    const th_kernels *kernels = crowd->kernels;
-    const th_pose_form form = th_pose_form_of(crowd->format);
-    const uint32_t width = kernels->width;
-    float *matrices = scratch;
-    batch b = {.model = crowd->models};
-    for (uint32_t k = begin; k < end; k++) {
-        b = batch_at(b.model, k);
-        const th_program *program = &b.model->compiled->program;
-        const uint32_t ops = program->op_count;
-        uint32_t places[MAX_BATCH];
-        const uint32_t count = find_compiled(crowd, &b, places);
-        for (uint32_t n = 0; ops > 0 && n * width < count; n++) {
-            const uint32_t *lanes = places + first_lane(n, count, width);
-            char *out[TH_MAX_WIDTH];
-            for (uint32_t i = 0; i < width; i++)
-                out[i] = (char *)palette + palette_offset(b.model, lanes[i]);
-            th_kernels_begin(kernels, program, form, matrices);
-            kernels->resolve[form](program, 0, ops,
-                                   (const float *)(const void *)((const char *)poses + pose_offset(&b, n, form, width)),
-                                   matrices, NULL);
-            kernels->write[crowd->format][crowd->streamed](program, 0, th_program_ready(program, form, ops - 1),
-                                                           matrices, out);
-        }
-        for (uint32_t i = b.first; i < b.first + b.count; i++)
-            if (!crowd->active[i].compiled_clip->keys)
-                resolve_exact(crowd, b.model,
-                              (const th_dmat34 *)(const void *)((const char *)poses + exact_offset(b.model, i)), i,
-                              &(memory){palette, NULL, scratch});
-    }
-    finish_writes(crowd);
 }
 
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette)

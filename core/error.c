@@ -1,4 +1,5 @@
 #include <core/error.h>
+#include <core/text_format.h>
 
 #include <assert.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@ th_result th_fail(th_error *err, th_result code, const char *format, ...)
         va_start(args, format);
         vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
+        th_printable(err->text, err->text, sizeof err->text);
     }
     return code;
 }

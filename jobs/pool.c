@@ -64,7 +64,6 @@
 
 #include "eventcount.h"
 #include "range.h"
-#include "topology/cpus.h"
 
 #include <assert.h>
 #include <errno.h>

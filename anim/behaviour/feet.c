@@ -2,7 +2,6 @@
 
 #include <anim/exact.h>
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 

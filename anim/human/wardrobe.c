@@ -5,9 +5,6 @@
 #include <core/arena.h>
 #include <core/random.h>
 
-#include <assert.h>
-#include <string.h>
-
 #define APPEARANCES 1024
 #define SEED        7 /* of the tables' mixture; any would do */
 

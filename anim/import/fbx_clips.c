@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The properties that clips move. */
 typedef enum part { TRANSLATION, ANGLES, SCALE, PERCENT, WEIGHT, PART_COUNT } part;

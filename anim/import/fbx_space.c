@@ -7,8 +7,6 @@
 #include "fbx.h"
 
 #include <assimp/cimport.h>
-#include <math.h>
-#include <string.h>
 
 /* One of our axes, in terms of the file's. */
 typedef struct axis {

@@ -6,7 +6,6 @@
 
 #include <core/subprocess.h>
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,6 @@
 
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

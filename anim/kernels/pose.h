@@ -49,12 +49,8 @@
 
 #include <anim/keys.h>
 #include <anim/palette.h>
-#include <core/cache_line.h>
 #include <throng/throng.h>
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #define TH_MAX_WIDTH       16 /* lanes of the widest kernel */

@@ -10,6 +10,7 @@
 typedef struct pair {
     const th_model *base, *donor;
     uint32_t *sets;                        /* by joint of the donor: what clips set of it */
+    uint32_t *carriers;                    /* by joint of the donor, see find_frames */
     const th_dmat34 *base_places, *places; /* of all joints at rest, in the scene */
 } pair;
 
@@ -311,16 +312,13 @@ static bool find_space(const th_dmat34 *places, uint32_t above, uint32_t joint, 
     return known;
 }
 
-/* What the donor has between the joint and what carries it: the next joint above that has a target and that clips turn,
- * or the scene. In terms of what the base has there. */
+/* What the donor has between the joint and what carries it, in terms of what the base has there. */
 static void find_frame(const pair *p, uint32_t joint, fit *f)
 {
     const th_model *base = p->base, *donor = p->donor;
     const uint32_t target = f->targets[joint], parent = donor->joints[joint].parent,
-                   base_parent = base->joints[target].parent;
-    uint32_t carrier = parent;
-    while (carrier != TH_NO_INDEX && (f->targets[carrier] >= AMBIGUOUS || !turns(p, f, carrier)))
-        carrier = donor->joints[carrier].parent;
+                   base_parent = base->joints[target].parent,
+                   carrier = parent == TH_NO_INDEX ? parent : p->carriers[parent];
     const uint32_t base_carrier = carrier == TH_NO_INDEX ? carrier : f->targets[carrier];
     const double factor = f->ratio * f->units[joint] / unit_of(base, p->base_places, target);
     th_trs *frame = &f->frames[joint], parts;
@@ -345,10 +343,16 @@ static void find_frame(const pair *p, uint32_t joint, fit *f)
     th_dmat34_point(&back, place, frame->translation);
 }
 
+/* A joint carries itself and those below if it has a target and clips turn it; otherwise it is carried by what carries
+ * its parent, or by the scene. */
 static void find_frames(const pair *p, fit *f)
 {
     f->bent_count = 0;
     for (uint32_t j = 0; j < p->donor->joint_count; j++) {
+        const uint32_t parent = p->donor->joints[j].parent;
+        p->carriers[j] = f->targets[j] < AMBIGUOUS && turns(p, f, j) ? j
+                         : parent == TH_NO_INDEX                     ? parent
+                                                                     : p->carriers[parent];
         f->frames[j] = TH_TRS_IDENTITY;
         if (f->targets[j] < AMBIGUOUS && p->sets[j])
             find_frame(p, j, f);
@@ -387,7 +391,11 @@ static void find_ratio(const pair *p, fit *f)
 
 void find_fit(th_arena *arena, const th_model *base, const th_model *donor, fit *out)
 {
-    const pair p = {base, donor, th_arena_new(arena, uint32_t, donor->joint_count), find_places(arena, base),
+    const pair p = {base,
+                    donor,
+                    th_arena_new(arena, uint32_t, donor->joint_count),
+                    th_arena_new(arena, uint32_t, donor->joint_count),
+                    find_places(arena, base),
                     find_places(arena, donor)};
     *out = (fit){.targets = th_arena_new(arena, uint32_t, donor->joint_count),
                  .frames = th_arena_new(arena, th_trs, donor->joint_count),

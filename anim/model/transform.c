@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 th_dmat34 th_dmat34_from(th_mat34 a)

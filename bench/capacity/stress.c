@@ -5,7 +5,6 @@
 
 #include <bench/validate.h>
 #include <core/json.h>
-#include <core/text_format.h>
 
 #include <assert.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "build.h"
 #include "commit.h"
 
-#include <anim/crowd.h>
 #include <core/clock.h>
 #include <core/json.h>
 

@@ -187,11 +187,6 @@ static json_t *set_counters(json_t *json, const th_counters *counters)
     return json;
 }
 
-json_t *th_counters_json(const th_counters *counters)
-{
-    return set_counters(json_object(), counters);
-}
-
 void th_counted_frames_run(const th_counted_frames *f, th_counters *out, json_t **out_by_worker)
 {
     assert(f && f->counts && f->run && out && out_by_worker);
@@ -227,7 +222,7 @@ bool th_counted_frames_describe(const th_counted_frames *f, th_row *row)
     th_counters counters;
     json_t *by_worker;
     th_counted_frames_run(f, &counters, &by_worker);
-    row->own = th_json_set(row->own ? row->own : json_object(), "counters", th_counters_json(&counters));
+    row->own = th_json_set(row->own ? row->own : json_object(), "counters", set_counters(json_object(), &counters));
     row->once = th_json_set(row->once ? row->once : json_object(), "counters_by_worker", by_worker);
     return row->own && row->once;
 }

@@ -35,8 +35,6 @@ bool th_counted_frames_describe(const th_counted_frames *frames, th_row *row);
 /* Sets th_report.counters_missing: which counters are not counted, why, and what to do. */
 void th_counted_frames_end(const th_worker_counts *counts, th_report *report);
 
-json_t *th_counters_json(const th_counters *counters);
-
 /* ---- traced ---- */
 
 /* Enough frames to see a worker come late, but few enough that a whole bench run fits into a trace. The first limit

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 uint32_t th_rank_counts(uint32_t ranks, uint32_t out[TH_RANKS_MAX])
 {

@@ -1,6 +1,5 @@
 #include "figures.h"
 
-#include <anim/crowd.h>
 #include <bench/counters.h>
 #include <bench/student.h>
 

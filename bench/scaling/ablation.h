@@ -8,23 +8,9 @@
 
 #include <bench/scale.h>
 
-/* A crowd split into crowds of one batch each; each writes to the start of the memory it is given. */
-typedef struct th_batch_crowds {
-    th_crowd **crowds; /* [batch of the whole crowd] */
-    uint32_t count;
-    size_t palette_bytes, pose_bytes, scratch_bytes; /* of the largest crowd */
-} th_batch_crowds;
-
-/* whole: a crowd of `scene`, which must outlive the batch_crowds. Call th_batch_crowds_fini in the end, even if it
- * failed. */
-th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *scene, const th_crowd *whole,
-                               th_error *err);
-void th_batch_crowds_fini(th_batch_crowds *batch_crowds);
-
 typedef struct th_ablated_frame_desc {
     th_ablation ablation;
-    const th_crowd *crowd;               /* borrowed, as the other pointers */
-    const th_batch_crowds *batch_crowds; /* of the crowd */
+    const th_crowd *crowd; /* borrowed, as the pool */
     th_jobs *jobs;
     uint32_t grain;
 } th_ablated_frame_desc;
@@ -36,8 +22,5 @@ void th_ablated_frame_destroy(th_ablated_frame *ablated);
 
 /* The remaining part of th_frame_run. */
 void th_ablated_frame_run(th_ablated_frame *ablated, double time_s, void *palette);
-
-/* What worker 0 computed last and did not write out: palettes of a batch, or contents without a meaning. For tests. */
-const void *th_ablated_frame_output(const th_ablated_frame *ablated);
 
 #endif

@@ -83,18 +83,14 @@ static th_result create_crowds(th_experiment *s, th_error *err)
         result = th_shared_crowd_init(&s->shared[i], s->scenes[i], s->crowds[i], d->share_hz, err);
 
     /* What ablations pose. A second one only where both parts do not have the same crowd. */
-    for (uint32_t part = 0; part < s->out->part_count && result == TH_OK; part++) {
+    for (uint32_t part = 0; s->shared && part < s->out->part_count && result == TH_OK; part++) {
         const uint32_t whole = s->part_crowds[part];
         if (part > 0 && whole == s->part_crowds[0])
             continue;
         th_scene **evaluated = &s->evaluated_scenes[part];
-        if (s->shared)
-            result = th_shared_crowd_evaluated(&s->shared[whole], &d->scene, checked_s, evaluated, err);
-        if (s->shared && result == TH_OK)
-            result = th_scene_crowd(*evaluated, d->isa, d->palette, &s->evaluated[part], err);
+        result = th_shared_crowd_evaluated(&s->shared[whole], &d->scene, checked_s, evaluated, err);
         if (result == TH_OK)
-            result = th_batch_crowds_init(&s->batch_crowds[part], s->shared ? *evaluated : s->scenes[whole],
-                                          s->shared ? s->evaluated[part] : s->crowds[whole], err);
+            result = th_scene_crowd(*evaluated, d->isa, d->palette, &s->evaluated[part], err);
     }
     return result;
 }
@@ -150,7 +146,7 @@ static th_result create_configs(th_experiment *s, th_error *err)
                 .waits_quiescent = whole->waits_quiescent,
             };
             const th_ablated_frame_desc ablated = {(th_ablation)a, s->shared ? s->evaluated[owner] : s->crowds[crowd],
-                                                   &s->batch_crowds[owner], config->jobs, out->curves[0].grain};
+                                                   config->jobs, out->curves[0].grain};
             count_workers(s, config);
             result = th_ablated_frame_create(&ablated, &config->ablated, err);
         }
@@ -268,7 +264,6 @@ void th_experiment_fini(th_experiment *s)
     for (uint32_t i = 0; s->shared && i < s->crowd_count; i++)
         th_shared_crowd_fini(&s->shared[i]);
     for (int part = 0; part < 2; part++) {
-        th_batch_crowds_fini(&s->batch_crowds[part]);
         th_crowd_destroy(s->evaluated[part]);
         th_scene_destroy(s->evaluated_scenes[part]);
     }

@@ -41,11 +41,10 @@ typedef struct th_experiment {
     th_crowd **crowds;                                  /* the same */
     th_shared_crowd *shared;                            /* the same; NULL: poses are not shared */
     th_pose_counts *counts;                             /* the same: poses of the checked frame */
-    th_scene *evaluated_scenes[2];   /* characters whose poses are evaluated in it, at each part, and */
-    th_crowd *evaluated[2];          /* their crowds: what ablations pose */
-    th_jobs **pools;                 /* by scheduler, then threads */
-    void *palette;                   /* room for the largest crowd */
-    th_batch_crowds batch_crowds[2]; /* of the crowd at each part; the second one only if it is another */
+    th_scene *evaluated_scenes[2]; /* characters whose poses are evaluated in it, at each part, and */
+    th_crowd *evaluated[2];        /* their crowds: what ablations pose */
+    th_jobs **pools;               /* by scheduler, then threads */
+    void *palette;                 /* room for the largest crowd */
     /* Of the points; then of the ablations of the first curve, by point, then ablation. */
     th_scaling_config *configs;
     th_span *spans; /* room for the chunks of a frame of the first curve, by their first item */

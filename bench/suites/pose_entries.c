@@ -4,7 +4,6 @@
 #include "shared_crowd.h"
 
 #include <anim/behaviour.h>
-#include <anim/blend_space.h>
 #include <anim/ceilings.h>
 #include <anim/playback.h>
 #include <bench/tutorial.h>
@@ -26,13 +25,12 @@ typedef struct mix_desc {
     uint32_t add_count;
     /* Weights stay, unless they sum to 1 and move with time: */
     bool fades;                /* as in a cross-fade of two */
-    uint32_t space_dimensions; /* 1 or 2: as in a blend space, of which layers that override are the samples */
+    uint32_t space_dimensions; /* 1 or 2: as in a blend space, of which three layers are a line or four a square */
 } mix_desc;
 
 typedef struct layer_mix {
     const mix_desc *desc;
-    th_arena *arena; /* of all but the space; NULL: the entry plays clips */
-    th_blend_space *space;
+    th_arena *arena; /* NULL: the entry plays clips */
     th_layer *layers;
     uint8_t *counts;
     th_playback *playbacks; /* of each layer */
@@ -167,7 +165,6 @@ static void destroy(void *subject)
     th_frame_destroy(p->frame);
     th_shared_crowd_fini(&p->sharing);
     th_jobs_destroy(p->jobs);
-    th_blend_space_destroy(p->mix.space);
     th_arena_destroy(p->mix.arena);
     free(p->scratch);
     th_crowd_destroy(p->crowd);
@@ -470,6 +467,27 @@ static float swing_at(uint32_t instance, double time_s)
     return th_fade_weight(up);
 }
 
+/* The samples around a point of a blend space, and their weights. A square is cut from its lower left to its upper
+ * right. Returns how many. */
+static uint32_t find_samples(uint32_t dimensions, float x, float y, uint32_t samples[3], float weights[3])
+{
+    if (dimensions == 1) {
+        samples[0] = (uint32_t)x;
+        samples[1] = samples[0] + 1;
+        weights[0] = 1 - (x - (float)samples[0]);
+        weights[1] = 1 - weights[0];
+        return 2;
+    }
+    samples[0] = 0;
+    samples[1] = x > y ? 1 : 2;
+    samples[2] = 3;
+    const bool has_last = fminf(x, y) >= 0x1p-22F; /* so that what the others leave of 1 is above 0 */
+    weights[0] = 1 - fmaxf(x, y);
+    weights[1] = has_last ? fabsf(x - y) : 1 - weights[0];
+    weights[2] = has_last ? 1 - (weights[0] + weights[1]) : 0;
+    return 3;
+}
+
 /* Layer or sample k of a character plays the k-th clip after that of the character, from its phase at its speed;
  * samples are in step with the first. */
 static const th_crowd_layers *mixed_layers(void *subject, uint64_t frame)
@@ -477,7 +495,7 @@ static const th_crowd_layers *mixed_layers(void *subject, uint64_t frame)
     benchmark *p = subject;
     layer_mix *mix = &p->mix;
     const double time_s = p->time_s(frame);
-    const uint32_t last = mix->desc->space_dimensions == 1 ? mix->desc->override_count - 1 : 1;
+    const uint32_t dimensions = mix->desc->space_dimensions;
     for (uint32_t i = 0; i < p->shared->scene->instance_count; i++) {
         const size_t first = (size_t)i * mix->table.stride;
         th_layer *of = mix->layers + first;
@@ -487,14 +505,14 @@ static const th_crowd_layers *mixed_layers(void *subject, uint64_t frame)
             of[1].weight = swing_at(i, time_s);
             of[0].weight = 1 - of[1].weight;
         }
-        if (!mix->space)
+        if (dimensions == 0)
             continue;
 
         /* Moves through the space and plays the samples around. */
-        const double x = last * (double)swing_at(i, time_s), y = (double)swing_at(i + 1, 0.6 * time_s);
+        const float x = swing_at(i, time_s), y = swing_at(i + 1, 0.6 * time_s);
         uint32_t samples[3];
         float weights[3];
-        const uint32_t count = th_blend_space_weights(mix->space, x, y, samples, weights);
+        const uint32_t count = find_samples(dimensions, dimensions == 1 ? 2 * x : x, y, samples, weights);
         mix->counts[i] = (uint8_t)count;
         for (uint32_t k = 0; k < count; k++) {
             of[k].ratio = of[0].ratio;
@@ -563,16 +581,7 @@ static th_result prepare_mix(benchmark *p, const variation *v, th_error *err)
             mix->playbacks[at] = th_playback_of(c->duration_ticks / c->ticks_per_second, from->phase_s, from->speed);
     }
     p->layers_at = mixed_layers;
-    if (desc->space_dimensions == 0)
-        return TH_OK;
-
-    double x[TH_MAX_LAYERS], y[TH_MAX_LAYERS]; /* in one dimension on a line, in two on a square */
-    for (uint32_t k = 0; k < desc->override_count; k++) {
-        x[k] = desc->space_dimensions == 1 ? k : k % 2;
-        y[k] = k / 2;
-    }
-    const th_blend_space_desc space = {x, desc->space_dimensions == 1 ? NULL : y, desc->override_count};
-    return th_blend_space_create(&space, &mix->space, err);
+    return TH_OK;
 }
 
 /* ---- share/: a crowd each of whose characters is far away, with poses that are shared at some rate, or not. A frame

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- a palette against the reference ---- */

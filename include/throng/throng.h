@@ -294,7 +294,6 @@ typedef struct th_model {
  * another model, or NULL. Errors: TH_ERR_INPUT and TH_ERR_LIMIT name the first value that is wrong; TH_ERR_MEMORY. */
 th_result th_model_create(const th_model *data, th_model **out, th_error *err);
 
-/* NULL is allowed. */
 void th_model_destroy(th_model *model);
 
 /* Returns the index of the joint or clip of this name, or TH_NO_INDEX. Linear search: not for use per frame. */
@@ -802,8 +801,7 @@ typedef struct th_jobs th_jobs;
  *   TH_ERR_MEMORY       out of memory */
 th_result th_jobs_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);
 
-/* Waits for a running call, then for the workers to end. No other call may start, or wait to start, meanwhile. NULL is
- * allowed. */
+/* Waits for a running call, then for the workers to end. No other call may start, or wait to start, meanwhile. */
 void th_jobs_destroy(th_jobs *jobs);
 
 uint32_t th_jobs_threads(const th_jobs *jobs);
@@ -922,9 +920,8 @@ void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_
  * pose. */
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);
 
-/* The reference, in double precision, from authored keys: local transforms of all joints, joint_count elements, and
- * morph weights, weight_count elements. masks: those that layers name. interpolation: between keys, as for
- * th_exact_pose. count: at most TH_MAX_LAYERS. Pure; no allocation; any thread. */
+/* What layers play: local transforms of all joints, joint_count elements, and morph weights, weight_count elements.
+ * masks: those that layers name. interpolation: as for th_exact_pose. count: at most TH_MAX_LAYERS. */
 void th_exact_layers(const th_model *model, const th_layer *layers, uint32_t count, const th_mask *masks,
                      uint32_t mask_count, th_interpolation interpolation, th_dmat34 *out_local, double *out_weights);
 

@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stb/stb_image_write.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -508,7 +508,8 @@ static th_result prepare(th_crowd_view *v, th_error *err)
     return TH_OK;
 }
 
-const char *th_crowd_view_wrong_field(const th_crowd_view_desc *d)
+/* Those that describe models, crowds and threads are checked where these are created. */
+static const char *wrong_field(const th_crowd_view_desc *d)
 {
     const double finite = d->share_hz + d->budget.ms + d->start_s + d->yaw_deg + d->pitch_deg + d->zoom;
     if (d->model_count == 0 || d->model_count > TH_CROWD_VIEW_MAX_MODELS)
@@ -536,8 +537,8 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_b
 {
     assert(desc && out);
     *out = NULL;
-    if (!TH_VALID(!th_crowd_view_wrong_field(desc)))
-        return th_fail(err, TH_ERR_USAGE, "th_crowd_view_desc.%s is not valid", th_crowd_view_wrong_field(desc));
+    if (!TH_VALID(!wrong_field(desc)))
+        return th_fail(err, TH_ERR_USAGE, "th_crowd_view_desc.%s is not valid", wrong_field(desc));
     if (desc->count > TH_CROWD_VIEW_MAX_COUNT)
         return th_fail(err, TH_ERR_LIMIT, "%u characters; at most %u can be drawn", desc->count,
                        TH_CROWD_VIEW_MAX_COUNT);

@@ -9,7 +9,6 @@
 
 #include <anim/device_program.h>
 #include <core/arena.h>
-#include <core/cache_line.h>
 #include <shaders.h>
 
 #include <assert.h>

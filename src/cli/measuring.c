@@ -40,7 +40,8 @@ void th_progress_begin(void)
     begin_ns = shown_ns = th_clock_ns();
 }
 
-const char *th_progress_left(double done)
+/* ", about 3 min left", when this share of the work is done; "" while too little is. Static storage. */
+static const char *time_left(double done)
 {
     static char text[48];
     const uint64_t ns = th_clock_ns() - begin_ns;
@@ -150,7 +151,7 @@ static void show(void *ctx, const th_measure_state *s)
     if (isfinite(s->precision))
         snprintf(known, sizeof known, ", 95 %% CI +-%.2g %%", 100 * s->precision);
     th_progress_show("%u of %u: %.40s and its like, %u repetition%s%s%s", s->comparison, s->comparisons, s->name,
-                     s->rounds, th_plural(s->rounds), known, th_progress_left(s->done));
+                     s->rounds, th_plural(s->rounds), known, time_left(s->done));
 }
 
 int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
@@ -266,7 +267,7 @@ int th_processes_add(const th_run *own, uint32_t count, th_processes_merge *merg
     for (uint32_t p = 1; p < count && code == TH_OK && !report->is_partial; p++) {
         th_result_file *other;
         if (is_seen)
-            th_progress_show("process %u of %u%s", p + 1, count, th_progress_left((double)p / count));
+            th_progress_show("process %u of %u%s", p + 1, count, time_left((double)p / count));
         code = th_processes_measure(NULL, own, &other, &err);
         if (code == TH_OK)
             code = merge(result, other, &err);

@@ -7,7 +7,6 @@
 #include <core/file.h>
 #include <core/suggest.h>
 #include <core/text_format.h>
-#include <render/target.h>
 
 #include <math.h>
 #include <regex.h>

@@ -1,8 +1,5 @@
 #include <cli/options.h>
 
-#include <anim/joint_lod.h>
-#include <runtime/pose_plan.h>
-
 #include <math.h>
 
 /* The names of an enum, in its order. */

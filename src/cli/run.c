@@ -7,7 +7,6 @@
 #include <bench/result_file.h>
 #include <core/file.h>
 #include <core/json.h>
-#include <core/table.h>
 
 #include <errno.h>
 #include <stdlib.h>

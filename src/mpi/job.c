@@ -3,7 +3,6 @@
 #include <cli/command.h>
 
 #include <core/clock.h>
-#include <core/text_format.h>
 
 #include <math.h>
 #include <sched.h>

@@ -1,6 +1,5 @@
 #include "live_settings.h"
 
-#include <core/table.h>
 #include <core/text_format.h>
 
 #include <assert.h>

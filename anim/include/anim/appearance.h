@@ -4,8 +4,6 @@
 
 #include <throng/throng.h>
 
-#include <stdint.h>
-
 /* The appearance of an instance by a seed; 0 if there are no appearances. */
 uint32_t th_appearances_pick(const th_appearances *appearances, uint64_t seed, uint32_t instance);
 

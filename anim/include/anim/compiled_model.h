@@ -2,9 +2,7 @@
 #ifndef THRONG_ANIM_COMPILED_MODEL_H
 #define THRONG_ANIM_COMPILED_MODEL_H
 
-#include <anim/keys.h>
 #include <anim/model.h>
-#include <anim/palette.h>
 #include <anim/repertoire.h>
 #include <throng/throng.h>
 

@@ -6,7 +6,6 @@
 #include <throng/throng.h>
 
 #include <anim/compiled_model.h>
-#include <anim/palette.h>
 
 /* Whom to spawn, and what it plays: at time 0 it is at phase_s. */
 typedef struct th_spawn {
@@ -38,7 +37,7 @@ uint32_t th_crowd_batch_instances(const th_crowd *crowd, uint32_t batch,
                                                                         TH_NO_INDEX: a shared pose */
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch); /* relative to other batches */
 size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for each concurrent caller of the functions below */
-size_t th_crowd_pose_bytes(const th_crowd *crowd);    /* for th_crowd_sample, all instances; a multiple of 64 */
+size_t th_crowd_batch_bytes(const th_crowd *crowd);   /* most bytes of the palettes of a batch */
 size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, without compiled models and palettes */
 
 /* How often somebody came, went or was made active. */
@@ -52,7 +51,7 @@ uint32_t th_crowd_socket_stride(const th_crowd *crowd);
 uint32_t th_crowd_socket_count(const th_crowd *crowd, uint32_t instance);
 
 /* Sets the active instances: only these are posed from now on. No index may occur twice. The numbers of
- * bones and batches, costs, and the sizes of palettes and poses above then refer to them; none of them grows. Palettes
+ * bones and batches, costs, and the size of palettes above then refer to them; none of them grows. Palettes
  * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd, and after somebody
  * was added or removed; `count` is theirs. Takes some nanoseconds per active instance. Not concurrently with an
  * update. */
@@ -120,13 +119,11 @@ uint32_t th_crowd_layers_at(const th_crowd *crowd, uint32_t instance, double tim
 void th_crowd_pose_layers(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s,
                           const th_crowd_layers *layers, void *palette, float *sockets, void *scratch);
 
-/* th_crowd_pose in two stages, to measure each: keys to local transforms of joints, then local transforms to
- * palettes. The palettes are the same. It is slower, because poses, which are at least as large as palettes, go through
- * memory. poses: th_crowd_pose_bytes, aligned to 64; only th_crowd_resolve with the same crowd and batches may read it.
- * For clips that play exact it holds double precision. */
-void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses);
-void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
-                      void *scratch);
+/* Parts of a frame, to measure what the others cost. First: a batch whose palettes go to the beginning of `palettes`,
+ * of th_crowd_batch_bytes, with ordinary stores. Second: only from keys to local transforms of joints, which overwrite
+ * each other in the scratch. */
+void th_crowd_pose_apart(const th_crowd *crowd, uint32_t batch, double time_s, void *palettes, void *scratch);
+void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *scratch);
 
 /* The memory floor: writes the same number of bytes as th_crowd_pose to the same addresses, as th_crowd_writes says,
  * instance by instance, and computes nothing. palette: as for th_crowd_pose. */

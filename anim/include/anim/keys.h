@@ -4,8 +4,6 @@
 
 #include <throng/throng.h>
 
-#include <stddef.h>
-
 static inline size_t th_keys_bytes(th_keys keys)
 {
     return keys == TH_KEYS_16 ? 8 : 16;

@@ -10,10 +10,6 @@
 #include <anim/transform.h>
 #include <core/error.h>
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* Whether the library has made, and so checked, a model. */
 #define TH_VALID_MODEL(model) TH_VALID((model) && (model)->arena)
 

@@ -6,9 +6,6 @@
 
 #include <core/cache_line.h>
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* Palettes larger than this are posed faster past the caches of this machine's kind of processor. */
 size_t th_stream_bytes(void);
 

@@ -7,8 +7,6 @@
 
 #include <throng/throng.h>
 
-#include <stdbool.h>
-
 #define TH_MAT34_IDENTITY  ((th_mat34){{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}})
 #define TH_TRS_IDENTITY    ((th_trs){{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}})
 #define TH_DMAT34_IDENTITY ((th_dmat34){{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}})

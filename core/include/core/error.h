@@ -25,7 +25,7 @@ static inline bool th_reserved_is_zero(const uint64_t reserved[4])
 }
 
 /* Fills `err` (may be NULL) and returns `code`, which is not TH_OK: return th_fail(err, ...);
- * Text that does not fit is truncated. */
+ * Text that does not fit is truncated, and made printable (text_format.h): names come from files. */
 __attribute__((format(printf, 3, 4))) th_result th_fail(th_error *err, th_result code, const char *format, ...);
 
 #endif

@@ -17,8 +17,8 @@ typedef enum th_output_format {
 
 enum { TH_TEXT_COLUMNS = 100 };
 
-/* Copies the text with control characters replaced, because names come from files and terminals interpret them.
- * Truncates to `size`, which is above 0, here and below. Returns out. */
+/* Copies the text, maybe to its own place, with control characters replaced, because names come from files and
+ * terminals interpret them. Truncates to `size`, which is above 0, here and below. Returns out. */
 char *th_printable(const char *text, char *out, size_t size);
 
 /* The number of code points of the text. */

@@ -4,9 +4,6 @@
 
 #include <throng/throng.h>
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Nanoseconds for which the cgroup quota has throttled this process's group since the group was created, summed over
  * its threads and CPUs. 0 if there is no quota or the system does not report it. */
 uint64_t th_cpus_throttled_ns(void);

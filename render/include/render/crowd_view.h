@@ -26,10 +26,6 @@ typedef struct th_crowd_behaviour {
     const th_spawn *instances; /* [count] read by th_crowd_view_prepare; NULL: as clips and seed say */
 } th_crowd_behaviour;
 
-/* A field that has no valid value; NULL: all have. Those that describe models, crowds and threads are checked where
- * these are created. */
-const char *th_crowd_view_wrong_field(const th_crowd_view_desc *desc);
-
 /* The most frames for which any pose is held; at least 1. The ring has as many slots more, less one. */
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);
 

@@ -140,16 +140,15 @@ typedef struct th_render_mesh {
  * others it is also at most five times this part of their own extent. */
 double th_render_mesh_lod_limit(uint32_t lod);
 
-/* base: NULL, or the mesh of the model that this one is a
- * joint level of; it must outlive the result, which has its images. The model must have passed th_model_check.
- * TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program when it runs out of memory. A
- * texture that cannot be decoded gives a warning, not an error. Takes about 10 s for a million triangles. */
+/* base: NULL, or the mesh of the model that this one is a joint level of; it must outlive the result, which has its
+ * images. The model must have passed th_model_check. TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer
+ * ends the program when it runs out of memory. A texture that cannot be decoded gives a warning, not an error. Takes
+ * about 10 s for a million triangles. */
 th_result th_render_mesh_create(const th_model *model, const th_render_mesh *base, th_render_mesh **out, th_error *err);
 
 /* Materials, images and warnings alone. Takes as long as decoding the images. */
 th_result th_render_mesh_create_materials(const th_model *model, th_render_mesh **out, th_error *err);
 
-/* NULL does nothing. */
 void th_render_mesh_destroy(th_render_mesh *render_mesh);
 
 #endif

@@ -7,7 +7,6 @@
 #include <bench/bench.h>
 #include <core/clock.h>
 #include <core/file.h>
-#include <core/json.h>
 
 #include <signal.h>
 

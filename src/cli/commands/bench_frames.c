@@ -10,7 +10,6 @@
 #include <runtime/scene.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -180,10 +179,9 @@ static th_result ask(program *p, const json_t *request, json_t **out, th_error *
         p->length = 0;
         return TH_OK;
     }
-    char text[64];
     json_decref(*out);
     *out = NULL;
-    return fail(p, err, "printed no JSON object: \"%s\"", th_printable(p->line, text, sizeof text));
+    return fail(p, err, "printed no JSON object: \"%.63s\"", p->line);
 }
 
 /* ---- requests ---- */

@@ -6,7 +6,6 @@
 #include <core/clock.h>
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* When to compare, in processes of each side. Few looks, as each has its share of the risk of error. The last one is

@@ -2,25 +2,69 @@
 #include "cli/measuring.h"
 #include "picture.h"
 #include "view/history.h"
-#include "view/tour.h"
 #include "view/window.h"
 #include <cli/options.h>
 
 #include <bench/context.h>
 #include <bench/figures.h>
 #include <core/clock.h>
-#include <core/table.h>
 #include <core/text_format.h>
 #include <render/hud.h>
 #include <throng/throng.h>
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SOFTWARE_COUNT 1000u
 #define CARD_S         6.0  /* how long the card is shown, */
 #define CARD_PART      0.25 /* but no longer than this part of the whole */
+#define DEGREE         (3.14159265358979 / 180)
+
+/* ---- the camera path ---- */
+
+enum { SHOTS = 3 };
+
+typedef struct shot {
+    th_layout_kind scene;
+    th_behaviour_kind behaviour;
+    double begin, end;   /* parts of the whole, from 0 to 1 */
+    double crowd;        /* characters, of the largest crowd */
+    double yaw_deg[2];   /* this and below: at its begin and end, in addition to the scene's own camera */
+    double pitch_deg[2]; /* the sum is above 0 */
+    double zoom[2];      /* above 0 */
+    double walked[2];    /* along -Z, in sizes of the model */
+} shot;
+
+static const shot shots[SHOTS] = {
+    {TH_LAYOUT_PLAZA, TH_BEHAVIOUR_NONE, 0, 0.28, 0.08, {-50, 20}, {7, -2}, {0.8, 1.25}, {0, 0}},
+    {TH_LAYOUT_STREET, TH_BEHAVIOUR_GRAPH, 0.28, 0.6, 0.15, {8, -22}, {7, -1}, {0.7, 1.1}, {0, 9}},
+    {TH_LAYOUT_STADIUM, TH_BEHAVIOUR_NONE, 0.6, 1, 1, {-34, 8}, {9, -2}, {0.75, 1.3}, {0, 0}},
+};
+
+static uint32_t characters_of(const shot *s, uint32_t most)
+{
+    return (uint32_t)fmax(1, s->crowd * most);
+}
+
+/* Begins and ends gently. */
+static float between(const double ends[2], double part)
+{
+    const double gentle = part * part * (3 - 2 * part);
+    return (float)(ends[0] + (ends[1] - ends[0]) * gentle);
+}
+
+/* The camera at a part of the whole. scene: the scene's own; size: of the model. */
+static th_camera camera_at(const shot *s, const th_camera *scene, double size, double part)
+{
+    const double own = (part - s->begin) / (s->end - s->begin);
+    th_camera camera = *scene;
+    th_camera_orbit(&camera, (float)DEGREE * between(s->yaw_deg, own), (float)DEGREE * between(s->pitch_deg, own));
+    th_camera_zoom(&camera, 1 / between(s->zoom, own));
+    camera.target[2] -= (float)size * between(s->walked, own);
+    return camera;
+}
+
+/* ---- a demo ---- */
 
 /* What the card says. */
 typedef struct card {
@@ -39,7 +83,7 @@ typedef struct demo {
     th_gl *gl;          /* of either */
     th_canvas canvas;
     th_model *model;
-    th_crowd_view *crowd_views[TH_TOUR_SHOTS];
+    th_crowd_view *crowd_views[SHOTS];
     th_hud *hud;
     th_frame_writer *writer;
     uint8_t *pixels;
@@ -85,17 +129,17 @@ static th_result begin(demo *d, bool has_count, th_error *err)
     result = th_human_create(&d->model, err);
     if (result == TH_OK)
         result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
-    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS && result == TH_OK; shot++) {
+    for (uint32_t s = 0; s < SHOTS && result == TH_OK; s++) {
         th_crowd_view_desc desc = render.crowd;
-        th_crowd_view_desc_set_scene(&desc, th_tour[shot].scene);
-        const th_crowd_behaviour behaviour = {.kind = th_tour[shot].behaviour};
-        desc.count = th_tour_count(&th_tour[shot], d->most);
+        th_crowd_view_desc_set_scene(&desc, shots[s].scene);
+        const th_crowd_behaviour behaviour = {.kind = shots[s].behaviour};
+        desc.count = characters_of(&shots[s], d->most);
         desc.jobs = o->crowd.jobs;
         desc.shadow_pixels = o->crowd.shadow_pixels;
         desc.models[0] = d->model;
         desc.clips[0] = TH_NO_INDEX;
         desc.model_count = 1;
-        result = th_crowd_view_build(&desc, &behaviour, NULL, d->gl, &d->crowd_views[shot], err);
+        result = th_crowd_view_build(&desc, &behaviour, NULL, d->gl, &d->crowd_views[s], err);
     }
     return result == TH_OK ? th_hud_create(d->gl, TH_HUD_MIN_TEXT_PX, &d->hud, err) : result;
 }
@@ -108,7 +152,7 @@ static void take_figures(demo *d)
     th_context_read(&context);
     card *c = &d->card;
     *c = (card){.characters = d->most,
-                .threads = th_jobs_threads(th_crowd_view_get_parts(d->crowd_views[TH_TOUR_SHOTS - 1]).jobs),
+                .threads = th_jobs_threads(th_crowd_view_get_parts(d->crowd_views[SHOTS - 1]).jobs),
                 .frames = d->frames,
                 .bones_per_s = d->evaluate_ns > 0 ? (double)d->bones * 1e9 / (double)d->evaluate_ns : 0,
                 .p50_ms = th_history_all(&d->history, 0.5),
@@ -132,7 +176,7 @@ static void write_card(const card *c, char *text, size_t size)
 /* ---- frames ---- */
 
 /* The name of the scene at the bottom, or the card in the middle. */
-static th_result draw_hud(demo *d, uint32_t shot, th_error *err)
+static th_result draw_hud(demo *d, const shot *s, th_error *err)
 {
     const th_rgba dark = {14, 18, 24, 216}, light = {240, 242, 244, 255}, warm = {255, 196, 110, 255};
     const float canvas_width = (float)d->canvas.width, canvas_height = (float)d->canvas.height;
@@ -152,8 +196,8 @@ static th_result draw_hud(demo *d, uint32_t shot, th_error *err)
         th_hud_text(d->hud, x + 2 * line, y + 1.5F * line, warm, "Throng");
         th_hud_text(d->hud, x + 2 * line, y + 4 * line, light, text);
     } else {
-        snprintf(text, sizeof text, "%s, %s characters", th_layout_name(th_tour[shot].scene),
-                 th_digits_from(th_tour_count(&th_tour[shot], d->most)).text);
+        snprintf(text, sizeof text, "%s, %s characters", th_layout_name(s->scene),
+                 th_digits_from(characters_of(s, d->most)).text);
         th_hud_panel(d->hud, px, canvas_height - 3 * px, th_hud_text_width(d->hud, text) + 2 * px, 2 * px,
                      (th_rgba){14, 18, 24, 150});
         th_hud_text(d->hud, 2 * px, canvas_height - 2.5F * px, light, text);
@@ -171,11 +215,13 @@ static double length_s(const demo *d)
 static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
 {
     const uint64_t began_ns = th_clock_ns();
-    const uint32_t shot = th_tour_shot_at(part);
+    uint32_t s = 0;
+    while (s + 1 < SHOTS && part >= shots[s].end)
+        s++;
     const th_canvas *c = &d->canvas;
-    th_crowd_view *crowd_view = d->crowd_views[shot];
+    th_crowd_view *crowd_view = d->crowd_views[s];
     const th_camera scene = th_crowd_view_camera(crowd_view, (float)c->width / (float)c->height, HUGE_VAL);
-    th_camera camera = th_tour_camera(&th_tour[shot], &scene, d->model->size, part);
+    th_camera camera = camera_at(&shots[s], &scene, d->model->size, part);
     th_crowd_view_fit_depth(crowd_view, &camera);
     if (!th_crowd_view_frame(crowd_view, time_s, &camera, c->target))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a frame");
@@ -184,7 +230,7 @@ static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
         take_figures(d);
         d->has_card = true;
     }
-    const th_result result = draw_hud(d, shot, err);
+    const th_result result = draw_hud(d, &shots[s], err);
     if (is_film(d)) {
         th_target_read(c->target, d->pixels);
     } else {
@@ -297,8 +343,8 @@ int th_command_demo(const th_options *o, th_run *run)
     free(d.pixels);
     th_frame_writer_abandon(d.writer);
     th_hud_destroy(d.hud);
-    for (uint32_t shot = 0; shot < TH_TOUR_SHOTS; shot++)
-        th_crowd_view_destroy(d.crowd_views[shot]);
+    for (uint32_t s = 0; s < SHOTS; s++)
+        th_crowd_view_destroy(d.crowd_views[s]);
     th_model_destroy(d.model);
     th_window_close(d.window);
     th_picture_close(&d.picture);

@@ -8,7 +8,6 @@
 #include <core/clock.h>
 #include <core/random.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "api.h"
 
 #include <core/json.h>
-#include <serve/log.h>
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 
 #include <bench/page.h>
 #include <core/clock.h>
-#include <serve/log.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,6 @@
  * file. */
 #include "run_manager.h"
 
-#include <core/json.h>
 #include <core/text_format.h>
 
 #include <assert.h>

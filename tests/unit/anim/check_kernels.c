@@ -1,5 +1,5 @@
 /* All kernels of this machine on models made up from seeds: check_kernels FILE [MODELS]. Each poses within the bound of
- * the exact pose, and writes the same bytes in any split of a crowd, in halves of a frame, streamed and among fewer
+ * the exact pose, and writes the same bytes in any split of a crowd, batches apart, streamed and among fewer
  * others, and no byte more.
  *
  * A plain program that needs nothing but anim, so that it can be built for another machine and run in an emulator (the
@@ -118,24 +118,24 @@ static void check_splits(crowd_fixture *s, double time_s, const unsigned char *w
     }
 }
 
-/* Cut differently. */
-static void check_halves_of_a_frame(crowd_fixture *s, double time_s, const unsigned char *want)
+/* Each in the same memory. Its padding may be that of the batch before. */
+static void check_apart(const crowd_fixture *s, double time_s, const unsigned char *want)
 {
-    const uint32_t batches = th_crowd_batch_count(s->crowd);
-    const size_t bytes = th_crowd_pose_bytes(s->crowd);
-    unsigned char *poses = th_cache_line_alloc(bytes + 64);
-    insist(poses != NULL, "no memory");
-    insist(bytes % 64 == 0, "poses are no whole cache lines");
-    memset(poses, GUARD, bytes + 64);
-    erase(s);
-    for (uint32_t b = batches; b > 0; b--)
-        th_crowd_sample(s->crowd, b - 1, b, time_s, poses);
-    th_crowd_resolve(s->crowd, batches / 3, batches, poses, s->palette, s->scratch);
-    th_crowd_resolve(s->crowd, 0, batches / 3, poses, s->palette, s->scratch);
-    expect_bytes(s, want, "sampling and resolving apart changes the palettes");
+    const size_t bytes = th_crowd_batch_bytes(s->crowd), stride = s->count > 0 ? s->palette_bytes / s->count : 0;
+    unsigned char *palettes = th_cache_line_alloc(bytes + 64);
+    insist(palettes != NULL, "no memory");
+    memset(palettes, GUARD, bytes + 64);
+    for (uint32_t b = th_crowd_batch_count(s->crowd); b-- > 0;) {
+        const uint32_t *instances, count = th_crowd_batch_instances(s->crowd, b, &instances);
+        th_crowd_pose_apart(s->crowd, b, time_s, palettes, s->scratch);
+        for (uint32_t i = 0; i < count; i++)
+            insist(memcmp(palettes + i * stride, want + th_crowd_palette_offset(s->crowd, instances[i]),
+                          used_bytes(s)) == 0,
+                   "a batch has other palettes apart");
+    }
     for (size_t i = 0; i < 64; i++)
-        insist(poses[bytes + i] == GUARD, "written behind the poses");
-    free(poses);
+        insist(palettes[bytes + i] == GUARD, "written behind the palettes of a batch");
+    free(palettes);
 }
 
 /* Each as among all. */
@@ -188,7 +188,7 @@ static void check_ways(crowd_fixture *s, double time_s)
     expect_rest(s, used_bytes(s), used_bytes(s), 0, "what fills a cache line is not 0");
     check_streamed(s, time_s, whole);
     check_splits(s, time_s, whole);
-    check_halves_of_a_frame(s, time_s, whole);
+    check_apart(s, time_s, whole);
     check_fewer(s, time_s, whole);
     check_fill(s);
     free(whole);

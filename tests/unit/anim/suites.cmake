@@ -25,7 +25,6 @@ th_suite(joint_lod th::human meshoptimizer::meshoptimizer NEEDS throng-import
 th_suite(skin_error th::human NEEDS throng-import WITH fixture_human fixture_import fixture_morph random_model)
 th_suite(bounds th::human NEEDS throng-import WITH fixture_human fixture_import fixture_morph random_model)
 th_suite(archive th::anim WITH fixture_memory)
-th_suite(blend_space th::anim WITH fixture_memory)
 th_suite(human th::human WITH fixture_human fixture_memory fixture_morph random_model)
 th_suite(glb th::human NEEDS human throng-import WITH fixture_folder fixture_import)
 th_suite(synthetic th::anim PkgConfig::JANSSON WITH fixture_document fixture_memory)

@@ -325,6 +325,12 @@ static void expect_refused(th_result result, const char *text, int line)
         member = good;                                                                                                 \
     } while (0)
 
+Test(own_models, are_refused_in_one_line)
+{
+    joints[0].name = "a\nb\x1b";
+    REFUSED(joints[0].parent, 0, "joint 0 (a?b?) is out of order");
+}
+
 Test(own_models, are_refused_by_the_name_of_what_is_wrong)
 {
     REFUSED(own.name, NULL, "name");

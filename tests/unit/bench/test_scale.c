@@ -520,64 +520,24 @@ Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
 
 /* ---- parts of frames ---- */
 
-/* As far as palettes go: padding is never written. */
-static void expect_piece(const th_crowd *piece, const char *palettes, const char *kept)
-{
-    const size_t bytes = small->bone_count * th_palette_entry_bytes(TH_FORMAT_F32);
-    for (uint32_t i = 0; i < th_crowd_capacity(piece); i++)
-        cr_expect_arr_eq(palettes + i * th_cache_line_round(bytes), kept + i * th_cache_line_round(bytes), bytes);
-}
-
-Test(scale, pieces_pose_what_the_whole_crowd_does)
-{
-    static const uint32_t counts[] = {CHARACTERS, 64, 3, 0}; /* of two models in turn */
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-        th_crowd *whole;
-        th_batch_crowds batch_crowds;
-        th_scene *scene = mixed_scene(counts[c]);
-        cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &whole, &err), TH_OK);
-        cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, whole, &err), TH_OK);
-        cr_assert_eq(batch_crowds.count, th_crowd_batch_count(whole));
-        char *palettes = th_cache_line_alloc(th_crowd_palette_bytes(whole)),
-             *kept = th_cache_line_alloc(batch_crowds.palette_bytes);
-        void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(whole));
-        th_crowd_pose(whole, 0, batch_crowds.count, 1.5, palettes, scratch);
-        size_t at = 0;
-        for (uint32_t i = 0; i < batch_crowds.count; at += th_crowd_palette_bytes(batch_crowds.crowds[i++])) {
-            cr_expect_leq(th_crowd_scratch_bytes(batch_crowds.crowds[i]), batch_crowds.scratch_bytes);
-            cr_expect_leq(th_crowd_pose_bytes(batch_crowds.crowds[i]), batch_crowds.pose_bytes);
-            th_crowd_pose(batch_crowds.crowds[i], 0, 1, 1.5, kept, scratch);
-            expect_piece(batch_crowds.crowds[i], palettes + at, kept);
-        }
-        cr_expect_eq(at, th_crowd_palette_bytes(whole));
-        free(palettes), free(kept), free(scratch);
-        th_batch_crowds_fini(&batch_crowds);
-        th_crowd_destroy(whole);
-        th_scene_destroy(scene);
-    }
-}
-
-/* What an ablation does to palettes that are garbage, and what it keeps for itself. */
+/* What an ablation does to palettes that are garbage. */
 typedef struct left_over {
-    bool wrote_all, wrote_any, kept_last_batch;
+    bool wrote_all, wrote_any;
 } left_over;
 
 static left_over ablate(th_ablation ablation)
 {
-    left_over found = {true, false, false};
+    left_over found = {true, false};
     th_crowd *crowd;
-    th_batch_crowds batch_crowds;
     th_jobs *jobs;
     th_ablated_frame *ablated;
     th_scene *scene = mixed_scene(CHARACTERS);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, &err), TH_OK);
-    cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, crowd, &err), TH_OK);
     cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
-    const th_ablated_frame_desc desc = {ablation, crowd, &batch_crowds, jobs, 1};
+    const th_ablated_frame_desc desc = {ablation, crowd, jobs, 1};
     cr_assert_eq(th_ablated_frame_create(&desc, &ablated, &err), TH_OK);
     const size_t bytes = th_crowd_palette_bytes(crowd), entries = small->bone_count * 48;
-    char *palettes = th_cache_line_alloc(bytes), *wanted = th_cache_line_alloc(batch_crowds.palette_bytes);
-    void *scratch = th_cache_line_alloc(batch_crowds.scratch_bytes);
+    char *palettes = th_cache_line_alloc(bytes);
     memset(palettes, 0xff, bytes);
     th_ablated_frame_run(ablated, 1.5, palettes);
     for (uint32_t i = 0; i < CHARACTERS; i++) {
@@ -586,12 +546,9 @@ static left_over ablate(th_ablation ablation)
         found.wrote_all = found.wrote_all && word != UINT32_MAX;
         found.wrote_any = found.wrote_any || word != UINT32_MAX;
     }
-    th_crowd_pose(batch_crowds.crowds[batch_crowds.count - 1], 0, 1, 1.5, wanted, scratch);
-    found.kept_last_batch = memcmp(wanted, th_ablated_frame_output(ablated), entries) == 0;
-    free(palettes), free(wanted), free(scratch);
+    free(palettes);
     th_ablated_frame_destroy(ablated);
     th_jobs_destroy(jobs);
-    th_batch_crowds_fini(&batch_crowds);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     return found;
@@ -601,18 +558,17 @@ Test(scale, ablations_leave_out_what_they_say)
 {
     static const struct {
         th_ablation ablation;
-        bool writes, keeps;
-    } cases[] = {{TH_ABLATION_NO_WRITE, false, true},
-                 {TH_ABLATION_NO_HIERARCHY, true, false},
-                 {TH_ABLATION_SAMPLING, false, false},
-                 {TH_ABLATION_WRITE, true, false},
-                 {TH_ABLATION_EMPTY, false, false}};
+        bool writes;
+    } cases[] = {{TH_ABLATION_NO_WRITE, false},
+                 {TH_ABLATION_NO_HIERARCHY, true},
+                 {TH_ABLATION_SAMPLING, false},
+                 {TH_ABLATION_WRITE, true},
+                 {TH_ABLATION_EMPTY, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const left_over found = ablate(cases[i].ablation);
         const char *name = th_ablation_name(cases[i].ablation);
         cr_expect_eq(found.wrote_all, cases[i].writes, "%s", name);
         cr_expect_eq(found.wrote_any, cases[i].writes, "%s", name);
-        cr_expect_eq(found.kept_last_batch, cases[i].keeps, "%s", name);
     }
 }
 

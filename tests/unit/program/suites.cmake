@@ -6,7 +6,6 @@ th_suite(load_test_gl th_cli INSIDE WITH fixture_coarse_human fixture_end fixtur
 th_suite(controls th_cli PkgConfig::GLFW INSIDE)
 th_suite(history th_cli INSIDE)
 th_suite(live_settings th_cli INSIDE WITH fixture_baselines WRAP th_scheduler_available)
-th_suite(tour th_cli INSIDE)
 th_suite(view_hud th_cli th_glad INSIDE WITH fixture_end fixture_gl)
 th_suite(viewpoint th_cli INSIDE)
 

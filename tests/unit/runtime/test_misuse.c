@@ -48,6 +48,8 @@ bool __wrap_th_misused(const char *condition, const char *file, unsigned line, c
 /* Rows: what a call returns, or nothing. It changes nothing. */
 #define USAGE(...)                                                                                                     \
     ROW(#__VA_ARGS__, "`TH_ERR_USAGE`", (void)(__VA_ARGS__), (__VA_ARGS__) == TH_ERR_USAGE && err.code == TH_ERR_USAGE)
+#define NAMES(field, ...)                                                                                              \
+    ROW(#__VA_ARGS__, "`TH_ERR_USAGE`", (void)(__VA_ARGS__), (__VA_ARGS__) == TH_ERR_USAGE && strstr(err.text, field))
 #define RETURNS(value, ...) ROW(#__VA_ARGS__, "`" #value "`", (void)(__VA_ARGS__), (__VA_ARGS__) == (value))
 #define NOTHING(...)        ROW(#__VA_ARGS__, "nothing", (void)(__VA_ARGS__), ((__VA_ARGS__), true))
 
@@ -135,14 +137,14 @@ static void crowds(void)
     const th_character_layer layers[2] = {{.mask = TH_NO_MASK}, {.mask = TH_NO_MASK}};
     USAGE(th_crowd_create(NULL, &another, &err));
     USAGE(th_crowd_create(&(th_crowd_desc){.capacity = 0}, NULL, &err));
-    USAGE(CROWD(.capacity = 1));
-    USAGE(CROWD(.compiled_model_count = 1));
-    USAGE(CROWD(.compiled_models = &no_model, .compiled_model_count = 1));
-    USAGE(CROWD(.max_layers = TH_MAX_LAYERS + 1));
-    USAGE(CROWD(.isa = TH_ISA_COUNT));
-    USAGE(CROWD(.format = TH_FORMAT_AUTO + 1));
-    USAGE(CROWD(.writes = TH_WRITES_COUNT));
-    USAGE(CROWD(.reserved = {[3] = 1}));
+    NAMES("th_crowd_desc.compiled_model_count", CROWD(.capacity = 1));
+    NAMES("th_crowd_desc.compiled_models", CROWD(.compiled_model_count = 1));
+    NAMES("th_crowd_desc.compiled_models", CROWD(.compiled_models = &no_model, .compiled_model_count = 1));
+    NAMES("th_crowd_desc.max_layers", CROWD(.max_layers = TH_MAX_LAYERS + 1));
+    NAMES("th_crowd_desc.isa", CROWD(.isa = TH_ISA_COUNT));
+    NAMES("th_crowd_desc.format", CROWD(.format = TH_FORMAT_AUTO + 1));
+    NAMES("th_crowd_desc.writes", CROWD(.writes = TH_WRITES_COUNT));
+    NAMES("th_crowd_desc.reserved", CROWD(.reserved = {[3] = 1}));
     USAGE(th_crowd_spawn(NULL, 0, &walk, NULL, &err));
     USAGE(th_crowd_spawn(crowd, 1, &walk, NULL, &err));
     USAGE(th_crowd_spawn(crowd, 0, NULL, NULL, &err));
