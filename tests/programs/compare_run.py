@@ -39,18 +39,19 @@ def test_measures_twelve_processes_each_in_turns():
     assert '0 slower, 0 faster, 1 equivalent, 0 inconclusive' in out, out
     assert calls()[:6] == ['./old', './same', './same', './old', './old', './same'], calls()
     assert calls().count('./old') == calls().count('./same') == 12, calls()
-    expect(1, 'compare --run ./old ./slow', 'e: slower: core')
+    expect(1, 'compare --run ./old ./slow', 'e: slower: median, mean; CPU time +4.9 %')
     out = expect(0, 'compare --run ./slow ./old').out
     assert '0 slower, 1 faster' in out, out
 
 
 def test_goes_on_until_it_is_decided_or_time_is_over():
-    expect(5, 'compare --run ./old ./wild', 'e: inconclusive: core sees ')
+    expect(5, 'compare --run ./old ./wild', 'e: inconclusive: median sees ')
     assert calls().count('./old') == 48
     os.unlink('calls')
     expect(5, 'compare --run ./old ./same --max-time 0.001', 'e: inconclusive: 1 process\n')
     assert calls().count('./old') == 1
-    expect(0, 'compare --run ./old ./same --max-time 0.001 --fail-on slower')
+    expect(5, 'compare --run ./old ./same --max-time 0.001 --fail-on slower')
+    expect(0, 'compare --run ./old ./same --max-time 0.001 --fail-on wrong')
 
 
 def test_hands_words_on_and_writes_every_form():
