@@ -131,13 +131,23 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
     return th_quantile(scratch, count, part);
 }
 
+/* Wall time without the time that a thread was ready and had no CPU, since another program had it. CPU time of all
+ * threads is in it in any case, so that threads of this program that take CPUs from each other are no excuse. */
+static double own_ns(const th_result_file_entry *e, uint32_t i)
+{
+    const double real_ns = e->real_ns.values[i], queued_ns = e->queued_ns.count > 0 ? e->queued_ns.values[i] : 0;
+    return fmin(real_ns, fmax(e->cpu_ns.values[i], real_ns - queued_ns));
+}
+
 /* The estimators of one process; all are of wall time but for the last. scratch: as large as the process. */
-static void estimate(const double *real_ns, const double *cpu_ns, uint32_t count, double *scratch, double *out)
+static void estimate(const th_result_file_entry *e, uint32_t first, uint32_t count, double *scratch, double *out)
 {
     const uint32_t slowest = (count + 19) / 20;
-    quantile_of(cpu_ns, count, 0.5, scratch); /* sorts */
+    quantile_of(e->cpu_ns.values + first, count, 0.5, scratch); /* sorts */
     out[TH_ESTIMATOR_CPU] = (scratch[(count - 1) / 2] + scratch[count / 2]) / 2;
-    quantile_of(real_ns, count, 0.5, scratch);
+    for (uint32_t i = 0; i < count; i++)
+        scratch[i] = own_ns(e, first + i);
+    th_quantile(scratch, count, 0.5); /* sorts */
     out[TH_ESTIMATOR_MEDIAN] = scratch[0] > 0 ? (scratch[(count - 1) / 2] + scratch[count / 2]) / 2 : 0;
     double sum = 0;
     for (uint32_t i = count; i-- > 0;) {
@@ -164,7 +174,7 @@ static bool values_init(process_values *v, const th_result_file_entry *e, double
         const double scale =
             core_clock_ns > 0 ? core_clock_ns / quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
         double values[TH_ESTIMATOR_COUNT];
-        estimate(e->real_ns.values + first, e->cpu_ns.values + first, count, scratch, values);
+        estimate(e, first, count, scratch, values);
         for (int i = 0; i < TH_ESTIMATOR_COUNT && values[TH_ESTIMATOR_MEDIAN] > 0; i++)
             if (values[i] > 0) /* work of the GPU takes no CPU time */
                 th_samples_add(&v->ns[i], values[i] * scale);
@@ -279,7 +289,8 @@ static bool check_palettes(const th_result_file_entry *a, const th_result_file_e
 static th_change unknown_change(const char *name, th_verdict verdict, double threshold)
 {
     const double nan = (double)NAN;
-    th_change change = {.name = name, .verdict = verdict, .pixels = {TH_PIXELS_UNKNOWN, nan, nan, nan, nan}};
+    th_change change = {
+        .name = name, .verdict = verdict, .pixels = {TH_PIXELS_UNKNOWN, nan, nan, nan, nan}, .bytes = {nan, nan}};
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
         const double most = threshold * (i == TH_ESTIMATOR_WORST ? 10 : 1);
         change.estimates[i] = (th_change_estimate){verdict, most, nan, nan, nan, {nan, nan}, nan, nan, {nan, nan, nan}};
@@ -359,6 +370,9 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out, bool *a
             change->verdict = TH_VERDICT_INCONCLUSIVE;
         change->pixels = (th_pixel_change){TH_PIXELS_UNKNOWN, old->error_px_p99, e->error_px_p99, old->error_px_max,
                                            e->error_px_max};
+        change->bytes[0] = old->bytes;
+        change->bytes[1] = e->bytes;
+        change->has_more_bytes = shared.scene && e->bytes > old->bytes * (1 + out->threshold);
         if (shared.scene && !old->failure && !e->failure)
             change->pixels.verdict = judge_pixels(&change->pixels, out->threshold);
 
@@ -602,6 +616,7 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
         out->pixels[out->changes[i].pixels.verdict]++;
         out->problems += out->changes[i].problem[0] != '\0';
         out->same_palettes += out->changes[i].has_same_palettes;
+        out->more_bytes += out->changes[i].has_more_bytes;
     }
     if (result == TH_OK && out->verdicts[TH_VERDICT_ONLY_OLD] + out->verdicts[TH_VERDICT_ONLY_NEW] == out->count)
         result = th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common%s", a->name, b->name,
@@ -640,7 +655,7 @@ th_outcome th_verdict_outcome(const th_comparison *c, const th_change *change)
 th_outcome th_comparison_outcome(const th_comparison *c)
 {
     assert(c);
-    if (c->problems > 0 || (c->fail_on <= TH_FAIL_ON_SLOWER && c->pixels[TH_PIXELS_WORSE] > 0))
+    if (c->problems > 0 || (c->fail_on <= TH_FAIL_ON_SLOWER && c->pixels[TH_PIXELS_WORSE] + c->more_bytes > 0))
         return TH_OUTCOME_BAD;
     const bool only_baselines = c->verdicts[TH_VERDICT_BASELINE] > 0 && !judges_times(c) && !c->identical;
     th_outcome worst = only_baselines && c->fail_on <= TH_FAIL_ON_SLOWER ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;

@@ -43,8 +43,9 @@ static void add_change(th_sheet *sheet, const th_change *c)
     char verdict[48], why[128] = "";
     const th_pixel_change *px = &c->pixels;
     const bool has_pixels = px->verdict != TH_PIXELS_UNKNOWN;
-    snprintf(verdict, sizeof verdict, "%s%s%s", th_verdict_name(c->verdict),
-             px->verdict == TH_PIXELS_WORSE ? "; MORE PIXELS" : "", c->problem[0] ? "; WRONG" : "");
+    snprintf(verdict, sizeof verdict, "%s%s%s%s", th_verdict_name(c->verdict),
+             px->verdict == TH_PIXELS_WORSE ? "; MORE PIXELS" : "", c->has_more_bytes ? "; MORE BYTES" : "",
+             c->problem[0] ? "; WRONG" : "");
     th_change_describe(c, why, sizeof why);
     const th_figure figures[] = {
         TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
@@ -76,6 +77,8 @@ static void add_change(th_sheet *sheet, const th_change *c)
         TH_FIELD("new_px_p99", TH_NUMBER(px->new_p99)),
         TH_FIELD("old_px_max", TH_NUMBER(px->old_max)),
         TH_FIELD("new_px_max", TH_NUMBER(px->new_max)),
+        TH_FIELD("old_bytes", TH_NUMBER(c->bytes[0])),
+        TH_FIELD("new_bytes", TH_NUMBER(c->bytes[1])),
         TH_FIELD("old_processes", TH_COUNT(c->counts[0])),
         TH_FIELD("new_processes", TH_COUNT(c->counts[1])),
         TH_FIELD("problem", TH_TEXT(c->problem[0] ? c->problem : NULL)),
@@ -157,6 +160,7 @@ static void print_counts(const th_comparison *c, bool has_times, th_output_forma
         uint32_t count;
         const char *text;
     } counts[] = {{c->pixels[TH_PIXELS_WORSE], "with more pixels of error"},
+                  {c->more_bytes, "with more bytes"},
                   {has_times ? c->verdicts[TH_VERDICT_UNTIMED] : 0, "without times"},
                   {c->verdicts[TH_VERDICT_BASELINE], "of baselines"},
                   {c->verdicts[TH_VERDICT_ONLY_OLD], "gone"},
@@ -191,6 +195,11 @@ bool th_comparison_print(const th_comparison *c, th_output_format format, FILE *
     print_counts(c, has_times, format, file);
     if (c->identical)
         th_write_line(file, format, "Both are the same result: identical in every repetition.");
+
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->changes[i].has_more_bytes)
+            th_write_line(file, format, "%s: takes %.0f bytes, was %.0f", c->changes[i].name, c->changes[i].bytes[1],
+                          c->changes[i].bytes[0]);
 
     /* What is wrong, and errors on screen that are not equal. */
     for (uint32_t i = 0; i < c->count; i++)

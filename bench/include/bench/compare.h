@@ -7,14 +7,16 @@
  *
  * Estimators. Users wait for the clock on the wall, so verdicts are of wall time: its median, its mean and the mean of
  * the slowest 5 %, that is of all beyond p95. A fault may be in every iteration or in few; each estimator can fail, and
- * an entry is equivalent only if all of them are. CPU time judges nothing: it tells whether work or waiting grew. Where
- * both result files have the core clock, times are scaled to the old one's clock, so that a faster clock on another day
- * is no change.
+ * an entry is equivalent only if all of them are. Waits for a CPU that another program had (th_row.queued_ns) are not
+ * in it. CPU time judges nothing: it tells whether work or waiting grew. Where both result files have the core clock,
+ * times are scaled to the old one's clock, so that a faster clock on another day is no change.
  *
  * Pixels. Entries that state an error on screen are judged by it as well, by its p99 and its maximum: worse if one grew
  * by more than the threshold of the median and TH_COMPARE_PIXELS, better if one shrank as much and neither grew. Equal
  * scenes have equal pixels but for the last digits of another instruction set, so there is no chance in it. Worse is a
  * failure as slower is. It says nothing of results of other scenes, whose pixels are not comparable.
+ *
+ * Bytes. An entry that states what memory it took must not take more of it by the threshold of the median.
  *
  * Baselines. Some entries measure the machine or other code, not this program: limit/, ceiling/, external/,
  * scale/memory_, and the jobs/ entries of other schedulers. They are never slower or faster. */
@@ -107,6 +109,8 @@ typedef struct th_change {
     uint32_t counts[2]; /* processes in old and new, but for those with times of 0 */
     th_change_estimate estimates[TH_ESTIMATOR_COUNT];
     th_pixel_change pixels;
+    double bytes[2];        /* of old and new, the most of all processes; NaN: unknown */
+    bool has_more_bytes;    /* in new, by more than the threshold: a failure as slower is */
     bool has_same_palettes; /* they were compared, and so were errors */
     /* Wrong or changed palettes, or a larger error: a failure, whatever the time. "": none. */
     char problem[256];
@@ -135,7 +139,7 @@ typedef struct th_comparison {
     th_change *changes; /* in the order of the new result, then what only the old one has */
     uint32_t count;
     uint32_t verdicts[TH_VERDICT_COUNT], problems; /* how many of each */
-    uint32_t pixels[TH_PIXELS_COUNT], same_palettes;
+    uint32_t pixels[TH_PIXELS_COUNT], same_palettes, more_bytes;
     bool identical;      /* both are the same result, in every repetition */
     json_t *differences; /* texts: differing conditions; empty unless forced */
     json_t *warnings;    /* texts: reasons to doubt the verdicts */

@@ -109,6 +109,8 @@ static int compare(const th_options *o, th_run *run, th_result_file *const sides
         th_change_describe(c, verdict, sizeof verdict);
         if (c->problem[0])
             th_complain("%s: %s", c->name, c->problem);
+        if (c->has_more_bytes && comparison.fail_on <= TH_FAIL_ON_SLOWER)
+            th_complain("%s: takes %.0f bytes, was %.0f", c->name, c->bytes[1], c->bytes[0]);
         if (th_verdict_outcome(&comparison, c) != TH_OUTCOME_GOOD)
             th_complain("%s: %s", c->name, verdict);
         is_judged = is_judged || c->verdict < TH_VERDICT_UNTIMED || c->verdict == TH_VERDICT_ONLY_OLD;

@@ -217,6 +217,25 @@ Test(compare, wall_time_counts_and_cpu_time_explains)
     expect_verdict(0, TH_VERDICT_SLOWER); /* as work of the GPU may be */
 }
 
+/* Every fifth repetition is preempted by another program, or by a thread of this one, which takes CPU time. */
+Test(compare, time_of_other_programs_is_not_that_of_this_one)
+{
+    make_pair(2, 12, steady, steady_again);
+    for (uint32_t i = 0; i < p.reports[1].rows[0].real_ns.count; i += 5)
+        for (uint32_t r = 0; r < 2; r++) {
+            th_row *row = &p.reports[1].rows[r];
+            row->queued_ns.values[i] = 3e6;
+            row->real_ns.values[i] += 3e6;
+            row->cpu_ns.values[i] += r == 1 ? 3e6 : 0;
+        }
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    expect_verdict(0, TH_VERDICT_EQUIVALENT);
+    expect_verdict(1, TH_VERDICT_SLOWER);
+    p.reports[1].rows[0].queued_ns.count = 0; /* on another system */
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    expect_verdict(0, TH_VERDICT_SLOWER);
+}
+
 /* What the machine or others do is shown, however much it changed, and is_classified by nobody; nor does it make the
  * judgement of the rest harder. */
 Test(compare, baselines_judge_nothing)
@@ -293,7 +312,7 @@ static double made_up(uint32_t number, bool is_new, uint64_t seed, uint32_t i)
 
 static void fill(th_result_file_entry *e, uint32_t number, bool is_new, uint64_t seed)
 {
-    e->real_ns.count = e->cpu_ns.count = e->core_clock_ns.count = 0;
+    e->real_ns.count = e->cpu_ns.count = e->core_clock_ns.count = e->queued_ns.count = 0;
     for (uint32_t process = 0; process < PROCESSES; process++) {
         const uint64_t own = th_random_bits(th_random_bits(seed, 2 * number + is_new), process);
         for (uint32_t i = 0; i < MANY; i++) {
@@ -850,4 +869,21 @@ Test(compare, pixels_are_judged_as_times_are)
             set_pixels(1, r, rows[r].old_p99, rows[r].old_max);
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD, "what did not grow is no failure");
+}
+
+/* Of any process, the most counts. */
+Test(compare, more_memory_is_a_failure_as_slower_is)
+{
+    static const double bytes[][2] = {{1000, 2000}, {1000, 1029}, {2000, 1000}, {1000, 1031}};
+    make_pair(5, 12, steady, steady_again);
+    for (int side = 0; side < 2; side++)
+        for (uint32_t r = 0; r < 4; r++)
+            p.reports[side].rows[r].own = json_pack("{s:f}", "bytes", bytes[r][side]);
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < 5; r++)
+        cr_expect_eq(p.result.changes[r].has_more_bytes, r == 0 || r == 3, "row %u", r);
+    cr_expect_eq(p.result.more_bytes, 2);
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_BAD);
+    p.result.fail_on = TH_FAIL_ON_WRONG;
+    cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_GOOD);
 }
