@@ -181,7 +181,7 @@ const th_option th_option_table[] = {
     {.name = "fail-on", .argument = "VERDICT", .fallback = "inconclusive", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_choice, .offset = AT(compare.desc.fail_on),
      .choices = fail_on_choices, .help = "what is a failure: wrong palettes only; slower: also slower entries (exit code 1), and those not compared at all (5); inconclusive: also undecided ones (5)"},
     {.name = "run", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(compare.run),
-     .help = "OLD and NEW are throng programs: run their bench in turns, with the options after --, until each entry is decided"},
+     .help = "OLD and NEW are throng programs: run their bench in turns, with the options after --, until each entry is decided or one is slower"},
     {.name = "interleaved", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(compare.desc.interleaved),
      .help = "processes of OLD and NEW were measured alternately, as --run does; else intervals are wider, those of medians twice"},
     {.name = "max-time", .argument = "S", .fallback = "600", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_multiple, .offset = AT(compare.max_ns),

@@ -15,11 +15,12 @@ def make_program(name, lines):
     os.chmod(name, 0o755)
 
 
-def make_bench(name, ns):
-    """Prints a result of one repetition, a little longer in every process; ns is a shell expression."""
+def make_bench(name, *entries):
+    """Prints a result of one repetition an entry, a little longer in every process; shell expressions say how long."""
+    rows = ', '.join(f'{{\\"name\\": \\"{row}\\", \\"time_unit\\": \\"ns\\", \\"core_clock_ns\\": 1, '
+                     f'\\"real_time\\": $(({ns})), \\"cpu_time\\": $(({ns}))}}' for row, ns in zip('ef', entries))
     make_program(name, 'n=0; while read call; do [ $call != $0 ] || n=$((n + 1)); done <calls\n'
-                 'echo \'{"context": {"commit": "c"}, "benchmarks": [{"name": "e", "time_unit": "ns", "core_clock_ns": 1,\'\n'
-                 f'echo " \\"real_time\\": $(({ns})), \\"cpu_time\\": $(({ns}))}}]}}"')
+                 f'echo "{{\\"context\\": {{\\"commit\\": \\"c\\"}}, \\"benchmarks\\": [{rows}]}}"')
 
 
 def begin():
@@ -47,6 +48,11 @@ def test_measures_twelve_processes_each_in_turns():
 def test_goes_on_until_it_is_decided_or_time_is_over():
     expect(5, 'compare --run ./old ./wild', 'e: inconclusive: median sees ')
     assert calls().count('./old') == 48
+    wild = '62000 + n * 17 % 50 * 2000'
+    make_bench('both', '100000 + n * 13 % 50 * 10', wild)
+    make_bench('one', '105000 + n * 17 % 50 * 10', wild)
+    expect(1, 'compare --run ./both ./one', 'e: slower')
+    assert calls().count('./one') == 12, 'that one is slower is enough'
     os.unlink('calls')
     expect(5, 'compare --run ./old ./same --max-time 0.001', 'e: inconclusive: 1 process\n')
     assert calls().count('./old') == 1

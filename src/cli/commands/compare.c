@@ -43,7 +43,7 @@ static th_result read_side(const char *word, th_result_file **out, th_error *err
                    why.text[0] ? ": " : ", which would be ", why.text[0] ? why.text : path);
 }
 
-/* Runs `bench` of the programs, one process each time, until all entries are decided or time is over. */
+/* Runs `bench` of the programs, one process each time, until all entries are decided, one is worse, or time is over. */
 static th_result measure_sides(const th_options *o, const th_run *run, th_result_file *sides[2], th_error *err)
 {
     const uint64_t begin_ns = th_clock_ns();
@@ -73,7 +73,8 @@ static th_result measure_sides(const th_options *o, const th_run *run, th_result
         th_comparison comparison;
         const th_compare_desc desc = desc_of(o, sides);
         if (result == TH_OK && is_look && (result = th_compare(&desc, &comparison, err)) == TH_OK) {
-            is_decided = comparison.verdicts[TH_VERDICT_INCONCLUSIVE] == 0;
+            is_decided = comparison.verdicts[TH_VERDICT_INCONCLUSIVE] == 0 ||
+                         th_comparison_outcome(&comparison) == TH_OUTCOME_BAD;
             th_comparison_fini(&comparison);
         }
         th_progress_end();
