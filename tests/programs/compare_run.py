@@ -47,7 +47,7 @@ def test_measures_twelve_processes_each_in_turns():
 
 def test_goes_on_until_it_is_decided_or_time_is_over():
     expect(5, 'compare --run ./old ./wild', 'e: inconclusive: median sees ')
-    assert calls().count('./old') == 48
+    assert calls().count('./old') == 192
     wild = '62000 + n * 17 % 50 * 2000'
     make_bench('both', '100000 + n * 13 % 50 * 10', wild)
     make_bench('one', '105000 + n * 17 % 50 * 10', wild)
@@ -64,7 +64,7 @@ def test_hands_words_on_and_writes_every_form():
     line = 'compare --json --run ./old ./same --filter e --out c.csv --out c.html -- --count 20 --frames 1'
     result = parse(expect(0, line).out)
     assert read('words') == 'bench --json --processes=1 --filter e --count 20 --frames 1\n'
-    assert result['interleaved'] is True and result['looks'] == 3
+    assert result['interleaved'] is True and result['looks'] == 5
     assert '\ne,equivalent,' in read('c.csv') and os.path.exists('c.html')
     expect(5, 'compare --run ./old ./same --max-time 0.001')
     assert read('words') == 'bench --json --processes=1 --repetition-time=1\n'

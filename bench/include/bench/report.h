@@ -20,7 +20,7 @@
 #define TH_REPORT_MIN_REPETITIONS 9
 
 /* The most processes in one report. */
-enum { TH_REPORT_MAX_PROCESSES = 64 };
+enum { TH_REPORT_MAX_PROCESSES = 192 };
 
 typedef struct th_row {
     char name[64];

@@ -12,7 +12,8 @@
 /* When to compare, in processes of each side. Few looks, as each has its share of the risk of error. The last one is
  * when time is over, if that is earlier. */
 static const uint32_t looks[] = {TH_COMPARE_GOOD_PROCESSES, 2 * TH_COMPARE_GOOD_PROCESSES,
-                                 4 * TH_COMPARE_GOOD_PROCESSES};
+                                 4 * TH_COMPARE_GOOD_PROCESSES, 8 * TH_COMPARE_GOOD_PROCESSES,
+                                 16 * TH_COMPARE_GOOD_PROCESSES};
 enum { LOOKS = sizeof looks / sizeof *looks };
 
 static th_compare_desc desc_of(const th_options *o, th_result_file *const sides[2])

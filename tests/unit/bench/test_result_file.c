@@ -189,7 +189,7 @@ Test(result_file, names_the_row_and_the_field_that_is_wrong)
         {"core_clock_ns", "-", "is in some rows only"},
         {"core_clock_ns", "0", "is not above 0"},
         {"process", "2", "is out of order"},
-        {"process", "64", "is no whole number within bounds"},
+        {"process", "192", "is no whole number within bounds"},
         {"error_occurred", "1", "is neither true nor false"},
         {"error_message", "1", "is no text"},
         {"skipped", "0", "is neither true nor false"},
@@ -323,16 +323,16 @@ Test(result_file, of_another_process_with_other_palettes_fails_the_entry)
 
 Test(result_file, of_another_process_is_refused)
 {
-    th_report report = report_of(1, 40, 1, steady), other = report_of(1, 1, 4, steady);
+    th_report report = report_of(1, 100, 1, steady), other = report_of(1, 1, 4, steady);
     cr_expect_eq(merge(&report, &report), TH_ERR_LIMIT);
-    cr_expect_str_eq(err.text, "other: more than 64 processes");
+    cr_expect_str_eq(err.text, "other: more than 192 processes");
     strcpy(other.rows[0].name, "another");
     cr_expect_eq(merge(&report, &other), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "other: no row/0");
     other.is_partial = true;
     cr_expect_eq(merge(&report, &other), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "other is partial: its measurement was interrupted");
-    cr_expect_eq(report.rows[0].real_ns.count, 40);
+    cr_expect_eq(report.rows[0].real_ns.count, 100);
     th_report_fini(&other);
     th_report_fini(&report);
 }
