@@ -88,6 +88,14 @@ def test_programs_that_cannot_be_compared_are_told_after_one_process():
     assert calls().count('./other') == 1
 
 
+def test_memory_is_not_judged_by_one_process():
+    for name, size in (('few', 1000), ('many', 2000)):
+        make_program(name, 'echo \'{"context": {"throng_schema_version": 1}, "benchmarks": [{"name": "e", "run_type": "iteration", '
+                     f'"threads": 1, "time_unit": "ns", "real_time": 1, "cpu_time": 1, "bytes": {size}}}]}}\'')
+    assert 'equivalent; MORE BYTES' in expect(1, 'compare --run ./few ./many', 'e: takes 2000 bytes, was 1000').out
+    assert calls().count('./many') == 12
+
+
 # As Ctrl-C does: the signal goes to the caller only, and the programs end with it.
 def test_an_interrupt_ends_the_programs_as_well():
     make_program('sleeps', 'echo $$ >pid; exec sleep 100')

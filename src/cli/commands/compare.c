@@ -75,7 +75,7 @@ static th_result measure_sides(const th_options *o, const th_run *run, th_result
         const th_compare_desc desc = desc_of(o, sides);
         if (result == TH_OK && is_look && (result = th_compare(&desc, &comparison, err)) == TH_OK) {
             is_decided = comparison.verdicts[TH_VERDICT_INCONCLUSIVE] == 0 ||
-                         th_comparison_outcome(&comparison) == TH_OUTCOME_BAD;
+                         (pair > 0 && th_comparison_outcome(&comparison) == TH_OUTCOME_BAD);
             th_comparison_fini(&comparison);
         }
         th_progress_end();
