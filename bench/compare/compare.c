@@ -120,15 +120,6 @@ static bool is_baseline(const char *name)
     return is_other;
 }
 
-/* Drawing waits for the driver, which has threads of its own, so CPU time misses part of it. Google Benchmark marks
- * wall time in the name. */
-static bool is_wall_time(const th_result_file_entry *e)
-{
-    return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "error/") ||
-           has_prefix(e->name, "gpu/") || has_prefix(e->name, "stress/drawn/") || strstr(e->name, "/real_time") ||
-           strstr(e->name, "/manual_time");
-}
-
 /* A sample of each estimator for each process. */
 typedef struct process_values {
     th_samples ns[TH_ESTIMATOR_COUNT];
@@ -140,33 +131,53 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
     return th_quantile(scratch, count, part);
 }
 
+/* Wall time without the time that a thread was ready and had no CPU, since another program had it. CPU time of all
+ * threads is in it in any case, so that threads of this program that take CPUs from each other are no excuse. */
+static double own_ns(const th_result_file_entry *e, uint32_t i)
+{
+    const double real_ns = e->real_ns.values[i], queued_ns = e->queued_ns.count > 0 ? e->queued_ns.values[i] : 0;
+    return fmin(real_ns, fmax(e->cpu_ns.values[i], real_ns - queued_ns));
+}
+
+/* The estimators of one process; all are of wall time but for the last. scratch: as large as the process. */
+static void estimate(const th_result_file_entry *e, uint32_t first, uint32_t count, double *scratch, double *out)
+{
+    const uint32_t slowest = (count + 19) / 20;
+    quantile_of(e->cpu_ns.values + first, count, 0.5, scratch); /* sorts */
+    out[TH_ESTIMATOR_CPU] = (scratch[(count - 1) / 2] + scratch[count / 2]) / 2;
+    for (uint32_t i = 0; i < count; i++)
+        scratch[i] = own_ns(e, first + i);
+    th_quantile(scratch, count, 0.5); /* sorts */
+    out[TH_ESTIMATOR_MEDIAN] = scratch[0] > 0 ? (scratch[(count - 1) / 2] + scratch[count / 2]) / 2 : 0;
+    double sum = 0;
+    for (uint32_t i = count; i-- > 0;) {
+        sum += scratch[i];
+        if (i == count - slowest)
+            out[TH_ESTIMATOR_WORST] = sum / slowest;
+    }
+    out[TH_ESTIMATOR_MEAN] = sum / count;
+}
+
 /* A process's core clock is the first quartile of its samples: the fastest of many may be a misreading. core_clock_ns:
- * the clock that all times are scaled to; 0: they are not scaled. A process of which an estimator is 0, as a coarse
- * clock gives, is left out. False when memory is out. */
+ * the clock that all times are scaled to; 0: they are not scaled. A process with a repetition of 0, as a coarse clock
+ * gives, is left out. False when memory is out. */
 static bool values_init(process_values *v, const th_result_file_entry *e, double core_clock_ns)
 {
     double *scratch = malloc((e->real_ns.count + (size_t)1) * sizeof *scratch);
     bool room = scratch;
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
         room = th_samples_init(&v->ns[i], e->process_count) && room;
-    const double *real_ns = e->real_ns.values, *times = is_wall_time(e) ? real_ns : e->cpu_ns.values;
     for (uint32_t p = 0, first = 0; room && p < e->process_count; first = e->ends[p++]) {
         const uint32_t count = e->ends[p] - first;
         if (count == 0)
             continue;
         const double scale =
             core_clock_ns > 0 ? core_clock_ns / quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
-        double mean = 0;
-        for (uint32_t i = 0; i < count; i++)
-            mean += times[first + i] / count;
-        const double values[TH_ESTIMATOR_COUNT] = {
-            [TH_ESTIMATOR_CORE] = quantile_of(times + first, count, 0.05, scratch),
-            [TH_ESTIMATOR_MEAN] = mean,
-            [TH_ESTIMATOR_TAIL] = quantile_of(real_ns + first, count, 0.95, scratch),
-        };
-        const bool has_times = values[TH_ESTIMATOR_CORE] > 0 && values[TH_ESTIMATOR_TAIL] > 0;
-        for (int i = 0; i < TH_ESTIMATOR_COUNT && has_times; i++)
-            th_samples_add(&v->ns[i], values[i] * scale);
+        double values[TH_ESTIMATOR_COUNT];
+        estimate(e, first, count, scratch, values);
+        for (int i = 0; i < TH_ESTIMATOR_COUNT && values[TH_ESTIMATOR_MEDIAN] > 0; i++)
+            if (values[i] > 0) /* work of the GPU takes no CPU time */
+                th_samples_add(&v->ns[i], values[i] * scale);
     }
     free(scratch);
     return room;
@@ -195,6 +206,7 @@ static void measure_change(const process_values values[2], const th_comparison *
     if (out->counts[0] == 0 || out->counts[1] == 0)
         return;
     out->verdict = is_baseline(out->name) ? TH_VERDICT_BASELINE : TH_VERDICT_INCONCLUSIVE;
+    double drift = 0;
     for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
         const th_samples *old_ns = &values[0].ns[i], *new_ns = &values[1].ns[i];
         th_change_estimate *e = &out->estimates[i];
@@ -205,10 +217,12 @@ static void measure_change(const process_values values[2], const th_comparison *
         if (old_ns->count < TH_COMPARE_MIN_PROCESSES || new_ns->count < TH_COMPARE_MIN_PROCESSES)
             continue;
         e->log_change = th_log_difference(new_ns, old_ns);
-        e->log_change.error *= c->interleaved ? 1 : TH_COMPARE_DRIFT;
-        const th_interval ratio = th_log_interval(&e->log_change, 1 - (1 - TH_CONFIDENCE) / c->looks);
+        if (i == TH_ESTIMATOR_MEDIAN && !c->interleaved)
+            drift = e->log_change.error * sqrt(TH_COMPARE_DRIFT * TH_COMPARE_DRIFT - 1);
+        e->log_change.error = hypot(e->log_change.error, drift);
+        const th_interval ratio = th_log_interval(&e->log_change, 1 - (1 - TH_COMPARE_CONFIDENCE) / c->looks);
         e->interval = (th_interval){ratio.low - 1, ratio.high - 1};
-        if (out->verdict != TH_VERDICT_BASELINE)
+        if (out->verdict != TH_VERDICT_BASELINE && i < TH_ESTIMATORS_JUDGED)
             e->p = fmin(1, th_log_p(&e->log_change) * c->looks);
     }
 }
@@ -268,17 +282,19 @@ static bool check_palettes(const th_result_file_entry *a, const th_result_file_e
         snprintf(problem, size, "its error vs source grew from %.3g to %.3g", a->error_vs_source, b->error_vs_source);
     else if (has_palettes && strcmp(a->palette_hash, b->palette_hash) != 0)
         snprintf(problem, size, "its palettes changed: %s, was %s", b->palette_hash, a->palette_hash);
+    out->has_same_palettes = has_palettes && !problem[0];
     return has_palettes || isfinite(b->max_error - a->max_error);
 }
 
 static th_change unknown_change(const char *name, th_verdict verdict, double threshold)
 {
-    static const double times_threshold[] = {[TH_ESTIMATOR_CORE] = 1, [TH_ESTIMATOR_MEAN] = 2, [TH_ESTIMATOR_TAIL] = 4};
     const double nan = (double)NAN;
-    th_change change = {.name = name, .verdict = verdict, .pixels = {TH_PIXELS_UNKNOWN, nan, nan, nan, nan}};
-    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
-        change.estimates[i] = (th_change_estimate){
-            verdict, threshold * times_threshold[i], nan, nan, nan, {nan, nan}, nan, nan, {nan, nan, nan}};
+    th_change change = {
+        .name = name, .verdict = verdict, .pixels = {TH_PIXELS_UNKNOWN, nan, nan, nan, nan}, .bytes = {nan, nan}};
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
+        const double most = threshold * (i == TH_ESTIMATOR_WORST ? 10 : 1);
+        change.estimates[i] = (th_change_estimate){verdict, most, nan, nan, nan, {nan, nan}, nan, nan, {nan, nan, nan}};
+    }
     return change;
 }
 
@@ -292,16 +308,18 @@ static int by_p(const void *a, const void *b)
 
 static th_verdict verdict_of(const th_change *c)
 {
-    const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE], *mean = &c->estimates[TH_ESTIMATOR_MEAN];
-    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
-        if (c->estimates[i].verdict == TH_VERDICT_SLOWER)
+    uint32_t equal = 0, faster = 0, no_slower = 0;
+    for (int i = 0; i < TH_ESTIMATORS_JUDGED; i++) {
+        const th_change_estimate *e = &c->estimates[i];
+        if (e->verdict == TH_VERDICT_SLOWER)
             return TH_VERDICT_SLOWER;
-    if (core->verdict == TH_VERDICT_EQUIVALENT && mean->verdict == TH_VERDICT_EQUIVALENT)
+        equal += e->verdict == TH_VERDICT_EQUIVALENT;
+        faster += e->verdict == TH_VERDICT_FASTER;
+        no_slower += e->interval.high < e->threshold;
+    }
+    if (equal == TH_ESTIMATORS_JUDGED)
         return TH_VERDICT_EQUIVALENT;
-    const bool one_is_faster = core->verdict == TH_VERDICT_FASTER || mean->verdict == TH_VERDICT_FASTER;
-    return one_is_faster && core->interval.high < core->threshold && mean->interval.high < mean->threshold
-               ? TH_VERDICT_FASTER
-               : TH_VERDICT_INCONCLUSIVE;
+    return faster > 0 && no_slower == TH_ESTIMATORS_JUDGED ? TH_VERDICT_FASTER : TH_VERDICT_INCONCLUSIVE;
 }
 
 static bool states_times(const th_result_file *results)
@@ -314,7 +332,7 @@ static bool states_times(const th_result_file *results)
 
 static bool is_timed(const th_change *c)
 {
-    return isfinite(c->estimates[TH_ESTIMATOR_CORE].change);
+    return isfinite(c->estimates[TH_ESTIMATOR_MEDIAN].change);
 }
 
 /* *anything: whether there were times, palettes or pixels to compare; where both results have times, palettes alone do
@@ -335,7 +353,6 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out, bool *a
     const bool is_filtered = desc->filter && regcomp(&regex, desc->filter, REG_EXTENDED | REG_NOSUB) == 0;
     out->changes = calloc((size_t)a->entry_count + b->entry_count, sizeof *out->changes);
     bool room = out->changes;
-    *anything = false;
     for (uint32_t i = 0; i < b->entry_count && room; i++) {
         const th_result_file_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
         if (is_filtered && regexec(&regex, e->name, 0, NULL, 0) != 0)
@@ -353,6 +370,9 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out, bool *a
             change->verdict = TH_VERDICT_INCONCLUSIVE;
         change->pixels = (th_pixel_change){TH_PIXELS_UNKNOWN, old->error_px_p99, e->error_px_p99, old->error_px_max,
                                            e->error_px_max};
+        change->bytes[0] = old->bytes;
+        change->bytes[1] = e->bytes;
+        change->has_more_bytes = shared.scene && e->bytes > old->bytes * (1 + out->threshold);
         if (shared.scene && !old->failure && !e->failure)
             change->pixels.verdict = judge_pixels(&change->pixels, out->threshold);
 
@@ -405,7 +425,7 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out, bool *a
     free(tested);
     for (uint32_t i = 0; i < out->count; i++)
         if (out->changes[i].verdict == TH_VERDICT_INCONCLUSIVE)
-            out->changes[i].verdict = verdict_of(&out->changes[i]);
+            out->changes[i].verdict = out->identical ? TH_VERDICT_EQUIVALENT : verdict_of(&out->changes[i]);
     return true;
 }
 
@@ -441,6 +461,8 @@ static json_t *warnings_of(const th_comparison *c)
     static const char conditions[] = "host_name system libc page_size huge_pages clock_source";
     const th_result_file *const sides[2] = {c->old_results, c->new_results};
     json_t *warnings = json_array();
+    if (c->identical)
+        return warnings;
     compare_fields(&warnings, conditions, sides[0], sides[1]);
     for (int s = 0; s < 2; s++)
         if (json_is_true(json_object_get(sides[s]->context, "partial")))
@@ -507,7 +529,7 @@ static json_t *warnings_of(const th_comparison *c)
     const bool has_room = th_samples_init(&changes, c->count);
     for (uint32_t i = 0; has_room && i < c->count; i++)
         if (is_timed(&c->changes[i]))
-            th_samples_add(&changes, c->changes[i].estimates[TH_ESTIMATOR_CORE].change);
+            th_samples_add(&changes, c->changes[i].estimates[TH_ESTIMATOR_MEDIAN].change);
     if (changes.count >= FEWEST_FOR_COMMON) {
         const double *sorted = th_samples_sorted(&changes);
         const double low = sorted[changes.count / 10], high = sorted[changes.count - 1 - changes.count / 10];
@@ -524,6 +546,18 @@ static json_t *warnings_of(const th_comparison *c)
 
 /* ---- the comparison ---- */
 
+/* Whether both are one result, perhaps under two names. Processes that were appended are not in the documents. */
+static bool are_one(const th_result_file *a, const th_result_file *b)
+{
+    bool same = json_equal(a->document, b->document);
+    for (uint32_t i = 0; i < a->entry_count && same; i++) {
+        const th_samples *x = &a->entries[i].real_ns, *y = &b->entries[i].real_ns;
+        same =
+            x->count == y->count && (x->count == 0 || memcmp(x->values, y->values, x->count * sizeof *x->values) == 0);
+    }
+    return same;
+}
+
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err)
 {
     assert(desc && desc->old_results && desc->new_results && out);
@@ -534,6 +568,7 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
                            .threshold = desc->threshold,
                            .looks = desc->looks > 0 ? desc->looks : 1,
                            .interleaved = desc->interleaved,
+                           .identical = are_one(a, b),
                            .fail_on = desc->fail_on,
                            .differences = json_array()};
 
@@ -564,7 +599,7 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
 
     /* Refused, or compared. */
     th_result result = TH_OK;
-    bool anything = false;
+    bool anything = out->identical;
     const size_t conflicts = json_array_size(out->differences), shown = conflicts < 4 ? conflicts : 4;
     if (conflicts > 0 && !desc->force) {
         char text[sizeof err->text] = "";
@@ -580,6 +615,8 @@ th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *
         out->verdicts[out->changes[i].verdict]++;
         out->pixels[out->changes[i].pixels.verdict]++;
         out->problems += out->changes[i].problem[0] != '\0';
+        out->same_palettes += out->changes[i].has_same_palettes;
+        out->more_bytes += out->changes[i].has_more_bytes;
     }
     if (result == TH_OK && out->verdicts[TH_VERDICT_ONLY_OLD] + out->verdicts[TH_VERDICT_ONLY_NEW] == out->count)
         result = th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common%s", a->name, b->name,
@@ -607,19 +644,21 @@ th_outcome th_verdict_outcome(const th_comparison *c, const th_change *change)
     assert(c && change);
     if (change->verdict == TH_VERDICT_SLOWER && c->fail_on <= TH_FAIL_ON_SLOWER)
         return TH_OUTCOME_BAD;
-    const bool is_open = change->verdict == TH_VERDICT_INCONCLUSIVE ||
-                         (change->verdict == TH_VERDICT_ONLY_OLD && !is_baseline(change->name));
-    return is_open && c->fail_on == TH_FAIL_ON_INCONCLUSIVE ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
+    /* What was not compared at all does not pass where only the undecided may. */
+    const bool is_open = change->verdict == TH_VERDICT_INCONCLUSIVE;
+    const bool is_untested = (change->verdict == TH_VERDICT_ONLY_OLD && !is_baseline(change->name)) ||
+                             (is_open && isnan(change->estimates[TH_ESTIMATOR_MEDIAN].p));
+    const th_fail_on most = is_untested ? TH_FAIL_ON_SLOWER : TH_FAIL_ON_INCONCLUSIVE;
+    return (is_open || is_untested) && c->fail_on <= most ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
 }
 
 th_outcome th_comparison_outcome(const th_comparison *c)
 {
     assert(c);
-    if (c->problems > 0 || (c->fail_on <= TH_FAIL_ON_SLOWER && c->pixels[TH_PIXELS_WORSE] > 0))
+    if (c->problems > 0 || (c->fail_on <= TH_FAIL_ON_SLOWER && c->pixels[TH_PIXELS_WORSE] + c->more_bytes > 0))
         return TH_OUTCOME_BAD;
-    const bool only_baselines = c->verdicts[TH_VERDICT_BASELINE] > 0 && !judges_times(c);
-    th_outcome worst =
-        only_baselines && c->fail_on == TH_FAIL_ON_INCONCLUSIVE ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
+    const bool only_baselines = c->verdicts[TH_VERDICT_BASELINE] > 0 && !judges_times(c) && !c->identical;
+    th_outcome worst = only_baselines && c->fail_on <= TH_FAIL_ON_SLOWER ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
     for (uint32_t i = 0; i < c->count; i++) {
         const th_outcome one = th_verdict_outcome(c, &c->changes[i]);
         worst = one > worst ? one : worst;
@@ -645,7 +684,7 @@ const char *th_pixel_verdict_name(th_pixel_verdict verdict)
 const char *th_estimator_name(th_estimator estimator)
 {
     assert(estimator < TH_ESTIMATOR_COUNT);
-    static const char *const names[] = {"core", "mean", "tail"};
+    static const char *const names[] = {"median", "mean", "worst 5 %", "CPU time"};
     return names[estimator];
 }
 
@@ -659,16 +698,19 @@ void th_change_describe(const th_change *c, char *out, size_t size)
         th_append(out, size, ": %u process%s%s", fewest, fewest == 1 ? "" : "es",
                   fewest > 0 ? "" : " with times above 0");
     else if (is_inconclusive || c->verdict == TH_VERDICT_SLOWER) {
-        /* Which estimators have the entry's verdict, of those that count for it. */
+        /* Which estimators have the entry's verdict. CPU time tells whether work grew, or waiting. */
         const char *before = ": ";
-        for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
+        const double cpu = c->estimates[TH_ESTIMATOR_CPU].change;
+        for (int i = 0; i < TH_ESTIMATORS_JUDGED; i++) {
             const th_change_estimate *e = &c->estimates[i];
-            if (e->verdict != c->verdict || (i == TH_ESTIMATOR_TAIL && is_inconclusive))
+            if (e->verdict != c->verdict)
                 continue;
             th_append(out, size, "%s%s", before, th_estimator_name((th_estimator)i));
             if (is_inconclusive)
                 th_append(out, size, " sees %.1f %%", 100 * e->detectable);
             before = ", ";
         }
+        if (!is_inconclusive && isfinite(cpu))
+            th_append(out, size, "; CPU time %+.1f %%", 100 * cpu);
     }
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The errors of an entry, and their fields in our files. Of several processes the largest one counts. */
+/* The errors of an entry and its memory, and their fields in our files. Of several processes the largest one counts. */
 static const struct {
     const char *field;
     size_t offset;
@@ -19,6 +19,7 @@ static const struct {
     {"error_vs_source", offsetof(th_result_file_entry, error_vs_source)},
     {"error_px_p99", offsetof(th_result_file_entry, error_px_p99)},
     {"error_px_max", offsetof(th_result_file_entry, error_px_max)},
+    {"bytes", offsetof(th_result_file_entry, bytes)},
 };
 enum { ERRORS = sizeof errors / sizeof *errors };
 
@@ -181,6 +182,7 @@ static bool read_row(const line *l, th_result_file_entry *e, bool is_first, bool
     const double unit_ns = units[u].ns;
     if (!read_number(l, "real_time", NULL, 0, &real) || !read_number(l, "cpu_time", NULL, 0, &cpu) ||
         !add_optional(l, "core_clock_ns", 1e-9, is_first_sample, &e->core_clock_ns) ||
+        !add_optional(l, "queued_ns", 0, is_first_sample, &e->queued_ns) ||
         !add_optional(l, "start_ns", 0, is_first_sample, &e->start_ns) ||
         !add_optional(l, "order", 0, is_first_sample, &e->order))
         return false;
@@ -246,7 +248,7 @@ static bool read_rows(th_result_file *results, const json_t *rows, uint32_t *cou
         th_result_file_entry *e = &results->entries[i];
         if (!th_samples_init(&e->real_ns, counts[i]) || !th_samples_init(&e->cpu_ns, counts[i]) ||
             !th_samples_init(&e->core_clock_ns, counts[i]) || !th_samples_init(&e->start_ns, counts[i]) ||
-            !th_samples_init(&e->order, counts[i]))
+            !th_samples_init(&e->order, counts[i]) || !th_samples_init(&e->queued_ns, counts[i]))
             return lack_memory(results, err);
         counts[i] = 0;
     }
@@ -387,6 +389,7 @@ void th_result_file_free(th_result_file *results)
         th_samples_fini(&results->entries[i].core_clock_ns);
         th_samples_fini(&results->entries[i].start_ns);
         th_samples_fini(&results->entries[i].order);
+        th_samples_fini(&results->entries[i].queued_ns);
     }
     free(results->entries);
     json_decref(results->index_by_name);
@@ -410,7 +413,7 @@ const th_result_file_entry *th_result_file_find(const th_result_file *results, c
 
 /* The samples of a row or of an entry: all kinds of them, and where each process ends. */
 typedef struct repetitions {
-    th_samples *real_ns, *cpu_ns, *core_clock_ns, *start_ns, *order;
+    th_samples *real_ns, *cpu_ns, *queued_ns, *core_clock_ns, *start_ns, *order;
     uint32_t *ends, *process_count;
 } repetitions;
 
@@ -420,10 +423,12 @@ static bool append_samples(const repetitions *to, const th_result_file_entry *e)
     const uint32_t before = to->real_ns->count;
     if (!th_samples_append(to->real_ns, &e->real_ns) || !th_samples_append(to->cpu_ns, &e->cpu_ns) ||
         !th_samples_append(to->core_clock_ns, &e->core_clock_ns) || !th_samples_append(to->start_ns, &e->start_ns) ||
-        !th_samples_append(to->order, &e->order))
+        !th_samples_append(to->order, &e->order) || !th_samples_append(to->queued_ns, &e->queued_ns))
         return false;
     if (to->core_clock_ns->count != to->real_ns->count)
         to->core_clock_ns->count = 0;
+    if (to->queued_ns->count != to->real_ns->count)
+        to->queued_ns->count = 0;
     if (to->start_ns->count != to->real_ns->count || to->order->count != to->real_ns->count)
         to->start_ns->count = to->order->count = 0;
     for (uint32_t p = 0; p < e->process_count; p++)
@@ -467,8 +472,8 @@ th_result th_result_file_merge_into(const th_result_file *results, th_report *re
             continue;
         if (row->process_count == 0)
             row->ends[row->process_count++] = row->real_ns.count;
-        const repetitions to = {&row->real_ns, &row->cpu_ns, &row->core_clock_ns, &row->start_ns,
-                                &row->order,   row->ends,    &row->process_count};
+        const repetitions to = {&row->real_ns,  &row->cpu_ns, &row->queued_ns, &row->core_clock_ns,
+                                &row->start_ns, &row->order,  row->ends,       &row->process_count};
         if (!append_samples(&to, e))
             return th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
     }
@@ -510,8 +515,8 @@ th_result th_result_file_append(th_result_file *results, const th_result_file *m
             room = json_object_set_new(results->document, key, text) == 0;
             e->failure = room ? json_string_value(text) : NULL;
         }
-        const repetitions to = {&e->real_ns, &e->cpu_ns, &e->core_clock_ns, &e->start_ns,
-                                &e->order,   e->ends,    &e->process_count};
+        const repetitions to = {&e->real_ns,  &e->cpu_ns, &e->queued_ns, &e->core_clock_ns,
+                                &e->start_ns, &e->order,  e->ends,       &e->process_count};
         if (!room || !append_samples(&to, m))
             return th_fail(err, TH_ERR_MEMORY, "no memory for %s", e->name);
     }

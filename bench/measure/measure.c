@@ -1,4 +1,5 @@
 /* How an entry is measured: warm up, then rounds in random order until the medians are known well enough. */
+#include <bench/interference.h>
 #include <bench/measure.h>
 
 #include "calibrated_work.h"
@@ -68,11 +69,18 @@ th_lap th_measure_frames(const th_measure_desc *desc, const th_subject *s, uint6
     return (th_lap){real, th_clock_cpu_ns() - cpu};
 }
 
-static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
+/* queue: open; NULL: *queued_ns is not wanted. What times itself, or laps only, is not what is between two readings. */
+static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations,
+                     th_runqueue_delay *queue, uint64_t *queued_ns)
 {
+    const bool is_queued = queue && !desc->lap && !s->timed_run;
     if (s->before)
         s->before(s->ctx);
+    if (is_queued)
+        th_runqueue_delay_begin(queue);
     const th_lap sum = th_measure_frames(desc, s, first, iterations);
+    if (queue)
+        *queued_ns = is_queued ? th_runqueue_delay_max(queue) : 0;
     if (s->after)
         s->after(s->ctx);
     return sum;
@@ -115,7 +123,7 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
         if (s->row->failure[0])
             continue;
         if (desc->is_dry_run) {
-            repeat(s, desc, 0, 1);
+            repeat(s, desc, 0, 1, NULL, NULL);
             continue;
         }
         s->row->iterations = desc->iterations ? desc->iterations : calibrate(s, desc);
@@ -129,6 +137,8 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
     const bool is_timed = desc->repetitions == 0 && desc->max_ns > 0;
     const uint64_t start_ns = th_clock_ns();
     th_measure_state state = {.name = subjects[0].row->name, 1, 1, 0, (double)NAN, 0};
+    th_runqueue_delay queue;
+    const bool has_queue = th_runqueue_delay_open(&queue);
     uint32_t next_check = TH_MEASURE_FIRST_CHECK, good_checks = 0, order[TH_MEASURE_MAX_SUBJECTS];
     bool is_whole = false;
     while (!is_whole && !is_stopped(desc)) {
@@ -156,13 +166,16 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
             const uint64_t first = (uint64_t)round * row->iterations + is_odd;
             const double core_clock_ns = read_core_clock_ns();
             const uint64_t begin_ns = th_clock_ns();
-            const th_lap sum = repeat(s, desc, first, row->iterations);
+            uint64_t queued_ns;
+            const th_lap sum = repeat(s, desc, first, row->iterations, has_queue ? &queue : NULL, &queued_ns);
             if (s->check && is_checked)
                 s->check(s->ctx, first + row->iterations - 1);
             /* The larger one may include an interrupt. */
             th_samples_add(&row->core_clock_ns, fmin(core_clock_ns, read_core_clock_ns()));
             th_samples_add(&row->start_ns, (double)(begin_ns - row->begin_ns));
             th_samples_add(&row->order, i);
+            if (has_queue)
+                th_samples_add(&row->queued_ns, (double)queued_ns / row->iterations);
             th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
             th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
         }
@@ -190,6 +203,7 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
         is_whole = is_whole || good_checks >= 2;
     }
 
+    th_runqueue_delay_close(&queue);
     for (uint32_t i = 0; i < count; i++) {
         th_row *row = subjects[i].row;
         for (uint32_t s = 0; s < row->core_clock_ns.count; s++)

@@ -372,7 +372,7 @@ static void print_summary(const th_report *report, th_output_format format, FILE
     double half_width = 0;
     char line[256] = "";
     for (const th_row *row = report->rows; row < report->rows + report->row_count; row++) {
-        const double own = is_timed(row) ? th_median_ci_half_width(&row->real_ns) : 0;
+        const double own = is_timed(row) ? th_row_ci_half_width(row) : 0;
         if (own > half_width)
             half_width = own, worst = row;
     }

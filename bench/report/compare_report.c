@@ -37,38 +37,48 @@ static cell interval_of(const th_change_estimate *e)
 
 static void add_change(th_sheet *sheet, const th_change *c)
 {
-    const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE], *mean = &c->estimates[TH_ESTIMATOR_MEAN],
-                             *tail = &c->estimates[TH_ESTIMATOR_TAIL];
-    const cell intervals[] = {interval_of(core), interval_of(mean), interval_of(tail)};
+    const th_change_estimate *const e = c->estimates, *median = &e[TH_ESTIMATOR_MEDIAN], *mean = &e[TH_ESTIMATOR_MEAN],
+                                    *worst = &e[TH_ESTIMATOR_WORST], *cpu = &e[TH_ESTIMATOR_CPU];
+    const cell intervals[] = {interval_of(median), interval_of(mean), interval_of(worst), interval_of(cpu)};
     char verdict[48], why[128] = "";
     const th_pixel_change *px = &c->pixels;
     const bool has_pixels = px->verdict != TH_PIXELS_UNKNOWN;
-    snprintf(verdict, sizeof verdict, "%s%s%s", th_verdict_name(c->verdict),
-             px->verdict == TH_PIXELS_WORSE ? "; MORE PIXELS" : "", c->problem[0] ? "; WRONG" : "");
+    snprintf(verdict, sizeof verdict, "%s%s%s%s", th_verdict_name(c->verdict),
+             px->verdict == TH_PIXELS_WORSE ? "; MORE PIXELS" : "", c->has_more_bytes ? "; MORE BYTES" : "",
+             c->problem[0] ? "; WRONG" : "");
     th_change_describe(c, why, sizeof why);
     const th_figure figures[] = {
         TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
         TH_FIELD("verdict", TH_TEXT(th_verdict_name(c->verdict))),
-        TH_COLUMN(">+old", time_of(core->old_ns)),
-        TH_COLUMN(">+new", time_of(core->new_ns)),
-        TH_COLUMN(">core", TH_SHARE(core->change, "%+.1f %%")),
-        TH_COLUMN(">95 % CI", TH_TEXT(intervals[0].text)),
+        TH_COLUMN(">+old", time_of(median->old_ns)),
+        TH_COLUMN(">+new", time_of(median->new_ns)),
+        TH_COLUMN(">median", TH_SHARE(median->change, "%+.1f %%")),
+        TH_COLUMN(">90 % CI", TH_TEXT(intervals[0].text)),
         TH_COLUMN(">mean", TH_SHARE(mean->change, "%+.1f %%")),
-        TH_COLUMN(">+95 % CI", TH_TEXT(intervals[1].text)),
-        TH_COLUMN(">tail", TH_SHARE(tail->change, "%+.1f %%")),
-        TH_COLUMN(">+95 % CI", TH_TEXT(intervals[2].text)),
+        TH_COLUMN(">+90 % CI", TH_TEXT(intervals[1].text)),
+        TH_COLUMN(">worst 5 %", TH_SHARE(worst->change, "%+.1f %%")),
+        TH_COLUMN(">+90 % CI", TH_TEXT(intervals[2].text)),
+        TH_COLUMN(">+CPU", TH_SHARE(cpu->change, "%+.1f %%")),
+        TH_COLUMN(">+90 % CI", TH_TEXT(intervals[3].text)),
         TH_COLUMN(">+px p99 old", TH_REAL(px->old_p99, "%.2g")),
         TH_COLUMN(">+px p99 new", TH_REAL(px->new_p99, "%.2g")),
         TH_COLUMN("<verdict", TH_TEXT(verdict)),
         TH_COLUMN("<+why", TH_TEXT(why)),
-        ESTIMATE("core", *core),
+        ESTIMATE("median", *median),
         ESTIMATE("mean", *mean),
-        ESTIMATE("tail", *tail),
+        ESTIMATE("worst", *worst),
+        TH_FIELD("cpu_old_ns", TH_NUMBER(cpu->old_ns)),
+        TH_FIELD("cpu_new_ns", TH_NUMBER(cpu->new_ns)),
+        TH_FIELD("cpu_change", TH_NUMBER(cpu->change)),
+        TH_FIELD("cpu_low", TH_NUMBER(cpu->interval.low)),
+        TH_FIELD("cpu_high", TH_NUMBER(cpu->interval.high)),
         TH_FIELD("pixels_verdict", TH_TEXT(has_pixels ? th_pixel_verdict_name(px->verdict) : NULL)),
         TH_FIELD("old_px_p99", TH_NUMBER(px->old_p99)),
         TH_FIELD("new_px_p99", TH_NUMBER(px->new_p99)),
         TH_FIELD("old_px_max", TH_NUMBER(px->old_max)),
         TH_FIELD("new_px_max", TH_NUMBER(px->new_max)),
+        TH_FIELD("old_bytes", TH_NUMBER(c->bytes[0])),
+        TH_FIELD("new_bytes", TH_NUMBER(c->bytes[1])),
         TH_FIELD("old_processes", TH_COUNT(c->counts[0])),
         TH_FIELD("new_processes", TH_COUNT(c->counts[1])),
         TH_FIELD("problem", TH_TEXT(c->problem[0] ? c->problem : NULL)),
@@ -76,10 +86,17 @@ static void add_change(th_sheet *sheet, const th_change *c)
     TH_SHEET_ADD(sheet, figures);
 }
 
+/* A table leaves out what has nothing to tell: no times, and the same palettes or none. */
+static bool is_listed(const th_sheet *sheet, const th_change *c)
+{
+    return !sheet->is_table || c->verdict != TH_VERDICT_UNTIMED || c->problem[0] || c->pixels.verdict > TH_PIXELS_EQUAL;
+}
+
 static th_sheet with_changes(th_sheet sheet, const th_comparison *c)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        add_change(&sheet, &c->changes[i]);
+        if (is_listed(&sheet, &c->changes[i]))
+            add_change(&sheet, &c->changes[i]);
     return sheet;
 }
 
@@ -109,6 +126,8 @@ json_t *th_comparison_json(const th_comparison *c)
         th_json_merge(json, json_pack("{s:i, s:i, s:i, s:i, s:i}", "slower", (int)v[TH_VERDICT_SLOWER], "faster",
                                       (int)v[TH_VERDICT_FASTER], "equivalent", (int)v[TH_VERDICT_EQUIVALENT],
                                       "inconclusive", (int)v[TH_VERDICT_INCONCLUSIVE], "problems", (int)c->problems));
+    json = th_json_merge(
+        json, json_pack("{s:i, s:b}", "same_palettes", (int)c->same_palettes, "identical", (int)c->identical));
     return th_json_merge(json, json_pack("{s:O, s:O, s:o}", "differences", c->differences, "warnings", c->warnings,
                                          "entries", with_changes(th_sheet_json(0), c).objects));
 }
@@ -134,33 +153,53 @@ static void print_source(const char *which, const th_result_file *results, th_ou
     th_write_line(file, format, "%s", line);
 }
 
+/* How many entries have each verdict, and how many palettes are the same. */
+static void print_counts(const th_comparison *c, bool has_times, th_output_format format, FILE *file)
+{
+    const struct {
+        uint32_t count;
+        const char *text;
+    } counts[] = {{c->pixels[TH_PIXELS_WORSE], "with more pixels of error"},
+                  {c->more_bytes, "with more bytes"},
+                  {has_times ? c->verdicts[TH_VERDICT_UNTIMED] : 0, "without times"},
+                  {c->verdicts[TH_VERDICT_BASELINE], "of baselines"},
+                  {c->verdicts[TH_VERDICT_ONLY_OLD], "gone"},
+                  {c->verdicts[TH_VERDICT_ONLY_NEW], "new"}};
+    const uint32_t *v = c->verdicts, same = c->same_palettes;
+    char line[512] = "";
+    const size_t size = sizeof line;
+    if (has_times)
+        th_append(line, size, "%u slower, %u faster, %u equivalent, %u inconclusive", v[TH_VERDICT_SLOWER],
+                  v[TH_VERDICT_FASTER], v[TH_VERDICT_EQUIVALENT], v[TH_VERDICT_INCONCLUSIVE]);
+    if (same > 0 || !has_times)
+        th_append(line, size, "%s%u palette%s identical", has_times ? ", " : "", same, th_plural(same));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].count > 0)
+            th_append(line, size, ", %u %s", counts[i].count, counts[i].text);
+    th_write_line(file, format, "%s.%s", line, c->problems ? " WRONG:" : "");
+}
+
 bool th_comparison_print(const th_comparison *c, th_output_format format, FILE *file)
 {
     assert(c && file);
+    const uint32_t *v = c->verdicts;
+    const bool has_times = v[TH_VERDICT_UNTIMED] + v[TH_VERDICT_ONLY_OLD] + v[TH_VERDICT_ONLY_NEW] < c->count;
     print_source("old", c->old_results, format, file);
     print_source("new", c->new_results, format, file);
     fputc('\n', file);
     th_sheet changes = with_changes(th_sheet_table(0), c);
-    const bool printed = th_sheet_write(&changes, format, file);
-    fputc('\n', file);
+    const bool has_rows = changes.count > 0, printed = th_sheet_write(&changes, format, file);
+    if (has_rows)
+        fputc('\n', file);
 
-    /* How many entries have each verdict. */
-    const uint32_t *v = c->verdicts;
-    char line[512] = "";
-    const size_t size = sizeof line;
-    th_append(line, size, "%u slower, %u faster, %u equivalent, %u inconclusive", v[TH_VERDICT_SLOWER],
-              v[TH_VERDICT_FASTER], v[TH_VERDICT_EQUIVALENT], v[TH_VERDICT_INCONCLUSIVE]);
-    if (c->pixels[TH_PIXELS_WORSE])
-        th_append(line, size, ", %u with more pixels of error", c->pixels[TH_PIXELS_WORSE]);
-    if (v[TH_VERDICT_UNTIMED])
-        th_append(line, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
-    if (v[TH_VERDICT_BASELINE])
-        th_append(line, size, ", %u baseline%s", v[TH_VERDICT_BASELINE], th_plural(v[TH_VERDICT_BASELINE]));
-    if (v[TH_VERDICT_ONLY_OLD])
-        th_append(line, size, ", %u gone", v[TH_VERDICT_ONLY_OLD]);
-    if (v[TH_VERDICT_ONLY_NEW])
-        th_append(line, size, ", %u new", v[TH_VERDICT_ONLY_NEW]);
-    th_write_line(file, format, "%s.%s", line, c->problems ? " WRONG:" : "");
+    print_counts(c, has_times, format, file);
+    if (c->identical)
+        th_write_line(file, format, "Both are the same result: identical in every repetition.");
+
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->changes[i].has_more_bytes)
+            th_write_line(file, format, "%s: takes %.0f bytes, was %.0f", c->changes[i].name, c->changes[i].bytes[1],
+                          c->changes[i].bytes[0]);
 
     /* What is wrong, and errors on screen that are not equal. */
     for (uint32_t i = 0; i < c->count; i++)
@@ -178,12 +217,13 @@ bool th_comparison_print(const th_comparison *c, th_output_format format, FILE *
         th_write_line(file, format, "%s: error on screen %s: %s pixels, was %s", c->changes[i].name,
                       th_pixel_verdict_name(px->verdict), new_px, old_px);
     }
-    th_write_line(
-        file, format,
-        "Core: 5th percentile; mean; tail: 95th percentile of wall time; with %.0f %% CI over processes. Slower, "
-        "faster: p < %.2g over all of them together (Holm), by more than %.3g %% (core), %.3g %% (mean) or "
-        "%.3g %% (tail). Equivalent: CI of core and mean within that.",
-        100 * TH_CONFIDENCE, TH_COMPARE_ALPHA, 100 * c->threshold, 200 * c->threshold, 400 * c->threshold);
+    if (has_times && !c->identical)
+        th_write_line(
+            file, format,
+            "Of wall time: median, mean, mean of the slowest 5 %%; %.0f %% CI over processes. Slower, faster: p < %.2g "
+            "over all of them together (Holm), by more than %.3g %%, or %.3g %% of the slowest. Equivalent: all "
+            "intervals within that. CPU time explains and judges nothing.",
+            100 * TH_COMPARE_CONFIDENCE, TH_COMPARE_ALPHA, 100 * c->threshold, 1000 * c->threshold);
     th_print_texts(c->differences, "differs", format, file);
     th_print_texts(c->warnings, "warning", format, file);
     return printed;

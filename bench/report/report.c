@@ -34,7 +34,7 @@ th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions,
         row->begin_ns = th_clock_ns();
         room = th_samples_init(&row->real_ns, repetitions) && th_samples_init(&row->cpu_ns, repetitions) &&
                th_samples_init(&row->core_clock_ns, repetitions) && th_samples_init(&row->start_ns, repetitions) &&
-               th_samples_init(&row->order, repetitions);
+               th_samples_init(&row->order, repetitions) && th_samples_init(&row->queued_ns, repetitions);
     }
     if (room)
         return TH_OK;
@@ -51,6 +51,7 @@ void th_report_fini(th_report *report)
         th_samples_fini(&row->core_clock_ns);
         th_samples_fini(&row->start_ns);
         th_samples_fini(&row->order);
+        th_samples_fini(&row->queued_ns);
         json_decref(row->own);
         json_decref(row->once);
     }
@@ -150,6 +151,8 @@ static json_t *append_entry(json_t *rows, const th_report *report, const th_row 
         json = add_times(json, row, row->iterations, ns / unit, cpu_ns / unit);
         if (r < row->core_clock_ns.count)
             json = th_json_set(json, "core_clock_ns", th_json_real(row->core_clock_ns.values[r]));
+        if (r < row->queued_ns.count)
+            json = th_json_set(json, "queued_ns", th_json_real(row->queued_ns.values[r]));
         if (r < row->start_ns.count)
             json = th_json_merge(json,
                                  json_pack("{s:o, s:i}", "start_ns", th_json_count((uint64_t)row->start_ns.values[r]),

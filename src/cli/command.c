@@ -83,14 +83,15 @@ const th_command th_command_table[] = {
         .operand = "OLD NEW [-- BENCH OPTIONS]",
         .summary = "compare two results: what is slower, faster, equivalent, undecided or wrong",
         .details = "Compares two results of bench, given as files or names from --save, or with --run measures two\n"
-                   "programs in turns. An entry is slower or faster if its core, mean or tail changed by more than\n"
-                   "chance and --threshold explain; equivalent if the intervals of core and mean lie within the\n"
-                   "threshold; otherwise inconclusive. Exit code 1: something is slower, palettes changed, or errors\n"
-                   "grew; 5: nothing is, but something is inconclusive. Results of another machine, compiler, flags,\n"
-                   "model, scene or seed are not comparable (exit code 3). Each result needs 8 processes or more, as\n"
-                   "where a process's memory lies changes its speed. Baseline entries (limit/, memory_, other\n"
-                   "schedulers) show the state of the machine and never fail. JSON of Google Benchmark can be read\n"
-                   "as well; each file is one process.\n"
+                   "programs in turns. An entry is slower or faster if its wall time, by the median, the mean or the\n"
+                   "mean of the slowest 5 %, changed by more than chance and --threshold explain; equivalent if all\n"
+                   "three intervals lie within the threshold; otherwise inconclusive. CPU time only tells whether\n"
+                   "work or waiting grew. Exit code 1: something is slower, palettes changed, or errors grew; 5:\n"
+                   "nothing is, but something is inconclusive, gone or not compared. Results of another machine,\n"
+                   "compiler, flags, model, scene or seed are not comparable (exit code 3). Each result needs 8\n"
+                   "processes or more, as where a process's memory lies changes its speed. Baseline entries (limit/,\n"
+                   "memory_, other schedulers) show the state of the machine and never fail. JSON of Google\n"
+                   "Benchmark can be read as well; each file is one process.\n"
                    "\n"
                    "  throng bench --save main; ...; throng bench --save work; throng compare main work\n"
                    "  throng compare --run old/throng new/throng -- --filter '^pose/'\n",

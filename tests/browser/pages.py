@@ -167,7 +167,7 @@ def has_the_points(page, name):
         wanted = len([row for row in document['benchmarks'] if row['run_type'] == 'iteration'])
         found = page.value(frames) + page.value(beyond)
     else:
-        wanted = len([entry for entry in document['entries'] if entry['core_change'] is not None])
+        wanted = len([entry for entry in document['entries'] if entry['median_change'] is not None])
         found = sum(sum(sets.values()) for title, sets in points.items() if title != 'What changed')
     check(found == wanted, f'{name} has the points {found}, not {wanted}')
 

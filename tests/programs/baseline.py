@@ -67,8 +67,10 @@ def test_scaling_study_is_repeated_whole_in_each_process_and_compared():
     assert result['scaling']['interval_unit'] == 'process'
     counts = collections.Counter(row['process'] for row in result['benchmarks'] if 'process' in row)
     assert set(counts) == {0, 1} and counts[0] == counts[1], counts
-    expect(0, f'{scale} --save b')
-    expect(5, 'compare b b', 'scale/threads:2: inconclusive: 1 process\n')
+    for name in 'bc':
+        expect(0, f'{scale} --save {name}')
+    expect(5, 'compare b c', 'scale/threads:2: inconclusive: 1 process\n')
+    assert 'identical in every repetition' in expect(0, 'compare b b').out
 
 
 def test_what_is_kept_is_measured_in_twelve_processes():
@@ -97,12 +99,12 @@ def test_exit_code_says_whether_anything_became_worse():
 
     expect(0, f'{MEASURE} --processes 8 --out a.json')
     write_changed('a.json', steady)
-    write_changed('slow.json', change('cpu_time', lambda time: 1.5 * time))
+    write_changed('slow.json', change('real_time', lambda time: 1.5 * time))
     write_changed('other.json', change('palette_hash', lambda _: '0123456789abcdef'))
     write_changed('coarse.json', change('max_error', lambda error: 2 * error))
     for code, options, says in (
             (0, 'a.json a.json', ''),
-            (1, 'a.json slow.json', 'throng: pose/scalar/f32: slower: core, mean\n'),
+            (1, 'a.json slow.json', 'throng: pose/scalar/f32: slower: median, mean, worst 5 %; CPU time +0.0 %\n'),
             (0, 'slow.json a.json', ''),
             (0, 'a.json slow.json --threshold 60', ''),
             (5, 'a.json slow.json --filter limit', 'all entries are baselines, so none is judged'),
@@ -118,8 +120,8 @@ def test_entries_that_are_left_out_harm_nothing():
     os.environ.update(LIBGL_DRIVERS_PATH='/nonexistent', __EGL_VENDOR_LIBRARY_DIRS='/nonexistent')
     expect(0, f'bench {SMALL} --filter "limit|frame/all_visible/whole" --count 20 --frames 1 --repetitions 12 '
            '--processes 2 --save a')
-    out = expect(5, 'compare a a', 'all entries are baselines').out
-    assert '1 without times' in out, out
+    out = expect(0, 'compare a a').out
+    assert '1 without times, 2 of baselines' in out, out
 
 
 main(globals(), begin, limit_memory)

@@ -15,11 +15,12 @@ def make_program(name, lines):
     os.chmod(name, 0o755)
 
 
-def make_bench(name, ns):
-    """Prints a result of one repetition, a little longer in every process; ns is a shell expression."""
+def make_bench(name, *entries):
+    """Prints a result of one repetition an entry, a little longer in every process; shell expressions say how long."""
+    rows = ', '.join(f'{{\\"name\\": \\"{row}\\", \\"time_unit\\": \\"ns\\", \\"core_clock_ns\\": 1, '
+                     f'\\"real_time\\": $(({ns})), \\"cpu_time\\": $(({ns}))}}' for row, ns in zip('ef', entries))
     make_program(name, 'n=0; while read call; do [ $call != $0 ] || n=$((n + 1)); done <calls\n'
-                 'echo \'{"context": {"commit": "c"}, "benchmarks": [{"name": "e", "time_unit": "ns", "core_clock_ns": 1,\'\n'
-                 f'echo " \\"real_time\\": $(({ns})), \\"cpu_time\\": $(({ns}))}}]}}"')
+                 f'echo "{{\\"context\\": {{\\"commit\\": \\"c\\"}}, \\"benchmarks\\": [{rows}]}}"')
 
 
 def begin():
@@ -39,25 +40,31 @@ def test_measures_twelve_processes_each_in_turns():
     assert '0 slower, 0 faster, 1 equivalent, 0 inconclusive' in out, out
     assert calls()[:6] == ['./old', './same', './same', './old', './old', './same'], calls()
     assert calls().count('./old') == calls().count('./same') == 12, calls()
-    expect(1, 'compare --run ./old ./slow', 'e: slower: core')
+    expect(1, 'compare --run ./old ./slow', 'e: slower: median, mean; CPU time +4.9 %')
     out = expect(0, 'compare --run ./slow ./old').out
     assert '0 slower, 1 faster' in out, out
 
 
 def test_goes_on_until_it_is_decided_or_time_is_over():
-    expect(5, 'compare --run ./old ./wild', 'e: inconclusive: core sees ')
-    assert calls().count('./old') == 48
+    expect(5, 'compare --run ./old ./wild', 'e: inconclusive: median sees ')
+    assert calls().count('./old') == 192
+    wild = '62000 + n * 17 % 50 * 2000'
+    make_bench('both', '100000 + n * 13 % 50 * 10', wild)
+    make_bench('one', '105000 + n * 17 % 50 * 10', wild)
+    expect(1, 'compare --run ./both ./one', 'e: slower')
+    assert calls().count('./one') == 12, 'that one is slower is enough'
     os.unlink('calls')
     expect(5, 'compare --run ./old ./same --max-time 0.001', 'e: inconclusive: 1 process\n')
     assert calls().count('./old') == 1
-    expect(0, 'compare --run ./old ./same --max-time 0.001 --fail-on slower')
+    expect(5, 'compare --run ./old ./same --max-time 0.001 --fail-on slower')
+    expect(0, 'compare --run ./old ./same --max-time 0.001 --fail-on wrong')
 
 
 def test_hands_words_on_and_writes_every_form():
     line = 'compare --json --run ./old ./same --filter e --out c.csv --out c.html -- --count 20 --frames 1'
     result = parse(expect(0, line).out)
     assert read('words') == 'bench --json --processes=1 --filter e --count 20 --frames 1\n'
-    assert result['interleaved'] is True and result['looks'] == 3
+    assert result['interleaved'] is True and result['looks'] == 5
     assert '\ne,equivalent,' in read('c.csv') and os.path.exists('c.html')
     expect(5, 'compare --run ./old ./same --max-time 0.001')
     assert read('words') == 'bench --json --processes=1 --repetition-time=1\n'
@@ -79,6 +86,14 @@ def test_programs_that_cannot_be_compared_are_told_after_one_process():
                  '"time_unit": "ns", "real_time": 1, "cpu_time": 1}]}\'')
     expect(3, 'compare --run ./old ./other', 'not measured under the same conditions: compiler is ')
     assert calls().count('./other') == 1
+
+
+def test_memory_is_not_judged_by_one_process():
+    for name, size in (('few', 1000), ('many', 2000)):
+        make_program(name, 'echo \'{"context": {"throng_schema_version": 1}, "benchmarks": [{"name": "e", "run_type": "iteration", '
+                     f'"threads": 1, "time_unit": "ns", "real_time": 1, "cpu_time": 1, "bytes": {size}}}]}}\'')
+    assert 'equivalent; MORE BYTES' in expect(1, 'compare --run ./few ./many', 'e: takes 2000 bytes, was 1000').out
+    assert calls().count('./many') == 12
 
 
 # As Ctrl-C does: the signal goes to the caller only, and the programs end with it.

@@ -1,23 +1,22 @@
 /* Compares two result files: which entries became slower or faster by more than chance, which did not, and whether
- * palettes or errors changed. docs/reference/compare.md explains the method and how well it works.
+ * palettes or errors changed. docs/reference/compare.md explains the method and how often it is right.
  *
  * Processes. Processes of one build differ by more than the repetitions within one, because memory is laid out
  * differently (T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013). So each process is one sample of
  * each estimator, and intervals and tests are Student's over processes (student.h).
  *
- * Estimators. A fault may be in every iteration or in few, so an entry has three, and each can fail. The core is what
- * the code costs where nothing disturbs it, the mean sees rare slow iterations too, and the tail also sees waiting. The
- * mean and the tail scatter more, hence their larger thresholds.
- *
- * Times are CPU time on one thread, which other programs affect far less than wall time, except for the tail. With more
- * threads, for drawn frames and for poses of the GPU, all are wall time, which includes waiting. Where both result
- * files have the core clock, times are scaled to the old one's clock, so that a faster clock on another day is no
- * change.
+ * Estimators. Users wait for the clock on the wall, so verdicts are of wall time: its median, its mean and the mean of
+ * the slowest 5 %, that is of all beyond p95. A fault may be in every iteration or in few; each estimator can fail, and
+ * an entry is equivalent only if all of them are. Waits for a CPU that another program had (th_row.queued_ns) are not
+ * in it. CPU time judges nothing: it tells whether work or waiting grew. Where both result files have the core clock,
+ * times are scaled to the old one's clock, so that a faster clock on another day is no change.
  *
  * Pixels. Entries that state an error on screen are judged by it as well, by its p99 and its maximum: worse if one grew
- * by more than the threshold of the core and TH_COMPARE_PIXELS, better if one shrank as much and neither grew. Equal
+ * by more than the threshold of the median and TH_COMPARE_PIXELS, better if one shrank as much and neither grew. Equal
  * scenes have equal pixels but for the last digits of another instruction set, so there is no chance in it. Worse is a
  * failure as slower is. It says nothing of results of other scenes, whose pixels are not comparable.
+ *
+ * Bytes. An entry that states what memory it took must not take more of it by the threshold of the median.
  *
  * Baselines. Some entries measure the machine or other code, not this program: limit/, ceiling/, external/,
  * scale/memory_, and the jobs/ entries of other schedulers. They are never slower or faster. */
@@ -35,9 +34,13 @@
  * in 2^16 that all of one side have one and all of the other the other. GOOD: enough for most entries. */
 enum { TH_COMPARE_MIN_PROCESSES = 8, TH_COMPARE_GOOD_PROCESSES = 12 };
 
-/* What standard errors are multiplied by, unless processes of both sides were measured alternately: the machine of the
- * second result is no longer that of the first. docs/reference/compare.md has the measurements. */
+/* What the standard error of the median is multiplied by, unless processes of both sides were measured alternately: the
+ * machine of the second result is no longer that of the first. The other estimators get the same variance more. */
 #define TH_COMPARE_DRIFT 2.0
+
+/* Of the intervals that decide what is equivalent. Those at 90 % are two one-sided tests at 5 % (D. Schuirmann, A
+ * Comparison of the Two One-Sided Tests Procedure and the Power Approach, 1987). */
+#define TH_COMPARE_CONFIDENCE 0.9
 
 /* Errors that grow by more than this count as worse. Smaller growth may come from another C library's last digits. */
 #define TH_COMPARE_ERROR_GROWTH 0.01
@@ -45,15 +48,19 @@ enum { TH_COMPARE_MIN_PROCESSES = 8, TH_COMPARE_GOOD_PROCESSES = 12 };
 /* Smaller changes of errors on screen are none: nobody sees them. */
 #define TH_COMPARE_PIXELS 0.01
 
+/* What a process's repetitions are reduced to. */
 typedef enum th_estimator {
-    TH_ESTIMATOR_CORE = 0, /* the 5th percentile of a process's repetitions, since interference makes them longer */
+    TH_ESTIMATOR_MEDIAN = 0, /* of the wall time of a process's repetitions */
     TH_ESTIMATOR_MEAN,
-    TH_ESTIMATOR_TAIL, /* the 95th percentile of wall time */
+    TH_ESTIMATOR_WORST, /* the mean of the slowest 5 %, at least of one */
+    TH_ESTIMATOR_CPU,   /* the median of CPU time, which has no verdict of its own */
     TH_ESTIMATOR_COUNT,
+    TH_ESTIMATORS_JUDGED = TH_ESTIMATOR_CPU, /* those before it */
 } th_estimator;
 
 /* SLOWER, FASTER: the corrected p is below TH_COMPARE_ALPHA, and the change is larger than the threshold. EQUIVALENT:
- * the whole interval is within the threshold. INCONCLUSIVE: neither; or the times of one side are gone, or all 0. */
+ * the whole interval is within the threshold, or both results are one. INCONCLUSIVE: neither; or the times of one side
+ * are gone, or all 0. */
 typedef enum th_verdict {
     TH_VERDICT_EQUIVALENT = 0,
     TH_VERDICT_FASTER,
@@ -85,23 +92,26 @@ typedef struct th_pixel_change {
 /* What one estimator says. Values that are unknown are NaN. */
 typedef struct th_change_estimate {
     th_verdict verdict;
-    double threshold;      /* that of the comparison, or twice (mean) or four times (tail) of it */
+    double threshold;      /* that of the comparison; ten times of it for the slowest 5 % */
     double old_ns, new_ns; /* of one iteration: geometric means over the processes */
     double change;         /* new_ns / old_ns - 1 */
-    th_interval interval;  /* of the change, at TH_CONFIDENCE */
-    double p;              /* corrected; NaN for a baseline */
+    th_interval interval;  /* of the change, at TH_COMPARE_CONFIDENCE */
+    double p;              /* corrected; NaN for CPU time and baselines, and with too few processes */
     double detectable;     /* the smallest change that would be called one */
     th_log_estimate log_change;
 } th_change_estimate;
 
-/* One entry. Slower if any estimator is. Otherwise core and mean decide, since the tail is too noisy to show that
- * nothing changed: equivalent if both are; faster if one is and the other is not slower by more than its threshold. */
+/* One entry. Slower if any estimator is, equivalent if all are, faster if one is and none is slower by more than its
+ * threshold. */
 typedef struct th_change {
     const char *name; /* borrowed from a result file */
     th_verdict verdict;
     uint32_t counts[2]; /* processes in old and new, but for those with times of 0 */
     th_change_estimate estimates[TH_ESTIMATOR_COUNT];
     th_pixel_change pixels;
+    double bytes[2];        /* of old and new, the most of all processes; NaN: unknown */
+    bool has_more_bytes;    /* in new, by more than the threshold: a failure as slower is */
+    bool has_same_palettes; /* they were compared, and so were errors */
     /* Wrong or changed palettes, or a larger error: a failure, whatever the time. "": none. */
     char problem[256];
 } th_change;
@@ -116,8 +126,7 @@ typedef enum th_fail_on {
 
 typedef enum th_outcome {
     TH_OUTCOME_GOOD = 0,
-    TH_OUTCOME_INCONCLUSIVE, /* nothing is slower or wrong, but something may be slower, or is gone, or none is judged
-                              */
+    TH_OUTCOME_INCONCLUSIVE, /* nothing is slower or wrong, but something may be slower or was not compared at all */
     TH_OUTCOME_BAD,
 } th_outcome;
 
@@ -130,7 +139,8 @@ typedef struct th_comparison {
     th_change *changes; /* in the order of the new result, then what only the old one has */
     uint32_t count;
     uint32_t verdicts[TH_VERDICT_COUNT], problems; /* how many of each */
-    uint32_t pixels[TH_PIXELS_COUNT];
+    uint32_t pixels[TH_PIXELS_COUNT], same_palettes, more_bytes;
+    bool identical;      /* both are the same result, in every repetition */
     json_t *differences; /* texts: differing conditions; empty unless forced */
     json_t *warnings;    /* texts: reasons to doubt the verdicts */
 } th_comparison;
@@ -138,7 +148,7 @@ typedef struct th_comparison {
 typedef struct th_compare_desc {
     const th_result_file *old_results, *new_results; /* required; must outlive the comparison */
     const char *filter;                              /* extended regular expression, valid; NULL: all entries */
-    double threshold;                                /* of the core, above 0; 0.025: 2.5 % */
+    double threshold;                                /* of median and mean, above 0; 0.025: 2.5 % */
     /* How often a measurement that goes on until it is decided may be compared: the risks of error are divided by it.
      * 0: once. */
     uint32_t looks;
@@ -163,7 +173,7 @@ const char *th_estimator_name(th_estimator estimator);
 const char *
 th_pixel_verdict_name(th_pixel_verdict verdict); /* "unknown", "equal", "better", "worse", "only in old" ... */
 
-/* Appends the verdict with its reason to a text: "slower: core, mean". */
+/* Appends the verdict with its reason to a text: "slower: median, mean; CPU time +0.1 %". */
 void th_change_describe(const th_change *change, char *out, size_t size);
 
 /* As JSON (NULL when memory is out), as CSV, and as text for people. False when memory is out. */

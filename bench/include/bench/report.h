@@ -20,7 +20,7 @@
 #define TH_REPORT_MIN_REPETITIONS 9
 
 /* The most processes in one report. */
-enum { TH_REPORT_MAX_PROCESSES = 64 };
+enum { TH_REPORT_MAX_PROCESSES = 192 };
 
 typedef struct th_row {
     char name[64];
@@ -32,6 +32,7 @@ typedef struct th_row {
     uint32_t iterations_timed_at_once; /* iterations between two clock readings: all of them, or 1 */
     th_samples real_ns;                /* one sample a repetition, of one iteration */
     th_samples cpu_ns;
+    th_samples queued_ns;     /* of it, ready but without a CPU, which another had (measure.c); empty: unknown */
     th_samples core_clock_ns; /* a step of the core at each repetition (measure.c); empty: unknown */
     /* Of each repetition; empty: unknown. start_ns: since begin_ns of its process; order: its place in its round, from
      * 0. */

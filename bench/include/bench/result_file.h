@@ -16,10 +16,11 @@ typedef struct th_result_file_entry {
     uint32_t threads;           /* 0: unknown, for a skipped entry */
     uint64_t characters, bones; /* in an iteration; 0: unknown */
     /* One sample a repetition, of one iteration, as in th_row. Empty after a dry run and where the entry failed. */
-    th_samples real_ns, cpu_ns, core_clock_ns, start_ns, order;
+    th_samples real_ns, cpu_ns, queued_ns, core_clock_ns, start_ns, order;
     uint32_t ends[TH_REPORT_MAX_PROCESSES], process_count; /* as in th_row; at least 1 if there are samples */
     double max_error, error_vs_source;                     /* NaN: unknown */
     double error_px_p99, error_px_max;                     /* error on screen, pixels; NaN: unknown */
+    double bytes;                                          /* memory that it took; NaN: unknown */
     const char *palette_hash, *failure;                    /* NULL: none */
 } th_result_file_entry;
 

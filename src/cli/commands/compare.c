@@ -11,7 +11,8 @@
 /* When to compare, in processes of each side. Few looks, as each has its share of the risk of error. The last one is
  * when time is over, if that is earlier. */
 static const uint32_t looks[] = {TH_COMPARE_GOOD_PROCESSES, 2 * TH_COMPARE_GOOD_PROCESSES,
-                                 4 * TH_COMPARE_GOOD_PROCESSES};
+                                 4 * TH_COMPARE_GOOD_PROCESSES, 8 * TH_COMPARE_GOOD_PROCESSES,
+                                 16 * TH_COMPARE_GOOD_PROCESSES};
 enum { LOOKS = sizeof looks / sizeof *looks };
 
 static th_compare_desc desc_of(const th_options *o, th_result_file *const sides[2])
@@ -42,7 +43,7 @@ static th_result read_side(const char *word, th_result_file **out, th_error *err
                    why.text[0] ? ": " : ", which would be ", why.text[0] ? why.text : path);
 }
 
-/* Runs `bench` of the programs, one process each time, until all entries are decided or time is over. */
+/* Runs `bench` of the programs, one process each time, until all entries are decided, one is worse, or time is over. */
 static th_result measure_sides(const th_options *o, const th_run *run, th_result_file *sides[2], th_error *err)
 {
     const uint64_t begin_ns = th_clock_ns();
@@ -72,7 +73,8 @@ static th_result measure_sides(const th_options *o, const th_run *run, th_result
         th_comparison comparison;
         const th_compare_desc desc = desc_of(o, sides);
         if (result == TH_OK && is_look && (result = th_compare(&desc, &comparison, err)) == TH_OK) {
-            is_decided = comparison.verdicts[TH_VERDICT_INCONCLUSIVE] == 0;
+            is_decided = comparison.verdicts[TH_VERDICT_INCONCLUSIVE] == 0 ||
+                         (pair > 0 && th_comparison_outcome(&comparison) == TH_OUTCOME_BAD);
             th_comparison_fini(&comparison);
         }
         th_progress_end();
@@ -108,6 +110,8 @@ static int compare(const th_options *o, th_run *run, th_result_file *const sides
         th_change_describe(c, verdict, sizeof verdict);
         if (c->problem[0])
             th_complain("%s: %s", c->name, c->problem);
+        if (c->has_more_bytes && comparison.fail_on <= TH_FAIL_ON_SLOWER)
+            th_complain("%s: takes %.0f bytes, was %.0f", c->name, c->bytes[1], c->bytes[0]);
         if (th_verdict_outcome(&comparison, c) != TH_OUTCOME_GOOD)
             th_complain("%s: %s", c->name, verdict);
         is_judged = is_judged || c->verdict < TH_VERDICT_UNTIMED || c->verdict == TH_VERDICT_ONLY_OLD;

@@ -22,6 +22,7 @@ static void fill_row(th_row *row, uint32_t number, uint32_t processes, uint32_t 
             th_samples_add(&row->real_ns, 2 * ns(number, p, i));
             th_samples_add(&row->cpu_ns, ns(number, p, i));
             th_samples_add(&row->core_clock_ns, 1);
+            th_samples_add(&row->queued_ns, 0);
         }
         row->ends[row->process_count++] = row->real_ns.count;
     }

@@ -7,7 +7,7 @@ th_suite(pop_intervals th::bench INSIDE)
 th_suite(capacity th::bench WITH fixture_samples WRAP th_quantile_interval)
 
 # Measuring.
-th_suite(measure th::bench)
+th_suite(measure th::bench WRAP th_runqueue_delay_open th_runqueue_delay_max)
 th_suite(counters th::bench INSIDE WRAP fopen pread sched_getaffinity)
 th_suite(counted_frames th::bench INSIDE WITH fixture_human
     WRAP syscall read th_crowd_pose_layers th_jobs_frame_begin)

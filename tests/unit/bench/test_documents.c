@@ -305,6 +305,9 @@ static void bench_doubtful(int format, FILE *out)
         report.rows[2].real_ns.values[i] *= i % 2 ? 1 : 1.3;
         report.rows[3].real_ns.values[i] *= i < 10 ? 1 : 1.025;
     }
+    report.rows[3].process_count = 2; /* so the widest interval is over processes */
+    report.rows[3].ends[0] = 10;
+    report.rows[3].ends[1] = 20;
     report.rows[1].iterations_timed_at_once = 1;
     report.rows[1].moving = false;
     report.rows[1].bones = 0;
@@ -450,6 +453,22 @@ static void compare(int format, FILE *out)
     print_compare((th_result_file *[]){compared_file(false), compared_file(true)}, format, out);
 }
 
+/* Three palettes, of which one changed, and an entry without. */
+static void compare_dry(int format, FILE *out)
+{
+    th_result_file *files[2];
+    for (int side = 0; side < 2; side++) {
+        th_report report = report_of(4, 0, 0, steady);
+        make_up_conditions(&report, 10);
+        report.is_dry_run = true;
+        report.rows[0].checked = false;
+        report.rows[2].palette_hash += (uint64_t)side;
+        files[side] = result_file_of(&report, side ? "new.json" : "old.json");
+        th_report_fini(&report);
+    }
+    print_compare(files, format, out);
+}
+
 /* Everything is slower, but on another system, from few processes, and the old ones were interrupted. */
 static th_result_file *doubtful_file(bool is_new)
 {
@@ -462,7 +481,7 @@ static th_result_file *doubtful_file(bool is_new)
     for (uint32_t r = 0; r < ROWS; r++) {
         th_row *row = &report.rows[r];
         for (uint32_t i = 0; i < row->real_ns.count; i++)
-            row->cpu_ns.values[i] *= is_new ? 1.1 : 1;
+            row->real_ns.values[i] *= is_new ? 1.1 : 1;
         row->core_clock_ns.count = is_new ? 0 : row->core_clock_ns.count;
     }
     json_t *document = document_of(&report);
@@ -547,6 +566,7 @@ static const struct {
     {"compare.csv", compare, false},
     {"compare.json", compare, false},
     {"compare_doubtful.txt", compare_doubtful, false},
+    {"compare_dry.txt", compare_dry, false},
     {"ranks.txt", ranks, false},
     {"ranks.md", ranks, false},
     {"ranks.json", ranks, false},

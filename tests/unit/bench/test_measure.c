@@ -1,6 +1,7 @@
 /* Rounds, their order and their end, on subjects that say themselves how long they took. */
 #include "fixture_nightly.h"
 
+#include <bench/interference.h>
 #include <bench/measure.h>
 #include <core/random.h>
 
@@ -80,7 +81,7 @@ static void set_up(th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t
         p.subjects[i] = (th_subject){.before = begin, .after = end, .ctx = &p.actors[i], .row = row};
         row->time_unit = "ns";
         row->real_ns.count = row->cpu_ns.count = row->core_clock_ns.count = 0;
-        row->start_ns.count = row->order.count = 0;
+        row->start_ns.count = row->order.count = row->queued_ns.count = 0;
     }
 }
 
@@ -112,6 +113,41 @@ Test(measure, laps_count_as_they_say_but_not_while_warming_up)
         cr_expect(row->core_clock_ns.values[1] > 0.1 && row->core_clock_ns.values[1] < 1000, "%g",
                   row->core_clock_ns.values[1]);
         cr_expect_eq(p.actors[i].laps, 3 * 7, "a repetition that does not count, and two that do");
+    }
+}
+
+__typeof__(th_runqueue_delay_open) __wrap_th_runqueue_delay_open;
+__typeof__(th_runqueue_delay_max) __wrap_th_runqueue_delay_max;
+
+bool __wrap_th_runqueue_delay_open(th_runqueue_delay *delay)
+{
+    *delay = (th_runqueue_delay){0};
+    return true;
+}
+
+uint64_t __wrap_th_runqueue_delay_max(const th_runqueue_delay *delay)
+{
+    (void)delay;
+    return 7000;
+}
+
+static void do_nothing(void *ctx, uint64_t frame)
+{
+    (void)ctx, (void)frame;
+}
+
+Test(measure, waits_for_a_cpu_are_those_of_the_whole_repetition)
+{
+    for (int with_laps = 0; with_laps < 2; with_laps++) {
+        th_measure_desc desc = {.repetitions = 2, .iterations = 7};
+        dry_run(&desc, draw_constant);
+        desc.lap = with_laps ? desc.lap : NULL;
+        for (uint32_t i = 0; i < SUBJECTS; i++)
+            p.subjects[i].run = do_nothing;
+        th_measure(&desc, p.subjects, SUBJECTS);
+        cr_expect_eq(p.report.rows[0].queued_ns.count, 2);
+        cr_expect_eq(p.report.rows[0].queued_ns.values[1], with_laps ? 0 : 1000,
+                     "the waits between laps are not theirs");
     }
 }
 
