@@ -197,6 +197,47 @@ static th_validation validate_around(const th_validation_desc *desc, uint32_t i,
     return best;
 }
 
+/* Keeps the worst. */
+static void validate_one(const th_validation_desc *desc, uint32_t i, const workspace *w, th_validation *validation)
+{
+    const th_validation one = validate_around(desc, i, w);
+    const double max_error = fmax(validation->max_error, one.max_error);
+    if (one.excess > validation->excess)
+        *validation = one;
+    validation->max_error = max_error;
+}
+
+/* Who may be posed by code of its own. Of each model: who is left over by batches of 16, or not; plays the rest pose,
+ * compiled keys, or authored ones; alone, or with other layers. */
+enum { BATCH = 16, KINDS = 2 * 3 * 2 };
+
+/* Draws an instance of each kind: [model][KINDS] its index + 1, 0: there is none. NULL when memory is out. */
+static const uint32_t *draw_kinds(const th_validation_desc *desc, th_arena *arena)
+{
+    const th_scene *scene = desc->scene;
+    const uint32_t models = scene->compiled_model_count;
+    uint32_t *totals = th_arena_new(arena, uint32_t, models), *ranks = th_arena_new(arena, uint32_t, models),
+             *seen = th_arena_new(arena, uint32_t, (size_t)models * KINDS),
+             *out = th_arena_new(arena, uint32_t, (size_t)models * KINDS);
+    play p;
+    if (th_arena_failed(arena))
+        return NULL;
+    for (uint32_t i = 0; i < scene->instance_count; i++)
+        totals[scene->instances[i].model]++;
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        const uint32_t m = scene->instances[i].model;
+        find_play(desc, i, 0, &p);
+        const uint16_t clip = p.layers[0].clip;
+        const bool is_left = ranks[m]++ / BATCH == totals[m] / BATCH, is_rest = clip == TH_REST_CLIP;
+        const uint32_t keys =
+            is_rest ? 0 : 1 + th_compiled_model_clip_report(scene->compiled_models[m], clip)->compiled;
+        const uint32_t k = ((m * 2 + is_left) * 3 + keys) * 2 + (p.count > 1);
+        if (th_random_bits(~desc->seed, i) % ++seen[k] == 0)
+            out[k] = i + 1;
+    }
+    return out;
+}
+
 th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err)
 {
     assert(desc && desc->scene && desc->crowd && desc->palette && validation);
@@ -214,7 +255,8 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
     }
     w.pose = th_arena_new(arena, th_dmat34, most);
     w.weights = th_arena_new(arena, double, 2 * (size_t)w.most_weights);
-    if (th_arena_failed(arena)) {
+    const uint32_t *kinds = draw_kinds(desc, arena);
+    if (!kinds) {
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
     }
@@ -222,13 +264,11 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
     for (uint32_t k = 0; k < checked; k++) {
         const uint64_t first = (uint64_t)k * count / checked, end = (k + (uint64_t)1) * count / checked;
         assert(first < end);
-        const uint32_t drawn = (uint32_t)(first + th_random_bits(desc->seed, k) % (end - first));
-        const th_validation one = validate_around(desc, drawn, &w);
-        const double max_error = fmax(validation->max_error, one.max_error);
-        if (one.excess > validation->excess)
-            *validation = one;
-        validation->max_error = max_error;
+        validate_one(desc, (uint32_t)(first + th_random_bits(desc->seed, k) % (end - first)), &w, validation);
     }
+    for (uint32_t k = 0; checked < count && k < scene->compiled_model_count * KINDS; k++)
+        if (kinds[k] > 0)
+            validate_one(desc, kinds[k] - 1, &w, validation);
     th_arena_destroy(arena);
     return TH_OK;
 }
@@ -244,16 +284,12 @@ static void describe_failure(const th_validate_run_desc *t, uint64_t frame, cons
                              const char *against, th_row *row)
 {
     const th_model *model = th_scene_model(t->scene, validation->instance);
-    th_row_fail(row, "frame %llu: joint %s of character %u (%s) is %g units off %s; %g are allowed",
-                (unsigned long long)frame, model->joints[validation->joint].name, validation->instance, model->name,
-                validation->excess * validation->allowed, against, validation->allowed);
-}
-
-/* Differs from call to call and from run to run, so that nothing can be right where it is looked at only. */
-static uint64_t draw(void)
-{
-    static uint64_t calls;
-    return th_random_bits(th_clock_ns(), calls++);
+    th_row_fail(
+        row,
+        "frame %llu: joint %s of character %u (%s) is %g units off %s; %g are allowed (THRONG_CHECK_SEED=%llu checks "
+        "the same)",
+        (unsigned long long)frame, model->joints[validation->joint].name, validation->instance, model->name,
+        validation->excess * validation->allowed, against, validation->allowed, (unsigned long long)row->draws.seed);
 }
 
 static double time_of(const th_validate_run_desc *t, uint64_t frame)
@@ -313,7 +349,8 @@ th_result th_validate_run(const th_validate_run_desc *t, th_row *row, th_error *
     row->overrides =
         t->plays_keys || (t->scene->compiled_model_count > 0 &&
                           th_compiled_model_interpolation(t->scene->compiled_models[0]) != TH_INTERPOLATION_AUTHORED);
-    const uint64_t drawn = 1 + draw() % DRAWN_FRAMES, seeds[] = {draw(), draw(), FIXED};
+    const uint64_t drawn = 1 + th_draws_next(&row->draws) % DRAWN_FRAMES;
+    const uint64_t seeds[] = {th_draws_next(&row->draws), th_draws_next(&row->draws), FIXED};
     const uint64_t frames[] = {drawn, drawn + 1, 0};
     uint64_t first = 0;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
@@ -337,7 +374,7 @@ th_result th_validate_left(const th_validate_run_desc *t, uint64_t frame, th_row
         .time_s = time_of(t, frame),
         .layers = layers_of(t, frame),
         .sample = TH_VALIDATE_LEFT,
-        .seed = draw(),
+        .seed = th_draws_next(&row->draws),
         .plays_keys = t->plays_keys,
     };
     th_validation found = {0};

@@ -35,8 +35,10 @@ typedef struct th_validation_desc {
     const th_crowd *crowd; /* created from `scene` */
     const void *palette;   /* the crowd's palettes at time_s */
     double time_s;
-    uint32_t sample; /* check at most this many instances, one drawn from each of as many parts of the crowd */
-    uint64_t seed;   /* of the draw */
+    /* Check at most this many instances, one drawn from each of as many parts of the crowd; and of each model one of
+     * each kind that may be posed by code of its own: left over by batches of 16 or not, by what it plays. */
+    uint32_t sample;
+    uint64_t seed; /* of the draw */
     /* The reference: f32 palettes of the same f32 crowd, which must agree up to rounding. NULL: the double-precision
      * evaluation of the authored keys, interpolated as the scene's compiled models are. */
     const void *reference;
@@ -49,8 +51,9 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
 
 /* Code that poses is compared at four frames: 0, TH_VALIDATE_FRAME, and two in a row that are drawn anew in each run.
  * So palettes that do not change while the scene moves, or change only every other frame, are wrong in at least one of
- * them. Errors in reports are those of the fixed frames, so that runs can be compared. What is timed is judged again
- * afterwards, with th_validate_left. */
+ * them. They are drawn from row->draws, so that nothing can be right where it is looked at only. Errors in reports are
+ * those of the fixed frames, so that runs can be compared. What is timed is judged again afterwards, with
+ * th_validate_left. */
 enum {
     TH_VALIDATE_FRAME = 100,   /* its hash is reported */
     TH_VALIDATE_SAMPLE = 1000, /* characters compared with the double-precision evaluation, drawn anew for each frame */
