@@ -15,14 +15,19 @@
 
 /* ---- a palette against the reference ---- */
 
+/* Points of a bone's mesh: at its joint, and as far from it as TH_SHELL_M says where the model rests. */
+typedef struct points {
+    double at[7][3];
+} points;
+
 /* An instance: its palette and the reference. */
 typedef struct subject {
     const th_model *model;
-    const th_dmat34 *pose;   /* reference joint transforms */
     const th_dmat34 *wanted; /* reference palette of the bones */
+    const points *points;    /* of the bones */
     th_format format;
     const char *palette;
-    double shell, bound;
+    double bound;
 } subject;
 
 static double distance(const double a[3], const double b[3])
@@ -30,39 +35,47 @@ static double distance(const double a[3], const double b[3])
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* The scene point x belongs to the mesh point inverse(wanted) * x, which the palette puts at got * inverse(wanted) * x.
- * `moved` is got * inverse(wanted). So the units of mesh space do not matter. */
-static double shell_error(const th_dmat34 *moved, const double joint[3], double shell)
+/* pose, palette: room for those at rest. A joint that is scaled to zero there has the one point. */
+static void find_points(const th_model *model, th_dmat34 *pose, th_dmat34 *palette, points *out)
 {
-    double lands[3];
-    th_dmat34_point(moved, joint, lands);
-    double error = distance(lands, joint); /* start value, not 0: fmax() would drop a NaN */
-    for (int i = 0; i < 6; i++) {
-        double point[3] = {joint[0], joint[1], joint[2]};
-        point[i / 2] += i % 2 ? -shell : shell;
-        th_dmat34_point(moved, point, lands);
-        error = fmax(error, distance(lands, point));
+    const double shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M;
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_palette(model, pose, palette);
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_dmat34 bind = th_dmat34_from(model->bones[b].inverse_bind);
+        th_dmat34 joint, mesh;
+        const bool has_shell = th_dmat34_invert(&palette[b], &mesh);
+        for (int i = 0; i < 7; i++)
+            for (int k = 0; k < 3; k++) {
+                const double center = th_dmat34_invert(&bind, &joint) ? joint.m[4 * k + 3] : 0;
+                const double away = i < 6 && has_shell ? mesh.m[4 * k + i / 2] * (i % 2 ? -shell : shell) : 0;
+                out[b].at[i][k] = center + away;
+            }
     }
-    return error;
 }
 
 static double entry_error(const subject *s, uint32_t bone)
 {
-    const double *pose = s->pose[s->model->bones[bone].joint].m;
     th_mat34 entry;
     const th_palette_base base = th_model_palette_base(s->model, bone);
     th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), &base, entry.m);
-    th_dmat34 got = th_dmat34_from(entry), inverse;
-    if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to zero: there is no mesh point */
-        return th_dmat34_distance(&got, &s->wanted[bone]);
-    th_dmat34 moved = th_dmat34_mul(got, inverse);
-    return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
+    const th_dmat34 got = th_dmat34_from(entry);
+    double error = 0, lands[3], wanted[3];
+    for (int i = 0; i < 7; i++) {
+        th_dmat34_point(&got, s->points[bone].at[i], lands);
+        th_dmat34_point(&s->wanted[bone], s->points[bone].at[i], wanted);
+        const double here = distance(lands, wanted);
+        if (!(here <= error)) /* also keeps a NaN */
+            error = here;
+    }
+    return error;
 }
 
 /* away: distance of the joint from the origin. */
 static void add_error(const subject *s, double error, double away, uint32_t joint, th_validation *validation)
 {
-    const double allowed = s->bound * TH_VALIDATE_BOUND_FACTOR + TH_VALIDATE_ROUNDING * (s->model->size + away);
+    const double rounding = s->bound > 0 ? TH_VALIDATE_BETWEEN : TH_VALIDATE_ROUNDING;
+    const double allowed = s->bound + rounding * (s->model->size + away);
     if (!isfinite(error))
         error = HUGE_VAL;
     validation->max_error = fmax(validation->max_error, error);
@@ -116,7 +129,8 @@ typedef struct workspace {
     th_dmat34 *pose; /* room for the joints and bones of the largest model */
     double *weights; /* twice room for weights */
     uint32_t most_weights;
-    double **reaches; /* by model */
+    double **reaches; /* by model, as: */
+    points **points;
 } workspace;
 
 /* Validates one instance at `ticks` of its clip. */
@@ -155,11 +169,10 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
 
     const subject s = {
         .model = model,
-        .pose = w->pose,
         .wanted = wanted,
+        .points = w->points[m],
         .format = th_crowd_format(desc->crowd),
         .palette = (const char *)desc->palette + offset,
-        .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
         .bound = desc->reference ? 0 : bound_of(compiled, &p),
     };
     th_validation validation = {.instance = i};
@@ -244,7 +257,8 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
     assert(desc->sample > 0);
     const th_scene *scene = desc->scene;
     th_arena *arena = th_arena_create();
-    workspace w = {.reaches = th_arena_new(arena, double *, scene->compiled_model_count)};
+    workspace w = {.reaches = th_arena_new(arena, double *, scene->compiled_model_count),
+                   .points = th_arena_new(arena, points *, scene->compiled_model_count)};
     size_t most = 0;
     for (uint32_t m = 0; m < scene->compiled_model_count && !th_arena_failed(arena); m++) {
         const th_model *model = th_compiled_model_source(scene->compiled_models[m]);
@@ -252,6 +266,7 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
         most = size > most ? size : most;
         w.most_weights = model->weight_count > w.most_weights ? model->weight_count : w.most_weights;
         w.reaches[m] = th_weight_reaches(model, arena);
+        w.points[m] = th_arena_new(arena, points, model->bone_count);
     }
     w.pose = th_arena_new(arena, th_dmat34, most);
     w.weights = th_arena_new(arena, double, 2 * (size_t)w.most_weights);
@@ -259,6 +274,10 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
     if (!kinds) {
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
+    }
+    for (uint32_t m = 0; m < scene->compiled_model_count; m++) {
+        const th_model *model = th_compiled_model_source(scene->compiled_models[m]);
+        find_points(model, w.pose, w.pose + model->joint_count, w.points[m]);
     }
     const uint32_t count = scene->instance_count, checked = count < desc->sample ? count : desc->sample;
     for (uint32_t k = 0; k < checked; k++) {
