@@ -53,7 +53,7 @@ static th_result check(stress_run *s, th_row *row, th_error *err)
     th_result result = th_validate_run(&validation, row, err);
     row->bones = th_crowd_bone_count(s->load_test.crowd); /* that the last frame evaluated */
     for (uint64_t frame = 0; result == TH_OK && frame <= TH_VALIDATE_FRAME; frame += TH_VALIDATE_FRAME / 4)
-        result = th_load_test_measure_sharing(&s->load_test, frame, err);
+        result = th_load_test_measure_sharing(&s->load_test, frame, row, err);
     s->point->share_error = s->load_test.shared.error;
     return result;
 }

@@ -141,7 +141,8 @@ static th_result check_points(const th_experiment *s, th_error *err)
             const uint64_t end = config->shared && row == first ? TH_VALIDATE_FRAME + 1 : 0;
             for (uint64_t frame = 0; result == TH_OK && frame < end; frame += TH_VALIDATE_FRAME / 4) {
                 run_frame(config, frame);
-                result = th_shared_crowd_measure(config->shared, config->crowd, s->palette, NULL, time_of(frame), err);
+                result =
+                    th_shared_crowd_measure(config->shared, config->crowd, s->palette, NULL, time_of(frame), row, err);
             }
         }
     return result;
