@@ -285,6 +285,9 @@ static size_t first_measured(const schedule *s, double ticks)
     return low;
 }
 
+/* Positions between two frames of 16-bit keys are rounded: the most that it may be. */
+#define HALF (0.5 / TH_SHARES)
+
 /* Measures a clip whose stretches cover the span. Stops early once beyond the bound, or goes on to tell which cells
  * are: see measurement. */
 static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, const schedule *s, const cell_grid *grid)
@@ -311,6 +314,7 @@ static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, con
      * most from moving tracks at its ends, which also show whether it begins with its key. Of frames further apart than
      * cells, the scheduled times tell enough of these. */
     const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
+    const double off = c->compiled->program.keys == TH_KEYS_16 && !s->is_stepped ? HALF : 0;
     const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
     const double units = 0x1p44 / duration_of(compiled_clip);
     for (uint32_t i = 0; i < compiled_clip->stretch_count && over.end > over.begin && m.frame_cells == 1; i++) {
@@ -318,7 +322,7 @@ static th_worst measure(th_resampler *c, th_frame_writer *frames, span over, con
         for (uint32_t f = stretch->first_frame; f < stretch->last_frame && goes_on(&m); f++)
             for (uint32_t p = 0; p < part_count; p++) {
                 /* Drops the last bits, so that the same time is found in the cache if it was computed another way. */
-                const double ticks = th_frames_ticks(compiled_clip, stretch, f + parts[p]);
+                const double ticks = th_frames_ticks(compiled_clip, stretch, f + parts[p] + off);
                 measure_at(&m, round(ticks * units) / units);
             }
     }

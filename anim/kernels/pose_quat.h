@@ -122,7 +122,9 @@ ALWAYS_INLINE void sample_quats(const th_program *program, uint32_t first, uint3
     const blend by = blend_of(lanes, w.mode);
     const th_quat_op *op = program->quat->ops + first, *end = op + count;
     for (wide_quat *out = (wide_quat *)pose; op != end; op++, out++) {
-        if (in_pairs(w) && end - op > 1 && op->flags == COMMON && op[1].flags == COMMON) {
+        /* Keys of this form may have those of a scale that is 1 between them. */
+        if (in_pairs(w) && end - op > 1 && op->flags == COMMON && op[1].flags == COMMON &&
+            op[1].key - op->key == th_keys_bytes(w.keys)) {
             sample_quat_pair(program, op, &from, &by, w, out);
             op++;
             out++;

@@ -202,12 +202,13 @@ th_stress_poses th_load_test_poses(const th_load_test *s)
     return (th_stress_poses){.evaluated = counts.evaluated, .shared = counts.shared, .apart = s->shared.apart};
 }
 
-th_result th_load_test_measure_sharing(th_load_test *s, uint64_t frame, th_error *err)
+th_result th_load_test_measure_sharing(th_load_test *s, uint64_t frame, th_row *row, th_error *err)
 {
     if (!s->shared.plan)
         return TH_OK;
     th_load_test_run(s, frame);
-    return th_shared_crowd_measure(&s->shared, s->crowd, s->palette, th_frame_layers(s->frame), time_of(frame), err);
+    return th_shared_crowd_measure(&s->shared, s->crowd, s->palette, th_frame_layers(s->frame), time_of(frame), row,
+                                   err);
 }
 
 static void run(th_load_test *s)

@@ -66,7 +66,7 @@ void th_load_test_run(void *load_test, uint64_t frame);
 th_stress_poses th_load_test_poses(const th_load_test *load_test);
 
 /* Poses this frame, and measures how far shared poses are from what their characters play (load_test.shared.error). */
-th_result th_load_test_measure_sharing(th_load_test *load_test, uint64_t frame, th_error *err);
+th_result th_load_test_measure_sharing(th_load_test *load_test, uint64_t frame, th_row *row, th_error *err);
 
 /* What the crowd shows in the last frame, which was this one. NULL: the clips of the instances. */
 const th_crowd_layers *th_load_test_layers(void *load_test, uint64_t frame);

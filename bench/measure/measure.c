@@ -11,9 +11,8 @@
 #include <math.h>
 #include <time.h>
 
-/* Streams of random numbers, apart from those of the order. */
-#define CHECKS   UINT64_C(0x636865636B73)
-#define PARITIES UINT64_C(0x706172697479)
+/* Stream of which rounds are checked, apart from what is drawn in them. */
+#define CHECKS UINT64_C(0x636865636B73)
 
 static uint64_t repetition_ns_of(const th_measure_desc *desc)
 {
@@ -31,6 +30,7 @@ th_result th_measure_report_init(const th_measure_desc *desc, uint32_t rows, th_
         out->precision = desc->repetitions ? 0 : desc->precision;
         out->is_dry_run = desc->is_dry_run;
         out->seed = desc->seed;
+        th_report_draw_from(out, desc->check_seed);
     }
     return result;
 }
@@ -69,7 +69,8 @@ th_lap th_measure_frames(const th_measure_desc *desc, const th_subject *s, uint6
     return (th_lap){real, th_clock_cpu_ns() - cpu};
 }
 
-/* queue: open; NULL: *queued_ns is not wanted. What times itself, or laps only, is not what is between two readings. */
+/* queue: open; its longest delay is added to *queued_ns. NULL: it is not wanted. What times itself, or laps only, is
+ * not what is between two readings. */
 static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations,
                      th_runqueue_delay *queue, uint64_t *queued_ns)
 {
@@ -79,11 +80,25 @@ static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t 
     if (is_queued)
         th_runqueue_delay_begin(queue);
     const th_lap sum = th_measure_frames(desc, s, first, iterations);
-    if (queue)
-        *queued_ns = is_queued ? th_runqueue_delay_max(queue) : 0;
+    if (is_queued)
+        *queued_ns += th_runqueue_delay_max(queue);
     if (s->after)
         s->after(s->ctx);
     return sum;
+}
+
+/* A repetition of which any frame is checked. Code that knew which one could leave out the others, and until it is
+ * drawn the repetition is like all. What follows the check begins as every repetition, since the caches hold other
+ * things now. */
+static th_lap repeat_checked(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations,
+                             th_runqueue_delay *queue, uint64_t *queued_ns)
+{
+    const uint32_t until = 1 + (uint32_t)(th_draws_next(&s->row->draws) % iterations);
+    th_lap sum = repeat(s, desc, first, until, queue, queued_ns);
+    s->check(s->ctx, first + until - 1);
+    const th_lap rest =
+        until < iterations ? repeat(s, desc, first + until, iterations - until, queue, queued_ns) : (th_lap){0};
+    return (th_lap){sum.real_ns + rest.real_ns, sum.cpu_ns + rest.cpu_ns};
 }
 
 /* Doubles the iterations until they take a tenth of a repetition, so that the estimate comes from a warm run. It takes
@@ -140,7 +155,11 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
     th_runqueue_delay queue;
     const bool has_queue = th_runqueue_delay_open(&queue);
     uint32_t next_check = TH_MEASURE_FIRST_CHECK, good_checks = 0, order[TH_MEASURE_MAX_SUBJECTS];
-    bool is_whole = false;
+    th_draws checks = {subjects[0].row->draws.seed ^ CHECKS, 0};
+    const uint32_t least =
+        desc->repetitions && desc->repetitions < TH_MEASURE_MIN_ROUNDS ? desc->repetitions : TH_MEASURE_MIN_ROUNDS;
+    const uint64_t between = least > 2 ? 1 + th_draws_next(&checks) % (least - 2) : 0;
+    bool is_last = most_rounds == 1, is_whole = false;
     while (!is_whole && !is_stopped(desc)) {
         const uint32_t round = state.rounds;
 
@@ -154,22 +173,20 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
             order[other] = last;
         }
 
-        /* A repetition of each. All begin at an even or at an odd frame, so that the last ones are of both kinds too.
-         * One in eight is checked, so that a check of some milliseconds costs little. */
-        const bool is_odd = th_random_bits(desc->seed ^ PARITIES, round) >> 63;
-        const bool is_checked = round == 0 || th_random_bits(desc->seed ^ CHECKS, round) % 8 == 0;
+        /* A repetition of each. Besides some that are always, one in eight is checked, so that a check of some
+         * milliseconds costs little. */
+        const bool is_checked = th_draws_next(&checks) % 8 == 0 || round == 0 || round == between || is_last;
         for (uint32_t i = 0; i < count; i++) {
             const th_subject *s = &subjects[order[i]];
             th_row *row = s->row;
             if (row->failure[0])
                 continue;
-            const uint64_t first = (uint64_t)round * row->iterations + is_odd;
+            const uint64_t first = (uint64_t)round * row->iterations;
             const double core_clock_ns = read_core_clock_ns();
             const uint64_t begin_ns = th_clock_ns();
-            uint64_t queued_ns;
-            const th_lap sum = repeat(s, desc, first, row->iterations, has_queue ? &queue : NULL, &queued_ns);
-            if (s->check && is_checked)
-                s->check(s->ctx, first + row->iterations - 1);
+            uint64_t queued_ns = 0;
+            const th_lap sum = (s->check && is_checked ? repeat_checked : repeat)(
+                s, desc, first, row->iterations, has_queue ? &queue : NULL, &queued_ns);
             /* The larger one may include an interrupt. */
             th_samples_add(&row->core_clock_ns, fmin(core_clock_ns, read_core_clock_ns()));
             th_samples_add(&row->start_ns, (double)(begin_ns - row->begin_ns));
@@ -188,7 +205,8 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
         if (desc->progress)
             desc->progress(desc->progress_ctx, &state);
 
-        is_whole = state.rounds == most_rounds || (state.rounds >= TH_MEASURE_MIN_ROUNDS && by_time >= 1);
+        is_whole = is_last;
+        is_last = state.rounds + 1 == most_rounds || (state.rounds >= TH_MEASURE_MIN_ROUNDS - 1 && by_time >= 1);
         if (desc->repetitions > 0 || state.rounds < TH_MEASURE_MIN_ROUNDS || state.rounds < next_check)
             continue;
 
@@ -200,7 +218,7 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
             if (!subjects[i].row->failure[0])
                 state.precision = fmax(state.precision, th_median_ci_half_width(&subjects[i].row->real_ns));
         good_checks = state.precision <= desc->precision ? good_checks + 1 : 0;
-        is_whole = is_whole || good_checks >= 2;
+        is_last = is_last || good_checks >= 2; /* one more, so that it is known to be the last and checked */
     }
 
     th_runqueue_delay_close(&queue);

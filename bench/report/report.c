@@ -42,6 +42,14 @@ th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions,
     return th_fail(err, TH_ERR_MEMORY, "no memory for %u repetitions of %u entries", repetitions, rows);
 }
 
+void th_report_draw_from(th_report *report, uint64_t check_seed)
+{
+    assert(report);
+    report->check_seed = check_seed ? check_seed : th_entropy();
+    for (uint32_t r = 0; r < report->row_count; r++)
+        report->rows[r].draws.seed = report->check_seed;
+}
+
 void th_report_fini(th_report *report)
 {
     for (uint32_t r = 0; report->rows && r < report->row_count; r++) {
@@ -210,6 +218,8 @@ static json_t *conditions_json(const th_report *report)
                   th_json_real(report->interference.throttled_s), "precision", positive_or_null(report->precision),
                   "dry_run", report->is_dry_run, "partial", report->is_partial, "processes", (int)report->process_count,
                   "seed", json_sprintf("%llu", (unsigned long long)report->seed));
+    if (report->check_seed)
+        own = th_json_set(own, "check_seed", json_sprintf("%llu", (unsigned long long)report->check_seed));
     json_t *repetition = json_pack("{s:o, s:o}", "repetition_ms", positive_or_null((double)report->repetition_ns / 1e6),
                                    "repetition_frames", positive_or_null(report->iterations));
     return th_json_merge(th_context_json(&report->context), th_json_merge(own, repetition));

@@ -18,14 +18,14 @@ typedef struct th_scaling_config {
     const th_scene *scene;     /* of the whole frames, and */
     th_crowd *crowd;           /* its crowd; borrowed */
     th_shared_crowd *shared;   /* of that crowd; NULL: each character is posed by itself; borrowed */
-    th_row *row;               /* of the whole frames */
+    th_row *row;               /* whose samples are rounds */
     th_hash128 palette_sum;    /* of the checked frame */
     /* Before a repetition, waits until the threads of other configs are idle. */
     bool waits_quiescent;
     th_worker_stats *sums; /* [threads]; of all repetitions */
     /* Of each thread in each repetition: [round * threads + thread]; room for so many rounds. */
     th_worker_stats *rounds;
-    uint32_t round_count, round_capacity;
+    uint32_t round_capacity;
     th_counters counters;  /* of one frame */
     json_t *counters_json; /* the same by worker; NULL: not counted */
 } th_scaling_config;

@@ -75,11 +75,14 @@ static void end_repetition(void *config)
 {
     th_scaling_config *c = config;
     const uint32_t threads = th_jobs_threads(c->jobs);
-    assert(c->round_count < c->round_capacity);
-    th_worker_stats *round = &c->rounds[(size_t)c->round_count++ * threads];
-    th_jobs_stats(c->jobs, round);
-    for (uint32_t w = 0; w < threads; w++)
-        th_worker_add(&c->sums[w], &round[w]);
+    const size_t round = c->row->real_ns.count; /* a repetition may have two parts */
+    th_worker_stats stats[TH_JOBS_MAX_THREADS];
+    assert(round < c->round_capacity);
+    th_jobs_stats(c->jobs, stats);
+    for (uint32_t w = 0; w < threads; w++) {
+        th_worker_add(&c->rounds[round * threads + w], &stats[w]);
+        th_worker_add(&c->sums[w], &stats[w]);
+    }
     th_jobs_frame_end(c->jobs);
 }
 
@@ -138,7 +141,8 @@ static th_result check_points(const th_experiment *s, th_error *err)
             const uint64_t end = config->shared && row == first ? TH_VALIDATE_FRAME + 1 : 0;
             for (uint64_t frame = 0; result == TH_OK && frame < end; frame += TH_VALIDATE_FRAME / 4) {
                 run_frame(config, frame);
-                result = th_shared_crowd_measure(config->shared, config->crowd, s->palette, NULL, time_of(frame), err);
+                result =
+                    th_shared_crowd_measure(config->shared, config->crowd, s->palette, NULL, time_of(frame), row, err);
             }
         }
     return result;
@@ -341,13 +345,15 @@ static th_result run_experiment(th_experiment *s, th_error *err)
     if (result == TH_OK && !subjects)
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u points", configs);
     if (result == TH_OK) {
-        for (uint32_t i = 0; i < configs; i++)
+        for (uint32_t i = 0; i < configs; i++) {
+            s->configs[i].row = &out->report.rows[i];
             subjects[i] = (th_subject){.before = begin_repetition,
                                        .run = run_frame,
                                        .after = end_repetition,
                                        .check = s->configs[i].frame ? check_left : NULL,
                                        .ctx = &s->configs[i],
-                                       .row = &out->report.rows[i]};
+                                       .row = s->configs[i].row};
+        }
         out->report.is_partial = !th_measure(&measure, subjects, configs);
         for (uint32_t i = 0; i < out->point_count; i++)
             th_validate_floor(s->configs[i].crowd, s->palette, &out->report.rows[i]);

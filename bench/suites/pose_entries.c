@@ -431,16 +431,78 @@ static bool is_own_level(const th_entry *entry, const th_fixture *fixture, th_ro
     return !row->skipped;
 }
 
+/* Of places in single precision, in sizes of the model. */
+#define ROUNDING 1e-5
+
+static void place_vertex(const th_vertex *v, const th_dmat34 *palette, double out[3])
+{
+    const double position[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
+    double at[3];
+    memset(out, 0, 3 * sizeof *out);
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES && v->weight[k] > 0; k++) {
+        th_dmat34_point(&palette[v->bone[k]], position, at);
+        for (int i = 0; i < 3; i++)
+            out[i] += (double)v->weight[k] * at[i];
+    }
+}
+
+/* The largest distance of a vertex of the level from that of the source at a moment. room: for a pose and a palette of
+ * each. */
+static double level_distance(const th_model *source, const th_model *level, uint32_t clip, double part, th_dmat34 *room)
+{
+    const th_model *const models[2] = {source, level};
+    th_dmat34 *palettes[2];
+    double most = 0, at[2][3];
+    for (int n = 0; n < 2; n++) {
+        const th_model *m = models[n];
+        const th_clip *c = clip < m->clip_count ? &m->clips[clip] : NULL;
+        th_exact_pose(m, c, c ? part * c->duration_ticks : 0, TH_INTERPOLATION_AUTHORED, room);
+        th_exact_palette(m, room, palettes[n] = room + m->joint_count);
+        room = palettes[n] + m->bone_count;
+    }
+    for (uint32_t k = 0; k < source->mesh_count; k++)
+        for (uint32_t v = 0; v < source->meshes[k].vertex_count; v++) {
+            for (int n = 0; n < 2; n++)
+                place_vertex(&models[n]->meshes[k].vertices[v], palettes[n], at[n]);
+            most = fmax(most, hypot(hypot(at[0][0] - at[1][0], at[0][1] - at[1][1]), at[0][2] - at[1][2]));
+        }
+    return most;
+}
+
+/* Fails the row where a vertex is farther off than the level states, or where it states more than it may. */
+static void check_level(const th_model *source, const th_model *posed, double stated, uint32_t number, th_dmat34 *room,
+                        th_row *row)
+{
+    enum { MOMENTS = 16 };
+    double most = 0;
+    for (int n = 0; n < MOMENTS && source->clip_count > 0; n++) {
+        const uint64_t drawn = th_draws_next(&row->draws);
+        const uint32_t clip = (uint32_t)(drawn % source->clip_count);
+        most = fmax(most, level_distance(source, posed, clip, th_random_unit(drawn, 0), room));
+    }
+    if (most > stated + ROUNDING * source->size)
+        th_row_fail(row, "level %u of %s puts a vertex %g units off; it states %g", number, source->name, most, stated);
+    else if (stated > th_lod_limit(number) * source->size * (1 + ROUNDING))
+        th_row_fail(row, "level %u of %s is off by %g units; %g are its limit", number, source->name, stated,
+                    th_lod_limit(number) * source->size);
+}
+
 /* Adds what the level leaves out: the largest error of all models, and joints of all characters. */
 static th_result describe_level(benchmark *p, const variation *v, const th_fixture *fixture, th_error *err)
 {
     const th_scene *scene = p->shared->scene;
     double error = 0;
     uint64_t moving = 0;
-    (void)err;
     for (uint32_t m = 0; m < fixture->requested.model_count; m++) {
-        const double here = fixture->joint_lods[m]->levels[v->number].error;
-        error = here > error ? here : error;
+        const th_model *source = fixture->requested.models[m];
+        const th_model *posed = th_compiled_model_source(scene->compiled_models[m]);
+        const double stated = fixture->joint_lods[m]->levels[v->number].error;
+        th_dmat34 *room = malloc(2 * ((size_t)source->joint_count + source->bone_count) * sizeof *room);
+        if (!room)
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the poses of level %u", v->number);
+        check_level(source, posed, stated, v->number, room, p->row);
+        free(room);
+        error = fmax(error, stated);
     }
     for (uint32_t i = 0; i < scene->instance_count; i++)
         moving += fixture->joint_lods[scene->instances[i].model]->levels[v->number].moving_count;
@@ -629,7 +691,7 @@ static th_result describe_sharing(benchmark *p, const variation *v, const th_fix
         const uint64_t frame = TH_VALIDATE_FRAME - n * TH_VALIDATE_FRAME / MEASURED;
         run_shared(p, frame);
         const th_result result =
-            th_shared_crowd_measure(&p->sharing, p->crowd, p->palette, NULL, p->time_s(frame), err);
+            th_shared_crowd_measure(&p->sharing, p->crowd, p->palette, NULL, p->time_s(frame), row, err);
         if (result != TH_OK)
             return result;
     }

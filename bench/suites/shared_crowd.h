@@ -3,6 +3,7 @@
 #ifndef TH_BENCH_SUITES_SHARED_CROWD_H
 #define TH_BENCH_SUITES_SHARED_CROWD_H
 
+#include <bench/report.h>
 #include <core/arena.h>
 #include <runtime/pose_plan.h>
 #include <runtime/scene.h>
@@ -10,10 +11,12 @@
 typedef struct th_shared_crowd {
     const th_scene *scene;
     th_pose_plan *plan;
+    double share_hz;
     th_arena *arena; /* of what follows */
     uint32_t *list;  /* all instances, by model */
     th_draw_list *groups;
-    th_layer *layers; /* what instances show, to be checked */
+    th_layer *layers; /* what instances show, to be checked, and */
+    uint64_t *shown;  /* the same as a number for each, sorted */
     uint8_t *counts;
     th_crowd_layers table;
     uint32_t apart; /* with a behaviour */
@@ -21,7 +24,7 @@ typedef struct th_shared_crowd {
 } th_shared_crowd;
 
 /* Memory for each character. */
-#define TH_SHARED_CROWD_BYTES (2 * sizeof(uint32_t) + TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1)
+#define TH_SHARED_CROWD_BYTES (2 * sizeof(uint32_t) + sizeof(uint64_t) + TH_BEHAVIOUR_LAYERS * sizeof(th_layer) + 1)
 
 /* Call th_shared_crowd_fini in any case; zero is fine for it. scene, crowd: borrowed. Errors: as th_pose_plan_create.
  */
@@ -37,13 +40,14 @@ void th_shared_crowd_plan(th_shared_crowd *s, th_jobs *jobs, double time_s);
 th_result th_shared_crowd_evaluated(const th_shared_crowd *s, const th_scene_desc *desc, double time_s, th_scene **out,
                                     th_error *err);
 
-/* What instances show at time_s, as layers. played: what a behaviour plays then; NULL: none. Valid until the next
- * call. */
+/* What instances show at time_s, as layers: by the rule of sharing.h, from the scene and the rate alone. played: what a
+ * behaviour plays then; NULL: none. Valid until the next call. */
 const th_crowd_layers *th_shared_crowd_layers(th_shared_crowd *s, const th_crowd_layers *played, double time_s);
 
 /* Measures how far what is shown at time_s is from what the instances play: the largest distance as validate.h has it,
- * of a sample. Keeps the largest of all calls. crowd: as in init, with those palettes. */
+ * of a sample. Keeps the largest of all calls. Fails the row where that is not what the rule makes of it, or where as
+ * many poses were evaluated. crowd: as in init, with those palettes, planned last. */
 th_result th_shared_crowd_measure(th_shared_crowd *s, const th_crowd *crowd, const void *palette,
-                                  const th_crowd_layers *played, double time_s, th_error *err);
+                                  const th_crowd_layers *played, double time_s, th_row *row, th_error *err);
 
 #endif

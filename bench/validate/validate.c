@@ -14,14 +14,19 @@
 
 /* ---- a palette against the reference ---- */
 
+/* Points of a bone's mesh: at its joint, and as far from it as TH_SHELL_M says where the model rests. */
+typedef struct points {
+    double at[7][3];
+} points;
+
 /* An instance: its palette and the reference. */
 typedef struct subject {
     const th_model *model;
-    const th_dmat34 *pose;   /* reference joint transforms */
     const th_dmat34 *wanted; /* reference palette of the bones */
+    const points *points;    /* of the bones */
     th_format format;
     const char *palette;
-    double shell, bound;
+    double bound;
 } subject;
 
 static double distance(const double a[3], const double b[3])
@@ -29,39 +34,47 @@ static double distance(const double a[3], const double b[3])
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* The scene point x belongs to the mesh point inverse(wanted) * x, which the palette puts at got * inverse(wanted) * x.
- * `moved` is got * inverse(wanted). So the units of mesh space do not matter. */
-static double shell_error(const th_dmat34 *moved, const double joint[3], double shell)
+/* pose, palette: room for those at rest. A joint that is scaled to zero there has the one point. */
+static void find_points(const th_model *model, th_dmat34 *pose, th_dmat34 *palette, points *out)
 {
-    double lands[3];
-    th_dmat34_point(moved, joint, lands);
-    double error = distance(lands, joint); /* start value, not 0: fmax() would drop a NaN */
-    for (int i = 0; i < 6; i++) {
-        double point[3] = {joint[0], joint[1], joint[2]};
-        point[i / 2] += i % 2 ? -shell : shell;
-        th_dmat34_point(moved, point, lands);
-        error = fmax(error, distance(lands, point));
+    const double shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M;
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_palette(model, pose, palette);
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_dmat34 bind = th_dmat34_from(model->bones[b].inverse_bind);
+        th_dmat34 joint, mesh;
+        const bool has_shell = th_dmat34_invert(&palette[b], &mesh);
+        for (int i = 0; i < 7; i++)
+            for (int k = 0; k < 3; k++) {
+                const double center = th_dmat34_invert(&bind, &joint) ? joint.m[4 * k + 3] : 0;
+                const double away = i < 6 && has_shell ? mesh.m[4 * k + i / 2] * (i % 2 ? -shell : shell) : 0;
+                out[b].at[i][k] = center + away;
+            }
     }
-    return error;
 }
 
 static double entry_error(const subject *s, uint32_t bone)
 {
-    const double *pose = s->pose[s->model->bones[bone].joint].m;
     th_mat34 entry;
     const th_palette_base base = th_model_palette_base(s->model, bone);
     th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), &base, entry.m);
-    th_dmat34 got = th_dmat34_from(entry), inverse;
-    if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to zero: there is no mesh point */
-        return th_dmat34_distance(&got, &s->wanted[bone]);
-    th_dmat34 moved = th_dmat34_mul(got, inverse);
-    return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
+    const th_dmat34 got = th_dmat34_from(entry);
+    double error = 0, lands[3], wanted[3];
+    for (int i = 0; i < 7; i++) {
+        th_dmat34_point(&got, s->points[bone].at[i], lands);
+        th_dmat34_point(&s->wanted[bone], s->points[bone].at[i], wanted);
+        const double here = distance(lands, wanted);
+        if (!(here <= error)) /* also keeps a NaN */
+            error = here;
+    }
+    return error;
 }
 
 /* away: distance of the joint from the origin. */
 static void add_error(const subject *s, double error, double away, uint32_t joint, th_validation *validation)
 {
-    const double allowed = s->bound * TH_VALIDATE_BOUND_FACTOR + TH_VALIDATE_ROUNDING * (s->model->size + away);
+    const double rounding = s->bound > 0 ? TH_VALIDATE_BETWEEN : TH_VALIDATE_ROUNDING;
+    const double allowed = s->bound + rounding * (s->model->size + away);
     if (!isfinite(error))
         error = HUGE_VAL;
     validation->max_error = fmax(validation->max_error, error);
@@ -115,7 +128,8 @@ typedef struct workspace {
     th_dmat34 *pose; /* room for the joints and bones of the largest model */
     double *weights; /* twice room for weights */
     uint32_t most_weights;
-    double **reaches; /* by model */
+    double **reaches; /* by model, as: */
+    points **points;
 } workspace;
 
 /* Validates one instance at `ticks` of its clip. */
@@ -154,11 +168,10 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
 
     const subject s = {
         .model = model,
-        .pose = w->pose,
         .wanted = wanted,
+        .points = w->points[m],
         .format = th_crowd_format(desc->crowd),
         .palette = (const char *)desc->palette + offset,
-        .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
         .bound = desc->reference ? 0 : bound_of(compiled, &p),
     };
     th_validation validation = {.instance = i};
@@ -196,13 +209,55 @@ static th_validation validate_around(const th_validation_desc *desc, uint32_t i,
     return best;
 }
 
+/* Keeps the worst. */
+static void validate_one(const th_validation_desc *desc, uint32_t i, const workspace *w, th_validation *validation)
+{
+    const th_validation one = validate_around(desc, i, w);
+    const double max_error = fmax(validation->max_error, one.max_error);
+    if (one.excess > validation->excess)
+        *validation = one;
+    validation->max_error = max_error;
+}
+
+/* Who may be posed by code of its own. Of each model: who is left over by batches of 16, or not; plays the rest pose,
+ * compiled keys, or authored ones; alone, or with other layers. */
+enum { BATCH = 16, KINDS = 2 * 3 * 2 };
+
+/* Draws an instance of each kind: [model][KINDS] its index + 1, 0: there is none. NULL when memory is out. */
+static const uint32_t *draw_kinds(const th_validation_desc *desc, th_arena *arena)
+{
+    const th_scene *scene = desc->scene;
+    const uint32_t models = scene->compiled_model_count;
+    uint32_t *totals = th_arena_new(arena, uint32_t, models), *ranks = th_arena_new(arena, uint32_t, models),
+             *seen = th_arena_new(arena, uint32_t, (size_t)models * KINDS),
+             *out = th_arena_new(arena, uint32_t, (size_t)models * KINDS);
+    play p;
+    if (th_arena_failed(arena))
+        return NULL;
+    for (uint32_t i = 0; i < scene->instance_count; i++)
+        totals[scene->instances[i].model]++;
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        const uint32_t m = scene->instances[i].model;
+        find_play(desc, i, 0, &p);
+        const uint16_t clip = p.layers[0].clip;
+        const bool is_left = ranks[m]++ / BATCH == totals[m] / BATCH, is_rest = clip == TH_REST_CLIP;
+        const uint32_t keys =
+            is_rest ? 0 : 1 + th_compiled_model_clip_report(scene->compiled_models[m], clip)->compiled;
+        const uint32_t k = ((m * 2 + is_left) * 3 + keys) * 2 + (p.count > 1);
+        if (th_random_bits(~desc->seed, i) % ++seen[k] == 0)
+            out[k] = i + 1;
+    }
+    return out;
+}
+
 th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err)
 {
     assert(desc && desc->scene && desc->crowd && desc->palette && validation);
     assert(desc->sample > 0);
     const th_scene *scene = desc->scene;
     th_arena *arena = th_arena_create();
-    workspace w = {.reaches = th_arena_new(arena, double *, scene->compiled_model_count)};
+    workspace w = {.reaches = th_arena_new(arena, double *, scene->compiled_model_count),
+                   .points = th_arena_new(arena, points *, scene->compiled_model_count)};
     size_t most = 0;
     for (uint32_t m = 0; m < scene->compiled_model_count && !th_arena_failed(arena); m++) {
         const th_model *model = th_compiled_model_source(scene->compiled_models[m]);
@@ -210,24 +265,28 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
         most = size > most ? size : most;
         w.most_weights = model->weight_count > w.most_weights ? model->weight_count : w.most_weights;
         w.reaches[m] = th_weight_reaches(model, arena);
+        w.points[m] = th_arena_new(arena, points, model->bone_count);
     }
     w.pose = th_arena_new(arena, th_dmat34, most);
     w.weights = th_arena_new(arena, double, 2 * (size_t)w.most_weights);
-    if (th_arena_failed(arena)) {
+    const uint32_t *kinds = draw_kinds(desc, arena);
+    if (!kinds) {
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
+    }
+    for (uint32_t m = 0; m < scene->compiled_model_count; m++) {
+        const th_model *model = th_compiled_model_source(scene->compiled_models[m]);
+        find_points(model, w.pose, w.pose + model->joint_count, w.points[m]);
     }
     const uint32_t count = scene->instance_count, checked = count < desc->sample ? count : desc->sample;
     for (uint32_t k = 0; k < checked; k++) {
         const uint64_t first = (uint64_t)k * count / checked, end = (k + (uint64_t)1) * count / checked;
         assert(first < end);
-        const uint32_t drawn = (uint32_t)(first + th_random_bits(desc->seed, k) % (end - first));
-        const th_validation one = validate_around(desc, drawn, &w);
-        const double max_error = fmax(validation->max_error, one.max_error);
-        if (one.excess > validation->excess)
-            *validation = one;
-        validation->max_error = max_error;
+        validate_one(desc, (uint32_t)(first + th_random_bits(desc->seed, k) % (end - first)), &w, validation);
     }
+    for (uint32_t k = 0; checked < count && k < scene->compiled_model_count * KINDS; k++)
+        if (kinds[k] > 0)
+            validate_one(desc, kinds[k] - 1, &w, validation);
     th_arena_destroy(arena);
     return TH_OK;
 }
@@ -243,16 +302,12 @@ static void describe_failure(const th_validate_run_desc *t, uint64_t frame, cons
                              const char *against, th_row *row)
 {
     const th_model *model = th_scene_model(t->scene, validation->instance);
-    th_row_fail(row, "frame %llu: joint %s of character %u (%s) is %g units off %s; %g are allowed",
-                (unsigned long long)frame, model->joints[validation->joint].name, validation->instance, model->name,
-                validation->excess * validation->allowed, against, validation->allowed);
-}
-
-/* Differs from call to call and from run to run, so that nothing can be right where it is looked at only. */
-static uint64_t draw(void)
-{
-    static uint64_t calls;
-    return th_random_bits(th_clock_ns(), calls++);
+    th_row_fail(
+        row,
+        "frame %llu: joint %s of character %u (%s) is %g units off %s; %g are allowed (THRONG_CHECK_SEED=%llu checks "
+        "the same)",
+        (unsigned long long)frame, model->joints[validation->joint].name, validation->instance, model->name,
+        validation->excess * validation->allowed, against, validation->allowed, (unsigned long long)row->draws.seed);
 }
 
 static double time_of(const th_validate_run_desc *t, uint64_t frame)
@@ -312,7 +367,8 @@ th_result th_validate_run(const th_validate_run_desc *t, th_row *row, th_error *
     row->overrides =
         t->plays_keys || (t->scene->compiled_model_count > 0 &&
                           th_compiled_model_interpolation(t->scene->compiled_models[0]) != TH_INTERPOLATION_AUTHORED);
-    const uint64_t drawn = 1 + draw() % DRAWN_FRAMES, seeds[] = {draw(), draw(), FIXED};
+    const uint64_t drawn = 1 + th_draws_next(&row->draws) % DRAWN_FRAMES;
+    const uint64_t seeds[] = {th_draws_next(&row->draws), th_draws_next(&row->draws), FIXED};
     const uint64_t frames[] = {drawn, drawn + 1, 0};
     uint64_t first = 0;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
@@ -336,7 +392,7 @@ th_result th_validate_left(const th_validate_run_desc *t, uint64_t frame, th_row
         .time_s = time_of(t, frame),
         .layers = layers_of(t, frame),
         .sample = TH_VALIDATE_LEFT,
-        .seed = draw(),
+        .seed = th_draws_next(&row->draws),
         .plays_keys = t->plays_keys,
     };
     th_validation found = {0};

@@ -8,6 +8,8 @@
 
 static const char *const environment[][2] = {
     {"XDG_DATA_HOME", "where --save keeps results: $XDG_DATA_HOME/throng/baselines, or in ~/.local/share"},
+    {"THRONG_CHECK_SEED",
+     "check the same frames and characters again as the result or the failure that names this number"},
     {"THRONG_PROGRESS", "off: show no progress; any other text: show it as on a terminal"},
     {"TMPDIR", "where serve keeps unlinked reports"},
     {"LP_NUM_THREADS", "threads of Mesa's software renderer; serve sets 0 unless it is set"},

@@ -1,7 +1,9 @@
 #include "measuring.h"
 
 #include <core/clock.h>
+#include <core/random.h>
 #include <core/subprocess.h>
+#include <core/text_format.h>
 
 #include <errno.h>
 #include <math.h>
@@ -154,6 +156,15 @@ static void show(void *ctx, const th_measure_state *s)
                      s->rounds, th_plural(s->rounds), known, time_left(s->done));
 }
 
+uint64_t th_check_seed(void)
+{
+    const char *given = getenv("THRONG_CHECK_SEED");
+    uint64_t seed = 0;
+    if (given && !th_read_whole(given, 0, HUGE_VAL, &seed))
+        th_complain("THRONG_CHECK_SEED is a whole number, not \"%s\"; what is checked is drawn anew", given);
+    return seed ? seed : th_entropy();
+}
+
 int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
 {
     static const char *const adaptive[] = {"precision", "max-time"};
@@ -163,6 +174,7 @@ int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
                              adaptive[i]);
     if (measure->iterations > 0 && th_run_has_option(run, "repetition-time"))
         return th_refuse("--frames fixes how much a repetition is, so --repetition-time cannot be given with it");
+    measure->check_seed = th_check_seed();
     measure->progress = th_progress_wanted() ? show : NULL;
     measure->stop = th_interrupt_begin();
     return TH_EXIT_GOOD;

@@ -47,6 +47,9 @@ int th_interrupt_code(void);
  * returns an exit code when they contradict each other. */
 int th_measure_options_complete(const th_run *run, th_measure_desc *measure);
 
+/* The seed of what is checked: THRONG_CHECK_SEED, or entropy. */
+uint64_t th_check_seed(void);
+
 /* ---- several processes ----
  *
  * Repeat a measurement, one after the other. Each has another memory layout, which changes the time that the same code

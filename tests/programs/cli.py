@@ -266,7 +266,7 @@ def test_precision_and_times_decide_how_often():
     limit = 'bench --json --count 10 --frames 1 --filter limit'
     hurried, content = document(f'{limit} --precision 0.01 --max-time 0.001'), document(f'{limit} --precision 100')
     assert hurried['benchmarks'][0]['repetitions'] >= 9 and abs(hurried['context']['precision'] - 1e-4) < 1e-12
-    assert content['benchmarks'][0]['repetitions'] <= 18
+    assert content['benchmarks'][0]['repetitions'] <= 19
 
 
 def test_dry_run_checks_all_and_times_nothing():
@@ -275,6 +275,15 @@ def test_dry_run_checks_all_and_times_nothing():
         out = expect(0, f'{line} --dry-run --count 10 --model {SMALL}').out
         assert row in out and 'nothing was timed' in out, out
         assert max(map(len, out.splitlines())) <= COLUMNS, out
+
+
+def test_what_is_checked_is_drawn_anew_or_as_the_environment_says():
+    seeds = [document(f'{command} --dry-run --json --count 10 --model {SMALL}')['context']['check_seed']
+             for command in ('bench --filter crowd/8', 'bench --filter crowd/8', 'scale', 'stress')]
+    assert len(set(seeds)) == 4, seeds
+    os.environ['THRONG_CHECK_SEED'] = seeds[0]
+    again = document(f'stress --dry-run --json --count 10 --model {SMALL}')
+    assert again['context']['check_seed'] == seeds[0], again['context']
 
 
 # The warnings: tests/golden/documents/messages.txt.

@@ -27,8 +27,9 @@ typedef struct th_subject {
      * May be NULL, may fail the row. */
     th_lap (*timed_run)(void *ctx, uint64_t first, uint32_t iterations);
     void (*after)(void *ctx); /* after each repetition, not timed; may be NULL, may fail the row */
-    /* After some repetitions, drawn at random, and after the first one; not timed. Judges what the iteration `frame`,
-     * the last of the repetition, has left. May be NULL, may fail the row. */
+    /* Not timed. Judges what the iteration `frame` has left, any one of the first repetition, of the last, of one
+     * between them and of others, all drawn from row->draws. The repetition is timed in two parts then, each after
+     * `before` and with `after`. May be NULL, may fail the row. */
     void (*check)(void *ctx, uint64_t frame);
     void *ctx;
     th_row *row; /* gets the samples and iterations; skipped if it has a failure */
@@ -61,6 +62,7 @@ typedef struct th_measure_desc {
     uint32_t iterations;    /* in a repetition; 0: each subject has as many as take repetition_ns */
     uint64_t repetition_ns; /* 0 = TH_MEASURE_REPETITION_NS */
     uint64_t seed;          /* of the order; the same seed gives the same order */
+    uint64_t check_seed;    /* of what is checked; 0: from entropy */
     bool is_dry_run;        /* run everything once, time nothing */
     /* Replaces `run` for all subjects: an iteration of which only a part counts, and that returns the time of that
      * part. NULL: `run` is timed. */

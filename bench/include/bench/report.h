@@ -10,6 +10,7 @@
 #include <bench/interference.h>
 #include <bench/stats.h>
 #include <core/error.h>
+#include <core/random.h>
 #include <core/text_format.h>
 #include <runtime/scene.h>
 
@@ -40,6 +41,7 @@ typedef struct th_row {
     uint64_t begin_ns; /* th_clock_ns when the report was initialized */
     /* Process p took the samples from ends[p - 1] (or 0) to ends[p]. */
     uint32_t ends[TH_REPORT_MAX_PROCESSES], process_count;
+    th_draws draws;   /* of what is checked */
     bool checked;     /* the palettes were compared with the reference: */
     double max_error; /* scene units; NaN where it does not apply */
     /* The interpolation is not that of the file; error_vs_source then compares with the file's. */
@@ -65,6 +67,7 @@ typedef struct th_report {
     uint32_t iterations;    /* requested iterations of a repetition; 0: not given */
     double precision;       /* requested half-width; 0 where repetitions were given */
     uint64_t seed;          /* of the order of repetitions, and of the crowd */
+    uint64_t check_seed;    /* of th_row.draws; 0: nothing was checked */
     bool is_dry_run;        /* nothing was timed */
     bool is_partial;        /* interrupted: some entries, repetitions or processes are missing */
     /* Of th_row.own's "counters", where they were asked for: which are not counted, why, and what to do; "": none. */
@@ -74,6 +77,10 @@ typedef struct th_report {
 /* Reads the context and makes room for the samples of `rows` rows, which are zero otherwise. */
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err);
 void th_report_fini(th_report *report);
+
+/* All that is drawn to be checked, by any row, comes from this seed; 0: from entropy, so that nobody can foretell it.
+ * The document has it, and with the same seed the same is drawn again. */
+void th_report_draw_from(th_report *report, uint64_t check_seed);
 
 /* Say why in row->failure, cut to its size: a check failed, or the entry is not applicable here. */
 __attribute__((format(printf, 2, 3))) void th_row_fail(th_row *row, const char *format, ...);

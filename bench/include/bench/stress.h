@@ -108,6 +108,7 @@ typedef struct th_stress_desc {
     th_tracer *tracer;
     /* Bytes for the crowd and its palettes; 0: four fifths of the available memory. */
     uint64_t memory;
+    uint64_t check_seed;                                       /* of what is checked; 0: from entropy */
     bool is_dry_run;                                           /* check the palettes, time nothing */
     void (*progress)(void *ctx, const th_stress_state *state); /* after each frame; may be NULL */
     void *progress_ctx;

@@ -14,6 +14,19 @@ static inline uint64_t th_random_bits(uint64_t seed, uint64_t n)
     return x ^ (x >> 31);
 }
 
+/* Draws one after the other from the stream of a seed. */
+typedef struct th_draws {
+    uint64_t seed, count;
+} th_draws;
+
+static inline uint64_t th_draws_next(th_draws *draws)
+{
+    return th_random_bits(draws->seed, draws->count++);
+}
+
+/* A seed that nothing in this process can foretell; never 0. */
+uint64_t th_entropy(void);
+
 /* Uniform in [0, 1). */
 static inline double th_random_unit(uint64_t seed, uint64_t n)
 {

@@ -55,6 +55,7 @@ static int run_stress(const th_options *o, th_run *run, const th_model_set *mode
         .error_every = o->crowd.error_every,
         .counters = o->counters,
         .tracer = run->tracer,
+        .check_seed = th_check_seed(),
         .is_dry_run = o->measure.is_dry_run,
         .progress = th_progress_wanted() ? show : NULL,
         .stop = o->measure.is_dry_run ? NULL : th_interrupt_begin(),

@@ -85,6 +85,50 @@ static void check_bend(const float tangents[12], const double times[2])
     crowd_fixture_fini(&s);
 }
 
+/* 16-bit keys between whose frames positions are rounded, but for those of few digits. */
+Test(compiled_model, sixteen_bits_hold_the_bound_between_frames)
+{
+    static const double times[] = {0, 30};
+    static const float way[6] = {0, 0, 0, 5, 0, 0};
+    const th_channel channel = moving_channel(0, (th_track){2, times, way, NULL, false});
+    const th_clip clip = clip_of(&channel, 1, 30, 30);
+    const th_model model = model_of(&root_joint, &root_bone, 1, &clip);
+    crowd_fixture s;
+    crowd_fixture_init_one(&s, &model, (th_compiled_model_desc){.keys = TH_KEYS_16}, TH_ISA_SCALAR);
+    cr_assert(th_compiled_model_clip_report(s.compiled, 0)->compiled);
+    cr_expect_leq(dense_error(&s, &clip), 1.07 * th_compiled_model_bound(s.compiled), "%g", dense_error(&s, &clip));
+    crowd_fixture_fini(&s);
+}
+
+/* Quaternions leave out the keys of a scale that rounding moves, which lie between those of two rotations. */
+Test(compiled_model, scale_that_is_left_out_shifts_no_keys)
+{
+    th_model *model = random_model(&(random_desc){
+        .seed = 4, .joint_count = 12, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 5, .swing_rad = 0.1});
+    float scale[15];
+    for (int k = 0; k < 15; k++)
+        scale[k] = k / 3 % 2 ? 1 + 4e-6F : 1;
+    for (uint32_t i = 0; i < model->clips[0].channel_count; i++) {
+        th_channel *channel = (th_channel *)&model->clips[0].channels[i];
+        const float *rest = model->joints[channel->joint].rest.m, place[] = {rest[3], rest[7], rest[11]};
+        channel->translation.key_count = 1;
+        memcpy((float *)channel->translation.values, place, sizeof place);
+        if (channel->joint % 3 == 1 && channel->rotation.key_count > 1)
+            channel->scale = (th_track){channel->rotation.key_count, channel->rotation.times, scale, NULL, false};
+    }
+    for (int keys = 0; keys < 2; keys++) {
+        crowd_fixture s;
+        crowd_fixture_init_with(&s, model, (th_compiled_model_desc){.keys = (th_keys)keys}, 5,
+                                (th_crowd_desc){.format = TH_FORMAT_QUAT});
+        cr_assert_eq(th_crowd_format(s.crowd), TH_FORMAT_QUAT);
+        crowd_fixture_update(&s, 0.3);
+        for (uint32_t i = 0; i < s.count; i++)
+            cr_expect_leq(instance_error(&s, i, 0.3), 1.1 * th_compiled_model_bound(s.compiled), "%d", keys);
+        crowd_fixture_fini(&s);
+    }
+    th_model_destroy(model);
+}
+
 /* Of palettes while the joint `turning` turns by 90 degrees where it rests; each joint has a bind. */
 static double error_of_turn(th_joint *joints, th_bone *bones, uint32_t count, uint32_t turning)
 {

@@ -199,14 +199,15 @@ static double draw_coin(uint64_t seed, uint64_t n)
     return th_random_bits(seed, n) % 2 ? 1 : 2;
 }
 
-/* At the second look when all is known, after the least rounds when the time is up; those that are given are made. */
+/* One after the second look when all is known, after the least rounds when the time is up; those that are given are
+ * made. */
 Test(measure, ends_when_it_should)
 {
     static const struct {
         th_measure_desc desc;
         double (*draw)(uint64_t seed, uint64_t n);
         uint32_t rounds;
-    } cases[] = {{{.precision = 0.01}, draw_constant, TH_MEASURE_FIRST_CHECK * 5 / 4},
+    } cases[] = {{{.precision = 0.01}, draw_constant, TH_MEASURE_FIRST_CHECK * 5 / 4 + 1},
                  {{.precision = 0.01, .max_ns = 1}, draw_coin, TH_MEASURE_MIN_ROUNDS},
                  {{.repetitions = 70}, draw_constant, 70}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -226,6 +227,64 @@ Test(measure, goes_on_while_one_median_is_not_known)
         cr_expect_eq(p.report.rows[i].real_ns.count, TH_MEASURE_MAX_ROUNDS);
 }
 
+/* ---- what is checked ---- */
+
+/* [round][frame of it] of a subject, of 9 rounds of 8. */
+static uint32_t checked[9][8];
+
+static void note_check(void *ctx, uint64_t frame)
+{
+    const actor *a = ctx;
+    cr_assert_eq(frame / 8, a->row->real_ns.count);
+    checked[frame / 8][frame % 8]++;
+}
+
+static uint32_t checks_in(uint32_t round)
+{
+    uint32_t sum = 0;
+    for (int f = 0; f < 8; f++)
+        sum += checked[round][f];
+    return sum;
+}
+
+/* Of the first round, the last and one between at the least, and any frame of them; the same by the same seed. */
+Test(measure, what_is_checked_is_drawn)
+{
+    uint32_t before[9][8] = {0}, frames[9][8] = {0};
+    th_measure_desc desc = {.repetitions = 9, .iterations = 8, .check_seed = 1};
+    for (; desc.check_seed < 400; desc.check_seed++) {
+        dry_run(&desc, draw_constant);
+        memset(checked, 0, sizeof checked);
+        p.subjects[2].check = note_check;
+        th_measure(&desc, p.subjects, SUBJECTS);
+        uint32_t between = 0;
+        for (uint32_t r = 0; r < 9; r++) {
+            cr_expect(checks_in(r) <= 1 && (checks_in(r) == 1 || (r != 0 && r != 8)));
+            between += r != 0 && r != 8 ? checks_in(r) : 0;
+            for (uint32_t f = 0; f < 8; f++)
+                frames[r][f] += checked[r][f];
+        }
+        cr_expect_gt(between, 0);
+        cr_expect_eq(p.actors[2].laps, 10 * 8, "none is run twice");
+        cr_expect_eq(p.report.rows[2].real_ns.values[0], 1e6, "both parts count");
+        cr_expect_neq(memcmp(before, checked, sizeof checked), 0);
+        memcpy(before, checked, sizeof checked);
+    }
+    for (uint32_t r = 0; r < 9; r++)
+        for (uint32_t f = 0; f < 8; f++)
+            cr_expect_gt(frames[r][f], 0, "frame %u of round %u", f, r);
+    dry_run(&(th_measure_desc){.repetitions = 9, .iterations = 8, .check_seed = 399}, draw_constant);
+    memset(checked, 0, sizeof checked);
+    p.subjects[2].check = note_check;
+    th_measure(&desc, p.subjects, SUBJECTS);
+    cr_expect_eq(memcmp(before, checked, sizeof checked), 0);
+    desc.check_seed = 0;
+    dry_run(&desc, draw_constant);
+    const uint64_t drawn = p.report.check_seed;
+    dry_run(&desc, draw_constant);
+    cr_expect(drawn != 0 && p.report.check_seed != drawn && p.report.rows[2].draws.seed == p.report.check_seed);
+}
+
 static volatile sig_atomic_t stopped;
 
 static void stop_in_round_3(void *ctx, uint64_t frame)
@@ -240,8 +299,9 @@ Test(measure, stop_ends_it_after_the_round)
 {
     th_measure_desc desc = {.repetitions = 9, .stop = &stopped};
     dry_run(&desc, draw_constant);
-    for (desc.seed = 0; !stopped && desc.seed < 100; desc.seed++) { /* some of them draw a check in that round */
+    for (uint64_t seed = 1; !stopped && seed < 100; seed++) { /* some of them draw a check in that round */
         set_up(&desc, draw_constant);
+        th_report_draw_from(&p.report, seed);
         p.subjects[2].check = stop_in_round_3;
         cr_expect_eq(th_measure(&desc, p.subjects, SUBJECTS), !stopped);
     }
@@ -264,7 +324,7 @@ Test(measure, who_fails_has_no_more_repetitions_and_holds_up_nobody)
     strcpy(p.actors[2].failure, "broken");
     strcpy(p.report.rows[4].failure, "wrong from the start");
     th_measure(&desc, p.subjects, SUBJECTS);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_CHECK * 5 / 4);
+    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_CHECK * 5 / 4 + 1);
     cr_expect_eq(p.report.rows[2].real_ns.count, 1);
     cr_expect(p.report.rows[4].real_ns.count == 0 && p.actors[4].laps == 0);
 
