@@ -69,7 +69,7 @@ static void keep(void *ctx)
     stress_run *s = ctx;
     const th_validate_run_desc validation = validation_of(s);
     th_error err;
-    /* Judges what the last frame has left. Where frames are drawn, their memory cannot be read. */
+    /* Judges what the last frame has left. */
     if (s->desc->renderer)
         s->desc->renderer->check(s->desc->renderer->ctx, s->row);
     else if (th_validate_left(&validation, s->load_test.number - 1, s->row, &err) != TH_OK)

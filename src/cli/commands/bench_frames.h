@@ -15,6 +15,8 @@
  * error/<setting> is the crowd of 10_percent_visible, posed, with a setting that trades accuracy for time. Its error on
  * screen is measured before it is timed, over a second of frames.
  *
+ * What the last frame of a repetition has left, and a frame at any time, are held against the truth (frame_check.h).
+ *
  * Frames are pipelined as in an application: only the ring waits, for the picture of TH_RING_SLOTS frames ago. A
  * repetition begins with that many untimed frames in flight and ends with as many. So a frame's time is the interval
  * from one frame to the next, whether the CPUs or the GPU limit it. All times are wall time; `gpu_us` is the
