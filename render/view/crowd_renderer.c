@@ -442,31 +442,28 @@ static void draw_counted(th_crowd_renderer *r, const draw_pass *pass, const th_v
             const uint32_t first = mesh->first_command + k * TH_INDIRECT_COMMANDS + map_levels;
             bind_palettes(r, pass->with, (th_ring_binding){indirect->palettes, begin},
                           th_indirect_chunk(mesh, k) * mesh->palette_stride, 0, mesh->palette_stride, true);
-            draw_call call = {.mesh = m,
-                              .is_skeleton = pass->skeletons,
-                              .shadow_only = pass->into_map,
-                              .shares = true,
-                              .commands = indirect->commands,
-                              .palettes = {indirect->palettes, begin},
-                              .instances = {indirect->instances, 0},
-                              .palette_stride = mesh->palette_stride};
             if (pass->contacts) {
                 glUniform1f(pass->with->footprint, mesh->footprint);
                 draw_arrays(GL_TRIANGLE_STRIP, first + TH_INDIRECT_CONTACTS * commands, CONTACT_LOD + 1);
             }
-            if (pass->skeletons) {
-                call.first_index = first + TH_INDIRECT_SKELETON * commands + map_levels;
+            if (pass->skeletons)
                 draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands, TH_RENDER_MESH_LODS + map_levels);
-                note(r, pass, &call);
-            }
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
-                if (upload->parts[i].material.alpha == pass->alpha) {
-                    const uint32_t command = first + (TH_INDIRECT_PARTS + i) * commands;
-                    draw_part_levels(upload, pass, &upload->parts[i], mesh, command);
-                    call.first_index = command + map_levels;
-                    if (i == 0)
-                        note(r, pass, &call);
-                }
+                if (upload->parts[i].material.alpha == pass->alpha)
+                    draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
+            if (pass->skeletons || (!pass->contacts && upload->parts[0].material.alpha == pass->alpha))
+                note(
+                    r, pass,
+                    &(draw_call){.mesh = m,
+                                 .first_index = first + map_levels +
+                                                (pass->skeletons ? TH_INDIRECT_SKELETON : TH_INDIRECT_PARTS) * commands,
+                                 .commands = indirect->commands,
+                                 .is_skeleton = pass->skeletons,
+                                 .shadow_only = pass->into_map,
+                                 .shares = true,
+                                 .palettes = {indirect->palettes, begin},
+                                 .instances = {indirect->instances, 0},
+                                 .palette_stride = mesh->palette_stride});
         }
         glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as below */
     }

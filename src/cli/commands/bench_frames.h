@@ -24,8 +24,8 @@
  *
  * gpu/<mapping>/<palette>: the crowd of pose/ entries, posed by the compute shader. An iteration finds where each
  * character is in its clip, on one thread, uploads that and lets the GPU pose. Iterations are pipelined as frames are.
- * Palettes are read back before the timing and held against those of the scalar kernel and against double precision,
- * and those that timed iterations left are checked as well. */
+ * Palettes are read back before the timing and held against double precision, and those that timed iterations left are
+ * checked as well. */
 #ifndef TH_CLI_BENCH_FRAMES_H
 #define TH_CLI_BENCH_FRAMES_H
 

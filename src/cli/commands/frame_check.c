@@ -2,7 +2,6 @@
 
 #include <bench/sight.h>
 #include <bench/validate.h>
-#include <core/cache_line.h>
 #include <core/clock.h>
 #include <core/random.h>
 #include <runtime/animation_budget.h>
@@ -31,11 +30,9 @@ void th_shown_next(th_shown *s, uint64_t frame, double time_s)
 static th_sight_view view_of(const th_shown *s)
 {
     th_cull_light light;
-    th_sight_view view = {.near_z = s->camera.near_z,
-                          .far_z = s->camera.far_z,
-                          .height_px = (float)s->size.height,
-                          .has_shadows = th_crowd_view_light(s->crowd_view, &light),
-                          .ground = light.ground};
+    th_sight_view view = {.near_z = s->camera.near_z, .far_z = s->camera.far_z, .height_px = (float)s->size.height};
+    view.has_shadows = th_crowd_view_light(s->crowd_view, &light);
+    view.ground = light.ground;
     th_camera_clip(&s->camera, (float)s->size.width / (float)s->size.height, view.clip_from_scene);
     th_camera_eye(&s->camera, view.eye);
     memcpy(view.to_light, light.to_light, sizeof view.to_light);

@@ -218,7 +218,6 @@ Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses)
         cr_expect(gpu->checked && gpu->moving && gpu->real_ns.count == 2, "%s", name[0]);
         cr_expect_eq(gpu->bones, scalar->bones);
         cr_expect_eq(gpu->palette_hash, scalar->palette_hash, "%s", name[0]);
-        cr_expect(json_is_true(json_object_get(gpu->own, "same_bytes")), "%s", name[0]);
         cr_expect(json_object_get(gpu->own, "gpu_us"), "%s", name[0]);
     }
     th_report_fini(&report);
