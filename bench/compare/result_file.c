@@ -19,6 +19,7 @@ static const struct {
     {"error_vs_source", offsetof(th_result_file_entry, error_vs_source)},
     {"error_px_p99", offsetof(th_result_file_entry, error_px_p99)},
     {"error_px_max", offsetof(th_result_file_entry, error_px_max)},
+    {"visible", offsetof(th_result_file_entry, visible)},
 };
 enum { ERRORS = sizeof errors / sizeof *errors };
 

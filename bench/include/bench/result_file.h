@@ -20,6 +20,7 @@ typedef struct th_result_file_entry {
     uint32_t ends[TH_REPORT_MAX_PROCESSES], process_count; /* as in th_row; at least 1 if there are samples */
     double max_error, error_vs_source;                     /* NaN: unknown */
     double error_px_p99, error_px_max;                     /* error on screen, pixels; NaN: unknown */
+    double visible;                                        /* characters; NaN: unknown */
     const char *palette_hash, *failure;                    /* NULL: none */
 } th_result_file_entry;
 

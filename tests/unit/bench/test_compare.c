@@ -694,6 +694,18 @@ Test(compare, other_numbers_of_threads_or_characters_are_refused)
     cr_expect(strstr(err.text, "row/0 has other characters in new.json than in old.json"), "%s", err.text);
 }
 
+Test(compare, other_characters_in_sight_are_a_failure)
+{
+    make_pair(2, 8, steady, steady_again);
+    for (int side = 0; side < 2; side++) {
+        p.reports[side].rows[0].own = json_pack("{s:i}", "visible", 20 - side);
+        p.reports[side].rows[1].own = json_pack("{s:i}", "visible", 20);
+    }
+    cr_assert_eq(compare(), TH_OK, "%s", err.text);
+    cr_expect_str_eq(p.result.changes[0].problem, "its picture has 19 characters, it had 20");
+    cr_expect_str_eq(p.result.changes[1].problem, "");
+}
+
 /* Another instruction set rounds otherwise, another scene has other palettes. */
 Test(compare, palettes_of_other_conditions_are_not_compared)
 {
