@@ -60,9 +60,9 @@ typedef struct source {
 
 /* What is drawn of a mesh at once: its first part, of who is out of sight in the shadow map. */
 typedef struct draw_call {
-    uint32_t mesh, count;                           /* count: instances */
-    uint32_t first_index, index_count, base_vertex; /* of the part, or ends of lines */
-    uint32_t commands; /* a buffer: one for each level, from first_index on, says all these; or 0 */
+    uint32_t mesh, count; /* count: instances */
+    th_render_mesh_lod triangles;
+    uint32_t commands, first_command; /* a buffer, in which one for each level says these; or 0 */
     bool is_skeleton, shadow_only, shares;
     th_ring_binding palettes, instances;
     size_t palette_stride;
@@ -374,10 +374,16 @@ static void draw_arrays(GLenum mode, uint32_t first, uint32_t count)
                               sizeof(th_indirect_command));
 }
 
-static void note(th_crowd_renderer *r, const draw_pass *pass, const draw_call *call)
+/* Keeps a call with the first part of the mesh. lod: of those of the part. */
+static void note(th_crowd_renderer *r, const draw_pass *pass, uint32_t lod, draw_call call)
 {
-    if (pass->into_map != call->shadow_only)
+    const th_upload_part *first = r->uploads[call.mesh].parts;
+    call.is_skeleton = pass->skeletons;
+    if (pass->contacts || (!pass->skeletons && first->material.alpha != pass->alpha) ||
+        pass->into_map != call.shadow_only)
         return;
+    if (!pass->skeletons)
+        call.triangles = first->mesh.lods[lod];
     if (r->call_count == r->call_capacity) {
         const uint32_t capacity = 2 * r->call_capacity + 64;
         draw_call *more = realloc(r->calls, capacity * sizeof *more);
@@ -386,20 +392,7 @@ static void note(th_crowd_renderer *r, const draw_pass *pass, const draw_call *c
         r->calls = more;
         r->call_capacity = capacity;
     }
-    r->calls[r->call_count++] = *call;
-}
-
-static void draw_instances(th_crowd_renderer *r, const draw_pass *pass, const draw_call *call, bool is_first)
-{
-    const GLsizei indices = (GLsizei)call->index_count, count = (GLsizei)call->count;
-    if (call->is_skeleton)
-        glDrawArraysInstanced(GL_LINES, 0, indices, count);
-    else
-        glDrawElementsInstancedBaseVertex(GL_TRIANGLES, indices, GL_UNSIGNED_INT,
-                                          (const void *)(call->first_index * sizeof(uint32_t)), count,
-                                          (GLint)call->base_vertex);
-    if (is_first)
-        note(r, pass, call);
+    r->calls[r->call_count++] = call;
 }
 
 /* Draws the levels of a part with as few calls as the number of influences of their vertices allows. first: command. */
@@ -451,19 +444,16 @@ static void draw_counted(th_crowd_renderer *r, const draw_pass *pass, const th_v
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
                 if (upload->parts[i].material.alpha == pass->alpha)
                     draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
-            if (pass->skeletons || (!pass->contacts && upload->parts[0].material.alpha == pass->alpha))
-                note(
-                    r, pass,
-                    &(draw_call){.mesh = m,
-                                 .first_index = first + map_levels +
-                                                (pass->skeletons ? TH_INDIRECT_SKELETON : TH_INDIRECT_PARTS) * commands,
-                                 .commands = indirect->commands,
-                                 .is_skeleton = pass->skeletons,
-                                 .shadow_only = pass->into_map,
-                                 .shares = true,
-                                 .palettes = {indirect->palettes, begin},
-                                 .instances = {indirect->instances, 0},
-                                 .palette_stride = mesh->palette_stride});
+            note(r, pass, 0,
+                 (draw_call){.mesh = m,
+                             .commands = indirect->commands,
+                             .first_command = first + map_levels +
+                                              (pass->skeletons ? TH_INDIRECT_SKELETON : TH_INDIRECT_PARTS) * commands,
+                             .shadow_only = pass->into_map,
+                             .shares = true,
+                             .palettes = {indirect->palettes, begin},
+                             .instances = {indirect->instances, 0},
+                             .palette_stride = mesh->palette_stride});
         }
         glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as below */
     }
@@ -491,36 +481,36 @@ static void draw_crowds(th_crowd_renderer *r, const draw_pass *pass, const th_vi
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, r->block_bytes, r->block_alignment, &chunk)) {
             const size_t instances = slot.offset + draw->instance_offset + chunk.first * sizeof(th_gpu_instance);
+            const GLsizei count = (GLsizei)chunk.count;
             bind_palettes(r, pass->with, (th_ring_binding){palettes.buffer, palettes.offset + chunk.offset},
                           chunk.bytes, chunk.lead, draw->palette_stride, draw->shared > 0);
             bind_mesh(upload, pass);
             glBindVertexBuffer(TH_UPLOAD_INSTANCES, slot.buffer, (GLintptr)instances, sizeof(th_gpu_instance));
             if (pass->contacts) {
                 glUniform1f(pass->with->footprint, draw->footprint);
-                glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, (GLsizei)chunk.count);
+                glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, count);
             }
-            draw_call call = {.mesh = draw->mesh,
-                              .is_skeleton = pass->skeletons,
-                              .count = chunk.count,
-                              .index_count = upload->line_end_count,
-                              .shadow_only = draw->shadow_only,
-                              .shares = draw->shared > 0,
-                              .palettes = {palettes.buffer, palettes.offset + chunk.offset + chunk.lead},
-                              .instances = {slot.buffer, instances},
-                              .palette_stride = draw->palette_stride};
             if (pass->skeletons)
-                draw_instances(r, pass, &call, true);
+                glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, count);
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++) {
                 const th_upload_part *part = &upload->parts[i];
                 if (part->material.alpha != pass->alpha)
                     continue;
                 set_material(pass, part);
                 glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
-                call.first_index = part->mesh.lods[lod].first_index;
-                call.index_count = part->mesh.lods[lod].index_count;
-                call.base_vertex = part->mesh.base_vertex;
-                draw_instances(r, pass, &call, i == 0);
+                glDrawElementsInstancedBaseVertex(
+                    GL_TRIANGLES, (GLsizei)part->mesh.lods[lod].index_count, GL_UNSIGNED_INT,
+                    (const void *)(uintptr_t)(part->mesh.lods[lod].first_index * sizeof(uint32_t)), count,
+                    (GLint)part->mesh.base_vertex);
             }
+            note(r, pass, lod,
+                 (draw_call){.mesh = draw->mesh,
+                             .count = (uint32_t)count,
+                             .shadow_only = draw->shadow_only,
+                             .shares = draw->shared > 0,
+                             .palettes = {palettes.buffer, palettes.offset + chunk.offset + chunk.lead},
+                             .instances = {slot.buffer, instances},
+                             .palette_stride = draw->palette_stride});
             /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
             glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
         }
@@ -734,7 +724,7 @@ static bool add_drawn(const th_crowd_renderer *r, const draw_call *call, th_draw
     for (uint32_t lod = TH_RENDER_MESH_LODS; !is_any && lod-- > 0;) {
         const th_render_mesh_lod *has =
             &upload->parts[0].mesh.lods[lod < upload->lod_count ? lod : upload->lod_count - 1];
-        if (has->first_index != call->first_index || has->index_count != call->index_count)
+        if (has->first_index != call->triangles.first_index || has->index_count != call->triangles.index_count)
             continue;
         one.coarsest = one.coarsest == TH_NO_INDEX ? lod : one.coarsest;
         one.finest = lod;
@@ -757,15 +747,15 @@ th_result th_crowd_renderer_read(const th_crowd_renderer *r, th_drawn **out, uin
     bool ok = (*out = calloc(1, sizeof **out)) != NULL;
     *out_count = 0;
     for (const draw_call *call = r->calls; ok && call < r->calls + r->call_count; call++) {
-        th_indirect_command commands[TH_RENDER_MESH_LODS] = {{call->index_count, call->count, call->first_index, 0, 0}};
+        th_indirect_command commands[TH_RENDER_MESH_LODS] = {
+            {call->triangles.index_count, call->count, call->triangles.first_index, 0, 0}};
         if (call->commands)
-            th_gpu_read_buffer((th_ring_binding){call->commands, call->first_index * sizeof *commands}, sizeof commands,
-                               commands);
+            th_gpu_read_buffer((th_ring_binding){call->commands, call->first_command * sizeof *commands},
+                               sizeof commands, commands);
         for (const th_indirect_command *c = commands; c < commands + TH_RENDER_MESH_LODS && ok; c++) {
             draw_call one = *call;
             one.count = c->instance_count;
-            one.first_index = c->first;
-            one.index_count = c->count;
+            one.triangles = (th_render_mesh_lod){c->first, c->count, 0};
             one.instances.offset += (call->is_skeleton ? c->base_vertex : c->base_instance) * sizeof(th_gpu_instance);
             ok = one.count == 0 || add_drawn(r, &one, out, out_count);
         }

@@ -56,12 +56,7 @@ static uint32_t find(const th_shown *s, uint32_t i, uint32_t ago, const th_drawn
                                    .scale = at.scale,
                                    .heading = {cosf(at.heading_rad), sinf(at.heading_rad)}}};
     const th_drawn *found = bsearch(&there, drawn, count, sizeof *drawn, by_place);
-    while (found && found > drawn && by_place(found - 1, &there) == 0)
-        found--;
-    for (; found && found < drawn + count && by_place(found, &there) == 0; found++)
-        if (who[found - drawn] == TH_NO_INDEX)
-            return (uint32_t)(found - drawn);
-    return TH_NO_INDEX;
+    return found && who[found - drawn] == TH_NO_INDEX ? (uint32_t)(found - drawn) : TH_NO_INDEX;
 }
 
 /* Who each of the drawn is, who[k], and what the reference says of it, sights[k]. */

@@ -20,23 +20,20 @@ static th_sight_view view(void)
     };
 }
 
-/* How far each plane is moves with the sphere's radius. */
+/* Inside, on the edge, and outside of each plane. */
 Test(sight, is_of_spheres_that_reach_into_all_half_spaces)
 {
     const float r = 0.5F, aside = 20 + r * sqrtf(2);
-    const float edges[][3] = {{-aside, 0, -20}, {aside, 0, -20}, {0, -aside, -20}, {0, aside, -20}, {0, 0, -0.5F}};
+    const float edges[][3] = {{-aside, 0, -20}, {aside, 0, -20}, {0, -aside, -20}, {0, aside, -20}};
     const th_sight_view v = view();
-    for (int e = 0; e < 5; e++) {
-        float out[3], in[3];
-        for (int i = 0; i < 3; i++) {
-            in[i] = edges[e][i] * (i == 2 && e == 4 ? 1.01F : i < 2 ? 0.999F : 1);
-            out[i] = edges[e][i] * (i == 2 && e == 4 ? 0.99F : i < 2 ? 1.001F : 1);
+    for (int e = 0; e < 4; e++)
+        for (int side = -1; side <= 1; side++) {
+            const float off = 1 + 1e-3F * (float)side;
+            const th_sight sight = th_sight_of(&v, (float[3]){off * edges[e][0], off * edges[e][1], -20}, r);
+            cr_expect(sight.may_be_seen == (side <= 0) && sight.must_be_seen == (side < 0), "%d, %d", e, side);
         }
-        cr_expect(th_sight_of(&v, in, r).must_be_seen, "%d", e);
-        cr_expect(!th_sight_of(&v, out, r).may_be_seen, "%d", e);
-        const th_sight on = th_sight_of(&v, edges[e], r);
-        cr_expect(on.may_be_seen && !on.must_be_seen, "%d", e);
-    }
+    cr_expect(th_sight_of(&v, (float[3]){0, 0, -0.51F}, r).must_be_seen);
+    cr_expect(!th_sight_of(&v, (float[3]){0, 0, -0.49F}, r).may_be_seen);
     cr_expect(th_sight_of(&v, (float[3]){0, 0, -100.4F}, r).must_be_seen);
     cr_expect(!th_sight_of(&v, (float[3]){0, 0, -100.7F}, r).may_be_seen);
 }
