@@ -230,16 +230,16 @@ bool th_shown_check(const th_shown *s, th_error *err)
     th_drawn *drawn;
     uint32_t count;
     th_crowd_view_await_stats(s->crowd_view);
-    if (th_crowd_renderer_read(th_crowd_view_get_parts(s->crowd_view).renderer, &drawn, &count, err) != TH_OK)
-        return false;
+    bool ok = th_crowd_renderer_read(th_crowd_view_get_parts(s->crowd_view).renderer, &drawn, &count, err) == TH_OK;
     uint32_t *who = calloc((size_t)count + 1, sizeof *who);
     th_sight *sights = calloc((size_t)count + 1, sizeof *sights);
-    bool ok = who && sights;
-    if (!ok)
+    if (ok && !(ok = who && sights))
         th_fail(err, TH_ERR_MEMORY, "no memory to check who is drawn");
-    qsort(drawn, count, sizeof *drawn, by_palette);
+    if (ok)
+        qsort(drawn, count, sizeof *drawn, by_palette);
     ok = ok && check_counts(s, drawn, count, err);
-    qsort(drawn, count, sizeof *drawn, by_place);
+    if (ok)
+        qsort(drawn, count, sizeof *drawn, by_place);
     ok = ok && find_drawn(s, drawn, count, who, sights, err);
     const uint32_t checked = count < SAMPLE ? count : SAMPLE;
     for (uint32_t n = 0; n < checked && ok; n++) { /* one of each of as many parts */
