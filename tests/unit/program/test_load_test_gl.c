@@ -171,7 +171,7 @@ static void expect_found(const char *words)
 Test(load_test_gl, finds_what_was_not_asked_for)
 {
     crowd.crowd.share_hz = 30;
-    crowd.crowd.far_lod = 0;
+    crowd.crowd.far_lod = crowd.crowd.shadow_pixels = 0;
     prepare(1, 300);
     renderer.frame(renderer.ctx, 10);
     const th_shown right = crowd.shown;
@@ -190,7 +190,7 @@ Test(load_test_gl, finds_what_was_not_asked_for)
     renderer.frame(renderer.ctx, 10);
     expect_found(NULL);
     crowd.shown.camera = right.camera;
-    expect_found("is in sight");
+    expect_found("is not drawn where it stands");
     crowd.shown = right;
     renderer.frame(renderer.ctx, 10);
     crowd.shown.size = (th_target_desc){.width = 2 * WIDTH, .height = 2 * HEIGHT};
