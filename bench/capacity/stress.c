@@ -67,7 +67,7 @@ static void show(void *ctx, const th_capacity_probe *probe)
 }
 
 /* Judges what the last frame has left, and some of those that follow: any of the next ones, since code that knew which
- * could leave out the others. Where frames are drawn, their memory cannot be read. */
+ * could leave out the others. */
 static void judge(stress_run *s)
 {
     const th_validate_run_desc validation = validation_of(s);

@@ -282,6 +282,8 @@ static bool check_palettes(const th_result_file_entry *a, const th_result_file_e
         snprintf(problem, size, "its error vs source grew from %.3g to %.3g", a->error_vs_source, b->error_vs_source);
     else if (has_palettes && strcmp(a->palette_hash, b->palette_hash) != 0)
         snprintf(problem, size, "its palettes changed: %s, was %s", b->palette_hash, a->palette_hash);
+    else if (a->visible < b->visible || a->visible > b->visible)
+        snprintf(problem, size, "its picture has %.0f characters, it had %.0f", b->visible, a->visible);
     out->has_same_palettes = has_palettes && !problem[0];
     return has_palettes || isfinite(b->max_error - a->max_error);
 }

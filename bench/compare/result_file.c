@@ -20,6 +20,7 @@ static const struct {
     {"error_px_p99", offsetof(th_result_file_entry, error_px_p99)},
     {"error_px_max", offsetof(th_result_file_entry, error_px_max)},
     {"bytes", offsetof(th_result_file_entry, bytes)},
+    {"visible", offsetof(th_result_file_entry, visible)},
 };
 enum { ERRORS = sizeof errors / sizeof *errors };
 

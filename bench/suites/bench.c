@@ -47,6 +47,7 @@ static uint32_t list_external(const th_external_benchmarks *external, bool of_po
             .run = benchmark->run,
             .timed_run = benchmark->timed_run,
             .after = benchmark->after,
+            .check = benchmark->check,
             .summarize = summarize_external,
             .destroy = benchmark->destroy,
         };

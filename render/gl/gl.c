@@ -384,6 +384,23 @@ void th_gl_finish(th_gl *gl)
     glFinish();
 }
 
+/* As if all of it were behind a picture in which nothing was drawn. */
+uint32_t th_gl_discard_begin(void)
+{
+    GLuint nothing;
+    glGenQueries(1, &nothing);
+    glBeginQuery(GL_ANY_SAMPLES_PASSED, nothing);
+    glEndQuery(GL_ANY_SAMPLES_PASSED);
+    glBeginConditionalRender(nothing, GL_QUERY_WAIT);
+    return nothing;
+}
+
+void th_gl_discard_end(uint32_t nothing)
+{
+    glEndConditionalRender();
+    glDeleteQueries(1, &nothing);
+}
+
 /* ---- errors and messages ----
  *
  * Messages are polled from the driver's log instead of delivered by a callback. So they arrive on this thread, and a

@@ -6,6 +6,8 @@
 #include "surroundings.h"
 #include "upload.h"
 
+#include <render/gpu_evaluator.h>
+
 #include <cglm/cglm.h>
 #include <shaders.h>
 
@@ -56,6 +58,16 @@ typedef struct source {
     const th_indirect *indirect; /* NULL: the above */
 } source;
 
+/* What is drawn of a mesh at once: its first part, of who is out of sight in the shadow map. */
+typedef struct draw_call {
+    uint32_t mesh, count; /* count: instances */
+    th_render_mesh_lod triangles;
+    uint32_t commands, first_command; /* a buffer, in which one for each level says these; or 0 */
+    bool is_skeleton, shadow_only, shares;
+    th_ring_binding palettes, instances;
+    size_t palette_stride;
+} draw_call;
+
 /* The crowd's depth seen from the sun. */
 typedef struct shadow {
     uint32_t pixels; /* width and height; 0: no shadows */
@@ -74,6 +86,8 @@ struct th_crowd_renderer {
     uint32_t alphas, variants; /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
     shadow shadow;
     GLuint palette_texture, empty_array; /* empty_array: a vertex array without attributes */
+    draw_call *calls;                    /* of the last picture */
+    uint32_t call_count, call_capacity;
     uint32_t upload_count;
     th_upload uploads[]; /* [mesh] */
 };
@@ -254,6 +268,7 @@ void th_crowd_renderer_destroy(th_crowd_renderer *r)
         glDeleteProgram(r->crowd[i / TH_UPLOAD_VARIANTS][i % TH_UPLOAD_VARIANTS].program);
     glDeleteTextures(1, &r->palette_texture);
     glDeleteVertexArrays(1, &r->empty_array);
+    free(r->calls);
     free(r);
 }
 
@@ -359,6 +374,27 @@ static void draw_arrays(GLenum mode, uint32_t first, uint32_t count)
                               sizeof(th_indirect_command));
 }
 
+/* Keeps a call with the first part of the mesh. lod: of those of the part. */
+static void note(th_crowd_renderer *r, const draw_pass *pass, uint32_t lod, draw_call call)
+{
+    const th_upload_part *first = r->uploads[call.mesh].parts;
+    call.is_skeleton = pass->skeletons;
+    if (pass->contacts || (!pass->skeletons && first->material.alpha != pass->alpha) ||
+        pass->into_map != call.shadow_only)
+        return;
+    if (!pass->skeletons)
+        call.triangles = first->mesh.lods[lod];
+    if (r->call_count == r->call_capacity) {
+        const uint32_t capacity = 2 * r->call_capacity + 64;
+        draw_call *more = realloc(r->calls, capacity * sizeof *more);
+        if (!more) /* a check misses it */
+            return;
+        r->calls = more;
+        r->call_capacity = capacity;
+    }
+    r->calls[r->call_count++] = call;
+}
+
 /* Draws the levels of a part with as few calls as the number of influences of their vertices allows. first: command. */
 static void draw_part_levels(const th_upload *upload, const draw_pass *pass, const th_upload_part *part,
                              const th_indirect_mesh *mesh, uint32_t first)
@@ -382,8 +418,7 @@ static void draw_part_levels(const th_upload *upload, const draw_pass *pass, con
 }
 
 /* Crowds of which the GPU knows the counts. */
-static void draw_counted(const th_crowd_renderer *r, const draw_pass *pass, const th_view *view,
-                         const th_indirect *indirect)
+static void draw_counted(th_crowd_renderer *r, const draw_pass *pass, const th_view *view, const th_indirect *indirect)
 {
     const uint32_t map_levels = pass->into_map ? TH_RENDER_MESH_LODS : 0; /* behind those of the picture, and twice */
     glBindBuffer(GL_DRAW_INDIRECT_BUFFER, indirect->commands);
@@ -409,13 +444,23 @@ static void draw_counted(const th_crowd_renderer *r, const draw_pass *pass, cons
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
                 if (upload->parts[i].material.alpha == pass->alpha)
                     draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
+            note(r, pass, 0,
+                 (draw_call){.mesh = m,
+                             .commands = indirect->commands,
+                             .first_command = first + map_levels +
+                                              (pass->skeletons ? TH_INDIRECT_SKELETON : TH_INDIRECT_PARTS) * commands,
+                             .shadow_only = pass->into_map,
+                             .shares = true,
+                             .palettes = {indirect->palettes, begin},
+                             .instances = {indirect->instances, 0},
+                             .palette_stride = mesh->palette_stride});
         }
         glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance)); /* as below */
     }
     glBindBuffer(GL_DRAW_INDIRECT_BUFFER, 0);
 }
 
-static void draw_crowds(const th_crowd_renderer *r, const draw_pass *pass, const th_view *view, const source *from)
+static void draw_crowds(th_crowd_renderer *r, const draw_pass *pass, const th_view *view, const source *from)
 {
     const th_ring_binding slot = from->indirect ? (th_ring_binding){0} : th_ring_get_binding(from->ring);
     if (from->indirect)
@@ -458,6 +503,14 @@ static void draw_crowds(const th_crowd_renderer *r, const draw_pass *pass, const
                     (const void *)(uintptr_t)(part->mesh.lods[lod].first_index * sizeof(uint32_t)), count,
                     (GLint)part->mesh.base_vertex);
             }
+            note(r, pass, lod,
+                 (draw_call){.mesh = draw->mesh,
+                             .count = (uint32_t)count,
+                             .shadow_only = draw->shadow_only,
+                             .shares = draw->shared > 0,
+                             .palettes = {palettes.buffer, palettes.offset + chunk.offset + chunk.lead},
+                             .instances = {slot.buffer, instances},
+                             .palette_stride = draw->palette_stride});
             /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
             glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
         }
@@ -483,7 +536,7 @@ static void use(const pipeline *with, const th_crowd_renderer *r, const th_view 
 }
 
 /* Draws parts of one alpha, of all variants of meshes; and the skeletons with those that are opaque. */
-static void draw_parts(const th_crowd_renderer *r, draw_pass pass, const th_view *view, const source *from)
+static void draw_parts(th_crowd_renderer *r, draw_pass pass, const th_view *view, const source *from)
 {
     const uint32_t how = 2u * (pass.alpha != TH_ALPHA_OPAQUE) + pass.into_map; /* of CROWD and so on */
     for (pass.variant = 0; pass.variant < TH_UPLOAD_VARIANTS; pass.variant++) {
@@ -554,6 +607,7 @@ static void draw_picture(th_crowd_renderer *r, const th_target *target, const th
     const bool has_shadows = r->shadow.pixels > 0, has_ground = view->ground_cell > 0;
     draw_pass pass = {.alpha = TH_ALPHA_OPAQUE, .into_map = true};
     mat4 clip_from_world, other;
+    r->call_count = 0;
     glEnable(GL_DEPTH_TEST);
 
     /* The shadow map, in which what is before the near plane is clamped to it. */
@@ -654,4 +708,57 @@ void th_crowd_renderer_draw_indirect(th_crowd_renderer *r, const th_target *targ
 {
     assert(r && target && view && indirect);
     draw_picture(r, target, view, &(source){.indirect = indirect});
+}
+
+/* ---- what was drawn ---- */
+
+static bool add_drawn(const th_crowd_renderer *r, const draw_call *call, th_drawn **out, uint32_t *count)
+{
+    const th_upload *upload = &r->uploads[call->mesh];
+    const bool is_any = call->shadow_only || call->is_skeleton;
+    th_gpu_instance *instances = malloc(call->count * sizeof *instances);
+    th_drawn *more = realloc(*out, (*count + (size_t)call->count) * sizeof *more);
+    *out = more ? more : *out;
+    th_drawn one = {.mesh = call->mesh, .shadow_only = call->shadow_only, .finest = is_any ? 0 : TH_NO_INDEX};
+    one.coarsest = is_any ? TH_RENDER_MESH_LODS : TH_NO_INDEX;
+    for (uint32_t lod = TH_RENDER_MESH_LODS; !is_any && lod-- > 0;) {
+        const th_render_mesh_lod *has =
+            &upload->parts[0].mesh.lods[lod < upload->lod_count ? lod : upload->lod_count - 1];
+        if (has->first_index != call->triangles.first_index || has->index_count != call->triangles.index_count)
+            continue;
+        one.coarsest = one.coarsest == TH_NO_INDEX ? lod : one.coarsest;
+        one.finest = lod;
+    }
+    if (instances && more)
+        th_gpu_read_buffer(call->instances, call->count * sizeof *instances, instances);
+    for (uint32_t k = 0; instances && more && k < call->count; k++) {
+        one.at = instances[k];
+        one.palette = call->palettes;
+        one.palette.offset += (call->shares ? one.at.palette : k) * call->palette_stride;
+        more[(*count)++] = one;
+    }
+    free(instances);
+    return instances && more;
+}
+
+th_result th_crowd_renderer_read(const th_crowd_renderer *r, th_drawn **out, uint32_t *out_count, th_error *err)
+{
+    assert(r && out && out_count);
+    bool ok = (*out = calloc(1, sizeof **out)) != NULL;
+    *out_count = 0;
+    for (const draw_call *call = r->calls; ok && call < r->calls + r->call_count; call++) {
+        th_indirect_command commands[TH_RENDER_MESH_LODS] = {
+            {call->triangles.index_count, call->count, call->triangles.first_index, 0, 0}};
+        if (call->commands)
+            th_gpu_read_buffer((th_ring_binding){call->commands, call->first_command * sizeof *commands},
+                               sizeof commands, commands);
+        for (const th_indirect_command *c = commands; c < commands + TH_RENDER_MESH_LODS && ok; c++) {
+            draw_call one = *call;
+            one.count = c->instance_count;
+            one.triangles = (th_render_mesh_lod){c->first, c->count, 0};
+            one.instances.offset += (call->is_skeleton ? c->base_vertex : c->base_instance) * sizeof(th_gpu_instance);
+            ok = one.count == 0 || add_drawn(r, &one, out, out_count);
+        }
+    }
+    return ok ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to read back what was drawn");
 }

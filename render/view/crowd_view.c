@@ -261,11 +261,10 @@ static void plan_poses(stage *s)
     th_crowd_view_stats *stats = &v->stats;
     const th_crowd_view_desc *d = &v->desc;
     const th_cull *cull = v->cull;
-    const bool has_budget = v->means && !v->is_repeatable;
+    const bool has_budget = v->means;
     const uint64_t allowed = has_budget ? th_budget_bones(&v->budget, d->budget.ms * 1e6, d->budget.bones) : 0;
-    /* From the last frame to this one, which says how much is lost by holding. Where nothing is to depend on the last,
-     * so long that nobody holds. */
-    const double frame_s = v->is_repeatable ? 1e9 : isnan(v->last_s) ? FRAME_S : fabs(s->time_s - v->last_s);
+    /* From the last frame to this one, which says how much is lost by holding. */
+    const double frame_s = isnan(v->last_s) ? FRAME_S : fabs(s->time_s - v->last_s);
     if (has_budget)
         th_budget_begin(&v->budget);
     if (v->held_at)
@@ -285,7 +284,7 @@ static void plan_poses(stage *s)
             list->posed_as = v->posed_as[list->own][way.level];
             list->shares = way.rate != TH_NO_INDEX && !behaves;
             list->rate = way.rate;
-            list->hold = v->is_repeatable ? 1 : way.hold;
+            list->hold = way.hold;
             stats->apart += way.rate != TH_NO_INDEX && behaves ? list->count : 0;
         }
         th_pose_plan_make(v->plan, v->jobs, s->time_s, cull->list, cull->draw_lists, cull->draw_list_count);
@@ -410,12 +409,6 @@ static void prepare_draws(const stage *s)
 
 /* ---- a frame ---- */
 
-void th_crowd_view_be_repeatable(th_crowd_view *v, bool is_repeatable)
-{
-    assert(v);
-    v->is_repeatable = is_repeatable;
-}
-
 void th_crowd_view_trace(th_crowd_view *v, th_tracer *tracer)
 {
     assert(v);
@@ -501,7 +494,7 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
             const uint64_t evaluate = th_clock_ns();
             th_frame_run(v->frame, time_s, palettes);
             v->stats.evaluate_ns = th_clock_ns() - evaluate;
-            if (v->means && !v->is_repeatable)
+            if (v->means)
                 th_budget_end(&v->budget, v->stats.bones, (double)v->stats.evaluate_ns);
         }
         if (is_measured)
@@ -528,8 +521,9 @@ bool th_crowd_view_pose(th_crowd_view *v, double time_s, const th_camera *camera
     return kept;
 }
 
-static void draw(th_crowd_view *v, const th_target *target)
+void th_crowd_view_draw(th_crowd_view *v, const th_target *target)
 {
+    assert(v && target);
     const uint64_t begin = th_tracer_begin(v->tracer, "draw");
     if (v->gpu_cull)
         th_crowd_renderer_draw_indirect(v->renderer, target, &v->view, th_gpu_cull_draws(v->gpu_cull, v->draw_models));
@@ -550,7 +544,7 @@ bool th_crowd_view_frame(th_crowd_view *v, double time_s, const th_camera *camer
     const bool kept =
         th_crowd_view_pose(v, time_s, camera, width, height) || th_crowd_view_pose(v, time_s, camera, width, height);
     if (kept)
-        draw(v, target);
+        th_crowd_view_draw(v, target);
     return kept;
 }
 
@@ -561,7 +555,7 @@ void th_crowd_view_redraw(th_crowd_view *v, const th_target *target)
     th_ring_reuse(v->ring);
     v->stats.cull_ns = v->stats.pose_ns = 0;
     v->stats.wait_ns = th_tracer_end(v->tracer) - begin;
-    draw(v, target);
+    th_crowd_view_draw(v, target);
 }
 
 /* ---- what others may know ---- */
@@ -589,11 +583,15 @@ th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *v)
         .scene = v->scene,
         .meshes = (const th_render_mesh *const *)v->meshes,
         .crowd = v->crowd,
+        .renderer = v->renderer,
+        .posed_models = v->posed_models,
+        .compiled_models = (const th_compiled_model *const *)v->compiled_models,
         .jobs = v->jobs,
         .palette = th_crowd_format(v->crowd),
         .evaluator = v->evaluator ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
         .culling = v->gpu_cull ? TH_EVALUATOR_GPU : TH_EVALUATOR_CPU,
         .gpu_mapping = v->evaluator ? th_gpu_evaluator_choice(v->evaluator) : (th_gpu_mapping_choice){0},
+        .behaviour = v->behaviour,
         .errors = v->visible_px,
     };
     if (v->renderer) {
@@ -619,6 +617,29 @@ void th_crowd_view_restore_blends(th_crowd_view *v, const th_blend_state *states
         th_behaviour_restore_blend(v->behaviour, m, &states[m]);
 }
 
+void th_crowd_view_place(const th_crowd_view *v, uint32_t instance, double time_s, th_instance_transform *at,
+                         th_sphere *sphere)
+{
+    assert(v && instance < v->scene->instance_count && at && sphere);
+    const th_sphere *of = &v->locomotions[v->motions[instance].locomotion].sphere;
+    th_layout_place(&v->layout, instance, instance + 1, time_s, at);
+    if (v->behaviour && v->walks) { /* where that has led it */
+        at->position[2] = walked_straight(v, instance, time_s);
+        if (v->weaves[instance].wave > 0)
+            th_layout_weave_to(&v->weaves[instance], (double)at->position[2], at);
+    }
+    *sphere = (th_sphere){{at->position[0], at->position[1] + at->scale * of->centre[1], at->position[2]},
+                          at->scale * (of->radius + hypotf(of->centre[0], of->centre[2]))};
+}
+
+bool th_crowd_view_light(const th_crowd_view *v, th_cull_light *out)
+{
+    assert(v && v->renderer && out);
+    memcpy(out->to_light, v->view.to_sun, sizeof out->to_light);
+    out->ground = v->view.ground_height;
+    return th_crowd_renderer_shadow_frustum(v->renderer, &v->view, &out->map);
+}
+
 /* ---- following a character ---- */
 
 th_follow_target th_crowd_view_follow_target(const th_crowd_view *v, uint32_t instance, double time_s)
@@ -627,12 +648,8 @@ th_follow_target th_crowd_view_follow_target(const th_crowd_view *v, uint32_t in
     const th_instance_motion *motion = &v->motions[instance];
     const th_locomotion *locomotion = &v->locomotions[motion->locomotion];
     th_instance_transform at;
-    th_layout_place(&v->layout, instance, instance + 1, time_s, &at);
-    if (v->behaviour && v->walks) { /* where that has led it */
-        at.position[2] = walked_straight(v, instance, time_s);
-        if (v->weaves[instance].wave > 0)
-            th_layout_weave_to(&v->weaves[instance], (double)at.position[2], &at);
-    }
+    th_sphere sphere;
+    th_crowd_view_place(v, instance, time_s, &at, &sphere);
     float far = 0; /* that root motion has moved the model from where the layout placed it */
     if (locomotion->loop_s > 0) {
         const th_playback playback = th_playback_of(locomotion->loop_s, motion->phase_s, motion->speed);

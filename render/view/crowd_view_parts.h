@@ -19,13 +19,6 @@ _Static_assert(TH_RENDER_MESH_LODS == TH_LOD_LEVELS, "a joint level for each");
 
 enum { TH_CROWD_VIEW_MAX_POSED = TH_CROWD_VIEW_MAX_MODELS * TH_LOD_LEVELS };
 
-/* What characters are posed and drawn as: their own model, or a joint level of it. */
-typedef struct th_posed_model {
-    const th_model *model;
-    uint32_t of;    /* index of their own */
-    uint32_t level; /* the finest with these joints */
-} th_posed_model;
-
 /* ---- culling by the GPU ----
  *
  * Lists on the GPU the characters that th_cull lists on the CPU, in the same order, and writes what posing and drawing
@@ -132,8 +125,7 @@ struct th_crowd_view {
     th_animation_budget budget;
     const th_crowd_view *budget_base; /* until it is complete: whose budget it then takes over; NULL: a new one */
     double last_s;                    /* time of the last frame; NaN: there was none */
-    bool is_repeatable;
-    th_gpu_instance *held_at; /* [instance] where it stood in its last own pose; NULL: nobody holds one */
+    th_gpu_instance *held_at;         /* [instance] where it stood in its last own pose; NULL: nobody holds one */
     th_jobs *jobs;
     th_frame *frame;
     th_draw *draws; /* [draw lists * most_hold] */

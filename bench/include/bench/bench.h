@@ -48,6 +48,7 @@ struct th_external_benchmark {
     void (*run)(void *subject, uint64_t frame);
     th_lap (*timed_run)(void *subject, uint64_t first, uint32_t iterations);
     void (*after)(void *subject);
+    void (*check)(void *subject, uint64_t frame);
     /* Adds fields to the row. baseline: NULL when it was not measured. */
     void (*summarize)(void *subject, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);

@@ -21,6 +21,7 @@ typedef struct th_result_file_entry {
     double max_error, error_vs_source;                     /* NaN: unknown */
     double error_px_p99, error_px_max;                     /* error on screen, pixels; NaN: unknown */
     double bytes;                                          /* memory that it took; NaN: unknown */
+    double visible;                                        /* characters; NaN: unknown */
     const char *palette_hash, *failure;                    /* NULL: none */
 } th_result_file_entry;
 

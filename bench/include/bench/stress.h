@@ -23,8 +23,7 @@
  * count, until one meets the budget, or MAX_WARM_UP of load_test_harness.c have run: this drains the driver's queue.
  *
  * For each number of threads, a crowd is posed and checked before anything is timed, and the crowd that was found once
- * more afterwards. The checks use ordinary memory even where frames are drawn, since memory that the GPU reads must not
- * be read back.
+ * more afterwards, in ordinary memory. What was drawn the renderer checks, after each run that counts.
  *
  * The error on screen is measured last of all, in frames of its own, which have no ticks: the crowd that was found is
  * made anew and posed from its first frame on, as many frames as a confirmation run has ticks. So nothing that was
@@ -71,7 +70,7 @@ typedef struct th_stress_renderer {
                         th_error *err);
     /* Records frames (th_tracer_frame_begin and _end) from now on; NULL: stops. */
     void (*trace)(void *ctx, th_tracer *tracer);
-    /* Fills in row->failure if pictures show what they should not. The frames so far have been timed. */
+    /* Fills in row->failure if frames show what they should not. Those so far have been timed. */
     void (*check)(void *ctx, th_row *row);
     /* Waits for all frames and destroys the crowd. Reports what failed meanwhile. */
     th_result (*finish)(void *ctx, th_error *err);

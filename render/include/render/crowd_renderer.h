@@ -90,4 +90,18 @@ bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *renderer, const t
 void th_crowd_renderer_draw(th_crowd_renderer *renderer, const th_target *target, const th_view *view,
                             const th_ring *ring, const th_draw *draws, uint32_t draw_count);
 
+/* ---- what was drawn, for checks ---- */
+
+/* A character of the last picture, as the calls that draw it name it. */
+typedef struct th_drawn {
+    th_gpu_instance at;
+    uint32_t mesh;
+    uint32_t finest, coarsest; /* levels of detail with the triangles that are drawn; TH_NO_INDEX: none has them */
+    bool shadow_only;          /* levels: all */
+    th_ring_binding palette;
+} th_drawn;
+
+/* Reads back from the buffers that are drawn from, which waits for the GPU. The caller frees *out. TH_ERR_MEMORY. */
+th_result th_crowd_renderer_read(const th_crowd_renderer *renderer, th_drawn **out, uint32_t *out_count, th_error *err);
+
 #endif

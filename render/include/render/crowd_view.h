@@ -4,6 +4,7 @@
 
 #include <anim/behaviour.h>
 #include <render/crowd_renderer.h>
+#include <render/cull.h>
 #include <render/gpu_evaluator.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
@@ -29,12 +30,22 @@ typedef struct th_crowd_behaviour {
 /* The most frames for which any pose is held; at least 1. The ring has as many slots more, less one. */
 uint32_t th_crowd_view_most_hold(const th_crowd_view_desc *desc);
 
+/* What characters are posed and drawn as: their own model, or a joint level of it. */
+typedef struct th_posed_model {
+    const th_model *model;
+    uint32_t of;    /* index of their own */
+    uint32_t level; /* the finest with these joints */
+} th_posed_model;
+
 /* What one is made of, and how it works: all of it once it is complete; scene, crowd and palette once it is prepared.
  * All pointers are borrowed. */
 typedef struct th_crowd_view_parts {
     const th_scene *scene;
     const th_render_mesh *const *meshes; /* [scene->compiled_model_count] of the models themselves, with warnings */
     const th_crowd *crowd;
+    const th_crowd_renderer *renderer;
+    const th_posed_model *posed_models; /* [mesh of the renderer] */
+    const th_compiled_model *const *compiled_models;
     th_jobs *jobs;
     th_format palette; /* these are resolved: not AUTO */
     th_fetch fetch;
@@ -42,6 +53,7 @@ typedef struct th_crowd_view_parts {
     size_t ring_bytes;
     th_evaluator evaluator, culling;   /* who poses, and who culls: CPU or GPU */
     th_gpu_mapping_choice gpu_mapping; /* how the GPU does that; zero where the CPU poses */
+    const th_behaviour *behaviour;     /* NULL: none */
     /* The errors of the visible characters in the last frame that was measured: stats.error.count of them, ascending */
     const float *errors;
 } th_crowd_view_parts;
@@ -74,9 +86,6 @@ void th_crowd_view_release(th_crowd_view *crowd_view,
 
 /* ---- drawing ---- */
 
-/* Whether frames do not depend on those before: the tolerance of the budget stays what it is, and no pose is held. */
-void th_crowd_view_be_repeatable(th_crowd_view *crowd_view, bool is_repeatable);
-
 /* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
 
@@ -98,7 +107,17 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
  * been the same. Not with poses that are held. */
 void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target);
 
+/* Draws what th_crowd_view_pose has posed. */
+void th_crowd_view_draw(th_crowd_view *crowd_view, const th_target *target);
+
 th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *crowd_view);
+
+/* Where a character stands, and a sphere around what it plays, at any heading: from the layout, whatever was drawn. */
+void th_crowd_view_place(const th_crowd_view *crowd_view, uint32_t instance, double time_s, th_instance_transform *at,
+                         th_sphere *sphere);
+
+/* The sun of the last picture. False: no shadows. */
+bool th_crowd_view_light(const th_crowd_view *crowd_view, th_cull_light *out);
 
 /* ---- following a character ---- */
 

@@ -10,6 +10,10 @@ const char *th_gl_kind_name(th_gl_kind kind); /* "window", "EGL device", "EGL su
 /* Waits until the GPU has done all work so far. */
 void th_gl_finish(th_gl *gl);
 
+/* What is drawn between is not drawn. end: takes what begin has returned. */
+uint32_t th_gl_discard_begin(void);
+void th_gl_discard_end(uint32_t nothing);
+
 /* A point in the GPU's work: after all calls so far. th_gl_passed waits at most timeout_ns for the GPU to reach it,
  * says whether it has, and frees it. */
 typedef struct th_gl_point th_gl_point;

@@ -15,6 +15,8 @@
  * error/<setting> is the crowd of 10_percent_visible, posed, with a setting that trades accuracy for time. Its error on
  * screen is measured before it is timed, over a second of frames.
  *
+ * What the last frame of a repetition has left, and a frame at any time, are held against the truth (frame_check.h).
+ *
  * Frames are pipelined as in an application: only the ring waits, for the picture of TH_RING_SLOTS frames ago. A
  * repetition begins with that many untimed frames in flight and ends with as many. So a frame's time is the interval
  * from one frame to the next, whether the CPUs or the GPU limit it. All times are wall time; `gpu_us` is the
@@ -22,8 +24,8 @@
  *
  * gpu/<mapping>/<palette>: the crowd of pose/ entries, posed by the compute shader. An iteration finds where each
  * character is in its clip, on one thread, uploads that and lets the GPU pose. Iterations are pipelined as frames are.
- * Palettes are read back before the timing and held against those of the scalar kernel and against double precision,
- * and those that timed iterations left are checked as well. */
+ * Palettes are read back before the timing and held against double precision, and those that timed iterations left are
+ * checked as well. */
 #ifndef TH_CLI_BENCH_FRAMES_H
 #define TH_CLI_BENCH_FRAMES_H
 

@@ -1,5 +1,8 @@
 #include "load_test_gl.h"
 
+#include <core/clock.h>
+#include <core/random.h>
+
 #include <math.h>
 
 /* Bytes for each character in the lists of motions, walks, weaves, spheres, transforms and visible characters. */
@@ -32,8 +35,9 @@ static void release(th_load_test_gl *c)
 static bool draw_frame(th_load_test_gl *c, uint64_t number)
 {
     th_jobs *jobs = th_crowd_view_get_parts(c->all).jobs;
+    th_shown_next(&c->shown, number, (double)number / TH_FRAME_RATE);
     th_tracer_frame_begin(c->picture.tracer, jobs, number);
-    const bool drawn = th_picture_draw(&c->picture, c->all, (double)number / TH_FRAME_RATE, &c->camera);
+    const bool drawn = th_picture_draw(&c->picture, c->all, (double)number / TH_FRAME_RATE, &c->shown.camera);
     th_tracer_frame_end(c->picture.tracer, jobs);
     return drawn;
 }
@@ -71,7 +75,10 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
         th_complain_of_meshes(c->all);
     c->has_complained = true;
     c->gpu_mapping = mapping;
-    c->camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture), HUGE_VAL);
+    c->shown.crowd_view = c->all;
+    c->shown.asked = desc;
+    c->shown.size = c->picture.size;
+    c->shown.camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture), HUGE_VAL);
     for (uint64_t slot = 0; slot < TH_RING_SLOTS; slot++)
         if (!draw_frame(c, slot))
             return th_fail(err, TH_ERR_MEMORY, "%s has no memory for the palettes of %u characters",
@@ -119,7 +126,7 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
     if (result != TH_OK)
         return result;
     for (uint32_t frame = 0; frame < asked->frames && !(asked->stop && *asked->stop); frame++) {
-        if (!th_crowd_view_pose(c->all, frame / TH_FRAME_RATE, &c->camera, size->width, size->height))
+        if (!th_crowd_view_pose(c->all, frame / TH_FRAME_RATE, &c->shown.camera, size->width, size->height))
             return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost frame %u", frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
         const th_screen_error_stats *e = &stats.error;
@@ -136,10 +143,19 @@ static void trace(void *ctx, th_tracer *tracer)
     th_crowd_view_trace(c->all, tracer);
 }
 
+/* What the last timed frame has left, and a frame at any time, behind others. */
 static void check(void *ctx, th_row *row)
 {
-    const th_load_test_gl *c = ctx;
-    th_picture_check(&c->picture, c->all, &c->camera, row);
+    th_load_test_gl *c = ctx;
+    th_error err;
+    bool ok = th_shown_check(&c->shown, &err);
+    const uint64_t number = th_random_bits(th_clock_ns(), 0) % TH_SHOWN_FRAMES;
+    for (uint32_t i = 0; i < TH_RING_SLOTS + th_crowd_view_most_hold(&c->crowd) && ok; i++)
+        draw_frame(c, number + i);
+    if (!ok || !th_shown_check(&c->shown, &err))
+        th_row_fail(row, "%s", err.text);
+    else
+        th_picture_check(&c->picture, c->all, &c->shown.camera, row);
 }
 
 static th_result finish(void *ctx, th_error *err)

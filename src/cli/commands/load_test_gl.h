@@ -2,6 +2,7 @@
 #ifndef TH_CLI_LOAD_TEST_GL_H
 #define TH_CLI_LOAD_TEST_GL_H
 
+#include "frame_check.h"
 #include "picture.h"
 
 #include <bench/stress.h>
@@ -13,8 +14,8 @@ typedef struct th_load_test_gl {
     th_picture picture;
     /* A view of one character, with the resources that all crowds on as many threads share; NULL: not yet made. */
     th_crowd_view *one;
-    th_crowd_view *all; /* NULL: no crowd */
-    th_camera camera;
+    th_crowd_view *all;         /* NULL: no crowd */
+    th_shown shown;             /* the last frame of `all` */
     bool has_complained;        /* of who poses, */
     th_gpu_mapping gpu_mapping; /* and how */
 } th_load_test_gl;

@@ -6,7 +6,6 @@
 #include <bench/figures.h>
 #include <core/build_checks.h>
 #include <core/clock.h>
-#include <core/random.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,20 +106,12 @@ json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, co
     return th_figures_json(figures, sizeof figures / sizeof *figures);
 }
 
-/* ---- whether it shows its own frame ---- */
+/* ---- whether its palettes stay until it is drawn ---- */
 
-enum { MOMENTS = 3600, WARM_UP = 4, BUSY_PIXELS = 1024 };
+enum { WARM_UP = 4, BUSY_PIXELS = 1024 };
 
-#define APART_S  0.37 /* between frames, so that they look different */
 #define BUSY_NS  200000000u
 #define GRACE_NS 1000000u /* the driver's own point in its work and ours are not reached at the same time */
-
-/* Writes all slots of the ring again. */
-static void pose_later(const th_picture *p, th_crowd_view *crowd_view, double time_s, const th_camera *camera)
-{
-    for (int after = 1; after <= TH_RING_SLOTS; after++)
-        th_crowd_view_pose(crowd_view, time_s - after * APART_S, camera, p->size.width, p->size.height);
-}
 
 /* Work that keeps the GPU busy: averaging the samples of a large target. */
 static void resolve(const th_picture *p, const th_target *target, uint32_t times)
@@ -130,45 +121,9 @@ static void resolve(const th_picture *p, const th_target *target, uint32_t times
     th_gl_swap(p->gl);
 }
 
-static void check_content(const th_picture *p, th_crowd_view *crowd_view, const th_camera *camera, double time_s,
-                          th_row *row)
-{
-    const size_t bytes = th_target_bytes(p->target);
-    uint8_t *alone = malloc(2 * bytes);
-    if (!alone) {
-        th_row_fail(row, "no memory to check its pictures");
-        return;
-    }
-    uint8_t *in_flight = alone + bytes;
-    th_crowd_view_be_repeatable(crowd_view, true);
-    /* All slots of the ring hold the frame that is read, so none can be the wrong one. */
-    for (int slot = 0; slot < TH_RING_SLOTS; slot++)
-        th_picture_draw(p, crowd_view, time_s, camera);
-    th_gl_finish(p->gl);
-    th_target_read(p->target, alone);
-    /* Frames are drawn before it, and all slots are written again before it is read. */
-    for (int before = TH_RING_SLOTS; before >= 0; before--)
-        th_picture_draw(p, crowd_view, time_s + before * APART_S, camera);
-    pose_later(p, crowd_view, time_s, camera);
-    th_target_read(p->target, in_flight);
-    th_crowd_view_be_repeatable(crowd_view, false);
-
-    size_t differing = 0;
-    for (size_t i = 0; i < bytes; i += 4)
-        differing += memcmp(alone + i, in_flight + i, 4) != 0;
-    if (differing > 0)
-        th_row_fail(
-            row,
-            "at %.0f s the picture shows palettes of another frame when frames are in flight: %zu of %zu pixels "
-            "differ",
-            time_s, differing, bytes / 4);
-    free(alone);
-}
-
-/* Whether a slot is written only after the GPU has read it. Palettes show whether it is only where a GPU is as late as
- * this; without one, vertices are moved when they are drawn. So the GPU is kept busy, and asked how far it is. */
-static void check_waiting(const th_picture *p, th_crowd_view *crowd_view, const th_camera *camera, double time_s,
-                          th_row *row)
+/* Palettes show it only where a GPU is that late; without one, vertices are moved when they are drawn. So the GPU is
+ * kept busy, and asked how far it is. */
+void th_picture_check(const th_picture *p, th_crowd_view *crowd_view, const th_camera *camera, th_row *row)
 {
     const th_target_desc size = {
         .width = BUSY_PIXELS, .height = BUSY_PIXELS, .samples = th_gl_get_info(p->gl)->max_samples};
@@ -182,21 +137,13 @@ static void check_waiting(const th_picture *p, th_crowd_view *crowd_view, const 
     resolve(p, busy, WARM_UP);
     th_gl_finish(p->gl);
     resolve(p, busy, 1 + (uint32_t)((uint64_t)BUSY_NS * WARM_UP / (th_clock_ns() - begin_ns)));
-    th_crowd_view_frame(crowd_view, time_s, camera, p->target);
+    th_crowd_view_frame(crowd_view, 0, camera, p->target);
     th_gl_point *drawn = th_gl_point_now(p->gl);
     th_picture_submit(p);
-    pose_later(p, crowd_view, time_s, camera);
+    for (int slot = 0; slot < TH_RING_SLOTS; slot++)
+        th_crowd_view_pose(crowd_view, 0, camera, p->size.width, p->size.height);
     if (!th_gl_passed(p->gl, drawn, GRACE_NS))
         th_row_fail(row, "palettes are written again before the GPU has drawn the frame that reads them");
     th_gl_finish(p->gl);
     th_target_destroy(busy);
-}
-
-void th_picture_check(const th_picture *p, th_crowd_view *crowd_view, const th_camera *camera, th_row *row)
-{
-    const double time_s = 10 + (double)(th_random_bits(th_clock_ns(), 0) % MOMENTS);
-    if (!row->failure[0])
-        check_content(p, crowd_view, camera, time_s, row);
-    if (!row->failure[0])
-        check_waiting(p, crowd_view, camera, time_s, row);
 }

@@ -37,9 +37,9 @@ void th_complain_of_evaluator(const th_crowd_view *crowd_view);
 /* For th_report.picture: size, settings, and the renderer that drew it. crowd: what the crowd view was made from. */
 json_t *th_picture_json(const th_picture *picture, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd);
 
-/* Checks that a picture shows its own frame: not the palettes of an earlier one, and not those of a later one that was
- * posed before the GPU had drawn it. Draws frames at moments of its own, and fills in row->failure. The caller's frames
- * must be finished or not be needed any more. */
+/* Checks that a slot is written only after the GPU has read it, so that no picture shows palettes of a later frame.
+ * Draws frames of its own, and fills in row->failure. The caller's frames must be finished or not be needed
+ * any more. */
 void th_picture_check(const th_picture *picture, th_crowd_view *crowd_view, const th_camera *camera, th_row *row);
 
 #endif

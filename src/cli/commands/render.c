@@ -1,5 +1,6 @@
 /* throng render: writes pictures of a crowd, without a window. */
 #include "cli/measuring.h"
+#include "frame_check.h"
 #include "picture.h"
 #include <cli/options.h>
 
@@ -28,6 +29,8 @@ typedef struct rendering {
     th_screen_error_stats error;                                      /* the largest of all measured frames */
     uint64_t evaluate_ns;
     double tolerance_px; /* the largest of all frames */
+    th_shown shown;
+    bool is_wrong; /* a check of it failed */
 } rendering;
 
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
@@ -37,6 +40,8 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     th_result result = TH_OK;
     th_tracer_frame_begin(r->tracer, jobs, frame);
     const double time_s = r->options->crowd.start_s + frame / file->frames_per_s;
+    th_shown_next(&r->shown, frame, time_s);
+    r->shown.camera = *camera;
     if (th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target)) {
         const uint64_t drawn = th_tracer_begin(r->tracer, "read");
         th_target_resolve(r->picture.target);
@@ -73,7 +78,8 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     r->evaluate_ns += stats.evaluate_ns;
     r->tolerance_px = stats.tolerance_px > r->tolerance_px ? stats.tolerance_px : r->tolerance_px;
     th_tracer_frame_end(r->tracer, jobs);
-    return result;
+    r->is_wrong = result == TH_OK && r->options->crowd.error_every > 0 && !th_shown_check(&r->shown, err);
+    return r->is_wrong ? err->code : result;
 }
 
 static th_result draw_frames(rendering *r, th_error *err)
@@ -286,6 +292,7 @@ int th_command_render(const th_options *o, th_run *run)
     if (result == TH_OK) {
         const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(&model_set, &o->crowd);
         result = th_crowd_view_build(&crowd, &o->behaviour, NULL, r.picture.gl, &r.crowd_view, &err);
+        r.shown = (th_shown){.crowd_view = r.crowd_view, .asked = crowd, .size = o->picture};
     }
     if (result == TH_OK) {
         th_complain_of_meshes(r.crowd_view);
@@ -299,6 +306,8 @@ int th_command_render(const th_options *o, th_run *run)
         result = draw_frames(&r, &err);
     th_tracer_next(r.tracer, "finish");
     int code = result == TH_OK ? th_output_write(run, &o->output, write_rendering, &r) : th_fail_with(&err);
+    if (r.is_wrong)
+        code = TH_EXIT_CHECK;
     if (code == TH_EXIT_GOOD && of_levels(&r, r.drawn) == 0) {
         th_complain("nothing is drawn: the camera sees no character");
         code = TH_EXIT_CHECK;

@@ -683,7 +683,9 @@ Test(compare, only_what_both_have_and_the_filter_lets_through_counts)
 /* What failed before and no longer does is fine. */
 Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
 {
-    make_pair(9, 8, steady, steady_again);
+    make_pair(10, 8, steady, steady_again);
+    for (int side = 0; side < 2; side++)
+        p.reports[side].rows[9].own = json_pack("{s:i}", "visible", 20 - side);
     p.reports[1].rows[0].palette_hash++;
     p.reports[1].rows[1].max_error *= 1.02;
     p.reports[1].rows[2].max_error *= 1.005; /* the last digits of a library */
@@ -700,6 +702,7 @@ Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
     strcpy(p.reports[1].rows[8].failure, "off by a metre");
     cr_assert_eq(compare(), TH_OK, "%s", err.text);
     cr_expect_str_eq(p.result.changes[0].problem, "its palettes changed: 1234567890abcdf0, was 1234567890abcdef");
+    cr_expect_str_eq(p.result.changes[9].problem, "its picture has 19 characters, it had 20");
     cr_expect_str_eq(p.result.changes[1].problem, "its error grew from 0.0001 to 0.000102");
     cr_expect_str_eq(p.result.changes[2].problem, "");
     cr_expect_str_eq(p.result.changes[3].problem, "");
@@ -711,7 +714,7 @@ Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
     expect_verdict(7, TH_VERDICT_UNTIMED);
     cr_expect_str_eq(p.result.changes[8].problem, "it failed: off by a metre");
     expect_verdict(8, TH_VERDICT_ONLY_NEW);
-    cr_expect_eq(p.result.problems, 5);
+    cr_expect_eq(p.result.problems, 6);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_SLOWER], 0);
     cr_expect_eq(th_comparison_outcome(&p.result), TH_OUTCOME_BAD);
 }

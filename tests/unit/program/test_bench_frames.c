@@ -88,8 +88,6 @@ static void expect_picture(const th_report *report, const char *name, uint32_t p
     cr_expect_eq(row->real_ns.count, 2);
     cr_expect_eq(row->characters, 12 * per_visible, "%s", name);
     cr_expect_eq(row->bones, row->characters * forward->bones / 12);
-    cr_expect(many ? !row->checked : row->checked && row->moving && row->palette_hash == forward->palette_hash, "%s",
-              name);
     if (per_visible != 10)
         cr_expect_float_eq(
             figure(row, "vs_redraw"),
@@ -121,7 +119,6 @@ Test(bench_frames, say_what_they_drew_and_where_the_time_went)
     }
     expect_picture(&report, "frame/10_percent_visible/posed", 10, &report.rows[0]);
     const json_t *gpu = row_of(&report, "frame/1_percent_visible/gpu")->own;
-    cr_expect(json_is_true(json_object_get(gpu, "same_bytes")));
     cr_expect(json_is_string(json_object_get(gpu, "gpu_mapping")));
     cr_expect(json_is_null(json_object_get(gpu, "gpu_us")), "llvmpipe's clock is not trusted");
     cr_expect_eq(json_integer_value(json_object_get(report.picture, "width")), 64);
@@ -221,7 +218,6 @@ Test(bench_frames, the_gpu_poses_what_the_scalar_kernel_poses)
         cr_expect(gpu->checked && gpu->moving && gpu->real_ns.count == 2, "%s", name[0]);
         cr_expect_eq(gpu->bones, scalar->bones);
         cr_expect_eq(gpu->palette_hash, scalar->palette_hash, "%s", name[0]);
-        cr_expect(json_is_true(json_object_get(gpu->own, "same_bytes")), "%s", name[0]);
         cr_expect(json_object_get(gpu->own, "gpu_us"), "%s", name[0]);
     }
     th_report_fini(&report);

@@ -161,6 +161,47 @@ Test(load_test_gl, counts_the_memory_of_errors)
     }
 }
 
+/* What is said of the frame that was drawn, and what must then be found. */
+static void expect_found(const char *words)
+{
+    const bool ok = th_shown_check(&crowd.shown, &err);
+    cr_expect(words ? !ok && strstr(err.text, words) : ok, "%s: %s", words ? words : "right", err.text);
+}
+
+Test(load_test_gl, finds_what_was_not_asked_for)
+{
+    crowd.crowd.share_hz = 30;
+    crowd.crowd.far_lod = crowd.crowd.shadow_pixels = 0;
+    prepare(1, 300);
+    renderer.frame(renderer.ctx, 10);
+    const th_shown right = crowd.shown;
+    expect_found(NULL);
+    crowd.shown.asked.share_hz = 240;
+    expect_found("double-precision reference");
+    crowd.shown = right;
+    crowd.shown.asked.far_lod = 10;
+    expect_found("double-precision reference");
+    crowd.shown = right;
+    crowd.shown.moments_s[0] += 0.2;
+    expect_found("double-precision reference");
+    crowd.shown = right;
+    th_camera_turn(&crowd.shown.camera, 0.3F, 0);
+    expect_found("is drawn and is out of sight");
+    renderer.frame(renderer.ctx, 10);
+    expect_found(NULL);
+    crowd.shown.camera = right.camera;
+    expect_found("is not drawn where it stands");
+    crowd.shown = right;
+    renderer.frame(renderer.ctx, 10);
+    crowd.shown.size = (th_target_desc){.width = 2 * WIDTH, .height = 2 * HEIGHT};
+    expect_found("level of detail");
+    crowd.shown = right;
+    crowd.shown.asked.count--;
+    expect_found("somebody is drawn");
+    crowd.shown = right;
+    finish();
+}
+
 /* What many crowds share is nobody's alone: one of them goes, or the number of threads changes. */
 Test(load_test_gl, draws_the_same_whoever_was_there_before)
 {

@@ -99,6 +99,18 @@ CHECK(target, antialiasing_averages_light)
     glDeleteProgram(program);
 }
 
+CHECK(target, shows_nothing_that_is_discarded)
+{
+    th_target *target = make_target(WIDTH, HEIGHT, 0);
+    clear_top_row_apart(target, WIDTH, HEIGHT);
+    glDisable(GL_SCISSOR_TEST);
+    const uint32_t nothing = th_gl_discard_begin();
+    glClear(GL_COLOR_BUFFER_BIT);
+    th_gl_discard_end(nothing);
+    picture = read_target(target);
+    expect_pixel(WIDTH, 0, 1, below);
+}
+
 CHECK(target, has_depth_of_32_bit_float)
 {
     for (uint32_t samples = 0; samples <= 4; samples += 4) {
