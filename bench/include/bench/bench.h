@@ -8,6 +8,7 @@
  *                        l3 and memory. With pose/ they give a roofline
  *   interp/<mode>/<isa>  all tracks in one mode: compiled, or in double precision where <isa> is "exact"
  *   crowd/<count>        this many characters, whatever the scene says, on the best instruction set
+ *   threads/<count>      posed on 2 or all threads
  *   play/<how>           forward; or random: at a random time each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
