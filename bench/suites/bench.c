@@ -90,6 +90,7 @@ static void plan_init(plan *p, const char *filter, const th_external_benchmarks 
     p->pose_count += add(p, th_variation_entries(p->entries + p->count), filter);
     if (filter && strncmp(filter, "^" TH_REFERENCE_PREFIX, strlen("^" TH_REFERENCE_PREFIX)) == 0)
         add(p, th_reference_entries(p->entries + p->count), filter);
+    add(p, th_load_entries(p->entries + p->count), filter);
     p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
     p->external_count += add(p, list_external(external, false, p->entries + p->count), filter);
 }
