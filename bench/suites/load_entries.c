@@ -86,11 +86,16 @@ static th_result start(load *l, th_error *err)
     return run_program(l, (const char *const[]){"throng", "--version", NULL}, &used, err);
 }
 
-/* The peak of a new process begins with that of the one that it was forked from. */
+/* The peak of a new process begins with that of ours, which 5 sets back to what we have now (proc(5)). */
 static th_result pose_crowd(load *l, th_error *err)
 {
     static const char *const words[] = {"throng", "bench", "--dry-run", "--filter", "^crowd/10000$", NULL};
     struct rusage used = {0}, own;
+    FILE *peak = fopen("/proc/self/clear_refs", "w");
+    if (peak) {
+        fputc('5', peak);
+        fclose(peak);
+    }
     const th_result result = run_program(l, words, &used, err);
     getrusage(RUSAGE_SELF, &own);
     l->bytes = used.ru_maxrss > own.ru_maxrss ? (double)used.ru_maxrss * 1024 : 0;
