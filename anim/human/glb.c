@@ -1,6 +1,6 @@
 /* One bufferView and one accessor for each array of numbers. Joints are the first nodes, in their order; the mesh has
  * one behind them. Sections are those of the glTF 2.0 specification. */
-#include "glb.h"
+#include <anim/glb.h>
 
 #include <core/file.h>
 

@@ -3,8 +3,8 @@
  *
  * For tests and for other engines it writes a file that ends in .glb as binary glTF, also of a synthetic model:
  * `human synthetic:joints=8,clips=2 model.glb`, with the keys of `throng help synthetic`. */
-#include "glb.h"
 #include "parts.h"
+#include <anim/glb.h>
 
 #include <anim/archive.h>
 #include <anim/synthetic_text.h>

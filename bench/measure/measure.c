@@ -69,6 +69,9 @@ th_lap th_measure_frames(const th_measure_desc *desc, const th_subject *s, uint6
     return (th_lap){real, th_clock_cpu_ns() - cpu};
 }
 
+/* Threads of other pools that go to sleep in a repetition take less. */
+#define WAKING_NS 500000.0
+
 /* queue: open; its longest delay is added to *queued_ns. NULL: it is not wanted. What times itself, or laps only, is
  * not what is between two readings. */
 static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations,
@@ -79,7 +82,11 @@ static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t 
         s->before(s->ctx);
     if (is_queued)
         th_runqueue_delay_begin(queue);
+    const uint64_t caller_ns = th_clock_thread_cpu_ns(), all_ns = th_clock_cpu_ns();
     const th_lap sum = th_measure_frames(desc, s, first, iterations);
+    const uint64_t all = th_clock_cpu_ns() - all_ns, caller = th_clock_thread_cpu_ns() - caller_ns;
+    s->row->caller_cpu_ns += caller;
+    s->row->others_cpu_ns += all > caller ? all - caller : 0;
     if (is_queued)
         *queued_ns += th_runqueue_delay_max(queue);
     if (s->after)
@@ -227,6 +234,11 @@ bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
         for (uint32_t s = 0; s < row->core_clock_ns.count; s++)
             if (!(row->core_clock_ns.values[s] > 0)) /* the CPU clock's resolution is too coarse: none is known */
                 row->core_clock_ns.count = 0;
+        if (row->threads == 1 && !row->has_helpers && !row->failure[0] &&
+            (double)row->others_cpu_ns >
+                TH_REPORT_ONE_THREAD * (double)row->caller_cpu_ns + WAKING_NS * row->real_ns.count)
+            th_row_fail(row, "it is of one thread, but others used %.3g times as much CPU time: it did not work alone",
+                        (double)row->others_cpu_ns / (double)row->caller_cpu_ns);
         if (!is_whole)
             th_row_interrupt(row);
     }

@@ -2,9 +2,12 @@
 
 #include <bench/interference.h>
 #include <core/cache_line.h>
+#include <core/clock.h>
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifdef __SSE2__
@@ -108,6 +111,37 @@ static int stream_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ct
 #endif
 }
 
+/* ---- plain writes ---- */
+
+/* 0: by the C library, 1: by plain stores, 2: past the caches. */
+static void write_plainly(char *at, size_t bytes, int value, int way)
+{
+    const word w = {(uint64_t)value, 1};
+    for (word *to = (word *)(void *)at, *end = to + bytes / sizeof w; way > 0 && to < end; to++)
+#ifdef __SSE2__
+        if (way == 2)
+            _mm_stream_si128((__m128i *)(void *)to, (__m128i)w);
+        else
+#endif
+            *to = w;
+    if (way == 0)
+        memset(at, value, bytes);
+}
+
+double th_plain_write_ns(void *at, size_t bytes, size_t piece, bool streams)
+{
+    const int passes = (int)(1 + ((size_t)16 << 20) / bytes);
+    double least_ns = HUGE_VAL;
+    for (int way = streams ? 2 : 0; way < (streams ? 3 : 2); way++) {
+        const uint64_t begin_ns = th_clock_cpu_ns();
+        for (int pass = 0; pass < passes; pass++)
+            for (size_t done = 0; done < bytes; done += piece)
+                write_plainly((char *)at + done, lesser(piece, bytes - done), pass, way);
+        least_ns = fmin(least_ns, (double)(th_clock_cpu_ns() - begin_ns) / passes);
+    }
+    return least_ns;
+}
+
 /* ---- repetitions ---- */
 
 /* A pool that moves the block in one way. */
@@ -128,7 +162,7 @@ static void move(void *ctx, uint64_t pass)
 static void begin_repetition(void *ctx)
 {
     const transfer *m = ctx;
-    if (m->waits_quiescent)
+    if (m->waits_quiescent || th_jobs_threads(m->jobs) == 1) /* which is to work alone */
         th_wait_quiescent();
     th_jobs_frame_begin(m->jobs);
 }

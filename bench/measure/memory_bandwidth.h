@@ -18,6 +18,12 @@ typedef struct th_bandwidth_desc {
     th_measure_desc measure;
 } th_bandwidth_desc;
 
+/* CPU time in nanoseconds in which the C library or plain stores, whatever is faster, write `bytes` bytes, `piece` by
+ * `piece`; streams: past the caches. What limits are held against: it shares nothing with them. Limits and this differ
+ * by less than TH_PLAIN_WRITE_MOST times. */
+#define TH_PLAIN_WRITE_MOST 1.5
+double th_plain_write_ns(void *at, size_t bytes, size_t piece, bool streams);
+
 /* Fills in a row for each pool and kind, by pool: an iteration moves the whole block once. */
 th_result th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *err);
 

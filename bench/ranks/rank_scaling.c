@@ -150,6 +150,8 @@ static void analyze(const th_rank_scaling *s, th_rank_point *p, uint32_t frames,
     p->speed_up = (p->characters / p->frame_ns) / (first->characters / first->frame_ns);
     p->efficiency = p->speed_up * first->ranks / p->ranks;
     p->pop = pop_of(p, first);
+    if (p->efficiency > TH_REPORT_MAX_EFFICIENCY) /* it cannot be: the first point was disturbed */
+        p->speed_up = p->efficiency = p->pop.values[TH_POP_COMPUTATION] = (double)NAN;
 }
 
 bool th_rank_scaling_analyze(th_rank_scaling *s)

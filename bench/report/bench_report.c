@@ -15,7 +15,7 @@ static th_row_view view_of(const th_row *row)
     if (strncmp(row->name, "ceiling/", 8) == 0)
         return TH_ROW_JSON; /* in no table of its own */
     if (row->characters == 0)
-        return TH_ROW_JOB;
+        return strncmp(row->name, "jobs/", 5) == 0 ? TH_ROW_JOB : TH_ROW_LOAD;
     if (strncmp(row->name, "frame/", 6) == 0)
         return TH_ROW_FRAME;
     if (strncmp(row->name, "error/", 6) == 0)
@@ -159,7 +159,7 @@ static void add_kernel(th_sheet *sheet, const th_report *report, const th_row *r
         TH_COLUMN(">writes B/bone", TH_REAL(palettes / bones, "%.1f")),
         TH_COLUMN(">GFLOP/s", TH_REAL(rate / 1e9, "%.1f")),
         TH_COLUMN(">peak", TH_REAL(peak / 1e9, "%.1f")),
-        TH_COLUMN(">of roof", TH_SHARE(rate / roof, "%.*f %%")),
+        TH_COLUMN(">of roof", TH_SHARE(rate > TH_REPORT_MAX_EFFICIENCY * roof ? (double)NAN : rate / roof, "%.*f %%")),
         TH_COLUMN("<roof", TH_TEXT(limit)),
     };
     TH_SHEET_ADD(sheet, figures);
@@ -196,7 +196,7 @@ static bool print_roofline(const th_report *report, th_output_format format, FIL
     th_write_line(
         file, format,
         "Roof: what the multiply-adds alone take on that instruction set, or the keys or palettes alone, in CPU "
-        "time.");
+        "time. \"-\": above it, which cannot be: what it is held against was disturbed.");
     return printed;
 }
 
@@ -398,6 +398,7 @@ bool th_bench_print(const th_report *report, th_output_format format, FILE *file
     else {
         for (th_row_view view = TH_ROW_POSE; view <= TH_ROW_JOB; view = 2 * view)
             printed = print_view(report, view, format, file) && printed;
+        printed = print_view(report, TH_ROW_LOAD, format, file) && printed;
         printed = print_roofline(report, format, file) && printed;
         printed = print_schedulers(report, format, file) && printed;
         if (report->picture)
@@ -448,7 +449,7 @@ void th_bench_printer_add(void *printer, const th_report *report, uint32_t first
     th_sheet sheet = {0};
     for (uint32_t r = first; r < first + count; r++) {
         const th_row *row = &report->rows[r];
-        if (row->failure[0])
+        if (row->failure[0] || view_of(row) == TH_ROW_JSON)
             continue;
         if (!p->last || (int)view_of(row) != p->view) {
             p->failed |= !th_sheet_write_more(&sheet, p->format, &p->widths, p->file);
@@ -470,6 +471,7 @@ bool th_bench_printer_end(th_bench_printer *p, const th_report *report)
 {
     assert(p && report);
     print_pending_schedulers(p, report);
+    p->failed |= !print_roofline(report, p->format, p->file);
     p->failed |= !th_report_print_counters(report, p->format, p->file);
     print_notes(report, p->format, p->file);
     th_report_print_warnings(report, p->format, p->file);

@@ -247,7 +247,7 @@ double th_row_own(const th_row *row, const char *name)
 static double bone_ns_of(const th_report *report, const char *name)
 {
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (strcmp(report->rows[r].name, name) == 0)
+        if (strcmp(report->rows[r].name, name) == 0 && !report->rows[r].failure[0])
             return th_samples_stats(&report->rows[r].real_ns).median / (double)report->rows[r].bones;
     return (double)NAN;
 }
@@ -258,7 +258,7 @@ bool th_row_is_external(const th_row *row)
 }
 
 /* Of f32 palettes, so not of entries with smaller ones. What other programs write is not known. */
-double th_row_memory_floor_ns(const th_report *report, const th_row *row)
+static double floor_ns_of(const th_report *report, const th_row *row)
 {
     const char *format = strrchr(row->name, '/');
     bool is_known = !th_row_is_external(row);
@@ -268,11 +268,21 @@ double th_row_memory_floor_ns(const th_report *report, const th_row *row)
                     : (double)NAN;
 }
 
+bool th_row_is_below_floor(const th_report *report, const th_row *row)
+{
+    return bone_ns_of(report, row->name) * TH_REPORT_MAX_EFFICIENCY < floor_ns_of(report, row);
+}
+
+double th_row_memory_floor_ns(const th_report *report, const th_row *row)
+{
+    return th_row_is_below_floor(report, row) ? (double)NAN : floor_ns_of(report, row);
+}
+
 enum {
     JSON = TH_ROW_JSON | TH_ROW_CSV,
     POSES = TH_ROW_POSE | TH_ROW_VARIATION,
     FRAMES = TH_ROW_FRAME | TH_ROW_ERROR,
-    TIMED = POSES | TH_ROW_JOB | FRAMES,
+    TIMED = POSES | TH_ROW_JOB | FRAMES | TH_ROW_LOAD,
     CHECKED = POSES | TH_ROW_DRY,
     NAMED = TH_ROW_CSV | TIMED | TH_ROW_DRY,
 };
@@ -325,6 +335,8 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
         {NULL, ">visible", TH_DIGITS(th_row_own(row, "visible")), FRAMES},
         {"median_ns", ">us/call", TH_SCALED(real.median, 1e3, "%.2f"), TH_ROW_CSV | TH_ROW_JOB},
         {NULL, ">ms/frame", TH_SCALED(real.median, 1e6, "%.3f"), FRAMES},
+        {NULL, ">ms", TH_SCALED(real.median, 1e6, "%.3f"), TH_ROW_LOAD},
+        {NULL, ">bytes", TH_DIGITS(th_row_own(row, "bytes")), TH_ROW_LOAD},
         {"median_low_ns", NULL, TH_NUMBER(ci.low), TH_ROW_CSV},
         {"median_high_ns", NULL, TH_NUMBER(ci.high), TH_ROW_CSV},
         {"interval_unit", NULL, TH_TEXT(th_row_interval_unit(row)), TH_ROW_CSV},

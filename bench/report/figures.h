@@ -17,6 +17,7 @@ typedef enum th_row_view {
     TH_ROW_FRAME = 32,
     TH_ROW_ERROR = 64, /* settings and their error on screen */
     TH_ROW_DRY = 128,  /* the table of a dry run */
+    TH_ROW_LOAD = 256, /* what comes before frames */
 } th_row_view;
 
 /* Adds the entry to a sheet of a view. ns: the time of an iteration in TH_ROW_JSON; else ignored. */
@@ -25,8 +26,11 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
 /* A field of th_row.own; NaN if it is no number or missing. */
 double th_row_own(const th_row *row, const char *name);
 
-/* The time to write the palette entry of a bone and nothing else, the faster of two ways; NaN: unknown. */
+/* The time to write the palette entry of a bone and nothing else, the faster of two ways; NaN: unknown, or the row is
+ * below it, which cannot be. */
 double th_row_memory_floor_ns(const th_report *report, const th_row *row);
+
+bool th_row_is_below_floor(const th_report *report, const th_row *row);
 
 /* Whether another program was measured, which timed itself. */
 bool th_row_is_external(const th_row *row);
@@ -54,6 +58,7 @@ typedef struct th_scale_figures {
     th_figure all[TH_SCALE_MAX_FIGURES];
     uint32_t count;
     char threads[16], palette_sum[40]; /* texts of some */
+    th_scale_point shown;              /* the point without what cannot be */
 } th_scale_figures;
 
 void th_scale_figures_of(const th_scale *scale, const th_scale_curve *curve, uint32_t index, th_scale_point *point,

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 
 static double median_of(const th_rank_point *p, th_rank_stage stage)
 {
@@ -122,9 +123,10 @@ bool th_rank_scaling_print(const th_rank_scaling *s, th_output_format format, FI
     printed = th_sheet_write(&shares, format, file) && printed;
     fputc('\n', file);
 
-    char efficiency[64];
-    snprintf(efficiency, sizeof efficiency, ", efficiency %.1f %%, %s scaling", 100 * last->efficiency,
-             s->is_weak ? "weak" : "strong");
+    char efficiency[96] = ", efficiency left out: it cannot be";
+    if (isfinite(last->efficiency))
+        snprintf(efficiency, sizeof efficiency, ", efficiency %.1f %%, %s scaling", 100 * last->efficiency,
+                 s->is_weak ? "weak" : "strong");
     th_write_line(file, format,
                   "Figure of merit: %.4g bones/s on %u rank%s of %u thread%s, grind time %.4g ns a bone and thread%s.",
                   last->bones_per_s, last->ranks, th_plural(last->ranks), s->threads, th_plural(s->threads),

@@ -20,6 +20,26 @@ void th_row_fail(th_row *row, const char *format, ...)
     va_end(args);
 }
 
+void th_row_leave_out(th_row *row)
+{
+    static const struct {
+        const char *name;
+        double most;
+    } figures[] = {{"efficiency", TH_REPORT_MAX_EFFICIENCY},
+                   {"efficiency_at_p90", TH_REPORT_MAX_EFFICIENCY},
+                   {"overhead_ns", HUGE_VAL},
+                   {"chunk_ns", HUGE_VAL}};
+    for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+        const double value = th_row_own(row, figures[f].name);
+        if (!(value < 0 || value > figures[f].most))
+            continue;
+        row->impossible = figures[f].name;
+        row->own = th_json_set(row->own, figures[f].name, json_null());
+        if (value > 1 && json_object_get(row->own, "speed_up"))
+            row->own = th_json_set(row->own, "speed_up", json_null());
+    }
+}
+
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err)
 {
     assert(report);

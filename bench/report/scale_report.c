@@ -38,12 +38,30 @@ static const char *counter_name(uint32_t counter)
     return th_counter_name((th_counter)counter);
 }
 
+/* Without what cannot be: an efficiency far above 1, and what says the same. */
+static th_scale_point shown_of(const th_scale_point *p)
+{
+    th_scale_point shown = *p;
+    if (!(p->efficiency > TH_REPORT_MAX_EFFICIENCY))
+        return shown;
+    shown.speed_up = shown.efficiency = shown.karp_flatt = (double)NAN;
+    shown.efficiency_interval = (th_interval){(double)NAN, (double)NAN};
+    for (int f = 0; f < TH_POP_COUNT; f++)
+        if (shown.pop.values[f] > TH_REPORT_MAX_EFFICIENCY) {
+            shown.pop.values[f] = (double)NAN;
+            shown.pop.intervals[f] = shown.efficiency_interval;
+        }
+    return shown;
+}
+
 void th_scale_figures_of(const th_scale *scale, const th_scale_curve *curve, uint32_t index, th_scale_point *p,
                          bool is_table, th_scale_figures *out)
 {
+    th_scale_point *const s = &out->shown;
+    *s = shown_of(p);
     const th_row *row = &scale->report.rows[index];
     const double half_width = is_table ? th_row_ci_half_width(row) : (double)NAN;
-    const th_estimate efficiency = {p->efficiency, p->efficiency_interval.low, p->efficiency_interval.high};
+    const th_estimate efficiency = {s->efficiency, s->efficiency_interval.low, s->efficiency_interval.high};
     const unsigned shared = scale->share_hz > 0 ? TABLE | JSON : 0;
     snprintf(out->palette_sum, sizeof out->palette_sum, "%016" PRIx64 "%016" PRIx64, p->palette_sum.high,
              p->palette_sum.low);
@@ -63,23 +81,24 @@ void th_scale_figures_of(const th_scale *scale, const th_scale_curve *curve, uin
         {NULL, ">ms/frame", th_mean(TH_REAL(p->frame_ns / 1e6, "%.3f"), &p->frame_ns, NULL), TABLE},
         {"characters_per_s", NULL, TH_NUMBER(throughput_of(p)), JSON},
         {NULL, ">characters/s", TH_DIGITS(throughput_of(p)), TABLE},
-        {"speed_up", ">speed-up", th_mean(TH_REAL(p->speed_up, "%.2f"), &p->speed_up, NULL), TABLE | JSON},
-        {"efficiency", NULL, th_mean(TH_NUMBER(p->efficiency), &p->efficiency, &p->efficiency_interval), JSON},
-        {"efficiency_interval", NULL, TH_INTERVAL(&p->efficiency_interval), CURVE},
-        {NULL, ">efficiency", index == curve->first ? TH_TEXT("100 %") : TH_ESTIMATE(efficiency), TABLE},
+        {"speed_up", ">speed-up", th_mean(TH_REAL(s->speed_up, "%.2f"), &p->speed_up, NULL), TABLE | JSON},
+        {"efficiency", NULL, th_mean(TH_NUMBER(s->efficiency), &p->efficiency, &p->efficiency_interval), JSON},
+        {"efficiency_interval", NULL, TH_INTERVAL(&s->efficiency_interval), CURVE},
+        {NULL, ">efficiency", index == curve->first && p->efficiency >= 1 ? TH_TEXT("100 %") : TH_ESTIMATE(efficiency),
+         TABLE},
         {"bones_per_s", NULL, TH_NUMBER(bones_per_s(row, p)), ROW},
         {"grind_ns", ">+grind ns", TH_REAL(grind_ns(row, p), "%.2f"), TABLE | ROW},
-        {"karp_flatt", NULL, th_mean(TH_NUMBER(p->karp_flatt), &p->karp_flatt, NULL), JSON},
-        {NULL, ">+Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
+        {"karp_flatt", NULL, th_mean(TH_NUMBER(s->karp_flatt), &p->karp_flatt, NULL), JSON},
+        {NULL, ">+Karp-Flatt", isnan(s->karp_flatt) ? TH_TEXT("") : TH_SHARE(s->karp_flatt, "%.1f %%"), TABLE},
         {"busy", ">busy", th_mean(TH_SHARE(p->busy, "%.0f %%"), &p->busy, NULL), TABLE | ROW},
         {"idle_at_end", ">idle at end", th_mean(TH_SHARE(p->idle_at_end, "%.1f %%"), &p->idle_at_end, NULL),
          TABLE | ROW},
         {"serial", NULL, th_mean(TH_NUMBER(p->serial), &p->serial, NULL), ROW},
         {"imbalance", ">+imbalance", th_mean(TH_SHARE(p->imbalance, "%.1f %%"), &p->imbalance, NULL), TABLE | ROW},
         {"work_us_per_frame", NULL, th_mean(TH_NUMBER_PER(p->work_ns, 1e3), &p->work_ns, NULL), ROW},
-        {"pop", NULL, th_mean(TH_REALS(factor_name, p->pop.values, TH_POP_COUNT), p->pop.values, p->pop.intervals),
+        {"pop", NULL, th_mean(TH_REALS(factor_name, s->pop.values, TH_POP_COUNT), p->pop.values, p->pop.intervals),
          JSON},
-        {"pop_intervals", NULL, TH_INTERVALS(factor_name, p->pop.intervals, TH_POP_COUNT), CURVE},
+        {"pop_intervals", NULL, TH_INTERVALS(factor_name, s->pop.intervals, TH_POP_COUNT), CURVE},
         {"counters", NULL,
          TH_IF_GIVEN(scale->has_counters,
                      th_mean(TH_REALS(counter_name, p->counters.values, TH_COUNTER_COUNT), p->counters.values, NULL)),
@@ -134,6 +153,7 @@ static th_sheet with_parts(th_sheet sheet, const th_scale *scale)
 {
     static const char *const columns[TH_ABLATION_COUNT] = {">no palette write", ">no hierarchy", ">sampling only",
                                                            ">write only", ">empty chunks"};
+    const th_estimate unknown = {(double)NAN, (double)NAN, (double)NAN};
     for (uint32_t i = 0; i < scale->part_count; i++) {
         const th_scale_parts *parts = &scale->parts[i];
         json_t *objects[TH_ABLATION_COUNT];
@@ -142,15 +162,17 @@ static th_sheet with_parts(th_sheet sheet, const th_scale *scale)
         const double whole_ns = point_of(scale, parts->threads)->frame_ns;
         *next++ = (th_figure){NULL, ">whole frame", TH_REAL(whole_ns / 1e3, "%.1f"), TIMES};
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            const th_estimate *whole = &parts->shares[a]; /* no part takes longer than it */
+            const th_estimate share = whole->low > TH_REPORT_MAX_EFFICIENCY ? unknown : *whole;
             const th_figure fields[] = {
                 TH_FIELD("us_per_frame", TH_NUMBER_PER(parts->frame_ns[a], 1e3)),
                 TH_FIELD("work_us_per_frame", TH_NUMBER_PER(parts->work_ns[a], 1e3)),
-                TH_FIELD("share", TH_ESTIMATE(parts->shares[a])),
+                TH_FIELD("share", TH_ESTIMATE(share)),
             };
             objects[a] = th_figures_json(fields, sizeof fields / sizeof *fields);
             *next++ = (th_figure){th_ablation_name((th_ablation)a), NULL, TH_JSON(objects[a]), ABLATION};
             *next++ = (th_figure){NULL, columns[a], TH_REAL(parts->frame_ns[a] / 1e3, "%.1f"), TIMES};
-            *next++ = (th_figure){NULL, columns[a], TH_ESTIMATE(parts->shares[a]), SHARES};
+            *next++ = (th_figure){NULL, columns[a], TH_ESTIMATE(share), SHARES};
         }
         th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
         for (int a = 0; a < TH_ABLATION_COUNT; a++)
@@ -208,6 +230,8 @@ static const char *loss_name(uint32_t loss)
 
 static json_t *bottleneck_json(const th_bottleneck *b)
 {
+    const th_estimate unknown = {(double)NAN, (double)NAN, (double)NAN},
+                      lost_share = b->is_impossible ? unknown : b->lost;
     double losses[LOSS_COUNT];
     th_interval intervals[LOSS_COUNT];
     for (int l = 0; l < LOSS_COUNT; l++) {
@@ -215,14 +239,14 @@ static json_t *bottleneck_json(const th_bottleneck *b)
         losses[l] = loss->value;
         intervals[l] = (th_interval){loss->low, loss->high};
     }
-    const th_interval lost = {b->lost.low, b->lost.high};
+    const th_interval lost = {lost_share.low, lost_share.high};
     const th_figure figures[] = {
         TH_FIELD("kind", TH_TEXT(th_bottleneck_kind_name(b->kind))),
         TH_FIELD("factor", TH_TEXT(b->factor == TH_POP_GLOBAL ? NULL : th_pop_factor_name(b->factor))),
         TH_FIELD("impossible", TH_FLAG(b->is_impossible)),
-        TH_FIELD("speed_up", TH_ESTIMATE(b->speed_up)),
-        TH_FIELD("efficiency", TH_ESTIMATE(b->efficiency)),
-        TH_FIELD("lost", TH_NUMBER(b->lost.value)),
+        TH_FIELD("speed_up", TH_ESTIMATE(b->is_impossible ? unknown : b->speed_up)),
+        TH_FIELD("efficiency", TH_ESTIMATE(b->is_impossible ? unknown : b->efficiency)),
+        TH_FIELD("lost", TH_NUMBER(lost_share.value)),
         TH_FIELD("lost_interval", TH_INTERVAL(&lost)),
         TH_FIELD("losses", TH_REALS(loss_name, losses, LOSS_COUNT)),
         TH_FIELD("losses_intervals", TH_INTERVALS(loss_name, intervals, LOSS_COUNT)),
@@ -259,7 +283,7 @@ static bool print_factors(const th_scale *scale, const th_scale_curve *curve, th
     };
     th_sheet sheet = th_sheet_table(0);
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
-        const th_pop *pop = &scale->points[i].pop;
+        const th_pop shown = shown_of(&scale->points[i]).pop, *pop = &shown;
         th_figure figures[1 + TH_POP_COUNT] = {TH_COLUMN(">threads", TH_COUNT(scale->points[i].threads))};
         for (int f = 0; f < TH_POP_COUNT; f++) {
             const th_estimate factor = {pop->values[f], pop->intervals[f].low, pop->intervals[f].high};
@@ -346,6 +370,9 @@ static bool print_first_curve(const th_scale *scale, th_output_format format, FI
             last = &scale->points[i];
     const th_row *row = last ? &scale->report.rows[last - scale->points] : NULL;
 
+    char efficiency[32] = "left out";
+    if (last && last->efficiency <= TH_REPORT_MAX_EFFICIENCY)
+        snprintf(efficiency, sizeof efficiency, "%.1f %%", 100 * last->efficiency);
     th_print_gap(format, file);
     th_sheet points = with_points(th_sheet_table(TABLE), scale, curve);
     bool printed = th_sheet_write(&points, format, file);
@@ -357,9 +384,9 @@ static bool print_first_curve(const th_scale *scale, th_output_format format, FI
     if (row && row->bones > 0) /* one line, for scripts that look for a figure of merit */
         th_write_line(file, format,
                       "Figure of merit: %.4g bones/s on %u thread%s, grind time %.4g ns a bone and thread, efficiency "
-                      "%.1f %%, %s scaling.",
-                      bones_per_s(row, last), last->threads, th_plural(last->threads), grind_ns(row, last),
-                      100 * last->efficiency, scale->is_weak ? "weak" : "strong");
+                      "%s, %s scaling.",
+                      bones_per_s(row, last), last->threads, th_plural(last->threads), grind_ns(row, last), efficiency,
+                      scale->is_weak ? "weak" : "strong");
     print_fits(curve, scale->is_weak, scale->parts[scale->part_count - 1].threads, format, file);
     th_print_gap(format, file);
     th_write_line(file, format,

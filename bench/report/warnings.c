@@ -71,9 +71,17 @@ static bool is_timed(const th_row *row)
     return row->real_ns.count > 0 && !row->failure[0];
 }
 
+/* Wall time of one thread in which it did not run, longer than a reading of the clocks; 0 where it is unknown. */
+static double waited_ns_of(const th_row *row)
+{
+    const double ns = th_samples_stats(&row->real_ns).median - th_samples_stats(&row->cpu_ns).median;
+    const bool is_known = row->threads == 1 && !row->has_helpers && row->core_clock_ns.count > 0;
+    return is_known && ns * row->iterations_timed_at_once > 20000 ? ns : 0;
+}
+
 static void warn_of_samples(const th_report *report, json_t **warnings)
 {
-    tally few = {0}, vague = {0}, coarse = {0}, drifting = {0};
+    tally few = {0}, vague = {0}, coarse = {0}, drifting = {0}, waiting = {0};
     const double wanted = report->precision > 0 ? report->precision : 0.05;
     const double step_ns = (double)report->context.clock_step_ns;
     uint32_t timed = 0;
@@ -93,6 +101,9 @@ static void warn_of_samples(const th_report *report, json_t **warnings)
             count(&coarse, row, -steps);
         if (fabs(drift) > DRIFT)
             count(&drifting, row, fabs(drift));
+        const double waited_ns = waited_ns_of(row), ns = th_samples_stats(&row->real_ns).median;
+        if (waited_ns > TH_REPORT_ONE_THREAD * ns)
+            count(&waiting, row, waited_ns / ns);
     }
     if (few.count > 0)
         th_json_append_format(warnings, "%u entr%s fewer than %d repetitions, too few to compare", few.count,
@@ -109,6 +120,10 @@ static void warn_of_samples(const th_report *report, json_t **warnings)
             warnings, "%u entr%s not stable: the second half of the repetitions of %s differs by %s from the first",
             drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name,
             percent_of(drifting.value).text);
+    if (waiting.count > 0)
+        th_json_append_format(warnings, "%u entr%s of one thread waited for a CPU or slept: %s for %s of its time",
+                              waiting.count, waiting.count == 1 ? "y" : "ies", waiting.worst->name,
+                              percent_of(waiting.value).text);
 }
 
 /* ---- all of them ---- */
@@ -184,6 +199,15 @@ json_t *th_report_warnings(const th_report *report)
         th_json_append_format(&warnings, "the clock changes with heat and with how many cores are busy (boost is on)");
 
     warn_of_samples(report, &warnings);
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        const bool is_below = strncmp(row->name, "pose/", 5) == 0 && th_row_is_below_floor(report, row);
+        if (row->impossible || is_below)
+            th_json_append_format(&warnings,
+                                  "%s of %s is left out, since it cannot be: what it is held against was disturbed; "
+                                  "measure again",
+                                  is_below ? "the memory floor" : row->impossible, row->name);
+    }
     /* Other programs say how long their frames took, and we know how long the answer took. */
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_row *row = &report->rows[r];

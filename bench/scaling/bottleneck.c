@@ -26,13 +26,14 @@ const char *th_bottleneck_kind_name(th_bottleneck_kind limit)
 /* ---- figures ---- */
 
 /* What is said with an interval: functions of the input, and so of each sample. Losses are shares of all threads'
- * time at the last point; LONGER: how much longer the same work takes than at the first; IN_CACHE, SAMPLING and EMPTY:
- * the ablations' shares of the frame. */
+ * time at the last point; SLOW_START: how much longer the first point takes than the loop; LONGER: how much longer the
+ * same work takes than at the first; IN_CACHE, SAMPLING and EMPTY: the ablations' shares of the frame. */
 typedef enum figure {
     LOSSES = 0, /* one for each kind */
     LOST = TH_BOTTLENECK_COUNT,
     SPEED_UP,
     EFFICIENCY,
+    SLOW_START,
     LONGER,
     LONGER_IN_CACHE,
     IN_CACHE,
@@ -67,6 +68,7 @@ static void set_figures(const th_bottleneck_input *f, double out[FIGURE_COUNT])
     }
     out[SPEED_UP] = f->last.speed_up;
     out[EFFICIENCY] = f->last.efficiency;
+    out[SLOW_START] = 1 / f->base.efficiency - 1;
     out[LONGER] = f->last.work_ns / f->base.work_ns - 1;
     out[LONGER_IN_CACHE] = fmax(0, work[TH_ABLATION_NO_WRITE] / f->base_parts.work_ns[TH_ABLATION_NO_WRITE] - 1);
     out[IN_CACHE] = fmin(1, parts[TH_ABLATION_NO_WRITE] / frame_ns);
@@ -234,7 +236,7 @@ void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_inp
     assert(f && out && (samples || count == 0) && count <= TH_BOTTLENECK_MAX_SAMPLES);
     assert(f->base.threads > 0 && f->base.threads <= f->last.threads);
     analysis all = {.f = f, .samples = samples, .count = count, .are_processes = are_processes, .out = out}, *a = &all;
-    *out = (th_bottleneck){.is_impossible = f->last.efficiency > TH_BOTTLENECK_MAX_EFFICIENCY};
+    *out = (th_bottleneck){.is_impossible = !(f->last.efficiency <= TH_REPORT_MAX_EFFICIENCY)};
     double values[FIGURE_COUNT], of_samples[TH_BOTTLENECK_MAX_SAMPLES];
     for (int i = 0; i < FIGURE_COUNT; i++) {
         for (uint32_t r = 0; r < count; r++) {
@@ -274,12 +276,16 @@ void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_inp
         SAY("%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.", last->threads, th_plural(last->threads),
             th_digits_from((uint64_t)round((double)f->characters * (1e9 / TH_FRAME_RATE) / last->frame_ns)).text);
     else if (out->is_impossible)
-        SAY("Impossible: %u threads were %.2f%s times as fast as %u, %s efficiency. Most likely the first point was "
-            "disturbed; measure again.",
-            last->threads, out->speed_up.value, interval, base->threads, SHARE(EFFICIENCY));
+        SAY("Impossible: %u threads were more than %.3g times as fast as %u. Most likely the first point was "
+            "disturbed; "
+            "measure again.",
+            last->threads, (double)last->threads / base->threads, base->threads);
     else
         SAY("%u threads animate %.2f%s times as many characters as %u: %s efficiency.", last->threads,
             out->speed_up.value, interval, base->threads, SHARE(EFFICIENCY));
+    if (a->figures[SLOW_START].low > LITTLE)
+        SAY(" One thread takes %s longer than the same loop without a pool, which speed-ups are against.",
+            SHARE(SLOW_START));
 
     /* The bottleneck, which stays unclear where only one thread count is not oversubscribed. */
     const bool is_alone = last->threads == base->threads && f->most_threads > f->usable_cpus;

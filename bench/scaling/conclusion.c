@@ -60,8 +60,10 @@ void th_scale_describe_rows(th_scale *scale)
     th_row *rows = scale->report.rows;
     for (uint32_t c = 0; c < scale->curve_count; c++)
         for (uint32_t i = scale->curves[c].first; i < scale->curves[c].first + scale->curves[c].count; i++)
-            if (!rows[i].failure[0])
+            if (!rows[i].failure[0]) {
+                rows[i].impossible = scale->points[i].efficiency > TH_REPORT_MAX_EFFICIENCY ? "efficiency" : NULL;
                 set_own(&rows[i], th_scale_own_json(scale, &scale->curves[c], i));
+            }
     for (uint32_t p = 0; p < scale->part_count; p++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++)
             set_own(&rows[th_scale_part_row(scale, p, (th_ablation)a)],
@@ -107,7 +109,7 @@ void th_scale_conclude(th_scale *scale, const th_bottleneck_input *samples, uint
     if (scale->report.is_partial)
         snprintf(out->text, sizeof out->text, "The measurement was interrupted, so the bottleneck is unknown.");
     else if (th_report_failure(&scale->report))
-        snprintf(out->text, sizeof out->text, "The palettes are wrong, so the times mean nothing.");
+        snprintf(out->text, sizeof out->text, "A check failed, so the times mean nothing.");
     else
         th_bottleneck_analyze(&figures, samples, count, are_processes, out);
 }
@@ -191,11 +193,15 @@ th_result th_scale_resample(const th_experiment *s, th_error *err)
         const uint64_t seed = th_random_bits(RESAMPLE_SEED, n);
         for (uint32_t i = 0; i < rounds; i++)
             drawn[i] = (uint32_t)((th_random_bits(seed, i) >> 32) * rounds >> 32);
+        if (out->has_loop)
+            counts_of(s, th_scale_loop_row(out), drawn, rounds, other);
+        const double loop_ns = th_samples_stats(&other->frame_ns).median; /* if there is one */
         for (const th_scale_curve *curve = out->curves; curve < out->curves + out->curve_count; curve++) {
+            const bool has_loop = th_experiment_has_loop(s, (uint32_t)(curve - out->curves));
             const th_scale_counts base = counts_of(s, curve->first, drawn, rounds, first);
             for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
                 const th_scale_counts counts = counts_of(s, i, drawn, rounds, other);
-                points[i] = th_scale_point_of(&counts, &base, s->usable_cpus);
+                points[i] = th_scale_point_of(&counts, &base, has_loop ? loop_ns : (double)NAN, s->usable_cpus);
                 points[i].pop = th_pop_of(&counts, &base);
                 efficiencies[i][n] = points[i].efficiency;
                 for (int f = 0; f < TH_POP_COUNT; f++)
@@ -315,9 +321,12 @@ th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_erro
                 const uint32_t reals = value->kind == TH_VALUE_REALS ? (uint32_t)value->count : 1;
                 for (uint32_t v = 0; v < reals && value->mean; v++) {
                     const size_t place = (size_t)((char *)&value->mean[v] - (char *)&scale->points[i]);
-                    for (uint32_t p = 0; p < count; p++)
-                        memcpy(&values[p], (char *)&scale->processes[p].points[i] + place, sizeof values[p]);
-                    const th_estimate mean = th_student_mean(values, count);
+                    uint32_t known = 0; /* but for processes that left the figure out */
+                    for (uint32_t p = 0; p < count; p++) {
+                        memcpy(&values[known], (char *)&scale->processes[p].points[i] + place, sizeof *values);
+                        known += isnan(values[known]) ? 0 : 1;
+                    }
+                    const th_estimate mean = th_student_mean(values, known);
                     value->mean[v] = mean.value;
                     if (value->interval)
                         value->interval[v] = (th_interval){mean.low, mean.high};
@@ -353,8 +362,11 @@ th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_erro
     result = th_scale_fit(scale, err);
     th_scale_describe_rows(scale);
     th_bottleneck_input inputs[TH_REPORT_MAX_PROCESSES];
-    for (uint32_t p = 0; p < count; p++)
-        inputs[p] = th_scale_input(scale, scale->processes[p].points, scale->processes[p].parts);
-    th_scale_conclude(scale, inputs, count, true);
+    uint32_t known = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        inputs[known] = th_scale_input(scale, scale->processes[p].points, scale->processes[p].parts);
+        known += isnan(inputs[known].last.efficiency) ? 0 : 1;
+    }
+    th_scale_conclude(scale, inputs, known, true);
     return result;
 }

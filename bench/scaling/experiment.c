@@ -3,6 +3,7 @@
 #include "measure/memory_bandwidth.h"
 
 #include <bench/validate.h>
+#include <core/cache_line.h>
 
 #include <assert.h>
 #include <stdlib.h>
@@ -49,11 +50,20 @@ uint32_t th_scale_part_row(const th_scale *scale, uint32_t part, th_ablation abl
     return scale->point_count + part * TH_ABLATION_COUNT + (uint32_t)ablation;
 }
 
+uint32_t th_scale_loop_row(const th_scale *scale)
+{
+    return scale->point_count + scale->part_count * TH_ABLATION_COUNT;
+}
+
+bool th_experiment_has_loop(const th_experiment *s, uint32_t curve)
+{
+    return s->out->has_loop && th_experiment_crowd(s, curve, 0) == 0;
+}
+
 uint32_t th_scale_memory_row(const th_scale *scale, uint32_t index, th_bandwidth_kind kind)
 {
     assert(index < scale->memory_count && kind < th_bandwidth_kind_count());
-    return scale->point_count + scale->part_count * TH_ABLATION_COUNT + index * th_bandwidth_kind_count() +
-           (uint32_t)kind;
+    return th_scale_loop_row(scale) + scale->has_loop + index * th_bandwidth_kind_count() + (uint32_t)kind;
 }
 
 /* ---- crowds ---- */
@@ -151,6 +161,15 @@ static th_result create_configs(th_experiment *s, th_error *err)
             result = th_ablated_frame_create(&ablated, &config->ablated, err);
         }
     }
+    if (out->has_loop && result == TH_OK) {
+        th_scaling_config *config = &s->configs[th_scale_loop_row(out)];
+        *config = s->configs[0];
+        config->frame = NULL;
+        count_workers(s, config);
+        config->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(config->crowd));
+        if (!config->scratch)
+            return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
+    }
     return result;
 }
 
@@ -213,7 +232,8 @@ th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_sca
         out->memory[i].threads = out->points[i].threads;
 
     const uint32_t crowds = s->crowd_count = d->count_count * (d->is_weak ? d->thread_count : 1);
-    s->config_count = out->point_count + out->part_count * TH_ABLATION_COUNT;
+    out->has_loop = out->points[0].threads == 1;
+    s->config_count = th_scale_loop_row(out) + out->has_loop;
     for (uint32_t part = 0; part < out->part_count; part++)
         s->part_crowds[part] = th_experiment_crowd(s, 0, th_scale_part_point(out, part));
     s->scenes = th_arena_new(s->arena, th_scene *, crowds);
@@ -257,6 +277,7 @@ void th_experiment_fini(th_experiment *s)
     for (uint32_t i = 0; s->configs && i < s->config_count; i++) {
         th_frame_destroy(s->configs[i].frame);
         th_ablated_frame_destroy(s->configs[i].ablated);
+        free(s->configs[i].scratch);
         json_decref(s->configs[i].counters_json);
     }
     for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)

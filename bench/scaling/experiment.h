@@ -9,11 +9,12 @@
 
 #include <core/arena.h>
 
-/* Threads that run whole frames or an ablation, and their counters. What is borrowed is the experiment's. */
+/* Threads that run whole frames, an ablation or the loop, and their counters. What is borrowed is the experiment's. */
 typedef struct th_scaling_config {
     th_jobs *jobs;             /* borrowed */
     th_frame *frame;           /* whole frames, or else: */
-    th_ablated_frame *ablated; /* an ablation */
+    th_ablated_frame *ablated; /* an ablation, or else: */
+    void *scratch;             /* of the loop, on the calling thread */
     void *palette;             /* the same for all configs; borrowed */
     const th_scene *scene;     /* of the whole frames, and */
     th_crowd *crowd;           /* its crowd; borrowed */
@@ -45,7 +46,7 @@ typedef struct th_experiment {
     th_crowd *evaluated[2];        /* their crowds: what ablations pose */
     th_jobs **pools;               /* by scheduler, then threads */
     void *palette;                 /* room for the largest crowd */
-    /* Of the points; then of the ablations of the first curve, by point, then ablation. */
+    /* Of the points; then of the ablations of the first curve, by point, then ablation; then of the loop. */
     th_scaling_config *configs;
     th_span *spans; /* room for the chunks of a frame of the first curve, by their first item */
     uint32_t chunk_count;
@@ -61,6 +62,9 @@ void th_experiment_fini(th_experiment *experiment);
 /* The index in `crowds` of the crowd of a curve's point, counted from 0. */
 uint32_t th_experiment_crowd(const th_experiment *experiment, uint32_t curve, uint32_t point);
 
+/* Whether the loop runs the crowd of a curve whose first point has one thread. */
+bool th_experiment_has_loop(const th_experiment *experiment, uint32_t curve);
+
 /* What the config counted in all repetitions of its row; borrows from both. */
 th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row);
 
@@ -68,8 +72,9 @@ th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const 
  * oversubscribed. */
 uint32_t th_scale_part_point(const th_scale *scale, uint32_t part);
 
-/* The row, and the config, of an ablation; and the row of a bandwidth. */
+/* The row, and the config, of an ablation and of the loop; and the row of a bandwidth. */
 uint32_t th_scale_part_row(const th_scale *scale, uint32_t part, th_ablation ablation);
+uint32_t th_scale_loop_row(const th_scale *scale);
 uint32_t th_scale_memory_row(const th_scale *scale, uint32_t index, th_bandwidth_kind kind);
 
 /* ---- what follows from the figures (conclusion.c) ---- */

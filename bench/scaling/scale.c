@@ -45,8 +45,10 @@ static void pose(th_scaling_config *c, uint64_t frame)
 {
     if (c->frame)
         th_frame_run(c->frame, time_of(frame), c->palette);
-    else
+    else if (c->ablated)
         th_ablated_frame_run(c->ablated, time_of(frame), c->palette);
+    else
+        th_crowd_pose(c->crowd, 0, th_crowd_batch_count(c->crowd), time_of(frame), c->palette, c->scratch);
 }
 
 static void run_frame(void *config, uint64_t frame)
@@ -63,11 +65,17 @@ static void begin_frames(th_scaling_config *c)
     th_jobs_frame_begin(c->jobs);
 }
 
+/* Workers of the config before spin for a while. One thread is to work alone. */
+#define SETTLING_NS 200000u
+
 static void begin_repetition(void *config)
 {
     th_scaling_config *c = config;
     begin_frames(c);
-    run_frame(c, 0);
+    const uint64_t settled_ns = th_clock_ns() + SETTLING_NS;
+    do
+        run_frame(c, 0);
+    while (th_jobs_threads(c->jobs) == 1 && th_clock_ns() < settled_ns);
     th_jobs_stats_reset(c->jobs);
 }
 
@@ -213,6 +221,8 @@ static json_t *record_frame(th_experiment *s, th_scaling_config *c)
 static th_result summarize(th_experiment *s, th_error *err)
 {
     th_scale *out = s->out;
+    const th_row *loop = &out->report.rows[th_scale_loop_row(out)]; /* if there is one */
+    const double loop_ns = out->has_loop ? th_samples_stats(&loop->real_ns).median : (double)NAN;
     for (uint32_t c = 0; c < out->curve_count; c++) {
         const th_scale_curve *curve = &out->curves[c];
         const th_scale_counts first =
@@ -223,7 +233,8 @@ static th_result summarize(th_experiment *s, th_error *err)
             th_scale_point *point = &out->points[i];
             if (out->report.rows[i].failure[0])
                 continue;
-            *point = th_scale_point_of(&counts, &first, s->usable_cpus);
+            *point = th_scale_point_of(&counts, &first, th_experiment_has_loop(s, c) ? loop_ns : (double)NAN,
+                                       s->usable_cpus);
             point->pop = th_pop_of(&counts, &first);
             point->counters = s->configs[i].counters;
             point->palette_sum = s->configs[i].palette_sum;
@@ -328,6 +339,11 @@ static th_result run_experiment(th_experiment *s, th_error *err)
             snprintf(row->name, sizeof row->name, "scale/%s%s/threads:%u", weak, th_ablation_name((th_ablation)a),
                      row->threads);
         }
+    if (out->has_loop) {
+        th_row *row = &out->report.rows[th_scale_loop_row(out)];
+        set_crowd(s, 0, 1, row);
+        snprintf(row->name, sizeof row->name, "scale/%sloop/threads:1", weak);
+    }
     for (uint32_t i = 0; i < out->memory_count; i++)
         for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
             th_row *row = &out->report.rows[th_scale_memory_row(out, i, (th_bandwidth_kind)k)];

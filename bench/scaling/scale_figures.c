@@ -88,7 +88,8 @@ static double wall_ns(const th_scale_counts *c)
     return sum;
 }
 
-th_scale_point th_scale_point_of(const th_scale_counts *c, const th_scale_counts *first, uint32_t usable_cpus)
+th_scale_point th_scale_point_of(const th_scale_counts *c, const th_scale_counts *first, double loop_ns,
+                                 uint32_t usable_cpus)
 {
     assert(c->threads > 0 && first->threads > 0 && usable_cpus > 0);
     const double ratio = (double)c->threads / first->threads;
@@ -108,7 +109,7 @@ th_scale_point th_scale_point_of(const th_scale_counts *c, const th_scale_counts
         .oversubscribed = c->threads > usable_cpus,
         .frame_ns = frame.median,
         .relative_mad = th_stats_relative_mad(&frame),
-        .speed_up = growth * th_samples_stats(first->frame_ns).median / frame.median,
+        .speed_up = growth * fmin(th_samples_stats(first->frame_ns).median, loop_ns) / frame.median,
         .busy = (double)total.busy_ns / in_calls,
         .idle_at_end = (double)total.idle_at_end_ns / in_calls,
         .serial = fmax(0, 1 - in_calls / c->threads / wall_ns(c)),

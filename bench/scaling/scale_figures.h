@@ -38,8 +38,10 @@ double th_scale_frames(const th_scale_counts *counts);
 /* Work time of all threads in one frame, in nanoseconds. */
 double th_scale_work_ns(const th_scale_counts *counts);
 
-/* The row's point, relative to the first of its curve, which may be the same; and its POP factors. */
-th_scale_point th_scale_point_of(const th_scale_counts *counts, const th_scale_counts *first, uint32_t usable_cpus);
+/* The row's point, relative to the first of its curve, which may be the same, or to its loop, if that takes less time
+ * (NaN: there is none); and its POP factors. */
+th_scale_point th_scale_point_of(const th_scale_counts *counts, const th_scale_counts *first, double loop_ns,
+                                 uint32_t usable_cpus);
 th_pop th_pop_of(const th_scale_counts *counts, const th_scale_counts *first);
 
 /* Bandwidth of passes over `bytes` bytes; pass_ns: mean time of a pass, for each repetition. */

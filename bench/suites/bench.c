@@ -17,6 +17,7 @@ static th_result create_external(th_entry *entry, const th_bench_desc *desc, con
     th_error reason;
     (void)fixture, (void)err;
     row->time_unit = "ms";
+    row->has_helpers = !benchmark->timed_run; /* drivers have threads */
     if (benchmark->create(benchmark, desc->external->ctx, row, &entry->subject, &reason) == TH_OK)
         return TH_OK;
     th_row_skip(row, "%s", reason.text);
@@ -90,6 +91,7 @@ static void plan_init(plan *p, const char *filter, const th_external_benchmarks 
     p->pose_count += add(p, th_variation_entries(p->entries + p->count), filter);
     if (filter && strncmp(filter, "^" TH_REFERENCE_PREFIX, strlen("^" TH_REFERENCE_PREFIX)) == 0)
         add(p, th_reference_entries(p->entries + p->count), filter);
+    add(p, th_load_entries(p->entries + p->count), filter);
     p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
     p->external_count += add(p, list_external(external, false, p->entries + p->count), filter);
 }
@@ -154,6 +156,8 @@ static th_result measure_group(bench_run *r, th_entry *entries, th_row *rows, co
     for (uint32_t i = 0; i < r->count && !measure.is_dry_run; i++)
         if (entries[i].summarize && !rows[i].failure[0])
             entries[i].summarize(&entries[i], baseline, &rows[i]);
+    for (uint32_t i = 0; i < r->count; i++)
+        th_row_leave_out(&rows[i]);
 
     for (uint32_t i = 0; i < r->count && r->counters && !r->report->is_partial; i++) {
         th_entry *e = &entries[i];

@@ -156,6 +156,7 @@ static th_result create_harness(th_entry *entry, const th_bench_desc *desc, cons
         .steps_per_us = fixture->steps_per_us,
         .row = row,
     };
+    row->has_helpers = !fixture->is_scheduler_process; /* other schedulers, whose threads spin */
     th_scheduler_harness *subject = NULL;
     const th_result result = th_scheduler_harness_create(&harness, &subject, err);
     entry->subject = subject;

@@ -1,5 +1,6 @@
 /* The entries that pose a crowd frame by frame: rows of tables, which differ in the scene, in how it is posed, and in
  * what is made for that. */
+#include "measure/memory_bandwidth.h"
 #include "registry.h"
 #include "shared_crowd.h"
 
@@ -10,9 +11,11 @@
 #include <bench/validate.h>
 #include <core/arena.h>
 #include <core/cache_line.h>
+#include <core/clock.h>
 #include <core/json.h>
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +55,8 @@ typedef struct benchmark {
     th_frame *frame;
     th_tutorial **tutorials; /* [model], or NULL */
     bool plays_keys;         /* the tutorials do, of clips with curves */
+    bool streams;            /* of limit/ */
+    double plain_ns;         /* the least time in which others write as much; HUGE_VAL: unknown */
     th_row *row;             /* of the entry */
 } benchmark;
 
@@ -183,7 +188,12 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     benchmark *p = calloc(1, sizeof *p);
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
-    *p = (benchmark){.shared = shared, .palette = fixture->palette, .run = entry->run, .time_s = time_of, .row = row};
+    *p = (benchmark){.shared = shared,
+                     .palette = fixture->palette,
+                     .run = entry->run,
+                     .time_s = time_of,
+                     .row = row,
+                     .plain_ns = HUGE_VAL};
     entry->subject = p;
     entry->frame = frame_of;
     for (uint32_t m = 0; m < scene->compiled_model_count; m++) {
@@ -276,17 +286,50 @@ static th_result prepare_tutorials(benchmark *p, const variation *v, th_error *e
     return result;
 }
 
-/* The memory floor. */
+/* The memory floor. It is held against what others write; a crowd of fewer bytes is not: calls take as long. */
+#ifdef __SANITIZE_ADDRESS__ /* whose checks take longer than the writes */
+enum { FEWEST_BYTES = INT_MAX };
+#else
+enum { FEWEST_BYTES = 1 << 16 };
+#endif
+
 static void run_fill(void *subject, uint64_t frame)
 {
     benchmark *p = subject;
     th_crowd_fill(p->crowd, 0, th_crowd_batch_count(p->crowd), (float)frame, p->palette);
 }
 
+static void check_fill(void *subject, uint64_t frame)
+{
+    benchmark *p = subject;
+    const size_t bytes = th_crowd_palette_bytes(p->crowd);
+    (void)frame;
+    if (bytes >= FEWEST_BYTES)
+        p->plain_ns = fmin(p->plain_ns, th_plain_write_ns(p->palette, bytes, bytes / p->row->characters, p->streams));
+}
+
+static void summarize_fill(const th_entry *entry, const th_row *baseline, th_row *row)
+{
+    benchmark *p = entry->subject;
+    double ns = th_samples_stats(&row->cpu_ns).min;
+    (void)baseline;
+    for (int again = 0; again < 20 && ns > TH_PLAIN_WRITE_MOST * p->plain_ns;
+         again++) { /* it may have been disturbed */
+        const uint64_t begin_ns = th_clock_cpu_ns();
+        for (uint32_t frame = 0; frame < row->iterations; frame++)
+            run_fill(p, frame);
+        ns = fmin(ns, (double)(th_clock_cpu_ns() - begin_ns) / row->iterations);
+    }
+    if (p->plain_ns > 0 && ns > TH_PLAIN_WRITE_MOST * p->plain_ns)
+        th_row_fail(row, "it takes %.3g us, %.2g times as long as memset for as many bytes: no limit", ns / 1e3,
+                    ns / p->plain_ns);
+}
+
 static th_result prepare_fill(benchmark *p, const variation *v, th_error *err)
 {
     (void)err;
     th_crowd_set_writes(p->crowd, (th_writes)v->number);
+    p->streams = v->number == TH_WRITES_STREAMED;
     return TH_OK;
 }
 
@@ -323,6 +366,8 @@ uint32_t th_pose_entries(th_entry *entries)
     for (size_t i = 0; i < sizeof baselines / sizeof *baselines; i++) {
         th_entry *e = &entries[count++];
         *e = entry_of(&baselines[i]);
+        if (baselines[i].is_unchecked)
+            e->check = check_fill, e->summarize = summarize_fill;
         snprintf(e->name, sizeof e->name, "%s", baselines[i].name);
     }
     return count;
@@ -706,6 +751,25 @@ static th_result describe_sharing(benchmark *p, const variation *v, const th_fix
     return TH_OK;
 }
 
+/* ---- threads/: a frame on some, or all (0) ---- */
+
+static void run_frame(void *subject, uint64_t frame)
+{
+    benchmark *p = subject;
+    th_frame_run(p->frame, p->time_s(frame), p->palette);
+}
+
+static th_result prepare_frame(benchmark *p, const variation *v, th_error *err)
+{
+    th_result result =
+        th_jobs_create(&(th_jobs_desc){.threads = v->number, .placement = TH_PLACEMENT_WORKERS}, &p->jobs, err);
+    if (result == TH_OK)
+        result = th_frame_create(&(th_frame_desc){.crowd = p->crowd, .jobs = p->jobs}, &p->frame, err);
+    if (result == TH_OK)
+        p->row->threads = th_jobs_threads(p->jobs);
+    return result;
+}
+
 /* ---- one scene or one way to play it, on the best kernel ---- */
 
 #define CROWD(count)                                                                                                   \
@@ -739,6 +803,8 @@ static const variation variations[] = {
     CROWD(100),
     CROWD(1000),
     CROWD(10000),
+    {.name = "threads/2", .run = run_frame, .number = 2, .prepare = prepare_frame},
+    {.name = "threads/all", .run = run_frame, .prepare = prepare_frame},
     {.name = "play/forward"},
     {.name = "play/random", .prepare = prepare_random},
     {.name = "clips/one", .set_scene = with_first_clip},
@@ -851,23 +917,6 @@ static bool has_model(const th_entry *entry, const th_fixture *fixture, th_row *
     if (row->skipped)
         th_row_fail(row, "takes --model Fox.glb of the Khronos sample assets");
     return !row->skipped;
-}
-
-static void run_frame(void *subject, uint64_t frame)
-{
-    benchmark *p = subject;
-    th_frame_run(p->frame, p->time_s(frame), p->palette);
-}
-
-static th_result prepare_frame(benchmark *p, const variation *v, th_error *err)
-{
-    (void)v;
-    th_result result = th_jobs_create(&(th_jobs_desc){.placement = TH_PLACEMENT_WORKERS}, &p->jobs, err);
-    if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = p->crowd, .jobs = p->jobs}, &p->frame, err);
-    if (result == TH_OK)
-        p->row->threads = th_jobs_threads(p->jobs);
-    return result;
 }
 
 static const variation one_thread = {.name = "one thread", .can_have = has_model};

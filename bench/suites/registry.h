@@ -43,9 +43,10 @@ struct th_entry {
 
 /* Fill in the entries that this machine supports; return their number. */
 uint32_t th_pose_entries(th_entry *entries);      /* pose/ and limit/ */
-uint32_t th_variation_entries(th_entry *entries); /* interp/, crowd/, play/, clips/, morph/, joints/, blend/, share/ */
+uint32_t th_variation_entries(th_entry *entries); /* interp/, crowd/, threads/, play/, clips/ ... share/ */
 uint32_t th_reference_entries(th_entry *entries); /* throng-1/ */
 uint32_t th_ceiling_entries(th_entry *entries);   /* ceiling/ */
+uint32_t th_load_entries(th_entry *entries);      /* import/, compile/, start/, memory/ */
 uint32_t th_jobs_entries(th_entry *entries);      /* jobs/ */
 
 #endif

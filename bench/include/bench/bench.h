@@ -8,6 +8,7 @@
  *                        l3 and memory. With pose/ they give a roofline
  *   interp/<mode>/<isa>  all tracks in one mode: compiled, or in double precision where <isa> is "exact"
  *   crowd/<count>        this many characters, whatever the scene says, on the best instruction set
+ *   threads/<count>      posed on 2 or all threads
  *   play/<how>           forward; or random: at a random time each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
@@ -16,6 +17,9 @@
  *   blend/<what>         characters that play several clips at once, on the best instruction set
  *   throng-1/<scene>/<how>  the reference scenes, on each instruction set and, on the best one, on all CPUs; only where
  *                        the filter begins with "^throng-1/"
+ *   import/<model>, compile/<model>  a small, a usual (the human) and a large model: from a file, and its clips
+ *   start/version        starting the program
+ *   memory/<what>        bytes: of a character, as allocated; of a process that poses a crowd:10000, at its peak
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison: see docs/notes/measuring.md
  *
  * and the program's own entries (th_external_benchmark): frames, and other programs.

@@ -17,6 +17,12 @@
 /* Warn when other programs use more CPUs than this. */
 #define TH_REPORT_EXTERNAL_CPU_LOAD 0.05
 
+/* CPU time and wall time of one thread differ by less. */
+#define TH_REPORT_ONE_THREAD 0.05
+
+/* An efficiency above this is not believed: what it is held against was disturbed. */
+#define TH_REPORT_MAX_EFFICIENCY 1.05
+
 /* Warn of fewer repetitions. Google Benchmark's compare.py requires as many for the same rank test. */
 #define TH_REPORT_MIN_REPETITIONS 9
 
@@ -27,11 +33,14 @@ typedef struct th_row {
     char name[64];
     const char *time_unit; /* "ns", "us" or "ms" in the document */
     uint32_t threads;
-    uint64_t characters;               /* in one iteration; 0: not about characters */
-    uint64_t bones;                    /* palette entries of all characters */
-    uint32_t iterations;               /* in one repetition */
-    uint32_t iterations_timed_at_once; /* iterations between two clock readings: all of them, or 1 */
-    th_samples real_ns;                /* one sample a repetition, of one iteration */
+    /* More than the row's threads work for it: a driver's, or other processes. Its CPU time proves nothing. */
+    bool has_helpers;
+    uint64_t caller_cpu_ns, others_cpu_ns; /* of the measuring thread in all repetitions, and of the process's others */
+    uint64_t characters;                   /* in one iteration; 0: not about characters */
+    uint64_t bones;                        /* palette entries of all characters */
+    uint32_t iterations;                   /* in one repetition */
+    uint32_t iterations_timed_at_once;     /* iterations between two clock readings: all of them, or 1 */
+    th_samples real_ns;                    /* one sample a repetition, of one iteration */
     th_samples cpu_ns;
     th_samples queued_ns;     /* of it, ready but without a CPU, which another had (measure.c); empty: unknown */
     th_samples core_clock_ns; /* a step of the core at each repetition (measure.c); empty: unknown */
@@ -48,11 +57,12 @@ typedef struct th_row {
     bool overrides;
     double error_vs_source; /* scene units */
     uint64_t palette_hash;
-    bool moving;       /* the palettes of two frames differ */
-    char failure[256]; /* why the check failed and nothing was timed; "": no failure */
-    bool skipped;      /* not applicable here, for the reason in `failure`; not an error */
-    json_t *own;       /* additional JSON fields of all rows, or NULL */
-    json_t *once;      /* additional fields of the mean row only, too large to repeat; or NULL */
+    bool moving;            /* the palettes of two frames differ */
+    char failure[256];      /* why the check failed and nothing was timed; "": no failure */
+    bool skipped;           /* not applicable here, for the reason in `failure`; not an error */
+    const char *impossible; /* a figure that cannot be, so that it is left out; NULL: none */
+    json_t *own;            /* additional JSON fields of all rows, or NULL */
+    json_t *once;           /* additional fields of the mean row only, too large to repeat; or NULL */
 } th_row;
 
 typedef struct th_report {
@@ -85,6 +95,9 @@ void th_report_draw_from(th_report *report, uint64_t check_seed);
 /* Say why in row->failure, cut to its size: a check failed, or the entry is not applicable here. */
 __attribute__((format(printf, 2, 3))) void th_row_fail(th_row *row, const char *format, ...);
 #define th_row_skip(row, ...) ((row)->skipped = true, th_row_fail((row), __VA_ARGS__))
+
+/* Makes figures of th_row.own null that cannot be: shares and efficiencies far above 1, negative times. */
+void th_row_leave_out(th_row *row);
 
 /* Marks a report whose measurement was interrupted; entries without a sample are skipped. */
 void th_report_interrupt(th_report *report);

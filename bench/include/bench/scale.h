@@ -9,6 +9,9 @@
  * Each scheduler, crowd size and grain gives a curve. For the first curve it also runs ablations, interleaved with full
  * frames, and afterwards measures memory bandwidth. The bottleneck follows from these.
  *
+ * A first point of one thread is held against a loop: the same batches, without pool and frame, interleaved with the
+ * rest. Where the loop is faster, speed-ups are against it.
+ *
  * With sharing a frame also decides which characters share a pose, on the same threads. The frame of TH_VALIDATE_FRAME
  * says how many poses are evaluated; these count as characters, and ablations pose only them. Characters that show the
  * pose of another are counted apart. Palettes are checked against the exact evaluation at the time of their step.
@@ -64,7 +67,7 @@ typedef struct th_scale_point {
     bool oversubscribed;
     double frame_ns;                 /* median of the repetitions */
     double relative_mad;             /* as th_stats_relative_mad */
-    double speed_up;                 /* characters a second over those of the first point of the curve */
+    double speed_up;                 /* characters a second over those of the first point of the curve, or the loop */
     double efficiency;               /* speed-up / ratio of threads: 1.8 on 2 threads is 0.9; 1 is ideal */
     th_interval efficiency_interval; /* NaN for fewer than two repetitions; of the first point (1, 1) */
     double karp_flatt;               /* as th_fit_karp_flatt; NaN for the first point, and of weak scaling */
@@ -171,12 +174,9 @@ typedef struct th_bottleneck_input {
     th_scale_memory memory;           /* at last */
 } th_bottleneck_input;
 
-/* Efficiency above this is not believed: the first point was disturbed. */
-#define TH_BOTTLENECK_MAX_EFFICIENCY 1.05
-
 typedef struct th_bottleneck {
     th_bottleneck_kind kind;
-    bool is_impossible;                      /* the efficiency is above TH_BOTTLENECK_MAX_EFFICIENCY */
+    bool is_impossible;                      /* the efficiency is above TH_REPORT_MAX_EFFICIENCY, or unknown */
     th_estimate speed_up, efficiency;        /* of the last point */
     th_estimate lost;                        /* share of the threads' time: 1 - efficiency of the last point */
     th_estimate losses[TH_BOTTLENECK_COUNT]; /* the explained parts of it; their sum may differ from `lost` */
@@ -197,7 +197,7 @@ void th_bottleneck_analyze(const th_bottleneck_input *figures, const th_bottlene
 /* ---- the experiment ---- */
 
 typedef struct th_scale {
-    /* The rows: points in their order, then ablations, then bandwidths. */
+    /* The rows: points in their order, then ablations, the loop, bandwidths. */
     th_report report;
     th_scale_point *points;
     th_scale_curve *curves; /* by scheduler, then characters, then grain */
@@ -207,6 +207,7 @@ typedef struct th_scale {
     th_scale_process *processes; /* [TH_REPORT_MAX_PROCESSES], report.process_count of them filled in; NULL for one */
     uint32_t point_count, curve_count, part_count, memory_count;
     bool is_weak, has_counters;
+    bool has_loop; /* a row of it, behind the ablations: the first point has one thread */
     /* Written in a frame of the first curve's last point; and the size of the block whose bandwidth is measured. */
     uint64_t palette_bytes, memory_bytes;
     th_bottleneck bottleneck;

@@ -40,7 +40,7 @@ static const th_scale_counts on_two = {two, &frames, 10, 2, 100, NULL, NULL, 0};
 
 Test(scale_figures, of_two_threads_are_as_computed_by_hand)
 {
-    const th_scale_point p = th_scale_point_of(&on_two, &on_one, 2);
+    const th_scale_point p = th_scale_point_of(&on_two, &on_one, (double)NAN, 2);
     cr_expect_eq(p.threads, 2);
     cr_expect_not(p.oversubscribed);
     cr_expect_float_eq(p.frame_ns, 1e5, NEAR);
@@ -61,7 +61,7 @@ Test(scale_figures, of_a_crowd_that_grows_are_of_characters_a_second)
 {
     const th_samples longer = SAMPLES(2.85e5);
     const th_scale_counts grown = {two, &longer, 10, 2, 200, NULL, NULL, 0};
-    const th_scale_point p = th_scale_point_of(&grown, &on_one, 2);
+    const th_scale_point p = th_scale_point_of(&grown, &on_one, (double)NAN, 2);
     cr_expect_eq(p.characters, 200);
     cr_expect_float_eq(p.speed_up, 2 / 1.5, NEAR);
     cr_expect_float_eq(p.efficiency, 1 / 1.5, NEAR);
@@ -74,13 +74,13 @@ Test(scale_figures, of_a_curve_that_does_not_begin_with_one_thread_go_by_the_rat
     static const th_worker_stats four[MOST] = {{.busy_ns = 1}};
     const th_samples half = SAMPLES(0.5e5);
     const th_scale_counts on_four = {four, &half, 10, 4, 100, NULL, NULL, 0};
-    const th_scale_point p = th_scale_point_of(&on_four, &on_two, 3);
+    const th_scale_point p = th_scale_point_of(&on_four, &on_two, (double)NAN, 3);
     cr_expect(p.oversubscribed);
     cr_expect_float_eq(p.speed_up, 2, NEAR);
     cr_expect_float_eq(p.efficiency, 1, NEAR);
     cr_expect_float_eq(p.karp_flatt, 0, NEAR);
-    cr_expect_not(th_scale_point_of(&on_four, &on_two, 4).oversubscribed);
-    const th_scale_point first = th_scale_point_of(&on_two, &on_two, 3);
+    cr_expect_not(th_scale_point_of(&on_four, &on_two, (double)NAN, 4).oversubscribed);
+    const th_scale_point first = th_scale_point_of(&on_two, &on_two, (double)NAN, 3);
     cr_expect(first.speed_up == 1 && first.efficiency == 1 && isnan(first.karp_flatt));
 }
 
@@ -124,8 +124,8 @@ Test(scale_figures, shares_of_any_counters_add_up_and_do_not_depend_on_the_unit)
         uint64_t state = seed, again = seed;
         make_up(&m, &state, 1);
         make_up(&longer, &again, 7);
-        const th_scale_point p = th_scale_point_of(&m.counts, &m.counts, 4);
-        const th_scale_point q = th_scale_point_of(&longer.counts, &longer.counts, 4);
+        const th_scale_point p = th_scale_point_of(&m.counts, &m.counts, (double)NAN, 4);
+        const th_scale_point q = th_scale_point_of(&longer.counts, &longer.counts, (double)NAN, 4);
         double work_ns = 0;
         for (uint32_t w = 0; w < m.counts.threads; w++)
             work_ns += (double)m.workers[w].busy_ns / 5;
@@ -151,9 +151,9 @@ Test(scale_figures, imbalance_is_0_for_equal_workers_and_most_for_one_that_works
     const th_scale_counts of_equal = {equal, &frames, 10, MOST, 100, NULL, NULL, 0},
                           of_one = {alone, &frames, 10, MOST, 100, NULL, NULL, 0},
                           of_none = {none, &frames, 10, MOST, 100, NULL, NULL, 0};
-    cr_expect_float_eq(th_scale_point_of(&of_equal, &on_one, 4).imbalance, 0, NEAR);
-    cr_expect_float_eq(th_scale_point_of(&of_one, &on_one, 4).imbalance, MOST - 1, NEAR);
-    cr_expect_eq(th_scale_point_of(&of_none, &on_one, 4).imbalance, 0);
+    cr_expect_float_eq(th_scale_point_of(&of_equal, &on_one, (double)NAN, 4).imbalance, 0, NEAR);
+    cr_expect_float_eq(th_scale_point_of(&of_one, &on_one, (double)NAN, 4).imbalance, MOST - 1, NEAR);
+    cr_expect_eq(th_scale_point_of(&of_none, &on_one, (double)NAN, 4).imbalance, 0);
 }
 
 /* The clock of the counters and that of the frames differ a little. */
@@ -161,7 +161,7 @@ Test(scale_figures, serial_is_not_below_0)
 {
     static const th_worker_stats whole[] = {{.busy_ns = 3300100}};
     const th_scale_counts counts = {whole, &frames, 10, 1, 100, NULL, NULL, 0};
-    cr_expect_eq(th_scale_point_of(&counts, &counts, 1).serial, 0);
+    cr_expect_eq(th_scale_point_of(&counts, &counts, (double)NAN, 1).serial, 0);
 }
 
 /* ---- POP factors, of times that are made up of known losses ---- */

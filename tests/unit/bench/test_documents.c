@@ -132,6 +132,8 @@ static const entry bench_entries[] = {
     {"jobs/fork_join:2/openmp-static", 1000, "{'speed_up': 0.1, 'efficiency': 0.05, 'overhead_ns': 950}"},
     {"jobs/fork_join:2/openmp-guided", 1000.01, "{'speed_up': 0.1, 'efficiency': 0.05, 'overhead_ns': 950}"},
     {"jobs/chunk/work-stealing", 50000, "{'chunk_ns': 12.5}"},
+    {"import/usual", 98e6, NULL},
+    {"memory/character", 1e5, "{'bytes': 2651}"},
     {"ceiling/multiply_add/avx2", 1e6, "{'flops_per_second': 40e9}"},
     {"ceiling/read/l1", 1e6, "{'bytes_per_second': 100e9}"},
     {"ceiling/write/l2", 1e6, "{'bytes_per_second': 5e9}"},
@@ -144,7 +146,8 @@ static bool begins(const char *name, const char *prefix)
 
 static void make_entry(th_row *row, const entry *from, uint32_t repetitions)
 {
-    const bool is_crowd = !begins(from->name, "jobs/") && !begins(from->name, "ceiling/");
+    const bool is_crowd = !begins(from->name, "jobs/") && !begins(from->name, "ceiling/") &&
+                          !begins(from->name, "import/") && !begins(from->name, "memory/");
     char own[512] = "";
     strcpy(row->name, from->name);
     row->time_unit = begins(from->name, "frame/") || begins(from->name, "error/") ? "ms" : "us";
@@ -284,6 +287,7 @@ static void bench_doubtful(int format, FILE *out)
         {"error/share:30", 1e6, SETTING("1", "0.9")},
         {"jobs/fork_join:2/work-stealing", 1e6, NULL},
         {"limit/write_cached", 5200, NULL},
+        {"pose/sse4/f32", 4000, NULL},
     };
     enum { COUNT = sizeof entries / sizeof *entries };
     th_report report;

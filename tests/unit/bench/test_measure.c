@@ -3,11 +3,13 @@
 
 #include <bench/interference.h>
 #include <bench/measure.h>
+#include <core/clock.h>
 #include <core/random.h>
 
 #include <criterion/criterion.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +151,41 @@ Test(measure, waits_for_a_cpu_are_those_of_the_whole_repetition)
         cr_expect_eq(p.report.rows[0].queued_ns.values[1], with_laps ? 0 : 1000,
                      "the waits between laps are not theirs");
     }
+}
+
+/* ---- one thread ---- */
+
+static void *burn(void *ns)
+{
+    for (const uint64_t end_ns = th_clock_thread_cpu_ns() + *(uint64_t *)ns; th_clock_thread_cpu_ns() < end_ns;)
+        ;
+    return NULL;
+}
+
+/* A second thread, of as much work as told, helps. */
+static void run_with_help(void *help_ns, uint64_t frame)
+{
+    uint64_t own_ns = 2000000;
+    pthread_t helper;
+    (void)frame;
+    cr_assert_eq(pthread_create(&helper, NULL, burn, help_ns), 0);
+    burn(&own_ns);
+    pthread_join(helper, NULL);
+}
+
+Test(measure, second_thread_fails_a_row_of_one)
+{
+    static uint64_t help_ns[] = {0, 4000000, 4000000}; /* the last one says so */
+    const th_measure_desc desc = {.repetitions = 3, .iterations = 1};
+    cr_assert_eq(th_measure_report_init(&desc, 3, &p.report, &err), TH_OK, "%s", err.text);
+    for (uint32_t i = 0; i < 3; i++) {
+        p.report.rows[i].threads = 1;
+        p.report.rows[i].has_helpers = i == 2;
+        p.subjects[i] = (th_subject){.run = run_with_help, .ctx = &help_ns[i], .row = &p.report.rows[i]};
+    }
+    th_measure(&desc, p.subjects, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        cr_expect_eq(strstr(p.report.rows[i].failure, "did not work alone") != NULL, i == 1, "%u", i);
 }
 
 /* ---- order ---- */

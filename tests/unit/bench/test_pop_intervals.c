@@ -6,7 +6,7 @@
 #include <core/random.h>
 
 #include <criterion/criterion.h>
-
+#include <math.h>
 #include <string.h>
 
 #define EXPERIMENTS (is_nightly() ? 40u : 12u)
@@ -79,7 +79,7 @@ static th_pop resampled(const truth *last, uint64_t seed)
     for (uint32_t i = 0; i < 2; i++) {
         const th_scale_counts first = th_scaling_config_counts(&configs[0], &scale.report.rows[0]);
         const th_scale_counts counts = th_scaling_config_counts(&configs[i], &scale.report.rows[i]);
-        points[i] = th_scale_point_of(&counts, &first, THREADS);
+        points[i] = th_scale_point_of(&counts, &first, (double)NAN, THREADS);
         points[i].pop = th_pop_of(&counts, &first);
     }
     cr_assert_eq(th_scale_resample(&experiment, &err), TH_OK, "%s", err.text);
