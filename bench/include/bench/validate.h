@@ -77,6 +77,9 @@ typedef struct th_validate_run_desc {
 /* Fills in the row's palette fields, and `failure` when palettes are wrong. `palette` then holds TH_VALIDATE_FRAME. */
 th_result th_validate_run(const th_validate_run_desc *desc, th_row *row, th_error *err);
 
+/* Fails a row whose scene's behaviour is not as behaviour.h says: follows some instances from time_s on. */
+void th_validate_behaviour(const th_scene *scene, th_behaviour_kind kind, double time_s, th_row *row);
+
 /* Fails a row whose frames take clearly less time than its threads need to write their palettes and do nothing else:
  * then they have not done their work. Overwrites the palettes; keeps the crowd's th_writes. row: has its samples and
  * threads. */

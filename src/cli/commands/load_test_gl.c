@@ -1,5 +1,7 @@
 #include "load_test_gl.h"
 
+#include <runtime/pose_plan.h>
+
 #include <math.h>
 
 /* Bytes for each character in the lists of motions, walks, weaves, spheres, transforms and visible characters. */
@@ -112,6 +114,7 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
     desc.count = th_crowd_view_get_parts(c->all).scene->instance_count;
     desc.error_every = asked->every;
     desc.evaluator = TH_EVALUATOR_CPU;
+    double tolerances[TH_POSE_MAX_HOLD] = {0};
     *out_count = 0;
     th_gl_finish(c->picture.gl);
     release(c);
@@ -123,8 +126,11 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
             return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost frame %u", frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
         const th_screen_error_stats *e = &stats.error;
+        double tolerance = tolerances[frame % TH_POSE_MAX_HOLD] = stats.tolerance_px;
+        for (uint32_t n = 0; n < TH_POSE_MAX_HOLD; n++)
+            tolerance = fmax(tolerance, tolerances[n]);
         if (stats.error_ns > 0 && e->count > 0)
-            out[(*out_count)++] = (th_stress_error){frame, (double)e->p50, (double)e->p99, (double)e->max};
+            out[(*out_count)++] = (th_stress_error){frame, (double)e->p50, (double)e->p99, (double)e->max, tolerance};
     }
     return TH_OK;
 }
