@@ -41,9 +41,11 @@ static void clear(th_load_test *s)
 {
     th_frame_destroy(s->frame);
     th_shared_crowd_fini(&s->shared);
+    th_arena_destroy(s->played);
     th_crowd_destroy(s->crowd);
     th_scene_destroy(s->scene);
     s->frame = NULL;
+    s->played = NULL;
     s->crowd = NULL;
     s->scene = NULL;
     th_runqueue_delay_close(&s->delay);
@@ -96,8 +98,8 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
         *out = (copies * (double)th_crowd_palette_bytes(crowd) + (double)th_crowd_bytes(crowd) +
                 (s->desc->scene.behaviour ? (double)th_behaviour_bytes(scene->behaviour) : 0)) /
                    characters +
-               2 * sizeof(th_spawn) + th_behaviour_most_layers(s->desc->scene.behaviour) * sizeof(th_layer) +
-               (s->desc->scene.behaviour ? 1 : 0) + (shares(s) ? TH_SHARED_CROWD_BYTES : 0) +
+               2 * sizeof(th_spawn) + 2 * th_behaviour_most_layers(s->desc->scene.behaviour) * sizeof(th_layer) +
+               (s->desc->scene.behaviour ? 2 : 0) + (shares(s) ? TH_SHARED_CROWD_BYTES : 0) +
                (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
@@ -124,6 +126,15 @@ th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_err
     if (result == TH_OK)
         result = th_frame_create_with(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs}, s->scene->behaviour,
                                       &s->frame, err);
+    if (result == TH_OK && s->scene->behaviour) {
+        const uint32_t stride = th_behaviour_layer_stride(s->scene->behaviour);
+        s->played = th_arena_create();
+        s->layers = th_arena_new(s->played, th_layer, (size_t)characters * stride);
+        s->counts = th_arena_new(s->played, uint8_t, characters);
+        s->table = (th_crowd_layers){s->layers, s->counts, stride};
+        if (th_arena_failed(s->played))
+            result = th_fail(err, TH_ERR_MEMORY, "no memory for the layers of %u characters", characters);
+    }
     if (result == TH_OK && shares(s))
         result = th_shared_crowd_init(&s->shared, s->scene, s->crowd, s->desc->share_hz, err);
     return result;
@@ -177,10 +188,21 @@ static double time_of(uint64_t frame)
     return (double)frame / TH_FRAME_RATE;
 }
 
+/* NULL: no behaviour. */
+static const th_crowd_layers *played_at(const th_load_test *s, uint64_t frame)
+{
+    if (!s->scene->behaviour)
+        return NULL;
+    for (uint32_t i = 0; i < s->scene->instance_count; i++)
+        s->counts[i] = (uint8_t)th_behaviour_layers(s->scene->behaviour, i, time_of(frame),
+                                                    s->layers + (size_t)i * s->table.stride);
+    return &s->table;
+}
+
 const th_crowd_layers *th_load_test_layers(void *load_test, uint64_t frame)
 {
     th_load_test *s = load_test;
-    const th_crowd_layers *played = th_frame_layers(s->frame);
+    const th_crowd_layers *played = played_at(s, frame);
     return s->shared.plan ? th_shared_crowd_layers(&s->shared, played, time_of(frame)) : played;
 }
 
@@ -207,8 +229,7 @@ th_result th_load_test_measure_sharing(th_load_test *s, uint64_t frame, th_row *
     if (!s->shared.plan)
         return TH_OK;
     th_load_test_run(s, frame);
-    return th_shared_crowd_measure(&s->shared, s->crowd, s->palette, th_frame_layers(s->frame), time_of(frame), row,
-                                   err);
+    return th_shared_crowd_measure(&s->shared, s->crowd, s->palette, played_at(s, frame), time_of(frame), row, err);
 }
 
 static void run(th_load_test *s)

@@ -17,6 +17,10 @@ typedef struct th_load_test {
     th_scene *scene;      /* of the posed crowd, as the next four */
     th_crowd *crowd;
     th_frame *frame;
+    th_arena *played; /* of the next: what a behaviour plays, not as the frame has it */
+    th_layer *layers;
+    uint8_t *counts;
+    th_crowd_layers table;
     th_shared_crowd shared; /* zero unless its poses are shared */
     th_jobs *jobs;
     void *palette; /* room for the largest crowd so far */

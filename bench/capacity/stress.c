@@ -16,6 +16,12 @@ enum { CHECKED = 1000 };
 /* Frames judged after a run that counts, and the most that run before one. */
 enum { JUDGED = 3, UNJUDGED = 16 };
 
+/* What compiling and palettes may add to the tolerance of a budget. */
+#define TOLERATED_PX 0.1
+
+/* A behaviour is followed from a second before this one on. */
+enum { FOLLOWED_S = 3600 };
+
 /* More than fits into any memory, and small enough for all integer types used. */
 enum { MOST_CHARACTERS = 1000000000 };
 
@@ -53,6 +59,9 @@ static th_result check(stress_run *s, th_row *row, th_error *err)
     row->bones = th_crowd_bone_count(s->load_test.crowd); /* that the last frame evaluated */
     for (uint64_t frame = 0; result == TH_OK && frame <= TH_VALIDATE_FRAME; frame += TH_VALIDATE_FRAME / 4)
         result = th_load_test_measure_sharing(&s->load_test, frame, row, err);
+    if (s->load_test.scene->behaviour && !row->failure[0])
+        th_validate_behaviour(s->load_test.scene, s->desc->scene.behaviour,
+                              (double)(th_draws_next(&row->draws) % FOLLOWED_S), row);
     s->point->share_error = s->load_test.shared.error;
     return result;
 }
@@ -176,6 +185,9 @@ static th_result run_point(stress_run *s, th_error *err)
             most->p50_px = fmax(most->p50_px, e->p50_px);
             most->p99_px = fmax(most->p99_px, e->p99_px);
             most->max_px = fmax(most->max_px, e->max_px);
+            if (e->tolerance_px > 0 && e->max_px > e->tolerance_px + TOLERATED_PX && !row->failure[0])
+                th_row_fail(row, "frame %u: a character is %g pixels off; the budget states at most %g", e->frame,
+                            e->max_px, e->tolerance_px);
         }
         if (result == TH_OK && d->stop && *d->stop)
             th_report_interrupt(&s->out->report);

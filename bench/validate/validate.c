@@ -26,7 +26,7 @@ typedef struct subject {
     const points *points;    /* of the bones */
     th_format format;
     const char *palette;
-    double bound;
+    double bound, rounding; /* of positions, and of the model's size and of the distance from the origin */
 } subject;
 
 static double distance(const double a[3], const double b[3])
@@ -73,8 +73,7 @@ static double entry_error(const subject *s, uint32_t bone)
 /* away: distance of the joint from the origin. */
 static void add_error(const subject *s, double error, double away, uint32_t joint, th_validation *validation)
 {
-    const double rounding = s->bound > 0 ? TH_VALIDATE_BETWEEN : TH_VALIDATE_ROUNDING;
-    const double allowed = s->bound + rounding * (s->model->size + away);
+    const double allowed = s->bound + s->rounding * (s->model->size + away);
     if (!isfinite(error))
         error = HUGE_VAL;
     validation->max_error = fmax(validation->max_error, error);
@@ -166,13 +165,16 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
             weights[k] = (double)palette[model->bone_count + k / 12].m[k % 12];
     }
 
+    const double bound = desc->reference ? 0 : bound_of(compiled, &p);
     const subject s = {
         .model = model,
         .wanted = wanted,
         .points = w->points[m],
         .format = th_crowd_format(desc->crowd),
         .palette = (const char *)desc->palette + offset,
-        .bound = desc->reference ? 0 : bound_of(compiled, &p),
+        .bound = bound,
+        .rounding =
+            bound > 0 && p.count == 1 && mode == TH_INTERPOLATION_AUTHORED ? TH_VALIDATE_BETWEEN : TH_VALIDATE_ROUNDING,
     };
     th_validation validation = {.instance = i};
     for (uint32_t b = 0; b < model->bone_count; b++) {

@@ -469,7 +469,7 @@ static int check_points(study *s)
                                              .palette = s->palette,
                                              .time_s = CHECKED_S,
                                              .sample = SAMPLE,
-                                             .seed = p->block.first};
+                                             .seed = th_entropy()};
             th_validation found = {0};
             result = th_validate_palettes(&desc, &found, &err);
             if (result == TH_OK && found.excess > 1)

@@ -12,8 +12,8 @@
 
 /* What single precision may cost, of the model's size and of the distance from the origin. Half of that was too little
  * for the tutorial method, on a joint that turns by nearly 180 degrees between two keys. Beside the error bound of a
- * compiled clip, whose measured error includes rounding: the bound may be exceeded by so much at times at which the
- * compiler does not measure. Of the clips of 700 files it was by 1e-6. */
+ * compiled clip that is played alone and as authored, TH_VALIDATE_BETWEEN: the measured error includes rounding, and at
+ * times at which the compiler does not measure, clips of 700 files exceed the bound by 1e-6 at most. */
 #define TH_VALIDATE_ROUNDING 2e-5
 #define TH_VALIDATE_BETWEEN  4e-6
 
@@ -76,6 +76,9 @@ typedef struct th_validate_run_desc {
 
 /* Fills in the row's palette fields, and `failure` when palettes are wrong. `palette` then holds TH_VALIDATE_FRAME. */
 th_result th_validate_run(const th_validate_run_desc *desc, th_row *row, th_error *err);
+
+/* Fails a row whose scene's behaviour is not as behaviour.h says: follows some instances from time_s on. */
+void th_validate_behaviour(const th_scene *scene, th_behaviour_kind kind, double time_s, th_row *row);
 
 /* Fails a row whose frames take clearly less time than its threads need to write their palettes and do nothing else:
  * then they have not done their work. Overwrites the palettes; keeps the crowd's th_writes. row: has its samples and

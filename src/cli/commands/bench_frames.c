@@ -4,7 +4,6 @@
 #include <bench/figures.h>
 #include <bench/validate.h>
 #include <core/clock.h>
-#include <core/random.h>
 #include <render/gpu_clock.h>
 #include <render/gpu_evaluator.h>
 #include <runtime/frame.h>
@@ -238,7 +237,7 @@ static bool check_shown(subject *s)
         th_crowd_view_draw(s->crowd_view, s->shared->picture.target);
         th_gl_discard_end(nothing);
     }
-    const bool ok = th_shown_check(&s->shown, &err);
+    const bool ok = th_shown_check(&s->shown, &s->row->draws, &err);
     if (!ok)
         th_row_fail(s->row, "%s", err.text);
     return ok;
@@ -248,8 +247,9 @@ static bool check_shown(subject *s)
 static void check_frames(void *ctx, uint64_t last)
 {
     subject *s = ctx;
+    (void)last;
     const frame_kind *kind = s->entry.kind;
-    const uint64_t frame = 2 * TH_CROWD_VIEW_MAX_HOLD + th_random_bits(th_clock_ns(), last) % TH_SHOWN_FRAMES;
+    const uint64_t frame = 2 * TH_CROWD_VIEW_MAX_HOLD + th_draws_next(&s->row->draws) % TH_SHOWN_FRAMES;
     bool ok = !s->row->failure[0] && check_shown(s);
     for (uint32_t before = TH_RING_SLOTS + th_crowd_view_most_hold(&s->shown.asked); before > 0 && ok; before--)
         kind->begin(s, kind->run == redraw ? frame : frame - before);

@@ -2,8 +2,7 @@
 
 #include <bench/sight.h>
 #include <bench/validate.h>
-#include <core/clock.h>
-#include <core/random.h>
+#include <core/text_format.h>
 #include <runtime/animation_budget.h>
 
 #include <math.h>
@@ -225,7 +224,7 @@ static bool check_palette(const th_shown *s, const th_drawn *drawn, uint32_t i, 
     return result == TH_OK;
 }
 
-bool th_shown_check(const th_shown *s, th_error *err)
+bool th_shown_check(const th_shown *s, th_draws *draws, th_error *err)
 {
     th_drawn *drawn;
     uint32_t count;
@@ -244,11 +243,14 @@ bool th_shown_check(const th_shown *s, th_error *err)
     const uint32_t checked = count < SAMPLE ? count : SAMPLE;
     for (uint32_t n = 0; n < checked && ok; n++) { /* one of each of as many parts */
         const uint64_t first = (uint64_t)n * count / checked, end = (n + (uint64_t)1) * count / checked;
-        const uint64_t k = first + th_random_bits(th_clock_ns(), n) % (end - first);
+        const uint64_t k = first + th_draws_next(draws) % (end - first);
         ok = check_palette(s, &drawn[k], who[k], &sights[k], err);
     }
     free(drawn);
     free(who);
     free(sights);
+    if (!ok)
+        th_append(err->text, sizeof err->text, " (THRONG_CHECK_SEED=%llu checks the same)",
+                  (unsigned long long)draws->seed);
     return ok;
 }

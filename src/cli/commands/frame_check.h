@@ -4,6 +4,7 @@
 #ifndef TH_CLI_FRAME_CHECK_H
 #define TH_CLI_FRAME_CHECK_H
 
+#include <core/random.h>
 #include <render/crowd_view.h>
 
 enum { TH_SHOWN_FRAMES = 100000 }; /* frames that are drawn only to be checked are any below */
@@ -21,8 +22,8 @@ typedef struct th_shown {
 /* Notes the next frame. */
 void th_shown_next(th_shown *shown, uint64_t frame, double time_s);
 
-/* Of the last picture that was drawn. Waits for it. False: it shows what it should not, and err says what, of which
- * frame and character. */
-bool th_shown_check(const th_shown *shown, th_error *err);
+/* Of the last picture that was drawn. Waits for it. draws: of whose palettes are checked. False: it shows what it
+ * should not, and err says what, of which frame and character. */
+bool th_shown_check(const th_shown *shown, th_draws *draws, th_error *err);
 
 #endif

@@ -1,7 +1,6 @@
 #include "load_test_gl.h"
 
-#include <core/clock.h>
-#include <core/random.h>
+#include <runtime/pose_plan.h>
 
 #include <math.h>
 
@@ -119,6 +118,7 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
     desc.count = th_crowd_view_get_parts(c->all).scene->instance_count;
     desc.error_every = asked->every;
     desc.evaluator = TH_EVALUATOR_CPU;
+    double tolerances[TH_POSE_MAX_HOLD] = {0};
     *out_count = 0;
     th_gl_finish(c->picture.gl);
     release(c);
@@ -130,8 +130,11 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
             return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost frame %u", frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
         const th_screen_error_stats *e = &stats.error;
+        double tolerance = tolerances[frame % TH_POSE_MAX_HOLD] = stats.tolerance_px;
+        for (uint32_t n = 0; n < TH_POSE_MAX_HOLD; n++)
+            tolerance = fmax(tolerance, tolerances[n]);
         if (stats.error_ns > 0 && e->count > 0)
-            out[(*out_count)++] = (th_stress_error){frame, (double)e->p50, (double)e->p99, (double)e->max};
+            out[(*out_count)++] = (th_stress_error){frame, (double)e->p50, (double)e->p99, (double)e->max, tolerance};
     }
     return TH_OK;
 }
@@ -148,11 +151,11 @@ static void check(void *ctx, th_row *row)
 {
     th_load_test_gl *c = ctx;
     th_error err;
-    bool ok = th_shown_check(&c->shown, &err);
-    const uint64_t number = th_random_bits(th_clock_ns(), 0) % TH_SHOWN_FRAMES;
+    bool ok = th_shown_check(&c->shown, &row->draws, &err);
+    const uint64_t number = th_draws_next(&row->draws) % TH_SHOWN_FRAMES;
     for (uint32_t i = 0; i < TH_RING_SLOTS + th_crowd_view_most_hold(&c->crowd) && ok; i++)
         draw_frame(c, number + i);
-    if (!ok || !th_shown_check(&c->shown, &err))
+    if (!ok || !th_shown_check(&c->shown, &row->draws, &err))
         th_row_fail(row, "%s", err.text);
     else
         th_picture_check(&c->picture, c->all, &c->shown.camera, row);

@@ -30,7 +30,8 @@ typedef struct rendering {
     uint64_t evaluate_ns;
     double tolerance_px; /* the largest of all frames */
     th_shown shown;
-    bool is_wrong; /* a check of it failed */
+    th_draws draws; /* of what is checked */
+    bool is_wrong;  /* a check of it failed */
 } rendering;
 
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
@@ -78,7 +79,7 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     r->evaluate_ns += stats.evaluate_ns;
     r->tolerance_px = stats.tolerance_px > r->tolerance_px ? stats.tolerance_px : r->tolerance_px;
     th_tracer_frame_end(r->tracer, jobs);
-    r->is_wrong = result == TH_OK && r->options->crowd.error_every > 0 && !th_shown_check(&r->shown, err);
+    r->is_wrong = result == TH_OK && r->options->crowd.error_every > 0 && !th_shown_check(&r->shown, &r->draws, err);
     return r->is_wrong ? err->code : result;
 }
 
@@ -273,7 +274,7 @@ int th_command_render(const th_options *o, th_run *run)
 {
     th_model_set model_set;
     th_error err;
-    rendering r = {.options = o, .file = o->render, .tracer = run->tracer};
+    rendering r = {.options = o, .file = o->render, .tracer = run->tracer, .draws = {th_check_seed(), 0}};
     r.file.width = o->picture.width;
     r.file.height = o->picture.height;
     if (th_frame_writer_check(&r.file, &err) != TH_OK) /* can fail only because of the options */

@@ -311,10 +311,10 @@ th_stress made_up_stress_drawn(void)
         p->visible = i == 0 ? p->characters : p->characters / 2;
         p->errors = calloc(2, sizeof *p->errors);
         cr_assert(p->errors);
-        p->errors[0] = (th_stress_error){0, 0.01, 0.4, 1.5};
-        p->errors[1] = (th_stress_error){100, 0.02, 0.3, 1.25};
+        p->errors[0] = (th_stress_error){0, 0.01, 0.4, 1.5, 0};
+        p->errors[1] = (th_stress_error){100, 0.02, 0.3, 1.25, 0};
         p->error_count = 2;
-        p->error = (th_stress_error){0, 0.02, 0.4, 1.5};
+        p->error = (th_stress_error){0, 0.02, 0.4, 1.5, 0};
         snprintf(stress.report.rows[i].name, sizeof stress.report.rows[i].name, "stress/drawn/threads:%u", i + 1);
     }
     stress.points[1].unpreempted = th_samples_stats(&none);

@@ -323,6 +323,7 @@ typedef struct painter {
     uint32_t threads[8], characters[8], frames[8], prepared, finished;
     uint32_t measured, measured_after; /* how often errors were; the crowds and all frames before the last time */
     bool is_there, spoiled, shares, was_counted;
+    double tolerance_px;
     th_tracer *tracer;
 } painter;
 
@@ -381,7 +382,7 @@ static th_result paint_errors(void *ctx, const th_stress_error_desc *desc, th_st
             continue;
         for (const uint64_t begin = th_clock_ns(); th_clock_ns() - begin < 200000;)
             ;
-        out[(*out_count)++] = (th_stress_error){frame, 0.01 * frame, 4, 500.0 - frame};
+        out[(*out_count)++] = (th_stress_error){frame, 0.01 * frame, 4, 500.0 - frame, p->tolerance_px};
     }
     return p->broken ? th_fail(error, TH_ERR_MEMORY, "no eyes") : TH_OK;
 }
@@ -529,6 +530,35 @@ Test(stress, of_wrong_pictures_fails)
     th_stress stress = run_drawn(&p, describe(20, (uint32_t[]){1}, 1));
     cr_expect_str_eq(stress.report.rows[0].failure, "the picture is smeared");
     cr_expect_eq(stress.report.rows[0].real_ns.count, 0);
+}
+
+Test(stress, of_a_budget_that_is_not_kept_fails)
+{
+    th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    desc.error_every = 40;
+    for (int i = 0; i < 2; i++) {
+        painter p = {.tolerance_px = i == 0 ? 500 : 499};
+        th_stress stress = run_drawn(&p, desc);
+        cr_expect_str_eq(stress.report.rows[0].failure,
+                         i == 0 ? "" : "frame 0: a character is 500 pixels off; the budget states at most 499");
+    }
+}
+
+/* Whose instances are said to be faster than the behaviour has them. */
+Test(stress, of_a_behaviour_at_another_speed_fails)
+{
+    th_scene *scene;
+    th_row row = {.draws = {7, 0}};
+    th_scene_desc desc = describe(50, NULL, 0).scene;
+    desc.behaviour = TH_BEHAVIOUR_FADE;
+    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
+    th_validate_behaviour(scene, desc.behaviour, 5, &row);
+    cr_expect_str_eq(row.failure, "");
+    for (uint32_t i = 0; i < scene->instance_count; i++)
+        scene->instances[i].speed *= 1.1;
+    th_validate_behaviour(scene, desc.behaviour, 5, &row);
+    cr_expect(strstr(row.failure, "a clip at another speed"), "%s", row.failure);
+    th_scene_destroy(scene);
 }
 
 /* A palette, and what a crowd knows of it; of who draws three times the palette, instead of once. */

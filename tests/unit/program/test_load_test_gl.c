@@ -164,7 +164,8 @@ Test(load_test_gl, counts_the_memory_of_errors)
 /* What is said of the frame that was drawn, and what must then be found. */
 static void expect_found(const char *words)
 {
-    const bool ok = th_shown_check(&crowd.shown, &err);
+    th_draws draws = {7, 0};
+    const bool ok = th_shown_check(&crowd.shown, &draws, &err);
     cr_expect(words ? !ok && strstr(err.text, words) : ok, "%s: %s", words ? words : "right", err.text);
 }
 
