@@ -185,7 +185,7 @@ static th_result run_point(stress_run *s, th_error *err)
             most->p50_px = fmax(most->p50_px, e->p50_px);
             most->p99_px = fmax(most->p99_px, e->p99_px);
             most->max_px = fmax(most->max_px, e->max_px);
-            if (e->tolerance_px > 0 && e->max_px > e->tolerance_px + TOLERATED_PX && !row->failure[0])
+            if (e->max_px > e->tolerance_px + TOLERATED_PX && !row->failure[0])
                 th_row_fail(row, "frame %u: a character is %g pixels off; the budget states at most %g", e->frame,
                             e->max_px, e->tolerance_px);
         }

@@ -49,7 +49,7 @@ typedef struct th_stress_poses {
 typedef struct th_stress_error {
     uint32_t frame; /* at frame / TH_FRAME_RATE */
     double p50_px, p99_px, max_px;
-    double tolerance_px; /* of the budget, the largest of the frames whose poses may be shown; 0: it has none */
+    double tolerance_px; /* of the budget, the largest of the frames whose poses may be shown; infinite: it has none */
 } th_stress_error;
 
 typedef struct th_stress_error_desc {

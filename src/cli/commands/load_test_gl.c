@@ -130,7 +130,8 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
             return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost frame %u", frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
         const th_screen_error_stats *e = &stats.error;
-        double tolerance = tolerances[frame % TH_POSE_MAX_HOLD] = stats.tolerance_px;
+        double tolerance = tolerances[frame % TH_POSE_MAX_HOLD] =
+            th_budget_is_set(&c->crowd.budget) ? stats.tolerance_px : HUGE_VAL;
         for (uint32_t n = 0; n < TH_POSE_MAX_HOLD; n++)
             tolerance = fmax(tolerance, tolerances[n]);
         if (stats.error_ns > 0 && e->count > 0)

@@ -382,7 +382,8 @@ static th_result paint_errors(void *ctx, const th_stress_error_desc *desc, th_st
             continue;
         for (const uint64_t begin = th_clock_ns(); th_clock_ns() - begin < 200000;)
             ;
-        out[(*out_count)++] = (th_stress_error){frame, 0.01 * frame, 4, 500.0 - frame, p->tolerance_px};
+        out[(*out_count)++] =
+            (th_stress_error){frame, 0.01 * frame, 4, 500.0 - frame, p->tolerance_px > 0 ? p->tolerance_px : HUGE_VAL};
     }
     return p->broken ? th_fail(error, TH_ERR_MEMORY, "no eyes") : TH_OK;
 }
