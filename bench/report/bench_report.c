@@ -434,9 +434,12 @@ static void begin_view(th_bench_printer *p, const th_report *report, uint32_t fi
     p->widths = (th_table_widths){.has_heading = false};
     for (uint32_t r = first; r < report->row_count; r++) {
         const int length = (int)strlen(report->rows[r].name);
-        const bool is_same = strncmp(report->rows[r].name, name, strcspn(name, "/") + 1) == 0;
+        const bool is_same = p->view == TH_ROW_LOAD ? view_of(&report->rows[r]) == TH_ROW_LOAD
+                                                    : strncmp(report->rows[r].name, name, strcspn(name, "/") + 1) == 0;
         p->widths.columns[0] = is_same && length > p->widths.columns[0] ? length : p->widths.columns[0];
     }
+    if (p->view == TH_ROW_LOAD) /* rows that differ by far: "1234.567", "123,456,789", "+-1.23 %" */
+        p->widths.columns[1] = 8, p->widths.columns[2] = 11, p->widths.columns[4] = 8;
     fputc('\n', p->file);
     if (p->view == TH_ROW_FRAME || p->view == TH_ROW_ERROR)
         th_report_print_picture(report->picture, p->format, p->file);
