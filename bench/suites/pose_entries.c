@@ -509,7 +509,8 @@ static double level_distance(const th_model *source, const th_model *level, uint
         for (uint32_t v = 0; v < source->meshes[k].vertex_count; v++) {
             for (int n = 0; n < 2; n++)
                 place_vertex(&models[n]->meshes[k].vertices[v], palettes[n], at[n]);
-            most = fmax(most, hypot(hypot(at[0][0] - at[1][0], at[0][1] - at[1][1]), at[0][2] - at[1][2]));
+            const double here = hypot(hypot(at[0][0] - at[1][0], at[0][1] - at[1][1]), at[0][2] - at[1][2]);
+            most = here <= most ? most : isnan(here) ? HUGE_VAL : here;
         }
     return most;
 }

@@ -28,7 +28,7 @@ void th_shown_next(th_shown *s, uint64_t frame, double time_s)
 
 static th_sight_view view_of(const th_shown *s)
 {
-    th_cull_light light;
+    th_cull_light light = {0};
     th_sight_view view = {.near_z = s->camera.near_z, .far_z = s->camera.far_z, .height_px = (float)s->size.height};
     view.has_shadows = th_crowd_view_light(s->crowd_view, &light);
     view.ground = light.ground;
@@ -152,7 +152,7 @@ static th_result compare(posed *p, double time_s, double clip_s, th_error *err)
                                      .sample = 1,
                                      .layers = p->behaviour ? &played : NULL};
     const th_result result = th_validate_palettes(&desc, &found, err);
-    if (result == TH_OK && found.excess < p->nearest.excess)
+    if (result == TH_OK && found.excess <= p->nearest.excess)
         p->nearest = found;
     return result;
 }

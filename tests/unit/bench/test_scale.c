@@ -917,6 +917,14 @@ Test(bottleneck, does_not_believe_what_cannot_be)
     cr_expect_not(expect_bottleneck(TH_BOTTLENECK_COMPUTE, "104 % [104, 104] efficiency", &f).is_impossible);
 }
 
+/* As of crowds of several models. Where stores were not aligned, the program ended. */
+Test(scale, plain_writes_take_pieces_of_any_size)
+{
+    static _Alignas(64) char memory[4096];
+    for (int streams = 0; streams < 2; streams++)
+        cr_expect_gt(th_plain_write_ns(memory, sizeof memory, 100, streams), 0);
+}
+
 /* Neither for people nor for scripts. */
 Test(scale, what_cannot_be_is_printed_nowhere)
 {
