@@ -951,18 +951,6 @@ Test(scale, what_cannot_be_is_printed_nowhere)
     th_scale_fini(&scale);
 }
 
-Test(bottleneck, first_point_that_is_slower_than_the_loop_is_said)
-{
-    th_bottleneck_input f = losing(0.35);
-    cr_expect_not(strstr(analyzed(&f, 1e-3).text, "without a pool"));
-    f.base.speed_up = f.base.efficiency = 0.8;
-    const th_bottleneck v = expect_bottleneck(TH_BOTTLENECK_UNCLEAR,
-                                              "One thread takes 25 % [25, 25] longer than the same loop "
-                                              "without a pool",
-                                              &f);
-    cr_expect_not(strstr(v.text, "nothing is lost"), "%s", v.text);
-}
-
 /* Before anything is said of the efficiency, and nothing is named then. */
 Test(bottleneck, asks_what_disturbed_it_first)
 {
