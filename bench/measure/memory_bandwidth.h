@@ -18,9 +18,9 @@ typedef struct th_bandwidth_desc {
     th_measure_desc measure;
 } th_bandwidth_desc;
 
-/* CPU time in nanoseconds in which the C library or plain stores, whatever is faster, write `bytes` bytes, `piece` by
- * `piece`; streams: past the caches. What limits are held against: it shares nothing with them. Limits and this differ
- * by less than TH_PLAIN_WRITE_MOST times. */
+/* CPU time in nanoseconds in which the C library or plain stores, whatever is faster, write `bytes` bytes, about
+ * `piece` by `piece`, at least 16; streams: past the caches. What limits are held against: it shares nothing with them.
+ * Limits and this differ by less than TH_PLAIN_WRITE_MOST times. */
 #define TH_PLAIN_WRITE_MOST 1.5
 double th_plain_write_ns(void *at, size_t bytes, size_t piece, bool streams);
 

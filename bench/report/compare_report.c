@@ -30,10 +30,12 @@ static cell interval_of(const th_change_estimate *e)
 
 /* The fields of an estimator. */
 #define ESTIMATE(name, e)                                                                                              \
-    TH_FIELD(name "_verdict", TH_TEXT(th_verdict_name((e).verdict))), TH_FIELD(name "_old_ns", TH_NUMBER((e).old_ns)), \
-        TH_FIELD(name "_new_ns", TH_NUMBER((e).new_ns)), TH_FIELD(name "_change", TH_NUMBER((e).change)),              \
-        TH_FIELD(name "_low", TH_NUMBER((e).interval.low)), TH_FIELD(name "_high", TH_NUMBER((e).interval.high)),      \
+    TH_FIELD(name "_verdict", TH_TEXT(th_verdict_name((e).verdict))), TIMES(name, e),                                  \
         TH_FIELD(name "_p", TH_NUMBER((e).p)), TH_FIELD(name "_detectable", TH_NUMBER((e).detectable))
+#define TIMES(name, e)                                                                                                 \
+    TH_FIELD(name "_old_ns", TH_NUMBER((e).old_ns)), TH_FIELD(name "_new_ns", TH_NUMBER((e).new_ns)),                  \
+        TH_FIELD(name "_change", TH_NUMBER((e).change)), TH_FIELD(name "_low", TH_NUMBER((e).interval.low)),           \
+        TH_FIELD(name "_high", TH_NUMBER((e).interval.high))
 
 static void add_change(th_sheet *sheet, const th_change *c)
 {
@@ -67,11 +69,7 @@ static void add_change(th_sheet *sheet, const th_change *c)
         ESTIMATE("median", *median),
         ESTIMATE("mean", *mean),
         ESTIMATE("worst", *worst),
-        TH_FIELD("cpu_old_ns", TH_NUMBER(cpu->old_ns)),
-        TH_FIELD("cpu_new_ns", TH_NUMBER(cpu->new_ns)),
-        TH_FIELD("cpu_change", TH_NUMBER(cpu->change)),
-        TH_FIELD("cpu_low", TH_NUMBER(cpu->interval.low)),
-        TH_FIELD("cpu_high", TH_NUMBER(cpu->interval.high)),
+        TIMES("cpu", *cpu),
         TH_FIELD("pixels_verdict", TH_TEXT(has_pixels ? th_pixel_verdict_name(px->verdict) : NULL)),
         TH_FIELD("old_px_p99", TH_NUMBER(px->old_p99)),
         TH_FIELD("new_px_p99", TH_NUMBER(px->new_p99)),

@@ -25,10 +25,9 @@ static const level levels[] = {{"l1", 1}, {"l2", 2}, {"l3", 3}, {"memory", 0}};
 typedef struct ceiling {
     th_isa isa;
     float *memory;
-    size_t count;    /* floats */
-    size_t passes;   /* over them, of an iteration */
-    double amount;   /* operations or bytes of an iteration */
-    double plain_ns; /* the least time in which others write the memory; HUGE_VAL: unknown */
+    size_t count;  /* floats */
+    size_t passes; /* over them, of an iteration */
+    double amount; /* operations or bytes of an iteration */
 } ceiling;
 
 /* Half of a cache, so that what else is in there has room; for memory four times the largest. 0: there is no such
@@ -61,7 +60,6 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
     entry->subject = c;
     c->isa = entry->isa;
-    c->plain_ns = HUGE_VAL;
     if (!l)
         return TH_OK;
     th_context_read(&context);
@@ -102,26 +100,19 @@ static void write_memory(void *subject, uint64_t frame)
     c->amount = (double)(c->passes * c->count * sizeof *c->memory);
 }
 
-static void check_write(void *subject, uint64_t frame)
-{
-    ceiling *c = subject;
-    const size_t bytes = c->count * sizeof *c->memory;
-    (void)frame;
-    c->plain_ns = fmin(c->plain_ns, th_plain_write_ns(c->memory, bytes, bytes, false));
-}
-
 static void summarize(const th_entry *entry, const th_row *baseline, th_row *row)
 {
-    ceiling *c = entry->subject;
+    const ceiling *c = entry->subject;
     const double per_s = c->amount / th_samples_stats(&row->cpu_ns).min * 1e9; /* a ceiling: the best that was seen */
     (void)baseline;
-    const double written = (double)(c->count * sizeof *c->memory), least_ns = written / per_s * 1e9;
-    const bool is_held = c->plain_ns < HUGE_VAL && least_ns > 0;
-    for (int again = 0; again < 20 && is_held && c->plain_ns > TH_PLAIN_WRITE_MOST * least_ns; again++)
-        check_write(c, 0); /* it may have been disturbed */
-    if (is_held && c->plain_ns > TH_PLAIN_WRITE_MOST * least_ns)
+    const size_t written = c->count * sizeof *c->memory;
+    const double least_ns = (double)written / per_s * 1e9;
+    double plain_ns = entry->run == write_memory && least_ns > 0 ? HUGE_VAL : 0;
+    for (int again = 0; again < 20 && plain_ns > TH_PLAIN_WRITE_MOST * least_ns; again++) /* it may be disturbed */
+        plain_ns = fmin(plain_ns, th_plain_write_ns(c->memory, written, written, false));
+    if (plain_ns > TH_PLAIN_WRITE_MOST * least_ns)
         th_row_fail(row, "it claims %.3g GB/s, %.2g times what memset writes: no ceiling", per_s / 1e9,
-                    c->plain_ns / least_ns);
+                    plain_ns / least_ns);
     row->own = json_pack("{s:o}", entry->variant ? "bytes_per_second" : "flops_per_second", th_json_real(per_s));
 }
 
@@ -152,7 +143,6 @@ uint32_t th_ceiling_entries(th_entry *entries)
         both[0].variant = both[1].variant = &levels[l];
         both[0].run = read_memory;
         both[1].run = write_memory;
-        both[1].check = check_write;
         snprintf(both[0].name, sizeof e.name, "ceiling/read/%s", levels[l].name);
         snprintf(both[1].name, sizeof e.name, "ceiling/write/%s", levels[l].name);
         count += 2;

@@ -8,6 +8,7 @@
 #include <core/subprocess.h>
 #include <throng/throng.h>
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +31,10 @@ typedef struct load {
 } load;
 
 /* Of all that is allocated. Nothing else runs meanwhile. */
-static size_t heap_bytes(void)
+static double heap_bytes(void)
 {
     const struct mallinfo2 heap = mallinfo2();
-    return heap.uordblks + heap.hblkhd;
+    return (double)heap.uordblks + (double)heap.hblkhd;
 }
 
 /* ---- operations ---- */
@@ -49,9 +50,9 @@ static th_result import_model(load *l, th_error *err)
 static th_result compile_model(load *l, th_error *err)
 {
     th_compiled_model *compiled = NULL;
-    const size_t before = heap_bytes();
+    const double before = heap_bytes();
     const th_result result = th_compiled_model_create(&(th_compiled_model_desc){.model = l->model}, &compiled, err);
-    l->bytes = (double)(heap_bytes() - before) / l->model->clip_count;
+    l->bytes = (heap_bytes() - before) / l->model->clip_count;
     th_compiled_model_destroy(compiled);
     return result;
 }
@@ -60,10 +61,10 @@ static th_result create_crowd(load *l, th_error *err)
 {
     th_crowd *crowd = NULL;
     void *palettes = NULL;
-    const size_t before = heap_bytes();
+    const double before = heap_bytes();
     th_result result = th_scene_crowd(l->scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, err);
     result = result == TH_OK ? th_palettes_create(crowd, &palettes, err) : result;
-    l->bytes = (double)(heap_bytes() - before) / l->scene->instance_count;
+    l->bytes = (heap_bytes() - before) / l->scene->instance_count;
     th_palettes_destroy(palettes);
     th_crowd_destroy(crowd);
     return result;
@@ -75,7 +76,7 @@ static th_result run_program(load *l, const char *const *arguments, struct rusag
     pid_t pid;
     const th_subprocess_desc desc = {.program = l->program, .arguments = arguments, .files = {-1, -1, -1}};
     const int error = th_subprocess_start(&desc, &pid);
-    while (!error && wait4(pid, &status, 0, used) < 0)
+    while (!error && wait4(pid, &status, 0, used) < 0 && errno == EINTR)
         ;
     return error || status ? th_fail(err, TH_ERR_ENVIRONMENT, "%s %s fails", l->program, arguments[1]) : TH_OK;
 }
@@ -128,8 +129,9 @@ static th_result create_model(load *l, size wanted, th_error *err)
         return result;
     snprintf(l->path, sizeof l->path, "%s/throng-XXXXXX.glb", folder ? folder : "/tmp");
     const int file = mkstemps(l->path, 4);
-    if (file >= 0)
-        close(file);
+    if (file < 0)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%s cannot be made", l->path);
+    close(file);
     return th_glb_write(l->model, l->path, err);
 }
 

@@ -55,8 +55,6 @@ typedef struct benchmark {
     th_frame *frame;
     th_tutorial **tutorials; /* [model], or NULL */
     bool plays_keys;         /* the tutorials do, of clips with curves */
-    bool streams;            /* of limit/ */
-    double plain_ns;         /* the least time in which others write as much; HUGE_VAL: unknown */
     th_row *row;             /* of the entry */
 } benchmark;
 
@@ -188,12 +186,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     benchmark *p = calloc(1, sizeof *p);
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
-    *p = (benchmark){.shared = shared,
-                     .palette = fixture->palette,
-                     .run = entry->run,
-                     .time_s = time_of,
-                     .row = row,
-                     .plain_ns = HUGE_VAL};
+    *p = (benchmark){.shared = shared, .palette = fixture->palette, .run = entry->run, .time_s = time_of, .row = row};
     entry->subject = p;
     entry->frame = frame_of;
     for (uint32_t m = 0; m < scene->compiled_model_count; m++) {
@@ -299,37 +292,31 @@ static void run_fill(void *subject, uint64_t frame)
     th_crowd_fill(p->crowd, 0, th_crowd_batch_count(p->crowd), (float)frame, p->palette);
 }
 
-static void check_fill(void *subject, uint64_t frame)
-{
-    benchmark *p = subject;
-    const size_t bytes = th_crowd_palette_bytes(p->crowd);
-    (void)frame;
-    if (bytes >= FEWEST_BYTES)
-        p->plain_ns = fmin(p->plain_ns, th_plain_write_ns(p->palette, bytes, bytes / p->row->characters, p->streams));
-}
-
 static void summarize_fill(const th_entry *entry, const th_row *baseline, th_row *row)
 {
     benchmark *p = entry->subject;
+    const size_t bytes = th_crowd_palette_bytes(p->crowd);
     double ns = th_samples_stats(&row->cpu_ns).min;
     (void)baseline;
-    for (int again = 0; again < 20 && ns > TH_PLAIN_WRITE_MOST * p->plain_ns;
-         again++) { /* it may have been disturbed */
+    if (bytes < FEWEST_BYTES)
+        return;
+    const bool streams = th_crowd_writes(p->crowd) == TH_WRITES_STREAMED;
+    const double plain_ns = th_plain_write_ns(p->palette, bytes, bytes / row->characters, streams);
+    for (int again = 0; again < 20 && ns > TH_PLAIN_WRITE_MOST * plain_ns; again++) { /* it may have been disturbed */
         const uint64_t begin_ns = th_clock_cpu_ns();
         for (uint32_t frame = 0; frame < row->iterations; frame++)
             run_fill(p, frame);
         ns = fmin(ns, (double)(th_clock_cpu_ns() - begin_ns) / row->iterations);
     }
-    if (p->plain_ns > 0 && ns > TH_PLAIN_WRITE_MOST * p->plain_ns)
+    if (plain_ns > 0 && ns > TH_PLAIN_WRITE_MOST * plain_ns)
         th_row_fail(row, "it takes %.3g us, %.2g times as long as memset for as many bytes: no limit", ns / 1e3,
-                    ns / p->plain_ns);
+                    ns / plain_ns);
 }
 
 static th_result prepare_fill(benchmark *p, const variation *v, th_error *err)
 {
     (void)err;
     th_crowd_set_writes(p->crowd, (th_writes)v->number);
-    p->streams = v->number == TH_WRITES_STREAMED;
     return TH_OK;
 }
 
@@ -367,7 +354,7 @@ uint32_t th_pose_entries(th_entry *entries)
         th_entry *e = &entries[count++];
         *e = entry_of(&baselines[i]);
         if (baselines[i].is_unchecked)
-            e->check = check_fill, e->summarize = summarize_fill;
+            e->summarize = summarize_fill;
         snprintf(e->name, sizeof e->name, "%s", baselines[i].name);
     }
     return count;
@@ -509,7 +496,8 @@ static double level_distance(const th_model *source, const th_model *level, uint
         for (uint32_t v = 0; v < source->meshes[k].vertex_count; v++) {
             for (int n = 0; n < 2; n++)
                 place_vertex(&models[n]->meshes[k].vertices[v], palettes[n], at[n]);
-            most = fmax(most, hypot(hypot(at[0][0] - at[1][0], at[0][1] - at[1][1]), at[0][2] - at[1][2]));
+            const double here = hypot(hypot(at[0][0] - at[1][0], at[0][1] - at[1][1]), at[0][2] - at[1][2]);
+            most = here <= most ? most : isnan(here) ? HUGE_VAL : here;
         }
     return most;
 }

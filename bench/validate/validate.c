@@ -42,14 +42,12 @@ static void find_points(const th_model *model, th_dmat34 *pose, th_dmat34 *palet
     th_exact_palette(model, pose, palette);
     for (uint32_t b = 0; b < model->bone_count; b++) {
         const th_dmat34 bind = th_dmat34_from(model->bones[b].inverse_bind);
-        th_dmat34 joint, mesh;
-        const bool has_shell = th_dmat34_invert(&palette[b], &mesh);
+        th_dmat34 joint = {0}, mesh = {0};
+        th_dmat34_invert(&bind, &joint);
+        th_dmat34_invert(&palette[b], &mesh);
         for (int i = 0; i < 7; i++)
-            for (int k = 0; k < 3; k++) {
-                const double center = th_dmat34_invert(&bind, &joint) ? joint.m[4 * k + 3] : 0;
-                const double away = i < 6 && has_shell ? mesh.m[4 * k + i / 2] * (i % 2 ? -shell : shell) : 0;
-                out[b].at[i][k] = center + away;
-            }
+            for (int k = 0; k < 3; k++)
+                out[b].at[i][k] = joint.m[4 * k + 3] + (i < 6 ? mesh.m[4 * k + i / 2] * (i % 2 ? -shell : shell) : 0);
     }
 }
 

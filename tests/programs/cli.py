@@ -275,6 +275,10 @@ def test_dry_run_checks_all_and_times_nothing():
         out = expect(0, f'{line} --dry-run --count 10 --model {SMALL}').out
         assert row in out and 'nothing was timed' in out, out
         assert max(map(len, out.splitlines())) <= COLUMNS, out
+    for side in 'ab':
+        expect(0, f'bench --filter "pose/(scalar|exact)" --dry-run --count 10 --model {SMALL} --out {side}.json')
+    out = expect(0, 'compare a.json b.json').out
+    assert 'palettes identical.' in out and 'pose/' not in out, out
 
 
 def test_what_is_checked_is_drawn_anew_or_as_the_environment_says():

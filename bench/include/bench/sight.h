@@ -1,5 +1,4 @@
-/* Who is in a picture, and how finely drawn: the plain reference of culling. Tests one character, in double precision,
- * and shares nothing with the renderer.
+/* Who is in a picture, and how finely drawn: the plain reference of culling, which shares nothing with the renderer.
  *
  * A character is visible if its sphere reaches into all half-spaces that the camera sees. Out of sight it is drawn into
  * the shadow map if what the sphere passes through on its way from the light to the ground reaches into these and into

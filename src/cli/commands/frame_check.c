@@ -28,7 +28,7 @@ void th_shown_next(th_shown *s, uint64_t frame, double time_s)
 
 static th_sight_view view_of(const th_shown *s)
 {
-    th_cull_light light;
+    th_cull_light light = {0};
     th_sight_view view = {.near_z = s->camera.near_z, .far_z = s->camera.far_z, .height_px = (float)s->size.height};
     view.has_shadows = th_crowd_view_light(s->crowd_view, &light);
     view.ground = light.ground;
@@ -152,7 +152,7 @@ static th_result compare(posed *p, double time_s, double clip_s, th_error *err)
                                      .sample = 1,
                                      .layers = p->behaviour ? &played : NULL};
     const th_result result = th_validate_palettes(&desc, &found, err);
-    if (result == TH_OK && found.excess < p->nearest.excess)
+    if (result == TH_OK && found.excess <= p->nearest.excess)
         p->nearest = found;
     return result;
 }
@@ -212,16 +212,17 @@ static bool check_palette(const th_shown *s, const th_drawn *drawn, uint32_t i, 
         th_gpu_read_buffer(drawn->palette, th_crowd_palette_bytes(p.crowd), p.palette);
         result = find_nearest(s, &p, sight->coarsest >= s->asked.far_lod, &own, err);
     }
-    if (result == TH_OK && p.nearest.excess > 1)
-        result = th_fail(err, TH_ERR_INPUT,
-                         "frame %llu: joint %s of character %u (%s) is drawn %g units off the double-precision "
-                         "reference at each moment that the options allow; %g are allowed",
-                         (unsigned long long)s->frame, as->model->joints[p.nearest.joint].name, i, as->model->name,
-                         p.nearest.excess * p.nearest.allowed, p.nearest.allowed);
+    bool ok = result == TH_OK;
+    if (ok && p.nearest.excess > 1)
+        ok = WRONG(err, s,
+                   "joint %s of character %u (%s) is drawn %g units off the double-precision reference at each moment "
+                   "that the options allow; %g are allowed",
+                   as->model->joints[p.nearest.joint].name, i, as->model->name, p.nearest.excess * p.nearest.allowed,
+                   p.nearest.allowed);
     th_palettes_destroy(p.palette);
     th_crowd_destroy(p.crowd);
     th_scene_destroy(p.scene);
-    return result == TH_OK;
+    return ok;
 }
 
 bool th_shown_check(const th_shown *s, th_draws *draws, th_error *err)

@@ -15,7 +15,7 @@ th_suite(runqueue_delay th::bench WRAP pread)
 th_suite(validate th::bench WITH random_model)
 th_suite(sight th::bench)
 th_suite(bench th::bench INSIDE NEEDS throng-import WITH fixture_baselines fixture_memory fixture_small random_model
-    WRAP th_context_read th_crowd_pose th_crowd_fill th_compiled_model_create_with)
+    WRAP th_context_read th_crowd_pose th_compiled_model_create_with)
 th_suite(scale th::bench INSIDE WITH fixture_baselines fixture_small
     WRAP th_crowd_hash th_memory_available th_bandwidth_measure)
 th_suite(ranks th::bench WITH fixture_human fixture_made_up)

@@ -324,16 +324,6 @@ void __wrap_th_crowd_pose(const th_crowd *crowd, uint32_t begin, uint32_t end, d
     ((float *)entry)[3] += 0.01f;
 }
 
-static int fills = 1; /* how often a fill is done */
-
-__typeof__(th_crowd_fill) __real_th_crowd_fill, __wrap_th_crowd_fill;
-
-void __wrap_th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette)
-{
-    for (int n = 0; n < fills; n++)
-        __real_th_crowd_fill(crowd, begin, end, value, palette);
-}
-
 /* Rigs made so far: compiled for which interpolation, and not compiled. */
 static uint32_t rigs_compiled[TH_INTERPOLATION_COUNT], rigs_exact;
 
@@ -756,19 +746,6 @@ static void expect_job(const th_row *row)
     cr_expect_gt(row->real_ns.values[0], 0, "%s", row->name);
     expect_figures(row);
 }
-
-#ifndef __SANITIZE_ADDRESS__
-Test(bench, limits_are_held_against_memset)
-{
-    for (fills = 1; fills <= 6; fills += 5) {
-        th_report report = report_of(&(th_bench_desc){
-            .scene = scene_of(3000), .measure = {.repetitions = 3, .iterations = 20}, .filter = "^limit/"});
-        for (uint32_t r = 0; r < 2; r++)
-            cr_expect_eq(strstr(report.rows[r].failure, "as long as memset") != NULL, fills > 1, "%s: %s",
-                         report.rows[r].name, report.rows[r].failure);
-    }
-}
-#endif
 
 /* What the palette takes by definition, and little more. */
 Test(bench, characters_take_the_bytes_of_their_palettes)

@@ -286,16 +286,10 @@ enum { PROCESSES = 12, MANY = 100, FRAMES = 10 };
 
 static const struct {
     const char *name;
-    double all, half, twice,
-        stall; /* longer: all, every other by chance; parts that take twice; frames every 500th adds */
+    double all, half, twice, stall; /* longer: all, half; parts that take twice; frames that every 500th adds */
 } kinds[] = {{"equal", .all = 0},         {"+5 %", .all = 0.05},        {"+9 %", .all = 0.09},
              {"half +8 %", .half = 0.08}, {"4 % twice", .twice = 0.04}, {"stalls", .stall = 11}};
 enum { KINDS = sizeof kinds / sizeof *kinds, TALLIES = 2 * KINDS };
-
-/* A kind with a quiet and one with a noisy tail, in turns: what came of its comparisons. */
-typedef struct tally {
-    uint32_t verdicts[TH_VERDICT_COUNT], covered;
-} tally;
 
 /* The first frame of each process is any. */
 static double made_up(uint32_t number, bool is_new, uint64_t seed, uint32_t i)
@@ -323,11 +317,14 @@ static void fill(th_result_file_entry *e, uint32_t number, bool is_new, uint64_t
     }
 }
 
-static void count_verdicts(uint32_t tries, bool interleaved, tally tallies[TALLIES])
+/* Of each kind with a quiet and with a noisy tail, in turns. Returns how often the interval of the mean is right for
+ * the first three kinds. */
+static uint32_t count_verdicts(uint32_t tries, bool interleaved, uint32_t verdicts[TALLIES][TH_VERDICT_COUNT])
 {
+    uint32_t covered = 0;
     make_pair(TALLIES, PROCESSES, steady, steady);
     compare();
-    memset(tallies, 0, TALLIES * sizeof *tallies);
+    memset(verdicts, 0, TALLIES * sizeof *verdicts);
     for (uint32_t t = 0; t < tries * TALLIES; t++) {
         const uint32_t number = t % TALLIES;
         char filter[16];
@@ -347,31 +344,30 @@ static void count_verdicts(uint32_t tries, bool interleaved, tally tallies[TALLI
         p.desc.threshold = 0.025;
         p.desc.interleaved = interleaved;
         cr_assert_eq(th_compare(&p.desc, &c, &err), TH_OK, "%s", err.text);
-        tallies[number].verdicts[c.changes[0].verdict]++;
+        verdicts[number][c.changes[0].verdict]++;
         const th_interval mean = c.changes[0].estimates[TH_ESTIMATOR_MEAN].interval;
-        tallies[number].covered += mean.low <= kinds[number / 2].all && kinds[number / 2].all <= mean.high;
+        covered += number < 6 && mean.low <= kinds[number / 2].all && kinds[number / 2].all <= mean.high;
         th_comparison_fini(&c);
     }
     p.desc.filter = NULL;
+    return covered;
 }
 
 /* THRONG_TEST_NIGHTLY=yes says the counts of docs/reference/compare.md. */
 Test(compare, decides_and_is_right)
 {
     const uint32_t tries = is_nightly() ? 100 : 20;
-    tally tallies[TALLIES];
+    uint32_t verdicts[TALLIES][TH_VERDICT_COUNT];
     for (int interleaved = 1; interleaved >= 0; interleaved--) {
-        uint32_t covered = 0;
-        count_verdicts(tries, interleaved, tallies);
+        const uint32_t covered = count_verdicts(tries, interleaved, verdicts);
         for (uint32_t n = 0; n < TALLIES; n++) {
-            const uint32_t *v = tallies[n].verdicts, equal = v[TH_VERDICT_EQUIVALENT], slower = v[TH_VERDICT_SLOWER];
+            const uint32_t *v = verdicts[n], equal = v[TH_VERDICT_EQUIVALENT], slower = v[TH_VERDICT_SLOWER];
             char text[128];
             snprintf(text, sizeof text, "%s, %s, %s: %u equivalent, %u slower, %u faster, %u inconclusive",
                      kinds[n / 2].name, n % 2 ? "noisy" : "quiet", interleaved ? "interleaved" : "in turn", equal,
                      slower, v[TH_VERDICT_FASTER], v[TH_VERDICT_INCONCLUSIVE]);
             if (is_nightly())
                 cr_log_warn("%s", text);
-            covered += n < 6 ? tallies[n].covered : 0;
             if (n < 2)
                 cr_expect(equal >= (interleaved ? 0.9 : 0.5) * tries && slower + v[TH_VERDICT_FASTER] <= tries / 100,
                           "%s", text);

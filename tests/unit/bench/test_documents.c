@@ -457,22 +457,6 @@ static void compare(int format, FILE *out)
     print_compare((th_result_file *[]){compared_file(false), compared_file(true)}, format, out);
 }
 
-/* Three palettes, of which one changed, and an entry without. */
-static void compare_dry(int format, FILE *out)
-{
-    th_result_file *files[2];
-    for (int side = 0; side < 2; side++) {
-        th_report report = report_of(4, 0, 0, steady);
-        make_up_conditions(&report, 10);
-        report.is_dry_run = true;
-        report.rows[0].checked = false;
-        report.rows[2].palette_hash += (uint64_t)side;
-        files[side] = result_file_of(&report, side ? "new.json" : "old.json");
-        th_report_fini(&report);
-    }
-    print_compare(files, format, out);
-}
-
 /* Everything is slower, but on another system, from few processes, and the old ones were interrupted. */
 static th_result_file *doubtful_file(bool is_new)
 {
@@ -570,7 +554,6 @@ static const struct {
     {"compare.csv", compare, false},
     {"compare.json", compare, false},
     {"compare_doubtful.txt", compare_doubtful, false},
-    {"compare_dry.txt", compare_dry, false},
     {"ranks.txt", ranks, false},
     {"ranks.md", ranks, false},
     {"ranks.json", ranks, false},

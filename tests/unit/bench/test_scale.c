@@ -917,6 +917,14 @@ Test(bottleneck, does_not_believe_what_cannot_be)
     cr_expect_not(expect_bottleneck(TH_BOTTLENECK_COMPUTE, "104 % [104, 104] efficiency", &f).is_impossible);
 }
 
+/* As of crowds of several models. Where stores were not aligned, the program ended. */
+Test(scale, plain_writes_take_pieces_of_any_size)
+{
+    static _Alignas(64) char memory[4096];
+    for (int streams = 0; streams < 2; streams++)
+        cr_expect_gt(th_plain_write_ns(memory, sizeof memory, 100, streams), 0);
+}
+
 /* Neither for people nor for scripts. */
 Test(scale, what_cannot_be_is_printed_nowhere)
 {
@@ -941,18 +949,6 @@ Test(scale, what_cannot_be_is_printed_nowhere)
     free(text);
     json_decref(document);
     th_scale_fini(&scale);
-}
-
-Test(bottleneck, first_point_that_is_slower_than_the_loop_is_said)
-{
-    th_bottleneck_input f = losing(0.35);
-    cr_expect_not(strstr(analyzed(&f, 1e-3).text, "without a pool"));
-    f.base.speed_up = f.base.efficiency = 0.8;
-    const th_bottleneck v = expect_bottleneck(TH_BOTTLENECK_UNCLEAR,
-                                              "One thread takes 25 % [25, 25] longer than the same loop "
-                                              "without a pool",
-                                              &f);
-    cr_expect_not(strstr(v.text, "nothing is lost"), "%s", v.text);
 }
 
 /* Before anything is said of the efficiency, and nothing is named then. */

@@ -201,38 +201,20 @@ Test(validate, a_jump_may_be_missed_by_rounding)
     cr_expect_gt(excess_between(0.999, 1 + 64 * rounding), 1);
 }
 
-/* One of 33 is left over by batches of 16; another plays no clip. Each is always looked at. */
+/* The last one is left over by batches of 16, or the only one who rests. */
 Test(validate, of_each_kind_somebody_is_checked)
 {
-    enum { LEFT_OVER = 32, RESTS = 5, CROWD = 33 };
-    random_desc random = plain(5);
-    random.steps = 1;
+    enum { CROWD = 16 * 50 + 1 };
+    const random_desc random = plain(5);
     th_model *model = random_model(&random);
-    th_scene *scene;
-    th_crowd *crowd;
-    void *palette;
-    const th_scene_desc desc = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = CROWD};
-    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
-    for (uint32_t i = 0; i < CROWD; i++)
-        scene->instances[i] = (th_spawn){.clip = i == RESTS ? TH_NO_INDEX : 0, .speed = 1};
-    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_FORMAT_F32, &crowd, NULL), TH_OK);
-    cr_assert_eq(th_palettes_create(crowd, &palette, NULL), TH_OK);
-    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
-    for (int wrong = RESTS; wrong <= LEFT_OVER; wrong += LEFT_OVER - RESTS) {
-        th_crowd_pose(crowd, 0, th_crowd_batch_count(crowd), TIME_S, palette, scratch);
-        memset((char *)palette + th_crowd_palette_offset(crowd, (uint32_t)wrong), 0, 12 * sizeof(float));
-        for (uint64_t seed = 0; seed < 50; seed++) {
-            th_validation found = {0};
-            const th_validation_desc how = {
-                .scene = scene, .crowd = crowd, .palette = palette, .time_s = TIME_S, .sample = 1, .seed = seed};
-            cr_assert_eq(th_validate_palettes(&how, &found, NULL), TH_OK);
-            cr_expect(found.excess > 1 && found.instance == (uint32_t)wrong, "%d, seed %d", wrong, (int)seed);
-        }
+    for (uint32_t rests = 0; rests < 2; rests++) {
+        const th_scene_desc desc = {
+            .models = (const th_model *const *)&model, .model_count = 1, .instance_count = CROWD - rests, .seed = 1};
+        th_scene *scene;
+        cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
+        scene->instances[CROWD - 1 - rests].clip = rests ? TH_NO_INDEX : 0;
+        cr_expect_gt(excess_in(scene, TIME_S, TIME_S, 0.1 * model->size, false), 1, "%u", rests);
     }
-    free(scratch);
-    th_palettes_destroy(palette);
-    th_crowd_destroy(crowd);
-    th_scene_destroy(scene);
     th_model_destroy(model);
 }
 
