@@ -243,21 +243,26 @@ static bool check_shown(subject *s)
     return ok;
 }
 
-/* What the last frame has left; then a frame at any time, behind others. */
+/* A frame behind as many others as are in flight or hold poses. */
+static void run_behind_others(subject *s, uint64_t frame)
+{
+    const frame_kind *kind = s->entry.kind;
+    for (uint32_t before = TH_RING_SLOTS + th_crowd_view_most_hold(&s->shown.asked); before > 0; before--)
+        kind->begin(s, kind->run == redraw ? frame : frame - before);
+    kind->run(s, frame);
+}
+
+/* What the last frame has left; then a frame at any time. */
 static void check_frames(void *ctx, uint64_t last)
 {
     subject *s = ctx;
     (void)last;
-    const frame_kind *kind = s->entry.kind;
-    const uint64_t frame = 2 * TH_CROWD_VIEW_MAX_HOLD + th_draws_next(&s->row->draws) % TH_SHOWN_FRAMES;
     bool ok = !s->row->failure[0] && check_shown(s);
-    for (uint32_t before = TH_RING_SLOTS + th_crowd_view_most_hold(&s->shown.asked); before > 0 && ok; before--)
-        kind->begin(s, kind->run == redraw ? frame : frame - before);
     if (ok) {
-        kind->run(s, frame);
+        run_behind_others(s, 2 * TH_CROWD_VIEW_MAX_HOLD + th_draws_next(&s->row->draws) % TH_SHOWN_FRAMES);
         ok = check_shown(s);
     }
-    if (ok && kind->is_drawn)
+    if (ok && s->entry.kind->is_drawn)
         th_picture_check(&s->shared->picture, s->crowd_view, &s->shown.camera, s->row);
     th_gl_finish(s->shared->picture.gl);
     s->is_cold = true;
@@ -410,7 +415,7 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
     const frame_kind *kind = s->entry.kind;
     const bool has_setting = s->entry.setting != NULL;
     const double base_ns = baseline ? median_of(&baseline->real_ns) : (double)NAN;
-    s->entry.kind->begin(s, TH_VALIDATE_FRAME); /* counts are of a fixed frame, so that runs can be compared */
+    run_behind_others(s, TH_VALIDATE_FRAME); /* counts are of a fixed frame, so that runs can be compared */
     check_shown(s);
     const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
     const th_crowd_view_parts parts = th_crowd_view_get_parts(s->crowd_view);
