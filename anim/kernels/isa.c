@@ -82,11 +82,13 @@ uint64_t th_isa_multiply_add(th_isa isa, uint32_t rounds)
     return th_isa_kernels(isa)->multiply_add(rounds);
 }
 
-void th_isa_read(th_isa isa, const float *at, size_t count, size_t times)
+double th_isa_read(th_isa isa, const float *at, size_t count, size_t times)
 {
     assert(at && (uintptr_t)at % TH_CACHE_LINE == 0 && count % (8 * TH_MAX_WIDTH) == 0);
+    double sum = 0;
     for (const th_kernels *k = th_isa_kernels(isa); times > 0; times--)
-        k->read(at, count);
+        sum += k->read(at, count);
+    return sum;
 }
 
 void th_isa_write(th_isa isa, float *at, size_t count, size_t times)

@@ -266,8 +266,8 @@ typedef void th_write_fn(const th_program *program, uint32_t first, uint32_t end
  * lines. */
 typedef void th_fill_fn(float *out, size_t count, float value);
 
-/* Reads whole lines and does nothing with them. */
-typedef void th_read_fn(const float *in, size_t count);
+/* Reads whole lines and returns their sum, so that none can be left out. */
+typedef double th_read_fn(const float *in, size_t count);
 
 /* Does independent chains of multiply-adds in all lanes, and returns how many operations they were. */
 typedef uint64_t th_multiply_add_fn(uint32_t rounds);

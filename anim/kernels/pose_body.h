@@ -662,7 +662,7 @@ static uint64_t multiply_add(uint32_t rounds)
     return (uint64_t)2 * WIDTH * CHAINS * rounds;
 }
 
-static void read_lines(const float *in, size_t count)
+static double read_lines(const float *in, size_t count)
 {
     enum { SUMS = 8 };
     const wf one = wf_set1(1);
@@ -675,9 +675,14 @@ static void read_lines(const float *in, size_t count)
         for (int i = 0; i < SUMS; i++)
             sums[i] = wf_madd(wf_load(in + i * WIDTH), one, sums[i]);
     }
-    for (int i = 1; i < SUMS; i++)
-        sums[0] = wf_madd(sums[i], one, sums[0]);
-    keep(sums[0]);
+    _Alignas(64) float lanes[TH_MAX_WIDTH];
+    double sum = 0;
+    for (int i = 0; i < SUMS; i++) {
+        wf_store(lanes, sums[i]);
+        for (int l = 0; l < WIDTH; l++)
+            sum += (double)lanes[l];
+    }
+    return sum;
 }
 
 /* ---- past the caches ---- */

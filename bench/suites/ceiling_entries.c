@@ -28,6 +28,7 @@ typedef struct ceiling {
     size_t count;  /* floats */
     size_t passes; /* over them, of an iteration */
     double amount; /* operations or bytes of an iteration */
+    double read;   /* the sum of what an iteration has read, of which each is 1 */
 } ceiling;
 
 /* Half of a cache, so that what else is in there has room; for memory four times the largest. 0: there is no such
@@ -88,7 +89,7 @@ static void read_memory(void *subject, uint64_t frame)
 {
     ceiling *c = subject;
     (void)frame;
-    th_isa_read(c->isa, c->memory, c->count, c->passes);
+    c->read = th_isa_read(c->isa, c->memory, c->count, c->passes);
     c->amount = (double)(c->passes * c->count * sizeof *c->memory);
 }
 
@@ -113,6 +114,8 @@ static void summarize(const th_entry *entry, const th_row *baseline, th_row *row
     if (plain_ns > TH_PLAIN_WRITE_MOST * least_ns)
         th_row_fail(row, "it claims %.3g GB/s, %.2g times what memset writes: no ceiling", per_s / 1e9,
                     plain_ns / least_ns);
+    if (entry->run == read_memory && c->read * sizeof *c->memory != c->amount)
+        th_row_fail(row, "it claims to read %.4g bytes, and read %.4g", c->amount, c->read * sizeof *c->memory);
     row->own = json_pack("{s:o}", entry->variant ? "bytes_per_second" : "flops_per_second", th_json_real(per_s));
 }
 

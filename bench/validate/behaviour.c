@@ -42,6 +42,21 @@ static bool plays_the_same(const moment *a, const moment *b)
     return a->count == b->count;
 }
 
+static bool cross_fades(const th_compiled_model *compiled, const moment *m)
+{
+    return m->count == 2 && m->layers[1].mask == TH_NO_MASK && !walks(compiled, m->layers[0].clip) &&
+           !walks(compiled, m->layers[1].clip);
+}
+
+/* A cross-fade begins and ends with hardly any of the other clip. fading: the moment of the two that has it. */
+static bool is_cut(const th_compiled_model *compiled, const moment *fading, const moment *settled)
+{
+    float stays = 0;
+    for (uint32_t k = 0; k < fading->count; k++)
+        stays += fading->layers[k].clip == settled->layers[0].clip ? fading->layers[k].weight : 0;
+    return settled->count == 1 && cross_fades(compiled, fading) && stays < 1 - LEAST_WEIGHT;
+}
+
 /* What is wrong between two moments that are `step_s` of the instance's time apart; NULL: nothing. *fades: counts
  * cross- fades that go on. */
 static const char *compare_moments(const th_compiled_model *compiled, const moment *a, const moment *b, double step_s,
@@ -55,9 +70,10 @@ static const char *compare_moments(const th_compiled_model *compiled, const mome
     if (!gestures && !(fabs(sum - 1) < 1e-5))
         return "weights that do not sum to 1";
     if (!plays_the_same(a, b))
-        return a->count == 1 && b->count == 1 ? "another clip at once" : NULL;
-    const bool is_fade = !blends && !gestures && b->count == 2,
-               steps = is_fade && (walks(compiled, b->layers[0].clip) || walks(compiled, b->layers[1].clip));
+        return a->count == 1 && b->count == 1                                  ? "another clip at once"
+               : !blends && (is_cut(compiled, a, b) || is_cut(compiled, b, a)) ? "a cross-fade that is cut short"
+                                                                               : NULL;
+    const bool is_fade = !blends && cross_fades(compiled, b), steps = !blends && !gestures && b->count == 2 && !is_fade;
     for (uint32_t k = 0; k < b->count && !steps && !blends; k++) {
         const th_clip *clip = &model->clips[b->layers[k].clip];
         const double length_s = clip->duration_ticks / clip->ticks_per_second;
@@ -65,7 +81,7 @@ static const char *compare_moments(const th_compiled_model *compiled, const mome
         if (length_s > 0 && step_s < length_s && fabs(ran_s - step_s) > OFF * step_s)
             return "a clip at another speed";
     }
-    if (!is_fade || steps || fminf(a->layers[1].weight, b->layers[1].weight) < LEAST_WEIGHT ||
+    if (!is_fade || fminf(a->layers[1].weight, b->layers[1].weight) < LEAST_WEIGHT ||
         fmaxf(a->layers[1].weight, b->layers[1].weight) > 1 - LEAST_WEIGHT)
         return NULL;
     const double passed = passed_at(b->layers[1].weight) - passed_at(a->layers[1].weight);

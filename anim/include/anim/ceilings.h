@@ -22,8 +22,8 @@ th_crowd_work th_crowd_count_work(const th_crowd *crowd);
 uint64_t th_isa_multiply_add(th_isa isa, uint32_t rounds);
 
 /* Reads or writes `count` floats so many times, with the widest loads and stores. at: aligned to 64. count: a multiple
- * of 128. */
-void th_isa_read(th_isa isa, const float *at, size_t count, size_t times);
+ * of 128. Returns the sum of all that was read. */
+double th_isa_read(th_isa isa, const float *at, size_t count, size_t times);
 void th_isa_write(th_isa isa, float *at, size_t count, size_t times);
 
 #endif

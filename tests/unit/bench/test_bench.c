@@ -698,6 +698,18 @@ Test(bench, multiply_adds_are_counted)
         cr_expect_eq(th_isa_multiply_add(TH_ISA_AVX2, 7), 8 * 7 * one);
 }
 
+/* Whole numbers, which have one sum in any order. */
+Test(bench, all_that_a_ceiling_reads_is_summed)
+{
+    static _Alignas(64) float at[1024];
+    double sum = 0;
+    for (int i = 0; i < 1024; i++)
+        sum += (double)(at[i] = (float)(i * i % 1021));
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
+        if (th_isa_available((th_isa)isa))
+            cr_expect_eq(th_isa_read((th_isa)isa, at, 1024, 3), 3 * sum, "%s", th_isa_name((th_isa)isa));
+}
+
 /* ---- jobs ---- */
 
 /* Which figures an entry has, by the beginning of its name. */
