@@ -154,8 +154,9 @@ def attack(server):
     assert shown.status in (200, 503), shown.text
     one = run(server, 'scale', count=100000, threads='1')
     assert one['state'] == 'failed' and one['exit_code'] == 4 and 'memory' in one['message'], one
+    # Too large for what a run may take, or for what is left of that when it has been read.
     one = run(server, 'scale', count=10, threads='1', models=['six.gltf'])
-    assert one['state'] == 'failed' and one['exit_code'] == 3 and 'six.gltf' in one['message'], one
+    assert one['state'] == 'failed' and one['exit_code'] in (3, 4) and 'six.gltf' in one['message'], one
 
 
 def use(server):
