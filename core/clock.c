@@ -1,5 +1,6 @@
 #include <core/clock.h>
 
+#include <sys/resource.h>
 #include <time.h>
 
 static uint64_t read_ns(clockid_t clock)
@@ -35,4 +36,13 @@ uint64_t th_clock_cpu_ns(void)
 uint64_t th_clock_thread_cpu_ns(void)
 {
     return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t th_clock_family_cpu_ns(void)
+{
+    struct rusage children;
+    getrusage(RUSAGE_CHILDREN, &children);
+    const struct timeval user = children.ru_utime, system = children.ru_stime;
+    return th_clock_cpu_ns() + (uint64_t)(user.tv_sec + system.tv_sec) * 1000000000 +
+           (uint64_t)(user.tv_usec + system.tv_usec) * 1000;
 }

@@ -12,7 +12,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,12 +49,8 @@ static void read_stat(th_interference_mark *mark)
 th_interference_mark th_interference_begin(void)
 {
     th_interference_mark mark = {.throttled_ns = th_cpus_throttled_ns()};
-    struct rusage children;
     read_stat(&mark);
-    getrusage(RUSAGE_CHILDREN, &children);
-    const struct timeval user = children.ru_utime, system = children.ru_stime;
-    mark.own_ns = th_clock_cpu_ns() + (uint64_t)(user.tv_sec + system.tv_sec) * 1000000000 +
-                  (uint64_t)(user.tv_usec + system.tv_usec) * 1000;
+    mark.own_ns = th_clock_family_cpu_ns();
     mark.wall_ns = th_clock_ns();
     return mark;
 }

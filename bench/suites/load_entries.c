@@ -162,26 +162,18 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
     return o->model ? create_model(l, o->model, err) : TH_OK;
 }
 
-static uint64_t cpu_ns(void)
-{
-    struct rusage ended;
-    getrusage(RUSAGE_CHILDREN, &ended);
-    const uint64_t s = (uint64_t)(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec);
-    return th_clock_cpu_ns() + s * 1000000000 + (uint64_t)(ended.ru_utime.tv_usec + ended.ru_stime.tv_usec) * 1000;
-}
-
 /* With the CPU time of processes that it waited for. */
 static th_lap timed_run(void *subject, uint64_t first, uint32_t iterations)
 {
     load *l = subject;
     th_error err;
     (void)first;
-    const uint64_t cpu = cpu_ns(), start_ns = th_clock_ns();
+    const uint64_t cpu = th_clock_family_cpu_ns(), start_ns = th_clock_ns();
     for (uint32_t i = 0; i < iterations && !l->row->failure[0]; i++)
         if (l->run(l, &err) != TH_OK)
             th_row_fail(l->row, "%s", err.text);
     const uint64_t real = th_clock_ns() - start_ns;
-    return (th_lap){real, cpu_ns() - cpu};
+    return (th_lap){real, th_clock_family_cpu_ns() - cpu};
 }
 
 static void run_once(void *subject, uint64_t frame)

@@ -15,4 +15,7 @@ uint64_t th_clock_resolution_ns(void);
 uint64_t th_clock_cpu_ns(void);
 uint64_t th_clock_thread_cpu_ns(void);
 
+/* CPU time of this process and of its children that have ended and were waited for. The same. */
+uint64_t th_clock_family_cpu_ns(void);
+
 #endif
