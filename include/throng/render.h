@@ -366,7 +366,7 @@ typedef struct th_crowd_view_stats {
     uint32_t visible_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
     uint32_t evaluated;                           /* palettes; without sharing as many as are listed */
     uint32_t shared;                              /* listed characters beyond that, who read the palette of others */
-    uint32_t held;                                /* and those who read one of their own from a frame before */
+    uint32_t held;                                /* listed characters who show their palette of an earlier frame */
     uint32_t apart;       /* listed characters that are far, but have a behaviour, and so a palette of their own */
     uint64_t bones;       /* evaluated */
     size_t palette_bytes; /* evaluated, with padding */

@@ -142,7 +142,7 @@ Test(attach_fit, a_joint_of_the_very_name_goes_first)
 
 /* ---- names of clips ---- */
 
-/* Those that say nothing get that of the file, and so do those whose name is taken. */
+/* A clip has the name of its file if its own name says nothing, or if another clip has that name. */
 Test(attach_fit, clips_have_names_of_their_own)
 {
     static const struct {

@@ -33,7 +33,8 @@ static void free_crowd(void)
     free_human();
 }
 
-/* What a call is to write: at this time, the first so many characters, in these batches. Nothing of it is there yet. */
+/* Makes the first `active` characters those to pose, poses the batches [begin, end) as wanted, and clears `memory`, to
+ * which the call under test is to write the same. */
 static void want(double time_s, uint32_t active, uint32_t begin, uint32_t end)
 {
     static uint32_t line;
